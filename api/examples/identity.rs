@@ -1,8 +1,8 @@
-//! What it costs to know who calls: `identity RETORT_API`, the built binary, on the PostgreSQL of `TEST_DATABASE_URL`.
+//! Benchmark of authentication: `identity RETORT_API`, the built binary, on the PostgreSQL of `TEST_DATABASE_URL`.
 //!
-//! Starts the process as it is run, on one core, and asks it over real connections from this process, which belongs on
-//! another one. The CPU time of a request is the process' own, by the kernel's account of it, so that what else the
-//! machine does hurts it little; PostgreSQL's share is not in it.
+//! Starts the process as in production, on one core, and sends requests over real connections from this process,
+//! which should run on another core. The CPU time of a request is that of the API process, as counted by the kernel,
+//! so other load on the machine matters little. PostgreSQL's share is not included.
 
 use std::{
     fs::File,
@@ -28,16 +28,16 @@ use tokio::{
     time::{MissedTickBehavior, interval},
 };
 
-/// Connections that ask one after the other.
+/// Number of connections, each with one request at a time.
 const CONNECTIONS: usize = 8;
-/// Requests of one kind.
+/// Number of requests of each kind.
 const REQUESTS: u64 = 20_000;
 const LOGINS: u64 = 40;
-/// Bad tokens a second, and for how long.
+/// Bad tokens a second, and the duration of the flood.
 const FLOOD: u64 = 10_000;
 const FLOOD_TIME: Duration = Duration::from_secs(10);
 const PASSWORD: &str = "correct horse battery staple";
-/// Of a second; what /proc counts in.
+/// Unit of CPU time in /proc, ticks a second.
 const TICKS: f64 = 100.0;
 
 #[tokio::main(flavor = "current_thread")]
@@ -81,7 +81,7 @@ async fn measure(binary: &str, url: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How a good caller fares while others send bad tokens.
+/// Measures latencies of a valid caller while others send bad tokens.
 async fn flood(api: &Api, good: &[u8], bad: &[u8]) -> anyhow::Result<()> {
     let calm = good_caller(api.address, good).await?;
     let (stop, sent) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
@@ -129,7 +129,7 @@ async fn flood(api: &Api, good: &[u8], bad: &[u8]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The times of somebody who lists samples a hundred times a second, shortest first.
+/// Measures the latencies of a caller that lists samples a hundred times a second; sorted, shortest first.
 async fn good_caller(address: SocketAddr, request: &[u8]) -> anyhow::Result<Vec<Duration>> {
     let mut connection = Caller::connect(address).await?;
     let mut clock = interval(Duration::from_millis(10));
@@ -168,7 +168,7 @@ impl Api {
             .args(["-c", "0", binary, "serve"])
             .env("DATABASE_URL", url)
             .env("HTTP_ADDR", address.to_string());
-        // Figures of the service, not of its limits; logs go to a file, as ./ops/up has it.
+        // The benchmark measures the service without its rate limits; logs go to a file, as with ./ops/up.
         command.env("RATE_SAMPLES_READ_PER_MINUTE", "0").env("RATE_LOGIN_PER_MINUTE", logins_per_minute);
         command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
         let process = command.spawn().context("starting taskset (util-linux)")?;
@@ -184,7 +184,7 @@ impl Api {
         bail!("{binary} does not serve")
     }
 
-    /// The access token of an account.
+    /// Fetches an access token of an account.
     async fn token(&self, email: &str, scope: &str) -> anyhow::Result<String> {
         let mut connection = Caller::connect(self.address).await?;
         let form = format!("{}&scope={scope}", password_form(email, PASSWORD));
@@ -194,7 +194,7 @@ impl Api {
     }
 
     async fn figures(&self, request: &[u8], status: u16, count: u64) -> anyhow::Result<Figures> {
-        // Caches, connections of the pool, the first pages of memory.
+        // Warm-up: caches, connections of the pool, the first pages of memory.
         ask(self.address, request, 50.min(count / 10)).await?;
         let (cpu, begun) = (self.cpu_seconds()?, Instant::now());
         let mut callers = JoinSet::new();
@@ -212,7 +212,7 @@ impl Api {
         Ok(Figures { cpu: (self.cpu_seconds()? - cpu) / count, rate: count / begun.elapsed().as_secs_f64() })
     }
 
-    /// User and system time of the process so far.
+    /// Returns the process's user and system time so far.
     fn cpu_seconds(&self) -> anyhow::Result<f64> {
         let mut stat = String::new();
         File::open(format!("/proc/{}/stat", self.process.id()))?.read_to_string(&mut stat)?;
@@ -229,7 +229,7 @@ impl Drop for Api {
     }
 }
 
-/// A connection that is kept.
+/// A keep-alive connection.
 struct Caller {
     stream: TcpStream,
     head: Vec<u8>,
@@ -243,7 +243,7 @@ impl Caller {
         Ok(Self { stream, head: Vec::new(), body: Vec::new() })
     }
 
-    /// Sends a request; returns the status of the answer, whose body is in `body`.
+    /// Sends a request and returns the status of the answer, whose body is then in `body`.
     async fn ask(&mut self, request: &[u8]) -> anyhow::Result<u16> {
         self.stream.write_all(request).await?;
         self.head.clear();
@@ -268,7 +268,7 @@ impl Caller {
     }
 }
 
-/// The status of the last of `count` answers.
+/// Sends `count` requests and returns the status of the last answer.
 async fn ask(address: SocketAddr, request: &[u8], count: u64) -> anyhow::Result<u16> {
     let mut connection = Caller::connect(address).await?;
     let mut status = 0;
@@ -297,7 +297,7 @@ fn attempt(password: &str) -> Vec<u8> {
     post(&password_form("demo@example.org", password))
 }
 
-/// The token as it would be with a key that there is not.
+/// Returns the token with the id of a key that does not exist.
 fn with_unknown_key(token: &str) -> anyhow::Result<String> {
     let (header, rest) = token.split_once('.').context("no token")?;
     let mut header: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(header)?)?;
@@ -305,14 +305,14 @@ fn with_unknown_key(token: &str) -> anyhow::Result<String> {
     Ok(format!("{}.{rest}", URL_SAFE_NO_PAD.encode(header.to_string())))
 }
 
-/// The token with the signature of another: as dear to check as a good one.
+/// Returns the token with the signature of another, which costs as much to check as a valid one.
 fn with_wrong_signature(token: &str) -> String {
     let (signed, signature) = token.rsplit_once('.').unwrap_or_default();
     let first = if signature.starts_with('A') { 'B' } else { 'A' };
     format!("{signed}.{first}{}", signature.get(1..).unwrap_or_default())
 }
 
-/// Accounts with a sample each, which may read as often as they like, once a minute, and so often that it does not matter.
+/// Creates accounts with a sample each, with three limits: no limit, once a minute, and a limit too high to matter.
 async fn prepare(database: &mut PgConnection) -> anyhow::Result<()> {
     let salt = SaltString::encode_b64(b"sixteen bytes ok").map_err(|error| anyhow::anyhow!("{error}"))?;
     let hash = Argon2::default().hash_password(PASSWORD.as_bytes(), &salt);

@@ -1,7 +1,8 @@
-//! Asks a running service at a rate: `load < PLAN.json`, one JSON object of what came of it on standard output (`ops/load/load.py`).
+//! Load generator at a fixed rate: `load < PLAN.json`; prints one JSON object of results on standard output
+//! (`ops/load/load.py`).
 //!
-//! Requests begin by the clock and not when the last answer came, and a latency counts from when its request was due: a service that
-//! stands still does not stop the questions, nor hide how long they would have waited.
+//! Requests start by the clock, not after the previous answer, and a latency counts from the time at which its
+//! request was due. So a service that stalls neither stops the requests nor hides their waiting time.
 
 use std::{
     collections::BTreeMap,
@@ -15,17 +16,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::task::JoinSet;
 
-/// What is asked, how often, and by whom.
+/// Load plan: requests, rate and accounts.
 #[derive(Debug, Deserialize)]
 struct Plan {
     base: String,
-    /// Requests a second; without it each caller asks again when it has its answer.
+    /// Requests a second; without it each caller sends the next request when it has its answer.
     rate: Option<f64>,
-    /// Callers where there is no rate.
+    /// Number of concurrent callers when there is no rate.
     callers: usize,
     seconds: f64,
     accounts: Vec<Account>,
-    /// Parts of each operation.
+    /// Weight of each operation.
     mix: BTreeMap<Operation, f64>,
     targets: Vec<String>,
     max_seconds: f64,
@@ -35,7 +36,7 @@ struct Plan {
 struct Account {
     name: String,
     token: String,
-    /// A sample of its own.
+    /// Id of a sample that the account owns.
     sample: String,
 }
 
@@ -48,11 +49,11 @@ enum Operation {
     Search,
 }
 
-/// One request and what became of it.
+/// One request and its result.
 struct Asked {
     account: usize,
     operation: Operation,
-    /// 0: no answer.
+    /// Status code; 0: no answer.
     status: u16,
     seconds: f64,
 }
@@ -61,7 +62,7 @@ struct Asked {
 async fn main() -> anyhow::Result<()> {
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text)?;
-    // The service speaks plain HTTP here, but a client is not made without.
+    // The service speaks plain HTTP here, but a client cannot be built without a crypto provider.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let plan: &'static Plan = Box::leak(Box::new(serde_json::from_str(&text).context("the plan")?));
     let client = Client::builder().no_proxy().timeout(Duration::from_secs(120)).build()?;
@@ -126,7 +127,7 @@ async fn ask(client: Client, plan: &Plan, number: usize, due: Instant) -> Asked 
     Asked { account, operation, status, seconds: due.elapsed().as_secs_f64() }
 }
 
-/// The operation of a request: multiples of the golden ratio spread each evenly over time.
+/// Chooses the operation of a request: multiples of the golden ratio spread each evenly over time.
 fn operation(plan: &Plan, number: usize) -> Operation {
     let whole: f64 = plan.mix.values().sum();
     let mut place = (number as f64 * 0.618_033_988_749_895).fract() * whole;
@@ -162,7 +163,7 @@ fn print(asked: &[Asked], plan: &Plan, seconds: f64) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How many were answered how, and how long good answers and refusals took, in milliseconds.
+/// Counts the answers by status, and computes the latencies of successes and rejections, in milliseconds.
 fn figures<'a>(asked: impl Iterator<Item = &'a Asked> + Clone) -> serde_json::Value {
     let mut statuses: BTreeMap<u16, usize> = BTreeMap::new();
     for one in asked.clone() {

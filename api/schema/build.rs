@@ -1,4 +1,4 @@
-//! The migrations are embedded in the binary, so a new one has to build it anew.
+//! The migrations are embedded in the binary, so a new one has to trigger a rebuild.
 
 fn main() {
     println!("cargo:rerun-if-changed=../../migrations");

@@ -1,4 +1,4 @@
-//! What stands before every operation of the contract: the token, its scope, one request of the account's ration. So an
+//! Checks before every operation of the contract: the token, its scope, and the account's request quota. So an
 //! operation starts with a [`Caller`] or not at all.
 
 use std::{sync::Arc, time::Duration};
@@ -18,7 +18,7 @@ use crate::{
     limits::{Headroom, Limits, Operation},
 };
 
-/// The right of a caller to the operation at hand, for an answer that lasts.
+/// A caller's right to the current operation, for responses that stream.
 #[derive(Clone)]
 pub struct Access {
     identity: Arc<Identity>,
@@ -27,15 +27,15 @@ pub struct Access {
 }
 
 impl Access {
-    /// The caller's account.
+    /// Returns the caller's account.
     pub fn account_id(&self) -> &str {
         &self.known.account_id
     }
 
-    /// Looks again at the account, the login and the scope.
+    /// Checks the account, the login and the scope again.
     ///
     /// # Errors
-    /// Says what has ended, or that nobody can tell at the moment.
+    /// Fails when one of them has ended, or when that cannot be determined at the moment.
     pub async fn check(&self) -> Result<(), ApiError> {
         must_allow(&self.identity.recheck(&self.known).await?, self.operation)
     }
@@ -56,7 +56,7 @@ fn must_allow(known: &Known, operation: Operation) -> Result<(), ApiError> {
     }
 }
 
-/// Who asks, and what they have left; nobody waits longer than `patience` to be let in.
+/// Authentication and quota check of a request, within `patience`.
 #[derive(Clone)]
 pub struct Gate {
     pub identity: Arc<Identity>,
@@ -65,7 +65,7 @@ pub struct Gate {
     pub patience: Duration,
 }
 
-/// Lets a request through to `operation` with its [`Caller`].
+/// Admits a request to `operation` and gives it its [`Caller`].
 pub async fn guard(
     State((gate, operation)): State<(Gate, Operation)>,
     mut request: Request,

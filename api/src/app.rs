@@ -1,5 +1,5 @@
-//! The process put together: what handlers share, each taking the part that it needs, and the router; `serve` and the tests run
-//! the same one.
+//! Assembly of the process: the state that handlers share, each taking its parts, and the router. `serve` and the
+//! tests run the same one.
 
 use std::{any::Any, sync::Arc, time::Duration};
 
@@ -39,7 +39,7 @@ use crate::{
     streams::Streams,
 };
 
-/// What the handlers take parts of. Clones share everything.
+/// State of which handlers take parts. Clones share everything.
 #[derive(Clone, FromRef)]
 pub struct App {
     identity: Arc<Identity>,
@@ -60,11 +60,11 @@ pub struct App {
     cors_origins: Arc<[HeaderValue]>,
 }
 
-/// The process cannot start.
+/// Reason for which the process cannot start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// Identity cannot.
+    /// Identity cannot start.
     #[error(transparent)]
     Identity(#[from] identity::StartError),
     /// The queue could not be reached.
@@ -76,7 +76,7 @@ pub enum StartError {
 }
 
 impl StartError {
-    /// Whether starting again does not mend it.
+    /// Returns true if another start would fail as well.
     #[must_use]
     pub fn is_lasting(&self) -> bool {
         matches!(self, Self::Identity(identity::StartError::Keys(KeysError::Sealed { .. })))
@@ -84,10 +84,10 @@ impl StartError {
 }
 
 impl App {
-    /// The state over a database that is migrated.
+    /// Builds the state over a migrated database.
     ///
     /// # Errors
-    /// Fails when the signing keys or the queue are out of reach.
+    /// Fails when the signing keys or the queue cannot be reached.
     pub async fn new(config: Config, database: impl Into<Database>) -> Result<Self, StartError> {
         let database = database.into();
         let document = openapi::Served::new(&config.identity.public_url, config.max_seconds_limit)?;
@@ -132,7 +132,7 @@ impl App {
     }
 }
 
-/// The whole service.
+/// Builds the router of the whole service.
 pub fn router(app: App) -> Router {
     let deadlines = app.deadlines;
     let gate = Gate {
@@ -146,7 +146,7 @@ pub fn router(app: App) -> Router {
             .route_layer(middleware::from_fn_with_state((gate.clone(), operation), access::guard))
             .route_layer(middleware::from_fn_with_state((deadlines, operation), deadline::keep))
     };
-    // Operators look and act whatever the crowd.
+    // Operators need no permit, so that they can read and act under overload.
     let guarded = |operation: Operation, method: MethodRouter<App>| {
         watched(operation, method)
             .route_layer(middleware::from_fn_with_state(app.crowd.clone(), crowd::enter))
@@ -198,7 +198,7 @@ pub fn router(app: App) -> Router {
         .route("/operations/v1/jobs/{job_id}/retry", watched(Operation::Operate, post(operations::retry)))
         .route("/openapi.json", get(openapi::serve))
         .merge(identity::endpoints(app.identity.clone()).with_state(()))
-        // Before the layer, which is to see the preflight requests that no method takes.
+        // Set before the CORS layer, which must see preflight requests that no method takes.
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed);
     let called = match cors(&app.cors_origins) {
         Some(cors) => called.layer(cors),
@@ -221,12 +221,12 @@ pub fn router(app: App) -> Router {
         .with_state(app)
 }
 
-/// What stands before an operation.
+/// Middleware of an operation.
 trait Guard: Fn(Operation, MethodRouter<App>) -> MethodRouter<App> {}
 
 impl<F: Fn(Operation, MethodRouter<App>) -> MethodRouter<App>> Guard for F {}
 
-/// What is told of many molecules at once.
+/// Routes for bulk queries.
 fn look_routes(queued: &impl Guard) -> Router<App> {
     Router::new()
         .route("/synth/v1/expansions", queued(Operation::BulkQuery, post(looks::expansions)))
@@ -236,7 +236,7 @@ fn look_routes(queued: &impl Guard) -> Router<App> {
         .route("/synth/v1/synthesizability", queued(Operation::BulkQuery, post(looks::synthesizability)))
 }
 
-/// Samples that nobody waits for.
+/// Routes for sample batches.
 fn sample_batch_routes(guarded: &impl Guard, queued: &impl Guard) -> Router<App> {
     Router::new()
         .route(
@@ -259,7 +259,7 @@ fn sample_batch_routes(guarded: &impl Guard, queued: &impl Guard) -> Router<App>
         )
 }
 
-/// Searches that nobody waits for.
+/// Routes for plans and batches, the asynchronous searches.
 fn plan_routes(guarded: &impl Guard, queued: &impl Guard) -> Router<App> {
     Router::new()
         .route(
@@ -314,7 +314,7 @@ fn plan_routes(guarded: &impl Guard, queued: &impl Guard) -> Router<App> {
         )
 }
 
-/// Routes that somebody keeps.
+/// Routes for kept routes.
 fn kept_route_routes(guarded: &impl Guard, queued: &impl Guard) -> Router<App> {
     Router::new()
         .route(
@@ -330,7 +330,7 @@ fn kept_route_routes(guarded: &impl Guard, queued: &impl Guard) -> Router<App> {
         )
 }
 
-/// Headers that web pages of other origins may send.
+/// Request headers that web pages of other origins may send.
 const CORS_REQUEST_HEADERS: [&str; 7] = [
     "authorization",
     "content-type",
@@ -341,7 +341,7 @@ const CORS_REQUEST_HEADERS: [&str; 7] = [
     "x-request-id",
 ];
 
-/// Headers of answers that web pages of other origins may read.
+/// Response headers that web pages of other origins may read.
 const CORS_RESPONSE_HEADERS: [&str; 8] = [
     "content-location",
     "idempotent-replayed",
@@ -353,8 +353,7 @@ const CORS_RESPONSE_HEADERS: [&str; 8] = [
     "x-request-id",
 ];
 
-/// Lets web pages from the origins that the operator named call the service, with tokens and not with
-/// cookies.
+/// Allows web pages from the operator's origins to call the service, with tokens and without cookies.
 fn cors(origins: &[HeaderValue]) -> Option<CorsLayer> {
     (!origins.is_empty()).then(|| {
         CorsLayer::new()
@@ -370,7 +369,7 @@ async fn not_found(_: Uri) -> ApiError {
     ApiError::NotFound
 }
 
-/// The panic's message goes to the log, by the hook that every panic passes; the caller learns nothing of it.
+/// Answers after a panic. The panic hook has logged the message; the caller learns nothing of it.
 fn panicked(_: Box<dyn Any + Send>) -> Response {
     tracing::error!("a request panicked");
     ApiError::Internal.into_response()

@@ -1,8 +1,8 @@
-//! Bodies of requests, read and checked.
+//! Reading and validation of request bodies.
 //!
-//! A large one is checked off the threads that serve requests, since a thousand molecules take seconds: one of an account's at a time, and
-//! no more at once than cores. What that takes is of the account's search seconds. Nobody holds a permit meanwhile, and a check whose answer
-//! nobody waits for any more stops.
+//! A large body is validated off the threads that serve requests, since a thousand molecules take seconds. An account
+//! has one such check at a time, and the process no more than cores. The time is charged to the account's search
+//! seconds. A check holds no concurrency permit, and it stops when its caller has left.
 
 use std::{
     collections::HashMap,
@@ -33,9 +33,9 @@ use crate::{
 #[derive(Clone)]
 pub struct Caller {
     pub account_id: String,
-    /// Its own rations.
+    /// Quotas of the account.
     pub rations: Rations,
-    /// The right to check its bodies.
+    /// Permits to validate its bodies.
     pub(crate) checks: Checks,
 }
 
@@ -43,31 +43,31 @@ impl<S: Sync> FromRequestParts<S> for Caller {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        // Without the guard there is no caller: an operation that forgot it answers 401 to everybody.
+        // Without the authentication middleware there is no caller: an operation without it answers 401 to everybody.
         parts.extensions.get().cloned().ok_or(ApiError::Unauthorized(Challenge::NoToken))
     }
 }
 
-/// Bytes of a body that is checked at once.
+/// Largest body that is validated on the async threads, in bytes.
 const SMALL: usize = 8 * 1024;
 
-/// A sign that a check is to stop. Clones share it.
+/// Cancellation flag of a check. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// Says that nobody waits any more.
+    /// Sets the flag: the caller has left.
     pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// True when nobody waits any more.
+    /// Returns true if the caller has left.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// Sets its sign when it is dropped.
+/// Sets the flag when dropped.
 struct StopOnDrop(Stop);
 
 impl Drop for StopOnDrop {
@@ -76,7 +76,7 @@ impl Drop for StopOnDrop {
     }
 }
 
-/// The right to check large bodies. Clones share it.
+/// Permits to validate large bodies. Clones share them.
 #[derive(Clone)]
 pub struct Checks {
     limits: Arc<Limits>,
@@ -85,12 +85,12 @@ pub struct Checks {
 }
 
 impl Checks {
-    /// At most so many checks at once.
+    /// Allows `cores` checks at once.
     pub fn new(cores: usize, limits: Arc<Limits>) -> Self {
         Self { limits, cores: Arc::new(Semaphore::new(cores)), accounts: Arc::default() }
     }
 
-    /// Runs `work` off the async threads and charges the account for it.
+    /// Runs `work` off the async threads and charges its time to the account.
     async fn run<T: Send + 'static>(
         &self,
         caller: &Caller,
@@ -101,7 +101,7 @@ impl Checks {
         let stop = Stop::default();
         let _stop = StopOnDrop(stop.clone());
         let begun = Instant::now();
-        // Both permits are the work's: it ends a little after its request may have.
+        // Both permits belong to the work, which may end a little after its request.
         let done = tokio::task::spawn_blocking(move || {
             let _permits = (own, core);
             work(stop)
@@ -116,7 +116,7 @@ impl Checks {
         }
     }
 
-    /// The one permit of an account, which is forgotten when nobody has it or waits for it.
+    /// Returns the one permit of an account, which exists while somebody holds it or waits for it.
     fn account(&self, id: &str) -> Arc<Semaphore> {
         let mut accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
         accounts.retain(|_, permit| permit.strong_count() > 0);
@@ -134,12 +134,12 @@ async fn acquired(semaphore: Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Api
 }
 
 impl Caller {
-    /// The amount of a ration that the account has; `None`: any number.
+    /// Returns the account's amount of a quota; `None`: unlimited.
     pub fn ration(&self, ration: Ration) -> Option<NonZeroU32> {
         self.checks.limits.per_minute(ration, &self.rations)
     }
 
-    /// Reads the request's body by `parse`, where its query asks for nothing.
+    /// Reads the request's body with `parse`; the query must be empty.
     pub async fn body<T: Send + 'static>(
         &self,
         request: Request,
@@ -148,7 +148,7 @@ impl Caller {
         self.creation(MAX_BODY, request, parse).await.map(|(read, _)| read)
     }
 
-    /// The same of a request that creates something, with its key; the body has at most `most` bytes.
+    /// Reads the body of a request that creates something, at most `most` bytes, and its idempotency key.
     pub async fn creation<T: Send + 'static>(
         &self,
         most: usize,

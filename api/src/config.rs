@@ -1,6 +1,6 @@
-//! Every setting of the process, read and checked once at start.
+//! Settings of the process, read and checked once at start.
 //!
-//! All faults are reported together: an operator who has three variables wrong learns it in one attempt.
+//! All errors are reported together, so that an operator with three wrong variables learns of them in one attempt.
 
 mod reader;
 
@@ -28,39 +28,44 @@ pub struct Config {
     pub database_direct_url: SecretString,
     /// `MIGRATION_DATABASE_URL`, default `DATABASE_DIRECT_URL`: the same database by a role that may change its schema.
     pub migration_database_url: SecretString,
-    /// `DATABASE_CONNECTIONS`, default 34: the most connections that this process opens.
+    /// `DATABASE_CONNECTIONS`, default 34: largest number of connections that this process opens.
     pub database_connections: Connections,
-    /// `REQUEST_SECONDS`, default 10: how long a request may take that waits for no worker.
+    /// `REQUEST_SECONDS`, default 10: longest duration of a request that waits for no worker.
     pub request_time: Duration,
-    /// `REQUESTS_AT_ONCE`, default 32 for each of `RETORT_THREADS`: the most requests in hand that wait for no worker; who comes beyond
-    /// them is refused at once.
+    /// `REQUESTS_AT_ONCE`, default 32 for each of `RETORT_THREADS`: largest number of concurrent requests that wait
+    /// for no worker; further ones are refused at once.
     pub requests_at_once: usize,
     /// `HTTP_ADDR`, default `127.0.0.1:8080`.
     pub http_addr: SocketAddr,
-    /// Of the authorization server and of what checks tokens; its `PUBLIC_URL` defaults to `http://HTTP_ADDR` (`https` with TLS).
+    /// Settings of the authorization server and of token checks; `PUBLIC_URL` defaults to `http://HTTP_ADDR` (`https`
+    /// with TLS).
     pub identity: Settings,
-    /// `MAX_SECONDS_LIMIT`, default 120: the largest `max_seconds` of a tree search.
+    /// `MAX_SECONDS_LIMIT`, default 120: largest `max_seconds` of a tree search.
     pub max_seconds_limit: f64,
-    /// `SAMPLE_DEADLINE_SECONDS`, default 60: how long a caller waits for a sample.
+    /// `SAMPLE_DEADLINE_SECONDS`, default 60: time that a caller waits for a sample.
     pub sample_deadline: Duration,
-    /// `SEARCH_SLACK_SECONDS`, default 15: how much longer than `max_seconds` a caller waits for a search.
+    /// `SEARCH_SLACK_SECONDS`, default 15: time beyond `max_seconds` that a caller waits for a search.
     pub search_slack: Duration,
-    /// `SHUTDOWN_DELAY_SECONDS`, default 0: how long the process goes on accepting after it was told to stop and says that it is
-    /// not ready; as long as a balancer takes to notice.
+    /// `SHUTDOWN_DELAY_SECONDS`, default 0: time for which a process that was told to stop still accepts requests
+    /// while it reports that it is not ready; as long as a load balancer takes to notice.
     pub shutdown_delay: Duration,
-    /// `DEFAULT_MODEL`: the models that serve who names none, the first that a live sampler has; by default those that ship.
+    /// `DEFAULT_MODEL`: models for callers that name none, of which the first on a live sampler is used; by default
+    /// those that ship.
     pub default_models: Vec<String>,
-    /// `ENGINE_ALIASES`: other names of engines, as `name=engine`, for clients that know no other; none by default.
+    /// `ENGINE_ALIASES`: other names of engines, as `name=engine`, for clients with fixed names; none by default.
     pub engine_aliases: BTreeMap<String, String>,
     /// `GZIP_BODY`, default `contract`.
     pub gzip_body: GzipBody,
     /// `RATE_*_PER_MINUTE`; per account, over all API processes.
     pub rates: Rates,
-    /// `JOBS_IN_FLIGHT`, default 64: the most searches, and the most samples, that an account may have in flight; 0: any number.
+    /// `JOBS_IN_FLIGHT`, default 64: largest number of searches, and of samples, that an account may have in flight;
+    /// 0: unlimited.
     pub jobs_in_flight: u32,
-    /// `WAITING_TARGETS`, default 1,000,000: the most targets of an account's plans and batches that wait; 0: any number.
+    /// `WAITING_TARGETS`, default 1,000,000: largest number of waiting targets in an account's plans and batches; 0:
+    /// unlimited.
     pub waiting_targets: u32,
-    /// `WAITING_MOLECULES`, default 10,000,000: the same of the molecules of an account's asynchronous samples and sample batches.
+    /// `WAITING_MOLECULES`, default 10,000,000: largest number of waiting molecules in an account's asynchronous
+    /// samples and sample batches; 0: unlimited.
     pub waiting_molecules: u32,
     /// `KEEP_SAMPLES_DAYS`, `KEEP_PLANS_DAYS`, `KEEP_JOURNAL_DAYS` and `KEEP_PRICES_DAYS`, by default 0: for ever.
     pub keep: Keep,
@@ -68,20 +73,20 @@ pub struct Config {
     pub cors_origins: Vec<HeaderValue>,
     /// `TLS_CERTIFICATE` and `TLS_KEY`: PEM files; without them the process speaks plain HTTP.
     pub tls: Option<Tls>,
-    /// `HEADER_SECONDS`, default 10: how long a client may take for the headers of a request, or say nothing.
+    /// `HEADER_SECONDS`, default 10: longest time that a client may take for request headers, or stay idle.
     pub header_time: Duration,
-    /// `CONNECTIONS`: the most connections at once; by default as many as the process may have descriptors.
+    /// `CONNECTIONS`: most connections at once; by default as many as the process may have descriptors.
     pub connections: Option<usize>,
-    /// `CONNECTIONS_PER_ADDRESS`, default 256: the most from one address that is none of `TRUSTED_PROXIES`.
+    /// `CONNECTIONS_PER_ADDRESS`, default 256: most connections from one address that is not in `TRUSTED_PROXIES`.
     pub connections_by_address: usize,
 }
 
 const YEAR: u32 = 365 * 24 * 3600;
 
-/// The database keeps a line of the journal for a year, which may have a day more.
+/// Shortest retention of the audit log: the database keeps its entries for a year, which may have a leap day.
 const JOURNAL_DAYS: u32 = 366;
 
-/// The models that ship, the one for everybody first.
+/// Models that ship, the default first.
 const SHIPPED_MODELS: &str = "druglike_gru,leadlike_gru,druglike_gru_large";
 
 /// Requests a minute; 0 means no limit.
@@ -89,21 +94,21 @@ const SHIPPED_MODELS: &str = "druglike_gru,leadlike_gru,druglike_gru_large";
 pub struct Rates {
     /// `RATE_SAMPLES_CREATE_PER_MINUTE`, default 60.
     pub samples_create: u32,
-    /// `RATE_MOLECULES_PER_MINUTE`, default 600,000: the sizes of the samples created, added up; sample batches, which make way for them, take
-    /// nothing of it.
+    /// `RATE_MOLECULES_PER_MINUTE`, default 600,000: sum of the sizes of the samples created. Sample batches yield to
+    /// them and do not count.
     pub molecules: u32,
     /// `RATE_SAMPLES_READ_PER_MINUTE`, default 600: list and retrieve together.
     pub samples_read: u32,
     /// `RATE_TREESEARCH_PER_MINUTE`, default 60.
     pub treesearch: u32,
-    /// `RATE_SEARCH_SECONDS_PER_MINUTE`, default 600: the seconds that searches take, added up.
+    /// `RATE_SEARCH_SECONDS_PER_MINUTE`, default 600: sum of the seconds that searches take.
     pub search_seconds: u32,
-    /// `STORED_MEGABYTES`, default 10,000: what the plans and the kept routes of an account take, at any time.
+    /// `STORED_MEGABYTES`, default 10,000: storage of an account's plans and kept routes, at any time.
     pub stored_megabytes: u32,
 }
 
 impl Rates {
-    /// What everybody has of `ration` a minute.
+    /// Returns the default amount of `ration` per minute.
     pub(crate) const fn of(&self, ration: Ration) -> u32 {
         match ration {
             Ration::SamplesCreate => self.samples_create,
@@ -116,10 +121,10 @@ impl Rates {
     }
 }
 
-/// What a caller gets whose `accept-encoding` contains `gzip`.
+/// Body format for a caller whose `accept-encoding` contains `gzip`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GzipBody {
-    /// The gzipped JSON in Base64 as text, as the contract says.
+    /// Gzipped JSON in Base64 as text, as the contract says.
     Contract,
     /// `Content-Encoding: gzip`, as RFC 9110 says.
     Standard,
@@ -137,10 +142,10 @@ impl FromStr for GzipBody {
     }
 }
 
-/// Every fault of the settings.
+/// All errors in the settings.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ConfigError {
-    /// One sentence a fault, each naming its variable.
+    /// One sentence per error, each naming its variable.
     pub faults: Vec<String>,
 }
 
@@ -157,7 +162,7 @@ impl Config {
     /// Reads the environment of the process.
     ///
     /// # Errors
-    /// Fails with every fault there is.
+    /// Fails with all errors at once.
     pub fn from_env() -> Result<Self, ConfigError> {
         Self::from_variables(&std::env::vars().collect())
     }
@@ -165,7 +170,7 @@ impl Config {
     /// Reads `variables`; an empty one counts as unset.
     ///
     /// # Errors
-    /// Fails with every fault there is.
+    /// Fails with all errors at once.
     pub fn from_variables(variables: &BTreeMap<String, String>) -> Result<Self, ConfigError> {
         let mut reader = Reader { variables, faults: Vec::new() };
         let http_addr = reader.read("HTTP_ADDR", SocketAddr::from(([127, 0, 0, 1], 8080)), Ok);
@@ -230,8 +235,8 @@ impl Config {
         if reader.faults.is_empty() { Ok(config) } else { Err(ConfigError { faults: reader.faults }) }
     }
 
-    /// The most connections that the process opens to the server itself, which its peers are told of: those behind a pooler are the
-    /// pooler's.
+    /// Returns the number of connections that the process opens to the server itself, published to its peers:
+    /// connections behind a pooler are the pooler's.
     #[must_use]
     pub(crate) fn connections_to_server(&self) -> u32 {
         match self.has_pooler() {
@@ -240,21 +245,21 @@ impl Config {
         }
     }
 
-    /// Whether `DATABASE_URL` is that of a pooler.
+    /// Returns true if `DATABASE_URL` points to a pooler.
     #[must_use]
     pub fn has_pooler(&self) -> bool {
         self.database_direct_url.expose_secret() != self.database_url.expose_secret()
     }
 
-    /// How long a request that was accepted may go on: until the latest deadline, and some seconds for what is around it. What is
-    /// there after that is stuck.
+    /// Returns the longest duration of an accepted request: the latest deadline and some seconds around it. A request
+    /// that lasts longer is stuck.
     #[must_use]
     pub fn longest_request(&self) -> Duration {
         let search = self.search_slack + Duration::from_secs_f64(self.max_seconds_limit);
         self.sample_deadline.max(search) + Duration::from_secs(5)
     }
 
-    /// How long the process may take to stop; who ends it sooner breaks requests off.
+    /// Returns the longest duration of a shutdown; killing the process earlier breaks requests off.
     #[must_use]
     pub fn longest_stop(&self) -> Duration {
         self.shutdown_delay + self.longest_request()
@@ -273,7 +278,7 @@ fn model_id(text: &str) -> Result<String, String> {
     if is_word(text) { Ok(text.to_owned()) } else { Err(format!("`{text}` is no model's id")) }
 }
 
-/// A name that clients know an engine by, and the engine.
+/// Parses an alias of an engine, and the engine.
 fn engine_alias(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, engine)) if is_word(name) && is_word(engine) => Ok((name.to_owned(), engine.to_owned())),
@@ -281,7 +286,7 @@ fn engine_alias(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// An issuer is named byte for byte as its tokens name it.
+/// Checks an issuer's address, which must equal the one in its tokens byte for byte.
 fn issuer_address(text: &str) -> Result<String, String> {
     let loopback = ["http://127.0.0.1", "http://[::1]", "http://localhost"];
     if text.starts_with("https://") || loopback.iter().any(|start| text.starts_with(start)) {
@@ -380,7 +385,7 @@ mod tests {
         assert_eq!(pooled.database_direct_url.expose_secret(), "postgres://db/retort");
         assert_eq!(pooled.migration_database_url.expose_secret(), "postgres://db/retort");
         assert_eq!(plain.database_direct_url.expose_secret(), "postgres://pooler/retort");
-        // Of a pooler's connections the server sees those alone that listen.
+        // With a pooler the server sees only the connections that listen.
         assert_eq!((pooled.connections_to_server(), plain.connections_to_server()), (2, 34));
     }
 

@@ -1,27 +1,27 @@
-//! The process' connections to PostgreSQL, which add up to what the operator sets.
+//! PostgreSQL connections of the process, which add up to the operator's limit.
 
 use std::{fmt, num::ParseIntError, str::FromStr};
 
-/// Connections that listen: one hears of jobs that end, one of accounts that change.
+/// Listening connections: one for finished jobs, one for changed accounts.
 pub(crate) const LISTENERS: u32 = 2;
 
-/// The fewest: two for each share.
+/// Smallest number: two for each share.
 const LEAST: u32 = LISTENERS + 2 + 2;
 
-/// More than PostgreSQL can have.
+/// Largest number, more than PostgreSQL can have.
 const MOST: u32 = 10_000;
 
-/// The most connections that the process opens, and how they are shared out: two listen, half of the others submit jobs and read
-/// their outcomes, and the rest serves everything else, streams too.
+/// Connection limit of the process, and its division: two connections listen, half of the others submit jobs and read
+/// their outcomes, and the rest serves everything else, including streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Connections(u32);
 
-/// A number of connections that cannot be shared out.
+/// Reason for which a number of connections is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConnectionsError {
-    /// It is none.
+    /// The text is not a number.
     NoNumber(ParseIntError),
-    /// It is too small or too large.
+    /// The number is too small or too large.
     OutOfRange,
 }
 
@@ -52,17 +52,17 @@ impl Default for Connections {
 }
 
 impl Connections {
-    /// All of them.
+    /// Returns all connections.
     pub(crate) fn all(self) -> u32 {
         self.0
     }
 
-    /// The queue's, beside its listener.
+    /// Returns the queue's share, besides its listener.
     pub(crate) fn of_queue(self) -> u32 {
         (self.0 - LISTENERS) / 2
     }
 
-    /// Those of everything else.
+    /// Returns the share of everything else.
     pub(crate) fn of_requests(self) -> u32 {
         self.0 - LISTENERS - self.of_queue()
     }

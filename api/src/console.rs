@@ -1,21 +1,22 @@
-//! The console at `/`, and at `/console` what it is made of: pages of the service's own for people, in files of `api/console`.
+//! Web console at `/` and its assets at `/console`: the service's own pages for people, from files in `api/console`.
 //!
-//! They log in by the authorization server as any web page would (code flow, PKCE, the token in memory alone), as the application
-//! `console` that every installation has, and call the API as any caller. What ships is what the browser runs: modules as they are
-//! written, and OpenChemLib, which `api/console/vendor/fetch` lays down, so that no build and no installation needs Node.
+//! They log in through the authorization server as any web page would (code flow, PKCE, the token only in memory), as
+//! the application `console` that every installation has. They call the API as any client. The files ship as the
+//! browser runs them: modules as written, and OpenChemLib, which `api/console/vendor/fetch` downloads. So no build
+//! and no installation needs Node.
 
 use axum::Router;
 
 use crate::embedded::{CSS, File, HTML, ICON, SCRIPT, TEXT, router as embedded};
 
-/// A module at the address of its name.
+/// Serves a module at the path of its name.
 macro_rules! module {
     ($name:literal) => {
         (concat!("/console/", $name, ".js"), SCRIPT, include_str!(concat!("../console/", $name, ".js")))
     };
 }
 
-/// The pages and their parts: address, type, text.
+/// Pages and assets: path, type, text.
 const FILES: &[File] = &[
     ("/", HTML, include_str!("../console/index.html")),
     ("/console/operations", HTML, include_str!("../console/operations.html")),
@@ -23,7 +24,7 @@ const FILES: &[File] = &[
     ("/console/parts.css", CSS, include_str!("../console/parts.css")),
     ("/console/plan.css", CSS, include_str!("../console/plan.css")),
     ("/console/icon.svg", ICON, include_str!("../console/icon.svg")),
-    // Browsers ask for this one where a page names none, and go by its type.
+    // Browsers ask for this icon if a page names none, and go by its type.
     ("/favicon.ico", ICON, include_str!("../console/icon.svg")),
     ("/console/openchemlib.js", SCRIPT, include_str!("../console/vendor/openchemlib/openchemlib.js")),
     ("/console/openchemlib.txt", TEXT, include_str!("../console/vendor/openchemlib/LICENSE")),
@@ -104,7 +105,7 @@ const FILES: &[File] = &[
     module!("work"),
 ];
 
-/// The pages and their parts.
+/// Serves the pages and assets.
 pub fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
     embedded(FILES)
 }

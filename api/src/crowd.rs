@@ -1,10 +1,10 @@
-//! How many requests are in hand at once; who comes beyond that is told so at once.
+//! Concurrency limit of requests; a request beyond it is refused at once.
 //!
-//! What is asked of the database and not answered yet waits for processor time that all share. Where more is asked than can be done,
-//! every answer would come later and later until all are late; so a request has a place while it is worked on, and without one it is
-//! refused before anything is asked for it. Who was let in waits no longer than the places before them take (Little's law: at 4,000
-//! reads a second 64 places are 16 ms). Nobody has a place who waits for something else: a body that its sender takes their time for
-//! ([`leave`]), or a worker, since the queue has an admission of its own.
+//! Queries in flight share the processor. If more arrive than can be served, all answers come later and later until
+//! all are late. So a request holds a permit while it is worked on, and without a permit it is refused before it
+//! queries anything. An admitted request waits no longer than the permits before it take (Little's law: at 4,000
+//! reads a second 64 permits are 16 ms). A request that waits for something else holds no permit: for a slow body
+//! ([`leave`]), or for a worker, since the queue has its own admission.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -19,23 +19,23 @@ use axum::{
 use edge::ApiError;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// When to come again: places are free within milliseconds, a crowd goes within seconds.
+/// Retry-after: permits are free within milliseconds, and an overload passes within seconds.
 const COME_AGAIN: Duration = Duration::from_secs(1);
 
-/// The places. Clones share them.
+/// Permits. Clones share them.
 #[derive(Debug, Clone)]
 pub struct Crowd(Arc<Semaphore>);
 
 impl Crowd {
-    /// Room for so many requests.
+    /// Allows `places` concurrent requests.
     pub fn new(places: usize) -> Self {
         Self(Arc::new(Semaphore::new(places)))
     }
 
-    /// A place, until it is dropped.
+    /// Acquires a permit, which is released when dropped.
     ///
     /// # Errors
-    /// Fails where none is free.
+    /// Fails when none is free.
     pub fn place(&self) -> Result<OwnedSemaphorePermit, ApiError> {
         let reason = "The service has more requests in hand than it can answer soon";
         let full = |_| ApiError::Unavailable { retry_after: COME_AGAIN, reason };
@@ -43,7 +43,7 @@ impl Crowd {
     }
 }
 
-/// The place of a request under way, which may be left before it is answered.
+/// Permit of a running request, which may be released before the response.
 #[derive(Debug, Clone)]
 struct Place(Arc<Mutex<Option<OwnedSemaphorePermit>>>);
 
@@ -53,7 +53,7 @@ impl Place {
     }
 }
 
-/// Lets a request through that finds a place.
+/// Middleware that runs a request only with a permit.
 pub async fn enter(State(crowd): State<Crowd>, mut request: Request, next: Next) -> Response {
     let place = match crowd.place() {
         Ok(permit) => Place(Arc::new(Mutex::new(Some(permit)))),
@@ -65,7 +65,7 @@ pub async fn enter(State(crowd): State<Crowd>, mut request: Request, next: Next)
     response
 }
 
-/// Leaves the place that a request was let in with.
+/// Middleware that releases the request's permit.
 pub async fn leave(request: Request, next: Next) -> Response {
     if let Some(place) = request.extensions().get::<Place>() {
         place.leave();

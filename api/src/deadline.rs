@@ -1,8 +1,8 @@
-//! How long each operation may take, from the request's first line to the answer.
+//! Deadlines of operations, from the first line of the request to the response.
 //!
-//! A sample and a search wait for a worker; their deadlines hold for everything: who asks, the ration, the queue, the worker, the
-//! answer's row. Everything else is a few queries and has the operator's `REQUEST_SECONDS`, and so has the way to the operation,
-//! whatever that may take: who asks and what is left to them is a few queries as well.
+//! A sample and a search wait for a worker. Their deadlines cover everything: authentication, quotas, the queue, the
+//! worker, and reading the result. Everything else is a few queries and has the operator's `REQUEST_SECONDS`. So has
+//! the part before any operation, since authentication and quotas are a few queries as well.
 
 use std::time::{Duration, Instant};
 
@@ -16,16 +16,16 @@ use edge::ApiError;
 
 use crate::{config::Config, limits::Operation};
 
-/// What is given to an operation's own answer at its deadline, which says more than the one here.
+/// Extra time for an operation's own response at its deadline, which says more than the one here.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// How long it may take to read and store a hundred thousand targets.
+/// Longest time for reading and storing a hundred thousand targets.
 const BATCH: Duration = Duration::from_secs(90);
 
-/// How long requests may take.
+/// Deadlines by operation.
 #[derive(Debug, Clone, Copy)]
 pub struct Deadlines {
-    /// Of whatever is answered from the database alone.
+    /// Deadline of every request that the database alone answers.
     pub request: Duration,
     sample: Duration,
     search_slack: Duration,
@@ -70,7 +70,8 @@ impl Deadlines {
         }
     }
 
-    /// What `search`, or a look, answers, for a request that came at `arrival` and asks for `max_seconds`.
+    /// Returns the answer of `search` or of a bulk query, for a request that came at `arrival` and asks for
+    /// `max_seconds`.
     pub async fn search<T>(
         &self,
         Arrival(arrival): Arrival,
@@ -82,12 +83,12 @@ impl Deadlines {
     }
 }
 
-/// When a request arrived.
+/// Arrival time of a request.
 #[derive(Debug, Clone, Copy)]
 pub struct Arrival(Instant);
 
 impl Arrival {
-    /// So long after it.
+    /// Returns `time` after the arrival.
     pub fn within(self, time: Duration) -> Instant {
         self.0 + time
     }

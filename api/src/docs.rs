@@ -1,13 +1,13 @@
-//! The reference at `/docs`: a page of our own that reads `/openapi.json`.
+//! API reference at `/docs`: a page of our own that reads `/openapi.json`.
 //!
-//! The usual reference pages load their code from a content delivery network, which an installation without a
-//! way out does not reach and its operator has no reason to trust. This one is a few embedded files.
+//! The usual reference pages load their code from a content delivery network. An installation without internet access
+//! cannot reach it, and its operator has no reason to trust it. This page is a few embedded files.
 
 use axum::Router;
 
 use crate::embedded::{CSS, File, HTML, SCRIPT, router as embedded};
 
-/// The page and its parts: address, type, text.
+/// Page and assets: path, type, text.
 const FILES: [File; 8] = [
     ("/docs", HTML, include_str!("docs/index.html")),
     ("/docs/reference.css", CSS, include_str!("docs/reference.css")),
@@ -19,7 +19,7 @@ const FILES: [File; 8] = [
     ("/docs/try.js", SCRIPT, include_str!("docs/try.js")),
 ];
 
-/// The page and its parts.
+/// Serves the page and its assets.
 pub fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
     embedded(&FILES)
 }

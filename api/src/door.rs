@@ -1,8 +1,8 @@
-//! Who may hold a connection, and for how long without a request.
+//! Connection limiter: bounds on connections, and on their time without a request.
 //!
-//! Whoever connects and says nothing, or half of something, holds a descriptor; a thousand of them would hold all. So connections are
-//! bounded in all and by address, and one that has not said by what protocol it speaks within the time for headers is closed:
-//! hyper's own time for headers only begins after that.
+//! A client that connects and sends nothing, or half a request, holds a descriptor; a thousand such clients would
+//! hold all. So connections are limited in total and per address. A connection that has not shown its protocol within
+//! the header timeout is closed, since hyper's own header timeout begins only after that.
 
 use std::{
     collections::HashMap,
@@ -27,24 +27,24 @@ use tokio::{
 /// Bytes by which a connection shows its protocol: HTTP/2's preface.
 const PREFACE: usize = 24;
 
-/// Descriptors that are no callers' connections: the database's, the listener, files.
+/// Descriptors that are not client connections: the database's, the listener, files.
 const OWN_DESCRIPTORS: u64 = 128;
 
-/// The time between two lines in the log of those who are turned away.
+/// Shortest time between two log lines about refused connections.
 const QUIET: Duration = Duration::from_secs(60);
 
-/// The bounds.
+/// Limits on connections.
 #[derive(Debug, Clone)]
 pub struct Bounds {
-    /// Connections at once.
+    /// Connections in total.
     pub all: usize,
-    /// From one address.
+    /// Connections from one address.
     pub by_address: usize,
-    /// Addresses that speak for many callers.
+    /// Addresses of proxies, which stand for many clients.
     pub proxies: Vec<Network>,
 }
 
-/// Raises the limit of descriptors as far as it goes, and says how many connections that leaves room for.
+/// Raises the descriptor limit as far as possible, and returns the number of connections that it allows.
 pub fn room_for_connections() -> usize {
     let limits = getrlimit(Resource::Nofile);
     let raised = setrlimit(Resource::Nofile, Rlimit { current: limits.maximum, maximum: limits.maximum });
@@ -53,7 +53,7 @@ pub fn room_for_connections() -> usize {
     usize::try_from(room).unwrap_or(usize::MAX)
 }
 
-/// Counts connections.
+/// Connection limiter.
 #[derive(Debug)]
 pub struct Door {
     bounds: Bounds,
@@ -64,12 +64,12 @@ pub struct Door {
 struct Inside {
     all: usize,
     by_address: HashMap<IpAddr, usize>,
-    /// Turned away since the start, and when that was last said.
+    /// Connections refused since the start; `said_at` is the time of the last log line.
     turned_away: u64,
     said_at: Option<Instant>,
 }
 
-/// A connection's place inside; dropped, it is free.
+/// Permit of a connection, released when dropped.
 #[derive(Debug)]
 pub struct Place {
     door: Arc<Door>,
@@ -81,7 +81,7 @@ impl Door {
         Arc::new(Self { bounds, inside: Mutex::default() })
     }
 
-    /// A place for a connection from `address`, if there is one.
+    /// Acquires a permit for a connection from `address`; `None` if there is none.
     pub fn enter(self: &Arc<Self>, address: IpAddr) -> Option<Place> {
         let address = address.to_canonical();
         let is_proxy = self.bounds.proxies.iter().any(|proxy| proxy.contains(address));
@@ -121,7 +121,7 @@ impl Drop for Place {
     }
 }
 
-/// Lets connections in by `inner` while there are places, and has each say within `patience` what protocol it speaks.
+/// Acceptor that limits connections to `inner`, each of which must show its protocol within `patience`.
 #[derive(Clone)]
 pub struct Doorkeeper<A> {
     pub inner: A,
@@ -152,11 +152,11 @@ where
     }
 }
 
-/// A connection with its place, that is closed unless it says something.
+/// A connection with its permit, closed unless it shows its protocol in time.
 #[derive(Debug)]
 pub struct Guest<S> {
     stream: S,
-    /// `None` once it has said enough, or was answered.
+    /// Timeout; `None` once enough bytes have arrived or a response was sent.
     until: Option<Pin<Box<Sleep>>>,
     heard: usize,
     _place: Place,

@@ -1,7 +1,7 @@
-//! Pages that are files in the binary, under a policy that lets them load and call nothing but this service.
+//! Web pages that are embedded in the binary, under a policy that lets them load and call only this service.
 //!
-//! Browsers keep them and ask whether they are still the same, which a tag answers; what is sent is compressed, once, when it is first
-//! asked for.
+//! Browsers cache them and revalidate by an entity tag. The text is sent compressed; it is compressed once, at the
+//! first request.
 
 use std::{
     io::Write,
@@ -19,7 +19,8 @@ use flate2::{Compression, Crc, write::GzEncoder};
 
 use crate::gzip::accepts_gzip;
 
-// Pictures within style sheets and scripts, as the cursors of an editor, are `data:` addresses, which lead nowhere.
+// Images within style sheets and scripts, such as the cursors of an editor, are `data:` URLs, which access no
+// network.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -29,10 +30,10 @@ pub const SCRIPT: &str = "text/javascript; charset=utf-8";
 pub const TEXT: &str = "text/plain; charset=utf-8";
 pub const ICON: &str = "image/svg+xml";
 
-/// Address, type, text.
+/// Path, type, text.
 pub type File = (&'static str, &'static str, &'static str);
 
-/// Answers with `files`.
+/// Serves `files`.
 pub fn router<S: Clone + Send + Sync + 'static>(files: &[File]) -> Router<S> {
     files.iter().fold(Router::new(), |router, &(address, content_type, text)| {
         let page = Arc::new(Page { content_type, text, packed: OnceLock::new() });
@@ -46,7 +47,7 @@ struct Page {
     packed: OnceLock<Packed>,
 }
 
-/// A text as it is sent: by gzip, with the tag that tells it from other versions of itself.
+/// A file as it is sent: gzipped, with the entity tag of its version.
 struct Packed {
     body: Bytes,
     tag: HeaderValue,
@@ -83,13 +84,13 @@ impl Packed {
         let body = body.expect("embedded: a vector takes every byte").into();
         let mut sum = Crc::new();
         sum.update(text);
-        // Weak: the same for the compressed text and the plain one.
+        // A weak tag: the same for the compressed text and the plain one.
         let tag = format!("W/\"{:08x}-{:x}\"", sum.sum(), text.len());
         Self { body, tag: HeaderValue::try_from(tag).expect("embedded: a tag is of hexadecimal digits") }
     }
 }
 
-/// Whether who asks has the text already that goes by `tag`.
+/// Returns true if the client already has the text with this `tag`.
 fn has_it(asked: &HeaderMap, tag: &HeaderValue) -> bool {
     let values = asked.get_all(header::IF_NONE_MATCH).into_iter().filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).any(|had| *tag == *had.trim())

@@ -1,7 +1,7 @@
-//! What a tree search answered, in the shape that clients of this API family read (`contract::EngineAnswer`).
+//! Tree search results in the shape that clients of this API family read (`contract::EngineAnswer`).
 //!
-//! Nothing is computed anew and nothing is made up: a step becomes a node with what its edges say, and what those clients need a
-//! number for is 9999 where nobody knows it. An offer that lacks one of their numbers for itself is left out.
+//! Nothing is recomputed or invented. A step becomes a node with the data of its edges. Where those clients need a
+//! number that is unknown, the number is 9999. An offer that lacks one of their own required numbers is left out.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ use contract::{
 };
 use uuid::Uuid;
 
-/// Namespace of the reactions' node ids, made for this purpose: an id hangs on those of product and precursors alone.
+/// Namespace UUID of the reactions' node ids. An id depends only on the ids of product and precursors.
 const REACTIONS: Uuid = Uuid::from_u128(0x8f0e_3b52_6c1d_4a97_b1a4_27d0_55c9_e18b);
 
-/// The answer to clients of the family.
+/// Converts a result for clients of the family.
 pub fn engine_answer(result: TreeSearchResult) -> EngineAnswer {
     let has_routes = !result.route_hierarchy.is_empty();
     let mut route_hierarchy = EngineHierarchy::new();
@@ -44,12 +44,12 @@ fn priced(route: RouteGraph) -> PricedRoute {
     PricedRoute(engine_route(route), price)
 }
 
-/// A step of a route, by its product.
+/// Step of a route, identified by its product.
 struct Step<'a> {
     id: String,
-    /// The first of one product's, which has what is known of the step, as each of the others.
+    /// First edge of the step. Each edge of a step carries all that is known of the step.
     first: &'a Edge,
-    /// All of them.
+    /// All edges of the step.
     edges: Vec<&'a Edge>,
 }
 
@@ -59,7 +59,7 @@ impl Step<'_> {
     }
 }
 
-/// A route with its reactions as nodes.
+/// Converts a route to one with its reactions as nodes.
 pub fn engine_route(route: RouteGraph) -> EngineRoute {
     let mut steps: BTreeMap<&str, Step<'_>> = BTreeMap::new();
     for edge in &route.edges {
@@ -77,7 +77,7 @@ pub fn engine_route(route: RouteGraph) -> EngineRoute {
         .nodes
         .iter()
         .map(|node| EngineNode { id: node.id.clone(), data: EngineNodeData::Molecule(node.data.clone()) });
-    // In the order of their products.
+    // Ordered by product.
     let reactions = route.nodes.iter().filter_map(|node| {
         let step = steps.get(node.id.as_str())?;
         let reaction = reaction(step, similarity_to(&node.id, &steps) * step.cosine());
@@ -111,8 +111,8 @@ fn reaction(step: &Step<'_>, path_similarity: f64) -> ReactionData {
     }
 }
 
-/// The product of the similarities of the steps from the target down to `molecule`, by the branch where it is least. A route has no
-/// cycle, and is no deeper than fifty steps.
+/// Returns the smallest product of step similarities over the branches from the target down to `molecule`. A route
+/// has no cycle, and is at most fifty steps deep.
 fn similarity_to(molecule: &str, steps: &BTreeMap<&str, Step<'_>>) -> f64 {
     let takes = |step: &Step<'_>| step.edges.iter().any(|edge| edge.target == molecule);
     let above = steps.iter().filter(|(_, step)| takes(step));
@@ -125,7 +125,7 @@ fn reaction_id<'a>(product: &str, precursors: impl Iterator<Item = &'a str>) -> 
     Uuid::new_v5(&REACTIONS, format!("{product}<{}", precursors.join("+")).as_bytes()).to_string()
 }
 
-/// The steps with the identifiers of the edges that they have here.
+/// Renames the edges of the steps to the identifiers that they have in this shape.
 fn reagents(results: ReagentResults) -> ReagentResults {
     let with_reaction = |edges: Vec<String>| {
         let ends: Vec<(&str, &str)> = edges.iter().filter_map(|edge| edge.split_once(':')).collect();
@@ -140,7 +140,7 @@ fn reagents(results: ReagentResults) -> ReagentResults {
     }
 }
 
-/// An offer, if it has what its clients read.
+/// Converts an offer, if it has the numbers that its clients need.
 fn offer(offer: PricingAnnotation) -> Option<EngineOffer> {
     if offer.vendor_name == COMMON_CHEMICALS {
         return Some(EngineOffer::Common(CommonOffer {
@@ -191,7 +191,7 @@ fn whole_days(days: Option<f64>) -> u32 {
 mod tests {
     use super::*;
 
-    /// Two steps: the target of A and B, and A of C; C alone is sold.
+    /// Two steps: the target from A and B, and A from C; only C is sold.
     const RESULT: &str = include_str!("../tests/golden/treesearch_result.json");
 
     fn answer(result: &str) -> serde_json::Value {

@@ -1,4 +1,4 @@
-//! Examples of answers and of errors, for the document.
+//! Examples of answers and errors for the OpenAPI document.
 
 #![expect(
     clippy::indexing_slicing,
@@ -10,25 +10,25 @@ use serde_json::{Value, json};
 
 use crate::engine_answer::engine_answer;
 
-/// The id of a sample, as examples name it.
+/// Sample id in examples.
 pub const SAMPLE_ID: &str = "smp_01jd6xq1v3m4c5t6y7z8a9b0cd";
-/// The id of a model, as examples name it.
+/// Model id in examples.
 pub const MODEL_ID: &str = "druglike_gru";
-/// The id of a job, as examples name it.
+/// Job id in examples.
 pub const JOB_ID: &str = "01JD6XQ1V3M4C5T6Y7Z8A9B0CE";
-/// The id of a plan, as examples name it.
+/// Plan id in examples.
 pub const PLAN_ID: &str = "pln_01jd6xq1v3m4c5t6y7z8a9b0cd";
-/// The id of a kept route, as examples name it.
+/// Kept route's id in examples.
 pub const ROUTE_ID: &str = "rte_01jd6xq1v3m4c5t6y7z8a9b0cd";
-/// The id of a batch, as examples name it.
+/// Batch id in examples.
 pub const BATCH_ID: &str = "bat_01jd6xq1v3m4c5t6y7z8a9b0cd";
-/// The id of a sample batch, as examples name it.
+/// Sample batch's id in examples.
 pub const SAMPLE_BATCH_ID: &str = "sbt_01jd6xq1v3m4c5t6y7z8a9b0cd";
-/// The name of an engine, as examples name it.
+/// Engine name in examples.
 pub const ENGINE: &str = "uspto_retro";
 const CREATED_AT: &str = "2026-01-02T03:04:05Z";
 
-/// The 200 answer of the operation called `operation_id`.
+/// Returns the 200 answer of the operation `operation_id`.
 pub fn answer(operation_id: &str) -> Option<Value> {
     match operation_id {
         "list_samples" => Some(json!({
@@ -81,13 +81,13 @@ pub fn answer(operation_id: &str) -> Option<Value> {
     }
 }
 
-/// The 202 answer of the operation called `operation_id`.
+/// Returns the 202 answer of the operation `operation_id`.
 pub fn pending(operation_id: &str) -> Option<Value> {
     (operation_id == "create_sample")
         .then(|| merged(sample(), json!({ "smiles": Value::Array(Vec::new()), "status": "pending" })))
 }
 
-/// The body of the error `status` of an operation that needs `scope`; none where that is `null`.
+/// Returns the body of the error `status` of an operation that needs `scope`; `None` if the body is `null`.
 pub fn error(operation_id: &str, status: &str, scope: &str) -> Option<Value> {
     const AUTHORIZATION: [&str; 2] = ["header", "authorization"];
     let fault = |loc: &[&str], kind: &str, msg: &str| {
@@ -122,7 +122,7 @@ pub fn error(operation_id: &str, status: &str, scope: &str) -> Option<Value> {
     }
 }
 
-/// What a request of the operation may have wrong: where, the kind, and the message.
+/// Returns an example fault in a request of the operation: its location, kind and message.
 fn misfit(operation_id: &str) -> Option<([&'static str; 2], &'static str, &'static str)> {
     let at_most = |field, msg| Some((field, "less_than_equal", msg));
     let no_word =
@@ -231,13 +231,13 @@ fn model() -> Value {
     })
 }
 
-/// The tree search, as clients of this API family read it.
+/// Example of a tree search in the shape for clients of this API family.
 fn engine_tree_search() -> Option<Value> {
     let result = serde_json::from_value(tree_search()).ok()?;
     serde_json::to_value(engine_answer(result)).ok()
 }
 
-/// What is told of a molecule and of a text that is none.
+/// Wraps two items as a bulk query's answer: one for a molecule, and one for an invalid SMILES.
 fn looked(item: Value, nothing: Value) -> Value {
     let unread = json!({ "smiles": "C1CC", "error": "ring bond 1 opened at byte 1 is never closed" });
     json!({
@@ -342,7 +342,7 @@ fn page(item: Value) -> Value {
     json!({ "object": "list", "items": [item], "has_next": false, "has_previous": false })
 }
 
-/// An object with the fields of another.
+/// Returns `object` with `fields` added.
 fn merged(mut object: Value, fields: Value) -> Value {
     if let (Value::Object(object), Value::Object(fields)) = (&mut object, fields) {
         object.extend(fields);
@@ -350,7 +350,7 @@ fn merged(mut object: Value, fields: Value) -> Value {
     object
 }
 
-/// Paracetamol from 4-aminophenol in one step, from a vendor that does not exist.
+/// Example: paracetamol from 4-aminophenol in one step, from a fictitious vendor.
 fn tree_search() -> Value {
     let (target, amine, acid) = ("CC(=O)Nc1ccc(O)cc1", "Nc1ccc(O)cc1", "CC(=O)O");
     let (target_id, amine_id, acid_id) = (
@@ -424,7 +424,7 @@ fn tree_search() -> Value {
     })
 }
 
-/// A search that runs, and one that three workers did not survive.
+/// Example state: one search that runs, and one that crashed three workers.
 fn operations_state() -> Value {
     let (account, worker) = ("ada@example.org", "search-01JD6XQ1V3M4C5T6Y7Z8A9B0CF");
     json!({
@@ -467,7 +467,7 @@ mod tests {
 
     use super::*;
 
-    /// The example reads as `T`, which writes it again.
+    /// Asserts that the example deserialises as `T` and serialises back to itself.
     fn assert_is<T: Serialize + DeserializeOwned>(operation_id: &str) {
         let example = answer(operation_id).unwrap();
 

@@ -1,13 +1,12 @@
-//! Reads the fields of a request and collects every fault, in the words of Pydantic v2.
+//! Parses the fields of a request and collects every fault, in the words of Pydantic v2.
 //!
-//! serde stops at the first fault and knows no words for it, so a body is split into its members once, each
-//! left as raw text, and every field is read by a small function: `body.required("size", integer(1,
-//! Some(10_000)))`. A reader gives a value that cannot be wrong or a [`Fault`]; [`Faults::settle`] ends in
-//! the value or in all the faults.
+//! serde stops at the first fault and lacks Pydantic's messages. So a body is split into its members once, each left
+//! as raw text, and a small function parses each field: `body.required("size", integer(1, Some(10_000)))`. A parser
+//! returns a valid value or a [`Fault`]; [`Faults::settle`] returns the value or all the faults.
 //!
-//! Where JSON and Pydantic differ we follow JSON Schema, since the published document is what clients
-//! validate against: `5.0` is the integer five, while `"5"`, `1.5` and `true` are none. A name that occurs
-//! twice is refused, because parsers disagree on which one counts.
+//! Where JSON and Pydantic differ we follow JSON Schema, since clients validate against the published document: `5.0`
+//! is the integer five, while `"5"`, `1.5` and `true` are not integers. A name that occurs twice is refused, because
+//! parsers disagree on which one counts.
 
 mod fault;
 mod json;
@@ -25,17 +24,17 @@ pub use self::{
     json::Input,
 };
 
-/// The members of a body or of a query, each until it is read.
+/// Unread members of a body or query.
 #[derive(Debug)]
 pub struct Fields<'a, 'f> {
-    /// The names around them.
+    /// Location of the members: the enclosing names.
     place: Vec<Location>,
     inputs: Vec<(String, Input<'a>)>,
     faults: &'f mut Faults,
 }
 
 impl<'a, 'f> Fields<'a, 'f> {
-    /// The members of a JSON object; `None`, with its fault, if `bytes` is none.
+    /// Splits a JSON object into its members; `None`, with its fault, if `bytes` is no JSON object.
     pub fn body(bytes: &'a [u8], faults: &'f mut Faults) -> Option<Self> {
         match members(bytes) {
             Ok(inputs) => Some(Self { place: vec!["body".into()], inputs, faults }),
@@ -46,7 +45,7 @@ impl<'a, 'f> Fields<'a, 'f> {
         }
     }
 
-    /// The parameters of a query; of a repeated one the last counts, as in FastAPI.
+    /// Takes the parameters of a query. The last of repeated parameters counts, as in FastAPI.
     pub fn query(pairs: Vec<(String, String)>, faults: &'f mut Faults) -> Self {
         let mut seen = HashSet::new();
         let mut inputs: Vec<_> = pairs
@@ -83,7 +82,8 @@ impl<'a, 'f> Fields<'a, 'f> {
         }
     }
 
-    /// The items of an array of at most `most`, none for null or where there is no such field; each fault has its item's place.
+    /// Parses an array of at most `most` items; null or a missing field gives an empty list. Each fault has its
+    /// item's location.
     pub fn list<T>(
         &mut self,
         name: &str,
@@ -121,7 +121,7 @@ impl<'a, 'f> Fields<'a, 'f> {
         read_items.map(Some)
     }
 
-    /// The items of an array of 1 to `most`, which is required.
+    /// Parses a required array of 1 to `most` items.
     pub fn required_list<T>(
         &mut self,
         name: &str,
@@ -144,7 +144,7 @@ impl<'a, 'f> Fields<'a, 'f> {
         Some(items)
     }
 
-    /// What `read` gives for the members of the object `name`, which is required.
+    /// Parses the members of the required object `name` with `read`.
     pub fn object<T>(&mut self, name: &str, read: impl FnOnce(Fields<'_, '_>) -> Option<T>) -> Option<T> {
         let raw = self.required(name, |input| match input {
             Input::Object(raw) => Ok(*raw),
@@ -160,17 +160,17 @@ impl<'a, 'f> Fields<'a, 'f> {
         }
     }
 
-    /// Notes what is wrong with a value beside the others.
+    /// Records a fault of one value.
     pub fn fault(&mut self, name: &str, fault: Fault) {
         self.faults.push(fault.inside(&self.place, [name.into()]));
     }
 
-    /// Notes what is wrong with the members together beside the others.
+    /// Records a fault of the members as a whole.
     pub fn fault_of_all(&mut self, fault: Fault) {
         self.faults.push(fault.inside(&self.place, []));
     }
 
-    /// Refuses what no field has read.
+    /// Refuses all members that were not read.
     pub fn finish(self) {
         for (name, _) in self.inputs {
             let fault = Fault::new("extra_forbidden", "Extra inputs are not permitted");
@@ -188,7 +188,7 @@ impl<'a, 'f> Fields<'a, 'f> {
     }
 }
 
-/// An integer from `least` to `most`; one beyond 64 bits counts as the nearest that is not.
+/// Parses an integer from `least` to `most`. A number beyond 64 bits is clamped to the nearest 64-bit one.
 pub fn integer(least: i64, most: Option<i64>) -> impl Fn(&Input<'_>) -> Result<i64, Fault> {
     move |input| {
         let value = match input {
@@ -228,12 +228,12 @@ fn integer_of_query(text: &str) -> Result<i64, Fault> {
     Ok(saturating(text))
 }
 
-/// The integer that `text`, digits with an optional sign, writes.
+/// Parses `text`, digits with an optional sign, and clamps it to 64 bits.
 fn saturating(text: &str) -> i64 {
     text.parse().unwrap_or(if text.starts_with('-') { i64::MIN } else { i64::MAX })
 }
 
-/// A finite number.
+/// Parses a finite number.
 pub fn number(input: &Input<'_>) -> Result<f64, Fault> {
     match input {
         Input::Number(text) => finite(text),
@@ -241,7 +241,7 @@ pub fn number(input: &Input<'_>) -> Result<f64, Fault> {
     }
 }
 
-/// A number over 0, at most `most`.
+/// Parses a number above 0 and at most `most`.
 pub fn positive(most: f64) -> impl Fn(&Input<'_>) -> Result<f64, Fault> {
     move |input| match number(input)? {
         value if value <= 0.0 => Err(Fault::new("greater_than", "Input should be greater than 0")),
@@ -250,7 +250,7 @@ pub fn positive(most: f64) -> impl Fn(&Input<'_>) -> Result<f64, Fault> {
     }
 }
 
-/// A number from `least` to `most`.
+/// Parses a number from `least` to `most`.
 pub fn between(least: f64, most: f64) -> impl Fn(&Input<'_>) -> Result<f64, Fault> {
     move |input| match number(input)? {
         value if value < least => Err(at_least(least)),
@@ -266,7 +266,7 @@ fn finite(text: &str) -> Result<f64, Fault> {
     }
 }
 
-/// `true` or `false`.
+/// Parses `true` or `false`.
 pub fn boolean(input: &Input<'_>) -> Result<bool, Fault> {
     match input {
         Input::Bool(value) => Ok(*value),
@@ -274,7 +274,7 @@ pub fn boolean(input: &Input<'_>) -> Result<bool, Fault> {
     }
 }
 
-/// A text of `least` to `most` characters that the database can store: its texts have no NUL.
+/// Parses a text of `least` to `most` characters without NUL, which the database cannot store.
 pub fn text(least: usize, most: Option<usize>) -> impl Fn(&Input<'_>) -> Result<String, Fault> {
     move |input| {
         let value = characters(input, least, most)?;
@@ -285,7 +285,7 @@ pub fn text(least: usize, most: Option<usize>) -> impl Fn(&Input<'_>) -> Result<
     }
 }
 
-/// A text of `least` to `most` characters that matches `^\w+$`.
+/// Parses a text of `least` to `most` characters that matches `^\w+$`.
 pub fn word(least: usize, most: Option<usize>) -> impl Fn(&Input<'_>) -> Result<String, Fault> {
     move |input| {
         let value = characters(input, least, most)?;
@@ -318,7 +318,7 @@ fn check_length(value: &str, least: usize, most: Option<usize>) -> Result<(), Fa
     }
 }
 
-/// One of `choices`, by its name.
+/// Parses one of `choices` by its name.
 pub fn choice<'c, T: Copy>(
     choices: &'c [T],
     name: impl Fn(T) -> &'static str + 'c,
@@ -334,7 +334,7 @@ pub fn choice<'c, T: Copy>(
     }
 }
 
-/// The two items of an array.
+/// Parses an array of two items.
 pub fn pair<T>(
     read: impl Fn(&Input<'_>) -> Result<T, Fault>,
 ) -> impl Fn(&Input<'_>) -> Result<(T, T), Fault> {
@@ -356,7 +356,7 @@ pub fn pair<T>(
     }
 }
 
-/// The members of an object, in their order; they have to be among `names`, each at most once.
+/// Splits an object into its members, in order. Each name must be among `names` and occur at most once.
 pub fn object<'a>(object: &Input<'a>, names: &[&str]) -> Result<Vec<(String, Input<'a>)>, Fault> {
     let &Input::Object(raw) = object else {
         return Err(Fault::new("dict_type", "Input should be a valid dictionary"));
@@ -378,7 +378,7 @@ pub fn object<'a>(object: &Input<'a>, names: &[&str]) -> Result<Vec<(String, Inp
     Ok(read)
 }
 
-/// What `read` gives, or `None` for null.
+/// Parses a value with `read`, or returns `None` for null.
 pub fn nullable<T>(
     read: impl FnOnce(&Input<'_>) -> Result<T, Fault>,
 ) -> impl FnOnce(&Input<'_>) -> Result<Option<T>, Fault> {

@@ -1,7 +1,9 @@
-//! What answers at which time of a process's life: it listens from its first moment to its last, and says what it lacks.
+//! Router for the whole life of a process: it accepts requests from the first moment to the last, and reports
+//! readiness.
 //!
-//! Until the service can be put together its probes answer, and everybody else is told to come back. Once it was told to stop
-//! it is not ready and still serves, so that a balancer sends nobody there when the socket closes.
+//! Until the service is assembled its probes answer, and all other requests get 503 with `Retry-After`. After a stop
+//! signal it reports "not ready" and still serves, so that a load balancer sends nothing more before the socket
+//! closes.
 
 use axum::{Router, extract::Request, middleware, response::IntoResponse, routing::get};
 use edge::ApiError;
@@ -16,7 +18,7 @@ use crate::{
     streams::Closing,
 };
 
-/// What every connection meets.
+/// Router that every connection reaches.
 #[derive(Debug)]
 pub struct Front {
     transport: Transport,
@@ -37,7 +39,7 @@ enum Stage {
 }
 
 impl Front {
-    /// A front whose service is still to come.
+    /// Creates a router whose service is not ready yet.
     #[must_use]
     pub fn new(transport: Transport) -> Self {
         let router = waiting(transport, Readiness::waiting(None));
@@ -45,28 +47,28 @@ impl Front {
         Self { transport, now, closing: watch::Sender::new(false) }
     }
 
-    /// Says from now on what is missing.
+    /// Reports from now on that `missing` is not available.
     pub fn lacks(&self, missing: &Missing) {
         let router = waiting(self.transport, Readiness::waiting(Some(missing)));
         self.now.send_modify(|now| now.router = router);
     }
 
-    /// Answers with `service` from now on.
+    /// Routes requests to `service` from now on.
     pub fn serve(&self, service: Router) {
         self.now.send_modify(|now| now.router = service);
     }
 
-    /// Says from now on that nobody should be sent here.
+    /// Reports "not ready" from now on.
     pub fn stop(&self) {
         self.now.send_modify(|now| now.stage = Stage::Stopping);
     }
 
-    /// Ends the streams: whoever reads one goes on at another process.
+    /// Ends the event streams; clients resume them at another process.
     pub fn close(&self) {
         self.closing.send_replace(true);
     }
 
-    /// What a server serves, for as long as it lives.
+    /// Returns the router for the server, valid for the server's whole life.
     pub fn router(&self) -> Router {
         let (now, closing) = (self.now.subscribe(), Closing::once(self.closing.subscribe()));
         Router::new().fallback(async move |mut request: Request| {

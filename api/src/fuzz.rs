@@ -1,4 +1,4 @@
-//! What must hold of every body and query: for the fuzz target in `ops/fuzz`, and for the test here, which feeds it the same
+//! Invariants of every body and query, for the fuzz target in `ops/fuzz` and for the test here, which uses the same
 //! seeds.
 
 use std::fmt::Debug;
@@ -15,8 +15,8 @@ use crate::{
 
 const MAX_SECONDS: f64 = 120.0;
 
-/// The body of a request, or its query: it is refused with some faults and not too many, or it is what the contract says, and
-/// the same when it is sent again as we would write it.
+/// Parses a request body or its query. Either it is refused with at least one fault and not too many, or it matches
+/// the contract and survives a round trip through our serialisation.
 pub fn bodies(input: &[u8]) {
     if let Some(sample) = read(samples::parse_create, input) {
         assert!((1..=MAX_SAMPLE_SIZE).contains(&sample.size));

@@ -1,7 +1,8 @@
-//! What PostgreSQL knows of queues, workers and itself, looked at now and then and shown as metrics.
+//! Metrics of queues, workers and PostgreSQL itself, polled regularly from the database.
 //!
-//! Every API process looks, and all see the same: who adds processes up takes the maximum. While the database does not answer there
-//! is nothing to show. Names of PostgreSQL's own figures are those of the OpenTelemetry collector's `postgresqlreceiver`.
+//! Every API process polls, and all get the same values, so an aggregation over processes takes the maximum. While
+//! the database does not answer there are no values. The names of PostgreSQL's own metrics are those of the
+//! OpenTelemetry collector's `postgresqlreceiver`.
 
 use std::{
     sync::{Arc, PoisonError, RwLock},
@@ -19,24 +20,24 @@ use sqlx::PgPool;
 
 use crate::endpoints::operations::seen::catalogue;
 
-/// How often is looked.
+/// Polling interval.
 const LOOK: Duration = Duration::from_secs(5);
-/// How long a look may take.
+/// Timeout of one poll.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What was seen at the last look.
+/// Values of the last poll.
 #[derive(Debug)]
 struct Seen {
     backlogs: Vec<Backlog>,
     workers: Vec<LiveWorkers>,
-    /// Queues that are paused.
+    /// Paused queues.
     paused: Vec<String>,
     catalogue: CatalogueState,
     server: Server,
     tables: Vec<Table>,
 }
 
-/// PostgreSQL as a whole, and the service's database.
+/// PostgreSQL as a whole, with the service's database.
 #[derive(Debug)]
 struct Server {
     backends: i64,
@@ -53,7 +54,7 @@ struct Server {
     transaction_ids: i64,
 }
 
-/// One of the tables that change most.
+/// Statistics of one of the tables that change most.
 #[derive(Debug)]
 struct Table {
     name: String,
@@ -62,7 +63,7 @@ struct Table {
     size: i64,
 }
 
-/// Looks and shows until dropped.
+/// Polls and exports metrics until dropped.
 pub fn gauges(pool: PgPool) -> Background {
     let seen = Arc::new(RwLock::new(None));
     show(&telemetry::meter(), &seen);
@@ -114,7 +115,7 @@ async fn look(pool: &PgPool) -> Result<Seen, sqlx::Error> {
     .await?;
     let mut backlogs = queue::backlogs(&mut *connection).await?;
     let workers = queue::live_workers(&mut *connection).await?;
-    // Nothing that waits is a figure too.
+    // An empty queue is reported as zero.
     for live in &workers {
         if !backlogs.iter().any(|backlog| backlog.queue == live.queue) {
             backlogs.push(Backlog { queue: live.queue.clone(), waiting: 0, running: 0, oldest_wait: 0.0 });
@@ -125,10 +126,10 @@ async fn look(pool: &PgPool) -> Result<Seen, sqlx::Error> {
     Ok(Seen { backlogs, workers, paused, catalogue, server, tables })
 }
 
-/// A figure and what tells it apart.
+/// Value with its attributes.
 type Figure = (f64, Vec<KeyValue>);
 
-/// Finds the figures of a metric.
+/// Extracts the values of a metric.
 type Of = fn(&Seen) -> Vec<Figure>;
 
 fn show(meter: &Meter, seen: &Arc<RwLock<Option<Seen>>>) {
@@ -216,7 +217,7 @@ fn show(meter: &Meter, seen: &Arc<RwLock<Option<Seen>>>) {
     });
 }
 
-/// Shows the figures of what was seen last; none where nothing was.
+/// Reports the values of the last poll; none if it failed.
 fn shown(
     seen: &Arc<RwLock<Option<Seen>>>,
     of: Of,

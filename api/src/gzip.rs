@@ -1,9 +1,9 @@
-//! The body of create and retrieve, gzipped where the caller accepts it.
+//! Body of create and retrieve, gzipped if the client accepts it.
 //!
-//! The contract wants gzipped JSON in Base64, and that is not `Content-Encoding: gzip`, because the bytes on
-//! the wire are not gzip: it goes out as text with `Content-Transfer-Encoding: base64`, so that no client
-//! library undoes half of it. Who names `application/json` in `Accept` asked for JSON and gets it, with RFC 9110's encoding;
-//! `GZIP_BODY=standard` gives that to everybody.
+//! The contract requires gzipped JSON in Base64. That is not `Content-Encoding: gzip`, because the bytes on the wire
+//! are not gzip. So it is sent as text with `Content-Transfer-Encoding: base64`, and no client library undoes half of
+//! it. A client whose `Accept` names `application/json` gets JSON with RFC 9110's encoding; `GZIP_BODY=standard`
+//! gives that to every client.
 
 use std::io::Write;
 
@@ -22,7 +22,7 @@ use crate::config::GzipBody;
 
 const VARY: (HeaderName, &str) = (header::VARY, "accept-encoding, accept");
 
-/// `value` as the caller of `headers` accepts it; `mode` is for who does not ask for JSON.
+/// Encodes `value` in a form that `headers` accept; `mode` applies to clients that do not ask for JSON.
 pub async fn body<T: Serialize>(
     headers: &HeaderMap,
     mode: GzipBody,
@@ -37,7 +37,7 @@ pub async fn body<T: Serialize>(
         return Ok(([VARY], Json(value)).into_response());
     }
     let json = serde_json::to_vec(value).map_err(|error| ApiError::internal(&error))?;
-    // Ten thousand structures take long enough to compress to be kept off the async threads.
+    // Compressing ten thousand structures would block an async thread too long.
     let zipped = tokio::task::spawn_blocking(move || gzip(&json)).await;
     let zipped =
         zipped.map_err(|error| ApiError::internal(&error))?.map_err(|error| ApiError::internal(&error))?;
@@ -64,29 +64,30 @@ fn gzip(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-/// What a header says, in lower case.
+/// Returns the values of a header, in lower case.
 fn values(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = String> {
     let values = headers.get_all(name).iter();
     values.map(|value| String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase())
 }
 
-/// As the contract says: the value contains the word, whatever stands around it.
+/// Returns true if the header contains the word `gzip` anywhere, as the contract says.
 fn contains_gzip(headers: &HeaderMap) -> bool {
     values(headers, header::ACCEPT_ENCODING).any(|value| value.contains("gzip"))
 }
 
-/// As RFC 9110, section 12.5.3, says, but that `*` alone leaves the choice to us and we send plain JSON.
+/// Returns true if gzip is acceptable by RFC 9110, section 12.5.3. `*` alone leaves the choice to us, and we send
+/// plain JSON.
 pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
     ["gzip", "x-gzip"].iter().any(|coding| weight(headers, header::ACCEPT_ENCODING, coding) > Some(0.0))
 }
 
-/// Whether `Accept` names JSON, and text with no more weight (RFC 9110, section 12.5.1).
+/// Returns true if `Accept` names JSON, and gives text no more weight (RFC 9110, section 12.5.1).
 fn asks_for_json(headers: &HeaderMap) -> bool {
     let json = weight(headers, header::ACCEPT, "application/json");
     json > Some(0.0) && json >= weight(headers, header::ACCEPT, "text/plain")
 }
 
-/// The weight that a header gives to what it names as `wanted`; `None` where it does not name it.
+/// Returns the weight that a header gives to `wanted`; `None` if the header does not name it.
 pub(crate) fn weight(headers: &HeaderMap, name: HeaderName, wanted: &str) -> Option<f32> {
     values(headers, name).find_map(|value| {
         value.split(',').find_map(|item| {

@@ -1,7 +1,8 @@
-//! Requests that can be sent again: the header `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), as Stripe's API has it.
+//! Idempotent requests: the header `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), as in Stripe's API.
 //!
-//! A key is stored in the transaction of what its request created. So a request whose answer was lost is sent again and answered with what
-//! it created the first time, as that stands now; whatever died meanwhile. One that failed has stored nothing, and is tried again.
+//! A key is stored in the transaction that creates the resource. A client that lost the answer sends the request
+//! again and receives the resource of the first attempt in its present state. That holds whichever process died
+//! meanwhile. A failed request has stored nothing, so a repetition runs anew.
 
 use std::time::Duration;
 
@@ -13,29 +14,29 @@ use sqlx::{PgConnection, PgPool};
 
 use crate::fields::{Fault, Faults};
 
-/// The header that gives a request its key.
+/// Header with the key of a request.
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// Characters of the longest key.
+/// Maximum length of a key, in characters.
 const MAX_KEY: usize = 255;
 
-/// How long keys are kept.
+/// Retention time of keys.
 pub const KEEP: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The description of the header in the document.
+/// Description of the header in the OpenAPI document.
 pub const DESCRIPTION: &str = "A key of up to 255 visible characters, such as a UUID. A request that is sent again within a day with its \
     key and the same body is answered with what it created the first time, and with `Idempotent-Replayed: true`; with another body it \
     is 422, and 409 while the first is in hand. An extension.";
 
-/// Marks an answer that tells of what an earlier request created.
+/// Headers that mark an answer with the resource of an earlier request.
 pub type Replayed = Option<[(HeaderName, HeaderValue); 1]>;
 
-/// The mark of an answer to a request that was sent again.
+/// Returns the header of an answer to a repeated request.
 pub fn replayed() -> Replayed {
     Some([(HeaderName::from_static("idempotent-replayed"), HeaderValue::from_static("true"))])
 }
 
-/// The key of a request, and a digest of what it asks for.
+/// Key of a request, with a digest of its content.
 #[derive(Debug)]
 pub struct IdempotencyKey {
     key: String,
@@ -43,7 +44,8 @@ pub struct IdempotencyKey {
 }
 
 impl IdempotencyKey {
-    /// The key that `headers` give the request, if any; a draft's structured string (RFC 8941) and the bare key are the same.
+    /// Reads the key from `headers`, if there is one; the draft's structured string (RFC 8941) and the bare key are
+    /// equal.
     pub fn read(
         headers: &HeaderMap,
         (method, uri, body): (&Method, &Uri, &[u8]),
@@ -67,10 +69,10 @@ impl IdempotencyKey {
     }
 }
 
-/// The id of what a request of the caller with this key created.
+/// Returns the id that an earlier request of the caller with this key created.
 ///
 /// # Errors
-/// Fails where that request asked for something else.
+/// Fails if that request had another content.
 pub async fn created(
     pool: &PgPool,
     account_id: &str,
@@ -93,10 +95,10 @@ pub async fn created(
     }
 }
 
-/// Stores with what the request creates that it did.
+/// Stores the key with the id of the resource that the request creates.
 ///
 /// # Errors
-/// Fails where another request with this key created something meanwhile.
+/// Fails if another request with this key created something meanwhile.
 pub async fn remember(
     transaction: &mut PgConnection,
     account_id: &str,
@@ -118,7 +120,7 @@ pub async fn remember(
     Err(ApiError::Conflict { message })
 }
 
-/// Deletes keys that are older than `keep`; at most so many as go in one turn.
+/// Deletes keys older than `keep`; at most one sweep batch per call.
 pub async fn delete_older(connection: &mut PgConnection, keep: Duration) -> Result<u64, sqlx::Error> {
     let done = sqlx::query!(
         "delete from idempotency_keys where (account_id, key) in (

@@ -1,7 +1,8 @@
 //! Enqueue and await: the only bridge to the queue.
 //!
-//! How long a caller waits is decided here, once; the database's clock makes a deadline of it, which is obeyed everywhere
-//! after. A caller that hangs up drops the future of its request, with it the pending job, and that cancels the job.
+//! The timeout of a request is decided here, once. The database's clock turns it into a deadline, which every later
+//! stage obeys. When a client hangs up, the future of its request is dropped, and with it the pending job; that
+//! cancels the job.
 
 use std::{sync::Arc, time::Duration};
 
@@ -18,34 +19,34 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use crate::{crowd::Crowd, quota::Quota};
 
-/// Samplers run, and who names no model would have to name one.
+/// Samplers run, but none has a default model, so a request must name one.
 const NO_DEFAULT_MODEL: ApiError = ApiError::Unavailable {
     retry_after: queue::WORKER_START,
     reason: "No running sampler has a default model; name one of those that there are by `model_id`",
 };
 
-/// The way to the workers. Clones share it.
+/// Client of the workers. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Jobs {
     queue: queue::Client,
     crowd: Crowd,
     patience: Patience,
-    /// The models that serve who names none, in order of preference.
+    /// Models for requests that name none, in order of preference.
     default_models: Arc<[String]>,
 }
 
-/// How long callers wait.
+/// Timeouts and admission limits of requests.
 #[derive(Debug, Clone, Copy)]
 pub struct Patience {
-    /// For a sample.
+    /// Timeout of a sample.
     pub sample: Duration,
-    /// The longest search that may be asked for, in seconds.
+    /// Longest search that a request may ask for, in seconds.
     pub longest_search: f64,
-    /// For a search, beyond the seconds that it may take.
+    /// Extra time of a search beyond its `max_seconds`.
     pub search_slack: Duration,
-    /// The most jobs of one kind that an account may have in flight; `None`: any number.
+    /// Most jobs of one kind that an account may have in flight; `None` for no limit.
     pub most_in_flight: Option<u32>,
-    /// The most that an account may have waiting.
+    /// Quota of waiting work per account.
     pub quota: Quota,
 }
 
@@ -54,35 +55,35 @@ impl Jobs {
         Self { queue, crowd, patience, default_models: default_models.into() }
     }
 
-    /// The largest `max_seconds` of a search.
+    /// Returns the largest `max_seconds` of a search.
     pub fn longest_search(&self) -> f64 {
         self.patience.longest_search
     }
 
-    /// The longest that a sample is waited for.
+    /// Returns the timeout of a sample.
     pub fn longest_sample(&self) -> Duration {
         self.patience.sample
     }
 
-    /// The most that an account may have waiting.
+    /// Returns the quota of waiting work per account.
     pub fn quota(&self) -> &Quota {
         &self.patience.quota
     }
 
-    /// A permit for a request that stores what nobody waits for.
+    /// Acquires a permit for a request that stores background work.
     pub fn permit(&self) -> Result<OwnedSemaphorePermit, ApiError> {
         self.crowd.place()
     }
 
-    /// Watches the job of an order, which goes on without.
+    /// Subscribes to the job of an asynchronous sample; the job runs on without a subscriber.
     pub async fn watch_order(&self, job_id: &str) -> Result<Watch<StoredOrderJob>, ApiError> {
         Ok(self.queue.watch_idly(job_id).await?)
     }
 
-    /// The model that an order is drawn from which asks for `named`, or for none.
+    /// Returns the model for an asynchronous sample that names `named`, or no model.
     pub async fn model_of_order(&self, named: Option<String>) -> Result<String, ApiError> {
         let live = live_models(&self.queue, StoredSampleJob::QUEUE).await?;
-        // While no sampler runs, nobody knows which models there are.
+        // While no sampler runs, the available models are unknown.
         let is_there = |id: &str| live.is_empty() || live.iter().any(|model| model.model_id == id);
         match named {
             Some(named) if is_there(&named) => Ok(named),
@@ -91,7 +92,7 @@ impl Jobs {
         }
     }
 
-    /// The id of the sample that a worker made and stored for `account_id`.
+    /// Returns the id of the sample that a worker made and stored for `account_id`.
     pub async fn sample(&self, account_id: &str, request: SampleRequest) -> Result<SampleId, ApiError> {
         let sample_id = SampleId::generate();
         let caller = self.caller(account_id, self.patience.sample);
@@ -115,7 +116,7 @@ impl Jobs {
         self.outcome(taken, caller, &late).await
     }
 
-    /// Submits the job of the first of the default models that a live sampler has.
+    /// Submits the job with the first default model that a live sampler has.
     async fn submit_to_default(
         &self,
         job: impl Fn(&str) -> StoredSampleJob,
@@ -132,7 +133,7 @@ impl Jobs {
         Err(refused)
     }
 
-    /// What a worker found that serves `engine`, or any.
+    /// Runs a search on a worker that serves `engine`, or on any.
     pub async fn search(
         &self,
         account_id: &str,
@@ -146,7 +147,7 @@ impl Jobs {
         self.outcome(taken, caller, "").await
     }
 
-    /// The same, to be watched while it is done.
+    /// Starts a search whose progress can be followed.
     pub async fn search_watched(
         &self,
         account_id: &str,
@@ -159,7 +160,7 @@ impl Jobs {
         Ok(self.queue.watch_instead(taken.pending, &asked).await?)
     }
 
-    /// Goes on watching the search `id` that the account asked for, if it can be watched.
+    /// Resumes following the search `id` of the account, if it can be followed.
     pub async fn watch_search(
         &self,
         account_id: &str,
@@ -168,7 +169,7 @@ impl Jobs {
         Ok(self.queue.watch_again(id, account_id).await?)
     }
 
-    /// The request of the search `id` that the account watched, and its result, while they are remembered.
+    /// Returns the request and the result of the search `id` that the account followed, while they are kept.
     pub async fn found(
         &self,
         account_id: &str,
@@ -196,7 +197,8 @@ impl Jobs {
         (job, self.caller(account_id, patience))
     }
 
-    /// What a worker tells of these molecules that serves `engine`, or any. It has as long as the longest search.
+    /// Runs a bulk query of these molecules on a worker that serves `engine`, or on any. Its timeout is that of the
+    /// longest search.
     pub async fn look(
         &self,
         account_id: &str,
@@ -225,7 +227,7 @@ impl Jobs {
         Ok(Taken { id, pending: self.queue.submit(id, &job, caller).await?, job })
     }
 
-    /// What a worker answers; `late` says what becomes of it after the deadline.
+    /// Awaits the outcome of a worker; `late` is the message for a job past its deadline.
     async fn outcome<J: Job>(
         &self,
         taken: Taken<J>,
@@ -240,14 +242,14 @@ impl Jobs {
     }
 }
 
-/// A job that the queue has taken; dropped, it is cancelled.
+/// Submitted job; dropping it cancels the job.
 struct Taken<J: Job> {
     id: JobId,
     job: J,
     pending: Pending<J>,
 }
 
-/// The models that the live workers of a queue have loaded.
+/// Returns the models that the live workers of a queue have loaded.
 pub async fn live_models(queue: &queue::Client, of: &str) -> Result<Vec<LiveModel>, ApiError> {
     queue.live_models(of).await.map_err(|error| match error {
         QueueError::Database(error) => error.into(),
@@ -255,7 +257,7 @@ pub async fn live_models(queue: &queue::Client, of: &str) -> Result<Vec<LiveMode
     })
 }
 
-/// What a job came to; `late` says what becomes of one that is late.
+/// Converts the outcome of a job; `late` is the message for a job past its deadline.
 pub fn settled<T>(
     id: &str,
     outcome: Result<Result<T, Problem>, AwaitError>,
@@ -271,7 +273,8 @@ pub fn settled<T>(
             retry_after: queue::AFTER_AN_OPERATOR,
             reason: "An operator cancelled the request",
         }),
-        // Cancelled by somebody else than its caller, forgotten by a database that crashed, or not stored by one that is full.
+        // The job was cancelled by another party than its caller, lost by a database crash, or not stored because the
+        // disk is full.
         Ok(Err(Problem::Cancelled | Problem::Abandoned { cause: Some(Cause::Database), .. }))
         | Err(AwaitError::Lost) => Err(ApiError::Unavailable {
             retry_after: queue::WORKER_START,
@@ -292,7 +295,7 @@ fn too_late(retry_after: Duration) -> ApiError {
     ApiError::Unavailable { retry_after, reason }
 }
 
-/// Why the queue did not take a job.
+/// Explains why the queue did not take a job.
 pub fn not_taken(error: SubmitError) -> ApiError {
     match error {
         SubmitError::Full { retry_after } => {
@@ -312,7 +315,7 @@ pub fn not_taken(error: SubmitError) -> ApiError {
     }
 }
 
-/// A problem that a worker states as its answer.
+/// Converts a problem that a worker reports as its answer.
 fn unsolved(id: &str, problem: Problem) -> ApiError {
     match problem {
         Problem::UnknownModel { .. } => ApiError::BadReference,
@@ -321,7 +324,7 @@ fn unsolved(id: &str, problem: Problem) -> ApiError {
             msg: format!("Input should be a SMILES that can be searched: {reason}"),
             kind: "smiles_invalid".to_owned(),
         }]),
-        // Fewer structures than asked for would not fit the response schema, and are not sent.
+        // An answer with fewer structures than requested would violate the response schema, and is not sent.
         Problem::SizeUnreachable { .. } => {
             bad_answer("size_unreachable", &format!("Not enough structures: {problem}"))
         }

@@ -1,27 +1,27 @@
-//! For how long things are kept.
+//! Retention times.
 //!
-//! What a caller sees of a sample that went for its age is what it sees of one that never was. Only a list goes on: who pages through
-//! it holds the id of the last sample that it saw, and all that lay behind that one is gone as well, or will be.
+//! To a client, a sample deleted for its age looks like one that never existed. Only paging differs: a cursor may be
+//! a deleted sample, and paging still ends correctly, because all samples behind it are deleted too, or will be.
 
 use std::time::{Duration, SystemTime};
 
 use contract::SampleId;
 
-/// For how long things are kept; `None` is for ever.
+/// Retention times; `None` keeps for ever.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Keep {
-    /// Samples, since they were stored.
+    /// Samples, counted from their storing.
     pub samples: Option<Duration>,
-    /// Plans that have ended, and batches with theirs, since they were asked for.
+    /// Ended plans, and batches with their plans, counted from the request.
     pub plans: Option<Duration>,
-    /// Lines of the operators' journal.
+    /// Lines of the operators' audit log.
     pub journal: Option<Duration>,
-    /// Prices that offers of the catalogue had, since they were said to be others.
+    /// Superseded prices of catalogue offers, counted from their replacement.
     pub prices: Option<Duration>,
 }
 
 impl Keep {
-    /// Whether a sample of this id, if there was one, is older than what is kept.
+    /// Returns true if a sample with this id, if there was one, is past its retention time.
     pub(crate) fn has_let_go_of(self, id: &str) -> bool {
         let made = id.parse().ok().map(|id: SampleId| id.made_at());
         let oldest = self.samples.and_then(|keep| SystemTime::now().checked_sub(keep));

@@ -1,10 +1,10 @@
-//! The HTTP process: checks who asks and what is asked, hands the work to the queue, awaits its outcome.
+//! HTTP process: authenticates and validates requests, submits the work to the queue and awaits its outcome.
 //!
-//! It links neither candle nor the search. Chemistry is here only to parse a target at the edge, so that a
-//! request which cannot be searched is refused with its place before a job exists. [`app::router`] is the
-//! whole service as one value; `serve` and the tests run the same one.
+//! The process links neither candle nor the search. Chemistry is used only to parse a target while the request is
+//! parsed. So an invalid target is refused with its location before a job exists. [`app::router`] is the whole
+//! service as one value; `serve` and the tests run the same one.
 
-// Nothing that a stranger wrote ends a request by a panic, or becomes another number.
+// No input from outside may cause a panic or a silent numeric conversion.
 #![cfg_attr(
     not(test),
     warn(

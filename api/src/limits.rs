@@ -1,7 +1,7 @@
 //! Rate limits per account, shared by all API processes.
 //!
-//! An account may spend a minute's ration at once and gets it back evenly ([`Buckets`]). Answers tell the state
-//! in the headers of draft-ietf-httpapi-ratelimit-headers.
+//! An account may spend its limit of one minute at once; it is refilled evenly ([`Buckets`]). Answers report the
+//! state in the headers of draft-ietf-httpapi-ratelimit-headers.
 
 use std::{num::NonZeroU32, sync::Arc, time::Duration};
 
@@ -18,13 +18,13 @@ use identity::{BURST, Buckets, Rations, Taken};
 
 use crate::config::Rates;
 
-/// The operations that need a token.
+/// Operations that need a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     ListSamples,
     CreateSample,
-    /// Many molecules that nobody waits for. They take nothing of the molecules' ration, as batches of plans take no search seconds: both
-    /// make way for whoever waits.
+    /// Creates a sample batch. It does not count against the rate limit of molecules, as batches of plans do not
+    /// count against search seconds: both give way to interactive requests.
     CreateSampleBatch,
     RetrieveSample,
     DeleteSample,
@@ -33,7 +33,7 @@ pub enum Operation {
     CreateTreeSearch,
     /// Continues the stream of a tree search.
     WatchTreeSearch,
-    /// Asks about many molecules or the catalogue.
+    /// Queries many molecules or the catalogue.
     BulkQuery,
     CreatePlan,
     CreateBatch,
@@ -47,14 +47,14 @@ pub enum Operation {
     ReadRoutes,
     UpdateRoute,
     DeleteRoute,
-    /// To look at what the installation does.
+    /// Reads the state of the installation.
     SeeOperations,
-    /// An operator's act.
+    /// Operator action.
     Operate,
 }
 
 impl Operation {
-    /// The scope that a token needs. The contract defines none for the tree search.
+    /// Returns the scope that a token needs. The contract defines none for the tree search.
     pub fn scope(self) -> Option<&'static str> {
         match self {
             Self::ListSamples | Self::RetrieveSample => Some(contract::scope::SAMPLES_READ),
@@ -74,7 +74,7 @@ impl Operation {
         }
     }
 
-    /// What a request takes one of.
+    /// Returns the rate limit that a request counts against.
     pub fn ration(self) -> Ration {
         match self {
             Self::ListSamples
@@ -101,13 +101,13 @@ impl Operation {
     }
 }
 
-/// What everybody has, and what is spent of it.
+/// Rate limits with their current use.
 pub struct Limits {
     rates: Rates,
     buckets: Buckets,
 }
 
-/// What is left of a ration after a request took its part.
+/// State of a rate limit after a request was counted.
 #[derive(Debug)]
 pub enum Headroom {
     Unlimited,
@@ -120,7 +120,7 @@ impl Limits {
         Self { rates, buckets: Buckets::new(pool) }
     }
 
-    /// Takes `amount` of the account's ration; more than a whole ration counts as all of it.
+    /// Takes `amount` from the account's rate limit; more than the whole limit counts as all of it.
     pub async fn take(
         &self,
         ration: Ration,
@@ -140,13 +140,13 @@ impl Limits {
             clippy::cast_sign_loss,
             reason = "at most the ration, and saturating is what is wanted"
         )]
-        // The clock has gone on since the statement began; a millisecond more or less is no request.
+        // The clock has advanced since the statement began; the tolerance of a millisecond costs no request.
         let remaining = ((left + 1e-3).floor() as u32).min(per_minute.get());
         Ok(Headroom::Left { ration, per_minute, remaining })
     }
 
-    /// Gives back `amount` of the account's ration that was taken and not used, while the answer is on its way. Where that fails,
-    /// the account has it back with the rest, in time.
+    /// Refunds `amount` that was taken and not used, in the background. If that fails, the account regains it by the
+    /// normal refill.
     fn give_back(self: &Arc<Self>, ration: Ration, account_id: &str, rations: &Rations, amount: u32) {
         let Some(per_minute) = self.per_minute(ration, rations).filter(|_| amount > 0) else { return };
         let (limits, account_id) = (Arc::clone(self), account_id.to_owned());
@@ -159,7 +159,7 @@ impl Limits {
         tokio::spawn(giving.in_current_span());
     }
 
-    /// Lets the account have `most` of its ration, or answers that there is not so much left.
+    /// Reserves `most` of the account's rate limit, or returns the 429 answer if too little is left.
     pub async fn spend(
         self: &Arc<Self>,
         ration: Ration,
@@ -176,13 +176,13 @@ impl Limits {
         Ok(Spending { limits: Arc::clone(self), ration, account_id, rations, most })
     }
 
-    /// The amount of the ration that the account has; `None`: any number.
+    /// Returns the account's limit per minute; `None` for no limit.
     pub fn per_minute(&self, ration: Ration, rations: &Rations) -> Option<NonZeroU32> {
         NonZeroU32::new(rations.get(ration.as_str()).copied().unwrap_or_else(|| self.rates.of(ration)))
     }
 }
 
-/// What an account was let have of a ration before it is known what it takes.
+/// Reserved part of a rate limit, before the actual use is known.
 pub struct Spending {
     limits: Arc<Limits>,
     ration: Ration,
@@ -192,7 +192,7 @@ pub struct Spending {
 }
 
 impl Spending {
-    /// Gives back what was not used.
+    /// Refunds the unused part.
     pub fn end(self, used: u32) {
         let left = self.most.saturating_sub(used);
         self.limits.give_back(self.ration, &self.account_id, &self.rations, left);
@@ -200,7 +200,7 @@ impl Spending {
 }
 
 impl Headroom {
-    /// How long to wait, if there is nothing left.
+    /// Returns the time to wait, if nothing is left.
     pub fn spent(&self) -> Option<Duration> {
         match self {
             Self::Spent { retry_after, .. } => Some(*retry_after),
@@ -208,7 +208,7 @@ impl Headroom {
         }
     }
 
-    /// `response` with the state of the limit in its headers, unless it tells of another one already.
+    /// Adds the state of the limit to the headers of `response`, unless they describe another limit already.
     pub fn attach(&self, mut response: Response) -> Response {
         let (ration, per_minute, remaining, reset) = match self {
             Self::Unlimited => return response,

@@ -28,17 +28,18 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Serves until SIGTERM or SIGINT, as soon as the database is there and its schema up to date; requests in flight are finished.
+    /// Serves until SIGTERM or SIGINT, as soon as the database is reachable and its schema up to date; requests in
+    /// flight are finished.
     Serve,
     /// Brings the schema up to date.
     Migrate,
     /// Prints the OpenAPI document.
     Openapi,
-    /// Prints how many seconds `serve` may take to stop, by its settings.
+    /// Prints how many seconds `serve` may take to stop with its settings.
     StopSeconds,
 }
 
-/// What ends a process that starting again would not mend (EX_CONFIG of sysexits.h): settings that cannot be used.
+/// Exit code for unusable settings (EX_CONFIG of sysexits.h): a restart would not help.
 const EX_CONFIG: u8 = 78;
 
 fn main() -> ExitCode {
@@ -58,7 +59,7 @@ fn run(command: Command) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Does `work` by the settings, on as many threads as they say.
+/// Runs `work` with the settings, on the configured number of threads.
 fn in_runtime<F>(work: impl FnOnce(Config, telemetry::Guard) -> F) -> anyhow::Result<()>
 where
     F: Future<Output = anyhow::Result<()>>,
@@ -96,7 +97,7 @@ async fn serve(config: Config, telemetry: telemetry::Guard) -> anyhow::Result<()
 
     let front = Arc::new(Front::new(config.identity.transport()));
     let handle = Handle::new();
-    // A task of its own: probes are answered whatever the start is busy with.
+    // The server is a task of its own, so probes are answered during start-up.
     let serving = tokio::spawn(api::server::serve(listener, front.router(), terms, handle.clone()));
     let stopped = front.clone();
     tokio::spawn(async move {
@@ -112,7 +113,7 @@ async fn serve(config: Config, telemetry: telemetry::Guard) -> anyhow::Result<()
         let pool = start(config, &front).await?;
         let _retention = api::retention(pool.clone(), keep);
         let _gauges = has_metrics.then(|| api::gauges(pool));
-        // From here on it is for the server to end.
+        // From here on the server decides when to end.
         std::future::pending().await
     };
     tokio::select! {
@@ -121,7 +122,7 @@ async fn serve(config: Config, telemetry: telemetry::Guard) -> anyhow::Result<()
     }
 }
 
-/// Puts the service together once the database can be used, and has `front` answer with it.
+/// Assembles the service once the database is usable, and has `front` route to it.
 async fn start(config: Config, front: &Front) -> anyhow::Result<PgPool> {
     let wait = async |address: &SecretString| {
         schema::wait(address.expose_secret(), |missing| front.lacks(missing)).await

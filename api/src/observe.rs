@@ -1,5 +1,4 @@
-//! What every request gets: an id, a span in the caller's trace, a line in the log, its place in the metrics, headers that harden
-//! the answer.
+//! Request middleware: an id, a span in the caller's trace, a log line, metrics, and security headers of the answer.
 //!
 //! Names are those of OpenTelemetry's semantic conventions for HTTP (stable since 1.23).
 
@@ -25,10 +24,10 @@ use ulid::Ulid;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The longest request id that a caller may choose.
+/// Maximum length of a request id that a client chooses.
 const MAX_REQUEST_ID: usize = 64;
 
-/// Asked every few seconds by whatever keeps the process up: not worth a line each.
+/// Probe paths, which an orchestrator polls every few seconds; they get no log line.
 const PROBES: [&str; 2] = ["/healthz", "/readyz"];
 
 /// Runs the request in its span.
@@ -38,7 +37,7 @@ pub async fn observe(State(transport): State<Transport>, request: Request, next:
     let method = request.method().clone();
     let span = span(&request, &id, transport);
     telemetry::set_parent(&span, &trace_context(request.headers()));
-    // Dropped with the request, whatever ends it.
+    // Dropped with the request, however it ends.
     let mut measured = Measured::begin(&request, transport);
 
     async move {
@@ -69,7 +68,7 @@ fn span(request: &Request, id: &str, transport: Transport) -> Span {
     let method = request.method();
     let path = request.uri().path();
     let template = template(request);
-    // A path without a template stays out of the name, which has to be one of few.
+    // A path without a template is left out, to keep the number of span names small.
     let name = template.map_or_else(|| method.to_string(), |template| format!("{method} {template}"));
     tracing::info_span!(
         "request",
@@ -101,7 +100,7 @@ fn scheme(transport: Transport) -> &'static str {
     }
 }
 
-/// A request in the metrics, from its begin to its answer or its end without one.
+/// Metrics of a request, from its start to its answer or its end without one.
 struct Measured {
     begun: Instant,
     /// Method and scheme.
@@ -120,7 +119,7 @@ impl Measured {
         Self { begun: Instant::now(), known, route: template(request).map(str::to_owned), status: None }
     }
 
-    /// With the time that it took.
+    /// Records the answer; returns the time that it took.
     fn answered(&mut self, status: StatusCode) -> Duration {
         self.status = Some(status);
         self.begun.elapsed()
@@ -145,7 +144,7 @@ impl Drop for Measured {
     }
 }
 
-/// One of few: callers may send any word as a method.
+/// Returns one of a few names, since clients may send any word as a method.
 fn method(method: &Method) -> &'static str {
     ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
         .into_iter()
@@ -153,7 +152,7 @@ fn method(method: &Method) -> &'static str {
         .unwrap_or("_OTHER")
 }
 
-/// Bounds in seconds: those of the conventions, and on to the longest search.
+/// Histogram bounds in seconds: those of the conventions, extended to the longest search.
 const BOUNDS: [f64; 17] =
     [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0, 30.0, 60.0, 120.0];
 
@@ -179,7 +178,7 @@ struct Requests {
     active: UpDownCounter<i64>,
 }
 
-/// The caller's id for the request if it is harmless, else one of ours.
+/// Returns the client's request id if it is safe, else a new one.
 fn request_id(headers: &HeaderMap) -> String {
     let harmless = |id: &&str| {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
@@ -206,7 +205,7 @@ fn harden(headers: &mut HeaderMap, id: &str, transport: Transport) {
         (header::X_FRAME_OPTIONS, "DENY"),
         (header::REFERRER_POLICY, "no-referrer"),
         (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
-        // Answers belong to one account.
+        // Answers are private to one account.
         (header::CACHE_CONTROL, "no-store"),
     ] {
         headers.entry(name).or_insert(HeaderValue::from_static(value));

@@ -1,7 +1,6 @@
-//! The OpenAPI 3.1 document, generated from the types and the operations.
+//! OpenAPI 3.1 document, generated from the types and the operations.
 //!
-//! What all operations share (security, error statuses) is added here by a table, so that it cannot be
-//! forgotten in one of them.
+//! A table adds what all operations share (security, error statuses), so that no operation can omit it.
 
 use axum::{
     body::Bytes,
@@ -102,7 +101,7 @@ use crate::{
 )]
 struct Api;
 
-/// The document, without the address of an installation.
+/// Returns the document without the address of an installation.
 #[must_use]
 pub fn document() -> Document {
     let mut document = Api::openapi();
@@ -121,12 +120,12 @@ pub fn document() -> Document {
     document
 }
 
-/// The document with the address and the limit of this installation, as it is sent.
+/// Serialised document with the address and limit of this installation.
 #[derive(Debug, Clone)]
 pub struct Served(Bytes);
 
 impl Served {
-    /// The document of an installation at `public_url` whose searches last `longest_search` seconds at most.
+    /// Builds the document of an installation at `public_url` whose searches last at most `longest_search` seconds.
     pub fn new(public_url: &str, longest_search: f64) -> Result<Self, serde_json::Error> {
         let mut document = document();
         document.servers = Some(vec![utoipa::openapi::Server::new(public_url)]);
@@ -147,7 +146,7 @@ pub async fn serve(State(Served(document)): State<Served>) -> Answer {
     ([(header::CONTENT_TYPE, "application/json")], document).into_response()
 }
 
-/// "At most so many" may be any number, of which the type that we keep it in is no bound.
+/// Removes the integer format from upper bounds: they may be any number, larger than our type too.
 fn widen(document: &mut Document) {
     let request = document.components.as_mut().and_then(|parts| parts.schemas.get_mut("TreeSearchRequest"));
     let Some(RefOr::T(Schema::Object(request))) = request else { return };
@@ -158,7 +157,7 @@ fn widen(document: &mut Document) {
     }
 }
 
-/// A text of a request has no NUL, which the database cannot store, and a length.
+/// Adds bounds to the texts of requests: no NUL, which the database cannot store, and a maximum length.
 fn bound_texts(document: &mut Document) {
     let Some(components) = &mut document.components else { return };
     for (name, schema) in &mut components.schemas {
@@ -168,7 +167,7 @@ fn bound_texts(document: &mut Document) {
             schema.properties.iter_mut().for_each(|(field, schema)| bound_text(schema, most_of(name, field)));
         }
     }
-    // Of what a search answered and a caller sends back: as `exactly` reads it.
+    // Bounds for results that a client sends back, as `exactly` parses them.
     let mut names = vec!["RouteGraph".to_owned(), "PricingAnnotation".to_owned()];
     let mut at = 0;
     while let Some(name) = names.get(at).cloned() {
@@ -179,7 +178,7 @@ fn bound_texts(document: &mut Document) {
     }
 }
 
-/// Characters of the longest text in the field of a request, or in its list.
+/// Returns the maximum length of a text in the field of a request, or in its list, in characters.
 fn most_of(request: &str, field: &str) -> usize {
     match (request, field) {
         ("BatchRequest", "smiles") => MAX_TARGET,
@@ -206,7 +205,7 @@ fn bound_text(schema: &mut RefOr<Schema>, most: usize) {
     }
 }
 
-/// Bounds what has no bound of its own, and notes the names of the schemas in it.
+/// Adds missing bounds, and collects the names of the schemas inside.
 fn bound_answered(schema: &mut RefOr<Schema>, names: &mut Vec<String>) {
     match schema {
         RefOr::Ref(reference) => {
@@ -245,8 +244,9 @@ fn is_text(schema_type: &SchemaType) -> bool {
     }
 }
 
-/// The parameters of plans and batches are a tree search request with an engine, and for batches without a target. Flattening would
-/// make two schemas of them that both have to hold, of which either knows no field of the other.
+/// Adds `engine` to the parameters of plans and batches. They are a tree search request with an engine, for batches
+/// without a target. Flattening would produce two schemas that both must hold, and each would reject the fields of
+/// the other.
 fn add_engine(document: &mut Document) {
     let Some(components) = document.components.as_mut() else { return };
     let Some(RefOr::T(Schema::Object(request))) = components.schemas.get("TreeSearchRequest").cloned() else {
@@ -270,12 +270,12 @@ fn add_engine(document: &mut Document) {
     }
 }
 
-/// The catalogue is searched in exactly one way.
+/// Declares that a catalogue query uses exactly one search mode.
 fn add_ways(document: &mut Document) {
     let request = document.components.as_mut().and_then(|parts| parts.schemas.get_mut("CatalogueRequest"));
     let Some(RefOr::T(Schema::Object(request))) = request else { return };
     let ways = ["smiles", "similar_to", "substructure", "text"].map(|way| json!({ "required": [way] }));
-    // What is neither a field of an object here nor of its own kind stands beside them.
+    // Keywords without a field of their own go into the extensions.
     request.extensions = Some(Extensions::from_iter([("oneOf", json!(ways))]));
 }
 
@@ -308,7 +308,7 @@ fn add_security(document: &mut Document, base: &str) {
     );
 }
 
-/// Adds to `operation` what its kind shares with others.
+/// Adds to `operation` the parts that operations of its kind share.
 fn complete(path: &str, operation: &mut Operation) {
     let takes_body = operation.request_body.is_some();
     let is_search = path.starts_with("/synth");
@@ -461,7 +461,7 @@ fn complete(path: &str, operation: &mut Operation) {
     }
 }
 
-/// What the attribute of an operation cannot say of a parameter.
+/// Adds to a parameter what the attribute of an operation cannot express.
 fn describe(path: &str, parameter: &mut Parameter) {
     let Some(RefOr::T(Schema::Object(schema))) = &mut parameter.schema else { return };
     match parameter.name.as_str() {

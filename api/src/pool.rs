@@ -1,4 +1,4 @@
-//! The connections of everything but the queue.
+//! Connection pool for all uses but the queue.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use secrecy::ExposeSecret;
 
 use crate::config::Config;
 
-/// A request that waits longer for a connection is better refused.
+/// Timeout of acquiring a connection; a request that waits longer is better refused.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How long a transaction may stand idle: none here waits for anything but the database.
+/// Idle timeout of a transaction: no transaction here waits for anything but the database.
 const IDLE_TRANSACTION: Duration = Duration::from_secs(60);
 
-/// Opens the pool of everything but the queue, and says where the server itself is. Connections that were idle are tested before use, so a restart of Postgres costs at
-/// most the requests in flight and those of the moment after.
+/// Opens the pool for all uses but the queue, and determines the direct address of the server. Idle connections are
+/// tested before use. So a restart of Postgres costs at most the requests in flight and those of the moment after.
 ///
 /// # Errors
 /// Fails when no connection can be made.

@@ -1,30 +1,31 @@
-//! How a caller wants an answer that takes time: the header `Prefer` (RFC 7240).
+//! Header `Prefer` (RFC 7240): how a client wants a slow answer.
 //!
-//! A preference is a wish: what is not known, or cannot be read, is passed over, and of a name that occurs twice the first counts.
+//! A preference is a wish: an unknown or unreadable one is ignored, and the first of a repeated name counts.
 
 use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderName};
 
-/// The header that says what a caller prefers.
+/// Header with the client's preferences.
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 
-/// The header that says which preference an answer follows.
+/// Header that names the preference which an answer follows.
 pub const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 
-/// The preference for an answer at once, whether the work is done or not (section 4.1).
+/// Preference for an immediate answer, whether the work is done or not (section 4.1).
 pub const RESPOND_ASYNC: &str = "respond-async";
 
-/// How long a caller waits for the work to be done.
+/// Time that a client waits for the work to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Patience {
-    /// Until it is done.
+    /// Wait until the work is done.
     UntilDone,
-    /// So long (`wait`, section 4.3, in seconds; else not at all), and comes back for it then.
+    /// Wait for this time at most (`wait`, section 4.3, in seconds; otherwise zero); the client fetches the result
+    /// later.
     For(Duration),
 }
 
-/// How long the caller of `headers` waits.
+/// Reads the waiting time from `headers`.
 pub fn patience(headers: &HeaderMap) -> Patience {
     let values: Vec<&str> = headers.get_all(PREFER).iter().filter_map(|value| value.to_str().ok()).collect();
     let named = |wanted: &str| {
@@ -38,7 +39,7 @@ pub fn patience(headers: &HeaderMap) -> Patience {
     Patience::For(Duration::from_secs(wait.unwrap_or(0)))
 }
 
-/// The name and the value of a preference, without its parameters; the value is empty where it has none.
+/// Splits a preference into name and value, without its parameters; the value is empty if there is none.
 fn preference(text: &str) -> (&str, String) {
     let text = split(text, ';').next().unwrap_or_default();
     let (name, value) = text.split_once('=').unwrap_or((text, ""));
@@ -47,7 +48,7 @@ fn preference(text: &str) -> (&str, String) {
     (name.trim(), quoted.map_or_else(|| value.to_owned(), |quoted| quoted.replace('\\', "")))
 }
 
-/// The parts of `text` between marks that stand in no quoted string.
+/// Splits `text` at each `mark` outside quoted strings.
 fn split(text: &str, mark: char) -> impl Iterator<Item = &str> {
     let (mut is_quoted, mut is_escaped) = (false, false);
     text.split(move |letter| {

@@ -1,7 +1,8 @@
-//! The most that an account has waiting and stored.
+//! Quotas: the most that an account may have waiting and stored.
 //!
-//! It is looked at when what is new is stored already, in its transaction and one after the other for an account: so calls at the same
-//! moment see each other, and what would be too much is taken back. What is counted is counted as it changes (`migrations/0036_bounds.sql`).
+//! The check runs after the new rows are stored, in the same transaction and serialised per account. So simultaneous
+//! requests see each other, and an excess is rolled back. The counts are kept up to date as rows change
+//! (`migrations/0036_bounds.sql`).
 
 use contract::{MAX_KEPT, Ration};
 use edge::ApiError;
@@ -12,7 +13,7 @@ use crate::{
     idempotency::{self, IdempotencyKey},
 };
 
-/// The most that an account may have waiting; `None`: any number.
+/// Most work that an account may have waiting; `None` for no limit.
 #[derive(Debug, Clone, Copy)]
 pub struct Quota {
     /// Targets of plans and of batches.
@@ -21,7 +22,7 @@ pub struct Quota {
     pub molecules: Option<u32>,
 }
 
-/// The kind of thing that a request created; its bounds alone are looked at.
+/// Kind of thing that a request created; only its own quotas are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Created {
     /// A plan or a batch.
@@ -32,10 +33,10 @@ pub enum Created {
     Route,
 }
 
-/// Commits what a request has created as `id`, with its key.
+/// Commits what a request has created as `id`, with its idempotency key.
 ///
 /// # Errors
-/// Fails where it is more than the caller may have, and where a request with this key created something meanwhile; then it is taken back.
+/// Fails and rolls back if the caller's quota is exceeded, or if a request with this key created something meanwhile.
 pub async fn commit(
     mut transaction: PgTransaction<'_>,
     (caller, quota): (&Caller, &Quota),
@@ -48,10 +49,10 @@ pub async fn commit(
     Ok(())
 }
 
-/// Refuses what the caller has of what was `created` beyond its quota.
+/// Checks the caller's quota for the kind that was `created`.
 ///
 /// # Errors
-/// Fails where it is too much; then the transaction must not be committed.
+/// Fails if the quota is exceeded; then the transaction must not be committed.
 pub async fn keep(
     transaction: &mut PgConnection,
     (caller, quota): (&Caller, &Quota),

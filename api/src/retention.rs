@@ -1,7 +1,7 @@
-//! What is older than its time goes: samples, plans, lines of the journal and past prices, where the settings say for how long they
-//! are kept, and keys of requests.
+//! Retention: deletes expired samples, plans, lines of the audit log and past prices, where the settings limit how
+//! long they are kept, and idempotency keys.
 //!
-//! Every API process looks; they take turns (`queue::retention`).
+//! Every API process runs it; a leader lease admits one at a time (`queue::retention`).
 
 use std::time::Duration;
 
@@ -15,13 +15,13 @@ use crate::{
     keep::Keep,
 };
 
-/// The time between two looks.
+/// Interval between two sweeps.
 const LOOK: Duration = Duration::from_secs(60);
 
-/// How long one may take; what is left then is the next one's.
+/// Timeout of one sweep; the next one continues.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Deletes what is older, now and then, until dropped.
+/// Deletes expired rows periodically until dropped.
 pub fn retention(pool: PgPool, keep: Keep) -> Background {
     Background::keep("deleting what is older than it is kept", move || {
         let pool = pool.clone();
@@ -36,9 +36,9 @@ pub fn retention(pool: PgPool, keep: Keep) -> Background {
     })
 }
 
-/// Deletes what is older.
+/// Deletes expired rows of all tables.
 async fn look(pool: &PgPool, keep: Keep) -> Result<(), sqlx::Error> {
-    // Before their samples, which are younger.
+    // Before the samples, which are younger than their batches.
     sweep(pool, "sample batches", keep.samples, sample_batches::delete_older).await?;
     sweep(pool, "sample orders", keep.samples, samples::orders::delete_older).await?;
     let samples = sweep(pool, "samples", keep.samples, samples::delete_older).await?;
@@ -64,7 +64,7 @@ async fn look(pool: &PgPool, keep: Keep) -> Result<(), sqlx::Error> {
     Ok(())
 }
 
-/// Has `delete` take what is older than `keep`, a batch in each turn; how many rows it took.
+/// Runs `delete` for rows older than `keep`, one batch per call; returns the number of rows deleted.
 async fn sweep(
     pool: &PgPool,
     what: &str,
@@ -79,7 +79,8 @@ async fn sweep(
     Ok(sweep.deleted())
 }
 
-/// Deletes lines of the journal, the oldest first, at most a batch; the database lets none go that is younger than a year.
+/// Deletes lines of the audit log, oldest first, at most one batch; the database keeps all that are younger than a
+/// year.
 async fn delete_older_lines(connection: &mut PgConnection, keep: Duration) -> Result<u64, sqlx::Error> {
     let done = sqlx::query!(
         "delete from journal where id = any(array(
@@ -93,7 +94,7 @@ async fn delete_older_lines(connection: &mut PgConnection, keep: Duration) -> Re
     Ok(done.rows_affected())
 }
 
-/// Deletes prices that offers had, the oldest first, at most a batch.
+/// Deletes past prices of offers, oldest first, at most one batch.
 async fn delete_older_prices(connection: &mut PgConnection, keep: Duration) -> Result<u64, sqlx::Error> {
     let done = sqlx::query!(
         "delete from offer_prices where id = any(array(

@@ -1,11 +1,11 @@
-//! The socket: plain HTTP or TLS, with limits on what a slow or a noisy client can hold.
+//! Socket: plain HTTP or TLS, with limits on slow or greedy clients.
 //!
-//! A connection has some seconds for the headers of each request, some for the handshake, and some to say anything at all
-//! ([`Bounds`] holds how many there may be); bodies have their own limit where they are read. TLS is rustls with ring, HTTP/2 by
-//! ALPN.
+//! A connection has a few seconds for the headers of each request, for the handshake, and for its first byte.
+//! [`Bounds`] limits the number of connections; bodies have their own limit where they are read. TLS is rustls with
+//! ring, HTTP/2 by ALPN.
 //!
-//! A renewed certificate is taken up without a restart, by itself within a minute and at SIGHUP at once. One that
-//! cannot be used (half a renewal: the new chain, still the old key) changes nothing.
+//! A renewed certificate is loaded without a restart, within a minute or immediately on SIGHUP. An unusable one (half
+//! a renewal: the new chain, still the old key) changes nothing.
 
 use std::{io, net::SocketAddr, path::PathBuf, time::Duration};
 
@@ -18,32 +18,32 @@ use tokio::signal::unix::{SignalKind, signal};
 pub use crate::door::{Bounds, room_for_connections};
 use crate::door::{Door, Doorkeeper};
 
-/// The most bytes of headers.
+/// Maximum size of headers, in bytes.
 const MAX_HEADERS: usize = 64 * 1024;
 
-/// The most requests that one HTTP/2 connection may have open.
+/// Maximum number of concurrent requests on one HTTP/2 connection.
 const MAX_STREAMS: u32 = 128;
 
-/// The time between two looks at the certificate's files.
+/// Polling interval of the certificate's files.
 const RENEWAL_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Certificate and key, both in PEM.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tls {
-    /// The chain, the server's own certificate first.
+    /// Certificate chain, the server's own certificate first.
     pub certificate: PathBuf,
-    /// Its private key.
+    /// Private key of the certificate.
     pub key: PathBuf,
 }
 
-/// What a connection gets.
+/// Settings of connections.
 #[derive(Debug, Clone)]
 pub struct Terms {
-    /// Serves TLS with this, or plain HTTP.
+    /// TLS settings; `None` for plain HTTP.
     pub tls: Option<Tls>,
-    /// For the headers of a request, for a handshake, and for saying anything at all.
+    /// Timeout of a request's headers, of a handshake, and of the first byte.
     pub header_time: Duration,
-    /// How many connections there may be.
+    /// Limits of the number of connections.
     pub bounds: Bounds,
 }
 
@@ -71,11 +71,12 @@ pub async fn serve(
             server.handle(handle).serve(service).await
         }
         Some(tls) => {
-            // The process has one TLS library; a second installation of it could only come from here.
+            // The process has one TLS library; a second installation could only come from here, so an error is
+            // harmless.
             let _ = rustls::crypto::ring::default_provider().install_default();
             let pair = tls.read().await?;
             let config = RustlsConfig::from_pem(pair.certificate.clone(), pair.key.clone()).await?;
-            // From here on the signal ends no process, whatever becomes of who hears it.
+            // From here on SIGHUP does not end the process, even if its listener fails.
             let _installed = signal(SignalKind::hangup())?;
             let taking = config.clone();
             let _renewal = Background::keep("renewing the certificate", move || {
@@ -92,7 +93,7 @@ pub async fn serve(
     }
 }
 
-/// What the two files hold.
+/// Contents of the two files.
 #[derive(Clone, PartialEq, Eq)]
 struct Pair {
     certificate: Vec<u8>,
@@ -110,7 +111,7 @@ impl Tls {
     }
 }
 
-/// Gives `config` what the files hold, whenever that is something else than the last time.
+/// Loads the files into `config` whenever their contents change.
 async fn renew(config: RustlsConfig, tls: Tls, mut seen: Pair) {
     let Ok(mut asked) = signal(SignalKind::hangup()) else { return };
     let mut clock = tokio::time::interval(RENEWAL_INTERVAL);

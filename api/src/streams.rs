@@ -1,8 +1,9 @@
-//! Streams of events (the HTML standard's server-sent events): what is told before an answer, and then the answer.
+//! Event streams (server-sent events of the HTML standard): progress events, then the answer.
 //!
-//! A stream holds nothing but its connection: what it sends is read from rows, so that who loses it goes on from the last event that they
-//! had (`Last-Event-ID`) at any process. One that ends without `answer` or `problem` is to be gone on with: its process stops, or it has
-//! lasted so long that whoever reads it should show once more who they are. One whose account or login ends meanwhile ends with a `problem`.
+//! A stream has no state but its connection: its events are read from rows. So a client resumes after its last event
+//! (`Last-Event-ID`) at any process. A stream that ends without `answer` or `problem` can be resumed: its process
+//! stops, or it has reached its maximum duration and the client must authenticate again. A stream whose account or
+//! login ends meanwhile ends with a `problem`.
 
 use std::{collections::VecDeque, convert::Infallible, sync::Arc, time::Duration};
 
@@ -32,43 +33,44 @@ pub use open::Streams;
 pub use readers::{Look, Source};
 use readers::{Next, Reader, Told, problem};
 
-/// What a stream is called where types of content are named.
+/// Media type of event streams.
 pub const EVENT_STREAM: &str = "text/event-stream";
 
-/// The header by which a stream is gone on with.
+/// Header that resumes a stream.
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// Keeps nginx, and those who heed its word, from holding events back.
+/// Header that keeps nginx, and proxies that honour it, from buffering events.
 const UNBUFFERED: (HeaderName, &str) = (HeaderName::from_static("x-accel-buffering"), "no");
 
-/// From one sign of life to the next.
+/// Interval of keep-alive comments.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
-/// When to come back to a stream that broke off.
+/// Reconnection delay after a broken stream.
 const COME_BACK: Duration = Duration::from_secs(1);
 
-/// How long a stream lasts at most.
+/// Maximum duration of a stream.
 const LONGEST: Duration = Duration::from_secs(900);
 
-/// From one look at the reader's account to the next. Most find what identity remembers, which is half a minute old at most.
+/// Interval of re-checking the reader's account. Most checks hit the identity cache, which is at most half a minute
+/// old.
 const RECHECK: Duration = Duration::from_secs(5);
 
-/// The greatest number of an event: what JavaScript can count to.
+/// Largest event number: JavaScript's largest safe integer.
 const MOST: i64 = (1 << 53) - 1;
 
-/// When streams end because their process does.
+/// Shutdown signal of streams.
 #[derive(Debug, Clone, Default)]
 pub struct Closing(Option<watch::Receiver<bool>>);
 
 impl Closing {
-    /// Once `closing` says so.
+    /// Creates the signal that fires when `closing` is true.
     pub fn once(closing: watch::Receiver<bool>) -> Self {
         Self(Some(closing))
     }
 
     async fn closed(&mut self) {
         match &mut self.0 {
-            // A process that can no longer say so has ended.
+            // A dropped sender means that the process has ended.
             Some(closing) => drop(closing.wait_for(|closing| *closing).await),
             None => std::future::pending().await,
         }
@@ -83,8 +85,8 @@ impl<S: Sync> FromRequestParts<S> for Closing {
     }
 }
 
-/// Whether `Accept` names a stream, and JSON with no more weight (RFC 9110, section 12.5.1). Who accepts anything gets JSON, and so does who
-/// names both alike.
+/// Returns true if `Accept` names an event stream, and gives JSON less weight (RFC 9110, section 12.5.1). Clients
+/// that accept anything, or weigh both alike, get JSON.
 pub fn asks_for_events(headers: &HeaderMap) -> bool {
     let named = |kind| weight(headers, header::ACCEPT, kind);
     let Some(stream) = named(EVENT_STREAM).filter(|&weight| weight > 0.0) else { return false };
@@ -94,12 +96,12 @@ pub fn asks_for_events(headers: &HeaderMap) -> bool {
     }
 }
 
-/// The number of the last event that the caller had; 0 for who had none.
+/// Reads the number of the last event that the client received; 0 if there is none.
 ///
 /// # Errors
-/// Fails where it is no number of an event.
+/// Fails if the header is no event number.
 pub fn last_event(headers: &HeaderMap) -> Result<i64, ApiError> {
-    // An empty one says that there was none (HTML standard, server-sent events).
+    // An empty header means that there was no event (HTML standard, server-sent events).
     let Some(value) = headers.get(LAST_EVENT_ID).filter(|value| !value.is_empty()) else { return Ok(0) };
     let mut faults = Faults::default();
     let text = String::from_utf8_lossy(value.as_bytes()).into_owned();
@@ -109,7 +111,7 @@ pub fn last_event(headers: &HeaderMap) -> Result<i64, ApiError> {
     faults.settle(number)
 }
 
-/// What a stream is sent under: its reader may read it, and its process goes on.
+/// Prerequisites of a stream: its reader is authorised, and its process is not stopping.
 pub struct Terms {
     access: Access,
     closing: Closing,
@@ -137,14 +139,14 @@ impl Terms {
     /// Opens a stream.
     ///
     /// # Errors
-    /// Fails where the account has as many as it may, and when the database does.
+    /// Fails if the account has its maximum of streams open, or on a database error.
     pub async fn open(self) -> Result<Opened, ApiError> {
         let open = self.streams.open(self.access.account_id()).await?;
         Ok(Opened { _open: open, streams: self.streams, access: self.access, closing: self.closing })
     }
 }
 
-/// A stream that can be sent.
+/// Admitted stream, ready to be sent.
 pub struct Opened {
     _open: OpenStream,
     streams: Streams,
@@ -153,8 +155,8 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// The events at `address` after number `after`, where whoever loses the stream goes on. They come from the source that `begin` makes, if the
-    /// account's other streams have none.
+    /// Streams the events at `address` after number `after`; clients resume at the same address. The events come from
+    /// the reader that the account's other streams share, or else from the source that `begin` makes.
     pub async fn respond<S: Source>(
         self,
         address: &str,
@@ -185,19 +187,19 @@ impl Opened {
     }
 }
 
-/// A stream under way.
+/// Stream in progress.
 struct Sending {
     told: watch::Receiver<Told>,
     _reader: Arc<Reader>,
     opened: Opened,
-    /// The number of the last event that was taken.
+    /// Number of the last event taken from the reader.
     after: i64,
-    /// When the account is looked at again.
+    /// Time of the next account check.
     recheck: Instant,
-    /// When it ends whether there is an answer or not.
+    /// Time when the stream ends, with or without an answer.
     end: Instant,
     waiting: VecDeque<Event>,
-    /// Whether nothing comes after what waits.
+    /// Set when nothing follows the waiting events.
     is_over: bool,
     has_begun: bool,
 }
@@ -218,7 +220,7 @@ impl Sending {
             let next = self.told.borrow_and_update().after(self.after)?;
             match self.recheck(&next).await {
                 Ok(()) => self.take_in(next),
-                // Whoever can tell comes back.
+                // The check is repeated once the database answers again.
                 Err(ApiError::Unavailable { .. }) => {}
                 Err(error) => self.finish("problem", &problem(error)),
             }
@@ -226,7 +228,7 @@ impl Sending {
                 continue;
             }
             tokio::select! {
-                // A reader that is gone and told no end has failed.
+                // A reader that is gone without an end has failed.
                 changed = self.told.changed() => changed.ok()?,
                 () = self.opened.closing.closed() => return None,
                 () = tokio::time::sleep_until(self.end) => return None,
@@ -235,7 +237,7 @@ impl Sending {
         }
     }
 
-    /// Looks again at the account from time to time, and before the end: what an account has open ends when it is disabled.
+    /// Re-checks the account periodically, and before the end: the streams of a disabled account end.
     async fn recheck(&mut self, next: &Next) -> Result<(), ApiError> {
         if next.end.is_none() && Instant::now() < self.recheck {
             return Ok(());
@@ -244,7 +246,7 @@ impl Sending {
         self.opened.access.check().await
     }
 
-    /// The first event says when to come back.
+    /// Adds the reconnection delay to the first event.
     fn begin(&mut self, event: Event) -> Event {
         if std::mem::replace(&mut self.has_begun, true) { event } else { event.retry(COME_BACK) }
     }

@@ -1,6 +1,6 @@
-//! The contract's pattern `^\w+$`.
+//! Matching of the contract's pattern `^\w+$`.
 
-/// Whether `text` matches `^\w+$` as JSON Schema reads it (ECMA-262: ASCII letters, digits, `_`).
+/// Returns true if `text` matches `^\w+$` as JSON Schema reads it (ECMA-262: ASCII letters, digits, `_`).
 pub fn is_word(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }

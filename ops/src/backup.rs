@@ -1,8 +1,8 @@
-//! Backups of an installation: a folder with the database, the model packs that were imported, and a manifest of both.
+//! Backups of an installation: a folder with the database, the imported model packs, and a manifest of both.
 //!
-//! PostgreSQL's own `pg_dump` and `pg_restore` read and write the database. A backup is there whole or not at all: it is made under
-//! another name and moved into place. A restore is one transaction with all that goes with it: whatever fails, the database stays as
-//! it was. What is worth something only while it happens (jobs, leases, who is alive, molecules that lie ready) is left out.
+//! PostgreSQL's own `pg_dump` and `pg_restore` read and write the database. A backup is complete or absent: it is
+//! written under a temporary name and moved into place. A restore is one transaction, so any failure leaves the
+//! database as it was. Data of passing value (jobs, leases, live processes, precomputed molecules) is left out.
 
 mod client;
 mod dump;

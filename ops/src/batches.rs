@@ -1,4 +1,4 @@
-//! Batches of plans at a service: made, followed to their end whatever happens to the connection, and read.
+//! Batches of plans at a service: creating them, following them through lost connections, and reading their results.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -17,40 +17,40 @@ use crate::{
 const BATCHES: &str = "/synth-batches/v1/batches";
 const PLANS: &str = "/synth-batches/v1/plans";
 
-/// The most characters of a plan's name.
+/// Maximum length of a plan's name, in characters.
 const MAX_NAME: usize = 255;
 
-/// The most items of a page.
+/// Maximum number of items on a page.
 const PAGE: usize = 100;
 
-/// To store a hundred thousand targets takes longer than any other call.
+/// Timeout for storing a batch: a hundred thousand targets take longer than any other call.
 const STORING: Duration = Duration::from_secs(300);
 
-/// Between two looks at a batch: at first, and at last.
+/// Initial and final polling interval of a batch.
 const LOOKS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(5)];
 
-/// A plan of a batch, without what was found.
+/// A plan of a batch, without its result.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Plan {
-    /// Its id.
+    /// Plan id.
     pub id: String,
-    /// How it stands.
+    /// Status of the plan.
     pub status: PlanStatus,
-    /// What its target is called.
+    /// Name of its target.
     pub name: Option<String>,
-    /// Why it failed.
+    /// Reason for its failure.
     pub error: Option<String>,
     parameters: Value,
 }
 
-/// A plan with what was found.
+/// A plan with its result.
 #[derive(Debug, Deserialize)]
 struct Found {
     result: Option<EngineAnswer>,
 }
 
 impl Plan {
-    /// What was asked for; of fields that this version does not know, nothing.
+    /// The request; fields unknown to this version are ignored.
     pub fn asked(&self) -> TreeSearchRequest {
         let smiles = self.parameters["search_smiles"].as_str().unwrap_or_default();
         let mut request = self.parameters.clone();
@@ -61,10 +61,10 @@ impl Plan {
     }
 }
 
-/// Stores a batch of targets that are each asked for as `asked`, whatever target that has.
+/// Stores a batch of targets. Each gets the parameters of `asked`, whose own target is ignored.
 ///
 /// # Errors
-/// Fails where the service refuses it or does not answer.
+/// Fails if the service rejects the batch or does not answer.
 pub async fn create(
     service: &Service,
     targets: &[Target],
@@ -83,46 +83,46 @@ pub async fn create(
     }
     let smiles: Vec<&str> = targets.iter().map(|target| target.smiles.as_str()).collect();
     let mut body = json!({ "smiles": smiles, "parameters": parameters, "name": name });
-    // A service of before knows no such field.
+    // An older service does not know this field.
     if targets.iter().any(|target| target.name.is_some()) {
         body["names"] = targets.iter().map(|target| json!(target.name.as_deref().map(shortened))).collect();
     }
     service.create(BATCHES, &body, STORING).await
 }
 
-/// As much of a name as the service keeps.
+/// Truncates a name to the length that the service stores.
 fn shortened(name: &str) -> String {
     name.chars().filter(|letter| *letter != '\0').take(MAX_NAME).collect()
 }
 
-/// The batches, the newest first, as many as a page holds.
+/// Batches, the newest first, up to one page.
 ///
 /// # Errors
-/// Fails as any call does.
+/// Fails if the call fails.
 pub async fn list(service: &Service) -> Result<Vec<Batch>, Failure> {
     let page: Page<Batch> = service.get(&format!("{BATCHES}?limit={PAGE}")).await?;
     Ok(page.items)
 }
 
-/// A batch and how far it has come.
+/// A batch with its progress.
 ///
 /// # Errors
-/// Fails as any call does.
+/// Fails if the call fails.
 pub async fn retrieve(service: &Service, id: &str) -> Result<Batch, Failure> {
     service.get(&format!("{BATCHES}/{id}")).await
 }
 
-/// What is done with a batch.
+/// Action on a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Act {
     Cancel,
     Resume,
 }
 
-/// Does something with a batch.
+/// Performs an action on a batch.
 ///
 /// # Errors
-/// Fails as any call does.
+/// Fails if the call fails.
 pub async fn act(service: &Service, id: &str, act: Act) -> Result<(), Failure> {
     let word = match act {
         Act::Cancel => "cancel",
@@ -131,18 +131,18 @@ pub async fn act(service: &Service, id: &str, act: Act) -> Result<(), Failure> {
     service.act(&format!("{BATCHES}/{id}/{word}")).await
 }
 
-/// Deletes a batch with all that was found.
+/// Deletes a batch with all its results.
 ///
 /// # Errors
-/// Fails as any call does.
+/// Fails if the call fails.
 pub async fn delete(service: &Service, id: &str) -> Result<(), Failure> {
     service.delete(&format!("{BATCHES}/{id}")).await
 }
 
-/// Looks at a batch until none of its plans is to be done, and tells `seen` what it sees.
+/// Polls a batch until no plan is pending or processing, and reports its progress to `seen`.
 ///
 /// # Errors
-/// Fails as any call does, after [`patiently`] waiting.
+/// Fails if the call fails, after [`patiently`] waiting.
 pub async fn follow(service: &Service, id: &str, seen: impl Fn(&BatchProgress)) -> Result<(), Failure> {
     let mut pause = LOOKS[0];
     loop {
@@ -159,11 +159,11 @@ pub async fn follow(service: &Service, id: &str, seen: impl Fn(&BatchProgress)) 
 /// The plans of a batch, in the order of its targets.
 ///
 /// # Errors
-/// Fails as any call does, after [`patiently`] waiting.
+/// Fails if a call fails, after [`patiently`] waiting.
 pub async fn plans(service: &Service, id: &str) -> Result<Vec<Plan>, Failure> {
     let mut plans = VecDeque::new();
     loop {
-        // The last targets come first.
+        // The pages begin with the last targets.
         let after =
             plans.front().map(|plan: &Plan| format!("&starting_after={}", plan.id)).unwrap_or_default();
         let path = format!("{BATCHES}/{id}/plans?limit={PAGE}{after}");
@@ -175,10 +175,10 @@ pub async fn plans(service: &Service, id: &str) -> Result<Vec<Plan>, Failure> {
     }
 }
 
-/// What was found for a plan, or why nothing was.
+/// Result of a plan, or the reason why there is none.
 ///
 /// # Errors
-/// Fails as any call does, after [`patiently`] waiting.
+/// Fails if the call fails, after [`patiently`] waiting.
 pub async fn outcome(service: &Service, plan: &Plan) -> Result<Result<TreeSearchResult, String>, Failure> {
     if plan.status != PlanStatus::Completed {
         let status = serde_json::to_value(plan.status).map_err(anyhow::Error::new)?;

@@ -1,7 +1,7 @@
-//! Loading what can be bought: vendors' files become building blocks and offers.
+//! Loading the catalogue: vendors' files become building blocks and offers.
 //!
-//! `catalogue::read` makes offers of `files`, `load` has the SQL, and `import` brings the one to the other. A record that makes no
-//! sense is reported with its line and left out; the others load.
+//! `catalogue::read` parses `files` to offers, `load` has the SQL, and `import` connects the two. An invalid record
+//! is reported with its line and left out; the others load.
 
 pub(crate) mod common;
 pub(crate) mod difference;

@@ -1,4 +1,4 @@
-//! One file a command: its arguments, and what it does.
+//! Commands, one per file: the arguments and the action.
 
 pub mod account;
 pub mod app;

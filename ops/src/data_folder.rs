@@ -1,12 +1,11 @@
-//! The installation's data folder: where its database and its service are, and who is logged in.
+//! The installation's data folder: the addresses of its database and service, and the login.
 //!
-//! `ops/up` writes the files; this module reads them, and keeps `credentials.json`. A secret file is made
-//! with mode 0600 under another name and moved into place, so that no reader ever sees it open to others
-//! or half written.
+//! `ops/up` writes the files. This module reads them, and maintains `credentials.json`. A secret file is created with
+//! mode 0600 under another name and moved into place, so no reader ever sees it half written or readable by others.
 //!
-//! The login is a file and not in the desktop's keyring: `retort` runs on servers and in scripts, where there is none or
-//! it is locked, and the way to it costs 37 crates (keyring 4.2 over D-Bus). What a stolen file is good for ends with a
-//! logout, a new password, or its own reuse: refresh tokens work once.
+//! The login is a file and not in the desktop's keyring. `retort` runs on servers and in scripts, where the keyring
+//! is missing or locked, and keyring support costs 37 crates (keyring 4.2 over D-Bus). A stolen file becomes useless
+//! at logout, at a password change, or when it is reused, because refresh tokens work once.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -24,39 +23,39 @@ use sqlx::{Connection as _, PgConnection};
 
 use crate::failure::Failure;
 
-/// What the folder of an installation is called.
+/// Name of an installation's data folder.
 const NAME: &str = ".retort";
 
-/// Where the models of a checkout are, for one without a data folder.
+/// Models folder of a checkout, for installations without a data folder.
 const DEFAULT_MODELS: &str = "worker/models";
 
-/// Where the service answers when nothing says otherwise.
+/// Default address of the service.
 const DEFAULT_API: &str = "http://127.0.0.1:8080";
 
-/// An operator's act takes as long as it takes, and can be interrupted.
+/// Connection settings without timeouts: an operator's action takes as long as it takes, and can be interrupted.
 const TERMS: Terms = Terms { process: "retort", statement: None, idle_transaction: None };
 
-/// How long the database has to answer at all.
+/// Timeout for connecting to the database.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// A data folder, which need not exist yet.
+/// A data folder, which may not exist yet.
 #[derive(Debug, Clone)]
 pub struct DataFolder {
     path: PathBuf,
 }
 
-/// What a login leaves behind.
+/// Credentials of a login.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Credentials {
-    /// The service that the tokens are for.
+    /// Address of the service that issued the tokens.
     pub api: String,
-    /// The account.
+    /// E-mail address of the account.
     pub email: String,
     /// The bearer token.
     pub access_token: String,
-    /// Buys the next access token, once.
+    /// Refresh token, which buys the next access token once.
     pub refresh_token: Option<String>,
-    /// When the access token ends.
+    /// Expiry time of the access token.
     pub expires_at: DateTime<Utc>,
 }
 
@@ -66,19 +65,21 @@ impl DataFolder {
         Self { path }
     }
 
-    /// `.retort` here or in the nearest folder above that has one, as git finds its own; else the one to be made here.
+    /// Returns the `.retort` folder here or in the nearest parent that has one, as git does; otherwise the path of a
+    /// new one here.
     pub fn nearest() -> Self {
         let here = std::env::current_dir().unwrap_or_default();
         let found = here.ancestors().map(|folder| folder.join(NAME)).find(|folder| folder.is_dir());
         Self::new(found.unwrap_or_else(|| NAME.into()))
     }
 
-    /// The folder as the user gave it.
+    /// Returns the path as the user gave it.
     pub fn display(&self) -> String {
         self.path.display().to_string()
     }
 
-    /// The database's address, past a pooler: `DATABASE_DIRECT_URL`, else `DATABASE_URL`, else the folder's `database-url`.
+    /// Returns the database's address, without a pooler: `DATABASE_DIRECT_URL`, else `DATABASE_URL`, else the
+    /// folder's `database-url`.
     pub fn database_url(&self) -> Result<String, Failure> {
         let set =
             ["DATABASE_DIRECT_URL", "DATABASE_URL"].into_iter().filter_map(|name| std::env::var(name).ok());
@@ -94,25 +95,26 @@ impl DataFolder {
         })
     }
 
-    /// A connection to the database.
+    /// Opens a connection to the database.
     pub async fn connect(&self) -> Result<PgConnection, Failure> {
         self.connect_to(&self.database_url()?).await
     }
 
-    /// The database's address by the role that may change its schema: `MIGRATION_DATABASE_URL`, else what [`Self::database_url`] is.
+    /// Returns the database's address for the role that may change the schema: `MIGRATION_DATABASE_URL`, else the
+    /// result of [`Self::database_url`].
     pub fn owner_url(&self) -> Result<String, Failure> {
         let url = std::env::var("MIGRATION_DATABASE_URL").ok().filter(|url| !url.is_empty());
         url.map_or_else(|| self.database_url(), Ok)
     }
 
-    /// A connection to the database at `url`.
+    /// Opens a connection to the database at `url`.
     pub async fn connect_to(&self, url: &str) -> Result<PgConnection, Failure> {
         let connection = async { PgConnection::connect_with(&database::options(url, TERMS)?).await };
         let connection = database::within(CONNECT, connection).await;
         connection.map_err(|error| Failure::database("connecting to the database", &error))
     }
 
-    /// The service's address: `given`, else the folder's `api-url`, else the default; without a final slash.
+    /// Returns the service's address without a final slash: `given`, else the folder's `api-url`, else the default.
     pub fn api(&self, given: Option<&str>) -> Result<String, Failure> {
         let api = match given {
             Some(api) => api.to_owned(),
@@ -121,13 +123,13 @@ impl DataFolder {
         Ok(api.trim_end_matches('/').to_owned())
     }
 
-    /// The folders of model packs: the folder's `models-dir`, separated by colons, else those of a checkout.
+    /// Returns the folders of model packs: the folder's `models-dir`, separated by colons, else those of a checkout.
     pub fn models(&self) -> Result<Vec<PathBuf>, Failure> {
         let line = self.line("models-dir")?.unwrap_or_else(|| DEFAULT_MODELS.to_owned());
         Ok(line.split(':').map(PathBuf::from).collect())
     }
 
-    /// The stored credentials, if somebody has logged in.
+    /// Returns the stored credentials, if there is a login.
     pub fn credentials(&self) -> Result<Option<Credentials>, Failure> {
         let path = self.path.join("credentials.json");
         let text = match fs::read_to_string(&path) {
@@ -140,13 +142,13 @@ impl DataFolder {
         Ok(Some(credentials))
     }
 
-    /// Keeps `credentials` for the next command.
+    /// Stores `credentials` for later commands.
     pub fn keep_credentials(&self, credentials: &Credentials) -> Result<(), Failure> {
         let text = serde_json::to_string_pretty(credentials).context("writing the credentials as JSON")?;
         self.write_secret("credentials.json", &text)
     }
 
-    /// Forgets the credentials.
+    /// Deletes the stored credentials.
     pub fn forget_credentials(&self) -> Result<(), Failure> {
         let path = self.path.join("credentials.json");
         match fs::remove_file(&path) {
@@ -157,9 +159,9 @@ impl DataFolder {
         }
     }
 
-    /// Waits until no other command works on the credentials; the lock ends with the returned file.
+    /// Locks the credentials, and waits while another command holds the lock; dropping the returned file releases it.
     ///
-    /// A refresh token works once, so two commands that refresh at the same time would end the login.
+    /// A refresh token works once, so two concurrent refreshes would end the login.
     pub fn lock_credentials(&self) -> Result<File, Failure> {
         fs::create_dir_all(&self.path).with_context(|| format!("making {}", self.path.display()))?;
         let path = self.path.join("credentials.lock");
@@ -190,7 +192,7 @@ impl DataFolder {
         Ok(())
     }
 
-    /// The first line of the file `name`, if there is one that is not empty.
+    /// Returns the first non-empty line of the file `name`, if there is one.
     fn line(&self, name: &str) -> Result<Option<String>, Failure> {
         let path = self.path.join(name);
         match fs::read_to_string(&path) {

@@ -1,7 +1,8 @@
-//! The answer of a plan, which is in the shape that other clients of this API family read, as the tree search gives it.
+//! Conversion of a plan's answer, which has the shape that other clients of this API family read, into the tree
+//! search's answer.
 //!
-//! What they read a number for where nobody knows one is not known here again. Routes go by their backbone itself, since its key is not
-//! told there.
+//! Placeholder numbers of the plan's answer become unknown values again. Routes are grouped by the backbone itself,
+//! because the plan's answer does not contain its key.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ use contract::{
     PricingAnnotation, ReagentResults, RouteGraph, RouteHierarchy, TreeSearchResult, UNKNOWN,
 };
 
-/// The answer as the tree search gives it.
+/// Converts a plan's answer into a tree search's answer.
 pub fn tree_search_result(answer: EngineAnswer) -> TreeSearchResult {
     let mut route_hierarchy = RouteHierarchy::new();
     for (backbone, by_steps) in answer.route_hierarchy {
@@ -29,7 +30,7 @@ pub fn tree_search_result(answer: EngineAnswer) -> TreeSearchResult {
     }
 }
 
-/// A route of molecules alone: what a reaction says is on its edges from product to precursor.
+/// Converts a route to molecule nodes only: the data of a reaction moves to its edges from product to precursor.
 fn without_reactions(route: EngineRoute) -> RouteGraph {
     let (mut nodes, mut reactions) = (Vec::new(), BTreeMap::new());
     for node in route.nodes {
@@ -55,7 +56,7 @@ fn without_reactions(route: EngineRoute) -> RouteGraph {
     RouteGraph { directed: true, multigraph: false, edges: edges.collect(), graph: route.graph, nodes }
 }
 
-/// The steps with the identifiers of the edges from product to precursor.
+/// Maps the steps to the ids of the edges from product to precursor.
 fn reagents(results: ReagentResults) -> ReagentResults {
     let without_reaction = |edges: Vec<String>| {
         let ends: Vec<(&str, &str)> = edges.iter().filter_map(|edge| edge.split_once(':')).collect();
@@ -103,7 +104,7 @@ fn priced(offer: PricedOffer) -> PricingAnnotation {
     }
 }
 
-/// What every laboratory has: no entry, no price, and there at any time.
+/// Converts the offer of a common laboratory chemical, which has no catalogue entry, no price and no lead time.
 fn common(offer: CommonOffer) -> PricingAnnotation {
     PricingAnnotation {
         major_component_id: offer.major_component_id,
@@ -126,7 +127,7 @@ mod tests {
 
     use super::*;
 
-    /// What a plan of `T` from `A` and `B` answers.
+    /// Returns a plan's answer for `T` made from `A` and `B`.
     fn answer() -> EngineAnswer {
         let molecule = |id: &str, depth: u32| {
             json!({ "id": id, "data": { "smiles": id.to_uppercase(), "mw": 1.0, "is_building_block": depth > 0,

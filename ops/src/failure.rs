@@ -1,16 +1,16 @@
-//! How a command fails: one sentence for standard error and one exit code for scripts.
+//! Failures of commands: one sentence for standard error and one exit code for scripts.
 //!
-//! The codes are part of the command line's interface. 2 is clap's, for wrong usage.
+//! The exit codes are part of the command line's interface. 2 is clap's code for wrong usage.
 
 use std::{io, process::ExitCode};
 
-/// The exit status of what Ctrl-C ends, as shells have it: 128 and the signal's number.
+/// Exit status after Ctrl-C, as in shells: 128 plus the signal's number.
 pub const INTERRUPTED: u8 = 130;
 
-/// Why a command did not do what was asked.
+/// Reason why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// There are no usable credentials; the text says how to get some.
+    /// There are no usable credentials; the text says how to get them.
     #[error("{0}")]
     NotLoggedIn(String),
     /// The service understood the request and refused it.
@@ -22,34 +22,34 @@ pub enum Failure {
     /// The service or the database does not answer.
     #[error("{0}")]
     Unreachable(String),
-    /// What the user gave cannot be used, seen only after the arguments were parsed.
+    /// The user's input cannot be used, which was found only after the arguments were parsed.
     #[error("{0}")]
     Usage(String),
     /// A search ended without a route; the text says what stopped it and what to try.
     #[error("no route found\n{0}")]
     NoRoute(String),
-    /// The service takes nothing of the kind for so many seconds; the text says why.
+    /// The service refuses such requests for some seconds; the text says why.
     #[error("{why}; try again in {seconds} s")]
     Later {
-        /// What it said.
+        /// The service's message.
         why: String,
-        /// How long to wait.
+        /// Seconds to wait.
         seconds: u64,
     },
-    /// Some of several things were done, and others could not be.
+    /// Some of several items were done, and others could not be.
     #[error("{0}")]
     Partly(String),
-    /// Somebody pressed Ctrl-C; the text says what is kept and how to go on.
+    /// The user pressed Ctrl-C; the text says what is kept and how to continue.
     #[error("{0}")]
     Interrupted(String),
-    /// Everything else.
+    /// Any other failure.
     #[error("{0:#}")]
     Other(#[from] anyhow::Error),
 }
 
 impl Failure {
-    /// The exit code: 1 failure, 2 usage, 3 not logged in, 4 refused by the service, 5 unreachable, 6 no route, 7 some of
-    /// several things not done, 130 interrupted.
+    /// Returns the exit code: 1 failure, 2 usage, 3 not logged in, 4 refused by the service, 5 unreachable, 6 no
+    /// route, 7 some of several items not done, 130 interrupted.
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
             Self::Other(_) => 1,
@@ -63,7 +63,7 @@ impl Failure {
         })
     }
 
-    /// Whether the reader of standard output has left (`retort … | head`), which is no failure.
+    /// Returns true if the reader of standard output has closed it (`retort … | head`), which is no failure.
     pub fn is_broken_pipe(&self) -> bool {
         let Self::Other(error) = self else { return false };
         error
@@ -72,7 +72,7 @@ impl Failure {
             .any(|error| error.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    /// A database error as a sentence: what was being done, and the server's words without its protocol.
+    /// Describes a database error in one sentence: the operation, and the server's message without protocol details.
     pub fn database(doing: &str, error: &sqlx::Error) -> Self {
         match error {
             sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::Tls(_) => {
@@ -92,7 +92,7 @@ impl Failure {
         }
     }
 
-    /// An HTTP error as a sentence, with the cause that reqwest keeps in its chain.
+    /// Describes an HTTP error in one sentence, with the cause from reqwest's error chain.
     pub fn http(base: &str, error: &reqwest::Error) -> Self {
         if error.is_timeout() {
             return Self::Unreachable(format!("{base} did not answer in time"));

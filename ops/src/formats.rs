@@ -1,7 +1,8 @@
-//! What `retort plan` writes: answers, routes as other programs read them, a table, the report, a picture.
+//! Output formats of `retort plan`: answers, routes for other programs, a table, the report, a picture.
 //!
-//! What has a line or an object for each target is written as the targets are done, so that a batch of a hundred thousand takes no more
-//! memory than one of them; what is one whole (the report, AiZynthFinder's table) is written at the end.
+//! Formats with one line or object per target are written as targets finish, so a batch of a hundred thousand takes
+//! no more memory than one target. Formats that are one whole (the report, AiZynthFinder's table) are written at the
+//! end.
 
 mod aizynth;
 mod retrocast;
@@ -20,30 +21,30 @@ use serde_json::{Map, Value};
 
 use crate::{failure::Failure, planned::Planned, report, route_tree, routes::routes, terminal};
 
-/// How targets and their routes are written.
+/// Output format of targets and their routes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// Trees for people.
+    /// Route trees as readable text.
     Text,
-    /// The whole answers.
+    /// The whole answers as JSON.
     Json,
-    /// The trees that AiZynthFinder reads.
+    /// Trees for AiZynthFinder.
     Aizynth,
-    /// The routes that RetroCast reads.
+    /// Routes for RetroCast.
     Retrocast,
-    /// A line a target: solved or not, steps, price, lead time, plausibility, the best route's reactions.
+    /// One line per target: solved or not, steps, price, lead time, plausibility, the best route's reactions.
     Csv,
-    /// The report, a page to be opened, sent and printed.
+    /// The report: a page to open, send and print.
     Html,
     /// A picture of the best route of one target.
     Svg,
 }
 
 impl Format {
-    /// The format that the name of `path` promises.
+    /// Returns the format for the extension of `path`.
     ///
     /// # Errors
-    /// Fails where it promises none that there is.
+    /// Fails if no format has that extension.
     pub fn of(path: &Path) -> Result<Self, Failure> {
         let endings = [
             ("json", Self::Json),
@@ -56,43 +57,43 @@ impl Format {
     }
 }
 
-/// Whether one target was asked for, by itself, or a list of them, which may have one.
+/// Kind of request: a single target, or a list of targets, which may have one entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
     One,
     Several,
 }
 
-/// Where planned targets are written, one after the other.
+/// Writer of planned targets, one after the other.
 pub struct Output {
     format: Format,
     asked: Asked,
     sink: Box<dyn Write>,
-    /// What is written at the end.
+    /// Targets that are written at the end.
     kept: Vec<Planned>,
     written: usize,
 }
 
 impl Output {
-    /// Writes to `path`, or to standard output.
+    /// Opens an output to `path`, or to standard output.
     ///
     /// # Errors
-    /// Fails when the file cannot be made.
+    /// Fails if the file cannot be created.
     pub fn open(format: Format, asked: Asked, path: Option<&Path>) -> Result<Self, Failure> {
         let Some(path) = path else { return Ok(Self::new(format, asked, Box::new(io::stdout()))) };
         let file = File::create(path).with_context(|| format!("writing {}", path.display()))?;
         Ok(Self::new(format, asked, Box::new(BufWriter::new(file))))
     }
 
-    /// Writes to `sink`.
+    /// Creates an output to `sink`.
     pub fn new(format: Format, asked: Asked, sink: Box<dyn Write>) -> Self {
         Self { format, asked, sink, kept: Vec::new(), written: 0 }
     }
 
-    /// Takes the next target.
+    /// Adds the next target.
     ///
     /// # Errors
-    /// Fails when it cannot be written.
+    /// Fails if it cannot be written.
     pub fn add(&mut self, planned: Planned) -> Result<(), Failure> {
         let text = match self.format {
             Format::Text => self.text(&planned),
@@ -111,10 +112,10 @@ impl Output {
         self.write(&text)
     }
 
-    /// Writes what is still to be written.
+    /// Writes the remaining output.
     ///
     /// # Errors
-    /// Fails when it cannot be.
+    /// Fails if it cannot be written.
     pub fn finish(mut self) -> Result<(), Failure> {
         let kept = std::mem::take(&mut self.kept);
         let text = match (self.format, self.asked) {
@@ -133,7 +134,7 @@ impl Output {
         Ok(())
     }
 
-    /// The routes as trees; several targets have an empty line between them.
+    /// Formats the routes as trees; an empty line separates targets.
     fn text(&self, planned: &Planned) -> String {
         let of_one = |answer| route_tree::render(answer, planned.asked.ships_to);
         let said = match (self.asked, &planned.outcome) {
@@ -166,7 +167,8 @@ impl Output {
     }
 }
 
-/// RetroCast's predictions: ranked routes by target, which goes by its name, or by its SMILES where it has none or shares it.
+/// Returns RetroCast's predictions: ranked routes by target. The key is the target's name, or its SMILES if it has no
+/// name or shares it.
 fn predictions(planned: &[Planned]) -> Result<Value, Failure> {
     let mut by_target = Map::new();
     for one in planned {
@@ -180,7 +182,7 @@ fn pretty(value: &impl serde::Serialize) -> Result<String, Failure> {
     Ok(serde_json::to_string_pretty(value).context("writing the answer as JSON")? + "\n")
 }
 
-/// Facts by name, without those that nobody knows.
+/// Collects facts by name, without unknown ones.
 fn known<const N: usize>(facts: [(&str, Value); N]) -> Value {
     Value::Object(
         facts

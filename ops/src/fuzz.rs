@@ -1,5 +1,5 @@
-//! What must hold whatever other people's files hold, one function a format: for the fuzz targets in `ops/fuzz`, and for the
-//! tests here, which feed them the same seeds.
+//! Invariants of reading untrusted files, one function per format. They serve the fuzz targets in `ops/fuzz`, and the
+//! tests here, which use the same seeds.
 
 use std::{
     io::{self, Cursor},
@@ -32,19 +32,20 @@ use crate::{
     targets::{Files, Found, check},
 };
 
-/// A good prior, whose tensors are there for a pickle that names them.
+/// Valid prior; it supplies the tensors that a fuzzed pickle names.
 const PRIOR: &[u8] = include_bytes!("../tests/models/data/priors/gru.prior");
 
-/// Columns of the temporary table that an import copies to.
+/// Number of columns of the temporary table that an import copies to.
 const COPIED: usize = 29;
 
-/// A vendor's file in any format, packed or not: what is copied to the database is a line for each offer.
+/// Reads a vendor's file in any format, compressed or not; every offer must become one line of the copy to the
+/// database.
 pub fn catalogue(input: &[u8]) {
-    // Where it fails it has said so.
+    // An error is an acceptable result.
     let _ = opened(input).map(|opened| opened.read_here(is_copied));
 }
 
-/// The file, where it is one.
+/// Opens the file, if its format is recognised.
 fn opened(input: &[u8]) -> Option<read::Opened> {
     let options = Options {
         vendor: Some("House".into()),
@@ -53,7 +54,7 @@ fn opened(input: &[u8]) -> Option<read::Opened> {
         keys: Arc::new(KnownKeys::default()),
         threads: NonZeroUsize::MIN,
     };
-    // The crate that reads Parquet panics at damaged tables; the reader survives that, and libFuzzer does not.
+    // The Parquet crate panics at damaged tables. The reader survives that; libFuzzer does not.
     if cfg!(fuzzing) && input.starts_with(b"PAR1") {
         return None;
     }
@@ -71,7 +72,7 @@ fn is_copied(batch: Batch) {
     }
 }
 
-/// A file of targets in any format, packed or not: what it is said to hold are targets.
+/// Reads a file of targets in any format, compressed or not; every returned target must be valid.
 pub fn targets(input: &[u8]) {
     let mut found = Found::default();
     let _ = Files::default().read_one(&Input::Bytes("fuzz".into(), input.to_vec()), &mut found);
@@ -81,7 +82,7 @@ pub fn targets(input: &[u8]) {
     }
 }
 
-/// A file that `torch.save` wrote.
+/// Reads a file that `torch.save` wrote.
 pub fn prior(input: &[u8]) {
     if let Ok(mut archive) = Archive::of(Cursor::new(input))
         && let Ok(prior) = Prior::of(&mut archive)
@@ -90,7 +91,7 @@ pub fn prior(input: &[u8]) {
     }
 }
 
-/// The pickle in such a file.
+/// Reads the pickle of such a file.
 pub fn pickle(input: &[u8]) {
     let mut archive = Archive::of(Cursor::new(PRIOR)).expect("fuzz: a prior is one");
     if let Ok(prior) = Prior::pickled(input, &mut archive) {
@@ -104,7 +105,7 @@ fn is_sound(prior: &Prior) {
     }
 }
 
-/// A network in ONNX.
+/// Reads a network in ONNX.
 pub fn onnx(input: &[u8]) {
     let Ok(policy) = Policy::read(input) else { return };
     assert_eq!(
@@ -113,14 +114,14 @@ pub fn onnx(input: &[u8]) {
     );
 }
 
-/// A table of templates, unpacked.
+/// Reads an uncompressed table of templates.
 pub fn policy_table(input: &[u8]) {
     let Ok(table) = Table::of(input) else { return };
     assert!(table.repeated() <= table.rows.len());
     assert!(table.rows.iter().all(|row| row.fault.is_some() || !row.template.is_empty()));
 }
 
-/// Any JSON file of a pack, and a `vocab.json`.
+/// Reads any JSON file of a pack, and a `vocab.json`.
 pub fn pack_json(input: &[u8]) {
     let Ok(value) = serde_json::from_slice::<Value>(input) else { return };
     let _ = (pack::kind(&value), card::relative_cost(&value));
@@ -134,7 +135,7 @@ pub fn pack_json(input: &[u8]) {
     }
 }
 
-/// An answer of a service, which is shown to people.
+/// Reads a service's answer and formats it for people.
 pub fn answer(input: &[u8]) {
     if let Ok(sample) = serde_json::from_slice::<Sample>(input) {
         assert!(

@@ -1,6 +1,6 @@
-//! The operator's acts on the command line, each with its line in the journal (`identity::tables::journal`).
+//! Operator actions on the command line, each with its line in the audit log (`identity::tables::journal`).
 //!
-//! Who the operator is, their own machine says.
+//! The operator's name comes from the operator's own machine.
 
 use std::os::unix::fs::MetadataExt as _;
 
@@ -11,44 +11,44 @@ use sqlx::{Connection as _, PgConnection};
 
 use crate::failure::Failure;
 
-/// Where a kernel says what its machine is called.
+/// File with the machine's host name.
 const HOST_NAME: &str = "/proc/sys/kernel/hostname";
 
-/// What belongs to the user of this process.
+/// Path that is owned by the user of this process.
 const OWN_PROCESS: &str = "/proc/self";
 
-/// An operator's act that is under way; dropped, it has not happened.
+/// An operator's action in progress; dropping it rolls it back.
 pub struct Act<'a> {
     act: journal::Act<'a>,
     doing: &'static str,
 }
 
 impl<'a> Act<'a> {
-    /// Begins an act; `doing` says in messages what it was.
+    /// Begins an action; `doing` describes it in error messages.
     pub async fn begin(database: &'a mut PgConnection, doing: &'static str) -> Result<Self, Failure> {
         let transaction = database.begin().await.map_err(|error| Failure::database(doing, &error))?;
         Ok(Self { act: journal::Act::begin(transaction, operator()), doing })
     }
 
-    /// The connection on which it is done.
+    /// Returns the connection to perform the action on.
     pub fn connection(&mut self) -> &mut PgConnection {
         self.act.connection()
     }
 
-    /// What to say when a statement fails.
+    /// Returns the conversion of a failed statement's error.
     pub fn failed(&self) -> impl Fn(sqlx::Error) -> Failure + use<> {
         let doing = self.doing;
         move |error| Failure::database(doing, &error)
     }
 
-    /// Writes down that `act` was done to `subject`, and commits.
+    /// Records that `act` was done to `subject`, and commits.
     pub async fn done(self, act: &str, subject: &str, details: Value) -> Result<(), Failure> {
         let failed = self.failed();
         self.act.done(act, subject, details).await.map_err(failed)
     }
 }
 
-/// Writes a line, in whatever transaction `connection` is in.
+/// Writes an audit log line in the current transaction of `connection`.
 pub async fn record(
     connection: &mut PgConnection,
     act: &str,
@@ -58,7 +58,7 @@ pub async fn record(
     journal::record(connection, &operator(), act, subject, details).await
 }
 
-/// The statement that writes a line, for a program that takes no arguments beside it.
+/// Returns the SQL statement that writes an audit log line, for programs that take no separate query parameters.
 pub fn statement(act: &str, subject: &str, details: &Value) -> String {
     let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
     format!(
@@ -70,12 +70,12 @@ pub fn statement(act: &str, subject: &str, details: &Value) -> String {
     )
 }
 
-/// The last `count` lines, the oldest first.
+/// Returns the last `count` lines of the audit log, oldest first.
 pub async fn read(database: &mut PgConnection, count: u32) -> Result<Vec<Line>, Failure> {
     journal::read(database, count).await.map_err(|error| Failure::database("reading the journal", &error))
 }
 
-/// `RETORT_OPERATOR`, else the user of this process, at this machine.
+/// Returns `RETORT_OPERATOR`, else the user of this process with the machine's name.
 fn operator() -> String {
     let name = |variable: &str| std::env::var(variable).ok().filter(|name| !name.trim().is_empty());
     let name = name("RETORT_OPERATOR").unwrap_or_else(|| {
@@ -86,7 +86,7 @@ fn operator() -> String {
     name.chars().filter(|letter| !letter.is_control()).collect()
 }
 
-/// The user by number, where the environment has no name: under cron, in a container.
+/// Returns the numeric user id, for environments without a user name (cron, containers).
 fn user_number() -> String {
     std::fs::metadata(OWN_PROCESS).map(|process| format!("uid {}", process.uid())).unwrap_or_default()
 }
@@ -114,14 +114,14 @@ mod tests {
                 sqlx::query_scalar(statement).fetch_one(database).await.unwrap()
             };
 
-            // Without its line the act has not happened.
+            // An action whose audit log line cannot be written does not happen.
             sqlx::raw_sql("alter table journal rename to hidden").execute(&mut *database).await.unwrap();
             assert!(add(database).await.is_err());
             assert_eq!(count(database, "select count(*) from organisations").await, 0);
             sqlx::raw_sql("alter table hidden rename to journal").execute(&mut *database).await.unwrap();
 
             add(database).await.unwrap();
-            // The second of the same name fails, and leaves no line.
+            // A second organisation of the same name fails, and leaves no line.
             assert!(add(database).await.is_err());
 
             let lines = read(database, 10).await.unwrap();

@@ -1,9 +1,9 @@
 //! `retort`: the command line of the service, for its callers and for its operator.
 //!
-//! Standard output carries data and nothing else, so that `$(retort token)` and `retort sample … | sort`
-//! work; progress and messages go to standard error. One file a command.
+//! Standard output carries only data, so that `$(retort token)` and `retort sample … | sort` work. Progress and
+//! messages go to standard error. Each command has its own file.
 //!
-//! A library that has one function, [`run`], so that what reads other people's files can be fuzzed too.
+//! This is a library with one function, [`run`], so that the readers of untrusted files can be fuzzed.
 
 mod backup;
 mod batches;
@@ -57,37 +57,37 @@ struct Cli {
     command: Subcommands,
 }
 
-/// Where the installation is.
+/// Options that locate the installation.
 #[derive(Debug, clap::Args)]
 struct Place {
-    /// The data folder of the installation: its addresses, its models and the login [default: `.retort` here, or in the
-    /// nearest folder above].
+    /// Data folder of the installation: its addresses, models and login [default: `.retort` here, or in the nearest
+    /// parent folder].
     #[arg(long, global = true, value_name = "DIR", env = "RETORT_DATA")]
     data: Option<PathBuf>,
-    /// The service's address; by default the one in `api-url` of the data folder, else `http://127.0.0.1:8080`.
+    /// Address of the service [default: `api-url` of the data folder, else `http://127.0.0.1:8080`].
     #[arg(long, global = true, value_name = "URL", env = "RETORT_API")]
     api: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
 enum Subcommands {
-    /// Manage accounts, in the database.
+    /// Manage accounts in the database.
     #[command(subcommand)]
     Account(commands::account::Account),
-    /// Manage the applications that may ask for tokens, in the database.
+    /// Manage the applications that may request tokens, in the database.
     #[command(subcommand)]
     App(commands::app::App),
-    /// Manage organisations, whose members read each other's samples, in the database.
+    /// Manage organisations in the database; members read each other's samples.
     #[command(subcommand)]
     Org(commands::org::Org),
     /// Manage the keys that sign tokens, in the database.
     #[command(subcommand)]
     Keys(commands::keys::Keys),
-    /// List what operators did, from the database.
+    /// List the operators' actions from the audit log in the database.
     Journal(commands::journal::Journal),
-    /// Log in and keep the credentials in the data folder.
+    /// Log in and store the credentials in the data folder.
     Login(commands::login::Login),
-    /// Forget the login, here and at the service.
+    /// Log out, here and at the service.
     Logout(commands::logout::Logout),
     /// Print who is logged in.
     Whoami(commands::whoami::Whoami),
@@ -95,43 +95,43 @@ enum Subcommands {
     Token(commands::token::Token),
     /// Generate molecules.
     Sample(commands::sample::Sample),
-    /// Plan routes to a molecule, or to many.
+    /// Plan routes to one molecule or to many.
     Plan(Box<commands::plan::Plan>),
-    /// Look at batches of plans, cancel and delete them.
+    /// Show, cancel and delete batches of plans.
     #[command(subcommand)]
     Batch(commands::batch::Batch),
-    /// Load what can be bought, and look at it, in the database.
+    /// Import and show the catalogue of building blocks in the database.
     #[command(subcommand)]
     Catalogue(commands::catalogue::Catalogue),
-    /// Look at the models, check them, import and remove them.
+    /// Show, check, import and remove models.
     Model(commands::model::Model),
-    /// Keep a copy of the database and of the imported models; the service may run.
+    /// Back up the database and the imported models; the service may run.
     Backup(commands::backup::Backup),
-    /// Put a backup in place.
+    /// Restore a backup.
     Restore(commands::restore::Restore),
     /// Show what the installation does, live.
     Top(commands::top::Top),
-    /// Look at every part of the installation and say what is wrong.
+    /// Check every part of the installation and report what is wrong.
     Doctor(commands::doctor::Doctor),
 }
 
 impl Place {
-    /// The data folder.
+    /// Returns the data folder.
     fn data(&self) -> DataFolder {
         self.data.clone().map_or_else(DataFolder::nearest, DataFolder::new)
     }
 
-    /// The service.
+    /// Returns the service.
     fn service(&self) -> Result<Service, Failure> {
         Service::new(self.data(), self.api.as_deref())
     }
 }
 
-/// Does what the arguments of the process say.
+/// Runs the command of the process's arguments.
 pub async fn run() -> ExitCode {
     let arguments = Cli::command().get_matches();
     let cli = Cli::from_arg_matches(&arguments).unwrap_or_else(|error| error.exit());
-    // The process has one TLS library; a second installation of it could only come from this line.
+    // The process has one TLS library; only this line could install it a second time.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let traces = telemetry::init_command("retort");
     if let Err(error) = &traces {
@@ -155,7 +155,7 @@ pub async fn run() -> ExitCode {
     }
 }
 
-/// Does it.
+/// Runs the parsed command.
 async fn obey(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Subcommands::Account(command) => command.run(&cli.place).await,

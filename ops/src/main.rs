@@ -1,4 +1,4 @@
-//! `retort`: the command line, all of it in the library.
+//! `retort`: the binary; the library holds all of the command line.
 
 use std::process::ExitCode;
 

@@ -1,9 +1,9 @@
-//! Model packs on disk: listing, checking, removing them, and importing other people's models as packs.
+//! Model packs on disk: listing, checking and removing them, and importing other people's models as packs.
 //!
-//! A pack is a folder among the models: of a generator, or of reaction templates and the network that ranks them.
-//! What comes from elsewhere is written to a hidden folder beside the others, checked there as a worker would
-//! load it, and moved into place whole; so a running worker never sees half a pack. Nothing that is read is ever
-//! run, and nothing is read without a bound on its size.
+//! A pack is a folder among the models. It holds a generator, or reaction templates and the network that ranks them.
+//! An import is written to a hidden folder beside the others, checked there as a worker would load it, and moved into
+//! place whole, so a running worker never sees half a pack. No imported code is ever run, and every read has a size
+//! limit.
 
 pub(crate) mod card;
 mod check;

@@ -1,4 +1,5 @@
-//! Asking again where a service is away for a while, as in a restart: what takes hours must not end by a second.
+//! Retries while the service is unavailable, as in a restart: a command of hours must not fail because of a short
+//! gap.
 
 use std::time::{Duration, Instant};
 
@@ -6,16 +7,17 @@ use tokio::time::sleep;
 
 use crate::{failure::Failure, terminal};
 
-/// How long a service may be away before a command gives up.
+/// Time that a service may be unavailable before a command gives up.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Between two questions: at first, and at last.
+/// Shortest and longest pause between two attempts.
 const PAUSES: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(5)];
 
-/// Asks again where the service does not answer, or says that it will later, for as long as [`PATIENCE`], and says once that it does.
+/// Retries while the service does not answer or asks to retry later, for at most [`PATIENCE`]. Notes once that it is
+/// waiting.
 ///
 /// # Errors
-/// Fails with the last failure, and at once with any other.
+/// Fails with the last failure after that time, and at once with any other failure.
 pub async fn patiently<T>(mut ask: impl AsyncFnMut() -> Result<T, Failure>) -> Result<T, Failure> {
     let begun = Instant::now();
     let (mut pause, mut is_told) = (PAUSES[0], false);

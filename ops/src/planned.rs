@@ -1,33 +1,33 @@
-//! A target, what was asked of it, and what came of that.
+//! A target, its request, and the result.
 
 use contract::{TreeSearchRequest, TreeSearchResult};
 use serde::{Serialize, Serializer, ser::SerializeStruct as _};
 
-/// A target that was planned, or could not be.
+/// A target that was planned, or could not be planned.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Planned {
-    /// What its file calls it.
+    /// Name in the input file.
     pub name: Option<String>,
-    /// What the search was asked for.
+    /// Request of the search.
     pub asked: TreeSearchRequest,
-    /// What was found, with or without a route, or why nothing was looked for.
+    /// Result with or without a route, or the reason why there was no search.
     pub outcome: Result<TreeSearchResult, String>,
 }
 
 impl Planned {
-    /// The target as it was written.
+    /// Returns the target as the user wrote it.
     pub fn smiles(&self) -> &str {
         &self.asked.search_smiles
     }
 
-    /// What was found.
+    /// Returns the result.
     pub fn answer(&self) -> Option<&TreeSearchResult> {
         self.outcome.as_ref().ok()
     }
 }
 
 impl Serialize for Planned {
-    /// `name`, `smiles`, `asked`, and of `answer` and `error` one that is not null.
+    /// Writes `name`, `smiles`, `asked`, and either `answer` or `error`; the other one is null.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut planned = serializer.serialize_struct("Planned", 5)?;
         planned.serialize_field("name", &self.name)?;

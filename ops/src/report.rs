@@ -1,8 +1,9 @@
-//! Routes as a page that is kept, sent and printed.
+//! Report of routes: a page to keep, send and print.
 //!
-//! The page is drawn by the console's own modules (`api/console/report.js` and what it imports), which are in it as `data:` addresses that
-//! an import map names, beside the answers as JSON. So there is one source for how a route looks, no bundler, and a file that asks for
-//! nothing: its policy lets only these scripts run, by their hashes. Without scripts it shows the routes as text.
+//! The console's own modules draw the page (`api/console/report.js` and its imports). The page holds them as `data:`
+//! addresses in an import map, beside the answers as JSON. So routes are drawn by one code base, there is no bundler,
+//! and the file makes no requests: its policy allows only these scripts, by their hashes. Without scripts the page
+//! shows the routes as text.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +14,10 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{failure::Failure, planned::Planned, route_tree};
 
-/// What modules call each other in the page, whose own address says nothing to a module in a `data:` address.
+/// Prefix under which the page's modules import each other; relative imports do not resolve in a `data:` address.
 const PREFIX: &str = "console/";
 
-/// A module by its name.
+/// Pairs a module's name with its text.
 macro_rules! module {
     ($name:literal) => {
         ($name, include_str!(concat!("../../api/console/", $name, ".js")))
@@ -42,20 +43,20 @@ const MODULES: [(&str, &str); 15] = [
     ("openchemlib", include_str!("../../api/console/vendor/openchemlib/openchemlib.js")),
 ];
 
-/// What it looks like: the console's tokens and drawings, and the page.
+/// Style of the page: the console's style sheets for tokens and drawings, and the report's own.
 const STYLE: &str = concat!(
     include_str!("../../api/console/console.css"),
     include_str!("../../api/console/plan.css"),
     include_str!("../../api/console/report.css"),
 );
 
-/// The report of `planned`, one target or several.
+/// Returns the report of `planned`, one target or several.
 ///
 /// # Errors
-/// Fails where an answer cannot be written as JSON.
+/// Fails if an answer cannot be written as JSON.
 pub fn page(planned: &[Planned]) -> Result<String, Failure> {
     let answers = serde_json::to_string(planned).context("writing the answers into the report")?;
-    // A script's text ends at the first `</script`, whatever JSON thinks of it.
+    // A script element ends at the first `</script`, even within a JSON string.
     let answers = answers.replace('<', "\\u003c");
     let modules = import_map()?;
     let start = format!("import \"{PREFIX}report.js\";");
@@ -91,7 +92,7 @@ pub fn page(planned: &[Planned]) -> Result<String, Failure> {
     Ok(page.into_string())
 }
 
-/// The modules by what they are called, as addresses that hold them.
+/// Builds the import map: module names to `data:` addresses.
 fn import_map() -> Result<String, Failure> {
     let address = |(name, text): &(&str, &str)| {
         let text = text.replace("from \"./", &format!("from \"{PREFIX}"));
@@ -102,12 +103,13 @@ fn import_map() -> Result<String, Failure> {
     Ok(map.context("writing the report's modules")?)
 }
 
-/// What a policy calls a script or a style sheet whose text is this (Content Security Policy Level 3, section 2.3.1).
+/// Returns the source hash of a script or style sheet with this text (Content Security Policy Level 3, section
+/// 2.3.1).
 fn hash(text: &str) -> String {
     format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)))
 }
 
-/// The routes for who runs no scripts.
+/// Formats the routes as text, for browsers without scripts.
 fn text(planned: &[Planned]) -> String {
     let one = |planned: &Planned| match &planned.outcome {
         Ok(answer) => route_tree::render(answer, planned.asked.ships_to),

@@ -1,4 +1,4 @@
-//! Routes as text: one tree a route, the target at its root, each building block with its best offer.
+//! Routes as text: one tree per route, with the target at its root and each building block with its best offer.
 
 mod shopping;
 
@@ -11,7 +11,7 @@ use contract::{
     Conditions, ConstraintReport, Country, Edge, Node, PricingAnnotation, RouteGraph, TreeSearchResult,
 };
 
-/// Every route of `result`; offers are those that ship to `ships_to`.
+/// Formats every route of `result`; offers are those that ship to `ships_to`.
 pub fn render(result: &TreeSearchResult, ships_to: Option<Country>) -> String {
     let offers = best_offers(&result.pricing_annotations, ships_to);
     let mut text = summary(result);
@@ -26,7 +26,7 @@ pub fn render(result: &TreeSearchResult, ships_to: Option<Country>) -> String {
     text
 }
 
-/// What a route costs and how long its blocks take to come, as far as the answer says.
+/// Formats the price and the lead time of a route, as far as the answer gives them.
 fn standing(graph: &RouteGraph) -> String {
     let Some(standing) = &graph.graph else { return String::new() };
     let price = standing.cost_usd_per_mol.map(|usd| format!(" · {} USD/mol", significant(usd)));
@@ -34,7 +34,7 @@ fn standing(graph: &RouteGraph) -> String {
     price.into_iter().chain(days).collect()
 }
 
-/// The routes, best first, each with its steps and its backbone.
+/// Returns the routes, best first, each with its number of steps and its backbone.
 pub fn routes(result: &TreeSearchResult) -> Vec<(String, &str, &RouteGraph)> {
     let groups = result.route_hierarchy.iter().flat_map(|(steps, backbones)| {
         let unit = if steps == "1" { "step" } else { "steps" };
@@ -49,7 +49,7 @@ pub fn routes(result: &TreeSearchResult) -> Vec<(String, &str, &RouteGraph)> {
     routes
 }
 
-/// How many routes there are, and how many of them the answer shows.
+/// Says how many routes there are, and how many of them the answer shows.
 pub fn found(result: &TreeSearchResult) -> String {
     let shown = routes(result).len();
     match result.metadata.validated_routes {
@@ -74,14 +74,14 @@ fn summary(result: &TreeSearchResult) -> String {
     )
 }
 
-/// What a constraint had to do with there being no route.
+/// Describes a constraint's part in the lack of a route.
 fn refusal(constraint: &ConstraintReport) -> String {
     let item = constraint.index.map(|index| format!("[{index}]")).unwrap_or_default();
     let reason = constraint.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
     format!("  {}{item} refused {}{reason}", constraint.constraint, constraint.refused)
 }
 
-/// What stopped a search without a route, and what to try; `None` where there is one.
+/// Describes what stopped a search without a route, and what to try; `None` if there is a route.
 pub fn without_route(result: &TreeSearchResult) -> Option<String> {
     if !routes(result).is_empty() {
         return None;
@@ -108,14 +108,14 @@ pub fn without_route(result: &TreeSearchResult) -> Option<String> {
     Some(lines.join("\n"))
 }
 
-/// A building block's best offer, and how many there are.
+/// Best offer of a building block, and the number of its offers.
 struct Offers<'a> {
     best: &'a PricingAnnotation,
     lead_time_days: Option<f64>,
     count: usize,
 }
 
-/// The cheapest offer of each building block, by catalogue integer; unknown prices come last.
+/// Returns the cheapest offer of each building block, by catalogue integer; unknown prices sort last.
 fn best_offers(annotations: &[PricingAnnotation], ships_to: Option<Country>) -> BTreeMap<i32, Offers<'_>> {
     let price = |offer: &PricingAnnotation| offer.normalised_usd.unwrap_or(f64::INFINITY);
     let mut offers: BTreeMap<i32, Offers<'_>> = BTreeMap::new();
@@ -134,7 +134,7 @@ fn best_offers(annotations: &[PricingAnnotation], ships_to: Option<Country>) -> 
     offers
 }
 
-/// A route graph made ready to be walked from its root.
+/// Route graph, prepared for traversal from its root.
 struct Tree<'a> {
     root: Option<&'a str>,
     nodes: BTreeMap<&'a str, &'a Node>,
@@ -174,7 +174,7 @@ impl<'a> Tree<'a> {
             let last = index + 1 == precursors.len();
             let (branch, deeper) = if last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
             let _ = writeln!(text, "{indent}{branch}{}", self.label(precursor));
-            // A route has no cycle; an answer that had one must not hang the terminal.
+            // A route has no cycle; an answer with one must not hang the command.
             if above.insert(precursor) {
                 self.write_precursors(text, precursor, &format!("{indent}{deeper}"), above);
                 above.remove(precursor);
@@ -191,7 +191,7 @@ impl<'a> Tree<'a> {
         format!("{}  [{}]", node.data.smiles, offers.map_or_else(|| "buy".to_owned(), Offers::to_text))
     }
 
-    /// The step that makes a molecule, and what it rests on; `None` where the answer does not say.
+    /// Describes the step that makes a molecule and its evidence; `None` if the answer does not give it.
     fn made_by(&self, id: &str) -> Option<String> {
         let edge = self.steps.get(id)?;
         let evidence = edge.evidence.as_ref()?;
@@ -217,7 +217,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// The name that most precedents have.
+/// Returns the name with the most precedents.
 fn commonest(agents: &BTreeMap<String, u32>) -> Option<&str> {
     agents.iter().max_by_key(|(_, count)| **count).map(|(name, _)| name.as_str())
 }
@@ -239,7 +239,7 @@ impl Offers<'_> {
     }
 }
 
-/// Three figures are enough for a price in a tree.
+/// Rounds a price for a tree to about three significant figures.
 fn significant(usd: f64) -> String {
     let decimals = if usd >= 100.0 {
         0
@@ -257,7 +257,7 @@ mod tests {
 
     use super::*;
 
-    /// A two-step route: the target from `A` and `B`, `A` from `C`; `B` has two offers.
+    /// Answer with a two-step route: the target from `A` and `B`, `A` from `C`; `B` has two offers.
     const RESULT: &str = r#"{
         "search_smiles": "T",
         "metadata": {"tree_search_elapsed": 0.5, "routes_extracted_elapsed": 0, "routes_validated_elapsed": 0,

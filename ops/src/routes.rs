@@ -1,6 +1,7 @@
-//! Routes as trees from the target to what is bought, for formats that other programs read.
+//! Routes as trees from the target to the bought building blocks, for formats of other programs.
 //!
-//! An answer has graphs, in which a molecule that a route needs twice is one node; here it stands twice, as those programs have it.
+//! An answer holds graphs, in which a molecule that a route needs twice is one node. Here it occurs twice, as those
+//! programs expect.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,40 +9,40 @@ use contract::{Edge, NodeData, RouteGraph, RouteStanding, TreeSearchResult};
 
 use crate::route_tree;
 
-/// A validated way to make the target.
+/// A validated route to the target.
 pub struct Route<'a> {
-    /// The key that it shares with all routes that build the target from the same fragments.
+    /// Backbone key, shared by all routes that build the target from the same fragments.
     pub backbone: &'a str,
-    /// How it stands beside the others, where the answer says that.
+    /// Rank and figures of the route, if the answer has them.
     pub standing: Option<&'a RouteStanding>,
-    /// The root.
+    /// Root of the tree.
     pub target: Molecule<'a>,
 }
 
 /// A molecule of a route.
 pub struct Molecule<'a> {
-    /// What is known of it.
+    /// Data of the molecule.
     pub data: &'a NodeData,
-    /// The step that makes it; none where it is bought.
+    /// Step that makes the molecule; `None` if it is bought.
     pub made_by: Option<Step<'a>>,
 }
 
 /// A reaction that makes a molecule.
 pub struct Step<'a> {
-    /// What it rests on.
+    /// Data of the step.
     pub edge: &'a Edge,
-    /// What it is made from, in the order of the answer.
+    /// Precursors in the order of the answer.
     pub precursors: Vec<Molecule<'a>>,
 }
 
-/// The routes of an answer, best first.
+/// Returns the routes of an answer, best first.
 pub fn routes(result: &TreeSearchResult) -> Vec<Route<'_>> {
     let graphs = route_tree::routes(result).into_iter();
     graphs.filter_map(|(_, backbone, graph)| Route::of(backbone, graph)).collect()
 }
 
 impl<'a> Route<'a> {
-    /// `None` for a graph without a molecule.
+    /// Builds a route; `None` for a graph without a molecule.
     fn of(backbone: &'a str, graph: &'a RouteGraph) -> Option<Self> {
         let nodes: BTreeMap<&str, &NodeData> =
             graph.nodes.iter().map(|node| (node.id.as_str(), &node.data)).collect();
@@ -54,7 +55,7 @@ impl<'a> Route<'a> {
         Some(Self { backbone, standing: graph.graph.as_ref(), target })
     }
 
-    /// The distinct steps in the order in which they are done, each with its product.
+    /// Returns the distinct steps in synthesis order, each with its product.
     pub fn steps(&self) -> Vec<(&Step<'a>, &Molecule<'a>)> {
         let mut steps = Vec::new();
         self.target.collect_steps(&mut steps);
@@ -73,7 +74,7 @@ impl<'a> Molecule<'a> {
 }
 
 impl Step<'_> {
-    /// SMILES of what it is made from, joined by dots.
+    /// Returns the SMILES of the precursors, joined by dots.
     pub fn reactants(&self) -> String {
         let smiles: Vec<&str> =
             self.precursors.iter().map(|precursor| precursor.data.smiles.as_str()).collect();
@@ -81,7 +82,7 @@ impl Step<'_> {
     }
 }
 
-/// A molecule and all that it is made from; a cycle, which no route has, ends where it closes.
+/// Builds a molecule with all of its precursors. A cycle, which no route has, ends where it closes.
 fn molecule<'a>(
     id: &'a str,
     nodes: &BTreeMap<&str, &'a NodeData>,

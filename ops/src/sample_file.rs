@@ -1,7 +1,7 @@
-//! Samples as files: a SMILES a line, CSV, SDF, Parquet or JSON, as the file's name or the user says.
+//! Samples as files: one SMILES per line, CSV, SDF, Parquet or JSON, by the file's extension or the user's choice.
 //!
-//! What has a line or a record a molecule is written sample by sample, so that what an interrupted command has made is there and another
-//! one can go on with it; Parquet and JSON are written at the end.
+//! Formats with a line or record per molecule are written sample by sample, so the output of an interrupted command
+//! is kept and another command can continue it. Parquet and JSON are written at the end.
 
 mod parquet;
 
@@ -18,29 +18,29 @@ use contract::Sample;
 
 use crate::{failure::Failure, terminal};
 
-/// The columns of a table: the structures, and where they are from.
+/// Columns of a table: the structures and their origin.
 const COLUMNS: [&str; 3] = ["smiles", "model_id", "sample_id"];
 
-/// How samples are written.
+/// Output format of samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// A SMILES a line.
+    /// One SMILES per line.
     Smi,
-    /// A table: the structures, their model and their sample.
+    /// A table of the structures, their model and their sample.
     Csv,
-    /// Connection tables with places, and the same facts as data.
+    /// Connection tables with coordinates, and the same facts as data fields.
     Sdf,
     /// The table as Parquet.
     Parquet,
-    /// The whole answer; of several samples a list of them.
+    /// The whole answer as JSON; a list for several samples.
     Json,
 }
 
 impl Format {
-    /// The format that the name of `path` promises.
+    /// Returns the format for the extension of `path`.
     ///
     /// # Errors
-    /// Fails where it promises none that there is.
+    /// Fails if no format has that extension.
     pub fn of(path: &Path) -> Result<Self, Failure> {
         terminal::by_ending(
             path,
@@ -56,29 +56,29 @@ impl Format {
     }
 }
 
-/// What becomes of a file that is there.
+/// Treatment of an existing file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Begun {
-    /// It is written over.
+    /// Overwrites the file.
     Anew,
-    /// It is gone on with.
+    /// Continues the file.
     GoOn,
 }
 
-/// Where samples are written, one after the other.
+/// Writer of samples, one after the other.
 pub struct Output {
     format: Format,
     sink: Box<dyn Write>,
-    /// What is written at the end.
+    /// Samples that are written at the end.
     kept: Vec<Sample>,
     has_header: bool,
 }
 
 impl Output {
-    /// Writes to `path`, or to standard output; and what is there already.
+    /// Opens an output to `path` or to standard output; returns it with the structures that the file already holds.
     ///
     /// # Errors
-    /// Fails when the file cannot be made, or is of a format that cannot be gone on with.
+    /// Fails if the file cannot be created, or its format cannot be continued.
     pub fn open(
         format: Format,
         path: Option<&Path>,
@@ -91,7 +91,7 @@ impl Output {
             let goes_on = begun == Begun::GoOn && path.exists();
             if goes_on {
                 let text = fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?;
-                // A line that an end cut off is not there.
+                // A partial last line of an interrupted command is discarded.
                 let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
                 there = structures(format, whole)?;
                 has_header = !whole.is_empty();
@@ -106,10 +106,10 @@ impl Output {
         Ok((Self { format, sink, kept: Vec::new(), has_header }, there))
     }
 
-    /// Takes the next sample.
+    /// Adds the next sample.
     ///
     /// # Errors
-    /// Fails when it cannot be written.
+    /// Fails if it cannot be written.
     pub fn add(&mut self, sample: Sample) -> Result<(), Failure> {
         let text = match self.format {
             Format::Smi => lines(&sample),
@@ -127,10 +127,10 @@ impl Output {
         self.write(text.as_bytes())
     }
 
-    /// Writes what is still to be written.
+    /// Writes the remaining output.
     ///
     /// # Errors
-    /// Fails when it cannot be.
+    /// Fails if it cannot be written.
     pub fn finish(mut self) -> Result<(), Failure> {
         let kept = std::mem::take(&mut self.kept);
         let bytes = match (self.format, &kept[..]) {
@@ -148,12 +148,12 @@ impl Output {
     }
 }
 
-/// The structures of a file that was begun.
+/// Reads the structures of an existing file.
 fn structures(format: Format, text: &str) -> Result<HashSet<String>, Failure> {
     let lines = text.lines().filter(|line| !line.is_empty());
     match format {
         Format::Smi => Ok(lines.map(ToOwned::to_owned).collect()),
-        // SMILES have no commas, and stand first.
+        // SMILES contain no commas, and are the first column.
         Format::Csv => {
             Ok(lines.skip(1).filter_map(|line| line.split(',').next()).map(ToOwned::to_owned).collect())
         }
@@ -161,12 +161,12 @@ fn structures(format: Format, text: &str) -> Result<HashSet<String>, Failure> {
     }
 }
 
-/// A SMILES a line.
+/// Formats a sample as one SMILES per line.
 pub fn lines(sample: &Sample) -> String {
     sample.smiles.iter().map(|smiles| format!("{smiles}\n")).collect()
 }
 
-/// The whole answer, or several.
+/// Formats the whole answer, or several answers, as JSON.
 pub fn json<T: serde::Serialize + ?Sized>(sample: &T) -> Result<String, Failure> {
     Ok(serde_json::to_string_pretty(sample).context("writing the sample as JSON")? + "\n")
 }

@@ -1,7 +1,7 @@
-//! The HTTP side of the command line: logins, refreshes, and calls with a bearer token.
+//! HTTP client of the command line: logins, refreshes, and calls with a bearer token.
 //!
-//! An access token is renewed a minute before its end, and once more when the service refuses it; the
-//! refresh happens under a file lock, because a refresh token works once.
+//! An access token is renewed a minute before it expires, and once more if the service refuses it. The refresh holds
+//! a file lock, because a refresh token works once.
 
 mod login;
 
@@ -20,19 +20,19 @@ use crate::{
     failure::Failure,
 };
 
-/// The registered name of this program at the authorization server.
+/// Client id of this program at the authorization server.
 pub const CLIENT_ID: &str = "retort-cli";
 
-/// An access token this close to its end is renewed first.
+/// Remaining lifetime below which an access token is renewed before use.
 const RENEW_BEFORE: TimeDelta = TimeDelta::seconds(60);
 
-/// A short call: logins and health.
+/// Timeout of short calls: logins and health.
 const SHORT: Duration = Duration::from_secs(20);
 
-/// The variable of the environment that holds a token for scripts, which then counts in place of the login that is kept.
+/// Environment variable with a token for scripts, which takes precedence over the stored login.
 const TOKEN: &str = "RETORT_TOKEN";
 
-/// A service and the data folder that keeps the login at it.
+/// A service, and the data folder that stores its login.
 #[derive(Clone)]
 pub struct Service {
     base: String,
@@ -41,7 +41,7 @@ pub struct Service {
     http: reqwest::Client,
 }
 
-/// The answer of `/auth/token` (RFC 6749, section 5.1).
+/// Success response of `/auth/token` (RFC 6749, section 5.1).
 #[derive(Debug, Deserialize)]
 struct TokenAnswer {
     access_token: String,
@@ -49,7 +49,7 @@ struct TokenAnswer {
     refresh_token: Option<String>,
 }
 
-/// The error answer of `/auth/token` (RFC 6749, section 5.2).
+/// Error response of `/auth/token` (RFC 6749, section 5.2).
 #[derive(Debug, Deserialize)]
 struct TokenError {
     error: String,
@@ -62,7 +62,7 @@ impl From<TokenError> for Failure {
     }
 }
 
-/// A refusal with reasons, as the contract words it.
+/// Error body of the contract, with its reasons.
 #[derive(Debug, Deserialize)]
 struct Refusal {
     detail: Vec<Fault>,
@@ -76,16 +76,16 @@ struct Fault {
 }
 
 impl Service {
-    /// The service at `api`, or where the data folder says it is.
+    /// Creates a client for the service at `api`, or at the address in the data folder.
     pub fn new(data: DataFolder, api: Option<&str>) -> Result<Self, Failure> {
         let base = data.api(api)?;
-        // Said so, the service answers in JSON, whatever a proxy adds about encodings.
+        // With this header the service answers in JSON, whatever a proxy adds about encodings.
         let json = HeaderMap::from_iter([(header::ACCEPT, HeaderValue::from_static("application/json"))]);
         let mut builder = reqwest::Client::builder()
             .user_agent(concat!("retort/", env!("CARGO_PKG_VERSION")))
             .default_headers(json);
         if is_loopback(&base) {
-            // A proxy cannot reach this machine's own service.
+            // A proxy cannot reach a service on this machine.
             builder = builder.no_proxy();
         }
         let http = builder.build().map_err(|error| Failure::http(&base, &error))?;
@@ -94,12 +94,12 @@ impl Service {
         Ok(Self { base, token, data, http })
     }
 
-    /// The service's address.
+    /// Returns the service's address.
     pub fn base(&self) -> &str {
         &self.base
     }
 
-    /// Logs in and keeps the credentials.
+    /// Logs in and stores the credentials.
     pub async fn login(&self, email: &str, password: &str) -> Result<(), Failure> {
         let form = [
             ("grant_type", "password"),
@@ -121,7 +121,7 @@ impl Service {
         self.data.keep_credentials(&self.credentials(email.to_owned(), answer, None))
     }
 
-    /// A usable access token; renews it silently when it is near its end.
+    /// Returns a valid access token; renews it silently if it is about to expire.
     pub async fn access_token(&self) -> Result<String, Failure> {
         self.access_token_other_than(None).await
     }
@@ -135,8 +135,8 @@ impl Service {
         self.call(Method::POST, path, |request| request.timeout(timeout).json(body)).await
     }
 
-    /// Posts `body`, which creates something, and reads what that is. Where no answer came it asks once more: by its key the service
-    /// knows the request again, and creates nothing twice.
+    /// Posts `body` to create a resource, and reads the created resource. If no answer arrives, the request is
+    /// repeated once: the service recognises its idempotency key, and creates nothing twice.
     pub async fn create<B, T>(&self, path: &str, body: &B, timeout: Duration) -> Result<T, Failure>
     where
         B: Serialize + ?Sized,
@@ -156,17 +156,17 @@ impl Service {
         self.call(Method::GET, path, |request| request.timeout(SHORT)).await
     }
 
-    /// Has the service do what stands at `path`.
+    /// Posts to `path` without a body.
     pub async fn act(&self, path: &str) -> Result<(), Failure> {
         self.answer(Method::POST, path, |request| request.timeout(SHORT)).await.map(drop)
     }
 
-    /// Deletes what stands at `path`.
+    /// Deletes the resource at `path`.
     pub async fn delete(&self, path: &str) -> Result<(), Failure> {
         self.answer(Method::DELETE, path, |request| request.timeout(SHORT)).await.map(drop)
     }
 
-    /// Reads the JSON of the answer to what `complete` makes of a request.
+    /// Sends the request that `complete` builds, and reads the JSON answer.
     async fn call<T: DeserializeOwned>(
         &self,
         method: Method,
@@ -183,8 +183,8 @@ impl Service {
         response.json().await.map_err(|error| Failure::http(&self.base, &error))
     }
 
-    /// Sends what `complete` makes of a request with a token, once more with another token where that is refused; the answer, if
-    /// it is no refusal.
+    /// Sends the request that `complete` builds with a token, and once more with a new token if the first is refused.
+    /// Returns the response if it is a success.
     async fn answer(
         &self,
         method: Method,
@@ -207,7 +207,7 @@ impl Service {
         Ok(response)
     }
 
-    /// The status and the body of a `GET` without credentials.
+    /// Returns the status and the body of a `GET` without credentials.
     pub async fn probe(&self, path: &str) -> Result<(StatusCode, String), Failure> {
         let send = async {
             let request = self.http.get(format!("{}{path}", self.base)).timeout(SHORT);
@@ -231,7 +231,7 @@ impl Service {
         if self.data.credentials()?.is_none() {
             return Err(self.not_logged_in("nobody is logged in"));
         }
-        // Read again under the lock: another command may have renewed the token in between.
+        // Reads the credentials again under the lock: another command may have renewed the token.
         let _lock = self.data.lock_credentials()?;
         let Some(credentials) = self.data.credentials()? else {
             return Err(self.not_logged_in("nobody is logged in"));
@@ -279,7 +279,7 @@ impl Service {
         Ok(self.ask_for_token(form).await??)
     }
 
-    /// The token, or what the authorization server says instead.
+    /// Requests a token; returns it or the authorization server's error.
     async fn ask_for_token(&self, form: &[(&str, &str)]) -> Result<Result<TokenAnswer, TokenError>, Failure> {
         let request = self.http.post(format!("{}/auth/token", self.base)).timeout(SHORT).form(form);
         let response = telemetry::send(request).await.map_err(|error| Failure::http(&self.base, &error))?;
@@ -331,7 +331,7 @@ impl Service {
     }
 }
 
-/// The reasons of an error body in one line, if it has the contract's shape.
+/// Returns the reasons of an error body in one line, if it has the contract's shape.
 fn reasons(body: &str) -> Option<String> {
     let refusal: Refusal = serde_json::from_str(body).ok()?;
     let lines: Vec<String> = refusal.detail.iter().map(Fault::to_line).collect();
@@ -339,7 +339,7 @@ fn reasons(body: &str) -> Option<String> {
 }
 
 impl Fault {
-    /// `body.size: Input should be …`.
+    /// Formats as `body.size: Input should be …`.
     fn to_line(&self) -> String {
         let place: Vec<String> = self
             .loc
@@ -350,7 +350,7 @@ impl Fault {
     }
 }
 
-/// A refusal that may be no refusal after some seconds, where the service says how many.
+/// Returns a retryable failure if the service says after how many seconds, else a refusal.
 fn later(why: String, seconds: Option<u64>) -> Failure {
     match seconds {
         Some(seconds) => Failure::Later { why, seconds },
@@ -358,7 +358,7 @@ fn later(why: String, seconds: Option<u64>) -> Failure {
     }
 }
 
-/// What the body is said to be, where that is not JSON.
+/// Returns the content type if it is not JSON.
 fn other_than_json(headers: &HeaderMap) -> Option<&str> {
     let kind = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
     (!kind.to_ascii_lowercase().starts_with("application/json")).then_some(kind)

@@ -1,7 +1,7 @@
-//! Targets from files: SMILES with names, tables, SDF and whatever else vendors' files are read from, packed or not.
+//! Targets from files: SMILES with names, tables, SDF and the other formats of vendors' files, compressed or not.
 //!
-//! A row that is no target is told with its place and costs itself alone; what counts as one is what the service takes for one, so that a
-//! batch is not refused for what could be seen here.
+//! An invalid row is reported with its position, and only that row is left out. The check is the service's own, so
+//! that a batch is not refused for an error that could be found here.
 
 use std::{
     collections::BTreeMap,
@@ -21,10 +21,10 @@ use clap::Args;
 
 use crate::{failure::Failure, terminal};
 
-/// The longest SMILES of a target, in characters.
+/// Maximum length of a target's SMILES, in characters.
 const LONGEST: usize = 1000;
 
-/// Columns that hold names, where no column is said to; compared without regard to case.
+/// Default name columns, compared without regard to case.
 const NAMES: [&str; 8] =
     ["name", "title", "id", "compound", "compound_id", "compound_name", "molecule_name", "identifier"];
 
@@ -32,46 +32,46 @@ const NAMES: [&str; 8] =
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Files of targets")]
 pub struct Files {
-    /// Read targets from FILE, or from standard input where it is `-`: SMILES with names, CSV, TSV, SDF, JSON lines or Parquet, also
-    /// packed by gzip, zstd or bzip2; which it is, it says itself.
+    /// Read targets from FILE, or from standard input if it is `-`: SMILES with names, CSV, TSV, SDF, JSON lines or
+    /// Parquet, also compressed with gzip, zstd or bzip2. The format is detected from the contents.
     #[arg(long, short, value_name = "FILE")]
     input: Vec<PathBuf>,
-    /// The column that holds the SMILES [default: `smiles`, or what vendors call it].
+    /// Column with the SMILES [default: `smiles`, or the usual names in vendors' files].
     #[arg(long, value_name = "COLUMN", requires = "input")]
     smiles_column: Option<String>,
-    /// The column that holds the names [default: `name`, `id` or `title`, what stands behind the SMILES, or the title in an SDF].
+    /// Column with the names [default: `name`, `id` or `title`, the text after the SMILES, or the title in an SDF].
     #[arg(long, value_name = "COLUMN", requires = "input")]
     name_column: Option<String>,
 }
 
-/// A molecule to be planned.
+/// A molecule to plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// As it was written.
+    /// SMILES as the user wrote it.
     pub smiles: String,
-    /// What its file calls it.
+    /// Name in the file.
     pub name: Option<String>,
 }
 
-/// What files hold.
+/// Contents of the files.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// In the order of the files.
+    /// Targets in the order of the files.
     pub targets: Vec<Target>,
-    /// What is no target, each with its file, its place and why.
+    /// Invalid rows, each with its file, position and reason.
     pub faults: Vec<String>,
 }
 
 impl Files {
-    /// Whether there is any.
+    /// Returns true if there are any files.
     pub fn are_given(&self) -> bool {
         !self.input.is_empty()
     }
 
-    /// Reads all of them.
+    /// Reads all files.
     ///
     /// # Errors
-    /// Fails where a file cannot be read, or has no structures.
+    /// Fails if a file cannot be read, or has no structures.
     pub fn read(&self) -> Result<Found, Failure> {
         let mut found = Found::default();
         for path in &self.input {
@@ -80,7 +80,7 @@ impl Files {
         Ok(found)
     }
 
-    /// Reads one more.
+    /// Reads one more file.
     ///
     /// # Errors
     /// Fails as [`Files::read`] does.
@@ -112,10 +112,10 @@ impl Files {
     }
 }
 
-/// A target that the service would take for one.
+/// Checks that the service would accept the target.
 ///
 /// # Errors
-/// Fails with what is wrong with it.
+/// Fails with the reason why it would not.
 pub fn check(smiles: &str) -> Result<(), String> {
     if smiles.chars().count() > LONGEST {
         return Err(format!("longer than {LONGEST} characters"));
@@ -142,7 +142,7 @@ fn failure(error: ReadError) -> Failure {
     }
 }
 
-/// Says of a file's faults what a person reads: the first ones, and how many more there are.
+/// Prints the first faults of the files, and the number of the others.
 pub fn tell(faults: &[String]) {
     const TOLD: usize = 20;
     faults.iter().take(TOLD).for_each(|fault| terminal::note(&format!("left out: {fault}")));
@@ -151,16 +151,16 @@ pub fn tell(faults: &[String]) {
     }
 }
 
-/// How the records of a file become targets.
+/// Converter of a file's records to targets.
 struct Reader {
-    /// Columns that hold structures, the one that counts first.
+    /// Structure columns, in order of precedence.
     structures: Vec<String>,
     format: Format,
     name: Option<String>,
 }
 
 impl Reader {
-    /// `None` for a file without structures.
+    /// Chooses the columns; `None` for a file without structures.
     fn new(outline: &Outline, name: Option<String>) -> Option<Self> {
         let holds = |wanted: fn(&Meaning) -> bool| {
             outline
@@ -208,13 +208,13 @@ impl Reader {
     }
 }
 
-/// A SMILES without a ChemAxon extension (`CCO |…|`).
+/// Strips a ChemAxon extension from a SMILES (`CCO |…|`).
 fn without_extension(written: &str) -> &str {
     let extended = written.split_once(" |").filter(|(_, rest)| rest.ends_with('|'));
     extended.map_or(written, |(smiles, _)| smiles.trim_end())
 }
 
-/// The first line of a connection table.
+/// Returns the first line of a connection table.
 fn title(structure: &str) -> Option<&str> {
     structure.contains("M  END").then(|| structure.lines().next()).flatten()
 }

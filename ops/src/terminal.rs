@@ -1,4 +1,4 @@
-//! What goes where: data to standard output, everything for people to standard error.
+//! Terminal output: data to standard output, everything for people to standard error.
 
 use std::{
     io::{self, BufRead, IsTerminal, Write},
@@ -24,15 +24,15 @@ pub fn data(text: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes a line for people to standard error; a closed standard error is no reason to fail.
+/// Writes a message for people to standard error; a closed standard error is ignored.
 pub fn note(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// What of `known` the ending of the file's name stands for.
+/// Returns the entry of `known` for the file's extension.
 ///
 /// # Errors
-/// Fails, and lists the endings, where it is none of them.
+/// Fails, and lists the extensions, if none matches.
 pub fn by_ending<T: Copy>(path: &Path, known: &[(&str, T)]) -> Result<T, Failure> {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let found = known.iter().find(|(name, _)| ending.eq_ignore_ascii_case(name));
@@ -42,7 +42,7 @@ pub fn by_ending<T: Copy>(path: &Path, known: &[(&str, T)]) -> Result<T, Failure
     })
 }
 
-/// Becomes true at the first Ctrl-C; the second one ends the process.
+/// Returns a flag that becomes true at the first Ctrl-C; the second one ends the process.
 pub fn interrupted() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     let raised = Arc::clone(&flag);
@@ -59,7 +59,7 @@ pub fn interrupted() -> Arc<AtomicBool> {
     flag
 }
 
-/// A spinner with elapsed seconds, invisible where standard error is no terminal.
+/// Creates a spinner with elapsed seconds, invisible if standard error is no terminal.
 pub fn spinner(message: impl Into<String>) -> ProgressBar {
     let bar = ProgressBar::new_spinner()
         .with_style(
@@ -71,7 +71,7 @@ pub fn spinner(message: impl Into<String>) -> ProgressBar {
     bar
 }
 
-/// A spinner with bytes and elapsed seconds, invisible where standard error is no terminal.
+/// Creates a spinner with bytes and elapsed seconds, invisible if standard error is no terminal.
 pub fn bytes_spinner(message: impl Into<String>) -> ProgressBar {
     let style = ProgressStyle::with_template("{spinner} {msg} {bytes} {elapsed}")
         .expect("bytes_spinner: the template is a constant");
@@ -80,7 +80,7 @@ pub fn bytes_spinner(message: impl Into<String>) -> ProgressBar {
     bar
 }
 
-/// A bar over so many things, invisible where standard error is no terminal.
+/// Creates a progress bar over `length` items, invisible if standard error is no terminal.
 pub fn bar(length: u64, message: impl Into<String>) -> ProgressBar {
     let style = ProgressStyle::with_template("{msg} [{bar:40}] {pos}/{len} · {per_sec} · {eta} left")
         .expect("bar: the template is a constant")
@@ -88,7 +88,8 @@ pub fn bar(length: u64, message: impl Into<String>) -> ProgressBar {
     ProgressBar::new(length).with_style(style).with_message(message.into())
 }
 
-/// A bar over what the service does meanwhile, which says itself how long that takes; invisible where standard error is no terminal.
+/// Creates a progress bar for work of the service, which itself estimates the time left; invisible if standard error
+/// is no terminal.
 pub fn batch_bar(what: &'static str) -> ProgressBar {
     let style = ProgressStyle::with_template("{prefix} [{bar:40}] {pos}/{len} · {elapsed}{msg}")
         .expect("batch_bar: the template is a constant")
@@ -98,13 +99,13 @@ pub fn batch_bar(what: &'static str) -> ProgressBar {
     bar
 }
 
-/// ` · 2m left`, as far as that is known.
+/// Formats ` · 2m left`; empty if the time is unknown.
 pub fn time_left(seconds: Option<f64>) -> String {
     let span = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     span.map(|span| format!(" · {} left", HumanDuration(span))).unwrap_or_default()
 }
 
-/// A bar over so many bytes, invisible where standard error is no terminal.
+/// Creates a progress bar over `length` bytes, invisible if standard error is no terminal.
 pub fn bytes_bar(length: u64, message: impl Into<String>) -> ProgressBar {
     let style = ProgressStyle::with_template("{msg} [{bar:40}] {percent}% · {elapsed}, {eta} left")
         .expect("bytes_bar: the template is a constant")
@@ -112,21 +113,21 @@ pub fn bytes_bar(length: u64, message: impl Into<String>) -> ProgressBar {
     ProgressBar::new(length).with_style(style).with_message(message.into())
 }
 
-/// Where a password comes from.
+/// Source of a password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PasswordSource {
-    /// Asked for on the terminal, without echo.
+    /// Prompt on the terminal, without echo.
     Prompt(Confirm),
-    /// The first line of standard input.
+    /// First line of standard input.
     Stdin,
 }
 
-/// Whether a prompt asks twice.
+/// Number of times that a prompt asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Confirm {
-    /// A new password: both entries must agree.
+    /// Twice, for a new password: both entries must agree.
     Twice,
-    /// A known password.
+    /// Once, for a known password.
     Once,
 }
 

@@ -1,4 +1,4 @@
-//! A database of a test's own, with the project's schema, gone at the test's end.
+//! Database for a single test, with the project's schema, dropped at the test's end.
 
 use sqlx::{Connection as _, PgConnection};
 

@@ -1,5 +1,5 @@
-//! What the offers of an answer cost: `annotations [BLOCKS [OFFERS]]` asks, as a search does, for those of the first BLOCKS building
-//! blocks (100) that have OFFERS (50) or more in the catalogue of DATABASE_URL.
+//! Measures fetching the offers of an answer: `annotations [BLOCKS [OFFERS]]` fetches, as a search does, those of the
+//! first BLOCKS building blocks (100) that have OFFERS (50) or more in the catalogue of DATABASE_URL.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it finds")]
 
@@ -10,7 +10,7 @@ use contract::Country;
 use sqlx::postgres::PgPoolOptions;
 use worker::{VendorTerms, offers_for};
 
-/// How often it is asked.
+/// Number of repetitions.
 const ROUNDS: usize = 50;
 
 #[tokio::main]
@@ -20,7 +20,7 @@ async fn main() -> Result<()> {
     let (blocks, offers) = (number(100)?, number(50)?);
     let url = std::env::var("DATABASE_URL").context("DATABASE_URL")?;
     let pool = PgPoolOptions::new().max_connections(1).connect(&url).await?;
-    // Not checked when it is compiled: an example's statements are not.
+    // Not checked at compile time: statements of examples are not.
     let wanted: Vec<i32> = sqlx::query_scalar(
         "select building_block_id from offers group by 1 having count(*) >= $1 order by 1 limit $2",
     )

@@ -1,4 +1,4 @@
-//! A plan, as the contract writes it.
+//! Conversion of a search result to the contract's types.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,21 +19,21 @@ use crate::{
     shopping::Shop,
 };
 
-/// Namespace of the node ids, made for this purpose: a molecule's id hangs on its canonical SMILES alone.
+/// Namespace UUID of the node ids. A molecule's id depends only on its canonical SMILES.
 const MOLECULES: Uuid = Uuid::from_u128(0x2d5c_0a6e_41d2_4f0b_9c55_6a5e_7e1f_30c4);
 
-/// The offers for the building blocks of a plan.
+/// Offers for the building blocks of a search result.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Annotation {
-    /// In the order in which they are answered.
+    /// Offers in the order of the answer.
     pub offers: Offers,
-    /// Names of the vendors from whom shopping lists take what they have.
+    /// Names of the preferred vendors of shopping lists.
     pub first: Vec<String>,
-    /// What looking them up took.
+    /// Time of the database lookup.
     pub elapsed: Duration,
 }
 
-/// The answer to `request`; `total` is the time from the worker's start on the job.
+/// Builds the answer to `request`; `total` is the time since the worker started the job.
 #[must_use]
 pub fn result(
     request: &TreeSearchRequest,
@@ -76,7 +76,7 @@ pub fn result(
     }
 }
 
-/// The catalogue's integers for the building blocks that the plan's routes buy, ascending.
+/// Returns the catalogue ids of the building blocks that the routes buy, ascending.
 pub(crate) fn building_blocks(plan: &Plan) -> Vec<i32> {
     let used: BTreeSet<i32> =
         plan.routes().flat_map(Route::molecules).filter_map(|node| node.building_block).collect();
@@ -98,7 +98,8 @@ fn report(plan: &Plan) -> SearchReport {
     }
 }
 
-/// Where a route stands among all of its answer, and what to order for it; `totals` are theirs, ascending.
+/// Computes a route's rank among all routes of its answer, and its shopping list; `totals` are those of all routes,
+/// ascending.
 fn standing(route: &Route, totals: &[f64], shop: &Shop<'_>) -> RouteStanding {
     let better = totals.partition_point(|&total| total < route.total);
     RouteStanding {
@@ -108,7 +109,7 @@ fn standing(route: &Route, totals: &[f64], shop: &Shop<'_>) -> RouteStanding {
     }
 }
 
-/// What can be said of a route without any other: as if it were the only one.
+/// Computes the standing of a route without comparison: as if it were the only one.
 fn alone(route: &Route) -> RouteStanding {
     let longest = route.graph.longest_branch();
     RouteStanding {
@@ -122,7 +123,8 @@ fn alone(route: &Route) -> RouteStanding {
     }
 }
 
-/// A route that was found and its answer not yet: what hangs on the answer's other routes and its offers is not said.
+/// Converts a route found before its answer is complete. Fields that depend on other routes or on offers are left
+/// out.
 pub(crate) fn found(found: FoundRoute) -> contract::FoundRoute {
     let route = &found.route;
     let standing = RouteStanding { rank: found.rank, backbone: Some(found.skeleton), ..alone(route) };
@@ -169,7 +171,7 @@ fn node(node: &RouteNode, own_id: &str, shared: Option<&SharedGraph<'_>>) -> Nod
     }
 }
 
-/// What a step rests on.
+/// Converts the evidence of a step.
 pub(crate) fn evidence(step: &Step) -> StepEvidence {
     StepEvidence {
         reaction_class: step.class.name.to_owned(),
@@ -200,7 +202,7 @@ fn conditions(records: &Records) -> Conditions {
     conditions
 }
 
-/// The distinct steps as `precursor.precursor>>product`, each with the identifiers of its edges.
+/// Returns the distinct steps as `precursor.precursor>>product`, each with the identifiers of its edges.
 fn reactions(plan: &Plan) -> BTreeMap<String, Vec<String>> {
     let mut reactions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for route in plan.routes() {
@@ -220,7 +222,7 @@ fn reactions(plan: &Plan) -> BTreeMap<String, Vec<String>> {
     reactions.into_iter().map(|(reaction, edges)| (reaction, edges.into_iter().collect())).collect()
 }
 
-/// The node of a molecule.
+/// Returns the node id of a molecule.
 pub(crate) fn id(smiles: &str) -> String {
     Uuid::new_v5(&MOLECULES, smiles.as_bytes()).to_string()
 }

@@ -1,8 +1,8 @@
-//! The worker's view of the catalogue: a snapshot, replaced as a whole when the catalogue changes.
+//! Worker's view of the catalogue: a snapshot, replaced as a whole when the catalogue changes.
 //!
-//! The processes of a machine share one file, which the first of them makes of what the database holds. A search keeps the
-//! snapshot that it started with. An import says that it is done, and its version is looked at besides every few seconds, since
-//! what is said may be lost; both cost one row where nothing changed.
+//! The processes of a machine share one file, which the first of them builds from the database. A search keeps the
+//! snapshot that it started with. An import sends a notification when it is done. As notifications may be lost, the
+//! version is also polled every few seconds; both cost one row if nothing changed.
 
 use std::{
     fs::File,
@@ -28,33 +28,33 @@ use crate::{
     store::Store,
 };
 
-/// The channel on which an import says that it is done.
+/// Notification channel for finished imports.
 const CHANGED: &str = "catalogue_changed";
 
-/// How often the catalogue's version is looked at, which is one row.
+/// Polling interval of the catalogue's version, which is one row.
 const LOOK: Duration = Duration::from_secs(15);
 
-/// Imports of several files follow each other; one reload serves them all.
+/// Delay before a reload: imports of several files follow each other, and one reload serves them all.
 const SETTLE: Duration = Duration::from_secs(1);
 
-/// Pause before a failed reload is tried again.
+/// Pause before a failed reload is repeated.
 const RETRY: Duration = Duration::from_secs(2);
 
-/// How long a row may keep its reader waiting.
+/// Timeout of reading one row.
 const ROW: Duration = Duration::from_secs(60);
 
-/// How long the version may.
+/// Timeout of reading the version.
 const VERSION: Duration = Duration::from_secs(10);
 
-/// Connections that a view has to itself beside the pool's: its listener.
+/// Connections that a view uses beside the pool: its listener.
 pub const LISTENER: u32 = 1;
 
-/// Where the catalogue's snapshots lie.
+/// Locations of the catalogue's snapshots.
 #[derive(Debug, Clone)]
 pub struct Snapshots {
-    /// What the searchers of this machine share.
+    /// Folder shared by the searchers of this machine.
     pub folder: Folder,
-    /// What the machines of the installation share, if they share anything.
+    /// Store shared by the machines of the installation, if there is one.
     pub store: Option<Store>,
 }
 
@@ -64,7 +64,7 @@ impl From<Folder> for Snapshots {
     }
 }
 
-/// The catalogue as it was last read; clones share it.
+/// Catalogue as last read; clones share it.
 #[derive(Debug, Clone)]
 pub struct CatalogueView {
     current: Arc<RwLock<Arc<Snapshot>>>,
@@ -72,18 +72,19 @@ pub struct CatalogueView {
 }
 
 impl CatalogueView {
-    /// Takes the catalogue, which may be empty, from where its `snapshots` lie, or puts it there, and again whenever it changes.
+    /// Loads the catalogue, which may be empty, from one of the locations `snapshots`, or builds it there, and
+    /// repeats this on every change.
     ///
     /// # Errors
-    /// Fails when the first reading does; later ones are repeated until they succeed.
+    /// Fails if the first load fails; later ones are repeated until they succeed.
     pub async fn load(database: &Database, snapshots: impl Into<Snapshots>) -> Result<Self, sqlx::Error> {
         Self::load_looking(database, snapshots, LOOK).await
     }
 
-    /// Reads the catalogue as [`CatalogueView::load`] does, and looks for changes that were not heard of at every `look`.
+    /// Loads the catalogue like [`CatalogueView::load`], and polls for missed changes at the interval `look`.
     ///
     /// # Errors
-    /// Fails when the first reading does.
+    /// Fails if the first load fails.
     pub async fn load_looking(
         database: &Database,
         snapshots: impl Into<Snapshots>,
@@ -97,7 +98,7 @@ impl CatalogueView {
         let told = Arc::new(Told::default());
         let ear = Arc::clone(&told);
         let listener = database::listen(database, &[CHANGED], move |heard| match heard {
-            // What was said before is lost.
+            // Earlier notifications are lost.
             Heard::Connected => ear.look.notify_one(),
             Heard::Notification { .. } => ear.hear(),
         });
@@ -106,18 +107,18 @@ impl CatalogueView {
         Ok(Self { current, _watch: [listener, watch].into() })
     }
 
-    /// The catalogue now.
+    /// Returns the current snapshot.
     #[must_use]
     pub fn now(&self) -> Arc<Snapshot> {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// What imports say.
+/// Notifications of imports.
 #[derive(Debug, Default)]
 struct Told {
     look: Notify,
-    /// Whether one said that it is done since the catalogue was read.
+    /// Set when an import has finished since the catalogue was read.
     changed: AtomicBool,
 }
 
@@ -128,7 +129,7 @@ impl Told {
     }
 }
 
-/// Replaces `current` whenever an import says so, or when it must have said so unheard.
+/// Replaces `current` after a notification, or when polling finds a missed change.
 #[derive(Clone)]
 struct Watch {
     pool: PgPool,
@@ -154,7 +155,7 @@ impl Watch {
     }
 
     async fn look_once(&mut self) -> Result<(), sqlx::Error> {
-        // Whatever is said from here on is of a later import.
+        // Any notification from here on is of a later import.
         self.told.changed.store(false, Ordering::Release);
         let content = content(&self.pool).await?;
         if content != self.seen {
@@ -166,8 +167,8 @@ impl Watch {
     }
 }
 
-/// What the catalogue holds, without looking at it: every import is a new version of the one row, and a restored database has
-/// its row anew.
+/// Identifies the catalogue's content without reading it: every import makes a new version of the one row, and a
+/// restored database has a new row.
 async fn content(executor: impl sqlx::PgExecutor<'_>) -> Result<Content, sqlx::Error> {
     let row = sqlx::query!(
         r#"select
@@ -190,24 +191,24 @@ fn digest(text: &str) -> u64 {
     digest.iter().take(8).fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
-/// The need that a snapshot is opened for.
+/// Reason for opening a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Need {
-    /// There is none: no search begins before it is there.
+    /// Initial load: no search begins before it.
     First,
-    /// Searches go on meanwhile on the one before, and its making stands aside for them.
+    /// Reload: searches continue on the old snapshot, and building the new one yields to them.
     Renewed,
 }
 
-/// The snapshot of what the database holds, from the folder, else from the store, else made for both.
+/// Opens the snapshot of the database's content: from the folder, else from the store, else built for both.
 async fn open(pool: &PgPool, snapshots: &Snapshots, need: Need) -> Result<Snapshot, sqlx::Error> {
     let started = Instant::now();
     let (pool, Snapshots { folder, store }) = (pool.clone(), snapshots.clone());
-    // A store that could not be asked need not be told either: one warning says it.
+    // A store that could not be read is not written either; one warning is enough.
     let is_reached = Arc::new(AtomicBool::new(true));
     let (asked, reached) = (store.clone(), Arc::clone(&is_reached));
     let runtime = Handle::current();
-    // Waiting for another process, and reading molecules, are no async thread's work.
+    // Waiting for another process and parsing molecules would block an async thread.
     let opening = move || {
         folder.open_or_make::<Failure>(
             || Ok(runtime.block_on(content(&pool))?),
@@ -247,7 +248,7 @@ async fn open(pool: &PgPool, snapshots: &Snapshots, need: Need) -> Result<Snapsh
     Ok(snapshot)
 }
 
-/// Asks the store for a snapshot; that it cannot say is no reason not to make one.
+/// Fetches a snapshot from the store; if the store fails, the snapshot is built instead.
 async fn fetch(store: &Store, content: &Content, path: &Path, is_reached: &AtomicBool) -> Fetched {
     match store.fetch(content, path).await {
         Ok(true) => Fetched::Written,
@@ -260,7 +261,7 @@ async fn fetch(store: &Store, content: &Content, path: &Path, is_reached: &Atomi
     }
 }
 
-/// Puts a snapshot in the store, while searches begin on it.
+/// Uploads a snapshot to the store, while searches begin on it.
 fn put(store: Store, content: Content, path: PathBuf) {
     let put = async move {
         let put = async { store.put(&content, File::open(&path)?).await };
@@ -269,12 +270,12 @@ fn put(store: Store, content: Content, path: PathBuf) {
             Err(error) => warn!("the catalogue's snapshot could not be put into {store}: {error}"),
         }
     };
-    // It reads hundreds of megabytes, which is no async thread's work.
+    // Reading hundreds of megabytes would block an async thread.
     let runtime = Handle::current();
     drop(compute(move || runtime.block_on(put)));
 }
 
-/// Why there is no snapshot.
+/// Reason why there is no snapshot.
 #[derive(Debug)]
 struct Failure(sqlx::Error);
 
@@ -296,7 +297,7 @@ impl From<Failure> for sqlx::Error {
     }
 }
 
-/// Reads everything, as it is at one moment.
+/// Reads the whole catalogue in one consistent transaction.
 async fn read(pool: &PgPool, mut builder: Builder) -> Result<(Content, Builder), Failure> {
     let mut transaction = database::within(VERSION, pool.begin()).await?;
     database::within(

@@ -1,27 +1,27 @@
-//! Threads that compute give way to those that answer.
+//! Compute threads with low priority, so that threads that answer come first.
 //!
-//! Searches and samples take all cores for seconds. What hands out molecules that lie ready, stores, and answers needs a core for
-//! a millisecond, and whoever waits for that waits for each core that is not given up. So threads that compute have a lower
-//! priority (`nice`, setpriority(2)): alone they have all cores, beside others about a tenth of one.
+//! Searches and samples use all cores for seconds. Handing out ready molecules, storing and answering need a core for
+//! a millisecond, but would wait until a compute thread yields one. So compute threads have a lower priority (`nice`,
+//! setpriority(2)): alone they get all cores, beside others about a tenth of one.
 
 use tokio::task::JoinHandle;
 
-/// How nice they are, of 0 to 19.
+/// Nice value of compute threads, from 0 to 19.
 const NICE: i32 = 10;
 
-/// How nice those are whose work nobody waits for: beside other computing they have a tenth of a core.
+/// Nice value of background threads: beside other computing they get a tenth of a core.
 const NICEST: i32 = 19;
 
-/// Runs `work` on a thread that computes; so do those that it starts.
+/// Runs `work` on a compute thread; threads that it starts inherit the priority.
 pub fn compute<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
     tokio::task::spawn_blocking(|| {
-        // A kernel that refuses this has threads that are all alike.
+        // If the kernel refuses, all threads have the same priority.
         let _ = rustix::process::setpriority_process(None, NICE);
         work()
     })
 }
 
-/// Runs `work`, which nobody waits for, on a thread of its own: one that has become as nice as that cannot be used for anything else.
+/// Runs background `work` on a thread of its own: a thread cannot regain its priority, so it cannot be reused.
 pub fn compute_aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
     tokio::task::spawn_blocking(|| {
         let thread = std::thread::spawn(|| {

@@ -1,7 +1,7 @@
-//! The process' connections to PostgreSQL, which add up to what the operator sets.
+//! Connections of the process to PostgreSQL, whose total the operator sets.
 //!
-//! Each job in hand has one for what it reads and stores and one for the queue; beside the jobs there are two for the
-//! catalogue or the reservoir, the queue's own, and those that listen.
+//! Each running job has one connection to read and store, and one for the queue. In addition there are two for the
+//! catalogue or the reservoir, the queue's own, and the listeners.
 
 use std::time::Duration;
 
@@ -9,34 +9,34 @@ use anyhow::{Result, ensure};
 use database::{Database, Terms};
 use queue::WorkerConfig;
 
-/// Connections beside the jobs': the catalogue's version and its reading, or the reservoir.
+/// Connections beside those of the jobs: the catalogue's version and its reading, or the reservoir.
 const BESIDE: u32 = 2;
 
-/// How long a connection is waited for.
+/// Timeout of acquiring a connection.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long a statement may take: a catalogue of millions of offers is read by one.
+/// Timeout of a statement: one statement reads a catalogue of millions of offers.
 const STATEMENT: Duration = Duration::from_secs(600);
 
-/// How long a transaction may stand idle: none here waits for anything but the database.
+/// Idle timeout of a transaction: no transaction here waits for anything but the database.
 const IDLE_TRANSACTION: Duration = Duration::from_secs(60);
 
-/// The most connections that a worker opens.
+/// Maximum numbers of connections of a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shares {
-    /// Those of the pool that handlers use: what is left by the queue and those that listen.
+    /// Pool size of the handlers: the rest after the queue and the listeners.
     pub handlers: u32,
-    /// Those that listen.
+    /// Listener connections.
     pub listeners: u32,
-    /// All of them.
+    /// Total number of connections.
     pub all: u32,
 }
 
-/// Shares out `all` connections among a process' work for these queues, by default as many as that needs; `listeners` listen beside
-/// the queues'.
+/// Divides `all` connections among the queues of a process; the default total is the number needed. `listeners` is
+/// the number beside the queues' own.
 ///
 /// # Errors
-/// Fails when `all` is less than the process needs.
+/// Fails if `all` is less than the process needs.
 pub fn share_out(all: Option<u32>, configs: &[&WorkerConfig], listeners: u32) -> Result<Shares> {
     let count = |places: usize| u32::try_from(places).unwrap_or(u32::MAX);
     let of_queues = configs.iter().map(|config| config.connections()).fold(0, u32::saturating_add);
@@ -54,7 +54,8 @@ pub fn share_out(all: Option<u32>, configs: &[&WorkerConfig], listeners: u32) ->
     Ok(Shares { handlers: all - others, listeners, all })
 }
 
-/// A pool of at most `connections` to the database at `url`, which is at `direct` past a pooler, for a process called `process`.
+/// Opens a pool of at most `connections` to the database at `url`, for a process named `process`. `direct` is the
+/// address that bypasses a pooler.
 ///
 /// # Errors
 /// Fails when no connection can be made.
@@ -76,7 +77,7 @@ mod tests {
     fn a_worker_says_how_many_connections_it_needs() {
         let config = WorkerConfig { slots: 2, ready_places: 1, ..WorkerConfig::default() };
 
-        // Three jobs in hand and two beside them; as many jobs and five in the queue; one listener of its own.
+        // Three running jobs and two more; as many jobs and five in the queue; one listener of its own.
         let shares = |handlers, all| Shares { handlers, listeners: 2, all };
         assert_eq!(share_out(None, &[&config], 1).unwrap(), shares(5, 14));
         assert_eq!(share_out(Some(14), &[&config], 1).unwrap(), shares(5, 14));

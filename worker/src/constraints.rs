@@ -1,6 +1,7 @@
-//! A request's constraints, as a search takes them, and what came of them, as an answer tells it.
+//! Constraints of a request in the search's form, and reports on them in the answer's form.
 //!
-//! The API has read the same texts by the same functions of `chem`, so that a fault here is one of a job that did not come from it.
+//! The API has parsed the same texts with the same functions of `chem`, so a fault here means that the job did not
+//! come from the API.
 
 use std::sync::Arc;
 
@@ -8,27 +9,27 @@ use chem::{Limits, Mapped, Molecule, Pattern};
 use contract::{AtomPair, ConstraintReport, ProtectingGroups, TreeSearchRequest};
 use synth::{Alone, Constraints, TargetBond, Verdict};
 
-/// A constraint of a request that says nothing of its target.
+/// Constraint that does not apply to the target.
 #[derive(Debug, thiserror::Error)]
 pub enum ConstraintError {
-    /// It speaks of an atom that the target does not have.
+    /// The constraint names an atom that the target does not have.
     #[error(transparent)]
     Atom(#[from] chem::UnknownAtom),
-    /// It speaks of a bond that the target does not have.
+    /// The constraint names a bond that the target does not have.
     #[error("atoms {0} and {1} of the target are not bonded")]
     NotBonded(u32, u32),
-    /// A molecule is none.
+    /// Invalid SMILES of a molecule.
     #[error(transparent)]
     Smiles(#[from] chem::SmilesError),
-    /// A pattern is none.
+    /// Invalid SMARTS of a pattern.
     #[error(transparent)]
     Smarts(#[from] chem::TemplateError),
 }
 
-/// What `request` asks of routes to its target, which is `target`.
+/// Builds the constraints that `request` sets on routes to `target`.
 ///
 /// # Errors
-/// Fails where a constraint says nothing of the target, or is no SMILES or SMARTS.
+/// Fails if a constraint does not apply to the target, or is not valid SMILES or SMARTS.
 pub fn constraints(request: &TreeSearchRequest, target: &Mapped) -> Result<Constraints, ConstraintError> {
     let pattern = |smarts: &String| Pattern::parse(smarts).map(Arc::new);
     let fragments = request.fragments_to_keep.iter().map(|fragment| bonds_within(fragment, target));
@@ -67,7 +68,7 @@ fn molecules(smiles: &[String]) -> Result<Vec<Molecule>, ConstraintError> {
     Ok(smiles.iter().map(|smiles| Molecule::parse(smiles, Limits::TARGET)).collect::<Result<_, _>>()?)
 }
 
-/// The bonds of the target between two atoms of one match of the fragment.
+/// Returns the bonds of the target between atoms of one match of the fragment.
 fn bonds_within(fragment: &str, target: &Mapped) -> Result<Vec<TargetBond>, ConstraintError> {
     let matches = Pattern::parse(&as_smarts(fragment))?.matched_atoms(target.molecule());
     let within = |&&(a, b): &&TargetBond| {
@@ -77,8 +78,8 @@ fn bonds_within(fragment: &str, target: &Mapped) -> Result<Vec<TargetBond>, Cons
     Ok(target.bonds().iter().filter(within).copied().collect())
 }
 
-/// A fragment as SMARTS: one that is also a SMILES without brackets as it is written canonically, so that a ring whose bonds are
-/// drawn in turn double and single is the aromatic one.
+/// Converts a fragment to SMARTS. One that is also a SMILES without brackets is canonicalised, so that a ring in
+/// Kekulé form becomes the aromatic ring.
 fn as_smarts(fragment: &str) -> String {
     let molecule =
         Some(fragment).filter(|text| !text.contains('[')).map(|text| Molecule::parse(text, Limits::TARGET));
@@ -88,7 +89,7 @@ fn as_smarts(fragment: &str) -> String {
     }
 }
 
-/// What a constraint came to, as an answer tells it.
+/// Converts the outcome of a constraint to its report.
 pub fn report_of(verdict: &Verdict) -> ConstraintReport {
     let reason = verdict.alone.map(|alone| match alone {
         Alone::Forbids => "without this one there is a route",

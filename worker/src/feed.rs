@@ -1,8 +1,9 @@
-//! Batches become jobs, a few of their parts at a time.
+//! Feeding of batches: parts of batches become jobs, a few at a time.
 //!
-//! A batch is a hundred thousand rows, and the queue knows only those of its parts that will be begun within seconds: its tables stay
-//! small, and what is cancelled or deleted has few jobs to end. Each account has as many jobs in flight as keep all workers busy, of its
-//! oldest batch first, and a disabled one has none; whose turn comes is the queue's to say. Every worker that does such jobs looks; one at a time feeds.
+//! A batch has up to a hundred thousand rows, but the queue holds only the parts that will start within seconds. So
+//! its tables stay small, and a cancellation or deletion has few jobs to end. Each account has enough jobs in flight
+//! to keep all workers busy, from its oldest batch first; a disabled account has none. The queue decides which job is
+//! next. Every worker of such jobs polls; one at a time feeds.
 
 use std::time::Duration;
 
@@ -10,77 +11,78 @@ use queue::{Job, Urgency};
 use sqlx::{PgConnection, PgPool};
 use tracing::warn;
 
-/// The time between two looks.
+/// Polling interval.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// How long one may take.
+/// Timeout of one poll.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Jobs in flight for each place that does them: as many as may end between two looks, where each takes thirty milliseconds.
+/// Jobs in flight per worker slot: as many as may end between two polls, at thirty milliseconds each.
 const FOR_EACH_SLOT: i64 = 8;
 
-/// Jobs given out in one look. It holds locks that who asks for plans of their own and who cancels wait for, and a look that took longer
-/// than it may would be taken back as a whole, again and again.
+/// Most jobs enqueued in one poll. A poll holds locks that delay new plans and cancellations, and a poll beyond its
+/// timeout would be rolled back as a whole, again and again.
 const AT_ONCE: i64 = 256;
 
-/// A batch with parts that are to be begun.
+/// Batch with parts to start.
 #[derive(Debug)]
 pub(crate) struct OpenBatch<P> {
     pub(crate) id: String,
     pub(crate) account_id: String,
-    /// What its parts have in common.
+    /// Parameters common to its parts.
     pub(crate) parameters: P,
     /// Jobs that the account has in flight for its batches.
     pub(crate) in_flight: i64,
 }
 
-/// A part that is to be begun, and the job that makes it.
+/// Next part to start, with its job.
 #[derive(Debug)]
 pub(crate) struct Next<J> {
     pub(crate) id: String,
     pub(crate) job: J,
 }
 
-/// The tables of one kind of batches.
+/// Tables of one kind of batch.
 pub(crate) trait Batches {
-    /// What makes a part.
+    /// Job that makes a part.
     type Job: Job;
-    /// What the parts of a batch have in common.
+    /// Parameters common to the parts of a batch.
     type Parameters: Send + Sync;
 
-    /// The oldest batch with parts to be begun of each account that is not disabled; none while another process looks.
+    /// Returns each enabled account's oldest batch with parts to start; none while another process feeds.
     fn open(
         connection: &mut PgConnection,
     ) -> impl Future<Output = Result<Vec<OpenBatch<Self::Parameters>>, sqlx::Error>> + Send;
 
-    /// Holds a batch until the transaction ends; false where it is not to be begun any more, or somebody else holds it.
+    /// Locks a batch until the transaction ends; false if it has nothing more to start, or is locked by another
+    /// process.
     fn lock(
         connection: &mut PgConnection,
         id: &str,
     ) -> impl Future<Output = Result<bool, sqlx::Error>> + Send;
 
-    /// The next parts of the batch that wait for a job, at most so many.
+    /// Returns the next parts of the batch that wait for a job, at most `most`.
     fn next(
         connection: &mut PgConnection,
         batch: &OpenBatch<Self::Parameters>,
         most: i64,
     ) -> impl Future<Output = Result<Vec<Next<Self::Job>>, sqlx::Error>> + Send;
 
-    /// Says which job makes the part.
+    /// Records the job that makes the part.
     fn begin(
         connection: &mut PgConnection,
         part: &str,
         job_id: &str,
     ) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
 
-    /// Says that no part of the batch waits for a job.
+    /// Records that no part of the batch waits for a job.
     fn all_begun(
         connection: &mut PgConnection,
         id: &str,
     ) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
 }
 
-/// Gives parts of batches their jobs, until dropped.
+/// Enqueues jobs for parts of batches, until dropped.
 pub(crate) async fn feed<B: Batches>(pool: PgPool) {
     loop {
         if let Err(error) = database::within(PATIENCE, look::<B>(&pool)).await {
@@ -101,7 +103,7 @@ async fn look<B: Batches>(pool: &PgPool) -> Result<(), queue::SubmitError> {
     let mut left = AT_ONCE;
     for batch in open {
         let room = (slots * FOR_EACH_SLOT - batch.in_flight).min(left);
-        // Nobody cancels or resumes it until its parts have their jobs.
+        // The lock blocks cancelling and resuming until the parts have their jobs.
         if room <= 0 || !B::lock(&mut transaction, &batch.id).await? {
             continue;
         }

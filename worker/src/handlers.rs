@@ -1,4 +1,4 @@
-//! What a worker does with each kind of job.
+//! Handlers of each kind of job.
 
 mod look;
 mod order;
@@ -20,21 +20,21 @@ pub use plan::Plans;
 pub use sample::{Sampling, draw};
 pub use search::{Search, search};
 
-/// How long an act of a handler may wait for the database before its attempt has failed.
+/// Timeout of a database operation in a handler; after it the attempt has failed.
 const DATABASE: Duration = Duration::from_secs(30);
 
-/// How a computation ended.
+/// Outcome of a computation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ended<T> {
-    /// With what was wanted.
+    /// Success.
     Done(T),
-    /// With a reason why there is nothing.
+    /// Failure with a reason for the client.
     Refused(Problem),
-    /// Early, because the caller left.
+    /// Stopped early, because the caller left.
     Cancelled,
 }
 
-/// Stores the outcome of a job that leaves nothing else, unless the job has become another's or has ended.
+/// Stores the outcome of a job that leaves nothing else, unless the job was claimed again or has ended.
 async fn store<J: Job>(
     pool: &PgPool,
     context: &JobContext<J>,
@@ -51,7 +51,7 @@ async fn store<J: Job>(
     .await
 }
 
-/// `value` as JSON, gzipped.
+/// Serialises `value` as gzipped JSON.
 fn zipped(value: &impl Serialize, compression: Compression) -> Result<Vec<u8>, HandlerError> {
     let mut encoder = GzEncoder::new(Vec::new(), compression);
     encoder.write_all(&serde_json::to_vec(value)?)?;

@@ -1,9 +1,9 @@
-//! The worker process: takes jobs from the queue, computes, stores outcomes.
+//! Worker process: takes jobs from the queue, computes, stores outcomes.
 //!
-//! What a job needs (models, templates, the catalogue) is loaded once and shared; a job changes nothing of
-//! it. Compute runs on blocking threads and knows neither queue nor database: a handler is (job, resources,
-//! budget) to outcome, and `retort-worker replay` runs the same functions by hand. A sampler without jobs makes
-//! molecules ahead, into the reservoir.
+//! The resources of a job (models, templates, the catalogue) are loaded once and shared; a job does not change them.
+//! Compute runs on blocking threads and knows neither queue nor database. A handler maps (job, resources, budget) to
+//! an outcome, and `retort-worker replay` runs the same functions by hand. An idle sampler draws molecules ahead,
+//! into the reservoir.
 
 mod answer;
 mod catalogue;

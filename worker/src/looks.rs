@@ -1,7 +1,8 @@
-//! Looks: what is told of many molecules at once, of each by itself, and of the catalogue.
+//! Bulk queries: computations on many molecules, each by itself, and catalogue searches.
 //!
-//! A molecule that cannot be read is told of in its place and keeps nothing from the others. They are begun in the order in which they were
-//! asked for; those that were not reached before the deadline say so, so that what was done is not lost.
+//! An invalid molecule gets an error entry at its position and does not affect the others. Molecules are started in
+//! the order of the request. Those not reached before the deadline are marked as such, so that the finished ones are
+//! kept.
 
 mod analogues;
 mod building_blocks;
@@ -21,22 +22,22 @@ pub(crate) use catalogue::{LONGEST, Wanted, catalogue};
 pub(crate) use expansions::expansions;
 pub(crate) use synthesizability::synthesizability;
 
-/// What is told of the molecules of a call.
+/// Answer of a bulk query.
 #[derive(Debug)]
 pub(crate) struct Answer<T> {
-    /// One for each, in their order.
+    /// One item per molecule, in order.
     pub(crate) items: Vec<T>,
-    /// How long it took, without the time for which it stood aside.
+    /// Working time, without the time spent yielding to other work.
     pub(crate) worked: Duration,
 }
 
-/// What is told of one molecule.
+/// Answer for one molecule.
 trait Told: Send {
-    /// Nothing, and why.
+    /// Creates an item without results, with the reason.
     fn nothing(smiles: String, error: String) -> Self;
 }
 
-/// What `of` tells of each of the molecules that `texts` spell, in their order.
+/// Applies `of` to each molecule in `texts`, in order.
 fn tell<T: Told>(
     planner: &Planner,
     texts: &[String],
@@ -53,7 +54,7 @@ fn tell<T: Told>(
     Answer { items: items.collect(), worked: done.worked }
 }
 
-/// The molecule that `text` spells, as for the target of a search.
+/// Parses a molecule with the limits of a search target.
 pub(crate) fn molecule(text: &str) -> Result<Molecule, String> {
     let mapped = Mapped::of_one(text, Limits::TARGET).map_err(|error| error.to_string())?;
     Ok(mapped.molecule().clone())

@@ -21,15 +21,15 @@ use worker::{
     feed_orders, feed_plans, forget_orphans, load_planner, observe_sampler, observe_searcher, refill, replay,
 };
 
-/// Searches make and drop millions of small things; the C library's allocator takes twice as long over it.
+/// Searches allocate and free millions of small objects; the C library's allocator takes twice as long.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Samples out of the reservoir that a process has in hand besides those that it draws: they are nearly all the database's work,
-/// and one job's commit overlaps the next one's reading.
+/// Samples from the reservoir that a process handles besides those that it draws. They are nearly all the database's
+/// work, and one job's commit overlaps with the next one's reading.
 const READY_SAMPLES: usize = 3;
 
-/// What ends a process that starting again would not mend (EX_CONFIG of sysexits.h): settings that cannot be used.
+/// Exit code for unusable settings (EX_CONFIG of sysexits.h): a restart would not help.
 const EX_CONFIG: u8 = 78;
 
 fn main() -> ExitCode {
@@ -80,7 +80,7 @@ async fn run(settings: &Settings) -> Result<()> {
 async fn sample(settings: &Settings) -> Result<()> {
     let machine = Machine::open(settings.device, settings.threads())?;
     let (dirs, wanted) = (settings.models_dir.clone(), settings.sampler_models.clone());
-    // The threads that it starts for its models compute too.
+    // Threads that load the models inherit the low priority.
     let shelf = Arc::new(compute(move || Shelf::load(dirs, wanted, machine)).await??);
     let (activity, ready) = (Activity::default(), Ready::default());
     let mut config = WorkerConfig {
@@ -125,7 +125,7 @@ async fn sample(settings: &Settings) -> Result<()> {
     let told = shutdown.clone();
     let stopping = async move {
         told.await;
-        // What is left of the time is the jobs'.
+        // The rest of the time belongs to the jobs.
         drop(refilling);
     };
     let orders = run_worker::<StoredOrderJob, _>(database.clone(), orders, making, shutdown);
@@ -134,17 +134,17 @@ async fn sample(settings: &Settings) -> Result<()> {
 }
 
 async fn search(settings: &Settings) -> Result<()> {
-    // The threads that it starts for its searches compute too.
+    // Threads started for searches inherit the low priority.
     let snapshots = settings.snapshots().context("CATALOGUE_STORE")?;
     let (model, limits) = (settings.retro_model(), settings.search());
     let planner = compute(move || load_planner(&model, limits)).await??;
-    // Others' long searches may have all slots for minutes; a guest's takes a part of the cores from them.
+    // Other accounts' long searches may occupy all slots for minutes; a reserved slot takes a part of their cores.
     let guest_places = settings.slots().div_ceil(2);
     let engine = LiveModel { model_id: settings.engine(), relative_cost: 1.0, card: Value::default() };
     let models = watch::channel(vec![engine]).1;
     let mut config = WorkerConfig { guest_places, models: models.clone(), ..config(settings) };
     let plans = aside(settings, models, settings.plan_slots());
-    // Each look has all cores that are free; a small one of somebody else need not wait for a large one.
+    // A bulk query uses all free cores; a reserved slot lets another account's small one start beside a large one.
     let looks = WorkerConfig { connections_of_jobs: Some(1), slots: 1, guest_places, ..config.clone() };
     let shares = share_out(settings.database_connections, &[&config, &plans, &looks], LISTENER)?;
     config.process_connections = connections_to_server(settings, shares);
@@ -175,7 +175,8 @@ fn config(settings: &Settings) -> WorkerConfig {
     }
 }
 
-/// For what nobody waits for, which has places of its own, so that it is at hand whenever a core is free. A stop hands it over at once.
+/// Returns the settings of background jobs. They have slots of their own, so that one is ready whenever a core is
+/// free. A stop returns them to the queue immediately.
 fn aside(settings: &Settings, models: watch::Receiver<Vec<LiveModel>>, slots: usize) -> WorkerConfig {
     WorkerConfig {
         connections_of_jobs: Some(1),
@@ -187,7 +188,8 @@ fn aside(settings: &Settings, models: watch::Receiver<Vec<LiveModel>>, slots: us
     }
 }
 
-/// The most connections to the server itself, which others are told of: where there is a pooler, only those that listen go past it.
+/// Returns the most connections to the server itself, as reported to other processes: with a pooler, only listeners
+/// bypass it.
 fn connections_to_server(settings: &Settings, shares: Shares) -> u32 {
     match settings.addresses() {
         Some((url, direct)) if url != direct => shares.listeners,
@@ -195,7 +197,8 @@ fn connections_to_server(settings: &Settings, shares: Shares) -> u32 {
     }
 }
 
-/// The database, with so many connections. Waits until the database is there and its schema up to date; `None` if told to stop first.
+/// Connects to the database. Waits until it is reachable and its schema up to date; `None` if the process is stopped
+/// first.
 async fn connect(
     settings: &Settings,
     process: &'static str,
@@ -222,7 +225,7 @@ async fn connect(
         .context("connecting to the database")
 }
 
-/// Resolves when the process is told to stop.
+/// Future that resolves when the process is told to stop.
 type Shutdown = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Resolves at SIGTERM or SIGINT.

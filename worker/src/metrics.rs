@@ -1,4 +1,4 @@
-//! What samplers and searchers count and measure beside their queues.
+//! Metrics of samplers and searchers beside their queues.
 
 use std::{
     sync::{Arc, LazyLock},
@@ -15,10 +15,10 @@ use telemetry::meter;
 
 use crate::{CatalogueView, Ready};
 
-/// Bounds of a search's stages in seconds.
+/// Histogram bounds of a search's stages, in seconds.
 const SECONDS: [f64; 12] = [0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0, 120.0];
 
-/// Bounds of a search's memory in bytes: powers of four from 1 MiB.
+/// Histogram bounds of a search's memory in bytes: powers of four from 1 MiB.
 const BYTES: [f64; 7] =
     [1048576.0, 4194304.0, 16777216.0, 67108864.0, 268435456.0, 1073741824.0, 4294967296.0];
 
@@ -59,7 +59,7 @@ impl Sampling {
     }
 }
 
-/// A model has written strings.
+/// Counts strings that a model has drawn.
 pub(crate) fn drawn(model_id: &str, tally: Tally) {
     let results = [
         ("new", tally.distinct),
@@ -71,19 +71,19 @@ pub(crate) fn drawn(model_id: &str, tally: Tally) {
     }
 }
 
-/// A sample was stored.
+/// Counts a stored sample.
 pub(crate) fn stored(model_id: &str, ready: usize, drawn: usize) {
     for (source, molecules) in [("reservoir", ready), ("drawn", drawn)] {
         SAMPLING.molecules.add(molecules as u64, &[model(model_id), KeyValue::new("source", source)]);
     }
 }
 
-/// A block was put into the reservoir.
+/// Counts a block that was put into the reservoir.
 pub(crate) fn refilled(model_id: &str, molecules: usize) {
     SAMPLING.refilled.add(molecules as u64, &[model(model_id)]);
 }
 
-/// Shows what lies ready, as this process counts it; all samplers count the same reservoir.
+/// Exports the molecules ready in the reservoir, as this process counts them; all samplers count the same reservoir.
 pub fn observe_sampler(ready: &Ready) {
     let levels = ready.subscribe();
     meter()
@@ -155,7 +155,7 @@ impl Searching {
     }
 }
 
-/// A search has ended, and its offers were looked up.
+/// Records a finished search with its offers.
 pub(crate) fn searched(plan: &Plan, is_early_exit: bool, annotation: Duration) {
     let (counts, timings) = (&plan.counts, &plan.timings);
     let ended = match plan {
@@ -194,7 +194,7 @@ pub(crate) fn searched(plan: &Plan, is_early_exit: bool, annotation: Duration) {
     }
 }
 
-/// Shows what the process' searches share.
+/// Exports metrics of the state that the process' searches share.
 pub fn observe_searcher(planner: &Arc<Planner>, catalogue: &CatalogueView) {
     let meter = meter();
     let of_lookups = Arc::clone(planner);

@@ -41,7 +41,7 @@ struct Row {
 }
 
 impl Row {
-    /// By building block, then USD per gram with unknown ones last, then vendor, entry and pack.
+    /// Orders by building block, then USD per gram with unknown ones last, then vendor, entry and pack.
     fn order(&self, other: &Self) -> Ordering {
         let unknown_last = |one: Option<f64>, other: Option<f64>| match (one, other) {
             (Some(one), Some(other)) => one.total_cmp(&other),
@@ -58,36 +58,37 @@ impl Row {
     }
 }
 
-/// What may be had of some building blocks.
+/// Offers for some building blocks.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Offers {
-    /// By building block, then USD per gram with unknown ones last, then vendor, entry and pack.
+    /// Offers sorted by building block, then USD per gram with unknown ones last, then vendor, entry and pack.
     pub annotations: Vec<PricingAnnotation>,
-    /// Those of them that need not be bought.
+    /// Offers among them that need not be bought.
     pub own: Vec<OwnStock>,
 }
 
-/// An offer of the company's own stock: of a private vendor that says how much there is.
+/// Offer from the company's own stock: of a private vendor that states the amount.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OwnStock {
-    /// Its place among the annotations.
+    /// Index among the annotations.
     pub at: usize,
-    /// Grams of the building block.
+    /// Available grams of the building block.
     pub grams: f64,
 }
 
-/// The offers for the building blocks on these `terms` that ship to `ships_to`, or anywhere where it is `None`.
+/// Returns the offers for the building blocks on these `terms` that ship to `ships_to`, or to any country if it is
+/// `None`.
 ///
 /// # Errors
-/// Fails when the database does.
+/// Fails on a database error.
 pub async fn offers_for(
     pool: &PgPool,
     building_blocks: &[i32],
     ships_to: Option<Country>,
     terms: &VendorTerms,
 ) -> Result<Offers, sqlx::Error> {
-    // Each block is looked up once, not once an offer; and text is put in order here, as bytes: by the database's locale that took a
-    // third of the time.
+    // Each block is looked up once, not once per offer. Text is sorted here, as bytes: sorting by the database's
+    // locale took a third of the time.
     let mut rows = sqlx::query_as!(
         Row,
         "select
@@ -122,14 +123,15 @@ pub async fn offers_for(
     Ok(Offers { annotations: rows.into_iter().map(annotation).collect(), own })
 }
 
-/// The most offers of which the first entries are taken: a short text is that of a whole catalogue. An entry has a few offers, by its packs.
+/// Most offers whose first entries are read: a short text matches the whole catalogue. An entry has a few offers, one
+/// per pack.
 const MOST_ENTRIES: i64 = 10_000;
 
-/// Canonical SMILES of the first `most` building blocks of which a vendor has an entry whose number begins with `text`, in capitals or
-/// not, by that number; on these `terms`, as far as they ship to `ships_to`.
+/// Returns the canonical SMILES of the first `most` building blocks with a vendor's catalogue number that begins with
+/// `text`, ignoring case, sorted by number; on these `terms`, and only those that ship to `ships_to`.
 ///
 /// # Errors
-/// Fails when the database does.
+/// Fails on a database error.
 pub async fn entries(
     pool: &PgPool,
     text: &str,
@@ -137,7 +139,8 @@ pub async fn entries(
     ships_to: Option<Country>,
     terms: &VendorTerms,
 ) -> Result<Vec<String>, sqlx::Error> {
-    // From the text to the last string that begins so, as bytes: what the index is in the order of, and `like` with an argument is not.
+    // The range from the text to the last string with this prefix, as bytes, matches the order of the index; `like`
+    // with an argument does not.
     sqlx::query_scalar!(
         r#"select smiles as "smiles!" from (
             select building_block_id, lower(cs_id) as number

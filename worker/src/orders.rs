@@ -1,22 +1,22 @@
-//! The tables of orders and of sample batches, as far as a worker reads and writes them.
+//! Worker access to the tables of asynchronous samples and sample batches.
 
 use contract::{NotASampleId, OrderJob, StoredOrderJob};
 use sqlx::{PgConnection, PgExecutor, PgPool};
 
 use crate::feed::{Batches, Next, OpenBatch, feed};
 
-/// What an order asks for, beside what its job says.
+/// Parameters of an asynchronous sample that its job does not hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Wanted {
-    /// The account that will own the sample.
+    /// Account that will own the sample.
     pub(crate) account_id: String,
-    /// Same seed, same model: same molecules, but for those that other chunks of the batch have.
+    /// Seed: the same seed and model give the same molecules, except those that other chunks of the batch have.
     pub(crate) seed: u64,
-    /// The batch of which it is a chunk, as its claims name it.
+    /// Batch of the chunk, as its claims name it.
     pub(crate) batch: Option<i64>,
 }
 
-/// What the order `id` asks for; `None` where it is gone or has ended.
+/// Reads the parameters of the asynchronous sample `id`; `None` if it was deleted or has ended.
 pub(crate) async fn wanted(database: impl PgExecutor<'_>, id: &str) -> Result<Option<Wanted>, sqlx::Error> {
     let row = sqlx::query!(
         "select account_id, seed, (select number from sample_batches where sample_batches.id = batch_id) as batch
@@ -28,7 +28,8 @@ pub(crate) async fn wanted(database: impl PgExecutor<'_>, id: &str) -> Result<Op
     Ok(row.map(|row| Wanted { account_id: row.account_id, seed: row.seed.cast_unsigned(), batch: row.batch }))
 }
 
-/// Holds the order until the transaction ends; false where it is gone or has ended. Who deletes it waits for that.
+/// Locks the asynchronous sample until the transaction ends; false if it was deleted or has ended. A deletion waits
+/// for the lock.
 pub(crate) async fn lock(connection: &mut PgConnection, id: &str) -> Result<bool, sqlx::Error> {
     let found = sqlx::query_scalar!(
         "select id from sample_orders where id = $1 and status = 'pending' for update",
@@ -39,15 +40,15 @@ pub(crate) async fn lock(connection: &mut PgConnection, id: &str) -> Result<bool
     Ok(found.is_some())
 }
 
-/// Claims for the batch the first molecules that no other chunk has, at most so many, and gives them in their order. They are this
-/// transaction's if it commits; another chunk that wants one of them waits for that.
+/// Claims for the batch the first molecules that no other chunk has, at most the requested number, and returns them
+/// in order. The claims hold if the transaction commits; another chunk that wants one of them waits for that.
 pub(crate) async fn claim(
     connection: &mut PgConnection,
     batch: i64,
     molecules: &[String],
     most: usize,
 ) -> Result<Vec<String>, sqlx::Error> {
-    // In order of the digests, so that chunks that claim at the same time do not wait for each other in a circle.
+    // Sorted by digest, so that chunks that claim at the same time cannot deadlock.
     sqlx::query_scalar!(
         r#"with candidate as (
             select smiles, sha256(convert_to(smiles, 'UTF8')) as digest, place
@@ -69,7 +70,7 @@ pub(crate) async fn claim(
     .await
 }
 
-/// Says that there is a sample for the order.
+/// Marks the asynchronous sample as completed.
 pub(crate) async fn complete(connection: &mut PgConnection, id: &str) -> Result<(), sqlx::Error> {
     sqlx::query!("update sample_orders set status = 'completed' where id = $1", id)
         .execute(connection)
@@ -77,7 +78,7 @@ pub(crate) async fn complete(connection: &mut PgConnection, id: &str) -> Result<
     Ok(())
 }
 
-/// Lets go of the batch's claims if all of its chunks are made: nobody will ask for them.
+/// Deletes the batch's claims if all of its chunks are made, since they are no longer needed.
 pub(crate) async fn forget_claims(pool: &PgPool, batch: i64) -> Result<(), sqlx::Error> {
     sqlx::query!(
         "delete from sample_claims where batch = $1 and not exists (
@@ -91,12 +92,12 @@ pub(crate) async fn forget_claims(pool: &PgPool, batch: i64) -> Result<(), sqlx:
     Ok(())
 }
 
-/// Gives chunks of sample batches their jobs, until dropped.
+/// Enqueues jobs for chunks of sample batches, until dropped.
 pub async fn feed_orders(pool: PgPool) {
     feed::<OfOrders>(pool).await;
 }
 
-/// Batches of samples.
+/// Sample batches.
 struct OfOrders;
 
 impl Batches for OfOrders {

@@ -1,7 +1,8 @@
-//! Letting go of the molecules of models that no sampler offers any more.
+//! Deletion of the molecules of models that no sampler offers any more.
 //!
-//! A model is forgotten when samplers have run for a day without one that offers it. What is off ages nothing, and nothing is
-//! forgotten before every sampler that starts with this one has had time to say what it offers.
+//! A model is deleted when samplers have run for a day without one that offers it. Time with no sampler running does
+//! not count. Every sampler that starts together with this one has time to report its models before anything is
+//! deleted.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,10 +11,11 @@ use tracing::{info, warn};
 
 use crate::{Shelf, reservoir};
 
-/// How often a sampler says what it offers, and the most by which a model ages between two samplers' words.
+/// Interval at which a sampler reports its models, and the most by which a model ages between two reports.
 const OFFER: Duration = Duration::from_secs(60);
 
-/// Says what this process offers, and forgets what nobody does; runs until dropped, and may begin again.
+/// Reports the models of this process, and deletes those that no sampler offers; runs until dropped, and may be
+/// restarted.
 pub async fn forget_orphans(pool: PgPool, shelf: Arc<Shelf>) {
     loop {
         let offered: Vec<String> = shelf.models().iter().map(|model| model.id().to_owned()).collect();

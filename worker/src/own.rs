@@ -1,7 +1,7 @@
-//! Building blocks that the caller has, before those of the catalogue.
+//! Building blocks of the caller, which take precedence over those of the catalogue.
 //!
-//! They are in stock whatever the masks say. The catalogue's numbers go from 0 upwards, so theirs go from -1 downwards, in the order
-//! of the request.
+//! They are in stock whatever the masks say. The catalogue's ids go from 0 upwards, so theirs go from -1 downwards,
+//! in the order of the request.
 
 use std::collections::HashMap;
 
@@ -10,17 +10,17 @@ use chem::{Fingerprint, Limits, Molecule, SmilesError, TautomerKey};
 use chrono::Utc;
 use contract::{OwnBlock, PricingAnnotation, TreeSearchRequest};
 
-/// Under whose name they are in stock.
+/// Vendor name of the caller's own stock.
 pub const VENDOR_NAME: &str = "Own";
 
-/// Places of own blocks go from this downwards; a catalogue is far smaller.
+/// Positions of own blocks go from this downwards; a catalogue is far smaller.
 const LAST_PLACE: u32 = u32::MAX;
 
-/// The caller's building blocks and what else may be bought.
+/// Caller's building blocks in front of another stock.
 pub struct OwnBlocks<'a> {
     others: &'a dyn Stock,
     own: HashMap<Block, Own>,
-    /// By form; the first of several.
+    /// Blocks by tautomer key; the first of several.
     forms: HashMap<TautomerKey, Block>,
 }
 
@@ -32,10 +32,10 @@ struct Own {
 }
 
 impl<'a> OwnBlocks<'a> {
-    /// These blocks before `others`.
+    /// Puts these blocks in front of `others`.
     ///
     /// # Errors
-    /// Fails where one of them is no molecule.
+    /// Fails if one of them is no valid molecule.
     pub fn new(others: &'a dyn Stock, blocks: &[OwnBlock]) -> Result<Self, SmilesError> {
         let (mut own, mut forms) = (HashMap::new(), HashMap::new());
         for (at, block) in (0_u32..).zip(blocks) {
@@ -83,7 +83,7 @@ impl Stock for OwnBlocks<'_> {
         let others = self.others.nearest(fingerprints, cores);
         let nearer = |(fingerprint, other): (&Fingerprint, Option<(Block, f32)>)| {
             let own = self.own.iter().map(|(&place, own)| (place, own.fingerprint.tanimoto(fingerprint)));
-            // Of several as near the first of the request, which has the highest place.
+            // Among equally similar ones, the first of the request wins; it has the highest position.
             let own = own.max_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
             own.filter(|own| other.is_none_or(|other| own.1 > other.1)).or(other)
         };
@@ -91,21 +91,21 @@ impl Stock for OwnBlocks<'_> {
     }
 }
 
-/// Whether an offer of an answer is one of the caller's own blocks.
+/// Returns true if an offer of an answer is one of the caller's own blocks.
 pub fn is_callers(offer: &PricingAnnotation) -> bool {
     offer.major_component_id < 0
 }
 
-/// The integer of own block number `at`.
+/// Returns the id of own block number `at`.
 fn id(at: u32) -> i32 {
     -1 - i32::try_from(at).unwrap_or_default()
 }
 
-/// What stands in an answer for the own blocks among those that its routes use.
+/// Returns the offers of an answer for the own blocks among those that its routes use.
 pub fn offers(request: &TreeSearchRequest, used: &[i32]) -> Vec<PricingAnnotation> {
     let blocks = (0_u32..).zip(&request.building_blocks_own).filter(|(at, _)| used.contains(&id(*at)));
     let offer = |(at, block): (u32, &OwnBlock)| {
-        // The search has read it already.
+        // The search has parsed it already.
         let molecule = Molecule::parse(&block.smiles, Limits::TARGET).ok()?;
         Some(PricingAnnotation {
             major_component_id: id(at),

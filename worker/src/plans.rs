@@ -1,4 +1,4 @@
-//! The table of plans, as far as a worker reads and writes it.
+//! Worker access to the table of plans.
 
 use contract::{PlanFigures, PlanJob, StoredPlanJob, TreeSearchRequest};
 use queue::search_takes;
@@ -7,18 +7,18 @@ use synth::Urgency;
 
 use crate::feed::{Batches, Next, OpenBatch, feed};
 
-/// What a plan asks for.
+/// Parameters of a plan.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Wanted {
-    /// Who asks, and so sees their organisation's vendors.
+    /// Account of the plan, which decides the visible vendors of its organisation.
     pub(crate) account_id: String,
-    /// What is searched for.
+    /// Search request.
     pub(crate) request: TreeSearchRequest,
-    /// Whether it is one of many.
+    /// Scheduling class: a single plan or part of a batch.
     pub(crate) urgency: Urgency,
 }
 
-/// What the plan `id` asks for; `None` where it is gone, has ended, or nobody can read it any more.
+/// Reads the parameters of the plan `id`; `None` if it was deleted, has ended, or cannot be read by anybody any more.
 pub(crate) async fn wanted(database: impl PgExecutor<'_>, id: &str) -> Result<Option<Wanted>, sqlx::Error> {
     let row = sqlx::query!(
         r#"select plan.account_id, search_smiles, coalesce(plan.parameters, batch.parameters) as "parameters!", batch_id
@@ -38,7 +38,7 @@ pub(crate) async fn wanted(database: impl PgExecutor<'_>, id: &str) -> Result<Op
     }))
 }
 
-/// Stores what was found for the plan, as JSON that is gzipped, and what it is like; false where the plan is gone or has ended.
+/// Stores the result of the plan, as gzipped JSON, and its figures; false if the plan was deleted or has ended.
 pub(crate) async fn complete(
     connection: &mut PgConnection,
     id: &str,
@@ -57,7 +57,7 @@ pub(crate) async fn complete(
     Ok(done.rows_affected() == 1)
 }
 
-/// Gives plans of batches their jobs, until dropped.
+/// Enqueues jobs for plans of batches, until dropped.
 pub async fn feed_plans(pool: PgPool) {
     feed::<OfPlans>(pool).await;
 }
@@ -67,7 +67,7 @@ struct OfPlans;
 
 impl Batches for OfPlans {
     type Job = StoredPlanJob;
-    /// Without a target.
+    /// Request without a target.
     type Parameters = TreeSearchRequest;
 
     async fn open(connection: &mut PgConnection) -> Result<Vec<OpenBatch<TreeSearchRequest>>, sqlx::Error> {
@@ -84,7 +84,7 @@ impl Batches for OfPlans {
         )
         .fetch_all(connection)
         .await?;
-        // What of a batch is not understood is a fault of each of its plans, which are read strictly when they are made.
+        // Unknown fields of a batch fail each of its plans, which are parsed strictly when they run.
         let open = rows.into_iter().map(|row| OpenBatch {
             id: row.id,
             account_id: row.account_id,

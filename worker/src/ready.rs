@@ -1,6 +1,7 @@
-//! How many molecules lie ready of each model that a sampler serves, kept up to date for whoever asks the process.
+//! Number of ready molecules of each model that a sampler serves, kept up to date within the process.
 //!
-//! Counted every second, since other processes take and fill as well; what this one does it adds by itself at once.
+//! They are counted every second, since other processes take and refill too. Changes by this process are added
+//! immediately.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -10,10 +11,10 @@ use tracing::debug;
 
 use crate::{Shelf, reservoir, resources::Model};
 
-/// How often all is counted.
+/// Interval of counting.
 const COUNT: Duration = Duration::from_secs(1);
 
-/// Molecules that lie ready, by model; clones share it.
+/// Ready molecules by model; clones share them.
 #[derive(Debug, Clone)]
 pub struct Ready(watch::Sender<BTreeMap<String, usize>>);
 
@@ -24,18 +25,18 @@ impl Default for Ready {
 }
 
 impl Ready {
-    /// The counts of the versions that are served, now and later; a model that has not been counted yet is absent.
+    /// Returns the counts of the served versions, now and later; a model that has not been counted yet is absent.
     #[must_use]
     pub fn subscribe(&self) -> watch::Receiver<BTreeMap<String, usize>> {
         self.0.subscribe()
     }
 
-    /// So many more of `model` lie ready than were counted.
+    /// Adds molecules of `model` to the last count.
     pub(crate) fn more(&self, model: &Model, molecules: usize) {
         self.change(model, |count| count.saturating_add(molecules));
     }
 
-    /// So many fewer of `model` lie ready than were counted.
+    /// Subtracts molecules of `model` from the last count.
     pub(crate) fn fewer(&self, model: &Model, molecules: usize) {
         self.change(model, |count| count.saturating_sub(molecules));
     }
@@ -48,7 +49,7 @@ impl Ready {
         });
     }
 
-    /// Counts until dropped, and may begin again.
+    /// Counts until dropped, and may be restarted.
     pub async fn keep_up(self, pool: PgPool, shelf: Arc<Shelf>) {
         loop {
             match reservoir::levels(&pool).await {
@@ -57,7 +58,7 @@ impl Ready {
                     let counts = models.iter().map(|model| (model.id().to_owned(), levels.of(model)));
                     self.set(counts.collect());
                 }
-                // The queue's beats, which fail with it, say so.
+                // The queue's heartbeats fail too, and log the error.
                 Err(fault) => debug!("could not count what lies ready: {fault}"),
             }
             tokio::time::sleep(COUNT).await;

@@ -1,8 +1,8 @@
-//! Keeping the reservoir full while nobody asks for samples.
+//! Refilling of the reservoir while no sample is requested.
 //!
-//! A model is filled once its level falls under the low-water mark, and then up to the brim. A block being made
-//! is given up when a job comes, so that requests are not slowed. Several processes may fill one model; they
-//! overshoot by a block each at most.
+//! A model is refilled once its level falls below the low-water mark, and then up to its capacity. A block in
+//! progress is dropped when a job arrives, so that requests are not slowed. Several processes may refill one model;
+//! each overshoots by one block at most.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,21 +24,21 @@ use crate::{
     resources::Model,
 };
 
-/// Refilling starts when less than this part of the reservoir is left.
+/// Low-water mark, as a fraction of the capacity: refilling starts below it.
 const LOW_WATER: f64 = 0.9;
-/// How often the levels are looked at when nothing is to be done.
+/// Polling interval of the levels while nothing is to be done.
 const LOOK: Duration = Duration::from_secs(2);
-/// Pause after the database failed or refused a block, twice as long each time: a full disk does not empty itself.
+/// Pause after the database failed or refused a block, doubled each time: a full disk does not empty itself.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-/// How long no job must have run after one came: its answer is still on its way, and takes the same cores.
+/// Time without a job before refilling resumes: the job's answer is still being sent, and uses the same cores.
 const LINGER: Duration = Duration::from_millis(20);
-/// How long an act may wait for the database: dropping a reservoir takes a while.
+/// Timeout of a database operation: dropping a reservoir takes a while.
 const DATABASE: Duration = Duration::from_secs(60);
-/// A model that gives no block within this time, on a machine that does nothing else, gives none.
+/// Timeout of a block: a model that takes longer on an idle machine is given up.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How many jobs of this process run; refilling waits while there are any.
+/// Number of running jobs of this process; refilling waits while there are any.
 #[derive(Debug, Clone)]
 pub struct Activity(watch::Sender<usize>);
 
@@ -62,7 +62,7 @@ impl Activity {
         let _ = self.0.subscribe().wait_for(|jobs| *jobs == 0).await;
     }
 
-    /// Resolves when no job has run for some time.
+    /// Resolves when no job has run for the time `LINGER`.
     pub(crate) async fn quiet(&self) {
         self.idle().await;
         while tokio::time::timeout(LINGER, self.busy()).await.is_ok() {
@@ -76,7 +76,7 @@ impl Activity {
     }
 }
 
-/// A running job.
+/// Running job.
 #[derive(Debug)]
 pub struct Active(watch::Sender<usize>);
 
@@ -86,7 +86,7 @@ impl Drop for Active {
     }
 }
 
-/// Refills the reservoir of each model up to `capacity` molecules; runs until dropped, and may begin again.
+/// Refills the reservoir of each model up to `capacity` molecules; runs until dropped, and may be restarted.
 pub async fn refill(pool: PgPool, shelf: Arc<Shelf>, capacity: usize, activity: Activity, ready: Ready) {
     let (filling, given_up, current) = Default::default();
     let mut filler = Filler { pool, capacity, activity, ready, filling, given_up, current };
@@ -106,7 +106,7 @@ pub async fn refill(pool: PgPool, shelf: Arc<Shelf>, capacity: usize, activity: 
                 failures = 0;
             }
             Ok(_) => {}
-            // Said once: a disk may be full for days.
+            // Logged once: a disk may be full for days.
             Err(fault) => {
                 match failures {
                     0 => warn!("could not refill the reservoir, and will go on trying: {fault}"),
@@ -119,13 +119,13 @@ pub async fn refill(pool: PgPool, shelf: Arc<Shelf>, capacity: usize, activity: 
     }
 }
 
-/// What came of looking at all models.
+/// Outcome of one pass over all models.
 enum Round {
     /// Blocks were made.
     Filled,
-    /// No model wants one.
+    /// No model needs a block.
     Full,
-    /// A job came meanwhile, which goes first.
+    /// A job arrived, and takes precedence.
     JobCame,
 }
 
@@ -134,16 +134,16 @@ struct Filler {
     capacity: usize,
     activity: Activity,
     ready: Ready,
-    /// Models between the low-water mark and the brim, on the way up.
+    /// Models that are being refilled from below the low-water mark to the capacity.
     filling: BTreeSet<String>,
     /// Versions that cannot give a block of distinct molecules.
     given_up: BTreeSet<String>,
-    /// The version of each model whose predecessors' molecules are gone.
+    /// Version of each model whose older versions' molecules are deleted.
     current: BTreeMap<String, String>,
 }
 
 impl Filler {
-    /// Makes a block for each model that wants one.
+    /// Makes one block for each model that needs one.
     async fn round(&mut self, models: &Arc<Models>) -> Result<Round, sqlx::Error> {
         for model in models.iter() {
             self.drop_other_versions(model).await?;
@@ -198,7 +198,7 @@ impl Filler {
             }
             return false;
         }
-        // In f64 a level is exact.
+        // A level is exact in f64.
         if (level as f64) < self.capacity as f64 * LOW_WATER {
             self.filling.insert(model.id().to_owned());
         }
@@ -206,14 +206,14 @@ impl Filler {
     }
 }
 
-/// Why there is no block.
+/// Reason why there is no block.
 enum NoBlock {
-    /// A job came; it goes first.
+    /// A job arrived, and takes precedence.
     JobCame,
     Fault(String),
 }
 
-/// Makes a block, unless a job comes meanwhile.
+/// Makes a block, unless a job arrives.
 async fn make(model: &Arc<Model>, activity: &Activity) -> Result<Vec<String>, NoBlock> {
     let stop = StopOnDrop::default();
     let deadline = Instant::now() + PATIENCE;
@@ -239,7 +239,7 @@ async fn make(model: &Arc<Model>, activity: &Activity) -> Result<Vec<String>, No
     }
 }
 
-/// Stops the work when its waiter is gone.
+/// Sets the stop flag of the work when dropped.
 #[derive(Default)]
 pub(crate) struct StopOnDrop(pub(crate) Arc<AtomicBool>);
 

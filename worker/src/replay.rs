@@ -1,8 +1,9 @@
-//! One stored job, run by hand.
+//! Replay of one stored job, started manually.
 //!
-//! The deadline of a stored job has long passed, so it is left out: a search gets its `max_seconds`, a look as long as it had from its
-//! begin, a sample the time that it takes. A sample is drawn anew, from the job's seed, and takes nothing that is kept ready. What plans and
-//! orders ask for does not stand in their jobs, but in their rows, where the API shows it.
+//! The deadline of a stored job has long passed, so it is ignored: a search gets its `max_seconds`, a bulk query its
+//! original time from the start, a sample unlimited time. A sample is drawn again from the job's seed, without the
+//! reservoir. Parameters of plans and asynchronous samples are not in their jobs but in their rows, where the API
+//! shows them.
 
 use std::{
     io::Read,
@@ -26,15 +27,16 @@ use crate::{
     CatalogueView, Ended, Looks, Machine, Models, Search, Settings, connections::connect, draw, load_planner,
 };
 
-/// One reads the catalogue and the offers, one listens.
+/// One connection reads the catalogue and the offers, one listens.
 const CONNECTIONS: u32 = 2;
 
-/// Runs the job with this JSON and gives its outcome as JSON, a sample with its structures, a look with what it told.
+/// Runs the job with this JSON and returns its outcome as JSON: a sample with its structures, a bulk query with its
+/// answer.
 ///
 /// # Errors
-/// Fails when the JSON is no stored job that can be run without its queue, or what the job needs cannot be loaded.
+/// Fails when the JSON is no stored job that can run without its queue, or when its resources cannot be loaded.
 pub async fn replay(settings: &Settings, job: &str) -> Result<Value> {
-    // A sample's job has all that an order's has.
+    // A sample's job has all fields of an asynchronous sample's job.
     if let Some(StoredSampleJob::V1(job)) = stored(job) {
         return Ok(serde_json::to_value(sample(settings, &job)?)?);
     }
@@ -56,7 +58,7 @@ pub async fn replay(settings: &Settings, job: &str) -> Result<Value> {
     bail!("neither a stored sample job nor a stored tree search job nor a stored look job")
 }
 
-/// The job with this JSON, if it is one of the kind.
+/// Parses the job, if it is of this kind.
 fn stored<T: DeserializeOwned>(job: &str) -> Option<T> {
     serde_json::from_str(job).ok()
 }
@@ -94,7 +96,7 @@ async fn search(
     search.answer(&job, budget, started).await.map_err(|error| anyhow!(error))
 }
 
-/// The body that was told.
+/// Runs a bulk query and returns its body.
 async fn look(settings: &Settings, job: LookJob) -> Result<Value> {
     let search = searcher(settings).await?;
     let time = Duration::try_from_secs_f64(job.deadline_seconds).context("deadline_seconds")?;
@@ -108,7 +110,7 @@ async fn look(settings: &Settings, job: LookJob) -> Result<Value> {
     Ok(serde_json::from_str(&body)?)
 }
 
-/// What searches and looks are done with.
+/// Loads the resources of searches and bulk queries.
 async fn searcher(settings: &Settings) -> Result<Search> {
     let addresses = settings.addresses().context("DATABASE_URL names no catalogue to search with")?;
     let database =

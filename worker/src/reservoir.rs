@@ -1,10 +1,10 @@
-//! Finished molecules in Postgres, per model, waiting to be handed out.
+//! Reservoir: drawn molecules in Postgres, per model, ready to be handed out.
 //!
-//! A row is a block of some hundred molecules, and a block is handed out once: a sample takes whole blocks, and what it does
-//! not need of the last one goes back, inside the transaction that stores the sample, so that an attempt that fails hands
-//! out nothing. A sample that has to draw besides [leases] the blocks until then, and holds no transaction. Blocks that
-//! another sample takes are passed over, not waited for. Blocks are drawn independently of each other: two of them may
-//! hold the same molecule.
+//! A row is a block of some hundred molecules, and a block is handed out once. A sample takes whole blocks, and
+//! returns the unneeded molecules of the last one, inside the transaction that stores the sample. So a failed attempt
+//! hands out nothing. A sample that must also draw [leases] the blocks until then, and holds no transaction. Blocks
+//! that another sample takes are skipped, not waited for. Blocks are drawn independently of each other: two of them
+//! may hold the same molecule.
 //!
 //! [leases]: lease
 
@@ -17,30 +17,30 @@ use sqlx::{PgConnection, PgExecutor, PgPool};
 
 use crate::resources::Model;
 
-/// Molecules of a full block.
+/// Number of molecules in a full block.
 pub const BLOCK: usize = 500;
-/// Whole blocks for which one more is taken at once: a sample of so many has some molecules twice.
+/// Number of blocks per extra block: a sample of this many blocks has some duplicate molecules.
 const BLOCKS_A_SPARE: usize = 20;
 
-/// How long a model's blocks are kept that no sampler offers: one that comes back finds them until then.
+/// Retention of the blocks of a model that no sampler offers: until then a returning model finds them.
 const ORPHANED: Duration = Duration::from_secs(24 * 3600);
 
-/// A block, taken out or leased.
+/// Block that was taken or leased.
 struct Block {
     id: i64,
     smiles: String,
 }
 
-/// Distinct molecules out of blocks, up to a size.
+/// Distinct molecules from blocks, up to a size.
 #[derive(Default)]
 struct Picked {
     molecules: HashSet<String>,
-    /// What was not needed of the last block.
+    /// Unneeded molecules of the last block.
     left: Vec<String>,
 }
 
 impl Picked {
-    /// How many blocks may hold what is missing to `size`.
+    /// Returns the number of blocks to read for the molecules missing to `size`.
     fn blocks_to(&self, size: usize) -> i64 {
         let count = size.saturating_sub(self.molecules.len()).div_ceil(BLOCK);
         i64::try_from(count + count / BLOCKS_A_SPARE).unwrap_or(i64::MAX)
@@ -56,10 +56,10 @@ impl Picked {
     }
 }
 
-/// Takes up to `size` distinct molecules of `model` out of the reservoir, in no order.
+/// Takes up to `size` distinct molecules of `model` from the reservoir, in no order.
 ///
 /// # Errors
-/// Fails when the database does.
+/// Fails on a database error.
 pub async fn take(
     connection: &mut PgConnection,
     model: &Model,
@@ -100,20 +100,20 @@ async fn take_blocks(
     .await
 }
 
-/// Blocks that a job keeps for itself.
+/// Blocks that a job has reserved.
 #[derive(Debug, Default)]
 #[must_use = "what is not spent is given back"]
 pub struct Lease {
     holder: String,
     blocks: Vec<i64>,
-    /// Molecules of the blocks that the job does not need.
+    /// Unneeded molecules of the blocks.
     left: Vec<String>,
 }
 
-/// Keeps up to `size` distinct molecules of `model`, in no order, for the job `holder`, and for `time` at most.
+/// Leases up to `size` distinct molecules of `model`, in no order, to the job `holder`, for at most `time`.
 ///
 /// # Errors
-/// Fails when the database does; what was leased until then comes back in time.
+/// Fails on a database error; what was leased until then becomes free when its time ends.
 pub async fn lease(
     pool: &PgPool,
     model: &Model,
@@ -162,11 +162,11 @@ async fn lease_blocks(
     .await
 }
 
-/// Takes the leased blocks out and puts back what was not needed of them. False when a block is no longer the
-/// holder's, because the time was over: then it may be in another sample, and the transaction must not commit.
+/// Removes the leased blocks and returns their unneeded molecules to the reservoir. False if the lease of a block has
+/// expired: the block may be in another sample, and the transaction must not commit.
 ///
 /// # Errors
-/// Fails when the database does.
+/// Fails on a database error.
 pub async fn spend(connection: &mut PgConnection, model: &Model, lease: &Lease) -> Result<bool, sqlx::Error> {
     if lease.blocks.is_empty() {
         return Ok(true);
@@ -182,10 +182,10 @@ pub async fn spend(connection: &mut PgConnection, model: &Model, lease: &Lease) 
     Ok(usize::try_from(done.rows_affected()) == Ok(lease.blocks.len()))
 }
 
-/// Ends the lease: its blocks are there for others at once.
+/// Ends the lease: its blocks are available to others immediately.
 ///
 /// # Errors
-/// Fails when the database does.
+/// Fails on a database error.
 pub async fn give_back(pool: &PgPool, lease: &Lease) -> Result<(), sqlx::Error> {
     if lease.blocks.is_empty() {
         return Ok(());
@@ -203,7 +203,7 @@ pub async fn give_back(pool: &PgPool, lease: &Lease) -> Result<(), sqlx::Error> 
 /// Puts distinct molecules of `model` into the reservoir, in blocks.
 ///
 /// # Errors
-/// Fails when the database does.
+/// Fails on a database error.
 pub async fn put(
     connection: &mut PgConnection,
     model: &Model,
@@ -223,10 +223,10 @@ pub async fn put(
     Ok(())
 }
 
-/// How many molecules wait that no job has leased, by model and version of the model.
+/// Counts the molecules that no job has leased, by model and version.
 ///
 /// # Errors
-/// Fails when the database does.
+/// Fails on a database error.
 pub async fn levels(database: impl PgExecutor<'_>) -> Result<Levels, sqlx::Error> {
     let rows = sqlx::query!(
         r#"select model_id, model_version, sum(molecules) as "molecules!" from reservoir_blocks
@@ -241,22 +241,22 @@ pub async fn levels(database: impl PgExecutor<'_>) -> Result<Levels, sqlx::Error
     Ok(Levels(levels.collect()))
 }
 
-/// How many molecules wait.
+/// Numbers of ready molecules.
 #[derive(Debug)]
 pub struct Levels(BTreeMap<(String, String), usize>);
 
 impl Levels {
-    /// Molecules that wait for samples of `model`.
+    /// Returns the number of ready molecules of `model`.
     #[must_use]
     pub fn of(&self, model: &Model) -> usize {
         self.0.get(&(model.id().to_owned(), model.version.clone())).copied().unwrap_or(0)
     }
 }
 
-/// Drops the blocks that older versions of `model` left.
+/// Deletes the blocks of older versions of `model`.
 ///
 /// # Errors
-/// Fails when the database does.
+/// Fails on a database error.
 pub async fn drop_other_versions(pool: &PgPool, model: &Model) -> Result<u64, sqlx::Error> {
     let done = sqlx::query!(
         "delete from reservoir_blocks where model_id = $1 and model_version <> $2",
@@ -268,18 +268,18 @@ pub async fn drop_other_versions(pool: &PgPool, model: &Model) -> Result<u64, sq
     Ok(done.rows_affected())
 }
 
-/// Counts how long each model goes without a sampler that offers it: of those in `offered` that is no time, for the others
-/// as much more as went by since any sampler last counted, but no more than `longest`. So what is off for a while, samplers
-/// or all of the machine, makes no model older.
+/// Updates the time for which each model has had no sampler that offers it. It is zero for those in `offered`. For
+/// the others it grows by the time since any sampler last counted, but at most by `longest`. So models do not age
+/// while samplers, or the whole machine, are off.
 ///
 /// # Errors
-/// Fails when the database does.
+/// Fails on a database error.
 pub async fn count_unoffered(
     pool: &PgPool,
     offered: &[String],
     longest: Duration,
 ) -> Result<(), sqlx::Error> {
-    // In order, so that samplers that count at the same time do not wait for each other in a circle.
+    // Sorted, so that samplers that count at the same time cannot deadlock.
     sqlx::query!(
         "insert into reservoir_models (model_id)
         select unnest($1::text[]) union select model_id from reservoir_blocks order by 1
@@ -298,10 +298,11 @@ pub async fn count_unoffered(
     Ok(())
 }
 
-/// Drops the blocks of models that have not been offered for a day, as [`count_unoffered`] counts, and gives their number.
+/// Deletes the blocks of models that have not been offered for a day, as [`count_unoffered`] counts, and returns
+/// their number.
 ///
 /// # Errors
-/// Fails when the database does.
+/// Fails on a database error.
 pub async fn drop_orphans(pool: &PgPool) -> Result<u64, sqlx::Error> {
     let done = sqlx::query!(
         "with forgotten as (delete from reservoir_models where unoffered_seconds > $1 returning model_id)

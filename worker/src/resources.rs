@@ -1,7 +1,7 @@
 //! Models, loaded once and shared by all jobs.
 //!
-//! A broken pack costs its own model and nothing else: it is reported and skipped. A sampler without a
-//! single model is of no use and does not start.
+//! A broken pack disables only its own model: it is reported and skipped. A sampler without any model is of no use
+//! and does not start.
 
 use std::{
     collections::BTreeMap,
@@ -21,40 +21,41 @@ use sha2::{Digest, Sha256};
 use synth::{Planner, RetroModel};
 use tracing::{error, info};
 
-/// The files of a pack that say which molecules come out of it.
+/// Files of a pack that determine its molecules.
 const FILES: [&str; 4] = ["config.json", "generation_config.json", "tokenizer.json", "model.safetensors"];
 
-/// Changes with what a sampler keeps of what it draws, so that molecules made before are dropped.
+/// Filter rule of drawn molecules. A change of it changes the model's version, so that molecules made before are
+/// dropped.
 const WHAT_IS_KEPT: &str = "valid, no radicals";
 
-/// What samplers compute on.
+/// Hardware that samplers use.
 #[derive(Debug, Clone)]
 pub struct Machine {
-    /// The processor or a GPU.
+    /// CPU or GPU.
     pub device: Device,
     /// Threads that draw and check.
     pub threads: NonZeroUsize,
 }
 
-/// A generative model, ready to draw from.
+/// Generative model, ready to draw from.
 #[derive(Debug)]
 pub struct Model {
-    /// What draws.
+    /// Sampler of the model.
     pub sampler: Sampler,
-    /// Changes with anything in the pack that changes the molecules: the start of a SHA-256 in hexadecimal.
+    /// Version that changes with any file that determines the molecules: the start of a SHA-256 in hexadecimal.
     pub version: String,
-    /// `metadata.json`: what people are told of the model.
+    /// Contents of `metadata.json`: the published description of the model.
     pub card: Value,
 }
 
 impl Model {
-    /// The id by which callers name the model.
+    /// Returns the id by which clients name the model.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.sampler.pack().id
     }
 
-    /// The card, with the version where the pack names none.
+    /// Returns the card, with our version if the pack names none.
     fn announced_card(&self) -> Value {
         let mut card = self.card.clone();
         if let Some(members) = card.as_object_mut() {
@@ -63,20 +64,20 @@ impl Model {
         card
     }
 
-    /// What a string of it costs, as a multiple of the cheapest model's.
+    /// Returns the cost of one string, as a multiple of the cheapest model's.
     pub(crate) fn relative_cost(&self) -> f64 {
         self.sampler.pack().relative_cost
     }
 }
 
-/// The generative models of this process, by id.
+/// Generative models of this process, by id.
 #[derive(Debug)]
 pub struct Models {
     by_id: BTreeMap<String, Arc<Model>>,
 }
 
 impl Models {
-    /// Loads the packs in the folders `dirs` that are generative, or those of them that `wanted` names, onto `machine`.
+    /// Loads the generative packs in the folders `dirs`, or those of them that `wanted` names, onto `machine`.
     ///
     /// # Errors
     /// Fails when a folder cannot be read or no pack in them can be used; a single bad pack is only reported.
@@ -84,7 +85,7 @@ impl Models {
         Self::reload(dirs, wanted, machine, None)
     }
 
-    /// [Loads](Self::load) the packs again; models of packs that are as they were stay as they are.
+    /// [Loads](Self::load) the packs again; models of unchanged packs are kept.
     pub(crate) fn reload(
         dirs: &[PathBuf],
         wanted: &[String],
@@ -121,7 +122,8 @@ impl Models {
         Ok(Self { by_id })
     }
 
-    /// The model called `id`; where none is named, as jobs of earlier versions do, the cheapest, and of those the first by id.
+    /// Returns the model called `id`. Without an id, as in jobs of earlier versions, it returns the cheapest; among
+    /// equals the first by id.
     #[must_use]
     pub fn choose(&self, id: Option<&str>) -> Option<&Arc<Model>> {
         match id {
@@ -130,12 +132,12 @@ impl Models {
         }
     }
 
-    /// All models, by id.
+    /// Iterates over all models, by id.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Model>> {
         self.by_id.values()
     }
 
-    /// What the API is told of the models.
+    /// Returns the models as announced to the API.
     #[must_use]
     pub fn announce(&self) -> Vec<LiveModel> {
         let announce = |model: &Arc<Model>| LiveModel {
@@ -148,7 +150,7 @@ impl Models {
 }
 
 impl Machine {
-    /// Opens what samplers compute on, with so many threads.
+    /// Opens the device for samplers, with this number of threads.
     ///
     /// # Errors
     /// Fails when a GPU is named that cannot be used.
@@ -159,7 +161,7 @@ impl Machine {
     }
 }
 
-/// Loads the retrosynthesis model in `dir`, for searches as `settings` says.
+/// Loads the retrosynthesis model in `dir`, for searches with `settings`.
 ///
 /// # Errors
 /// Fails when a file of it is missing or cannot be used.
@@ -178,7 +180,8 @@ pub fn load_planner(dir: &Path, settings: synth::Settings) -> Result<Arc<Planner
     Ok(Arc::new(Planner::new(Arc::new(model), settings)))
 }
 
-/// The folders in `dirs`, each one's in order of their names; hidden ones are packs that are being imported or removed.
+/// Lists the model folders in `dirs`, sorted by name within each; hidden ones are packs that are being imported or
+/// removed.
 fn folders(dirs: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut all = Vec::new();
     for dir in dirs {
@@ -197,13 +200,13 @@ fn folders(dirs: &[PathBuf]) -> Result<Vec<PathBuf>> {
     Ok(all)
 }
 
-/// Folders for people, as `MODELS_DIR` has them.
+/// Formats the folders for messages, as `MODELS_DIR` has them.
 fn names(dirs: &[PathBuf]) -> String {
     dirs.iter().map(|dir| dir.display().to_string()).collect::<Vec<_>>().join(":")
 }
 
-/// The model of the pack in `folder`, one of those `before` where it has not changed; `None` when the folder holds
-/// another kind of model.
+/// Loads the model of the pack in `folder`, or reuses the one in `before` if it has not changed; `None` if the folder
+/// holds another kind of model.
 fn load_pack(folder: &Path, machine: &Machine, before: Option<&Models>) -> Result<Option<Arc<Model>>> {
     #[derive(Deserialize)]
     struct Kind {
@@ -217,7 +220,7 @@ fn load_pack(folder: &Path, machine: &Machine, before: Option<&Models>) -> Resul
     }
     let card = fs::read(folder.join("metadata.json")).context("metadata.json")?;
     let card: Value = serde_json::from_slice(&card).context("metadata.json")?;
-    // A process that announces such a card could not beat.
+    // A process with such a card could not store its heartbeat.
     ensure!(!has_nul(&card), "metadata.json has a NUL character, which the database stores nowhere");
     let version = version(folder)?;
     let same = |model: &&Arc<Model>| model.version == version && model.card == card;
@@ -228,7 +231,7 @@ fn load_pack(folder: &Path, machine: &Machine, before: Option<&Models>) -> Resul
     Ok(Some(Arc::new(Model { sampler, version, card })))
 }
 
-/// Tells a value with a NUL character in one of its texts or names.
+/// Returns true if a text or name in the value has a NUL character.
 fn has_nul(value: &Value) -> bool {
     match value {
         Value::String(text) => text.contains('\0'),
@@ -238,10 +241,10 @@ fn has_nul(value: &Value) -> bool {
     }
 }
 
-/// What files look like from outside: when each was written and its size, if it is there.
+/// Fingerprint of files: modification time and size of each, if it exists.
 pub(crate) type Stamp = Vec<(PathBuf, Option<(SystemTime, u64)>)>;
 
-/// What the files of the packs in `dirs` look like; it changes with them.
+/// Returns the fingerprint of the packs in `dirs`; it changes with their files.
 pub(crate) fn stamp(dirs: &[PathBuf]) -> Result<Stamp> {
     let files = folders(dirs)?.into_iter().flat_map(|folder| {
         FILES.iter().chain(&["metadata.json"]).map(move |file| folder.join(file)).collect::<Vec<_>>()

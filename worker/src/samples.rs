@@ -1,4 +1,4 @@
-//! The table of samples, as far as a worker writes it.
+//! Inserts into the table of samples, as a worker needs them.
 
 use contract::SampleJob;
 use sqlx::PgConnection;
@@ -6,20 +6,20 @@ use sqlx::PgConnection;
 /// A sample that is complete and not yet stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Drawn {
-    /// The model that it came from.
+    /// Id of the model that the molecules were drawn from.
     pub model_id: String,
-    /// Canonical SMILES, as many as the job wants, no two the same.
+    /// Distinct canonical SMILES, in the number that the job asks for.
     pub smiles: Vec<String>,
 }
 
-/// Inserts the sample of `job`, which is what a transaction does last: from here to the commit nobody reads a list that
-/// it belongs to, see `place_sample` in the migrations.
+/// Inserts the sample of `job`. A transaction must do this last: until the commit, nobody can read a list that the
+/// sample belongs to. See `place_sample` in the migrations.
 pub(crate) async fn insert(
     connection: &mut PgConnection,
     job: &SampleJob,
     sample: &Drawn,
 ) -> Result<(), sqlx::Error> {
-    // The column `seed` is signed: the same 64 bits.
+    // The column `seed` is a signed integer with the same 64 bits.
     sqlx::query!(
         "insert into samples (id, account_id, model_id, num_smiles, smiles, seed)
         values ($1, $2, $3, $4, $5, $6)",

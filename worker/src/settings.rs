@@ -1,4 +1,4 @@
-//! What the operator can set, by flag or environment variable.
+//! Settings of the operator, by flag or environment variable.
 
 use std::{
     env::temp_dir, num::NonZeroUsize, ops::RangeInclusive, path::PathBuf, thread::available_parallelism,
@@ -16,34 +16,35 @@ use crate::{
     store::{Store, StoreError},
 };
 
-/// Slots that no machine has the cores for, and each has its connection.
+/// Upper limit of slots. No machine has that many cores, and each slot holds a database connection.
 const MOST_SLOTS: u64 = 1024;
-/// Threads that no machine has the cores for.
+/// Upper limit of threads. No machine has that many cores.
 const MOST_THREADS: u64 = 1024;
-/// Molecules of a model; they are some gigabytes.
+/// Upper limit of molecules kept for one model; these take some gigabytes.
 const LARGEST_RESERVOIR: u64 = 100_000_000;
-/// Seconds: an hour, after which a process that is to stop would seem to hang.
+/// One hour, in seconds. After a longer grace period, a stopping process would seem to hang.
 const LONGEST_GRACE: u64 = 3600;
-/// Seconds: from a minute, so that no outcome goes before its caller has read it, to a year.
+/// Seconds, from one minute to one year. The lower bound keeps an outcome until its caller has read it.
 const KEPT_FINISHED: RangeInclusive<u64> = 60..=365 * 24 * 3600;
 
 /// The worker process of Retort.
 #[derive(Debug, Parser)]
 #[command(name = "retort-worker", version)]
 pub struct Settings {
-    /// What this process does.
+    /// Role of this process.
     #[command(subcommand)]
     pub role: Role,
 
-    /// PostgreSQL to work for.
+    /// PostgreSQL database to work for.
     #[arg(long, env = "DATABASE_URL", hide_env_values = true, global = true)]
     pub database_url: Option<String>,
 
-    /// The same database past a pooler, for what needs a session [default: DATABASE_URL].
+    /// Address of the same database without a pooler, for work that needs a session [default: DATABASE_URL].
     #[arg(long, env = "DATABASE_DIRECT_URL", hide_env_values = true, global = true)]
     pub database_direct_url: Option<String>,
 
-    /// Cores that this process computes on, and threads that do all else [default: those that affinity and control group leave it].
+    /// Cores that this process computes on, and threads for everything else [default: the cores that affinity and
+    /// control group allow].
     #[arg(long = "threads", env = "RETORT_THREADS", value_parser = RangedU64ValueParser::<usize>::new().range(1..=MOST_THREADS), global = true)]
     pub threads: Option<usize>,
 
@@ -55,14 +56,14 @@ pub struct Settings {
     #[arg(long, env = "RETRO_MODEL", global = true)]
     pub retro_model: Option<PathBuf>,
 
-    /// Folder of the catalogue's snapshot, which the searchers of a machine share [default: `retort-USER` in the system's
-    /// temporary folder].
+    /// Folder of the catalogue's snapshot, which the search workers of a machine share [default: `retort-USER` in the
+    /// system's temporary folder].
     #[arg(long, env = "CATALOGUE_FOLDER", global = true)]
     pub catalogue_folder: Option<PathBuf>,
 
-    /// Where the machines of an installation leave snapshots of the catalogue for each other: file:///folder, s3://bucket/folder,
-    /// gs://bucket/folder or az://container/folder; a cloud's credentials are in its own variables (`AWS_…`, `GOOGLE_…`,
-    /// `AZURE_…`). [default: every machine makes its own]
+    /// Object store in which the machines of an installation share snapshots of the catalogue: file:///folder,
+    /// s3://bucket/folder, gs://bucket/folder or az://container/folder. A cloud's credentials are in its own
+    /// variables (`AWS_…`, `GOOGLE_…`, `AZURE_…`). [default: every machine makes its own snapshot]
     #[arg(long, env = "CATALOGUE_STORE", global = true)]
     pub catalogue_store: Option<String>,
 
@@ -70,8 +71,8 @@ pub struct Settings {
     #[arg(long, env = "SAMPLER_MODELS", value_delimiter = ',', global = true)]
     pub sampler_models: Vec<String>,
 
-    /// What samplers compute on: `cpu`, `cuda:N` for the GPU number N, or `auto`, the first GPU if there is one; GPUs need a
-    /// build with the feature `cuda`.
+    /// Device that samplers compute on: `cpu`, `cuda:N` for the GPU number N, or `auto` for the first GPU if there is
+    /// one. GPUs need a build with the feature `cuda`.
     #[arg(long, env = "RETORT_DEVICE", default_value_t, global = true)]
     pub device: DeviceChoice,
 
@@ -79,15 +80,15 @@ pub struct Settings {
     #[arg(long, env = "WORKER_SLOTS", value_parser = RangedU64ValueParser::<usize>::new().range(1..=MOST_SLOTS), global = true)]
     pub worker_slots: Option<usize>,
 
-    /// Searches that nobody waits for, run at the same time while no other is [default: RETORT_THREADS].
+    /// Background searches run at the same time while no interactive search runs [default: RETORT_THREADS].
     #[arg(long, env = "PLAN_SLOTS", value_parser = RangedU64ValueParser::<usize>::new().range(1..=MOST_SLOTS), global = true)]
     pub plan_slots: Option<usize>,
 
-    /// Molecules kept ready of each generative model, made while there are no jobs; 0 keeps none.
+    /// Molecules kept ready for each generative model, made while there are no jobs; 0 keeps none.
     #[arg(long, env = "RESERVOIR_SIZE", value_parser = RangedU64ValueParser::<usize>::new().range(..=LARGEST_RESERVOIR), default_value_t = 200_000, global = true)]
     pub reservoir_size: usize,
 
-    /// How searches choose what to expand: retro_star or breadth_first.
+    /// Search algorithm, which chooses the molecules to expand: retro_star or breadth_first.
     #[arg(long, env = "SEARCH_ALGORITHM", default_value_t = Algorithm::default(), global = true)]
     pub search_algorithm: Algorithm,
 
@@ -95,47 +96,47 @@ pub struct Settings {
     #[arg(long, env = "SEARCH_CORES", global = true)]
     pub search_cores: Option<NonZeroUsize>,
 
-    /// MiB of expansions that searches keep for each other, beside what each search may use; 0 keeps none.
+    /// MiB of expansions that searches share in a cache, in addition to the memory of each search; 0 keeps none.
     #[arg(long, env = "SEARCH_CACHE_MB", default_value_t = 256, global = true)]
     pub search_cache_mb: usize,
 
-    /// MiB that one search may use, its answer included; one that gets there answers with what it has. All searches that run at
-    /// once may use as much each.
+    /// MiB that one search may use, its answer included. A search at the limit answers with the routes found so far.
+    /// Concurrent searches have this limit each.
     #[arg(long, env = "SEARCH_MEMORY_MB", default_value_t = 1024, global = true)]
     pub search_memory_mb: usize,
 
-    /// The most connections to PostgreSQL that this process opens [default: what it needs].
+    /// Maximum number of connections to PostgreSQL that this process opens [default: what it needs].
     #[arg(long, env = "DATABASE_CONNECTIONS", value_parser = value_parser!(u32).range(1..=10_000), global = true)]
     pub database_connections: Option<u32>,
 
-    /// Seconds that jobs in flight may go on after SIGTERM.
+    /// Seconds that running jobs may continue after SIGTERM.
     #[arg(long, env = "WORKER_GRACE_SECONDS", value_parser = value_parser!(u64).range(..=LONGEST_GRACE), default_value_t = WorkerConfig::default().grace.as_secs(), global = true)]
     pub worker_grace_seconds: u64,
 
-    /// Seconds that finished jobs are kept in the database; their callers have to read the outcomes meanwhile.
+    /// Seconds that finished jobs are kept in the database. Their callers have to read the outcomes within this time.
     #[arg(long, env = "KEEP_FINISHED_SECONDS", value_parser = value_parser!(u64).range(KEPT_FINISHED), default_value_t = WorkerConfig::default().keep_finished.as_secs(), global = true)]
     pub keep_finished_seconds: u64,
 }
 
-/// What a worker process does.
+/// Role of a worker process.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub enum Role {
-    /// Makes samples.
+    /// Draws samples.
     Sample,
     /// Searches for routes.
     Search,
-    /// Runs one stored job without the queue and prints its outcome; a sample is printed and not stored.
+    /// Runs one stored job without the queue and prints its outcome. A sample is printed but not stored.
     Replay {
-        /// The job's JSON, as it is stored.
+        /// File with the job's JSON as it is stored.
         job: PathBuf,
     },
 }
 
-/// The folder of the retrosynthesis model that ships.
+/// Folder name of the retrosynthesis model that ships.
 const RETRO_MODEL: &str = "uspto_retro";
 
 impl Settings {
-    /// The folder of the retrosynthesis model.
+    /// Returns the folder of the retrosynthesis model.
     #[must_use]
     pub fn retro_model(&self) -> PathBuf {
         self.retro_model.clone().unwrap_or_else(|| {
@@ -145,7 +146,7 @@ impl Settings {
         })
     }
 
-    /// What the retrosynthesis model is called, by those who ask for an engine: as its folder is.
+    /// Returns the name by which requests choose this engine: the name of the model's folder.
     #[must_use]
     pub fn engine(&self) -> String {
         let folder = self.retro_model();
@@ -153,10 +154,11 @@ impl Settings {
         folder.file_name().map_or_else(|| RETRO_MODEL.to_owned(), |name| name.to_string_lossy().into_owned())
     }
 
-    /// Where the catalogue's snapshots lie. The folder's name by default holds the user's number, since others may use the same place.
+    /// Returns the location of the catalogue's snapshots. The default folder name contains the user's id, since other
+    /// users may share the temporary folder.
     ///
     /// # Errors
-    /// Fails where the store's address is none.
+    /// Fails if the store's address is invalid.
     pub fn snapshots(&self) -> Result<Snapshots, StoreError> {
         let user = rustix::process::geteuid().as_raw();
         let default = || temp_dir().join(format!("retort-{user}"));
@@ -165,21 +167,22 @@ impl Settings {
         Ok(Snapshots { folder, store: store.map(Store::at).transpose()? })
     }
 
-    /// The database's address, and its address past a pooler, which is the same where there is none; `None` where none is set.
+    /// Returns the database's address and the address that bypasses the pooler, which is the same if none is set.
+    /// `None` if no database is set.
     #[must_use]
     pub fn addresses(&self) -> Option<(&str, &str)> {
         let url = self.database_url.as_deref()?;
         Some((url, self.database_direct_url.as_deref().filter(|direct| !direct.is_empty()).unwrap_or(url)))
     }
 
-    /// The cores that the process computes on; everything in it that counts cores asks here.
+    /// Returns the number of cores that the process computes on; all code in it uses this number.
     #[must_use]
     pub fn threads(&self) -> NonZeroUsize {
         let all = || available_parallelism().unwrap_or(NonZeroUsize::MIN);
         self.threads.and_then(NonZeroUsize::new).unwrap_or_else(all)
     }
 
-    /// Jobs run at the same time.
+    /// Returns the number of jobs run at the same time.
     #[must_use]
     pub fn slots(&self) -> usize {
         let default = match self.role {
@@ -189,13 +192,13 @@ impl Settings {
         self.worker_slots.unwrap_or(default)
     }
 
-    /// Searches that nobody waits for, run at the same time.
+    /// Returns the number of background searches run at the same time.
     #[must_use]
     pub fn plan_slots(&self) -> usize {
         self.plan_slots.unwrap_or_else(|| self.threads().get())
     }
 
-    /// How searches search and what they may use.
+    /// Returns the algorithm and the resource limits of searches.
     #[must_use]
     pub fn search(&self) -> synth::Settings {
         synth::Settings {
@@ -206,13 +209,13 @@ impl Settings {
         }
     }
 
-    /// How long jobs in flight may go on after SIGTERM.
+    /// Returns the time that running jobs may continue after SIGTERM.
     #[must_use]
     pub fn grace(&self) -> Duration {
         Duration::from_secs(self.worker_grace_seconds)
     }
 
-    /// How long finished jobs are kept.
+    /// Returns the time that finished jobs are kept.
     #[must_use]
     pub fn keep_finished(&self) -> Duration {
         Duration::from_secs(self.keep_finished_seconds)

@@ -1,8 +1,8 @@
-//! The models of a running sampler, kept up with the folders of packs.
+//! Model registry of a running sampler, which follows changes of the folders of packs.
 //!
-//! A pack that is added, changed or removed is taken up within seconds, without a restart and without touching the
-//! jobs that run: they hold the model that they began with. A folder being written is left alone until it has
-//! looked the same twice.
+//! A pack that is added, changed or removed takes effect within seconds, without a restart. Running jobs keep the
+//! model that they started with. A folder that is being written is left alone until two polls in a row see the same
+//! state.
 
 use std::{
     path::PathBuf,
@@ -20,10 +20,10 @@ use crate::{
     resources::{Stamp, stamp},
 };
 
-/// How often the folder is looked at.
+/// Interval at which the folders are polled.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// The models, as they are now.
+/// Registry of the models that are loaded now.
 #[derive(Debug)]
 pub struct Shelf {
     dirs: Vec<PathBuf>,
@@ -31,36 +31,36 @@ pub struct Shelf {
     machine: Machine,
     models: watch::Sender<Arc<Models>>,
     announced: watch::Sender<Vec<LiveModel>>,
-    /// What the folders looked like when they were last loaded, well or badly.
+    /// State of the folders at the last load, whether it succeeded or failed.
     taken_up: Mutex<Option<Stamp>>,
 }
 
 impl Shelf {
-    /// Loads the packs in `dirs` onto `machine`, see [`Models::load`].
+    /// Loads the packs in `dirs` onto `machine`; see [`Models::load`].
     ///
     /// # Errors
-    /// Fails when no pack can be used.
+    /// Fails if no pack can be used.
     pub fn load(dirs: Vec<PathBuf>, wanted: Vec<String>, machine: Machine) -> Result<Self> {
-        // Looked at first: what changes meanwhile is taken up later.
+        // Stamped before loading, so that a change in the meantime is noticed later.
         let taken_up = Mutex::new(stamp(&dirs).ok());
         let models = Models::load(&dirs, &wanted, &machine)?;
         let announced = watch::Sender::new(models.announce());
         Ok(Self { dirs, wanted, machine, models: watch::Sender::new(Arc::new(models)), announced, taken_up })
     }
 
-    /// The models to work with; what comes later does not change them.
+    /// Returns the models as they are now; later changes do not affect the returned value.
     #[must_use]
     pub fn models(&self) -> Arc<Models> {
         Arc::clone(&self.models.borrow())
     }
 
-    /// What the API is told of the models, now and later.
+    /// Subscribes to the models published to the API, now and later.
     #[must_use]
     pub fn announce(&self) -> watch::Receiver<Vec<LiveModel>> {
         self.announced.subscribe()
     }
 
-    /// Takes up changes of the folders until dropped, and may begin again.
+    /// Reloads the models when the folders change, until dropped. May be called again afterwards.
     pub async fn keep_up(self: Arc<Self>) {
         let mut last = None;
         loop {
@@ -74,7 +74,7 @@ impl Shelf {
             };
             if now == last && self.takes_up(&now) {
                 let shelf = Arc::clone(&self);
-                // Loading is compute; a panic of it would be that of a pack, and costs only this look.
+                // Loading is compute. A panic is caused by a pack and costs only this poll.
                 let loaded = compute(move || shelf.reload()).await;
                 match loaded {
                     Ok(Ok(())) => info!("took up the model packs as they are now"),
@@ -86,7 +86,8 @@ impl Shelf {
         }
     }
 
-    /// Whether the folders that look like `now` are still to be loaded; they are not a second time.
+    /// Returns true if the folder state `now` has not been loaded yet, and records it, so that it is not loaded
+    /// twice.
     fn takes_up(&self, now: &Option<Stamp>) -> bool {
         let mut taken_up = self.taken_up.lock().unwrap_or_else(PoisonError::into_inner);
         let changed = *taken_up != *now;

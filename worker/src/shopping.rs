@@ -1,8 +1,9 @@
-//! What to order for a route: the cheapest packs that make the amount of target that was asked for, by vendor.
+//! Shopping list of a route: the cheapest packs, by vendor, that make the requested amount of target.
 //!
-//! What every laboratory has is not ordered, nor what the caller has, nor what the company's own stock holds, which is taken first: from
-//! the bottle that holds most, then the next, so that few are fetched. A pack counts if the request's masks let the route buy it. What a
-//! pack holds of the building block follows from its price and its price by the gram, whatever unit it is sold in and whatever salt it is.
+//! The list leaves out common lab chemicals and building blocks that the caller has. The company's own stock is used
+//! before anything is ordered: first the bottle with the largest content, then the next, so that few bottles are
+//! fetched. A pack counts if the request's masks allow the route to buy it. The grams of building block in a pack
+//! follow from its price and its price per gram, whatever its unit of sale and its salt form.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,40 +23,41 @@ use crate::{
     rounding::{cents, rounded},
 };
 
-/// What is missing of an amount and is no more than rounding.
+/// Relative shortfall that counts as rounding error.
 const ROUNDING: f64 = 1e-9;
 
 /// Makes the shopping lists of an answer's routes.
 pub(crate) struct Shop<'a> {
     request: &'a TreeSearchRequest,
-    /// What may be bought of each building block.
+    /// Supply of each building block that may be bought.
     counters: BTreeMap<i32, Counter<'a>>,
 }
 
-/// An offer, and the grams of the building block that it holds where it is the company's own.
+/// An offer. If it is the company's own stock, also the grams of building block that it holds.
 #[derive(Clone, Copy)]
 struct Offered<'a> {
     offer: &'a PricingAnnotation,
     own_grams: Option<f64>,
 }
 
-/// Where a building block is to be had.
+/// Sources of one building block.
 #[derive(Default)]
 struct Counter<'a> {
-    /// Whether every laboratory has it, or the caller.
+    /// True if the block is a common lab chemical or the caller has it.
     is_at_hand: bool,
-    /// The company's own bottles with what they hold, the fullest first.
+    /// Grams and offers of the company's own bottles, the fullest first.
     bottles: Vec<(f64, &'a PricingAnnotation)>,
-    /// What of it has a price and a content that are known.
+    /// Packs whose price and content are known.
     packs: Vec<Pack>,
-    /// The offers that these are.
+    /// Offers of `packs`, in the same order.
     offers: Vec<&'a PricingAnnotation>,
-    /// Who has it, by name.
+    /// Names of the vendors that offer the block.
     vendors: BTreeSet<&'a str>,
 }
 
 impl<'a> Counter<'a> {
-    /// What these offers come to: beside the company's own, of the vendors named `first` alone, if they have the block.
+    /// Collects the sources from the offers of one block. If vendors named in `first` offer it, only they count,
+    /// beside the company's own stock.
     fn new(offered: &[Offered<'a>], first: &[String]) -> Self {
         let mut bottles: Vec<_> =
             offered.iter().filter_map(|offered| Some((offered.own_grams?, offered.offer))).collect();
@@ -73,7 +75,8 @@ impl<'a> Counter<'a> {
         Self { is_at_hand, bottles, packs, offers, vendors }
     }
 
-    /// What of these grams the company has, bottle by bottle, and the grams that are missing.
+    /// Takes the grams needed from the company's bottles, in turn. Returns what was taken and the grams still
+    /// missing.
     fn take(&self, grams_needed: f64) -> (Vec<(f64, &'a PricingAnnotation)>, f64) {
         let (mut taken, mut missing) = (Vec::new(), grams_needed);
         for &(grams, offer) in &self.bottles {
@@ -88,7 +91,7 @@ impl<'a> Counter<'a> {
 }
 
 impl<'a> Shop<'a> {
-    /// A shop in which these are the offers, those of the vendors named `first` before others.
+    /// Indexes `offers` by building block; vendors named in `first` are preferred.
     pub(crate) fn new(request: &'a TreeSearchRequest, first: &[String], offers: &'a Offers) -> Self {
         let own: BTreeMap<usize, f64> = offers.own.iter().map(|own| (own.at, own.grams)).collect();
         let mut by_block: BTreeMap<i32, Vec<Offered<'_>>> = BTreeMap::new();
@@ -102,7 +105,7 @@ impl<'a> Shop<'a> {
         Self { request, counters: counters.collect() }
     }
 
-    /// What to order for `route`.
+    /// Returns the shopping list of `route`.
     pub(crate) fn list(&self, route: &Route) -> ShoppingList {
         let mut vendors: BTreeMap<&str, Vec<OrderedPack>> = BTreeMap::new();
         let (mut from_stock, mut without_price, mut is_priced) = (Vec::new(), Vec::new(), true);
@@ -154,12 +157,12 @@ impl<'a> Shop<'a> {
         }
     }
 
-    /// Grams of each building block that the amount of target takes, by the catalogue's integers.
+    /// Returns the grams of each building block needed for the amount of target, by catalogue id.
     fn needs(&self, route: &Route) -> BTreeMap<i32, f64> {
         let mut needs = BTreeMap::new();
         for (molecule, moles) in route.molecules().zip(route.graph.moles(self.request.step_yield)) {
             if let Some(block) = molecule.building_block {
-                // Two forms of a block are that block.
+                // Two forms of a building block count as the same block.
                 *needs.entry(block).or_default() += moles * self.request.amount_mmol * 1e-3 * molecule.mw;
             }
         }
@@ -186,7 +189,7 @@ fn order(name: &str, items: Vec<OrderedPack>) -> VendorOrder {
     }
 }
 
-/// Whether one offer is within the masks of price and lead time; what is not known is within them.
+/// Returns true if the offer passes the price and lead-time masks. An unknown value passes.
 fn may_be_bought(offer: &PricingAnnotation, request: &TreeSearchRequest) -> bool {
     let below =
         |value: Option<f64>, limit: Option<f64>| value.zip(limit).is_none_or(|(value, limit)| value < limit);
@@ -197,11 +200,11 @@ fn may_be_bought(offer: &PricingAnnotation, request: &TreeSearchRequest) -> bool
 fn pack(offer: &PricingAnnotation) -> Option<Pack> {
     let (usd, usd_per_gram) = offer.price_usd.zip(offer.normalised_usd)?;
     let grams = usd / usd_per_gram;
-    // A price by the gram may be far beyond what divides well.
+    // An extreme price per gram can give a content of zero or infinity.
     (usd > 0.0 && grams > 0.0 && grams.is_finite()).then_some(Pack { usd, grams })
 }
 
-/// Days until an offer is there, in the quickest of all countries where none is named.
+/// Returns the lead time in days. Without a named country, takes the shortest of all countries.
 fn days(offer: &PricingAnnotation, to: Option<Country>) -> Option<f64> {
     match to {
         Some(country) => offer.lead_time_days_to(country),
@@ -211,7 +214,7 @@ fn days(offer: &PricingAnnotation, to: Option<Country>) -> Option<f64> {
     }
 }
 
-/// The longest of these times; `None` where one is not known.
+/// Returns the longest of these times, or `None` if any is unknown.
 fn longest(times: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     times.collect::<Option<Vec<f64>>>().map(|times| times.into_iter().fold(0.0, f64::max))
 }
@@ -224,8 +227,8 @@ mod tests {
         toy::{offer, plan},
     };
 
-    /// The shopping list of the route in two steps, at half of each step's product and for 100 mmol: 4 g of block 3 and of 7 each, since
-    /// two of each make the target, at 10 g/mol.
+    /// Shopping list of the two-step route for 50 mmol at a yield of 0.5 per step, so the last step is run at 100
+    /// mmol. It needs 4 g each of blocks 3 and 7, since the target takes two of each, at 10 g/mol.
     fn shopping_list(
         annotations: Vec<PricingAnnotation>,
         own: &[OwnStock],
@@ -267,7 +270,7 @@ mod tests {
         ];
         assert_eq!(items(&list), expected);
         assert_eq!((list.total_usd, list.lead_time_days), (Some(12.0), Some(9.0)));
-        // Who cannot wait buys the dearer packs, and the other block from nobody.
+        // The lead-time limit leaves dearer packs of block 3 and no vendor of block 7.
         assert_eq!(items(&quick), [("A-3".to_owned(), 1.0, 4, 12.0, 4.0)]);
         assert_eq!((quick.total_usd, quick.without_price.len()), (None, 1));
     }
@@ -327,14 +330,14 @@ mod tests {
         let enough = shopping_list(offers.clone(), &own([30.0, 2.1]), None);
         let alone = shopping_list(offers[..2].to_vec(), &own([0.4, 2.1]), None);
 
-        // 4 g less 2.1 and 0.4: two packs of 1 g.
+        // 4 g less 2.1 g and 0.4 g leaves 1.5 g: two packs of 1 g.
         assert_eq!(taken(&short), [("shelf B3".to_owned(), 2.1), ("shelf A1".to_owned(), 0.4)]);
         let [first, _] = &short.vendors[..] else { panic!("{short:?}") };
         assert_eq!((first.items[0].count, first.items[0].grams_needed), (2, 1.5));
         assert_eq!(short.total_usd, Some(7.0));
         assert_eq!(taken(&enough), [("shelf A1".to_owned(), 4.0)]);
         assert_eq!((enough.vendors.len(), enough.total_usd), (1, Some(1.0)));
-        // Nobody sells the rest of one, nor any of the other.
+        // No vendor sells the rest of block 3, nor any of block 7.
         assert_eq!(alone.total_usd, None);
         assert_eq!(alone.without_price[0].grams_needed, 1.5);
     }

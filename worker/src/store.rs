@@ -1,8 +1,8 @@
-//! Snapshots of the catalogue in an object store, where the machines of an installation leave them for each other.
+//! Snapshots of the catalogue in an object store, which the machines of an installation share.
 //!
-//! Whoever makes a snapshot puts it there under its name, and whoever needs that version fetches it instead of making it. Nothing
-//! depends on the store: what it does not have, or has damaged, is made of what PostgreSQL holds. Its objects are trusted as far as
-//! their checksums go, so nobody but the service should be able to write to it.
+//! The machine that makes a snapshot uploads it under its name. Other machines that need this version download it
+//! instead of making it. The store is optional: a snapshot that is missing or damaged there is made from PostgreSQL.
+//! Objects are trusted if their checksums match, so only the service should have write access to the store.
 
 use std::{
     fmt,
@@ -20,42 +20,42 @@ use object_store::{ObjectStore, ObjectStoreExt as _, WriteMultipart, parse_url_o
 use tokio::time::{error::Elapsed, timeout};
 use url::Url;
 
-/// How long the store may take to answer a question.
+/// Timeout for a response of the store.
 const ANSWER: Duration = Duration::from_secs(10);
 
-/// How long it may take to go on sending, or to take a part.
+/// Timeout for the next part of a download or upload.
 const PART: Duration = Duration::from_secs(60);
 
-/// Bytes that are sent together; S3 takes 10,000 of them.
+/// Bytes of one upload part; S3 accepts up to 10,000 parts.
 const PART_BYTES: usize = 16 << 20;
 
-/// Parts that are on their way at once.
+/// Parts uploaded at the same time.
 const PARTS: usize = 4;
 
-/// Variables of the environment in which clouds' own tools keep addresses and credentials.
+/// Prefixes of the environment variables in which the clouds' own tools keep addresses and credentials.
 const CLOUDS: [&str; 3] = ["AWS_", "GOOGLE_", "AZURE_"];
 
 /// An object store.
 #[derive(Clone)]
 pub struct Store {
     objects: Arc<dyn ObjectStore>,
-    /// Under which everything lies.
+    /// Prefix of all objects.
     folder: Name,
-    /// As the settings say it, without credentials.
+    /// Address as in the settings, without credentials.
     address: String,
 }
 
-/// Why a store cannot be used.
+/// Error of an object store.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The address is none of a store.
+    /// The address is not that of an object store.
     #[error("no address of an object store (file:///…, s3://…, gs://…, az://…): {0}")]
     Address(String),
-    /// The store refuses, or cannot be reached.
+    /// The store refuses the request or cannot be reached.
     #[error("{0}")]
     Store(#[from] object_store::Error),
-    /// It does not answer in time.
+    /// The store does not answer in time.
     #[error("it does not answer")]
     Silent(#[from] Elapsed),
     /// The local file cannot be read or written.
@@ -76,29 +76,30 @@ impl fmt::Display for Store {
 }
 
 impl Store {
-    /// The store at a URL: `file:///folder`, `s3://bucket/folder`, `gs://bucket/folder`, `az://container/folder`. Credentials and
-    /// the like are in the environment, by the names that the clouds' own tools use (`AWS_…`, `GOOGLE_…`, `AZURE_…`).
+    /// Opens the store at a URL: `file:///folder`, `s3://bucket/folder`, `gs://bucket/folder` or
+    /// `az://container/folder`. Credentials and the like come from the environment, under the names that the clouds'
+    /// own tools use (`AWS_…`, `GOOGLE_…`, `AZURE_…`).
     ///
     /// # Errors
-    /// Fails where it is no such URL, or where the store needs something that the environment does not say.
+    /// Fails if the URL is not of this form, or if the environment lacks a setting that the store needs.
     pub fn at(url: &str) -> Result<Self, StoreError> {
         let cloud = |(name, value): (String, String)| {
             CLOUDS.iter().any(|cloud| name.starts_with(cloud)).then(|| (name.to_lowercase(), value))
         };
-        // A snapshot may be gigabytes; what does not go on is noticed here.
+        // A snapshot may be gigabytes, hence the long timeout; `PART` catches a stalled transfer.
         let own = [("timeout", "1 hour"), ("connect_timeout", "5 seconds")];
         let own = own.map(|(name, value)| (name.to_owned(), value.to_owned()));
         Self::with(url, own.into_iter().chain(std::env::vars().filter_map(cloud)))
     }
 
-    /// The same with these options of the crate `object_store`.
+    /// Opens the store with these options of the crate `object_store`.
     ///
     /// # Errors
     /// Fails as [`Self::at`] does.
     pub fn with(url: &str, options: impl IntoIterator<Item = (String, String)>) -> Result<Self, StoreError> {
         let url: Url =
             url.parse().map_err(|error: url::ParseError| StoreError::Address(error.to_string()))?;
-        // reqwest brings no cryptography of its own; a second one is refused, and is the same.
+        // reqwest has no cryptography provider of its own. Installing a second one fails, but it is the same.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let (objects, folder) =
             parse_url_opts(&url, options).map_err(|error| StoreError::Address(error.to_string()))?;
@@ -107,10 +108,11 @@ impl Store {
         Ok(Self { objects: objects.into(), folder, address })
     }
 
-    /// Writes the snapshot of this content to a file, if the store has it; whether it is sound is for its reader to see.
+    /// Downloads the snapshot of this content to a file and returns true if the store has it. The reader of the file
+    /// checks its integrity.
     ///
     /// # Errors
-    /// Fails where the store cannot be read, or the file not be written.
+    /// Fails if the store cannot be read or the file cannot be written.
     pub async fn fetch(&self, content: &Content, to: &Path) -> Result<bool, StoreError> {
         let found = match timeout(ANSWER, self.objects.get(&self.name(&content.file_name()))).await? {
             Ok(found) => found,
@@ -126,11 +128,11 @@ impl Store {
         Ok(true)
     }
 
-    /// Puts a snapshot there, and removes what is older than the one before it: a machine that has not heard of this one yet may still
-    /// ask for that. Until all of it is there nobody sees any of it.
+    /// Uploads a snapshot and deletes those older than its predecessor, which a machine that does not know the new
+    /// version yet may still request. The new object is visible only when complete.
     ///
     /// # Errors
-    /// Fails where the file cannot be read, or the store not be written.
+    /// Fails if the file cannot be read or the store cannot be written.
     pub async fn put(&self, content: &Content, mut from: File) -> Result<(), StoreError> {
         let name = self.name(&content.file_name());
         let upload = within(ANSWER, self.objects.put_multipart(&name)).await?;

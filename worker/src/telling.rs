@@ -1,6 +1,7 @@
-//! From a search's thread to those who watch its job: what it tells becomes rows.
+//! Progress events of a search, published to the subscribers of its job as database rows.
 //!
-//! The search hands over and goes on; a task of its own writes. What the database does not take is told to nobody: the answer holds all of it.
+//! The search hands events over and goes on; a separate task writes them. Events that the database does not accept
+//! are dropped: the answer contains all of them.
 
 use std::{
     sync::{
@@ -22,29 +23,29 @@ use tracing::warn;
 
 use crate::{answer::found, rounding::rounded};
 
-/// How long one writing may take, and so what the answer may wait for the last.
+/// Timeout of one write, and so the longest delay of the answer by the last write.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What is written at once.
+/// Maximum number of events in one write.
 const AT_ONCE: usize = 16;
 
-/// When what a search has to tell is wanted.
+/// Condition under which events are published.
 #[derive(Debug, Clone)]
 pub(crate) enum Wanted {
-    /// Whatever happens: somebody asked for it with the job.
+    /// Always: the job's request asked for events.
     Always,
-    /// While this says so.
+    /// While this flag is set.
     While(Arc<AtomicBool>),
 }
 
-/// What listens to a search, on its thread.
+/// Listener of a search, called on the search's thread.
 #[derive(Debug)]
 pub(crate) struct Heard {
     wanted: Wanted,
     told: UnboundedSender<News>,
 }
 
-/// A search's news on their way to those who watch.
+/// Publisher of a search's events.
 #[derive(Debug)]
 pub(crate) struct Telling {
     wanted: Wanted,
@@ -53,18 +54,18 @@ pub(crate) struct Telling {
 }
 
 impl Telling {
-    /// Writes what is told by the right of `teller`.
+    /// Starts the task that writes events with the permission of `teller`.
     pub(crate) fn begin(pool: PgPool, teller: Teller, wanted: Wanted) -> Self {
         let (told, news) = unbounded_channel();
         Self { wanted, told, writing: tokio::spawn(write(pool, teller, news)) }
     }
 
-    /// What listens to the search.
+    /// Returns a listener for the search.
     pub(crate) fn listener(&self) -> Heard {
         Heard { wanted: self.wanted.clone(), told: self.told.clone() }
     }
 
-    /// Waits until all is written, since nothing is told after the answer.
+    /// Waits until all events are written, since none may follow the answer.
     pub(crate) async fn end(self) {
         drop(self.told);
         let stop = self.writing.abort_handle();
@@ -83,7 +84,7 @@ impl Listener for Heard {
     }
 
     fn hear(&self, news: News) {
-        // Once nobody writes any more, the job is being given up.
+        // Sending fails only after the writer has ended, when the job is being abandoned.
         let _ = self.told.send(news);
     }
 }

@@ -1,4 +1,4 @@
-//! A plan small enough to be worked out by hand, and offers for its blocks.
+//! Toy search result, small enough to check by hand, and offers for its building blocks.
 
 use std::{sync::Arc, time::Duration};
 
@@ -39,7 +39,8 @@ pub(crate) fn step() -> Step {
     }
 }
 
-/// A route of these molecules, in which `product` takes `times` of `precursor`: `(product, precursor, times)`.
+/// Builds a route from these molecules; an edge `(product, precursor, times)` means that `product` takes `times` of
+/// `precursor`.
 pub(crate) fn route(molecules: Vec<RouteNode>, edges: &[(u32, u32, u32)], total: f64) -> Route {
     let mut graph = DiGraph::new();
     for molecule in molecules {
@@ -52,7 +53,7 @@ pub(crate) fn route(molecules: Vec<RouteNode>, edges: &[(u32, u32, u32)], total:
     Route { graph, cost: total, total, usd_per_mol: None, lead_time_days: None }
 }
 
-/// `CCOCC` from two `CCO`, each of which is made from `C` and `CO`; and `CCOCC` from bought `CCO`.
+/// Search result with two routes to `CCOCC`: from two bought `CCO`, and from two `CCO` each made from `C` and `CO`.
 pub(crate) fn plan() -> Plan {
     let made = route(
         vec![
@@ -92,7 +93,7 @@ pub(crate) fn plan() -> Plan {
     }
 }
 
-/// A pack of so many grams for so many USD, or without a price for 0.
+/// Offer of a pack of `pack` grams at `usd` USD; a price of 0 means no price.
 pub(crate) fn offer(block: i32, vendor: &str, pack: f64, usd: f64, days: Option<f64>) -> PricingAnnotation {
     PricingAnnotation {
         major_component_id: block,

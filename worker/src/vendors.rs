@@ -1,25 +1,26 @@
-//! From whom a search may buy: what its account sees, and what the request, the organisation and the installation want.
+//! Vendors that a search may buy from, as decided by the account's visibility, the request, the organisation and the
+//! installation.
 
 use contract::TreeSearchRequest;
 use sqlx::PgPool;
 
-/// Vendors by their numbers in the database.
+/// Vendor rules of a search; vendors are given by their database ids.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VendorTerms {
-    /// Private ones that are seen.
+    /// Private vendors that the account can see.
     pub shown: Vec<i32>,
-    /// The only ones that count, where not all do.
+    /// The only vendors allowed; `None` if all are.
     pub only: Option<Vec<i32>>,
-    /// Those that do not.
+    /// Excluded vendors.
     pub never: Vec<i32>,
-    /// The names of those that come first in shopping lists.
+    /// Names of the vendors preferred in shopping lists.
     pub first: Vec<String>,
 }
 
-/// The terms on which `account` searches with `request`; a job that names no account sees what everybody sees.
+/// Returns the vendor rules for `request` of `account`. A job without an account sees only public vendors.
 ///
 /// # Errors
-/// Fails when the database does.
+/// Fails if the database does.
 pub async fn terms(
     pool: &PgPool,
     account: Option<&str>,
@@ -39,7 +40,8 @@ pub async fn terms(
     .await
 }
 
-/// The names that a vendor may have: PostgreSQL's texts have no NUL, which an API of an earlier release lets a request name.
+/// Keeps the names that a vendor can have. PostgreSQL text cannot contain NUL, but the API of an earlier release
+/// accepted it in requests.
 fn sayable(names: &[String]) -> Vec<String> {
     names.iter().filter(|name| !name.contains('\0')).cloned().collect()
 }

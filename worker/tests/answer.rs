@@ -1,6 +1,6 @@
-//! An answer takes no more memory than the search that it is of had reckoned with.
+//! Test that an answer takes no more memory than its search had estimated.
 //!
-//! A binary of its own, since its allocator counts what everything in it has in use.
+//! This is a separate test binary, because its allocator counts all memory in use.
 
 #[path = "../synth/tests/counting/mod.rs"]
 mod counting;
@@ -44,7 +44,7 @@ fn an_answer_takes_what_was_reckoned_for_its_routes() {
     let request = contract::TreeSearchRequest::new(&*plan.target);
     let answer = result(&request, &plan, Annotation::default(), Duration::ZERO);
     let text = serde_json::value::to_raw_value(&Ok::<_, contract::Problem>(answer)).unwrap();
-    // As it is sent.
+    // Serialised as it is sent.
     let mut sent = Vec::new();
     serde_json::to_writer(&mut sent, &text).unwrap();
     let most = MEMORY.most() - before;
@@ -55,7 +55,7 @@ fn an_answer_takes_what_was_reckoned_for_its_routes() {
     assert!(reckoned as f64 <= 1.5 * most as f64, "{most} bytes in use, {reckoned} reckoned");
 }
 
-/// Every third block of the demo catalogue.
+/// Stock view of every third building block of the demo catalogue.
 fn shop(folder: &Path) -> Shelf {
     let file = std::fs::File::open(folder.join("../ops/catalogue/demo.csv.gz"))
         .expect("the demo catalogue is there");

@@ -1,4 +1,4 @@
-//! What a caller may ask of routes beside reaching building blocks, and what came of it.
+//! Constraints that a caller sets on routes besides ending in building blocks, and the report of their effect.
 
 use serde::{Deserialize, Serialize};
 use utoipa::openapi::RefOr;
@@ -36,28 +36,28 @@ pub struct OwnBlock {
     /// SMILES of one component.
     #[schema(min_length = 1, max_length = 1000, example = "OC(=O)c1ccccc1")]
     pub smiles: String,
-    /// What it is worth, USD per gram; null: nobody knows.
+    /// Value in USD per gram; null: unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(exclusive_minimum = 0.0, maximum = 1_000_000_000.0)]
     pub usd_per_gram: Option<f64>,
 }
 
-/// Whether routes may put protecting groups on and take them off.
+/// Use of protecting groups in routes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ProtectingGroups {
-    /// They may.
+    /// Routes may add and remove protecting groups.
     #[default]
     Allowed,
-    /// No step is a protection or a deprotection by its class.
+    /// No step belongs to a protection or deprotection class.
     Never,
 }
 
 impl ProtectingGroups {
-    /// Both.
+    /// Both variants.
     pub const ALL: [Self; 2] = [Self::Allowed, Self::Never];
 
-    /// As requests name it.
+    /// Returns the name that requests use.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -66,23 +66,23 @@ impl ProtectingGroups {
         }
     }
 
-    /// Whether it is what holds where nothing is asked.
+    /// Returns true if this is the default.
     #[must_use]
     pub const fn is_default(&self) -> bool {
         matches!(self, Self::Allowed)
     }
 }
 
-/// What one constraint of a request came to.
+/// Effect of one constraint of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ConstraintReport {
-    /// The field of the request.
+    /// Name of the request field.
     #[schema(example = "bonds_to_break")]
     pub constraint: String,
-    /// The item's place in the field's list, from 0; null where the field counts as a whole.
+    /// Index of the item in the field's list, from 0; null where the constraint is the whole field.
     pub index: Option<u32>,
-    /// Proposed steps, and ways to put steps together, that it refused.
+    /// Number of proposed steps, and of combinations of steps, that the constraint rejected.
     pub refused: u64,
-    /// Where there is no route: what is known of this constraint's part in that.
+    /// Known contribution of this constraint to the failure, where there is no route.
     pub reason: Option<String>,
 }

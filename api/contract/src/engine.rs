@@ -1,5 +1,6 @@
-//! Answers of `POST /synth/v1/{engine}/treesearch`, and of plans: what a tree search found, in the shape that clients of this API family
-//! read. Reactions are nodes, routes come with their price, and what is not known is a number all the same.
+//! Answers of `POST /synth/v1/{engine}/treesearch`, and of plans: the result of a tree search in the shape that
+//! clients of this API family read. Reactions are nodes, routes carry their price, and unknown values are numbers
+//! too.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +13,13 @@ use utoipa::{
 
 use crate::{Metadata, NodeData, ReagentResults, RouteStanding, StepEvidence};
 
-/// Stands for days, or USD, that nobody knows, where clients read a number.
+/// Placeholder for an unknown number of days or USD, where clients read a number.
 pub const UNKNOWN: u32 = 9999;
 
-/// The vendor of what every laboratory has, whose offers have no price.
+/// Vendor name of common laboratory chemicals, whose offers have no price.
 pub const COMMON_CHEMICALS: &str = "Common Lab Chemicals";
 
-/// Routes with their prices, by what their backbone leaves of the target and by the number of steps of their longest branch.
+/// Routes with their prices, keyed by backbone, then by the number of steps of the longest branch.
 pub type EngineHierarchy = BTreeMap<String, BTreeMap<String, Vec<PricedRoute>>>;
 
 /// Every validated route found, as `route_hierarchy[backbone][steps]`, with offers for the building blocks used.
@@ -28,9 +29,9 @@ pub struct EngineAnswer {
     pub search_smiles: String,
     /// Timings in seconds, and counts.
     pub metadata: Metadata,
-    /// `route_hierarchy[backbone][steps]`: `backbone` is the target's SMILES, each atom numbered (its atom map) by the fragment that
-    /// it ends up in; `steps` the number of reaction steps of the longest branch. Each array holds pairs of a route and its price, the
-    /// best route first.
+    /// `route_hierarchy[backbone][steps]`: `backbone` is the target's SMILES, in which the atom map number of each
+    /// atom is the fragment that it ends up in. `steps` is the number of reaction steps of the longest branch. Each
+    /// array holds pairs of a route and its price, the best route first.
     #[schema(value_type = BTreeMap<String, BTreeMap<String, Vec<PricedRoute>>>)]
     pub route_hierarchy: EngineHierarchy,
     /// Vendor offers for the building blocks used; null where there is no route.
@@ -39,12 +40,13 @@ pub struct EngineAnswer {
     pub reagent_results: Option<ReagentResults>,
 }
 
-/// A route, and USD for the packs that make the amount of target asked for; 9999 where a building block has no known price.
+/// A route, and the price in USD of the packs that make the requested amount of target; 9999 where a building block
+/// has no known price.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PricedRoute(pub EngineRoute, pub f64);
 
 impl PartialSchema for PricedRoute {
-    /// A pair, which the derived schema would have as an array of objects.
+    /// Describes a pair, for which the derived schema would be an array of objects.
     fn schema() -> RefOr<Schema> {
         let route = AllOfBuilder::new().item(Ref::from_schema_name(EngineRoute::name()));
         let price = ObjectBuilder::new().schema_type(Type::Number);
@@ -74,58 +76,59 @@ pub struct EngineRoute {
     pub directed: bool,
     /// Always false.
     pub multigraph: bool,
-    /// How the route stands beside the others of the answer.
+    /// Comparison of the route with the others of the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub graph: Option<RouteStanding>,
     /// The molecules, the target first, and after them the reactions.
     pub nodes: Vec<EngineNode>,
-    /// From precursor to reaction to product.
+    /// Edges from precursor to reaction and from reaction to product.
     pub edges: Vec<EngineEdge>,
 }
 
 /// A molecule or a reaction of a route.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct EngineNode {
-    /// UUID, stable within a response: the same molecule, and the same reaction, has the same id in every route.
+    /// UUID, stable within a response: a molecule or a reaction has the same id in every route.
     pub id: String,
-    /// What is known of it.
+    /// Data of the molecule or reaction.
     pub data: EngineNodeData,
 }
 
-/// What is known of a node; a reaction is what has a `template_id`.
+/// Data of a node; a node with a `template_id` is a reaction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(untagged)]
 pub enum EngineNodeData {
-    /// Of a molecule.
+    /// Data of a molecule.
     Molecule(NodeData),
-    /// Of a reaction.
+    /// Data of a reaction.
     Reaction(Box<ReactionData>),
 }
 
-/// What is known of a reaction.
+/// Data of a reaction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ReactionData {
     /// Row of the template in the model's files.
     pub template_id: u32,
-    /// Place of the template among those that match the product, from 1, the most probable.
+    /// Rank of the template among those that match the product, from 1, the most probable.
     pub rank: u32,
     /// Cosine similarity (Morgan, radius 2, folded to 512 bits) of the product to the nearest recorded product of the template; 0
     /// where none is recorded.
     #[schema(minimum = 0, maximum = 1)]
     pub cosine_sim: f64,
-    /// 1 minus the product of the similarities of the steps from the target to this one, by the branch where that is least.
+    /// 1 minus the product of the similarities of the steps from the target to this step, along the branch where that
+    /// value is smallest.
     #[schema(minimum = 0, maximum = 1)]
     pub path_cosine_dist: f64,
     /// Probability, from 0 to 1, that the step's precursors give its product rather than something else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 1)]
     pub plausibility: Option<f64>,
-    /// What the step rests on.
+    /// Evidence for the step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<StepEvidence>,
 }
 
-/// From a precursor to a reaction, or from a reaction to its product.
+/// An edge from a precursor to a reaction, or from a reaction to its product.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct EngineEdge {
     /// Node id.
@@ -134,18 +137,18 @@ pub struct EngineEdge {
     pub target: String,
 }
 
-/// A vendor offer for a building block. What has no price, no pack or no price for a gram is left out, but for what every laboratory
-/// has.
+/// A vendor offer for a building block. Offers without a price, a pack or a price per gram are left out, except those
+/// of common laboratory chemicals.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(untagged)]
 pub enum EngineOffer {
-    /// Has a price.
+    /// An offer with a price.
     Priced(PricedOffer),
-    /// Is what every laboratory has.
+    /// A common laboratory chemical.
     Common(CommonOffer),
 }
 
-/// What every laboratory has.
+/// A common laboratory chemical without a price.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CommonOffer {
@@ -155,7 +158,7 @@ pub struct CommonOffer {
     pub full_canonical: String,
     /// SMILES of the building block.
     pub major_component: String,
-    /// SMILES of what else the entry holds; empty if nothing.
+    /// SMILES of the other components of the entry; empty if there are none.
     pub minor_components: String,
     /// Molecular weight of the full entry, daltons.
     pub mw: f64,
@@ -163,7 +166,7 @@ pub struct CommonOffer {
     pub vendor_name: String,
 }
 
-/// An offer with its price. Lead times are whole days, begun ones counted; 9999 stands for one that is not known.
+/// An offer with its price. Lead times are in days, rounded up; 9999 stands for an unknown one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[expect(non_snake_case, reason = "the family's field names end in ISO country codes")]
 pub struct PricedOffer {
@@ -173,7 +176,7 @@ pub struct PricedOffer {
     pub full_canonical: String,
     /// SMILES of the building block.
     pub major_component: String,
-    /// SMILES of what else the entry holds; empty if nothing.
+    /// SMILES of the other components of the entry; empty if there are none.
     pub minor_components: String,
     /// Molecular weight of the full entry, daltons.
     pub mw: f64,
@@ -193,7 +196,7 @@ pub struct PricedOffer {
     pub price_usd: f64,
     /// USD per gram of the major component.
     pub normalised_usd: f64,
-    /// When the offer was recorded.
+    /// Time at which the offer was recorded.
     pub api_timestamp: DateTime<Utc>,
     /// Days to the United States.
     pub lead_time_days_to_US: u32,

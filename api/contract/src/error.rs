@@ -1,28 +1,28 @@
-//! Bodies of errors.
+//! Error bodies.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Body of every error that has one: all faults of the request or of the answer, never just the first.
+/// Body of every error that has one. It lists all faults of the request or of the answer, not only the first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ErrorBody {
     /// The faults, in the order of the request: path, query, header, body.
     pub detail: Vec<ErrorItem>,
 }
 
-/// One fault, in the shape and with the words of Pydantic v2.
+/// One fault, in the shape and wording of Pydantic v2.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ErrorItem {
-    /// Where: `body`, `query`, `path`, `header` or `response`, then names and indices inward.
+    /// Location of the fault: `body`, `query`, `path`, `header` or `response`, then names and indices inward.
     pub loc: Vec<Location>,
-    /// What is wrong, for people.
+    /// Human-readable message.
     pub msg: String,
-    /// What is wrong, for programs: `missing`, `greater_than_equal`, `smiles_invalid` …
+    /// Machine-readable error type: `missing`, `greater_than_equal`, `smiles_invalid` …
     #[serde(rename = "type")]
     pub kind: String,
 }
 
-/// One part of a fault's place: a name, or an index (for malformed JSON, a byte offset).
+/// One part of a fault's location: a name, or an index (for malformed JSON, a byte offset).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(untagged)]
 pub enum Location {

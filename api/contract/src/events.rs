@@ -1,44 +1,47 @@
-//! What a stream of a tree search, or of a plan, tells before its answer. An addition to the contract.
+//! Events that a streamed tree search or plan sends before its answer. An addition to the contract.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{ErrorItem, RouteGraph};
 
-/// `event: progress`: how far a search is. At most four a second.
+/// `event: progress`: the progress of a search. At most four a second.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SearchProgress {
-    /// Seconds for which it has searched.
+    /// Seconds searched so far.
     #[schema(minimum = 0)]
     pub seconds: f64,
     /// Batches of templates applied.
     pub expansions: u64,
     /// Molecules in the search graph.
     pub molecules: u64,
-    /// Steps from the target of the deepest molecule that templates were tried on.
+    /// Greatest number of steps from the target to a molecule that templates were tried on.
     pub depth: u32,
-    /// Routes told so far.
+    /// Routes sent so far.
     pub routes: u64,
-    /// The least cost of those, lower is better; null before the first.
+    /// Lowest cost of those routes; null before the first.
     pub best_cost: Option<f64>,
 }
 
-/// `event: route`: a validated route, once, when it is found. Some are found only as the answer is put together, and come with it.
+/// `event: route`: a validated route, sent once, when it is found. Some routes are found only while the answer is
+/// assembled, and come with it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct FoundRoute {
-    /// The route as an answer has it, without what hangs on the answer's other routes and its offers; its rank is among those told so
-    /// far. In the stream of a plan it is as an answer of an engine has it, reactions as nodes.
+    /// The route as in an answer, without the data that depends on the answer's other routes and offers. Its rank is
+    /// among the routes sent so far. The stream of a plan has the shape of an engine's answer, with reactions as
+    /// nodes.
     pub route: RouteGraph,
-    /// Its second key in the answer's `route_hierarchy`.
+    /// Second key of the route in the answer's `route_hierarchy`.
     pub backbone: String,
-    /// Reaction steps of its longest branch.
+    /// Reaction steps of the longest branch.
     pub steps: u32,
 }
 
-/// One event of a stream, as what reads server-sent events has it (WHATWG HTML, 9.2); its data is described by its name's own schema.
+/// One event of a stream, as clients of server-sent events receive it (WHATWG HTML, 9.2). Its data is described by
+/// the schema of its name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct StreamEvent {
-    /// What to go on after, by `Last-Event-ID`: a whole number, rising.
+    /// Id to resume after, sent as `Last-Event-ID`: a whole number that rises.
     #[schema(required = false)]
     pub id: String,
     /// `progress`, `route`, `answer` or `problem`; the last two end the stream.
@@ -46,17 +49,17 @@ pub struct StreamEvent {
     pub event: String,
     /// JSON in one line.
     pub data: String,
-    /// Milliseconds after which a stream that broke off is to be gone on with.
+    /// Milliseconds after which to reconnect to a stream that broke off.
     #[schema(required = false)]
     pub retry: u32,
 }
 
-/// `event: problem`: why there is no answer, as the operation without a stream would say it.
+/// `event: problem`: the reason why there is no answer, as the operation without a stream would report it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct StreamProblem {
-    /// The status code that the operation would have answered with.
+    /// Status code of the operation without a stream.
     #[schema(minimum = 400, maximum = 599)]
     pub status: u16,
-    /// What was wrong; null where the operation's body would be.
+    /// Error details; null where the operation's body would be null.
     pub detail: Option<Vec<ErrorItem>>,
 }

@@ -1,8 +1,8 @@
-//! The ways in which a registered application may get tokens.
+//! OAuth flows of registered applications.
 
 use std::{fmt, str::FromStr};
 
-/// A way to a token, as the `applications` table and `retort app add --flows` write it.
+/// An OAuth flow, as written by the `applications` table and `retort app add --flows`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Flow {
     /// Authorization code with PKCE (RFC 6749, section 4.1; RFC 7636).
@@ -11,7 +11,7 @@ pub enum Flow {
     Implicit,
     /// Device code (RFC 8628).
     Device,
-    /// Password (RFC 6749, section 4.3): the command line's own client alone.
+    /// Password (RFC 6749, section 4.3): only for the command line's own client.
     Password,
 }
 
@@ -19,7 +19,7 @@ impl Flow {
     /// Every flow.
     pub const ALL: [Self; 4] = [Self::Code, Self::Implicit, Self::Device, Self::Password];
 
-    /// The word for it.
+    /// Returns the name of the flow.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -37,11 +37,11 @@ impl fmt::Display for Flow {
     }
 }
 
-/// The text names no flow.
+/// Error for a text that names no flow.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no flow `{text}`; there are code, implicit, device and password")]
 pub struct FlowError {
-    /// What was read.
+    /// The text that was parsed.
     pub text: String,
 }
 

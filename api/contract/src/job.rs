@@ -1,4 +1,4 @@
-//! Jobs as they are stored, and how they can fail for good.
+//! Jobs as they are stored, and their permanent failures.
 
 use std::{fmt, str::FromStr, time::SystemTime};
 
@@ -8,18 +8,18 @@ use ulid::Ulid;
 
 use crate::{Country, RouteGraph, SampleId, StepCheck, TreeSearchRequest};
 
-/// A job's id: a ULID, the same in our tables, in apalis' and in every log line.
+/// A job's id: a ULID, the same in our tables, in those of apalis and in every log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobId(Ulid);
 
 impl JobId {
-    /// A new id.
+    /// Generates a new id.
     #[must_use]
     pub fn generate() -> Self {
         Self(Ulid::generate())
     }
 
-    /// The least id of all that are made from `at` on, to the millisecond: what is less was made before.
+    /// Returns the smallest id of all that are made from `at` on, to the millisecond. Smaller ids were made before.
     #[must_use]
     pub fn first_at(at: SystemTime) -> Self {
         let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -41,51 +41,51 @@ impl FromStr for JobId {
     }
 }
 
-/// Generate and store one sample.
+/// Job that generates and stores one sample.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SampleJob {
-    /// The id that the sample will have.
+    /// Id of the future sample.
     pub sample_id: SampleId,
-    /// The account that will own it.
+    /// Account that will own the sample.
     pub account_id: String,
     /// Molecules wanted, 1 to 10,000.
     pub size: u32,
-    /// The model asked for; `None` leaves the choice to the worker.
+    /// Requested model; `None` leaves the choice to the worker.
     pub model_id: Option<String>,
-    /// Same seed, same resources: same sample.
+    /// Random seed. The same seed and resources give the same sample.
     pub seed: u64,
-    /// When the caller stops waiting, by the clock of whoever submitted it. Nobody reads it but workers of before: what counts is
-    /// the queue's, by the database's clock.
+    /// Time at which the caller stops waiting, by the submitter's clock. Only older workers read it: the deadline
+    /// that counts is the queue's, by the database's clock.
     pub deadline: DateTime<Utc>,
 }
 
-/// Search for routes to one target.
+/// Job that searches for routes to one target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TreeSearchJob {
-    /// The request, checked.
+    /// The validated request.
     pub request: TreeSearchRequest,
-    /// Who asks, and so sees their organisation's vendors. None in jobs of the release before.
+    /// Account that asks, which decides the private vendors it sees. `None` in jobs of the previous release.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account_id: Option<String>,
-    /// The engine that is to do it: searchers that serve another are not dealt the job. `None`: any.
+    /// Required engine: only searchers that serve it claim the job. `None`: any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<String>,
-    /// Whether somebody wants to hear of it before it is done. Searchers of before do not know this, and tell nothing.
+    /// Progress events to publish. Older searchers do not know this field and publish none.
     #[serde(default, skip_serializing_if = "Told::is_nothing")]
     pub told: Told,
-    /// When the caller stops waiting, by the clock of whoever submitted it. Nobody reads it but workers of before: what counts is
-    /// the queue's, by the database's clock.
+    /// Time at which the caller stops waiting, by the submitter's clock. Only older workers read it: the deadline
+    /// that counts is the queue's, by the database's clock.
     pub deadline: DateTime<Utc>,
 }
 
-/// What is told of a search while it runs.
+/// Progress events that a running search publishes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Told {
-    /// Nothing but its answer.
+    /// No events, only the answer.
     #[default]
     Nothing,
-    /// How far it is, and its routes as they are found.
+    /// The progress, and each route when it is found.
     Events,
 }
 
@@ -95,80 +95,80 @@ impl Told {
     }
 }
 
-/// Make a plan that is stored: search, and store what was found with it.
+/// Job that runs the search of a stored plan and stores its result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlanJob {
-    /// The plan.
+    /// Id of the plan.
     pub plan_id: String,
-    /// The engine that is to do it: searchers that serve another are not dealt the job.
+    /// Required engine: only searchers that serve it claim the job.
     pub engine: String,
-    /// Seconds of a worker's slot that it is expected to take.
+    /// Expected seconds in a worker's slot.
     pub expected_seconds: f64,
 }
 
-/// Tell something of many molecules.
+/// Job of a bulk query: one question about many molecules.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LookJob {
-    /// Who asks, and so sees their organisation's vendors.
+    /// Account that asks, which decides the private vendors it sees.
     pub account_id: String,
-    /// The engine that is to do it: searchers that serve another are not dealt the job. `None`: any.
+    /// Required engine: only searchers that serve it claim the job. `None`: any.
     pub engine: Option<String>,
-    /// As they were written, 1 to 1,000; none where the catalogue is searched.
+    /// SMILES as the caller wrote them, 1 to 1,000; empty for a catalogue search.
     pub smiles: Vec<String>,
-    /// Seconds after its begin at which it ends, whatever is left.
+    /// Seconds after the start at which the query stops, finished or not.
     pub deadline_seconds: f64,
-    /// What is to be told.
+    /// The query.
     pub look: Look,
 }
 
-/// What is to be told of molecules.
+/// A bulk query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Look {
-    /// What each may be made of in one step.
+    /// One-step disconnections of each molecule.
     Expansions {
-        /// The most sets of precursors of each.
+        /// Maximum number of precursor sets of each molecule.
         limit: u32,
-        /// What the steps are held against.
+        /// Checks that the steps have to pass.
         check: StepCheck,
     },
-    /// Whether and where each is sold.
+    /// Availability and offers of each molecule.
     BuildingBlocks {
-        /// The delivery region; `None`: anywhere.
+        /// Delivery region; `None`: anywhere.
         ships_to: Option<Country>,
-        /// The most offers of each that are listed.
+        /// Maximum number of offers listed for each molecule.
         max_offers: u32,
-        /// Whether the InChIKey of each is told. Absent in jobs of earlier versions.
+        /// Set if the InChIKey of each is wanted. Absent in jobs of earlier versions.
         #[serde(default)]
         inchikey: bool,
     },
-    /// Whether a short search finds a way to make or buy each.
+    /// Short search for a way to make or buy each molecule.
     Synthesizability {
         /// Seconds that each search may take.
         max_seconds: f64,
     },
-    /// What a route gives with each in the place of a building block.
+    /// Product of a route with each molecule in place of a building block.
     Analogues {
         /// The route.
         route: Box<RouteGraph>,
         /// SMILES of the block.
         building_block: String,
     },
-    /// Which building blocks are like something.
+    /// Search of the catalogue for building blocks.
     Catalogue {
-        /// What they have to be like.
+        /// Search criterion.
         sought: Sought,
-        /// The most blocks.
+        /// Maximum number of blocks.
         limit: u32,
-        /// The delivery region; `None`: anywhere.
+        /// Delivery region; `None`: anywhere.
         ships_to: Option<Country>,
-        /// The most offers of each that are listed.
+        /// Maximum number of offers listed for each block.
         max_offers: u32,
     },
 }
 
 impl Look {
-    /// Its name; those of one kind take alike.
+    /// Returns the kind of query; queries of one kind take similar times.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -185,55 +185,55 @@ impl Look {
     }
 }
 
-/// What the catalogue is searched by.
+/// Search criterion of the catalogue.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "snake_case")]
 pub enum Sought {
-    /// The block that a molecule is bought as.
+    /// Block that is the same compound as a molecule.
     Structure {
         /// The molecule.
         smiles: String,
     },
-    /// Blocks that are like a molecule.
+    /// Blocks similar to a molecule.
     Similar {
         /// The molecule.
         smiles: String,
-        /// Their least Tanimoto similarity.
+        /// Minimum Tanimoto similarity.
         least: f64,
     },
-    /// Blocks in which a pattern occurs.
+    /// Blocks that contain a substructure.
     Substructure {
-        /// SMARTS, or SMILES.
+        /// SMARTS or SMILES.
         pattern: String,
     },
-    /// Blocks by how vendors number their entries.
+    /// Blocks by the catalogue numbers of their vendors.
     Number {
-        /// How the number begins, in capitals or not.
+        /// Prefix of the number, case-insensitive.
         text: String,
     },
 }
 
-/// What a worker tells of many molecules.
+/// Worker's answer to a bulk query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LookOutcome {
-    /// The body of the answer: JSON, gzipped, in Base64. A thousand molecules may be megabytes.
+    /// Body of the answer: gzipped JSON in Base64. A thousand molecules may take megabytes.
     pub zipped: String,
-    /// Seconds of work that it took, as accounts are charged.
+    /// Seconds of work, as charged to the account.
     pub worked_seconds: f64,
 }
 
-/// Make a sample that nobody waits for: what is to be made of it stands in its order.
+/// Job that makes an asynchronous sample. Its row in `sample_orders` says what to generate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrderJob {
-    /// The order, and the id that the sample will have.
+    /// Id of the asynchronous sample, which the finished sample keeps.
     pub sample_id: SampleId,
-    /// The model that it is drawn from: samplers that serve others are not dealt the job.
+    /// Required model: only samplers that serve it claim the job.
     pub model_id: String,
     /// Molecules wanted, 1 to 10,000.
     pub size: u32,
 }
 
-/// A [`SampleJob`] with the version of its shape; old versions go on decoding.
+/// A [`SampleJob`] with the version of its shape; old versions can still be decoded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "version")]
 pub enum StoredSampleJob {
@@ -242,7 +242,7 @@ pub enum StoredSampleJob {
     V1(SampleJob),
 }
 
-/// A [`TreeSearchJob`] with the version of its shape; old versions go on decoding.
+/// A [`TreeSearchJob`] with the version of its shape; old versions can still be decoded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "version")]
 pub enum StoredTreeSearchJob {
@@ -251,7 +251,7 @@ pub enum StoredTreeSearchJob {
     V1(TreeSearchJob),
 }
 
-/// A [`PlanJob`] with the version of its shape; old versions go on decoding.
+/// A [`PlanJob`] with the version of its shape; old versions can still be decoded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "version")]
 pub enum StoredPlanJob {
@@ -260,7 +260,7 @@ pub enum StoredPlanJob {
     V1(PlanJob),
 }
 
-/// A [`LookJob`] with the version of its shape; old versions go on decoding.
+/// A [`LookJob`] with the version of its shape; old versions can still be decoded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "version")]
 pub enum StoredLookJob {
@@ -269,7 +269,7 @@ pub enum StoredLookJob {
     V1(LookJob),
 }
 
-/// An [`OrderJob`] with the version of its shape; old versions go on decoding.
+/// An [`OrderJob`] with the version of its shape; old versions can still be decoded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "version")]
 pub enum StoredOrderJob {
@@ -278,7 +278,7 @@ pub enum StoredOrderJob {
     V1(OrderJob),
 }
 
-/// Why a job has no answer, for good: kept as its outcome and never retried.
+/// Permanent failure of a job: stored as its outcome and never retried.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "problem", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "fields named in the variant's doc")]
@@ -287,41 +287,42 @@ pub enum Problem {
     /// No live worker has loaded `model_id`.
     #[error("no model `{model_id}`")]
     UnknownModel { model_id: String },
-    /// The model gave only `reached` of the `wanted` distinct valid molecules within its bound on attempts.
+    /// The model gave only `reached` of the `wanted` distinct valid molecules within its limit of attempts.
     #[error("model `{model_id}` gave {reached} distinct valid molecules of the {wanted} wanted")]
     SizeUnreachable { model_id: String, wanted: u32, reached: u32 },
-    /// The worker refused the target that the API had let through.
+    /// The worker rejected the target although the API had accepted it.
     #[error("not a molecule that can be searched: {reason}")]
     BadTarget { reason: String },
     /// The deadline passed before the work was done.
     #[error("the deadline passed")]
     DeadlinePassed,
-    /// Its turn came too late for it to have the time that it was promised.
+    /// The job was claimed too late to get the time that it was promised.
     #[error("its turn came too late for the time that it was promised")]
     TooLate,
-    /// The caller hung up.
+    /// The caller disconnected.
     #[error("cancelled")]
     Cancelled,
-    /// An operator cancelled it.
+    /// An operator cancelled the job.
     #[error("cancelled by an operator")]
     CancelledByOperator,
-    /// The job was begun `attempts` times and no worker finished it; `cause` says why the last did not, where that is no fault of ours.
+    /// The job was started `attempts` times and no worker finished it. `cause` says why the last attempt failed, if
+    /// the fault was not ours.
     #[error("given up after {attempts} attempts")]
     Abandoned {
         attempts: u32,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cause: Option<Cause>,
     },
-    /// A fault of ours; the cause is in the worker's log under the job's id.
+    /// Internal error; the cause is in the worker's log under the job's id.
     #[error("internal error")]
     Internal,
 }
 
-/// What an attempt failed of beside ourselves.
+/// External cause of a failed attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Cause {
-    /// The database was away, or had no room.
+    /// The database was unavailable or out of space.
     Database,
 }

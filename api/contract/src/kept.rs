@@ -1,4 +1,4 @@
-//! Bodies of the routes that somebody keeps.
+//! Bodies of kept routes, which an account has saved.
 
 use std::collections::BTreeMap;
 
@@ -8,54 +8,54 @@ use utoipa::ToSchema;
 
 use crate::{PricingAnnotation, RouteGraph, TreeSearchRequest};
 
-/// The most molecules of a route that is kept.
+/// Maximum number of molecules of a kept route.
 pub const MAX_KEPT_NODES: usize = 1_000;
 
-/// The most routes that an account keeps.
+/// Maximum number of kept routes of an account.
 pub const MAX_KEPT: i64 = 10_000;
 
 /// Body of `POST /synth/v1/routes`.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KeptRouteRequest {
-    /// What was searched for.
+    /// Request of the search.
     pub parameters: TreeSearchRequest,
-    /// The route, as a tree search answers it or as it was worked on since: a tree or graph of at most 1,000 molecules without a
-    /// cycle, the target first, each molecule once.
+    /// The route, as returned by a tree search or edited since. It is a tree or an acyclic graph of at most 1,000
+    /// molecules, the target first, each molecule once.
     pub route: RouteGraph,
-    /// Offers for what it buys, as the search answered them.
+    /// Offers for the route's building blocks, as the search returned them.
     #[schema(required = false, max_items = 10_000)]
     pub pricing_annotations: Vec<PricingAnnotation>,
-    /// What it is called.
+    /// Name of the route.
     #[schema(max_length = 255, pattern = r"^[^\x00]*$", nullable)]
     pub name: Option<String>,
-    /// What there is to say of it.
+    /// Note on the route.
     #[schema(max_length = 4000, pattern = r"^[^\x00]*$", nullable)]
     pub note: Option<String>,
-    /// Whether it has a star.
+    /// True if the route is starred.
     #[schema(required = false, default = false)]
     pub starred: bool,
 }
 
-/// Body of `PATCH /synth/v1/routes/{route_id}`: what is absent stays as it is.
+/// Body of `PATCH /synth/v1/routes/{route_id}`; absent fields stay unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KeptRouteChange {
-    /// What it is called from now on; null for nothing.
+    /// New name; null removes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, max_length = 255, pattern = r"^[^\x00]*$")]
     pub name: Option<Option<String>>,
-    /// What there is to say of it; null for nothing.
+    /// New note; null removes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, max_length = 4000, pattern = r"^[^\x00]*$")]
     pub note: Option<Option<String>>,
-    /// Whether it has a star.
+    /// True to star the route, false to remove the star.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub starred: Option<bool>,
 }
 
-/// A route that somebody keeps.
+/// A kept route.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct KeptRoute {
     /// Unique resource identifier.
@@ -64,25 +64,26 @@ pub struct KeptRoute {
     /// Resource type: `route`.
     #[schema(value_type = String, pattern = r"^\w+$")]
     pub object: KeptRouteObject,
-    /// Since when it is kept.
+    /// Time at which the route was saved.
     pub created_at: DateTime<Utc>,
-    /// When its name, note or star last changed.
+    /// Time of the last change of name, note or star.
     pub updated_at: DateTime<Utc>,
-    /// What it is called.
+    /// Name of the route.
     pub name: Option<String>,
-    /// What there is to say of it.
+    /// Note on the route.
     pub note: Option<String>,
-    /// Whether it has a star.
+    /// True if the route is starred.
     pub starred: bool,
-    /// Whether the caller keeps it, and so may change and delete it; else another member of the organisation does.
+    /// True if the caller keeps the route and may change and delete it; false if another member of the organisation
+    /// does.
     pub is_own: bool,
-    /// What was searched for.
+    /// Request of the search.
     pub parameters: TreeSearchRequest,
-    /// What it is like.
+    /// Key figures of the route.
     pub figures: RouteFigures,
     /// The route; null in lists.
     pub route: Option<RouteGraph>,
-    /// Offers for what it buys, of the time when it was kept; null in lists.
+    /// Offers for the route's building blocks at the time when it was saved; null in lists.
     pub pricing_annotations: Option<Vec<PricingAnnotation>>,
 }
 
@@ -95,25 +96,25 @@ pub enum KeptRouteObject {
     Route,
 }
 
-/// What a route is like, in figures; null where one is not known.
+/// Key figures of a route; null where one is not known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RouteFigures {
-    /// Its reactions.
+    /// Number of reactions.
     pub steps: u32,
-    /// US dollars for what it orders.
+    /// Price of the orders in USD.
     pub price_usd: Option<f64>,
-    /// Days until all of its blocks are there.
+    /// Days until all building blocks have arrived.
     pub lead_time_days: Option<f64>,
-    /// The product of its steps' plausibilities.
+    /// Product of the plausibilities of its steps.
     #[schema(minimum = 0, maximum = 1)]
     pub plausibility: Option<f64>,
 }
 
 impl RouteFigures {
-    /// The figures of `route`.
+    /// Computes the figures of `route`.
     #[must_use]
     pub fn of(route: &RouteGraph) -> Self {
-        // Every edge of a step says how plausible the step is.
+        // Every edge of a step carries the plausibility of the step.
         let steps = route.edges.iter().map(|edge| (edge.source.as_str(), edge.plausibility));
         let steps: BTreeMap<_, _> = steps.collect();
         let standing = route.graph.as_ref();
@@ -125,7 +126,7 @@ impl RouteFigures {
         }
     }
 
-    /// The same without what rests on offers.
+    /// Returns the figures without those that depend on offers.
     #[must_use]
     pub const fn without_offers(self) -> Self {
         Self { price_usd: None, lead_time_days: None, ..self }

@@ -1,10 +1,10 @@
-//! The types that both sides of the queue speak: wire bodies, jobs, outcomes.
+//! Types shared by both sides of the queue: wire bodies, jobs, outcomes.
 //!
-//! One shape per boundary: the HTTP bodies follow the service's contract field by field, a job is what the
-//! API stores, an outcome is what a worker answers. Nothing here does I/O or is async, so that a stored job
-//! can be replayed by hand and a change of shape shows up in the golden files of `tests/`.
+//! There is one shape per boundary. HTTP bodies follow the service's contract field by field, a job is what the API
+//! stores, an outcome is what a worker answers. Nothing here does I/O or is async. So a stored job can be replayed by
+//! hand, and a change of shape shows up in the golden files of `tests/`.
 
-// Nothing that a stranger wrote ends a request by a panic, or becomes another number.
+// No input from outside may cause a panic or be silently turned into another number.
 #![cfg_attr(
     not(test),
     warn(

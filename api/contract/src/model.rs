@@ -12,65 +12,66 @@ use crate::ListObject;
 /// A generative model that samples can be drawn from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Model {
-    /// The id by which `model_id` names it.
+    /// Id of the model, used as `model_id`.
     #[schema(pattern = r"^\w+$", example = "druglike_gru")]
     pub id: String,
     /// Resource type: `model`.
     #[schema(value_type = String, pattern = r"^\w+$", example = "model")]
     pub object: ModelObject,
-    /// Molecules that are ready to be handed out at once.
+    /// Molecules that can be handed out at once.
     #[schema(minimum = 0)]
     pub molecules_ready: u64,
-    /// Figures of the conditions that samples are drawn under, without the properties' distributions.
+    /// Figures by sampling condition, without the distributions of the properties.
     #[serde(default)]
     #[schema(value_type = Object)]
     pub summary: Map<String, Value>,
-    /// What there is to know of how it was made: `created`, `architecture`, `training_data`, `licence`; what is not known is absent.
+    /// Known facts about how the model was made: `created`, `architecture`, `training_data`, `licence`. Unknown ones
+    /// are absent.
     #[serde(default)]
     #[schema(value_type = Object)]
     pub metadata: Map<String, Value>,
-    /// What it says of itself.
+    /// Model card from the model's own files.
     #[serde(flatten)]
     pub card: ModelCard,
 }
 
-/// What a model's pack says of the model, for people to choose by.
+/// Description of a model in its pack, for people who choose one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct ModelCard {
-    /// What people call it.
+    /// Display name.
     pub name: Option<String>,
-    /// Another one gives other molecules.
+    /// Version; another version gives other molecules.
     pub version: Option<String>,
-    /// One line.
+    /// Description in one line.
     pub description: String,
-    /// The day it was made.
+    /// Day on which the model was made.
     #[schema(value_type = Option<String>, format = Date)]
     pub created: Option<NaiveDate>,
     /// Kind and size of the network.
     pub architecture: Option<String>,
-    /// What it learned from.
+    /// Training data.
     pub training_data: Option<String>,
     /// SPDX expression of the weights' licence.
     pub licence: Option<String>,
-    /// Figures by the conditions that they were measured under, such as `constrained_temperature_1`; those of what it learned from are
-    /// called `training_set`.
+    /// Figures by the conditions that they were measured under, such as `constrained_temperature_1`. Those of the
+    /// training data are under `training_set`.
     #[serde(deserialize_with = "readable")]
     pub metrics: BTreeMap<String, ModelMetrics>,
 }
 
 impl ModelCard {
-    /// Where the figures of what a model learned from are, among those of what it writes.
+    /// Key of the training data's figures among those of the model's output.
     pub const TRAINING_SET: &str = "training_set";
 }
 
-/// What strings of a model were measured to be under some conditions; what is not known is absent.
+/// Measured figures of a model's strings under some conditions; unknown ones are absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ModelMetrics {
-    /// Raw strings that were measured.
+    /// Number of raw strings measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n_strings: Option<u64>,
-    /// Molecules that were measured, of a training set.
+    /// Number of molecules measured, for a training set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n_molecules: Option<u64>,
     /// Share of the raw strings that are molecules.
@@ -85,15 +86,15 @@ pub struct ModelMetrics {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 1)]
     pub novelty: Option<f64>,
-    /// Likeness to known molecules: GuacaMol's score, the mean of that of nine properties.
+    /// Similarity to known molecules: GuacaMol's score, the mean over nine properties.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 1)]
     pub kl_score: Option<f64>,
-    /// How the distinct molecules' properties are distributed, by property: `bertz_complexity`, `crippen_logp`,
+    /// Distribution of each property over the distinct molecules: `bertz_complexity`, `crippen_logp`,
     /// `molecular_weight` (daltons), `polar_surface` (square ångströms), `hydrogen_bond_acceptors`,
-    /// `hydrogen_bond_donors`, `rotatable_bonds`, `aliphatic_rings`, `aromatic_rings`, `heavy_atoms`. Those of `training_set` are
-    /// `OpenChemLib`'s, which the console measures samples by: `molecular_weight`, `logp`, `polar_surface`, `acceptors`, `donors`,
-    /// `rotatable`, `rings`.
+    /// `hydrogen_bond_donors`, `rotatable_bonds`, `aliphatic_rings`, `aromatic_rings`, `heavy_atoms`. Those of
+    /// `training_set` are computed by `OpenChemLib`, which the console uses for samples: `molecular_weight`, `logp`,
+    /// `polar_surface`, `acceptors`, `donors`, `rotatable`, `rings`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub properties: BTreeMap<String, PropertyDistribution>,
     /// Further figures, such as `internal_diversity`.
@@ -101,7 +102,7 @@ pub struct ModelMetrics {
     pub other: Map<String, Value>,
 }
 
-/// How a property is distributed over molecules.
+/// Distribution of a property over molecules.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PropertyDistribution {
     /// The mean.
@@ -118,28 +119,29 @@ pub struct PropertyDistribution {
     pub p75: f64,
     /// 95 % of the molecules are below it.
     pub p95: f64,
-    /// How like the distribution is to that of known molecules: exp(-KL) of the two histograms.
+    /// Similarity of the distribution to that of known molecules: exp(-KL) of the two histograms.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 1)]
     pub likeness: Option<f64>,
-    /// How many molecules there are from where to where.
+    /// Histogram of the property.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub histogram: Option<PropertyHistogram>,
 }
 
-/// Bars of one width, the first of which begins at `start`; what lies beyond either end counts in the bar there.
+/// Bars of equal width, the first of which begins at `start`. Values beyond either end count in the outermost bar.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PropertyHistogram {
-    /// Where the first bar begins.
+    /// Start of the first bar.
     pub start: f64,
-    /// How wide each bar is.
+    /// Width of each bar.
     #[schema(exclusive_minimum = 0.0)]
     pub width: f64,
-    /// The molecules of each bar.
+    /// Number of molecules in each bar.
     pub counts: Vec<u64>,
 }
 
-/// Packs are made by anybody: conditions whose figures make no sense are left out, and the rest of the card stands.
+/// Reads metrics leniently, since anybody can make a pack: conditions with senseless figures are left out, and the
+/// rest of the card is kept.
 fn readable<'de, D: Deserializer<'de>>(input: D) -> Result<BTreeMap<String, ModelMetrics>, D::Error> {
     let metrics = Map::<String, Value>::deserialize(input)?;
     Ok(metrics.into_iter().filter_map(|(name, of)| Some((name, serde_json::from_value(of).ok()?))).collect())
@@ -158,22 +160,23 @@ pub struct ModelList {
     pub object: ListObject,
 }
 
-/// Whether samples can be drawn from a model.
+/// Availability of a model for sampling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ModelStatus {
-    /// How the model stands.
+    /// Status of the model.
     pub status: ModelStanding,
 }
 
-/// How a model stands, in the words of this API family's clients.
+/// Status of a model, in the words of this API family's clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ModelStanding {
-    /// A live sampler serves it and has what it keeps ready: samples come at once.
+    /// A live sampler serves the model and has its stock of molecules ready: samples come at once.
     Online,
-    /// A live sampler serves it and has nothing ready of it yet: the first samples are drawn while their callers wait.
+    /// A live sampler serves the model but has no molecules ready: the first samples are drawn while their callers
+    /// wait.
     Idle,
-    /// Samplers served it within the last day, and none that lives does.
+    /// No live sampler serves the model, but one did within the last day.
     Offline,
 }
 

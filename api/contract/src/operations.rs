@@ -1,174 +1,174 @@
-//! What operators see of an installation: the bodies under `/operations/v1`.
+//! Operators' view of an installation: the bodies under `/operations/v1`.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// An installation at one moment. Lists are bounded; how many there are of what a list may have too few of is said.
+/// State of an installation at one moment. Lists are bounded; the total is given where a list may be cut off.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct OperationsState {
-    /// When it was so, by the database's clock, as all times here.
+    /// Time of this state, by the database's clock, as all times here.
     pub at: DateTime<Utc>,
-    /// The queues, in one order always.
+    /// The queues, always in the same order.
     pub queues: Vec<QueueState>,
-    /// The worker processes that live or did until a moment ago, by queue and name.
+    /// Worker processes that are alive or were until a moment ago, by queue and name.
     pub workers: Vec<WorkerState>,
-    /// What runs, then what waits, each in the order of its turn; 200 at most.
+    /// Running jobs, then waiting ones, each in queue order; 200 at most.
     pub jobs: Vec<JobInFlight>,
-    /// How many jobs are in flight.
+    /// Number of jobs in flight.
     #[schema(minimum = 0)]
     pub jobs_total: i64,
-    /// The jobs that ended without what their callers wanted, the last one first; 50 at most.
+    /// Jobs that ended without the result that their callers wanted, the latest first; 50 at most.
     pub failures: Vec<FailedJob>,
-    /// How many of them are remembered.
+    /// Number of such jobs on record.
     #[schema(minimum = 0)]
     pub failures_total: i64,
     /// The generative models, by id.
     pub reservoirs: Vec<ReservoirState>,
-    /// What can be bought.
+    /// Catalogue of building blocks.
     pub catalogue: CatalogueState,
 }
 
-/// A queue and who works on it.
+/// State of a queue and its workers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct QueueState {
-    /// Its name.
+    /// Name of the queue.
     pub queue: String,
-    /// Jobs that wait.
+    /// Number of waiting jobs.
     #[schema(minimum = 0)]
     pub waiting: i64,
-    /// Jobs that workers have in hand; a few more than `slots` where some of them are quick or guests.
+    /// Number of jobs that workers have claimed; it may exceed `slots` by a few quick jobs or jobs in reserved slots.
     #[schema(minimum = 0)]
     pub busy: i64,
-    /// Jobs that the live workers run at once.
+    /// Number of jobs that the live workers run at once.
     #[schema(minimum = 0)]
     pub slots: i64,
-    /// How long the job waits that has waited longest; 0 where none does.
+    /// Waiting time of the job that has waited longest; 0 where none waits.
     pub oldest_wait_seconds: f64,
-    /// Since when it is paused, and by whom; `null`: it is not.
+    /// Start and author of the pause; `null`: not paused.
     pub paused: Option<QueuePause>,
 }
 
-/// An operator's pause: nothing is dealt to workers, and nothing new is taken.
+/// An operator's pause: workers claim no jobs, and new ones are rejected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct QueuePause {
-    /// When it began.
+    /// Start of the pause.
     pub since: DateTime<Utc>,
-    /// Whose account did it.
+    /// Account of the operator.
     pub by: String,
 }
 
 /// A worker process.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct WorkerState {
-    /// Its name, another one at every start.
+    /// Name of the process, new at every start.
     pub name: String,
-    /// The queue that it takes jobs of: its role.
+    /// Queue that it takes jobs from: its role.
     pub queue: String,
-    /// What its machine is called.
+    /// Name of its machine.
     pub host: Option<String>,
-    /// When it started.
+    /// Time at which it started.
     pub started_at: DateTime<Utc>,
-    /// When it last said that it lives.
+    /// Time of its last heartbeat.
     pub last_seen: DateTime<Utc>,
-    /// Whether it takes jobs; one that was told to stop, or is silent for some seconds, does not.
+    /// True if it takes jobs; false if it is shutting down or has been silent for some seconds.
     pub live: bool,
     /// Jobs that it runs at once.
     #[schema(minimum = 0)]
     pub slots: i32,
-    /// Places beside them, for jobs that lie ready and for accounts that have nothing in hand.
+    /// Additional slots, for jobs whose answers are ready and for accounts without a running job.
     #[schema(minimum = 0)]
     pub more_places: i32,
     /// The generative models that it serves.
     pub models: Vec<String>,
-    /// The jobs that it has in hand.
+    /// Ids of the jobs that it has claimed.
     pub holds: Vec<String>,
 }
 
-/// Whether a worker has a job in hand.
+/// State of a job in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum JobState {
-    /// None has.
+    /// No worker has claimed the job.
     Waiting,
-    /// One has.
+    /// A worker has claimed the job.
     Running,
 }
 
-/// A job that somebody waits for, or that an operator has sent on its way again.
+/// A job with a waiting caller, or one that an operator has requeued.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct JobInFlight {
-    /// Its id.
+    /// Id of the job.
     pub id: String,
-    /// Its queue.
+    /// Queue of the job.
     pub queue: String,
-    /// Whose it is: an e-mail address, or the id of an account that has gone.
+    /// Owner: an e-mail address, or the id of an account that no longer exists.
     pub account: String,
-    /// What jobs it takes as long as.
+    /// Kind of job; jobs of one kind take similar times.
     pub kind: String,
-    /// The generative model that it needs.
+    /// Required generative model.
     pub model_id: Option<String>,
-    /// Whether a worker has it in hand.
+    /// State of the job.
     pub state: JobState,
-    /// How often it was begun.
+    /// Number of attempts begun.
     #[schema(minimum = 0)]
     pub attempts: i32,
-    /// When it was submitted, or sent on its way again.
+    /// Time at which it was submitted or requeued.
     pub enqueued_at: DateTime<Utc>,
-    /// When its last attempt began.
+    /// Start of its last attempt.
     pub started_at: Option<DateTime<Utc>>,
-    /// Until when somebody waits for it.
+    /// Time until which the caller waits.
     pub deadline: DateTime<Utc>,
-    /// The worker that has it in hand.
+    /// Worker that has claimed it.
     pub worker: Option<String>,
 }
 
-/// A job that ended without what its caller wanted; one that its caller left is not among these.
+/// A job that ended without the result that its caller wanted. Jobs whose callers disconnected are not included.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct FailedJob {
-    /// Its id.
+    /// Id of the job.
     pub id: String,
-    /// Its queue.
+    /// Queue of the job.
     pub queue: String,
-    /// Whose it was: an e-mail address, or the id of an account that has gone.
+    /// Owner: an e-mail address, or the id of an account that no longer exists.
     pub account: String,
-    /// The generative model that it needed.
+    /// Required generative model.
     pub model_id: Option<String>,
-    /// How often it was begun.
+    /// Number of attempts begun.
     #[schema(minimum = 0)]
     pub attempts: i32,
-    /// When it ended.
+    /// Time at which it ended.
     pub failed_at: DateTime<Utc>,
-    /// What became of it, for programs: `abandoned`, `deadline_passed`, `cancelled_by_operator` …
+    /// Machine-readable reason: `abandoned`, `deadline_passed`, `cancelled_by_operator` …
     pub problem: String,
-    /// The same for people, with the last attempt's error or the operator who cancelled it.
+    /// Human-readable reason, with the last attempt's error or the operator who cancelled the job.
     pub error: String,
 }
 
-/// What lies ready of a generative model.
+/// Ready molecules of a generative model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ReservoirState {
-    /// The model.
+    /// Id of the model.
     pub model_id: String,
-    /// Molecules that lie ready.
+    /// Number of molecules that are ready.
     #[schema(minimum = 0)]
     pub ready: i64,
-    /// How many samplers keep ready; `null` where none says so, or no live one serves the model.
+    /// Number that samplers keep ready; `null` where none reports it or no live one serves the model.
     #[schema(minimum = 0)]
     pub target: Option<i64>,
 }
 
-/// The catalogue.
+/// State of the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CatalogueState {
     /// A number that rises with every import.
     pub version: i64,
-    /// Molecules that can be bought.
+    /// Number of molecules that can be bought.
     #[schema(minimum = 0)]
     pub building_blocks: i64,
-    /// Vendors' offers for them.
+    /// Number of vendor offers for them.
     #[schema(minimum = 0)]
     pub offers: i64,
-    /// When it was last changed; `null`: before this was kept, or never.
+    /// Time of its last change; `null`: never changed, or before this was recorded.
     pub imported_at: Option<DateTime<Utc>>,
 }

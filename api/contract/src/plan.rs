@@ -1,4 +1,4 @@
-//! Bodies of the asynchronous tree searches: plans, and batches of them.
+//! Bodies of asynchronous tree searches: plans, and batches of them.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -8,14 +8,14 @@ use crate::{
     EngineAnswer, RouteFigures, RouteGraph, TreeSearchRequest, TreeSearchResult, sample::ListObject,
 };
 
-/// The most targets of one batch.
+/// Maximum number of targets of one batch.
 pub const MAX_BATCH: usize = 100_000;
 
 /// Body of `POST /synth-batches/v1/plans`.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlanRequest {
-    /// What is searched for, and by which engine.
+    /// Search request and engine.
     pub parameters: PlanParameters,
     /// Optional name of the plan.
     #[schema(max_length = 255, pattern = r"^[^\x00]*$", nullable)]
@@ -23,16 +23,18 @@ pub struct PlanRequest {
     /// Optional description of the plan.
     #[schema(max_length = 4000, pattern = r"^[^\x00]*$", nullable)]
     pub description: Option<String>,
-    /// Id of a search that the account asked for as a stream, as its `Content-Location` has it, with just these parameters: what it found
-    /// is the plan's result, and nothing is searched for again. Good until some minutes after the search's end.
+    /// Id of a streamed search that the account ran with exactly these parameters, as in its `Content-Location`. Its
+    /// result becomes the plan's result, without another search. Valid until some minutes after the end of the
+    /// search.
     #[schema(min_length = 1, max_length = 255, pattern = r"^\w+$", nullable)]
     pub search_id: Option<String>,
 }
 
-/// A tree search request, and the engine that is to do it.
+/// A tree search request and the engine that runs it.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct PlanParameters {
-    /// As for a tree search that is waited for; `max_seconds` are the search's own, however long it stands aside for others.
+    /// The search request, as for a synchronous tree search. `max_seconds` counts search time only, not time for
+    /// which others preempt the search.
     #[serde(flatten)]
     pub request: TreeSearchRequest,
     /// The engine, one of those that live searchers serve; by default the first of them.
@@ -40,25 +42,25 @@ pub struct PlanParameters {
     pub engine: String,
 }
 
-/// How a plan stands.
+/// Status of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanStatus {
-    /// It waits for its turn.
+    /// The plan waits in the queue.
     Pending,
-    /// A searcher works on it.
+    /// A searcher is working on the plan.
     Processing,
     /// There is a result.
     Completed,
-    /// There is none, and will be none; `error` says why.
+    /// There is no result and there will be none; `error` gives the reason.
     Failed,
-    /// Somebody cancelled it.
+    /// A user or an operator cancelled the plan.
     Cancelled,
-    /// Its batch was deleted; no plan is shown any more then.
+    /// The plan's batch was deleted. Such a plan is no longer shown.
     Archived,
 }
 
-/// A tree search that nobody waits for.
+/// An asynchronous tree search.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Plan {
     /// Unique resource identifier.
@@ -67,46 +69,46 @@ pub struct Plan {
     /// Resource type: `plan`.
     #[schema(value_type = String, pattern = r"^\w+$")]
     pub object: PlanObject,
-    /// When it was asked for.
+    /// Time of the request.
     pub created_at: DateTime<Utc>,
-    /// When it last changed.
+    /// Time of the last change.
     pub updated_at: DateTime<Utc>,
-    /// The batch that it belongs to, if any.
+    /// Batch of the plan, if any.
     pub batch_id: Option<String>,
-    /// How it stands.
+    /// Status of the plan.
     pub status: PlanStatus,
-    /// What is searched for.
+    /// Search request and engine.
     pub parameters: PlanParameters,
-    /// Its name.
+    /// Name of the plan.
     pub name: Option<String>,
-    /// Its description.
+    /// Description of the plan.
     pub description: Option<String>,
-    /// What was found, once it is completed; null in lists.
+    /// Result of the search, once completed; null in lists.
     pub result: Option<EngineAnswer>,
-    /// What the result is like, in lists too; null until it is completed, and where an earlier release completed it.
+    /// Key figures of the result, in lists too; null until completed, and where an earlier release completed it.
     pub figures: Option<PlanFigures>,
-    /// Why there is no result, where it failed.
+    /// Reason of a failure.
     pub error: Option<String>,
 }
 
-/// What came of a plan, in figures: those of its best route, null where there is none or where they are not known.
+/// Key figures of a plan's result and its best route; null where there is no route or a figure is not known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PlanFigures {
-    /// How many routes its result has.
+    /// Number of routes in the result.
     pub routes: u32,
-    /// The reactions of the best one.
+    /// Number of reactions of the best route.
     pub steps: Option<u32>,
-    /// US dollars for what it orders.
+    /// Price of its orders in USD.
     pub price_usd: Option<f64>,
-    /// Days until all of its blocks are there.
+    /// Days until all its building blocks have arrived.
     pub lead_time_days: Option<f64>,
-    /// The product of its steps' plausibilities.
+    /// Product of the plausibilities of its steps.
     #[schema(minimum = 0, maximum = 1)]
     pub plausibility: Option<f64>,
 }
 
 impl PlanFigures {
-    /// The figures of `result`.
+    /// Computes the figures of `result`.
     #[must_use]
     pub fn of(result: &TreeSearchResult) -> Self {
         let routes = result.route_hierarchy.values().flat_map(|groups| groups.values()).flatten().flatten();
@@ -121,7 +123,7 @@ impl PlanFigures {
         }
     }
 
-    /// The same without what rests on offers.
+    /// Returns the figures without those that depend on offers.
     #[must_use]
     pub const fn without_offers(self) -> Self {
         Self { price_usd: None, lead_time_days: None, ..self }
@@ -141,13 +143,13 @@ pub enum PlanObject {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BatchRequest {
-    /// SMILES of the targets, each as for a tree search. Those that are the same molecule are searched for once.
+    /// SMILES of the targets, each as for a tree search. Targets that are the same molecule share one search.
     #[schema(min_items = 1, max_items = 100_000)]
     pub smiles: Vec<String>,
-    /// What each of the targets is called, in their order, null for one that has no name; each is the `name` of its plan.
+    /// Names of the targets, in their order, null for one without a name; each becomes the `name` of its plan.
     #[schema(min_items = 1, max_items = 100_000, value_type = Option<Vec<Option<String>>>, nullable)]
     pub names: Option<Vec<Option<String>>>,
-    /// What each is searched for with.
+    /// Search parameters of all targets.
     pub parameters: BatchParameters,
     /// Optional name of the batch.
     #[schema(max_length = 255, pattern = r"^[^\x00]*$", nullable)]
@@ -157,7 +159,7 @@ pub struct BatchRequest {
     pub description: Option<String>,
 }
 
-/// A tree search request without its target, and the engine that is to do it.
+/// A tree search request without its target, and the engine that runs it.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct BatchParameters {
     /// As for a tree search.
@@ -168,7 +170,7 @@ pub struct BatchParameters {
     pub engine: String,
 }
 
-/// Targets that were asked for together, each with a plan.
+/// Targets that were submitted together, each with a plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Batch {
     /// Unique resource identifier.
@@ -177,38 +179,38 @@ pub struct Batch {
     /// Resource type: `batch`.
     #[schema(value_type = String, pattern = r"^\w+$")]
     pub object: BatchObject,
-    /// When it was asked for.
+    /// Time of the request.
     pub created_at: DateTime<Utc>,
-    /// When it, or a plan of it, last changed.
+    /// Time of the last change of the batch or one of its plans.
     pub updated_at: DateTime<Utc>,
-    /// Its name.
+    /// Name of the batch.
     pub name: Option<String>,
-    /// Its description.
+    /// Description of the batch.
     pub description: Option<String>,
-    /// How many plans it has, one a target.
+    /// Number of plans, one a target.
     #[schema(minimum = 1, maximum = 100_000)]
     pub plan_count: i32,
-    /// Whether all of its plans are stored: always true.
+    /// True if all plans are stored: always true.
     pub plans_created: bool,
-    /// How far it has come; absent in lists.
+    /// Progress of the batch; absent in lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<BatchProgress>,
 }
 
-/// How many plans of a batch stand how.
+/// Number of plans of a batch in each status.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct BatchProgress {
-    /// Plans that wait for their turn.
+    /// Plans that wait in the queue.
     pub pending: i64,
     /// Plans that searchers work on.
     pub processing: i64,
     /// Plans with a result.
     pub completed: i64,
-    /// Plans without one.
+    /// Plans that failed.
     pub failed: i64,
     /// Plans that were cancelled.
     pub cancelled: i64,
-    /// Seconds until the last plan has ended, at the pace since the first ended; null where none has.
+    /// Estimated seconds until the last plan ends, at the pace since the first one ended; null where none has.
     pub seconds_left: Option<f64>,
 }
 
@@ -221,13 +223,13 @@ pub enum BatchObject {
     Batch,
 }
 
-/// A resource that is gone.
+/// Confirmation of a deletion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Deleted {
-    /// What it was called.
+    /// Id of the deleted resource.
     #[schema(pattern = r"^\w+$")]
     pub id: String,
-    /// What it was, such as `plan` or `batch`.
+    /// Type of the deleted resource, such as `plan` or `batch`.
     #[schema(value_type = String, pattern = r"^\w+$")]
     pub object: &'static str,
     /// Always true.
@@ -242,18 +244,18 @@ pub struct Page<T> {
     pub object: ListObject,
     /// The page; may hold fewer items than `limit` when fewer exist.
     pub items: Vec<T>,
-    /// Whether there are older ones.
+    /// True if there are older items.
     pub has_next: bool,
-    /// Whether there are newer ones.
+    /// True if there are newer items.
     pub has_previous: bool,
 }
 
 /// An engine: a retrosynthesis model that live searchers serve.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Engine {
-    /// Its name.
+    /// Name of the engine.
     pub name: String,
-    /// Plans of all accounts that wait for it or are being worked on.
+    /// Plans of all accounts that wait for the engine or that it is working on.
     #[schema(minimum = 0)]
     pub queue_length: i64,
 }
@@ -261,13 +263,13 @@ pub struct Engine {
 /// A library of building blocks: a vendor whose offers searches of the account may use.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Library {
-    /// Its name.
+    /// Name of the library.
     pub name: String,
 }
 
-/// The version that answers.
+/// Version of the service.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Version {
-    /// As `retort --version` has it.
+    /// Version as printed by `retort --version`.
     pub version: &'static str,
 }

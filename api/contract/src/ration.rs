@@ -1,26 +1,26 @@
-//! What accounts have only so much of.
+//! Quotas and rate limits of accounts.
 
 use std::{fmt, str::FromStr};
 
-/// A ration, by the name that headers, the database and `retort account ration` give it.
+/// A quota, by its name in headers, the database and `retort account ration`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ration {
     /// Samples created.
     SamplesCreate,
     /// Molecules in the samples created.
     Molecules,
-    /// Everything that costs little: lists, retrievals, deletions.
+    /// Cheap operations: lists, retrievals, deletions.
     Reads,
     /// Tree searches.
     TreeSearch,
     /// Seconds that those searches may take.
     SearchSeconds,
-    /// Megabytes of plans and kept routes: of these not a minute's, but all that are stored.
+    /// Megabytes of plans and kept routes: the total stored, not the amount a minute.
     StoredMegabytes,
 }
 
 impl Ration {
-    /// Every ration.
+    /// Every quota.
     pub const ALL: [Self; 6] = [
         Self::SamplesCreate,
         Self::Molecules,
@@ -30,7 +30,7 @@ impl Ration {
         Self::StoredMegabytes,
     ];
 
-    /// Its name.
+    /// Returns the name of the quota.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -50,14 +50,14 @@ impl fmt::Display for Ration {
     }
 }
 
-/// The text names no ration.
+/// Error for a text that names no quota.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "there is no ration `{text}`; there are samples-create, molecules, reads, treesearch, search-seconds and \
     stored-megabytes"
 )]
 pub struct RationError {
-    /// What was read.
+    /// The text that was parsed.
     pub text: String,
 }
 

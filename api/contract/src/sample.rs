@@ -17,7 +17,8 @@ pub struct SampleRequest {
     /// Number of molecules to generate.
     #[schema(minimum = 1, maximum = 10000, example = 10)]
     pub size: u32,
-    /// Model to use. When omitted, the default model of the installation is used, or while no sampler serves it another that ships.
+    /// Model to use. When omitted, the default model of the installation is used; while no sampler serves that one,
+    /// another model that ships with the service.
     #[serde(default)]
     #[schema(pattern = r"^\w+$", nullable = true)]
     pub model_id: Option<String>,
@@ -35,35 +36,36 @@ pub struct Sample {
     /// Identifier of the model used for generation.
     #[schema(pattern = r"^\w+$")]
     pub model_id: String,
-    /// Generated SMILES structures, unique and canonical; as many as the `size` requested at creation, and none before it is completed.
+    /// Generated SMILES structures, unique and canonical; as many as the `size` requested at creation. Empty until
+    /// the sample is completed.
     pub smiles: Vec<String>,
     /// Creation timestamp.
     #[schema(required = false)]
     pub created_at: DateTime<Utc>,
-    /// How it stands: `completed` always, but for one that nobody waits for.
+    /// Status: always `completed`, except for asynchronous samples.
     #[serde(default)]
     pub status: SampleStatus,
-    /// The sample batch that it is a chunk of, if any.
+    /// Sample batch that this sample is a chunk of, if any.
     #[serde(default)]
     #[schema(pattern = r"^\w+$")]
     pub batch_id: Option<String>,
-    /// Why there are no structures, where it failed.
+    /// Reason of a failure.
     #[serde(default)]
     pub error: Option<String>,
 }
 
-/// How a sample, or a batch of them, stands.
+/// Status of a sample or a sample batch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SampleStatus {
-    /// It waits for its turn.
+    /// The sample waits in the queue.
     Pending,
-    /// A sampler works on it.
+    /// A sampler is working on the sample.
     Processing,
-    /// It has all its structures.
+    /// All structures are there.
     #[default]
     Completed,
-    /// It has none, and will have none; of a batch: a chunk of it failed.
+    /// There are no structures and there will be none; for a batch, a chunk has failed.
     Failed,
 }
 
@@ -99,10 +101,10 @@ pub struct SampleList {
     pub object: ListObject,
 }
 
-/// Structures alone, the answer of the older short form.
+/// Structures alone, the answer of the older short endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Generated {
-    /// Generated SMILES structures, unique and canonical; as many as were asked for.
+    /// Generated SMILES structures, unique and canonical; as many as requested.
     pub smiles: Vec<String>,
 }
 
@@ -131,13 +133,13 @@ pub struct SampleId(Ulid);
 impl SampleId {
     const PREFIX: &str = "smp_";
 
-    /// A new id, later than all that this process made in earlier milliseconds.
+    /// Generates an id that sorts after all that this process made in earlier milliseconds.
     #[must_use]
     pub fn generate() -> Self {
         Self(Ulid::generate())
     }
 
-    /// When it was made, to the millisecond: as the sample was asked for, before it was stored.
+    /// Returns the creation time to the millisecond: when the sample was requested, before it was stored.
     #[must_use]
     pub fn made_at(self) -> SystemTime {
         self.0.datetime()
@@ -150,7 +152,7 @@ impl fmt::Display for SampleId {
     }
 }
 
-/// The text is no sample id.
+/// Error for a text that is not a sample id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a sample id")]
 pub struct NotASampleId;

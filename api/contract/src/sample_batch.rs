@@ -1,4 +1,4 @@
-//! Bodies of sample batches: many molecules asked for at once, made in chunks when their turns come.
+//! Bodies of sample batches: many molecules requested at once and generated asynchronously in chunks.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -6,25 +6,25 @@ use utoipa::ToSchema;
 
 use crate::sample::{ListObject, SampleStatus};
 
-/// The most molecules of one sample batch.
+/// Maximum number of molecules of one sample batch.
 pub const MAX_SAMPLE_BATCH: u32 = 100_000;
 
-/// Molecules of a chunk; the last one of a batch may have fewer.
+/// Number of molecules of a chunk; the last one of a batch may have fewer.
 pub const CHUNK: u32 = 500;
 
 /// Body of `POST /generator/v1/sample-batches`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SampleBatchRequest {
-    /// Number of molecules to generate, no two of them the same.
+    /// Number of molecules to generate, all different.
     #[schema(minimum = 1, maximum = 100_000, example = 2_000)]
     pub size: u32,
-    /// Model to use. When omitted, the one that a sample would have without it.
+    /// Model to use. When omitted, the same default as for a sample.
     #[schema(pattern = r"^\w+$", nullable)]
     pub model_id: Option<String>,
 }
 
-/// Molecules that were asked for together. Its chunks are samples.
+/// Molecules that were requested together, in chunks that are samples.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct SampleBatch {
     /// Unique resource identifier.
@@ -33,26 +33,26 @@ pub struct SampleBatch {
     /// Resource type: `sample_batch`.
     #[schema(value_type = String, pattern = r"^\w+$", example = "sample_batch")]
     pub object: SampleBatchObject,
-    /// The model that was asked for, if one was.
+    /// Requested model, if any.
     #[schema(pattern = r"^\w+$")]
     pub model_id: Option<String>,
-    /// Molecules that were asked for.
+    /// Number of molecules requested.
     #[schema(minimum = 1, maximum = 100_000)]
     pub size: i32,
-    /// How many chunks it has, of 500 molecules at most.
+    /// Number of chunks, of 500 molecules at most.
     #[schema(minimum = 1, maximum = 200)]
     pub chunk_count: i32,
-    /// Whether all of its chunks are stored: always true.
+    /// True if all chunks are stored: always true.
     pub chunks_created: bool,
-    /// How it stands: `failed` when all chunks have ended and not all of them have their molecules.
+    /// Status: `failed` when all chunks have ended and some of them failed.
     pub status: SampleStatus,
-    /// Chunks that have their molecules.
+    /// Chunks that are completed.
     #[schema(minimum = 0, maximum = 200)]
     pub completed_chunks: i64,
-    /// Chunks that have none, and will have none.
+    /// Chunks that have failed.
     #[schema(minimum = 0, maximum = 200)]
     pub failed_chunks: i64,
-    /// When it was asked for.
+    /// Time of the request.
     pub created_at: DateTime<Utc>,
 }
 

@@ -33,10 +33,10 @@ pub const EMAIL: &str = "email";
 /// Ask for a refresh token.
 pub const OFFLINE_ACCESS: &str = "offline_access";
 
-/// See and change what the installation does: for operators.
+/// See and control what the installation does: for operators.
 pub const OPERATIONS: &str = "operations";
 
-/// Every scope with its meaning: the contract's in its order, ours among them.
+/// Every scope with its meaning: those of the contract in its order, with ours inserted.
 pub const ALL: [(&str, &str); 21] = [
     (SAMPLES_CREATE, "Create samples"),
     (SAMPLES_READ, "Read samples"),
@@ -61,7 +61,7 @@ pub const ALL: [(&str, &str); 21] = [
     (OPERATIONS, "See and change what the installation does: queues, jobs, workers"),
 ];
 
-/// What a new account may use: everything but what is for operators.
+/// Scopes that a new account gets: all but those for operators.
 pub fn ordinary() -> impl Iterator<Item = &'static str> {
     ALL.iter().map(|(name, _)| *name).filter(|name| *name != OPERATIONS)
 }

@@ -1,4 +1,4 @@
-//! Body of a tree search's request.
+//! Request body of a tree search.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -8,15 +8,15 @@ use crate::constraints::{AtomPair, OwnBlock, ProtectingGroups};
 
 /// The largest `max_depth`.
 pub const MAX_DEPTH_LIMIT: u32 = 50;
-/// The most of a target that a shopping list is made for, millimoles: a kilomole.
+/// Largest amount of target for a shopping list, millimoles: a kilomole.
 pub const MAX_AMOUNT_MMOL: f64 = 1e6;
 
 /// Body of `POST /synth/v1/treesearch`; only `search_smiles` is required.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TreeSearchRequest {
-    /// SMILES of the target molecule: one component, at most 1,000 characters and 200 heavy atoms. Atom map numbers name atoms and
-    /// are no part of it.
+    /// SMILES of the target molecule: one component, at most 1,000 characters and 200 heavy atoms. Atom map numbers
+    /// serve only to name atoms and are not part of the molecule.
     #[schema(min_length = 1, max_length = 1000, example = "CC(=O)Nc1ccc(O)cc1")]
     pub search_smiles: String,
     /// Stop as soon as one validated route is found instead of using the full time budget.
@@ -61,17 +61,18 @@ pub struct TreeSearchRequest {
     #[serde(default)]
     #[schema(default = false)]
     pub limit_backbone_group_size_by_cost: bool,
-    /// An addition to the contract: millimoles of the target that shopping lists are for; over 0, at most 1,000,000.
-    // Left out where it says nothing, here and below: workers of the release before know of no such field.
+    /// An addition to the contract: amount of target for shopping lists, millimoles; over 0, at most 1,000,000.
+    // Default values are left out, here and below: workers of the previous release do not know these fields.
     #[serde(default = "default_amount_mmol", skip_serializing_if = "is_default_amount")]
     #[schema(default = 1.0, exclusive_minimum = 0.0, maximum = 1_000_000.0)]
     pub amount_mmol: f64,
-    /// An addition to the contract: the part of each step's product that is expected to be had, for shopping lists; over 0, at
-    /// most 1.
+    /// An addition to the contract: expected yield of each step, as a fraction, for shopping lists; over 0, at most
+    /// 1.
     #[serde(default = "default_step_yield", skip_serializing_if = "is_default_yield")]
     #[schema(default = 0.8, exclusive_minimum = 0.0, maximum = 1.0)]
     pub step_yield: f64,
-    /// An addition to the contract: names of the only vendors whose offers count, beside what every laboratory has; null: any.
+    /// An addition to the contract: names of the only vendors whose offers count, besides common laboratory
+    /// chemicals; null: any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_items = 100)]
     pub vendors_only: Option<Vec<String>>,
@@ -79,70 +80,75 @@ pub struct TreeSearchRequest {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 100, nullable)]
     pub vendors_never: Vec<String>,
-    /// An addition to the contract: names of vendors from whom shopping lists take what they have, whatever others ask for it: one's
-    /// own stock.
+    /// An addition to the contract: names of vendors that shopping lists use first, whatever others charge: one's own
+    /// stock.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 100, nullable)]
     pub vendors_first: Vec<String>,
-    /// An addition to the contract: bonds of the target that every route breaks, each by the atom map numbers of its atoms.
+    /// An addition to the contract: bonds of the target that every route must break, each by the atom map numbers of
+    /// its atoms.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 100, nullable)]
     pub bonds_to_break: Vec<AtomPair>,
-    /// An addition to the contract: bonds of the target that no step breaks.
+    /// An addition to the contract: bonds of the target that no step may break.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 100, nullable)]
     pub bonds_to_keep: Vec<AtomPair>,
-    /// An addition to the contract: SMARTS, or SMILES, of parts that stay whole: no step breaks a bond between two atoms of a match
-    /// in the target.
+    /// An addition to the contract: SMARTS or SMILES of fragments to keep: no step may break a bond between two atoms
+    /// of a match in the target.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 20, nullable)]
     pub fragments_to_keep: Vec<String>,
-    /// An addition to the contract: SMILES of molecules that are in no route, in no tautomeric or charged form; the target may be one.
+    /// An addition to the contract: SMILES of molecules that no route may contain, in any tautomeric or charged form;
+    /// the target may be one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 1000, nullable)]
     pub molecules_never: Vec<String>,
-    /// An addition to the contract: SMARTS of what no molecule of a route has but the target.
+    /// An addition to the contract: SMARTS of substructures that no molecule of a route except the target may
+    /// contain.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 100, nullable)]
     pub substructures_never: Vec<String>,
-    /// An addition to the contract: SMILES of building blocks that every route uses, each of them.
+    /// An addition to the contract: SMILES of building blocks, all of which every route must use.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 16, nullable)]
     pub building_blocks_required: Vec<String>,
-    /// An addition to the contract: building blocks that the caller has. They are in stock for this search, whatever the masks say,
-    /// under the vendor `Own` and negative integers, and are not ordered.
+    /// An addition to the contract: building blocks that the caller has. They are in stock for this search regardless
+    /// of the masks, under the vendor `Own` and negative integers, and are not ordered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 1000, nullable)]
     pub building_blocks_own: Vec<OwnBlock>,
-    /// An addition to the contract: the only classes of reaction that steps may have, as `reaction_class` of an edge names them.
+    /// An addition to the contract: the only reaction classes that steps may have, named as `reaction_class` of an
+    /// edge.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 200, nullable)]
     pub reaction_classes_only: Vec<String>,
-    /// An addition to the contract: classes of reaction that no step has.
+    /// An addition to the contract: reaction classes that no step may have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 200, nullable)]
     pub reaction_classes_never: Vec<String>,
-    /// An addition to the contract: classes of reaction of each of which every route has a step.
+    /// An addition to the contract: reaction classes, each of which must occur in every route.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 16, nullable)]
     pub reaction_classes_required: Vec<String>,
-    /// An addition to the contract: templates that no step rests on, as `template` of an edge names them.
+    /// An addition to the contract: templates that no step may use, named as `template` of an edge.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 1000, nullable)]
     pub templates_never: Vec<String>,
-    /// An addition to the contract: the most reaction steps of a whole route, a molecule that is needed twice made once; null: no limit
-    /// beside `max_depth`.
+    /// An addition to the contract: maximum number of reaction steps of a whole route, where a molecule that is
+    /// needed twice is made once; null: no limit besides `max_depth`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
     pub max_steps: Option<u32>,
-    /// An addition to the contract: whether steps may be protections and deprotections, by their class.
+    /// An addition to the contract: permission for steps to be protections and deprotections, by their class.
     #[serde(default, skip_serializing_if = "ProtectingGroups::is_default")]
     #[schema(default = "allowed")]
     pub protecting_groups: ProtectingGroups,
 }
 
 impl TreeSearchRequest {
-    /// The request as it is stored, without its lists of names, bonds, patterns and molecules; `None` where all are empty.
+    /// Returns the stored form of the request without its lists of names, bonds, patterns and molecules; `None` where
+    /// all are empty.
     #[must_use]
     pub fn without_lists(&self) -> Option<Value> {
         let mut request = serde_json::to_value(self).ok()?;
@@ -152,8 +158,8 @@ impl TreeSearchRequest {
         (members.len() < before).then_some(request)
     }
 
-    /// A request as it is stored. What a later release has stored beside what is known here is passed over, so that its row is shown;
-    /// workers, which would search for something else, read strictly.
+    /// Reads a stored request for display. Values of a later release that are not known here are skipped. Workers
+    /// parse strictly instead, since they would otherwise search for something else.
     #[must_use]
     pub fn stored(value: Value) -> Self {
         if let Ok(request) = serde_json::from_value(value.clone()) {
@@ -173,7 +179,7 @@ impl TreeSearchRequest {
         serde_json::from_value(Value::Object(known)).unwrap_or_else(|_| Self::new(""))
     }
 
-    /// A request with every default, for the target `search_smiles`.
+    /// Builds a request for the target `search_smiles` with every other field at its default.
     #[must_use]
     pub fn new(search_smiles: impl Into<String>) -> Self {
         Self {
@@ -257,7 +263,7 @@ fn is_default_yield(step_yield: &f64) -> bool {
     *step_yield == default_step_yield()
 }
 
-/// A country that the catalogue keeps lead times for.
+/// A country with lead times in the catalogue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Country {
@@ -284,7 +290,7 @@ impl Country {
     pub const ALL: [Self; 8] =
         [Self::Us, Self::Ca, Self::Gb, Self::Fr, Self::Ch, Self::De, Self::Cn, Self::Au];
 
-    /// The ISO 3166-1 alpha-2 code.
+    /// Returns the ISO 3166-1 alpha-2 code.
     #[must_use]
     pub const fn code(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! What a tree search answers.
+//! Answer of a tree search.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -21,8 +21,8 @@ pub struct TreeSearchResult {
     pub search_smiles: String,
     /// Timings in seconds, and counts.
     pub metadata: Metadata,
-    /// `route_hierarchy[steps][backbone]`: `steps` is the number of reaction steps of the longest branch;
-    /// `backbone` is `b` and 16 hexadecimal digits, the same for the same backbone in every search.
+    /// `route_hierarchy[steps][backbone]`: `steps` is the number of reaction steps of the longest branch. `backbone`
+    /// is `b` and 16 hexadecimal digits, the same for the same backbone in every search.
     #[schema(value_type = BTreeMap<String, BTreeMap<String, Vec<Vec<RouteGraph>>>>)]
     pub route_hierarchy: RouteHierarchy,
     /// Vendor offers for the building blocks used.
@@ -52,35 +52,37 @@ pub struct Metadata {
     pub validated_routes: u64,
     /// Distinct building blocks in the routes returned.
     pub total_bblocks: u64,
-    /// Why an answer is what it is. Absent in answers of earlier versions.
+    /// Explanation of the result. Absent in answers of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchReport>,
 }
 
-/// What a search did, and what stopped it.
+/// Work done by a search, and reasons for its end.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SearchReport {
-    /// Molecules that templates were tried on.
+    /// Number of molecules that templates were tried on.
     pub expanded_molecules: u64,
-    /// Whether the search ended because nothing was left to try, not because its time was over.
+    /// True if the search ended because nothing was left to try, false if it ran out of time.
     pub exhausted: bool,
-    /// Proposed steps that were refused, by reason.
+    /// Proposed steps that were rejected, by reason.
     pub refused_steps: RefusedSteps,
-    /// Where there is no route: what the cheapest attempt could neither make nor buy, canonical SMILES.
+    /// Missing molecules where there is no route: those that the cheapest attempt could neither make nor buy,
+    /// canonical SMILES.
     pub stopped_by: Vec<String>,
-    /// What each constraint of the request came to. Absent where it had none.
+    /// Effect of each constraint of the request. Absent where it had none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub constraints: Vec<ConstraintReport>,
 }
 
-/// Proposed steps that were refused, by reason.
+/// Proposed steps that were rejected, by reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RefusedSteps {
-    /// A chemist would not sign them: something else in the flask reacts first, nothing leaves, nothing activates.
+    /// The selectivity rules rejected them: something else in the reaction mixture reacts first, or there is no
+    /// leaving group or no activation.
     pub unsound: u64,
-    /// Run forwards, they do not give their product.
+    /// Run forwards, the template does not give their product.
     pub product_not_regained: u64,
-    /// Run forwards, they give other products as well.
+    /// Run forwards, the template gives other products as well.
     pub competing_site: u64,
 }
 
@@ -91,17 +93,18 @@ pub struct RouteGraph {
     pub directed: bool,
     /// Always false.
     pub multigraph: bool,
-    /// How the route stands beside the others of the answer. Absent in answers of earlier versions.
+    /// Comparison of the route with the others of the answer. Absent in answers of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub graph: Option<RouteStanding>,
     /// The molecules, the target first.
     pub nodes: Vec<Node>,
-    /// From product to precursor.
+    /// Edges from product to precursor.
     pub edges: Vec<Edge>,
 }
 
 impl RouteGraph {
-    /// Its molecules in their order, each with edges to those that it is made of; an edge of a molecule that is none of them is left out.
+    /// Returns the graph of its molecules in their order, with an edge from each to its precursors. Edges to unknown
+    /// molecules are left out.
     #[must_use]
     pub fn molecules(&self) -> DiGraph<(), ()> {
         let mut graph = DiGraph::with_capacity(self.nodes.len(), self.edges.len());
@@ -118,30 +121,32 @@ impl RouteGraph {
     }
 }
 
-/// How a route stands beside the others of its answer: attributes of the graph, as `NetworkX` keeps them.
+/// Comparison of a route with the others of its answer: attributes of the graph, as `NetworkX` keeps them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RouteStanding {
-    /// Its place among all routes of the answer, whatever their backbone; 1 is best.
+    /// Rank among all routes of the answer, whatever their backbone; 1 is best.
     #[schema(minimum = 1)]
     pub rank: u32,
-    /// What it is ranked by, from 0 to 1, higher is better: probability, plausibility, precedents, convergence and price in one
-    /// number. Comparable within an answer.
+    /// Score that decides the rank, from 0 to 1, higher is better. It combines probability, plausibility, precedents,
+    /// convergence and price. Comparable within an answer.
     #[schema(minimum = 0, maximum = 1)]
     pub score: f64,
-    /// USD of building blocks for a mole of the target, every step in full yield, by the best offer of each in the region that
-    /// was asked for. What every laboratory has (`Common Lab Chemicals`) and no vendor offers at a price costs nothing; null where another
-    /// one of them has no known price.
+    /// USD of building blocks for a mole of the target, at full yield in every step, by the best offer of each in the
+    /// requested region. Common laboratory chemicals (`Common Lab Chemicals`) that no vendor prices cost nothing;
+    /// null where another block has no known price.
     pub cost_usd_per_mol: Option<f64>,
-    /// Days until the last building block is there, by the quickest offer of each; null where one is not known.
+    /// Days until the last building block arrives, by the fastest offer of each; null where one is not known.
     pub lead_time_days: Option<f64>,
-    /// Steps of the whole route for each step of its longest branch: 1 where it is linear, more where it converges.
+    /// Steps of the whole route divided by steps of its longest branch: 1 for a linear route, more for a convergent
+    /// one.
     #[schema(minimum = 1)]
     pub convergence: f64,
-    /// What to order for the amount that was asked for. Absent in answers of earlier versions.
+    /// Shopping list for the requested amount. Absent in answers of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shopping_list: Option<ShoppingList>,
-    /// What the routes of its backbone share: the target's SMILES, each atom numbered (its atom map) by the fragment of the backbone
-    /// that it ends up in; one that no fragment has is not numbered. Absent in answers of earlier versions.
+    /// Common part of the routes of a backbone: the target's SMILES, in which the atom map number of each atom is the
+    /// backbone fragment that it ends up in. Atoms in no fragment have no number. Absent in answers of earlier
+    /// versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backbone: Option<String>,
 }
@@ -151,45 +156,48 @@ pub struct RouteStanding {
 pub struct Node {
     /// UUID, stable within a response: the same molecule has the same id in every route.
     pub id: String,
-    /// What is known of the molecule.
+    /// Data of the molecule.
     pub data: NodeData,
-    /// How it stands in the routes of the answer. Absent in answers of earlier versions.
+    /// Importance of the molecule in the routes of the answer. Absent in answers of earlier versions.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub standing: Option<NodeStanding>,
 }
 
-/// How a molecule stands in the routes of its answer: attributes of the node, the same in every route that has it.
+/// Importance of a molecule in the routes of its answer: attributes of the node, the same in every route that
+/// contains it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct NodeStanding {
-    /// Whether every route of the answer has it, bought or made: none avoids it.
+    /// True if every route of the answer contains the molecule, bought or made.
     pub essential: bool,
-    /// Node id of the molecule that all of it goes into, whatever the route: the nearest that lies on every way from it to the
-    /// target. Who has that one needs nothing of this one. Null for the target.
+    /// Node id of the nearest molecule that lies on every path from this one to the target, in all routes. This
+    /// molecule serves only to make that one: once that one is available, this one is not needed. Null for the
+    /// target.
     pub only_for: Option<String>,
 }
 
-/// What is known of a molecule of a route.
+/// Data of a molecule of a route.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct NodeData {
     /// Canonical SMILES.
     pub smiles: String,
     /// Average molecular weight, daltons.
     pub mw: f64,
-    /// Whether the route buys it.
+    /// True if the route buys the molecule.
     pub is_building_block: bool,
-    /// The catalogue's integer for it, equal to `major_component_id` of its offers; null if it is not bought.
+    /// Catalogue's integer for the molecule, equal to `major_component_id` of its offers; null if it is not bought.
     pub building_block_idx: Option<i32>,
-    /// Tanimoto similarity (Morgan, radius 2, 2048 bits) to the nearest allowed building block; 1.0 for one.
+    /// Tanimoto similarity (Morgan, radius 2, 2048 bits) to the nearest allowed building block; 1.0 for a building
+    /// block.
     pub closest_building_block: f64,
-    /// Reaction steps from the target, which is 0.
+    /// Number of reaction steps from the target; 0 for the target.
     pub depth: u32,
-    /// Whether the search expanded it.
+    /// True if the search expanded the molecule.
     pub expanded: bool,
-    /// Whether it lies on a solved route; true for every node of a returned route.
+    /// True if the molecule lies on a solved route; always true in a returned route.
     pub in_solution_path: bool,
 }
 
-/// From a product to one of its precursors.
+/// An edge from a product to one of its precursors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Edge {
     /// Node id of the product.
@@ -201,53 +209,55 @@ pub struct Edge {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 1)]
     pub plausibility: Option<f64>,
-    /// What the step rests on; the same on all edges of a step. Absent in answers of earlier versions.
+    /// Evidence for the step; the same on all edges of a step. Absent in answers of earlier versions.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<StepEvidence>,
 }
 
-/// What a step rests on: attributes of its edges.
+/// Evidence for a step: attributes of its edges.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct StepEvidence {
-    /// What chemists call the reaction, as `amide coupling` or `Boc removal`.
+    /// Common name of the reaction, such as `amide coupling` or `Boc removal`.
     pub reaction_class: String,
-    /// The kind of reaction it is, one of the ten of `NameRxn` or `other`.
+    /// Category of the reaction, one of the ten of `NameRxn` or `other`.
     pub reaction_category: String,
-    /// Hash of the template that proposes it, as in the model's `templates.csv.gz`.
+    /// Hash of the template that proposes the step, as in the model's `templates.csv.gz`.
     pub template: String,
-    /// Probability, from 0 to 1, that the network gives the templates that propose the step, of all that match the product.
+    /// Probability, from 0 to 1, that the network assigns to the templates that propose the step, among all that
+    /// match the product.
     #[schema(minimum = 0, maximum = 1)]
     pub probability: f64,
-    /// Recorded reactions of the template; 0 for one that was written by hand and that nobody recorded.
+    /// Number of recorded reactions of the template; 0 for a template that was written by hand and has no record.
     pub precedents: u32,
     /// Numbers of up to three patents with such a reaction, the oldest first.
     pub patents: Vec<String>,
-    /// What its recorded reactions were run with.
+    /// Conditions of the template's recorded reactions.
     pub conditions: Conditions,
     /// Tanimoto similarity of the product to the nearest recorded product of the template, from 0 to 1.
     #[schema(minimum = 0, maximum = 1)]
     pub precedent_similarity: Option<f64>,
-    /// The same as the cosine of the angle between the two fingerprints. Absent in answers of earlier versions.
+    /// Cosine similarity of the same two fingerprints. Absent in answers of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 1)]
     pub precedent_cosine: Option<f64>,
     /// Row of the template in the model's files. Absent in answers of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template_id: Option<u32>,
-    /// Place of the template among those that match the product, from 1, the most probable. Absent in answers of earlier versions.
+    /// Rank of the template among those that match the product, from 1, the most probable. Absent in answers of
+    /// earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
     pub rank: Option<u32>,
-    /// What speaks against it, though not enough to refuse it.
+    /// Arguments against the step that were not enough to reject it.
     pub warnings: Vec<String>,
 }
 
-/// What recorded reactions were run with: the commonest agents by name, each with the number of reactions that used it.
+/// Conditions of recorded reactions: the commonest agents by name, each with the number of reactions that used it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Conditions {
     /// Bases, acids, reductants, oxidants, coupling agents.
     pub reagents: BTreeMap<String, u32>,
-    /// Metals, ligands, phase transfer.
+    /// Metals, ligands, phase transfer catalysts.
     pub catalysts: BTreeMap<String, u32>,
     /// Solvents.
     pub solvents: BTreeMap<String, u32>,
@@ -256,7 +266,7 @@ pub struct Conditions {
 /// The distinct reaction steps of the routes returned.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ReagentResults {
-    /// From `precursor.precursor>>product` to the identifiers `SOURCE_ID:TARGET_ID` of its edges.
+    /// Map from `precursor.precursor>>product` to the identifiers `SOURCE_ID:TARGET_ID` of its edges.
     pub reaction_to_edges: BTreeMap<String, Vec<String>>,
 }
 
@@ -270,7 +280,7 @@ pub struct PricingAnnotation {
     pub full_canonical: String,
     /// SMILES of the building block.
     pub major_component: String,
-    /// SMILES of what else the entry holds (counter-ions, solvates); empty if nothing.
+    /// SMILES of the other components of the entry (counter-ions, solvates); empty if there are none.
     pub minor_components: String,
     /// Molecular weight of the full entry, daltons.
     pub mw: f64,
@@ -288,9 +298,9 @@ pub struct PricingAnnotation {
     pub uom: Option<String>,
     /// Price of the pack in USD.
     pub price_usd: Option<f64>,
-    /// USD per gram of the major component; null where it cannot be known.
+    /// USD per gram of the major component; null where it is not known.
     pub normalised_usd: Option<f64>,
-    /// When the offer was recorded.
+    /// Time at which the offer was recorded.
     pub api_timestamp: DateTime<Utc>,
     /// Days to the United States; null where the vendor does not ship there.
     pub lead_time_days_to_US: Option<f64>,
@@ -308,20 +318,20 @@ pub struct PricingAnnotation {
     pub lead_time_days_to_CN: Option<f64>,
     /// Days to Australia.
     pub lead_time_days_to_AU: Option<f64>,
-    /// How much of the entry is in stock, in `amount_in_stock_uom`; absent where its vendor does not say.
+    /// Amount of the entry in stock, in `amount_in_stock_uom`; absent where its vendor does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0)]
     pub amount_in_stock: Option<f64>,
-    /// Unit of `amount_in_stock`, and there where that is.
+    /// Unit of `amount_in_stock`; present together with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount_in_stock_uom: Option<String>,
-    /// Where the stock stands; absent where its vendor does not say.
+    /// Location of the stock; absent where its vendor does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
 }
 
 impl PricingAnnotation {
-    /// Days to `country`.
+    /// Returns the lead time in days to `country`.
     #[must_use]
     pub const fn lead_time_days_to(&self, country: Country) -> Option<f64> {
         match country {

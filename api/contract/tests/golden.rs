@@ -1,4 +1,4 @@
-//! What is stored stays readable: each golden file was written by a released shape and must go on decoding.
+//! Tests that stored data stays readable. Each golden file was written by a released shape and must still decode.
 
 #![allow(clippy::unwrap_used, reason = "a golden file that cannot be read has failed its test")]
 
@@ -77,7 +77,7 @@ fn a_stored_plan_job_keeps_its_shape() {
     assert_golden(include_str!("golden/plan_job_v1.json"), &StoredPlanJob::V1(job));
 }
 
-/// One step to an ether.
+/// Builds a route of one step to an ether.
 fn route() -> RouteGraph {
     let node = |id: &str, smiles: &str, block: Option<i32>| Node {
         id: id.to_owned(),

@@ -1,4 +1,4 @@
-//! A task in the background that goes on as long as its owner.
+//! A background task that runs as long as its owner.
 
 use std::{panic::AssertUnwindSafe, time::Duration};
 
@@ -6,16 +6,16 @@ use futures::FutureExt;
 use tokio::task::JoinHandle;
 use tracing::error;
 
-/// Pause before a task that ended begins again.
+/// Pause before a task that ended is restarted.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// A task that begins again when it panics or ends, and ends with its owner.
+/// A task that is restarted when it panics or ends, and is stopped with its owner.
 #[derive(Debug)]
 #[must_use = "the task ends when this is dropped"]
 pub struct Background(JoinHandle<()>);
 
 impl Background {
-    /// Runs what `task` gives, which is not meant to end; `name` is for the log.
+    /// Runs and restarts the future of `task`, which is not meant to end; `name` is for the log.
     pub fn keep<F>(name: &'static str, task: impl FnMut() -> F + Send + 'static) -> Self
     where
         F: Future<Output = ()> + Send,
@@ -33,7 +33,7 @@ impl Background {
     {
         Self(tokio::spawn(async move {
             loop {
-                // What the task shares outlives a panic in it as it would one in any other task.
+                // State shared with the task survives a panic here as it would in any other task.
                 match AssertUnwindSafe(task()).catch_unwind().await {
                     Ok(()) => error!("`{name}` ended, and begins again in {pause:?}"),
                     Err(_) => error!("`{name}` panicked, and begins again in {pause:?}"),
@@ -43,7 +43,7 @@ impl Background {
         }))
     }
 
-    /// Ends the task at its next `.await`.
+    /// Stops the task at its next `.await`.
     pub fn stop(&self) {
         self.0.abort();
     }

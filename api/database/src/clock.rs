@@ -6,7 +6,8 @@
 
 use sqlx::PgPool;
 
-/// Notes the time, and tells whether the clock has not jumped ahead within the last day, so that what is old by it may be deleted.
+/// Records the time, and returns true if the clock has not jumped ahead within the last day, so that old rows may be
+/// deleted.
 ///
 /// # Errors
 /// Fails when the database does.

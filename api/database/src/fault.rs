@@ -1,8 +1,8 @@
-//! What a statement failed of: the database, or what it was asked.
+//! Classification of a failed statement: the database is unavailable, or the statement was wrong.
 
 use std::error::Error;
 
-/// Whether `error` means that the database cannot do its work now, rather than that a statement was wrong.
+/// Returns true if `error` means that the database cannot work at present, rather than that a statement was wrong.
 #[must_use]
 pub fn is_away(error: &sqlx::Error) -> bool {
     match error {
@@ -21,7 +21,7 @@ pub fn is_away(error: &sqlx::Error) -> bool {
     }
 }
 
-/// Whether `error` came from such a database, however many others it has passed since.
+/// Returns true if `error` was caused by an unavailable database, however many other errors wrap it.
 #[must_use]
 pub fn comes_from_database_away(error: &(dyn Error + 'static)) -> bool {
     let mut causes = std::iter::successors(Some(error), |&error| error.source());

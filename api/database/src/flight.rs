@@ -1,4 +1,4 @@
-//! One question at a time: who asks while it is under way waits for that answer, and not for a turn.
+//! Single-flight calls: callers that arrive while a call is running share its result instead of queueing for another.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,10 +7,10 @@ use futures::{
     future::{BoxFuture, Shared},
 };
 
-/// An answer that is awaited; `None` where asking panicked.
+/// A shared result of a call; `None` if the call panicked.
 pub type Asked<T> = Shared<BoxFuture<'static, Option<T>>>;
 
-/// The question that is under way, and the last answer.
+/// The running call, or the last result.
 #[derive(Debug)]
 pub struct Flight<T: Clone>(Mutex<Option<Asked<T>>>);
 
@@ -21,9 +21,9 @@ impl<T: Clone> Default for Flight<T> {
 }
 
 impl<T: Clone + Send + Sync + 'static> Flight<T> {
-    /// The answer to the question that is under way, or to the one that `ask` begins.
+    /// Joins the running call, or starts one with `ask`.
     ///
-    /// The question goes on by itself, whoever stops waiting for it.
+    /// The call runs on its own, even if callers stop waiting for it.
     pub fn join<F>(&self, ask: impl FnOnce() -> F) -> Asked<T>
     where
         F: Future<Output = T> + Send + 'static,
@@ -63,7 +63,7 @@ mod tests {
             })
         };
 
-        // The first one leaves, and the others have their answer all the same.
+        // The first caller leaves, and the others still get their result.
         drop(join());
         let both = futures::future::join(join(), join());
         gate.add_permits(1);

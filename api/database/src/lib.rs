@@ -1,17 +1,18 @@
-//! How every process reaches PostgreSQL, and what becomes of those who wait when it is slow, frozen or away.
+//! Connections to PostgreSQL, and the timeouts that protect every process when it is slow, frozen or unavailable.
 //!
-//! sqlx has no time-outs of its own but the one for a connection out of a pool, and sets no option of the socket: a server that is
-//! stopped, or a network that drops packets, would hold a query for as long as the kernel has patience, a quarter of an
-//! hour. So time is kept here: [`options`] tells the server how long a statement may take, [`pool`] tests what it hands out and
-//! takes back, [`listen`] asks its connection whether it lives, and [`within`] ends whatever else waits.
+//! sqlx has no timeout except that for acquiring a connection from a pool, and sets no socket options. With a stopped
+//! server, or a network that drops packets, a query would hang until the kernel gives up, a quarter of an hour. So
+//! the timeouts are set here: [`options`] tells the server how long a statement may take, [`pool`] tests the
+//! connections that it hands out and takes back, [`listen`] pings its connection, and [`within`] limits every other
+//! wait.
 //!
-//! Statements may go through a pooler, what needs a session never does ([`Database`]).
+//! Statements may go through a pooler; anything that needs a session must not ([`Database`]).
 //!
-//! A query whose future is dropped leaves its connection in the middle of an answer. sqlx reads that answer to its end before the
-//! connection is given out again, and a connection that does not get there in time is closed ([`pool`]): dropping the future
-//! of a query is safe, and is how all time-outs here work.
+//! A query whose future is dropped leaves its connection in the middle of an answer. sqlx reads that answer to its
+//! end before the connection is handed out again, and a connection that is too slow at that is closed ([`pool`]). So
+//! dropping the future of a query is safe, and all timeouts here work that way.
 
-// Nothing that a stranger wrote ends a request by a panic, or becomes another number.
+// No input from outside may cause a panic or be silently turned into another number.
 #![cfg_attr(
     not(test),
     warn(

@@ -1,8 +1,8 @@
-//! One LISTEN connection that comes back by itself.
+//! A LISTEN connection that reconnects by itself.
 //!
-//! Notifications sent while it was away are lost, so every (re)connection is reported too: whoever waits for a notification
-//! must then look for itself. A connection on which nothing comes looks the same whether nothing happens or the other end is gone
-//! without a word, so in the silence it is asked whether it lives.
+//! Notifications sent during an interruption are lost, so every (re)connection is reported too: a subscriber must
+//! then query the current state itself. A silent connection looks the same whether nothing happens or the other end
+//! is gone. So it is pinged when it has been silent for a while.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,29 +14,31 @@ use tracing::{debug, warn};
 
 use crate::{Background, Database, within};
 
-/// Pause before the connection is tried again.
+/// Pause before reconnecting.
 const RECONNECT: Duration = Duration::from_millis(250);
 
-/// How long a new connection may take until it listens.
+/// Time limit for a new connection to start listening.
 const CONNECT: Duration = Duration::from_secs(5);
 
-/// The silence after which a connection is asked whether it lives.
+/// Silence after which a connection is pinged.
 pub const PING: Duration = Duration::from_secs(10);
 
-/// How long it may take to answer, or ten silences. A connection that is gone is so replaced within 16 s.
+/// Time limit for the answer to a ping, or ten times the ping interval if that is shorter. So a dead connection is
+/// replaced within 16 s.
 const ANSWER: Duration = Duration::from_secs(5);
 
-/// What a listener reports.
+/// Report of a listener.
 #[derive(Debug)]
 pub enum Heard<'a> {
-    /// The connection stands; what was sent before may be lost.
+    /// The connection is established; notifications sent before may be lost.
     Connected,
     /// A notification on `channel`.
     #[expect(missing_docs, reason = "fields named in the variant's doc")]
     Notification { channel: &'a str, payload: &'a str },
 }
 
-/// Listens on `channels` of `database` until the task is dropped, on a connection of its own beside the pool's, past any pooler.
+/// Listens on `channels` of `database` until the task is dropped, on its own connection outside the pool, which
+/// bypasses any pooler.
 pub fn listen(
     database: &Database,
     channels: &'static [&'static str],
@@ -45,7 +47,7 @@ pub fn listen(
     listen_pinging(PING, database, channels, report)
 }
 
-/// Listens as [`listen`] does, and asks the connection after every silence of `ping`.
+/// Listens like [`listen`], and pings the connection after every silence of `ping`.
 pub fn listen_pinging(
     ping: Duration,
     database: &Database,
@@ -73,8 +75,8 @@ async fn listen_once(
     channels: &[&str],
     report: &(impl Fn(Heard<'_>) + Sync),
 ) -> Result<(), sqlx::Error> {
-    // A pool for one connection: sqlx's listener takes leave of the server when it is dropped, and would hold a place in a
-    // pool that others use for as long as a dead server does not answer that.
+    // A pool for one connection: when dropped, sqlx's listener says goodbye to the server and waits for its answer.
+    // With a dead server that would block a connection of a shared pool.
     let own = PgPoolOptions::new().max_connections(1).max_lifetime(None).idle_timeout(None);
     let own = own.connect_lazy_with(options.clone());
     let mut listener = within(CONNECT, async {
@@ -93,7 +95,7 @@ async fn listen_once(
                 }
                 None => return Ok(()),
             },
-            // What is heard while it answers is kept for the next turn.
+            // Notifications that arrive during the ping are kept for the next iteration.
             Err(_) => {
                 within(ANSWER.min(10 * ping), async { (&mut listener).acquire().await?.ping().await }).await?
             }

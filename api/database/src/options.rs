@@ -1,17 +1,19 @@
-//! What the server is told of every connection: who it is, and how long it may take or keep something.
+//! Server settings of every connection: the name of the process, and how long it may take or hold something.
 //!
-//! The server ends what a client that is gone has left behind: its keepalives find a machine that is off, and a statement
-//! whose client has hung up is ended while it runs. What `DATABASE_URL` sets by itself (`?options=-c statement_timeout=…`) stays as it is.
+//! The server cleans up after a lost client: its keepalives detect a machine that is off, and a statement whose
+//! client has disconnected is cancelled while it runs. Settings in `DATABASE_URL` itself (`?options=-c
+//! statement_timeout=…`) take precedence.
 
 use std::time::Duration;
 
 use sqlx::postgres::PgConnectOptions;
 
-/// How long a lock is waited for, where statements have a limit at all.
+/// Lock timeout, for processes with a statement timeout.
 const LOCK: Duration = Duration::from_secs(5);
 
-/// How the server finds that a client's machine is gone: asked after 10 s of silence, four times, every 5 s; and bytes that nobody
-/// has acknowledged for 30 s end a connection. Where a client has hung up, its statement is ended within 2 s.
+/// Settings by which the server detects a lost client: probes after 10 s of silence, four of them, every 5 s; and
+/// bytes that stay unacknowledged for 30 s end a connection. When a client has disconnected, its statement is
+/// cancelled within 2 s.
 const GONE: [(&str, &str); 5] = [
     ("tcp_keepalives_idle", "10"),
     ("tcp_keepalives_interval", "5"),
@@ -20,18 +22,18 @@ const GONE: [(&str, &str); 5] = [
     ("client_connection_check_interval", "2000"),
 ];
 
-/// What a process may ask of the database.
+/// Limits of a process at the database.
 #[derive(Debug, Clone, Copy)]
 pub struct Terms {
-    /// What the process is called in `pg_stat_activity`.
+    /// Name of the process in `pg_stat_activity`.
     pub process: &'static str,
-    /// How long a statement may take; `None` is for an operator's, who waits as long as it takes.
+    /// Statement timeout; `None` is for an operator's commands, which may take as long as they need.
     pub statement: Option<Duration>,
-    /// How long a transaction may stand idle; `None` is for ever.
+    /// Timeout of an idle transaction; `None` is for ever.
     pub idle_transaction: Option<Duration>,
 }
 
-/// The address `url`, with what the server is told of `terms`.
+/// Parses the address `url`, and adds the settings for `terms`.
 ///
 /// # Errors
 /// Fails when `url` is no address of a database.

@@ -1,8 +1,9 @@
-//! A pool whose connections answer.
+//! A connection pool with tested connections.
 //!
-//! What comes back to sqlx's pool is first read to the end of whatever was under way, with no bound: of a server that is frozen, or a
-//! network that drops packets, nothing comes, and each connection on which a query timed out would be gone from the pool for as
-//! long as the kernel waits. Here it has a bound on both ways, and what does not answer makes room for a new connection.
+//! Before sqlx's pool reuses a connection, it reads the rest of any running query without a time limit. From a frozen
+//! server, or over a network that drops packets, nothing arrives. So each connection on which a query timed out would
+//! be missing from the pool for as long as the kernel waits. Here a connection is tested, with a time limit, when it
+//! is handed out and when it is returned. One that does not answer is replaced.
 
 use std::time::Duration;
 
@@ -14,17 +15,17 @@ use sqlx::{
 
 use crate::within;
 
-/// How long a connection may take to answer before it is closed.
+/// Time limit for a connection to answer before it is closed.
 const ANSWER: Duration = Duration::from_secs(1);
 
-/// A connection that answered this long ago is not asked again: under load a test each time would double the round trips.
+/// Age of an answer that still counts: under load, a test before each use would double the round trips.
 const RECENT: Duration = Duration::from_millis(100);
 
-/// How long a connection lives: what a server keeps of one grows.
+/// Lifetime of a connection, limited because the server's memory for it grows.
 const LIFETIME: Duration = Duration::from_secs(1800);
 
-/// A pool of at most `connections`, one of which is made now; whoever gets none within `patience` is told so. Metrics call it
-/// `name`.
+/// Opens a pool of at most `connections`, one of which is made now. A caller that gets none within `patience`
+/// receives an error. Metrics name the pool `name`.
 ///
 /// # Errors
 /// Fails when no connection can be made within `patience`.
@@ -38,7 +39,7 @@ pub async fn pool(
         .max_connections(connections)
         .acquire_timeout(patience)
         .max_lifetime(LIFETIME)
-        // Has no bound of its own; the one below has.
+        // sqlx's own test has no time limit; the one below has.
         .test_before_acquire(false)
         .before_acquire(|connection, state| {
             Box::pin(async move {
@@ -55,7 +56,7 @@ pub async fn pool(
     Ok(pool)
 }
 
-/// Shows the pool's connections, by the semantic conventions for database clients.
+/// Publishes metrics of the pool's connections, by the semantic conventions for database clients.
 fn show(name: &'static str, pool: &PgPool) {
     let meter = telemetry::meter();
     let named = move || KeyValue::new("db.client.connection.pool.name", name);
@@ -80,7 +81,8 @@ fn show(name: &'static str, pool: &PgPool) {
         .build();
 }
 
-/// Whether nothing is left of what was asked before. An error closes the connection without another word to the server.
+/// Checks that the connection answers and that no earlier query is left on it. An error closes it without another
+/// message to the server.
 async fn answers(connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
     within(ANSWER, connection.ping()).await.map(|()| true)
 }

@@ -1,8 +1,8 @@
-//! An end to waiting for the database.
+//! A time limit for waits on the database.
 
 use std::{io, time::Duration};
 
-/// What `work` gives, or an error as of a broken connection where that takes longer than `time`.
+/// Awaits `work`, or returns an error like that of a broken connection after `time`.
 ///
 /// # Errors
 /// Fails when `work` does or takes too long.

@@ -1,4 +1,4 @@
-//! Real connections to a real PostgreSQL, by way of a proxy that freezes and cuts.
+//! Tests on real connections to a real PostgreSQL, through a proxy that can freeze and cut them.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up its stage has failed")]
 
@@ -30,7 +30,7 @@ async fn one(pool: &PgPool) -> Result<i32, sqlx::Error> {
     sqlx::query_scalar("select 1").fetch_one(pool).await
 }
 
-/// `Some` of what was notified, `None` for a connection that was made.
+/// Returns the payload of a notification, or `None` for a new connection.
 fn tell(heard: Heard<'_>) -> Option<String> {
     match heard {
         Heard::Connected => None,
@@ -53,7 +53,7 @@ async fn a_listener_whose_connection_is_half_open_is_replaced() {
     );
     assert_eq!(hears.recv().await, Some(None), "it connects");
 
-    // No byte of its connection arrives any more, not even that it ended.
+    // No byte of its connection arrives any more, not even its close.
     proxy.lose_connections();
     assert_eq!(hears.recv().await, Some(None), "it connects anew");
 
@@ -77,7 +77,7 @@ async fn a_listener_in_silence_keeps_its_connection_and_loses_nothing() {
     );
     assert_eq!(hears.recv().await, Some(None));
 
-    // Sent before, after and while it is asked whether it lives.
+    // Sent before, during and after a ping.
     for number in 0..30 {
         sqlx::query("select pg_notify('silence', $1)").bind(number.to_string()).execute(&pool).await.unwrap();
         tokio::time::sleep(Duration::from_millis(number % 4 * 55)).await;

@@ -1,7 +1,7 @@
-//! An end to a request whose answer does not come, whatever it hangs on.
+//! Deadline for a whole request.
 //!
-//! Whoever waits for the database has a time-out of its own, but a request asks many times, and waits would add up. So the whole
-//! of it has one end; what was under way is dropped there.
+//! Every wait for the database has a timeout of its own, but a request queries it several times and the waits would
+//! add up. So one deadline covers the whole request; work in progress is dropped there.
 
 use std::time::Duration;
 
@@ -13,15 +13,15 @@ use axum::{
 
 use crate::ApiError;
 
-/// When a caller whose request took too long may try again.
+/// Retry delay for a caller whose request took too long.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// What a request may take, and what is answered at the end of that.
+/// Time limit of a request, and the answer when it has passed.
 #[derive(Debug, Clone, Copy)]
 pub struct Deadline {
-    /// The longest that a request may take.
+    /// Maximum duration of a request.
     pub time: Duration,
-    /// The answer in the shape of those who ask here.
+    /// Builds the late answer in the shape that this route's clients expect.
     pub late: fn(ApiError) -> Response,
 }
 
@@ -35,7 +35,7 @@ pub async fn in_time(
 }
 
 impl ApiError {
-    /// The answer did not come in time, and is given up.
+    /// Builds and logs the error for a request that exceeded its deadline.
     #[must_use]
     pub fn late() -> Self {
         tracing::warn!("a request was given up at its deadline");

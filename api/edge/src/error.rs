@@ -1,4 +1,4 @@
-//! How a request of the service's API fails. Status codes are chosen here, and for the authorization server in `identity`.
+//! Errors of the service's API. Status codes are chosen here; those of the authorization server, in `identity`.
 
 use std::time::Duration;
 
@@ -10,19 +10,19 @@ use axum::{
 use contract::{ErrorBody, ErrorItem, Location};
 use database::is_away;
 
-/// What is told to who may see something and not change it.
+/// Message for a caller who may see a resource but not change it.
 const NOT_YOURS: &str = "Only the account that made it can change or delete it";
 
-/// How a request of the service's API fails.
+/// Error of a request to the service's API.
 #[derive(Debug)]
 pub enum ApiError {
-    /// The schema refuses the request, for all these reasons.
+    /// The request violates the schema, for all these reasons.
     Invalid(Vec<ErrorItem>),
-    /// Well formed, but it names something that is not there, or contradicts itself.
+    /// The request is well formed, but it names something that does not exist, or contradicts itself.
     BadReference,
-    /// There is no such thing.
+    /// The resource does not exist.
     NotFound,
-    /// The address knows other methods.
+    /// The path does not support this method.
     MethodNotAllowed,
     /// The body broke off.
     BodyIncomplete,
@@ -30,76 +30,76 @@ pub enum ApiError {
     BodyTooSlow,
     /// The body is over the limit.
     BodyTooLarge {
-        /// The limit, in bytes.
+        /// Limit in bytes.
         most: usize,
     },
-    /// The body is of another type.
+    /// The body is not JSON.
     NotJson,
-    /// The caller is not known.
+    /// The caller is not authenticated.
     Unauthorized(Challenge),
     /// The token lacks a scope.
     Forbidden {
-        /// The one that it would need.
+        /// Scope that the request needs.
         scope: &'static str,
     },
-    /// What is to be changed stands so that this cannot be done to it.
+    /// The resource's current state does not allow the change.
     Conflict {
-        /// How it stands.
+        /// Description of that state.
         message: String,
     },
-    /// It may be seen, and is another account's.
+    /// The account may see the resource, but it belongs to another account.
     NotYours,
-    /// The account has used up a ration.
+    /// The account has exhausted a rate limit or quota.
     RateLimited {
-        /// When there is some again.
+        /// Time until some of it is available again.
         retry_after: Duration,
     },
-    /// The account has as many requests in flight as it may.
+    /// The account has reached its limit of requests in flight.
     TooManyInFlight {
-        /// When one of them may be done.
+        /// Time until one of them may be finished.
         retry_after: Duration,
     },
     /// A worker's answer does not fit the response schema, or is not the answer to the request.
     BadAnswer(Vec<ErrorItem>),
-    /// A fault of ours, logged where this was made.
+    /// Internal error, logged where this value was made.
     Internal,
     /// The request may succeed later.
     Unavailable {
-        /// When to try again.
+        /// Time until the next attempt.
         retry_after: Duration,
-        /// What is missing.
+        /// Description of the missing part.
         reason: &'static str,
     },
     /// The work was not done in time.
     DeadlinePassed {
-        /// What was not done, and what becomes of it.
+        /// Description of the unfinished work and what happens to it.
         message: String,
     },
 }
 
-/// Why a caller is not known (RFC 6750, section 3).
+/// Reason why a caller is not authenticated (RFC 6750, section 3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Challenge {
     /// No credentials: the challenge carries no error code.
     NoToken,
-    /// Credentials that do not do, and why.
+    /// Invalid credentials, with the reason.
     InvalidToken(&'static str),
 }
 
 impl ApiError {
-    /// Credentials that do not do, and why.
+    /// Builds the error for invalid credentials, with the reason.
     #[must_use]
     pub const fn bad_token(why: &'static str) -> Self {
         Self::Unauthorized(Challenge::InvalidToken(why))
     }
 
-    /// Logs `error`, which is a fault of ours, and says nothing of it to the caller.
+    /// Logs the internal error `error` and hides it from the caller.
     pub fn internal(error: &dyn std::error::Error) -> Self {
         tracing::error!(error = %chain(error), "a request failed by a fault of ours");
         Self::Internal
     }
 
-    /// The status code that the contract gives it.
+    /// Returns the status code that the contract assigns to the error.
     #[must_use]
     pub fn status(&self) -> StatusCode {
         match self {
@@ -120,7 +120,7 @@ impl ApiError {
         }
     }
 
-    /// The body; `None` is the contract's `null`.
+    /// Returns the body; `None` is the contract's `null`.
     #[must_use]
     pub fn body(self) -> Option<ErrorBody> {
         self.detail().map(|detail| ErrorBody { detail })
@@ -186,7 +186,7 @@ impl IntoResponse for ApiError {
             | Self::Unavailable { retry_after, .. } => {
                 Some((header::RETRY_AFTER, whole_seconds(*retry_after)))
             }
-            // What is left of the body is not read: the connection has no future.
+            // The rest of the body is not read, since the connection is closed.
             Self::BodyTooLarge { .. } | Self::BodyTooSlow => Some((header::CONNECTION, "close".to_owned())),
             _ => None,
         };
@@ -220,7 +220,7 @@ impl Challenge {
 }
 
 impl From<sqlx::Error> for ApiError {
-    /// A database that is away comes back; any other failure of it is a fault of ours.
+    /// An unavailable database comes back; any other database error is an internal error.
     fn from(error: sqlx::Error) -> Self {
         if is_away(&error) {
             tracing::warn!(error = %chain(&error), "the database is away");
@@ -237,13 +237,13 @@ fn authorization() -> Vec<Location> {
     vec!["header".into(), "authorization".into()]
 }
 
-/// `duration` rounded up, since a caller that comes back too early is refused again.
+/// Formats `duration` in seconds, rounded up, since a caller that comes back too early is rejected again.
 #[must_use]
 pub fn whole_seconds(duration: Duration) -> String {
     duration.as_millis().div_ceil(1000).max(1).to_string()
 }
 
-/// `response` with one more header.
+/// Returns `response` with one more header.
 ///
 /// # Panics
 /// Panics when the value is not plain ASCII.
@@ -256,7 +256,7 @@ pub fn with_header(mut response: Response, header: Option<(HeaderName, String)>)
     response
 }
 
-/// `error` with its causes, on one line.
+/// Formats `error` with its causes on one line.
 fn chain(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")

@@ -1,8 +1,8 @@
-//! The edge of the service: how a request is read within its bounds, and how it fails in the contract's shape.
+//! Request parsing within limits, and HTTP errors in the contract's shape.
 //!
-//! The lowest layer of the HTTP process: it knows no state, and everything that answers requests stands on it.
+//! The lowest layer of the HTTP process: it holds no state, and all request handlers depend on it.
 
-// Nothing that a stranger wrote ends a request by a panic, or becomes another number.
+// No input from outside may cause a panic or be silently turned into another number.
 #![cfg_attr(
     not(test),
     warn(

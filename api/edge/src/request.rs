@@ -1,4 +1,4 @@
-//! Reads a request's parts: a JSON body within its bounds, a query.
+//! Parsing of a request's parts: a JSON body within its limits, a query.
 
 use std::time::Duration;
 
@@ -14,28 +14,29 @@ use crate::error::ApiError;
 /// The largest body of an ordinary request, in bytes.
 pub const MAX_BODY: usize = 1024 * 1024;
 
-/// How much of a body that is too large is read away, so that a client which writes all before it reads still
-/// gets the answer instead of a broken connection.
+/// Number of bytes of an oversized body that are read and discarded, so that a client which writes everything before
+/// it reads still gets the answer instead of a broken connection.
 const MAX_DRAINED: usize = 8 * 1024 * 1024;
 const DRAIN_TIME: Duration = Duration::from_secs(2);
 
-/// How long a caller may take to send its body.
+/// Time limit for a caller to send its body.
 const BODY_TIME: Duration = Duration::from_secs(30);
 
-/// The body, at most `most` bytes, of a request that says it is JSON or says nothing; a missing content type is taken for JSON.
+/// Reads the body, at most `most` bytes, of a request with a JSON content type; a missing content type counts as
+/// JSON.
 pub async fn json_body_up_to(most: usize, request: Request) -> Result<Bytes, ApiError> {
     if !is_json(request.headers()) {
         return Err(ApiError::NotJson);
     }
     let expects_continue = request.headers().contains_key(header::EXPECT);
     match content_length(request.headers()) {
-        // The client waits for leave to send; it is not given.
+        // The client waits for `100 Continue`, which is not sent.
         Some(length) if length > most && expects_continue => Err(ApiError::BodyTooLarge { most }),
         _ => body(request.into_body(), most).await,
     }
 }
 
-/// A body of at most `most` bytes, however it is framed.
+/// Reads a body of at most `most` bytes, however it is framed.
 pub async fn body(body: Body, most: usize) -> Result<Bytes, ApiError> {
     let mut chunks = body.into_data_stream();
     let whole = async {
@@ -66,11 +67,11 @@ async fn drain(mut chunks: BodyDataStream) {
             }
         }
     };
-    // Running out of time only means that the client may not see the answer.
+    // A timeout only means that the client may not see the answer.
     let _ = tokio::time::timeout(DRAIN_TIME, away).await;
 }
 
-/// The decoded parameters of the query, in their order.
+/// Returns the decoded parameters of the query, in their order.
 pub fn query_pairs(uri: &Uri) -> Vec<(String, String)> {
     Query::try_from_uri(uri).map(|Query(pairs)| pairs).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! How the authorization server fails: to programs as OAuth says, to people in words.
+//! Errors of the authorization server: for programs as OAuth defines them, for people in words.
 
 use std::time::Duration;
 
@@ -19,44 +19,44 @@ use crate::{
     throttle::Throttled,
 };
 
-/// How the token endpoint fails (RFC 6749, section 5.2).
+/// Error of the token endpoint (RFC 6749, section 5.2).
 #[derive(Debug)]
 pub enum TokenError {
     InvalidRequest(&'static str),
-    /// The application is unknown, or did not prove itself.
+    /// The application is unknown, or its authentication failed.
     InvalidClient(ClientProof),
     InvalidGrant(&'static str),
     /// The application is not registered for this flow.
     UnauthorizedClient,
     UnsupportedGrantType,
     InvalidScope,
-    /// The person has not decided yet whether the device may in (RFC 8628, section 3.5).
+    /// The person has not yet decided on the device (RFC 8628, section 3.5).
     AuthorizationPending,
-    /// The device asks more often than it may.
+    /// The device polls more often than it may.
     SlowDown,
     /// The person refused.
     AccessDenied,
-    /// The device's code has run out.
+    /// The device code has expired.
     ExpiredToken,
     /// Too many attempts on one account or from one address.
     TooMany {
         retry_after: Duration,
     },
-    /// Not about the grant.
+    /// Error unrelated to the grant.
     Other(ApiError),
 }
 
 impl TokenError {
-    /// A parameter that the request needs.
+    /// A required parameter is missing.
     pub const MISSING: Self = Self::InvalidRequest("a parameter is missing");
 }
 
-/// Where an application shows its secret.
+/// Location of the client secret in a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClientProof {
     /// In `Authorization: Basic …`.
     Header,
-    /// In the form, or nowhere.
+    /// In the form, or absent.
     Form,
 }
 
@@ -137,16 +137,16 @@ impl From<Throttled> for TokenError {
     }
 }
 
-/// How a page of the authorization server fails: a person reads it, nobody is redirected.
+/// Error of a page of the authorization server, shown to a person without a redirect.
 #[derive(Debug)]
 pub enum PageError {
-    /// What the browser was sent here with cannot be answered, and why.
+    /// The browser was sent here with an invalid request, for this reason.
     BadRequest(&'static str),
-    /// The form is not from our own page, or from one that is too old.
+    /// The form was not sent from our own page, or its page is too old.
     Forged,
     /// Too many attempts on one account or from one address.
     TooMany { retry_after: Duration },
-    /// A fault of ours, or of what we need.
+    /// Internal error, or a failure of a service that we depend on.
     Other(ApiError),
 }
 
@@ -206,7 +206,7 @@ impl From<Throttled> for PageError {
     }
 }
 
-/// A form's page once more, after wrong words.
+/// A form's page, shown again after wrong input.
 pub struct RefusedForm(pub Page);
 
 impl IntoResponse for RefusedForm {

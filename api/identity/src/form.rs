@@ -1,4 +1,4 @@
-//! The parameters of a request of the authorization server, from a form or a query.
+//! Parameters of a request to the authorization server, from a form or a query.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,14 @@ const MAX_FORM: usize = 32 * 1024;
 #[derive(Debug, Clone, Default)]
 pub struct Form(BTreeMap<String, String>);
 
-/// The parameters cannot be read.
+/// Error of parsing the parameters.
 #[derive(Debug)]
 pub enum FormError {
     /// The body is not `application/x-www-form-urlencoded`.
     NotAForm,
-    /// A parameter comes twice, so that two readers could take different ones.
+    /// A parameter occurs twice, so two parsers could use different values.
     Repeated,
-    /// A value holds a NUL character, which PostgreSQL stores nowhere.
+    /// A value contains a NUL character, which PostgreSQL cannot store.
     Nul,
     /// The body did not arrive.
     Body(ApiError),
@@ -38,7 +38,7 @@ impl Form {
         Self::parse(&bytes)
     }
 
-    /// Reads the text of a form or a query.
+    /// Parses a form or a query.
     pub fn parse(text: &[u8]) -> Result<Self, FormError> {
         let mut form = BTreeMap::new();
         for (name, value) in form_urlencoded::parse(text) {
@@ -63,7 +63,7 @@ impl Form {
         };
     }
 
-    /// The parameters as a query, in the order of their names.
+    /// Formats the parameters as a query, ordered by name.
     pub fn to_query(&self) -> String {
         form_urlencoded::Serializer::new(String::new()).extend_pairs(&self.0).finish()
     }

@@ -1,5 +1,5 @@
-//! What must hold whatever strangers send of tokens, keys, forms and headers: for the fuzz targets in `ops/fuzz`, and for the
-//! tests here, which feed them the same seeds.
+//! Properties that must hold for any tokens, keys, forms and headers from outside: for the fuzz targets in
+//! `ops/fuzz`, and for the tests here, which use the same seeds.
 
 use std::{
     sync::LazyLock,
@@ -34,10 +34,10 @@ use crate::{
 
 const ISSUER: &str = "http://retort.test/auth";
 const ELSEWHERE: &str = "https://elsewhere.test";
-/// How far off a clock may be.
+/// Allowed clock difference, in seconds.
 const LEEWAY: u64 = 60;
 
-/// The key that signs here, and its public half.
+/// Signing key of these tests, and its public half.
 struct Pair {
     signing: SigningKey,
     public: String,
@@ -52,8 +52,8 @@ static PAIR: LazyLock<Pair> = LazyLock::new(|| {
     Pair { signing, kid: thumbprint(&public), public, decoding }
 });
 
-/// A bearer token as it is sent; or, where it is two lines, the header and the claims of one that our key signs. Nobody gets in
-/// without our signature, nor with it unless the token is for us and in its time.
+/// Checks a bearer token as sent; or, if the input has two lines, the header and the claims of a token that our key
+/// signs. No token is accepted without our signature, and a signed one only if it is meant for us and valid now.
 pub fn jwt(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
     match text.split_once('\n') {
@@ -62,7 +62,7 @@ pub fn jwt(input: &[u8]) {
     }
 }
 
-/// The claims of an access token, as every request has them read.
+/// Reads the claims of an access token, as for every request.
 fn read(token: &str) -> Result<Verified, ()> {
     let kid = access_header(token).and_then(|header| jwt::kid(&header).map(str::to_owned)).map_err(drop)?;
     if kid != PAIR.kid {
@@ -95,7 +95,7 @@ fn signed(head: &str, claims: &str) {
     }
 }
 
-/// Claims that decide; what else a token says may be a number that is none here.
+/// Claims that decide. Other claims are not parsed, since they may contain numbers out of range.
 #[derive(Deserialize)]
 struct Said {
     iss: Value,
@@ -103,7 +103,7 @@ struct Said {
     sub: Value,
 }
 
-/// `iss` and `aud` may be a text or a list.
+/// Asserts that `iss` and `aud` (each a text or a list) match.
 fn is_from_and_for(claims: &Said, issuer: &str) {
     for (claim, wanted) in [(&claims.iss, issuer), (&claims.aud, AUDIENCE)] {
         let is_named = match claim {
@@ -118,7 +118,7 @@ fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// The JWK set of another issuer: whatever its keys are, they let no token in that they did not sign.
+/// Checks the JWK set of another issuer: its keys never accept a token that they did not sign.
 pub fn issuer_keys(input: &[u8]) {
     let Ok(keys) = serde_json::from_slice::<Keys>(input) else { return };
     let keys = keys.usable();
@@ -135,8 +135,8 @@ pub fn issuer_keys(input: &[u8]) {
     }
 }
 
-/// A form, or the query of an authorization request: it is read as it is written again, and an answer goes to the application's
-/// own address.
+/// Checks a form, or the query of an authorization request: it survives a round trip of writing and parsing, and an
+/// answer goes only to the application's own address.
 pub fn form(input: &[u8]) {
     let Ok(form) = Form::parse(input) else { return };
     let again = Form::parse(form.to_query().as_bytes());
@@ -176,7 +176,7 @@ fn application() -> Application {
     }
 }
 
-/// A header of any kind that is read here.
+/// Checks every header that is parsed here.
 pub fn headers(input: &[u8]) {
     let Ok(value) = HeaderValue::from_bytes(input) else { return };
     let with = |name: HeaderName| HeaderMap::from_iter([(name, value.clone())]);

@@ -1,4 +1,4 @@
-//! The state of identity, and the question that everybody asks of it: who calls?
+//! State of identity, and the authentication of requests.
 
 use std::{sync::Arc, time::Duration};
 
@@ -25,7 +25,7 @@ use crate::{
     },
 };
 
-/// What answers who calls, and the authorization server needs.
+/// State for authenticating callers and for the authorization server.
 pub struct Identity {
     pub(crate) settings: Settings,
     pub(crate) request_time: Duration,
@@ -40,33 +40,33 @@ pub struct Identity {
     _background: [Background; 2],
 }
 
-/// Identity cannot start.
+/// Error of starting identity.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// The signing keys could not be read or made.
+    /// The signing keys could not be read or created.
     #[error(transparent)]
     Keys(#[from] KeysError),
-    /// Tokens for scripts cannot be told from others.
+    /// The data needed to recognise script tokens could not be read.
     #[error("the mark of tokens for scripts cannot be read")]
     Database(#[from] sqlx::Error),
-    /// There is no way to other issuers.
+    /// The HTTP client for other issuers could not be built.
     #[error("the HTTP client for other issuers cannot be made")]
     Http(#[from] reqwest::Error),
 }
 
-/// An account with a token that is good now.
+/// An account with a token that is valid now.
 #[derive(Debug, Clone)]
 pub struct Known {
     /// The account.
     pub account_id: String,
-    /// Its own rations.
+    /// Rate limits and quotas of its own.
     pub rations: Rations,
     verified: Verified,
 }
 
 impl Known {
-    /// Whether the token allows `scope`.
+    /// Returns true if the token allows `scope`.
     #[must_use]
     pub fn may(&self, scope: &str) -> bool {
         self.verified.scope.split(' ').any(|held| held == scope)
@@ -74,10 +74,10 @@ impl Known {
 }
 
 impl Identity {
-    /// The state over a database that is migrated; its addresses answer within `request_time`.
+    /// Builds the state over a migrated database; its routes answer within `request_time`.
     ///
     /// # Errors
-    /// Fails when the signing keys are out of reach.
+    /// Fails when the signing keys cannot be read.
     pub async fn new(
         settings: Settings,
         request_time: Duration,
@@ -106,31 +106,32 @@ impl Identity {
         }))
     }
 
-    /// Who calls with these headers.
+    /// Authenticates the caller by these headers.
     ///
     /// # Errors
-    /// Says what is wrong with the token, or that nobody can tell at the moment.
+    /// Reports the fault of the token, or that authentication is unavailable at the moment.
     pub async fn caller(&self, headers: &HeaderMap) -> Result<Known, ApiError> {
         let (verified, standing) = self.identify(headers).await?;
         Ok(Known { account_id: verified.sub.clone(), rations: standing.rations, verified })
     }
 
-    /// The same caller as the account and the login stand by now, for an answer that lasts. The token may have expired meanwhile.
+    /// Checks again that the account and the login of a caller are still valid, for a long-lived answer. The token
+    /// may have expired meanwhile.
     ///
     /// # Errors
-    /// Says what has ended, or that nobody can tell at the moment.
+    /// Reports what has ended, or that the check is unavailable at the moment.
     pub async fn recheck(&self, known: &Known) -> Result<Known, ApiError> {
         let mut verified = known.verified.clone();
         let standing = self.check_standing(&mut verified).await?;
         Ok(Known { account_id: verified.sub.clone(), rations: standing.rations, verified })
     }
 
-    /// Each other issuer with how it stands, for people.
+    /// Returns each other issuer with its state, for people.
     pub async fn issuer_states(&self) -> Vec<(String, String)> {
         self.issuers.states().await
     }
 
-    /// The claims of the request's token, if it is good now.
+    /// Returns the claims of the request's token, if it is valid now.
     pub(crate) async fn identify(&self, headers: &HeaderMap) -> Result<(Verified, Standing), ApiError> {
         let token = bearer(headers)?;
         if let Some(foreigner) = self.issuers.verify(token).await? {
@@ -141,7 +142,7 @@ impl Identity {
         Ok((verified, standing))
     }
 
-    /// Verifies a token of ours, whatever has become of its account.
+    /// Verifies one of our tokens, without a check of its account.
     pub(crate) async fn verify(&self, token: &str) -> Result<Verified, ApiError> {
         match self.script_tokens.verify(token).await? {
             Some(verified) => Ok(verified),
@@ -149,7 +150,7 @@ impl Identity {
         }
     }
 
-    /// The account of somebody from elsewhere, made at the first token.
+    /// Admits the account of a person from another issuer, which is created at the first token.
     async fn admit_foreigner(&self, foreigner: Foreigner) -> Result<(Verified, Standing), ApiError> {
         let Foreigner { account_id, name, scopes, issued_at } = foreigner;
         if self.accounts.standing(&account_id).await?.is_none() {
@@ -161,7 +162,7 @@ impl Identity {
         Ok((verified, standing))
     }
 
-    /// Narrows the token to what its account may do by now, and refuses it where it has ended early.
+    /// Narrows the token to its account's current scopes, and rejects it if it was ended early.
     pub(crate) async fn check_standing(&self, verified: &mut Verified) -> Result<Standing, ApiError> {
         let standing = self.accounts.standing(&verified.sub).await?;
         let standing = standing.ok_or_else(|| ApiError::bad_token("the account is unknown or disabled"))?;
@@ -173,8 +174,8 @@ impl Identity {
         Ok(standing)
     }
 
-    /// The account of `email`, if the password is right and the account not disabled. What is wrong does not
-    /// show, in the answer or in its time.
+    /// Returns the account of `email`, if the password is right and the account not disabled. Neither the answer nor
+    /// its timing reveals what was wrong.
     pub(crate) async fn authenticate(&self, email: &str, password: &str) -> Result<Option<Login>, ApiError> {
         let (account, at) = self.accounts.find_by_email(email).await?;
         let hash = account.as_ref().map(|account| account.password_hash.clone());
@@ -186,14 +187,14 @@ impl Identity {
             Some(account) => {
                 tracing::info!(target: "audit", { account.id = account.id }, "a person logged in")
             }
-            // The address is not written down: people type their passwords into the wrong field.
+            // The address is not logged: people type their passwords into the wrong field.
             None => tracing::warn!(target: "audit", { account.id = id }, "a login failed"),
         }
         Ok(account.map(|account| Login { account, at }))
     }
 }
 
-/// Asks anew what `what` tells of; `None` is everything.
+/// Drops the cache entries that `what` names; `None` is everything.
 fn forget(
     (accounts, revocations, script_tokens): (&Accounts, &Revocations, &ScriptTokens),
     what: Option<&str>,
@@ -212,11 +213,11 @@ fn forget(
     }
 }
 
-/// Somebody has just shown a password.
+/// Account that has just authenticated with its password.
 #[derive(Debug)]
 pub(crate) struct Login {
     pub account: Account,
-    /// When the account was read that the password is of, by the database's clock.
+    /// Time at which the account and its password hash were read, by the database's clock.
     pub at: DateTime<Utc>,
 }
 
@@ -235,7 +236,7 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Result<&str, ApiError> {
         _ if text.trim().eq_ignore_ascii_case("bearer") => {
             Err(ApiError::bad_token("the access token is missing"))
         }
-        // Another scheme is no attempt at a bearer token.
+        // Another scheme is not an attempt to use a bearer token.
         _ => Err(ApiError::Unauthorized(Challenge::NoToken)),
     }
 }

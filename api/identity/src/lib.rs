@@ -1,11 +1,11 @@
-//! Who calls: accounts, organisations, applications, sessions, codes, tokens, keys, consents, other issuers, revocations and
-//! throttles, with their tables and the authorization server over them.
+//! Authentication and authorization: accounts, organisations, applications, sessions, codes, tokens, keys, consents,
+//! other issuers, revocations and throttles, with their tables and the authorization server over them.
 //!
-//! [`Identity`] is the state. [`Identity::caller`] says whose token a request carries; [`pages`] and [`endpoints`] are the
-//! authorization server's routes. The operator's commands call the functions of [`tables`] on a connection of
-//! their own, inside the transaction in which they write their journal.
+//! [`Identity`] is the state. [`Identity::caller`] returns the account of a request's token; [`pages`] and
+//! [`endpoints`] are the authorization server's routes. The operator's commands call the functions of [`tables`] on a
+//! connection of their own, in the transaction that also writes the audit log.
 
-// Nothing that a stranger wrote ends a request by a panic, or becomes another number.
+// No input from outside may cause a panic or be silently turned into another number.
 #![cfg_attr(
     not(test),
     warn(

@@ -1,8 +1,8 @@
-//! Where a request comes from.
+//! Client address of a request behind proxies.
 //!
-//! Anybody can write `X-Forwarded-For`, so it counts only where the connection comes from a proxy that the
-//! operator named, and then only as far as such proxies wrote it: read from the right, the first address that
-//! is none of theirs.
+//! Anybody can write `X-Forwarded-For`. So it counts only on a connection from a proxy that the operator named, and
+//! only as far as such proxies wrote it. The client is the first address, read from the right, that is not one of
+//! them.
 
 use std::{net::IpAddr, str::FromStr};
 
@@ -30,7 +30,7 @@ impl FromStr for Network {
 }
 
 impl Network {
-    /// Whether `address` lies in the range; an IPv4 address written as an IPv6 one is the IPv4 one.
+    /// Returns true if `address` lies in the range; an IPv4-mapped IPv6 address counts as the IPv4 address.
     pub fn contains(&self, address: IpAddr) -> bool {
         match (self.address, address.to_canonical()) {
             (IpAddr::V4(network), IpAddr::V4(address)) => {
@@ -46,7 +46,7 @@ impl Network {
     }
 }
 
-/// The address behind `peer`.
+/// Returns the client address behind `peer`.
 pub fn behind(proxies: &[Network], peer: IpAddr, headers: &HeaderMap) -> IpAddr {
     let trusted = |address: IpAddr| proxies.iter().any(|network| network.contains(address));
     let values = headers.get_all("x-forwarded-for").iter();
@@ -56,7 +56,7 @@ pub fn behind(proxies: &[Network], peer: IpAddr, headers: &HeaderMap) -> IpAddr 
         if !trusted(address) {
             break;
         }
-        // What is no address, a proxy of ours did not write.
+        // A text that is no address was not written by one of our proxies.
         let Ok(next) = hop.trim().parse::<IpAddr>() else { break };
         address = next.to_canonical();
     }
@@ -99,10 +99,10 @@ mod tests {
     fn only_what_our_proxies_wrote_counts() {
         let proxies = networks(&["10.0.0.0/8"]);
         let cases = [
-            // A stranger writes what it likes.
+            // An untrusted client may write anything.
             ("192.0.2.9", "203.0.113.1", "192.0.2.9"),
             ("10.0.0.1", "203.0.113.1", "203.0.113.1"),
-            // What the client wrote itself stands to the left of what the proxy saw.
+            // Entries from the client itself stand to the left of what the proxy saw.
             ("10.0.0.1", "198.51.100.7, 203.0.113.1", "203.0.113.1"),
             ("10.0.0.1", "203.0.113.1, 10.0.0.2", "203.0.113.1"),
             ("10.0.0.1", "nonsense, 10.0.0.2", "10.0.0.2"),

@@ -2,7 +2,7 @@
 
 use contract::scope;
 
-/// The scopes that `text` names, each once, in their order (RFC 6749, section 3.3).
+/// Parses the scopes in `text`, each once, in their order (RFC 6749, section 3.3).
 pub fn parse(text: &str) -> Vec<String> {
     let mut scopes: Vec<String> = Vec::new();
     for scope in text.split(' ').filter(|scope| !scope.is_empty()) {
@@ -13,29 +13,29 @@ pub fn parse(text: &str) -> Vec<String> {
     scopes
 }
 
-/// Whether `scope` is among `scopes`.
+/// Returns true if `scope` is among `scopes`.
 pub fn has(scopes: &[String], scope: &str) -> bool {
     scopes.iter().any(|other| other == scope)
 }
 
-/// Whether all of `wanted` are among `held`.
+/// Returns true if all of `wanted` are among `held`.
 pub fn covers(held: &[String], wanted: &[String]) -> bool {
     wanted.iter().all(|scope| has(held, scope))
 }
 
-/// What of `wanted` is among `held`, in the order of `wanted`.
+/// Returns the scopes in `wanted` that are among `held`, in the order of `wanted`.
 pub fn narrow(wanted: &[String], held: &[String]) -> Vec<String> {
     wanted.iter().filter(|scope| has(held, scope)).cloned().collect()
 }
 
-/// What an application gets that names no scope: all that it may have of the service's own operations,
-/// nothing about the person, and no refresh token.
+/// Returns the default scopes of an application that requests none: all of its scopes for the service's own
+/// operations, but none about the person, and no refresh token.
 pub fn without_asking(held: &[String]) -> Vec<String> {
     let personal = [scope::OPENID, scope::PROFILE, scope::EMAIL, scope::OFFLINE_ACCESS];
     held.iter().filter(|scope| !personal.contains(&scope.as_str())).cloned().collect()
 }
 
-/// What the scope means, for the person who is asked.
+/// Returns the meaning of the scope, for the consent page.
 pub fn meaning(scope: &str) -> &str {
     scope::ALL.iter().find(|(name, _)| *name == scope).map_or(scope, |(_, meaning)| meaning)
 }

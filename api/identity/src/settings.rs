@@ -1,4 +1,4 @@
-//! What an operator sets of identity.
+//! Operator's settings of identity.
 
 use std::{num::NonZeroUsize, str::FromStr, time::Duration};
 
@@ -7,41 +7,43 @@ use crate::{network::Network, tokens::seal::Secret};
 /// The audience of access tokens.
 pub const AUDIENCE: &str = "retort";
 
-/// Settings of the authorization server and of what checks tokens.
+/// Settings of the authorization server and of token verification.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// `PUBLIC_URL`: scheme, host and port at which callers find the service, as browsers name an origin.
+    /// `PUBLIC_URL`: scheme, host and port of the service for callers, in the form of a browser's origin.
     pub public_url: String,
     /// `ACCESS_TOKEN_SECONDS`, default 3600.
     pub access_token_lifetime: Duration,
     /// `REFRESH_TOKEN_SECONDS`, default 30 days; each use starts it again.
     pub refresh_token_lifetime: Duration,
-    /// `AUTH_SESSION_SECONDS`, default 12 hours: how long a login in a browser lasts.
+    /// `AUTH_SESSION_SECONDS`, default 12 hours: lifetime of a login in a browser.
     pub session_lifetime: Duration,
-    /// `KEYS_SECRET`: seals the keys that sign tokens; 32 bytes in Base64, unset by default.
+    /// `KEYS_SECRET`: encrypts the keys that sign tokens; 32 bytes in Base64, unset by default.
     pub keys_secret: Option<Secret>,
-    /// `AUTH_ISSUER`: other issuers whose tokens count, separated by commas; none by default.
+    /// `AUTH_ISSUER`: other issuers whose tokens are accepted, separated by commas; none by default.
     pub issuers: Vec<String>,
-    /// `AUTH_AUDIENCE`, default `retort`: for whom their tokens have to be; one of these.
+    /// `AUTH_AUDIENCE`, default `retort`: accepted audiences of their tokens, of which each must name one.
     pub audiences: Vec<String>,
-    /// `TRUSTED_PROXIES`: addresses and ranges whose `X-Forwarded-For` is believed; none by default.
+    /// `TRUSTED_PROXIES`: addresses and ranges whose `X-Forwarded-For` is trusted; none by default.
     pub trusted_proxies: Vec<Network>,
-    /// `RATE_LOGIN_PER_MINUTE`, default 20: attempts on one account; an address may make three times as many. 0: no limit.
+    /// `RATE_LOGIN_PER_MINUTE`, default 20: login attempts on one account; three times as many from one address. 0:
+    /// no limit.
     pub logins_per_minute: u32,
-    /// `AUTH_IMPLICIT`, default `on`: whether `/auth/authorize` gives access tokens in redirects.
+    /// `AUTH_IMPLICIT`, default `on`: permission for `/auth/authorize` to return access tokens in redirects.
     pub implicit_flow: Switch,
-    /// `AUTH_PASSWORD_GRANT`, default `off`: whether `retort login` may send a password (OAuth 2.1 has no such grant).
+    /// `AUTH_PASSWORD_GRANT`, default `off`: permission for `retort login` to send a password (OAuth 2.1 has no such
+    /// grant).
     pub password_grant: Switch,
-    /// `RETORT_THREADS`: the process's; half of them may check passwords at a time.
+    /// `RETORT_THREADS`: threads of the process; half of them may check passwords at a time.
     pub threads: NonZeroUsize,
 }
 
-/// Whether something is offered.
+/// State of an optional feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Switch {
-    /// It is.
+    /// The feature is enabled.
     On,
-    /// It is not.
+    /// The feature is disabled.
     Off,
 }
 
@@ -57,23 +59,24 @@ impl FromStr for Switch {
     }
 }
 
-/// How browsers reach us. Over TLS the names of cookies tell the browser to take them from this very host alone.
+/// Transport between browsers and the service. Over TLS, the cookie names tell the browser to accept them from this
+/// host only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transport {
     /// Over TLS.
     Tls,
-    /// In the clear.
+    /// Without TLS.
     Plain,
 }
 
 impl Settings {
-    /// The `iss` of our access tokens and the address of the authorization server.
+    /// Returns the `iss` of our access tokens, which is also the address of the authorization server.
     #[must_use]
     pub fn issuer(&self) -> String {
         format!("{}/auth", self.public_url)
     }
 
-    /// How browsers reach us.
+    /// Returns the transport between browsers and the service.
     #[must_use]
     pub fn transport(&self) -> Transport {
         if self.public_url.starts_with("https://") { Transport::Tls } else { Transport::Plain }

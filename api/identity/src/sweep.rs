@@ -1,4 +1,4 @@
-//! What has run out goes, now and then, whoever it belonged to.
+//! Periodic deletion of expired rows, for all accounts.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use crate::tables::{
     browsers, codes, device_codes, login_links, rate_limits, refresh, revocations, script_tokens, sessions,
 };
 
-/// The time between two sweeps of a process.
+/// Interval between two sweeps of a process.
 const INTERVAL: Duration = Duration::from_secs(600);
 
-/// How long one may take.
+/// Timeout of a sweep.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Sweeps every table until dropped.
+/// Sweeps every table periodically until dropped.
 pub(crate) fn every_now_and_then(pool: &PgPool) -> Background {
     let pool = pool.clone();
     Background::keep("sweeping up what has run out", move || {
@@ -31,7 +31,8 @@ pub(crate) fn every_now_and_then(pool: &PgPool) -> Background {
     })
 }
 
-/// Forgets what has run out, unless the clock has jumped ahead; returns how many rows went. A process does so by itself every ten minutes.
+/// Deletes expired rows, unless the clock has jumped ahead; returns the number of rows. Each process does this every
+/// ten minutes by itself.
 ///
 /// # Errors
 /// Fails when the database does.

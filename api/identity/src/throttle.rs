@@ -1,11 +1,13 @@
-//! Slows down guessing at passwords and codes, and floods: rations over all API processes.
+//! Rate limits against guessing of passwords and codes, and against floods; they hold over all API processes.
 //!
-//! Attempts at a password are counted by the address that was typed (its hash, whether there is such an account or not: people type
-//! their passwords into the wrong field, and the table is to hold none) together with where they come from. So whoever
-//! knows somebody's e-mail address can lock out nobody but themselves; and many addresses together get ten rations of one account,
-//! beyond which only those are let try whose browser has logged in to it before, and these have a ration of their own (OWASP's device cookies).
-//! Attempts from an address that has spent its own ration are not counted on the account, so a stranger fills the table with a
-//! ration's worth of rows, and those are swept up. Of IPv6 a network counts as one address: who has one has all of it.
+//! Password attempts are counted by the typed e-mail address together with the client's network address. The e-mail
+//! address is stored as a hash, whether or not the account exists: people type passwords into the wrong field, and
+//! the table must hold none. So someone who knows another person's e-mail address can lock out only themselves. All
+//! network addresses together get ten times the limit of one account. Beyond that, only browsers that have logged in
+//! to the account before may try, and these have a limit of their own (OWASP's device cookies). Attempts from a
+//! network address that has used up its own limit are not counted against the account. So a stranger fills the table
+//! with one limit's worth of rows at most, and those are swept. An IPv6 network counts as one address, since a
+//! customer controls all of it.
 
 use std::{
     net::{IpAddr, Ipv6Addr},
@@ -18,42 +20,42 @@ use sqlx::PgPool;
 
 use crate::tables::rate_limits::{Buckets, Taken};
 
-/// An address may try this many accounts' worth: offices share addresses.
+/// Factor for one network address, which may try as many accounts' worth: offices share addresses.
 const ADDRESS_FACTOR: NonZeroU32 = NonZeroU32::new(3).expect("3 is not 0");
 
-/// Everybody together may try at one account this many times what one may.
+/// Factor for all addresses together at one account.
 const ACCOUNT_FACTOR: NonZeroU32 = NonZeroU32::new(10).expect("10 is not 0");
 
-/// A program may exchange and look at tokens this often: a server does it for many people.
+/// Factor for a program that exchanges and introspects tokens: a server does so for many people.
 const PROGRAM_FACTOR: NonZeroU32 = NonZeroU32::new(100).expect("100 is not 0");
 
-/// What the attempts are called in the table.
+/// Name of the limit in the table.
 const RATION: &str = "login";
 
-/// The bits of an IPv6 address that name a network, which is what one customer gets (RFC 6177).
+/// Mask of the IPv6 bits that name a network, which is what one customer gets (RFC 6177).
 const NETWORK: u128 = !(u64::MAX as u128);
 
-/// The rations; no limit without a number of attempts.
+/// The rate limits; none apply without a number of attempts.
 pub struct Throttle {
     attempts: Option<NonZeroU32>,
     buckets: Buckets,
 }
 
-/// Whether somebody has logged in to the account from the browser before.
+/// Login history of the browser with the account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Browser {
-    /// They have.
+    /// Known: it has logged in before.
     Known,
-    /// Nobody knows.
+    /// Nothing is known of it.
     Strange,
 }
 
-/// An attempt is not let through.
+/// Reason for which an attempt was refused.
 #[derive(Debug)]
 pub enum Throttled {
-    /// There were too many.
+    /// Too many attempts.
     TooMany { retry_after: Duration },
-    /// Nobody knows how many there were.
+    /// The attempts could not be counted.
     Database(sqlx::Error),
 }
 
@@ -68,7 +70,7 @@ impl Throttle {
         Self { attempts: NonZeroU32::new(attempts_per_minute), buckets: Buckets::new(pool) }
     }
 
-    /// Takes one attempt from `address` at the password of `email`, or says how long to wait.
+    /// Counts one attempt from `address` at the password of `email`, or returns how long to wait.
     pub async fn take(
         &self,
         email: &str,
@@ -86,23 +88,23 @@ impl Throttle {
         self.take_one(&format!("email {account}"), ACCOUNT_FACTOR).await
     }
 
-    /// Takes one attempt from `address`, at nothing in particular.
+    /// Counts one attempt from `address` that names no account.
     pub async fn take_address(&self, address: Option<IpAddr>) -> Result<(), Throttled> {
         let Some(address) = address else { return Ok(()) };
         self.take_one(&format!("address {}", network(address)), ADDRESS_FACTOR).await
     }
 
-    /// Takes one attempt of the account's at the code that a device shows.
+    /// Counts one attempt of the account at the code that a device shows.
     pub async fn take_code(&self, account_id: &str) -> Result<(), Throttled> {
         self.take_one(&format!("device {account_id}"), NonZeroU32::MIN).await
     }
 
-    /// Takes one code that an application gets for the account.
+    /// Counts one authorization code that an application gets for the account.
     pub async fn take_authorization(&self, account_id: &str) -> Result<(), Throttled> {
         self.take_one(&format!("code {account_id}"), ADDRESS_FACTOR).await
     }
 
-    /// Takes one request of an application's program at `address` that changes or looks at tokens.
+    /// Counts one request of an application's program at `address` that changes or introspects tokens.
     pub async fn take_program(&self, client_id: &str, address: Option<IpAddr>) -> Result<(), Throttled> {
         let address = address.map_or_else(String::new, |address| network(address).to_string());
         self.take_one(&format!("program {client_id} {address}"), PROGRAM_FACTOR).await
@@ -117,7 +119,7 @@ impl Throttle {
     }
 }
 
-/// What an e-mail address is called where it may be somebody's password.
+/// Hashes a typed e-mail address, which may be somebody's password.
 fn hash(email: &str) -> String {
     Sha256::digest(email.trim().to_lowercase()).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,9 +1,10 @@
-//! What many workers cost PostgreSQL: jobs at a rate, dealt to a fleet of light workers that do nothing but wait.
+//! Load that many workers put on PostgreSQL: jobs submitted at a rate to a fleet of simulated workers that only wait.
 //!
-//! `TEST_DATABASE_URL=… cargo run --release --workspace --example fleet WORKERS RATE SECONDS [WORK_MS]`. A light worker says to the
-//! database all that a real one says (it listens on a connection of its own, beats, looks when it is told to and now and then besides, is
-//! dealt jobs, writes outcomes, looks after the dead in its turn), by the same statements, but shares a pool for the latter with the others, as behind a pooler. Callers
-//! are real ones. One line is printed: what the jobs met, and what PostgreSQL did for each.
+//! `TEST_DATABASE_URL=… cargo run --release --workspace --example fleet WORKERS RATE SECONDS [WORK_MS]`. A simulated
+//! worker sends the same statements as a real one: it listens on a connection of its own, sends heartbeats, polls
+//! when notified and now and then, claims jobs, writes outcomes, and reaps dead processes while it holds the leader
+//! lease. All of them share one pool, as behind a pooler, except for listening. The callers are real. The program
+//! prints one line: the latencies of the jobs, and the work of PostgreSQL for each.
 
 use std::{
     sync::{
@@ -24,11 +25,12 @@ use tokio::{sync::Semaphore, task::JoinSet};
 
 type Anything = Box<dyn std::error::Error + Send + Sync>;
 
-/// Connections that all light workers share, beside one of each that listens.
+/// Connections that all simulated workers share, beside one listening connection each.
 const SHARED: u32 = 48;
-/// Jobs that a light worker has in hand at once.
+/// Jobs that a simulated worker runs at once.
 const SLOTS: usize = 4;
-/// Between two looks that nobody rang for: of few workers, and of so many that only some are told of a job (`poll.rs`).
+/// Time between two polls without a notification: with few workers, and with so many that only some are notified of a
+/// job (`poll.rs`).
 const IDLE: Duration = Duration::from_secs(1);
 const IDLE_IN_A_CROWD: Duration = Duration::from_secs(5);
 
@@ -98,7 +100,7 @@ impl Fleet {
         format!("light-{number:05}")
     }
 
-    /// Says for the first time that the worker lives.
+    /// Registers the worker.
     async fn join(&self, number: usize) -> Result<PgListener, sqlx::Error> {
         sqlx::query("insert into live_workers (name, queue, slots, lease) values ($1, 'light', $2, '5 s')")
             .bind(Self::name(number))
@@ -117,7 +119,7 @@ impl Fleet {
         let name = Self::name(number);
         let bell = Arc::new(tokio::sync::Notify::new());
         let mut running = JoinSet::new();
-        // Not all in the same moment.
+        // Spreads the heartbeats over the second.
         let phase = Duration::from_micros(number as u64 * 997 % 1_000_000);
         let mut beats = tokio::time::interval_at(tokio::time::Instant::now() + phase, Duration::from_secs(1));
         let (mut idle, mut looked) = (IDLE, Instant::now());
@@ -152,7 +154,8 @@ impl Fleet {
         }
     }
 
-    /// What a worker says every second (`live.rs`): that it lives, and to one of them, what becomes of the dead's jobs.
+    /// Sends the heartbeat of every second (`live.rs`); the one worker with the leader lease also handles the jobs of
+    /// dead processes.
     async fn beat(&self, name: &str) -> Result<(), sqlx::Error> {
         let beat = "with beat as (update live_workers set last_seen = now() where name = $1)
             select exists (select from queue_turns where queue = 'light' and taken_at < now() - interval '0.9 s')";
@@ -172,7 +175,7 @@ impl Fleet {
         Ok(())
     }
 
-    /// What apalis asks for.
+    /// Polls as apalis does.
     async fn look(&self, name: &str) -> Result<Vec<(String, i32)>, sqlx::Error> {
         self.looks.fetch_add(1, Ordering::Relaxed);
         let mut transaction = self.pool.begin().await?;
@@ -186,7 +189,7 @@ impl Fleet {
         Ok(dealt)
     }
 
-    /// What `store::finish` does.
+    /// Finishes a job as `store::finish` does.
     async fn finish(&self, id: &str, attempt: i32) -> Result<(), sqlx::Error> {
         sqlx::query(
             "with finished as (
@@ -205,7 +208,7 @@ impl Fleet {
     }
 }
 
-/// The latencies of what was answered, and how much was not.
+/// Submits jobs at a rate; returns the latencies of answered jobs and the number of the others.
 async fn at_a_rate(client: &Client, rate: f64, seconds: f64) -> (Vec<Duration>, usize) {
     let begun = Instant::now();
     let mut asked = JoinSet::new();
@@ -227,13 +230,13 @@ async fn at_a_rate(client: &Client, rate: f64, seconds: f64) -> (Vec<Duration>, 
     (answers.into_iter().flatten().collect(), failed)
 }
 
-/// What PostgreSQL has spent.
+/// Resources that PostgreSQL has used.
 struct Spent {
     transactions: i64,
     wal: f64,
-    /// Seconds of all its processes, those that live.
+    /// CPU seconds of all its live processes.
     cpu: f64,
-    /// MiB that they share with none.
+    /// Memory in MiB that its processes do not share.
     memory: f64,
     processes: usize,
 }
@@ -251,7 +254,8 @@ impl Spent {
         for pid in &processes {
             let read =
                 |file: &str| std::fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap_or_default();
-            // After the name, which stands in parentheses: the 14th and 15th fields of all (proc_pid_stat(5)).
+            // The 14th and 15th fields of the file (proc_pid_stat(5)), counted after the name, which stands in
+            // parentheses.
             let fields = read("stat");
             let fields: Vec<&str> = fields
                 .rsplit_once(')')

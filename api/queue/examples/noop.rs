@@ -1,9 +1,9 @@
-//! What the queue itself costs: submit and await jobs that do nothing, at 1 and at 50 clients.
+//! Overhead of the queue itself: submits and awaits jobs that do nothing, with 1 and with 50 clients.
 //!
 //! `TEST_DATABASE_URL=… cargo run --release -p queue --example noop [SLOTS [SECONDS]]` makes a database of its own,
-//! runs a real worker in this process and prints one line per number of clients. With SECONDS it then goes on with 50 clients
-//! for as long, keeps finished jobs for 20 s only, and prints every 15 s what has become of the tables: a queue that lives
-//! and dies at full speed, as an installation's does over hours.
+//! runs a real worker in this process and prints one line per number of clients. With SECONDS it goes on with 50
+//! clients for that long, keeps finished jobs for only 20 s, and prints the state of the tables every 15 s. That
+//! shows hours of insertion and deletion in an installation at full speed.
 
 use std::time::{Duration, Instant};
 
@@ -16,10 +16,10 @@ use serde::{Deserialize, Serialize};
 use sqlx::{PgPool, postgres::PgConnectOptions};
 use tokio::sync::oneshot;
 
-/// How long jobs are kept where tables are looked at over time.
+/// Retention of finished jobs in the long run.
 const KEPT: Duration = Duration::from_secs(20);
 
-/// Between two looks at the tables.
+/// Time between two reports on the tables.
 const SLICE: Duration = Duration::from_secs(15);
 
 type Anything = Box<dyn std::error::Error + Send + Sync>;
@@ -96,7 +96,7 @@ async fn measure(pool: PgPool, slots: usize, lasting: Duration) -> Result<(), An
     Ok(())
 }
 
-/// The latencies of `clients` callers, each of which submits its next job when it has the last answer.
+/// Returns the latencies of `clients` callers, each of which submits its next job once it has the last answer.
 async fn round(client: &Client, clients: usize, jobs_each: usize) -> Result<Vec<Duration>, Anything> {
     let callers: Vec<_> =
         (0..clients).map(|number| tokio::spawn(call(client.clone(), number, jobs_each))).collect();
@@ -131,10 +131,11 @@ fn print(clients: usize, slots: usize, sorted: &[Duration], seconds: f64) {
     );
 }
 
-/// The queue's tables and their indexes: how large, how many rows live and dead, how many updates needed no entry in an index.
+/// Prints the queue's tables and their indexes: size, live and dead rows, and the share of updates that needed no
+/// index entry.
 #[expect(clippy::print_stdout, reason = "the figures are what this program is for")]
 async fn show_tables(pool: &PgPool) -> Result<(), Anything> {
-    // Unchecked: PostgreSQL's own views, which need no migration to be there.
+    // Not checked at compile time: these are PostgreSQL's own views, which exist without a migration.
     let lines: Vec<String> = sqlx::query_scalar(
         "select format('    %s %s: %s kB, %s live, %s dead, %s%% of %s updates within a page, %s vacuums; %s',
             schemaname, relname, pg_table_size(relid) / 1024, n_live_tup, n_dead_tup,

@@ -1,21 +1,21 @@
-//! When those who were refused are to come back.
+//! Retry-after schedule for refused callers.
 //!
-//! A crowd that is told one time comes back at that time, and all but the first are refused again. So each is told the time at
-//! which those told before have had theirs. It is kept by each process for its own callers: several tell too early rather
-//! than too late.
+//! If many callers are given one time, all come back at that time, and all but the first are refused again. So each
+//! caller gets a time by which the earlier ones have been served. Each process keeps the schedule for its own callers
+//! only, so several processes give times that are rather too early than too late.
 
 use std::{
     sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
-/// The longest that anybody is told to wait; who is told more does not come back.
+/// Longest retry-after that is given; a client that is asked to wait longer does not come back.
 const LONGEST: Duration = Duration::from_secs(120);
 
-/// The shortest.
+/// Shortest retry-after.
 const SHORTEST: Duration = Duration::from_secs(1);
 
-/// Who is to come back to which queue, with how many seconds of work.
+/// Accounts that are to come back, with their queue and the seconds of work that each brings.
 #[derive(Debug, Default)]
 pub(crate) struct Appointments(Mutex<Vec<Appointment>>);
 
@@ -27,19 +27,19 @@ struct Appointment {
     seconds: f64,
 }
 
-/// What a refused job is, and what stands before it.
+/// A refused job and the load ahead of it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Refused {
-    /// Seconds of a slot that it is expected to take.
+    /// Expected duration, in slot seconds.
     pub(crate) seconds: f64,
-    /// Seconds until it would be taken if nothing else came.
+    /// Seconds until it would be admitted if no other job came.
     pub(crate) admitted_in: f64,
-    /// Slots that may take it.
+    /// Slots that can run the job.
     pub(crate) slots: f64,
 }
 
 impl Appointments {
-    /// The account is back, early or not: it waits for that time no more.
+    /// Removes the entry of an account that has come back, early or not.
     pub(crate) fn keep(&self, queue: &str, account_id: &str) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = |one: &Appointment| one.queue == queue && one.account_id == account_id;
@@ -48,7 +48,7 @@ impl Appointments {
         }
     }
 
-    /// In how long the account is to come back.
+    /// Schedules the account's return and returns the wait until then.
     pub(crate) fn make(&self, queue: &'static str, account_id: &str, refused: Refused) -> Duration {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();

@@ -1,7 +1,7 @@
-//! Whether PostgreSQL has room for the connections of all processes that live.
+//! Check that PostgreSQL's connection limit covers all live processes.
 //!
-//! Who opens one too many is told so by whichever statement comes then, perhaps a week later, under load. So each process says with its
-//! row how many it may open, and who starts adds them up.
+//! If a process opens one connection too many, some later statement fails, perhaps a week later, under load. So each
+//! process stores its own limit in its row, and a starting process adds them up.
 
 use std::fmt;
 
@@ -14,19 +14,19 @@ use crate::{
     live::ACT,
 };
 
-/// What the live processes may open, and what the server has room for.
+/// Connections that the live processes may open, and the server's limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Budget {
-    /// Processes that live and say how many connections they may open.
+    /// Live processes that state their connection limit.
     pub processes: i64,
-    /// What they may open together.
+    /// Sum of their limits.
     pub connections: i64,
-    /// `max_connections`, without what is reserved.
+    /// `max_connections` without the reserved ones.
     pub room: i64,
 }
 
 impl Budget {
-    /// Whether all of them find room.
+    /// Returns true if the limit covers all of them.
     #[must_use]
     pub fn fits(&self) -> bool {
         self.connections <= self.room
@@ -48,7 +48,7 @@ impl fmt::Display for Budget {
     }
 }
 
-/// What the processes that live may open.
+/// Returns the connections that the live processes may open.
 ///
 /// # Errors
 /// Fails when the database does.
@@ -71,7 +71,7 @@ pub async fn budget(database: impl PgExecutor<'_>) -> Result<Budget, sqlx::Error
     .await
 }
 
-/// Warns where there is no room for all; a process says so once, when it starts.
+/// Warns if the limit does not cover all processes; called once, at start.
 pub(crate) async fn warn_where_short(pool: &PgPool) {
     match database::within(ACT, budget(pool)).await {
         Ok(budget) if budget.fits() => {}

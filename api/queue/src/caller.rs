@@ -1,14 +1,14 @@
-//! Whom a job is for.
+//! Caller of a job.
 
 use std::time::Duration;
 
-/// Whom a job is for, and what he may ask of the queue.
+/// Caller of a job and its limits in the queue.
 #[derive(Debug, Clone, Copy)]
 pub struct Caller<'a> {
-    /// The account: accounts share the workers.
+    /// Account id: accounts share the workers fairly.
     pub account_id: &'a str,
-    /// How long he waits for the outcome.
+    /// Time that the caller waits for the outcome.
     pub patience: Duration,
-    /// The most jobs of one queue that the account may have in flight; `None`: any number.
+    /// Largest number of jobs of one queue that the account may have in flight; `None`: no limit.
     pub most_in_flight: Option<u32>,
 }

@@ -1,7 +1,7 @@
-//! The API's side: submit a job, see which workers live.
+//! API side of the queue: submits jobs and lists live workers.
 //!
-//! One LISTEN connection per process wakes all waiters. A waiter is registered before its job is inserted,
-//! so no outcome can come too early to be heard.
+//! One LISTEN connection per process wakes all waiters. A waiter is registered before its job is inserted, so no
+//! outcome can come too early to be noticed.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -26,35 +26,35 @@ use crate::{
     waiters::Waiters,
 };
 
-/// About how long a worker takes to start, for a caller that finds none.
+/// Typical start-up time of a worker, for a caller that finds none.
 pub const WORKER_START: Duration = Duration::from_secs(5);
 
-/// When to come back whom an operator turned away: nobody knows what they will do, and a minute is soon enough to look.
+/// Retry-after for a paused queue: nobody knows when the operator resumes it, so a client tries again every minute.
 pub const AFTER_AN_OPERATOR: Duration = Duration::from_secs(60);
 
-/// The channel that says which job has an outcome.
+/// Notification channel for the ids of finished jobs.
 const FINISHED: &str = "job_finished";
 
-/// The channel that says it before that with the outcome itself, where it is small (migration 0024).
+/// Notification channel that carries a small outcome itself, ahead of `job_finished` (migration 0024).
 const OUTCOME: &str = "job_outcome";
 
-/// A model that at least one live worker has loaded: of a sampler a generative one, of a searcher its engine.
+/// A model that at least one live worker has loaded: a generative model for a sampler, an engine for a searcher.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LiveModel {
-    /// The model's id.
+    /// Model id.
     pub model_id: String,
-    /// Cost of a molecule, relative to the other models'.
+    /// Cost per molecule, relative to the other models.
     pub relative_cost: f64,
-    /// What people are told of the model, a JSON object.
+    /// Public description of the model, a JSON object.
     pub card: Value,
 }
 
-/// The most connections that are opened.
+/// Limits on connections.
 #[derive(Debug, Clone, Copy)]
 pub struct Connections {
-    /// By the queue, beside the one that listens.
+    /// Connections of the queue, besides the listener.
     pub queue: u32,
-    /// By the whole process to the server, which others are told of.
+    /// Connections of the whole process to the server, published to other processes.
     pub process: u32,
 }
 
@@ -66,11 +66,11 @@ pub struct Client {
 
 #[derive(Debug)]
 struct Inner {
-    /// Submits jobs and waits for them.
+    /// Pool for submitting jobs and waiting for them.
     pool: PgPool,
-    /// Everybody's: who watches jobs takes no connection from those who submit them.
+    /// The process's general pool, so that watching jobs takes no connection from submitting them.
     shared_pool: PgPool,
-    /// This process, among those whose callers wait for jobs.
+    /// Name of this process among those whose callers wait for jobs.
     name: String,
     appointments: Appointments,
     waiters: Arc<Waiters>,
@@ -80,7 +80,8 @@ struct Inner {
 }
 
 impl Client {
-    /// Connects to `database`, with connections of its own that do not wait for the disk, and one more that listens.
+    /// Connects to `database` with a pool of its own, which does not wait for the disk, and one more connection that
+    /// listens.
     ///
     /// # Errors
     /// Fails when the database cannot be reached; once connected, the client reconnects by itself.
@@ -91,7 +92,7 @@ impl Client {
         let database = database.into();
         let pool = pool::own(&database.pool, connections.queue).await?;
         let name = format!("caller-{}", Ulid::generate());
-        // Workers cancel what nobody waits for: the jobs of processes that do not beat.
+        // Workers cancel jobs whose submitting process sends no heartbeat.
         presence::beat_as_caller(&pool, &name, connections.process).await?;
         budget::warn_where_short(&pool).await;
         let beats = beats(pool.clone(), name.clone(), connections.process);
@@ -125,9 +126,10 @@ impl Client {
         })
     }
 
-    /// Stores `job` under `id` for `caller`, with the current trace context, unless the queue is too full for its deadline.
+    /// Stores `job` under `id` for `caller`, with the current trace context, unless the queue is too full for its
+    /// deadline.
     ///
-    /// Dropped before it is done, this leaves no job that anybody runs: what was stored is cancelled.
+    /// If this future is dropped early, a job that was already stored is cancelled.
     ///
     /// # Errors
     /// Fails when the job is not admitted or not stored; then nothing of it remains.
@@ -157,8 +159,8 @@ impl Client {
         self.inner.appointments.keep(J::QUEUE, caller.account_id);
         let (inner, account_id) = (Arc::clone(&self.inner), caller.account_id.to_owned());
         let pending = inner.wait_for(id, caller.patience, job.work().longest);
-        // A task of its own, which goes on when the caller leaves: what he left is cancelled when it is known to be stored,
-        // not before.
+        // A separate task, which continues when the caller leaves: the job is cancelled once it is known to be
+        // stored, not before.
         let submission = async move {
             let taken = inner.take(new, pending, &account_id).await;
             callers::submitted(J::QUEUE, taken.as_ref().err());
@@ -167,7 +169,7 @@ impl Client {
         tokio::spawn(submission.instrument(span)).await.map_err(SubmitError::Panicked)?
     }
 
-    /// When a caller is to come back whose job was taken and could not be begun in time.
+    /// Returns the retry-after of a caller whose job was admitted but could not start in time.
     pub async fn retry_after<J: Job>(&self, job: &J, caller: Caller<'_>) -> Duration {
         let terms = store::Terms::of(job, caller);
         match database::within(ACT, store::prospect(&self.inner.pool, terms)).await {
@@ -179,8 +181,8 @@ impl Client {
         }
     }
 
-    /// Watches a job that was taken, instead of waiting for it: from now on whoever watches it may do so from any process, and it is
-    /// cancelled when nobody has for some seconds. What was `asked` for is remembered as long as it is.
+    /// Turns a wait for a job into a watch. From now on any process can watch the job, and it is cancelled if nobody
+    /// watches it for some seconds. The request `asked` is stored as long as the watch.
     ///
     /// # Errors
     /// Fails when the database does; then the job is cancelled.
@@ -197,7 +199,8 @@ impl Client {
         Ok(watch.asked())
     }
 
-    /// Watches the job `id` that the account asked for and watched before; `None` where there is none such, or no longer.
+    /// Watches the job `id` again, which the account submitted and watched before; `None` if there is no such job any
+    /// more.
     ///
     /// # Errors
     /// Fails when the database does.
@@ -212,8 +215,8 @@ impl Client {
         self.watch(id.to_owned(), Watching::ForItsOutcome).await.map(Some)
     }
 
-    /// What the job `id` came to that the account asked for and watched; `None` where there is none such, or no longer, or it came to
-    /// nothing.
+    /// Returns the request and the outcome of the job `id`, which the account submitted and watched; `None` if the
+    /// job is gone, not finished, or without a result.
     ///
     /// # Errors
     /// Fails when the database does.
@@ -234,7 +237,7 @@ impl Client {
         }
     }
 
-    /// Watches the job `id`, which goes on whether anybody watches it or not.
+    /// Watches the job `id` without keeping it alive.
     ///
     /// # Errors
     /// Fails when the database does.
@@ -247,7 +250,7 @@ impl Client {
         database::within(ACT, begun).await
     }
 
-    /// Slots of the live workers by queue; a queue without one is absent.
+    /// Returns the slots of the live workers by queue; a queue without workers is absent.
     ///
     /// # Errors
     /// Fails when the database does.
@@ -256,7 +259,7 @@ impl Client {
         Ok(workers.into_iter().map(|live| (live.queue, u32::try_from(live.slots).unwrap_or(0))).collect())
     }
 
-    /// The models that the live workers of `queue` have loaded, by id, each once.
+    /// Returns the models that the live workers of `queue` have loaded, by id, each once.
     ///
     /// # Errors
     /// Fails when the database does.
@@ -270,14 +273,14 @@ impl Inner {
         Pending::register(self.pool.clone(), Arc::clone(&self.waiters), id, patience, longest)
     }
 
-    /// Stores the job that `pending` waits for, if it is admitted.
+    /// Stores the job of `pending`, if it is admitted.
     async fn take<J: Job>(
         &self,
         new: store::NewJob,
         mut pending: Pending<J>,
         account_id: &str,
     ) -> Result<Pending<J>, SubmitError> {
-        // Where this fails, whether the job was stored is not known; the waiter that is dropped cancels it if it was.
+        // If this fails, the job may or may not be stored; dropping the waiter cancels it if it was.
         let admission = store::submit(&self.pool, &self.name, new).await?;
         if admission.admitted {
             return Ok(pending);
@@ -288,7 +291,7 @@ impl Inner {
 }
 
 impl store::Admission {
-    /// Why the job was not taken; `appointment` says when to come back.
+    /// Returns the reason for which the job was refused; `appointment` gives the retry-after.
     fn refusal(&self, appointment: impl FnOnce(Refused) -> Duration) -> SubmitError {
         if self.all_slots > 0 && !self.model_is_known {
             return SubmitError::UnknownModel;
@@ -308,7 +311,7 @@ impl store::Admission {
     }
 }
 
-/// Says that this process lives, until dropped.
+/// Sends heartbeats of this process until dropped.
 fn beats(pool: PgPool, name: String, connections: u32) -> Background {
     Background::keep("saying that callers wait here", move || {
         let (pool, name) = (pool.clone(), name.clone());

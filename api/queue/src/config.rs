@@ -1,4 +1,4 @@
-//! How a worker process takes jobs, and how long it holds them.
+//! Settings by which a worker process claims jobs and keeps them.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -6,60 +6,61 @@ use tokio::sync::watch;
 
 use crate::LiveModel;
 
-/// How often a process beats unless it is told otherwise.
+/// Default interval between heartbeats.
 const BEAT: Duration = Duration::from_secs(1);
 
-/// Connections beside the jobs' own: two of apalis, the beats, and the sweep.
+/// Connections besides those of the jobs: two for apalis, one for heartbeats, one for sweeps.
 const BESIDE: u32 = 4;
 
-/// And one that hears of new jobs and of callers that left: past a pooler.
+/// One more connection, past any pooler, that listens for new jobs and cancellations.
 pub const LISTENER: u32 = 1;
 
-/// Beats of this process that fit into a lease on a job.
+/// Heartbeats of this process within the lease on a job.
 const BEATS_PER_LEASE: u32 = 5;
 
-/// Silence after which a worker process counts as dead: several beats, so that one late beat on a busy machine turns
-/// nobody away.
+/// Silence after which a worker process counts as dead: several heartbeats, so that one late heartbeat on a busy
+/// machine makes no caller be refused.
 pub(crate) const DEAD_AFTER: Duration = Duration::from_secs(6 * BEAT.as_secs());
 
-/// How often a process says that callers wait there.
+/// Interval between heartbeats of a process with waiting callers.
 pub(crate) const CALLER_BEAT: Duration = Duration::from_millis(500);
 
-/// Silence after which nobody waits there any more: less than a worker's, since what runs for nobody holds up others.
+/// Silence after which the callers of a process count as gone. Shorter than for a worker, since an abandoned job
+/// delays others.
 pub(crate) const CALLER_DEAD_AFTER: Duration = Duration::from_secs(3);
 
-/// Silence after which its row and what it said of its models go. Until then they are not unknown, while it starts again.
+/// Silence after which a worker's row and its models are deleted. Until then its models stay known while it restarts.
 pub(crate) const FORGOTTEN_AFTER: Duration = Duration::from_secs(4 * DEAD_AFTER.as_secs());
 
-/// How a worker process takes jobs.
+/// Settings of a worker process.
 #[derive(Debug, Clone)]
 pub struct WorkerConfig {
-    /// Jobs run at the same time, as far as admission is told.
+    /// Jobs run at the same time, as admission counts them.
     pub slots: usize,
-    /// Places beside the slots for jobs whose result lies ready, which wait for the database more than they compute: they never
-    /// stand behind what must be made.
+    /// Slots besides these for jobs with a ready result. Such jobs wait for the database more than they compute, so
+    /// they never queue behind jobs that must be computed.
     pub ready_places: usize,
-    /// Places beside the slots for accounts that have nothing in hand: others' long jobs may have all slots for minutes.
+    /// Slots reserved for accounts that have no job running: others' long jobs may fill all normal slots for minutes.
     pub guest_places: usize,
-    /// The generative models loaded: jobs that name another are not dealt to this process. They may change while the
+    /// Loaded generative models: jobs that name another are not claimed by this process. They may change while the
     /// worker runs.
     pub models: watch::Receiver<Vec<LiveModel>>,
-    /// What lies ready, by model; it may change too.
+    /// Ready results by model; they may change too.
     pub ready: watch::Receiver<BTreeMap<String, usize>>,
-    /// How much of each model the process keeps ready, for those who look; 0: nothing.
+    /// Number of results that the process keeps ready for each model, for display only; 0: none.
     pub ready_target: usize,
-    /// How long a job in flight may go on after the shutdown signal.
+    /// Time for which a job in flight may continue after the shutdown signal.
     pub grace: Duration,
-    /// How often the process says that it lives and holds its jobs; five missed beats free a job.
+    /// Interval at which the process sends heartbeats and renews its leases; five missed ones free a job.
     pub beat: Duration,
-    /// How often apalis' worker beats; three missed beats hand its jobs to others. At least a second.
+    /// Interval of apalis' own heartbeat, at least a second; three missed ones hand its jobs to others.
     pub heartbeat: Duration,
-    /// How long finished jobs are kept.
+    /// Retention of finished jobs.
     pub keep_finished: Duration,
-    /// Connections that the jobs share, for the queue and for their handler each; `None`: one for every job in hand. Jobs that nobody
-    /// waits for can wait for one.
+    /// Connections that the jobs share, once for the queue and once for their handlers; `None`: one for every running
+    /// job. Background jobs can wait for one.
     pub connections_of_jobs: Option<u32>,
-    /// The connections to the server that the whole process may open, which others are told of; 0: they are not.
+    /// Connections to the server that the whole process may open, published to other processes; 0: not published.
     pub process_connections: u32,
 }
 
@@ -83,24 +84,24 @@ impl Default for WorkerConfig {
 }
 
 impl WorkerConfig {
-    /// How long a job stays this worker's without a beat.
+    /// Returns the time for which a job stays this worker's without a heartbeat.
     pub(crate) fn lease(&self) -> Duration {
         self.beat * BEATS_PER_LEASE
     }
 
-    /// The connections that the queue opens for itself, beside those of the pool that the handlers use.
+    /// Returns the number of connections that the queue opens for itself, besides the pool of the handlers.
     #[must_use]
     pub fn connections(&self) -> u32 {
         self.job_connections().saturating_add(BESIDE + LISTENER)
     }
 
-    /// The connections that its jobs have for the queue, and as many that they want for themselves.
+    /// Returns the number of connections of its jobs for the queue; the handlers need as many of their own.
     #[must_use]
     pub fn job_connections(&self) -> u32 {
         self.connections_of_jobs.unwrap_or_else(|| u32::try_from(self.in_hand()).unwrap_or(u32::MAX))
     }
 
-    /// Jobs that the process may have in hand at the same time.
+    /// Returns the largest number of jobs that the process may run at the same time.
     #[must_use]
     pub fn in_hand(&self) -> usize {
         self.slots.saturating_add(self.ready_places).saturating_add(self.guest_places)

@@ -1,4 +1,4 @@
-//! What a handler knows of its job, and how it hands over the outcome.
+//! Context of a job for its handler, and the way to hand over the outcome.
 
 use std::{
     marker::PhantomData,
@@ -15,45 +15,45 @@ use sqlx::PgConnection;
 
 use crate::{HandlerError, Job, Teller, store};
 
-/// What a handler knows of the job besides its body.
+/// Facts about a job besides its body.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct JobContext<J> {
-    /// The job's id.
+    /// Job id.
     pub id: JobId,
-    /// 1 at the first try.
+    /// Number of the attempt, 1 for the first.
     pub attempt: u32,
-    /// When the caller stops waiting.
+    /// Time at which the caller stops waiting.
     pub deadline: Instant,
-    /// Becomes true when the caller has left, or the job is no longer this worker's.
+    /// Cancellation flag: set when the caller has left or the job is no longer this worker's.
     pub cancelled: Arc<AtomicBool>,
-    /// Whether somebody watches the job; a second old at most.
+    /// Set while somebody watches the job; a second old at most.
     pub watched: Arc<AtomicBool>,
-    /// `attempt` as the database has it: the right to finish the job.
+    /// The `attempt` as stored in the database, which grants the right to finish the job.
     pub(crate) attempt_number: i32,
-    /// Whether `finish` was called; a handler that forgets it is at fault.
+    /// Set once `finish` was called; a handler that does not call it is at fault.
     pub(crate) answered: Arc<AtomicBool>,
     pub(crate) job: PhantomData<fn() -> J>,
 }
 
-/// What became of an outcome.
+/// Result of storing an outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use = "a superseded outcome must be rolled back"]
 pub enum Finished {
-    /// It is the job's outcome once the transaction commits.
+    /// The outcome counts once the transaction commits.
     Stored,
     /// The job was cancelled, has another outcome or is another worker's by now: roll back.
     Superseded,
 }
 
 impl<J: Job> JobContext<J> {
-    /// What tells those who watch the job.
+    /// Returns the publisher of the job's progress events.
     #[must_use]
     pub fn teller(&self) -> Teller {
         Teller::new(self.id.to_string(), self.attempt_number)
     }
 
-    /// Writes the outcome in the caller's transaction, so that it and the caller's own rows commit together.
+    /// Writes the outcome in the caller's transaction, so that it commits together with the caller's own rows.
     ///
     /// # Errors
     /// Fails when the database does or the outcome cannot be written as JSON.
@@ -67,20 +67,20 @@ impl<J: Job> JobContext<J> {
 }
 
 impl<J> JobContext<J> {
-    /// The same of any kind of outcome.
+    /// Writes any kind of outcome, as [`JobContext::finish`] does.
     pub(crate) async fn finish_with(
         &self,
         connection: &mut PgConnection,
         outcome: &impl Serialize,
     ) -> Result<Finished, HandlerError> {
-        // As text: a tree of values takes several times as much.
+        // As text: a tree of JSON values takes several times the memory.
         let outcome = serde_json::value::to_raw_value(outcome)?;
         let stored = store::finish(connection, &self.id.to_string(), self.attempt_number, &outcome).await?;
         self.answered.store(true, Ordering::Release);
         Ok(if stored { Finished::Stored } else { Finished::Superseded })
     }
 
-    /// The context of a job whose kind is known.
+    /// Types the context with the kind of its job.
     pub(crate) fn of<K>(self) -> JobContext<K> {
         let Self { id, attempt, deadline, cancelled, watched, attempt_number, answered, job: _ } = self;
         JobContext { id, attempt, deadline, cancelled, watched, attempt_number, answered, job: PhantomData }

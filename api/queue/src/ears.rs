@@ -1,4 +1,4 @@
-//! Who in this process wants to hear of which job, any number of them for each.
+//! Listeners of this process for events of jobs, any number of them for each job.
 
 use std::{
     collections::HashMap,
@@ -8,36 +8,36 @@ use std::{
 
 use tokio::sync::watch;
 
-/// All of them; one listening connection tells them.
+/// All listeners; one database connection notifies them.
 #[derive(Debug, Default)]
 pub(crate) struct Ears {
     by_job: Mutex<HashMap<String, watch::Sender<()>>>,
 }
 
-/// One of them; dropped, it hears no more.
+/// One listener, until dropped.
 #[derive(Debug)]
 pub(crate) struct Ear {
     ears: Arc<Ears>,
     id: String,
-    /// `None` once it is dropped.
+    /// `None` while it is being dropped.
     heard: Option<watch::Receiver<()>>,
 }
 
 impl Ears {
-    /// One that hears of the job `id` from now on.
+    /// Returns a listener for events of the job `id` from now on.
     pub(crate) fn open(self: &Arc<Self>, id: String) -> Ear {
         let heard = self.lock().entry(id.clone()).or_insert_with(|| watch::Sender::new(())).subscribe();
         Ear { ears: Arc::clone(self), id, heard: Some(heard) }
     }
 
-    /// Something has happened to the job `id`.
+    /// Notifies the listeners of the job `id`.
     pub(crate) fn tell(&self, id: &str) {
         if let Some(ears) = self.lock().get(id) {
             ears.send_replace(());
         }
     }
 
-    /// Anything may have happened.
+    /// Notifies all listeners, since any event may have been missed.
     pub(crate) fn tell_all(&self) {
         for ears in self.lock().values() {
             ears.send_replace(());
@@ -50,10 +50,10 @@ impl Ears {
 }
 
 impl Ear {
-    /// Waits until something has happened since the last time, for at most so long.
+    /// Waits until something has happened since the last time, `patience` at most.
     pub(crate) async fn heard(&mut self, patience: Duration) {
         let Some(heard) = &mut self.heard else { return };
-        // Its sender is there as long as it is.
+        // The sender lives as long as this listener.
         let _ = tokio::time::timeout(patience, heard.changed()).await;
     }
 }

@@ -1,8 +1,8 @@
-//! What jobs tell while they run, and who watches them: the tables `job_events` and `watched_jobs`.
+//! Progress events of running jobs and their watchers: the tables `job_events` and `watched_jobs`.
 //!
-//! A worker tells as rows, and says so by NOTIFY; so any process serves any stream, and one that comes back to it begins where it was. Who
-//! watches says so again and again. That is a worker's reason to tell, and where only those who watch want the outcome (a search), the
-//! job is cancelled when nobody has said so for a while.
+//! A worker stores events as rows and sends a NOTIFY. So any process can serve any stream, and a reconnecting client
+//! continues from its last event. Watchers renew a lease. While there is one, the worker publishes events. If only
+//! the watchers want the outcome (a search), the job is cancelled some time after the last lease has expired.
 
 use std::time::Duration;
 
@@ -12,42 +12,42 @@ use sqlx::{PgExecutor, PgPool, types::Json};
 
 use crate::retention::BATCH;
 
-/// The channel that says which job has told something.
+/// Notification channel for the ids of jobs with a new event.
 pub(crate) const TOLD: &str = "job_event";
 
-/// How long somebody watches without saying so again: the grace of one who left, in which they may come back.
+/// Lease of a watcher: the grace period in which a client that disconnected may come back.
 pub(crate) const LEASE: Duration = Duration::from_secs(8);
 
-/// How often it is said.
+/// Interval at which the lease is renewed.
 pub(crate) const RENEWAL: Duration = Duration::from_secs(2);
 
-/// How long events are kept after the end of their job.
+/// Retention of events after the end of their job.
 const KEEP: Duration = Duration::from_secs(300);
 
-/// Events that are read at once.
+/// Largest number of events that are read at once.
 const PAGE: i64 = 64;
 
-/// Something that a job tells.
+/// A progress event to be published.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewEvent {
-    /// `progress` or `route`.
+    /// Type of the event: `progress` or `route`.
     pub event: &'static str,
     /// JSON on one line.
     pub data: String,
 }
 
-/// Something that a job told.
+/// A progress event of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobEvent {
-    /// Greater than those of all events before it.
+    /// Sequence number, greater than those of all earlier events.
     pub number: i64,
-    /// As in [`NewEvent`].
+    /// Type, as in [`NewEvent`].
     pub event: String,
-    /// As in [`NewEvent`].
+    /// JSON, as in [`NewEvent`].
     pub data: String,
 }
 
-/// An attempt's right to tell.
+/// Publisher of events for one attempt at a job.
 #[derive(Debug, Clone)]
 pub struct Teller {
     job_id: String,
@@ -60,7 +60,7 @@ impl Teller {
         Self { job_id, attempt, last: 0 }
     }
 
-    /// Tells `events`, in their order; nothing where the job is over or another attempt's.
+    /// Publishes `events` in order; does nothing if the job is over or another attempt runs it.
     ///
     /// # Errors
     /// Fails when the database does.
@@ -73,7 +73,8 @@ impl Teller {
     }
 }
 
-/// Stores events of the `attempt` at the job `id` whose last one was number `last`; the number of the last one now.
+/// Stores events of the `attempt` at the job `id` whose last event had the number `last`; returns the new last
+/// number.
 async fn tell(
     database: impl PgExecutor<'_>,
     (id, attempt): (&str, i32),
@@ -101,7 +102,7 @@ async fn tell(
     Ok(told.map(|told| told.number))
 }
 
-/// What a job told after number `after`, the first of it.
+/// Returns the first events of the job after number `after`.
 pub(crate) async fn told_after(
     database: impl PgExecutor<'_>,
     id: &str,
@@ -118,16 +119,16 @@ pub(crate) async fn told_after(
     .await
 }
 
-/// Why somebody watches a job.
+/// Effect of a watcher on the job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Watching {
-    /// They alone want its outcome.
+    /// Only the watchers want the outcome.
     ForItsOutcome,
-    /// It is done whether they watch or not.
+    /// The job runs with or without watchers.
     Idly,
 }
 
-/// Says that somebody watches the job, for as long as [`LEASE`].
+/// Records that somebody watches the job, for the length of [`LEASE`].
 pub(crate) async fn watch(pool: &PgPool, id: &str, watching: Watching) -> Result<(), sqlx::Error> {
     sqlx::query!(
         "insert into watched_jobs (job_id, until, is_awaited) values ($1, now() + $2, $3)
@@ -141,7 +142,7 @@ pub(crate) async fn watch(pool: &PgPool, id: &str, watching: Watching) -> Result
     Ok(())
 }
 
-/// Whether the account asked for the job and it was watched for its outcome.
+/// Returns true if the account submitted the job and it was watched for its outcome.
 pub(crate) async fn can_watch(pool: &PgPool, id: &str, account_id: &str) -> Result<bool, sqlx::Error> {
     let found = sqlx::query_scalar!(
         "select job_id from watched_jobs join jobs on jobs.id = job_id
@@ -154,7 +155,7 @@ pub(crate) async fn can_watch(pool: &PgPool, id: &str, account_id: &str) -> Resu
     Ok(found.is_some())
 }
 
-/// Remembers what a watched job was asked for with.
+/// Stores the request of a watched job.
 pub(crate) async fn remember(pool: &PgPool, id: &str, asked: &Value) -> Result<(), sqlx::Error> {
     sqlx::query!("update watched_jobs set asked = $2 where job_id = $1", id, Json(asked) as _)
         .execute(pool)
@@ -162,7 +163,7 @@ pub(crate) async fn remember(pool: &PgPool, id: &str, asked: &Value) -> Result<(
     Ok(())
 }
 
-/// The request of the job that the account watched for its outcome; `None` where nobody remembers.
+/// Returns the request of the job that the account watched for its outcome; `None` if it is not stored.
 pub(crate) async fn asked(pool: &PgPool, id: &str, account_id: &str) -> Result<Option<Value>, sqlx::Error> {
     let found = sqlx::query_scalar!(
         "select asked from watched_jobs join jobs on jobs.id = job_id
@@ -173,7 +174,7 @@ pub(crate) async fn asked(pool: &PgPool, id: &str, account_id: &str) -> Result<O
     Ok(found.fetch_optional(pool).await?.flatten())
 }
 
-/// Whether somebody watches the job, or did a moment ago.
+/// Returns true if somebody watches the job or did a moment ago.
 pub(crate) async fn is_watched(pool: &PgPool, id: &str) -> Result<bool, sqlx::Error> {
     let found =
         sqlx::query_scalar!("select job_id from watched_jobs where job_id = $1 and until > now()", id)
@@ -182,7 +183,7 @@ pub(crate) async fn is_watched(pool: &PgPool, id: &str) -> Result<bool, sqlx::Er
     Ok(found.is_some())
 }
 
-/// The open jobs of `queue` whose outcome only those wanted who watched, and nobody does any more.
+/// Returns the open jobs of `queue` that only watchers wanted and nobody watches any more.
 pub(crate) async fn unwatched(pool: &PgPool, queue: &str) -> Result<Vec<String>, sqlx::Error> {
     sqlx::query_scalar!(
         "select job_id from watched_jobs join jobs on jobs.id = job_id
@@ -193,7 +194,7 @@ pub(crate) async fn unwatched(pool: &PgPool, queue: &str) -> Result<Vec<String>,
     .await
 }
 
-/// Deletes what jobs told that ended a while ago, and who watched them; some of it.
+/// Deletes a batch of events of jobs that ended a while ago, and the records of their watchers.
 pub(crate) async fn sweep(pool: &PgPool) -> Result<u64, sqlx::Error> {
     let done = sqlx::query!(
         "with forgotten as (

@@ -1,4 +1,4 @@
-//! What a job is to the queue, and the kinds there are.
+//! Definition of a job for the queue, and the kinds of jobs.
 
 use contract::{
     Look, LookOutcome, SampleId, Sought, StepCheck, StoredLookJob, StoredOrderJob, StoredPlanJob,
@@ -6,79 +6,80 @@ use contract::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 
-/// Seconds a sampler slot needs for any sample, whatever its size.
+/// Seconds that any sample takes of a sampler slot, whatever its size.
 const SAMPLE_FLOOR_SECONDS: f64 = 0.2;
 
-/// Molecules a sampler slot makes in a second, rounded down.
+/// Molecules that a sampler slot draws per second, rounded down.
 const MOLECULES_PER_SECOND: f64 = 2_000.0;
 
-/// Seconds that a sample takes whose molecules lie ready, and so many of them more a second.
+/// Seconds that a sample of ready molecules takes at least, and the number of molecules per further second.
 const READY_FLOOR_SECONDS: f64 = 0.005;
 const READY_PER_SECOND: f64 = 200_000.0;
 
-/// Seconds that a search expects to need when it may stop at the first route.
+/// Seconds that a search is expected to take if it may stop at the first route.
 const FIRST_ROUTE_SECONDS: f64 = 1.0;
 
-/// What a search takes that may take next to nothing: it is handed out, begun and answered all the same.
+/// Lowest estimate for a search: even a trivial one is claimed, started and answered.
 const LEAST_SEARCH_SECONDS: f64 = 0.01;
 
-/// What a look takes however few molecules it asks for, and what each of them takes of two cores.
+/// Seconds that any bulk query takes, and the seconds for each of its molecules on two cores.
 const LOOK_FLOOR_SECONDS: f64 = 0.01;
 const EXPANSION_SECONDS: f64 = 0.003;
 const CHECKED_EXPANSION_SECONDS: f64 = 0.01;
 const BUILDING_BLOCK_SECONDS: f64 = 0.000_2;
 const INCHIKEY_SECONDS: f64 = 0.000_4;
 const ANALOGUE_SECONDS: f64 = 0.03;
-/// What a small search takes of its time, on two cores.
+/// Share of its time limit that a small search takes, on two cores.
 const SMALL_SEARCH_SHARE: f64 = 0.25;
-/// What a search of the catalogue takes beyond the floor: of a pattern, for which molecules are read, and of anything else.
+/// Seconds that a catalogue search takes beyond the floor: a substructure search, which reads molecules, and any
+/// other.
 const SUBSTRUCTURE_SECONDS: f64 = 0.5;
 const CATALOGUE_SECONDS: f64 = 0.03;
 
-/// Kept back from a search's deadline for the offers, the outcome and the way to the caller.
+/// Seconds reserved at the end of a search for the offers, the outcome and the response.
 const ANSWERING_SECONDS: f64 = 0.3;
 
-/// A unit of work, as it is stored: versioned JSON that older code wrote still decodes.
+/// A unit of work as it is stored: versioned JSON, of which older versions still decode.
 pub trait Job: Serialize + DeserializeOwned + Send + Sync + 'static {
-    /// The queue that holds jobs of this kind; part of the stored data.
+    /// Queue of jobs of this kind; part of the stored data.
     const QUEUE: &'static str;
 
-    /// What a job that worked answers.
+    /// Result of a successful job.
     type Outcome: Serialize + DeserializeOwned + Send + Sync;
 
-    /// What the job says of the work that it is.
+    /// Returns the job's estimate of its own work.
     fn work(&self) -> Work<'_>;
 
-    /// The model that the job needs: only workers that serve it take the job. `None`: any worker does.
+    /// Returns the model that the job needs: only workers that serve it take the job. `None`: any worker does.
     fn model_id(&self) -> Option<&str> {
         None
     }
 }
 
-/// What a job is expected to take. What finished jobs of its kind took corrects it.
+/// Estimated work of a job. The durations of finished jobs of its kind correct it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Work<'a> {
-    /// Jobs of one kind take alike, as multiples of what each says.
+    /// Kind, within which actual durations deviate from estimates by the same factor.
     pub kind: &'a str,
     /// Seconds of one worker slot.
     pub seconds: f64,
-    /// The most seconds from its begin to its answer: it is promised so many, or it is not begun. `None`: it has no bound but
-    /// its deadline.
+    /// Longest run in seconds from start to answer: the job starts only if that much time is left. `None`: only the
+    /// deadline bounds it.
     pub longest: Option<f64>,
-    /// What it takes where workers have its result ready; `None`: it is always made anew.
+    /// Work if the result is ready on a worker; `None`: it is always computed.
     pub ready: Option<Ready>,
 }
 
-/// A job's part of what lies ready.
+/// A job's share of ready results.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ready {
-    /// How much of it.
+    /// Number of results that it takes.
     pub units: u32,
-    /// Seconds to hand that out.
+    /// Seconds to deliver them.
     pub seconds: f64,
 }
 
-/// The queues that there are, as people list them.
+/// All queues, in display order.
 pub const QUEUES: [&str; 5] = [
     StoredSampleJob::QUEUE,
     StoredTreeSearchJob::QUEUE,
@@ -115,7 +116,7 @@ impl Job for StoredTreeSearchJob {
 
     type Outcome = TreeSearchResult;
 
-    /// A search that stops at its first route mostly needs far less than it may take; one that does not takes all of it.
+    /// A search that stops at its first route mostly needs far less than its limit; any other uses all of it.
     fn work(&self) -> Work<'_> {
         let Self::V1(job) = self;
         let (kind, seconds) = search_takes(&job.request);
@@ -131,7 +132,7 @@ impl Job for StoredTreeSearchJob {
 impl Job for StoredPlanJob {
     const QUEUE: &'static str = "plan";
 
-    /// What was found is stored with the plan.
+    /// The result is stored with the plan.
     type Outcome = ();
 
     fn work(&self) -> Work<'_> {
@@ -181,7 +182,7 @@ impl Job for StoredLookJob {
 impl Job for StoredOrderJob {
     const QUEUE: &'static str = "order";
 
-    /// The sample is stored under the order's id.
+    /// The sample is stored under the id of the asynchronous sample.
     type Outcome = ();
 
     fn work(&self) -> Work<'_> {
@@ -195,12 +196,12 @@ impl Job for StoredOrderJob {
     }
 }
 
-/// Seconds of a sampler's slot that so many molecules are expected to take of which none lies ready.
+/// Returns the expected slot seconds for a number of molecules none of which is ready.
 fn drawing_seconds(size: u32) -> f64 {
     SAMPLE_FLOOR_SECONDS + f64::from(size) / MOLECULES_PER_SECOND
 }
 
-/// Of which kind a search is, and how many seconds it is expected to take.
+/// Returns the kind of a search and its expected duration in seconds.
 #[must_use]
 pub fn search_takes(request: &TreeSearchRequest) -> (&'static str, f64) {
     let most = request.max_seconds;

@@ -1,14 +1,14 @@
-//! Jobs between the API and its workers: apalis on Postgres behind a small interface.
+//! Job queue between the API and its workers: apalis on Postgres behind a small interface.
 //!
-//! A caller of the API waits for its job, so a job is worth something only until its deadline: the queue
-//! refuses work that it could not finish in time, drops the work of a caller that left, and hands every
-//! outcome over by LISTEN/NOTIFY in milliseconds. Our table `jobs` holds what is true of a job (deadline,
-//! attempts, cancelled, outcome); apalis only deals the jobs out. Whoever writes an outcome does it in the
-//! transaction of its own rows, so that a job that runs again after a crash sees that it is done. Jobs that nobody waits for
-//! ([`enqueue`]) are dealt out by the same means, and have neither deadline nor waiter. What a job tells while it runs is rows as well, which
-//! any process shows to those who [watch](Watch) it.
+//! A caller of the API waits for its job, so the job is useful only until its deadline. The queue refuses work that
+//! it could not finish in time, drops the work of callers that left, and delivers every outcome by LISTEN/NOTIFY in
+//! milliseconds. Our table `jobs` holds the state of a job (deadline, attempts, cancelled, outcome); apalis only
+//! distributes the jobs. An outcome is written in the transaction of the worker's own rows, so that a job that runs
+//! again after a crash finds that it is done. Background jobs ([`enqueue`]) are distributed in the same way and have
+//! neither deadline nor waiter. Progress events are rows as well, which any process can show to those who
+//! [watch](Watch) the job.
 
-// Nothing that a stranger wrote ends a request by a panic, or becomes another number.
+// External input must never cause a panic or a silent numeric conversion.
 #![cfg_attr(
     not(test),
     warn(

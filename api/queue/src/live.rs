@@ -1,4 +1,4 @@
-//! What a worker process does beside its jobs: it says that it lives, holds its jobs, and sweeps.
+//! Background duties of a worker process: heartbeats, leases on its jobs, and sweeps.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,42 +16,44 @@ use crate::{
     store,
 };
 
-/// How long an act of the process may wait for the database; shorter than a lease.
+/// Longest time that such a duty waits for the database; shorter than a lease.
 pub(crate) const ACT: Duration = Duration::from_secs(3);
 
-/// A silence of all that is not a death of some: less than that after which a caller's process is dead, more than between two turns.
+/// Silence that shows a failure of the database and not of single processes: shorter than that after which a caller's
+/// process is dead, longer than the time between two leader leases.
 const SHARED_SILENCE: Duration = Duration::from_secs(2);
 
-/// How long a sweep may take, which deletes as many rows as there are.
+/// Timeout of a sweep, which may delete any number of rows.
 const SWEEPING: Duration = Duration::from_secs(60);
 
-/// How often old rows are looked for.
+/// Interval between sweeps.
 const SWEEP: Duration = Duration::from_secs(60);
 
-/// Pause before a beat that failed is tried again.
+/// Pause before a failed heartbeat is retried.
 const AFTER_FAILED_BEAT: Duration = Duration::from_millis(500);
 
-/// A live process, seen from the database.
+/// A live process, as the database sees it.
 #[derive(Debug, Clone)]
 pub(crate) struct Process {
     pub(crate) pool: PgPool,
     pub(crate) name: String,
     pub(crate) queue: &'static str,
-    /// What its machine is called, if it says so.
+    /// Host name of its machine, if known.
     pub(crate) host: Option<String>,
     pub(crate) config: WorkerConfig,
     pub(crate) running: Arc<Running>,
-    /// Told when the database did not answer an act in time: whatever else waits for it had better ask anew.
+    /// Signalled when the database did not answer in time, so that other waits for it start again.
     pub(crate) silent: Arc<Notify>,
 }
 
 impl Process {
-    /// When somebody looks after the dead: a little less often than all beat, or every other turn would come too early.
+    /// Returns the timing of the leader lease: slightly shorter than a heartbeat, since otherwise every other
+    /// heartbeat would come too early for it.
     fn turns(&self) -> Turns {
         Turns { pause: self.config.beat.mul_f64(0.9), silence: SHARED_SILENCE }
     }
 
-    /// Beats once: the process takes jobs. Whether somebody should look after the dead.
+    /// Sends one heartbeat: the process takes jobs. Returns true if the leader lease is due.
     pub(crate) async fn beat(&self) -> Result<bool, sqlx::Error> {
         let count = |places: usize| i32::try_from(places).unwrap_or(i32::MAX);
         let models = self.config.models.borrow().clone();
@@ -72,7 +74,8 @@ impl Process {
         presence::beat(&self.pool, alive, self.turns()).await
     }
 
-    /// Holds the jobs that run here, stops those that need not go on, and tells the others whether somebody watches.
+    /// Renews the leases of the jobs that run here, stops those that need not continue, and tells the others if
+    /// somebody watches.
     async fn hold(&self) -> Result<(), sqlx::Error> {
         let running = self.running.attempts();
         if running.is_empty() {
@@ -83,8 +86,9 @@ impl Process {
         Ok(())
     }
 
-    /// In its turn, which comes to one process for all: cancels what nobody waits for any more and lets go of what nobody holds any more.
-    /// A silence that all share is the database's, or its clock has jumped: after it everybody has the time to beat.
+    /// Reaps dead processes under the leader lease, which one process holds for all: cancels jobs without a waiting
+    /// caller and releases jobs whose lease has expired. If all processes were silent, the database was down or its
+    /// clock has jumped; then every process gets time for a heartbeat first.
     async fn bury(&self) -> Result<(), sqlx::Error> {
         match presence::take_turn(&self.pool, self.queue, self.turns()).await? {
             Turn::Ours => {}
@@ -113,7 +117,8 @@ impl Process {
         Ok(())
     }
 
-    /// Beats until dropped. Of a thousand processes each has one statement a second; who is told that a turn is due asks for it.
+    /// Sends heartbeats until dropped, one statement a second for each process. A process that learns that the leader
+    /// lease is due asks for it.
     pub(crate) fn beats(&self) -> Background {
         let beat = |process: Arc<Self>| async move {
             if process.beat().await? {
@@ -124,7 +129,7 @@ impl Process {
         self.every_beat("saying that this worker lives", beat)
     }
 
-    /// Holds the running jobs until dropped; goes on while the process drains.
+    /// Renews the leases of running jobs until dropped; continues while the process drains.
     pub(crate) fn holds(&self) -> Background {
         let hold = |process: Arc<Self>| async move { process.hold().await };
         self.every_beat("holding the running jobs", hold)

@@ -1,7 +1,7 @@
-//! What the queue counts and measures.
+//! Metrics of the queue.
 //!
-//! Pairs of counters and no gauges: jobs submitted less jobs answered are in flight, attempts begun less attempts ended are at
-//! work, at every moment and over every span of time.
+//! Pairs of counters and no gauges. Submitted jobs minus answered jobs are in flight, and begun attempts minus ended
+//! attempts are running, at every moment and over every span of time.
 
 use std::{sync::LazyLock, time::Duration};
 
@@ -13,17 +13,17 @@ use opentelemetry::{
 
 use crate::{AwaitError, SubmitError};
 
-/// Bounds in seconds of waits and of work: from a sample that lies ready to the longest search.
+/// Histogram bounds in seconds for waits and work, from a ready sample to the longest search.
 const BOUNDS: [f64; 14] =
     [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0, 120.0];
 
 static INSTRUMENTS: LazyLock<Instruments> = LazyLock::new(Instruments::new);
 
-/// By callers' side: what they submit, and with what their wait ends.
+/// Metrics of callers: jobs submitted, and the results of their waits.
 pub(crate) mod callers {
     use super::{AwaitError, INSTRUMENTS, KeyValue, Problem, SubmitError, queue};
 
-    /// A job was taken, or refused.
+    /// Counts a job that was taken or refused.
     pub(crate) fn submitted(of: &'static str, refusal: Option<&SubmitError>) {
         let reason = match refusal {
             None => return INSTRUMENTS.submitted.add(1, &[queue(of)]),
@@ -39,7 +39,7 @@ pub(crate) mod callers {
         INSTRUMENTS.refused.add(1, &[queue(of), KeyValue::new("reason", reason)]);
     }
 
-    /// A caller has what became of the job.
+    /// Counts a caller that got its outcome.
     pub(crate) fn answered<T>(of: &'static str, outcome: &Result<Result<T, Problem>, AwaitError>) {
         let outcome = match outcome {
             Ok(Ok(_)) => "done",
@@ -55,7 +55,7 @@ pub(crate) mod callers {
         ended(of, outcome);
     }
 
-    /// A caller left before that.
+    /// Counts a caller that left before the outcome.
     pub(crate) fn left(of: &'static str) {
         ended(of, "caller_left");
     }
@@ -65,7 +65,7 @@ pub(crate) mod callers {
     }
 }
 
-/// By workers' side: an attempt at a job, from its begin to its end.
+/// Metrics of workers: one attempt at a job, from start to end.
 pub(crate) struct Attempt {
     queue: &'static str,
     begun: std::time::Instant,
@@ -73,15 +73,15 @@ pub(crate) struct Attempt {
 }
 
 impl Attempt {
-    /// An attempt at a job that has `waited` since it was submitted.
+    /// Starts an attempt at a job that has `waited` since it was submitted.
     pub(crate) fn begin(of: &'static str, waited: Duration) -> Self {
         INSTRUMENTS.begun.add(1, &[queue(of)]);
         INSTRUMENTS.wait.record(waited.as_secs_f64(), &[queue(of)]);
-        // What ends in no other way was stopped with the process.
+        // An attempt that ends in no other way was stopped with the process.
         Self { queue: of, begun: std::time::Instant::now(), outcome: "stopped" }
     }
 
-    /// How it ended: `finished`, `failed` or `cancelled`.
+    /// Records the result: `finished`, `failed` or `cancelled`.
     pub(crate) fn end(mut self, outcome: &'static str) {
         self.outcome = outcome;
     }
@@ -102,12 +102,12 @@ impl Drop for Attempt {
     }
 }
 
-/// So many rows went because of their age.
+/// Counts rows that were deleted for their age.
 pub(crate) fn deleted(what: &str, rows: u64) {
     INSTRUMENTS.deleted.add(rows, &[KeyValue::new("retort.retention.what", what.to_owned())]);
 }
 
-/// As OpenTelemetry's conventions for messaging name the system behind the queues.
+/// Name of the messaging system, in OpenTelemetry's conventions.
 pub(crate) const SYSTEM: &str = "apalis";
 
 fn queue(name: &'static str) -> KeyValue {

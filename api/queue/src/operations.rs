@@ -1,7 +1,7 @@
-//! What operators see of queues and jobs, and what they do to them.
+//! Operator actions on queues and jobs, and the views that operators see.
 //!
-//! An act is done on a connection of the caller's, in the transaction that also holds its line of the journal. What goes with it
-//! by NOTIFY leaves with the commit, so that nobody hears of what did not happen.
+//! An action runs on the caller's connection, in the transaction that also holds its entry in the audit log. Its
+//! NOTIFY leaves with the commit, so that nobody is notified of an action that did not happen.
 
 use std::fmt;
 
@@ -13,16 +13,16 @@ use sqlx::{PgConnection, PgExecutor};
 
 use crate::{Job, config::DEAD_AFTER, store};
 
-/// The first of a list, and how many there are.
+/// The first items of a list, and the total.
 #[derive(Debug)]
 pub struct Bounded<T> {
-    /// The first ones.
+    /// First items.
     pub first: Vec<T>,
-    /// All of them.
+    /// Total number of items.
     pub total: i64,
 }
 
-/// The database's time.
+/// Returns the database's time.
 ///
 /// # Errors
 /// Fails when the database does, like everything here.
@@ -30,7 +30,7 @@ pub async fn now(database: impl PgExecutor<'_>) -> Result<DateTime<Utc>, sqlx::E
     sqlx::query_scalar!(r#"select now() as "now!""#).fetch_one(database).await
 }
 
-/// The queues that are paused.
+/// Returns the paused queues.
 pub async fn pauses(database: impl PgExecutor<'_>) -> Result<Vec<(String, QueuePause)>, sqlx::Error> {
     let rows =
         sqlx::query!("select queue, paused_at, paused_by from paused_queues").fetch_all(database).await?;
@@ -38,7 +38,7 @@ pub async fn pauses(database: impl PgExecutor<'_>) -> Result<Vec<(String, QueueP
     Ok(rows.into_iter().map(|row| (row.queue, pause(row.paused_at, row.paused_by))).collect())
 }
 
-/// The workers that live or did until a moment ago, by queue and name.
+/// Returns the workers that live or did until a moment ago, by queue and name.
 pub async fn workers(database: impl PgExecutor<'_>) -> Result<Vec<WorkerState>, sqlx::Error> {
     sqlx::query_as!(
         WorkerState,
@@ -56,7 +56,8 @@ pub async fn workers(database: impl PgExecutor<'_>) -> Result<Vec<WorkerState>, 
     .await
 }
 
-/// The jobs in flight: at most `most` of them, those that run first, each in the order of its turn. Accounts are told by their ids.
+/// Returns the jobs in flight, at most `most`: running ones first, each group in the order of its virtual start
+/// times. Accounts appear by id.
 pub async fn in_flight(
     database: impl PgExecutor<'_>,
     most: i64,
@@ -88,10 +89,9 @@ pub async fn in_flight(
     Ok(Bounded { first: jobs.collect(), total })
 }
 
-/// The jobs that ended without what their callers wanted and are remembered still: at most `most`, the last one first. Accounts are
-/// told by their ids.
+/// Returns the stored jobs that failed, at most `most`, the latest first. Accounts appear by id.
 pub async fn failures(database: impl PgExecutor<'_>, most: i64) -> Result<Bounded<FailedJob>, sqlx::Error> {
-    // What a caller left has not failed.
+    // A job that its caller left has not failed.
     let rows = sqlx::query!(
         r#"select id, queue, account_id, model_id, attempts, finished_at as "finished_at!",
             outcome -> 'Err' as "problem!", coalesce(cancelled_by, last_error) as detail, count(*) over () as "total!"
@@ -117,7 +117,7 @@ pub async fn failures(database: impl PgExecutor<'_>, most: i64) -> Result<Bounde
 }
 
 fn in_words(problem: &Value, detail: Option<&str>) -> String {
-    // Where a later release knows more problems than this one, its word will do.
+    // A later release may know more problems than this one; then the stored word is shown.
     let words = serde_json::from_value::<Problem>(problem.clone()).map_or_else(
         |_| problem["problem"].as_str().unwrap_or_default().to_owned(),
         |known| known.to_string(),
@@ -125,7 +125,7 @@ fn in_words(problem: &Value, detail: Option<&str>) -> String {
     detail.map_or(words.clone(), |detail| format!("{words}: {detail}"))
 }
 
-/// How much of each of its models the live samplers keep ready, by model; the most that one of them says.
+/// Returns the number of molecules that live samplers keep ready, by model; the largest that a sampler states.
 pub async fn ready_targets(database: impl PgExecutor<'_>) -> Result<Vec<(String, Option<i64>)>, sqlx::Error> {
     let rows = sqlx::query!(
         "select model_id, max(ready_target) as target
@@ -139,7 +139,7 @@ pub async fn ready_targets(database: impl PgExecutor<'_>) -> Result<Vec<(String,
     Ok(rows.into_iter().map(|row| (row.model_id, row.target)).collect())
 }
 
-/// Pauses `queue` in the name of `operator`; false where it is paused already.
+/// Pauses `queue` in the name of `operator`; false if it is paused already.
 pub async fn pause(connection: &mut PgConnection, queue: &str, operator: &str) -> Result<bool, sqlx::Error> {
     let done = sqlx::query!(
         "insert into paused_queues (queue, paused_by) values ($1, $2) on conflict do nothing",
@@ -151,7 +151,7 @@ pub async fn pause(connection: &mut PgConnection, queue: &str, operator: &str) -
     Ok(done.rows_affected() == 1)
 }
 
-/// Ends the pause of `queue`, and has workers look for what waited; false where it is not paused.
+/// Ends the pause of `queue` and wakes its workers; false if it is not paused.
 pub async fn resume(connection: &mut PgConnection, queue: &str) -> Result<bool, sqlx::Error> {
     let done =
         sqlx::query!("delete from paused_queues where queue = $1", queue).execute(&mut *connection).await?;
@@ -159,18 +159,18 @@ pub async fn resume(connection: &mut PgConnection, queue: &str) -> Result<bool, 
     Ok(done.rows_affected() == 1)
 }
 
-/// How a job stands, where that does not permit an act.
+/// State of a job that forbids an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// It waits for a worker.
+    /// Waiting for a worker.
     Waiting,
-    /// A worker has it in hand.
+    /// Running on a worker.
     Running,
-    /// It is cancelled, and its worker has not stopped yet.
+    /// Cancelled, but its worker has not stopped yet.
     Stopping,
-    /// It ended without what its caller wanted.
+    /// Ended without a result for its caller.
     Failed,
-    /// It was done.
+    /// Finished successfully.
     Done,
 }
 
@@ -186,17 +186,17 @@ impl fmt::Display for Standing {
     }
 }
 
-/// Why an act was not done to a job.
+/// Reason for which an action was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// There is no such job, or no longer.
+    /// The job does not exist, or no longer.
     Unknown,
-    /// It stands so that the act makes no sense.
+    /// The job is in a state in which the action makes no sense.
     Stands(Standing),
 }
 
-/// Cancels a job in the name of `operator`, as a caller does that hangs up. Whoever waits is told so, at once or when the worker that
-/// has it in hand has stopped.
+/// Cancels a job in the name of `operator`, just as if its caller hung up. Waiting callers are notified at once, or
+/// when the worker that runs it has stopped.
 pub async fn cancel(
     connection: &mut PgConnection,
     id: &str,
@@ -214,18 +214,18 @@ pub async fn cancel(
     Ok(Ok(()))
 }
 
-/// Makes a job wait again that ended without what its caller wanted: with all of its attempts, and as much time as it had at first.
-/// Nobody waits for it any more, so it is for what it leaves behind: a sample.
+/// Requeues a failed job with all of its attempts and its original time limit. Nobody waits for it any more, so its
+/// purpose is what it stores: a sample.
 pub async fn retry(connection: &mut PgConnection, id: &str) -> Result<Result<(), Refusal>, sqlx::Error> {
-    // One whose time ran out while nobody looked has ended as well.
+    // A job whose deadline passed unnoticed has ended as well.
     store::settle(&mut *connection, id).await?;
     let queue = match look(connection, id).await? {
         None => return Ok(Err(Refusal::Unknown)),
         Some((queue, Standing::Failed)) => queue,
         Some((_, standing)) => return Ok(Err(Refusal::Stands(standing))),
     };
-    // Its turn is that of an account which asks for something now: with its old one, others' turns would be measured by a time that
-    // is long past.
+    // The job gets the virtual start time of an account that submits now. Its old one lies far in the past, and
+    // others' start times would be measured by it.
     sqlx::query!(
         "with served as (
             select coalesce(max(turn_begins) filter (where held_until > now()), min(turn_begins), 0) as turn from jobs
@@ -253,7 +253,7 @@ pub async fn retry(connection: &mut PgConnection, id: &str) -> Result<Result<(),
     Ok(Ok(()))
 }
 
-/// The queue of a job and how it stands, which it does until the transaction's end.
+/// Returns the queue and the state of a job, and locks the job until the transaction ends.
 async fn look(connection: &mut PgConnection, id: &str) -> Result<Option<(String, Standing)>, sqlx::Error> {
     let row = sqlx::query!(
         r#"select queue, finished_at is not null as "is_finished!", coalesce(outcome ? 'Err', false) as "has_failed!",
@@ -275,7 +275,7 @@ async fn look(connection: &mut PgConnection, id: &str) -> Result<Option<(String,
     }))
 }
 
-/// Has workers look for jobs of `queue`, as a new one does.
+/// Wakes all workers of `queue`, as a new job does.
 async fn ring(connection: &mut PgConnection, queue: &str) -> Result<(), sqlx::Error> {
     sqlx::query!("select pg_notify('job_waits', $1::text)", queue).execute(connection).await?;
     Ok(())

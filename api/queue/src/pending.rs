@@ -1,4 +1,4 @@
-//! A job that was taken, and the wait for its outcome.
+//! Wait for the outcome of a job that was taken.
 
 use std::{marker::PhantomData, sync::Arc, time::Duration};
 
@@ -15,29 +15,30 @@ use crate::{
     waiters::{Waiter, Waiters},
 };
 
-/// How often the outcome is looked for when no notification comes.
+/// Interval at which the outcome is polled without notifications.
 const RE_READ: Duration = Duration::from_secs(2);
 
-/// How long the last look at the deadline may take.
+/// Timeout of the last poll, at the deadline.
 const LAST_LOOK: Duration = Duration::from_millis(200);
 
-/// The database counts a job's time from when it stored it: this long after we have begun to count it has ended there too.
+/// Margin for the database's clock, which counts a job's time from its insertion: this long after our own time is
+/// over, the database's is over too.
 const UNTIL_STORED: Duration = Duration::from_millis(100);
 
-/// How long the job of a caller that left is tried to be cancelled.
+/// Time for which cancelling the job of a caller that left is retried.
 const CANCEL: Duration = Duration::from_secs(5);
 
-/// A job that was taken and whose outcome is awaited; dropping it before that cancels the job.
+/// A job that was taken and whose outcome is awaited; dropping it before the outcome cancels the job.
 #[must_use = "a pending job that is dropped is cancelled"]
 pub struct Pending<J> {
     pool: PgPool,
     waiters: Arc<Waiters>,
     id: JobId,
     deadline: Instant,
-    /// When it must have been begun.
+    /// Latest time at which it can start.
     begin_by: Instant,
     waiter: Arc<Waiter>,
-    /// Whether dropping leaves the job alone.
+    /// True if dropping must not cancel the job.
     settled: bool,
     queue: &'static str,
     job: PhantomData<fn() -> J>,
@@ -68,12 +69,12 @@ impl<J: Job> Pending<J> {
         }
     }
 
-    /// Lets the job be: it was not taken.
+    /// Leaves the job alone, since it was not taken.
     pub(crate) fn forget(&mut self) {
         self.settled = true;
     }
 
-    /// The job's id.
+    /// Returns the job's id.
     #[must_use]
     pub fn id(&self) -> JobId {
         self.id
@@ -81,18 +82,18 @@ impl<J: Job> Pending<J> {
 
     /// Waits for the outcome until the job's deadline.
     ///
-    /// A job that was not begun while it could still have the time that it was promised gets its outcome then
-    /// ([`Problem::TooLate`]), and not at its deadline.
+    /// A job that has not started while its promised time was left gets the outcome [`Problem::TooLate`] at that
+    /// moment, not at its deadline.
     ///
     /// # Errors
-    /// Fails when there is no outcome by then, or none that can be read. A job whose deadline passes is not
-    /// cancelled: one that is being worked on may still finish, for whoever looks later.
+    /// Fails when there is no readable outcome by then. A job whose deadline passes is not cancelled: if a worker
+    /// runs it, it may still finish, for a later reader.
     pub async fn outcome(mut self) -> Result<Result<J::Outcome, Problem>, AwaitError> {
         loop {
             let now = Instant::now();
             let next = if now < self.begin_by { self.begin_by.min(self.deadline) } else { self.deadline };
             let pause = RE_READ.min(next.saturating_duration_since(now));
-            // Notified, or time to look anyway: both end in reading the row, unless the outcome came along.
+            // After a notification or the timeout the row is read, unless the outcome came with the notification.
             let _ = tokio::time::timeout(pause, self.waiter.woken()).await;
             let looked = tokio::time::timeout(RE_READ.min(self.longest_look()), self.look()).await;
             let late = Instant::now() >= self.deadline;
@@ -117,12 +118,13 @@ impl<J: Job> Pending<J> {
         }
     }
 
-    /// A database that does not answer costs the caller his deadline and no more than a moment besides.
+    /// Returns the timeout of a poll: a database that does not answer costs the caller its deadline and only a moment
+    /// more.
     fn longest_look(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now()).max(LAST_LOOK)
     }
 
-    /// Reads the row; once it is too late to begin the job, gives it the outcome that it then has.
+    /// Reads the row. If it is too late to start the job, this also stores the terminal state.
     async fn look(&self) -> Result<store::Outcome, sqlx::Error> {
         if let Some(outcome) = self.waiter.told().and_then(|text| serde_json::from_str(&text).ok()) {
             return Ok(store::Outcome::Finished(outcome));
@@ -138,7 +140,7 @@ impl<J: Job> Pending<J> {
     }
 }
 
-/// The outcome as it is stored, read.
+/// Decodes the stored outcome.
 pub(crate) fn decode<J: Job>(outcome: Value) -> Result<Result<J::Outcome, Problem>, AwaitError> {
     serde_json::from_value(outcome).map_err(AwaitError::Undecodable)
 }

@@ -1,8 +1,8 @@
-//! When apalis looks for jobs.
+//! Schedule on which apalis polls for jobs.
 //!
-//! Its own LISTEN loses a notification that comes while a fetch is in flight, and a job then waits for the
-//! next tick. Here a notification starts a burst of looks at growing distances, so that one of them falls
-//! after the fetch, and a slow timer is always armed for what no notification announces.
+//! Its own LISTEN loses a notification that comes while a fetch is in flight, and the job then waits for the next
+//! tick. Here a notification starts a burst of polls at growing intervals, so that one of them comes after the fetch.
+//! A slow timer always runs for jobs that no notification announces.
 
 use std::{
     pin::Pin,
@@ -18,20 +18,20 @@ use apalis::prelude::{PollSnapshot, PollStrategy};
 use futures::task::AtomicWaker;
 use tokio::time::{Instant, Sleep};
 
-/// The pause without notifications.
+/// Poll interval without notifications.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// The same where workers are so many that only some are told of a job: those who end jobs look, all the time, and a thousand looks
-/// a second for nothing are a core of the database's.
+/// Poll interval without notifications if there are so many workers that only some are notified of a job. Workers
+/// that end jobs poll all the time, and a thousand futile polls a second cost the database a core.
 const IDLE_IN_A_CROWD: Duration = Duration::from_secs(5);
 
-/// The first pause of a burst; each further one is twice as long.
+/// First pause of a burst; each further one is twice as long.
 const FIRST: Duration = Duration::from_millis(2);
 
-/// Looks in a burst: after 2, 4, 8 … 128 ms.
+/// Polls in a burst: after 2, 4, 8 … 128 ms.
 const BURST: u32 = 7;
 
-/// Wakes the strategy; many calls before it looks count as one.
+/// Notifier that wakes the poll strategy; many calls before a poll count as one.
 #[derive(Debug, Default)]
 pub(crate) struct Bell {
     rung: AtomicBool,
@@ -45,13 +45,13 @@ impl Bell {
         self.waker.wake();
     }
 
-    /// Whether the last job was told to some workers of many.
+    /// Records if the last job was announced to only some of many workers.
     pub(crate) fn heard_in_a_crowd(&self, is_crowd: bool) {
         self.in_a_crowd.store(is_crowd, Ordering::Relaxed);
     }
 }
 
-/// Looks at every ring of the bell, a few times after it, and once a second.
+/// Polls at every wake-up, a few times after it, and once a second.
 #[derive(Debug)]
 pub(crate) struct OnBell {
     bell: Arc<Bell>,

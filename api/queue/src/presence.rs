@@ -1,5 +1,5 @@
-//! Who lives: worker processes with their models, processes whose callers wait, and whose turn it is to look after the dead. One statement
-//! per function.
+//! SQL of live processes: workers with their models, processes with waiting callers, and the leader lease for reaping
+//! dead ones. One statement per function.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -12,7 +12,8 @@ use crate::{
     config::{DEAD_AFTER, FORGOTTEN_AFTER},
 };
 
-/// Says that the process `name`, whose callers wait for jobs, lives, and may open so many connections to the server.
+/// Records a heartbeat of the process `name`, whose callers wait for jobs, and its limit of `connections` to the
+/// server.
 pub(crate) async fn beat_as_caller(pool: &PgPool, name: &str, connections: u32) -> Result<(), sqlx::Error> {
     sqlx::query!(
         "insert into live_callers (name, connections) values ($1, $2)
@@ -25,7 +26,7 @@ pub(crate) async fn beat_as_caller(pool: &PgPool, name: &str, connections: u32) 
     Ok(())
 }
 
-/// Cancels what callers wait for whose process is silent for `silence`.
+/// Cancels the jobs of caller processes that have been silent for `silence`.
 pub(crate) async fn cancel_of_the_dead(
     pool: &PgPool,
     queue: &str,
@@ -48,27 +49,27 @@ pub(crate) async fn cancel_of_the_dead(
     Ok(done.rows_affected())
 }
 
-/// What a worker process says of itself with every beat.
+/// Contents of a worker's heartbeat.
 pub(crate) struct Alive<'a> {
     pub(crate) name: &'a str,
     pub(crate) queue: &'a str,
     pub(crate) slots: i32,
     pub(crate) ready_places: i32,
     pub(crate) guest_places: i32,
-    /// How long a job stays the process' that does not beat.
+    /// Time for which the process keeps a job without a heartbeat.
     pub(crate) lease: Duration,
     /// Connections to the server that it may open.
     pub(crate) connections: i32,
     pub(crate) models: &'a [LiveModel],
-    /// What lies ready, by model.
+    /// Ready results by model.
     pub(crate) ready: &'a BTreeMap<String, usize>,
-    /// How much of each model it keeps ready.
+    /// Number of results that it keeps ready for each model.
     pub(crate) ready_target: i64,
-    /// The name of its machine.
+    /// Host name of its machine.
     pub(crate) host: Option<&'a str>,
 }
 
-/// Makes the turns of `queue`, where it has none yet.
+/// Creates the leader lease of `queue` if there is none yet.
 pub(crate) async fn make_turns(pool: &PgPool, queue: &str) -> Result<(), sqlx::Error> {
     sqlx::query!("insert into queue_turns (queue) values ($1) on conflict do nothing", queue)
         .execute(pool)
@@ -76,29 +77,30 @@ pub(crate) async fn make_turns(pool: &PgPool, queue: &str) -> Result<(), sqlx::E
     Ok(())
 }
 
-/// Whose turn it is to look after the dead of a queue.
+/// Result of asking for the leader lease of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// Another process's, or nobody's yet.
+    /// Another process holds it, or it is not due yet.
     NotOurs,
-    /// The caller's.
+    /// The caller holds it.
     Ours,
-    /// The caller's, and nobody has had one for long.
+    /// The caller holds it, and nobody has for long.
     AfterSilence,
-    /// Whoever had the last one had it in what is the future now.
+    /// The last lease lies in the future: the database's clock went back.
     ClockWentBack,
 }
 
-/// When turns come.
+/// Timing of leader leases.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Turns {
-    /// One process has one in each.
+    /// Time between two leases.
     pub(crate) pause: Duration,
-    /// After such a one, in which nobody had one, the next is as much later: until then whoever lives can say so.
+    /// Time without a lease that counts as a silence of all processes. The next lease then comes as much later, so
+    /// that live processes can send a heartbeat.
     pub(crate) silence: Duration,
 }
 
-/// Asks for the turn of `queue`.
+/// Asks for the leader lease of `queue`.
 pub(crate) async fn take_turn(pool: &PgPool, queue: &str, turns: Turns) -> Result<Turn, sqlx::Error> {
     let last = sqlx::query!(
         r#"with last as (
@@ -124,8 +126,8 @@ pub(crate) async fn take_turn(pool: &PgPool, queue: &str, turns: Turns) -> Resul
     })
 }
 
-/// Puts right what the clock of a database that went back has left in the future: else the dead would live, and what they hold would be
-/// theirs, for as long as it went back. A job has its time anew at most.
+/// Repairs times that lie in the future after the database's clock went back. Otherwise dead processes would live and
+/// keep their jobs for as long as the clock went back. At most, a job gets its time again.
 pub(crate) async fn follow_the_clock(pool: &PgPool, queue: &str, lease: Duration) -> Result<(), sqlx::Error> {
     sqlx::query!(
         "with turn as (update queue_turns set taken_at = now() where queue = $1 and taken_at > now()),
@@ -143,7 +145,8 @@ pub(crate) async fn follow_the_clock(pool: &PgPool, queue: &str, lease: Duration
     Ok(())
 }
 
-/// Says that a worker process lives, and with which models; whether a turn of its queue is due ([`take_turn`]).
+/// Records a heartbeat of a worker process with its models; returns true if the leader lease of its queue is due
+/// ([`take_turn`]).
 pub(crate) async fn beat(pool: &PgPool, alive: Alive<'_>, turns: Turns) -> Result<bool, sqlx::Error> {
     let ids: Vec<&str> = alive.models.iter().map(|model| model.model_id.as_str()).collect();
     let costs: Vec<f64> = alive.models.iter().map(|model| model.relative_cost).collect();
@@ -192,8 +195,8 @@ pub(crate) async fn beat(pool: &PgPool, alive: Alive<'_>, turns: Turns) -> Resul
     .await
 }
 
-/// Says that the worker process `name` takes no more jobs. Its row stays until it is swept, so that its models are
-/// not unknown while it starts again.
+/// Records that the worker process `name` takes no more jobs. Its row stays until it is swept, so that its models
+/// remain known while it restarts.
 pub(crate) async fn leave(pool: &PgPool, name: &str) -> Result<(), sqlx::Error> {
     sqlx::query!(
         "update live_workers set last_seen = least(last_seen, now() - $2::interval) where name = $1",
@@ -205,18 +208,18 @@ pub(crate) async fn leave(pool: &PgPool, name: &str) -> Result<(), sqlx::Error> 
     Ok(())
 }
 
-/// The worker processes that live and take the jobs of one queue.
+/// Live worker processes of one queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LiveWorkers {
-    /// The queue's name.
+    /// Name of the queue.
     pub queue: String,
-    /// How many they are.
+    /// Number of processes.
     pub processes: i64,
     /// Jobs that they run at once.
     pub slots: i64,
 }
 
-/// The workers that live, by queue; a queue without one is not among them.
+/// Returns the live workers by queue; a queue without workers is absent.
 ///
 /// # Errors
 /// Fails when the database does.
@@ -231,20 +234,20 @@ pub async fn live_workers(database: impl PgExecutor<'_>) -> Result<Vec<LiveWorke
     .await
 }
 
-/// What waits and runs in one queue.
+/// Waiting and running jobs of one queue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Backlog {
-    /// The queue's name.
+    /// Name of the queue.
     pub queue: String,
-    /// Jobs that no worker has begun, or none holds any more.
+    /// Jobs that no worker has started or still holds.
     pub waiting: i64,
     /// Jobs that a worker holds.
     pub running: i64,
-    /// Seconds for which the one waits that has waited longest; 0 where none does.
+    /// Wait of the oldest waiting job in seconds; 0 if none waits.
     pub oldest_wait: f64,
 }
 
-/// The jobs whose callers still wait, by queue; a queue without one is not among them.
+/// Returns the open jobs whose deadline has not passed, by queue; a queue without such jobs is absent.
 ///
 /// # Errors
 /// Fails when the database does.
@@ -261,12 +264,12 @@ pub async fn backlogs(database: impl PgExecutor<'_>) -> Result<Vec<Backlog>, sql
     .await
 }
 
-/// The models that the live workers of `queue` have, by id.
+/// Returns the models of the live workers of `queue`, by id.
 ///
 /// # Errors
 /// Fails when the database does.
 pub async fn live_models(database: impl PgExecutor<'_>, queue: &str) -> Result<Vec<LiveModel>, sqlx::Error> {
-    // Where workers disagree about a model, the one that started last knows best.
+    // Where workers disagree about a model, the one that started last counts.
     sqlx::query_as!(
         LiveModel,
         "select distinct on (model_id) model_id, relative_cost, card
@@ -280,7 +283,7 @@ pub async fn live_models(database: impl PgExecutor<'_>, queue: &str) -> Result<V
     .await
 }
 
-/// Deletes the rows of processes that are dead for long.
+/// Deletes the rows of processes that have been dead for long.
 pub(crate) async fn sweep_workers(pool: &PgPool) -> Result<u64, sqlx::Error> {
     let done = sqlx::query!(
         "with callers as (delete from live_callers where last_seen < now() - $1::interval)
@@ -292,8 +295,8 @@ pub(crate) async fn sweep_workers(pool: &PgPool) -> Result<u64, sqlx::Error> {
     Ok(done.rows_affected())
 }
 
-/// Deletes apalis' rows of workers that are dead for longer than `keep` and hold no task. A row that goes
-/// too early would strand the tasks that it holds.
+/// Deletes apalis' rows of workers that have been dead for longer than `keep` and hold no task. Deleting a row too
+/// early would strand its tasks.
 pub(crate) async fn sweep_apalis_workers(pool: &PgPool, keep: Duration) -> Result<u64, sqlx::Error> {
     let done = sqlx::query!(
         "delete from apalis.workers as worker where last_seen < now() - $1::interval

@@ -1,8 +1,8 @@
-//! What is kept for how long: the table `retention`, and the turns in which processes delete what is older.
+//! Retention rules in the table `retention`, and the batches in which processes delete older rows.
 //!
-//! Whoever deletes says here by which rule and how much, so that an operator need not ask every process for its settings. A
-//! turn is the row's lock, for one small batch: one process deletes at a time, and nobody waits for it. Nothing is deleted after the
-//! database's clock has jumped ahead (`database::is_clock_steady`).
+//! A process that deletes records its rule and its count here, so that an operator need not ask every process for its
+//! settings. Each small batch runs under the lock of the rule's row: one process deletes at a time, and none waits
+//! for it. Nothing is deleted after the database's clock has jumped ahead (`database::is_clock_steady`).
 
 use std::time::Duration;
 
@@ -11,23 +11,23 @@ use sqlx::{PgConnection, PgExecutor, PgPool, PgTransaction};
 
 use crate::metrics;
 
-/// Rows that are deleted in one transaction.
+/// Rows deleted in one transaction.
 pub const BATCH: i64 = 500;
 
-/// What is kept for how long.
+/// A retention rule.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Retention {
-    /// Of which rows: `samples`, `journal`, `search jobs`.
+    /// Kind of rows: `samples`, `journal`, `search jobs`.
     pub what: String,
-    /// Seconds; `None` is for ever.
+    /// Retention in seconds; `None` is for ever.
     pub keep_seconds: Option<f64>,
-    /// Seconds since a process last looked for what is older.
+    /// Seconds since a process last looked for older rows.
     pub seconds_ago: f64,
-    /// Rows that have been deleted for their age.
+    /// Rows that were deleted for their age.
     pub deleted: i64,
 }
 
-/// A deletion of what is older than it is kept, in turns of at most [`BATCH`] rows.
+/// A deletion of expired rows, in batches of at most [`BATCH`].
 #[derive(Debug)]
 pub struct Sweep {
     pool: PgPool,
@@ -37,22 +37,23 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// Says that `what` is kept for `keep`; where that is for ever, or the clock has jumped ahead, there are no turns.
+    /// Begins a deletion and records that `what` is kept for `keep`. If that is for ever or the clock has jumped
+    /// ahead, there are no batches.
     ///
     /// # Errors
     /// Fails when the database does.
     pub async fn begin(pool: &PgPool, what: &str, keep: Option<Duration>) -> Result<Self, sqlx::Error> {
         let is_over = keep.is_none() || !database::is_clock_steady(pool).await?;
         announce(pool, what, keep).await?;
-        // So that there is a figure before anything has gone.
+        // Makes the metric exist before the first deletion.
         metrics::deleted(what, 0);
         Ok(Self { pool: pool.clone(), what: what.to_owned(), is_over, deleted: 0 })
     }
 
-    /// A transaction in which to delete a batch; none when there is no more, or another process has the turn.
+    /// Begins the transaction of a batch; `None` when no rows are left or another process holds the lock.
     ///
     /// # Errors
-    /// Fails when the database does; earlier turns have happened.
+    /// Fails when the database does; earlier batches stay committed.
     pub async fn turn(&mut self) -> Result<Option<PgTransaction<'static>>, sqlx::Error> {
         if self.is_over {
             return Ok(None);
@@ -61,10 +62,10 @@ impl Sweep {
         Ok(has_turn(&mut turn, &self.what).await?.then_some(turn))
     }
 
-    /// Ends a turn in which so many rows went; fewer than a batch were the last.
+    /// Commits a batch in which `rows` rows were deleted; a batch that is not full is the last.
     ///
     /// # Errors
-    /// Fails when the database does: then they have not gone.
+    /// Fails when the database does: then the rows were not deleted.
     pub async fn end(&mut self, mut turn: PgTransaction<'static>, rows: u64) -> Result<(), sqlx::Error> {
         count(&mut turn, &self.what, i64::try_from(rows).unwrap_or(i64::MAX)).await?;
         turn.commit().await?;
@@ -74,14 +75,14 @@ impl Sweep {
         Ok(())
     }
 
-    /// How many rows went in all.
+    /// Returns the number of deleted rows.
     #[must_use]
     pub const fn deleted(&self) -> u64 {
         self.deleted
     }
 }
 
-/// What is kept for how long, by the processes that delete the rest.
+/// Returns the retention rules of the processes that delete.
 ///
 /// # Errors
 /// Fails when the database does.
@@ -108,7 +109,7 @@ async fn announce(pool: &PgPool, what: &str, keep: Option<Duration>) -> Result<(
     Ok(())
 }
 
-/// Whether it is this transaction's turn; it is until its end.
+/// Tries to lock the rule for this transaction; returns true if it did.
 async fn has_turn(connection: &mut PgConnection, what: &str) -> Result<bool, sqlx::Error> {
     let row = sqlx::query!("select what from retention where what = $1 for update skip locked", what)
         .fetch_optional(connection)

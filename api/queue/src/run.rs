@@ -1,8 +1,8 @@
-//! One job on a worker, from apalis' hands to its outcome.
+//! Execution of one job on a worker, from apalis' task to the outcome.
 //!
-//! A handler runs in a task of its own: when the database goes away, apalis' worker ends and takes its
-//! futures with it, and a search that only needs the database at its end should not go too. The lease in
-//! our `jobs` row keeps anybody else from beginning the job meanwhile.
+//! A handler runs in a task of its own. When the database is down, apalis' worker ends and drops its futures, and a
+//! search that needs the database only at its end must survive that. Meanwhile the lease in our `jobs` row keeps
+//! other workers from starting the job.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -29,43 +29,43 @@ use crate::{
     store,
 };
 
-/// Pause before a job that still runs here in an earlier attempt, which is being stopped, is dealt again.
+/// Pause before a job is claimed again if an earlier attempt still runs here and is being stopped.
 const STILL_HERE: Duration = Duration::from_secs(2);
 
-/// What `deal.sql` says of an attempt, among the task's metadata.
+/// Keys of an attempt in the task's metadata, written by `deal.sql`.
 const ATTEMPT: &str = "job.attempt";
 const SECONDS_LEFT: &str = "job.seconds_left";
 const SECONDS_WAITED: &str = "job.seconds_waited";
 
-/// Pause before a job that failed is tried again, times the attempts so far.
+/// Pause before a failed job is retried, times the attempts so far.
 const AFTER_FAILURE: Duration = Duration::from_millis(250);
 
-/// Pause before the database, which was away, is told again that a job is let go of.
+/// Pause before the release of a job is retried after the database was down.
 const AFTER_OUTAGE: Duration = Duration::from_millis(250);
 
 /// Runs one job at a time per slot.
 pub trait Handler<J: Job>: Send + Sync + 'static {
     /// Does the work and stores the outcome with [`JobContext::finish`].
     ///
-    /// An `Err`, like a panic, is a fault of the machine and is tried again; what is wrong with the job itself
-    /// is an outcome.
+    /// An `Err`, like a panic, is a machine failure and is retried; a fault of the job itself is an outcome.
     fn handle(&self, context: JobContext<J>, job: J)
     -> impl Future<Output = Result<(), HandlerError>> + Send;
 }
 
-/// A handler of jobs of any kind: all that calls it is compiled once, and not for each kind in every program.
+/// A handler without its job type, so that its callers are compiled once and not for each kind of job in every
+/// program.
 pub(crate) trait AnyHandler: Send + Sync {
-    /// Reads the job and returns the work on it.
+    /// Decodes the job and returns the work on it.
     ///
     /// # Errors
-    /// Fails when the stored job is not one of the handler's kind.
+    /// Fails when the stored job is not of the handler's type.
     fn begin(&self, context: JobContext<()>, payload: Value) -> serde_json::Result<Handling>;
 }
 
 /// The work of a handler on one job.
 type Handling = BoxFuture<'static, Result<(), HandlerError>>;
 
-/// A handler with the kind of its jobs.
+/// A handler with the type of its jobs.
 pub(crate) struct Typed<J, H> {
     handler: Arc<H>,
     job: PhantomData<fn() -> J>,
@@ -104,7 +104,7 @@ impl Running {
         self.lock().keys().cloned().collect()
     }
 
-    /// Which attempt of which job runs.
+    /// Returns the attempt of each running job, by id.
     pub(crate) fn attempts(&self) -> BTreeMap<String, i32> {
         self.lock().iter().map(|(id, job)| (id.clone(), job.attempt)).collect()
     }
@@ -113,17 +113,18 @@ impl Running {
         self.lock().is_empty()
     }
 
-    /// Tells the job that nobody wants its outcome.
+    /// Sets the cancellation flag of the job.
     pub(crate) fn cancel(&self, id: &str) {
         if let Some(job) = self.lock().get(id) {
             job.cancelled.store(true, Ordering::Release);
         }
     }
 
-    /// Tells the jobs that are over, or have become another worker's, to stop, and the others whether somebody watches them.
+    /// Applies the states read from the database: cancels the jobs that are over or another worker's, and updates the
+    /// others' watch flag.
     pub(crate) fn take_in(&self, held: &[store::Held]) {
         for held in held {
-            // A lower attempt was seen before ours began.
+            // A lower attempt was read before ours began.
             if let Some(job) = self.lock().get(&held.id) {
                 job.watched.store(held.watched, Ordering::Relaxed);
                 if held.over || held.attempt > job.attempt {
@@ -133,7 +134,7 @@ impl Running {
         }
     }
 
-    /// Stops everything: threads by their flags, tasks at their next `.await`.
+    /// Stops everything: threads by their cancellation flags, tasks at their next `.await`.
     pub(crate) fn abort(&self) {
         for job in self.lock().values() {
             job.cancelled.store(true, Ordering::Release);
@@ -143,7 +144,7 @@ impl Running {
         }
     }
 
-    /// Reserves the id; `None` when the job runs here already.
+    /// Registers the job; `None` if it runs here already.
     fn enter(self: &Arc<Self>, id: &str, attempt: i32) -> Option<Entry> {
         let (cancelled, watched) = (Arc::<AtomicBool>::default(), Arc::<AtomicBool>::default());
         let mut jobs = self.lock();
@@ -165,7 +166,7 @@ impl Running {
     }
 }
 
-/// A job's place among the running ones; it leaves when this is dropped.
+/// Registration of a running job, until dropped.
 struct Entry {
     running: Arc<Running>,
     id: String,
@@ -179,18 +180,18 @@ impl Drop for Entry {
     }
 }
 
-/// An attempt that was begun as its job was dealt (`deal.sql`).
+/// An attempt that began when its job was claimed (`deal.sql`).
 #[derive(Debug, Clone, Copy)]
 struct Begun {
     attempt: i32,
-    /// By this process' clock.
+    /// Deadline by this process's clock.
     deadline: Instant,
-    /// Since it was submitted.
+    /// Time since submission.
     waited: Duration,
 }
 
 impl Begun {
-    /// Reads the metadata of a task that was dealt just now; `None` where they do not say it.
+    /// Reads the metadata of a task that was claimed just now; `None` if a key is missing.
     fn read(metadata: &BTreeMap<String, String>) -> Option<Self> {
         let dealt = Instant::now();
         let seconds = |key| metadata.get(key)?.parse().ok().map(seconds);
@@ -202,19 +203,19 @@ impl Begun {
     }
 }
 
-/// What runs the jobs of one process.
+/// Runner of the jobs of one process.
 #[derive(Clone)]
 pub(crate) struct Runner {
     pub(crate) pool: PgPool,
     pub(crate) queue: &'static str,
     pub(crate) running: Arc<Running>,
     pub(crate) handler: Arc<dyn AnyHandler>,
-    /// Rung when a job ends: a slot is free, and more may wait.
+    /// Wakes the poller when a job ends: a slot is free, and more jobs may wait.
     pub(crate) bell: Arc<Bell>,
 }
 
 impl Runner {
-    /// What apalis calls with each task; whether the job is to be dealt again is between it and the database.
+    /// Runs a task that apalis delivers; retries are decided between this and the database.
     pub(crate) async fn run(self, task: Task<Value>) -> Result<(), BoxDynError> {
         let (payload, context) = task.take();
         let id = context.task_id().map(ToString::to_string).unwrap_or_default();
@@ -276,7 +277,7 @@ impl Runner {
             }
         };
 
-        // A task of its own, so that a panic is a failure like others.
+        // A task of its own, so that a panic counts as a failure.
         let task = AbortOnDrop(tokio::spawn(work));
         let failure = match task.join().await {
             Ok(Ok(())) if answered.load(Ordering::Acquire) => None,
@@ -311,10 +312,10 @@ impl Runner {
         self.release(&entry.id, begun, pause, told.as_ref()).await
     }
 
-    /// Lets go of the job, and looks for it when it may be begun again.
+    /// Releases the job and polls again once it may be restarted.
     ///
-    /// While the database is away it tries on until the job's deadline: the job is still among those that run here, so its lease is renewed,
-    /// and nobody else gives it up without the cause.
+    /// While the database is down this retries until the job's deadline. The job is still registered here, so its
+    /// lease is renewed, and no other process can end it without recording the cause.
     async fn release(
         &self,
         id: &str,
@@ -347,7 +348,7 @@ fn seconds(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or_default()
 }
 
-/// A task that ends with its waiter.
+/// A task that is aborted when its waiter is dropped.
 struct AbortOnDrop<T>(tokio::task::JoinHandle<T>);
 
 impl<T> AbortOnDrop<T> {
@@ -366,7 +367,7 @@ impl<T> Drop for AbortOnDrop<T> {
 mod tests {
     use super::*;
 
-    /// Whether a job that runs here as `attempt` is told to stop when the database says `held` and `over`.
+    /// Returns true if a job that runs here as `attempt` is cancelled when the database says `held` and `over`.
     fn stops(attempt: i32, held: i32, over: bool) -> bool {
         let running = Arc::new(Running::default());
         let entry = running.enter("job", attempt).expect("nothing runs yet");

@@ -1,7 +1,7 @@
-//! The SQL of jobs, one statement per function; that of those who work and wait is in `presence.rs`.
+//! SQL of jobs, one statement per function; that of live processes is in `presence.rs`.
 //!
-//! How jobs are taken is in `admit.sql`, how they are dealt in `deal.sql`. A task of apalis is written once and deleted once, with
-//! its job's outcome.
+//! Jobs are admitted by `admit.sql` and claimed by `deal.sql`. An apalis task is written once, and deleted once
+//! together with its job's outcome.
 
 use std::{
     collections::BTreeMap,
@@ -15,10 +15,11 @@ use sqlx::{PgConnection, PgExecutor, PgPool, types::Json};
 
 use crate::{Caller, Job, Work, config::DEAD_AFTER, retention::BATCH};
 
-/// Apalis must never give a task up by itself: its callers would hear nothing. The guard is `job_verdict`.
+/// Attempts that apalis may make. It must never give a task up by itself, since callers would not be notified;
+/// `job_verdict` limits the attempts instead.
 const MAX_DEALS: i32 = 1_000_000;
 
-/// So many letters of a failed attempt's error are kept.
+/// Largest number of characters that are kept of a failed attempt's error.
 const LONGEST_ERROR: usize = 1000;
 
 /// A job to be inserted.
@@ -29,11 +30,11 @@ pub(crate) struct NewJob {
     pub(crate) trace: BTreeMap<String, String>,
 }
 
-/// What admission hangs on.
+/// Inputs of admission.
 #[derive(Debug)]
 pub(crate) struct Terms {
     queue: &'static str,
-    /// Only workers that serve this model may take the job; any, where none is named.
+    /// Model that a worker must serve to take the job; `None`: any worker takes it.
     model_id: Option<String>,
     kind: String,
     seconds: f64,
@@ -64,32 +65,32 @@ impl Terms {
     }
 }
 
-/// Whether a job was inserted, and what that hung on.
+/// Result of an admission, with the facts it depends on.
 #[derive(Debug)]
 pub(crate) struct Admission {
     pub(crate) admitted: bool,
-    /// Whether the account has as many jobs in flight as it may.
+    /// True if the account has as many jobs in flight as it may.
     pub(crate) is_capped: bool,
-    /// Whether an operator has paused the queue.
+    /// True if an operator has paused the queue.
     pub(crate) is_paused: bool,
-    /// Slots that may take the job.
+    /// Slots that can run the job.
     pub(crate) slots: i64,
-    /// Slots of the queue, whatever they serve.
+    /// All slots of the queue, whatever models they serve.
     pub(crate) all_slots: i64,
-    /// Whether some worker has, or had until a moment ago, the job's model; true where the job names none.
+    /// True if some worker has the job's model or had it until a moment ago, or if the job names none.
     pub(crate) model_is_known: bool,
-    /// Seconds of a slot that the job is expected to take.
+    /// Expected duration in slot seconds.
     pub(crate) expected_seconds: f64,
-    /// In how many seconds it would be taken if nothing else came; 0 is now, `None`: by no worker that lives.
+    /// Seconds until the job would be taken if no other came; 0 is now, `None` means that no live worker can take it.
     pub(crate) admitted_in: Option<f64>,
 }
 
-/// Inserts the job and its task unless what stands before it outlasts its patience (`admit.sql`).
+/// Inserts the job and its task unless the work ahead outlasts its timeout (`admit.sql`).
 ///
-/// A free slot takes a job whatever its patience. Accounts that submit at the same moment do not see each other, so a burst
-/// can overshoot by as many jobs as there are accounts.
+/// A free slot takes a job whatever its timeout. Accounts that submit at the same moment do not see each other, so a
+/// burst can exceed the limit by as many jobs as there are accounts.
 ///
-/// `process` is the one that waits.
+/// `process` is the process that waits.
 pub(crate) async fn submit(pool: &PgPool, process: &str, job: NewJob) -> Result<Admission, sqlx::Error> {
     let (keys, values): (Vec<String>, Vec<String>) = job.trace.into_iter().unzip();
     let terms = job.terms;
@@ -123,7 +124,7 @@ pub(crate) async fn submit(pool: &PgPool, process: &str, job: NewJob) -> Result<
     .await
 }
 
-/// A job that nobody waits for, to be inserted.
+/// A background job to be inserted.
 pub(crate) struct NewUnawaited<'a> {
     pub(crate) id: &'a str,
     pub(crate) queue: &'static str,
@@ -135,7 +136,7 @@ pub(crate) struct NewUnawaited<'a> {
     pub(crate) trace: BTreeMap<String, String>,
 }
 
-/// Inserts the job and its task in the transaction of `connection` (`admit.sql`).
+/// Inserts the background job and its task in the transaction of `connection` (`admit.sql`).
 pub(crate) async fn enqueue(connection: &mut PgConnection, job: NewUnawaited<'_>) -> Result<(), sqlx::Error> {
     let (keys, values): (Vec<String>, Vec<String>) = job.trace.into_iter().unzip();
     sqlx::query!(
@@ -158,7 +159,7 @@ pub(crate) async fn enqueue(connection: &mut PgConnection, job: NewUnawaited<'_>
     Ok(())
 }
 
-/// What stands before such a job now.
+/// Returns the load ahead of a job with these terms now.
 pub(crate) async fn prospect(pool: &PgPool, terms: Terms) -> Result<Prospect, sqlx::Error> {
     sqlx::query_as!(
         Prospect,
@@ -179,7 +180,7 @@ pub(crate) async fn prospect(pool: &PgPool, terms: Terms) -> Result<Prospect, sq
     .await
 }
 
-/// What stands before a job, as [`Admission`] has it.
+/// Load ahead of a job, as in [`Admission`].
 #[derive(Debug)]
 pub(crate) struct Prospect {
     pub(crate) slots: i64,
@@ -187,7 +188,7 @@ pub(crate) struct Prospect {
     pub(crate) admitted_in: Option<f64>,
 }
 
-/// What a waiter finds.
+/// Outcome of a job as a waiter reads it.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Open,
@@ -207,7 +208,7 @@ pub(crate) async fn outcome(pool: &PgPool, id: &str) -> Result<Outcome, sqlx::Er
     })
 }
 
-/// How a job stands for who watches it.
+/// State of a job for its watchers.
 #[derive(Debug)]
 pub(crate) enum State {
     Open,
@@ -232,7 +233,7 @@ pub(crate) async fn state(pool: &PgPool, id: &str) -> Result<State, sqlx::Error>
     })
 }
 
-/// Leaves a job to those who watch it: the process that submitted it no longer waits for it.
+/// Turns a job over to its watchers: the process that submitted it no longer waits for it.
 pub(crate) async fn leave_to_watchers(pool: &PgPool, id: &str) -> Result<(), sqlx::Error> {
     sqlx::query!("update jobs set caller = null where id = $1 and finished_at is null", id)
         .execute(pool)
@@ -240,7 +241,7 @@ pub(crate) async fn leave_to_watchers(pool: &PgPool, id: &str) -> Result<(), sql
     Ok(())
 }
 
-/// Cancels jobs; one that nobody holds has its outcome then, any other when its worker has heard of it.
+/// Cancels jobs. A job that no worker holds ends at once; any other ends when its worker has noticed.
 pub(crate) async fn cancel(database: impl PgExecutor<'_>, ids: &[String]) -> Result<(), sqlx::Error> {
     sqlx::query!(
         r#"update jobs set cancelled_at = now(), (finished_at, outcome) = (
@@ -255,9 +256,9 @@ pub(crate) async fn cancel(database: impl PgExecutor<'_>, ids: &[String]) -> Res
     Ok(())
 }
 
-/// Gives a job that nobody holds and that can no longer be worked on the outcome that it has earned.
+/// Stores the terminal state of a job that no worker holds and that can no longer run.
 pub(crate) async fn settle(database: impl PgExecutor<'_>, id: &str) -> Result<(), sqlx::Error> {
-    // What waits for its next attempt is held until then, by nobody.
+    // Until its next attempt a job has a lease but no holder.
     sqlx::query!(
         "update jobs set finished_at = now(), outcome = job_verdict(jobs)
         where id = $1 and finished_at is null and job_verdict(jobs) is not null
@@ -269,8 +270,7 @@ pub(crate) async fn settle(database: impl PgExecutor<'_>, id: &str) -> Result<()
     Ok(())
 }
 
-/// Lets go of the jobs of `queue` whose worker has not held them for as long as its lease: they wait again, or have their outcome. Whether
-/// there were any.
+/// Releases the jobs of `queue` whose lease has expired: they wait again or end. Returns true if there were any.
 pub(crate) async fn let_go(pool: &PgPool, queue: &str) -> Result<bool, sqlx::Error> {
     let done = sqlx::query!(
         "with lapsed as (
@@ -287,8 +287,8 @@ pub(crate) async fn let_go(pool: &PgPool, queue: &str) -> Result<bool, sqlx::Err
     Ok(done.rows_affected() > 0)
 }
 
-/// Writes an outcome for the attempt that still holds the job; false when the job is no longer its own. The task of one that was done
-/// ends with it; another's stays, for who has it tried again.
+/// Writes an outcome for the attempt that still holds the job; false if another holds it by now. The task of a
+/// successful job is deleted with it; that of a failed job stays, so that an operator can retry it.
 pub(crate) async fn finish(
     connection: &mut PgConnection,
     id: &str,
@@ -316,15 +316,15 @@ pub(crate) async fn finish(
     .await
 }
 
-/// Why an attempt failed.
+/// Reason for which an attempt failed.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) text: String,
     pub(crate) cause: Option<Cause>,
 }
 
-/// Lets go of a job that was begun in `attempt`: it waits again, to be begun after `pause`, or has the outcome that it has earned. Why the
-/// attempt failed, if it did, is kept.
+/// Releases a job after `attempt`: it waits again, to start after `pause` at the earliest, or ends. The reason of a
+/// failure is stored.
 pub(crate) async fn release(
     pool: &PgPool,
     id: &str,
@@ -332,7 +332,7 @@ pub(crate) async fn release(
     pause: Duration,
     failure: Option<&Failure>,
 ) -> Result<(), sqlx::Error> {
-    // PostgreSQL's texts have no NUL, and a message may be of any length.
+    // PostgreSQL's texts cannot contain NUL, and a message may be of any length.
     let text =
         failure.map(|failure| failure.text.replace('\0', "").chars().take(LONGEST_ERROR).collect::<String>());
     sqlx::query!(
@@ -351,20 +351,21 @@ pub(crate) async fn release(
     Ok(())
 }
 
-/// The state of a job that this process runs.
+/// State of a job that runs in this process.
 #[derive(Debug)]
 pub(crate) struct Held {
     pub(crate) id: String,
     pub(crate) attempt: i32,
-    /// Whether the caller left or the job has an outcome.
+    /// True if the caller left or the job has an outcome.
     pub(crate) over: bool,
-    /// Whether somebody watches it.
+    /// True if somebody watches it.
     pub(crate) watched: bool,
 }
 
-/// Holds the jobs that run in the process `name`, each by its attempt, for another `lease` and says how they stand.
+/// Renews the leases of the jobs that run in the process `name`, each with its attempt, for another `lease`, and
+/// returns their states.
 ///
-/// A job that has become another worker's is left to that one's lease; one that was let go of and not dealt since is held again.
+/// A job that is another worker's by now is left alone. A job that was released and not claimed since is taken back.
 pub(crate) async fn hold(
     pool: &PgPool,
     name: &str,
@@ -395,7 +396,7 @@ pub(crate) async fn hold(
     .await
 }
 
-/// Gives back what was dealt to the process `name` and never came to run there: all that it holds, but for what runs.
+/// Releases the jobs that the process `name` claimed but never ran: all that it holds except `running`.
 pub(crate) async fn give_back(pool: &PgPool, name: &str, running: &[String]) -> Result<(), sqlx::Error> {
     sqlx::query!(
         "update jobs set holder = null, held_until = null, attempts = attempts - 1
@@ -408,8 +409,8 @@ pub(crate) async fn give_back(pool: &PgPool, name: &str, running: &[String]) -> 
     Ok(())
 }
 
-/// Gives back what runs in the process `name` and nobody waits for, the attempt uncounted: that the process was told to stop says nothing
-/// of its jobs, and one that takes long may see many processes.
+/// Releases the background jobs that run in the process `name`, without counting the attempt. That the process was
+/// told to stop is no fault of its jobs, and a long job may outlive many processes.
 pub(crate) async fn hand_over(pool: &PgPool, name: &str) -> Result<(), sqlx::Error> {
     sqlx::query!(
         "update jobs set holder = null, held_until = null, attempts = attempts - 1
@@ -421,9 +422,11 @@ pub(crate) async fn hand_over(pool: &PgPool, name: &str) -> Result<(), sqlx::Err
     Ok(())
 }
 
-/// Deletes jobs of `queue` that finished or ran out of time longer than `keep` ago, with their tasks; some of them.
+/// Deletes a batch of jobs of `queue` that finished or passed their deadline longer than `keep` ago, with their
+/// tasks.
 ///
-/// Ids are in the order of time, so that the oldest are found by them: an index on when jobs end would have to hold every job.
+/// Ids are in the order of time, so the oldest jobs are found by id. An index on the end of jobs would have to hold
+/// every job.
 pub(crate) async fn sweep_jobs(
     connection: &mut PgConnection,
     queue: &str,
@@ -447,7 +450,7 @@ pub(crate) async fn sweep_jobs(
     Ok(done.rows_affected())
 }
 
-/// Deletes the tasks of `queue` whose jobs are gone: a release of before deleted these alone.
+/// Deletes the tasks of `queue` whose jobs are gone: an earlier release deleted only the jobs.
 pub(crate) async fn sweep_tasks(pool: &PgPool, queue: &str, keep: Duration) -> Result<u64, sqlx::Error> {
     let done = sqlx::query!(
         "delete from apalis.jobs as task where job_type = $1 and id < $2
@@ -460,7 +463,7 @@ pub(crate) async fn sweep_tasks(pool: &PgPool, queue: &str, keep: Duration) -> R
     Ok(done.rows_affected())
 }
 
-/// The id below which all jobs are older than `age`.
+/// Returns the id below which all jobs are older than `age`.
 fn made_before(age: Duration) -> String {
     let since = SystemTime::now().checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH);
     JobId::first_at(since).to_string()

@@ -1,25 +1,25 @@
-//! Jobs that nobody waits for: taken whatever stands before them, done when their turn comes.
+//! Background jobs: always admitted, and run in the order of their virtual start times.
 //!
-//! Such a job is submitted in the transaction of the row that wants it, so that neither is ever without the other, and whoever
-//! wants its outcome reads the row. It has no waiter whose death would cancel it, and no deadline; its attempts end like others'. A
-//! process that is told to stop hands it over at once, and does not count the attempt.
+//! Such a job is inserted in the transaction of the row that needs it, so that neither exists without the other. The
+//! outcome is read from that row. The job has no deadline and no waiter whose end would cancel it; its attempts end
+//! like those of other jobs. A process that is told to stop releases it at once, and does not count the attempt.
 
 use contract::JobId;
 use sqlx::PgConnection;
 
 use crate::{Job, SubmitError, store};
 
-/// When the turn of a job comes that nobody waits for. Accounts take turns among jobs of one urgency.
+/// Urgency of a background job. Accounts share the workers fairly within one urgency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Urgency {
-    /// Before all batches: somebody soon comes back for it.
+    /// Before all batches: somebody will soon come back for it.
     Asked,
-    /// After that: one of many.
+    /// After those: one of many.
     Batch,
 }
 
 impl Urgency {
-    /// As `jobs.urgency` has it.
+    /// Value of `jobs.urgency`.
     const fn number(self) -> i16 {
         match self {
             Self::Asked => 0,
@@ -28,7 +28,8 @@ impl Urgency {
     }
 }
 
-/// Stores `job` for the account in the transaction of `connection`, with the current trace context, and gives its id.
+/// Stores `job` for the account in the transaction of `connection`, with the current trace context, and returns its
+/// id.
 ///
 /// # Errors
 /// Fails when the job is not stored.
@@ -53,7 +54,7 @@ pub async fn enqueue<J: Job>(
     Ok(id)
 }
 
-/// Cancels jobs in the transaction of `connection`: what waits is never begun, and workers stop what runs.
+/// Cancels jobs in the transaction of `connection`: waiting ones never start, and workers stop running ones.
 ///
 /// # Errors
 /// Fails when the database does.

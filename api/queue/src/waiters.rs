@@ -1,4 +1,4 @@
-//! Who waits in this process for the outcome of which job.
+//! Waiters of this process for the outcomes of jobs.
 
 use std::{
     collections::HashMap,
@@ -7,13 +7,13 @@ use std::{
 
 use tokio::sync::Notify;
 
-/// The waiters by their jobs' ids; one listening connection wakes them all.
+/// Waiters by job id; one listening connection wakes them all.
 #[derive(Debug, Default)]
 pub(crate) struct Waiters {
     by_job: Mutex<HashMap<String, Arc<Waiter>>>,
 }
 
-/// One that waits.
+/// A waiter.
 #[derive(Debug, Default)]
 pub(crate) struct Waiter {
     woken: Notify,
@@ -26,21 +26,21 @@ impl Waiter {
         self.woken.notified().await;
     }
 
-    /// The outcome, if it came along.
+    /// Takes the outcome, if it came with the notification.
     pub(crate) fn told(&self) -> Option<String> {
         lock(&self.told).take()
     }
 }
 
 impl Waiters {
-    /// Wakes whoever waits for the job `id`, now or at the next wait.
+    /// Wakes the waiter for the job `id`, now or at its next wait.
     pub(crate) fn wake(&self, id: &str) {
         if let Some(waiter) = lock(&self.by_job).get(id) {
             waiter.woken.notify_one();
         }
     }
 
-    /// Hands whoever waits for a job its outcome: `message` is the id, a space, and the outcome.
+    /// Delivers an outcome to the waiter: `message` is the id, a space, and the outcome.
     pub(crate) fn tell(&self, message: &str) {
         let Some((id, outcome)) = message.split_once(' ') else { return };
         if let Some(waiter) = lock(&self.by_job).get(id) {
@@ -49,21 +49,21 @@ impl Waiters {
         }
     }
 
-    /// Wakes all: what was said meanwhile is lost.
+    /// Wakes all waiters, since notifications may have been lost.
     pub(crate) fn wake_all(&self) {
         for waiter in lock(&self.by_job).values() {
             waiter.woken.notify_one();
         }
     }
 
-    /// From now on somebody waits for the job `id`.
+    /// Registers a waiter for the job `id`.
     pub(crate) fn register(&self, id: String) -> Arc<Waiter> {
         let waiter = Arc::<Waiter>::default();
         lock(&self.by_job).insert(id, Arc::clone(&waiter));
         waiter
     }
 
-    /// Nobody waits for the job `id` any more.
+    /// Removes the waiter for the job `id`.
     pub(crate) fn remove(&self, id: &str) {
         lock(&self.by_job).remove(id);
     }

@@ -1,7 +1,7 @@
-//! Watching a job, from whichever process: what it tells, and its outcome.
+//! Watches on jobs, from any process: progress events and the outcome.
 //!
-//! A job that is watched for its outcome is nobody's who waits: a process that dies leaves it to whoever watches it next, and it is
-//! cancelled when nobody has for a while.
+//! A job that is watched for its outcome has no waiting caller. If a process dies, another can watch the job; if
+//! nobody watches it for a while, it is cancelled.
 
 use std::{marker::PhantomData, sync::Arc, time::Duration};
 
@@ -20,33 +20,33 @@ use crate::{
     store,
 };
 
-/// How long nothing is looked for when nothing is heard.
+/// Poll interval without notifications.
 const RE_READ: Duration = Duration::from_secs(2);
 
-/// Beyond a lease, so that it has run out.
+/// Margin after a lease, so that it has expired.
 const SLACK: Duration = Duration::from_millis(200);
 
-/// Somebody who watches a job, until dropped.
+/// A watch on a job, until dropped.
 #[derive(Debug)]
 pub struct Watch<J> {
     pool: PgPool,
     id: String,
     ear: Ear,
     watching: Watching,
-    /// Of who asked for the job, its queue: they are counted, with how it ended for them.
+    /// Queue of the job if the watcher submitted it; such watchers are counted, with the result that they saw.
     asked: Option<&'static str>,
-    /// Whether the outcome has been seen.
+    /// Set once the outcome was seen.
     settled: bool,
     _lease: Background,
     job: PhantomData<fn() -> J>,
 }
 
-/// What there is to see of a job.
+/// New facts about a watched job.
 #[derive(Debug)]
 pub struct Seen<T> {
-    /// What it told, in order.
+    /// Progress events, in order.
     pub events: Vec<JobEvent>,
-    /// Its outcome, once it has one and all that it told was seen.
+    /// Outcome, once the job has one and all its events were seen.
     pub end: Option<Result<Result<T, Problem>, AwaitError>>,
 }
 
@@ -65,13 +65,13 @@ impl<J: Job> Watch<J> {
         Ok(Self { pool, id, ear, watching, asked: None, settled: false, _lease: lease, job })
     }
 
-    /// Counts as who asked for the job.
+    /// Marks the watcher as the job's submitter, for the metrics.
     pub(crate) fn asked(mut self) -> Self {
         self.asked = Some(J::QUEUE);
         self
     }
 
-    /// The job's id.
+    /// Returns the job's id.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
@@ -82,12 +82,12 @@ impl<J: Job> Watch<J> {
         self.ear.heard(RE_READ).await;
     }
 
-    /// Looks at the job: what it told after number `after`, and its end.
+    /// Polls the job: its events after number `after`, and its end.
     ///
     /// # Errors
-    /// Fails when the database does; it can be asked again.
+    /// Fails when the database does; the call can be repeated.
     pub async fn look(&mut self, after: i64) -> Result<Seen<J::Outcome>, sqlx::Error> {
-        // Before what it told: what is told after its end is nobody's.
+        // The state is read before the events: an event after the end belongs to nobody.
         let state = database::within(ACT, store::state(&self.pool, &self.id)).await?;
         let events = database::within(ACT, events::told_after(&self.pool, &self.id, after)).await?;
         if !events.is_empty() {
@@ -98,7 +98,7 @@ impl<J: Job> Watch<J> {
             store::State::Missing => Some(Err(AwaitError::Lost)),
             store::State::Late => Some(Err(AwaitError::DeadlinePassed)),
             store::State::Open => {
-                // Nobody else may be there who sees that it is too late to begin it.
+                // Perhaps no other process notices that it is too late to start the job.
                 database::within(ACT, store::settle(&self.pool, &self.id)).await?;
                 None
             }
@@ -143,7 +143,7 @@ impl<J> Drop for Watch<J> {
     }
 }
 
-/// Says that somebody watches the job, until dropped.
+/// Renews the watch until dropped.
 fn renewal(pool: PgPool, id: String, watching: Watching) -> Background {
     Background::keep("saying that somebody watches a job", move || {
         let (pool, id) = (pool.clone(), id.clone());

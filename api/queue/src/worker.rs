@@ -1,9 +1,10 @@
-//! The worker's side: take jobs until told to stop.
+//! Worker side of the queue: runs jobs until told to stop.
 //!
-//! One apalis worker a process, with as many calls at once as it has slots and places beside them. It is dealt no more than it has free
-//! ones for (`deal.sql`), so no job sits in a busy worker while another is idle. (More apalis workers race
-//! each other for every notification.) A database error ends it; it is then built again under a new name, which begins with the
-//! process's: by that `deal.sql` knows what the process serves and holds.
+//! One apalis worker per process makes as many calls at once as it has slots of all kinds. It claims no more jobs
+//! than it has free slots (`deal.sql`), so no job waits in a busy worker while another worker is idle. (Several
+//! apalis workers would race each other for every notification.) A database error ends the apalis worker. It is then
+//! rebuilt under a new name that begins with the process's name, by which `deal.sql` knows what the process serves
+//! and holds.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -25,14 +26,14 @@ use crate::{
     store,
 };
 
-/// Where a kernel says what its machine is called.
+/// File in which the kernel gives the host name.
 const HOST_NAME: &str = "/proc/sys/kernel/hostname";
 
 /// Heartbeats that an apalis worker may miss before its jobs go to others.
 const MISSED_HEARTBEATS: usize = 3;
 
-/// Pause before apalis' worker is built again. Longer than a failed beat's pause, so that after an outage
-/// every process has renewed its leases before jobs are dealt out again.
+/// Pause before apalis' worker is rebuilt. Longer than the pause after a failed heartbeat, so that after an outage
+/// every process has renewed its leases before jobs are claimed again.
 const RESTART: Duration = Duration::from_secs(1);
 
 /// Runs jobs of one kind until `shutdown` resolves and the jobs in flight are done, or `grace` is over.
@@ -55,7 +56,7 @@ where
     begin(database.into(), config, J::QUEUE, handler, Box::pin(shutdown)).await
 }
 
-/// Boxes the worker, so that it is compiled here once and not in every program for every kind of job.
+/// Boxes the worker, so that it is compiled here once and not for each kind of job in every program.
 fn begin<'a>(
     database: Database,
     config: WorkerConfig,
@@ -96,8 +97,8 @@ async fn work(
         let name = format!("{}/{}", process.name, Ulid::generate());
         let context = WorkerContext::new(&name);
         let is_over = {
-            // Polled when it is woken itself, and not when its neighbours in the task are: at every poll apalis looks for jobs, and the looks
-            // of the workers of one process would wake each other without end.
+            // The worker has a task set of its own, so that it is polled only when it is woken itself. Apalis queries
+            // for jobs at every poll, and otherwise the workers of one process would wake each other without end.
             let mut alone = FuturesUnordered::from_iter([deal(&context, &process, &bell, runner.clone())]);
             let mut worker = alone.select_next_some();
             tokio::select! {
@@ -119,7 +120,8 @@ async fn work(
                 }
             }
         };
-        // By now apalis' worker is dropped: what it was writing would stay locked against who gives its jobs back.
+        // Here apalis' worker is dropped. Otherwise the rows that it was writing would stay locked while its jobs are
+        // released.
         if is_over {
             break;
         }
@@ -137,7 +139,7 @@ async fn work(
     Ok(())
 }
 
-/// Hears of jobs that wait and of callers that left.
+/// Listens for waiting jobs and for cancellations.
 fn ear(
     database: &Database,
     queue: &'static str,
@@ -146,7 +148,7 @@ fn ear(
     running: Arc<Running>,
 ) -> Background {
     database::listen(database, &["job_waits", "job_cancelled"], move |heard| match heard {
-        // Cancellations that went unheard are found by the next beat.
+        // The next heartbeat finds cancellations that were missed.
         Heard::Connected => bell.ring(),
         Heard::Notification { channel: "job_cancelled", payload } => running.cancel(payload),
         Heard::Notification { payload, .. } => {
@@ -162,21 +164,22 @@ fn ear(
     })
 }
 
-/// What `job_bell` of `deal.sql` says: a queue, and where its workers are many those who are to look.
+/// Parses the payload of `job_bell` in `deal.sql`: a queue and, if it has many workers, the names of those that are
+/// to poll.
 fn read_bell(payload: &str) -> Option<(&str, Vec<&str>)> {
     let mut words = payload.split(' ');
     Some((words.next()?, words.collect()))
 }
 
-/// Lets apalis deal out jobs, until it fails or `context` is stopped and the jobs in flight are done.
+/// Runs apalis' worker until it fails, or until `context` is stopped and the jobs in flight are done.
 async fn deal(
     context: &WorkerContext,
     process: &Process,
     bell: &Arc<Bell>,
     runner: Runner,
 ) -> Result<(), WorkerError> {
-    // What is dealt is locked, and what is done has its outcome: apalis would only write each row twice more. It is dealt no more than
-    // it has places for, so that a batch never stands before its heartbeats.
+    // Our own rows hold the lock and the outcome of a job; apalis would only write each task twice more. It claims no
+    // more jobs than there are slots, so that a batch never delays its heartbeats.
     let config = Config::default()
         .queue(process.queue)
         .batch_size(process.config.in_hand())
@@ -193,7 +196,7 @@ async fn deal(
         .await
 }
 
-/// Waits for the database, then gives back what was dealt and never heard of.
+/// Waits for the database, then releases the jobs that were claimed but never arrived.
 async fn recover(process: &Process) {
     loop {
         tokio::time::sleep(RESTART).await;
@@ -205,7 +208,7 @@ async fn recover(process: &Process) {
     }
 }
 
-/// Takes no new jobs and waits for those in flight, at most for the grace.
+/// Takes no new jobs and waits for those in flight, at most for the grace period.
 async fn drain(
     process: &Process,
     context: &WorkerContext,
@@ -222,7 +225,7 @@ async fn drain(
         if let Err(error) = worker.await {
             warn!("apalis' worker failed while it stopped: {error}");
         }
-        // Jobs of an earlier apalis worker, which ended before them.
+        // Jobs of an earlier apalis worker, which ended before they did.
         while !process.running.is_empty() {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
@@ -232,7 +235,7 @@ async fn drain(
     }
 }
 
-/// Leaves nothing behind that others would have to wait for.
+/// Releases everything that other processes would otherwise have to wait for.
 async fn leave(process: &Process, unfinished: &BTreeMap<String, i32>) {
     let left = async {
         store::hand_over(&process.pool, &process.name).await?;
@@ -247,7 +250,7 @@ async fn leave(process: &Process, unfinished: &BTreeMap<String, i32>) {
     }
 }
 
-/// Stops what runs when the worker is dropped.
+/// Stops the running jobs when the worker is dropped.
 struct StopAll(Arc<Running>);
 
 impl Drop for StopAll {

@@ -1,8 +1,9 @@
-//! The database's schema: the migrations that this binary knows, their applying, and the wait for a database that has them.
+//! Database schema: the embedded migrations, their application, and the wait for a database that has them.
 //!
-//! Who serves or works needs no right to change the schema and never does: it waits ([`wait`]) until somebody who has that right
-//! has run `retort-api migrate` ([`migrate`]). A database may be further than a binary: migrations work with the code before
-//! them, and a released one never changes (`migrations/released.txt`), so an older process starts again beside a newer schema.
+//! The API and the workers need no right to change the schema and never change it. They wait ([`wait`]) until a role
+//! with that right has run `retort-api migrate` ([`migrate`]). A database may be newer than a binary: migrations work
+//! with the previous code, and a released one never changes (`migrations/released.txt`). So an older process can
+//! restart on a newer schema.
 
 mod migrations;
 mod wait;

@@ -1,7 +1,7 @@
-//! Applying migrations without stopping those who work.
+//! Application of migrations without downtime.
 //!
-//! A migration that waits for a table lets nobody else near it meanwhile. So it waits for two seconds, gives up, lets
-//! everybody through, and tries again.
+//! While a migration waits for a lock on a table, every later statement on that table queues behind it. So it waits
+//! for two seconds, gives up, lets the others through, and tries again.
 
 use std::{error::Error, sync::LazyLock, time::Duration};
 
@@ -11,30 +11,30 @@ use sqlx::{
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 
-/// The project's migrations, embedded; a database may have later ones.
+/// The project's embedded migrations; a database may have later ones.
 pub static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
     let mut migrations = sqlx::migrate!("../../migrations");
     migrations.set_ignore_missing(true);
     migrations
 });
 
-/// Any number, the same in every process: who holds this lock may change the schema.
+/// Advisory lock that protects changes of the schema: an arbitrary number, the same in every process.
 const LOCK: i64 = 0x7265_746f_7274_6d69;
 
-/// What holds while the schema is changed: a short wait for every lock, and as long as it takes once it is had.
+/// Settings while the schema is changed: a short wait for every lock, and no time limit for the change itself.
 const SETTINGS: [(&str, &str); 2] = [("lock_timeout", "2s"), ("statement_timeout", "0")];
 
-/// How often a lock is asked for.
+/// Maximum number of attempts to get a lock.
 const ATTEMPTS: u32 = 12;
 
-/// Between two attempts, so that what queued behind the first is done.
+/// Pause between two attempts, in which statements that queued behind the first can finish.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// PostgreSQL's codes.
+/// PostgreSQL error codes.
 const LOCK_NOT_AVAILABLE: &str = "55P03";
 const UNDEFINED_TABLE: &str = "42P01";
 
-/// The schema could not be brought up to date.
+/// Error of an update of the schema.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MigrateError {
@@ -50,7 +50,7 @@ pub enum MigrateError {
 }
 
 impl MigrateError {
-    /// Whether somebody else held a lock for too long.
+    /// Returns true if a lock could not be had in time.
     fn is_for_a_lock(&self) -> bool {
         let mut error: Option<&(dyn Error + 'static)> = Some(self);
         while let Some(cause) = error {
@@ -67,11 +67,11 @@ fn has_code(error: &sqlx::Error, code: &str) -> bool {
     error.as_database_error().and_then(|error| error.code()).is_some_and(|found| found == code)
 }
 
-/// Brings the schema of the database at `url` up to date, ours and the queue's, with the rights of the role that `url` names.
-/// A schema that is newer than this binary stays as it is.
+/// Updates the schema of the database at `url`, ours and the queue's, with the rights of the role that `url` names. A
+/// schema that is newer than this binary is left unchanged.
 ///
 /// # Errors
-/// Fails when the database or a migration does, and when others hold a lock that it needs for a minute.
+/// Fails when the database or a migration does, and when others hold a required lock for a minute.
 pub async fn migrate(url: &str) -> Result<(), MigrateError> {
     let options = url.parse::<PgConnectOptions>()?.options(SETTINGS);
     for attempt in 1..ATTEMPTS {
@@ -89,13 +89,13 @@ pub async fn migrate(url: &str) -> Result<(), MigrateError> {
 }
 
 async fn apply(options: &PgConnectOptions) -> Result<(), MigrateError> {
-    // Connections of its own, so that locks go with them whatever happens.
+    // Separate connections, so that their locks are released in any case.
     let mut guard = PgConnection::connect_with(options).await?;
     sqlx::query!("select pg_advisory_lock($1)", LOCK).execute(&mut guard).await?;
     MIGRATIONS.run(&mut guard).await?;
     let later = applied(&mut guard).await?.into_iter().filter(|version| !MIGRATIONS.version_exists(*version));
     match later.max() {
-        // What a later binary made of the queue's functions is not undone.
+        // A newer binary's version of the queue's functions is not reverted.
         Some(version) => tracing::info!(version, "the schema is newer than this binary, and stays as it is"),
         None => {
             let pool = PgPoolOptions::new().max_connections(1).connect_with(options.clone()).await?;
@@ -107,7 +107,7 @@ async fn apply(options: &PgConnectOptions) -> Result<(), MigrateError> {
     Ok(())
 }
 
-/// The migrations that this binary knows and the database lacks.
+/// Returns the migrations that this binary knows and the database lacks.
 ///
 /// # Errors
 /// Fails when the database does.
@@ -121,6 +121,6 @@ pub async fn pending(database: impl PgExecutor<'_>) -> Result<Vec<i64>, sqlx::Er
 }
 
 async fn applied(database: impl PgExecutor<'_>) -> Result<Vec<i64>, sqlx::Error> {
-    // Unchecked: the table is the migrator's own, so no migration makes it.
+    // Not checked at compile time: the migrator creates the table, not a migration.
     sqlx::query_scalar("select version from _sqlx_migrations where success").fetch_all(database).await
 }

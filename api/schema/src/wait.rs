@@ -1,7 +1,8 @@
-//! The wait for a database that can be used.
+//! The wait for a usable database.
 //!
-//! Machines start in any order and databases are restarted, so a process that finds none waits, asking again ever more seldom. What
-//! waiting does not mend ends it at once: a role, a password or a database that does not exist.
+//! Machines start in any order and databases are restarted. So a process without a database waits and retries with
+//! growing pauses. An error that waiting cannot fix ends the process at once: a role, a password or a database that
+//! does not exist.
 
 use std::{io, time::Duration};
 
@@ -10,37 +11,37 @@ use tokio::time::Instant;
 
 use crate::migrations::pending;
 
-/// The pause after the first attempt; each is twice the one before.
+/// Pause after the first attempt; it doubles each time.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 
-/// The longest pause: how much later than the database a process is back, at most.
+/// Longest pause: the maximum delay between the database's return and the process's.
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
-/// How long an attempt may take.
+/// Timeout of an attempt.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Between two lines in the log that say the same.
+/// Minimum interval between identical log lines.
 const QUIET: Duration = Duration::from_secs(60);
 
-/// What is waited for.
+/// The missing part that is waited for.
 #[derive(Debug)]
 pub enum Missing {
-    /// The database, which cannot be reached.
+    /// The database cannot be reached.
     Database(sqlx::Error),
-    /// So many migrations.
+    /// Number of missing migrations.
     Migrations(usize),
 }
 
-/// The database cannot be used, and waiting does not mend that.
+/// The database cannot be used, and waiting does not change that.
 #[derive(Debug, thiserror::Error)]
 #[error("the database cannot be used")]
 pub struct Unusable(#[source] sqlx::Error);
 
-/// Returns when the database at `url` is there and has every migration that this binary knows; `tell` is told of every
-/// look that finds something missing.
+/// Waits until the database at `url` is there and has every migration that this binary knows. Calls `tell` after
+/// every check that finds something missing.
 ///
 /// # Errors
-/// Fails when waiting would not mend what is wrong.
+/// Fails when waiting would not fix the problem.
 pub async fn wait(url: &str, mut tell: impl FnMut(&Missing)) -> Result<(), Unusable> {
     let options = url.parse().map_err(Unusable)?;
     let mut pause = FIRST_PAUSE;
@@ -79,7 +80,7 @@ impl std::fmt::Display for Missing {
     }
 }
 
-/// How many migrations the database lacks.
+/// Counts the migrations that the database lacks.
 async fn look(options: &PgConnectOptions) -> Result<usize, sqlx::Error> {
     let look = async {
         let mut connection = PgConnection::connect_with(options).await?;
@@ -91,7 +92,7 @@ async fn look(options: &PgConnectOptions) -> Result<usize, sqlx::Error> {
     tokio::time::timeout(PATIENCE, look).await.unwrap_or_else(|_| Err(late()))
 }
 
-/// Whether an operator has to act: what is written down here or there is wrong.
+/// Returns true if an operator has to act, because the configuration on either side is wrong.
 fn is_lasting(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Configuration(_) => true,

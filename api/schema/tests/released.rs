@@ -1,4 +1,4 @@
-//! What was released stays what it was: a binary refuses a database whose migrations are others than its own.
+//! Tests that released migrations never change: a binary rejects a database whose migrations differ from its own.
 
 use std::fmt::Write;
 

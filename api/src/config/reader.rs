@@ -1,4 +1,4 @@
-//! How one setting is read: its text, its check, its default. A fault is noted, and reading goes on.
+//! Parsing of one setting: its text, its check, its default. An error is recorded, and parsing goes on.
 
 use std::{
     collections::BTreeMap, fmt, num::NonZeroUsize, str::FromStr, thread::available_parallelism,
@@ -10,16 +10,16 @@ use secrecy::SecretString;
 
 use crate::server::Tls;
 
-/// Threads that no machine has the cores for.
+/// Upper limit of threads, beyond the cores of any machine.
 const MOST_THREADS: usize = 1024;
 
-/// Requests in hand for each thread; two cores answer 64 in some 20 ms.
+/// Concurrent requests for each thread; two cores answer 64 in some 20 ms.
 const REQUESTS_BY_THREAD: usize = 32;
 
-/// Requests in hand that no process answers within its deadlines.
+/// Upper limit of concurrent requests, beyond what any process can answer within its deadlines.
 const MOST_REQUESTS: usize = 1_000_000;
 
-/// The variables, and what is wrong with those that were read.
+/// Variables, and the errors in those that were read.
 pub(super) struct Reader<'a> {
     pub(super) variables: &'a BTreeMap<String, String>,
     pub(super) faults: Vec<String>,
@@ -30,7 +30,7 @@ impl Reader<'_> {
         self.variables.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
     }
 
-    /// The checked value of `name`, or `default` where it is unset or faulty; a fault is noted.
+    /// Returns the checked value of `name`, or `default` if it is unset or invalid; an error is recorded.
     pub(super) fn read<T>(&mut self, name: &str, default: T, check: impl FnOnce(T) -> Result<T, String>) -> T
     where
         T: FromStr + Clone,
@@ -55,7 +55,7 @@ impl Reader<'_> {
         Duration::from_secs(self.read(name, default, within).into())
     }
 
-    /// So many days, `least` at least; none where the value is 0, which is the default: for ever.
+    /// Returns a number of days, at least `least`; `None` for 0, which is the default and means for ever.
     pub(super) fn days(&mut self, name: &str, least: u32) -> Option<Duration> {
         let most = 100 * 366;
         let within = |days| match days == 0 || (least..=most).contains(&days) {
@@ -66,7 +66,7 @@ impl Reader<'_> {
         (days > 0).then(|| Duration::from_secs(u64::from(days) * 24 * 3600))
     }
 
-    /// At most as long as a revocation is remembered.
+    /// Returns the lifetime, which may be no longer than a revocation is stored.
     pub(super) fn access_token_lifetime(&mut self) -> Duration {
         let longest = LONGEST_ACCESS_TOKEN.as_secs();
         let check = |seconds: u64| {
@@ -79,7 +79,7 @@ impl Reader<'_> {
         Duration::from_secs(self.read("ACCESS_TOKEN_SECONDS", 3600, check))
     }
 
-    /// The checked parts of `name`, or of `default`, which commas separate; faults are noted.
+    /// Returns the checked items of `name`, or of `default`, separated by commas; errors are recorded.
     pub(super) fn list<T>(
         &mut self,
         name: &str,
@@ -105,7 +105,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The value of `name`, which has no default; a fault is noted without it, since it may be a secret.
+    /// Returns the value of `name`, which has no default. An error is recorded without the value, since it may be a
+    /// secret.
     pub(super) fn optional<T: FromStr<Err: fmt::Display>>(&mut self, name: &str) -> Option<T> {
         let value = self.get(name)?.parse();
         value.map_err(|error| self.faults.push(format!("{name}: {error}"))).ok()

@@ -1,8 +1,9 @@
-//! Batches: up to 100,000 targets asked for at once, each of which becomes a plan. Extensions of the contract.
+//! Batches: up to 100,000 targets in one request, each of which becomes a plan. Extensions of the contract.
 //!
-//! A batch is rows, all stored when it is answered; workers turn a few of them at a time into jobs (`worker/src/feed.rs`), so that the
-//! queue holds no more of a large batch than of a small one. Targets that are the same molecule are searched for once. Who deletes a
-//! batch sees nothing of it from then on; its rows go in turns.
+//! A batch consists of rows, which are all stored before the response. Workers turn a few of them at a time into jobs
+//! (`worker/src/feed.rs`), so that a large batch puts no more jobs into the queue than a small one. Targets that are
+//! the same molecule are searched once. A deleted batch disappears at once; its rows are deleted in several
+//! transactions.
 
 mod table;
 
@@ -43,10 +44,10 @@ use crate::{
 use table::{BatchRow, NewBatch};
 pub(crate) use table::{delete_some, mark_older};
 
-/// The largest body, in bytes.
+/// Largest body, in bytes.
 const MAX_BODY: usize = 5 << 20;
 
-/// Stores a batch, whose plans are made when their turns come.
+/// Stores a batch, whose plans are made in the background.
 #[utoipa::path(
     post, path = "/synth-batches/v1/batches", tag = "plans", operation_id = "create_batch",
     description = "Stores a tree search for each of up to 100,000 targets, done when their turns come, after all plans that were asked \
@@ -115,7 +116,7 @@ pub async fn list(
     Ok(Json(asked.page(rows.into_iter().map(batch).collect())))
 }
 
-/// Returns a batch and how far it has come.
+/// Returns a batch and its progress.
 #[utoipa::path(
     get, path = "/synth-batches/v1/batches/{batch_id}", tag = "plans", operation_id = "retrieve_batch",
     description = "Returns a batch, and how many of its plans stand how. An extension.",
@@ -168,7 +169,7 @@ pub async fn plans(
     Ok(Json(asked.page(plans)))
 }
 
-/// Returns a plan of a batch, with what was found once it is completed.
+/// Returns a plan of a batch, with its result once it is completed.
 #[utoipa::path(
     get, path = "/synth-batches/v1/batches/{batch_id}/plans/{plan_id}", tag = "plans", operation_id = "retrieve_plan_of_batch",
     description = "Returns a plan of a batch, with what was found once it is completed. An extension.",
@@ -198,7 +199,7 @@ pub async fn retrieve_plan(
     Ok(Json(plan(row).await?))
 }
 
-/// Cancels what is left of a batch.
+/// Cancels the rest of a batch.
 #[utoipa::path(
     post, path = "/synth-batches/v1/batches/{batch_id}/cancel", tag = "plans", operation_id = "cancel_batch",
     description = "Cancels the plans of a batch that have not ended; they can be resumed. Only the account that asked for it can. An \
@@ -222,7 +223,7 @@ pub async fn cancel(
     with_progress(&pool, &caller, &id).await
 }
 
-/// Goes on with a batch that was cancelled.
+/// Resumes a cancelled batch.
 #[utoipa::path(
     post, path = "/synth-batches/v1/batches/{batch_id}/resume", tag = "plans", operation_id = "resume_batch",
     description = "Goes on with the plans of a batch that were cancelled, where the account may have so many that wait. Only the account that asked \
@@ -271,10 +272,10 @@ pub async fn delete(
     Ok(Json(Deleted { id, object: "batch", deleted: true }))
 }
 
-/// What a request to create a batch says.
+/// Parsed request to create a batch.
 pub(crate) struct Wanted {
     pub(crate) targets: Vec<Target>,
-    /// Without a target.
+    /// Search parameters without a target.
     parameters: TreeSearchRequest,
     engine: Option<String>,
     name: Option<String>,
@@ -287,7 +288,7 @@ pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Op
         target(input).map(|(smiles, target)| (smiles, target.molecule().canonical_smiles()))
     });
     let parameters = body.object("parameters", |mut fields| {
-        // Bonds are looked up in each target when it is searched for.
+        // Bonds are resolved in each target at the time of its search.
         let terms = terms(&mut fields, None, longest);
         let engine = fields.optional("engine", None, engine);
         fields.finish();
@@ -308,14 +309,14 @@ pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Op
     let mut smiles = smiles?;
     let names = names?.unwrap_or_default();
     if !(parameters.bonds_to_break.is_empty() && parameters.bonds_to_keep.is_empty()) {
-        // Which bonds are meant is said by the text, not by the molecule.
+        // Atom maps in the text say which bonds are meant, so targets are compared by text and not by molecule.
         smiles.iter_mut().for_each(|(text, key)| key.clone_from(text));
     }
     let targets = targets(smiles, names);
     Some(Wanted { targets, parameters, engine, name: name?, description: description? })
 }
 
-/// Each target with its id and its name, and the id of the first one that is the same molecule where it is not that one itself.
+/// Returns each target with its id and name. A repeated molecule also gets the id of its first target.
 fn targets(smiles: Vec<(String, String)>, names: Vec<Option<String>>) -> Vec<Target> {
     let mut first: HashMap<String, String> = HashMap::with_capacity(smiles.len());
     let target = |((smiles, canonical), name)| {
@@ -333,7 +334,7 @@ fn targets(smiles: Vec<(String, String)>, names: Vec<Option<String>>) -> Vec<Tar
     smiles.into_iter().zip(names).map(target).collect()
 }
 
-/// Refuses what is done to a batch that somebody else asked for.
+/// Refuses changes to a batch of another account.
 async fn must_be_own(pool: &PgPool, caller: &Caller, id: &str) -> Result<(), ApiError> {
     let row = table::find(pool, &caller.account_id, id).await?.ok_or(ApiError::NotFound)?;
     if row.account_id == caller.account_id { Ok(()) } else { Err(ApiError::NotYours) }

@@ -1,4 +1,4 @@
-//! What a route that a caller sends has to be.
+//! Validation of routes that callers send.
 
 use std::collections::HashSet;
 
@@ -18,10 +18,10 @@ use crate::{
     fields::{Fault, Input},
 };
 
-/// Characters of the longest text, and items of the longest list, of what a caller sends back.
+/// Largest number of characters of a text, and of items of a list, in data that a caller sends back.
 pub const MAX_PARTS: usize = 10_000;
 
-/// A value as a tree search answers it, nothing of which goes unread.
+/// Parses a value in the shape of a tree search's answer; unknown fields are refused.
 pub fn exactly<T: DeserializeOwned + Serialize>(input: &Input<'_>) -> Result<T, Fault> {
     let Input::Object(raw) = input else {
         return Err(Fault::new("dict_type", "Input should be a valid dictionary"));
@@ -48,7 +48,7 @@ pub fn exactly<T: DeserializeOwned + Serialize>(input: &Input<'_>) -> Result<T, 
     }
 }
 
-/// Where in `given` a text or a list is too long.
+/// Returns the place in `given` of a text or list that is too long.
 fn beyond_bounds(given: &Value) -> Option<(Vec<Location>, &'static str)> {
     let inside = |part: Location, value: &Value| {
         let (place, kind) = beyond_bounds(value)?;
@@ -65,7 +65,7 @@ fn beyond_bounds(given: &Value) -> Option<(Vec<Location>, &'static str)> {
     }
 }
 
-/// Where in `given` something stands that is not in `read`, which was made of it.
+/// Returns the place in `given` of a field that was lost in `read`, which was parsed from it.
 fn unread(given: &Value, read: &Value) -> Option<Vec<Location>> {
     let inside = |part: Location, given: &Value, read: &Value| {
         unread(given, read).map(|within| [part].into_iter().chain(within).collect())
@@ -74,7 +74,7 @@ fn unread(given: &Value, read: &Value) -> Option<Vec<Location>> {
         (Value::Object(given), Value::Object(read)) => given.iter().find_map(|(name, given)| {
             match read.get(name) {
                 Some(read) => inside(name.as_str().into(), given, read),
-                // Absent says the same.
+                // Null and absence mean the same.
                 None if given.is_null() => None,
                 None => Some(vec![name.as_str().into()]),
             }
@@ -87,7 +87,8 @@ fn unread(given: &Value, read: &Value) -> Option<Vec<Location>> {
     }
 }
 
-/// A route to the molecule of the canonical SMILES `target`, or to any where that is not known; it is read no further than to `stop`.
+/// Parses a route to the molecule with the canonical SMILES `target`, or to any molecule if that is `None`. Parsing
+/// ends when `stop` is set.
 pub fn route_to(target: Option<&str>, input: &Input<'_>, stop: &Stop) -> Result<RouteGraph, Fault> {
     let route: RouteGraph = exactly(input)?;
     let refused = |why: &str| Fault::new("graph_invalid", format!("Input should be a route: {why}"));
@@ -120,7 +121,7 @@ pub fn route_to(target: Option<&str>, input: &Input<'_>, stop: &Stop) -> Result<
     Ok(route)
 }
 
-/// Refuses what does not lead from the target down to what it is made of.
+/// Refuses a graph that does not lead from the target down to its building blocks.
 fn check_way(route: &RouteGraph) -> Result<(), &'static str> {
     let graph = route.molecules();
     if is_cyclic_directed(&graph) {
@@ -136,7 +137,7 @@ fn check_way(route: &RouteGraph) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// The name of a number that is not in its range.
+/// Fails with the name of a number that is out of range.
 fn check_numbers(route: &RouteGraph) -> Result<(), &'static str> {
     let share = |name, value: Option<f64>| match value {
         Some(value) if !(0.0..=1.0).contains(&value) => Err(name),

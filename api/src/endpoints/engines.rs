@@ -1,4 +1,4 @@
-//! What asynchronous searches can be done by, and with: engines, libraries, the version. Extensions of the contract.
+//! Engines, libraries and the version for asynchronous searches. Extensions of the contract.
 
 use std::{
     collections::BTreeMap,
@@ -19,27 +19,27 @@ use crate::{
     jobs::live_models,
 };
 
-/// Lifetime of a count of the plans that wait: a hundred thousand take a while to count.
+/// Lifetime of a count of waiting plans: a hundred thousand take a while to count.
 const RECENT: Duration = Duration::from_secs(5);
 
-/// The engines by the names that clients know them by. Clones share them.
+/// Engines by the names that clients use. Clones share them.
 #[derive(Debug, Clone)]
 pub struct Engines {
     aliases: Arc<BTreeMap<String, String>>,
-    /// The last count of the plans that wait, by engine, and when it was made.
+    /// Last count of waiting plans by engine, and its time.
     counted: Arc<RwLock<Option<(Instant, QueueLengths)>>>,
 }
 
-/// Plans that wait or are being worked on, by engine.
+/// Numbers of waiting and running plans, by engine.
 type QueueLengths = Arc<BTreeMap<String, i64>>;
 
 impl Engines {
-    /// With other names for some, as the operator says.
+    /// Sets up the engines with the operator's aliases.
     pub fn new(aliases: BTreeMap<String, String>) -> Self {
         Self { aliases: aliases.into(), counted: Arc::default() }
     }
 
-    /// The number of plans that wait for each engine, as of some seconds ago at most.
+    /// Returns the number of plans that wait for each engine, at most some seconds old.
     async fn queue_lengths(&self, pool: &PgPool) -> Result<QueueLengths, sqlx::Error> {
         if let Some((counted_at, lengths)) = &*self.counted.read().unwrap_or_else(PoisonError::into_inner)
             && counted_at.elapsed() < RECENT
@@ -52,12 +52,12 @@ impl Engines {
         Ok(lengths)
     }
 
-    /// The engine that `name` stands for.
+    /// Resolves `name`, an engine or an alias, to the engine.
     pub fn called<'a>(&'a self, name: &'a str) -> &'a str {
         self.aliases.get(name).map_or(name, String::as_str)
     }
 
-    /// The engine that a plan is made by which asks for `named`; the first that is live where it asks for none.
+    /// Returns the engine for a plan that asks for `named`; without a name, the first live one.
     pub async fn chosen(&self, queue: &Client, named: Option<String>) -> Result<String, ApiError> {
         let live = live(queue).await?;
         let Some(named) = named else {
@@ -68,23 +68,23 @@ impl Engines {
             return live.into_iter().next().ok_or(none);
         };
         let named = self.called(&named).to_owned();
-        // While no searcher runs, nobody knows.
+        // While no searcher runs, the engines are unknown.
         if live.is_empty() || live.contains(&named) { Ok(named) } else { Err(ApiError::BadReference) }
     }
 }
 
-/// The name of an engine, or null.
+/// Parses the name of an engine, or null.
 pub(super) fn engine(input: &Input<'_>) -> Result<Option<String>, Fault> {
     nullable(word(1, Some(MAX_ID)))(input)
 }
 
-/// The engines that live searchers serve, by name.
+/// Returns the engines that live searchers serve, by name.
 async fn live(queue: &Client) -> Result<Vec<String>, ApiError> {
     let live = live_models(queue, StoredPlanJob::QUEUE).await?;
     Ok(live.into_iter().map(|engine| engine.model_id).collect())
 }
 
-/// Returns the engines that plans can be made by.
+/// Returns the engines that can make plans.
 #[utoipa::path(
     get, path = "/synth-batches/v1/engines", tag = "plans", operation_id = "list_engines",
     description = "The retrosynthesis models that live searchers serve, and how many plans wait for each, as of five seconds ago at most. An extension.",
@@ -127,7 +127,7 @@ pub async fn libraries(
     Ok(Json(names.into_iter().map(|name| Library { name }).collect()))
 }
 
-/// Returns the version that answers.
+/// Returns the version of the service.
 #[utoipa::path(
     get, path = "/synth-batches/v1/version-backend", tag = "plans", operation_id = "version_of_plans",
     description = "The version that answers. An extension.",
@@ -149,7 +149,7 @@ async fn queue_lengths(pool: &PgPool) -> Result<BTreeMap<String, i64>, sqlx::Err
     Ok(rows.into_iter().map(|row| (row.engine, row.plans)).collect())
 }
 
-/// The vendors that everybody sees and those that are shown to the account's organisation.
+/// Returns the vendors that everybody sees and those shown to the account's organisation.
 async fn visible_vendors(pool: &PgPool, account_id: &str) -> Result<Vec<String>, sqlx::Error> {
     sqlx::query_scalar!(
         "select name from vendors

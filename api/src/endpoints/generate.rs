@@ -1,6 +1,6 @@
-//! Structures alone: the older short form of creating a sample. An extension of the contract.
+//! Structures only: the older short form of creating a sample. An extension of the contract.
 //!
-//! What it makes is a sample like any other, stored and listed; only its answer is shorter.
+//! The result is a sample like any other, stored and listed; only the response is shorter.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use crate::{
     limits::Limits,
 };
 
-/// The most structures, and how many there are where the caller names no number.
+/// Largest number of structures, and the default.
 const MOST: i64 = 1_000;
 const USUAL: i64 = 100;
 
@@ -79,7 +79,7 @@ pub async fn generate_by_model(
     let (model_id, size) = faults.settle(model_id.zip(size))?;
     let wanted = SampleRequest { size, model_id: Some(model_id) };
     let making = async {
-        // Here the model is what the path names.
+        // Here the path names the model.
         make(&pool, &jobs, &caller, wanted).await.map_err(|error| match error {
             ApiError::BadReference => ApiError::NotFound,
             error => error,

@@ -1,4 +1,4 @@
-//! Whether the process lives, and whether it can serve.
+//! Liveness and readiness of the process.
 
 use std::{
     sync::{Arc, PoisonError, RwLock},
@@ -20,17 +20,17 @@ use schema::Missing;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
-/// The answer of `/readyz`: ready only when nothing is missing.
+/// Answer of `/readyz`: ready only if no check fails.
 #[derive(Debug, Clone)]
 pub struct Readiness {
-    /// Each check with what it found; `None` is good.
+    /// Each check with its fault; `None` is good.
     pub checks: Vec<(&'static str, Option<String>)>,
-    /// What is worth knowing and keeps nobody from serving.
+    /// Facts worth knowing that do not affect readiness.
     pub notes: Vec<(String, String)>,
 }
 
 impl Readiness {
-    /// Of a process that cannot serve yet, for want of what `missing` says if that is known.
+    /// Reports a process that cannot serve yet, because of `missing` if that is known.
     #[must_use]
     pub fn waiting(missing: Option<&Missing>) -> Self {
         let unknown = || Some("unknown".to_owned());
@@ -48,7 +48,7 @@ impl Readiness {
         Self { checks: checks.into(), notes: Vec::new() }
     }
 
-    /// The same where these checks are told of and keep nobody from serving.
+    /// Turns the `excluded` checks into notes, which do not affect readiness.
     #[must_use]
     pub fn without(self, excluded: &[String]) -> Self {
         let Self { checks, mut notes } = self;
@@ -58,14 +58,14 @@ impl Readiness {
         Self { checks, notes }
     }
 
-    /// Of a process that was told to stop, and answers for a while.
+    /// Reports a process that was told to stop but still answers for a while.
     #[must_use]
     pub fn stopping() -> Self {
         Self { checks: vec![("process", Some("stopping".to_owned()))], notes: Vec::new() }
     }
 }
 
-/// What a check found, in a word.
+/// Describes the result of a check in a word.
 fn state(fault: Option<&str>) -> String {
     fault.unwrap_or("ok").to_owned()
 }
@@ -102,7 +102,7 @@ pub async fn alive() -> Json<Value> {
     Json(json!({ "status": "alive" }))
 }
 
-/// What was found a moment ago: however many ask, the database is asked once a second.
+/// Cached readiness: however many clients ask, the database is queried once a second.
 #[derive(Debug, Clone, Default)]
 pub struct Recent(Arc<Inner>);
 
@@ -112,16 +112,16 @@ struct Inner {
     looking: Flight<Readiness>,
 }
 
-/// How long an answer is good.
+/// Lifetime of a cached answer.
 const RECENT: Duration = Duration::from_secs(1);
 
-/// How long each part has to answer.
+/// Timeout of each check.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// `GET /readyz`: the database is reachable, its schema current, and each queue has a live worker.
 ///
-/// What `?exclude=sampler&exclude=searcher` names is told of and does not count, as Kubernetes' own server takes it: whoever takes processes out of
-/// service by this answer must not take out all of them for a worker that is missing.
+/// The checks in `?exclude=sampler&exclude=searcher` are reported but do not count, in the syntax of Kubernetes' own
+/// server. A load balancer that goes by this answer must not remove all processes because a worker is missing.
 pub async fn ready(
     State(pool): State<PgPool>,
     State(queue): State<queue::Client>,
@@ -134,7 +134,7 @@ pub async fn ready(
     Ok(found(pool, queue, identity, recent).await?.without(&excluded))
 }
 
-/// What was found a moment ago, or is found now.
+/// Returns the cached readiness, or checks it now.
 async fn found(
     pool: PgPool,
     queue: queue::Client,
@@ -162,7 +162,7 @@ async fn look(pool: &PgPool, queue: &queue::Client, identity: &Identity) -> Read
         database::within(PATIENCE, queue.live_workers()),
         tokio::time::timeout(PATIENCE, identity.issuer_states()),
     );
-    // Whoever looks for their keys goes on, and the next answer tells of it.
+    // The check continues in the background, and the next answer has its result.
     let notes = notes.unwrap_or_else(|_| vec![("issuers".to_owned(), "do not answer".to_owned())]);
     let database = migrations.as_ref().err().and_then(|_| away());
     let migrations = match migrations {

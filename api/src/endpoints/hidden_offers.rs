@@ -1,13 +1,15 @@
-//! Offers of private vendors in a stored answer that its reader may not see, or not any more.
+//! Filter for offers of private vendors in a stored answer that its reader may not, or no longer, see.
 //!
-//! An answer is stored as its account saw it, and a person who leaves an organisation takes it along. So offers are left out when the answer
-//! is read, by the vendors that are hidden from the reader at that moment (`vendors_hidden_from`). Prices and days that may rest on them become null.
+//! An answer is stored as its account saw it, and a person who leaves an organisation keeps the stored answer. So
+//! offers are removed when the answer is read, by the vendors that are hidden from the reader at that moment
+//! (`vendors_hidden_from`). Prices and days that may rest on them become null.
 
 use std::collections::HashSet;
 
 use contract::{PricingAnnotation, RouteGraph, ShoppingList};
 
-/// Leaves out the offers of `hidden` vendors, and of the routes what may rest on them; true where there was anything.
+/// Removes the offers of `hidden` vendors, and what may rest on them in the routes; returns true if there was
+/// anything.
 pub fn leave_out<'r>(
     hidden: &[String],
     offers: &mut Vec<PricingAnnotation>,
@@ -32,7 +34,7 @@ pub fn leave_out<'r>(
     has_left_out
 }
 
-/// The vendors that a shopping list names.
+/// Returns the vendors of a shopping list.
 fn vendors(list: &ShoppingList) -> impl Iterator<Item = &String> {
     let stock = list.from_stock.iter().map(|taken| &taken.vendor_name);
     let orders = list.vendors.iter().map(|order| &order.vendor_name);

@@ -1,7 +1,8 @@
-//! Routes that somebody keeps: with a name, a note and a star, for whoever may read the account's samples. Extensions of the contract.
+//! Kept routes: with a name, a note and a star, for every account that may read the owner's samples. Extensions of
+//! the contract.
 //!
-//! The caller sends the route, so that one that was worked on by hand is kept as well as one of an answer; it has to be a route, and
-//! nothing that it says is dropped.
+//! The caller sends the route, so that a route edited by hand can be kept as well as one of an answer. It must be a
+//! valid route, and no field of it is dropped.
 
 mod table;
 
@@ -38,10 +39,10 @@ use crate::{
 };
 use table::{Content, KeptRow, NewRoute};
 
-/// The largest body, in bytes: a route of a thousand molecules with offers for each.
+/// Largest body, in bytes: a route of a thousand molecules with offers for each.
 const MAX_BODY: usize = 2 << 20;
 
-/// The most offers of a route.
+/// Largest number of offers in a route.
 const MAX_OFFERS: usize = 10_000;
 
 /// Keeps a route.
@@ -134,7 +135,7 @@ pub async fn retrieve(
     with_content(row, &caller).await
 }
 
-/// Changes what is said of a kept route.
+/// Changes the name, note or star of a kept route.
 #[utoipa::path(
     patch, path = "/synth/v1/routes/{route_id}", tag = "routes", operation_id = "update_route",
     description = "Changes the name, the note or the star of a kept route; what is absent stays as it is, and the route itself does. Only \
@@ -215,13 +216,14 @@ pub(crate) fn parse_update(body: &[u8], faults: &mut Faults) -> Option<KeptRoute
     Some(KeptRouteChange { name: name?, note: note?, starred: starred? })
 }
 
-/// Refuses what is done to a route that somebody else keeps.
+/// Refuses changes to a route of another account.
 async fn must_be_own(pool: &PgPool, caller: &Caller, id: &str) -> Result<(), ApiError> {
     let owner = table::owner(pool, &caller.account_id, id).await?.ok_or(ApiError::NotFound)?;
     if owner == caller.account_id { Ok(()) } else { Err(ApiError::NotYours) }
 }
 
-/// The kept route with what it is made of, as far as the caller may see that, which takes long enough to be unpacked to be kept off the async threads.
+/// Returns the kept route with the content that the caller may see. Unpacking takes long enough to run off the async
+/// threads.
 async fn with_content(mut row: KeptRow, caller: &Caller) -> Result<Json<KeptRoute>, ApiError> {
     let zipped = row.content.take().unwrap_or_default();
     let hidden = mem::take(&mut row.hidden_vendors);
@@ -239,7 +241,7 @@ async fn with_content(mut row: KeptRow, caller: &Caller) -> Result<Json<KeptRout
 
 fn kept(row: KeptRow, content: Option<Content>, caller: &Caller) -> KeptRoute {
     let (route, offers) = content.map(|content| (content.route, content.pricing_annotations)).unzip();
-    // A later release may know other figures.
+    // A later release may store other figures.
     let figures: RouteFigures = serde_json::from_value(row.figures).unwrap_or_default();
     KeptRoute {
         id: row.id,

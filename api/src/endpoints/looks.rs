@@ -1,7 +1,8 @@
-//! Looks: what is told of up to a thousand molecules in one call, and of the catalogue. Extensions of the contract.
+//! Bulk queries of up to a thousand molecules, and searches of the catalogue. Extensions of the contract.
 //!
-//! A molecule that is none is told of in its place, by the worker, so that the rest of the call is answered; what is wrong with the request
-//! itself is a fault of it. The worker packs the answer as it is sent: here it is unpacked, looked at, and passed on.
+//! An invalid molecule gets an error entry at its position from the worker, so that the rest of the query is
+//! answered. A fault of the request itself fails the request. The worker compresses the answer as it is sent; here it
+//! is decompressed, validated, and passed on.
 
 use std::io::Read;
 
@@ -30,21 +31,23 @@ use super::{
 };
 use crate::fields::{Fault, Faults, Fields, Input, between, boolean, choice, integer, nullable, text};
 
-/// Characters of a molecule; one that is longer than targets are gets its error in its place.
+/// Largest number of characters of a molecule; one that is longer than targets may be gets an error entry at its
+/// position.
 pub(crate) const MAX_MOLECULE: usize = 10_000;
 
-/// Seconds that an account is charged for each molecule until it is known what it took.
+/// Seconds charged to the account for each molecule until the actual time is known.
 const EXPANSION_SECONDS: f64 = 0.01;
 const CHECKED_EXPANSION_SECONDS: f64 = 0.03;
 const BUILDING_BLOCK_SECONDS: f64 = 0.001;
 const INCHIKEY_SECONDS: f64 = 0.001;
 const ANALOGUE_SECONDS: f64 = 0.1;
 
-/// Seconds that an account is charged for a search of the catalogue until it is known what it took: as long as one for a pattern may take.
+/// Seconds charged to the account for a catalogue search until the actual time is known: as long as a substructure
+/// search may take.
 const SUBSTRUCTURE_SECONDS: f64 = 5.0;
 const CATALOGUE_SECONDS: f64 = 0.1;
 
-/// Tells what molecules may be made of in one step.
+/// Finds precursors of molecules for one step.
 #[utoipa::path(
     post, path = "/synth/v1/expansions", tag = "looks", operation_id = "create_expansions",
     description = "Tells what each of up to 1,000 molecules may be made of in one step: sets of precursors whose steps stand the check, \
@@ -63,7 +66,7 @@ pub async fn expansions(
     answer(search, &engines, wanted, |wanted, told| are_told(wanted, told, expansion_fits)).await
 }
 
-/// Tells whether and where molecules are sold.
+/// Looks up vendors and prices of molecules.
 #[utoipa::path(
     post, path = "/synth/v1/building-blocks", tag = "looks", operation_id = "look_up_building_blocks",
     description = "Tells of each of up to 1,000 molecules whether it is in stock, at what price, within how many days, and who offers \
@@ -81,7 +84,7 @@ pub async fn building_blocks(
     answer(search, &engines, wanted, |wanted, told| are_told(wanted, told, sale_fits)).await
 }
 
-/// Tells whether a short search finds a way to make or buy molecules.
+/// Runs a short search for each molecule, to see if it can be made or bought.
 #[utoipa::path(
     post, path = "/synth/v1/synthesizability", tag = "looks", operation_id = "create_synthesizability",
     description = "Searches for a first route to each of up to 1,000 molecules, for at most `max_seconds` each on one core; one that can be \
@@ -101,7 +104,7 @@ pub async fn synthesizability(
         .await
 }
 
-/// Tells what a route gives with other molecules in the place of one of its building blocks.
+/// Runs a route with other molecules in the place of one of its building blocks.
 #[utoipa::path(
     post, path = "/synth/v1/analogues", tag = "looks", operation_id = "create_analogues",
     description = "Puts each of up to 1,000 molecules in the place of a building block of a route and runs the steps that this changes forwards, \
@@ -139,7 +142,7 @@ pub async fn search(
     answer(search, &engines, wanted, are_found).await
 }
 
-/// What a call asks for.
+/// Parsed bulk query.
 pub(crate) struct Wanted {
     pub(crate) smiles: Vec<String>,
     look: Look,
@@ -147,7 +150,7 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// The most seconds of work that the call is expected to take.
+    /// Returns the upper estimate of the query's work, in seconds.
     fn most_seconds(&self) -> f64 {
         let molecules = self.smiles.len() as f64;
         match &self.look {
@@ -186,7 +189,7 @@ pub(crate) fn parse_building_blocks(body: &[u8], faults: &mut Faults) -> Option<
     Some(Wanted { smiles: smiles?, look, engine: None })
 }
 
-/// Where offers are shipped to, and how many are listed.
+/// Parses the country that offers are shipped to, and the number of offers to list.
 fn offers(body: &mut Fields<'_, '_>) -> Option<(Option<Country>, u32)> {
     let country = nullable(choice(&Country::ALL, Country::code));
     let ships_to = body.optional("ships_to", Some(Country::Us), country);
@@ -225,14 +228,14 @@ pub(crate) fn parse_search(body: &[u8], faults: &mut Faults) -> Option<Wanted> {
     Some(Wanted { smiles: Vec::new(), look, engine: None })
 }
 
-/// What `read` gives, of a field that may be missing.
+/// Makes the parser `read` optional, for a field that may be missing.
 fn some<T>(
     read: impl FnOnce(&Input<'_>) -> Result<T, Fault>,
 ) -> impl FnOnce(&Input<'_>) -> Result<Option<T>, Fault> {
     move |input| read(input).map(Some)
 }
 
-/// How a vendor's number of an entry begins.
+/// Parses the beginning of a vendor's catalogue number.
 fn entry_number(input: &Input<'_>) -> Result<String, Fault> {
     text(LEAST_NUMBER, Some(MAX_SOUGHT))(input)
 }
@@ -266,7 +269,7 @@ pub(crate) fn parse_analogues(body: &[u8], faults: &mut Faults) -> Option<Wanted
     Some(Wanted { smiles: smiles?, look, engine: engine? })
 }
 
-/// Whether a step of the route takes the molecule and none makes it.
+/// Returns true if a step of the route takes the molecule and no step makes it.
 fn is_bought(route: &RouteGraph, smiles: &str) -> bool {
     let canonical =
         |smiles: &str| Some(Mapped::of_one(smiles, Limits::TARGET).ok()?.molecule().canonical_smiles());
@@ -284,7 +287,7 @@ fn smiles(body: &mut Fields<'_, '_>) -> Option<Vec<String>> {
     body.required_list("smiles", MAX_LOOK, text(0, Some(MAX_MOLECULE)))
 }
 
-/// The answer to `wanted`, which `fits` what was asked for.
+/// Returns the answer to `wanted`, validated by `fits`.
 async fn answer<T: DeserializeOwned + Send + 'static>(
     search: Searching,
     engines: &Engines,
@@ -305,7 +308,7 @@ async fn answer<T: DeserializeOwned + Send + 'static>(
     let looked = deadlines.search(arrival, longest, look_up).await;
     spending.end(looked.as_ref().map_or(0, |outcome| whole_seconds(outcome.worked_seconds)));
     let outcome = looked?;
-    // Megabytes take long enough to be unpacked to be kept off the async threads.
+    // Megabytes take long enough to decompress to be kept off the async threads.
     let unpacking = tokio::task::spawn_blocking(move || {
         let body = unpacked(&outcome.zipped).map_err(|error| ApiError::internal(&error))?;
         let answer: T = serde_json::from_slice(&body).map_err(|error| ApiError::internal(&error))?;
@@ -327,13 +330,13 @@ fn unpacked(zipped: &str) -> Result<Vec<u8>, std::io::Error> {
     Ok(body)
 }
 
-/// What an answer has to fit.
+/// Facts of the query against which its answer is validated.
 struct Asked {
     look: Look,
     molecules: usize,
 }
 
-/// Whether there is an item for each molecule, and each `fits`.
+/// Returns true if there is an item for each molecule, and each `fits`.
 fn are_told<T>(asked: &Asked, told: &Looked<T>, fits: fn(&Look, &T) -> bool) -> bool {
     told.items.len() == asked.molecules && told.items.iter().all(|item| fits(&asked.look, item))
 }
@@ -349,7 +352,7 @@ fn expansion_fits(look: &Look, item: &ExpandedMolecule) -> bool {
     item.precursors.len() <= limit as usize && item.precursors.iter().all(is_whole)
 }
 
-/// Whether there is either a route to a target or a reason why there is none.
+/// Returns true if there is either a route to a target or a reason for its absence.
 fn analogue_fits(_: &Look, item: &Analogue) -> bool {
     let is_whole = item.plausibility.is_none_or(|share| (0.0..=1.0).contains(&share));
     match (&item.route, &item.error) {
@@ -366,7 +369,8 @@ fn sale_fits(look: &Look, item: &SoldMolecule) -> bool {
     item.in_stock == item.building_block_idx.is_some() && item.offers.len() <= max_offers as usize
 }
 
-/// Whether so few blocks were found as were asked for, each of them sold and similar where that was asked for.
+/// Returns true if at most the requested number of blocks was found, each of them is sold, and each has a similarity
+/// if that was requested.
 fn are_found(asked: &Asked, found: &FoundBlocks) -> bool {
     let Look::Catalogue { sought, limit, .. } = &asked.look else { return false };
     let is_similar = |similarity: Option<f64>| match sought {

@@ -1,4 +1,4 @@
-//! The operations, one file a resource.
+//! Operations of the API, one file per resource.
 
 pub mod batches;
 pub(crate) mod checked_route;
@@ -27,26 +27,27 @@ use ulid::Ulid;
 use crate::fields::{Faults, Fields};
 use path_id::{PathId, path_word};
 
-/// The longest id in a path or a cursor, and the longest name of a vendor, a template or a class.
+/// Longest id in a path or a cursor, and longest name of a vendor, a template or a class.
 pub(crate) const MAX_ID: usize = 255;
 
-/// What was read of the request, which asks for nothing by its query.
+/// Returns the parsed request; its query must be empty.
 fn nothing_else<T>(uri: &Uri, mut faults: Faults, read: Option<T>) -> Result<T, ApiError> {
     Fields::query(query_pairs(uri), &mut faults).finish();
     faults.settle(read)
 }
 
-/// Refuses a query that asks for anything.
+/// Refuses a query that is not empty.
 fn nothing_asked(uri: &Uri) -> Result<(), ApiError> {
     nothing_else(uri, Faults::default(), Some(()))
 }
 
-/// A new id of what `kind` stands for; ids sort by their time.
+/// Makes a new id with the prefix `kind`; ids sort by time.
 fn new_id(kind: &str) -> String {
     format!("{kind}_{}", Ulid::generate().to_string().to_lowercase())
 }
 
-/// What a job's problem says to people. Where a later release knows more problems than this one, its word will do.
+/// Describes a job's problem for people. A later release may know more problems than this one; then the stored word
+/// is used.
 fn in_words(problem: Value) -> String {
     serde_json::from_value::<Problem>(problem.clone()).map_or_else(
         |_| problem.get("problem").and_then(Value::as_str).unwrap_or_default().to_owned(),
@@ -54,7 +55,7 @@ fn in_words(problem: Value) -> String {
     )
 }
 
-/// A fault of an answer, found before it is sent.
+/// Makes a fault of an answer that is validated before it is sent.
 fn misfit(field: &str, kind: &str, msg: &str) -> ErrorItem {
     ErrorItem { loc: vec!["response".into(), field.into()], msg: msg.to_owned(), kind: kind.to_owned() }
 }

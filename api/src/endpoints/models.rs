@@ -1,4 +1,4 @@
-//! Generative models: list, retrieve, how they stand; the version. Extensions of the contract.
+//! Generative models: list, retrieve, status; the version. Extensions of the contract.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{access::Caller, fields::Faults, jobs::live_models};
 
-/// Models of a page where the caller names no number.
+/// Default number of models on a page.
 const USUAL_PAGE: i64 = 25;
 
 /// Returns models that samples can be drawn from.
@@ -48,7 +48,7 @@ pub async fn list(
     Ok(Json(ModelList { data, has_more, object }))
 }
 
-/// The models that are asked for, the nearest to the cursor first; `None` where that is no model.
+/// Returns the requested models, the nearest to the cursor first; `None` if the cursor is not a model.
 fn page(mut models: Vec<Model>, asked: &Asked) -> Option<Vec<Model>> {
     if asked.direction == Direction::Newer {
         models.reverse();
@@ -79,7 +79,7 @@ pub async fn retrieve(
     models(&pool, &queue).await?.into_iter().find(|model| model.id == id).map(Json).ok_or(ApiError::NotFound)
 }
 
-/// Returns how a model stands.
+/// Returns the status of a model.
 #[utoipa::path(
     get, path = "/generator/v1/models/{model_id}/status", tag = "models", operation_id = "retrieve_model_status",
     description = "Whether samples can be drawn from a model, and come at once. A model is known for a day after samplers last served it. \
@@ -104,7 +104,7 @@ pub async fn status(
     Ok(Json(ModelStatus { status }))
 }
 
-/// Returns the version that answers.
+/// Returns the version of the service.
 #[utoipa::path(
     get, path = "/generator/v1/version-backend", tag = "models", operation_id = "version_of_generator",
     description = "The version that answers. An extension.",
@@ -116,7 +116,7 @@ pub async fn version(_: Caller, uri: Uri) -> Result<Json<Version>, ApiError> {
     Ok(Json(Version { version: env!("CARGO_PKG_VERSION") }))
 }
 
-/// What live samplers have loaded.
+/// Returns the models that live samplers have loaded.
 async fn models(pool: &PgPool, queue: &Client) -> Result<Vec<Model>, ApiError> {
     let mut ready = ready(pool).await?;
     let live = live_models(queue, StoredSampleJob::QUEUE).await?;
@@ -133,14 +133,14 @@ fn model(ready: Option<i64>, LiveModel { model_id, card, .. }: LiveModel) -> Mod
     Model { id: model_id, object: Default::default(), molecules_ready, summary, metadata, card }
 }
 
-/// The figures of the first conditions, which are those that samples are drawn under.
+/// Returns the figures of the first sampling conditions, under which samples are drawn.
 fn summary(card: &ModelCard) -> Map<String, Value> {
     let mut conditions = card.metrics.iter().filter(|(name, _)| *name != ModelCard::TRAINING_SET);
     let figures = conditions.next().map(|(_, figures)| figures.clone()).unwrap_or_default();
     members(&ModelMetrics { properties: BTreeMap::new(), ..figures })
 }
 
-/// What is known of how the model was made.
+/// Returns the provenance of the model.
 fn metadata(card: &ModelCard) -> Map<String, Value> {
     let mut made = members(card);
     made.retain(|name, value| {
@@ -156,7 +156,7 @@ fn members(body: &impl serde::Serialize) -> Map<String, Value> {
     }
 }
 
-/// Molecules in the reservoir, by model.
+/// Returns the number of molecules in the reservoir, by model.
 pub(super) async fn ready(database: impl PgExecutor<'_>) -> Result<BTreeMap<String, i64>, sqlx::Error> {
     let rows = sqlx::query!(
         r#"select model_id, sum(molecules) as "molecules!" from reservoir_blocks group by model_id"#
@@ -166,18 +166,18 @@ pub(super) async fn ready(database: impl PgExecutor<'_>) -> Result<BTreeMap<Stri
     Ok(rows.into_iter().map(|row| (row.model_id, row.molecules)).collect())
 }
 
-/// How many molecules the live samplers that serve the model keep ready; `None` where there is none.
+/// Returns the number of molecules that live samplers of the model keep ready; `None` if no sampler serves it.
 async fn served(pool: &PgPool, id: &str) -> Result<Option<i64>, sqlx::Error> {
     let targets = queue::operations::ready_targets(pool).await?;
     Ok(targets.into_iter().find(|(model, _)| model == id).map(|(_, target)| target.unwrap_or(0)))
 }
 
-/// Molecules of the model in the reservoir.
+/// Returns the number of the model's molecules in the reservoir.
 async fn molecules_ready(pool: &PgPool, id: &str) -> Result<i64, sqlx::Error> {
     Ok(ready(pool).await?.remove(id).unwrap_or(0))
 }
 
-/// Whether samplers offered the model within the last day in which any ran.
+/// Returns true if a sampler offered the model within the last day on which any ran.
 async fn was_offered(pool: &PgPool, id: &str) -> Result<bool, sqlx::Error> {
     let row = sqlx::query!("select model_id from reservoir_models where model_id = $1", id)
         .fetch_optional(pool)

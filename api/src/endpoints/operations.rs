@@ -1,6 +1,7 @@
-//! What operators see, and what they do: a page of ours and `retort top` show it.
+//! Operator views and actions, for the operators' page and `retort top`.
 //!
-//! An act commits with its line in the journal, or not at all; who did it is the account's address.
+//! An action commits together with its entry in the audit log, or not at all. The entry names the operator by the
+//! account's e-mail address.
 
 pub(crate) mod seen;
 
@@ -19,7 +20,7 @@ use sqlx::{PgConnection, PgPool};
 use super::{PathId, nothing_asked};
 use crate::access::Caller;
 
-/// Returns what the installation does.
+/// Returns the state of the installation.
 #[utoipa::path(
     get, path = "/operations/v1/state", tag = "operations", operation_id = "operations_state",
     description = "Queues, workers, jobs in flight, failures, reservoirs and the catalogue at one moment. An extension, for operators.",
@@ -96,7 +97,7 @@ pub async fn cancel(
     .await
 }
 
-/// Makes a job wait again.
+/// Requeues a job.
 #[utoipa::path(
     post, path = "/operations/v1/jobs/{job_id}/retry", tag = "operations", operation_id = "retry_job",
     description = "A job that ended without an answer waits again, with all of its attempts and as much time as it had at first. Its caller \
@@ -116,7 +117,8 @@ pub async fn retry(
     .await
 }
 
-/// Does `what` to `subject` by `act`, which says whether that changed anything; if so, it commits with its line in the journal.
+/// Applies the action `what` to `subject` with `act`, which returns true if it changed anything. Then it commits with
+/// its entry in the audit log.
 async fn operate(
     pool: &PgPool,
     caller: &Caller,
@@ -136,7 +138,7 @@ async fn operate(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// An act on a job changes it or is refused.
+/// Maps the result of an action on a job: done or refused.
 fn done(outcome: Result<(), Refusal>, act: &str) -> Result<bool, ApiError> {
     match outcome {
         Ok(()) => Ok(true),
@@ -147,7 +149,7 @@ fn done(outcome: Result<(), Refusal>, act: &str) -> Result<bool, ApiError> {
     }
 }
 
-/// The queue that the path names.
+/// Returns the queue that the path names.
 fn queue_of(named: &str) -> Result<&'static str, ApiError> {
     queue::QUEUES.into_iter().find(|queue| *queue == named).ok_or(ApiError::NotFound)
 }

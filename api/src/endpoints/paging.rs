@@ -1,4 +1,4 @@
-//! Lists that are paged by two cursors, the newest first.
+//! Paging of lists by two cursors, the newest items first.
 
 use axum::http::Uri;
 use contract::{Listed, Page};
@@ -8,15 +8,15 @@ use sqlx::PgPool;
 use super::MAX_ID;
 use crate::fields::{Faults, Fields, integer, nullable, word};
 
-/// How many items, and the cursors: those next to it that are older, and that are newer.
+/// Page size and the two cursors: for older and for newer items.
 pub type ListQuery = (i64, Option<String>, Option<String>);
 
-/// `limit`, `starting_after` and `ending_before`.
+/// Parses `limit`, `starting_after` and `ending_before`.
 pub fn parse_list(pairs: Vec<(String, String)>, faults: &mut Faults) -> Option<ListQuery> {
     parse(pairs, 10, ["starting_after", "ending_before"], faults)
 }
 
-/// `limit`, which is `usual` where it is not said, `next-page` and `prev-page`, as the sampling API calls them.
+/// Parses `limit`, with the default `usual`, and `next-page` and `prev-page`, the sampling API's names.
 pub fn parse_pages(pairs: Vec<(String, String)>, usual: i64, faults: &mut Faults) -> Option<ListQuery> {
     parse(pairs, usual, ["next-page", "prev-page"], faults)
 }
@@ -35,38 +35,38 @@ fn parse(
     Some((limit?, after?, before?))
 }
 
-/// Which way from a cursor a page lies.
+/// Direction of a page from its cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     Older,
     Newer,
 }
 
-/// Which page of a list is asked for.
+/// Requested page of a list.
 #[derive(Debug)]
 pub struct Asked {
-    /// The newest page where there is none.
+    /// Cursor; `None` is the newest page.
     pub from: Option<String>,
     pub direction: Direction,
-    /// One more than the page takes, which tells whether there are more.
+    /// Page size plus one, which shows if there are more.
     pub count: i64,
 }
 
 impl Asked {
-    /// The page that the query of `uri` says by `limit`, `starting_after` and `ending_before`.
+    /// Parses the query of `uri`: `limit`, `starting_after` and `ending_before`.
     ///
     /// # Errors
-    /// Fails where the query is not understood, and where both cursors are given.
+    /// Fails when the query is invalid or both cursors are given.
     pub fn of(uri: &Uri) -> Result<Self, ApiError> {
         let mut faults = Faults::default();
         let query = parse_list(query_pairs(uri), &mut faults);
         Self::new(faults.settle(query)?)
     }
 
-    /// The page that these say.
+    /// Builds the page from parsed parts.
     ///
     /// # Errors
-    /// Fails where both cursors are given.
+    /// Fails when both cursors are given.
     pub fn new((limit, after, before): ListQuery) -> Result<Self, ApiError> {
         let (from, direction) = match (after, before) {
             (Some(_), Some(_)) => return Err(ApiError::BadReference),
@@ -76,8 +76,8 @@ impl Asked {
         Ok(Self { from, direction, count: limit + 1 })
     }
 
-    /// The ids of the page of the list `table` for `reader`, the nearest to the cursor first; `None` where the cursor is not in the list
-    /// (`list_page`, in `migrations/0036_bounds.sql`).
+    /// Returns the ids of the page of the list `table` for `reader`, the nearest to the cursor first; `None` if the
+    /// cursor is not in the list (`list_page`, in `migrations/0036_bounds.sql`).
     pub async fn ids(
         &self,
         pool: &PgPool,
@@ -96,7 +96,8 @@ impl Asked {
         .await
     }
 
-    /// The places of the page where the cursor has the place `from`: the least, the most, and the sign that puts the nearest first.
+    /// Returns the positions of the page for a cursor at the position `from`: the least, the greatest, and the sign
+    /// that sorts the nearest first.
     pub fn places(&self, from: Option<i32>) -> (i32, i32, i32) {
         match self.direction {
             Direction::Older => (0, from.map_or(i32::MAX, |from| from - 1), -1),
@@ -104,7 +105,7 @@ impl Asked {
         }
     }
 
-    /// The page of what was found in the direction asked for, the nearest to the cursor first.
+    /// Builds the page from items in the requested direction, the nearest to the cursor first.
     pub fn page<T>(&self, mut items: Vec<T>) -> Page<T> {
         let limit = usize::try_from(self.count - 1).unwrap_or_default();
         let has_more = items.len() > limit;
@@ -119,7 +120,7 @@ impl Asked {
         Page { object: Default::default(), items, has_next, has_previous }
     }
 
-    /// The same page as the sampling API tells it.
+    /// Builds the same page in the form of the sampling API.
     pub fn listed<T>(&self, items: Vec<T>) -> Listed<T> {
         let Page { items: data, has_next, has_previous, object } = self.page(items);
         let has_more = match self.direction {

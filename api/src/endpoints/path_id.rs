@@ -1,4 +1,4 @@
-//! What a path names.
+//! Ids in paths.
 
 use axum::{
     extract::{FromRequestParts, MatchedPath, Path, rejection::PathRejection},
@@ -9,7 +9,7 @@ use edge::ApiError;
 use super::{MAX_ID, nothing_else};
 use crate::fields::{Faults, Input, word};
 
-/// The one id that the path names, of a request whose query asks for nothing.
+/// The one id in the path of a request; the query must be empty.
 pub struct PathId(pub String);
 
 impl<S: Send + Sync> FromRequestParts<S> for PathId {
@@ -23,19 +23,19 @@ impl<S: Send + Sync> FromRequestParts<S> for PathId {
     }
 }
 
-/// What the operation's path calls the id.
+/// Returns the name of the id in the operation's path.
 fn name(parts: &Parts) -> &str {
     let path = parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str);
     path.split_once('{').and_then(|(_, rest)| rest.split_once('}')).map_or("id", |(name, _)| name)
 }
 
-/// The id that the path names as `name`.
+/// Returns the id that the path calls `name`.
 pub fn path_word(
     name: &str,
     path: Result<Path<String>, PathRejection>,
     faults: &mut Faults,
 ) -> Option<String> {
-    // What is no UTF-8 is no word either.
+    // Invalid UTF-8 is no word either.
     let text = path.map_or_else(|_| "\u{fffd}".to_owned(), |Path(text)| text);
     word(1, Some(MAX_ID))(&Input::Query(text))
         .map_err(|fault| faults.push(fault.at(["path".into(), name.into()])))

@@ -1,8 +1,9 @@
-//! Plans: tree searches that nobody waits for, or whose answer is to be found again. Create, list, retrieve, cancel, delete. Extensions of
-//! the contract.
+//! Plans: asynchronous tree searches, and stored answers of finished ones. Create, list, retrieve, cancel, delete.
+//! Extensions of the contract.
 //!
-//! A plan is a row, and its job is stored with it: a plan that was answered with 201 is made, whatever dies meanwhile. Whoever may read
-//! an account's samples may read its plans; only the account itself cancels and deletes them.
+//! A plan is a row that is stored together with its job: a plan that was answered with 201 is made, whatever process
+//! dies meanwhile. An account that may read another's samples may read its plans; only the account itself cancels and
+//! deletes them.
 
 pub mod events;
 pub(super) mod table;
@@ -41,11 +42,11 @@ use crate::{
 pub(crate) use table::delete_older;
 use table::{NewPlan, PlanRow};
 
-/// Characters of the longest name, and of the longest description.
+/// Largest number of characters of a name or a description.
 pub(super) const MAX_NAME: usize = 255;
 pub(super) const MAX_DESCRIPTION: usize = 4000;
 
-/// Stores a plan, which is made when its turn comes.
+/// Stores a plan, which is made in the background.
 #[utoipa::path(
     post, path = "/synth-batches/v1/plans", tag = "plans", operation_id = "create_plan",
     description = "Stores a tree search that is done when its turn comes, before all batches. While somebody waits for another search it \
@@ -82,7 +83,7 @@ pub async fn create(
         if found.search_smiles != wanted.target {
             return Err(ApiError::BadReference);
         }
-        // The same for the same search, however often it is asked for.
+        // The same id for the same search, however often it is requested.
         let id = format!("pln_{}", search_id.to_lowercase());
         let parameters = PlanParameters { request, engine };
         let new = NewPlan { id: &id, parameters: &parameters, name, description };
@@ -106,13 +107,13 @@ pub async fn create(
     quota::commit(transaction, (&caller, jobs.quota()), key.as_ref(), (Created::Targets, &id)).await?;
     let row = match row {
         Some(row) => row,
-        // One that was there already has stayed as it was.
+        // An existing plan stays as it was.
         None => table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?,
     };
     Ok((StatusCode::CREATED, None, Json(plan(row).await?)))
 }
 
-/// The figures of a search that was found already, and its result as it is stored.
+/// Returns the figures of a finished search, and its result in stored form.
 async fn zipped(found: TreeSearchResult) -> Result<(PlanFigures, Vec<u8>), ApiError> {
     let zipping =
         tokio::task::spawn_blocking(move || Ok::<_, io::Error>((PlanFigures::of(&found), packed(&found)?)));
@@ -120,7 +121,7 @@ async fn zipped(found: TreeSearchResult) -> Result<(PlanFigures, Vec<u8>), ApiEr
     zipped.map_err(|error| ApiError::internal(&error))
 }
 
-/// Returns plans of no batch, the newest first.
+/// Returns plans outside batches, the newest first.
 #[utoipa::path(
     get, path = "/synth-batches/v1/plans", tag = "plans", operation_id = "list_plans",
     description = "Plans of no batch without their results and without the lists in their parameters, the newest first: the account's \
@@ -149,7 +150,7 @@ pub async fn list(
     Ok(Json(asked.page(plans)))
 }
 
-/// Returns a plan, with what was found once it is completed.
+/// Returns a plan, with its result once it is completed.
 #[utoipa::path(
     get, path = "/synth-batches/v1/plans/{plan_id}", tag = "plans", operation_id = "retrieve_plan",
     description = "Returns a plan, with what was found once it is completed, whether it belongs to a batch or not. Offers of private vendors \
@@ -221,12 +222,12 @@ pub async fn delete(
     Ok(Json(Deleted { id, object: "plan", deleted: true }))
 }
 
-/// What a request to create a plan says.
+/// Parsed request to create a plan.
 pub(crate) struct Wanted {
     pub(crate) request: contract::TreeSearchRequest,
-    /// The target, canonical.
+    /// Canonical SMILES of the target.
     target: String,
-    /// The search that has found it.
+    /// Finished search whose answer the plan stores.
     search_id: Option<String>,
     engine: Option<String>,
     name: Option<String>,
@@ -256,11 +257,11 @@ fn must_be_own(row: &PlanRow, caller: &Caller) -> Result<(), ApiError> {
     if row.account_id == caller.account_id { Ok(()) } else { Err(ApiError::NotYours) }
 }
 
-/// The plan of `row`, with its result where that was read, as far as its reader may see it.
+/// Builds the plan of `row`, with the part of a requested result that its reader may see.
 pub(super) async fn plan(mut row: PlanRow) -> Result<Plan, ApiError> {
     let result = match row.result.take() {
         None => None,
-        // A hundred routes take long enough to be unpacked to be kept off the async threads.
+        // A hundred routes take long enough to unpack to be kept off the async threads.
         Some(zipped) => {
             let hidden = mem::take(&mut row.hidden_vendors);
             let unpacking = tokio::task::spawn_blocking(move || {

@@ -1,7 +1,8 @@
-//! Sample batches: up to 100,000 molecules asked for at once, no two of them the same. Extensions of the contract.
+//! Sample batches: up to 100,000 distinct molecules in one request. Extensions of the contract.
 //!
-//! A batch is rows, all stored when it is answered: its chunks are orders of samples (`samples/orders.rs`), which workers turn into jobs a
-//! few at a time (`worker/src/orders.rs`). So a chunk is retrieved as any sample is, and is in the list of samples once it is one.
+//! A batch consists of rows, which are all stored before the response. Its chunks are asynchronous samples
+//! (`samples/orders.rs`), which workers turn into jobs a few at a time (`worker/src/orders.rs`). So a chunk is
+//! retrieved like any sample, and is listed among the samples once it is completed.
 
 mod table;
 
@@ -38,10 +39,10 @@ use crate::{
 };
 use table::{BatchRow, NewBatch};
 
-/// Items of a page where the caller names no number.
+/// Default number of items on a page.
 const USUAL_PAGE: i64 = 25;
 
-/// Stores a sample batch, whose chunks are made when their turns come.
+/// Stores a sample batch, whose chunks are made in the background.
 #[utoipa::path(
     post, path = "/generator/v1/sample-batches", tag = "samples", operation_id = "create_sample_batch",
     description = "Stores an order of up to 100,000 molecules, no two of them the same, made in chunks when their turns come: after all \
@@ -112,7 +113,7 @@ pub async fn list(
     Ok(Json(asked.listed(rows.into_iter().map(batch).collect())))
 }
 
-/// Returns a sample batch and how far it has come.
+/// Returns a sample batch and its progress.
 #[utoipa::path(
     get, path = "/generator/v1/sample-batches/{batch_id}", tag = "samples", operation_id = "retrieve_sample_batch",
     description = "Returns a sample batch, and how many of its chunks are made. An extension.",
@@ -164,7 +165,7 @@ pub async fn samples(
     Ok(Json(Listed { data, has_more, object }))
 }
 
-/// Cancels what is left of a sample batch.
+/// Cancels the rest of a sample batch.
 #[utoipa::path(
     post, path = "/generator/v1/sample-batches/{batch_id}/cancel", tag = "samples", operation_id = "cancel_sample_batch",
     description = "Ends a sample batch: chunks that are not made fail, those that are made stay. Only the account that asked for it can. An \
@@ -213,14 +214,14 @@ pub async fn delete(
     Ok(Json(Deleted { id, object: "sample_batch", deleted: true }))
 }
 
-/// Deletes orders of batches that are older than `keep`, with their samples, and such batches as have none left; at most so many of each as go
-/// in one turn.
+/// Deletes asynchronous samples of batches that are older than `keep`, with their molecules, and batches that have
+/// none left; at most one transaction's worth of each.
 pub(crate) async fn delete_older(connection: &mut PgConnection, keep: Duration) -> Result<u64, sqlx::Error> {
     let orders = orders::delete_of_older_batches(connection, keep).await?;
     Ok(orders.max(table::delete_empty(connection, keep).await?))
 }
 
-/// What so many molecules are made in.
+/// Divides a number of molecules into chunks.
 fn chunks(size: u32) -> Vec<NewChunk> {
     let sizes = (0..size).step_by(CHUNK as usize).map(|made| (size - made).min(CHUNK));
     let chunk = |size: u32| NewChunk {
@@ -239,7 +240,7 @@ async fn found(pool: &PgPool, caller: &Caller, id: &str) -> Result<BatchRow, Api
     table::find(pool, &caller.account_id, id).await?.ok_or(ApiError::NotFound)
 }
 
-/// Refuses what is done to a batch that somebody else asked for.
+/// Refuses changes to a batch of another account.
 async fn must_be_own(pool: &PgPool, caller: &Caller, id: &str) -> Result<(), ApiError> {
     let row = found(pool, caller, id).await?;
     if row.account_id == caller.account_id { Ok(()) } else { Err(ApiError::NotYours) }

@@ -1,7 +1,7 @@
 //! Samples: list, create, retrieve, delete.
 //!
-//! Who creates one may come back for it (`Prefer: respond-async`): then it is an order, a row that is stored with its job, and has a
-//! sample's id from the beginning. It is in lists once it is a sample.
+//! A caller can request a sample and come back for it (`Prefer: respond-async`). Such an asynchronous sample is a row
+//! that is stored with its job, and it has its id from the beginning. Lists show it once it is completed.
 
 pub(crate) mod orders;
 pub(super) mod table;
@@ -45,10 +45,10 @@ use orders::{NewOrder, OrderRow};
 pub(crate) use table::delete_older;
 use table::{Deletion, Page, SampleRow};
 
-/// Samples of a page where the caller names no number.
+/// Default number of samples on a page.
 const USUAL_PAGE: i64 = 5;
 
-/// Libraries send this by themselves; the description says how they get JSON.
+/// Libraries send this by themselves; the description says how to get JSON.
 const ACCEPT_ENCODING: &str = "When it contains `gzip`, the body is the gzipped JSON in Base64, as text; unless `accept` names \
     `application/json`, which gives JSON with `content-encoding: gzip`.";
 
@@ -96,14 +96,14 @@ pub async fn list(
     Ok(Json(SampleList { data, has_more, object: Default::default() }))
 }
 
-/// What lies behind a sample that is older than samples are kept, in the direction of travel.
+/// Samples beyond an expired cursor, in the direction of paging.
 enum Beyond {
     Nothing,
     All,
 }
 
 impl Page {
-    /// What the page holds if its cursor is no sample any more because of its age; `None` where that is no reason.
+    /// Returns the content of a page whose cursor may have been deleted for its age; `None` if age is no reason.
     fn beyond(&self, keep: Keep) -> Option<Beyond> {
         match self {
             Self::Before(id) => keep.has_let_go_of(id).then_some(Beyond::Nothing),
@@ -178,7 +178,7 @@ pub async fn create(
     Ok(collected(&sample, answer))
 }
 
-/// What `work` gives, which makes so many molecules of the account's ration; they are given back where it fails.
+/// Runs `work` that draws `molecules` of the account's quota; they are given back if it fails.
 pub(super) async fn rationed<T>(
     limits: &Arc<Limits>,
     caller: &Caller,
@@ -192,7 +192,7 @@ pub(super) async fn rationed<T>(
     })
 }
 
-/// The sample that a worker makes while its caller waits.
+/// Returns a sample that a worker makes while its caller waits.
 pub(super) async fn make(
     pool: &PgPool,
     jobs: &Jobs,
@@ -209,7 +209,7 @@ pub(super) async fn make(
     check(row, Some(size)).map_err(bad_answer)
 }
 
-/// Stores an order, and gives the sample as it stands when it is made, or at `end`.
+/// Stores an asynchronous sample, and returns it once it has ended, or as it is at `end`.
 async fn order(
     pool: &PgPool,
     jobs: &Jobs,
@@ -238,7 +238,7 @@ async fn order(
     quota::commit(transaction, (caller, jobs.quota()), key.as_ref(), (Created::Molecules, &id)).await?;
     drop(permit);
 
-    // The order stands: whatever happens now, its caller learns its id.
+    // The row is committed: whatever happens now, its caller learns the id.
     let pending = Sample {
         id: sample_id,
         object: SampleObject::Sample,
@@ -256,7 +256,7 @@ async fn order(
     Ok(stands(pool, &caller.account_id, &id).await.unwrap_or(pending))
 }
 
-/// The sample of an order as soon as that has ended; `None` where it cannot be looked at.
+/// Waits for the end of an asynchronous sample and returns it; `None` if it cannot be read.
 async fn ended(pool: &PgPool, jobs: &Jobs, account_id: &str, id: &str, job_id: &str) -> Option<Sample> {
     let mut watch = jobs.watch_order(job_id).await.ok()?;
     loop {
@@ -268,13 +268,13 @@ async fn ended(pool: &PgPool, jobs: &Jobs, account_id: &str, id: &str, job_id: &
     }
 }
 
-/// The sample of an order as it stands; `None` where it cannot be looked at.
+/// Returns an asynchronous sample in its current state; `None` if it cannot be read.
 async fn stands(pool: &PgPool, account_id: &str, id: &str) -> Option<Sample> {
     let row = orders::find(pool, account_id, id).await.ok()??;
     ordered(row).ok()?
 }
 
-/// The answer, which says where the sample is collected that is not completed.
+/// Adds the location to the response if the sample is not completed.
 fn collected(sample: &Sample, mut answer: Response) -> Response {
     if sample.status == SampleStatus::Completed {
         return answer;
@@ -291,7 +291,7 @@ pub(crate) fn parse_create(body: &[u8], faults: &mut Faults) -> Option<SampleReq
     parse_wanted(body, MAX_SAMPLE_SIZE, faults)
 }
 
-/// The same for up to `most` molecules.
+/// Parses a sample request for up to `most` molecules.
 pub(super) fn parse_wanted(body: &[u8], most: u32, faults: &mut Faults) -> Option<SampleRequest> {
     let mut body = Fields::body(body, faults)?;
     let size = body.required("size", integer(1, Some(most.into())));
@@ -324,7 +324,7 @@ pub async fn retrieve(
     gzip::body(&headers, mode, &found(&pool, &caller, &id).await?).await
 }
 
-/// The sample, as it stands where it is not made yet.
+/// Returns the sample in its current state, even if it is not made yet.
 async fn found(pool: &PgPool, caller: &Caller, id: &str) -> Result<Sample, ApiError> {
     let sample = match table::find(pool, &caller.account_id, id).await? {
         Some(row) => Some(check(row, None).map_err(bad_answer)?),
@@ -361,7 +361,7 @@ pub async fn delete(
     }
 }
 
-/// Deletes an order with its sample, and cancels its job.
+/// Deletes an asynchronous sample with its result, and cancels its job.
 async fn delete_order(pool: &PgPool, caller: &Caller, order: OrderRow) -> Result<StatusCode, ApiError> {
     if order.account_id != caller.account_id {
         return Err(ApiError::NotYours);
@@ -371,7 +371,7 @@ async fn delete_order(pool: &PgPool, caller: &Caller, order: OrderRow) -> Result
             message: "A sample of a batch is deleted with its batch".to_owned(),
         });
     }
-    // A made order says nothing any more where its sample has gone.
+    // A completed row whose sample was deleted counts as absent.
     let is_there = order.status != "completed" || order.smiles.is_some();
     let mut transaction = pool.begin().await?;
     let jobs = orders::delete(&mut transaction, &order.id).await?;
@@ -381,7 +381,7 @@ async fn delete_order(pool: &PgPool, caller: &Caller, order: OrderRow) -> Result
     if is_there { Ok(StatusCode::NO_CONTENT) } else { Err(ApiError::NotFound) }
 }
 
-/// The sample of an order as it stands; `None` where it was made and deleted.
+/// Converts the row of an asynchronous sample; `None` if the sample was made and then deleted.
 pub(super) fn ordered(row: OrderRow) -> Result<Option<Sample>, ApiError> {
     let status =
         serde_json::from_value(Value::String(row.status)).map_err(|error| ApiError::internal(&error))?;
@@ -412,7 +412,7 @@ pub(super) fn ordered(row: OrderRow) -> Result<Option<Sample>, ApiError> {
     }
 }
 
-/// The sample of `row`, if it fits the response schema and has the `size` asked for.
+/// Returns the sample of `row` if it fits the response schema and has the requested `size`.
 fn check(row: SampleRow, size: Option<u32>) -> Result<Sample, Vec<ErrorItem>> {
     let mut faults = Vec::new();
     let id = row.id.parse();

@@ -1,4 +1,4 @@
-//! The tree search: one operation, answered when the search is done.
+//! Tree search: one operation, answered when the search is done.
 
 pub(super) mod constraints;
 pub mod events;
@@ -30,10 +30,10 @@ use crate::{
     streams::{Terms, asks_for_events},
 };
 
-/// Characters of the longest target.
+/// Maximum length of a target, in characters.
 pub(crate) const MAX_TARGET: usize = 1000;
 
-/// Vendors that a request may name for one purpose.
+/// Maximum number of vendors in one field of a request.
 const MAX_VENDORS: usize = 100;
 
 /// Searches for routes to the target within the time budget and returns every validated one.
@@ -86,14 +86,14 @@ pub async fn create_by_engine(
 
     let answered = search
         .answer(wanted, Some(engines.called(&engine)), |result| Json(engine_answer(result)).into_response());
-    // What a body names that is not there is a bad reference; what the path names is not found.
+    // An unknown name in the body is a bad reference; an unknown name in the path is "not found".
     answered.await.map_err(|error| match error {
         ApiError::BadReference => ApiError::NotFound,
         error => error,
     })
 }
 
-/// A request that is let in, and what it is answered by.
+/// Admitted request, with all that is needed to answer it.
 pub struct Searching {
     pub(super) jobs: Jobs,
     pub(super) limits: Arc<limits::Limits>,
@@ -123,7 +123,7 @@ where
 }
 
 impl Searching {
-    /// The answer to `wanted`, checked and written by `write`.
+    /// Runs the search `wanted`, checks its result and serialises it with `write`.
     async fn answer(
         self,
         wanted: TreeSearchRequest,
@@ -147,7 +147,7 @@ impl Searching {
     }
 }
 
-/// `result`, if it is as the contract promises.
+/// Returns `result` if it satisfies the contract.
 fn fitting(
     result: TreeSearchResult,
     max_groups: u32,
@@ -161,7 +161,7 @@ fn fitting(
     Err(ApiError::BadAnswer(faults))
 }
 
-/// Seconds as rations count them: begun ones are whole.
+/// Rounds seconds up to whole ones, as rate limits count them.
 pub(super) fn whole_seconds(seconds: f64) -> u32 {
     #[expect(
         clippy::cast_possible_truncation,
@@ -180,7 +180,8 @@ pub(crate) fn parse(body: &[u8], max_seconds_limit: f64, faults: &mut Faults) ->
     Some(TreeSearchRequest { search_smiles: search_smiles?.0, ..terms? })
 }
 
-/// The fields of a request but for the target, which is left empty; `target` is what bonds are looked up in, if there is one.
+/// Parses the fields of a request except the target, which is left empty. Bonds are looked up in `target`, if there
+/// is one.
 pub(super) fn terms(
     body: &mut Fields<'_, '_>,
     target: Option<&Mapped>,
@@ -190,7 +191,7 @@ pub(super) fn terms(
     let many = integer(1, None);
     let early_exit_first_solution =
         body.optional("early_exit_first_solution", default.early_exit_first_solution, boolean);
-    // A limit below the contract's default lowers the default with it.
+    // A limit below the contract's default lowers the default too.
     let max_seconds =
         body.optional("max_seconds", default.max_seconds.min(max_seconds_limit), positive(max_seconds_limit));
     let max_depth =
@@ -230,7 +231,7 @@ pub(super) fn terms(
         mask_usd_pricing_gte: mask_usd_pricing_gte?,
         ships_to: ships_to?,
         mask_lead_times_gte: mask_lead_times_gte?,
-        // Beyond 32 bits "at most this many" means the same as all.
+        // A bound beyond 32 bits has the same effect as no bound.
         max_backbone_groups: u32::try_from(max_backbone_groups?).unwrap_or(u32::MAX),
         max_backbone_group_size: u32::try_from(max_backbone_group_size?).unwrap_or(u32::MAX),
         limit_backbone_group_size_by_cost: limit_backbone_group_size_by_cost?,
@@ -243,7 +244,7 @@ pub(super) fn terms(
     })
 }
 
-/// A SMILES of one molecule within the limits of a target, and what it says.
+/// Parses the SMILES of one molecule within the size limits of a target; returns the text and the parsed molecule.
 pub(super) fn target(input: &Input<'_>) -> Result<(String, Mapped), Fault> {
     let smiles = text(1, Some(MAX_TARGET))(input)?;
     let mapped = Mapped::of_one(&smiles, Limits::TARGET).map_err(|error| not_smiles(&error))?;
@@ -254,12 +255,12 @@ fn not_smiles(why: &dyn std::fmt::Display) -> Fault {
     Fault::new("smiles_invalid", format!("Input should be a valid SMILES: {why}"))
 }
 
-/// What of `result` is not as the contract promises.
+/// Lists the violations of the contract in `result`.
 fn check(result: &TreeSearchResult, max_groups: u32, max_group_size: u32) -> Vec<ErrorItem> {
     let mut faults = Vec::new();
     let hierarchy = &result.route_hierarchy;
     let mut fault = |kind: &str, msg: String| faults.push(misfit("route_hierarchy", kind, &msg));
-    // One backbone may stand under several numbers of steps.
+    // One backbone may appear under several numbers of steps.
     let groups = hierarchy.values().flat_map(|groups| groups.keys()).collect::<HashSet<_>>().len();
     if groups > max_groups as usize {
         fault("too_long", format!("{groups} backbones are more than the {max_groups} asked for"));

@@ -1,4 +1,4 @@
-//! What is wrong with a request, and where.
+//! Faults of a request, with their locations.
 
 use contract::{ErrorItem, Location};
 
@@ -6,12 +6,12 @@ use edge::ApiError;
 
 use crate::checks::Stop;
 
-/// What is wrong with one value.
+/// Fault of one value.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Fault {
     pub(super) kind: &'static str,
     msg: String,
-    /// Where in the value, if it has parts.
+    /// Location within the value, if it has parts.
     within: Vec<Location>,
 }
 
@@ -20,54 +20,54 @@ impl Fault {
         Self { kind, msg: msg.into(), within: Vec::new() }
     }
 
-    /// The fault as one of the value whose part `part` has it.
+    /// Moves the fault one level up: from `part` to the value that contains it.
     pub fn within(mut self, part: impl Into<Location>) -> Self {
         self.within.insert(0, part.into());
         self
     }
 
-    /// The fault with its place.
+    /// Adds the location to the fault.
     pub fn at<const N: usize>(self, loc: [Location; N]) -> ErrorItem {
         self.inside(&[], loc)
     }
 
-    /// The same inside of other places.
+    /// Adds the location, prefixed with the enclosing one.
     pub(super) fn inside<const N: usize>(self, around: &[Location], loc: [Location; N]) -> ErrorItem {
         let loc = around.iter().cloned().chain(loc).chain(self.within).collect();
         ErrorItem { loc, msg: self.msg, kind: self.kind.to_owned() }
     }
 }
 
-/// The most faults that an answer tells of.
+/// Maximum number of faults in an answer.
 const MOST_FAULTS: usize = 100;
 
-/// The faults of one request, in the order in which its parts are read.
+/// Faults of one request, in the order in which its parts are parsed.
 #[derive(Debug, Default)]
 pub struct Faults {
     pub(super) items: Vec<ErrorItem>,
-    /// Reading stops at it.
+    /// Cancellation flag; parsing ends when it is set.
     stop: Stop,
 }
 
 impl Faults {
-    /// Notes a fault; beyond the first [`MOST_FAULTS`] nobody reads on.
+    /// Records a fault; those beyond the first [`MOST_FAULTS`] are dropped.
     pub fn push(&mut self, item: ErrorItem) {
         if self.items.len() < MOST_FAULTS {
             self.items.push(item);
         }
     }
 
-    /// Stops the reading at `stop`.
+    /// Sets the cancellation flag of the parsing.
     pub fn stop_by(&mut self, stop: Stop) {
         self.stop = stop;
     }
 
-    /// The sign at which reading stops: nobody waits for what is read.
+    /// Cancellation flag of the parsing, set when the client no longer waits.
     pub fn stop(&self) -> &Stop {
         &self.stop
     }
 
-    /// The value, if nothing at all was wrong.
+    /// Returns the value if there was no fault at all.
     pub fn settle<T>(self, value: Option<T>) -> Result<T, ApiError> {
         match value {
             _ if self.stop.is_set() => Err(ApiError::late()),

@@ -1,4 +1,4 @@
-//! JSON split into its members, each left as it was written.
+//! Splitting of JSON into its members, each left as raw text.
 
 use std::{collections::HashSet, fmt};
 
@@ -8,32 +8,32 @@ use serde_json::value::RawValue;
 
 use super::fault::Fault;
 
-/// A value as it was sent.
+/// Raw value of a request.
 #[derive(Debug, PartialEq)]
 pub enum Input<'a> {
     Null,
     Bool(bool),
-    /// A JSON number as it was written.
+    /// JSON number as raw text.
     Number(&'a str),
     Text(String),
-    /// The text of a query parameter, from which numbers are read too.
+    /// Text of a query parameter, from which numbers are parsed too.
     Query(String),
-    /// An array as it was written.
+    /// Array as raw text.
     Array(&'a str),
-    /// An object as it was written.
+    /// Object as raw text.
     Object(&'a str),
 }
 
-/// The members of the JSON object that `bytes` is, in their order.
+/// Splits `bytes`, a JSON object, into its members, in order.
 pub fn members(bytes: &[u8]) -> Result<Vec<(String, Input<'_>)>, ErrorItem> {
     let text = std::str::from_utf8(bytes).map_err(|error| json_invalid(error.valid_up_to(), &"not UTF-8"))?;
     let missing = || Fault::new("missing", "Field required").at(["body".into()]);
     if text.trim().is_empty() {
         return Err(missing());
     }
-    // The syntax of the whole first: this pass needs no stack, however deep the text is nested.
+    // The syntax of the whole is checked first: this pass needs no stack, however deep the nesting is.
     let whole: &RawValue = serde_json::from_str(text).map_err(|error| syntax(text, 0, &error))?;
-    // What it skips it does not unescape; whoever reads a part later relies on that it can be.
+    // This pass does not unescape what it skips; later parsers rely on valid escapes.
     if let Some(offset) = lone_surrogate(text) {
         return Err(json_invalid(offset, &"lone surrogate in hex escape"));
     }
@@ -59,7 +59,7 @@ pub fn members(bytes: &[u8]) -> Result<Vec<(String, Input<'_>)>, ErrorItem> {
     Ok(inputs)
 }
 
-/// Where an escaped half of a UTF-16 pair ends that stands alone in `text`, which is JSON otherwise.
+/// Returns the end of the first unpaired surrogate escape in `text`, which is valid JSON otherwise.
 fn lone_surrogate(text: &str) -> Option<usize> {
     let unit = |at: usize| u16::from_str_radix(text.get(at..at + 6)?.strip_prefix("\\u")?, 16).ok();
     let mut at = 0;
@@ -75,7 +75,7 @@ fn lone_surrogate(text: &str) -> Option<usize> {
     None
 }
 
-/// The value that is written as `raw`, a part of what `members` has read.
+/// Classifies the value `raw`, a part of the text that `members` has checked.
 pub fn input(raw: &str) -> Result<Input<'_>, serde_json::Error> {
     Ok(match raw.as_bytes().first() {
         Some(b'n') => Input::Null,
@@ -88,7 +88,7 @@ pub fn input(raw: &str) -> Result<Input<'_>, serde_json::Error> {
     })
 }
 
-/// Members of an object whose values are left as they were written; serde's maps would merge equal names.
+/// Members of an object with raw values; serde's maps would merge equal names.
 pub struct Members<'a>(pub Vec<(String, &'a RawValue)>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
@@ -115,7 +115,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     }
 }
 
-/// A fault of `text`, which starts at byte `start` of the body, at its byte offset.
+/// Converts a syntax error of `text`, which starts at byte `start` of the body, to a fault at its byte offset.
 fn syntax(text: &str, start: usize, error: &serde_json::Error) -> ErrorItem {
     let line_start: usize =
         text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
@@ -123,7 +123,7 @@ fn syntax(text: &str, start: usize, error: &serde_json::Error) -> ErrorItem {
     json_invalid(start + offset, error)
 }
 
-/// `loc` ends in the offset, as FastAPI writes it; the message is Pydantic's.
+/// Builds the fault: `loc` ends in the offset, as in FastAPI, and the message is Pydantic's.
 fn json_invalid(offset: usize, reason: &dyn fmt::Display) -> ErrorItem {
     Fault::new("json_invalid", format!("Invalid JSON: {reason}")).at(["body".into(), offset.into()])
 }

@@ -1,6 +1,7 @@
-//! The number of streams that each account has open, at all processes together: the table `open_streams`.
+//! Number of open streams of each account, over all processes: the table `open_streams`.
 //!
-//! A stream is counted until it ends. Each process renews what it has open in one statement, and what a process leaves behind that dies lapses.
+//! A stream is counted until it ends. Each process renews all its open streams in one statement. The rows of a
+//! process that died expire.
 
 use std::{
     collections::HashSet,
@@ -15,19 +16,19 @@ use tokio::{runtime::Handle, time::MissedTickBehavior};
 
 use super::readers::Readers;
 
-/// Most streams that an account has open.
+/// Maximum number of open streams of an account.
 const MOST_STREAMS: i64 = 16;
 
-/// When to try again after that.
+/// `Retry-After` when the maximum is reached.
 const TRY_AGAIN: Duration = Duration::from_secs(5);
 
-/// How long a stream counts that nobody renews.
+/// Time after which a stream that is not renewed expires.
 const LEASE: Duration = Duration::from_secs(20);
 
-/// From one renewal to the next.
+/// Renewal interval.
 const RENEWAL: Duration = Duration::from_secs(5);
 
-/// The streams of the process. Clones share them.
+/// Streams of the process. Clones share them.
 #[derive(Clone)]
 pub struct Streams {
     pool: PgPool,
@@ -36,7 +37,7 @@ pub struct Streams {
     _renewal: Arc<Background>,
 }
 
-/// The rows of the streams that the process has open.
+/// Row ids of the open streams of the process.
 #[derive(Clone, Default)]
 struct Open(Arc<Mutex<HashSet<i64>>>);
 
@@ -47,7 +48,7 @@ impl Open {
 }
 
 impl Streams {
-    /// No stream yet.
+    /// Creates an empty set of streams.
     pub fn new(pool: PgPool) -> Self {
         let open = Open::default();
         let renewal = Background::keep("counting open streams", {
@@ -60,7 +61,7 @@ impl Streams {
     /// Opens a stream of the account.
     ///
     /// # Errors
-    /// Fails where the account has as many as it may, and when the database does.
+    /// Fails if the account has its maximum of streams open, or on a database error.
     pub(super) async fn open(&self, account_id: &str) -> Result<OpenStream, ApiError> {
         let opened =
             sqlx::query_scalar!("select open_stream($1, $2, $3)", account_id, MOST_STREAMS, interval(LEASE));
@@ -72,7 +73,7 @@ impl Streams {
     }
 }
 
-/// A stream that counts as its account's until it is dropped.
+/// Open stream, counted for its account until it is dropped.
 pub(super) struct OpenStream {
     streams: Streams,
     id: i64,
@@ -81,7 +82,7 @@ pub(super) struct OpenStream {
 impl Drop for OpenStream {
     fn drop(&mut self) {
         self.streams.open.lock().remove(&self.id);
-        // Without a runtime the process ends, and the row lapses.
+        // Without a runtime the process is ending, and the row expires.
         let Ok(runtime) = Handle::try_current() else { return };
         let (pool, id) = (self.streams.pool.clone(), self.id);
         runtime.spawn(async move {

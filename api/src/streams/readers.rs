@@ -1,8 +1,8 @@
 //! Readers that streams share.
 //!
-//! An account's streams of one thing have one reader in each process, so that they cost the database what one of them costs. The reader keeps the
-//! events that it has read, up to a limit. A stream that falls behind it ends without an answer, and goes on with another reader that
-//! begins where the stream was.
+//! All streams of an account at one address share one reader in each process, so they cost the database as much as
+//! one stream. The reader buffers its events up to a limit. A stream that falls behind the buffer ends without an
+//! answer. It resumes with another reader that starts at the stream's position.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -14,39 +14,40 @@ use edge::ApiError;
 use queue::JobEvent;
 use tokio::{sync::watch, task::AbortHandle};
 
-/// Bytes of events beyond which a reader keeps no more than [`KEPT`] events.
+/// Buffer size in bytes beyond which a reader keeps at most [`KEPT`] events.
 const MOST_BYTES: usize = 4 << 20;
 
-/// Events that a stream takes at once.
+/// Most events that a stream takes at once.
 const PAGE: usize = 64;
 
-/// Events that are kept whatever their size, so that a stream that goes on gets further each time.
+/// Events that are kept whatever their size, so that a resumed stream always makes progress.
 const KEPT: usize = 2 * PAGE;
 
-/// Where a stream's events come from.
+/// Source of a stream's events.
 pub trait Source: Send + 'static {
-    /// What there is after event number `after`; no end before all events were given.
+    /// Reads the events after number `after`; the end comes only after all events.
     fn look(&mut self, after: i64) -> impl Future<Output = Result<Look, ApiError>> + Send;
 
-    /// Waits until there may be more.
+    /// Waits until there may be more events.
     fn heard(&mut self) -> impl Future<Output = ()> + Send;
 }
 
-/// What a source has.
+/// Events and end that a source returned.
 #[derive(Debug)]
 pub struct Look {
-    /// In order.
+    /// Events in order.
     pub events: Vec<JobEvent>,
-    /// How it ends, if it does: with the answer as JSON, or without.
+    /// End of the stream, if reached: the answer as JSON, or an error.
     pub end: Option<Result<String, ApiError>>,
 }
 
-/// The readers of the process, by account and address. Clones share them.
+/// Readers of the process, by account and address. Clones share them.
 #[derive(Clone, Default)]
 pub(super) struct Readers(Arc<Mutex<HashMap<(String, String), Weak<Reader>>>>);
 
 impl Readers {
-    /// The reader of what is at `address` from after event number `after` on. Where the account has none, `begin` makes its source.
+    /// Returns the reader of `address` that has all events after number `after`. If the account has none, `begin`
+    /// makes its source.
     pub(super) async fn reader<S: Source>(
         &self,
         account_id: &str,
@@ -61,7 +62,7 @@ impl Readers {
         }
         let source = begin.await?;
         let mut readers = self.lock();
-        // Another stream may have begun one meanwhile.
+        // Another stream may have started one meanwhile.
         if let Some(reader) = reader(&readers, &key, after) {
             return Ok(reader);
         }
@@ -76,7 +77,7 @@ impl Readers {
     }
 }
 
-/// The reader at `key` that has all events after number `after`.
+/// Returns the reader at `key` that has all events after number `after`.
 fn reader(
     readers: &HashMap<(String, String), Weak<Reader>>,
     key: &(String, String),
@@ -87,7 +88,7 @@ fn reader(
     has_all.then_some(reader)
 }
 
-/// A task that reads a source for the streams that hold it.
+/// Task that reads a source while streams hold it.
 pub(super) struct Reader {
     pub(super) told: watch::Receiver<Told>,
     task: AbortHandle,
@@ -123,7 +124,7 @@ async fn read(mut source: impl Source, mut after: i64, teller: watch::Sender<Tol
                     continue;
                 }
             }
-            // It comes back, and the stream with it.
+            // The database recovers, and so does the stream.
             Err(ApiError::Unavailable { .. }) => {}
             Err(error) => {
                 teller.send_modify(|told| told.add(Vec::new(), Some(Err(error))));
@@ -134,24 +135,24 @@ async fn read(mut source: impl Source, mut after: i64, teller: watch::Sender<Tol
     }
 }
 
-/// What a reader has read and keeps.
+/// Events that a reader has buffered.
 #[derive(Default)]
 pub(super) struct Told {
-    /// The number after which all events are kept.
+    /// Number after which all events are kept.
     floor: i64,
     events: VecDeque<Arc<JobEvent>>,
     bytes: usize,
     end: Option<Arc<End>>,
 }
 
-/// The last event of a stream.
+/// Last event of a stream.
 #[derive(Debug)]
 pub(super) struct End {
     pub(super) event: &'static str,
     pub(super) data: String,
 }
 
-/// The next events for a stream, and the end where none are left.
+/// Next events for a stream, and the end when none are left.
 #[derive(Debug, Default)]
 pub(super) struct Next {
     pub(super) events: Vec<Arc<JobEvent>>,
@@ -175,7 +176,7 @@ impl Told {
         });
     }
 
-    /// What there is after event number `after`; `None` where some of it is no longer kept.
+    /// Returns the buffered events after number `after`; `None` if some of them are no longer kept.
     pub(super) fn after(&self, after: i64) -> Option<Next> {
         if after < self.floor {
             return None;
@@ -187,7 +188,7 @@ impl Told {
     }
 }
 
-/// Why a stream ends without an answer, as its last event has it.
+/// Serialises the reason why a stream ends without an answer, for its last event.
 pub(super) fn problem(error: ApiError) -> String {
     let status = error.status().as_u16();
     let detail = error.body().map(|body| body.detail);

@@ -1,11 +1,11 @@
-//! The page on which a person sees where they are logged in and what acts for them, and ends it.
+//! Account page, where a user sees and ends logins and authorised applications.
 
 use crate::{
     browser::{Browser, PAGE, SERVER},
     support::{Answer, PASSWORD, Service, add_account, answer, join_one_organisation},
 };
 
-/// The forms of the page that end something, each with what is said of it: `(request, proof, words)`.
+/// Returns the forms of the page that end something, with their descriptions: `(request, proof, words)`.
 fn forms(page: &Answer) -> Vec<(String, String, String)> {
     let value = |part: &str, name: &str| {
         let marker = format!("name=\"{name}\" value=\"");
@@ -15,7 +15,7 @@ fn forms(page: &Answer) -> Vec<(String, String, String)> {
     parts.map(|part| (value(part, "request"), value(part, "proof"), part.to_owned())).collect()
 }
 
-/// Ends what the form is for whose words have `wanted`.
+/// Submits the form whose description contains `wanted`.
 async fn end(browser: &Browser<'_>, wanted: &str) -> Answer {
     let page = browser.get("/auth/account").await;
     let (request, proof, _) = forms(&page)
@@ -25,7 +25,7 @@ async fn end(browser: &Browser<'_>, wanted: &str) -> Answer {
     browser.post("/auth/account", &[("request", &request), ("proof", &proof)]).await
 }
 
-/// A browser in which the demo account is logged in.
+/// Returns a browser in which the demo account is logged in.
 async fn logged_in(service: &Service) -> Browser<'_> {
     let browser = Browser::new(service);
     browser.log_in(&PAGE.request(&[])).await;
@@ -84,7 +84,7 @@ async fn an_application_that_may_nothing_any_more_has_neither_an_access_token_no
     let service = Service::start_without_workers(&[]).await;
     PAGE.register(&service).await;
     let here = logged_in(&service).await;
-    // Without a refresh token.
+    // A login without a refresh token.
     let request = PAGE.request(&[("scope", "openid generator_api.samples:read")]);
     let tokens = PAGE.exchange(&service, &here.let_in(&request).await.code(), &[]).await.json();
     let unspent = here.let_in(&request).await.code();
@@ -103,7 +103,7 @@ async fn an_application_that_may_nothing_any_more_has_neither_an_access_token_no
     assert!(tokens.get("refresh_token").is_none(), "{tokens}");
 }
 
-/// The answer of the form for a new token, with these fields filled in and the right password.
+/// Submits the form for a new token with these fields and the right password.
 async fn make_token(browser: &Browser<'_>, fields: &[(&str, &str)]) -> Answer {
     let fields: Vec<_> = fields.iter().copied().chain([("password", PASSWORD)]).collect();
     make_token_without_password(browser, &fields).await
@@ -117,13 +117,13 @@ async fn make_token_without_password(browser: &Browser<'_>, fields: &[(&str, &st
     browser.post("/auth/account/tokens", &fields).await
 }
 
-/// The token that a page shows.
+/// Returns the token that a page shows.
 fn token_of(page: &Answer) -> String {
     let (_, rest) = page.text.split_once("class=\"secret\"").unwrap_or_else(|| panic!("{page:?}"));
     rest.split_once('>').unwrap().1.split('<').next().unwrap().to_owned()
 }
 
-/// What the service answers who shows `token` and lists samples, and who deletes one.
+/// Returns the statuses of listing samples and of deleting one with `token`.
 async fn shown(service: &Service, token: &str) -> (u16, u16) {
     let path = format!("{}/generator/v1/samples", service.base);
     let list = answer(service.http.get(&path).bearer_auth(token)).await;
@@ -179,7 +179,7 @@ async fn a_token_for_scripts_needs_a_name_of_its_own_a_day_and_our_own_form() {
     }
     let unproven = [("request", "new"), ("proof", "x"), ("name", "Three"), ("days", "30")];
     let unproven = browser.post("/auth/account/tokens", &unproven).await;
-    // What is ticked counts as far as the account may it.
+    // The ticked scopes count only as far as the account has them.
     sqlx::query("update accounts set scopes = '{generator_api.models:read}'")
         .execute(&service.pool)
         .await
@@ -231,7 +231,7 @@ async fn a_token_for_scripts_ends_by_its_day_a_new_password_and_lost_scopes_and_
     change("update accounts set tokens_from = null").await;
     assert!(turns_to(200).await, "as it was");
     let guess = format!("{}{}", &token[..token.len() - 1], if token.ends_with('A') { 'B' } else { 'A' });
-    // Whoever guesses is refused while the database answers nobody.
+    // A guessed token is refused even while the database does not answer.
     change("alter table script_tokens rename to gone").await;
     assert_eq!(shown(&service, &guess).await.0, 401);
     assert_eq!(shown(&service, "retort_").await.0, 401);
@@ -259,7 +259,7 @@ async fn a_token_for_scripts_needs_the_password_once_more_and_guesses_at_it_are_
     for refused in refused {
         assert!(refused.status == 403 && refused.text.contains("password is wrong"), "{refused:?}");
     }
-    // It is known, and has no scope.
+    // The token is valid, but has no scope.
     assert_eq!((made.status, shown(&service, &token_of(&made)).await.0), (200, 403));
     assert!(guesses.contains(&429), "{guesses:?}");
 }

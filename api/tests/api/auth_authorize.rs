@@ -1,4 +1,4 @@
-//! The browser flows: what people and applications get where everything is right, and how errors are told.
+//! Browser flows: successful logins, and how errors are reported.
 
 use serde_json::json;
 
@@ -33,7 +33,7 @@ async fn a_person_logs_in_and_agrees_and_the_application_gets_tokens_for_a_code(
     assert_eq!(answer(list.bearer_auth(tokens["access_token"].as_str().unwrap())).await.status, 200);
     let refreshed = PAGE.refresh(&service, tokens["refresh_token"].as_str().unwrap()).await;
     assert_eq!(refreshed.json()["scope"], tokens["scope"]);
-    // Whoever agreed once to an application that is certain is not asked again, for as much or for less.
+    // A user who has agreed to a confidential application is not asked again, for the same scopes or fewer.
     let again = Landed::of(&browser.get(&PAGE.request(&[("scope", "openid")])).await);
     assert_eq!(again.code().len(), 43);
     let more = browser.get(&PAGE.request(&[("scope", "openid generator_api.samples:create")])).await;
@@ -250,7 +250,7 @@ async fn a_logout_is_asked_for_and_ends_the_session() {
     assert_eq!(elsewhere.status, 400);
     assert!(question.text.contains("demo@example.org"));
     assert_eq!((left.status, left.header("location")), (303, "https://app.test/bye?state=s1"));
-    // What stays is only that the person has logged in here before.
+    // The only remaining cookie records that the user has logged in here before.
     assert_eq!(browser.cookies.borrow().keys().collect::<Vec<_>>(), ["retort_device"]);
     assert!(browser.get(&PAGE.request(&[])).await.text.contains("<h1>Log in</h1>"));
     assert!(browser.get("/auth/logout").await.text.contains("You are logged out"));

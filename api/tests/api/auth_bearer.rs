@@ -1,4 +1,4 @@
-//! Who may call: the bearer token of an operation.
+//! Bearer authentication of the operations.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::Utc;

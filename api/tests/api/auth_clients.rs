@@ -1,6 +1,6 @@
-//! Clients that are not ours: the Python library authlib goes through every flow, and a real browser through the pages.
+//! Third-party clients: the Python library authlib goes through every flow, and a real browser through the pages.
 //!
-//! Where one is not installed its tests say so and pass; those that `CLIENTS=authlib,chromium` names have to be there.
+//! If one is not installed, its tests say so and pass; those that `CLIENTS=authlib,chromium` names must be installed.
 
 use std::{collections::BTreeMap, net::SocketAddr, process::Stdio};
 
@@ -15,14 +15,14 @@ use crate::{
     webdriver::{Chromium, Script},
 };
 
-/// Says that a client is missing.
+/// Prints that a client is missing.
 pub fn skip(client: &str, why: &str) {
     let required = std::env::var("CLIENTS").unwrap_or_default();
     assert!(!required.split(',').any(|name| name == client), "{why}");
     eprintln!("skipped: {why}");
 }
 
-/// A Python that has what the script needs.
+/// Finds a Python with the packages that the script needs.
 async fn python() -> Option<&'static str> {
     for python in ["python3", "/usr/bin/python3"] {
         let has = Command::new(python)
@@ -55,7 +55,7 @@ async fn authlib_goes_through_every_flow() {
     });
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/clients/authlib_flows.py");
     let mut client = Command::new(python);
-    // The library wants to be told that loopback needs no TLS.
+    // By default authlib refuses loopback without TLS.
     client.arg(script).env("AUTHLIB_INSECURE_TRANSPORT", "1").env("NO_PROXY", "*");
     client.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut client = client.spawn().unwrap();
@@ -68,7 +68,8 @@ async fn authlib_goes_through_every_flow() {
     assert_eq!(told.trim(), "code, refresh, revoke, introspect, implicit, device, logout");
 }
 
-/// A program on the person's machine that waits for the browser to come back; gives what it comes with.
+/// Starts a program on the user's machine that waits for the browser's redirect; returns its address and the received
+/// query.
 async fn loopback() -> (SocketAddr, mpsc::UnboundedReceiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -81,7 +82,7 @@ async fn loopback() -> (SocketAddr, mpsc::UnboundedReceiver<String>) {
     (address, receiver)
 }
 
-/// What assistive technology is told of the element: its role, and its name.
+/// Returns the accessible role and name of the element.
 async fn told(browser: &Chromium, selector: &str) -> (String, String) {
     let element = browser.find(selector).await;
     (browser.read(&element, "computedrole").await, browser.read(&element, "computedlabel").await)
@@ -117,7 +118,7 @@ async fn a_browser_without_script_logs_in_and_lets_an_application_in() {
     assert_eq!(browser.text("#failed").await, "The e-mail address or the password is wrong.");
     assert_eq!(told(&browser, "#failed").await.0, "alert");
     browser.screenshot("login_failed").await;
-    // The address is there still, and the cursor in the password's field: two keys do it.
+    // The e-mail address is kept and the password field has the focus: typing the password and Enter suffices.
     browser.type_where_the_cursor_is(&format!("{PASSWORD}\u{e007}")).await;
     browser.wait_for_title("Allow access · Retort").await;
     let page = browser.text("main").await;
@@ -165,7 +166,7 @@ async fn a_browser_lets_a_device_in_and_logs_out() {
     browser.open(&format!("{}/auth/logout", service.base)).await;
     browser.click("button").await;
     browser.wait_for_title("Logged out · Retort").await;
-    // What stays tells a browser that somebody has logged in with before from others, and lets nobody in.
+    // The remaining cookie marks a known browser and logs nobody in.
     let names: Vec<Value> = browser.cookies().await.iter().map(|cookie| cookie["name"].clone()).collect();
     assert_eq!(names, ["retort_device"]);
 }

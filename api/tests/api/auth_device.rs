@@ -1,4 +1,4 @@
-//! A device without a browser is let in from another one.
+//! Authorisation of a device without a browser, from another one.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub async fn poll(service: &Service, begun: &Value) -> Answer {
     PROGRAM.post(service, "/auth/token", form).await
 }
 
-/// Lets the device ask again at once.
+/// Resets the device's polling interval, so that it may poll immediately.
 pub async fn let_time_pass(service: &Service) {
     sqlx::query("update device_codes set polled_at = null").execute(&service.pool).await.unwrap();
 }
@@ -33,7 +33,7 @@ pub fn error(answer: &Answer) -> String {
     answer.json()["error"].as_str().unwrap_or_else(|| panic!("no error: {answer:?}")).to_owned()
 }
 
-/// Logs in at the address that the device shows, and types the code; returns the next page.
+/// Logs in at the address that the device shows, and enters the code; returns the next page.
 pub async fn type_code(browser: &Browser<'_>, code: &str) -> Answer {
     let mut page = browser.get("/auth/device").await;
     if page.text.contains("<h1>Log in</h1>") {

@@ -1,4 +1,4 @@
-//! Tokens of another issuer: a stand-in for Keycloak and its kin, on a socket of its own.
+//! Tokens of another issuer: a mock of Keycloak and similar servers, on a socket of its own.
 
 use std::sync::{
     Arc, Mutex,
@@ -17,10 +17,10 @@ use crate::support::{Answer, Service, answer};
 
 const SAMPLES: &str = "/generator/v1/samples";
 
-/// The name of a key, and what it is made of.
+/// Name of a key, with its bytes.
 type NamedKey = (String, [u8; 32]);
 
-/// An issuer with keys that can be changed, and that can go away.
+/// Mock issuer with keys that can be changed, and that can go offline.
 pub struct Issuer {
     pub address: String,
     pub keys: Arc<Mutex<Vec<NamedKey>>>,
@@ -50,7 +50,7 @@ impl Issuer {
         issuer
     }
 
-    /// A token with `changes`, signed by the key `kid` made of `bytes`.
+    /// Builds a token with `changes`, signed by the key `kid` made of `bytes`.
     pub fn token(&self, kid: &str, bytes: [u8; 32], changes: &[(&str, Value)]) -> String {
         let now = Utc::now().timestamp();
         let mut claims = json!({
@@ -105,7 +105,7 @@ async fn a_person_from_elsewhere_gets_an_account_at_the_first_token() {
     // The token has no such scope.
     let create = service.http.post(format!("{}{SAMPLES}", service.base)).bearer_auth(&token).body("{}");
     assert_eq!(answer(create).await.status, 403);
-    // One look was enough.
+    // One request to the issuer was enough.
     assert_eq!(issuer.asked.load(Ordering::Relaxed), 1);
 }
 

@@ -1,4 +1,4 @@
-//! The keys that sign tokens: sealed at rest, rotated without anybody noticing.
+//! Signing keys: sealed at rest, rotated without interruption.
 
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ async fn stored(service: &Service) -> Vec<String> {
     rows.into_iter().map(|(key,)| key).collect()
 }
 
-/// Puts a new key where `retort keys rotate` does.
+/// Stores a new key as `retort keys rotate` does.
 async fn rotate(service: &Service) -> String {
     let mut connection = service.pool.acquire().await.unwrap();
     identity::tables::signing_keys::rotate(&mut connection, None).await.unwrap()
@@ -114,7 +114,7 @@ async fn tokens_from_before_a_new_password_and_scopes_taken_away_count_no_more()
     };
     let tokens = PAGE.tokens(&service).await;
 
-    // As `retort account password` and `retort account scopes` do it.
+    // As `retort account password` and `retort account scopes` do.
     sqlx::query("update accounts set tokens_from = now() + interval '2 seconds'")
         .execute(&service.pool)
         .await

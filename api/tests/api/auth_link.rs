@@ -1,4 +1,4 @@
-//! Links that log somebody in: once, for minutes, and only whoever presses the button.
+//! Login links: valid once, for minutes, and only after a click on the button.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::{
     support::{Answer, Service, add_account},
 };
 
-/// The address of a link to the demo account that is good for so long.
+/// Returns the address of a login link to the demo account with this lifetime.
 async fn link(service: &Service, lifetime: Duration) -> String {
     let mut connection = service.pool.acquire().await.unwrap();
     let account = accounts::named(&mut connection, "demo@example.org").await.unwrap().unwrap();

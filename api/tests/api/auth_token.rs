@@ -1,4 +1,4 @@
-//! The token endpoint: login, refresh, discovery.
+//! Token endpoint: login, refresh, discovery.
 
 use jsonwebtoken::{DecodingKey, Validation};
 use serde_json::{Value, json};

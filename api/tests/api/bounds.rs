@@ -1,4 +1,4 @@
-//! Bounds of what an account sends, has waiting and stores, and what reading it costs.
+//! Limits on what an account may send, have waiting and store, and the cost of reading it.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::support::{Service, add_account, answer, complete_plan, join_one_organ
 const PLANS: &str = "/synth-batches/v1/plans";
 const BATCHES: &str = "/synth-batches/v1/batches";
 
-/// Texts and lists within a schema that have no bound, by their place.
+/// Collects texts and lists without a bound in a schema, by their location.
 fn unbounded(
     document: &Value,
     schema: &Value,
@@ -60,7 +60,7 @@ fn every_text_and_list_of_a_request_has_a_bound_in_the_document() {
         for operation in item.as_object().unwrap().values() {
             let place = operation["operationId"].as_str().unwrap_or(path);
             for parameter in operation["parameters"].as_array().into_iter().flatten() {
-                // What a header has is bounded with all headers, by the connection.
+                // Headers are limited together, per connection.
                 if parameter["in"] == "header" {
                     continue;
                 }
@@ -220,7 +220,7 @@ async fn an_account_stores_so_many_megabytes_and_an_operator_gives_it_more() {
 
 #[tokio::test]
 async fn the_progress_of_a_hundred_thousand_plans_is_read_in_some_blocks() {
-    // Thousands of plans are stored by each statement.
+    // Each statement stores thousands of plans.
     let service = Service::start_without_workers(&[("REQUEST_SECONDS", "120")]).await;
     sqlx::query(
         "insert into batches (id, account_id, parameters, engine, plan_count) values ('bat_1', $1, '{}', 'toy_engine', 100000)",
@@ -246,7 +246,7 @@ async fn the_progress_of_a_hundred_thousand_plans_is_read_in_some_blocks() {
         let read = ["Shared Hit Blocks", "Shared Read Blocks", "Temp Read Blocks", "Temp Written Blocks"];
         read.iter().map(|kind| plan[0]["Plan"][kind].as_i64().unwrap()).sum::<i64>()
     };
-    // The first call plans the function.
+    // The first call includes the planning of the function.
     blocks("explain (analyze, buffers, format json) select * from progress_of_batch('bat_1')").await;
 
     let progress =
@@ -254,7 +254,7 @@ async fn the_progress_of_a_hundred_thousand_plans_is_read_in_some_blocks() {
     let told = service.get(&format!("{BATCHES}/bat_1")).await.json();
     let page = service.get(&format!("{BATCHES}/bat_1/plans?limit=100")).await;
 
-    // Each plan with its result is some blocks.
+    // A plan with its result occupies several blocks.
     assert!(progress < 2_000, "{progress} blocks");
     assert_eq!(told["progress"]["completed"], 100_000);
     assert_eq!((page.status, page.json()["items"].as_array().unwrap().len()), (200, 100));
@@ -287,7 +287,7 @@ async fn the_progress_is_what_its_plans_say_whatever_happens_to_them() {
     let act = async |path: String| assert_eq!(service.post(&path, "").await.status, 200, "{path}");
 
     agrees("creation").await;
-    // The second plan of the same target, by itself.
+    // The second plan of the same target, cancelled alone.
     act(format!("{PLANS}/{}/cancel", plans[2])).await;
     agrees("cancelling one that has another's result").await;
     complete_plan(&mut service.pool.acquire().await.unwrap(), &plans[0]).await.unwrap();

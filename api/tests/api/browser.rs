@@ -1,5 +1,4 @@
-//! A browser as far as the authorization server needs one: cookies, forms, redirects; and an application
-//! that sends it.
+//! Minimal browser for the authorization server: cookies, forms, redirects; and an application that sends it there.
 
 use std::{cell::RefCell, collections::BTreeMap};
 
@@ -13,7 +12,7 @@ pub const REDIRECT: &str = "https://app.test/callback";
 pub const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 pub const SECRET: &str = "a secret of 256 random bits, for once not random";
 
-/// An application as `retort app add` registers it.
+/// Application as registered by `retort app add`.
 pub struct Application {
     pub client_id: &'static str,
     pub secret: Option<&'static str>,
@@ -32,7 +31,7 @@ const EVERYTHING: &[&str] = &[
     "offline_access",
 ];
 
-/// A web page: public, over TLS.
+/// Web page: a public client, over TLS.
 pub const PAGE: Application = Application {
     client_id: "app_page",
     secret: None,
@@ -41,11 +40,11 @@ pub const PAGE: Application = Application {
     scopes: EVERYTHING,
 };
 
-/// A server that keeps a secret.
+/// Server: a confidential client.
 pub const SERVER: Application =
     Application { client_id: "app_server", secret: Some(SECRET), flows: &["code"], ..PAGE };
 
-/// A program on the person's machine.
+/// Program on the user's machine.
 pub const PROGRAM: Application = Application {
     client_id: "app_program",
     redirects: &["http://127.0.0.1/callback"],
@@ -73,7 +72,7 @@ impl Application {
         .unwrap();
     }
 
-    /// The parameters of a request for a code, with `changes`; an empty value takes one away.
+    /// Builds the parameters of an authorization request, with `changes`; an empty value removes one.
     pub fn request(&self, changes: &[(&str, &str)]) -> String {
         let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(VERIFIER));
         let mut pairs = BTreeMap::from([
@@ -92,7 +91,7 @@ impl Application {
         format!("/auth/authorize?{query}")
     }
 
-    /// The request at the token endpoint that exchanges `code`, with `changes`.
+    /// Exchanges `code` at the token endpoint, with `changes`.
     pub async fn exchange(&self, service: &Service, code: &str, changes: &[(&str, &str)]) -> Answer {
         let mut form = BTreeMap::from([
             ("grant_type", "authorization_code"),
@@ -109,7 +108,7 @@ impl Application {
         self.post(service, "/auth/token", form).await
     }
 
-    /// Posts a form with the application's name and secret.
+    /// Posts a form with the application's id and secret.
     pub async fn post(&self, service: &Service, path: &str, mut form: BTreeMap<&str, &str>) -> Answer {
         form.entry("client_id").or_insert(self.client_id);
         if let Some(secret) = self.secret {
@@ -119,7 +118,7 @@ impl Application {
         answer(service.http.post(format!("{}{path}", service.base)).form(&form)).await
     }
 
-    /// Goes all the way: login, consent, code, tokens.
+    /// Runs the whole flow: login, consent, code, tokens.
     pub async fn tokens(&self, service: &Service) -> serde_json::Value {
         let browser = Browser::new(service);
         let landed = browser.let_in(&self.request(&[])).await;
@@ -129,7 +128,7 @@ impl Application {
     }
 }
 
-/// Where the browser was sent that is not ours.
+/// Redirect target outside the service.
 #[derive(Debug)]
 pub struct Landed {
     pub address: String,
@@ -138,7 +137,7 @@ pub struct Landed {
 }
 
 impl Landed {
-    /// Reads the `Location` of an answer that leads to an application.
+    /// Parses the `Location` of an answer that redirects to an application.
     pub fn of(answer: &Answer) -> Self {
         let location = answer.header("location");
         let url = url::Url::parse(location).unwrap_or_else(|_| panic!("leads nowhere else: {answer:?}"));
@@ -175,13 +174,13 @@ impl<'a> Browser<'a> {
         self.send(self.http.get(format!("{}{path}", self.service.base))).await
     }
 
-    /// Sends a form as from our own page.
+    /// Posts a form as one of our own pages does.
     pub async fn post(&self, path: &str, form: &[(&str, &str)]) -> Answer {
         let request = self.http.post(format!("{}{path}", self.service.base)).form(form);
         self.send(request.header("origin", "http://retort.test")).await
     }
 
-    /// Sends a form with `headers`, from wherever.
+    /// Posts a form with `headers`, from any origin.
     pub async fn post_with(&self, path: &str, form: &[(&str, &str)], headers: &[(&str, &str)]) -> Answer {
         let mut request = self.http.post(format!("{}{path}", self.service.base)).form(form);
         for (name, value) in headers {
@@ -230,7 +229,7 @@ impl<'a> Browser<'a> {
         self.post("/auth/consent", &form).await
     }
 
-    /// Logs the demo account in on the way of `request`; returns the next page or redirect.
+    /// Logs the demo account in during the flow of `request`; returns the next page or redirect.
     pub async fn log_in(&self, request: &str) -> Answer {
         let page = self.get(request).await;
         assert!(page.text.contains("<h1>Log in</h1>"), "{page:?}");
@@ -239,7 +238,7 @@ impl<'a> Browser<'a> {
         self.follow(answer).await
     }
 
-    /// Logs in and allows whatever is asked.
+    /// Logs in and allows all that is requested.
     pub async fn let_in(&self, request: &str) -> Landed {
         let mut answer = self.get(request).await;
         if answer.text.contains("<h1>Log in</h1>") {
@@ -253,7 +252,7 @@ impl<'a> Browser<'a> {
     }
 }
 
-/// The value of the hidden field `name`.
+/// Returns the value of the hidden field `name`.
 pub fn hidden(page: &Answer, name: &str) -> String {
     let marker = format!("name=\"{name}\" value=\"");
     let (_, rest) = page.text.split_once(&marker).unwrap_or_else(|| panic!("no {name}: {page:?}"));

@@ -1,4 +1,4 @@
-//! The console: all of it comes from here, its login is that of any web page, and a real browser can use it.
+//! Console: it loads nothing from other hosts, its login is that of any web page, and a real browser can use it.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::{
     webdriver::{Chromium, Script},
 };
 
-/// The application that every installation has.
+/// Application of the console, present in every installation.
 const CONSOLE: Application = Application {
     client_id: "console",
     secret: None,
@@ -18,7 +18,7 @@ const CONSOLE: Application = Application {
     scopes: &["operations", "openid", "email"],
 };
 
-/// The words between each `before` of `text` and the next quotation mark.
+/// Returns the texts between each `before` and the next quotation mark.
 fn quoted(text: &str, before: &str) -> Vec<String> {
     text.split(before).skip(1).filter_map(|rest| rest.split('"').next()).map(str::to_owned).collect()
 }
@@ -39,12 +39,12 @@ async fn the_console_needs_nothing_from_elsewhere_and_nothing_inline() {
                 && !policy.contains("unsafe"),
             "{path}"
         );
-        // What others wrote is not searched for words; browsers hold it to the policy all the same.
+        // Third-party code is not searched for these words; browsers apply the policy to it anyway.
         if path.contains("openchemlib") {
             continue;
         }
         for inline in ["innerHTML", " style=\"", " onclick=\"", "<style>", "eval("] {
-            // What reads and writes drawings as files of their own knows their style sheets.
+            // Code that reads and writes drawings as files handles their style sheets.
             let is_of_files =
                 inline == "<style>" && ["/console/picture.js", "/console/takeaway.js"].contains(&&*path);
             assert!(is_of_files || !file.text.contains(inline), "{inline} in {path}");
@@ -221,7 +221,7 @@ async fn who_logs_in_at_the_console_is_asked_for_nothing_more_and_gets_what_the_
     }
 }
 
-/// Logs in on the page that the console led to.
+/// Logs in on the page to which the console redirected.
 pub async fn log_in(browser: &Chromium, email: &str) {
     browser.wait_for_title("Log in · Retort").await;
     browser.type_into("#email", email).await;

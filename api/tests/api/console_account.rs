@@ -1,4 +1,5 @@
-//! The part "Account" in a real browser, and the page of the authorization server behind it: organisation, logins, tokens for scripts.
+//! Account view in a real browser, and the authorization server's page behind it: organisation, logins, tokens for
+//! scripts.
 
 use crate::{
     console_plan::{breaks_no_rule, no_complaint, stage},

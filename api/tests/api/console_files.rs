@@ -1,4 +1,4 @@
-//! Files that people choose in the console, in a real browser: of every usual kind, and hostile ones.
+//! Files chosen by users in the console, in a real browser: all usual kinds, and hostile ones.
 
 use serde_json::json;
 
@@ -76,7 +76,7 @@ async fn hostile_files_are_read_as_far_as_they_say_something_and_harm_nothing() 
     let unmatched = "its quotation marks do not match";
     let no_molfile = "1 this molfile cannot be read".to_owned();
     let cases = [
-        // A sign of inches opens nothing that would swallow the lines up to the next one.
+        // An inch sign opens no quotation that would swallow the lines up to the next one.
         (
             table("CCO,5\" pipe\nCCN,x\nCCC,6\" pipe\n"),
             "a.csv",

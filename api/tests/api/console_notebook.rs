@@ -1,4 +1,4 @@
-//! What somebody finds again in the console: routes that are kept, and searches.
+//! Saved work in the console: kept routes, and searches.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use crate::{
 const ROUTES: &str = "/synth/v1/routes";
 const PLANS: &str = "/synth-batches/v1/plans";
 
-/// Writes into a field and leaves it.
+/// Types into a field and leaves it.
 async fn fill(browser: &Chromium, field: &str, text: &str) {
     let (field, text) = (json!(field), json!(text));
     browser
@@ -23,7 +23,7 @@ async fn fill(browser: &Chromium, field: &str, text: &str) {
         .await;
 }
 
-/// The items of the list, when it has `many`.
+/// Waits until the list has `many` items and returns them.
 async fn items(service: &Service, path: &str, many: usize) -> Vec<Value> {
     for _ in 0..400 {
         let answer = service.get(path).await;
@@ -153,7 +153,7 @@ async fn a_search_is_found_again_by_its_address_asks_the_same_again_and_is_delet
     let id = stored["id"].as_str().unwrap().to_owned();
     browser.until(&format!("return location.hash === '#/plan/{id}'")).await;
 
-    // As somebody who is sent the address, with another draft.
+    // Simulates a user who receives the link and has another draft.
     browser.put("search_smiles", "CCO").await;
     browser.put("amount_mmol", "7").await;
     browser.go("#/notebook").await;

@@ -1,4 +1,5 @@
-//! The console's other parts in a real browser: the way between them, samples, batches, models, the account, the link and the tour.
+//! Other views of the console in a real browser: navigation, samples, batches, models, the account, the link and the
+//! tour.
 
 use std::time::Duration;
 
@@ -14,20 +15,20 @@ use crate::{
     webdriver::{Chromium, Script},
 };
 
-/// What would be saved is kept in the page instead, by its name.
+/// Script that captures saved files in the page, by name.
 const KEEP_FILES: &str = "
     window.saved = {}; const blobs = new Map();
     URL.createObjectURL = (blob) => { const key = `blob:${blobs.size}`; blobs.set(key, blob); return key; };
     HTMLAnchorElement.prototype.click = function () { blobs.get(this.href).text().then((text) => { window.saved[this.download] = text; }); };";
 
-/// The file of this name, once it was taken away.
+/// Returns the captured file of this name, once it was exported.
 async fn saved(browser: &Chromium, name: &str) -> String {
     let name = json!(name);
     browser.until(&format!("return typeof window.saved[{name}] === 'string'")).await;
     browser.run(&format!("return window.saved[{name}]")).await.as_str().unwrap().to_owned()
 }
 
-/// Stores a sample of these molecules as a worker does; its id.
+/// Stores a sample of these molecules as a worker does; returns its id.
 async fn store_sample(service: &Service, smiles: &[String]) -> String {
     let id = sample_id(1);
     sqlx::query(
@@ -63,7 +64,7 @@ async fn parts_are_reached_by_links_and_the_back_button_and_keep_what_they_knew(
     browser.run("history.go(-2)").await;
     browser.wait_for_title("Retort").await;
     let kept = browser.run("return document.getElementById('search_smiles').value").await;
-    // Whoever comes back from the login is where they wanted to be.
+    // After the login the user is back at the requested view.
     browser.open(&format!("{}/?again#/models", service.base)).await;
     browser.wait_for_title("Models · Retort").await;
     let card = browser.text(".models .card").await;
@@ -108,7 +109,7 @@ async fn molecules_are_drawn_measured_sieved_ticked_and_taken_away() {
     browser.put("part", "").await;
     browser.put("molecular_weight_from", "").await;
     browser.until("return document.querySelectorAll('.cell').length === 6").await;
-    // Space ticks the molecule where the keys have led.
+    // Space ticks the molecule that the arrow keys have focused.
     browser.type_into(".gallery", "\u{e014} \u{e014} ").await;
     let said = browser.wait_for_text(".sampled .found p", |text| text.contains("ticked")).await;
     let buttons = "[...document.querySelectorAll('.sampled .tools button')]";
@@ -162,7 +163,7 @@ async fn of_ten_thousand_molecules_only_those_in_sight_are_in_the_page() {
     no_complaint(&browser).await;
 }
 
-/// Types into the field that a selector finds.
+/// Types into the field that matches a selector.
 async fn put_into(browser: &Chromium, selector: &str, text: &str) {
     let act = "field.value = text; field.dispatchEvent(new Event('input'))";
     browser
@@ -174,7 +175,7 @@ async fn put_into(browser: &Chromium, selector: &str, text: &str) {
         .await;
 }
 
-/// Every plan of the installation has its result.
+/// Stores the result of the plan for `smiles`.
 async fn complete(service: &Service, smiles: &str) {
     let id: String = sqlx::query_scalar("select id from plans where search_smiles = $1")
         .bind(smiles)
@@ -202,7 +203,7 @@ async fn a_batch_is_read_stored_followed_sorted_opened_and_deleted() {
     browser.wait_for_text(".batch .counts", |text| text == "3 molecules: 3 waiting").await;
     complete(&service, "CCO").await;
     browser.wait_for_text(".batch .counts", |text| text == "3 molecules: 1 done, 2 waiting").await;
-    // Lines are made anew when there is news of them.
+    // Lines are rendered again on every update.
     browser.until("return document.querySelector(\".lines [aria-rowindex='3']\")?.textContent.includes('2 routes') === true").await;
     browser.screenshot("batch").await;
     browser.run("document.querySelector('.price .sorts').click()").await;
@@ -307,7 +308,7 @@ async fn no_rule_of_wcag_that_a_program_can_check_is_broken_in_any_part() {
         browser.go(part).await;
         browser.until(&format!("return document.querySelector({}) !== null", json!(is_there))).await;
         breaks_no_rule(&browser).await;
-        // Nothing is wider than a small telephone.
+        // No element is wider than a small phone.
         browser.resize(360, 800).await;
         let beyond = browser.run("return document.documentElement.scrollWidth - innerWidth").await;
         assert!(beyond.as_i64().unwrap() <= 0, "{part}: {beyond}");
@@ -337,7 +338,7 @@ async fn the_catalogue_is_searched_and_what_is_found_is_planned() {
     browser.run("[...document.querySelectorAll('.block a')].find((one) => one.textContent === 'Similar ones').click()").await;
     browser.wait_for_text(".block", |text| text.contains("like Nc1ccc(O)cc1 to 0.3")).await;
     let typed = browser.run("return document.getElementById('sought').value").await;
-    // An address is a search as well, of any kind and for any region.
+    // An address can hold a search of any kind and region.
     browser.go("#/catalogue/substructure/%5B%236%5DBr/DE").await;
     let part = browser.wait_for_text(".block", |text| text.contains("with [#6]Br")).await;
     browser.go("#/catalogue/number/EN300/anywhere").await;

@@ -1,4 +1,4 @@
-//! The console's part "Plan" in a real browser: from the login to a route on the screen, and what may go wrong on the way.
+//! Plan view of the console in a real browser: from the login to a displayed route, and possible failures on the way.
 
 use std::collections::BTreeSet;
 
@@ -13,10 +13,10 @@ use crate::{
     webdriver::{Chromium, Script},
 };
 
-/// Imatinib, to which the routes lead that the searcher answers by `max_depth`.
+/// Imatinib, the target of the routes that the test searcher returns by `max_depth`.
 const TARGET: &str = "CN1CCN(Cc2ccc(cc2)C(=O)Nc2ccc(C)c(Nc3nccc(n3)-c3cccnc3)c2)CC1";
 
-/// A service, and a browser whose person has logged in; `None` where there is no browser.
+/// Starts a service, and a browser that is logged in; `None` if there is no browser.
 pub async fn stage() -> Option<(Service, Chromium)> {
     let browser = match Chromium::start(Script::On).await {
         Ok(browser) => browser,
@@ -33,7 +33,7 @@ pub async fn stage() -> Option<(Service, Chromium)> {
     Some((service, browser))
 }
 
-/// Searches for routes of the kind that `depth` stands for.
+/// Searches for routes of the kind that `depth` selects.
 pub async fn find_routes(browser: &Chromium, depth: &str) {
     browser.put("search_smiles", TARGET).await;
     for (field, text) in [("max_depth", depth), ("max_backbone_groups", "100")] {
@@ -73,7 +73,8 @@ async fn a_chemist_sees_routes_chooses_one_and_what_is_known_of_its_parts() {
 
     assert_eq!(found, "10");
     assert!(summary.contains("steps · longest branch") && summary.contains("for 1 mmol"), "{summary}");
-    // An amide formation and an N-alkylation make a bond each; what a ring synthesis makes is not certain, and is not marked.
+    // An amide formation and an N-alkylation form one bond each. The bonds that a ring synthesis forms are uncertain,
+    // and are not marked.
     assert_eq!((steps, molecules > steps, marked), (6, true, 2));
     assert!(target.contains("493.62 Da"), "{target}");
     assert!(step.contains("Precedents") && step.contains("Solvents") && step.contains(">>"), "{step}");
@@ -87,7 +88,7 @@ async fn routes_are_sorted_filtered_ordered_and_taken_away() {
     let Some((_service, browser)) = stage().await else { return };
     find_routes(&browser, "46").await;
     browser.wait_for_text("#route_count", |text| text == "10").await;
-    // What would be saved is looked at instead.
+    // Captures saved files instead of saving them.
     browser
         .run(
             "window.saved = {}; const blobs = new Map(); URL.createObjectURL = (blob) => { const key = `blob:${blobs.size}`; blobs.set(key, blob); return key; }; \
@@ -147,7 +148,7 @@ async fn routes_are_sorted_filtered_ordered_and_taken_away() {
     no_complaint(&browser).await;
 }
 
-/// Boxes of a drawing that lie on others: words on words, words on structures, structures on structures.
+/// Script that finds overlapping boxes in a drawing: text on text, text on structures, structures on structures.
 const COLLISIONS: &str = "
     const parts = [...document.querySelectorAll('.view text.caption, .view .class, .view .agents, .view .molecule > .formula')];
     const boxes = parts.map((part) => [part.textContent, part.getBoundingClientRect()]);
@@ -212,7 +213,7 @@ async fn what_strangers_wrote_is_text_and_their_links_lead_nowhere() {
     }
     assert_eq!(browser.title().await, "Retort");
     assert_eq!(count(&browser, "#results a[href], #results img, #results script").await, 0);
-    // An answer to something else than was asked for is not stored.
+    // A result for another request is not stored.
     let refusal = browser.complaints().await;
     assert!(refusal.iter().all(|line| line["message"].as_str().unwrap().contains("/plans")), "{refusal:?}");
 }
@@ -263,7 +264,7 @@ async fn a_search_that_is_stopped_is_cancelled_and_one_without_a_route_says_why(
     until(1).await;
     browser.click("#stop").await;
     let stopped = browser.wait_for_text("#notice", |text| !text.is_empty()).await;
-    // A route that was told before has taken the place of the form.
+    // An earlier progress event has replaced the form by a route.
     browser
         .run("const change = document.getElementById('change'); if (!change.hidden) change.click();")
         .await;
@@ -277,9 +278,9 @@ async fn a_search_that_is_stopped_is_cancelled_and_one_without_a_route_says_why(
     no_complaint(&browser).await;
 }
 
-/// What has axe-core check the page, and tells what it found.
+/// Builds the script that runs axe-core and returns its findings.
 fn axe_check(axe: &str) -> String {
-    // The letters of a structure are a picture, which its name says as SMILES, and no label.
+    // The letters of a structure are part of a picture. Its accessible name is the SMILES, so they are no label.
     format!(
         "{axe}; const done = arguments[arguments.length - 1]; \
          axe.run({{ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'], rules: {{ 'label-content-name-mismatch': {{ enabled: false }} }} }}).then((found) => \
@@ -287,8 +288,8 @@ fn axe_check(axe: &str) -> String {
     )
 }
 
-/// Demands that the page, as it is now, breaks none of the rules that axe-core checks. `AXE` names the file `axe.min.js` of that npm
-/// package, which `.ci/run` brings.
+/// Asserts that the page in its present state violates no rule of axe-core. `AXE` names the file `axe.min.js` of that
+/// npm package, which `.ci/run` provides.
 pub async fn breaks_no_rule(browser: &Chromium) {
     let Ok(axe) = std::env::var("AXE") else {
         return skip("axe", "AXE names no axe.min.js: npm pack axe-core");

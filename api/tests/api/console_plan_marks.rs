@@ -1,4 +1,5 @@
-//! What is asked of routes in the console: bonds and atoms marked in the target, lists of classes, molecules and blocks.
+//! Route constraints in the console: bonds and atoms marked in the target, lists of reaction classes, molecules and
+//! building blocks.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +10,10 @@ use crate::{
     webdriver::Chromium,
 };
 
-/// Keeps what the page asks the service for, but for what it has it store; it is sent all the same.
+/// Script that records the requests of the page, except those that store plans, and sends them unchanged.
 pub const LISTEN: &str = "const send = window.fetch; window.fetch = (address, how) => { if (how?.body?.startsWith?.('{') && !address.includes('/plans')) window.asked = JSON.parse(how.body); return send(address, how); };";
 
-/// Presses a key on what has the focus.
+/// Presses a key on the focused element.
 pub async fn press(browser: &Chromium, key: &str) {
     let key = json!(key);
     browser

@@ -1,4 +1,4 @@
-//! Routes in the console beside each other: compared, filtered, folded under their backbones, taken away as pictures.
+//! Several routes in the console: compared, filtered, folded under their backbones, exported as pictures.
 
 use serde_json::json;
 
@@ -102,7 +102,7 @@ async fn a_route_is_taken_away_as_a_sharp_picture() {
         )
         .await;
 
-    // On white paper, with the colours of nitrogen and of what a step makes.
+    // The picture has a white background, and the colours of nitrogen and of new bonds.
     assert_eq!(picture, json!(["route_1.png", true, 255, 255, true, true]));
     no_complaint(&browser).await;
 }

@@ -1,5 +1,5 @@
-//! Routes in the console while a search goes on: told by an event stream, whose own tests are those of the service. Here the events come
-//! when the test says so.
+//! Routes in the console during a search, delivered by an event stream. The service's own tests cover the stream;
+//! here the test sends the events.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,8 @@ use crate::{
     webdriver::Chromium,
 };
 
-/// Answers the page's search by events that `tell` sends and whose connection `lose` breaks; keeps where it was taken up again.
+/// Script that answers the page's search with events that `tell` sends, and breaks the connection on `lose`; it
+/// records where the stream was resumed.
 const STREAMS: &str = "
     const plain = window.fetch;
     window.resumed = [];
@@ -19,7 +20,7 @@ const STREAMS: &str = "
     } }), { headers: { 'content-type': 'text/event-stream; charset=utf-8', 'content-location': '/synth/v1/treesearch/one/events' } });
     window.fetch = async (address, how) => {
         if (address === '/synth/v1/treesearch') return stream(how.signal);
-        // Nobody but this page knows of the search.
+        // Only this page knows the search.
         if (address === '/synth-batches/v1/plans') return new Response('null', { status: 400 });
         if (address !== '/synth/v1/treesearch/one/events') return plain(address, how);
         window.resumed.push(how.headers['Last-Event-ID']);
@@ -32,7 +33,7 @@ async fn tell(browser: &Chromium, id: u32, event: &str, data: &Value) {
     browser.run(&format!("window.tell({id}, '{event}', {data})")).await;
 }
 
-/// What a stream says of each route of the recorded answer, as found: without what is to be ordered.
+/// Returns the routes of the recorded answer as progress events: without shopping lists.
 fn routes() -> Vec<Value> {
     let answer = recorded::answer(Kind::AsFound);
     let mut routes = Vec::new();

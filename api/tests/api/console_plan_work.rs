@@ -1,4 +1,4 @@
-//! Work on a route in the console: what it must not have again, what is at hand, steps by hand, and the way back.
+//! Editing of a route in the console: excluded parts, available materials, manual steps, and undo.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use crate::{
     webdriver::Chromium,
 };
 
-/// Presses the act of these words on what was chosen.
+/// Presses the button with this label for the selected element.
 pub async fn act(browser: &Chromium, words: &str) {
     let words = json!(words);
     browser
@@ -82,7 +82,7 @@ async fn a_menu_at_a_part_of_the_drawing_is_walked_by_keys() {
     no_complaint(&browser).await;
 }
 
-/// Answers as the service tells of single steps and of who sells what.
+/// Script that mocks the service's answers about single steps and vendors.
 pub const ONE_STEP: &str = "
     const plain = window.fetch;
     const answers = {
@@ -203,7 +203,7 @@ async fn a_block_is_replaced_by_another_that_gives_the_same_with_the_others() {
     no_complaint(&browser).await;
 }
 
-/// Two blocks that are like any; the second is no molecule to the worker.
+/// Script that returns two similar blocks; the worker refuses the second as an invalid molecule.
 const TWO_ALIKE: &str = "
     const plain = window.fetch;
     const block = (smiles, similarity) => ({ smiles, error: null, in_stock: true, building_block_idx: 7, price: 2.5, lead_time_days: 3, vendors: ['Acme'], offers: [], mw: 109.1, similarity });
@@ -243,7 +243,7 @@ async fn a_similar_block_gives_another_product_which_is_looked_at_kept_and_undon
     assert!(leads.as_str().unwrap().starts_with("#/plan/target/"), "{leads}");
     assert!(refused.contains("C1CC") && refused.contains("no molecule"), "{refused}");
     assert_eq!((title.as_str(), how.as_str()), ("By hand 1", "Route 1 with a similar block"));
-    // The worker of these tests makes the same of every block.
+    // The mock worker makes the same product from every block.
     assert_eq!(target, recorded::answer(Kind::AsFound).search_smiles);
     assert_eq!((back.as_str(), count_again.as_str()), ("Route 1", "10"));
     no_complaint(&browser).await;

@@ -1,4 +1,4 @@
-//! More requests at once than the service has places for.
+//! More simultaneous requests than the concurrency limit.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,7 +11,7 @@ use crate::support::{Answer, Service, add_operator, answer, claims};
 
 const SAMPLES: &str = "/generator/v1/samples";
 
-/// A service with one place.
+/// Setting for a service with one permit.
 const ONE: [(&str, &str); 1] = [("REQUESTS_AT_ONCE", "1")];
 
 fn list(service: &Arc<Service>) -> JoinHandle<Answer> {
@@ -19,7 +19,7 @@ fn list(service: &Arc<Service>) -> JoinHandle<Answer> {
     tokio::spawn(async move { service.get(SAMPLES).await })
 }
 
-/// Waits until `count` is what `query` counts.
+/// Waits until `query` counts `count`.
 async fn until(service: &Service, count: i64, query: &'static str) {
     for _ in 0..500 {
         let counted: i64 = sqlx::query_scalar(query).fetch_one(&service.pool).await.unwrap();
@@ -67,7 +67,7 @@ async fn who_waits_for_a_worker_or_sends_slowly_has_nobodys_place() {
     let service = Arc::new(Service::start_with(&ONE).await);
     let searching = Arc::clone(&service);
     let search = tokio::spawn(async move {
-        // Such a search is not answered before it is cancelled.
+        // This search is answered only when it is cancelled.
         let body = json!({ "search_smiles": "CCO", "max_depth": 47, "max_seconds": 60 });
         searching.post("/synth/v1/treesearch", &body.to_string()).await
     });
@@ -79,7 +79,7 @@ async fn who_waits_for_a_worker_or_sends_slowly_has_nobodys_place() {
          content-type: application/json\r\ncontent-length: 100\r\n\r\n{{"
     );
     slow.write_all(half.as_bytes()).await.unwrap();
-    // The ration of the account says that the request was let in.
+    // The account's rate limit shows that the request was admitted.
     until(&service, 1, "select count(*) from rate_limits where ration = 'samples-create'").await;
 
     let listed = service.get(SAMPLES).await;
@@ -98,7 +98,7 @@ async fn a_route_that_is_sent_slowly_or_checked_has_nobodys_place() {
             "{line} HTTP/1.1\r\nhost: retort\r\nauthorization: Bearer {token}\r\n\
              content-type: application/json\r\ncontent-length: 1000\r\n\r\n{{"
         );
-        // Who comes while another is let in is refused, and comes again.
+        // A connection that arrives during another's admission is refused, and tries again.
         loop {
             let mut stream = TcpStream::connect(service.base.trim_start_matches("http://")).await.unwrap();
             stream.write_all(half.as_bytes()).await.unwrap();
@@ -108,7 +108,7 @@ async fn a_route_that_is_sent_slowly_or_checked_has_nobodys_place() {
             }
         }
     }
-    // Targets that take seconds to be read, twenty times.
+    // Targets that take seconds to parse, twenty times.
     let smiles: Vec<String> =
         (0..3_000).map(|n| format!("C{}c1ccc(cc1)-c1ccccc1N", "C".repeat(n % 100))).collect();
     let body = Arc::new(json!({ "smiles": smiles, "parameters": { "engine": "toy_engine" } }).to_string());
@@ -129,7 +129,8 @@ async fn a_route_that_is_sent_slowly_or_checked_has_nobodys_place() {
             })
         })
         .collect();
-    // The rations of the account say that requests were let in; each has the place for the milliseconds that this takes.
+    // The account's rate limits show that requests were admitted; each holds a permit for the milliseconds that this
+    // takes.
     until(&service, 2, "select count(*) from rate_limits where ration in ('reads', 'treesearch')").await;
 
     let mut read = 0;

@@ -1,15 +1,15 @@
-//! The reference at `/docs`: all of it comes from here, and its document shows every answer.
+//! Reference at `/docs`: it loads nothing from other hosts, and its document shows every answer.
 
 use std::collections::BTreeSet;
 
 use crate::support::{Service, answer};
 
-/// The words between each `before` of `text` and the next quotation mark.
+/// Returns the texts between each `before` and the next quotation mark.
 fn quoted(text: &str, before: &str) -> Vec<String> {
     text.split(before).skip(1).filter_map(|rest| rest.split('"').next()).map(str::to_owned).collect()
 }
 
-/// What a browser loads or follows from `text`; places in the page itself are left out.
+/// Returns the addresses that a browser loads or follows from `text`, without anchors in the page itself.
 fn named(text: &str) -> Vec<String> {
     let modules = quoted(text, "from \"./").into_iter().map(|name| format!("/docs/{name}"));
     let links = [quoted(text, " src=\""), quoted(text, " href=\"")].concat();

@@ -1,19 +1,19 @@
-//! Reads streams of events as a client does.
+//! Test client for event streams.
 
 use reqwest::{RequestBuilder, Response};
 use serde_json::Value;
 
-/// An event: its number, its name and what it says.
+/// Event: its number, its name and its data.
 pub type Event = (i64, String, Value);
 
-/// A stream that is being read.
+/// Open event stream.
 pub struct Reader {
     response: Response,
     text: String,
 }
 
 impl Reader {
-    /// Of what `request` answers, which has to be a stream.
+    /// Opens the stream that `request` returns; panics if the answer is no stream.
     pub async fn of(request: RequestBuilder) -> Self {
         let response = request.header("accept", "text/event-stream").send().await.unwrap();
         assert_eq!(response.status(), 200);
@@ -21,17 +21,17 @@ impl Reader {
         Self { response, text: String::new() }
     }
 
-    /// A header of the answer, empty where it has none.
+    /// Returns a header of the answer; empty if absent.
     pub fn header(&self, name: &str) -> &str {
         self.response.headers().get(name).map_or("", |value| value.to_str().unwrap())
     }
 
-    /// Where the stream is gone on with.
+    /// Returns the address at which the stream is resumed.
     pub fn location(&self) -> String {
         self.header("content-location").to_owned()
     }
 
-    /// The next event; `None` at the stream's end, however it ends.
+    /// Returns the next event; `None` at the end of the stream, however it ends.
     pub async fn next(&mut self) -> Option<Event> {
         loop {
             if let Some((block, rest)) = self.text.split_once("\n\n") {
@@ -47,7 +47,7 @@ impl Reader {
         }
     }
 
-    /// All that is left.
+    /// Returns all remaining events.
     pub async fn rest(mut self) -> Vec<Event> {
         let mut events = Vec::new();
         while let Some(event) = self.next().await {
@@ -57,7 +57,7 @@ impl Reader {
     }
 }
 
-/// What a block of lines says; `None` for a sign of life.
+/// Parses a block of lines; `None` for a keep-alive comment.
 fn read(block: &str) -> Option<Event> {
     let field = |name: &str| block.lines().find_map(|line| line.strip_prefix(name)).map(str::trim_start);
     let data = field("data:")?;

@@ -1,4 +1,4 @@
-//! The database frozen or half-open, by way of a proxy: everybody is answered by the deadline.
+//! Frozen or half-open database, simulated by a proxy: every request is answered by its deadline.
 
 use std::time::{Duration, Instant};
 
@@ -10,13 +10,13 @@ use crate::{
     support::{Answer, Service, answer, claims},
 };
 
-/// What requests may take here.
+/// Request timeout in these tests.
 const REQUEST: Duration = Duration::from_secs(3);
 
-/// On top of a deadline: an answer's way on a machine that does much else.
+/// Tolerance beyond a deadline for the answer's transfer on a busy machine.
 const WAY: Duration = Duration::from_secs(1);
 
-/// A service with a second API, whose way to the database can be frozen.
+/// Service with a second API process whose connection to the database can be frozen.
 struct Stage {
     service: Service,
     proxy: Proxy,
@@ -47,7 +47,7 @@ impl Stage {
         answer(self.request(Method::GET, "/generator/v1/samples")).await
     }
 
-    /// Asks until a list is answered.
+    /// Repeats the request until a list is returned.
     async fn until_a_list_is_answered(&self) {
         for _ in 0..200 {
             if self.list().await.status == 200 {
@@ -69,7 +69,7 @@ fn assert_unavailable(answer: &Answer) {
 async fn while_the_database_is_frozen_nobody_waits_for_another_and_after_it_all_is_well() {
     let stage = Stage::set().await;
     stage.until_a_list_is_answered().await;
-    // What is remembered of accounts and revocations is forgotten, so that everybody has to ask.
+    // Clears the caches of accounts and revocations, so that every request must query the database.
     sqlx::query("select pg_notify('retort_identity', 'revocations'), pg_notify('retort_identity', $1)")
         .bind(&stage.service.account)
         .execute(&stage.service.pool)
@@ -125,7 +125,7 @@ async fn while_the_database_is_frozen_logins_and_probes_are_answered_in_their_ow
 #[tokio::test(flavor = "multi_thread")]
 async fn a_search_is_answered_at_its_deadline_though_its_outcome_cannot_be_read() {
     let stage = Stage::set().await;
-    // A worker that lives and never works.
+    // A worker that is alive and takes no job.
     sqlx::query("insert into live_workers (name, queue, slots, last_seen) values ('w', 'search', 1, now() + interval '1 hour')")
         .execute(&stage.service.pool)
         .await
@@ -152,7 +152,7 @@ async fn a_search_is_answered_at_its_deadline_though_its_outcome_cannot_be_read(
     let asked = Instant::now();
     let (search, ()) = tokio::join!(search, frozen);
 
-    // `max_seconds` and the slack, not the longest search that there may be.
+    // The limit is `max_seconds` plus slack, not the longest search allowed.
     assert!(asked.elapsed() < Duration::from_secs(1 + 3) + WAY, "{:?}", asked.elapsed());
     assert_eq!(search.status, 504, "{search:?}");
     assert_eq!(search.faults(), [(String::new(), "deadline_passed".to_owned())]);

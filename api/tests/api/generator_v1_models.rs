@@ -1,4 +1,4 @@
-//! Models, and samples that are deleted: the extensions of the contract.
+//! Models, and deletion of samples: extensions of the contract.
 
 use contract::scope;
 use reqwest::Method;
@@ -86,7 +86,7 @@ async fn a_model_is_online_idle_or_offline_as_samplers_have_it() {
     };
     set("insert into reservoir_models (model_id) values ('gone_model')").await;
 
-    // The sampler keeps nothing ready: what is asked for is drawn, always.
+    // The sampler has no reservoir, so every sample is drawn.
     let keeps_none = status("druglike_gru").await;
     set("update live_workers set ready_target = 500 where queue = 'sample'").await;
     let nothing_ready = status("druglike_gru").await;

@@ -1,4 +1,4 @@
-//! Samples that nobody waits for, and the short form of those that somebody does.
+//! Asynchronous samples, and the short form of interactive ones.
 
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ use crate::support::{Answer, Service, add_account, answer, claims, complete_orde
 const SAMPLES: &str = "/generator/v1/samples";
 
 impl Service {
-    /// Asks for a sample with these preferences.
+    /// Requests a sample with these preferences.
     async fn order(&self, body: &str, prefer: &str) -> Answer {
         let request = self.request(Method::POST, SAMPLES).await.header("prefer", prefer);
         answer(request.header("content-type", "application/json").body(body.to_owned())).await
     }
 
-    /// The sample as soon as it stands so.
+    /// Polls the sample until it has this status, and returns it.
     pub async fn standing(&self, id: &str, status: &str) -> Value {
         for _ in 0..500 {
             let sample = self.get(&format!("{SAMPLES}/{id}")).await;
@@ -54,7 +54,7 @@ async fn who_comes_back_for_a_sample_is_told_at_once_where_it_will_be() {
     });
     assert_eq!(sample, expected);
     assert_eq!(service.get(&format!("{SAMPLES}/{id}")).await.json(), expected);
-    // A list holds what is there.
+    // A list holds only completed samples.
     assert_eq!(service.get(SAMPLES).await.json()["data"], json!([]));
 
     complete_order(&mut service.pool.acquire().await.unwrap(), &id).await.unwrap();

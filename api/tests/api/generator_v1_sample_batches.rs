@@ -1,5 +1,5 @@
-//! Sample batches: many molecules asked for at once. Samplers that make their chunks are in `worker/tests/worker/order.rs` and in
-//! `ops/tests/processes/sample_batches.rs`.
+//! Sample batches: many molecules in one request. Samplers that make their chunks are tested in
+//! `worker/tests/worker/order.rs` and in `ops/tests/processes/sample_batches.rs`.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ const BATCHES: &str = "/generator/v1/sample-batches";
 const SAMPLES: &str = "/generator/v1/samples";
 
 impl Service {
-    /// Stores a batch and gives its id.
+    /// Stores a batch and returns its id.
     async fn sample_batch(&self, size: u32) -> String {
         let answer =
             self.post(BATCHES, &json!({ "size": size, "model_id": "druglike_gru" }).to_string()).await;
@@ -18,7 +18,7 @@ impl Service {
         answer.json()["id"].as_str().unwrap().to_owned()
     }
 
-    /// The chunk of a batch at this place.
+    /// Returns the chunk at this position of a batch.
     async fn chunk(&self, batch: &str, place: i32) -> String {
         sqlx::query_scalar("select id from sample_orders where batch_id = $1 and place = $2")
             .bind(batch)
@@ -32,7 +32,7 @@ impl Service {
         complete_order(&mut self.pool.acquire().await.unwrap(), chunk).await.unwrap();
     }
 
-    /// How a batch stands, and how many of its chunks are made and have failed.
+    /// Returns the status of a batch, and its numbers of completed and failed chunks.
     async fn stands(&self, batch: &str) -> Value {
         let batch = self.get(&format!("{BATCHES}/{batch}")).await.json();
         json!([batch["status"], batch["completed_chunks"], batch["failed_chunks"]])
@@ -155,7 +155,7 @@ async fn batches_are_listed_for_who_may_read_them_and_changed_by_who_asked() {
     let mut batches = Vec::new();
     for size in 1..4 {
         batches.push(service.sample_batch(size).await);
-        // Ids are in the order of milliseconds.
+        // Ids sort by their milliseconds.
         tokio::time::sleep(std::time::Duration::from_millis(2)).await;
     }
     let list = async |account: &str, query: &str| {

@@ -1,4 +1,4 @@
-//! Samples that are asked for properly.
+//! Valid sample requests.
 
 use std::{io::Read, time::Duration};
 
@@ -155,7 +155,7 @@ async fn who_asks_for_json_gets_json_however_it_is_compressed() {
 async fn without_a_name_the_first_default_model_that_lives_serves() {
     let cases = [
         ("druglike_gru,stingy_model", 200, json!("druglike_gru")),
-        // It takes the job, and gives less than was asked for.
+        // The sampler takes the job, and returns fewer molecules than requested.
         ("stingy_model,druglike_gru", 500, json!(null)),
         ("absent_model,druglike_gru", 200, json!("druglike_gru")),
         ("absent_model", 503, json!(null)),

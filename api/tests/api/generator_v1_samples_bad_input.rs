@@ -1,4 +1,4 @@
-//! Samples that are asked for badly: every fault, in one answer, in Pydantic's words.
+//! Invalid sample requests: every fault, in one answer, in Pydantic's words.
 
 use reqwest::Method;
 use serde_json::json;
@@ -125,7 +125,7 @@ async fn a_body_over_a_mebibyte_is_413_however_it_is_framed() {
     assert_eq!(endless(&service).await, "HTTP/1.1 413 Payload Too Large");
 }
 
-/// The status line for a body in chunks that never ends.
+/// Returns the status line for a chunked body that never ends.
 async fn endless(service: &Service) -> String {
     let mut socket = TcpStream::connect(service.base.trim_start_matches("http://")).await.unwrap();
     let token = service.token(claims(&service.account)).await;
@@ -137,7 +137,7 @@ async fn endless(service: &Service) -> String {
     let (mut from, mut to) = socket.split();
     let chunk = format!("10000\r\n{}\r\n", " ".repeat(0x10000));
     let send = async {
-        // Ends when the service has heard enough and closes.
+        // Ends when the service has read enough and closes the connection.
         while to.write_all(chunk.as_bytes()).await.is_ok() {}
     };
     let mut answer = [0; 1024];

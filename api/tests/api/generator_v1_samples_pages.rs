@@ -1,8 +1,9 @@
-//! Pages of samples while others are being stored and deleted: whatever the order in which transactions begin, commit and are
-//! given up, whatever the sizes of the pages and the direction.
+//! Pages of samples during concurrent inserts and deletions: for any order in which transactions begin, commit and
+//! roll back, and for any page size and direction.
 //!
-//! Chance decides what happens next, and locks when: a transaction stores its sample and stays open until it is told to end,
-//! readers go on by themselves. Each round has a seed, which a failure names; `RETORT_COMPLETE` has many more of them.
+//! A random generator picks the next step, and locks decide its time. A transaction stores its sample and stays open
+//! until it receives the signal to end; readers run independently. Each round has a seed, which a failure prints;
+//! `RETORT_COMPLETE` runs many more rounds.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -22,35 +23,35 @@ use crate::support::{Service, add_account, answer};
 
 const SAMPLES: &str = "/generator/v1/samples";
 
-/// What happens in a round, and how many transactions are open at the same time.
+/// Steps of a round, and the number of transactions open at the same time.
 const STEPS: usize = 150;
 const OPEN: usize = 6;
-/// Those who walk to the oldest sample again and again, in a round.
+/// Readers per round that page to the oldest sample again and again.
 const WALKERS: usize = 2;
 
 fn rounds() -> u64 {
     if std::env::var_os("RETORT_COMPLETE").is_some() { 100 } else { 4 }
 }
 
-/// What is true, as far as somebody has been told.
+/// Acknowledged state of the database.
 #[derive(Default)]
 struct Truth {
-    /// Samples whose commit was acknowledged, and their places in lists.
+    /// Samples whose commit was acknowledged, with their places in lists.
     stored: BTreeMap<String, i64>,
-    /// Those that are being deleted or were.
+    /// Samples whose deletion has begun or ended.
     leaving: BTreeSet<String>,
-    /// Whether nothing will be stored or deleted any more.
+    /// Set when no more samples will be stored or deleted.
     over: bool,
 }
 
 impl Truth {
-    /// Those that everybody has to see.
+    /// Returns the samples that every reader must see.
     fn there(&self) -> BTreeSet<String> {
         self.stored.keys().filter(|id| !self.leaving.contains(*id)).cloned().collect()
     }
 }
 
-/// Everything that those who take part in a round share.
+/// State shared by all tasks of a round.
 #[derive(Clone)]
 struct Stage {
     service: Arc<Service>,
@@ -58,7 +59,7 @@ struct Stage {
     truth: Arc<Mutex<Truth>>,
 }
 
-/// A page of the list.
+/// Page of the list.
 struct Page {
     ids: Vec<String>,
     has_more: bool,
@@ -69,7 +70,7 @@ impl Stage {
         at(&mut self.truth.lock().unwrap())
     }
 
-    /// A page, newest first; `None` where the sample that the query names has been deleted.
+    /// Fetches a page, newest first; `None` if the sample that the query names has been deleted.
     async fn page(&self, limit: usize, query: &str) -> Option<Page> {
         let url = format!("{}{SAMPLES}?limit={limit}{query}", self.service.base);
         let answer = answer(self.service.http.get(url).bearer_auth(&self.token)).await;
@@ -93,8 +94,8 @@ impl Stage {
         Some(Page { ids, has_more })
     }
 
-    /// Goes from page to page as long as `goes_on` says so; gives what it saw in the order in which it saw it. Where the
-    /// sample that it had come to is deleted, it goes on from the last one before that is not.
+    /// Pages as long as `goes_on` returns true; returns the samples seen, in order. If the cursor's sample is
+    /// deleted, it continues from the last one before it that is not.
     async fn travel(
         &self,
         rng: &mut StdRng,
@@ -136,7 +137,7 @@ impl Direction {
     }
 }
 
-/// Nothing twice, and all that is known of it in the order of its places.
+/// Asserts that no sample is repeated, and that all known ones are in the order of their places.
 fn is_in_order(stage: &Stage, seen: &[String], direction: Direction) {
     assert_eq!(BTreeSet::from_iter(seen).len(), seen.len(), "one twice: {seen:?}");
     let places: Vec<i64> =
@@ -144,7 +145,8 @@ fn is_in_order(stage: &Stage, seen: &[String], direction: Direction) {
     assert!(places.is_sorted_by(|a, b| (a < b) == (direction == Direction::Newer)), "{seen:?} at {places:?}");
 }
 
-/// Who walks from the newest sample to the oldest sees every sample that was stored before, and none twice.
+/// Asserts that a reader who pages from the newest sample to the oldest sees every sample stored before, and none
+/// twice.
 async fn walk(stage: Stage, mut rng: StdRng) {
     while stage.look(|truth| !truth.over) {
         let there = stage.look(|truth| truth.there());
@@ -158,11 +160,11 @@ async fn walk(stage: Stage, mut rng: StdRng) {
     }
 }
 
-/// Who asks again and again for what came after the newest that they have sees every sample, and none twice.
+/// Asserts that a reader who polls for samples after its newest one sees every sample, and none twice.
 async fn follow(stage: Stage, mut rng: StdRng, first: String) {
     let over = Mutex::new(false);
     let goes_on = |page: &Page| {
-        // What is stored by the time of a request is in its answer and those that follow it.
+        // A sample stored before a request is in its answer or in a later page.
         let was_over = std::mem::replace(&mut *over.lock().unwrap(), stage.look(|truth| truth.over));
         !was_over || page.has_more
     };
@@ -175,14 +177,14 @@ async fn follow(stage: Stage, mut rng: StdRng, first: String) {
     assert!(missed.is_empty(), "{missed:?} were stored and not seen in {seen:?}");
 }
 
-/// How a transaction ends.
+/// End of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     Commit,
     GiveUp,
 }
 
-/// A transaction that stores a sample of `account`, says so, and stays open until it is told how to end.
+/// Runs a transaction that stores a sample of `account`, reports it, and stays open until it receives its end.
 async fn store(
     stage: Stage,
     pool: PgPool,
@@ -220,7 +222,7 @@ async fn delete(stage: &Stage, rng: &mut StdRng) {
     sqlx::query("delete from samples where id = $1").bind(&id).execute(&stage.service.pool).await.unwrap();
 }
 
-/// Transactions that begin and end in an order of chance.
+/// Starts and ends transactions in random order.
 async fn happen(stage: &Stage, rng: &mut StdRng, accounts: &[String]) {
     let options = (*stage.service.pool.connect_options()).clone();
     let pool = PgPoolOptions::new().max_connections(OPEN as u32).connect_with(options).await.unwrap();
@@ -240,7 +242,7 @@ async fn happen(stage: &Stage, rng: &mut StdRng, accounts: &[String]) {
         } else if rng.random_bool(0.15) {
             delete(stage, rng).await;
         } else if !open.is_empty() {
-            // None of those that have stored is waited for by a reader for ever: one is told to end each time.
+            // A reader must not wait for ever for a stored sample, so each step ends one transaction.
             if inserted.is_empty() {
                 inserted.push(stored.recv().await.unwrap());
             }
@@ -257,7 +259,8 @@ async fn happen(stage: &Stage, rng: &mut StdRng, accounts: &[String]) {
     }
 }
 
-/// At rest every page in either direction is a piece of the list, and says rightly whether there are more.
+/// Asserts, without concurrent changes, that every page in either direction is a section of the list and has the
+/// right `has_more`.
 async fn is_paged(stage: &Stage, rng: &mut StdRng, first: String) {
     let there = stage.look(|truth| truth.there());
     let mut list: Vec<(i64, String)> =

@@ -1,4 +1,4 @@
-//! Offers of a private vendor in what somebody stored while their organisation saw it.
+//! Private vendor's offers in resources that an account stored while its organisation could see them.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -8,7 +8,8 @@ use crate::support::{Service, add_account, answer, complete_plan, join_one_organ
 const PLANS: &str = "/synth-batches/v1/plans";
 const ROUTES: &str = "/synth/v1/routes";
 
-/// The service where the account and a colleague are of an organisation that alone sees the offers of `Acme`; the colleague.
+/// Starts a service whose account and a colleague belong to an organisation that alone sees the offers of `Acme`;
+/// returns the colleague too.
 async fn stage() -> (Service, String) {
     let service = Service::start_without_workers(&[]).await;
     let colleague = add_account(&service.pool, "colleague@example.org").await;
@@ -39,19 +40,19 @@ impl Service {
     }
 }
 
-/// The vendors of the offers.
+/// Returns the vendors of the offers.
 fn vendors(offers: &Value) -> Vec<&str> {
     offers.as_array().unwrap().iter().map(|offer| offer["vendor_name"].as_str().unwrap()).collect()
 }
 
-/// What a route's standing says of offers.
+/// Returns the fields of a route's standing that depend on offers.
 fn of_offers(standing: &Value) -> [&Value; 3] {
     ["cost_usd_per_mol", "lead_time_days", "shopping_list"].map(|field| &standing[field])
 }
 
 const NOTHING: [&Value; 3] = [&Value::Null; 3];
 
-/// What figures say of offers.
+/// Returns the figures that depend on offers.
 fn figures(of: &Value) -> (Value, Value, bool) {
     let figures = &of["figures"];
     (figures["price_usd"].clone(), figures["lead_time_days"].clone(), figures["steps"] == 2)
@@ -117,7 +118,7 @@ async fn whoever_leaves_an_organisation_reads_no_offers_of_its_vendors_in_the_ro
         kept.json()["id"].as_str().unwrap().to_owned()
     };
     let kept = keep(body(&route, &found["pricing_annotations"])).await;
-    // The list alone names the vendor, as where the offers were not sent along.
+    // Only the shopping list names the vendor, as when the client sent no offers.
     let order = json!({ "vendor_name": "Acme", "total_usd": 31.5, "lead_time_days": 4.0, "items": [] });
     route["graph"]["shopping_list"]["vendors"] = json!([order]);
     let listing = keep(body(&route, &json!([]))).await;

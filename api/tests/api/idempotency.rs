@@ -1,4 +1,4 @@
-//! Requests that are sent again with their `Idempotency-Key`.
+//! Repeated requests with their `Idempotency-Key`.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ fn plan(smiles: &str) -> Value {
     json!({ "parameters": { "search_smiles": smiles, "engine": "toy_engine" } })
 }
 
-/// What may be created, and the table of it.
+/// Lists the resources that can be created, with their tables.
 fn creations() -> [(&'static str, Value, &'static str); 5] {
     let found: Value = serde_json::from_slice(include_bytes!("../golden/treesearch_result.json")).unwrap();
     let route = found["route_hierarchy"]["2"]["b0123456789abcdef"][0][0].clone();

@@ -1,5 +1,5 @@
-//! Who sees whose samples: random worlds of accounts, organisations and samples, looked at through every operation
-//! and every cursor by every account.
+//! Visibility of samples: random worlds of accounts, organisations and samples, read by every account through every
+//! operation and cursor.
 
 use futures::future::join_all;
 use proptest::{
@@ -15,21 +15,21 @@ use crate::support::{Answer, Service, answer, claims};
 
 const SAMPLES: &str = "/generator/v1/samples";
 
-/// Worlds that are tried; each is some hundred requests.
+/// Number of random worlds; each takes some hundred requests.
 const WORLDS: u32 = 20;
 
 const ORGANISATIONS: usize = 2;
 
-/// What a world is made of, by numbers.
+/// Description of a world by indices.
 #[derive(Debug, Clone)]
 struct Plan {
-    /// The organisation of each account.
+    /// Organisation of each account.
     memberships: Vec<Option<usize>>,
-    /// The account that made each sample, oldest first.
+    /// Account that owns each sample, oldest first.
     samples: Vec<usize>,
-    /// Accounts that change their organisation.
+    /// Changes of an account's organisation.
     moves: Vec<(usize, Option<usize>)>,
-    /// Who tries to delete which sample.
+    /// Attempted deletions: account and sample.
     deletions: Vec<(usize, usize)>,
     limit: usize,
 }
@@ -40,12 +40,12 @@ struct Person {
     organisation: Option<usize>,
 }
 
-/// A world in the service's database, and what has to be true of it.
+/// World in the service's database, with its expected state.
 struct World<'a> {
     service: &'a Service,
     people: Vec<Person>,
     organisations: Vec<String>,
-    /// Maker and id, oldest first.
+    /// Owner and id, oldest first.
     samples: Vec<(usize, String)>,
     limit: usize,
 }
@@ -98,7 +98,7 @@ impl<'a> World<'a> {
         }
         let base = ulid::Ulid::generate();
         for (n, maker) in plan.samples.iter().enumerate() {
-            // One after the other, whatever the clock says.
+            // Ascending ids, independent of the clock.
             let id = ulid::Ulid::from(u128::from(base) + n as u128).to_string().to_lowercase();
             let id = format!("smp_{id}");
             service.insert_sample(&world.people[*maker].id, &id).await;
@@ -107,13 +107,13 @@ impl<'a> World<'a> {
         world
     }
 
-    /// The rule.
+    /// Visibility rule.
     fn sees(&self, reader: usize, maker: usize) -> bool {
         let organisation = self.people[reader].organisation;
         reader == maker || (organisation.is_some() && organisation == self.people[maker].organisation)
     }
 
-    /// What the person sees, newest first.
+    /// Returns the samples that the account sees, newest first.
     fn seen_by(&self, reader: usize) -> Vec<&str> {
         let seen = self.samples.iter().rev().filter(|(maker, _)| self.sees(reader, *maker));
         seen.map(|(_, id)| id.as_str()).collect()
@@ -155,7 +155,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// A page has to be the first `limit` of `rest`, in the order in which one walks.
+    /// Asserts that a page is the first `limit` items of `rest`, in the paging direction.
     fn expect(&self, page: &Answer, rest: &[&str], towards_newer: bool) {
         assert_eq!(page.status, 200, "{page:?}");
         let mut expected: Vec<_> = rest.iter().take(self.limit).collect();
@@ -168,7 +168,7 @@ impl<'a> World<'a> {
         assert_eq!(page["has_more"], json!(rest.len() > self.limit));
     }
 
-    /// Everything that the person can ask for.
+    /// Runs every read operation as the account.
     async fn look(&self, reader: usize) {
         let seen = self.seen_by(reader);
         self.expect(&self.call(reader, Method::GET, &format!("?limit={}", self.limit)).await, &seen, false);
@@ -178,7 +178,7 @@ impl<'a> World<'a> {
             let next = self.call(reader, Method::GET, &format!("?limit={}&next-page={id}", self.limit)).await;
             let prev = self.call(reader, Method::GET, &format!("?limit={}&prev-page={id}", self.limit)).await;
             let Some(place) = place else {
-                // As for an id that never was.
+                // The same as for an unknown id.
                 assert_eq!((one.status, one.text.as_str()), (404, "null"));
                 assert_eq!((next.status, next.text.as_str()), (400, "null"));
                 assert_eq!((prev.status, prev.text.as_str()), (400, "null"));

@@ -1,4 +1,4 @@
-//! Rate limits: shared by processes, weighed by size, set for one account.
+//! Rate limits: shared by processes, weighted by size, set for one account.
 
 use std::{sync::Arc, time::Duration};
 
@@ -56,7 +56,7 @@ async fn large_samples_take_more_than_small_ones() {
     assert_eq!(too_large.header("ratelimit-policy"), "\"molecules\";q=1000;w=60");
     let wait: u32 = too_large.header("retry-after").parse().unwrap();
     assert!((25..=30).contains(&wait), "{wait}");
-    // More than a whole ration counts as all of it: it can be had after a minute without any.
+    // More than the whole limit counts as all of it: it is available after a minute without any use.
     let whole = Service::start_with(&[("RATE_MOLECULES_PER_MINUTE", "10")]).await;
     assert_eq!([create(&whole, 50).await.status, create(&whole, 1).await.status], [200, 429]);
 }
@@ -133,7 +133,7 @@ async fn an_operator_gives_one_account_another_ration() {
         add_account(&service.pool, "more@example.org").await,
         add_account(&service.pool, "none@example.org").await,
     );
-    // As `retort account ration` does it.
+    // Sets the limit as `retort account ration` does.
     for (account, per_minute) in [(&more, 4), (&none, 0)] {
         sqlx::query("insert into account_rations (account_id, ration, per_minute) values ($1, 'reads', $2)")
             .bind(account)
@@ -181,7 +181,7 @@ async fn a_database_clock_that_went_back_costs_no_more_than_the_ration() {
 
     let refused = list().await;
 
-    // The ration is spent, and a fifth of it comes back in a fifth of the minute.
+    // The limit is exhausted, and a fifth of it is refilled in a fifth of the minute.
     assert_eq!((refused.status, refused.header("retry-after")), (429, "12"));
 }
 

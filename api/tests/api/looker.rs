@@ -1,4 +1,4 @@
-//! What a searcher tells of molecules and of the catalogue, without looking at them.
+//! Mock searcher for bulk queries of molecules and of the catalogue.
 
 use std::io::Write;
 
@@ -12,7 +12,7 @@ use queue::{Handler, HandlerError, JobContext};
 use serde::Serialize;
 use sqlx::PgPool;
 
-/// Says what it was asked for in the place of what it found; `C1CC` is no molecule, and `nonsense` is answered with it.
+/// Echoes the request in its answer. `C1CC` is an invalid molecule, and `nonsense` gets a malformed answer.
 pub struct Looker(pub PgPool);
 
 impl Handler<StoredLookJob> for Looker {
@@ -67,7 +67,8 @@ fn outcome(body: &impl Serialize, worked_seconds: f64) -> Result<LookOutcome, Ha
     Ok(LookOutcome { zipped: STANDARD.encode(zipped.finish()?), worked_seconds })
 }
 
-/// A block of a vendor that says what it was searched by; the number `nonsense` has a block that is like something.
+/// Returns a block whose vendor names the search terms; the catalogue number `nonsense` gets an unexpected
+/// similarity.
 fn found(sought: &Sought, asked: &str) -> Result<LookOutcome, HandlerError> {
     let (way, similarity) = match sought {
         Sought::Structure { smiles } => (format!("structure {smiles}"), None),
@@ -109,7 +110,7 @@ fn expanded(smiles: &str, class: &str) -> ExpandedMolecule {
     ExpandedMolecule { smiles: smiles.to_owned(), error, precursors }
 }
 
-/// The route to the same target with the molecule in the block's place.
+/// Returns the route to the same target with the molecule in place of the building block.
 fn analogue(smiles: &str, route: &RouteGraph, building_block: &str) -> Analogue {
     let error = fault(smiles);
     let mut made = error.is_none().then(|| route.clone());

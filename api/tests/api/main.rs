@@ -1,6 +1,6 @@
-//! The whole service over a real socket and a real Postgres, with workers that answer at once.
+//! Tests of the whole service over a real socket and a real Postgres, with workers that answer immediately.
 //!
-//! Files follow the addresses: `generator_v1_samples.rs` holds what is said to `/generator/v1/samples`.
+//! Files are named after HTTP paths: `generator_v1_samples.rs` tests `/generator/v1/samples`.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up its stage has failed")]
 #![allow(clippy::print_stderr, reason = "a database that a test leaves behind is worth a word")]

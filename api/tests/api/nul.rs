@@ -1,4 +1,4 @@
-//! Texts with a NUL character, which PostgreSQL stores nowhere: refused at each place where a request has a text.
+//! Texts with a NUL character, which PostgreSQL cannot store: refused in every text field of a request.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::support::Service;
 
 const MISMATCH: &str = "string_pattern_mismatch";
 
-/// Every text of a search's terms but classes of reaction, which are chosen from a list.
+/// Returns every text field of a search, except reaction classes, which come from a fixed list.
 fn terms() -> [(&'static str, Value, &'static str); 10] {
     [
         ("vendors_only", json!(["Acme", "A\0"]), ".1"),

@@ -1,4 +1,4 @@
-//! What is said to `/operations/v1`.
+//! Tests of `/operations/v1`.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::support::{Answer, Service, add_operator, answer, claims};
 const STATE: &str = "/operations/v1/state";
 const SAMPLES: &str = "/generator/v1/samples";
 
-/// A service with somebody who may operate it.
+/// Service with an operator account.
 struct Stage {
     service: Arc<Service>,
     token: String,
@@ -42,7 +42,7 @@ impl Stage {
         self.call(Method::POST, &format!("/operations/v1/{path}")).await
     }
 
-    /// Looks until the state is what is waited for.
+    /// Polls until the state satisfies `is_it`.
     async fn until(&self, is_it: impl Fn(&Value) -> bool) -> Value {
         for _ in 0..1500 {
             let state = self.state().await;
@@ -54,19 +54,19 @@ impl Stage {
         panic!("the state never became what was waited for: {}", self.state().await);
     }
 
-    /// Begins a request of the service's own account; resolves with its answer.
+    /// Starts a request of the service's own account; resolves with its answer.
     fn begin(&self, path: &'static str, body: Value) -> tokio::task::JoinHandle<Answer> {
         let service = Arc::clone(&self.service);
         tokio::spawn(async move { service.post(path, &body.to_string()).await })
     }
 
-    /// Begins a search that goes on until it is cancelled.
+    /// Starts a search that runs until it is cancelled.
     fn begin_search(&self) -> tokio::task::JoinHandle<Answer> {
         let body = json!({ "search_smiles": "CCO", "max_seconds": 60, "max_depth": 47 });
         self.begin("/synth/v1/treesearch", body)
     }
 
-    /// What the journal says, without its times.
+    /// Returns the audit log without its times.
     async fn journal(&self) -> Vec<(String, String, String)> {
         sqlx::query_as("select operator, act, subject from journal order by id")
             .fetch_all(&self.service.pool)
@@ -143,7 +143,7 @@ async fn only_who_has_the_scope_sees_anything_or_does_anything() {
         (Method::POST, "/operations/v1/jobs/01JD6XQ1V3M4C5T6Y7Z8A9B0CE/cancel"),
         (Method::POST, "/operations/v1/jobs/01JD6XQ1V3M4C5T6Y7Z8A9B0CE/retry"),
     ];
-    // A token that claims more than its account has.
+    // A token that claims more scopes than its account has.
     let mut claimed = claims(&stage.service.account);
     claimed["scope"] = json!(scope::OPERATIONS);
     let claimed = stage.service.token(claimed).await;
@@ -203,7 +203,7 @@ async fn a_paused_queue_refuses_with_its_reason_until_it_is_resumed() {
     assert_eq!(state["queues"][1]["paused"], json!(null));
     assert_eq!(taken.status, 200, "{taken:?}");
     assert_eq!(stage.state().await["queues"][0]["paused"], json!(null));
-    // What changed nothing is no act.
+    // An action without effect is not logged.
     assert_eq!(stage.journal().await, [line("queue pause", "sample"), line("queue resume", "sample")]);
 }
 
@@ -240,7 +240,7 @@ async fn who_waits_for_a_cancelled_job_is_told_and_the_job_can_be_sent_on_its_wa
 #[tokio::test]
 async fn a_sample_that_a_retry_makes_is_its_accounts() {
     let stage = Stage::set(&[("SAMPLE_DEADLINE_SECONDS", "8")]).await;
-    // The toy sampler goes on with this model until the job's first deadline, then it stores the sample.
+    // With this model the mock sampler runs until the job's first deadline, then it stores the sample.
     let refused = stage.begin(SAMPLES, json!({ "size": 2, "model_id": "slow_model" }));
     let id = running(&stage.until(|state| running(state).is_some()).await).unwrap();
     stage.act(&format!("jobs/{id}/cancel")).await;

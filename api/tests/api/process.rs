@@ -1,4 +1,4 @@
-//! The process as it is run: settings, migration, serving, stopping.
+//! Process tests: settings, migration, serving, stopping.
 
 use std::{
     io::{BufRead, BufReader, Read},
@@ -33,7 +33,7 @@ fn faulty_settings_are_named_together_and_stop_the_start() {
     let output = run(&["serve"], &[("HTTP_ADDR", "nowhere"), ("GZIP_BODY", "maybe")]);
 
     let error = String::from_utf8_lossy(&output.stderr);
-    // EX_CONFIG: who keeps the process running is not to start it again.
+    // EX_CONFIG: the supervisor must not restart the process.
     assert_eq!(output.status.code(), Some(78));
     for name in ["HTTP_ADDR", "GZIP_BODY", "DATABASE_URL"] {
         assert!(error.contains(name), "{error}");
@@ -79,7 +79,7 @@ async fn a_request_in_flight_is_finished_when_the_process_is_asked_to_stop() {
     assert!(ended(&mut process).await);
 }
 
-/// The certificate is for localhost, by an authority of this test alone.
+/// The certificate is for localhost, from a certificate authority of this test.
 #[tokio::test]
 async fn with_a_certificate_it_speaks_tls_and_its_address_says_so() {
     let service = Service::start_without_workers(&[]).await;
@@ -134,7 +134,7 @@ async fn a_renewed_certificate_is_taken_up_without_a_restart() {
     connect(&address).await;
     let pid = process.id().to_string();
     let hang_up = || assert!(Command::new("kill").args(["-HUP", &pid]).status().unwrap().success());
-    // A new connection each time, which trusts one authority alone.
+    // A new connection each time, which trusts only one authority.
     let trusts = async |authority: &str| {
         let root = reqwest::Certificate::from_pem(&data(authority)).unwrap();
         let client = reqwest::Client::builder().tls_certs_only([root]).build().unwrap();
@@ -157,7 +157,7 @@ async fn a_renewed_certificate_is_taken_up_without_a_restart() {
     process.wait().unwrap();
 }
 
-/// What a process writes.
+/// Log output of a process.
 struct Log(mpsc::UnboundedReceiver<String>);
 
 impl Log {
@@ -199,14 +199,14 @@ async fn clients_that_dawdle_or_say_nothing_are_cut_off() {
         let mut slow = connect(&address).await;
         slow.write_all(said).await.unwrap();
         let mut answer = Vec::new();
-        // A connection that is reset is closed as well.
+        // A reset connection counts as closed.
         let closed = tokio::time::timeout(Duration::from_secs(10), slow.read_to_end(&mut answer)).await;
         assert!(closed.is_ok(), "open after {}", String::from_utf8_lossy(said));
     };
 
     futures::future::join_all(said.map(cut)).await;
 
-    // However many there are, they take the places of their own address, and not for long.
+    // Silent connections occupy only the share of their own address, and only for a short time.
     let silent = futures::future::join_all((0..50).map(|_| connect(&address))).await;
     tokio::time::sleep(Duration::from_secs(2)).await;
     let mut good = connect(&address).await;
@@ -249,7 +249,7 @@ async fn connect(address: &str) -> TcpStream {
     }
 }
 
-/// Whether the process ends well within ten seconds.
+/// Returns true if the process ends successfully within ten seconds.
 async fn ended(process: &mut Child) -> bool {
     for _ in 0..200 {
         if let Some(status) = process.try_wait().unwrap() {

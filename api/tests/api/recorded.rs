@@ -1,16 +1,16 @@
-//! Answers of a real search, for whoever looks at routes: recorded for imatinib with the shipped model and the demo catalogue, ten of the
-//! 243 routes that it found in ten seconds, each of another shape.
+//! Recorded result of a real search, for tests of routes: imatinib with the shipped model and the demo catalogue. It
+//! has ten of the 243 routes that were found in ten seconds, each of another shape.
 
 use contract::{ConstraintReport, TreeSearchRequest, TreeSearchResult};
 
-/// What a test asks for by its `max_depth`.
+/// Variant that a test selects by `max_depth`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// 46: the routes as they were found.
+    /// 46: the routes as found.
     AsFound,
-    /// 45: a thousand of them, a hundred backbones.
+    /// 45: a thousand routes, a hundred backbones.
     Thousand,
-    /// 44: names and structures by somebody who means harm.
+    /// 44: malicious names and structures.
     Hostile,
 }
 
@@ -25,7 +25,7 @@ impl Kind {
     }
 }
 
-/// Markup that would speak up, were it ever taken for markup.
+/// Markup that would run a script if it were ever parsed as markup.
 pub const HOSTILE: &str =
     "<img src=x onerror=\"document.title='caught'\"><script>document.title='caught'</script>";
 
@@ -40,7 +40,8 @@ pub fn answer(kind: Kind) -> TreeSearchResult {
     answer
 }
 
-/// Has an answer tell what the bonds to break came to: seven proposals refused by each, and why nothing was found where nothing was.
+/// Adds reports of the bonds to break to an answer: seven proposals refused for each, and the reason if no route was
+/// found.
 pub fn tell_constraints(answer: &mut TreeSearchResult, request: &TreeSearchRequest) {
     if request.bonds_to_break.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! What is older than it is kept goes, and nobody who reads meanwhile is disturbed.
+//! Retention: expired rows are deleted without disturbing concurrent readers.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -11,10 +11,10 @@ use crate::support::{Service, add_account, sample_id};
 
 const SAMPLES: &str = "/generator/v1/samples";
 
-/// More than two batches.
+/// Number of samples: more than two sweep batches.
 const OLD: i64 = 1_200;
 
-/// The settings of a service with some more.
+/// Returns the settings of a service with some more.
 fn config(service: &Service, settings: &[(&str, &str)]) -> Result<Config, String> {
     let database = [("DATABASE_URL", service.database_url())];
     let all = settings.iter().chain(&database);
@@ -23,12 +23,12 @@ fn config(service: &Service, settings: &[(&str, &str)]) -> Result<Config, String
     Config::from_variables(&variables).map_err(|error| error.to_string())
 }
 
-/// The id of the `n`th old sample.
+/// Returns the id of the `n`th old sample.
 fn old_id(n: i64) -> String {
     format!("smp_01jd6xq1v3m4c5t6y7z8a{n:05}")
 }
 
-/// Samples that are 31 days old, one a millisecond; their ids were made in 2024.
+/// Inserts samples that are 31 days old, one per millisecond; their ids date from 2024.
 async fn insert_old_samples(service: &Service, account: &str, from: i64, to: i64) {
     sqlx::query(
         "insert into samples (id, account_id, model_id, num_smiles, smiles, seed)
@@ -54,7 +54,7 @@ async fn count(service: &Service, statement: &'static str) -> i64 {
     sqlx::query_scalar(statement).fetch_one(&service.pool).await.unwrap()
 }
 
-/// Waits until a statement counts so many.
+/// Waits until a statement counts `wanted`.
 async fn until(service: &Service, statement: &'static str, wanted: i64) {
     for _ in 0..1_000 {
         if count(service, statement).await == wanted {
@@ -108,7 +108,7 @@ async fn old_samples_go_while_somebody_pages_through_them() {
     let before = service.get(&format!("{SAMPLES}?limit=2&prev-page={gone}")).await.json();
     assert_eq!((&before["data"][0]["id"], &before["data"][1]["id"]), (&json!(new[1]), &json!(new[0])));
     assert_eq!(before["has_more"], json!(true));
-    // What was never there and would be kept is no cursor.
+    // An id that never existed and is within the retention time is no cursor.
     let never = service.get(&format!("{SAMPLES}?next-page={}", SampleId::generate())).await;
     assert_eq!((never.status, never.text.as_str()), (400, "null"));
 }
@@ -193,7 +193,7 @@ async fn what_took_long_is_kept_from_its_end() {
 
     let keep = config(&service, &[("KEEP_PLANS_DAYS", "1"), ("KEEP_SAMPLES_DAYS", "1")]).unwrap().keep;
     let process = api::retention(service.pool.clone(), keep);
-    // What is marked is shown to nobody; its row goes at the next look.
+    // Marked rows are invisible; the next sweep deletes them.
     until(&service, "select count(*) from batches where id = 'old_batch' and deleted_at is null", 0).await;
     until(&service, "select count(*) from plans where id in ('old', 'of_old_batch')", 0).await;
     drop(process);
@@ -258,7 +258,7 @@ async fn a_line_of_the_journal_goes_when_it_is_older_than_it_is_kept_and_never_w
     );
 }
 
-/// The clock as if nothing had been deleted since then, or as if it had been found to have jumped then.
+/// Moves a time of the sweep clock: the last deletion, or the last detected jump.
 async fn set_clock(service: &Service, column: &str, ago: &str) {
     let statement = format!("update sweep_clock set {column} = now() - interval '{ago}'");
     sqlx::query(AssertSqlSafe(statement)).execute(&service.pool).await.unwrap();
@@ -284,14 +284,14 @@ async fn a_clock_that_jumped_ahead_deletes_nothing_for_a_day() {
 
     set_clock(&service, "seen_at", "10 years").await;
     let process = api::retention(service.pool.clone(), keep);
-    // The last of all that a look goes over.
+    // Prices are the last table of a sweep.
     until(&service, looked, 1).await;
     assert_eq!((identity::sweep(&service.pool).await.unwrap(), kept().await), (0, vec![3, 1]));
     drop(process);
     set_clock(&service, "jumped_at", "23 hours").await;
     assert_eq!((identity::sweep(&service.pool).await.unwrap(), kept().await), (0, vec![3, 1]));
 
-    // Nobody has corrected it, so it is right: the service was off.
+    // The clock was not corrected for a day, so it is right: the service was off.
     set_clock(&service, "jumped_at", "25 hours").await;
     let process = api::retention(service.pool.clone(), keep);
     until(&service, "select count(*) from samples", 0).await;
@@ -305,7 +305,7 @@ async fn a_clock_that_was_corrected_deletes_again_at_once() {
     set_clock(&service, "seen_at", "8 days").await;
     assert!(!database::is_clock_steady(&service.pool).await.unwrap());
 
-    // Its jump lies ahead of it by now.
+    // The recorded jump is now in the clock's future.
     set_clock(&service, "jumped_at", "-8 days").await;
 
     assert!(database::is_clock_steady(&service.pool).await.unwrap());

@@ -1,11 +1,11 @@
-//! The scope that each operation needs, and who holds those of plans, kept routes and bulk queries.
+//! Scope that each operation needs, and the holders of the scopes for plans, kept routes and bulk queries.
 
 use contract::scope;
 use serde_json::{Value, json};
 
 use crate::support::{Operation, Service, add_operator, answer, claims, operations};
 
-/// The scopes that the contract does not name.
+/// Returns the scopes that the contract does not name.
 fn ours() -> Vec<&'static str> {
     scope::ALL.iter().map(|(name, _)| *name).filter(|name| name.starts_with("synth_api.")).collect()
 }

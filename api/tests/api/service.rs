@@ -1,4 +1,4 @@
-//! What is not of the contract: health, the document, the reference, headers, start-up.
+//! Parts outside the contract: health, the OpenAPI document, the reference, headers, start-up.
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ async fn readiness_says_what_is_missing() {
         if migrations != "\"ok\"" {
             break;
         }
-        // An answer is good for a second.
+        // A readiness answer is cached for a second.
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     assert_eq!(migrations, "\"1 not applied\"");
@@ -75,7 +75,7 @@ async fn connections_that_the_database_drops_are_made_anew() {
     for request in [list, create] {
         let mut status = 503;
         for _ in 0..100 {
-            // What was used a moment ago is not tested before it is used again.
+            // A connection that was used a moment ago is not tested before its next use.
             assert_eq!(status, 503);
             status = answer(request.try_clone().unwrap()).await.status;
             if status == 200 {
@@ -183,7 +183,7 @@ async fn the_document_is_served_with_the_address_of_the_installation() {
     assert_eq!(document["servers"], json!([{ "url": "http://retort.test" }]));
 }
 
-/// `retort-api openapi >api/tests/openapi.json` accepts a change.
+/// To accept a change, run `retort-api openapi >api/tests/openapi.json`.
 #[test]
 fn the_document_is_the_one_that_was_reviewed() {
     let reviewed: Value = serde_json::from_str(include_str!("../openapi.json")).unwrap();

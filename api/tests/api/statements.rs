@@ -1,4 +1,4 @@
-//! What the compiler believes of our SQL (the folder `.sqlx`) is what PostgreSQL says of it after the migrations of today.
+//! SQL metadata of the compiler (the folder `.sqlx`), compared with PostgreSQL after today's migrations.
 
 use repository::{files, text};
 use serde_json::Value;
@@ -6,15 +6,15 @@ use sqlx::{AssertSqlSafe, Executor as _, Row as _, SqlSafeStr as _};
 
 use crate::support::Service;
 
-/// What to do when a test here fails.
+/// Advice when a test here fails.
 const RENEW: &str = "run ./ops/prepare and commit .sqlx";
 
-/// Tables that are read as a whole: they have a row for each thing that an operator made or that runs now, or one row. Rations that are
-/// spent go each minute.
+/// Tables that may be scanned in full. They have one row, or a row for each thing that an operator made or that runs
+/// now. Rate-limit rows are deleted every minute.
 const SMALL: [&str; 13] = [
     "accounts",
     "applications",
-    // The queue's own, with a row for each job that waits or is in hand: a sweep each minute asks who holds some.
+    // The queue's table, with a row for each waiting or claimed job: a sweep each minute asks who holds some.
     "apalis.jobs",
     "catalogue_version",
     "live_callers",
@@ -28,7 +28,8 @@ const SMALL: [&str; 13] = [
     "vendors",
 ];
 
-/// Statements for which the whole catalogue is read, by what only they have: an import's end, a snapshot, an operator's look at it.
+/// Statements that may scan the whole catalogue, by a text unique to each: the end of an import, a snapshot, an
+/// operator's view of it.
 const WHOLE: [&str; 4] = [
     "update catalogue_version set version",
     "lead_time_days_to_us, lead_time_days_to_ca",
@@ -36,7 +37,7 @@ const WHOLE: [&str; 4] = [
     "as \"priced!\"",
 ];
 
-/// A file of `.sqlx`.
+/// File of `.sqlx`.
 struct Stored {
     file: String,
     statement: String,
@@ -52,13 +53,13 @@ fn stored() -> Vec<Stored> {
     stored.collect()
 }
 
-/// The text of every source, without what a string's lines may hold beside its words.
+/// Returns the text of all sources, normalised by `words`.
 fn sources() -> String {
     let sources = ["api", "ops", "worker"].into_iter().flat_map(files);
     sources.filter(|file| file.ends_with(".rs")).map(|file| words(&text(&file))).collect()
 }
 
-/// `text` without white space and backslashes: a statement reads so in every kind of string.
+/// Removes white space and backslashes, so that a statement has the same form in every kind of string.
 fn words(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_whitespace() && *letter != '\\').collect()
 }
@@ -90,7 +91,7 @@ async fn every_statement_is_what_the_compiler_takes_it_for() {
     assert!(faults.is_empty(), "{RENEW}:\n{}", faults.join("\n\n"));
 }
 
-/// Tables that a plan of PostgreSQL reads from their first page to their last.
+/// Returns the tables that a query plan of PostgreSQL scans in full.
 fn read_whole(plan: &Value) -> Vec<String> {
     let word = |name: &str| plan[name].as_str().unwrap_or_default();
     let own = (plan["Node Type"] == "Seq Scan").then(|| match (word("Schema"), word("Relation Name")) {
@@ -101,8 +102,8 @@ fn read_whole(plan: &Value) -> Vec<String> {
     own.into_iter().chain(below).collect()
 }
 
-/// With 10⁸ samples a table that is read whole takes minutes. What an index can serve does not show in the plans for empty tables, unless
-/// reading them whole costs more than anything.
+/// With 10⁸ samples a full scan takes minutes. The query plans for empty tables do not show which index could serve,
+/// unless full scans are made more expensive than anything else.
 #[tokio::test]
 async fn no_statement_reads_a_table_that_grows_from_end_to_end() {
     let service = Service::start_without_workers(&[]).await;

@@ -1,4 +1,4 @@
-//! The statuses that the document has of each operation are those that it is answered with, as far as a caller can bring them about.
+//! Statuses of each operation in the document, compared with the real answers, as far as a client can provoke them.
 
 use contract::scope;
 use reqwest::RequestBuilder;
@@ -6,10 +6,10 @@ use serde_json::json;
 
 use crate::support::{Operation, Service, add_operator, answer, claims, operations};
 
-/// More than any body may have.
+/// More bytes than any body may have.
 const HUGE: usize = 6 << 20;
 
-/// Somebody who may do everything.
+/// Returns a token with every scope.
 async fn token(service: &Service) -> String {
     let operator = add_operator(&service.pool, "operator@example.org").await;
     let mut all = claims(&operator);
@@ -18,7 +18,8 @@ async fn token(service: &Service) -> String {
     service.token(all).await
 }
 
-/// Provokes `status` of every operation for which `can` says that it can be; the document has it there and nowhere else.
+/// Provokes `status` from every operation for which `can` returns true; the document must list it there and nowhere
+/// else.
 async fn provoke(
     service: &Service,
     status: u16,
@@ -71,7 +72,7 @@ async fn a_body_that_is_too_large_or_of_another_type_is_refused_as_the_document_
         request.bearer_auth(&token).header("content-type", "text/plain").body("{}")
     })
     .await;
-    // What is no JSON is a fault of every body; other operations have faults of their paths and queries.
+    // Invalid JSON is a fault of every body; other operations have faults of their paths and queries.
     for operation in operations() {
         assert!(operation.statuses.contains(&422), "{} {}", operation.method, operation.path);
         let slow = operation.statuses.contains(&408);

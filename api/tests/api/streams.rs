@@ -1,4 +1,4 @@
-//! Tree searches and plans as streams of events.
+//! Event streams of tree searches and plans.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::{
 const SEARCH: &str = "/synth/v1/treesearch";
 const PLANS: &str = "/synth-batches/v1/plans";
 
-/// `max_depth` of a search that tells something before it answers, and of one that goes on until it is cancelled.
+/// `max_depth` of a search that publishes progress before it answers, and of one that runs until it is cancelled.
 const TOLD: u32 = 43;
 const ENDLESS: u32 = 47;
 
@@ -68,7 +68,7 @@ async fn a_stream_tells_what_is_found_and_ends_with_the_answer_that_there_is_wit
     assert!(events.is_sorted_by(|one, next| one.0 < next.0), "{events:?}");
     assert_eq!(events[0].2["expansions"], 310);
     assert_eq!(events[2].2, plain.json());
-    // All of it can be read again.
+    // All events can be read again.
     assert_eq!(service.watched(&location).await.rest().await, events);
 }
 
@@ -129,7 +129,7 @@ async fn who_loses_a_stream_goes_on_at_another_process_and_who_leaves_cancels() 
     let mut again = watched(first.0).await;
 
     assert_eq!(again.next().await.unwrap(), second);
-    // Longer than whoever left has to come back.
+    // Longer than a disconnected client has to reconnect.
     tokio::time::sleep(Duration::from_secs(10)).await;
     service.until("select count(*) from jobs where finished_at is null and cancelled_at is null and holder is not null").await;
     drop(again);
@@ -184,7 +184,7 @@ async fn seconds_that_a_stream_did_not_use_are_given_back() {
 
     for _ in 0..3 {
         assert_eq!(service.stream(&body(TOLD)).await.rest().await.len(), 3);
-        // It is given back while the last event is on its way.
+        // The refund happens while the last event is sent.
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
 }
@@ -220,7 +220,7 @@ async fn a_plans_stream_ends_with_the_plan_and_the_plan_goes_on_without_it() {
     assert_eq!(unknown.status, 404);
 }
 
-/// The id of the search that was read to its end.
+/// Runs a search to its end and returns its id.
 async fn searched(service: &Service, body: &Value) -> String {
     let reader = service.stream(body).await;
     let location = reader.location();
@@ -283,7 +283,7 @@ async fn a_plan_of_a_search_has_the_parameters_that_were_searched_with() {
 }
 
 impl Service {
-    /// The path of the stream of a new plan that does not end by itself.
+    /// Creates a plan that does not end by itself; returns the path of its stream.
     async fn endless_plan(&self) -> String {
         let wanted =
             json!({ "parameters": { "search_smiles": "CCO", "max_depth": ENDLESS, "engine": "toy_engine" } });
@@ -291,7 +291,7 @@ impl Service {
         format!("{PLANS}/{}/events", created.json()["id"].as_str().unwrap())
     }
 
-    /// Transactions in the database while workers tell a hundred times that there is something new of the plan.
+    /// Counts the database transactions during a hundred progress notifications of the plan.
     async fn transactions_of_news(&self) -> i64 {
         let count =
             "select xact_commit + xact_rollback from pg_stat_database where datname = current_database()";
@@ -304,7 +304,7 @@ impl Service {
                 .unwrap();
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        // Connections report what they did within a second of the next thing that they do.
+        // PostgreSQL connections report their statistics within a second of their next statement.
         tokio::time::sleep(Duration::from_secs(2)).await;
         count().await - before
     }

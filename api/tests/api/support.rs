@@ -1,4 +1,4 @@
-//! A service of its own for each test: database, workers, socket.
+//! Separate service for each test: database, workers, socket.
 
 use std::{collections::BTreeMap, io::Write, net::SocketAddr, sync::atomic::Ordering, time::Duration};
 
@@ -25,12 +25,12 @@ use crate::{looker::Looker, recorded};
 pub const PASSWORD: &str = "correct horse battery staple";
 pub const ISSUER: &str = "http://retort.test/auth";
 
-/// A running service; dropping it stops it and drops its database.
+/// Running service; dropping it stops it and drops its database.
 pub struct Service {
     pub base: String,
     pub pool: PgPool,
     pub http: reqwest::Client,
-    /// The account of [`Service::request`].
+    /// Account of [`Service::request`].
     pub account: String,
     variables: BTreeMap<String, String>,
     tasks: JoinSet<()>,
@@ -43,7 +43,7 @@ impl Service {
         Self::start_with(&[]).await
     }
 
-    /// A service with `settings` and one worker of each kind.
+    /// Starts a service with `settings` and one worker of each kind.
     pub async fn start_with(settings: &[(&str, &str)]) -> Self {
         let mut service = Self::start_without_workers(settings).await;
         let config = || WorkerConfig { slots: 4, ..WorkerConfig::default() };
@@ -93,8 +93,8 @@ impl Service {
         service
     }
 
-    /// A service with `settings`, of which an empty one counts as unset. Without `PUBLIC_URL` the public address is
-    /// the real one, for clients that are no part of the test.
+    /// Starts a service with `settings`; an empty value counts as unset. Without `PUBLIC_URL` the public address is
+    /// the real one, for external clients.
     pub async fn start_without_workers(settings: &[(&str, &str)]) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let database = scratch::Database::with_schema().await;
@@ -103,7 +103,7 @@ impl Service {
             ("DATABASE_URL", url.as_str()),
             ("DATABASE_CONNECTIONS", "12"),
             ("PUBLIC_URL", "http://retort.test"),
-            // The quickest login, for tests of what comes after one.
+            // The fastest login, for tests of what follows one.
             ("AUTH_PASSWORD_GRANT", "on"),
         ]
         .into_iter()
@@ -119,12 +119,12 @@ impl Service {
         Self { base, pool, http, account, variables, tasks, _database: database }
     }
 
-    /// Starts another API over the same database; returns its address.
+    /// Starts another API process on the same database; returns its address.
     pub async fn another(&mut self) -> String {
         serve(&self.variables, &self.pool, &mut self.tasks).await
     }
 
-    /// Starts another API with `settings` over the same database, with connections of its own; returns its address.
+    /// Starts another API process with `settings` and its own connections on the same database; returns its address.
     pub async fn another_with(&mut self, settings: &[(&str, &str)]) -> String {
         let mut variables = self.variables.clone();
         variables.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
@@ -132,12 +132,12 @@ impl Service {
         serve(&variables, &pool, &mut self.tasks).await
     }
 
-    /// The address of the service's database.
+    /// Returns the URL of the service's database.
     pub fn database_url(&self) -> &str {
         &self.variables["DATABASE_URL"]
     }
 
-    /// Whether another API would start, with `secret` for its keys.
+    /// Checks that another API process would start, with `secret` for its keys.
     pub async fn would_start(&self, secret: Option<&str>) -> Result<(), String> {
         let mut variables = self.variables.clone();
         variables.remove("KEYS_SECRET");
@@ -157,7 +157,7 @@ impl Service {
         panic!("the service did not become ready");
     }
 
-    /// A request with a good token of the service's account.
+    /// Builds a request with a valid token of the service's account.
     pub async fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.request_as(&self.account, method, path).await
     }
@@ -178,7 +178,7 @@ impl Service {
         answer(request.header("content-type", "application/json").body(body.to_owned())).await
     }
 
-    /// A token with `claims`, signed by the service's own key.
+    /// Returns a token with `claims`, signed by the service's own key.
     pub async fn token(&self, claims: Value) -> String {
         let (kid, private): (String, String) =
             sqlx::query_as("select kid, private_key_pem from signing_keys")
@@ -188,7 +188,7 @@ impl Service {
         sign(&kid, &EncodingKey::from_ed_pem(private.as_bytes()).unwrap(), &claims)
     }
 
-    /// Puts a sample of `account` where a worker would.
+    /// Stores a sample of `account` as a worker would.
     pub async fn insert_sample(&self, account: &str, id: &str) {
         insert_sample(&mut self.pool.acquire().await.unwrap(), id, account, "druglike_gru", 2, 0)
             .await
@@ -210,7 +210,7 @@ async fn serve(variables: &BTreeMap<String, String>, pool: &PgPool, tasks: &mut 
     base
 }
 
-/// Status, headers and body of an answer.
+/// Answer with its status, headers and body.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
@@ -227,7 +227,7 @@ impl Answer {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
-    /// `(loc, type)` of each fault, `loc` joined by dots.
+    /// Returns `(loc, type)` of each fault, `loc` joined by dots.
     pub fn faults(&self) -> Vec<(String, String)> {
         let json = self.json();
         let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -277,7 +277,7 @@ pub async fn join_one_organisation(pool: &PgPool, accounts: &[&str]) {
         .unwrap();
 }
 
-/// An account with every ordinary scope and [`PASSWORD`], as `retort account add` makes it.
+/// Adds an account with every ordinary scope and [`PASSWORD`], as `retort account add` does.
 pub async fn add_account(pool: &PgPool, email: &str) -> String {
     let salt = SaltString::encode_b64(b"sixteen bytes ok").unwrap();
     let hash = Argon2::default().hash_password(PASSWORD.as_bytes(), &salt).unwrap().to_string();
@@ -296,7 +296,7 @@ pub async fn add_account(pool: &PgPool, email: &str) -> String {
     id
 }
 
-/// An account with every scope, the operators' too.
+/// Adds an account with every scope, the operators' too.
 pub async fn add_operator(pool: &PgPool, email: &str) -> String {
     let id = add_account(pool, email).await;
     sqlx::query("update accounts set scopes = scopes || '{operations}' where id = $1")
@@ -307,18 +307,18 @@ pub async fn add_operator(pool: &PgPool, email: &str) -> String {
     id
 }
 
-/// An operation of the document.
+/// Operation of the document.
 pub struct Operation {
     pub method: Method,
-    /// Its path, with `x` for each id.
+    /// Path of the operation, with `x` for each id.
     pub path: String,
-    /// The scopes that it needs: one, or none.
+    /// Scopes that the operation needs: one, or none.
     pub scopes: Vec<String>,
     pub is_read_from_a_body: bool,
     pub statuses: Vec<u16>,
 }
 
-/// Every operation of the document.
+/// Returns every operation of the document.
 pub fn operations() -> Vec<Operation> {
     let document = serde_json::to_value(api::document()).unwrap();
     let mut operations = Vec::new();
@@ -339,7 +339,7 @@ pub fn operations() -> Vec<Operation> {
     operations
 }
 
-/// The id of the `n`th sample of a test; later is greater.
+/// Returns the id of the `n`th sample of a test; ids ascend with `n`.
 pub fn sample_id(n: u8) -> String {
     format!("smp_01jd6xq1v3m4c5t6y7z8a9b0{n:02}")
 }
@@ -368,7 +368,7 @@ async fn insert_sample(
     Ok(())
 }
 
-/// Answers as its model's name says.
+/// Mock sampler whose behaviour depends on the model's name.
 struct Sampler(PgPool);
 
 impl Handler<StoredSampleJob> for Sampler {
@@ -400,7 +400,7 @@ impl Handler<StoredSampleJob> for Sampler {
     }
 }
 
-/// Tells how far a search is and a route, as a searcher does.
+/// Publishes the progress of a search and a route, as a searcher does.
 async fn tell<J: Job>(context: &JobContext<J>, pool: &PgPool) -> Result<(), sqlx::Error> {
     let progress = json!({
         "seconds": 1.2, "expansions": 310, "molecules": 2048, "depth": 4, "routes": 0, "best_cost": null,
@@ -415,7 +415,8 @@ async fn tell<J: Job>(context: &JobContext<J>, pool: &PgPool) -> Result<(), sqlx
     context.teller().tell(pool, &events).await
 }
 
-/// Makes orders as their models' names say: of `slow_model` it makes none until it is cancelled.
+/// Mock worker for asynchronous samples, controlled by the model's name: with `slow_model` it runs until it is
+/// cancelled.
 struct OrderMaker(PgPool);
 
 impl Handler<StoredOrderJob> for OrderMaker {
@@ -443,7 +444,7 @@ impl Handler<StoredOrderJob> for OrderMaker {
     }
 }
 
-/// Stores what a sampler may have drawn for an order, as it does.
+/// Stores the result of an asynchronous sample as a sampler does.
 pub async fn complete_order(connection: &mut PgConnection, id: &str) -> Result<(), sqlx::Error> {
     let (account, model, size): (String, String, i32) = sqlx::query_as(
         "update sample_orders set status = 'completed' where id = $1 returning account_id, model_id, size",
@@ -454,8 +455,8 @@ pub async fn complete_order(connection: &mut PgConnection, id: &str) -> Result<(
     insert_sample(connection, id, &account, &model, size.unsigned_abs(), 0).await
 }
 
-/// Finds two routes; a `max_depth` of 48 makes it refuse the target, 47 makes it go on until it is cancelled, and tell something as soon
-/// as somebody watches.
+/// Mock worker for plans that finds two routes. A `max_depth` of 48 makes it refuse the target; 47 makes it run until
+/// it is cancelled, and publish progress while a client watches.
 struct Planner(PgPool);
 
 impl Handler<StoredPlanJob> for Planner {
@@ -493,10 +494,10 @@ impl Handler<StoredPlanJob> for Planner {
     }
 }
 
-/// What a searcher may have found for a plan.
+/// Example result of a plan.
 const RESULT: &[u8] = include_bytes!("../golden/treesearch_result.json");
 
-/// Stores it, as a searcher does.
+/// Stores the example result, as a searcher does.
 pub async fn complete_plan(connection: &mut PgConnection, id: &str) -> Result<(), sqlx::Error> {
     let mut zipped = GzEncoder::new(Vec::new(), Compression::default());
     zipped.write_all(RESULT)?;
@@ -510,8 +511,9 @@ pub async fn complete_plan(connection: &mut PgConnection, id: &str) -> Result<()
     Ok(())
 }
 
-/// Finds nothing; a `max_depth` of 49 makes it answer nonsense, 48 makes it refuse the target, 47 makes it go on until it is
-/// cancelled, 46 to 44 what [`recorded::Kind`] says. With 47 and 43 it tells something where that is wanted.
+/// Mock searcher that finds nothing. A `max_depth` of 49 gives a malformed answer, 48 refuses the target, 47 runs
+/// until it is cancelled, 46 to 44 give what [`recorded::Kind`] describes. With 47 and 43 it publishes progress if
+/// the client wants it.
 struct Searcher(PgPool);
 
 impl Handler<StoredTreeSearchJob> for Searcher {

@@ -1,4 +1,4 @@
-//! Batches: many targets asked for at once. Workers that would make their plans are in `ops/tests/processes/plans.rs`.
+//! Batches: many targets in one request. Workers that make their plans are tested in `ops/tests/processes/plans.rs`.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::support::{Service, add_account, answer, complete_plan, join_one_organ
 const BATCHES: &str = "/synth-batches/v1/batches";
 
 impl Service {
-    /// Stores a batch and gives its id.
+    /// Stores a batch and returns its id.
     async fn batch(&self, smiles: &[&str]) -> String {
         let body = json!({ "smiles": smiles, "parameters": { "engine": "toy_engine", "max_depth": 2 }, "name": "ours" });
         let answer = self.post(BATCHES, &body.to_string()).await;
@@ -16,7 +16,7 @@ impl Service {
         answer.json()["id"].as_str().unwrap().to_owned()
     }
 
-    /// Plans of a batch, as the query asks for them, as their targets.
+    /// Returns the targets of a batch's plans, as the query selects them, with the paging fields.
     async fn targets(&self, batch: &str, query: &str) -> (Vec<String>, Value, Value) {
         let page = self.get(&format!("{BATCHES}/{batch}/plans{query}")).await.json();
         let items = page["items"].as_array().unwrap().iter();
@@ -24,7 +24,7 @@ impl Service {
         (targets.collect(), page["has_next"].clone(), page["has_previous"].clone())
     }
 
-    /// The id of the plan of a batch for this target; the last one where there are several.
+    /// Returns the id of the plan of a batch for this target; the last one if there are several.
     async fn plan_for(&self, batch: &str, smiles: &str) -> String {
         sqlx::query_scalar(
             "select id from plans where batch_id = $1 and search_smiles = $2 order by place desc",
@@ -179,7 +179,7 @@ async fn batches_are_listed_for_who_may_read_them_the_newest_first() {
     let mut batches = Vec::new();
     for _ in 0..3 {
         batches.push(service.batch(&["C"]).await);
-        // Ids are in the order of milliseconds.
+        // Ids sort by their milliseconds.
         tokio::time::sleep(std::time::Duration::from_millis(2)).await;
     }
     let list = async |account: &str, query: &str| {
@@ -269,7 +269,7 @@ async fn an_account_has_only_so_many_targets_that_wait() {
     let cancel = format!("{BATCHES}/{first}/cancel");
     assert_eq!(service.post(&cancel, "").await.status, 200);
     assert_eq!(asked(&["N", "O"]).await.status, 200);
-    // What was cancelled waits again only where there is room for it.
+    // Cancelled targets are resumed only within the quota.
     let resumed = service.post(&format!("{BATCHES}/{first}/resume"), "").await;
     assert_eq!((resumed.status, service.progress(&first).await), (409, vec![0, 0, 0, 0, 3]));
 }

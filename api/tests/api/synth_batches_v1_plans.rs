@@ -1,4 +1,4 @@
-//! Plans: searches that nobody waits for.
+//! Plans: searches in the background.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ fn body(depth: u32) -> String {
 }
 
 impl Service {
-    /// The plan as soon as it has ended.
+    /// Waits until the plan has ended, and returns it.
     async fn ended(&self, id: &str) -> Value {
         for _ in 0..400 {
             let plan = self.get(&format!("{PLANS}/{id}")).await.json();
@@ -25,7 +25,7 @@ impl Service {
         panic!("the plan {id} did not end");
     }
 
-    /// Waits until a worker has the plan in hand.
+    /// Waits until a worker has claimed the plan.
     async fn begun(&self, id: &str) {
         for _ in 0..400 {
             if self.get(&format!("{PLANS}/{id}")).await.json()["status"] == "processing" {
@@ -200,7 +200,7 @@ async fn plans_of_no_batch_are_listed_for_who_may_read_them_the_newest_first() {
     let mut plans = Vec::new();
     for _ in 0..3 {
         plans.push(id(&service.post(PLANS, &body(2)).await));
-        // Ids are in the order of milliseconds.
+        // Ids sort by their milliseconds.
         tokio::time::sleep(std::time::Duration::from_millis(2)).await;
     }
     let of_batch: String = sqlx::query_scalar("select id from plans where batch_id is not null")

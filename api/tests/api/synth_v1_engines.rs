@@ -1,4 +1,4 @@
-//! Searches by an engine, and what there is to search by and with.
+//! Searches with an engine, and the lists of engines and libraries.
 
 use serde_json::{Value, json};
 

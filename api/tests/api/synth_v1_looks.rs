@@ -1,4 +1,4 @@
-//! Looks: what is told of many molecules in one call, and of the catalogue.
+//! Bulk queries of molecules and of the catalogue.
 
 use serde_json::{Value, json};
 
@@ -156,7 +156,7 @@ async fn a_look_takes_search_seconds_in_proportion_to_its_work() {
         service.post(SYNTHESIZABILITY, &body.to_string()).await
     };
 
-    // The worker says that each molecule took a third of a second.
+    // The mock worker reports a third of a second per molecule.
     let used = [look(60).await.status, look(60).await.status];
     let (large, small) = (look(90).await, look(5).await);
 
@@ -164,7 +164,7 @@ async fn a_look_takes_search_seconds_in_proportion_to_its_work() {
     assert_eq!(large.header("ratelimit-policy"), "\"search-seconds\";q=100;w=60");
 }
 
-/// A route of an answer, as a caller sends it back.
+/// Returns a route of an answer, as a client sends it back.
 fn route() -> Value {
     let answer = recorded::answer(Kind::AsFound);
     let groups = answer.route_hierarchy.values().flat_map(|groups| groups.values());

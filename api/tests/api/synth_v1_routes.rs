@@ -9,12 +9,13 @@ use crate::support::{Answer, Service, add_account, answer, join_one_organisation
 
 const ROUTES: &str = "/synth/v1/routes";
 
-/// What a searcher may have answered for CNC(C)=O: routes of one step and of two.
+/// Example search result for CNC(C)=O: routes of one step and of two.
 fn found() -> Value {
     serde_json::from_slice(include_bytes!("../golden/treesearch_result.json")).unwrap()
 }
 
-/// A body that keeps the route of two steps: N-methylacetamide of acetic acid (of its ester) and methylamine.
+/// Returns a body that keeps the route of two steps: N-methylacetamide from acetic acid (made from its ester) and
+/// methylamine.
 fn body() -> Value {
     let found = found();
     json!({
@@ -28,7 +29,7 @@ fn body() -> Value {
 }
 
 impl Service {
-    /// Keeps a route and gives its id.
+    /// Keeps a route and returns its id.
     async fn kept(&self) -> String {
         let answer = self.post(ROUTES, &body().to_string()).await;
         assert_eq!(answer.status, 201, "{answer:?}");
@@ -153,7 +154,7 @@ async fn kept_routes_are_listed_for_who_may_read_them_the_newest_first() {
     let mut kept = Vec::new();
     for _ in 0..3 {
         kept.push(service.kept().await);
-        // Ids are in the order of milliseconds.
+        // Ids sort by their milliseconds.
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
     let list = async |account: &str, query: &str| {
@@ -196,7 +197,7 @@ async fn an_account_keeps_ten_thousand_routes_at_most() {
     assert_eq!(service.post(ROUTES, &body().to_string()).await.status, 201);
 }
 
-/// The faults of a body of which `spoil` has made another.
+/// Returns the faults of a body that `spoil` has changed.
 async fn faults(service: &Service, spoil: impl FnOnce(&mut Value)) -> Vec<(String, String)> {
     let mut body = body();
     spoil(&mut body);
@@ -246,7 +247,7 @@ async fn nothing_that_is_said_of_a_route_is_lost_in_silence() {
     let one = |place: &str, kind: &str| vec![(format!("body.{place}"), kind.to_owned())];
 
     let unknown = faults(&service, |body| body["route"]["nodes"][1]["data"]["colour"] = json!("red")).await;
-    // Without its kind, the rest of what a step rests on would not be read.
+    // Without its category, the rest of a step's evidence would be ignored.
     let halves = faults(&service, |body| {
         drop(body["route"]["edges"][0].as_object_mut().unwrap().remove("reaction_category"));
     })
@@ -275,7 +276,7 @@ async fn a_body_may_have_two_mebibytes_and_a_route_a_thousand_molecules() {
         let mut edges = Vec::new();
         for at in nodes.len()..length {
             let mut node = nodes[3].clone();
-            // Two numbers of branches tell a thousand molecules apart.
+            // Two branch counts distinguish a thousand molecules.
             let smiles = format!("{}C{}", "C(F)".repeat(at % 32 + 1), "C(Cl)".repeat(at / 32 + 1));
             (node["id"], node["data"]["smiles"]) = (json!(format!("n{at}")), json!(smiles));
             let last = nodes.last().unwrap()["id"].clone();

@@ -1,4 +1,4 @@
-//! The tree search, asked for properly and badly.
+//! Tree search with valid and invalid requests.
 
 use contract::TreeSearchRequest;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ fn body(field: &str, value: &str) -> String {
 #[tokio::test]
 async fn a_target_alone_is_searched_with_the_defaults_of_the_contract() {
     let service = Service::start().await;
-    // A job that was done is not there any more.
+    // A finished job is deleted from the queue, so a trigger copies it.
     sqlx::raw_sql(
         "create table kept (job bytea);
         create function keep() returns trigger language plpgsql as
@@ -259,7 +259,7 @@ async fn the_least_number_is_a_number_of_seconds() {
 
     let answer = service.post(SEARCH, &body("max_seconds", "5e-324")).await;
 
-    // Whether it is begun in time is a matter of luck; to weigh it must not be.
+    // The search may or may not start in time; computing its size must not fail.
     assert!([200, 503].contains(&answer.status), "{answer:?}");
 }
 

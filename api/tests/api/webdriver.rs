@@ -1,4 +1,4 @@
-//! Chromium, driven by chromedriver over WebDriver (W3C), as far as the pages need it.
+//! Chromium, driven by chromedriver over WebDriver (W3C), with the commands that these tests need.
 
 use std::{
     io::{self, Read, Write},
@@ -11,20 +11,20 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-/// How long the browser may take for anything.
+/// Timeout of any browser command.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The name by which WebDriver refers to elements.
+/// Key by which WebDriver refers to elements.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
-/// Whether pages may run scripts.
+/// Permission for pages to run scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Script {
     On,
     Off,
 }
 
-/// A browser of a test's own.
+/// Browser of one test.
 pub struct Chromium {
     driver: Child,
     http: reqwest::Client,
@@ -32,7 +32,7 @@ pub struct Chromium {
 }
 
 impl Chromium {
-    /// Starts the browser, or says what is missing.
+    /// Starts the browser, or returns what is missing.
     pub async fn start(script: Script) -> Result<Self, String> {
         let missing = |what: &str| format!("{what} does not start: apt-get install chromium chromium-driver");
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -54,7 +54,7 @@ impl Chromium {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
         let options = json!({
-            // As root there is no sandbox, and containers have little shared memory.
+            // Chromium has no sandbox as root, and containers have little shared memory.
             "args": ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--window-size=900,700"],
             "prefs": { "profile.managed_default_content_settings.javascript": if script == Script::On { 1 } else { 2 } },
         });
@@ -63,7 +63,7 @@ impl Chromium {
         let session = chromium.try_call(Method::POST, "/session", Some(capabilities)).await;
         let session = session.map_err(|_| missing("chromium"))?;
         chromium.session = format!("{}/session/{}", chromium.session, session["sessionId"].as_str().unwrap());
-        // A page that is on its way may not have the element yet.
+        // A page that is still loading may not have the element yet.
         let patience = json!({ "implicit": PATIENCE.as_millis() as u64 });
         chromium.call(Method::POST, "/timeouts", Some(patience)).await;
         Ok(chromium)
@@ -77,7 +77,7 @@ impl Chromium {
         text(&self.call(Method::GET, "/title", None).await)
     }
 
-    /// Waits until the page with `title` is there.
+    /// Waits for the page with `title`.
     pub async fn wait_for_title(&self, title: &str) {
         let begun = Instant::now();
         while self.title().await != title {
@@ -86,19 +86,19 @@ impl Chromium {
         }
     }
 
-    /// The first element of the page that fits.
+    /// Returns the first element of the page that matches.
     pub async fn find(&self, selector: &str) -> String {
         let by = json!({ "using": "css selector", "value": selector });
         text(&self.call(Method::POST, "/element", Some(by)).await[ELEMENT])
     }
 
-    /// What WebDriver tells of an element: `text`, `computedrole`, `computedlabel`.
+    /// Reads a property of an element: `text`, `computedrole`, `computedlabel`.
     pub async fn read(&self, element: &str, what: &str) -> String {
         text(&self.call(Method::GET, &format!("/element/{element}/{what}"), None).await)
     }
 
     pub async fn text(&self, selector: &str) -> String {
-        // A page may draw itself anew between finding an element and reading it.
+        // A page may render again between finding an element and reading it.
         let element = self.find(selector).await;
         match self.try_call(Method::GET, &format!("/element/{element}/text"), None).await {
             Ok(read) => text(&read),
@@ -116,14 +116,14 @@ impl Chromium {
         self.call(Method::POST, &format!("/element/{element}/value"), Some(json!({ "text": keys }))).await;
     }
 
-    /// Writes into the field of this id, wherever it is hidden.
+    /// Sets the value of the field with this id, even if it is hidden.
     pub async fn put(&self, field: &str, text: &str) {
         let act = "field.value = text; field.dispatchEvent(new Event('input'))";
         let (field, text) = (json!(field), json!(text));
         self.run(&format!("const [field, text] = [document.getElementById({field}), {text}]; {act}")).await;
     }
 
-    /// Leads to a part of the console as a link of its pages does.
+    /// Navigates to a view of the console as its links do.
     pub async fn go(&self, part: &str) {
         self.run(&format!("location.hash = {}", json!(part))).await;
     }
@@ -133,19 +133,19 @@ impl Chromium {
         self.call(Method::POST, &format!("/element/{element}/value"), Some(json!({ "text": keys }))).await;
     }
 
-    /// What a function of this text returns within the page.
+    /// Returns the result of this function in the page.
     pub async fn run(&self, function: &str) -> Value {
         let script = json!({ "script": function, "args": [] });
         self.call(Method::POST, "/execute/sync", Some(script)).await
     }
 
-    /// What a function of this text hands, at some time, to its last argument.
+    /// Returns the value that this function passes to its last argument, asynchronously.
     pub async fn run_until_told(&self, function: &str) -> Value {
         let script = json!({ "script": function, "args": [] });
         self.call(Method::POST, "/execute/async", Some(script)).await
     }
 
-    /// Waits until the text of an element is one that `is_it` takes.
+    /// Waits until the text of an element satisfies `is_it`.
     pub async fn wait_for_text(&self, selector: &str, is_it: impl Fn(&str) -> bool) -> String {
         let begun = Instant::now();
         loop {
@@ -158,7 +158,7 @@ impl Chromium {
         }
     }
 
-    /// Waits until the function of this text says that it is so.
+    /// Waits until this function returns true in the page.
     pub async fn until(&self, is_so: &str) {
         let begun = Instant::now();
         while self.run(is_so).await != true {
@@ -167,13 +167,13 @@ impl Chromium {
         }
     }
 
-    /// What the browser has said of the pages since the last time: errors of scripts, what policies forbade, what did not load.
+    /// Returns the browser's log since the last call: script errors, policy violations, failed loads.
     pub async fn complaints(&self) -> Vec<Value> {
         let log = self.call(Method::POST, "/se/log", Some(json!({ "type": "browser" }))).await;
         log.as_array().unwrap().clone()
     }
 
-    /// Makes the window as wide as a small telephone, or wide again.
+    /// Resizes the window, for example to a small phone and back.
     pub async fn resize(&self, width: u32, height: u32) {
         let size = json!({ "width": width, "height": height });
         self.call(Method::POST, "/window/rect", Some(size)).await;
@@ -183,8 +183,8 @@ impl Chromium {
         self.call(Method::GET, "/cookie", None).await.as_array().unwrap().clone()
     }
 
-    /// Keeps pictures of the page in the folder `SCREENSHOTS`, where somebody wants them: as it is, `name.png`, on a wide screen, on one of a
-    /// telephone, and on a dark one.
+    /// Saves screenshots of the page in the folder `SCREENSHOTS`, if it is set: as it is (`name.png`), on a wide
+    /// screen, on a phone, and in dark mode.
     pub async fn screenshot(&self, name: &str) {
         let Some(folder) = std::env::var_os("SCREENSHOTS") else { return };
         let folder = std::path::Path::new(&folder);
@@ -200,7 +200,7 @@ impl Chromium {
             self.tell("Emulation.setDeviceMetricsOverride", size).await;
             let feature = json!({ "name": "prefers-color-scheme", "value": colours });
             self.tell("Emulation.setEmulatedMedia", json!({ "features": [feature] })).await;
-            // What is drawn when it is seen has time to be drawn.
+            // Elements rendered on scrolling into view need time.
             tokio::time::sleep(Duration::from_millis(600)).await;
             keep(&format!("{name}_{kind}")).await;
         }
@@ -209,13 +209,13 @@ impl Chromium {
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
 
-    /// Has the browser do something that no standard has.
+    /// Runs a Chromium command that WebDriver does not define.
     async fn tell(&self, command: &str, parameters: Value) {
         let body = json!({ "cmd": command, "params": parameters });
         self.call(Method::POST, "/goog/cdp/execute", Some(body)).await;
     }
 
-    /// How many sheets the page is on paper, of the size that it asks for.
+    /// Counts the printed pages, in the page's own paper size.
     #[allow(dead_code, reason = "tests of the command line print its report")]
     pub async fn sheets(&self) -> usize {
         let print = json!({ "cmd": "Page.printToPDF", "params": { "preferCSSPageSize": true } });
@@ -246,14 +246,14 @@ impl Chromium {
 
 impl Drop for Chromium {
     fn drop(&mut self) {
-        // The browser ends with its session; the end of its driver would leave it behind.
+        // The browser ends with its session; killing the driver alone would leave the browser running.
         let _ = end(&self.session);
         let _ = self.driver.kill();
         let _ = self.driver.wait();
     }
 }
 
-/// Ends a session, without the runtime: a test that failed has lost it.
+/// Ends a session without the runtime, which a failed test has lost.
 fn end(session: &str) -> io::Result<()> {
     let address = session.trim_start_matches("http://").split_once('/');
     let (address, path) = address.ok_or(io::ErrorKind::NotFound)?;

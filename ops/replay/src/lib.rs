@@ -1,9 +1,9 @@
-//! Fuzzing without a fuzzer: what `ops/fuzz/seeds` has for a target, and some thousand mutations of it, through the
-//! function that the target calls.
+//! Fuzz regression without a fuzzer: runs the seeds of a target in `ops/fuzz/seeds` and some thousand mutations of
+//! them through the function that the target calls.
 //!
-//! A fuzzer finds what nobody thought of, takes hours and a nightly compiler. This takes a second or two, anywhere, and
-//! keeps what was mended from coming back: an input that once broke something becomes a seed. The same seeds give the
-//! same inputs in the same order.
+//! A fuzzer finds unforeseen inputs but takes hours and a nightly compiler. This takes a second or two, anywhere, and
+//! prevents regressions: an input that once caused a failure becomes a seed. The same seeds give the same inputs in
+//! the same order.
 
 mod mutate;
 
@@ -11,11 +11,10 @@ use std::{fs, path::Path};
 
 use mutate::Mutator;
 
-/// Feeds `meet` the seeds of `target` and then `mutations` of them. It panics where an input breaks what should hold, and
-/// the input is printed.
+/// Calls `meet` with the seeds of `target`, then with `mutations` mutated inputs. The input of a failure is printed.
 ///
 /// # Panics
-/// Panics where `meet` does, and where the target has no seeds.
+/// Panics if `meet` does, or if the target has no seeds.
 pub fn replay(target: &str, mutations: usize, meet: impl Fn(&[u8])) {
     let seeds = seeds(target);
     let meet = |input: &[u8]| {
@@ -27,7 +26,7 @@ pub fn replay(target: &str, mutations: usize, meet: impl Fn(&[u8])) {
     (0..mutations).for_each(|_| meet(&mutator.next_input()));
 }
 
-/// The seeds of a target: the lines of its file, the files of its folder, or both; by name, so that they come in one order.
+/// Seeds of a target: the lines of its file, the files of its folder, or both, sorted by name for a stable order.
 fn seeds(target: &str) -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/seeds");
     let lines = fs::read(folder.join(format!("{target}.txt"))).unwrap_or_default();
@@ -41,7 +40,7 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
     seeds
 }
 
-/// Prints an input while a panic passes by.
+/// Prints the input during a panic.
 struct ShownIfBroken<'a> {
     target: &'a str,
     input: &'a [u8],

@@ -1,6 +1,6 @@
-//! Inputs that are nearly seeds: what a fuzzer's mutator does, by numbers that are the same each time.
+//! Mutated seeds: the mutations of a fuzzer, driven by a fixed sequence of pseudo-random numbers.
 
-/// What parsers often decide by.
+/// Inputs that often matter to parsers.
 const TELLING: [&[u8]; 12] = [
     b"\0",
     b"\xff",
@@ -16,22 +16,22 @@ const TELLING: [&[u8]; 12] = [
     b"\xf0\x9f\xa7\xaa",
 ];
 
-/// The longest input that it makes, in bytes.
+/// Maximum length of a mutated input, in bytes.
 const LONGEST: usize = 64 << 10;
 
-/// Makes inputs out of seeds.
+/// Generates inputs from seeds.
 pub struct Mutator<'a> {
     seeds: &'a [Vec<u8>],
     state: u64,
 }
 
 impl<'a> Mutator<'a> {
-    /// Of some seeds, at least one.
+    /// Starts from `seeds`, of which there is at least one.
     pub const fn new(seeds: &'a [Vec<u8>]) -> Self {
         Self { seeds, state: 0 }
     }
 
-    /// A seed that was changed in one to five places.
+    /// Returns a seed that was changed in one to five places.
     pub fn next_input(&mut self) -> Vec<u8> {
         let mut input = self.seed().to_vec();
         for _ in 0..=self.below(5) {
@@ -58,7 +58,7 @@ impl<'a> Mutator<'a> {
                 let telling = TELLING[self.below(TELLING.len())];
                 self.insert(input, telling);
             }
-            // The commonest: a byte with a bit turned, another byte, or one of its neighbours in the alphabet.
+            // The most common mutation: flip a bit, replace a byte, or shift it by up to two.
             kind => {
                 let (random, at) = (self.random(), range.start);
                 if let Some(byte) = input.get_mut(at) {
@@ -82,14 +82,14 @@ impl<'a> Mutator<'a> {
         &self.seeds[number]
     }
 
-    /// A part of `length` bytes, short more often than long.
+    /// A random range of `input`, short more often than long.
     fn range(&mut self, length: usize) -> std::ops::Range<usize> {
         let start = self.below(length + 1);
         let most = if self.below(4) == 0 { length } else { 8 };
         start..(start + self.below(most + 1)).min(length)
     }
 
-    /// A number below `bound`, which is over 0.
+    /// A number below `bound`, which must be over 0.
     fn below(&mut self, bound: usize) -> usize {
         (self.random() % bound as u64) as usize
     }

@@ -1,4 +1,5 @@
-//! Files of the repository as text, for the tests of this package that keep its rules. It links nothing, so that they are built in a second.
+//! Text files of the repository, for the tests of this package that enforce its rules. The package has no
+//! dependencies, so that they build in a second.
 
 use std::{
     fs,
@@ -9,10 +10,10 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The files under `folder`, by their paths from the repository's root, in no order, without hidden and built ones.
+/// Files under `folder` as paths from the repository's root, in no order, without hidden files and build outputs.
 ///
 /// # Panics
-/// Panics where a folder cannot be read.
+/// Panics if a folder cannot be read.
 #[must_use]
 pub fn files(folder: &str) -> Vec<String> {
     let root = root();
@@ -36,10 +37,10 @@ pub fn files(folder: &str) -> Vec<String> {
     files
 }
 
-/// The text of a file, which is named by its path from the root.
+/// Text of a file, given by its path from the root.
 ///
 /// # Panics
-/// Panics where it cannot be read.
+/// Panics if the file cannot be read.
 #[must_use]
 pub fn text(file: &str) -> String {
     fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))

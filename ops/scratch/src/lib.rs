@@ -1,17 +1,17 @@
-//! A database of a test's own, in the PostgreSQL that `TEST_DATABASE_URL` names.
+//! A separate database for each test, in the PostgreSQL server of `TEST_DATABASE_URL`.
 //!
-//! The schema is made once a server, in a database that all others are copies of: a copy takes a fifth of the time of the
-//! migrations, and hundreds of tests want one.
+//! The schema is created once per server, in a template database that all others are copied from. A copy takes a
+//! fifth of the time of the migrations, and hundreds of tests need one.
 
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 use ulid::Ulid;
 
-/// Any number that nobody else takes: who holds this lock makes the database that is copied.
+/// Arbitrary unique number of the advisory lock. Its holder creates the template database.
 const LOCK: i64 = 0x0073_6372_6174_6368;
 
-/// A database; it is gone when this is dropped, whoever is still connected.
+/// A database, dropped with this value even if connections are open.
 #[derive(Debug)]
 pub struct Database {
     server: String,
@@ -19,26 +19,26 @@ pub struct Database {
 }
 
 impl Database {
-    /// An empty database.
+    /// Creates an empty database.
     ///
     /// # Panics
-    /// Panics where `TEST_DATABASE_URL` names no PostgreSQL in which databases can be made.
+    /// Panics if `TEST_DATABASE_URL` names no PostgreSQL in which databases can be created.
     pub async fn empty() -> Self {
         let server = server();
         let mut connection = connect(&server).await;
         Self::copy_of("template1", server, &mut connection).await
     }
 
-    /// A database with the project's schema.
+    /// Creates a database with the project's schema.
     ///
     /// # Panics
-    /// As [`Self::empty`], and where a migration fails.
+    /// Panics as [`Self::empty`] does, and if a migration fails.
     pub async fn with_schema() -> Self {
         let server = server();
         let mut connection = connect(&server).await;
         let model = model(&server, &mut connection).await;
         let database = Self::copy_of(&model, server, &mut connection).await;
-        // A server that outlives the run may have a model whose functions of the queue are older.
+        // A server that outlives the run may have a template with older functions of the queue.
         schema::migrate(&database.url()).await.expect("the schema can be brought up to date");
         database
     }
@@ -49,7 +49,7 @@ impl Database {
         Self { server, name }
     }
 
-    /// Its address.
+    /// Connection URL.
     #[must_use]
     pub fn url(&self) -> String {
         url(&self.server, &self.name)
@@ -64,7 +64,7 @@ impl Drop for Database {
     fn drop(&mut self) {
         let (server, statement) =
             (self.server.clone(), format!("drop database if exists {} with (force)", self.name));
-        // A runtime of its own: the test's may be on its way out.
+        // A separate runtime, because the test's runtime may be shutting down.
         let dropped = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             runtime.expect("a runtime").block_on(async {
@@ -78,12 +78,12 @@ impl Drop for Database {
     }
 }
 
-/// The name of the database that has these migrations, which is made if nobody has.
+/// Name of the template database for these migrations, created if it does not exist.
 async fn model(server: &str, connection: &mut PgConnection) -> String {
     let mut hasher = DefaultHasher::new();
     schema::MIGRATIONS.iter().for_each(|migration| migration.checksum.hash(&mut hasher));
     let model = format!("test_schema_{:016x}", hasher.finish());
-    // Given back with the connection, where a migration fails.
+    // Released with the connection if a migration fails.
     run(connection, format!("select pg_advisory_lock({LOCK})")).await;
     let known: bool = sqlx::query_scalar("select exists (select from pg_database where datname = $1)")
         .bind(&model)
@@ -91,7 +91,7 @@ async fn model(server: &str, connection: &mut PgConnection) -> String {
         .await
         .expect("databases can be listed");
     if !known {
-        // Named once it is whole: a test that is killed leaves none that is not.
+        // Renamed once it is complete, so that a killed test leaves no partial template.
         let unfinished = format!("{model}_unfinished");
         run(connection, format!("drop database if exists {unfinished} with (force)")).await;
         run(connection, format!("create database {unfinished}")).await;
@@ -119,7 +119,7 @@ fn server() -> String {
     )
 }
 
-/// The address of a database of the server.
+/// Connection URL of a database on the server.
 fn url(server: &str, name: &str) -> String {
     let (address, _) = server.rsplit_once('/').expect("TEST_DATABASE_URL ends with a database");
     format!("{address}/{name}")

@@ -1,7 +1,7 @@
-//! PostgreSQL's own programs: which ones, and how they are told where the database is.
+//! PostgreSQL's own programs: their location, and the way they get the database's address.
 //!
-//! An address goes on the command line, where everybody on the machine can read it; its password goes by the environment, which is
-//! the user's own.
+//! The address is passed on the command line, which every user of the machine can read. The password is passed in the
+//! environment, which only the user can read.
 
 use std::{
     env, fs,
@@ -15,10 +15,10 @@ use url::{Url, form_urlencoded};
 
 use crate::failure::Failure;
 
-/// Where Debian's packages put each version's programs.
+/// Folder of Debian's PostgreSQL packages, one subfolder per version.
 const DEBIAN: &str = "/usr/lib/postgresql";
 
-/// What libpq knows of an address' parameters, and what sqlx calls them as well.
+/// Parameters of a database URL that libpq knows, each beside sqlx's name for it.
 const PARAMETERS: [(&str, &str); 14] = [
     ("sslmode", "sslmode"),
     ("ssl-mode", "sslmode"),
@@ -36,21 +36,21 @@ const PARAMETERS: [(&str, &str); 14] = [
     ("options", "options"),
 ];
 
-/// The programs for one database.
+/// PostgreSQL programs for one database.
 #[derive(Debug)]
 pub struct Client {
     folder: PathBuf,
     address: Address,
 }
 
-/// Where a database is, the password apart.
+/// Address of a database, with the password separate.
 #[derive(Debug, PartialEq, Eq)]
 struct Address {
     url: String,
     password: Option<String>,
 }
 
-/// A program that runs, and where its complaints go.
+/// A running program, and the file with its standard error.
 pub struct Running {
     pub child: Child,
     name: String,
@@ -58,11 +58,11 @@ pub struct Running {
 }
 
 impl Client {
-    /// The programs for the database at `url`, whose server is of version `server`; those in the folder `PG_BIN`, else Debian's
-    /// of the server's version, else Debian's newest, else those on the path.
+    /// Finds the programs for the database at `url`, whose server has version `server`: in the folder `PG_BIN`,
+    /// otherwise Debian's of the server's version, otherwise Debian's newest, otherwise those on the path.
     ///
     /// # Errors
-    /// Fails when there are none, or only of a version that cannot read from the server.
+    /// Fails if there are none, or if their version is too old for the server.
     pub fn new(url: &str, server: u32) -> Result<Self, Failure> {
         let folder = match env::var_os("PG_BIN").filter(|folder| !folder.is_empty()) {
             Some(folder) => PathBuf::from(folder),
@@ -80,7 +80,7 @@ impl Client {
         Ok(client)
     }
 
-    /// A program, told where the database is; it never asks for a password.
+    /// Command for a program with the database's address; it never asks for a password.
     pub fn on_database(&self, program: &str) -> Command {
         let mut command = self.command(program);
         command.args(["--no-password", "--dbname", &self.address.url]);
@@ -91,10 +91,10 @@ impl Client {
         command
     }
 
-    /// A program that needs no database.
+    /// Command for a program that needs no database.
     pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new(self.path(program));
-        // Words that are compared and shown are English.
+        // Messages that are compared and shown must be English.
         command.env("LC_ALL", "C").stdin(Stdio::null());
         command
     }
@@ -103,7 +103,7 @@ impl Client {
         self.folder.join(program)
     }
 
-    /// The major version of `pg_dump`.
+    /// Major version of `pg_dump`.
     fn version(&self) -> Result<u32, Failure> {
         let path = self.path("pg_dump");
         let missing = || {
@@ -122,7 +122,7 @@ impl Client {
     }
 }
 
-/// The folder of the programs of `server`'s version, else of the newest.
+/// Debian's folder of programs for `server`'s version, otherwise for the newest.
 fn of_debian(server: u32) -> Option<PathBuf> {
     let versions = fs::read_dir(DEBIAN).ok()?.flatten();
     let versions = versions.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -133,7 +133,7 @@ fn of_debian(server: u32) -> Option<PathBuf> {
 
 impl Address {
     fn parse(text: &str) -> Result<Self, Failure> {
-        // The address is not shown: it may hold a password.
+        // The error does not show the address, which may hold a password.
         let mut url = Url::parse(text).context("the database's address cannot be read")?;
         let mut password = url.password().map(decoded);
         if password.is_some() {
@@ -153,19 +153,19 @@ impl Address {
     }
 }
 
-/// What a password of an address says; a form's decoding, which has two signs more.
+/// Decodes a password in a URL: form decoding, except that `+` and `&` are literal.
 fn decoded(text: &str) -> String {
     let text = text.replace('+', "%2B").replace('&', "%26");
     form_urlencoded::parse(text.as_bytes()).map(|(name, value)| [name, value].concat()).collect()
 }
 
-/// A parameter's value as libpq reads it, which takes `+` for itself.
+/// Encodes a parameter's value for libpq, which takes `+` literally.
 fn encoded(text: &str) -> String {
     form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20")
 }
 
 impl Running {
-    /// Starts `command`; what it says on standard error is kept.
+    /// Starts `command` and collects its standard error.
     pub fn start(mut command: Command) -> Result<Self, Failure> {
         let name =
             Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -175,7 +175,7 @@ impl Running {
         Ok(Self { child, name, complaints })
     }
 
-    /// Waits for the end; an error says the program's own words.
+    /// Waits for the program to exit; an error quotes its message.
     pub fn end(mut self) -> Result<(), Failure> {
         let status = self.child.wait().with_context(|| format!("waiting for {}", self.name))?;
         if status.success() {
@@ -187,7 +187,7 @@ impl Running {
     fn complaint(&mut self, status: ExitStatus) -> Failure {
         let mut text = String::new();
         let _ = self.complaints.rewind().and_then(|()| self.complaints.read_to_string(&mut text));
-        // The first error is the cause; what comes after it follows from it.
+        // The first error is the cause; later ones follow from it.
         let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         let first = lines.iter().position(|line| line.contains("ERROR:") || line.contains("error:"));
         let words = lines[first.unwrap_or_default()..].iter().take(4).copied().collect::<Vec<_>>().join("; ");
@@ -203,7 +203,7 @@ impl Running {
 }
 
 impl Drop for Running {
-    /// Nothing goes on that nobody waits for.
+    /// Ends the program if its result is no longer awaited.
     fn drop(&mut self) {
         if matches!(self.child.try_wait(), Ok(None)) {
             let _ = self.child.kill();

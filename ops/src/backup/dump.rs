@@ -1,6 +1,7 @@
-//! Making a backup, beside a service that runs.
+//! Creating a backup while the service runs.
 //!
-//! A transaction of ours holds the snapshot that `pg_dump` reads and whose rows are counted, so that the counts are those of the dump.
+//! A transaction exports the snapshot that `pg_dump` reads. The rows are counted in the same snapshot, so that the
+//! counts match the dump.
 
 use std::{
     collections::BTreeMap,
@@ -23,7 +24,7 @@ use super::{
 };
 use crate::{failure::Failure, models::ModelsFolder, terminal};
 
-/// Tables whose rows are worth something only while the service runs.
+/// Tables whose rows matter only while the service runs.
 const PASSING: [&str; 12] = [
     "public.job_events",
     "public.jobs",
@@ -39,20 +40,20 @@ const PASSING: [&str; 12] = [
     "apalis.workers",
 ];
 
-/// A backup that was made.
+/// A completed backup.
 #[derive(Debug)]
 pub struct BackedUp {
-    /// What it holds.
+    /// Content of the backup.
     pub manifest: Manifest,
-    /// The names of the packs in it.
+    /// Names of the packs in it.
     pub packs: Vec<String>,
 }
 
-/// Backs up the database at `url`, to which `database` is a connection, and the packs of `models`, to the folder `target`, which is
-/// not there yet.
+/// Backs up the database at `url`, to which `database` is a connection, and the packs of `models` to the folder
+/// `target`, which must not exist yet.
 ///
 /// # Errors
-/// Fails when anything cannot be read or written; then there is no `target`.
+/// Fails if anything cannot be read or written; then there is no `target`.
 pub async fn back_up(
     url: &str,
     database: &mut PgConnection,
@@ -85,7 +86,7 @@ pub async fn back_up(
     Ok(BackedUp { manifest, packs })
 }
 
-/// A server of PostgreSQL.
+/// A PostgreSQL server.
 pub(super) struct Server {
     pub(super) version: String,
     pub(super) major: u32,
@@ -101,14 +102,14 @@ pub(super) async fn server(database: &mut PgConnection) -> Result<Server, Failur
     Ok(Server { version: row.version, major: u32::try_from(row.number / 10_000).unwrap_or_default() })
 }
 
-/// The last migration that was applied; none where there is no schema.
+/// Version of the last applied migration; `None` without a schema.
 pub(super) async fn schema_version(database: &mut PgConnection) -> Option<i64> {
-    // Unchecked: the table is the migrator's own, so no migration makes it.
+    // Not checked at compile time: the table belongs to the migrator, and no migration creates it.
     let applied = sqlx::query_scalar("select max(version) from _sqlx_migrations where success");
     applied.fetch_one(database).await.ok().flatten()
 }
 
-/// An empty folder beside the target, whose name it gets in the end.
+/// Creates an empty folder beside the target; it is renamed to the target at the end.
 fn begin(target: &Path) -> Result<(TempDir, PathBuf), Failure> {
     let doing = || format!("making {}", target.display());
     if target.symlink_metadata().is_ok() {
@@ -120,13 +121,13 @@ fn begin(target: &Path) -> Result<(TempDir, PathBuf), Failure> {
     let target = std::path::absolute(target).with_context(doing)?;
     let parent = target.parent().ok_or_else(|| anyhow!("{} is no name of a folder", target.display()))?;
     let mut draft = tempfile::Builder::new();
-    // What is in it is for whoever made it.
+    // Readable only by the user who makes the backup.
     draft.prefix(".retort-backup-").permissions(Permissions::from_mode(0o700));
     let draft = draft.tempdir_in(parent).with_context(doing)?;
     Ok((draft, target))
 }
 
-/// The rows of every table whose rows are kept.
+/// Numbers of rows of all tables whose rows are kept.
 async fn count_rows(database: &mut PgConnection) -> Result<BTreeMap<String, i64>, Failure> {
     let failed = |error| Failure::database("counting rows", &error);
     let tables: Vec<String> = sqlx::query_scalar!(
@@ -138,7 +139,7 @@ async fn count_rows(database: &mut PgConnection) -> Result<BTreeMap<String, i64>
     .map_err(failed)?;
     let mut rows = BTreeMap::new();
     for table in tables.into_iter().filter(|table| !PASSING.contains(&table.as_str())) {
-        // Unchecked: which table, the database says.
+        // Not checked at compile time: the table names come from the database.
         let count = sqlx::query_scalar(AssertSqlSafe(format!("select count(*) from {table}")));
         rows.insert(table, count.fetch_one(&mut *database).await.map_err(failed)?);
     }
@@ -162,14 +163,14 @@ fn dump(client: &Client, id: &str, folder: &Path) -> Result<super::manifest::Par
     let mut running = Running::start(command)?;
     let output = running.child.stdout.take().expect("dump: its output is a pipe");
     let written = parts::write(folder, DATABASE, output, &bar);
-    // A pipe that nobody reads ends it as well.
+    // Closing the pipe ends the program too.
     let part = written?;
     running.end()?;
     bar.finish_and_clear();
     Ok(part)
 }
 
-/// Writes the manifest and moves the backup into place, all of it on the disk before.
+/// Writes the manifest and moves the backup into place, after everything is synced to disk.
 fn finish(draft: TempDir, target: &Path, manifest: &Manifest) -> Result<(), Failure> {
     let doing = || format!("writing {}", target.display());
     let text = serde_json::to_string_pretty(manifest).context("writing the manifest as JSON")?;
@@ -179,12 +180,12 @@ fn finish(draft: TempDir, target: &Path, manifest: &Manifest) -> Result<(), Fail
         file.write_all(b"\n")?;
         file.sync_all()?;
         File::open(draft.path())?.sync_all()?;
-        // It fails where there is a folder by now that is not empty.
+        // The rename fails if a folder that is not empty is there by now.
         fs::rename(draft.path(), target)?;
         File::open(target.parent().unwrap_or(target))?.sync_all()
     };
     write().with_context(doing)?;
-    // It is gone from where it would be cleaned up.
+    // The folder has moved, so there is nothing left to clean up.
     let _ = draft.keep();
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What a backup says of itself: which release made it, of which schema, and every file with its checksum.
+//! The manifest of a backup: its release, its schema, and every file with its checksum.
 
 use std::{
     collections::BTreeMap,
@@ -12,60 +12,60 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
 
-/// The file's name in a backup.
+/// Name of the manifest in a backup.
 pub const MANIFEST: &str = "manifest.json";
 
-/// The file with the database.
+/// Name of the database file.
 pub const DATABASE: &str = "database.dump";
 
-/// The folder with the packs.
+/// Name of the folder with the packs.
 pub const MODELS: &str = "models";
 
-/// What backups of this form have as their `format`.
+/// Current value of `format`.
 const FORMAT: u32 = 1;
 
-/// What a backup holds.
+/// Content of a backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// Of this file; another number is another form.
+    /// Version of the manifest's format.
     #[serde(rename = "retort_backup")]
     format: u32,
-    /// The release that made it.
+    /// Release that made the backup.
     pub version: String,
-    /// The last migration of its database.
+    /// Last migration of its database.
     pub schema: i64,
-    /// The moment that it shows.
+    /// Time of the database snapshot.
     pub made_at: DateTime<Utc>,
-    /// The server's version.
+    /// Version of the PostgreSQL server.
     pub postgresql: String,
-    /// How many rows each table has, of those whose rows are kept.
+    /// Number of rows of each table whose rows are kept.
     pub rows: BTreeMap<String, i64>,
-    /// Every file but this one.
+    /// All files except the manifest.
     pub parts: Vec<Part>,
 }
 
 /// A file of a backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
-    /// Its path within the backup.
+    /// Path within the backup.
     pub path: String,
-    /// Its length.
+    /// Length of the file.
     pub bytes: u64,
-    /// Its SHA-256, in hexadecimal digits.
+    /// SHA-256 of the file, in hexadecimal digits.
     pub sha256: String,
 }
 
 impl Manifest {
-    /// Of a backup that is made now.
+    /// Creates the manifest of a new backup, without parts.
     pub fn new(schema: i64, made_at: DateTime<Utc>, postgresql: String, rows: BTreeMap<String, i64>) -> Self {
         let version = env!("CARGO_PKG_VERSION").to_owned();
         Self { format: FORMAT, version, schema, made_at, postgresql, rows, parts: Vec::new() }
     }
 
-    /// That of the backup in `folder`.
+    /// Reads the manifest of the backup in `folder`.
     ///
     /// # Errors
-    /// Fails, and says which, when there is nothing, when it is none of ours, and when it is of a form that we do not know.
+    /// Fails with the reason if there is no manifest, if it is not one of ours, or if its format is unknown.
     pub fn read(folder: &Path) -> Result<Self, Failure> {
         let path = folder.join(MANIFEST);
         let text = match fs::read_to_string(&path) {
@@ -95,7 +95,7 @@ impl Manifest {
         }
     }
 
-    /// Whether its names are such as we write: no path leads out of the backup, and no table's name is anything else.
+    /// Checks that its names are plausible: no path leads out of the backup, and table names are plain.
     fn is_sound(&self) -> bool {
         let is_inside =
             |path: &str| Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));

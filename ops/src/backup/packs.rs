@@ -1,5 +1,5 @@
-//! The model packs that were imported or trained here: those of the last folder of models, where new ones go. What ships is no part
-//! of a backup.
+//! Model packs that were imported or trained here: those of the last models folder, to which new packs go. Packs that
+//! ship with the release are not backed up.
 
 use std::{
     collections::BTreeMap,
@@ -14,18 +14,18 @@ use super::manifest::{MODELS, Manifest, Part};
 use super::parts;
 use crate::{failure::Failure, models::ModelsFolder, terminal};
 
-/// What became of the packs of a backup.
+/// Result of restoring the packs of a backup.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Placed {
-    /// Put among the models.
+    /// Added to the models.
     pub new: Vec<String>,
-    /// There already, the same.
+    /// Already there, and identical.
     pub same: Vec<String>,
-    /// There is another pack in a folder of this name, which stays.
+    /// Not restored: a folder of this name holds a different pack, which stays.
     pub other: Vec<String>,
 }
 
-/// Copies the packs to the backup in `folder`, and gives their names.
+/// Copies the packs to the backup in `folder` and returns their names.
 pub fn take(models: &ModelsFolder, folder: &Path, into: &mut Vec<Part>) -> Result<Vec<String>, Failure> {
     let bar = terminal::bytes_spinner("copying the models");
     let mut names = Vec::new();
@@ -44,7 +44,7 @@ pub fn take(models: &ModelsFolder, folder: &Path, into: &mut Vec<Part>) -> Resul
     Ok(names)
 }
 
-/// Puts the packs of the backup in `folder` among the models; whatever is there stays.
+/// Copies the packs of the backup in `folder` to the models; existing packs stay.
 pub fn place(models: &ModelsFolder, folder: &Path, manifest: &Manifest) -> Result<Placed, Failure> {
     let mut packs: BTreeMap<&str, Vec<&Part>> = BTreeMap::new();
     for part in &manifest.parts {
@@ -74,7 +74,7 @@ pub fn place(models: &ModelsFolder, folder: &Path, manifest: &Manifest) -> Resul
     Ok(placed)
 }
 
-/// Copies a pack; workers see it when it is whole.
+/// Copies a pack; workers see it once it is complete.
 fn copy(from: &Path, target: &Path) -> Result<(), Failure> {
     let doing = || format!("writing {}", target.display());
     let among = target.parent().expect("packs: a pack lies in a folder");
@@ -85,13 +85,13 @@ fn copy(from: &Path, target: &Path) -> Result<(), Failure> {
         let to = draft.path().join(within);
         fs::create_dir_all(to.parent().unwrap_or(among)).with_context(doing)?;
         fs::copy(&file, &to).with_context(doing)?;
-        // A backup is its owner's alone; the workers may run as someone else.
+        // A backup is readable only by its owner, but the workers may run as another user.
         fs::set_permissions(&to, Permissions::from_mode(0o644)).with_context(doing)?;
         File::open(&to).and_then(|file| file.sync_all()).with_context(doing)?;
     }
     fs::set_permissions(draft.path(), Permissions::from_mode(0o755)).with_context(doing)?;
     fs::rename(draft.path(), target).with_context(doing)?;
-    // It is gone from where it would be cleaned up.
+    // The folder has moved, so there is nothing left to clean up.
     let _ = draft.keep();
     Ok(())
 }
@@ -100,7 +100,7 @@ fn is_same(one: &Path, other: &Path) -> bool {
     matches!((fs::read(one), fs::read(other)), (Ok(one), Ok(other)) if one == other)
 }
 
-/// Every file of a folder and of those in it, in order.
+/// All files of a folder and its subfolders, sorted.
 fn files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let doing = || format!("reading {}", folder.display());
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! The files of a backup: written with their checksum, and held against it.
+//! The files of a backup: written with a checksum, and verified against it.
 
 use std::{
     fmt::Write as _,
@@ -15,10 +15,11 @@ use sha2::{Digest as _, Sha256};
 use super::manifest::{Manifest, Part};
 use crate::{failure::Failure, terminal};
 
-/// What is read at once.
+/// Bytes per read.
 const BLOCK: usize = 1 << 20;
 
-/// Writes what `source` gives to the file `path` of the backup in `folder`, on the disk and for its owner alone.
+/// Writes the content of `source` to the file `path` of the backup in `folder`, synced to disk and readable only by
+/// its owner.
 pub fn write(folder: &Path, path: &str, source: impl Read, bar: &ProgressBar) -> Result<Part, Failure> {
     let file = folder.join(path);
     let doing = || format!("writing {}", file.display());
@@ -36,10 +37,10 @@ pub fn write(folder: &Path, path: &str, source: impl Read, bar: &ProgressBar) ->
     Ok(Part { path: path.to_owned(), bytes, sha256 })
 }
 
-/// Reads every part of the backup in `folder` and compares it with what the manifest says.
+/// Reads every part of the backup in `folder` and compares it with the manifest.
 ///
 /// # Errors
-/// Fails at the first part that is missing, shorter, longer or another.
+/// Fails at the first part that is missing or differs in length or checksum.
 pub fn verify(folder: &Path, manifest: &Manifest) -> Result<(), Failure> {
     let bar = terminal::bytes_bar(manifest.parts.iter().map(|part| part.bytes).sum(), "checking the backup");
     for part in &manifest.parts {
@@ -63,7 +64,7 @@ pub fn verify(folder: &Path, manifest: &Manifest) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Gives all that `source` has to `take`, block by block; returns its length and its SHA-256.
+/// Passes the content of `source` to `take`, block by block; returns its length and its SHA-256.
 fn copy(mut source: impl Read, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<(u64, String)> {
     let (mut hash, mut bytes, mut block) = (Sha256::new(), 0, vec![0; BLOCK]);
     loop {

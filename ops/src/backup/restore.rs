@@ -1,7 +1,8 @@
-//! Putting a backup in place: one transaction for all of it.
+//! Restoring a backup in one transaction.
 //!
-//! `pg_restore` writes the archive as statements, and `psql` runs them between ours: what was there is dropped before, and after it the
-//! rows are counted and the journal gets its line. Only then is it committed; who reads meanwhile sees what was there.
+//! `pg_restore` writes the archive as statements, and `psql` runs them between ours: before it, the existing objects
+//! are dropped; after it, the rows are counted and the audit log gets an entry. Then the transaction is committed.
+//! Until that moment, readers see the old content.
 
 use std::{
     fmt::Write as _,
@@ -23,7 +24,7 @@ use super::{
 };
 use crate::{failure::Failure, journal, models::ModelsFolder, terminal};
 
-/// Everything of ours that is in the schemas, and nothing that belongs to an extension.
+/// Drops all objects of ours in the schemas, and nothing that belongs to an extension.
 const DROP_ALL: &str = "
 do $$
 declare
@@ -49,27 +50,27 @@ end
 $$;
 ";
 
-/// What there is where a backup is to go.
+/// Content of the database before a restore.
 #[derive(Debug)]
 pub struct State {
-    /// The database's name.
+    /// Name of the database.
     pub database: String,
-    /// Tables in it.
+    /// Number of tables in it.
     pub tables: i64,
-    /// Processes of the service that are connected to it, by their names.
+    /// Names of the service's processes that are connected to it.
     pub processes: Vec<String>,
 }
 
-/// A backup that is in place.
+/// A restored backup.
 #[derive(Debug)]
 pub struct Restored {
-    /// What became of its packs.
+    /// Result for its packs.
     pub packs: Placed,
-    /// Whether its schema was an older one, which was brought up to date.
+    /// True if its schema was older and has been migrated.
     pub is_migrated: bool,
 }
 
-/// Looks at the database.
+/// Reads the state of the database.
 pub async fn state(database: &mut PgConnection) -> Result<State, Failure> {
     let row = sqlx::query!(
         r#"select current_database() as "database!",
@@ -88,10 +89,11 @@ pub async fn state(database: &mut PgConnection) -> Result<State, Failure> {
     Ok(State { database: row.database, tables: row.tables, processes: row.processes })
 }
 
-/// Puts the backup in `folder` into the database at `url`, in place of whatever is there, and its packs among `models`.
+/// Restores the backup in `folder` to the database at `url`, replacing its content, and its packs to `models`.
 ///
 /// # Errors
-/// Fails, and leaves the database as it was, when the backup is damaged or of a later schema, or when the database or its programs do.
+/// Fails, and leaves the database as it was, if the backup is damaged or has a later schema, or if the database or
+/// its programs fail.
 pub async fn restore(
     url: &str,
     database: &mut PgConnection,
@@ -117,7 +119,7 @@ pub async fn restore(
         anyhow!(error)
             .context("the backup is in place; bringing its schema up to date (`retort-api migrate`)")
     })?;
-    // Until somebody has looked at the rows, every plan is a guess.
+    // Without statistics of the restored rows, query plans are guesses.
     let failed = |error| Failure::database("looking at the restored rows", &error);
     sqlx::query("analyze").execute(&mut *database).await.map_err(failed)?;
     let is_migrated = schema_version(database).await != Some(manifest.schema);
@@ -149,7 +151,7 @@ fn run(client: &Client, folder: &Path, manifest: &Manifest) -> Result<(), Failur
         .and_then(|()| to.write_all(DROP_ALL.as_bytes()))
         .and_then(|()| to.write_all(b"create schema if not exists apalis;\n"))
         .and_then(|()| io::copy(&mut bar.wrap_read(&mut statements), &mut to));
-    // What ends the one ends the other; the database's words are the better ones.
+    // Each program's end ends the other; psql's message is the more useful one.
     drop(statements);
     if streamed.is_err() {
         drop(to);
@@ -157,7 +159,7 @@ fn run(client: &Client, folder: &Path, manifest: &Manifest) -> Result<(), Failur
         streamed.context("writing to psql")?;
         return Ok(());
     }
-    // Without a commit it has not happened.
+    // Without a commit nothing has changed.
     reader.end()?;
     to.write_all(ending(folder, manifest).as_bytes()).context("writing to psql")?;
     drop(to);
@@ -166,7 +168,8 @@ fn run(client: &Client, folder: &Path, manifest: &Manifest) -> Result<(), Failur
     Ok(())
 }
 
-/// The archive's contents, but for what the database has already: schemas, and words about them and about extensions.
+/// Table of contents of the archive, without the objects that the database has already: schemas, and comments on them
+/// and on extensions.
 fn contents(client: &Client, archive: &Path) -> Result<tempfile::NamedTempFile, Failure> {
     let mut command = client.command("pg_restore");
     command.arg("--list").arg(archive).stdout(Stdio::piped());
@@ -190,7 +193,7 @@ fn contents(client: &Client, archive: &Path) -> Result<tempfile::NamedTempFile, 
     Ok(file)
 }
 
-/// What is said last: the rows are as many as were backed up, somebody restored them, and so it is.
+/// Last statements of the transaction: compare the row counts with the manifest, write the audit log, commit.
 fn ending(folder: &Path, manifest: &Manifest) -> String {
     let mut text = "\ndo $$\ndeclare\n    found bigint;\nbegin\n".to_owned();
     for (table, rows) in &manifest.rows {

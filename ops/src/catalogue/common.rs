@@ -1,4 +1,4 @@
-//! What every laboratory has, in the catalogue beside what vendors offer.
+//! Common laboratory chemicals, in the catalogue beside the vendors' offers.
 
 use catalogue::common::{CHEMICALS, VENDOR, VENDOR_NAME};
 use chem::Molecule;
@@ -8,10 +8,10 @@ use sqlx::PgConnection;
 use super::load;
 use crate::{failure::Failure, journal::Act};
 
-/// Puts what every laboratory has into the catalogue, where it is not in it yet.
+/// Adds the common laboratory chemicals to the catalogue, if they are missing.
 ///
 /// # Errors
-/// Fails when the database does.
+/// Fails if the database does.
 pub async fn add(database: &mut PgConnection) -> Result<(), Failure> {
     if is_there(database).await? {
         return Ok(());
@@ -55,7 +55,7 @@ pub async fn add(database: &mut PgConnection) -> Result<(), Failure> {
     act.done("catalogue import", VENDOR_NAME, json!({ "loaded": CHEMICALS.len() })).await
 }
 
-/// Whether they are in the catalogue, so that nobody need wait for whoever changes it.
+/// Returns true if they are in the catalogue, so that this command does not wait for another one that changes it.
 async fn is_there(database: &mut PgConnection) -> Result<bool, Failure> {
     sqlx::query_scalar!(r#"select exists (select from vendors where id = $1) as "is_there!""#, VENDOR)
         .fetch_one(database)

@@ -1,10 +1,10 @@
-//! What an import would change: vendors' files against what is loaded, or against other files.
+//! Preview of an import: vendors' files compared with the loaded catalogue, or with other files.
 //!
-//! Both sides are sorted by PostgreSQL, where there is room for them, and come as one stream; the offers of one entry are compared
-//! here, so that memory does not depend on how many there are. A pack that is gone while one other is new is the same offer in
-//! another pack.
+//! PostgreSQL sorts both sides, because it has the space, and returns them as one stream. The offers of one entry are
+//! compared here, so that memory does not depend on the number of offers. If one pack of an entry is gone and one is
+//! new, they count as the same offer in another pack.
 //!
-//! What names a temporary table is not checked when it is compiled: no migration makes one.
+//! Statements with a temporary table are not checked at compile time, because no migration creates it.
 
 use ::catalogue::{COUNTRIES, refusals};
 use futures::TryStreamExt as _;
@@ -18,62 +18,62 @@ use super::{
 };
 use crate::failure::Failure;
 
-/// What is compared with the files.
+/// Base of the comparison.
 #[derive(Debug, Clone, Copy)]
 pub enum Before<'a> {
-    /// What is loaded of their vendors.
+    /// Loaded offers of the files' vendors.
     Loaded,
     /// Other files.
     Files(&'a Import),
 }
 
-/// What became of an offer.
+/// Kind of change of an offer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// It was not there before.
+    /// The offer is new.
     New,
-    /// It is not there any more.
+    /// The offer is gone.
     Gone,
-    /// Something of it is another.
+    /// A fact of the offer has changed.
     Changed,
 }
 
-/// One fact that differs.
+/// One changed fact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// What became of the offer.
+    /// Kind of change of the offer.
     pub change: Kind,
-    /// Its vendor.
+    /// Vendor.
     pub vendor_name: String,
-    /// Its entry.
+    /// Catalogue number.
     pub cs_id: String,
-    /// Its pack, as it is now or was.
+    /// Pack: the new one, or that of an offer that is gone.
     pub pack: String,
-    /// What is sold.
+    /// Canonical SMILES of the whole entry.
     pub full_canonical: String,
-    /// What of it is another; the price of an offer that is new or gone.
+    /// Name of the changed fact; the price for an offer that is new or gone.
     pub what: String,
-    /// What that was; empty where nobody said.
+    /// Old value; empty if it was not stated.
     pub before: String,
-    /// What that is.
+    /// New value.
     pub after: String,
 }
 
-/// How many offers differ.
+/// Numbers of offers by kind of change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Offers that were not there before.
+    /// New offers.
     pub new: u64,
-    /// Offers that are not there any more.
+    /// Offers that are gone.
     pub gone: u64,
-    /// Offers of which something is another.
+    /// Offers with a changed fact.
     pub changed: u64,
-    /// Offers that are what they were.
+    /// Unchanged offers.
     pub same: u64,
 }
 
-/// One side of a comparison, an offer.
+/// An offer of one side of the comparison.
 #[derive(Debug, Clone, Default, PartialEq, FromRow)]
 struct Offer {
     is_after: bool,
@@ -91,10 +91,10 @@ struct Offer {
     lead_time_days: Vec<Option<f64>>,
 }
 
-/// Compares files with what was `before`, and tells each difference, by vendor, entry and pack; nothing is changed.
+/// Compares files with `before` and passes each difference to `tell`, by vendor, entry and pack. Nothing is changed.
 ///
 /// # Errors
-/// Fails when a file cannot be read to its end, when the database does, or `tell`.
+/// Fails if a file cannot be read to its end, if the database fails, or if `tell` does.
 pub async fn difference(
     database: &mut PgConnection,
     import: &Import,
@@ -102,7 +102,7 @@ pub async fn difference(
     mut tell: impl FnMut(&Difference) -> Result<(), Failure>,
 ) -> Result<Counts, Failure> {
     let failed = |error| Failure::database("comparing the offers", &error);
-    // Dropped, it takes the temporary tables along.
+    // Dropping the transaction drops the temporary tables.
     let mut transaction = load::begin(database).await?;
     if let Before::Files(older) = before {
         staged(&mut transaction, older).await?;
@@ -138,7 +138,7 @@ async fn staged(connection: &mut PgConnection, import: &Import) -> Result<(), Fa
     Ok(())
 }
 
-/// Both sides, sorted. Of one pack of an entry the last line of the files counts, as in an import.
+/// Both sides, sorted. For one pack of an entry the last line of the files counts, as in an import.
 fn statement(before: Before<'_>) -> String {
     let lead_times: Vec<String> = load::lead_time_columns().collect();
     let columns = format!(
@@ -207,7 +207,7 @@ impl Counts {
     }
 }
 
-/// What differs, before and after.
+/// Name, old value and new value of a changed fact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Fact {
     what: String,
@@ -221,7 +221,7 @@ impl Fact {
     }
 }
 
-/// What of an offer is another. A price by the gram that follows from another pack or price says nothing more.
+/// Facts of an offer that changed. The price per gram is left out if it follows from a changed pack or price.
 fn facts(old: &Offer, new: &Offer) -> Vec<Fact> {
     let amount = |offer: &Offer| size(offer.amount, &offer.amount_uom);
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
@@ -324,7 +324,7 @@ mod tests {
             assert_eq!(loaded.0, Counts { new: 1, gone: 1, changed: 3, same: 1 });
             assert_eq!(of_files, loaded);
             assert_eq!(same, (Counts { same: 5, ..Counts::default() }, vec![]));
-            // What was compared is not imported.
+            // The compared files are not imported.
             let blocks: i64 =
                 sqlx::query_scalar("select count(*) from building_blocks").fetch_one(database).await.unwrap();
             assert_eq!(blocks, 4);

@@ -1,4 +1,4 @@
-//! The catalogue as a file, in the columns that an import reads: every offer, or those of one vendor.
+//! Export of the catalogue, or of one vendor's offers, in the columns that an import reads.
 
 use std::io::Write;
 
@@ -30,10 +30,10 @@ struct Row {
     lead_time_days: Vec<Option<f64>>,
 }
 
-/// Writes offers as comma separated values, by vendor, entry and pack; gives their number.
+/// Writes offers as comma separated values, by vendor, entry and pack; returns their number.
 ///
 /// # Errors
-/// Fails when the database does, or `file`.
+/// Fails if the database or `file` does.
 pub async fn export(
     database: &mut PgConnection,
     vendor: Option<&str>,
@@ -85,7 +85,7 @@ pub async fn export(
     Ok(written)
 }
 
-/// The countries that an offer ships to; empty where it is not said to leave one out.
+/// Countries that an offer ships to; empty if no country is excluded.
 fn ships_to(refuses: i16) -> String {
     if refuses == 0 {
         return String::new();

@@ -1,4 +1,4 @@
-//! The files of an import, read one after the other: what they are is shown, what is left out is reported, a bar moves.
+//! The files of an import, read one after the other, with their description, reports of rejects, and a progress bar.
 
 use std::{
     fs,
@@ -19,29 +19,29 @@ use indicatif::ProgressBar;
 use super::report::{At, Report};
 use crate::{failure::Failure, terminal};
 
-/// What to import.
+/// Options of an import.
 #[derive(Debug, Clone, Default)]
 pub struct Import {
-    /// The files, in the order in which they count: of one entry the last offer stays.
+    /// The files in order of precedence: the last offer of an entry counts.
     pub files: Vec<PathBuf>,
     /// The vendor of records that name none.
     pub vendor: Option<String>,
-    /// What the user says of the columns.
+    /// User's statements about the columns.
     pub profile: Profile,
-    /// Where that is kept, with what was recognised.
+    /// File to which these are saved, together with the detected columns.
     pub save_profile: Option<PathBuf>,
-    /// What other currencies are worth.
+    /// Exchange rates of other currencies.
     pub rates: Rates,
     /// Structures by InChIKey, for stocks of keys.
     pub keys: Arc<KnownKeys>,
-    /// Where every record left out and every warning is written.
+    /// File to which every reject and every warning is written.
     pub rejects: Option<PathBuf>,
-    /// Whether the files are all that their vendors offer.
+    /// True if the files are the complete offer of their vendors.
     pub is_all: bool,
 }
 
 impl Import {
-    /// How its files are read.
+    /// Options for reading its files.
     fn options(&self) -> Options {
         Options {
             vendor: self.vendor.clone(),
@@ -52,10 +52,10 @@ impl Import {
         }
     }
 
-    /// Whether a file is a stock of InChIKeys, for which the structures that they stand for must be known.
+    /// Returns true if a file is a stock of InChIKeys, which needs the known structures of the keys.
     ///
     /// # Errors
-    /// Fails where a file cannot be opened.
+    /// Fails if a file cannot be opened.
     pub fn has_keys(&self) -> Result<bool, Failure> {
         for path in &self.files {
             let opened = read::open(&Input::File(path.clone()), &self.options()).map_err(failure)?;
@@ -71,19 +71,19 @@ impl Import {
 pub(super) struct Files {
     waiting: std::vec::IntoIter<(String, Opened)>,
     reading: Option<Current>,
-    /// Whether records are told by file.
+    /// True if messages must name the file.
     are_several: bool,
     pub(super) report: Report,
-    /// Offers so far.
+    /// Number of offers so far.
     pub(super) loaded: u64,
     records: u64,
     pub(super) bar: ProgressBar,
     begun: Instant,
-    /// Bytes of the files that are done.
+    /// Bytes of the finished files.
     done: u64,
 }
 
-/// The file that is being read.
+/// The file being read.
 struct Current {
     name: String,
     outline: Outline,
@@ -91,7 +91,7 @@ struct Current {
 }
 
 impl Files {
-    /// Opens all files, and says what they are read as.
+    /// Opens all files and shows their formats and columns.
     pub(super) fn open(import: &Import) -> Result<Self, Failure> {
         let options = import.options();
         let mut files = Vec::new();
@@ -125,7 +125,7 @@ impl Files {
         })
     }
 
-    /// The next offers. What is left out with them is reported.
+    /// The next batch of offers. Its rejects are reported.
     pub(super) fn next(&mut self) -> Option<Result<Batch, Failure>> {
         loop {
             if self.reading.is_none() {
@@ -167,7 +167,7 @@ impl Files {
         Ok(batch)
     }
 
-    /// Says what was left out, by kind; the numbers of records left out and of offers doubted.
+    /// Reports the rejects by kind; returns the numbers of rejected records and of doubtful offers.
     pub(super) fn finish(self) -> Result<(u64, u64), Failure> {
         self.bar.finish_and_clear();
         let counts = (self.report.count(), self.report.doubted());
@@ -176,7 +176,7 @@ impl Files {
     }
 }
 
-/// What a file is read as, for people.
+/// Description of a file for the user.
 fn shown(path: &Path, outline: &Outline) -> String {
     let Outline { format, compression, profile, columns, .. } = outline;
     let width = columns.iter().map(|column| column.name.chars().count()).max().unwrap_or(0);

@@ -1,6 +1,7 @@
-//! Reading vendors' files and sending their offers to the database, a batch at a time.
+//! Reading vendors' files and sending their offers to the database in batches.
 //!
-//! Structures cost nearly all of the time: the reader understands them on all cores while the database takes what came before.
+//! Parsing structures takes nearly all of the time. The reader does so on all cores while the database takes the
+//! batch before.
 
 use ::catalogue::{inchi_key, read::KnownKeys};
 use serde_json::json;
@@ -12,24 +13,24 @@ use super::{
 };
 use crate::{failure::Failure, journal, terminal};
 
-/// What came of it.
+/// Result of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Imported {
-    /// Offers that loaded, or would.
+    /// Offers that loaded, or that would load.
     pub loaded: u64,
-    /// Records left out.
+    /// Rejected records.
     pub left_out: u64,
     /// Offers that loaded although their major component is a known counter-ion or solvate.
     pub doubted: u64,
-    /// What changed in the catalogue; nothing where the files were only tried out.
+    /// Changes to the catalogue; `None` for a dry run.
     pub merged: Option<Merged>,
 }
 
-/// Imports files; records that make no sense are reported and left out.
+/// Imports files; invalid records are reported and left out.
 ///
 /// # Errors
-/// Fails, and changes nothing, when a file cannot be read to its end, when its columns hold no structures, or
-/// when the database does.
+/// Fails, and changes nothing, if a file cannot be read to its end, if its columns hold no structures, or if the
+/// database fails.
 pub async fn import(database: &mut PgConnection, import: &Import) -> Result<Imported, Failure> {
     let mut files = Files::open(import)?;
     let mut transaction = load::begin(database).await?;
@@ -49,7 +50,7 @@ pub async fn import(database: &mut PgConnection, import: &Import) -> Result<Impo
 /// Copies the offers of all files to the temporary table.
 ///
 /// # Errors
-/// Fails when a file cannot be read to its end, or when the database does.
+/// Fails if a file cannot be read to its end, or if the database fails.
 pub(super) async fn stage(connection: &mut PgConnection, files: &mut Files) -> Result<(), Failure> {
     let mut copy = load::copy(connection).await?;
     let mut text = String::new();
@@ -58,7 +59,8 @@ pub(super) async fn stage(connection: &mut PgConnection, files: &mut Files) -> R
         let batch = match batch {
             Ok(batch) => batch,
             Err(failure) => {
-                // The server must leave its copy mode before the transaction can end; the fault to tell is the file's.
+                // The server must leave its copy mode before the transaction can end; the error to report is that of
+                // the file.
                 let _ = copy.abort("the file cannot be read").await;
                 return Err(failure);
             }
@@ -74,10 +76,10 @@ pub(super) async fn stage(connection: &mut PgConnection, files: &mut Files) -> R
     Ok(())
 }
 
-/// The building blocks of the catalogue by their InChIKeys.
+/// Building blocks of the catalogue by InChIKey.
 ///
 /// # Errors
-/// Fails when the database does.
+/// Fails if the database does.
 pub async fn known_keys(database: &mut PgConnection) -> Result<KnownKeys, Failure> {
     let blocks = load::structures(database).await?;
     let bar = terminal::bar(blocks.len() as u64, "InChIKeys of the catalogue");
@@ -90,10 +92,10 @@ pub async fn known_keys(database: &mut PgConnection) -> Result<KnownKeys, Failur
     Ok(keys)
 }
 
-/// Reads files as an import does, and changes nothing.
+/// Reads files as an import does, but changes nothing.
 ///
 /// # Errors
-/// Fails as [`import`] does, the database aside.
+/// Fails as [`import`] does, except for the database.
 pub fn try_out(import: &Import) -> Result<Imported, Failure> {
     let mut files = Files::open(import)?;
     while let Some(batch) = files.next() {
@@ -117,7 +119,7 @@ mod tests {
     use super::*;
     use crate::{catalogue::look::Info, test_database::with_database};
 
-    /// Writes a file, with gzip if its name says so, and describes its import.
+    /// Writes a file, with gzip if its name says so, and returns the options to import it.
     fn file(folder: &tempfile::TempDir, name: &str, text: &str) -> Import {
         let path = folder.path().join(name);
         let bytes = if name.ends_with(".gz") {
@@ -221,7 +223,7 @@ mod tests {
             import_it.is_all = true;
 
             let imported = import(database, &import_it).await.unwrap();
-            // What the file brings stays, however old it says that it is.
+            // Offers of the file stay, however old their time stamp is.
             let again = import(database, &import_it).await.unwrap();
 
             assert_eq!((imported.loaded, imported.left_out), (2, 1));
@@ -254,7 +256,7 @@ mod tests {
                     .await
                     .unwrap();
             assert_eq!(blocks, ["CCC", "CCN"]);
-            // Searchers that heard of neither import see that there were two.
+            // Searches that missed both notifications see that there were two imports.
             let version: i64 = sqlx::query_scalar("select version from catalogue_version")
                 .fetch_one(database)
                 .await
@@ -405,7 +407,7 @@ mod tests {
             assert!(failure.to_string().contains("nothing was imported"), "{failure}");
             let imported = import(database, &import_it).await.unwrap();
 
-            // Of one entry the last offer of the last file stays.
+            // For one entry the last offer of the last file counts.
             assert_eq!((imported.loaded, imported.merged.unwrap().new_offers), (2, 1));
             let price: f64 =
                 sqlx::query_scalar("select normalised_usd from offers").fetch_one(database).await.unwrap();

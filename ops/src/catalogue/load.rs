@@ -1,10 +1,10 @@
-//! The catalogue's SQL: entries are copied to a temporary table and merged from there.
+//! SQL of the catalogue: entries are copied to a temporary table and merged from there.
 //!
-//! One transaction holds the whole file: readers see the catalogue before it or after it, and an import
-//! that is killed leaves nothing behind and is simply run again. Rows stream in by `COPY`, so the size of a
-//! file is bounded by the disk and not by memory.
+//! One transaction holds the whole import: readers see the catalogue before it or after it, and a killed import
+//! leaves nothing behind and is simply run again. Rows stream in by `COPY`, so the size of a file is limited by the
+//! disk and not by memory.
 //!
-//! What names a temporary table is not checked when it is compiled: no migration makes one.
+//! Statements with a temporary table are not checked at compile time, because no migration creates it.
 
 use std::fmt::Write as _;
 
@@ -19,25 +19,25 @@ use ::catalogue::{Entry, refusals};
 
 use crate::{failure::Failure, terminal};
 
-/// What an import changed.
+/// Changes made by an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Merged {
-    /// Building blocks that were not in the catalogue before.
+    /// Building blocks that were new in the catalogue.
     pub new_building_blocks: u64,
-    /// Offers that were not in the catalogue before.
+    /// Offers that were new in the catalogue.
     pub new_offers: u64,
     /// Offers that were replaced.
     pub replaced_offers: u64,
-    /// Offers that went, for their vendor's file is all that it has and they are not in it.
+    /// Offers removed because they are not in their vendor's complete file.
     pub removed_offers: u64,
 }
 
-/// The columns of the temporary table, in the order of `push_row`.
+/// Columns of the temporary table, in the order of `push_row`.
 const STAGED: &str = "line, vendor_name, smiles, mw, morgan_bits, full_canonical, minor_components, full_mw, cs_id, \
                       cs_prefix, cs_url, pack, uom, price_usd, normalised_usd, amount, amount_uom, amount_grams, location, \
                       api_timestamp, refuses";
 
-/// The columns of an offer that a file says, but for lead times.
+/// Columns of an offer that come from a file, without lead times.
 const OFFERED: &str = "full_canonical, minor_components, full_mw, cs_prefix, cs_url, pack, uom, price_usd, normalised_usd, amount, \
                        amount_uom, amount_grams, location, refuses";
 
@@ -49,7 +49,7 @@ pub async fn begin(database: &mut PgConnection) -> Result<Transaction<'_, Postgr
     Ok(transaction)
 }
 
-/// Makes the empty temporary table, which the end of the transaction drops.
+/// Creates the empty temporary table, which is dropped at the end of the transaction.
 pub async fn make_staged(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     let lead_times: String =
         lead_time_columns().map(|column| format!(", {column} double precision")).collect();
@@ -67,7 +67,7 @@ pub async fn make_staged(connection: &mut PgConnection) -> Result<(), sqlx::Erro
     Ok(())
 }
 
-/// Opens the stream of rows into the temporary table; `push_row` makes them.
+/// Opens the stream of rows into the temporary table; `push_row` writes the rows.
 pub async fn copy(connection: &mut Connection) -> Result<PgCopyIn<&mut Connection>, Failure> {
     let lead_times: String = lead_time_columns().map(|column| format!(", {column}")).collect();
     let statement = format!("copy staged ({STAGED}{lead_times}) from stdin");
@@ -111,16 +111,16 @@ pub fn push_row(rows: &mut String, number: u64, entry: &Entry) {
     for days in entry.lead_time_days {
         push_optional(rows, days, push_number);
     }
-    // The last field ends with the line and not with a tab.
+    // A line feed ends the last field, not a tab.
     rows.pop();
     rows.push('\n');
 }
 
 /// Merges the temporary table into the catalogue.
 ///
-/// An entry is one vendor's pack of one catalogue number: a second import of it replaces the offer. Within
-/// a file the last line counts. A file without catalogue numbers gets them from its structures. A building block
-/// that this leaves without an offer goes. Where the import `is_all` that its vendors have, their other offers go.
+/// An entry is one vendor's pack of one catalogue number; importing it again replaces the offer. Within a file the
+/// last line counts. Missing catalogue numbers are derived from the structures. A building block that loses its last
+/// offer is removed. If the import `is_all` that its vendors offer, their other offers are removed.
 pub async fn merge(transaction: &mut Transaction<'_, Postgres>, is_all: bool) -> Result<Merged, Failure> {
     let failed = |error| Failure::database("merging the import", &error);
     let connection = &mut **transaction;
@@ -149,13 +149,13 @@ pub async fn merge(transaction: &mut Transaction<'_, Postgres>, is_all: bool) ->
     let (new_offers, replaced_offers) = merge_offers(connection).await.map_err(failed)?;
     let removed_offers = if is_all { remove_others(connection).await.map_err(failed)? } else { 0 };
     remove_abandoned(connection).await.map_err(failed)?;
-    // Searches that come straight after it find their offers by what the catalogue is now.
+    // Searches that follow need up-to-date statistics for their query plans.
     sqlx::query("analyze building_blocks, offers").execute(&mut *connection).await.map_err(failed)?;
     Ok(Merged { new_building_blocks: blocks.rows_affected(), new_offers, replaced_offers, removed_offers })
 }
 
-/// Removes what the import's vendors offered before and do not offer in it: what it brought was written by this transaction, whatever
-/// time it says and whoever began first.
+/// Removes offers of the import's vendors that are not in the import. Imported offers are recognised as rows that
+/// this transaction wrote, whatever their time stamp and whichever transaction began first.
 async fn remove_others(connection: &mut PgConnection) -> Result<u64, sqlx::Error> {
     let removed: i64 = sqlx::query_scalar(
         "with removed as (
@@ -173,12 +173,12 @@ async fn remove_others(connection: &mut PgConnection) -> Result<u64, sqlx::Error
     Ok(removed.unsigned_abs())
 }
 
-/// Gives a staged line its entry's identifier: the vendor's own, or one that hangs on the structure alone.
+/// Adds the catalogue number of a staged line: the vendor's own, or one derived from the structure.
 pub(super) const WITH_ENTRY: &str =
     "cross join lateral (select coalesce(cs_id, left(md5(full_canonical), 16)) as id) as entry";
 
-/// Writes down the building blocks that entries of this import were taken for before: a block that is offered under
-/// another parent now (a salt that was taken for its acid) must not stay in stock.
+/// Notes the building blocks to which entries of this import belonged before. A block that is now offered under
+/// another parent (a salt that was taken for its acid) must not stay in stock.
 async fn note_abandoned(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     let statement = format!(
         "create temporary table abandoned on commit drop as
@@ -196,7 +196,7 @@ async fn note_abandoned(connection: &mut PgConnection) -> Result<(), sqlx::Error
     Ok(())
 }
 
-/// Removes those of them that nobody offers any more.
+/// Removes the noted building blocks that have no offer left.
 async fn remove_abandoned(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     sqlx::query(
         "delete from building_blocks using abandoned
@@ -208,7 +208,7 @@ async fn remove_abandoned(connection: &mut PgConnection) -> Result<(), sqlx::Err
     Ok(())
 }
 
-/// Merges the offers, and keeps the prices that this changes; the numbers of new offers and of replaced ones.
+/// Merges the offers and keeps the prices that they replace; returns the numbers of new and of replaced offers.
 async fn merge_offers(connection: &mut PgConnection) -> Result<(u64, u64), sqlx::Error> {
     let lead_times: Vec<String> = lead_time_columns().collect();
     let columns = format!("{OFFERED}, {}", lead_times.join(", "));
@@ -253,15 +253,15 @@ async fn merge_offers(connection: &mut PgConnection) -> Result<(u64, u64), sqlx:
     Ok((new.unsigned_abs(), replaced.unsigned_abs()))
 }
 
-/// Commits, and tells the workers.
+/// Commits and notifies the workers.
 pub async fn commit(mut transaction: Transaction<'_, Postgres>) -> Result<(), Failure> {
     let failed = |error| Failure::database("committing the import", &error);
     changed(&mut transaction).await.map_err(failed)?;
     transaction.commit().await.map_err(failed)
 }
 
-/// Tells the workers, when the transaction commits: by a notification, and by the version for those who do not hear it. It is a
-/// transaction's last act, so that several at the same time wait for each other at their ends alone.
+/// Notifies the workers on commit: by a notification, and by the version for workers that miss it. This is the last
+/// statement of a transaction, so that concurrent ones wait for each other only at their ends.
 pub async fn changed(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     sqlx::query!("select pg_notify('catalogue_changed', '')").execute(&mut *connection).await?;
     sqlx::query!(
@@ -273,7 +273,7 @@ pub async fn changed(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     Ok(())
 }
 
-/// Waits until nobody else changes the catalogue: two at once would wait for each other's rows in different orders.
+/// Waits until no other command changes the catalogue. Two at once could deadlock on each other's rows.
 pub async fn lock(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     let is_free = sqlx::query_scalar!(
         r#"select pg_try_advisory_xact_lock(hashtext('retort catalogue import')) as "is_free!""#
@@ -290,7 +290,7 @@ pub async fn lock(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     Ok(())
 }
 
-/// The canonical SMILES of all building blocks.
+/// Canonical SMILES of all building blocks.
 pub async fn structures(database: &mut PgConnection) -> Result<Vec<String>, Failure> {
     sqlx::query_scalar!("select smiles from building_blocks order by id")
         .fetch_all(database)
@@ -298,12 +298,12 @@ pub async fn structures(database: &mut PgConnection) -> Result<Vec<String>, Fail
         .map_err(|error| Failure::database("reading the catalogue", &error))
 }
 
-/// The columns of lead times, in the order of countries.
+/// Lead-time columns, in the order of countries.
 pub fn lead_time_columns() -> impl Iterator<Item = String> {
     Country::ALL.into_iter().map(|country| format!("lead_time_days_to_{}", country.code().to_lowercase()))
 }
 
-/// Appends text and a tab, escaped as `COPY` wants it.
+/// Appends text and a tab, escaped for `COPY`.
 fn push_text(rows: &mut String, text: &str) {
     for character in text.chars() {
         match character {

@@ -1,4 +1,5 @@
-//! Looking into the catalogue: what it holds, building blocks by structure, similarity and substructure, and one with all its offers.
+//! Catalogue queries: its content, building blocks by structure, similarity or substructure, and one block with all
+//! its offers.
 
 use anyhow::anyhow;
 use chem::{Fingerprint, Limits, Molecule, Pattern};
@@ -10,21 +11,21 @@ use sqlx::PgConnection;
 use super::vendors::{self, Vendor};
 use crate::failure::Failure;
 
-/// Blocks that are compared together: enough for every core.
+/// Blocks compared together: enough for every core.
 const PART: usize = 8_192;
 
-/// What the catalogue holds.
+/// Content of the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Info {
     /// Building blocks.
     pub building_blocks: i64,
     /// Building blocks with a price per gram from some vendor.
     pub priced_building_blocks: i64,
-    /// Vendors by name.
+    /// Vendors, by name.
     pub vendors: Vec<Vendor>,
 }
 
-/// Counts what the catalogue holds.
+/// Counts the content of the catalogue.
 pub async fn info(database: &mut PgConnection) -> Result<Info, Failure> {
     let blocks = sqlx::query!(
         r#"select (select count(*) from building_blocks) as "all!",
@@ -37,23 +38,23 @@ pub async fn info(database: &mut PgConnection) -> Result<Info, Failure> {
     Ok(Info { building_blocks: blocks.all, priced_building_blocks: blocks.priced, vendors })
 }
 
-/// What is looked for.
+/// Query for building blocks.
 pub enum Wanted {
-    /// The block of this number.
+    /// Block with this number.
     Number(i32),
-    /// The block that a structure is bought as.
+    /// Block under which a structure is sold.
     Exactly(Molecule),
-    /// Blocks at least so similar (Tanimoto, Morgan fingerprint of radius 2), the most similar first.
+    /// Blocks with at least this similarity (Tanimoto, Morgan fingerprint of radius 2), the most similar first.
     Similar(Fingerprint, f32),
-    /// Blocks in which a pattern occurs, the lightest first.
+    /// Blocks that contain a pattern, the lightest first.
     Containing(Pattern),
 }
 
 impl Wanted {
-    /// What a SMILES asks for, or a SMARTS where it is a pattern.
+    /// Parses a SMILES, or a SMARTS for a pattern, to a query.
     ///
     /// # Errors
-    /// Fails when it cannot be read.
+    /// Fails if the text cannot be parsed.
     pub fn read(text: &str, similar: Option<f32>, is_pattern: bool) -> Result<Self, Failure> {
         if is_pattern {
             let pattern = Pattern::parse(text).map_err(|error| anyhow!("SMARTS `{text}`: {error}"))?;
@@ -69,24 +70,24 @@ impl Wanted {
     }
 }
 
-/// A building block that was found.
+/// A building block in the result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
-    /// The catalogue's integer.
+    /// Catalogue id.
     pub id: i32,
     /// Canonical SMILES.
     pub smiles: String,
-    /// Daltons.
+    /// Molecular weight, daltons.
     pub mw: f32,
-    /// Tanimoto similarity, where that was asked for.
+    /// Tanimoto similarity, if requested.
     pub similarity: Option<f32>,
-    /// How many offers there are.
+    /// Number of offers.
     pub offers: i64,
-    /// USD per gram of the cheapest with a known price.
+    /// USD per gram of the cheapest offer with a known price.
     pub usd_per_gram: Option<f64>,
 }
 
-/// The best `most` building blocks of those that are wanted.
+/// The best `most` building blocks that match the query.
 pub async fn search(
     database: &mut PgConnection,
     wanted: &Wanted,
@@ -134,7 +135,7 @@ async fn scan(database: &mut PgConnection, wanted: &Wanted, most: usize) -> Resu
     Ok(best.into_iter().map(|(score, id)| (id, similarity(score))).collect())
 }
 
-/// What blocks are ordered by, the least first; `None` for one that is not wanted.
+/// Sort key of a block, ascending; `None` if it does not match.
 fn score(wanted: &Wanted, block: &Block) -> Option<f32> {
     match wanted {
         Wanted::Similar(fingerprint, least) => {
@@ -178,7 +179,7 @@ async fn with_offers(database: &mut PgConnection, found: Vec<Scored>) -> Result<
 pub struct Offer {
     /// Vendor.
     pub vendor_name: String,
-    /// Its entry.
+    /// Catalogue number.
     pub cs_id: String,
     /// Pack size.
     pub pack: Option<f64>,
@@ -188,15 +189,15 @@ pub struct Offer {
     pub price_usd: Option<f64>,
     /// USD per gram of the building block.
     pub normalised_usd: Option<f64>,
-    /// How much is in stock.
+    /// Amount in stock.
     pub amount: Option<f64>,
-    /// Unit of that.
+    /// Unit of the amount.
     pub amount_uom: Option<String>,
-    /// Where it stands.
+    /// Storage location.
     pub location: Option<String>,
 }
 
-/// The offers of a building block, the cheapest by the gram first.
+/// Offers of a building block, by ascending price per gram.
 pub async fn offers(database: &mut PgConnection, building_block: i32) -> Result<Vec<Offer>, Failure> {
     sqlx::query_as!(
         Offer,
@@ -211,28 +212,28 @@ pub async fn offers(database: &mut PgConnection, building_block: i32) -> Result<
     .map_err(failed)
 }
 
-/// A price that an offer had.
+/// An earlier price of an offer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PastPrice {
     /// Vendor.
     pub vendor_name: String,
-    /// Its entry.
+    /// Catalogue number.
     pub cs_id: String,
     /// Pack size.
     pub pack: Option<f64>,
     /// Unit of the pack size.
     pub uom: Option<String>,
-    /// USD for the pack; `None` where it had no price.
+    /// USD for the pack; `None` if it had no price.
     pub price_usd: Option<f64>,
     /// USD per gram of the building block.
     pub normalised_usd: Option<f64>,
-    /// When the vendor said so.
+    /// Time of the vendor's statement.
     pub said_at: DateTime<Utc>,
-    /// When an import said otherwise.
+    /// Time of the import that replaced it.
     pub until: DateTime<Utc>,
 }
 
-/// The prices that offers of a building block had before those of today, by vendor, entry and pack, the latest first.
+/// Earlier prices of a building block's offers, by vendor, entry and pack, the latest first.
 pub async fn past_prices(
     database: &mut PgConnection,
     building_block: i32,

@@ -1,4 +1,4 @@
-//! What an import tells about the records that it left out, and about those that it has doubts of.
+//! Report of an import about rejected records and doubtful offers.
 
 use std::{
     collections::BTreeMap,
@@ -12,21 +12,21 @@ use ::catalogue::{Entry, Fault, Structure};
 
 use crate::terminal;
 
-/// Rows told in full; the others are counted.
+/// Number of rows shown in full; the others are counted.
 const TOLD: u64 = 20;
 
-/// Where a record is.
+/// Position of a record.
 pub struct At<'a> {
-    /// The file, where an import has several.
+    /// The file, if an import has several.
     pub file: Option<&'a str>,
-    /// Its line or, in a file without lines, its row.
+    /// Line number, or row number in a file without lines.
     pub number: u64,
-    /// Which of them it is.
+    /// Word for the number: line or row.
     pub counted: &'static str,
 }
 
 impl At<'_> {
-    /// As the file of rejects has it.
+    /// Form used in the file of rejects.
     fn key(&self) -> String {
         match self.file {
             Some(file) => format!("{file}:{}", self.number),
@@ -44,7 +44,7 @@ impl fmt::Display for At<'_> {
     }
 }
 
-/// The records left out or doubted so far.
+/// The records rejected or doubted so far.
 pub struct Report {
     count: u64,
     doubted: u64,
@@ -53,7 +53,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// A report that also writes every fault to the file `all`, as line, kind and reason between tabs.
+    /// Creates a report that also writes every fault to the file `all`, as line, kind and reason between tabs.
     pub fn new(all: Option<&Path>) -> io::Result<Self> {
         let mut all = all.map(File::create).transpose()?.map(BufWriter::new);
         if let Some(file) = &mut all {
@@ -62,7 +62,7 @@ impl Report {
         Ok(Self { count: 0, doubted: 0, kinds: BTreeMap::new(), all })
     }
 
-    /// Takes down one record, by where it is; `tell` shows a line to the user.
+    /// Records a reject at its position; `tell` shows a line to the user.
     pub fn add(&mut self, at: &At<'_>, fault: &Fault, tell: impl Fn(&str)) -> io::Result<()> {
         self.count += 1;
         *self.kinds.entry(fault.kind()).or_default() += 1;
@@ -79,7 +79,8 @@ impl Report {
         Ok(())
     }
 
-    /// Takes down an offer that loads although its major component is a known counter-ion or solvate, if it is one.
+    /// Records a doubtful offer: one that loads although its major component is a known counter-ion or solvate.
+    /// `tell` shows a line to the user.
     pub fn doubt(&mut self, at: &At<'_>, entry: &Entry, tell: impl Fn(&str)) -> io::Result<()> {
         let Some(name) = entry.structure.counter_ion else { return Ok(()) };
         self.doubted += 1;
@@ -98,17 +99,17 @@ impl Report {
         Ok(())
     }
 
-    /// What stands for the rows that are not told.
+    /// Placeholder for the rows that are not shown.
     const fn more(&self) -> &'static str {
         if self.all.is_some() { "…" } else { "… (--rejects FILE keeps every one)" }
     }
 
-    /// Rows that load although there are doubts of them.
+    /// Number of doubtful rows, which load.
     pub const fn doubted(&self) -> u64 {
         self.doubted
     }
 
-    /// Rows left out.
+    /// Number of rejected rows.
     pub const fn count(&self) -> u64 {
         self.count
     }

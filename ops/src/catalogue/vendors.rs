@@ -1,4 +1,4 @@
-//! The vendors of the catalogue: who they are, who sees them, and how one goes.
+//! The vendors of the catalogue: list, visibility, and removal.
 
 use anyhow::anyhow;
 use clap::ValueEnum;
@@ -20,11 +20,11 @@ pub struct Vendor {
     pub priced_offers: i64,
     /// Distinct building blocks offered.
     pub building_blocks: i64,
-    /// The organisations that see it; `None`: everybody does.
+    /// Organisations that see the vendor; `None` if everybody does.
     pub shown_to: Option<Vec<String>>,
 }
 
-/// The vendors by name.
+/// Vendors, by name.
 pub async fn list(database: &mut PgConnection) -> Result<Vec<Vendor>, Failure> {
     sqlx::query_as!(
         Vendor,
@@ -39,10 +39,10 @@ pub async fn list(database: &mut PgConnection) -> Result<Vec<Vendor>, Failure> {
     .map_err(|error| Failure::database("reading the catalogue", &error))
 }
 
-/// Shows a vendor to these organisations alone; to nobody where there is none.
+/// Shows a vendor only to these organisations; to none if the list is empty.
 ///
 /// # Errors
-/// Fails, and changes nothing, when the vendor or one of the organisations is not known.
+/// Fails, and changes nothing, if the vendor or one of the organisations is unknown.
 pub async fn restrict(
     database: &mut PgConnection,
     vendor: &str,
@@ -71,7 +71,7 @@ pub async fn restrict(
 /// Shows a vendor to everybody.
 ///
 /// # Errors
-/// Fails when the vendor is not known.
+/// Fails if the vendor is unknown.
 pub async fn publish(database: &mut PgConnection, vendor: &str) -> Result<(), Failure> {
     let mut act = Act::begin(database, "publishing the vendor").await?;
     let failed = act.failed();
@@ -80,7 +80,7 @@ pub async fn publish(database: &mut PgConnection, vendor: &str) -> Result<(), Fa
     act.done("catalogue publish", vendor, json!({})).await
 }
 
-/// Says whether a vendor is private, and that nobody sees it yet; gives its number.
+/// Sets the visibility of a vendor and clears its list of organisations; returns its number.
 async fn show(database: &mut PgConnection, vendor: &str, is_private: bool) -> Result<i32, Failure> {
     let failed = |error| Failure::database("changing who sees the vendor", &error);
     let id = sqlx::query_scalar!(
@@ -99,16 +99,16 @@ async fn show(database: &mut PgConnection, vendor: &str, is_private: bool) -> Re
     Ok(id)
 }
 
-/// What an installation or an organisation wants of a vendor.
+/// Preference of an installation or an organisation for a vendor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Preference {
-    /// No vendors but those that are so marked.
+    /// Restrict searches to the vendors marked this way.
     Only,
-    /// Its offers do not count.
+    /// Ignore its offers.
     Never,
-    /// Shopping lists take what it has from it, whatever others ask.
+    /// Prefer it in shopping lists, even if others are cheaper.
     First,
-    /// Nothing in particular.
+    /// No preference.
     None,
 }
 
@@ -123,10 +123,10 @@ impl Preference {
     }
 }
 
-/// Says what searches want of a vendor: those of an organisation, or of all that do not say otherwise.
+/// Sets the preference for a vendor, for an organisation's searches or as the default of all others.
 ///
 /// # Errors
-/// Fails, and changes nothing, when the vendor or the organisation is not known.
+/// Fails, and changes nothing, if the vendor or the organisation is unknown.
 pub async fn prefer(
     database: &mut PgConnection,
     vendor: &str,
@@ -175,19 +175,19 @@ async fn known(database: &mut PgConnection, organisation: &str) -> Result<Named,
     found.ok_or_else(|| anyhow!("there is no organisation {organisation}").into())
 }
 
-/// What went with a vendor.
+/// Rows removed with a vendor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Removed {
-    /// Its offers.
+    /// Offers of the vendor.
     pub offers: u64,
-    /// Building blocks that nobody else offers.
+    /// Building blocks that no other vendor offers.
     pub building_blocks: u64,
 }
 
-/// Removes a vendor with its offers, and the building blocks that nobody else offers.
+/// Removes a vendor with its offers, and the building blocks that no other vendor offers.
 ///
 /// # Errors
-/// Fails when the vendor is not known.
+/// Fails if the vendor is unknown.
 pub async fn remove(database: &mut PgConnection, vendor: &str) -> Result<Removed, Failure> {
     let mut act = Act::begin(database, "removing the vendor").await?;
     let failed = act.failed();
@@ -197,7 +197,7 @@ pub async fn remove(database: &mut PgConnection, vendor: &str) -> Result<Removed
         .await
         .map_err(&failed)?
         .ok_or_else(|| unknown(vendor))?;
-    // A block without any offer is one that nobody can order.
+    // A block without any offer cannot be ordered.
     let alone = sqlx::query_scalar!(
         "select distinct building_block_id from offers as theirs where vendor_id = $1
             and not exists (select from offers where building_block_id = theirs.building_block_id and vendor_id <> $1)",

@@ -1,4 +1,4 @@
-//! Whether the catalogue says what its structures say: every building block is read and written anew.
+//! Consistency of the catalogue: every building block is parsed, and its data are compared with today's computation.
 
 use chem::{Limits, Molecule};
 use futures::TryStreamExt as _;
@@ -7,20 +7,20 @@ use sqlx::PgConnection;
 
 use crate::failure::Failure;
 
-/// Blocks that are read together: enough for every core.
+/// Blocks parsed together: enough for every core.
 const PART: usize = 4_096;
 
-/// Relative difference of weights that rounding to single precision explains.
+/// Relative difference of weights that is explained by rounding to single precision.
 const ROUNDING: f64 = 1e-6;
 
-/// What is wrong with a building block.
+/// Fault of a building block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// The catalogue's integer.
+    /// Catalogue id.
     pub id: i32,
-    /// What it is called there.
+    /// Stored SMILES.
     pub smiles: String,
-    /// What is wrong.
+    /// Description of the fault.
     pub what: String,
 }
 
@@ -32,10 +32,10 @@ struct Block {
     offers: i64,
 }
 
-/// Checks every building block, `seen` being told of how many it is done with; gives what is wrong.
+/// Checks every building block and returns the faults; `seen` gets the number of blocks checked in each step.
 ///
 /// # Errors
-/// Fails when the database does.
+/// Fails if the database does.
 pub async fn verify(database: &mut PgConnection, mut seen: impl FnMut(u64)) -> Result<Vec<Fault>, Failure> {
     let failed = |error| Failure::database("reading the catalogue", &error);
     let blocks = sqlx::query_as!(

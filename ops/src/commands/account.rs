@@ -1,4 +1,4 @@
-//! `retort account`: accounts are made and managed by the operator, straight in the database.
+//! `retort account`: accounts that the operator creates and manages directly in the database.
 
 use std::{str::FromStr, time::Duration};
 
@@ -15,31 +15,31 @@ use crate::{
     terminal::{self, Confirm, PasswordSource},
 };
 
-/// The shortest password that is taken.
+/// Minimum length of a password.
 const MIN_PASSWORD_CHARACTERS: usize = 10;
 
-/// The longest one, in bytes; the service checks no longer one.
+/// Maximum length, in bytes; the service checks no longer password.
 const MAX_PASSWORD_BYTES: usize = 1024;
 
-/// How long a link is good for that logs an account in.
+/// Lifetime of a login link.
 const LINK_LIFETIME: Duration = Duration::from_secs(600);
 
-/// Bits of a generated password: 26 characters of Crockford's base 32.
+/// Bits of a generated password, which is 26 characters of Crockford's base 32.
 type GeneratedPassword = u128;
 
 /// Manage accounts.
 #[derive(Debug, Subcommand)]
 pub enum Account {
-    /// Make an account.
+    /// Create an account.
     Add(Add),
     /// List accounts: e-mail address, state, scopes, day of creation, name, organisation.
     List,
-    /// End every login and token of an account within a minute, let it get no more, and cancel what it has open.
+    /// Disable an account: end its logins and tokens within a minute, issue no new ones, and cancel its open work.
     Disable {
         /// The account.
         email: String,
     },
-    /// Cancel all that an account has open, and say how much of each: plans, batches, samples, requests.
+    /// Cancel all open work of an account and print the counts: plans, batches, samples, requests.
     Cancel {
         /// The account.
         email: String,
@@ -49,51 +49,53 @@ pub enum Account {
         /// The account.
         email: String,
     },
-    /// Give an account another password; its logins and tokens end within a minute.
+    /// Set a new password for an account; its logins and tokens end within a minute.
     Password(Password),
-    /// Print what tokens of an account may do, or set it; those that there are lose the rest within a minute.
+    /// Print or set the scopes of an account's tokens; existing tokens lose the other scopes within a minute.
     Scopes {
         /// The account.
         email: String,
-        /// What they may do from now on, separated by commas; without it, nothing changes.
+        /// New scopes, separated by commas; without this, nothing changes.
         #[arg(value_delimiter = ',', value_name = "SCOPE,…")]
         scopes: Option<Vec<String>>,
-        /// Everything but what is for operators.
+        /// All scopes except those of operators.
         #[arg(long, conflicts_with = "scopes")]
         all: bool,
-        /// Everything, and what is for operators: to see and change what the installation does.
+        /// All scopes, including those of operators: to see and change what the installation does.
         #[arg(long, conflicts_with_all = ["scopes", "all"])]
         operator: bool,
     },
-    /// Log an account in here without its password, by the database: for scripts, and to see what its owner sees.
+    /// Log in to an account here without its password, through the database: for scripts, and to see what its owner
+    /// sees.
     Login {
         /// The account.
         email: String,
     },
-    /// Print a link that logs an account in to the console, once, within ten minutes.
+    /// Print a link that logs an account in to the console once, within ten minutes.
     Link {
         /// The account.
         email: String,
     },
-    /// Make, list and end an account's tokens for scripts.
+    /// Create, list and end an account's tokens for scripts.
     #[command(subcommand)]
     Token(tokens::Tokens),
-    /// Set how much of something an account has a minute, or stores; holds within one.
+    /// Set a rate limit (per minute) or a storage quota of an account; takes effect within a minute.
     Ration(SetRation),
 }
 
-/// Set how much of something an account has a minute, or stores.
+/// Set a rate limit (per minute) or a storage quota of an account.
 #[derive(Debug, Args)]
 pub struct SetRation {
     /// The account.
     email: String,
-    /// samples-create, molecules, reads, treesearch, search-seconds; or stored-megabytes, of which it has so many at any time.
+    /// Limit to set: samples-create, molecules, reads, treesearch or search-seconds (per minute), or stored-megabytes
+    /// (a total).
     ration: Ration,
-    /// A number, 0 for no limit, or `default` for what everybody has.
+    /// A number, 0 for no limit, or `default` for the default limit.
     per_minute: PerMinute,
 }
 
-/// How much a minute; `None` is what everybody has.
+/// Limit per minute; `None` is the default limit.
 #[derive(Debug, Clone, Copy)]
 struct PerMinute(Option<i32>);
 
@@ -109,7 +111,7 @@ impl FromStr for PerMinute {
     }
 }
 
-/// Give an account another password.
+/// Set a new password for an account.
 #[derive(Debug, Args)]
 pub struct Password {
     /// The account.
@@ -118,31 +120,31 @@ pub struct Password {
     new: NewPassword,
 }
 
-/// Where a new password comes from.
+/// Source of a new password.
 #[derive(Debug, Args)]
 struct NewPassword {
     /// Read the password from the first line of standard input instead of asking.
     #[arg(long, conflicts_with = "generate")]
     password_stdin: bool,
-    /// Make a password and print it on standard output.
+    /// Generate a password and print it on standard output.
     #[arg(long)]
     generate: bool,
 }
 
-/// Make an account.
+/// Create an account.
 #[derive(Debug, Args)]
 pub struct Add {
     /// The address that the account logs in with.
     email: String,
-    /// The person's name; by default the part of the address before its at sign.
+    /// Name of the person; by default the part of the address before the at sign.
     #[arg(long)]
     name: Option<String>,
     #[command(flatten)]
     password: NewPassword,
-    /// What tokens of the account may do, separated by commas [default: everything but what is for operators].
+    /// Scopes of the account's tokens, separated by commas [default: all except those of operators].
     #[arg(long, value_delimiter = ',', value_name = "SCOPE,…")]
     scopes: Option<Vec<String>>,
-    /// They may do everything, and see and change what the installation does.
+    /// All scopes, including those of operators: to see and change what the installation does.
     #[arg(long, conflicts_with = "scopes")]
     operator: bool,
 }
@@ -255,7 +257,7 @@ impl NewPassword {
         Ok(password)
     }
 
-    /// Prints a password that was made here.
+    /// Prints a generated password.
     fn show(&self, password: &str) -> Result<(), Failure> {
         if self.generate { terminal::data(password) } else { Ok(()) }
     }
@@ -272,7 +274,7 @@ fn parse_email(text: &str) -> Result<String, Failure> {
     Ok(email.to_owned())
 }
 
-/// A name that people read: it has to fit on a line.
+/// Parses a display name, which has to fit on a line.
 pub fn parse_name(text: &str) -> Result<String, Failure> {
     let name = text.trim();
     if name.is_empty() || name.chars().any(char::is_control) {
@@ -281,7 +283,7 @@ pub fn parse_name(text: &str) -> Result<String, Failure> {
     Ok(name.to_owned())
 }
 
-/// The scopes that were named; where none was, all but what is for operators.
+/// Parses the given scopes; without any, all except those of operators.
 pub fn parse_scopes(given: Option<&[String]>) -> Result<Vec<String>, Failure> {
     let known = scope::ALL.map(|(scope, _)| scope);
     let Some(given) = given else { return Ok(scope::ordinary().map(ToOwned::to_owned).collect()) };
@@ -295,7 +297,7 @@ fn everything() -> Vec<String> {
     scope::ALL.iter().map(|(scope, _)| (*scope).to_owned()).collect()
 }
 
-/// Scopes as people read them: all that are not for operators are `all`.
+/// Formats scopes for display: `all` stands for all except those of operators.
 pub fn show_scopes(scopes: &[String]) -> String {
     if !scope::ordinary().all(|scope| scopes.iter().any(|held| held == scope)) {
         return scopes.join(",");

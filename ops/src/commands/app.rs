@@ -1,8 +1,8 @@
-//! `retort app`: applications are registered by the operator, straight in the database.
+//! `retort app`: applications that the operator registers directly in the database.
 //!
-//! A redirect address is taken only in the one spelling that its parser gives back, since the service later
-//! compares bytes. It leads to a host over TLS, to the person's own machine, or to an app by a scheme that
-//! is somebody's reversed domain name (RFC 8252, section 7.1).
+//! A redirect address is accepted only in the canonical spelling that its parser returns, because the service later
+//! compares bytes. The target is a host over TLS, the person's own machine, or an app with a scheme that is a
+//! reversed domain name (RFC 8252, section 7.1).
 
 use anyhow::anyhow;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -17,19 +17,19 @@ use url::Url;
 use super::account::{parse_name, parse_scopes, show_scopes};
 use crate::{Place, failure::Failure, journal::Act, service::CLIENT_ID, terminal};
 
-/// The command line's own client and the service's own pages, which migrations make.
+/// Built-in clients that migrations create: the command line and the console.
 const BUILT_IN: [&str; 2] = [CLIENT_ID, "console"];
 
 /// Manage applications.
 #[derive(Debug, Subcommand)]
 pub enum App {
-    /// Register an application; prints its client id, and under it its secret if it has one.
+    /// Register an application; prints its client id, then its secret if it has one.
     Add(Add),
     /// List applications: client id, kind, flows, redirect addresses, scopes, name.
     List,
     /// Remove an application; its tokens end within a minute.
     Remove {
-        /// As `retort app list` shows it.
+        /// Client id, as `retort app list` shows it.
         client_id: String,
     },
 }
@@ -37,21 +37,21 @@ pub enum App {
 /// Register an application.
 #[derive(Debug, Args)]
 pub struct Add {
-    /// What people read when they are asked whether it may act for them.
+    /// Name that people see when they are asked for consent.
     name: String,
-    /// Where answers may be sent; can be given several times. On `http://127.0.0.1/…` any port will do.
+    /// Redirect address; can be given several times. On `http://127.0.0.1/…` any port is accepted.
     #[arg(long = "redirect", value_name = "URL")]
     redirects: Vec<String>,
-    /// Where a browser may be sent after a logout; can be given several times.
+    /// Address to which a browser may be sent after a logout; can be given several times.
     #[arg(long = "logout-redirect", value_name = "URL")]
     logout_redirects: Vec<String>,
     /// The application can keep a secret (a server can; a web page or a program on people's machines cannot).
     #[arg(long)]
     confidential: bool,
-    /// How it gets tokens: code, implicit, device.
+    /// Flows by which the application gets tokens: code, implicit, device.
     #[arg(long, value_delimiter = ',', value_name = "FLOW,…", default_value = "code")]
     flows: Vec<Flow>,
-    /// What its tokens may do at most, separated by commas [default: everything].
+    /// Maximum scopes of its tokens, separated by commas [default: everything].
     #[arg(long, value_delimiter = ',', value_name = "SCOPE,…")]
     scopes: Option<Vec<String>>,
 }

@@ -1,4 +1,4 @@
-//! `retort backup`: a copy of the database and of the imported models.
+//! `retort backup`: copies the database and the imported models.
 
 use std::path::PathBuf;
 
@@ -8,16 +8,17 @@ use serde_json::json;
 
 use crate::{Place, backup, failure::Failure, journal::Act, models::ModelsFolder, terminal};
 
-/// Keep a copy of the database and of the imported models; the service may run.
+/// Back up the database and the imported models; the service may run.
 ///
-/// The folder holds accounts, samples, the catalogue, signing keys, the journal, and the model packs that were imported or trained. Jobs
-/// and what else is worth something only now are left out. Takes PostgreSQL's `pg_dump`, as new as the server.
+/// The folder holds accounts, samples, the catalogue, signing keys, the audit log, and the model packs that were
+/// imported or trained. Jobs and other short-lived data are left out. Uses PostgreSQL's `pg_dump`, which must be at
+/// least as new as the server.
 #[derive(Debug, Args)]
 pub struct Backup {
-    /// A new folder.
+    /// New folder for the backup.
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
-    /// Folders of model packs, those of the workers; the last one is backed up [default: those of the data folder].
+    /// Folders of model packs, as for the workers; the last one is backed up [default: those of the data folder].
     #[arg(long, value_name = "DIR[:DIR…]", env = "MODELS_DIR", value_delimiter = ':')]
     models: Option<Vec<PathBuf>>,
 }

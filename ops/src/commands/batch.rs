@@ -12,14 +12,15 @@ use crate::{
     terminal,
 };
 
-/// Look at batches of plans, cancel and delete them. `retort plan --batch` makes one, `retort plan --resume ID` reads what was found.
+/// List, show, cancel, resume and delete batches of plans. `retort plan --batch` creates one, `retort plan --resume
+/// ID` reads the results.
 #[derive(Debug, Subcommand)]
 pub enum Batch {
     /// List the batches, the newest first.
     List,
-    /// Print how far a batch has come.
+    /// Print the progress of a batch.
     Show {
-        /// The batch, as `retort batch list` names it.
+        /// Id of the batch, as `retort batch list` shows it.
         id: String,
     },
     /// Cancel the plans of a batch that have not ended.
@@ -27,12 +28,12 @@ pub enum Batch {
         /// The batch.
         id: String,
     },
-    /// Go on with the plans of a batch that were cancelled.
+    /// Resume the cancelled plans of a batch.
     Resume {
         /// The batch.
         id: String,
     },
-    /// Delete a batch with all that was found.
+    /// Delete a batch with all its results.
     Delete {
         /// The batch.
         id: String,
@@ -81,7 +82,7 @@ fn line(batch: &Stored) -> String {
     format!("{}  {made}  {} targets{name}", batch.id, batch.plan_count)
 }
 
-/// How many plans stand how, in words.
+/// Formats the numbers of plans by status.
 fn standing(progress: &BatchProgress) -> String {
     let counts = [
         (progress.completed, "completed"),

@@ -13,20 +13,20 @@ use reading::{Reading, know_keys};
 
 use crate::{Place, catalogue, failure::Failure, terminal};
 
-/// Load what can be bought, and look at it.
+/// Load and query the catalogue of building blocks.
 #[derive(Debug, Subcommand)]
 pub enum Catalogue {
     /// Load vendors' files; a second import of an entry replaces it.
     Import(Import),
     Diff(diff::Diff),
-    /// Say what the catalogue holds.
+    /// Summarise the content of the catalogue.
     Info(Info),
     Vendors(vendors::Vendors),
     Restrict(vendors::Restrict),
     Prefer(vendors::Prefer),
-    /// Let everybody see a vendor again.
+    /// Show a vendor to everybody again.
     Publish(vendors::Named),
-    /// Remove a vendor with its offers, and the building blocks that nobody else offers.
+    /// Remove a vendor with its offers, and the building blocks that no other vendor offers.
     Remove(vendors::Named),
     Search(look::Search),
     Show(look::Show),
@@ -36,29 +36,30 @@ pub enum Catalogue {
 
 /// Load vendors' files.
 ///
-/// CSV and TSV, SMILES lists (.smi, .cxsmiles), SDF, JSON lines, JSON arrays, Parquet; packed with gzip, zstd or bzip2 or not, all told
-/// by content. Columns are known by the headers that vendors and planners use, and shown before anything loads: those of
-/// the contract's fields (smiles or full_canonical, and optionally vendor_name, cs_id, cs_prefix, cs_url, pack, uom, price_usd,
-/// normalised_usd, usd_per_g, density_g_per_ml, lead_time_days_to_US … _AU, ships_to_US … _AU, api_timestamp), of a stock of one's own
-/// (amount with its unit, location), ASKCOS buyables, eMolecules, MolPort, Enamine, Mcule, Chemspace offers, SynPlanner, AiZynthFinder
-/// stocks; others are not used. Records that make no sense are reported and left out; those that are counter-ions and solvates alone load with a warning. All files
-/// load in one transaction.
+/// Reads CSV and TSV, SMILES lists (.smi, .cxsmiles), SDF, JSON lines, JSON arrays and Parquet, plain or compressed
+/// with gzip, zstd or bzip2; all are detected by content. Columns are recognised by the headers that vendors and
+/// planners use, and shown before anything loads: the contract's fields (smiles or full_canonical, and optionally
+/// vendor_name, cs_id, cs_prefix, cs_url, pack, uom, price_usd, normalised_usd, usd_per_g, density_g_per_ml,
+/// lead_time_days_to_US … _AU, ships_to_US … _AU, api_timestamp), those of your own stock (amount with its unit,
+/// location), ASKCOS buyables, eMolecules, MolPort, Enamine, Mcule, Chemspace offers, SynPlanner, AiZynthFinder
+/// stocks; others are not used. Invalid records are reported and left out; entries that consist only of counter-ions
+/// and solvates load with a warning. All files load in one transaction.
 #[derive(Debug, Args)]
 pub struct Import {
     #[command(flatten)]
     reading: Reading,
-    /// The files are all that their vendors offer: what they offered before and do not offer in them goes.
+    /// The files are the complete offer of their vendors: offers that are not in them are removed.
     #[arg(long)]
     replace: bool,
-    /// Write what the columns of the first file are read as to FILE, for --profile.
+    /// Write the meanings of the first file's columns to FILE, for --profile.
     #[arg(long, value_name = "FILE")]
     save_profile: Option<PathBuf>,
-    /// Read and report everything, and change nothing; needs no database but for stocks of InChIKeys.
+    /// Read and report everything, but change nothing; needs no database except for stocks of InChIKeys.
     #[arg(long)]
     dry_run: bool,
 }
 
-/// Say what the catalogue holds.
+/// Summarise the content of the catalogue.
 #[derive(Debug, Args)]
 pub struct Info {}
 

@@ -1,4 +1,4 @@
-//! `retort doctor`: looks at every part of an installation and says what is wrong.
+//! `retort doctor`: checks every part of an installation and reports faults.
 
 use clap::Args;
 use contract::{QueuePause, StoredSampleJob};
@@ -11,16 +11,16 @@ use sqlx::PgConnection;
 
 use crate::{Place, catalogue, failure::Failure, terminal};
 
-/// Look at every part of the installation and say what is wrong.
+/// Check every part of the installation and report faults.
 #[derive(Debug, Args)]
 pub struct Doctor {}
 
-/// The part of the room for notifications that is no longer well, and of the ids of transactions, as the rules of
-/// `ops/dashboards/alerts.yml` have them.
+/// Fraction of the notification queue, and below it of the transaction ids, from which on the server counts as
+/// faulty; the same limits as in `ops/dashboards/alerts.yml`.
 const NOTIFICATIONS: f64 = 0.1;
 const TRANSACTION_IDS: f64 = 0.5;
 
-/// What the doctor found so far.
+/// Findings so far.
 #[derive(Debug, Default)]
 struct Findings {
     faults: usize,
@@ -73,9 +73,9 @@ async fn check_database(findings: &mut Findings, database: &mut PgConnection) ->
     check_connections(findings, database).await
 }
 
-/// Whether the schema is the one that this program knows.
+/// Checks that the schema is the one that this program knows.
 async fn check_migrations(findings: &mut Findings, database: &mut PgConnection) -> Result<bool, Failure> {
-    // Unchecked: the table is the migrator's own, so no migration makes it.
+    // Not checked at compile time: the table belongs to the migrator, and no migration creates it.
     let applied: Result<Vec<(i64, bool)>, _> =
         sqlx::query_as("select version, success from _sqlx_migrations order by version")
             .fetch_all(database)
@@ -133,7 +133,7 @@ async fn check_accounts(findings: &mut Findings, database: &mut PgConnection) ->
     }
 }
 
-/// Looks at what PostgreSQL runs out of unseen: room for notifications, and ids of transactions.
+/// Checks resources that PostgreSQL runs out of silently: the notification queue and transaction ids.
 async fn check_server(findings: &mut Findings, database: &mut PgConnection) -> Result<(), Failure> {
     let used = sqlx::query!(
         r#"select pg_notification_queue_usage() as "notifications!",
@@ -156,7 +156,7 @@ async fn check_server(findings: &mut Findings, database: &mut PgConnection) -> R
     }
 }
 
-/// What the largest tables take, and what is kept for how long.
+/// Reports the sizes of the largest tables, and the retention times.
 async fn check_space(findings: &mut Findings, database: &mut PgConnection) -> Result<(), Failure> {
     let tables = sqlx::query_scalar!(
         r#"select coalesce(string_agg(format('%s %s', name, pg_size_pretty(bytes)), ', ' order by bytes desc), '') as "tables!"
@@ -228,7 +228,7 @@ async fn check_workers(findings: &mut Findings, database: &mut PgConnection) -> 
     }
 }
 
-/// Whether all processes that live find room for their connections.
+/// Checks that the server has enough connections for all live processes.
 async fn check_connections(findings: &mut Findings, database: &mut PgConnection) -> Result<(), Failure> {
     match queue::budget(database).await {
         Ok(budget) if budget.fits() => findings.good(&format!("connections: {budget}")),
@@ -250,7 +250,7 @@ async fn check_service(findings: &mut Findings, place: &Place) -> Result<(), Fai
     }
     match (place.data().credentials(), service.access_token().await) {
         (_, Ok(_)) => findings.good("login: there is a valid token"),
-        // Not every installation has somebody logged in.
+        // An installation need not have a login.
         (Ok(None), _) => findings.good("login: nobody"),
         (_, Err(failure)) => findings.bad(&format!("login: {failure}")),
     }

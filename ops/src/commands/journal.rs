@@ -1,13 +1,13 @@
-//! `retort journal`: what operators did.
+//! `retort journal`: shows the audit log.
 
 use clap::Args;
 
 use crate::{Place, failure::Failure, journal, terminal};
 
-/// List what operators did: time, operator, act, subject, details.
+/// Show the audit log of operators' actions: time, operator, action, subject, details.
 #[derive(Debug, Args)]
 pub struct Journal {
-    /// How many acts, the last ones.
+    /// Number of entries to show, the latest ones.
     #[arg(long, value_name = "N", default_value_t = 100)]
     count: u32,
 }

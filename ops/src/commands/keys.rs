@@ -1,4 +1,4 @@
-//! `retort keys`: the keys that sign tokens, straight in the database.
+//! `retort keys`: manages token-signing keys directly in the database.
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
@@ -14,16 +14,16 @@ use crate::{Place, failure::Failure, journal::Act, terminal};
 /// Manage the keys that sign tokens.
 #[derive(Debug, Subcommand)]
 pub enum Keys {
-    /// List keys: name, day they were made, state, whether they are sealed.
+    /// List keys: name, day of creation, state, and whether they are sealed.
     List,
-    /// Make a key that replaces the ones in use.
+    /// Create a key that replaces the ones in use.
     ///
-    /// It is published at once and signs after ten minutes, when everybody has had time to fetch it; the keys
-    /// before it verify until the last token they signed has ended.
+    /// The new key is published at once and signs after ten minutes, when all clients have had time to fetch it.
+    /// Older keys verify until the last token that they signed has expired.
     Rotate(Rotate),
 }
 
-/// Make a key that replaces the ones in use.
+/// Create a key that replaces the ones in use.
 #[derive(Debug, Args)]
 pub struct Rotate {
     /// The API's secret for sealing keys, if it has one.
@@ -62,7 +62,7 @@ async fn list(database: &mut PgConnection) -> Result<Vec<Listed>, Failure> {
     signing_keys::list(database).await.map_err(|error| Failure::database("listing the keys", &error))
 }
 
-/// Makes a key that replaces the ones in use; returns its name.
+/// Creates a key that replaces the ones in use; returns its name.
 async fn rotate(database: &mut PgConnection, secret: Option<&Secret>) -> Result<String, Failure> {
     let mut act = Act::begin(database, "rotating the keys").await?;
     let failed = act.failed();

@@ -11,12 +11,12 @@ use crate::{
     terminal::{self, Confirm, PasswordSource},
 };
 
-/// Log in and keep the credentials in the data folder.
+/// Log in and store the credentials in the data folder.
 ///
-/// A browser opens and comes back here; the password is typed there and nowhere else.
+/// A browser opens and returns here; the password is entered only there.
 #[derive(Debug, Args)]
 pub struct Login {
-    /// The account [default: the one of the last login here].
+    /// Account to log in to [default: the one of the last login here].
     email: Option<String>,
     /// Show an address and a code for a browser on another machine.
     #[arg(long, conflicts_with_all = ["password", "password_stdin"])]
@@ -33,7 +33,7 @@ impl Login {
     /// Runs the command.
     pub async fn run(self, place: &Place) -> Result<(), Failure> {
         let service = place.service()?;
-        // Damaged credentials are what a login mends.
+        // A new login replaces damaged credentials.
         let last = place.data().credentials().ok().flatten().map(|credentials| credentials.email);
         let known = self.email.or(last).filter(|email| !email.is_empty());
         let email = if self.no_browser {
@@ -70,7 +70,7 @@ fn show_code(address: &str, code: &str) {
     terminal::note(&format!("Open {address}\nand check that it shows the code {code}"));
 }
 
-/// The address is shown too: an opener can succeed without a browser.
+/// Opens a browser. The address is shown too, because an opener can report success without a browser.
 fn open_browser(address: &str) {
     let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let opened = Command::new(opener)

@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::{Place, failure::Failure, terminal};
 
-/// Forget the login, here and at the service.
+/// End the login, here and at the service.
 #[derive(Debug, Args)]
 pub struct Logout {}
 

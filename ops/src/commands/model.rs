@@ -18,7 +18,7 @@ use crate::{
     terminal,
 };
 
-/// Look at the models, check and measure them, import, train and remove them.
+/// List, check and measure the models, import, train and remove them.
 #[derive(Debug, Args)]
 pub struct Model {
     /// Folders of model packs, those of the workers; new packs go to the last one [default: those of the data folder].
@@ -34,28 +34,28 @@ enum Command {
     List(show::List),
     /// Show one model: its card, its settings, its files.
     Show(show::Show),
-    /// Load models as a worker would, try them, and say what is wrong where.
+    /// Load models as a worker would, try them, and report what is wrong with which file.
     Check(Check),
-    /// Measure what a generator writes, and write a report with histograms and pictures.
+    /// Evaluate what a generator draws, and write a report with histograms and pictures.
     Evaluate(evaluate::Evaluate),
-    /// Import a model; running samplers take it up by themselves.
+    /// Import a model; running samplers load it without a restart.
     Import(import::Import),
-    /// Teach a model your own molecules.
+    /// Train a model on your own molecules.
     Train(train::Train),
     /// Remove a model from the folder.
     Remove(Remove),
 }
 
-/// Load models as a worker would, try them, and say what is wrong where.
+/// Load models as a worker would, try them, and report what is wrong with which file.
 ///
-/// A generator must spell ordinary molecules and draw some; templates must fit their network and take ordinary
-/// molecules apart. Faults end with exit code 1, warnings do not.
+/// A generator must be able to write ordinary molecules and draw some. Templates must fit their network and apply to
+/// ordinary molecules. Faults end with exit code 1, warnings do not.
 #[derive(Debug, Args)]
 struct Check {
-    /// Ids, or paths of folders elsewhere; all models if there is none.
+    /// Model ids, or paths of other folders; all models if none is given.
     #[arg(value_name = "MODEL|PATH")]
     which: Vec<String>,
-    /// Print what was found as JSON.
+    /// Print the results as JSON.
     #[arg(long)]
     json: bool,
 }
@@ -66,7 +66,7 @@ struct Remove {
     /// The model's id, or the name of its folder.
     #[arg(value_name = "MODEL")]
     id: String,
-    /// Do not ask.
+    /// Do not ask for confirmation.
     #[arg(long)]
     yes: bool,
 }
@@ -111,7 +111,7 @@ impl Check {
         }
     }
 
-    /// The packs to check, and all that lie among the models.
+    /// Returns the packs to check, and all packs among the models.
     fn packs(&self, models: &ModelsFolder) -> Result<(Vec<Pack>, Vec<Pack>), Failure> {
         if self.which.is_empty() {
             return Ok((models.packs()?, models.packs()?));
@@ -153,7 +153,7 @@ impl Remove {
     }
 }
 
-/// A report for people.
+/// Formats a report as text.
 fn text(report: &Report) -> String {
     let kind = report.kind.map_or("?", Kind::name);
     let verdict = if report.is_sound() { "ok" } else { "FAULT" };
@@ -170,7 +170,7 @@ fn json(value: &impl Serialize) -> Result<(), Failure> {
     terminal::data(&serde_json::to_string_pretty(value).context("writing JSON")?)
 }
 
-/// Text of somebody else's file for a terminal: what could steer it is written out.
+/// Escapes the control characters of untrusted text, so that it cannot control the terminal.
 fn plain(text: &str) -> String {
     text.chars()
         .map(

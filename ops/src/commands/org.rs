@@ -1,7 +1,8 @@
-//! `retort org`: organisations, whose members read each other's samples; straight in the database.
+//! `retort org`: manages organisations directly in the database. Members of an organisation read each other's
+//! samples.
 //!
-//! An account belongs to one organisation at most. To move it takes two commands, because the samples that it
-//! has made go with it: what one organisation could read, another one can then.
+//! An account belongs to at most one organisation. To move it takes two commands, because its samples move with it:
+//! samples that the first organisation could read become readable by the second.
 
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
@@ -15,17 +16,18 @@ use crate::{Place, failure::Failure, journal::Act, terminal};
 /// Manage organisations.
 #[derive(Debug, Subcommand)]
 pub enum Org {
-    /// Make an organisation.
+    /// Create an organisation.
     Add(Name),
-    /// List organisations: name, day of creation, members.
+    /// List organisations: name, creation date, members.
     List,
-    /// Remove an organisation; its accounts stay, and share nothing any more.
+    /// Remove an organisation; its accounts stay, and no longer share samples.
     Remove(Name),
-    /// Let an account into an organisation: from now on it and the members read each other's samples, old ones too.
+    /// Add an account to an organisation: from now on it and the members read each other's samples, including old
+    /// ones.
     Join(Join),
-    /// Take an account out of its organisation; its samples go with it.
+    /// Remove an account from its organisation; its samples go with it.
     Leave {
-        /// The account.
+        /// E-mail address of the account.
         email: String,
     },
 }
@@ -33,16 +35,16 @@ pub enum Org {
 /// An organisation.
 #[derive(Debug, Args)]
 pub struct Name {
-    /// What people call it.
+    /// Name of the organisation.
     name: String,
 }
 
 /// An account and an organisation.
 #[derive(Debug, Args)]
 pub struct Join {
-    /// The account.
+    /// E-mail address of the account.
     email: String,
-    /// The organisation.
+    /// Name of the organisation.
     name: String,
 }
 
@@ -124,7 +126,7 @@ async fn join(database: &mut PgConnection, email: &str, name: &str) -> Result<()
     act.done("org join", &account.email, json!({ "organisation": organisation.name })).await
 }
 
-/// Takes the account out; returns the organisation's name.
+/// Removes the account from its organisation; returns the organisation's name.
 async fn leave(database: &mut PgConnection, email: &str) -> Result<String, Failure> {
     let mut act = Act::begin(database, "taking the account out of its organisation").await?;
     let account = membership(&mut act, email).await?;
@@ -137,7 +139,7 @@ async fn leave(database: &mut PgConnection, email: &str) -> Result<String, Failu
     Ok(name.clone())
 }
 
-/// The account, which stays as it is until the act ends.
+/// Returns the account, locked until the action ends.
 async fn membership(act: &mut Act<'_>, email: &str) -> Result<Member, Failure> {
     let failed = act.failed();
     let member = organisations::membership(act.connection(), email).await.map_err(failed)?;

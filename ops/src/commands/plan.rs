@@ -1,4 +1,5 @@
-//! `retort plan`: one target that is waited for, several one after the other, or a batch that outlives the command.
+//! `retort plan`: plans one target or several, either while the command waits or as a batch that continues after the
+//! command ends.
 
 mod asked;
 mod batch;
@@ -25,43 +26,43 @@ use crate::{
     terminal,
 };
 
-/// What queueing and annotating may add to the search's own seconds.
+/// Time that queueing and annotation may add to the search's own seconds.
 const MARGIN: Duration = Duration::from_secs(60);
 
-/// Plan routes to a molecule, or to many.
+/// Plan routes to one molecule or to many.
 #[derive(Debug, Args)]
 pub struct Plan {
-    /// SMILES of the target, or of several.
+    /// SMILES of one target or of several.
     #[arg(required_unless_present_any = ["input", "resume"])]
     smiles: Vec<String>,
     #[command(flatten)]
     files: Files,
     #[command(flatten)]
     asked: Asked,
-    /// Have the service plan all targets as one batch, which goes on whatever becomes of this command.
+    /// Have the service plan all targets as one batch, which continues even if this command ends.
     #[arg(long)]
     batch: bool,
-    /// What the batch is called.
+    /// Name of the batch.
     #[arg(long, value_name = "NAME", requires = "batch")]
     batch_name: Option<String>,
-    /// Come back to a batch: wait until it is done, and write what was found.
+    /// Return to a batch: wait until it is done, and write the results.
     #[arg(long, value_name = "BATCH", conflicts_with_all = ["batch", "smiles"])]
     resume: Option<String>,
-    /// Targets searched for at a time, where they are several and no batch.
+    /// Number of concurrent searches, for several targets without --batch.
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=16))]
     parallel: u8,
-    /// What is written [default: what the ending of FILE promises, else text].
+    /// Output format [default: by the extension of FILE, else text].
     #[arg(long, value_enum)]
     format: Option<Format>,
     /// Write to FILE instead of standard output.
     #[arg(long, value_name = "FILE.json|.html|.csv|.svg")]
     out: Option<PathBuf>,
-    /// Print the whole answer as JSON, whatever is written to a file.
+    /// Print the whole answer as JSON, even if another format is written to a file.
     #[arg(long, conflicts_with = "format")]
     json: bool,
 }
 
-/// How several targets came out.
+/// Outcomes of several targets.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct Tally {
     solved: usize,
@@ -73,7 +74,7 @@ struct Tally {
 impl Plan {
     /// Runs the command.
     pub async fn run(self, place: &Place) -> Result<(), Failure> {
-        // Before anything is searched.
+        // The format is checked before anything is searched.
         let format = match (self.format, &self.out) {
             (Some(format), _) => format,
             (None, Some(path)) => Format::of(path)?,
@@ -112,7 +113,7 @@ impl Plan {
         tally.failure().map_or(Ok(()), Err)
     }
 
-    /// The only target: its answer, and why there is no route where there is none.
+    /// Plans a single target: writes its answer, and the reason if there is no route.
     async fn one(&self, service: &Service, smiles: &str, format: Format) -> Result<(), Failure> {
         let spinner = terminal::spinner(format!("searching for at most {} s", self.asked.max_seconds()));
         let answer = self.search(service, smiles).await;
@@ -136,7 +137,8 @@ impl Plan {
         service.post("/synth/v1/treesearch", &self.asked.request(smiles), timeout).await
     }
 
-    /// Several targets; each is written when it and all before it are done, so that what is there at Ctrl-C is kept.
+    /// Plans several targets. Each is written once it and all targets before it are done, so that Ctrl-C keeps the
+    /// results so far.
     async fn one_after_the_other(
         &self,
         service: &Service,
@@ -149,7 +151,7 @@ impl Plan {
         let searches = stream::iter(targets).map(async |Target { smiles, name }| {
             let outcome = match patiently(async || self.search(service, &smiles).await).await {
                 Ok(answer) => Ok(answer),
-                // Of this target alone.
+                // A failure of this target alone.
                 Err(failure @ (Failure::Refused(_) | Failure::NotThere | Failure::Other(_))) => {
                     Err(failure.to_string())
                 }
@@ -208,7 +210,7 @@ impl Tally {
         if said.is_empty() { "no targets".to_owned() } else { said }
     }
 
-    /// How the command ends where not every target has a route.
+    /// Returns the command's failure if not every target has a route.
     fn failure(&self) -> Option<Failure> {
         let planned = self.solved + self.without_route;
         let failed = self.failed + self.left_out;

@@ -1,4 +1,4 @@
-//! `retort restore`: puts a backup in place.
+//! `retort restore`: restores a backup.
 
 use std::{io::IsTerminal as _, path::PathBuf};
 
@@ -13,19 +13,20 @@ use crate::{
     terminal,
 };
 
-/// Put a backup in place, whole or not at all.
+/// Restore a backup, whole or not at all.
 ///
-/// Into an empty database, by the role of MIGRATION_DATABASE_URL where there is one; an older schema is brought up to date. The models go
-/// to the last folder of models; those that are there stay as they are. Takes PostgreSQL's `pg_restore` and `psql`.
+/// The database must be empty. The role of MIGRATION_DATABASE_URL is used if it is set. An older schema is migrated.
+/// The models go to the last models folder; models that are already there stay unchanged. Needs PostgreSQL's
+/// `pg_restore` and `psql`.
 #[derive(Debug, Args)]
 pub struct Restore {
-    /// What `retort backup` made.
+    /// Folder that `retort backup` made.
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
-    /// Folders of model packs, those of the workers; packs go to the last one [default: those of the data folder].
+    /// Folders of model packs, as for the workers; packs go to the last one [default: those of the data folder].
     #[arg(long, value_name = "DIR[:DIR…]", env = "MODELS_DIR", value_delimiter = ':')]
     models: Option<Vec<PathBuf>>,
-    /// Delete what the database holds; asks where there is a terminal.
+    /// Delete the contents of the database; asks for confirmation on a terminal.
     #[arg(long)]
     replace: bool,
 }
@@ -62,7 +63,7 @@ impl Restore {
         Ok(())
     }
 
-    /// Whether what is there may go.
+    /// Checks that the contents of the database may be deleted.
     fn agree(&self, there: &State) -> Result<(), Failure> {
         let State { database, tables, processes } = there;
         if *tables == 0 {

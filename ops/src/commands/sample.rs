@@ -1,4 +1,4 @@
-//! `retort sample`: molecules by one call, or by as many as it takes.
+//! `retort sample`: draws molecules with as many calls as the size needs.
 
 use std::{
     collections::HashSet,
@@ -18,34 +18,34 @@ use crate::{
     terminal,
 };
 
-/// Longer than any deadline the API gives a job.
+/// Timeout of a call, longer than any deadline that the API gives a job.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// The most molecules of one command.
+/// Maximum number of molecules per command.
 const MOST: u32 = 10_000_000;
 
-/// Calls one after the other that bring no molecule that is new, after which a model has no more.
+/// Number of consecutive calls without a new molecule after which the model counts as exhausted.
 const FRUITLESS: u32 = 3;
 
 /// Generate molecules.
 #[derive(Debug, Args)]
 pub struct Sample {
-    /// How many molecules, no two alike; more than 10,000 are several samples.
+    /// Number of distinct molecules; more than 10,000 are drawn as several samples.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST)))]
     size: u32,
-    /// The model, as `retort model list` or the service name it [default: the installation's].
+    /// Model name as in `retort model list` or the service [default: the installation's].
     #[arg(long)]
     model: Option<String>,
-    /// Write to FILE instead of standard output, as its ending says.
+    /// Write to FILE instead of standard output, in the format of its extension.
     #[arg(long, value_name = "FILE.smi|.txt|.csv|.sdf|.parquet|.json")]
     out: Option<PathBuf>,
-    /// Go on with a FILE that an interrupted command has begun, SMILES or CSV, up to the size.
+    /// Continue a FILE of an interrupted command, SMILES or CSV, up to the size.
     #[arg(long, requires = "out")]
     resume: bool,
-    /// What is written [default: what the ending of FILE promises, else a SMILES a line].
+    /// Output format [default: by the extension of FILE, else one SMILES per line].
     #[arg(long, value_enum)]
     format: Option<Format>,
-    /// Write the whole answer as JSON instead of one SMILES a line, whatever the file is called.
+    /// Write the whole answer as JSON instead of one SMILES per line, whatever the file's extension.
     #[arg(long, conflicts_with = "format")]
     json: bool,
 }
@@ -53,7 +53,7 @@ pub struct Sample {
 impl Sample {
     /// Runs the command.
     pub async fn run(self, place: &Place) -> Result<(), Failure> {
-        // Before anything is generated.
+        // The format is checked before anything is generated.
         let format = match (self.format, &self.out) {
             _ if self.json => Format::Json,
             (Some(format), _) => format,
@@ -101,12 +101,12 @@ impl Sample {
         Ok(())
     }
 
-    /// A sample of what is missing, as far as one may be so large.
+    /// Requests a sample of the missing molecules, up to the largest size of one sample.
     async fn call(&self, service: &Service, missing: usize) -> Result<Made, Failure> {
         let size = u32::try_from(missing).unwrap_or(u32::MAX).min(MAX_SAMPLE_SIZE);
         let request = SampleRequest { size, model_id: self.model.clone() };
         let ask = async || service.post("/generator/v1/samples", &request, TIMEOUT).await;
-        // What takes one call says at once that the service is away; a long one waits for it.
+        // A single call fails at once if the service is unavailable; a long command waits for it.
         let answer = if self.size > MAX_SAMPLE_SIZE { patiently(ask).await } else { ask().await };
         match answer {
             Err(Failure::NotThere) => Err(unknown(service, self.model.as_deref()).await),
@@ -115,13 +115,13 @@ impl Sample {
     }
 }
 
-/// The sample with what no sample before it had.
+/// Returns the sample without the molecules of earlier samples.
 fn unseen(mut sample: Made, known: &mut HashSet<String>) -> Made {
     sample.smiles.retain(|smiles| known.insert(smiles.clone()));
     sample
 }
 
-/// What to say of a model that the service does not know: those that it does.
+/// Returns the failure for an unknown model, which lists the models that the service has.
 async fn unknown(service: &Service, model: Option<&str>) -> Failure {
     let Some(model) = model else { return Failure::NotThere };
     let known = match service.get::<ModelList>("/generator/v1/models").await {

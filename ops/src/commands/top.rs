@@ -1,4 +1,4 @@
-//! `retort top`: what the installation does, live in a terminal; once where there is none.
+//! `retort top`: shows live in a terminal what the installation does, or prints it once if there is no terminal.
 
 mod screen;
 mod sections;
@@ -12,18 +12,19 @@ use serde_json::Value;
 
 use crate::{Place, failure::Failure, terminal};
 
-/// Where the service tells it.
+/// Path of the installation's state.
 const STATE: &str = "/operations/v1/state";
 
 /// Show queues, jobs, failures, workers and reservoirs, live; for accounts with the scope `operations`.
 ///
-/// Arrows choose a queue (left, right) and a job (up, down), p pauses or resumes the queue, c cancels the job, q ends it.
+/// The arrow keys select a queue (left, right) and a job (up, down), p pauses or resumes the queue, c cancels the
+/// job, q quits.
 #[derive(Debug, Args)]
 pub struct Top {
-    /// Print tables once and end, as where standard output is no terminal.
+    /// Print the tables once and exit; the default if standard output is no terminal.
     #[arg(long)]
     once: bool,
-    /// Print the service's JSON once and end.
+    /// Print the service's JSON once and exit.
     #[arg(long, conflicts_with = "once")]
     json: bool,
 }
@@ -36,7 +37,7 @@ impl Top {
             let state: Value = service.get(STATE).await?;
             return terminal::data(&serde_json::to_string_pretty(&state).context("writing JSON")?);
         }
-        // Before the terminal is taken, so that what is wrong with the login is said as ever.
+        // Reads the state before taking over the terminal, so that login errors are printed as usual.
         let state: OperationsState = service.get(STATE).await?;
         if self.once || !io::stdout().is_terminal() || !io::stdin().is_terminal() {
             return terminal::data(sections::plain(&state).trim_end());

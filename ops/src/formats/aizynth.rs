@@ -1,5 +1,6 @@
-//! Routes as AiZynthFinder writes and reads them: trees in which molecules and reactions alternate (`ReactionTree.to_dict`), reactions
-//! written backwards, `product>>precursor.precursor`; and several targets as the table of its command line.
+//! Routes in AiZynthFinder's format: trees in which molecules and reactions alternate (`ReactionTree.to_dict`), with
+//! reactions written backwards, `product>>precursor.precursor`. Several targets are written as the table of its
+//! command line.
 
 use serde_json::{Value, json};
 
@@ -9,18 +10,19 @@ use crate::{
     routes::{Molecule, Route, Step, routes},
 };
 
-/// The version of pandas' table schema that is written.
+/// Version of pandas' table schema in the output.
 const PANDAS_VERSION: &str = "1.4.0";
 
-/// The trees of a target, best first.
+/// Returns the trees of a target, best first.
 pub(super) fn trees(planned: &Planned) -> Value {
     let answer = planned.answer();
     Value::Array(answer.map(|answer| routes(answer).iter().map(tree).collect()).unwrap_or_default())
 }
 
-/// Several targets as `aizynthcli` writes them: pandas' JSON of orientation `table`, which `pandas.read_json(…, orient="table")` reads, and
-/// REINVENT's route component from the standard output of its `custom_aizynth_command`. For that one the trees have the scores that it
-/// asks for by name: whatever is bought is in stock, and every step is of a class that the request allows.
+/// Writes several targets as `aizynthcli` does: as pandas' JSON of orientation `table`. `pandas.read_json(…,
+/// orient="table")` reads it, and so does REINVENT's route component, from the standard output of its
+/// `custom_aizynth_command`. The trees have the scores that this component requests by name: everything bought is in
+/// stock, and every step is of a class that the request allows.
 pub(super) fn table(planned: &[Planned]) -> Value {
     let column = |name: &str, kind: &str| json!({ "name": name, "type": kind });
     let fields = [

@@ -1,4 +1,4 @@
-//! Routes of RetroCast's schema 2: molecules by SMILES and InChIKey, each with the reaction that it is the product of.
+//! Routes in RetroCast's schema 2: molecules by SMILES and InChIKey, each with the reaction that produces it.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ use crate::{
     routes::{Molecule, Route, Step, routes},
 };
 
-/// USD per gram by building block, the cheapest that is known.
+/// Cheapest known price by building block, in USD per gram.
 type Prices = BTreeMap<i32, f64>;
 
-/// The routes of a target as RetroCast ranks candidates, best first.
+/// Returns the routes of a target in RetroCast's ranking of candidates, best first.
 ///
 /// # Errors
-/// Fails where a molecule has no InChIKey.
+/// Fails if a molecule has no InChIKey.
 pub(super) fn candidates(planned: &Planned) -> Result<Value, Failure> {
     let Some(answer) = planned.answer() else { return Ok(json!([])) };
     let prices = prices(&answer.pricing_annotations);

@@ -1,7 +1,8 @@
-//! The best route as a picture: a synthesis read from left to right, structures at one scale, each step's class and number at its arrow.
+//! Picture of the best route: a synthesis from left to right, with all structures at one scale and each step's class
+//! and number at its arrow.
 //!
-//! It is laid out as the console lays out its schemes (`api/console/scheme.js`): molecules of one depth share a column, and every subtree has
-//! a band of its own as high as its precursors together, so that nothing lies on anything else.
+//! The layout is that of the console's schemes (`api/console/scheme.js`). Molecules of one depth share a column.
+//! Every subtree has its own band, as high as its precursors together, so nothing overlaps.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -11,15 +12,15 @@ use maud::html;
 use crate::routes::{Molecule, Route};
 
 const MARGIN: f64 = 12.0;
-/// Between bands.
+/// Vertical gap between bands.
 const BETWEEN: f64 = 14.0;
-/// From a molecule to the next one.
+/// Horizontal gap between columns.
 const GAP: f64 = 170.0;
 const LINE: f64 = 16.0;
-/// Letters of a line at an arrow.
+/// Maximum characters per line at an arrow.
 const LETTERS: usize = 22;
 
-/// A molecule with its place; `band` is what its subtree takes of the height.
+/// A molecule in the layout; `band` is the height of its subtree.
 struct Laid {
     picture: Drawing,
     depth: usize,
@@ -28,7 +29,7 @@ struct Laid {
     precursors: Vec<Self>,
 }
 
-/// The picture of a route.
+/// Draws the picture of a route.
 pub(super) fn picture(route: &Route<'_>) -> String {
     let numbers: BTreeMap<&str, usize> = route
         .steps()
@@ -69,7 +70,7 @@ fn measure(molecule: &Molecule<'_>, depth: usize, numbers: &BTreeMap<&str, usize
     Laid { band: together.max(picture.height).max(of_words), picture, depth, words, precursors }
 }
 
-/// What cannot be drawn is its text.
+/// Draws a molecule without a structure drawing as text.
 fn written(smiles: &str) -> Drawing {
     let text: String = smiles.chars().take(40).collect();
     let svg = html! { svg xmlns="http://www.w3.org/2000/svg" width="260" height="30" { text x="130" y="20" { (text) } } };
@@ -81,7 +82,7 @@ fn between(precursors: usize) -> f64 {
     BETWEEN * precursors.saturating_sub(1) as f64
 }
 
-/// Lines of so many letters, unless a word is longer.
+/// Wraps text into lines of the given length; only a longer word exceeds it.
 fn wrapped(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -96,7 +97,7 @@ fn wrapped(text: &str) -> Vec<String> {
     lines
 }
 
-/// The widest molecule of each depth.
+/// Collects the width of the widest molecule of each depth.
 fn columns(laid: &Laid, widths: &mut Vec<f64>) {
     if widths.len() <= laid.depth {
         widths.resize(laid.depth + 1, 0.0);
@@ -105,7 +106,7 @@ fn columns(laid: &Laid, widths: &mut Vec<f64>) {
     laid.precursors.iter().for_each(|one| columns(one, widths));
 }
 
-/// Left edges of the columns by depth, the deepest at the left.
+/// Returns the left edges of the columns by depth; the deepest column is leftmost.
 fn lefts(widths: &[f64]) -> Vec<f64> {
     let mut lefts = vec![MARGIN; widths.len()];
     for depth in (0..widths.len().saturating_sub(1)).rev() {
@@ -114,7 +115,8 @@ fn lefts(widths: &[f64]) -> Vec<f64> {
     lefts
 }
 
-/// Draws a molecule and its subtree into the band that begins at `top`; the height of its middle, and its right edge.
+/// Draws a molecule and its subtree into the band that begins at `top`; returns the height of its middle and its
+/// right edge.
 fn place(laid: &Laid, top: f64, widths: &[f64], lefts: &[f64], content: &mut String) -> (f64, f64) {
     let bands: f64 = laid.precursors.iter().map(|one| one.band).sum();
     let mut y = top + (laid.band - bands - between(laid.precursors.len())) / 2.0;
@@ -132,7 +134,8 @@ fn place(laid: &Laid, top: f64, widths: &[f64], lefts: &[f64], content: &mut Str
     (middle, left + laid.picture.width)
 }
 
-/// The lines from the precursors, the arrow to the product, and what stands at it. `from` is where the gap begins, `to` the product.
+/// Draws the lines from the precursors, the arrow to the product, and the arrow's text. The gap begins at `from`; the
+/// product is at `to`.
 fn arrow(laid: &Laid, ends: &[(f64, f64)], (from, to, middle): (f64, f64, f64), content: &mut String) {
     if ends.is_empty() {
         return;

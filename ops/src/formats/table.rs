@@ -1,4 +1,4 @@
-//! A line of comma-separated values a target, for spreadsheets: whether there is a route, and how the best one stands.
+//! CSV output with one line per target, for spreadsheets: whether there is a route, and the figures of the best one.
 
 use anyhow::{Context as _, anyhow};
 
@@ -22,15 +22,15 @@ const COLUMNS: [&str; 11] = [
     "error",
 ];
 
-/// The names of the columns.
+/// Returns the header line.
 ///
 /// # Errors
-/// Never, but for a fault of ours.
+/// Never, except for a bug of ours.
 pub(super) fn header() -> Result<String, Failure> {
     written(COLUMNS.map(ToOwned::to_owned))
 }
 
-/// The line of a target, after the header where it is the first.
+/// Returns the line of a target; the first one follows the header.
 pub(super) fn line(planned: &Planned, is_first: bool) -> Result<String, Failure> {
     let routes = planned.answer().map(routes).unwrap_or_default();
     let of_best =
@@ -51,12 +51,12 @@ pub(super) fn line(planned: &Planned, is_first: bool) -> Result<String, Failure>
     Ok(if is_first { header()? + &line } else { line })
 }
 
-/// The probability that every step gives its product.
+/// Returns the probability that every step gives its product.
 fn plausibility(route: &Route<'_>) -> f64 {
     route.steps().iter().map(|(step, _)| step.edge.plausibility.unwrap_or(1.0)).product()
 }
 
-/// The steps as reaction SMILES, in the order in which they are done, between blanks.
+/// Returns the steps as reaction SMILES, in synthesis order, separated by spaces.
 fn reactions(route: &Route<'_>) -> String {
     let steps = route.steps();
     let written =
@@ -64,7 +64,7 @@ fn reactions(route: &Route<'_>) -> String {
     written.collect::<Vec<_>>().join(" ")
 }
 
-/// What a spreadsheet would take for a formula is text (SMILES begin with none of these signs).
+/// Escapes text that a spreadsheet would read as a formula. SMILES begin with none of these characters.
 fn text(written: &str) -> String {
     let is_formula = written.starts_with(['=', '+', '-', '@', '\t', '\r']);
     if is_formula { format!("'{written}") } else { written.to_owned() }

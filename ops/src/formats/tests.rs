@@ -31,8 +31,9 @@ fn value(format: Format, asked: Asked, all: &[Planned]) -> Value {
     serde_json::from_str(&written(format, asked, all)).unwrap()
 }
 
-/// The files are what the Python client made of the same answer: `Plan.from_json(…).best.to_aizynthfinder()` and `.to_retrocast()`, which
-/// its tests have read by those programs themselves.
+/// The expected files were made by the Python client from the same answer:
+/// `Plan.from_json(…).best.to_aizynthfinder()` and `.to_retrocast()`. The client's tests check that those programs
+/// can read them.
 #[test]
 fn routes_for_other_programs_are_those_that_the_python_client_makes() {
     let aizynth: Value = serde_json::from_str(include_str!("data/prazosin.aizynth.json")).unwrap();
@@ -58,7 +59,7 @@ fn several_targets_are_a_table_of_aizynthfinders_and_predictions_of_retrocasts()
         (solved, &table["schema"]["primaryKey"]),
         (vec![&json!(true), &json!(false)], &json!(["index"]))
     );
-    // REINVENT multiplies the first two with a power of the third.
+    // REINVENT multiplies the first two scores with a power of the third.
     let mut tree = table["data"][0]["trees"][0].clone();
     assert_eq!(
         tree["scores"],
@@ -110,7 +111,7 @@ fn a_picture_has_every_molecule_at_one_scale_and_every_step() {
         picture.contains(">1. SNAr amination</text>") && picture.contains(">2. amide formation</text>"),
         "{picture}"
     );
-    // The target stands at the right of all that it is made from.
+    // The target stands to the right of everything that it is made from.
     let places = picture
         .split("<svg x=\"")
         .skip(1)

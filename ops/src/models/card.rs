@@ -1,4 +1,4 @@
-//! What people are told of a model: `metadata.json`, which the API shows, and the README.
+//! Description of a model: `metadata.json`, which the API shows, and the README.
 
 use chrono::Utc;
 use contract::{ModelMetrics, PropertyDistribution};
@@ -7,21 +7,21 @@ use serde_json::{Map, Value, json};
 
 use super::{Kind, ModelId, Pack};
 
-/// Multiplications a token of the model that others are compared with: a GRU layer of 512 and 48 tokens.
+/// Multiplications per token of the reference model: a GRU layer of 512 units, and 48 tokens.
 const REFERENCE: f64 = 3.0 * 512.0 * 512.0 + 48.0 * 512.0;
 
-/// What an import knows of a model.
+/// Facts that an import knows of a model.
 #[derive(Debug)]
 pub struct Card<'a> {
-    /// One line for people.
+    /// One-line description for people.
     pub description: &'a str,
-    /// The network in a few words.
+    /// Short description of the network.
     pub architecture: &'a str,
-    /// What it learnt from, as far as its file says.
+    /// Training data, as far as the file says.
     pub training_data: &'a str,
 }
 
-/// `metadata.json` of an imported model.
+/// Builds `metadata.json` of an imported model.
 pub fn metadata(id: &ModelId, card: &Card<'_>) -> Map<String, Value> {
     let Value::Object(metadata) = json!({
         "id": id.as_str(),
@@ -36,7 +36,7 @@ pub fn metadata(id: &ModelId, card: &Card<'_>) -> Map<String, Value> {
     metadata
 }
 
-/// The README of a pack that came without one, from its `metadata.json`.
+/// Builds the README of a pack that has none, from its `metadata.json`.
 pub fn readme(metadata: &Map<String, Value>, history: &[String]) -> String {
     let text = |field: &str| metadata.get(field).and_then(Value::as_str).unwrap_or("not stated");
     let mut readme = format!(
@@ -56,7 +56,8 @@ pub fn readme(metadata: &Map<String, Value>, history: &[String]) -> String {
     readme
 }
 
-/// Compute per molecule relative to other packs, from `config.json` of a generator; `None` where it does not say.
+/// Returns the compute per molecule relative to other packs, from a generator's `config.json`; `None` if it lacks the
+/// sizes.
 pub fn relative_cost(config: &Value) -> Option<f64> {
     let size = |field: &str| config.get(field)?.as_u64().map(|size| size as f64);
     let (hidden, layers, vocab) = (size("hidden_size")?, size("num_layers")?, size("vocab_size")?);
@@ -64,12 +65,12 @@ pub fn relative_cost(config: &Value) -> Option<f64> {
         "smiles_gru" => 3.0,
         _ => 4.0,
     };
-    // The first layer's input is a table; the others multiply theirs.
+    // The first layer reads its input from a table; the others multiply theirs.
     let products = gates * hidden * hidden * (2.0 * layers - 1.0) + vocab * hidden;
     Some((products / REFERENCE * 100.0).ceil() / 100.0)
 }
 
-/// What an evaluation came to, as `metadata.json` keeps it.
+/// Converts an evaluation to the form that `metadata.json` stores.
 pub fn figures(evaluation: &Evaluation) -> ModelMetrics {
     let known = |value: Option<f64>| value.map(rounded);
     let other = [
@@ -96,7 +97,7 @@ pub fn figures(evaluation: &Evaluation) -> ModelMetrics {
     }
 }
 
-/// The figures as rows of a table of a README, then those of the properties.
+/// Formats the figures as rows of a README table, followed by those of the properties.
 pub fn tables(metrics: &ModelMetrics) -> String {
     let figures = json!(metrics);
     let mut text = "| | |\n|---|---|\n".to_owned();
@@ -114,12 +115,12 @@ pub fn tables(metrics: &ModelMetrics) -> String {
     text
 }
 
-/// What a property is called in `metadata.json`.
+/// Returns a property's name in `metadata.json`.
 fn key(name: &str) -> String {
     name.to_lowercase().replace(' ', "_")
 }
 
-/// How a property of molecules is distributed, as numpy would say it; `None` without any.
+/// Returns the distribution of a property over molecules, computed as in numpy; `None` without values.
 pub fn distribution(values: &[f64], likeness: Option<f64>) -> Option<PropertyDistribution> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -127,7 +128,7 @@ pub fn distribution(values: &[f64], likeness: Option<f64>) -> Option<PropertyDis
     let last = sorted.len().checked_sub(1)?;
     let mean = sorted.iter().sum::<f64>() / count;
     let variance = sorted.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count;
-    // Between two molecules in proportion.
+    // Interpolates linearly between two molecules.
     let percentile = |share: f64| {
         let place = share * last as f64;
         let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
@@ -150,7 +151,7 @@ fn rounded(value: f64) -> f64 {
     (value * 1e4).round() / 1e4
 }
 
-/// One line about the architecture, from the files of a pack.
+/// Describes the architecture in one line, from the files of a pack.
 pub fn architecture(pack: &Pack) -> String {
     if let Some(text) = pack.text("architecture") {
         return text.to_owned();

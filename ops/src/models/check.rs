@@ -1,7 +1,7 @@
-//! Checking a pack: everything that a worker would meet, and whether the model is of any use.
+//! Checks of a pack: everything that a worker would need, and whether the model is useful.
 //!
-//! A *fault* is what keeps a worker from using the pack, or what makes it useless; a *warning* is what its owner
-//! should know; a *note* is a figure.
+//! A *fault* keeps a worker from using the pack, or makes the model useless. A *warning* is something that the owner
+//! should know. A *note* is a figure.
 
 mod generator;
 mod templates;
@@ -11,25 +11,25 @@ use serde::Serialize;
 
 use super::{Kind, Pack, read};
 
-/// What a check found.
+/// Result of a check.
 #[derive(Debug, Default, Serialize)]
 pub struct Report {
     /// The model's id.
     pub id: String,
     /// The pack's folder.
     pub folder: String,
-    /// What the model does, if that can be told.
+    /// Kind of model, if it can be recognised.
     pub kind: Option<Kind>,
-    /// What keeps the pack from being used; each names its file.
+    /// Faults that keep the pack from being used; each names its file.
     pub faults: Vec<String>,
-    /// What is odd.
+    /// Warnings.
     pub warnings: Vec<String>,
-    /// What was measured.
+    /// Measured figures.
     pub notes: Vec<String>,
 }
 
 impl Report {
-    /// Whether a worker can use the pack.
+    /// Returns true if a worker can use the pack.
     pub const fn is_sound(&self) -> bool {
         self.faults.is_empty()
     }
@@ -65,7 +65,7 @@ pub fn check(pack: &Pack, all: &[Pack]) -> Report {
     report
 }
 
-/// Files that are larger than any of their kind, so that nothing is loaded that does not fit.
+/// Returns the files that exceed the size limit of their kind, so that nothing too large is loaded.
 fn too_large(pack: &Pack) -> Vec<String> {
     let limit = |name: &str| if name.ends_with(".safetensors") { read::LARGE } else { read::SMALL };
     let files = pack.files();

@@ -1,4 +1,4 @@
-//! The folders of the models, one pack a folder; those whose names begin with a dot are none.
+//! The folders of the models, with one pack per subfolder. Names that begin with a dot are ignored.
 
 use std::{
     fs::{self, File, Permissions},
@@ -15,19 +15,19 @@ use tempfile::TempDir;
 use super::{ModelId, Pack};
 use crate::failure::Failure;
 
-/// An import or removal that has not ended by then was killed.
+/// Age after which an unfinished import or removal counts as killed.
 const ABANDONED: Duration = Duration::from_secs(3600);
 
-/// Where the packs are.
+/// Folders that hold the packs.
 #[derive(Debug)]
 pub struct ModelsFolder {
-    /// Those of others, which are only read and removed.
+    /// Other folders, whose packs are only read and removed.
     others: Vec<PathBuf>,
-    /// Where new ones go.
+    /// Folder for new packs.
     own: PathBuf,
 }
 
-/// A pack in the making, which nobody sees and which goes away unless it [lands](Draft::land).
+/// A pack in preparation, which workers do not see. It is deleted unless it [lands](Draft::land).
 #[derive(Debug)]
 pub struct Draft {
     folder: TempDir,
@@ -36,16 +36,16 @@ pub struct Draft {
 }
 
 impl ModelsFolder {
-    /// The folders at `paths`, of which the last one takes what is new.
+    /// Uses the folders at `paths`; the last one takes new packs.
     ///
     /// # Errors
-    /// Fails when there is none.
+    /// Fails if `paths` is empty.
     pub fn new(mut paths: Vec<PathBuf>) -> Result<Self, Failure> {
         let own = paths.pop().ok_or_else(|| Failure::Usage("no folder of models is named".into()))?;
         Ok(Self { others: paths, own })
     }
 
-    /// All packs, whole or not, by the name of their folder within each folder.
+    /// Returns all packs, complete or not, sorted by folder name within each folder.
     pub fn packs(&self) -> Result<Vec<Pack>, Failure> {
         let mut packs = Vec::new();
         for path in self.others.iter().chain([&self.own]) {
@@ -64,32 +64,32 @@ impl ModelsFolder {
         Ok(packs)
     }
 
-    /// Where new packs go.
+    /// Returns the folder for new packs.
     pub fn own(&self) -> &Path {
         &self.own
     }
 
-    /// The folders of the packs there, in order; none where there is no such place yet.
+    /// Returns the folders of the packs there, in order; empty if the folder does not exist yet.
     pub fn own_packs(&self) -> Result<Vec<PathBuf>, Failure> {
         let own = Self { others: Vec::new(), own: self.own.clone() };
         let packs = if self.own.exists() { own.packs()? } else { Vec::new() };
         Ok(packs.into_iter().map(|pack| pack.folder).collect())
     }
 
-    /// The folders for people.
+    /// Formats the folders for messages.
     fn display(&self) -> String {
         let paths = self.others.iter().chain([&self.own]);
         paths.map(|path| path.display().to_string()).collect::<Vec<_>>().join(":")
     }
 
-    /// The pack with this id, or else the one in the folder of this name.
+    /// Returns the pack with this id, or else the one in the folder of this name.
     pub fn find(&self, id: &str) -> Result<Pack, Failure> {
         let mut packs = self.packs()?;
         let known = packs.iter().map(Pack::id).collect::<Vec<_>>().join(", ");
         let place = match packs.iter().filter(|pack| pack.id() == id).count() {
             0 => packs.iter().position(|pack| pack.name() == id),
             1 => packs.iter().position(|pack| pack.id() == id),
-            // Two folders claim the id: only the folder's name can say which.
+            // Two folders claim the id; only the folder's name can decide.
             count => {
                 return Err(anyhow!(
                     "{count} packs in {} are called `{id}`; `retort model check` says which",
@@ -103,7 +103,7 @@ impl ModelsFolder {
         Ok(packs.swap_remove(place))
     }
 
-    /// The folder of a pack, by its id or, with a slash in it, by its path.
+    /// Returns the folder of a pack, by its id or, if the name contains a slash, by its path.
     pub fn locate(&self, name: &str) -> Result<PathBuf, Failure> {
         if name.contains('/') && Path::new(name).is_dir() {
             return Ok(PathBuf::from(name));
@@ -111,12 +111,12 @@ impl ModelsFolder {
         Ok(self.find(name)?.folder)
     }
 
-    /// A place among the models that workers do not see; `name` begins with a dot.
+    /// Returns a path among the models that workers do not see; `name` begins with a dot.
     pub fn hidden(&self, name: &str) -> PathBuf {
         self.own.join(name)
     }
 
-    /// Begins a pack; `id` must be free.
+    /// Begins a new pack; `id` must be free.
     pub fn begin(&self, id: ModelId) -> Result<Draft, Failure> {
         let target = self.own.join(id.as_str());
         if let Some(other) = self.packs()?.iter().find(|pack| pack.id() == id.as_str()) {
@@ -133,7 +133,7 @@ impl ModelsFolder {
         Ok(Draft { folder, target, id })
     }
 
-    /// Deletes what imports and removals that were killed have left behind, as far as that is possible.
+    /// Deletes the remains of killed imports and removals, as far as possible.
     fn sweep(&self) {
         for entry in fs::read_dir(&self.own).into_iter().flatten().flatten() {
             let name = entry.file_name();
@@ -142,21 +142,21 @@ impl ModelsFolder {
             let written = entry.metadata().and_then(|metadata| metadata.modified());
             let age = written.ok().and_then(|written| written.elapsed().ok());
             if ours && age.is_some_and(|age| age > ABANDONED) {
-                // Somebody else's is not for us to delete.
+                // Folders of other users cannot be deleted; the error is ignored.
                 let _ = fs::remove_dir_all(entry.path());
             }
         }
     }
 
-    /// Removes a pack: from the workers' sight at once, then from the disk.
+    /// Removes a pack: first from the workers' view, then from the disk.
     pub fn remove(&self, pack: &Pack) -> Result<(), Failure> {
         let doing = || format!("removing {}", pack.folder.display());
         if fs::symlink_metadata(&pack.folder).with_context(doing)?.is_symlink() {
-            // What a link points to is not ours.
+            // Only the link is ours, not its target.
             fs::remove_file(&pack.folder).with_context(doing)?;
             return Ok(());
         }
-        // Beside the pack, where a move is one act.
+        // Stays in the same folder, where a rename is atomic.
         let hidden = format!(".removed-{}-{}", pack.name(), std::process::id());
         let hidden = pack.folder.with_file_name(hidden);
         fs::rename(&pack.folder, &hidden).with_context(doing)?;
@@ -166,12 +166,12 @@ impl ModelsFolder {
 }
 
 impl Draft {
-    /// Where to write the files.
+    /// Returns the folder to write the files to.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The id that the pack is to have.
+    /// Returns the id of the new pack.
     pub const fn id(&self) -> &ModelId {
         &self.id
     }
@@ -188,7 +188,7 @@ impl Draft {
         self.write(name, format!("{value:#}\n").as_bytes())
     }
 
-    /// Moves the whole pack into place, on the disk before it can be seen.
+    /// Moves the whole pack into place; its files are synced to disk before it becomes visible.
     pub fn land(self) -> Result<PathBuf, Failure> {
         let doing = || format!("moving the pack to {}", self.target.display());
         for entry in fs::read_dir(self.path()).with_context(doing)? {
@@ -196,11 +196,11 @@ impl Draft {
                 .and_then(|file| file.sync_all())
                 .with_context(doing)?;
         }
-        // A temporary folder is its owner's alone; the workers may run as someone else.
+        // A temporary folder is readable by its owner only, but the workers may run as another user.
         fs::set_permissions(self.path(), Permissions::from_mode(0o755)).with_context(doing)?;
         match fs::rename(self.path(), &self.target) {
             Ok(()) => {}
-            // Somebody else's import of the same id was quicker: a folder that is not empty is never replaced.
+            // A concurrent import of the same id was first: a rename never replaces a non-empty folder.
             Err(error)
                 if matches!(
                     error.kind(),
@@ -213,7 +213,7 @@ impl Draft {
             }
             Err(error) => return Err(anyhow!(error).context(doing()).into()),
         }
-        // It is gone from where it would be cleaned up.
+        // The folder has moved, so the clean-up on drop must not run.
         let _ = self.folder.keep();
         Ok(self.target)
     }

@@ -2,20 +2,20 @@
 
 use std::{fmt, str::FromStr};
 
-/// Longest id, in characters.
+/// Maximum length of an id in characters.
 const LONGEST: usize = 64;
 
-/// Letters, digits and underscores: nothing that means something in a path.
+/// Model id of letters, digits and underscores: no character with a meaning in a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelId(String);
 
-/// Why a text is no id.
+/// Reason why a text is no model id.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ModelIdError {
-    /// It has no characters, or more than an id may have.
+    /// The text is empty or too long.
     #[error("an id has 1 to {LONGEST} characters")]
     Length,
-    /// A character is no letter, digit or underscore.
+    /// A character is not a letter, digit or underscore.
     #[error("`{0}` is not allowed: an id has letters, digits and underscores")]
     Character(char),
 }
@@ -33,7 +33,7 @@ impl FromStr for ModelId {
 }
 
 impl ModelId {
-    /// The id as text.
+    /// Returns the id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,4 +1,4 @@
-//! Importing: what somebody else made becomes a pack among the models, or a sentence that says why not.
+//! Import of other people's models as packs, or a refusal with its reason.
 
 pub(crate) mod aizynth;
 pub(crate) mod layout;
@@ -11,23 +11,23 @@ use anyhow::anyhow;
 use super::{ModelId, ModelsFolder, Pack, Report, check, folder::Draft, read};
 use crate::failure::Failure;
 
-/// What to import, and as what.
+/// Source and options of an import.
 #[derive(Debug)]
 pub struct Import {
-    /// A folder in our layout, a prior of REINVENT, or a policy of AiZynthFinder.
+    /// Folder in our layout, prior of REINVENT, or policy of AiZynthFinder.
     pub source: PathBuf,
-    /// The id it is to have; else its own.
+    /// Id of the new model; by default its own.
     pub name: Option<ModelId>,
-    /// The templates of a policy.
+    /// Template table of a policy.
     pub templates: Option<PathBuf>,
-    /// Where to list the templates that cannot be used.
+    /// File for the list of unusable templates.
     pub errors: Option<PathBuf>,
 }
 
-/// Imports a model; says what it was found to be.
+/// Imports a model; returns the report of its check.
 ///
 /// # Errors
-/// Fails, and leaves nothing behind, when the source cannot be read, the id is taken, or the pack would not be sound.
+/// Fails, and leaves nothing behind, if the source cannot be read, the id is taken, or the pack is not sound.
 pub fn import(models: &ModelsFolder, import: &Import) -> Result<Report, Failure> {
     let source = &import.source;
     let format = Format::of(source)?;
@@ -60,7 +60,7 @@ pub fn import(models: &ModelsFolder, import: &Import) -> Result<Report, Failure>
     land(draft)
 }
 
-/// What a source is, by its first bytes.
+/// Format of a source, recognised by its first bytes.
 #[derive(Debug, PartialEq, Eq)]
 enum Format {
     Folder,
@@ -78,10 +78,10 @@ impl Format {
         let beginning = read::beginning::<16>(source).map_err(anyhow::Error::from)?;
         Ok(match &beginning[..] {
             [b'P', b'K', 3, 4, ..] => Self::Zip,
-            // The pickled number that torch began its files with.
+            // Pickled magic number of old torch files.
             [0x80, 2, 0x8a, 10, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, ..] => Self::OldTorch,
-            // Fields of a protobuf message: the version of ONNX, or the name of the producer. Keras' HDF5 is refused
-            // there, by what to do with it.
+            // Fields of a protobuf message: the version of ONNX, or the name of the producer. The ONNX reader refuses
+            // Keras' HDF5 with advice on how to convert it.
             [0x08, 1..=0x7F, ..] | [0x12, ..] | [0x89, b'H', b'D', b'F', ..] => Self::Onnx,
             _ if source.extension().is_some_and(|ending| ending == "onnx") => Self::Onnx,
             _ => Self::Unknown,
@@ -89,7 +89,7 @@ impl Format {
     }
 }
 
-/// The id asked for, else `own`.
+/// Returns the requested id, else `own`.
 fn id_or(import: &Import, own: &str) -> Result<ModelId, Failure> {
     if let Some(id) = &import.name {
         return Ok(id.clone());
@@ -98,7 +98,7 @@ fn id_or(import: &Import, own: &str) -> Result<ModelId, Failure> {
         .map_err(|fault| Failure::Usage(format!("the model is called `{own}`: {fault}; give it a --name")))
 }
 
-/// The id asked for, else the source's name without its ending.
+/// Returns the requested id, else the source's name without its extension.
 fn id_or_stem(import: &Import) -> Result<ModelId, Failure> {
     id_or(import, &import.source.file_stem().unwrap_or_default().to_string_lossy())
 }
@@ -107,7 +107,7 @@ fn id_or_stem(import: &Import) -> Result<ModelId, Failure> {
 pub(super) fn land(draft: Draft) -> Result<Report, Failure> {
     let mut report = check(&Pack::open(draft.path()), &[]);
     if !report.is_sound() {
-        // The temporary folder is gone when this is read.
+        // The temporary folder no longer exists when the user reads the report.
         let folder = format!("{}/", draft.path().display());
         let faults = report.faults.iter().map(|fault| fault.replace(&folder, ""));
         let faults = faults.collect::<Vec<_>>().join("; ");

@@ -1,4 +1,4 @@
-//! Files of molecules: one a line, SMILES first.
+//! Files of molecules: one per line, SMILES first.
 
 use std::{
     fs::File,
@@ -11,8 +11,8 @@ use flate2::read::MultiGzDecoder;
 
 use crate::failure::Failure;
 
-/// The first field of every line of a file, plain or gzipped, with the line's number, from 1. Empty lines are left out,
-/// and what is no UTF-8 is kept as something that no molecule is.
+/// Reads the first field of every line of a file, plain or gzipped, with the line number, from 1. Empty lines are
+/// left out. Text that is not UTF-8 is kept as a value that is no molecule.
 pub fn lines(file: &Path) -> Result<Vec<(usize, String)>, Failure> {
     let doing = || format!("reading molecules from {}", file.display());
     let opened = File::open(file).with_context(doing)?;

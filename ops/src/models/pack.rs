@@ -1,4 +1,4 @@
-//! A folder among the models, as far as it can be told without loading it.
+//! A pack's folder and the facts that are known without loading the model.
 
 use std::{
     ffi::OsStr,
@@ -17,21 +17,21 @@ use serde_json::{Value, json};
 use super::read;
 use crate::failure::Failure;
 
-/// `model_type` of packs of templates.
+/// `model_type` of template packs.
 pub const TEMPLATES: &str = "template_relevance";
 
-/// What a pack does.
+/// Kind of model in a pack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// It writes molecules.
+    /// Generates molecules.
     Generator,
-    /// It takes molecules apart: templates and the network that ranks them.
+    /// Proposes disconnections: templates and the network that ranks them.
     Templates,
 }
 
 impl Kind {
-    /// In one word.
+    /// Returns the kind as one word.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Generator => "generator",
@@ -43,20 +43,20 @@ impl Kind {
 /// A folder that is, or should be, a pack.
 #[derive(Debug)]
 pub struct Pack {
-    /// Where it is.
+    /// Path of the folder.
     pub folder: PathBuf,
-    /// What it does, if that can be told.
+    /// Kind of model, if it can be recognised.
     pub kind: Option<Kind>,
     /// `config.json`, if it can be read.
     pub config: Option<Value>,
     /// `metadata.json`, if it can be read.
     pub metadata: Option<Value>,
-    /// Why any of the three is missing.
+    /// Reasons why any of the three is missing.
     pub faults: Vec<String>,
 }
 
 impl Pack {
-    /// Looks at a folder.
+    /// Reads the metadata of a folder.
     pub fn open(folder: &Path) -> Self {
         let mut faults = Vec::new();
         let mut json = |name| match read::json(&folder.join(name)) {
@@ -77,7 +77,7 @@ impl Pack {
         Self { folder: folder.to_owned(), kind, config, metadata, faults }
     }
 
-    /// The id by which callers name the model; the folder's name where the pack does not say.
+    /// Returns the id by which callers name the model; the folder's name if the pack states none.
     pub fn id(&self) -> &str {
         self.text("id").unwrap_or_else(|| self.name())
     }
@@ -87,12 +87,12 @@ impl Pack {
         self.folder.file_name().and_then(OsStr::to_str).unwrap_or("?")
     }
 
-    /// A text of `metadata.json`.
+    /// Returns a text field of `metadata.json`.
     pub fn text(&self, field: &str) -> Option<&str> {
         self.metadata.as_ref()?.get(field)?.as_str()
     }
 
-    /// The files of the folder with their sizes, by name.
+    /// Returns the files of the folder with their sizes, sorted by name.
     pub fn files(&self) -> Vec<(String, u64)> {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let mut files: Vec<(String, u64)> = entries
@@ -105,7 +105,7 @@ impl Pack {
         files
     }
 
-    /// Keeps figures in `metadata.json` under `name`, beside those of other names; the file is replaced whole.
+    /// Stores figures in `metadata.json` under `name`, beside those of other names; the file is replaced as a whole.
     pub fn keep(&mut self, name: &str, metrics: &ModelMetrics) -> Result<(), Failure> {
         let path = self.folder.join("metadata.json");
         let metadata = self.metadata.as_mut().and_then(Value::as_object_mut);
@@ -123,13 +123,13 @@ impl Pack {
         Ok(())
     }
 
-    /// Bytes of all files.
+    /// Returns the total size of all files in bytes.
     pub fn size(&self) -> u64 {
         self.files().iter().map(|(_, bytes)| bytes).sum()
     }
 }
 
-/// What a configuration is the configuration of.
+/// Returns the kind of model that a configuration describes.
 pub fn kind(config: &Value) -> Result<Kind, String> {
     match config.get("model_type").and_then(Value::as_str) {
         Some(TEMPLATES) => Ok(Kind::Templates),

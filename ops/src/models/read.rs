@@ -1,4 +1,4 @@
-//! Reading files that may be anything, with a bound on what they may cost.
+//! Bounded reading of untrusted files.
 
 use std::{
     fs::File,
@@ -8,21 +8,21 @@ use std::{
 
 use serde_json::Value;
 
-/// Largest JSON file or card that is read.
+/// Maximum size of a JSON file or model card.
 pub const SMALL: u64 = 64 << 20;
-/// Largest file of weights that is read: no model for these engines comes near it.
+/// Maximum size of a weights file: no model for these engines comes near it.
 pub const LARGE: u64 = 4 << 30;
 
-/// Why a file cannot be used, before anything is known of what is in it.
+/// Reason why a file cannot be read, before its contents are known.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// It is missing, no file, or cannot be read.
+    /// The file is missing, is no regular file, or cannot be read.
     #[error("{}: {cause}", file.display())]
     Unreadable { file: PathBuf, cause: io::Error },
-    /// It is larger than anything that belongs there.
+    /// The file is larger than anything that belongs there.
     #[error("{}: larger than the {limit} bytes that it may have", file.display())]
     TooLarge { file: PathBuf, limit: u64 },
-    /// It is no JSON.
+    /// The file is not JSON.
     #[error("{}: {cause}", file.display())]
     Json { file: PathBuf, cause: serde_json::Error },
 }
@@ -32,7 +32,7 @@ pub fn bytes(file: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
     let unreadable = |cause| ReadError::Unreadable { file: file.to_owned(), cause };
     let opened = open(file)?;
     let mut bytes = Vec::new();
-    // The length that the file system tells is not trusted: it may grow, or be no regular file.
+    // The length from the file system is not trusted: the file may grow, or may not be a regular file.
     opened.take(limit + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > limit {
         return Err(ReadError::TooLarge { file: file.to_owned(), limit });
@@ -46,7 +46,7 @@ pub fn json(file: &Path) -> Result<Value, ReadError> {
         .map_err(|cause| ReadError::Json { file: file.to_owned(), cause })
 }
 
-/// Opens a regular file; a pipe or a device could keep a reader waiting for ever.
+/// Opens a regular file; a pipe or a device could block a reader for ever.
 pub fn open(file: &Path) -> Result<File, ReadError> {
     let unreadable = |cause| ReadError::Unreadable { file: file.to_owned(), cause };
     let metadata = file.metadata().map_err(unreadable)?;
@@ -56,7 +56,7 @@ pub fn open(file: &Path) -> Result<File, ReadError> {
     File::open(file).map_err(unreadable)
 }
 
-/// The first bytes of a file, as many as `N` if there are so many.
+/// Reads the first `N` bytes of a file, or fewer if it is shorter.
 pub fn beginning<const N: usize>(file: &Path) -> Result<Vec<u8>, ReadError> {
     let mut bytes = Vec::new();
     open(file)?

@@ -1,20 +1,20 @@
-//! `tokenizer.json` for a vocabulary that came as a plain list of tokens.
+//! Builds `tokenizer.json` for a vocabulary that is a plain list of tokens.
 
 use serde_json::{Map, Value, json};
 
-/// The tokens that are no text.
+/// Special tokens.
 #[derive(Debug, Clone, Copy)]
 pub struct Special<'a> {
-    /// Begins every string.
+    /// Token that begins every string.
     pub start: &'a str,
-    /// Ends every string.
+    /// Token that ends every string.
     pub end: &'a str,
-    /// Fills up batches, where there is one.
+    /// Token that pads batches, if there is one.
     pub padding: Option<&'a str>,
 }
 
-/// A Hugging Face tokenizer of these tokens, in the order of their ids: one token an atom, bond, ring closure or
-/// parenthesis, as all published SMILES models cut their strings, and decoding by concatenation.
+/// Builds a Hugging Face tokenizer of these tokens, in the order of their ids. Each atom, bond, ring closure or
+/// parenthesis is one token, as in all published SMILES models; decoding concatenates.
 pub fn tokenizer(tokens: &[String], special: Special<'_>) -> Value {
     let id = |text: &str| tokens.iter().position(|token| token == text);
     let ends = [Some(special.start), Some(special.end), special.padding];

@@ -1,8 +1,8 @@
-//! Teaching a model a user's own molecules: the weights of one pack become those of a new one.
+//! Training of a model on a user's own molecules: the weights of one pack become those of a new one.
 //!
-//! It runs in Rust (`generator::Trainer`), which is faster here than PyTorch's own GRU and needs nothing installed.
-//! After every epoch everything that a training needs to go on is kept in a hidden folder among the models, so
-//! that what was killed goes on where it was; and the best weights by the held-out molecules are what is kept.
+//! Training runs in Rust (`generator::Trainer`), which is faster here than PyTorch's own GRU and needs no
+//! installation. After every epoch the whole training state is saved in a hidden folder among the models, so a killed
+//! training continues where it was. The weights that are best for the held-out molecules are kept.
 
 mod checkpoint;
 mod lessons;
@@ -23,68 +23,69 @@ use crate::failure::Failure;
 use checkpoint::Checkpoint;
 pub use lessons::{Fault, Lessons};
 
-/// Strings that the new model's figures are of.
+/// Number of strings that the new model's figures are computed from.
 const EVALUATED: usize = 10_000;
-/// What the learning rate is multiplied by after an epoch without gain.
+/// Factor of the learning rate after an epoch without improvement.
 const SLOWER: f32 = 0.5;
 
-/// What to train, on what, and how.
+/// Training job: model, data and settings.
 #[derive(Debug)]
 pub struct Training {
     /// The file of molecules.
     pub data: PathBuf,
-    /// The folder of the model to begin with.
+    /// Folder of the model to start from.
     pub from: PathBuf,
-    /// The id of the new model.
+    /// Id of the new model.
     pub name: ModelId,
-    /// Epochs at most.
+    /// Maximum number of epochs.
     pub epochs: u32,
-    /// Epochs without gain on the held-out molecules after which it ends.
+    /// Number of epochs without improvement on the held-out molecules after which training stops.
     pub patience: u32,
-    /// How each step is made.
+    /// Settings of each step.
     pub settings: TrainingSettings,
 }
 
-/// What happens, for whoever watches.
+/// Progress event of a training.
 #[derive(Debug)]
 pub enum Event {
-    /// The molecules are read: how many to learn from and to hold out, and the model's loss on the latter.
+    /// The molecules are read: the numbers for training and held out, and the model's loss on the held-out ones.
     Begun {
-        /// To learn from.
+        /// Number of training molecules.
         learnt: usize,
-        /// Held out.
+        /// Number of held-out molecules.
         held_out: usize,
-        /// Of the held-out molecules, in nats a molecule.
+        /// Loss on the held-out molecules, in nats per molecule.
         loss: f64,
-        /// Epochs that an earlier run made.
+        /// Epochs that an earlier run completed.
         epochs_before: u32,
     },
-    /// A step has taken so many molecules.
+    /// A step has processed this many molecules.
     Step(usize),
-    /// An epoch has ended with these losses, in nats a molecule.
+    /// An epoch has ended with these losses, in nats per molecule.
     Epoch {
-        /// Its number, from 1.
+        /// Number of the epoch, from 1.
         number: u32,
-        /// Of the molecules learnt, on the way.
+        /// Loss on the training molecules during the epoch.
         learnt: f64,
-        /// Of the held-out molecules.
+        /// Loss on the held-out molecules.
         held_out: f64,
-        /// Whether it is the best so far.
+        /// True if this is the best epoch so far.
         is_best: bool,
     },
-    /// It was asked to stop.
+    /// The training was asked to stop.
     Interrupted {
-        /// The epoch that is kept, from 1; 0 where there is none.
+        /// Number of the epoch that is kept, from 1; 0 if there is none.
         best: u32,
     },
-    /// The new model's strings are measured.
+    /// The new model is being evaluated.
     Measuring,
 }
 
-/// Trains a model, checks it and moves it among the others; ends with the best epoch so far when `go_on` says no.
+/// Trains a model, checks it and moves it among the others; ends with the best epoch so far when `go_on` returns
+/// false.
 ///
 /// # Errors
-/// Fails, and leaves no pack behind, when the data has too few molecules that the model can write, the id is taken, or
+/// Fails, and leaves no pack behind, if the data has too few molecules that the model can write, the id is taken, or
 /// the training diverges.
 pub fn train(
     models: &ModelsFolder,
@@ -167,7 +168,7 @@ pub fn train(
     Ok(report)
 }
 
-/// `metadata.json` without figures.
+/// Builds `metadata.json` without figures.
 fn metadata(training: &Training, lessons: &Lessons, pack: &ModelPack) -> Map<String, Value> {
     let before = read::json(&training.from.join("metadata.json")).unwrap_or_default();
     let text = |field: &str| before.get(field).and_then(Value::as_str).unwrap_or("not stated").to_owned();
@@ -185,7 +186,7 @@ fn metadata(training: &Training, lessons: &Lessons, pack: &ModelPack) -> Map<Str
     metadata
 }
 
-/// What the new model writes, beside what it learnt.
+/// Evaluates what the new model draws, compared with its training molecules.
 fn measured(folder: &Path, lessons: &Lessons) -> Result<Evaluation, Failure> {
     let pack = ModelPack::load(folder).map_err(anyhow::Error::from)?;
     let sampler = Sampler::new(&pack, Device::Cpu).map_err(anyhow::Error::from)?;
@@ -193,7 +194,7 @@ fn measured(folder: &Path, lessons: &Lessons) -> Result<Evaluation, Failure> {
     Ok(Evaluation::of(&strings, &lessons.smiles))
 }
 
-/// The card's lines on how the model was made.
+/// Returns the model card's lines on how the model was made.
 fn history(training: &Training, lessons: &Lessons, course: &Checkpoint, seconds: u64) -> Vec<String> {
     let settings = training.settings;
     vec![
@@ -229,7 +230,7 @@ fn readme(metadata: &Map<String, Value>, history: &[String], evaluation: &Evalua
     readme
 }
 
-/// A safetensors file in f16.
+/// Encodes tensors as a safetensors file in f16.
 fn halves(tensors: &[checkpoint::Kept]) -> Result<Vec<u8>, Failure> {
     let bytes: Vec<Vec<u8>> = tensors
         .iter()
@@ -244,7 +245,7 @@ fn halves(tensors: &[checkpoint::Kept]) -> Result<Vec<u8>, Failure> {
     Ok(safetensors::serialize(views, None).context("writing the weights")?)
 }
 
-/// A tensor of our own.
+/// Copies a tensor.
 fn kept(tensor: &NamedTensor<'_>) -> checkpoint::Kept {
     checkpoint::Kept {
         name: tensor.name.clone(),

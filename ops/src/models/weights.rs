@@ -1,4 +1,4 @@
-//! Writing tensors as a safetensors file.
+//! Writer of tensors as a safetensors file.
 
 use std::collections::HashMap;
 
@@ -10,15 +10,15 @@ use crate::failure::Failure;
 /// A named tensor of f32.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tensor {
-    /// Its name in the file.
+    /// Name in the file.
     pub name: String,
-    /// Its size in every dimension.
+    /// Size of each dimension.
     pub shape: Vec<usize>,
-    /// Its numbers, the last dimension the fastest.
+    /// Values in row-major order.
     pub numbers: Vec<f32>,
 }
 
-/// A safetensors file of these tensors, with these words in its header.
+/// Encodes these tensors as a safetensors file, with `notes` in its header.
 pub fn file(tensors: &[Tensor], notes: &[(&str, &str)]) -> Result<Vec<u8>, Failure> {
     let bytes: Vec<Vec<u8>> = tensors
         .iter()

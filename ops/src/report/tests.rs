@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::webdriver::{Chromium, Script};
 
-/// Markup that would speak up, were it ever taken for markup.
+/// Markup that changes the page's title if it is ever interpreted as markup.
 const HOSTILE: &str =
     "<img src=x onerror=\"document.title='caught'\"></script><script>document.title='caught'</script>";
 
@@ -19,7 +19,7 @@ fn prazosin() -> TreeSearchResult {
     serde_json::from_str(include_str!("../../../api/clients/python/tests/data/prazosin.json")).unwrap()
 }
 
-/// Prazosin by its last step alone.
+/// Returns prazosin's answer, reduced to the last step.
 fn one_step() -> TreeSearchResult {
     let mut answer = prazosin();
     let graphs = answer.route_hierarchy.values_mut().flat_map(|groups| groups.values_mut());
@@ -37,7 +37,8 @@ fn planned(name: &str, outcome: Result<TreeSearchResult, String>) -> Planned {
     Planned { name: Some(name.to_owned()), asked: TreeSearchRequest::new(&smiles), outcome }
 }
 
-/// A browser that has opened the report of `planned`, and the folder where that lies; `None` where there is no browser.
+/// Opens the report of `planned` in a browser; returns the browser, and the folder and file of the report. `None` if
+/// there is no browser.
 async fn opened(planned: &[Planned]) -> Option<(Chromium, TempDir, PathBuf)> {
     let browser = match Chromium::start(Script::On).await {
         Ok(browser) => browser,
@@ -63,7 +64,8 @@ async fn count(browser: &Chromium, selector: &str) -> u64 {
         .unwrap()
 }
 
-/// Words and structures that lie on others, in each scheme for itself; and the scales of a page's schemes, where they are several.
+/// Script that returns the labels and structures that overlap within a scheme, and the scales of a page's schemes if
+/// there are several.
 const SEEN: &str = "
     const meet = (one, other) => Math.min(one.right, other.right) - Math.max(one.left, other.left) > 0.5
         && Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) > 0.5;

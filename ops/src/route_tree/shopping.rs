@@ -1,11 +1,11 @@
-//! What to take from stock and to order for a route, as lines of text.
+//! Shopping list of a route as lines of text: what to take from stock and what to order.
 
 use contract::{OrderedPack, RouteGraph, ShoppingList, StockTaken};
 
 use super::significant;
 
-/// The route's shopping list: what it comes to, then each pack under its vendor. Nothing for a target that is bought, or in an answer of
-/// an earlier version.
+/// Formats the route's shopping list: its total, then each pack under its vendor. Empty if the target itself is
+/// bought, or for an answer of an earlier version.
 pub fn lines(graph: &RouteGraph) -> Vec<String> {
     let list = graph.graph.as_ref().and_then(|standing| standing.shopping_list.as_ref());
     let Some(list) = list.filter(|_| !graph.edges.is_empty()) else { return Vec::new() };

@@ -1,9 +1,10 @@
-//! Tables of text as Parquet files: one row group, a page a column, nothing compressed.
+//! Tables of text as Parquet files: one row group, one page per column, no compression.
 //!
-//! That is few enough pages of the format (Apache Parquet, "File format"; its headers in Thrift's compact protocol) to be
-//! written here; the crate for it would bring some dozens along. Integers stand for the names in `parquet.thrift`.
+//! This needs little enough of the format (Apache Parquet, "File format"; its headers in Thrift's compact protocol)
+//! to be written here; the crate for it would add dozens of dependencies. The integers are the values of the names in
+//! `parquet.thrift`.
 
-/// The file's first and last bytes.
+/// First and last bytes of the file.
 const MAGIC: &[u8] = b"PAR1";
 /// `Type.BYTE_ARRAY`, `Encoding.PLAIN`, `Encoding.RLE`, `PageType.DATA_PAGE`, `CompressionCodec.UNCOMPRESSED`.
 const BYTE_ARRAY: i64 = 6;
@@ -15,7 +16,7 @@ const UNCOMPRESSED: i64 = 0;
 const REQUIRED: i64 = 0;
 const UTF8: i64 = 0;
 
-/// The file of a table whose columns are as long as each other.
+/// Encodes a table, whose columns have equal length, as a file.
 pub fn table(columns: &[(&str, Vec<&str>)]) -> Vec<u8> {
     let rows = columns.first().map_or(0, |(_, values)| values.len());
     let mut file = MAGIC.to_vec();
@@ -32,7 +33,7 @@ pub fn table(columns: &[(&str, Vec<&str>)]) -> Vec<u8> {
     file
 }
 
-/// A `PageHeader` and its page: every value behind its length.
+/// Encodes a `PageHeader` and its page: every value after its length.
 fn page(values: &[&str]) -> Vec<u8> {
     let mut data = Vec::new();
     for value in values {
@@ -49,7 +50,7 @@ fn page(values: &[&str]) -> Vec<u8> {
     page
 }
 
-/// The `FileMetaData` of columns by name, place and length.
+/// Encodes the `FileMetaData` of columns by name, offset and length.
 fn footer(chunks: &[(&str, usize, usize)], rows: usize) -> Vec<u8> {
     let root = Struct::new().text(4, "schema").int32(5, length(chunks.len()));
     let column = |(name, ..): &(&str, usize, usize)| {
@@ -86,7 +87,7 @@ fn length(length: usize) -> i64 {
     i64::try_from(length).unwrap_or(i64::MAX)
 }
 
-/// Types of Thrift's compact protocol.
+/// Type codes of Thrift's compact protocol.
 const INT32: u8 = 5;
 const INT64: u8 = 6;
 const BINARY: u8 = 8;
@@ -120,14 +121,14 @@ impl Struct {
         self.field(number, STRUCT, &value.end())
     }
 
-    /// A list of elements that are written already, fewer than fifteen of them.
+    /// Adds a list of fewer than fifteen encoded elements.
     fn list(self, number: u8, kind: u8, elements: &[Vec<u8>]) -> Self {
         debug_assert!(elements.len() < 15, "a longer list has another header");
         let head = [(elements.len() as u8) << 4 | kind];
         self.field(number, LIST, &[&head[..], &elements.concat()].concat())
     }
 
-    /// Numbers are written as their distance from the last one, at most fifteen.
+    /// Adds a field; its number is encoded as the difference from the last one, at most fifteen.
     fn field(mut self, number: u8, kind: u8, value: &[u8]) -> Self {
         self.bytes.push((number - self.last) << 4 | kind);
         self.bytes.extend_from_slice(value);
@@ -141,7 +142,7 @@ impl Struct {
     }
 }
 
-/// Zigzag, then seven bits a byte.
+/// Encodes an integer: zigzag, then seven bits per byte.
 fn integer(value: i64) -> Vec<u8> {
     varint(((value << 1) ^ (value >> 63)).cast_unsigned())
 }
@@ -174,7 +175,7 @@ mod tests {
         );
     }
 
-    /// pyarrow 26 reads these bytes as it should; `retort sample --out` was read back with it.
+    /// pyarrow 26 reads these bytes correctly; the output of `retort sample --out` was read back with it.
     #[test]
     fn a_table_is_laid_out_as_the_format_says() {
         let file = table(&[("smiles", vec!["CCO", "C"])]);

@@ -1,5 +1,5 @@
-//! Logs in without seeing the password: in a browser that comes back to this machine (RFC 8252), or in one
-//! that is somewhere else (RFC 8628).
+//! Logins that never see the password: with a browser that returns to this machine (RFC 8252), or with a browser on
+//! another device (RFC 8628).
 
 use std::time::Duration;
 
@@ -18,24 +18,24 @@ use url::{Url, form_urlencoded};
 use super::{CLIENT_ID, SHORT, Service, TokenAnswer};
 use crate::failure::Failure;
 
-/// How long somebody may take to log in.
+/// Timeout for the user to log in.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Seconds between two questions where the service names none, and how many more once it finds them too many
-/// (RFC 8628, sections 3.2 and 3.5).
+/// Default seconds between two polls, and the increase if the service asks to slow down (RFC 8628, sections 3.2 and
+/// 3.5).
 const INTERVAL_SECONDS: u64 = 5;
 
-/// The longest request that the browser may send back, in bytes.
+/// Maximum size of the browser's request, in bytes.
 const MAX_REQUEST: usize = 16 * 1024;
 
-/// What of the authorization server's own description is needed (RFC 8414).
+/// Required part of the authorization server's metadata (RFC 8414).
 #[derive(Debug, Deserialize)]
 struct Discovery {
     issuer: String,
     authorization_endpoint: String,
 }
 
-/// The answer of `/auth/device_authorization` (RFC 8628, section 3.2).
+/// Response of `/auth/device_authorization` (RFC 8628, section 3.2).
 #[derive(Debug, Deserialize)]
 struct DeviceAnswer {
     device_code: String,
@@ -46,19 +46,19 @@ struct DeviceAnswer {
     interval: Option<u64>,
 }
 
-/// Who is logged in (OpenID Connect Core, section 5.3).
+/// The logged-in user (OpenID Connect Core, section 5.3).
 #[derive(Debug, Deserialize)]
 pub struct Person {
-    /// The account's id.
+    /// Id of the account.
     pub sub: String,
-    /// The account's name.
+    /// Name of the account.
     pub name: Option<String>,
-    /// The account's address.
+    /// E-mail address of the account.
     pub email: Option<String>,
 }
 
 impl Service {
-    /// Logs in by a browser on this machine; `show` gets the address to open. Returns the account's address.
+    /// Logs in with a browser on this machine; `show` gets the address to open. Returns the account's e-mail address.
     pub async fn login_here(&self, hint: Option<&str>, show: impl FnOnce(&str)) -> Result<String, Failure> {
         let discovery = self.discover().await?;
         let listener = TcpListener::bind("127.0.0.1:0").await.context("listening for the browser")?;
@@ -85,12 +85,13 @@ impl Service {
         self.redeem(&code, &redirect, &verifier).await
     }
 
-    /// Logs in by somebody who gives a code for a redirect address and a challenge (RFC 7636) without a browser: the operator.
+    /// Logs in without a browser, for the operator: `give` returns an authorization code for a redirect address and a
+    /// challenge (RFC 7636).
     pub async fn login_by(
         &self,
         give: impl AsyncFnOnce(&str, &str) -> Result<String, Failure>,
     ) -> Result<String, Failure> {
-        // Nobody listens there: the code comes by another way.
+        // Nothing listens at this address: the code arrives another way.
         let redirect = "http://127.0.0.1/callback";
         let Verifier { verifier, challenge } = Verifier::new();
         let code = give(redirect, &challenge).await?;
@@ -109,7 +110,7 @@ impl Service {
         self.keep_login(answer).await
     }
 
-    /// Logs in by a browser elsewhere; `show` gets the address to open and the code to type.
+    /// Logs in with a browser on another device; `show` gets the address to open and the code to type.
     pub async fn login_elsewhere(&self, show: impl FnOnce(&str, &str)) -> Result<String, Failure> {
         let form = [("client_id", CLIENT_ID), ("scope", &everything())];
         let request = self.http.post(format!("{}/auth/device_authorization", self.base)).timeout(SHORT);
@@ -146,7 +147,7 @@ impl Service {
         Err(Failure::NotLoggedIn("nobody let this login in, and its code has run out".into()))
     }
 
-    /// Ends the login here and at the service.
+    /// Logs out here and at the service.
     pub async fn logout(&self) -> Result<(), Failure> {
         let _lock = self.data.lock_credentials()?;
         let Some(credentials) = self.data.credentials()? else { return Ok(()) };
@@ -162,7 +163,7 @@ impl Service {
         Err(Failure::Other(anyhow!("the login here is forgotten, but the service did not end it")))
     }
 
-    /// Who is logged in; `None` where the token may not tell.
+    /// Returns the logged-in user; `None` if the token does not permit it.
     pub async fn person(&self) -> Result<Option<Person>, Failure> {
         let token = self.access_token().await?;
         self.person_of(&token).await
@@ -188,7 +189,7 @@ impl Service {
         Ok(email)
     }
 
-    /// The address of the service's authorization server, as its own pages know it.
+    /// Returns the address of the service's authorization server, as the server itself publishes it.
     pub async fn issuer(&self) -> Result<String, Failure> {
         Ok(self.discover().await?.issuer)
     }
@@ -203,7 +204,7 @@ impl Service {
     }
 }
 
-/// What proves that who redeems a code asked for it (RFC 7636).
+/// Proof that the client that redeems a code also requested it (RFC 7636).
 struct Verifier {
     verifier: String,
     challenge: String,
@@ -226,7 +227,7 @@ async fn await_code(listener: &TcpListener, state: &str, issuer: &str) -> Result
             return Err(Failure::NotLoggedIn("nobody logged in within ten minutes".into()));
         };
         let (mut stream, _) = accepted.context("listening for the browser")?;
-        // One that connects and says nothing does not keep the others waiting for long.
+        // A connection that sends nothing blocks the others only briefly.
         let end_of_request = Instant::now() + Duration::from_secs(5);
         let Ok(Some(target)) = timeout_at(end_of_request, request_target(&mut stream)).await else {
             continue;
@@ -242,7 +243,7 @@ async fn await_code(listener: &TcpListener, state: &str, issuer: &str) -> Result
              cache-control: no-store\r\nconnection: close\r\n\r\n{text}",
             text.len()
         );
-        // A browser that is gone has still brought the code.
+        // The code has arrived even if the browser has disconnected.
         let _ = stream.write_all(answer.as_bytes()).await;
         if let Some(outcome) = outcome {
             return outcome;
@@ -250,7 +251,7 @@ async fn await_code(listener: &TcpListener, state: &str, issuer: &str) -> Result
     }
 }
 
-/// What the request's first line asks for.
+/// Returns the target of the request line.
 async fn request_target(stream: &mut TcpStream) -> Option<String> {
     let mut request = Vec::new();
     let mut chunk = [0; 2048];
@@ -266,14 +267,14 @@ async fn request_target(stream: &mut TcpStream) -> Option<String> {
     (words.next()? == "GET").then(|| words.next().map(str::to_owned))?
 }
 
-/// The code in the address that the browser came back to; `None` if it is another address.
+/// Returns the code in the address that the browser returned to; `None` for any other address.
 fn read_callback(target: &str, state: &str, issuer: &str) -> Option<Result<String, Failure>> {
     let query = target.strip_prefix("/callback?")?;
     let pairs: Vec<_> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
     let get = |name: &str| pairs.iter().find(|(other, _)| other == name).map(|(_, value)| value.clone());
-    // The service names itself in every answer (RFC 9207), so that one without a name is somebody else's.
+    // The service names itself in every response (RFC 9207), so a response without the name comes from someone else.
     if get("state").as_deref() != Some(state) || get("iss").as_deref() != Some(issuer) {
-        // Some other page sent the browser here; the person may still come.
+        // Another page sent the browser here; the user's own login may still follow.
         return None;
     }
     Some(match (get("code"), get("error")) {
@@ -289,7 +290,7 @@ fn everything() -> String {
     scope::ALL.map(|(name, _)| name).join(" ")
 }
 
-/// 256 random bits.
+/// Returns 256 random bits.
 fn random() -> String {
     URL_SAFE_NO_PAD.encode(rand::random::<[u8; 32]>())
 }

@@ -1,7 +1,7 @@
-//! A trace context as a plain map, as W3C Trace Context names it (`traceparent`, `tracestate`).
+//! Trace context as a plain map, with the names of W3C Trace Context (`traceparent`, `tracestate`).
 //!
-//! A map and not a type of OpenTelemetry: it is stored in a job, where it has to be readable by
-//! every later version, and a `BTreeMap` is written in the same order each time.
+//! A map and not a type of OpenTelemetry, because it is stored in a job, where every later version must be able to
+//! read it. A `BTreeMap` is always written in the same order.
 
 use std::collections::BTreeMap;
 
@@ -14,21 +14,21 @@ use tracing_opentelemetry::{OpenTelemetrySpanExt, SetParentError};
 
 use crate::variables::variable;
 
-/// The context of the current span: empty when there is none or tracing is off.
+/// Returns the context of the current span; empty if there is none or tracing is off.
 #[must_use]
 pub fn inject() -> BTreeMap<String, String> {
     inject_of(&Span::current())
 }
 
-/// The context in which this process was started, as its environment has it (OpenTelemetry, "Environment Variables as Context Propagation
-/// Carriers"): `TRACEPARENT` and `TRACESTATE`.
+/// Returns the context in which this process was started, from its environment (OpenTelemetry, "Environment Variables
+/// as Context Propagation Carriers"): `TRACEPARENT` and `TRACESTATE`.
 #[must_use]
 pub fn surrounding() -> BTreeMap<String, String> {
     let named = ["traceparent", "tracestate"].into_iter();
     named.filter_map(|name| Some((name.to_owned(), variable(&name.to_ascii_uppercase())?))).collect()
 }
 
-/// The context of `span`.
+/// Returns the context of `span`.
 pub(crate) fn inject_of(span: &Span) -> BTreeMap<String, String> {
     let mut carrier = BTreeMap::new();
     let context = span.context();
@@ -57,7 +57,7 @@ struct Writer<'a>(&'a mut BTreeMap<String, String>);
 
 impl Injector for Writer<'_> {
     fn set(&mut self, key: &str, value: String) {
-        // An empty `tracestate` says nothing and would be stored with every job.
+        // An empty `tracestate` carries no information and would be stored with every job.
         if !value.is_empty() {
             self.0.insert(key.to_owned(), value);
         }

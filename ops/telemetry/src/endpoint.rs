@@ -1,4 +1,4 @@
-//! `/metrics` for Prometheus, on a port of its own: who may reach the service need not read its figures.
+//! `/metrics` for Prometheus on its own port: clients of the service need no access to its metrics.
 
 use std::net::TcpListener;
 
@@ -11,7 +11,7 @@ use axum::{
 use prometheus::{Registry, TEXT_FORMAT, TextEncoder};
 use tracing::error;
 
-/// Answers on `listener` for as long as the process lives. Within a Tokio runtime.
+/// Serves metrics on `listener` for the life of the process. Must be called within a Tokio runtime.
 pub(crate) fn serve(registry: Registry, listener: TcpListener) -> std::io::Result<()> {
     listener.set_nonblocking(true)?;
     let listener = tokio::net::TcpListener::from_std(listener)?;
@@ -24,7 +24,7 @@ pub(crate) fn serve(registry: Registry, listener: TcpListener) -> std::io::Resul
     Ok(())
 }
 
-/// Every metric in Prometheus' text format 0.0.4.
+/// Returns every metric in Prometheus' text format 0.0.4.
 fn text(registry: &Registry) -> Response {
     match TextEncoder::new().encode_to_string(&registry.gather()) {
         Ok(text) => ([(header::CONTENT_TYPE, TEXT_FORMAT)], text).into_response(),

@@ -1,8 +1,7 @@
-//! Log lines that carry the trace they belong to.
+//! Log lines that carry their trace id.
 //!
-//! `tracing-subscriber`'s formatters cannot take a further field, so the line is formatted by them
-//! and the ids are put in afterwards: in front of the other members of a JSON object, at the end of
-//! a text line.
+//! `tracing-subscriber`'s formatters cannot take a further field. So they format the line, and the ids are inserted
+//! afterwards: before the other members of a JSON object, at the end of a text line.
 
 use std::fmt;
 
@@ -18,10 +17,10 @@ use tracing_subscriber::{
 
 use crate::statements::is_statement;
 
-/// What is written for an event: one human-readable line ([`Full`]), or one JSON object ([`Json`]).
+/// Format of an event's line: human-readable text ([`Full`]), or a JSON object ([`Json`]).
 pub(crate) struct Line<F> {
     pub(crate) format: Format<F>,
-    /// Whether SQL statements have lines too.
+    /// True if SQL statements are logged too.
     pub(crate) shows_statements: bool,
 }
 
@@ -82,7 +81,7 @@ where
     }
 }
 
-/// The trace and span that the event is in.
+/// Returns the ids of the event's trace and span.
 fn ids() -> Option<(String, String)> {
     let context = Context::current();
     let span = context.span();

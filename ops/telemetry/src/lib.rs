@@ -1,7 +1,7 @@
 //! Logs, traces and metrics, set up once for every process of the service.
 //!
-//! [`init`] reads the standard variables and installs the one global subscriber. [`inject`] and
-//! [`set_parent`] carry a trace over a boundary that is not a function call, such as a stored job; [`send`] over HTTP.
+//! [`init`] reads the standard variables and installs the one global subscriber. [`inject`] and [`set_parent`] carry
+//! a trace over a boundary that is not a function call, such as a stored job; [`send`] carries it over HTTP.
 
 mod context;
 mod endpoint;

@@ -5,9 +5,9 @@ use tracing_subscriber::{Layer, layer::Context};
 
 use crate::statements::is_statement;
 
-/// Sends the events that are worth a line, in the trace that they belong to.
+/// Layer that exports the events that get a log line, within their trace.
 ///
-/// Not a filter of the layer's own: those lose spans after a query of sqlx (see `setup.rs`).
+/// This is not a filter of the layer's own, because such filters lose spans after a query of sqlx (see `setup.rs`).
 pub(crate) struct Lines<L>(pub(crate) L);
 
 impl<S: Subscriber, L: Layer<S>> Layer<S> for Lines<L> {

@@ -1,11 +1,11 @@
-//! Where the service's own instruments come from.
+//! Meter for the service's own instruments.
 
 use opentelemetry::{global, metrics::Meter};
 
-/// The name under which the instruments and spans of the service are found.
+/// Instrumentation scope of the service's instruments and spans.
 pub(crate) const SCOPE: &str = "retort";
 
-/// The meter of the service's own instruments; what it makes does nothing in a process that shows nobody its metrics.
+/// Returns the meter of the service's own instruments. The instruments do nothing if the process exports no metrics.
 #[must_use]
 pub fn meter() -> Meter {
     global::meter(SCOPE)

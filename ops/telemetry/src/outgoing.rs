@@ -1,4 +1,4 @@
-//! Spans of the requests that we send: OpenTelemetry's semantic conventions, "HTTP client span", its stable attributes.
+//! Spans of outgoing requests: OpenTelemetry's semantic conventions, "HTTP client span", its stable attributes.
 
 use reqwest::{
     RequestBuilder, Response, Url,
@@ -8,10 +8,11 @@ use tracing::{Instrument as _, Span, field};
 
 use crate::context::inject_of;
 
-/// Sends a request as a part of the current trace, which goes on at the other side.
+/// Sends a request as part of the current trace, which continues at the other side.
 ///
 /// # Errors
-/// Fails where the request cannot be made or sent, as [`RequestBuilder::send`] does. An answer of any status is an answer.
+/// Fails if the request cannot be built or sent, as [`RequestBuilder::send`] does. A response of any status is a
+/// success.
 pub async fn send(request: RequestBuilder) -> Result<Response, reqwest::Error> {
     let (client, request) = request.build_split();
     let mut request = request?;
@@ -50,10 +51,10 @@ fn span(method: &str, url: &Url) -> Span {
     )
 }
 
-/// The address without what may be a secret.
+/// Returns the address without parts that may be secret.
 fn public(url: &Url) -> Url {
     let mut public = url.clone();
-    // What has no host has no user either, and keeps none.
+    // Both calls fail only for an address without a host, which has no user either.
     let _ = public.set_username("");
     let _ = public.set_password(None);
     public.set_query(None);
@@ -65,7 +66,7 @@ fn fail(span: &Span, kind: &str) {
     span.record("error.type", kind);
 }
 
-/// One of few words.
+/// Classifies an error into one of a few values.
 fn kind(error: &reqwest::Error) -> &'static str {
     if error.is_timeout() {
         "timeout"

@@ -1,13 +1,14 @@
-//! What the process itself takes, by the semantic conventions for process metrics.
+//! Resource use of the process, by the semantic conventions for process metrics.
 //!
-//! Read from `/proc` when somebody asks; elsewhere than on Linux there is nothing to read, and the metrics are missing.
+//! The values are read from `/proc` at each collection. Other systems than Linux have no `/proc`, and no such
+//! metrics.
 
 use std::time::{Duration, Instant};
 
 use opentelemetry::{KeyValue, metrics::Meter};
 use procfs::{page_size, process::Process, ticks_per_second};
 
-/// Registers the process' metrics.
+/// Registers the metrics of the process.
 pub(crate) fn observe(meter: &Meter) {
     let started = Instant::now();
     meter

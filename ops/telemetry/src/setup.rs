@@ -1,13 +1,13 @@
 //! Reads the environment and installs the subscriber.
 //!
-//! The filter is global, not one per layer: a per-layer `EnvFilter` on the OpenTelemetry layer loses
-//! the first span after a query of sqlx. So `RUST_LOG=warn` silences spans as well as log lines.
+//! The filter is global, not one per layer: a per-layer `EnvFilter` on the OpenTelemetry layer loses the first span
+//! after a query of sqlx. So `RUST_LOG=warn` silences spans as well as log lines.
 //!
-//! Spans get their ids whether or not they are exported, so that log lines of one request can be
-//! told from the others' in every installation. Spans, metrics and log lines are exported only where the operator names an
-//! endpoint; the rest (`OTEL_SERVICE_NAME`, `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_TRACES_SAMPLER`,
-//! `OTEL_BSP_*`, `OTEL_METRIC_EXPORT_INTERVAL`, headers, time-outs) the SDK reads for itself as the OpenTelemetry specification,
-//! "Environment Variable Specification", says.
+//! Spans get ids whether or not they are exported, so that the log lines of one request can be told apart in every
+//! installation. Spans, metrics and log lines are exported only if the operator names an endpoint. The SDK itself
+//! reads the rest (`OTEL_SERVICE_NAME`, `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_TRACES_SAMPLER`, `OTEL_BSP_*`,
+//! `OTEL_METRIC_EXPORT_INTERVAL`, headers, time-outs), as in the OpenTelemetry specification, "Environment Variable
+//! Specification".
 
 use std::{
     io::{self, IsTerminal as _},
@@ -49,14 +49,14 @@ use crate::{
     variables::{Protocol, Signal, is_disabled, prometheus_address, variable},
 };
 
-/// What is logged when `RUST_LOG` does not say otherwise. The exporter's own transport is kept quiet
-/// under every general level: its lines would be about sending the last lines. So are notices of PostgreSQL,
-/// which say at every start that what a migration would make is there.
+/// Default of `RUST_LOG`. The exporter's own transport stays quiet at every general level, because its lines would be
+/// about sending the last lines. PostgreSQL's notices stay quiet too: at every start they say that the objects of a
+/// migration already exist.
 const DEFAULT_FILTER: &str = "info,opentelemetry=warn,opentelemetry_sdk=warn,opentelemetry-otlp=warn,\
                               h2=warn,hyper=warn,hyper_util=warn,tonic=warn,tower=warn,reqwest=warn,\
                               sqlx::postgres::notice=warn";
 
-/// Why logging and tracing could not be set up.
+/// Reason why logging and tracing could not be set up.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InitError {
@@ -69,45 +69,45 @@ pub enum InitError {
     /// An exporter could not be built from the `OTEL_EXPORTER_OTLP_*` variables.
     #[error("nothing can be exported: {0}")]
     Exporter(#[from] ExporterBuildError),
-    /// Prometheus could not be answered at the address of the `OTEL_EXPORTER_PROMETHEUS_*` variables.
+    /// The Prometheus endpoint could not be opened at the address of the `OTEL_EXPORTER_PROMETHEUS_*` variables.
     #[error("OTEL_EXPORTER_PROMETHEUS_HOST, OTEL_EXPORTER_PROMETHEUS_PORT: `{0}`: {1}")]
     Prometheus(String, String),
-    /// The metrics' registry could not be made.
+    /// The metrics registry could not be created.
     #[error(transparent)]
     Metrics(#[from] OTelSdkError),
     /// Export was asked for outside a Tokio runtime.
     #[error("nothing can be exported outside a Tokio runtime")]
     NoRuntime,
-    /// A subscriber is installed already.
+    /// A subscriber is already installed.
     #[error(transparent)]
     Installed(#[from] TryInitError),
 }
 
-/// Keeps the export alive; dropping it sends what is still held, for 5 s at most.
+/// Keeps the export alive; dropping it sends the remaining data, for 5 s at most.
 ///
-/// Drop it inside the Tokio runtime that [`init`] was called in, on a thread that may block: the end
-/// of an `async fn main` is such a place.
+/// Drop it inside the Tokio runtime in which [`init`] was called, on a thread that may block, such as at the end of
+/// an `async fn main`.
 #[derive(Debug)]
 #[must_use = "what is not yet sent is lost when the guard is dropped at once"]
 pub struct Guard {
     traces: Option<SdkTracerProvider>,
     metrics: Option<SdkMeterProvider>,
     logs: Option<SdkLoggerProvider>,
-    /// What Prometheus is answered with, until it is.
+    /// Registry for the Prometheus endpoint, until the endpoint starts.
     registry: Mutex<Option<Registry>>,
 }
 
 impl Guard {
-    /// Whether anybody is shown metrics.
+    /// Returns true if metrics are exported.
     #[must_use]
     pub fn has_metrics(&self) -> bool {
         self.metrics.is_some()
     }
 
-    /// Answers Prometheus, where the operator named an address for that. For processes that stay.
+    /// Serves metrics to Prometheus if the operator named an address. For long-running processes.
     ///
     /// # Errors
-    /// Fails when the variables name no address, or one that cannot be listened on.
+    /// Fails if the variables hold no valid address, or the process cannot listen there.
     pub fn answer_prometheus(&self) -> Result<(), InitError> {
         let at_fault = |address: &dyn ToString, error: &dyn ToString| {
             InitError::Prometheus(address.to_string(), error.to_string())
@@ -141,16 +141,17 @@ impl Drop for Guard {
     }
 }
 
-/// Installs logs, traces and metrics for this process, which is called `service_name` unless
-/// `OTEL_SERVICE_NAME` says otherwise.
+/// Installs logs, traces and metrics for this process, which is called `service_name` unless `OTEL_SERVICE_NAME` says
+/// otherwise.
 ///
-/// Reads `RUST_LOG` (default `info`), `LOG_FORMAT` (`text`, the default, or `json`; on standard
-/// error) and the `OTEL_*` variables. Spans, metrics and log lines are exported over OTLP when `OTEL_EXPORTER_OTLP_ENDPOINT`
-/// is set, or that of the signal alone (`OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`), over gRPC unless `OTEL_EXPORTER_OTLP_PROTOCOL` says
-/// `http/protobuf`. `OTEL_SDK_DISABLED=true` turns everything but the log on standard error off.
+/// Reads `RUST_LOG` (default `info`), `LOG_FORMAT` (`text`, the default, or `json`; on standard error) and the
+/// `OTEL_*` variables. Spans, metrics and log lines are exported over OTLP if `OTEL_EXPORTER_OTLP_ENDPOINT` or the
+/// variable of the single signal (`OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`) is set. The protocol is gRPC unless
+/// `OTEL_EXPORTER_OTLP_PROTOCOL` is `http/protobuf`. `OTEL_SDK_DISABLED=true` turns off everything except the log on
+/// standard error.
 ///
 /// # Errors
-/// Fails when a variable cannot be understood or a subscriber is installed already.
+/// Fails if a variable is invalid or a subscriber is already installed.
 pub fn init(service_name: &'static str) -> Result<Guard, InitError> {
     let (directives, shows_statements) = directives();
     let lines = lines(shows_statements)?;
@@ -163,7 +164,7 @@ pub fn init(service_name: &'static str) -> Result<Guard, InitError> {
     let tracer = traces.as_ref().map(|traces| traces.tracer(SCOPE));
     let spans = tracer.clone().map(|tracer| tracing_opentelemetry::layer().with_tracer(tracer));
     let meter = metrics.as_ref().map(|metrics| metrics.meter(SCOPE));
-    // Spans that nobody gets are not made.
+    // Spans that are not exported are not created.
     let exported = tracer.filter(|_| Signal::Traces.over_otlp().is_some());
     let statements = Statements::new(exported, meter.as_ref());
     let filter = match statements {
@@ -186,10 +187,11 @@ pub fn init(service_name: &'static str) -> Result<Guard, InitError> {
     Ok(Guard { traces, metrics, logs, registry: Mutex::new(registry) })
 }
 
-/// Installs traces alone, for a command that people wait for: its standard error is theirs. Spans go where those of [`init`] go.
+/// Installs traces alone, for interactive commands, whose standard error is for the user. Spans are exported as by
+/// [`init`].
 ///
 /// # Errors
-/// Fails when a variable cannot be understood or a subscriber is installed already.
+/// Fails if a variable is invalid or a subscriber is already installed.
 pub fn init_command(service_name: &'static str) -> Result<Guard, InitError> {
     global::set_text_map_propagator(TraceContextPropagator::new());
     let traces = traces(&resource(service_name))?;
@@ -199,8 +201,8 @@ pub fn init_command(service_name: &'static str) -> Result<Guard, InitError> {
     Ok(Guard { traces, metrics: None, logs: None, registry: Mutex::new(None) })
 }
 
-/// The operator's directives after ours, which they replace where they name the same target; and whether they ask for lines of SQL
-/// statements.
+/// Returns the filter directives and whether they enable log lines of SQL statements. The operator's directives
+/// follow ours, and replace ours for the same target.
 fn directives() -> (String, bool) {
     let directives = variable("RUST_LOG")
         .map_or_else(|| DEFAULT_FILTER.to_owned(), |of_operator| format!("{DEFAULT_FILTER},{of_operator}"));
@@ -228,9 +230,9 @@ where
     }
 }
 
-/// What all signals say of the process.
+/// Returns the attributes of the process that all signals carry.
 fn resource(service_name: &'static str) -> Resource {
-    // The resource detectors read the operator's names, but those set in code would win over them.
+    // The resource detectors read the operator's names, but names set in code would override them.
     let named = |name: &str| {
         variable("OTEL_RESOURCE_ATTRIBUTES").is_some_and(|list| list.contains(&format!("{name}=")))
     };
@@ -262,10 +264,10 @@ fn traces(resource: &Resource) -> Result<Option<SdkTracerProvider>, InitError> {
     }))
 }
 
-/// With what Prometheus is answered with, if it may ask.
+/// Creates the meter provider, and the registry for Prometheus if its endpoint is enabled.
 fn metrics(resource: &Resource) -> Result<(Option<SdkMeterProvider>, Option<Registry>), InitError> {
     let otlp = over_otlp(Signal::Metrics)?;
-    // What is no address is complained of where it is listened on.
+    // An invalid address is reported when the endpoint starts.
     let is_asked = !matches!(prometheus_address(), Ok(None));
     if otlp.is_none() && !is_asked {
         return Ok((None, None));
@@ -280,7 +282,7 @@ fn metrics(resource: &Resource) -> Result<(Option<SdkMeterProvider>, Option<Regi
     };
     let registry = is_asked.then(Registry::new);
     if let Some(registry) = registry.clone() {
-        // All is of one scope.
+        // All metrics have one scope.
         let reader = opentelemetry_prometheus::exporter().with_registry(registry).scope_info_enabled(false);
         provider = provider.with_reader(reader.build()?);
     }
@@ -298,15 +300,15 @@ fn logs(resource: &Resource) -> Result<Option<SdkLoggerProvider>, InitError> {
     })
 }
 
-/// How the signal is exported, if it is and can be from here.
+/// Returns the protocol that exports the signal, if it is exported and this process can do so.
 fn over_otlp(signal: Signal) -> Result<Option<Protocol>, InitError> {
     let protocol = signal.over_otlp();
     match protocol {
         Some(Protocol::Grpc) if tokio::runtime::Handle::try_current().is_err() => {
             return Err(InitError::NoRuntime);
         }
-        // Built together with `retort`, the HTTP client has TLS and panics when no provider of it is
-        // there. A second installation is refused, which is as good.
+        // In a build together with `retort`, the HTTP client has TLS and panics without a TLS provider. A second
+        // installation is refused, which does no harm.
         Some(Protocol::Http) => drop(rustls::crypto::ring::default_provider().install_default()),
         _ => {}
     }

@@ -1,8 +1,8 @@
-//! A span and a duration for every SQL statement, out of what sqlx logs when one ends.
+//! A span and a duration for every SQL statement, from the event that sqlx logs when a statement ends.
 //!
-//! sqlx has no spans; at level `debug` it logs each statement with the time that it took. A span is made of that afterwards, with its
-//! true start, as a child of the span in which the statement ran. Statements outside of any exported trace (the beats, the
-//! sweeps) leave a duration alone.
+//! sqlx has no spans; at level `debug` it logs each statement with its duration. A span is created from that event
+//! afterwards, with the true start time, as a child of the span in which the statement ran. Statements outside of an
+//! exported trace (heartbeats, periodic clean-up) record only a duration.
 
 use std::{
     fmt,
@@ -21,28 +21,28 @@ use tracing::{
 };
 use tracing_subscriber::{Layer, layer};
 
-/// Of the events that sqlx leaves for its statements.
+/// Target of sqlx's statement events.
 pub(crate) const TARGET: &str = "sqlx::query";
 
-/// Has sqlx log its statements, to be put in front of the operator's directives.
+/// Directive that makes sqlx log its statements; placed before the operator's directives.
 pub(crate) const DIRECTIVE: &str = "sqlx::query=debug";
 
-/// Bounds of the durations in seconds (semantic conventions, `db.client.operation.duration`).
+/// Histogram bounds of the durations in seconds (semantic conventions, `db.client.operation.duration`).
 const BOUNDS: [f64; 10] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0];
 
-/// Whether an event is one of a statement that took no longer than it may: of those nobody wants a line in the log.
+/// Returns true for the event of a statement that was not too slow. Such events get no line in the log.
 pub(crate) fn is_statement(metadata: &Metadata<'_>) -> bool {
     metadata.target() == TARGET && *metadata.level() > tracing::Level::WARN
 }
 
-/// Makes spans and durations of statements.
+/// Layer that creates spans and durations of statements.
 pub(crate) struct Statements {
     tracer: Option<SdkTracer>,
     duration: Option<Histogram<f64>>,
 }
 
 impl Statements {
-    /// Of both what somebody gets; `None` where nobody gets either.
+    /// Creates the layer with a tracer, a meter or both; `None` if there is neither.
     pub(crate) fn new(tracer: Option<SdkTracer>, meter: Option<&Meter>) -> Option<Self> {
         let duration = meter.map(|meter| {
             meter
@@ -92,7 +92,7 @@ impl<S: Subscriber> Layer<S> for Statements {
     }
 }
 
-/// What sqlx says of a statement.
+/// Fields of sqlx's event for a statement.
 #[derive(Default)]
 struct Statement {
     summary: String,
@@ -102,7 +102,7 @@ struct Statement {
 }
 
 impl Statement {
-    /// One of few words, so that it can be told apart by in metrics.
+    /// Returns the operation as one of a few words, which makes it usable as a metric attribute.
     fn operation(&self) -> &'static str {
         let first = self.summary.split_whitespace().next().unwrap_or_default();
         [

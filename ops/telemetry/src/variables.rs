@@ -1,4 +1,4 @@
-//! The variables that say what is exported and where, as the OpenTelemetry specification names them ("Environment Variable
+//! Variables that configure the export, with the names of the OpenTelemetry specification ("Environment Variable
 //! Specification", "OpenTelemetry Protocol Exporter").
 
 use std::{
@@ -6,10 +6,10 @@ use std::{
     net::{SocketAddr, ToSocketAddrs as _},
 };
 
-/// Where Prometheus is answered if no port is named (the specification's default).
+/// Default port of the Prometheus endpoint (the specification's default).
 const PROMETHEUS_PORT: u16 = 9464;
 
-/// What can be exported.
+/// Signal that can be exported.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Signal {
     Traces,
@@ -17,7 +17,7 @@ pub(crate) enum Signal {
     Logs,
 }
 
-/// How OTLP is spoken.
+/// Transport protocol of OTLP.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Protocol {
     Grpc,
@@ -25,7 +25,7 @@ pub(crate) enum Protocol {
 }
 
 impl Signal {
-    /// As it stands in the variables' names.
+    /// Returns the name in the variables' names.
     fn name(self) -> &'static str {
         match self {
             Self::Traces => "TRACES",
@@ -34,7 +34,8 @@ impl Signal {
         }
     }
 
-    /// How the signal is exported over OTLP; `None` where no endpoint is named, or another exporter.
+    /// Returns the protocol for exporting the signal over OTLP; `None` if no endpoint is set, or another exporter is
+    /// chosen.
     pub(crate) fn over_otlp(self) -> Option<Protocol> {
         let name = self.name();
         let of_signal = |rest: &str| variable(&format!("OTEL_EXPORTER_OTLP_{name}_{rest}"));
@@ -49,18 +50,18 @@ impl Signal {
         })
     }
 
-    /// `OTEL_…_EXPORTER`, a list.
+    /// Returns the list in `OTEL_…_EXPORTER`.
     fn exporters(self) -> Option<Vec<String>> {
         let list = variable(&format!("OTEL_{}_EXPORTER", self.name()))?;
         Some(list.split(',').map(|exporter| exporter.trim().to_ascii_lowercase()).collect())
     }
 }
 
-/// Where Prometheus may ask for the metrics: `OTEL_EXPORTER_PROMETHEUS_HOST` and `…_PORT`, if one of them is set or
-/// `OTEL_METRICS_EXPORTER` names `prometheus`.
+/// Returns the address of the Prometheus endpoint: `OTEL_EXPORTER_PROMETHEUS_HOST` and `…_PORT`, if one of them is
+/// set or `OTEL_METRICS_EXPORTER` names `prometheus`.
 ///
 /// # Errors
-/// The value that is no address.
+/// Fails with the value that is not a valid address.
 pub(crate) fn prometheus_address() -> Result<Option<SocketAddr>, String> {
     let [host, port] = ["HOST", "PORT"].map(|rest| variable(&format!("OTEL_EXPORTER_PROMETHEUS_{rest}")));
     let is_named = match Signal::Metrics.exporters() {
@@ -79,12 +80,12 @@ pub(crate) fn prometheus_address() -> Result<Option<SocketAddr>, String> {
     addresses.next().map(Some).ok_or_else(|| host.to_owned())
 }
 
-/// Whether the whole SDK is turned off.
+/// Returns true if the whole SDK is turned off.
 pub(crate) fn is_disabled() -> bool {
     variable("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"))
 }
 
-/// A variable that is set to the empty string counts as unset, as the specification says.
+/// Reads a variable; an empty value counts as unset, as the specification says.
 pub(crate) fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())
 }

@@ -1,7 +1,7 @@
-//! What a process with this crate logs and exports, seen from outside.
+//! Logs and exports of a process with this crate, observed from outside.
 //!
-//! Logging is set up from the environment and once a process, so each case is a process: this binary
-//! again, running the one test that is ignored otherwise.
+//! Logging is set up from the environment once per process, so each case is a process: this binary again, running the
+//! one test that is otherwise ignored.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up its stage has failed")]
 
@@ -17,7 +17,7 @@ use tracing::{info, info_span, warn};
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT: &str = "00f067aa0ba902b7";
 
-/// The process under test: a request that stores a job, and the work on that job.
+/// The process under test: a request that stores a job, and the processing of that job.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 #[ignore = "run by the other tests, in a process of its own"]
 async fn process() {
@@ -147,7 +147,7 @@ async fn spans_are_exported_over_grpc_as_one_trace_with_lines_and_metrics_before
 fn a_sampler_of_the_environment_decides_what_is_recorded() {
     let output = run(&[("OTEL_TRACES_SAMPLER", "always_off")]);
 
-    // The trace goes on, marked as not sampled.
+    // The trace continues, marked as not sampled.
     let stored = String::from_utf8(output.stdout).unwrap();
     assert!(stored.contains(&format!("00-{TRACE}-")) && stored.contains("-00\""), "{stored}");
 }

@@ -1,4 +1,4 @@
-//! Policies of AiZynthFinder: imported as ONNX computes them, and refused by what is wrong with them.
+//! AiZynthFinder policies: an import gives the same results as ONNX, and a refusal names the fault.
 
 use std::{
     fs,
@@ -43,11 +43,11 @@ fn a_policy_ranks_templates_as_its_network_does() {
         let steps = steps(&stage.models().join("x"), &expected.target);
         let templates: Vec<u32> = steps.iter().map(|step| step.template).collect();
         assert_eq!(templates, [1, 3]);
-        // Probabilities are over the templates that match.
+        // Probabilities are normalised over the templates that match.
         let all: f32 = templates.iter().map(|&template| expected.probabilities[template as usize]).sum();
         for step in steps {
             let expected = expected.probabilities[step.template as usize] / all;
-            // The engine rounds the second layer to bytes.
+            // The engine quantises the second layer to bytes.
             assert!((step.probability - expected).abs() < 0.01, "{} is not {expected}", step.probability);
             assert_eq!(step.template_hash, format!("hash{}", step.template));
         }
@@ -151,7 +151,7 @@ fn network_and_table_go_together() {
         .fails(2, &["--templates goes with a network in ONNX"]);
 }
 
-/// The steps that a pack finds for a target whose parts can all be bought, by template.
+/// Returns the steps that a pack finds for a target whose precursors can all be bought, by template.
 fn steps(pack: &Path, target: &str) -> Vec<Step> {
     let model = Arc::new(RetroModel::load(pack).unwrap());
     let shelf = Shelf::in_memory((0..).zip(["CC(=O)O", "CC(=O)Cl", "CCN"]).map(|(id, smiles)| {

@@ -1,4 +1,4 @@
-//! Packs in our own layout: listed, shown, checked, imported, removed.
+//! Packs in our own layout: list, show, check, import, remove.
 
 use std::{fs, path::Path};
 
@@ -72,7 +72,7 @@ fn what_is_wrong_is_said_with_its_file() {
         (
             "leadlike_gru",
             |pack| {
-                // The same ids for letters that spell nothing.
+                // Renames the tokens with their ids unchanged, so that they spell no molecule.
                 edit(&pack.join("tokenizer.json"), |file| {
                     let vocab = file["model"]["vocab"].as_object_mut().unwrap();
                     let spells = |text: &str| text.contains(['C', 'c', 'O', 'N']);
@@ -104,7 +104,7 @@ fn what_is_wrong_is_said_with_its_file() {
 fn a_table_that_unpacks_to_more_than_any_table_is_not_read() {
     let stage = Stage::with(&["uspto_retro"]);
     let table = stage.models().join("uspto_retro/templates.csv.gz");
-    // A gzip file may have many members: 1,100 times a mebibyte of nothing, a few kilobytes each.
+    // A gzip file may have many members: here 1,100 times a mebibyte of zeros, a few kilobytes each.
     let mut member = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     std::io::Write::write_all(&mut member, &vec![0; 1 << 20]).unwrap();
     fs::write(table, member.finish().unwrap().repeat(1_100)).unwrap();
@@ -233,7 +233,7 @@ fn truncate(file: &Path) {
     fs::write(file, &bytes[..bytes.len() / 2]).unwrap();
 }
 
-/// Makes the first number of a file of weights a NaN, in f16 as in f32: tensors of bytes come last.
+/// Sets the first number of a weights file to NaN, in f16 as in f32; tensors of bytes come last in the file.
 fn poison(file: &Path) {
     let mut bytes = fs::read(file).unwrap();
     let (length, _) = bytes.split_first_chunk().unwrap();

@@ -1,4 +1,4 @@
-//! `retort model`, the program itself, on models that ship, on broken ones, and on what others publish.
+//! Tests of the program `retort model`: with models that ship, with broken ones, and with models that others publish.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up its stage has failed")]
 

@@ -1,4 +1,4 @@
-//! Priors of REINVENT: imported as PyTorch computes them, and refused by what is wrong with them.
+//! REINVENT priors: an import gives the same results as PyTorch, and a refusal names the fault.
 
 use std::{collections::BTreeMap, fs, path::PathBuf};
 

@@ -1,4 +1,4 @@
-//! A folder of models, and the program run on it.
+//! Test setup: a folder of models, and runs of the program on it.
 
 use std::{
     fs,
@@ -9,13 +9,13 @@ use std::{
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A folder of models of a test's own.
+/// Models folder of a single test.
 #[derive(Debug)]
 pub struct Stage {
     folder: TempDir,
 }
 
-/// What the program said.
+/// Output of the program.
 #[derive(Debug)]
 pub struct Said {
     pub code: i32,
@@ -24,7 +24,7 @@ pub struct Said {
 }
 
 impl Stage {
-    /// A folder with copies of these models that ship.
+    /// Creates a folder with copies of these shipped models.
     pub fn with(models: &[&str]) -> Self {
         let stage = Self { folder: tempfile::tempdir().unwrap() };
         fs::create_dir(stage.models()).unwrap();
@@ -38,12 +38,12 @@ impl Stage {
         self.folder.path().join("models")
     }
 
-    /// A place outside the models.
+    /// Returns a path outside the models folder.
     pub fn beside(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// A copy of a model that ships, beside the models.
+    /// Copies a shipped model to a path beside the models folder.
     pub fn copy_of(&self, model: &str, name: &str) -> PathBuf {
         let to = self.beside(name);
         copy(&shipped(model), &to);
@@ -64,7 +64,7 @@ impl Stage {
         Said::from(&output)
     }
 
-    /// What is in the folder of models.
+    /// Returns the names in the models folder.
     pub fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.models()).unwrap();
         let mut names: Vec<String> =
@@ -93,7 +93,7 @@ impl Said {
         assert!(!self.notes.contains("panicked"), "{self:?}");
     }
 
-    /// The data as JSON, of a program that succeeded.
+    /// Returns the output of a successful run as JSON.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.data).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
@@ -106,7 +106,7 @@ pub fn edit(file: &Path, change: impl FnOnce(&mut Value)) {
     fs::write(file, value.to_string()).unwrap();
 }
 
-/// A file of the tests.
+/// Returns the path of a test file.
 pub fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/models/data").join(name)
 }

@@ -1,4 +1,4 @@
-//! Models taught, and models measured.
+//! Training and evaluation of models.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::stage::Stage;
 
-/// Molecules of one kind, which a general model finds unlikely together.
+/// Returns molecules of one kind, which a general model rarely draws together.
 fn sulfonamides() -> String {
     let rings = ["c1ccccc1", "c1ccncc1", "c1ccsc1", "C1CCCCC1", "c1ccc2ccccc2c1"];
     let tails =

@@ -1,4 +1,4 @@
-//! `retort backup` and `retort restore`, between installations that run.
+//! `retort backup` and `retort restore` between running installations.
 
 use std::{
     fs,
@@ -23,7 +23,7 @@ use crate::{
 
 const SAMPLES: &str = "/generator/v1/samples";
 
-/// What a command that has to fail says.
+/// Runs a command that must fail; returns its message.
 fn refused(mut command: Command) -> String {
     let ended = command.output().unwrap();
     let words = String::from_utf8_lossy(&ended.stderr).into_owned();
@@ -31,14 +31,14 @@ fn refused(mut command: Command) -> String {
     words
 }
 
-/// `retort restore` of a folder.
+/// Builds a `retort restore` of a folder.
 fn restore(installation: &Installation, folder: &Path, arguments: &[&str]) -> Command {
     let mut command = installation.command("retort");
     command.arg("restore").arg(folder).args(arguments);
     command
 }
 
-/// A copy of a backup, which may be broken.
+/// Copies a backup, so that the copy may be damaged.
 fn copy(backup: &Path, name: &str) -> PathBuf {
     let copy = backup.with_file_name(name);
     let mut command = Command::new("cp");
@@ -66,7 +66,7 @@ async fn a_backup_of_a_running_service_is_the_same_service_in_an_empty_cluster()
     let public = format!("http://{}", first.address());
     let shipped = root().join("worker/models");
     for installation in [&mut first, &mut second] {
-        // Tokens name who made them.
+        // Tokens name their issuer.
         installation.set("PUBLIC_URL", &public);
         let own = installation.folder().join("models");
         fs::create_dir(&own).unwrap();
@@ -82,7 +82,7 @@ async fn a_backup_of_a_running_service_is_the_same_service_in_an_empty_cluster()
         samples.push(caller.create(SAMPLES, &json!({ "size": size })).await);
     }
 
-    // While others are being made.
+    // The backup runs while other samples are being made.
     let is_over = Arc::new(AtomicBool::new(false));
     let load = tokio::spawn({
         let (caller, is_over) = (caller.clone(), is_over.clone());
@@ -121,14 +121,14 @@ async fn a_backup_of_a_running_service_is_the_same_service_in_an_empty_cluster()
     refuse_what_cannot_be_restored(&mut second, &backup).await;
 }
 
-/// Whatever is wrong, the database stays as it was.
+/// Checks that no invalid backup changes the database.
 async fn refuse_what_cannot_be_restored(installation: &mut Installation, backup: &Path) {
     let before = count(installation, "select count(*) from samples").await;
     let lines = count(installation, "select count(*) from journal").await;
     let short = copy(backup, "short");
     let dump = fs::read(backup.join("database.dump")).unwrap();
     fs::write(short.join("database.dump"), &dump[..dump.len() * 3 / 4]).unwrap();
-    // Its checksum is right, so that it breaks while it is restored.
+    // The checksum is correct, so the failure occurs during the restore.
     let torn = copy(&short, "torn");
     edit(&torn, |manifest| {
         let part = manifest["parts"].as_array_mut().unwrap();
@@ -205,7 +205,7 @@ async fn a_backup_that_cannot_be_made_leaves_nothing() {
     assert_eq!(left, ["there"]);
 }
 
-/// The last migration of a release that knew no counters of a batch's progress and none of what an account stores.
+/// Last migration of a release without counters of a batch's progress and of an account's storage.
 const OLDER: i64 = 35;
 
 /// Rows that such a release stored.

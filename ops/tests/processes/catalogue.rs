@@ -1,4 +1,4 @@
-//! The catalogue as an operator keeps it and callers meet it: looked into, exported, a company's own stock among it.
+//! Catalogue as operators maintain it and callers use it: shown, exported, and with a company's own stock.
 
 use std::process::Command;
 
@@ -12,7 +12,7 @@ use crate::{
 
 const SEARCH: &str = "/synth/v1/treesearch";
 
-/// An anilide from aniline and an acid chloride; the amine is a company's own.
+/// Anilide from aniline and an acid chloride; the amine is a company's own stock.
 const TARGET: &str = "O=C(Nc1ccccc1)C1CC1";
 
 const OFFERS: &str = "\
@@ -29,7 +29,7 @@ fn lines(text: &str) -> Vec<Vec<&str>> {
     text.lines().map(|line| line.split('\t').collect()).collect()
 }
 
-/// What a command that must fail says.
+/// Runs a command that must fail; returns its message.
 fn refused(mut command: Command) -> String {
     let output = command.output().unwrap();
     assert!(!output.status.success(), "{command:?}");
@@ -129,12 +129,12 @@ async fn a_companys_own_stock_is_for_the_company_alone() {
         (&json!("P-1"), &json!(1), &json!(1.0))
     );
     assert_eq!((&list["total_usd"], &list["lead_time_days"]), (&json!(7.0), &json!(3.0)));
-    // To everybody else it is as if there were none: not in routes, not in offers, not in what is most alike.
+    // Other accounts do not see the private stock: not in routes, offers or similarity results.
     assert!(route_of(&unseen).is_none(), "{unseen}");
     assert_eq!(unseen["pricing_annotations"], json!([]));
 
     let public_only = search(&insider, json!({ "vendors_only": ["Public"] })).await;
-    // What no vendor can be called is no fault.
+    // A name that no vendor can have is not an error.
     let never = search(&insider, json!({ "vendors_never": ["Public", ""] })).await;
     assert!(route_of(&public_only).is_none() && route_of(&never).is_none());
     for (fields, loc) in [
@@ -152,7 +152,7 @@ async fn a_companys_own_stock_is_for_the_company_alone() {
         assert_eq!(body["detail"][0]["loc"], loc);
     }
 
-    // As an inventory: amounts and places, no prices.
+    // Imported as an inventory: amounts and places, no prices.
     let inventory = installation.folder().join("inventory.csv");
     let bottles = "smiles,cs_id,Stock (mg),location\nNc1ccccc1,A-1,50,shelf B3\nNc1ccccc1,A-7,1000,cellar\nCCN,A-8,0,shelf C1\n";
     std::fs::write(&inventory, bottles).unwrap();
@@ -180,7 +180,7 @@ async fn a_companys_own_stock_is_for_the_company_alone() {
     );
     assert!(!search(&outsider, json!({})).await.to_string().contains("cellar"));
 
-    // Who leaves sees nothing of it any more, and what is published everybody sees.
+    // An account that leaves the organisation no longer sees the stock; published stock is visible to everybody.
     installation.retort(&["org", "leave", "insider@example.org"]);
     assert!(route_of(&search(&insider, json!({})).await).is_none());
     installation.retort(&["catalogue", "publish", "Own stock"]);

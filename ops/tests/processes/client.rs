@@ -1,11 +1,11 @@
-//! A caller of the service: HTTP with a bearer token.
+//! HTTP client of the service, with a bearer token.
 
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde_json::Value;
 
 use crate::process::PATIENCE;
 
-/// One account's view of one service.
+/// Client of one account at one service.
 #[derive(Debug, Clone)]
 pub struct Caller {
     http: reqwest::Client,
@@ -14,20 +14,20 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// A caller with a token.
+    /// Creates a client with a token.
     pub fn new(base: &str, token: &str) -> Self {
-        // The process has one TLS library; a second installation of it could only come from this line.
+        // The process has one TLS library; only this line could install it a second time.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder().timeout(PATIENCE).build().expect("a client can be made");
         Self { http, base: base.to_owned(), token: token.to_owned() }
     }
 
-    /// The same token, at another service.
+    /// Returns a client with the same token for another service.
     pub fn at(&self, base: &str) -> Self {
         Self { base: base.to_owned(), ..self.clone() }
     }
 
-    /// Its token.
+    /// Returns the token.
     pub fn token(&self) -> &str {
         &self.token
     }
@@ -45,18 +45,18 @@ impl Caller {
         request.send().await.unwrap_or_else(|error| panic!("POST {path}: {error}"))
     }
 
-    /// The body of an answer that has to be a 200.
+    /// Gets `path`; returns the body of the answer, which must be a 200.
     pub async fn read(&self, path: &str) -> Value {
         good(self.get(path).await).await
     }
 
-    /// The body of an answer that has to be a 200.
+    /// Posts `body` to `path`; returns the body of the answer, which must be a 200.
     pub async fn create(&self, path: &str, body: &Value) -> Value {
         good(self.post(path, body).await).await
     }
 }
 
-/// The JSON body of a 200; anything else fails with what was answered.
+/// Returns the JSON body of a 200; fails with the answer for any other status.
 pub async fn good(response: Response) -> Value {
     let status = response.status();
     let body = response.text().await.expect("a body can be read");

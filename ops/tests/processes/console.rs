@@ -1,4 +1,4 @@
-//! The console as a person meets it: the processes of an installation, a real search, a browser.
+//! Console tests as a user works: the processes of an installation, a real search, a browser.
 
 use std::{io::Write as _, process::Stdio};
 
@@ -13,7 +13,7 @@ use crate::{
 
 const PASSWORD: &str = "correct horse battery staple";
 
-/// Makes an account whose password is known.
+/// Creates an account with a known password.
 fn add_account(installation: &Installation, email: &str) {
     let mut add = installation.command("retort");
     add.args(["account", "add", email, "--password-stdin"]).stdin(Stdio::piped()).stdout(Stdio::null());
@@ -22,7 +22,7 @@ fn add_account(installation: &Installation, email: &str) {
     assert!(added.wait().unwrap().success());
 }
 
-/// A browser and an installation whose address is the last part; `None` where there is no browser.
+/// Starts a browser and an installation, whose address is the last element; `None` if there is no browser.
 async fn stage() -> Option<(Chromium, Installation, String)> {
     let browser = match Chromium::start(Script::On).await {
         Ok(browser) => browser,
@@ -83,7 +83,8 @@ async fn the_link_of_an_operator_leads_into_the_console() {
     assert_eq!(who, "ada@example.org");
 }
 
-/// The parts beside the plan, each on what a new installation has: its models and its catalogue of 139,313 lines.
+/// Tests the pages other than the plan, with the data of a new installation: its models and its catalogue of 139,313
+/// lines.
 #[tokio::test(flavor = "multi_thread")]
 async fn molecules_are_drawn_and_planned_and_blocks_are_found_and_replaced() {
     let Some((browser, mut installation, home)) = stage().await else { return };
@@ -103,7 +104,7 @@ async fn molecules_are_drawn_and_planned_and_blocks_are_found_and_replaced() {
     browser.until("return document.querySelectorAll('.histogram .learned').length === 7").await;
     browser.until("return document.querySelectorAll('.cell svg').length > 5").await;
     browser.screenshot("sample_real").await;
-    // Space ticks the molecule where the keys have led.
+    // The space key ticks the molecule that the arrow keys have reached.
     browser.type_into(".gallery", " \u{e014} \u{e014} ").await;
     browser.wait_for_text(".sampled .found p", |text| text.ends_with("3 ticked")).await;
     browser.run("[...document.querySelectorAll('.sampled .tools button')].at(-1).click()").await;

@@ -1,8 +1,9 @@
-//! The image of `ops/container`, and what runs it.
+//! Container image of `ops/container`, and its deployment files.
 //!
-//! The first stage of the build needs images that no registry gives here, so what is tested is the second: its file system laid out by the
-//! same script from the same archive, built by buildah, and run as an orchestrator runs it: on a file system
-//! that cannot be written, by the image's user, who has no capabilities. What an orchestrator adds (namespaces, seccomp) is not.
+//! The first stage of the build needs images that no registry provides here, so the second stage is tested. The same
+//! script lays out its file system from the same archive, and buildah builds it. It runs as under an orchestrator: on
+//! a read-only file system, as the image's user, without capabilities. The orchestrator's own additions (namespaces,
+//! seccomp) are not tested.
 
 use std::{
     fs,
@@ -21,21 +22,21 @@ use crate::{
     yaml::{documents, names, texts},
 };
 
-/// Makes what follows see the image as its only file system: read-only, but for a `/tmp`.
+/// Runs a command with the image as its only file system: read-only, except for a `/tmp`.
 const RUN: &str = r#"set -e
 mount --bind "$0" "$0"
 mount -o remount,ro,bind "$0"
 mount -t tmpfs tmpfs "$0/tmp"
 exec setpriv --no-new-privs chroot --userspec="$1" "$0" "${@:2}""#;
 
-/// The image, built in a folder and mounted there.
+/// Image that is built and mounted in a folder.
 struct Image {
     settings: Value,
     files: PathBuf,
 }
 
 impl Image {
-    /// Builds the image's last stage, or gives `None` where that cannot be.
+    /// Builds the image's last stage; `None` if that is not possible.
     fn build(folder: &Path) -> Option<Self> {
         if !is_installed("buildah") || !is_installed("unshare") {
             return None;
@@ -50,7 +51,7 @@ impl Image {
         output(layout);
         let file = fs::read_to_string(root().join("ops/container/Containerfile")).unwrap();
         let (_, last) = file.split_once("FROM scratch\n").expect("the last stage is made of nothing");
-        // What the first stage leaves is here already.
+        // The output of the first stage already exists here.
         let last = format!("FROM scratch\n{}", last.replace("--from=release /image /", "image /"));
         fs::write(folder.join("Containerfile"), last).unwrap();
 
@@ -68,13 +69,13 @@ impl Image {
         Some(Self { settings: settings["OCIv1"]["config"].clone(), files: files.trim().into() })
     }
 
-    /// A command in the image; its variables are the image's.
+    /// Builds a command that runs in the image, with the image's variables.
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new("unshare");
         command.args(["--mount", "bash", "-c", RUN]).arg(&self.files);
         command.arg(self.settings["User"].as_str().unwrap()).args(arguments).env_clear();
         let variables = texts(&self.settings["Env"]).into_iter().filter_map(|pair| pair.split_once('='));
-        // Of the machine's own, to get there.
+        // The machine's own `PATH`, to find the programs that enter the image.
         command.envs(variables).env("PATH", "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
         command
     }
@@ -99,7 +100,7 @@ async fn the_image_has_every_role_and_needs_neither_root_nor_a_file_system_to_wr
     let command = |arguments: &[&str]| {
         let mut command = image.command(arguments);
         command.env("DATABASE_URL", &url).env("HTTP_ADDR", &address).env("RESERVOIR_SIZE", "0");
-        // Both are on this machine's network.
+        // Both processes share this machine's network.
         command.env("OTEL_EXPORTER_PROMETHEUS_PORT", free_port().to_string());
         command
     };
@@ -112,7 +113,7 @@ async fn the_image_has_every_role_and_needs_neither_root_nor_a_file_system_to_wr
     let sample = caller.create("/generator/v1/samples", &json!({ "size": 3 })).await;
 
     assert_eq!(sample["smiles"].as_array().unwrap().len(), 3);
-    // Those who are asked are the image's user, without capabilities and without a way to any.
+    // The processes run as the image's user, without capabilities and without a way to gain any.
     let id = installation.api().id();
     let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap();
     let of = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim().to_owned();
@@ -127,13 +128,13 @@ async fn the_image_has_every_role_and_needs_neither_root_nor_a_file_system_to_wr
     assert!(installation.api().wait().success());
 }
 
-/// `ops/container/compose.yaml`, or `None` where nothing reads it.
+/// Reads `ops/container/compose.yaml`; `None` if no YAML reader is installed.
 fn compose() -> Option<Value> {
     let text = fs::read_to_string(root().join("ops/container/compose.yaml")).unwrap();
     Some(documents(&text)?.remove(0))
 }
 
-/// The services that run our image.
+/// Returns the services that run our image.
 fn ours(compose: &Value) -> impl Iterator<Item = (&str, &Value)> {
     let services = compose["services"].as_object().unwrap().iter();
     services
@@ -146,7 +147,7 @@ fn the_compose_file_is_one_that_compose_takes() {
     if !is_installed("docker-compose") {
         return;
     }
-    // The folder of packaged releases is there once there is one.
+    // The folder of packaged releases may not exist yet.
     fs::create_dir_all(root().join("target/package")).unwrap();
     let config = |password: Option<&str>| {
         let mut config = Command::new("docker-compose");
@@ -176,7 +177,7 @@ fn every_service_of_the_compose_file_is_told_what_it_knows_and_finds_its_files()
         assert_eq!(service["security_opt"], json!(["no-new-privileges:true"]), "{name}");
     }
     let variables = compose["services"]["api"]["environment"].as_object().unwrap();
-    // What another variable gives is left at its default.
+    // Values that come from another variable are left at their default.
     let variables = variables.iter().filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)));
     let takes = stop_seconds(variables.filter(|(_, value)| !value.contains("${")));
     let has = compose["services"]["api"]["stop_grace_period"].as_str().unwrap().trim_end_matches('s');

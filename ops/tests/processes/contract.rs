@@ -1,6 +1,6 @@
-//! The OpenAPI document holds for the running service, by somebody who knows nothing but the document: schemathesis.
+//! Conformance of the running service to its OpenAPI document, tested by schemathesis, which knows only the document.
 //!
-//! `SCHEMATHESIS_EXAMPLES` says how many requests of each kind it makes of an operation.
+//! `SCHEMATHESIS_EXAMPLES` sets the number of requests of each kind per operation.
 
 use std::process::Command;
 
@@ -13,10 +13,10 @@ use crate::{
     searches::CATALOGUE,
 };
 
-/// Tens of seconds; a thousand take an hour.
+/// Default number of examples, which takes tens of seconds; a thousand take an hour.
 const EXAMPLES: &str = "5";
 
-/// What only operators may do.
+/// Paths that only operators may use.
 const OPERATIONS: &str = "^/operations/";
 
 #[tokio::test(flavor = "multi_thread")]
@@ -30,7 +30,7 @@ async fn schemathesis_finds_no_answer_that_the_document_does_not_have() {
     }
     installation.set("JOBS_IN_FLIGHT", "0");
     installation.set("MAX_SECONDS_LIMIT", "0.2");
-    // A search waits behind others, however busy the machine is.
+    // A search may wait behind others, however busy the machine is.
     installation.set("SEARCH_SLACK_SECONDS", "60");
     installation.import_catalogue(CATALOGUE);
     installation.start_all().await;
@@ -49,17 +49,18 @@ async fn schemathesis_finds_no_answer_that_the_document_does_not_have() {
         assert!(told.status.success(), "{words}{}", String::from_utf8_lossy(&told.stderr));
         words
     };
-    // Streams take a header, and it would have every other header refused beside it.
+    // Streams are excluded: they accept a header, and schemathesis would then require that all other headers are
+    // refused.
     let words = told(&caller, ["--exclude-path-regex", &format!("{OPERATIONS}|/events$")]);
     assert!(words.contains("Tested: 44"), "it looked at every operation: {words}");
-    // Last, since an operator's acts end what others could do.
+    // Runs last, because an operator's actions stop what other accounts could do.
     let words =
         told(&installation.account_with("operator", &["--operator"]), ["--include-path-regex", OPERATIONS]);
     assert!(words.contains("Tested: 5"), "it looked at every operation: {words}");
     installation.must_live();
 }
 
-/// It asks the installation in the name of `caller`.
+/// Builds a schemathesis run against the installation with the token of `caller`.
 fn schemathesis(installation: &Installation, caller: &Caller) -> Command {
     let settings = root().join("ops/tests/processes/schemathesis");
     let examples = std::env::var("SCHEMATHESIS_EXAMPLES").unwrap_or_else(|_| EXAMPLES.to_owned());
@@ -70,11 +71,11 @@ fn schemathesis(installation: &Installation, caller: &Caller) -> Command {
         .args(["run", &format!("http://{}/openapi.json", installation.address())])
         .args(["--header", &format!("Authorization: Bearer {}", caller.token())])
         .args(["--checks", "all", "--max-examples", &examples, "--continue-on-failure", "--no-color"])
-        // Without one it finds ten seconds too long, which ten thousand molecules may take beside other tests.
+        // The default limit is ten seconds, which ten thousand molecules may take beside other tests.
         .args(["--max-response-time", "60"])
         .env("SCHEMATHESIS_HOOKS", settings.join("hooks.py"))
         .env("PYTHONDONTWRITEBYTECODE", "1")
-        // It keeps files where it runs.
+        // schemathesis keeps files in its working directory.
         .current_dir(installation.folder());
     command
 }

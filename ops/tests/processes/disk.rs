@@ -1,4 +1,5 @@
-//! A disk that is full: requests are refused, nothing that was answered is lost, and once there is room all goes on by itself.
+//! Full disk: requests are refused, no answered result is lost, and the service recovers by itself once there is
+//! space.
 
 use std::{
     collections::BTreeMap,
@@ -22,12 +23,12 @@ use crate::{
 
 const SAMPLES: &str = "/generator/v1/samples";
 
-/// What callers got.
+/// Responses that callers received.
 #[derive(Debug, Default)]
 struct Seen {
-    /// The samples that were answered with 200, by their ids.
+    /// Samples that were answered with 200, by id.
     samples: Mutex<BTreeMap<String, Value>>,
-    /// How often each other status was answered.
+    /// Number of responses of each other status.
     others: Mutex<BTreeMap<u16, usize>>,
     is_over: AtomicBool,
 }
@@ -41,7 +42,7 @@ impl Seen {
         self.others.lock().unwrap().values().sum()
     }
 
-    /// Asks for samples until it is over.
+    /// Requests samples until the test is over.
     async fn ask(self: Arc<Self>, caller: Caller) {
         while !self.is_over.load(Ordering::Relaxed) {
             let answer = caller.post(SAMPLES, &json!({ "size": 200 })).await;
@@ -50,7 +51,7 @@ impl Seen {
             if status == StatusCode::OK {
                 self.samples.lock().unwrap().insert(body["id"].as_str().unwrap().to_owned(), body);
             } else {
-                // The disk is no fault of ours: a caller is told to come back, or that its time is up.
+                // A full disk is not an internal error: a caller is asked to retry later, or its time is up.
                 let expected = [StatusCode::SERVICE_UNAVAILABLE, StatusCode::GATEWAY_TIMEOUT];
                 assert!(expected.contains(&status), "{status}: {body}");
                 assert!(body["detail"].is_array(), "{status}: {body}");
@@ -76,10 +77,10 @@ async fn a_full_disk_loses_nothing_that_was_answered_and_room_mends_all() {
     let callers: Vec<_> = (0..4).map(|_| tokio::spawn(seen.clone().ask(caller.clone()))).collect();
     eventually("samples are answered", async || (seen.good() >= 10).then_some(())).await;
 
-    // Tables cannot grow.
+    // The tables cannot grow.
     installation.postgres().volume().fill_but(256);
     eventually("requests are refused", async || (seen.bad() >= 10).then_some(())).await;
-    // Nor can the log of what is to be written, without which PostgreSQL ends.
+    // The write-ahead log cannot grow either, and PostgreSQL stops without it.
     let first = installation.postgres().id();
     eventually("the server gives up", async || {
         let url = installation.url();

@@ -1,4 +1,4 @@
-//! What breaks, and goes on.
+//! Failures from which the service recovers.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::{
 const SEARCH: &str = "/synth/v1/treesearch";
 const SAMPLES: &str = "/generator/v1/samples";
 
-/// A search that is over at once: it stops at depth 1 of a molecule that has little to cut.
+/// Returns a search that ends at once: it stops at depth 1, and its molecule has few disconnections.
 fn short_search() -> Value {
     json!({ "search_smiles": "CCO", "max_depth": 1, "max_seconds": 1 })
 }
@@ -22,7 +22,7 @@ fn short_search() -> Value {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_whose_worker_is_killed_is_finished_by_another() {
     let mut installation = Installation::new().await;
-    // A job counts as lost when its worker has been silent for a while; the caller has to wait that long.
+    // A job counts as lost after its worker has been silent for a while; the caller must wait that long.
     installation.set("SEARCH_SLACK_SECONDS", "90");
     let first = installation.start_worker(Role::Search, &[]).await;
     installation.start_api().await;
@@ -109,7 +109,7 @@ async fn a_caller_that_hangs_up_cancels_its_job_and_frees_the_worker() {
     })
     .await;
 
-    // The only slot would be busy for longer than this request may wait.
+    // If the job still held the only slot, this request would time out.
     caller.create(SEARCH, &short_search()).await;
     let answered: bool = sqlx::query_scalar("select coalesce(outcome ? 'Ok', false) from jobs where id = $1")
         .bind(&job)

@@ -1,5 +1,5 @@
-//! Imports that are killed, that meet each other and that find the disk full: the catalogue is what it was before, or what one of them
-//! makes of it.
+//! Imports that are killed, run concurrently or fill the disk: the catalogue is either unchanged or the complete
+//! result of one import.
 
 use std::{fmt::Write as _, path::PathBuf, process::Command};
 
@@ -12,7 +12,7 @@ use crate::{
     searches::{self, TARGET},
 };
 
-/// A vendor's file: so many entries of one name, each at a price.
+/// Returns a vendor's file of `count` entries with one name prefix, each at one price.
 fn offers(entries: &str, count: usize, price_usd: u32) -> String {
     let mut text = "smiles,vendor_name,cs_id,pack,uom,price_usd\n".to_owned();
     for number in 0..count {
@@ -22,7 +22,7 @@ fn offers(entries: &str, count: usize, price_usd: u32) -> String {
     text
 }
 
-/// Enough entries for an import that can be met while it reads them.
+/// Number of entries that keeps an import reading long enough to interrupt it.
 const MANY: usize = 60_000;
 
 fn file(installation: &Installation, name: &str, text: &str) -> PathBuf {
@@ -37,7 +37,7 @@ fn replacing(installation: &Installation, file: &PathBuf) -> Command {
     import
 }
 
-/// Waits until a connection of another process is where `condition` says.
+/// Waits until another process's connection satisfies `condition`.
 async fn until_somebody(database: &mut PgConnection, condition: &'static str) {
     let statement = format!(
         "select count(*) from pg_stat_activity
@@ -54,7 +54,7 @@ const COPIES: &str = "state = 'active' and query ilike 'copy staged%'";
 const WAITS_TO_MERGE: &str = "wait_event_type = 'Lock' and wait_event = 'advisory'";
 const WAITS_TO_COMMIT: &str = "wait_event_type = 'Lock' and query ilike '%update catalogue_version%'";
 
-/// Where an import is killed, and the statement of another that keeps it there.
+/// Points at which an import is killed, each with another connection's statement that holds the import there.
 const STAGES: [(&str, &str); 3] = [
     (COPIES, "select"),
     (WAITS_TO_MERGE, "select pg_advisory_xact_lock(hashtext('retort catalogue import'))"),
@@ -97,7 +97,7 @@ async fn an_import_that_is_killed_leaves_the_old_offers_whole_wherever_it_was() 
     assert_eq!(entries(&mut database).await, (MANY as i64, "new-0".to_owned()));
 }
 
-/// How many entries the vendor has, and the first of them by name.
+/// Returns the number of the vendor's entries, and the first of them by name.
 async fn entries(database: &mut PgConnection) -> (i64, String) {
     let statement =
         "select count(*), min(cs_id) from offers join vendors on vendors.id = vendor_id where name = 'House'";
@@ -112,7 +112,7 @@ async fn two_imports_of_one_vendor_take_turns_and_each_is_whole() {
     let mut holder = installation.connection().await;
     let files = ["one", "two"].map(|name| file(&installation, name, &offers(name, 50, 7)));
 
-    // Whoever comes while another changes the catalogue waits, and says so.
+    // An import that starts while another changes the catalogue waits, and says so.
     holder.execute("select pg_advisory_lock(hashtext('retort catalogue import'))").await.unwrap();
     let mut imports: Vec<Process> = Vec::new();
     for file in &files {
@@ -128,7 +128,7 @@ async fn two_imports_of_one_vendor_take_turns_and_each_is_whole() {
     }
     assert_eq!(entries(&mut database).await, (50, "two-0".to_owned()), "the one that came last");
 
-    // One that began sooner and ends later is the last one all the same, and leaves nothing of the other.
+    // An import that began earlier but ends later still wins, and leaves nothing of the other.
     let many = file(&installation, "many", &offers("many", MANY, 7));
     let command = replacing(&installation, &many);
     let mut slow = installation.start("import", command);
@@ -165,7 +165,7 @@ async fn an_import_that_fills_the_disk_says_so_and_leaves_the_old_offers_whole()
     assert_eq!(entries(&mut database).await, (MANY as i64, "new-0".to_owned()));
 }
 
-/// A vendor's file of so many building blocks: benzenes with three substituents of fifty-six.
+/// Returns a vendor's file of `count` building blocks: benzenes with three of fifty-six substituents.
 fn blocks(count: usize) -> String {
     let chains = (1..=14).flat_map(|length| {
         let chain = "C".repeat(length);
@@ -182,7 +182,7 @@ fn blocks(count: usize) -> String {
     text
 }
 
-/// The snapshot of the new catalogue is made on the cores that search, and PostgreSQL merges on one of them.
+/// The snapshot of the new catalogue is built on the cores that search, and PostgreSQL merges on one of them.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_search_misses_its_deadline_during_an_import_and_after_it() {
     let (count, after) =

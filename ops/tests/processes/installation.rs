@@ -1,4 +1,4 @@
-//! An installation: a database, an API, workers, an account that is logged in.
+//! An installation: a database, an API, workers, and a logged-in account.
 
 use std::{
     path::{Path, PathBuf},
@@ -16,7 +16,7 @@ use crate::{
     process::{Process, binaries, binary_of, eventually, free_port, output},
 };
 
-/// Everything that a test brings up. Fields drop in order: processes before their database.
+/// Everything that a test starts. Fields drop in order: processes before their database.
 #[derive(Debug)]
 pub struct Installation {
     api: Option<Process>,
@@ -29,7 +29,7 @@ pub struct Installation {
     binaries: PathBuf,
 }
 
-/// What a worker process does.
+/// Role of a worker process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     Sample,
@@ -46,17 +46,17 @@ impl Role {
 }
 
 impl Installation {
-    /// A migrated database and nothing that runs.
+    /// Creates a migrated database without running processes.
     pub async fn new() -> Self {
         Self::with(Database::shared().await)
     }
 
-    /// The same with a PostgreSQL of its own, or `None` where that cannot be.
+    /// Same as `new`, with its own PostgreSQL; `None` if that is not possible.
     pub fn with_own_postgres() -> Option<Self> {
         own_server().map(Database::Own).map(Self::with)
     }
 
-    /// The same on a disk of so many megabytes, or `None` where that cannot be.
+    /// Same as `new`, with its own PostgreSQL on a disk of `megabytes`; `None` if that is not possible.
     pub fn with_postgres_on_a_disk_of(megabytes: u32) -> Option<Self> {
         let server = Server::start_on_a_disk_of(megabytes);
         if server.is_none() {
@@ -65,12 +65,12 @@ impl Installation {
         server.map(Database::Own).map(Self::with)
     }
 
-    /// A database without a schema.
+    /// Creates a database without a schema.
     pub async fn unmigrated() -> Self {
         Self::bare(Database::shared().await)
     }
 
-    /// The same with a PostgreSQL of its own, or `None` where that cannot be.
+    /// Same as `unmigrated`, with its own PostgreSQL; `None` if that is not possible.
     pub fn unmigrated_with_own_postgres() -> Option<Self> {
         own_server().map(Database::Own).map(Self::bare)
     }
@@ -94,7 +94,7 @@ impl Installation {
         }
     }
 
-    /// Brings the schema up to date.
+    /// Migrates the schema.
     pub fn migrate(&self) {
         let mut migrate = self.command("retort-api");
         migrate.arg("migrate");
@@ -106,12 +106,12 @@ impl Installation {
         self.environment.push((name.to_owned(), value.to_owned()));
     }
 
-    /// Takes the binaries of `folder` from now on.
+    /// Uses the binaries of `folder` from now on.
     pub fn use_binaries(&mut self, folder: PathBuf) {
         self.binaries = folder;
     }
 
-    /// The PostgreSQL that belongs to this installation alone.
+    /// Returns the PostgreSQL of this installation alone.
     pub fn postgres(&self) -> &Server {
         match &self.database {
             Database::Own(server) => server,
@@ -119,17 +119,17 @@ impl Installation {
         }
     }
 
-    /// Where its files are.
+    /// Returns the folder of the installation's files.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The database's address.
+    /// Returns the database's address.
     pub fn url(&self) -> String {
         self.database.url()
     }
 
-    /// A connection to the database.
+    /// Opens a connection to the database.
     pub async fn connection(&self) -> PgConnection {
         PgConnection::connect(&self.database.url()).await.expect("the database answers")
     }
@@ -153,7 +153,7 @@ impl Installation {
         self.begin_api_as(command)
     }
 
-    /// Starts the API by `command` and returns at once.
+    /// Starts the API with `command` and returns at once.
     pub fn begin_api_as(&mut self, command: Command) -> &mut Process {
         let process = self.start("api", command);
         self.api.insert(process)
@@ -168,17 +168,17 @@ impl Installation {
         self.workers.last_mut().expect("one was pushed")
     }
 
-    /// What `HTTP_ADDR` says.
+    /// Returns the value of `HTTP_ADDR`.
     pub fn address(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }
 
-    /// A caller without a token.
+    /// Returns a client without a token.
     pub fn anybody(&self) -> Caller {
         Caller::new(&format!("http://{}", self.address()), "")
     }
 
-    /// The answer of `/readyz` as soon as `is_it` finds in it what it looks for.
+    /// Polls `/readyz` until the answer satisfies `is_it`; returns the answer.
     pub async fn readiness(&self, is_it: impl Fn(&Value) -> bool) -> Value {
         let anybody = self.anybody();
         eventually("the API says how ready it is", async || {
@@ -189,7 +189,7 @@ impl Installation {
         .await
     }
 
-    /// Starts a worker, waits until it takes jobs, and gives its number.
+    /// Starts a worker, waits until it takes jobs, and returns its index.
     pub async fn start_worker(&mut self, role: Role, environment: &[(&str, &str)]) -> usize {
         let before = self.worker_names(role).await;
         let mut command = self.command("retort-worker");
@@ -204,7 +204,7 @@ impl Installation {
         self.workers.len() - 1
     }
 
-    /// An API and one worker of each role, ready.
+    /// Starts an API and one worker of each role, and waits until they are ready.
     pub async fn start_all(&mut self) {
         self.start_worker(Role::Sample, &[]).await;
         self.start_worker(Role::Search, &[]).await;
@@ -219,7 +219,7 @@ impl Installation {
         &mut self.workers[number]
     }
 
-    /// Ends the workers, after their jobs.
+    /// Stops the workers after their jobs.
     pub fn end_workers(&mut self) {
         for mut worker in self.workers.drain(..) {
             worker.terminate();
@@ -236,19 +236,19 @@ impl Installation {
         self.workers.clear();
     }
 
-    /// Fails unless every process that was started still runs.
+    /// Fails unless every started process still runs.
     pub fn must_live(&mut self) {
         for process in self.api.iter_mut().chain(&mut self.workers) {
             process.must_live();
         }
     }
 
-    /// Makes an account, logs it in by the command line, and calls the API with its token.
+    /// Creates an account, logs it in through the command line, and returns a client with its token.
     pub fn account(&self, name: &str) -> Caller {
         self.account_with(name, &[])
     }
 
-    /// The same for an account that `options` of `retort account add` make another.
+    /// Same as `account`, with extra `options` of `retort account add`.
     pub fn account_with(&self, name: &str, options: &[&str]) -> Caller {
         let email = format!("{name}@example.org");
         let mut add = self.retort_as(name);
@@ -257,7 +257,7 @@ impl Installation {
         self.logged_in(name)
     }
 
-    /// Logs in an account that there is, and calls the API with its token.
+    /// Logs in an existing account, and returns a client with its token.
     pub fn logged_in(&self, name: &str) -> Caller {
         let email = format!("{name}@example.org");
         let run = |arguments: &[&str]| {
@@ -269,7 +269,7 @@ impl Installation {
         Caller::new(&format!("http://{}", self.address()), run(&["token"]).trim())
     }
 
-    /// The command line where the account called `name` is logged in.
+    /// Builds a command line in which the account called `name` is logged in.
     pub fn retort_as(&self, name: &str) -> Command {
         let mut command = self.command("retort");
         command.arg("--data").arg(self.folder.path().join(name));
@@ -277,7 +277,7 @@ impl Installation {
         command
     }
 
-    /// Imports a catalogue in the columns of the demo catalogue.
+    /// Imports a catalogue with the columns of the demo catalogue.
     pub fn import_catalogue(&self, csv: &str) {
         let file = self.folder.path().join("catalogue.csv");
         std::fs::write(&file, csv).expect("a file can be written");
@@ -286,14 +286,14 @@ impl Installation {
         output(import);
     }
 
-    /// Runs the command line, which must succeed, and gives its data.
+    /// Runs the command line, which must succeed, and returns its output.
     pub fn retort(&self, arguments: &[&str]) -> String {
         let mut command = self.command("retort");
         command.args(arguments);
         output(command)
     }
 
-    /// Waits for a job of a queue that a worker has begun and not ended, and gives its id.
+    /// Waits until a worker runs a job of a queue; returns the job's id.
     pub async fn running_job(&self, role: Role) -> String {
         let mut connection = self.connection().await;
         eventually("a worker begins the job", async || {
@@ -305,7 +305,7 @@ impl Installation {
         .await
     }
 
-    /// Those that live or did a moment ago.
+    /// Returns the workers that are alive or were until a moment ago.
     async fn worker_names(&self, role: Role) -> Vec<String> {
         let mut connection = self.connection().await;
         sqlx::query_scalar("select name from live_workers where queue = $1")
@@ -315,11 +315,11 @@ impl Installation {
             .expect("the table is there")
     }
 
-    /// A binary of ours, told where the database is.
+    /// Builds a command for one of our binaries, with the database's address.
     pub fn command(&self, name: &str) -> Command {
         let mut command = binary_of(&self.binaries, name);
         command.env("DATABASE_URL", self.database.url());
-        // Making molecules ahead would take the cores from the other tests.
+        // Filling the reservoir would take cores from the other tests.
         command.env("RESERVOIR_SIZE", "0");
         command.env("CATALOGUE_FOLDER", self.folder.path().join("catalogue"));
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
@@ -341,7 +341,7 @@ fn own_server() -> Option<Server> {
     server
 }
 
-/// The request of a search that goes on for `seconds`: a large target, no early exit.
+/// Returns the request of a search that runs for `seconds`: a large target, no early exit.
 pub fn long_search(seconds: u32) -> Value {
     json!({
         // Imatinib.

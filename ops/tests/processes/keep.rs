@@ -1,4 +1,4 @@
-//! `ops/keep`, which starts again what ends, and the private PostgreSQL that it keeps.
+//! `ops/keep`, which restarts processes that end, and the private PostgreSQL under it.
 
 use std::process::{Command, Stdio};
 
@@ -9,7 +9,7 @@ use crate::{
     process::{Process, eventually, root, signal},
 };
 
-/// `ops/keep` with these arguments.
+/// Builds an `ops/keep` command with these arguments.
 pub fn keep(arguments: &[&str]) -> Command {
     let mut command = Command::new(root().join("ops/keep"));
     command.args(arguments).current_dir(root()).stdin(Stdio::null());
@@ -70,13 +70,13 @@ async fn a_private_postgresql_that_is_killed_is_back_and_ends_when_it_is_told() 
     let rows: i64 = sqlx::query_scalar("select count(*) from kept").fetch_one(&mut connection).await.unwrap();
 
     assert_eq!(rows, 0);
-    // The connection is open: who asks politely would wait for it.
+    // The connection is still open, and a graceful shutdown would wait for it.
     process.terminate();
     assert!(process.wait().success());
     assert_eq!(server.id(), None);
 }
 
-/// Runs the server of a cluster as `./ops/up` does.
+/// Runs a cluster's server as `./ops/up` does.
 pub fn keep_postgres(server: &Server, folder: &tempfile::TempDir) -> Process {
     let (data, port) = (server.data().display().to_string(), server.port().to_string());
     let script = root().join("ops/postgres").display().to_string();

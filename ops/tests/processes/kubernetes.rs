@@ -1,6 +1,8 @@
-//! The manifests of `ops/kubernetes`: as kustomize renders them, held against Kubernetes' schemas and against our own processes.
+//! Manifests of `ops/kubernetes`: rendered by kustomize, and checked against Kubernetes' schemas and our own
+//! processes.
 //!
-//! No cluster takes them here. KEDA's objects have no schema here either: their queries are asked of a real PostgreSQL.
+//! No cluster is available to apply them here. KEDA's objects have no schema here either; their queries run against a
+//! real PostgreSQL.
 
 use std::{collections::BTreeMap, process::Command};
 
@@ -15,7 +17,7 @@ use crate::{
     yaml::{documents, texts},
 };
 
-/// The manifests of a folder of `ops/kubernetes` as text, or `None` where no kubectl is there.
+/// Renders the manifests of a folder of `ops/kubernetes` as text; `None` if kubectl is not installed.
 fn rendered(folder: &str) -> Option<String> {
     let version = Command::new("kubectl").args(["kustomize", "--help"]).output();
     if !version.is_ok_and(|version| version.status.success()) {
@@ -35,7 +37,7 @@ fn of_kind<'a>(manifests: &'a [Value], kind: &'a str) -> impl Iterator<Item = &'
     manifests.iter().filter(move |manifest| manifest["kind"] == kind)
 }
 
-/// What has a template of pods.
+/// Returns the manifests with a pod template.
 fn workloads(manifests: &[Value]) -> Vec<&Value> {
     of_kind(manifests, "Deployment").chain(of_kind(manifests, "Job")).collect()
 }
@@ -50,7 +52,7 @@ fn container(workload: &Value) -> &Value {
     &containers[0]
 }
 
-/// What a container is told in plain words, by the ConfigMap and by itself.
+/// Returns the plain-text variables of a container, from the ConfigMap and its own list.
 fn variables<'a>(manifests: &'a [Value], container: &'a Value) -> BTreeMap<&'a str, &'a str> {
     let of_map = texts_of_map(manifests, container);
     let own = container["env"].as_array().into_iter().flatten();
@@ -84,7 +86,7 @@ fn the_manifests_are_what_kubernetes_takes() {
     validate.args(["-m", "kubernetes_validate", "--strict", "--no-warn"]).arg(file);
     let found = output(validate);
 
-    // All but KEDA's own, of which it has no schema.
+    // All objects except KEDA's, for which there is no schema.
     let all = rendered.lines().filter(|line| line.starts_with("kind: ")).count();
     assert_eq!(found.matches(" passed for resource ").count(), all - 2, "{found}");
 }
@@ -171,7 +173,7 @@ fn what_is_chosen_by_labels_and_ports_is_there() {
     for deployment in &deployments {
         assert_eq!(chosen(&deployment["spec"]["selector"]["matchLabels"]).len(), 1);
     }
-    // Who is scaled has no number of its own, which every `apply` would bring back.
+    // A scaled deployment sets no replica count, because every `apply` would restore it.
     for scaled in of_kind(&manifests, "ScaledObject") {
         let target = &scaled["spec"]["scaleTargetRef"]["name"];
         let target = deployments.iter().find(|deployment| deployment["metadata"]["name"] == *target).unwrap();
@@ -185,7 +187,7 @@ async fn every_probe_is_answered() {
     let mut installation = Installation::new().await;
     installation.start_api().await;
     let mut metrics = Vec::new();
-    // The API's come first: it is in service before any worker lives.
+    // The API's deployment comes first: it serves before any worker is alive.
     let mut deployments: Vec<&Value> = of_kind(&manifests, "Deployment").collect();
     deployments.sort_by_key(|deployment| deployment["metadata"]["name"] != "retort-api");
 
@@ -256,7 +258,7 @@ async fn workers_are_scaled_by_the_jobs_and_the_wait_of_their_queue() {
     };
     assert_eq!(jobs_of_samples, ("retort-sampler", "AverageValue", 0.0));
     assert_eq!(wait_of_samples, ("retort-sampler", "Value", 0.0));
-    // Three jobs, of which a worker does two at a time.
+    // Three jobs; a worker does two at a time.
     assert_eq!(jobs, ("retort-searcher", "AverageValue", 1.5));
     assert_eq!((name, kind), ("retort-searcher", "Value"));
     assert!((30.0..50.0).contains(&seconds), "{seconds}");

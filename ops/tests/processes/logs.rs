@@ -1,4 +1,4 @@
-//! `ops/rotate`, which keeps logs small while others write to them.
+//! `ops/rotate`, which keeps log files small while processes write to them.
 
 use std::{
     fs::{self, File},
@@ -18,7 +18,7 @@ async fn a_log_that_grows_is_put_aside_while_it_is_written_to_and_nothing_of_it_
     command.args(["--every", "0.05"]).arg(&log).env("LOG_MB", "1").stdin(Stdio::null());
     let mut rotate = Process::start("rotate", command, folder.path().join("rotate.log"));
 
-    // Seven times more than a megabyte: the oldest goes.
+    // Seven times more than a megabyte, so the oldest file is deleted.
     let part = |number: u32| format!("part {number} {}\n", "x".repeat(80)).repeat(13_000);
     for number in 0..7 {
         writer.write_all(part(number).as_bytes()).unwrap();

@@ -1,4 +1,4 @@
-//! Looks, end to end: molecules told of by a real searcher, with the model that ships, beside searches that are waited for.
+//! Bulk queries, end to end: a real searcher answers them with the model that ships, beside interactive searches.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ async fn looks_tell_of_molecules_what_searches_find_of_them() {
     let wanted = json!({ "smiles": [TARGET, "CCO", "CC1"], "max_seconds": 1 });
     let made = items(&caller, "synthesizability", &wanted).await;
 
-    // The last step of the search's route is among the expansions, with what the search says of it.
+    // The last step of the search's route is among the expansions, with the same data.
     let backbones = search["route_hierarchy"].as_object().unwrap().values().next().unwrap();
     let route = &backbones.as_object().unwrap().values().next().unwrap()[0][0];
     let names: BTreeMap<&str, &str> = route["nodes"]
@@ -71,7 +71,7 @@ async fn looks_tell_of_molecules_what_searches_find_of_them() {
 async fn a_long_call_stands_aside_for_a_search_and_what_it_did_is_not_lost() {
     let mut installation = Installation::new().await;
     installation.import_catalogue(CATALOGUE);
-    // The whole call has three seconds, of which a search takes the most.
+    // The whole call has three seconds, most of which the search takes.
     installation.set("MAX_SECONDS_LIMIT", "3");
     installation.start_worker(Role::Search, &[("RETORT_THREADS", "1")]).await;
     installation.start_api().await;
@@ -125,6 +125,6 @@ async fn the_catalogue_is_searched_by_structure_similarity_substructure_and_numb
     );
     assert_eq!((acids, more), (vec!["O=C(O)CCl".to_owned()], false));
     assert_eq!((first.len(), is_cut), (1, true));
-    // What every laboratory has is numbered by its name.
+    // The catalogue number of a common laboratory chemical is its name.
     assert_eq!((numbered, &entries[0]["similarity"]), (vec!["CCO".to_owned()], &Value::Null));
 }

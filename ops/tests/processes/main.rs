@@ -1,8 +1,7 @@
 //! Tests of whole installations: real processes, a real PostgreSQL, a real network.
 //!
-//! They need the binaries of the workspace in release mode beside each other and TEST_DATABASE_URL;
-//! `./ops/test` provides both. Nothing here asserts how long something takes: time-outs are generous
-//! and only end what would never end.
+//! They need the workspace's release binaries in one folder, and TEST_DATABASE_URL; `./ops/test` provides both. No
+//! test asserts how long something takes: time-outs are generous, and end only what would never end.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up its stage has failed")]
 #![allow(clippy::print_stdout, reason = "a skipped test and the logs of a failed one are worth a line")]

@@ -1,4 +1,4 @@
-//! What Prometheus finds, held against what dashboards, rules and the documentation say of it.
+//! Prometheus metrics, compared with the dashboards, the rules and the documentation.
 
 use std::{collections::BTreeSet, fs, process::Command, time::Instant};
 
@@ -12,18 +12,18 @@ use crate::{
     searches::{CATALOGUE, TARGET},
 };
 
-/// Where the dashboards and rules are, from the repository's root.
+/// Folder of the dashboards and rules, from the repository's root.
 const DASHBOARDS: &str = "ops/dashboards";
 
-/// What every process of the service shows besides its own.
+/// Processes that Prometheus scrapes, with their roles.
 const SCRAPED: [(&str, Option<Role>); 3] =
     [("retort-api", None), ("retort-sampler", Some(Role::Sample)), ("retort-searcher", Some(Role::Search))];
 
-/// An installation whose processes Prometheus may ask, and their ports.
+/// Starts an installation whose processes serve metrics; returns it with their ports.
 async fn installation() -> (Installation, Vec<u16>) {
     let mut installation = Installation::new().await;
     installation.import_catalogue(CATALOGUE);
-    // One account alone is refused something.
+    // The limit refuses something to a single account.
     installation.set("JOBS_IN_FLIGHT", "2");
     let mut ports = Vec::new();
     for (_, role) in SCRAPED {
@@ -32,7 +32,7 @@ async fn installation() -> (Installation, Vec<u16>) {
         match role {
             None => installation.start_api().await,
             Some(Role::Sample) => {
-                // Something is put into the reservoir, and found there.
+                // The reservoir is filled and then drawn from.
                 installation.start_worker(Role::Sample, &[("RESERVOIR_SIZE", "1000")]).await;
             }
             Some(Role::Search) => {
@@ -44,7 +44,7 @@ async fn installation() -> (Installation, Vec<u16>) {
     (installation, ports)
 }
 
-/// A little of everything.
+/// Sends a few requests of every kind.
 async fn ask(caller: &Caller) {
     let sample = |body: Value| async move {
         let _ = caller.post("/generator/v1/samples", &body).await;
@@ -62,21 +62,21 @@ async fn ask(caller: &Caller) {
     tokio::join!(search(long.clone()), search(long.clone()), search(long));
 }
 
-/// The figures that a process shows, in Prometheus' text format.
+/// Returns the metrics of a process in Prometheus' text format.
 async fn shown(port: u16) -> String {
     let answer = reqwest::get(format!("http://127.0.0.1:{port}/metrics")).await.unwrap();
     assert_eq!(answer.headers()["content-type"], "text/plain; version=0.0.4");
     answer.text().await.unwrap()
 }
 
-/// The names and types of the metrics in a text.
+/// Returns the names and types of the metrics in a text.
 fn described(text: &str) -> BTreeSet<(String, String)> {
     let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
     let ours = types.filter(|(name, _)| *name != "target_info");
     ours.map(|(name, kind)| (name.to_owned(), kind.to_owned())).collect()
 }
 
-/// The names and types in the table of the documentation.
+/// Returns the names and types in the documentation's table.
 fn documented() -> BTreeSet<(String, String)> {
     let page = fs::read_to_string(root().join(DASHBOARDS).join("README.md")).unwrap();
     let cells = |line: &str| {
@@ -103,7 +103,7 @@ async fn what_is_shown_is_what_is_documented() {
         }
     }
 
-    // Nothing of one caller tells figures apart.
+    // No metric label identifies a caller.
     for port in ports {
         let text = shown(port).await;
         assert!(!text.contains("acc_") && !text.contains(TARGET), "{text}");
@@ -131,7 +131,7 @@ fn every_rule_is_one_that_prometheus_takes_and_names_a_section_of_the_runbook() 
     output(check);
 }
 
-/// A heading's anchor, as forges make it.
+/// Returns a heading's anchor, as code hosts generate it.
 fn anchor(heading: &str) -> String {
     let kept = heading.to_lowercase().replace(' ', "-");
     kept.chars().filter(|sign| sign.is_alphanumeric() || *sign == '-').collect()
@@ -162,7 +162,7 @@ async fn no_panel_of_a_dashboard_and_no_rule_asks_for_what_is_not_there() {
         empty = still;
     }
 
-    // The rules have been looked at, and none of them failed.
+    // All rules were evaluated, and none failed.
     let rules = prometheus.api("rules", &[]).await;
     let rules: Vec<&Value> = rules["groups"]
         .as_array()
@@ -173,12 +173,12 @@ async fn no_panel_of_a_dashboard_and_no_rule_asks_for_what_is_not_there() {
     assert!(rules.len() > 10);
     for rule in rules {
         assert_eq!(rule["health"], "ok", "{rule}");
-        // What would be wrong if it lasted may be so for a moment.
+        // A condition that is a fault only if it lasts may hold for a moment.
         assert_ne!(rule["state"], "firing", "nothing is wrong: {rule}");
     }
 }
 
-/// Each panel's queries, with the interval that a page would put in.
+/// Returns the panels' queries, with an interval inserted as by the dashboard.
 fn queries() -> Vec<String> {
     let mut queries = Vec::new();
     for entry in fs::read_dir(root().join(DASHBOARDS)).unwrap() {
@@ -197,7 +197,7 @@ fn queries() -> Vec<String> {
     queries
 }
 
-/// A Prometheus that asks an installation every second.
+/// A Prometheus that scrapes an installation every second.
 struct Prometheus {
     port: u16,
     _process: Process,
@@ -230,7 +230,7 @@ impl Prometheus {
         Self { port, _process: Process::start("prometheus", command, folder.join("log")) }
     }
 
-    /// The figures that a query finds now; what is no number is none.
+    /// Evaluates a query now; values that are no number are left out.
     async fn ask(&self, query: &str) -> Vec<f64> {
         let data = self.api("query", &[("query", query)]).await;
         let found = data["result"].as_array().cloned().unwrap_or_default();

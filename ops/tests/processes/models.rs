@@ -1,4 +1,4 @@
-//! Models that come and go while samplers run.
+//! Models that are added and removed while samplers run.
 
 use std::{fs, path::Path};
 
@@ -18,7 +18,7 @@ fn ours(path: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path).to_str().unwrap().to_owned()
 }
 
-/// A folder with a copy of the small model that ships.
+/// Creates a folder with a copy of the small shipped model.
 fn one_model() -> tempfile::TempDir {
     let models = tempfile::tempdir().unwrap();
     let shipped = models.path().join("leadlike_gru");
@@ -30,7 +30,7 @@ fn one_model() -> tempfile::TempDir {
     models
 }
 
-/// An installation whose sampler serves the packs of a folder.
+/// Starts an installation whose sampler serves the packs of a folder.
 async fn sampling_from(models: &Path) -> (Installation, Caller) {
     let mut installation = Installation::new().await;
     installation.set("MODELS_DIR", models.to_str().unwrap());

@@ -1,4 +1,4 @@
-//! A database that is not there: at the start, for long, or for good.
+//! Database outages: at the start, long ones, and permanent ones.
 
 use reqwest::StatusCode;
 use serde_json::json;
@@ -88,7 +88,7 @@ async fn what_waiting_does_not_mend_ends_a_process_with_its_reason() {
     }
 }
 
-/// The outage is longer than five starts that fail: as many ended the installation for good.
+/// The outage outlasts five failed starts; that many used to end the installation for good.
 #[tokio::test(flavor = "multi_thread")]
 async fn issue_16_an_installation_comes_back_by_itself_after_an_outage_in_which_its_api_died() {
     let Some(mut installation) = Installation::with_own_postgres() else { return };
@@ -110,7 +110,7 @@ async fn issue_16_an_installation_comes_back_by_itself_after_an_outage_in_which_
         let api = installation.api();
         let next = eventually("the API is started again", async || {
             api.must_live();
-            // Right after its start it is still a copy of its keeper.
+            // Right after its start, the child is still a copy of its keeper.
             api.children().into_iter().find(|id| *id != last && is_api(*id))
         })
         .await;

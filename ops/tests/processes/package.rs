@@ -1,4 +1,4 @@
-//! Releases: archives of `ops/package`, brought up where nothing of a build is, upgraded, rolled back, refused.
+//! Releases: archives of `ops/package`, started where there is no build, upgraded, rolled back, refused.
 
 use std::{
     fs,
@@ -17,10 +17,10 @@ use crate::{
 
 const SAMPLES: &str = "/generator/v1/samples";
 
-/// The path of a machine where nothing was installed by hand.
+/// `PATH` of a machine without manually installed programs.
 const PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// A release of the programs in a folder, made in `out`: its archive, or `None` where a tool is missing.
+/// Packages the programs in a folder as a release in `out`; returns its archive, or `None` if a tool is missing.
 pub fn package(programs: &Path, version: &str, out: &Path) -> Option<PathBuf> {
     if !["git", "objcopy", "python3", "zstd"].into_iter().all(is_installed) {
         return None;
@@ -32,7 +32,7 @@ pub fn package(programs: &Path, version: &str, out: &Path) -> Option<PathBuf> {
     Some(out.join(format!("retort-{version}-{}.tar.zst", std::env::consts::ARCH)))
 }
 
-/// An archive, unpacked beside itself.
+/// Unpacks an archive beside itself.
 pub fn unpack(archive: &Path) -> PathBuf {
     output(tar(archive));
     archive.with_extension("").with_extension("")
@@ -44,7 +44,7 @@ fn tar(archive: &Path) -> Command {
     tar
 }
 
-/// `./up` of a release, in an environment that says nothing.
+/// Builds `./up` of a release, with an empty environment.
 fn up(release: &Path, data: &Path, options: &[&str]) -> Command {
     let mut up = Command::new(release.join("up"));
     up.arg("--data").arg(data).args(options).stdin(Stdio::null());
@@ -60,7 +60,7 @@ fn has_postgres() -> bool {
     found
 }
 
-/// Succeeds where this process may make file systems of its own.
+/// Returns true if this process may mount file systems.
 fn can_mount() -> bool {
     let mut probe = Command::new("unshare");
     probe.args(["--mount", "--pid", "--fork", "mount", "-t", "proc", "proc", "/proc"]);
@@ -71,8 +71,9 @@ fn can_mount() -> bool {
     can
 }
 
-/// Brings a release up as a user without rights, in a root with nothing but the system, the release and an empty data folder; plans a
-/// route, and brings it down. $0 is the release, $1 an empty folder, $2 a port, $3 the repository.
+/// Script that starts a release as an unprivileged user, in a root with only the system, the release and an empty
+/// data folder; it plans a route and stops the release. $0 is the release, $1 an empty folder, $2 a port, $3 the
+/// repository.
 const BARE_MACHINE: &str = r#"set -euo pipefail
 PATH=/usr/local/bin:$PATH
 for tool in cargo rustc cc gcc make pkg-config; do
@@ -129,7 +130,7 @@ fn a_release_plans_a_route_where_there_is_neither_a_checkout_nor_a_compiler_nor_
     assert!(named("proptest").is_none(), "tests are no part of a release");
 }
 
-/// An installation that a release brought up; dropping it brings it down.
+/// Installation that a release started; dropping it stops the installation.
 struct Up<'a> {
     release: &'a Path,
     data: &'a Path,
@@ -143,7 +144,7 @@ impl<'a> Up<'a> {
         Self { release, data, address: format!("http://127.0.0.1:{port}") }
     }
 
-    /// The demo account.
+    /// Returns a client of the demo account.
     fn caller(&self) -> Caller {
         let mut token = Command::new(self.data.join("bin/retort"));
         token.arg("token").env_clear().env("PATH", PATH);
@@ -185,7 +186,7 @@ async fn an_upgrade_by_archive_keeps_all_data_and_can_be_rolled_back() {
     assert_eq!(fs::read_to_string(data.join("version")).unwrap(), "0.0.9\n");
 }
 
-/// The one line with which a command refuses to work.
+/// Runs a command that must refuse; returns its single-line message.
 fn refusal(mut command: Command) -> String {
     let refused = command.output().unwrap();
     let words = String::from_utf8(refused.stderr).unwrap();
@@ -194,7 +195,7 @@ fn refusal(mut command: Command) -> String {
     words
 }
 
-/// A release of programs that nobody starts.
+/// Packages a release whose programs are never started.
 fn empty_release(folder: &TempDir) -> Option<PathBuf> {
     let programs = folder.path().join("programs");
     fs::create_dir(&programs).unwrap();
@@ -245,7 +246,8 @@ fn what_cannot_work_is_refused_in_one_line_before_anything_is_changed() {
     assert_eq!(fs::read_dir(&data).unwrap().count(), 1);
 }
 
-/// A machine without PostgreSQL and sudo, for a user without rights: $0 is a command, $1 what /etc/os-release says.
+/// Script that simulates a machine without PostgreSQL and sudo, for an unprivileged user: $0 is a command, $1 the
+/// contents of /etc/os-release.
 const POOR_MACHINE: &str = r#"set -euo pipefail
 for folder in /usr/lib/postgresql /usr/pgsql-*; do [ ! -d "$folder" ] || mount -t tmpfs tmpfs "$folder"; done
 for tool in initdb sudo; do

@@ -1,7 +1,8 @@
-//! The public Python client of this API family, the package `pendingai`, unmodified but for its address: the test that nobody here wrote.
+//! The public Python client of this API family, the package `pendingai`, unmodified except for its address: a test
+//! that was not written for this project.
 //!
-//! Its releases are looked for in the folders that `PENDINGAI` names, separated by colons, each one that `pip install --target` made.
-//! A token is ours, and has none of the claims that its operator's have, which alone its own login reads.
+//! `PENDINGAI` names the folders of its releases, separated by colons, each made by `pip install --target`. The
+//! tokens are ours. They lack the claims of the operator's own tokens, which only the client's own login reads.
 
 use std::{
     path::{Path, PathBuf},
@@ -15,7 +16,7 @@ use crate::{
     searches::{CATALOGUE, TARGET},
 };
 
-/// The folders that hold releases.
+/// Returns the folders that hold releases.
 fn releases() -> Vec<PathBuf> {
     let folders = std::env::var("PENDINGAI").unwrap_or_default();
     let folders: Vec<PathBuf> =
@@ -26,7 +27,7 @@ fn releases() -> Vec<PathBuf> {
     folders
 }
 
-/// An installation as these clients want one.
+/// Starts an installation with the settings that these clients need.
 async fn installation(roles: &[Role]) -> Installation {
     let mut installation = Installation::new().await;
     installation.set("GZIP_BODY", "standard");
@@ -39,14 +40,14 @@ async fn installation(roles: &[Role]) -> Installation {
     installation
 }
 
-/// A script beside this file, run with a release of the package.
+/// Builds a run of a script in this folder with a release of the package.
 fn python(script: &str, release: &Path, installation: &Installation, caller: &Caller) -> Command {
     let mut python = Command::new("python3");
     python
         .arg(root().join("ops/tests/processes/pendingai").join(script))
         .env("PYTHONPATH", release)
         .env("PYTHONDONTWRITEBYTECODE", "1")
-        // It keeps its session at home.
+        // The client keeps its session in the home folder.
         .env("HOME", installation.folder())
         .env("RETORT_URL", format!("http://{}/", installation.address()))
         .env("RETORT_TOKEN", caller.token());
@@ -84,7 +85,7 @@ async fn the_command_line_of_the_public_client_works_unmodified() {
     for release in releases {
         let run = |arguments: &[&str]| {
             let mut command = python("command.py", &release, &installation, &caller);
-            // It asks the package index for a newer release of itself whenever it starts, and does without an answer.
+            // At every start the client asks the package index for a newer release; it works without an answer.
             command
                 .env("HTTPS_PROXY", "http://127.0.0.1:9")
                 .env("NO_PROXY", "127.0.0.1")

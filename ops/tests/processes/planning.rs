@@ -1,5 +1,5 @@
-//! `retort plan` and `retort batch` as a person uses them: files of targets, batches, the report, and what a script learns from the exit
-//! status.
+//! `retort plan` and `retort batch` as users run them: files of targets, batches, the report, and the exit statuses
+//! for scripts.
 
 use std::{
     io::Write as _,
@@ -13,7 +13,7 @@ use crate::{
     searches::{CATALOGUE, TARGET},
 };
 
-/// What nothing leads to where not even what every laboratory has may be used.
+/// Target without a route if common laboratory chemicals are excluded.
 const HOPELESS: &str = "CC(=O)Oc1ccccc1C(=O)O";
 
 async fn installation() -> Installation {
@@ -25,7 +25,7 @@ async fn installation() -> Installation {
     installation
 }
 
-/// `retort` with these arguments, and this on its standard input.
+/// Runs `retort` with these arguments and this standard input.
 fn retort(installation: &Installation, arguments: &[&str], input: &str) -> Output {
     let mut command: Command = installation.retort_as("owner");
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -38,7 +38,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// Rows of a table by the names of its columns.
+/// Returns the rows of a table, keyed by column name.
 fn rows(table: &[u8]) -> Vec<Value> {
     let mut reader = csv::Reader::from_reader(table);
     let names = reader.headers().unwrap().clone();

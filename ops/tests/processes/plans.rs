@@ -1,5 +1,5 @@
-//! Searches that nobody waits for, end to end: made by real searchers, whatever dies meanwhile, and after everything that somebody waits
-//! for.
+//! Background searches, end to end: real searchers run them, even if processes die meanwhile, and only after all
+//! interactive work.
 
 use std::collections::BTreeSet;
 
@@ -16,14 +16,14 @@ use crate::{
 const PLANS: &str = "/synth-batches/v1/plans";
 const BATCHES: &str = "/synth-batches/v1/batches";
 
-/// Stores a plan and gives its id.
+/// Stores a plan and returns its id.
 async fn plan(caller: &Caller, parameters: &Value) -> String {
     let answer = caller.post(PLANS, &json!({ "parameters": parameters })).await;
     assert_eq!(answer.status(), 201);
     answer.json::<Value>().await.unwrap()["id"].as_str().unwrap().to_owned()
 }
 
-/// The plan as soon as it stands so.
+/// Waits until the plan has `status`; returns the plan.
 async fn standing(caller: &Caller, id: &str, status: &str) -> Value {
     eventually(&format!("the plan is {status}"), async || {
         let plan = caller.read(&format!("{PLANS}/{id}")).await;
@@ -79,7 +79,7 @@ async fn a_plan_outlives_every_process_that_is_killed_while_it_is_made() {
 async fn a_plan_stands_aside_while_somebody_waits_for_a_search_and_loses_nothing_of_its_time() {
     let mut installation = Installation::new().await;
     installation.import_catalogue(CATALOGUE);
-    // On one core both would have half of it.
+    // On a single core, each of the two searches would get half of it.
     installation.start_worker(Role::Search, &[("RETORT_THREADS", "1")]).await;
     installation.start_api().await;
     let caller = installation.account("owner");
@@ -94,7 +94,7 @@ async fn a_plan_stands_aside_while_somebody_waits_for_a_search_and_loses_nothing
     let stages = ["tree_search_elapsed", "routes_extracted_elapsed", "routes_validated_elapsed"];
     let own: f64 = stages.map(seconds).iter().sum();
     assert!(seconds("total_elapsed") - own > 3.0, "it stood aside: {metadata}");
-    // A search for all routes keeps a quarter of it for reading them, of which there are none.
+    // A search for all routes reserves a quarter of its time for extracting routes; here there are none.
     assert!(own > 7.0, "it had the time that it asked for: {metadata}");
 }
 

@@ -22,17 +22,17 @@ use crate::{
 const SEARCH: &str = "/synth/v1/treesearch";
 const SAMPLES: &str = "/generator/v1/samples";
 
-/// The first version that keeps prepared statements apart in transaction mode.
+/// First version of PgBouncer that keeps prepared statements apart in transaction mode.
 const LEAST: (u32, u32) = (1, 21);
 
-/// A PgBouncer before the server of TEST_DATABASE_URL.
+/// A PgBouncer in front of the server of TEST_DATABASE_URL.
 struct Pooler {
     folder: PathBuf,
     port: u16,
 }
 
 impl Pooler {
-    /// Its settings, or `None` where no PgBouncer is installed that is new enough.
+    /// Prepares the settings; `None` if no PgBouncer is installed or it is too old.
     fn before(url: &str, folder: &Path) -> Option<Self> {
         let version = Command::new("pgbouncer").arg("--version").output();
         let version =
@@ -50,14 +50,14 @@ impl Pooler {
         for (folder, mode) in [(folder.parent().unwrap(), 0o755), (&folder, 0o777)] {
             fs::set_permissions(folder, fs::Permissions::from_mode(mode)).unwrap();
         }
-        // The documented settings, at other addresses and for a server that asks for no password.
+        // The documented settings, with other addresses and a server that needs no password.
         let settings = fs::read_to_string(root().join("ops/pgbouncer.ini")).unwrap();
         let server = format!("* = host={} port={}", options.get_host(), options.get_port());
         let settings = settings
             .replace("retort = host=127.0.0.1 port=5432 dbname=retort", &server)
             .replace("6432", &port.to_string())
             .replace("scram-sha-256", "trust")
-            // Fewer than the processes make use of.
+            // Fewer connections than the processes use.
             .replace("default_pool_size = 20", "default_pool_size = 4")
             .replace("/etc/pgbouncer/userlist.txt", &folder.join("users").display().to_string());
         fs::write(folder.join("pgbouncer.ini"), format!("{settings}unix_socket_dir =\n")).unwrap();
@@ -65,7 +65,7 @@ impl Pooler {
         Some(Self { folder, port })
     }
 
-    /// Its address of the database at `url`.
+    /// Returns the pooler's address for the database at `url`.
     fn url(&self, url: &str) -> String {
         let options: PgConnectOptions = url.parse().unwrap();
         let (user, database) = (options.get_username(), options.get_database().unwrap());
@@ -95,7 +95,8 @@ async fn an_installation_works_behind_pgbouncer_in_transaction_mode() {
     let search = json!({ "search_smiles": "CCO", "max_depth": 1, "max_seconds": 1 });
 
     let sample = caller.create(SAMPLES, &json!({ "size": 3 })).await;
-    // More at once than the pooler has connections, so that every statement comes to some that others prepared.
+    // More concurrent requests than the pooler has connections, so statements run on connections where other clients
+    // prepared theirs.
     let mut several = JoinSet::new();
     for _ in 0..12 {
         let (caller, sample) = (caller.clone(), sample.clone());
@@ -107,12 +108,12 @@ async fn an_installation_works_behind_pgbouncer_in_transaction_mode() {
     }
     several.join_all().await;
     caller.create(SEARCH, &search).await;
-    // What it is told of comes by the listener.
+    // Its progress events arrive through the listener.
     let events = Reader::of(caller.request(Method::POST, SEARCH).json(&search)).await.rest().await;
     assert_eq!(events.last().unwrap().1, "answer", "{events:?}");
 
-    // Who hears does so past the pooler: the API of jobs and accounts, the sampler of samples and orders, the searcher of
-    // searches, plans, looks and the catalogue.
+    // Listeners bypass the pooler: the API listens for jobs and accounts, the sampler for samples and asynchronous
+    // samples, the searcher for searches, plans, bulk queries and the catalogue.
     let mut connection = PgConnection::connect(&direct).await.unwrap();
     let listening: i64 = sqlx::query_scalar(
         "select count(*) from pg_stat_activity where datname = current_database() and query ilike 'listen%'",
@@ -143,7 +144,7 @@ async fn an_installation_works_behind_pgbouncer_in_transaction_mode() {
     bouncer.kill();
     bouncer = pooler.start();
     for (path, body) in [(SAMPLES, json!({ "size": 3 })), (SEARCH, search)] {
-        // Connections that it had are found broken one by one.
+        // Connections of the old pooler are found broken one by one.
         eventually("the installation works again", async || {
             let answer = caller.post(path, &body).await;
             (answer.status() == StatusCode::OK).then_some(())
@@ -169,7 +170,7 @@ async fn who_may_open_more_connections_than_there_is_room_for_says_so() {
     assert!(log.contains(told), "{log}");
     assert!(found.contains(&format!("FAULT  connections: {told}")), "{found}");
 
-    // Behind a pooler the server sees those alone that listen.
+    // Behind a pooler, only the listeners' connections reach the server directly.
     installation.set("DATABASE_DIRECT_URL", &format!("{}?sslmode=disable", installation.url()));
     installation.api().kill();
     installation.start_api().await;

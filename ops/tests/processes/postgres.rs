@@ -1,4 +1,4 @@
-//! Databases: one of our own in the shared PostgreSQL, or a whole PostgreSQL for tests that break it.
+//! Databases: a database in the shared PostgreSQL, or a separate PostgreSQL for tests that break it.
 
 use std::{
     fs,
@@ -14,19 +14,19 @@ use crate::process::{free_port, output};
 /// A database for one test.
 #[derive(Debug)]
 pub enum Database {
-    /// In the server of TEST_DATABASE_URL.
+    /// A database in the server of TEST_DATABASE_URL.
     Shared(scratch::Database),
-    /// A server of its own.
+    /// A separate server.
     Own(Server),
 }
 
 impl Database {
-    /// An empty database in the server of TEST_DATABASE_URL.
+    /// Creates an empty database in the server of TEST_DATABASE_URL.
     pub async fn shared() -> Self {
         Self::Shared(scratch::Database::empty().await)
     }
 
-    /// The address that processes get as DATABASE_URL.
+    /// Returns the address that processes get as DATABASE_URL.
     pub fn url(&self) -> String {
         match self {
             Self::Shared(database) => database.url(),
@@ -45,12 +45,12 @@ pub struct Server {
 }
 
 impl Server {
-    /// A new server, running, or `None` where PostgreSQL's programs are not installed.
+    /// Creates and starts a server; `None` if PostgreSQL's programs are not installed.
     pub fn start_new() -> Option<Self> {
         Self::start_on(None, tempfile::tempdir().expect("a folder can be made"))
     }
 
-    /// The same on a disk of so many megabytes, or `None` where that cannot be either.
+    /// Same as `start_new`, on a disk of `megabytes`; `None` if that is not possible either.
     pub fn start_on_a_disk_of(megabytes: u32) -> Option<Self> {
         let folder = tempfile::tempdir().expect("a folder can be made");
         Self::start_on(Some(Volume::mount(folder.path(), megabytes)?), folder)
@@ -84,9 +84,9 @@ impl Server {
         Some(server)
     }
 
-    /// Starts it; the port stays the same.
+    /// Starts the server; the port stays the same.
     pub fn start(&self) {
-        // fsync stays on: what a crash leaves behind is what some tests are about.
+        // fsync stays on, because some tests are about the state after a crash.
         let options = format!(
             "-p {} -k {} -c listen_addresses=127.0.0.1 -c max_connections=100",
             self.port,
@@ -95,19 +95,19 @@ impl Server {
         let log = self.data().join("server.log");
         let mut start = self.program("pg_ctl");
         start.arg("-D").arg(self.data()).arg("-l").arg(log).args(["-w", "-t", "60", "-o", &options, "start"]);
-        // The server keeps what it inherits open; a pipe of ours would never end.
+        // The server keeps inherited files open, so reading a pipe of ours would never end.
         start.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
         let status = start.status().expect("pg_ctl runs");
         let log = fs::read_to_string(self.data().join("server.log")).unwrap_or_default();
         assert!(status.success(), "PostgreSQL does not start:\n{log}");
     }
 
-    /// Stops it, clients or not.
+    /// Stops the server even if clients are connected.
     pub fn stop(&self) {
         self.end("fast");
     }
 
-    /// Ends it as a crash does: nothing is written any more.
+    /// Ends the server like a crash: nothing more is written.
     pub fn crash(&self) {
         self.end("immediate");
     }
@@ -118,27 +118,27 @@ impl Server {
         output(stop);
     }
 
-    /// The disk that is its alone.
+    /// Returns the server's own disk.
     pub fn volume(&self) -> &Volume {
         self.volume.as_ref().expect("this server has a disk of its own")
     }
 
-    /// Where the cluster is.
+    /// Returns the cluster's data folder.
     pub fn data(&self) -> PathBuf {
         self.folder.path().join("data")
     }
 
-    /// The port that it listens on.
+    /// Returns the port.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// The number of the server's first process, if it runs.
+    /// Returns the process id of the server's first process, if it runs.
     pub fn id(&self) -> Option<u32> {
         fs::read_to_string(self.data().join("postmaster.pid")).ok()?.lines().next()?.trim().parse().ok()
     }
 
-    /// From the next start on, those who name `role` have to know its password.
+    /// Requires a password for connections as `role`, from the next start on.
     pub fn demand_password_of(&self, role: &str) {
         let rules = self.data().join("pg_hba.conf");
         let others = fs::read_to_string(&rules).expect("a cluster has rules");
@@ -146,7 +146,7 @@ impl Server {
             .expect("rules can be written");
     }
 
-    /// One of PostgreSQL's programs; PostgreSQL refuses to run as root.
+    /// Builds a command for one of PostgreSQL's programs, as another user, because PostgreSQL refuses to run as root.
     pub fn program(&self, name: &str) -> Command {
         let program = self.bin.join(name);
         let mut command = if is_root() {
@@ -176,7 +176,7 @@ pub struct Volume {
 }
 
 impl Volume {
-    /// Mounts one at `path`; `None` where this process may not.
+    /// Mounts a volume at `path`; `None` if this process may not mount.
     fn mount(path: &Path, megabytes: u32) -> Option<Self> {
         let mut mount = Command::new("mount");
         mount.args(["-t", "tmpfs", "-o", &format!("size={megabytes}m,mode=755"), "tmpfs"]).arg(path);
@@ -184,7 +184,7 @@ impl Volume {
         mounted.is_ok_and(|status| status.success()).then(|| Self { path: path.to_owned() })
     }
 
-    /// Fills it but for so many kilobytes, until [`Volume::give_space`].
+    /// Fills the volume except for `kilobytes`, until [`Volume::give_space`].
     pub fn fill_but(&self, kilobytes: u64) {
         let mut df = Command::new("df");
         df.args(["--output=avail", "--block-size=1K"]).arg(&self.path);
@@ -194,7 +194,7 @@ impl Volume {
         fs::write(self.ballast(), ballast).expect("there is as much room");
     }
 
-    /// Takes back what fills it.
+    /// Removes the filling.
     pub fn give_space(&self) {
         fs::remove_file(self.ballast()).expect("it was filled");
     }
@@ -206,12 +206,12 @@ impl Volume {
 
 impl Drop for Volume {
     fn drop(&mut self) {
-        // Lazily: the last process of a server may be on its way out.
+        // A lazy unmount, because the server's last process may still be ending.
         let _ = Command::new("umount").arg("--lazy").arg(&self.path).status();
     }
 }
 
-/// The folder of `initdb` and `pg_ctl`: of the newest version that Debian's packages installed, else the path's.
+/// Returns the folder of `initdb` and `pg_ctl`: the newest version from Debian's packages, else from `PATH`.
 pub fn programs() -> Option<PathBuf> {
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let newest = versions
@@ -225,7 +225,7 @@ pub fn programs() -> Option<PathBuf> {
     std::env::split_paths(&path).find(|folder| folder.join("initdb").exists())
 }
 
-/// A folder that the user of a PostgreSQL can enter.
+/// Creates a folder that PostgreSQL's user can enter.
 pub fn open_folder() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder can be made");
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("a folder of ours");

@@ -1,4 +1,4 @@
-//! Processes of the service, started from where cargo put them, with their log kept.
+//! Processes of the service, started from cargo's output folder, with their logs kept.
 
 use std::{
     fs::{self, File},
@@ -8,20 +8,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What never takes so long unless it never ends.
+/// Timeout for every wait; only a hang takes so long.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The command that runs one of the workspace's binaries in the repository's root.
+/// Builds a command that runs one of the workspace's binaries in the repository's root.
 pub fn binary(name: &str) -> Command {
     binary_of(&binaries(), name)
 }
 
-/// Where the workspace's binaries are.
+/// Returns the folder of the workspace's binaries.
 pub fn binaries() -> PathBuf {
     Path::new(env!("CARGO_BIN_EXE_retort")).parent().expect("a binary lies in a folder").to_owned()
 }
 
-/// The same for a binary in `folder`.
+/// Same as `binary`, for a binary in `folder`.
 pub fn binary_of(folder: &Path, name: &str) -> Command {
     let beside = folder.join(name);
     assert!(
@@ -31,7 +31,7 @@ pub fn binary_of(folder: &Path, name: &str) -> Command {
     );
     let mut command = Command::new(beside);
     command.current_dir(root()).stdin(Stdio::null());
-    // What the surroundings say must not reach the service.
+    // The test's environment must not reach the service.
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
         if text.starts_with("OTEL_")
@@ -45,12 +45,12 @@ pub fn binary_of(folder: &Path, name: &str) -> Command {
     command
 }
 
-/// The repository's root.
+/// Returns the repository's root.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("ops lies in the root").to_owned()
 }
 
-/// Runs a command to its end and gives its standard output; fails with its words if it fails.
+/// Runs a command to its end and returns its standard output; if the command fails, the panic shows its output.
 pub fn output(mut command: Command) -> String {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     assert!(
@@ -72,7 +72,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts `command`; both of its outputs go to `log`.
+    /// Starts `command`; its standard output and error go to `log`.
     pub fn start(name: &str, mut command: Command, log: PathBuf) -> Self {
         let file = File::create(&log).expect("a log can be made");
         command.stdout(file.try_clone().expect("a file can be shared")).stderr(file);
@@ -80,19 +80,19 @@ impl Process {
         Self { name: name.to_owned(), child, log }
     }
 
-    /// What the process wrote so far.
+    /// Returns the output of the process so far.
     pub fn log(&self) -> String {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 
-    /// Fails with the process's log if it has ended.
+    /// Fails with the process's log if the process has ended.
     pub fn must_live(&mut self) {
         if let Some(status) = self.child.try_wait().expect("a child can be waited for") {
             panic!("{} ended with {status}:\n{}", self.name, self.log());
         }
     }
 
-    /// `kill -9`: no farewell.
+    /// Sends SIGKILL, so the process cannot clean up.
     pub fn kill(&mut self) {
         self.child.kill().expect("a child can be killed");
         self.child.wait().expect("a child can be waited for");
@@ -103,12 +103,12 @@ impl Process {
         signal("TERM", self.child.id());
     }
 
-    /// Its number.
+    /// Returns the process id.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// The processes that it started and that live.
+    /// Returns the live child processes.
     pub fn children(&self) -> Vec<u32> {
         let mut command = Command::new("ps");
         command.args(["-o", "pid=", "--ppid", &self.child.id().to_string()]);
@@ -116,7 +116,7 @@ impl Process {
         String::from_utf8_lossy(&found.stdout).split_whitespace().filter_map(|id| id.parse().ok()).collect()
     }
 
-    /// Waits for the end.
+    /// Waits until the process ends.
     pub fn wait(&mut self) -> ExitStatus {
         let begun = Instant::now();
         loop {
@@ -131,7 +131,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // One that keeps another running leaves that behind.
+        // A process that keeps another one running would leave it behind.
         let left = self.children();
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -144,18 +144,18 @@ impl Drop for Process {
     }
 }
 
-/// Sends a signal to a process, which may have gone.
+/// Sends a signal to a process, which may have ended.
 pub fn signal(name: &str, id: u32) {
     let _ = Command::new("kill").args(["-s", name, &id.to_string()]).stderr(Stdio::null()).status();
 }
 
-/// A TCP port of this machine that nothing listens on.
+/// Returns a TCP port of this machine that nothing listens on.
 pub fn free_port() -> u16 {
     let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a port is free");
     listener.local_addr().expect("a bound socket has an address").port()
 }
 
-/// Asks again and again until there is an answer.
+/// Calls `ask` repeatedly until it returns a value.
 pub async fn eventually<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
     let begun = Instant::now();
     loop {
@@ -167,7 +167,7 @@ pub async fn eventually<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) 
     }
 }
 
-/// Whether a program can be run; one that cannot is told among the skipped tests.
+/// Returns true if a program is installed; a missing one is reported among the skipped tests.
 pub fn is_installed(program: &str) -> bool {
     let found = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     let found = found.is_ok_and(|status| status.success());

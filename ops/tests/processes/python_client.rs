@@ -1,4 +1,5 @@
-//! The Python client (`api/clients/python`) does what it promises with a service that runs: its own tests, by pytest.
+//! Tests of the Python client (`api/clients/python`) against a running service: the client's own tests, run by
+//! pytest.
 
 use std::{
     path::Path,
@@ -29,7 +30,7 @@ async fn the_python_client_passes_its_tests_against_a_running_service() {
     installation.must_live();
 }
 
-/// Each package's own environment: what they want of others does not go together, and is gigabytes.
+/// Each package has its own environment, because their dependencies conflict and take gigabytes.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_plug_ins_work_inside_the_programs_that_they_are_for() {
     let Some(folders) = std::env::var_os("PLUGINS") else {
@@ -49,7 +50,7 @@ async fn the_plug_ins_work_inside_the_programs_that_they_are_for() {
     installation.must_live();
 }
 
-/// A service that searches.
+/// Starts a service that searches.
 async fn started() -> Installation {
     let mut installation = Installation::new().await;
     for ration in ["SAMPLES_CREATE", "MOLECULES", "SAMPLES_READ", "TREESEARCH", "SEARCH_SECONDS"] {
@@ -60,7 +61,7 @@ async fn started() -> Installation {
     installation
 }
 
-/// What the tests of these files, or all, say to this Python.
+/// Runs these test files, or all, with this Python; returns the output.
 fn tested(installation: &Installation, python: &Path, files: &[String]) -> String {
     let mut pytest = Command::new(python);
     pytest
@@ -72,7 +73,7 @@ fn tested(installation: &Installation, python: &Path, files: &[String]) -> Strin
     output(pytest)
 }
 
-/// What `tests/conftest.py` there calls an `Installation`.
+/// Describes the installation for `tests/conftest.py`, which calls it an `Installation`.
 fn described(installation: &Installation) -> serde_json::Value {
     let (rationed, reader, person) = ("rationed@example.org", "reader@example.org", "person@example.org");
     let token = installation.account("owner").token().to_owned();

@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 use crate::process::{Process, eventually, root, signal};
 
-/// `ops/run` with a Procfile of these lines.
+/// Starts `ops/run` with a Procfile of these lines.
 fn run(folder: &TempDir, lines: &str, arguments: &[&str]) -> Process {
     let procfile = folder.path().join("Procfile");
     fs::write(&procfile, lines).unwrap();

@@ -1,5 +1,5 @@
-//! Samples that nobody waits for, end to end: made by real samplers, whatever dies meanwhile, and after everything that somebody waits
-//! for.
+//! Asynchronous samples, end to end: real samplers draw them, even if processes die meanwhile, and only after all
+//! interactive work.
 
 use std::collections::HashSet;
 
@@ -15,10 +15,10 @@ use crate::{
 const BATCHES: &str = "/generator/v1/sample-batches";
 const SAMPLES: &str = "/generator/v1/samples";
 
-/// Keeps nothing ready, so that whoever waits has to be drawn for.
+/// Setting that keeps the reservoir empty, so that every interactive sample has to be drawn.
 const NOTHING_READY: [(&str, &str); 1] = [("RESERVOIR_SIZE", "0")];
 
-/// The sample or batch as soon as it stands so.
+/// Waits until the sample or batch has `status`; returns it.
 async fn standing(caller: &Caller, path: &str, status: &str) -> Value {
     eventually(&format!("{path} is {status}"), async || {
         let found = caller.read(path).await;
@@ -27,7 +27,7 @@ async fn standing(caller: &Caller, path: &str, status: &str) -> Value {
     .await
 }
 
-/// Orders a sample and gives its address.
+/// Requests an asynchronous sample and returns its address.
 async fn order(caller: &Caller, size: u32) -> String {
     let request = caller.request(Method::POST, SAMPLES).header("prefer", "respond-async");
     let answer = request.json(&json!({ "size": size })).send().await.unwrap();

@@ -13,7 +13,7 @@ use crate::installation::{Installation, Role};
 /// Lidocaine.
 pub const TARGET: &str = "CCN(CC)CC(=O)Nc1c(C)cccc1C";
 
-/// What it can be made of, by several routes; of one block there are two offers.
+/// Catalogue with building blocks for several routes to the target; one block has two offers.
 pub const CATALOGUE: &str = "\
 smiles,vendor_name,cs_prefix,cs_id,cs_url,pack,uom,price_usd,lead_time_days_to_US,lead_time_days_to_DE
 Cc1cccc(C)c1N,First,FST,1,https://example.com/1,25,g,50,3,5
@@ -28,7 +28,7 @@ Cc1cccc(C)c1NC(=O)CBr,First,FST,8,https://example.com/8,5,g,30,3,5
 CCO,First,FST,9,https://example.com/9,1,kg,20,3,5
 ";
 
-/// An installation with a catalogue of a few blocks, a searcher and an API process.
+/// Starts an installation with a catalogue of a few blocks, a searcher and an API process.
 pub async fn installation() -> Installation {
     let mut installation = Installation::new().await;
     installation.import_catalogue(CATALOGUE);
@@ -41,7 +41,7 @@ fn request() -> Value {
     json!({ "search_smiles": TARGET, "early_exit_first_solution": false, "max_seconds": 3 })
 }
 
-/// All route graphs of an answer.
+/// Returns all route graphs of an answer.
 fn routes(answer: &Value) -> Vec<&Value> {
     let groups = answer["route_hierarchy"].as_object().unwrap().values();
     let variations = groups.flat_map(|group| group.as_object().unwrap().values());
@@ -97,7 +97,7 @@ async fn routes_are_consistent_graphs_whose_leaves_are_offered() {
             if products.contains(id) {
                 continue;
             }
-            // A leaf can be bought, and what is offered is what it is.
+            // A leaf can be bought, and the offer is for the same molecule.
             assert_eq!(
                 (&data["is_building_block"], &data["closest_building_block"]),
                 (&json!(true), &json!(1.0))
@@ -164,7 +164,7 @@ async fn a_target_that_nothing_leads_to_is_an_empty_answer_and_no_error() {
     let installation = installation().await;
     let caller = installation.account("owner");
 
-    // What every laboratory has would do.
+    // Common laboratory chemicals would give a route.
     let wanted = json!({
         "search_smiles": "CC(=O)Oc1ccccc1C(=O)O", "max_seconds": 1, "vendors_never": ["Common Lab Chemicals"]
     });

@@ -1,10 +1,10 @@
-//! What the processes can be told: by variables that the README names, and by commands that the binaries take.
+//! Settings of the processes: variables that the README names, and commands that the binaries accept.
 
 use std::{fs, process::Command};
 
 use crate::process::{binaries, binary, output, root};
 
-/// Fails at a variable that is no setting of ours.
+/// Fails if a variable is not one of our settings.
 pub fn must_be_settings<'a>(variables: impl IntoIterator<Item = &'a str>) {
     let known = fs::read_to_string(root().join("README.md")).unwrap();
     for name in variables {
@@ -13,14 +13,14 @@ pub fn must_be_settings<'a>(variables: impl IntoIterator<Item = &'a str>) {
     }
 }
 
-/// Fails at a command that the binaries do not take.
+/// Fails if the binaries do not accept a command.
 pub fn must_be_taken(command: &[&str]) {
     let mut help = binary(command[0]);
     help.args(&command[1..]).arg("--help");
     output(help);
 }
 
-/// Seconds that `retort-api serve` may take to stop with these settings.
+/// Returns the seconds that `retort-api serve` may take to stop with these settings.
 pub fn stop_seconds<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) -> u64 {
     let mut longest = Command::new(binaries().join("retort-api"));
     longest.arg("stop-seconds").env_clear().env("DATABASE_URL", "postgres://127.0.0.1/none").envs(variables);

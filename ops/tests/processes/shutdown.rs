@@ -1,4 +1,4 @@
-//! SIGTERM: what is in flight is finished, then the process ends.
+//! SIGTERM: running work is finished, then the process ends.
 
 use std::process::Command;
 
@@ -47,7 +47,7 @@ async fn the_api_answers_the_request_in_flight_before_it_ends() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_api_that_was_told_to_stop_is_not_ready_and_serves_until_its_delay_is_over() {
     let mut installation = Installation::new().await;
-    // Longer than the test: its end is the other tests' matter.
+    // Longer than this test; other tests cover the end of the delay.
     installation.set("SHUTDOWN_DELAY_SECONDS", "600");
     installation.start_all().await;
     let caller = installation.account("owner");
@@ -61,7 +61,7 @@ async fn an_api_that_was_told_to_stop_is_not_ready_and_serves_until_its_delay_is
     caller.create(SAMPLES, &json!({ "size": 3 })).await;
 }
 
-/// The grace is shorter than the search: a worker that was told with the API would give it back.
+/// The grace period is shorter than the search: a worker stopped together with the API would give its job back.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stop_of_everything_answers_what_was_accepted_before_it_ends_the_workers() {
     let mut installation = Installation::new().await;
@@ -81,7 +81,7 @@ async fn a_stop_of_everything_answers_what_was_accepted_before_it_ends_the_worke
     runner.wait();
 }
 
-/// An API and a searcher as `./ops/up` runs them.
+/// Starts an API and a searcher as `./ops/up` does.
 fn under_runner(installation: &mut Installation) -> Process {
     let path = std::env::join_paths(
         std::iter::once(binaries()).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),

@@ -1,4 +1,5 @@
-//! A tree search as a stream, end to end: told by a real searcher, gone on with at another process, cancelled when nobody reads it.
+//! Tree search as a stream, end to end: a real searcher publishes events, another process resumes the stream, and a
+//! stream without readers is cancelled.
 
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -13,7 +14,7 @@ use crate::{
 
 const SEARCH: &str = "/synth/v1/treesearch";
 
-/// Another API over the same database, and its address.
+/// Starts another API on the same database; returns it with its address.
 async fn another_api(installation: &mut Installation) -> (Process, String) {
     let address = format!("127.0.0.1:{}", free_port());
     let mut command = installation.command("retort-api");
@@ -113,7 +114,7 @@ async fn a_search_whose_stream_nobody_reads_any_more_leaves_its_searcher_free() 
     let outcome: Value =
         sqlx::query_scalar("select outcome from jobs").fetch_one(&mut connection).await.unwrap();
     assert_eq!(outcome["Err"]["problem"], "cancelled");
-    // A search that is waited for finds the place.
+    // An interactive search gets the freed slot.
     caller.create(SEARCH, &json!({ "search_smiles": "CCO", "max_seconds": 1 })).await;
 }
 

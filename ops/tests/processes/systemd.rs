@@ -1,4 +1,4 @@
-//! The units of `ops/systemd`, as systemd itself reads them.
+//! Units of `ops/systemd`, as systemd itself parses them.
 
 use std::{
     collections::BTreeSet,
@@ -27,7 +27,7 @@ fn the_units_are_ones_that_systemd_takes() {
             continue;
         }
         let unit = fs::read_to_string(&path).unwrap();
-        // The binaries are where cargo put them.
+        // The binaries are in cargo's output folder.
         let unit = unit.replace("/usr/local/bin", binaries().to_str().unwrap());
         fs::write(folder.path().join(name), unit).unwrap();
         verify.arg(folder.path().join(name));
@@ -36,7 +36,7 @@ fn the_units_are_ones_that_systemd_takes() {
     let found = verify.stdin(Stdio::null()).output().unwrap();
 
     let words = String::from_utf8_lossy(&found.stderr);
-    // What the units of this machine's own are at fault in is not ours.
+    // Faults in this machine's own units are ignored.
     let ours: Vec<&str> = words.lines().filter(|line| line.contains("retort")).collect();
     assert!(ours.is_empty() && found.status.success(), "{words}");
 }
@@ -55,7 +55,7 @@ fn the_settings_of_the_units_are_settings_of_the_processes() {
     for name in named.iter().filter(|name| !name.starts_with("OTEL_")) {
         assert!(known.contains(&format!("`{name}")), "README.md has no setting `{name}`");
     }
-    // What a unit may take to stop is more than the processes ask for.
+    // A unit's stop timeout must exceed the time that the process needs.
     let mut longest = Command::new(binaries().join("retort-api"));
     longest.arg("stop-seconds").env_clear().env("DATABASE_URL", "postgres://127.0.0.1/none");
     let longest: u32 = output(longest).trim().parse().unwrap();

@@ -1,4 +1,4 @@
-//! `retort top` and an operator's acts, over real processes.
+//! `retort top` and operator actions, with real processes.
 
 use reqwest::{Method, StatusCode};
 use serde_json::Value;
@@ -50,7 +50,7 @@ async fn top_shows_what_runs_and_that_an_operator_paused_and_cancelled() {
     assert!(!refused.status.success());
     let words = String::from_utf8_lossy(&refused.stderr);
     assert!(words.contains("lacks the scope operations"), "{words}");
-    // The command line's journal and the API's are one.
+    // The command line and the API share one audit log.
     let journal = installation.retort(&["journal"]);
     let acts: Vec<&str> = journal
         .lines()

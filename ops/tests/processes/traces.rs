@@ -1,4 +1,4 @@
-//! One trace from the request through the job to the stages of the work.
+//! Single trace from the request through the job to the stages of the work.
 
 use std::{
     collections::BTreeMap,
@@ -20,7 +20,7 @@ use crate::{
     searches::{CATALOGUE, TARGET},
 };
 
-/// Sends a request as part of a trace and gives the spans of that trace, by name, once `last` is among them.
+/// Sends a request as part of a trace; returns the spans of that trace by name, once `last` is among them.
 async fn spans_of(
     installation: &Installation,
     collector: &mut FakeCollectorServer,
@@ -36,7 +36,8 @@ async fn spans_of(
     collected(collector, wanted, |span| span.trace_id == trace).await
 }
 
-/// The spans that are `ours`, by name, once all that are `wanted` are among them; the last one of a name counts.
+/// Returns the spans that satisfy `ours` by name, once all `wanted` ones are among them; of several with one name,
+/// the last counts.
 async fn collected(
     collector: &mut FakeCollectorServer,
     wanted: &[&str],
@@ -109,10 +110,10 @@ async fn a_request_its_job_and_the_stages_of_the_work_are_one_trace() {
     }
 }
 
-/// What a span says of a request that was sent: method, host, port, status, kind of failure.
+/// Returns a sent request's attributes: method, host, port, status, kind of failure.
 fn sent(span: &ExportedSpan) -> [Option<&str>; 5] {
     let attribute = |name| {
-        // As the collector's words have it: `Some(AnyValue { value: Some(StringValue("GET")) })`.
+        // The collector gives values in debug format: `Some(AnyValue { value: Some(StringValue("GET")) })`.
         let value = span.attributes.get(name)?;
         value.split(['(', ')', '"']).rfind(|part| part.chars().any(char::is_alphanumeric))
     };

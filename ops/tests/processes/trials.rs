@@ -1,13 +1,13 @@
-//! The trials of `./ops/bench trials` in their short form: what callers notice when the service is flooded, its database away, a
-//! process of it dead. Counts are judged here, latencies only told.
+//! Short form of the trials of `./ops/bench trials`: effects on callers when the service is flooded, its database is
+//! unreachable or one of its processes is dead. Counts are asserted, latencies are only reported.
 
 use std::process::{Child, Command, Stdio};
 
 use crate::process::{binaries, root};
 
-/// Those that end in counts, in rows that run beside each other: a flood wants the machine for itself, and who is cut off from a
-/// database mostly waits. What is left is for `./ops/bench`: filling a large reservoir, and minutes without a database, which
-/// `outage` has in short.
+/// Trials that end in counts. The trials of a row run one after the other, and rows run concurrently: a flood needs
+/// the machine for itself, but trials of an unreachable database mostly wait. The others run in `./ops/bench` only:
+/// filling a large reservoir, and minutes without a database, of which `outage` has a short form.
 const FLOODS: [&[&str]; 1] = [&["flood-searches", "flood-samples", "overload"]];
 const OUTAGES: [&[&str]; 3] = [&["dead-api", "frozen"], &["stopped", "unreachable"], &["faults"]];
 

@@ -1,4 +1,4 @@
-//! Releases beside each other, the roles of the database, and migrations among those who work.
+//! Releases side by side, the database's roles, and migrations during work.
 
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ fn short_search() -> Value {
     json!({ "search_smiles": "CCO", "max_depth": 1, "max_seconds": 1 })
 }
 
-/// What a later release may do: columns that this one does not know.
+/// Possible changes of a later release: columns that this one does not know.
 const LATER: &str = "
     alter table jobs add column later text;
     alter table samples add column later text;
@@ -46,7 +46,7 @@ async fn processes_start_again_beside_the_schema_of_a_later_release() {
     assert_eq!(caller.get("/readyz").await.status(), StatusCode::OK);
 }
 
-/// Where the binaries of the release before are.
+/// Returns the folder of the previous release's binaries.
 fn release_before() -> Option<PathBuf> {
     let folder = std::env::var_os("RELEASED_BINARIES").map(PathBuf::from);
     if folder.is_none() {
@@ -88,14 +88,14 @@ async fn releases_work_side_by_side_through_a_migration() {
 
     installation.use_binaries(binaries());
     installation.migrate();
-    // The old processes beside the new schema.
+    // The old processes run on the new schema.
     ask(&caller).await;
-    // Today's workers do the jobs that the old API stores.
+    // The new workers process jobs that the old API stores.
     installation.end_workers();
     installation.start_worker(Role::Sample, &[]).await;
     installation.start_worker(Role::Search, &[]).await;
     ask(&caller).await;
-    // Today's API has its jobs done by workers of before.
+    // The new API's jobs are processed by old workers.
     installation.end_workers();
     installation.use_binaries(release_before().unwrap());
     installation.start_worker(Role::Sample, &[]).await;
@@ -105,7 +105,7 @@ async fn releases_work_side_by_side_through_a_migration() {
     installation.start_api().await;
     let caller = installation.logged_in("owner");
     ask(&caller).await;
-    // What those do not know is kept for somebody who does, or refused at once.
+    // Jobs that old workers do not know wait for a new worker, or are refused at once.
     let (planned, sized) = (json!({ "parameters": plan_parameters() }), json!({ "size": 3 }));
     let plan = create(&caller, PLANS, &[], &planned, StatusCode::CREATED).await;
     let asynchronous = [("prefer", "respond-async")];
@@ -116,7 +116,7 @@ async fn releases_work_side_by_side_through_a_migration() {
     assert!(is_refused || looked.status() == StatusCode::OK, "{looked:?}");
 
     installation.must_live();
-    // Today's workers do it.
+    // The new workers process them.
     installation.start_worker(Role::Sample, &[]).await;
     installation.start_worker(Role::Search, &[]).await;
     for path in [format!("{PLANS}/{plan}"), format!("{SAMPLES}/{order}")] {
@@ -132,7 +132,8 @@ async fn releases_work_side_by_side_through_a_migration() {
     installation.must_live();
 }
 
-/// Plans of a batch, each of which takes its seconds: the processes below take as long to start as some of them.
+/// Number of plans in the batch, each of which takes seconds: starting the processes below takes as long as several
+/// plans.
 const PLANNED: u64 = 40;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -152,7 +153,7 @@ async fn a_batch_is_made_by_releases_that_follow_each_other_forwards_and_back() 
         .collect();
     let body = json!({ "smiles": smiles, "parameters": parameters });
     let batch = format!("{BATCHES}/{}", create(&caller, BATCHES, &[], &body, StatusCode::OK).await);
-    // An access token has the scopes that there were when it was made.
+    // An access token has the scopes that existed when it was issued.
     let completed = async |installation: &Installation| {
         let progress = installation.logged_in("owner").read(&batch).await["progress"].clone();
         progress["completed"].as_u64().unwrap()
@@ -195,7 +196,7 @@ fn plan_parameters() -> Value {
     json!({ "search_smiles": "CCO", "max_depth": 1, "max_seconds": 1, "engine": "uspto_retro" })
 }
 
-/// The id of what was created with such an answer.
+/// Posts a request that creates a resource and must answer `status`; returns the resource's id.
 async fn create(
     caller: &Caller,
     path: &str,
@@ -216,7 +217,7 @@ async fn create(
 async fn a_migration_that_waits_for_a_lock_lets_others_through() {
     let installation = Installation::new().await;
     let mut reader = installation.connection().await;
-    // Applied once more it changes nothing, and has to have the table for itself.
+    // Applying this migration again changes nothing, but needs an exclusive lock on the table.
     reader.execute("delete from _sqlx_migrations where version = 14").await.unwrap();
     reader.execute("begin; select count(*) from samples").await.unwrap();
 
@@ -254,7 +255,7 @@ async fn the_service_needs_no_right_to_change_the_schema() {
     server.stop();
     server.start();
     let port = server.port().to_string();
-    // Twice: it is also for a database that has the roles already.
+    // Runs twice, because the script must also accept a database that has the roles.
     for _ in 0..2 {
         let mut psql = server.program("psql");
         psql.args(["-q", "-h", "127.0.0.1", "-p", &port, "-U", "postgres", "-d", "postgres"])
@@ -293,7 +294,7 @@ async fn the_service_needs_no_right_to_change_the_schema() {
     }
     installation.set("DATABASE_URL", &url("retort_service", "a guess"));
     assert_eq!(installation.begin_worker(Role::Search).wait().code(), Some(78));
-    // Its port is the next one's.
+    // The next API uses the same port.
     installation.api().kill();
     assert_eq!(installation.begin_api().wait().code(), Some(78));
 }

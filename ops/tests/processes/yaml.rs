@@ -1,4 +1,4 @@
-//! YAML as JSON, by Python's reader: none of ours needs one.
+//! YAML as JSON, by Python's parser: no crate of ours needs one.
 
 use std::{
     io::Write as _,
@@ -10,7 +10,7 @@ use serde_json::Value;
 const READER: &str =
     "import json, sys, yaml; json.dump(list(yaml.safe_load_all(sys.stdin)), sys.stdout, default=str)";
 
-/// The documents of `text`, or `None` where nothing reads YAML; that is told among the skipped tests.
+/// Parses the documents of `text`; `None` if no YAML parser is installed, which is reported among the skipped tests.
 pub fn documents(text: &str) -> Option<Vec<Value>> {
     let mut reader = Command::new("python3");
     reader.args(["-c", READER]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -30,12 +30,12 @@ fn missing<T>() -> Option<T> {
     None
 }
 
-/// The texts of an array, none where there is no array.
+/// Returns the texts of an array; empty if there is no array.
 pub fn texts(value: &Value) -> Vec<&str> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-/// The names of an object.
+/// Returns the keys of an object.
 pub fn names(value: &Value) -> Vec<&str> {
     value.as_object().into_iter().flat_map(|object| object.keys()).map(String::as_str).collect()
 }

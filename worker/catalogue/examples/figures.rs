@@ -1,9 +1,10 @@
-//! What a snapshot costs: `figures BLOCKS [FILE [QUERIES]]`; `figures offers BLOCKS` writes the enumerated blocks and their offers
-//! as a vendors' file, in which the first hundred have fifty each.
+//! Benchmark of a snapshot: `figures BLOCKS [FILE [QUERIES]]`. `figures offers BLOCKS` writes the enumerated blocks
+//! and their offers as a vendors' file, in which the first hundred blocks have fifty offers each.
 //!
-//! Blocks are the first molecules of FILE (one SMILES a line), or else are enumerated: rings with substituents, linkers and
-//! functional groups, every combination once, mixed up by a multiplication so that fewer of them are a sample of all. Queries
-//! are the first 50 molecules of QUERIES, or else amides of such blocks. Each block has one to four offers of ten vendors.
+//! Blocks are the first molecules of FILE (one SMILES a line). Without FILE they are enumerated: rings with
+//! substituents, linkers and functional groups, every combination once. A multiplication shuffles them, so that fewer
+//! of them are a sample of all. Queries are the first 50 molecules of QUERIES, or else amides of such blocks. Each
+//! block has one to four offers of ten vendors.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it finds")]
 
@@ -70,13 +71,14 @@ const GROUPS: [&str; 14] = [
     "CN",
 ];
 
-/// Combinations of all of them.
+/// Number of all combinations.
 const ALL: u64 =
     (ALKYLS.len() * LINKS.len() * CORES.len() * ALKYLS.len() * LINKS.len() * LINKERS.len() * GROUPS.len())
         as u64;
 
 fn enumerated(number: u64) -> String {
-    // A golden section of all, which has no factor in common with them: each number has its own place, far from the next.
+    // The factor is a golden section of `ALL` without a common divisor: each number has its own place, far from the
+    // next.
     let mut left = (number.wrapping_mul(14_286_137)) % ALL;
     let mut digit = |parts: &[&'static str]| {
         let part = parts[(left % parts.len() as u64) as usize];
@@ -94,7 +96,7 @@ fn row(id: i32, smiles: &str) -> Option<BlockRow> {
     Some(BlockRow::of(id, &Molecule::parse(smiles, Limits::DEFAULT).ok()?))
 }
 
-/// One to four offers of ten vendors, each of which ships as it ships.
+/// One to four offers of ten vendors. Lead times and refused regions depend on the vendor.
 fn offers(id: i32) -> impl Iterator<Item = Offer> {
     let mixed = (id as u32).wrapping_mul(2_654_435_761) >> 8;
     (0..=mixed % 4).map(move |at| {
@@ -106,11 +108,11 @@ fn offers(id: i32) -> impl Iterator<Item = Offer> {
     })
 }
 
-/// Blocks of a vendors' file that have many offers, as an answer may need them, and how many.
+/// Number of blocks in a vendors' file that have many offers, to size an answer; below, their number of offers.
 const WITH_MANY: i32 = 100;
 const MANY: usize = 50;
 
-/// The offers of the first enumerated blocks, one a line.
+/// Writes the offers of the first enumerated blocks, one a line.
 fn write_offers(blocks: u64) -> Result<(), Box<dyn Error>> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     writeln!(out, "smiles,vendor_name,cs_id,pack,uom,price_usd,lead_time_days_to_US")?;
@@ -183,7 +185,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Builds the file; how long making the molecules took, and the most memory that the process had.
+/// Builds the file. Returns the time for making the molecules and the peak memory of the process.
 fn build(
     path: &Path,
     wanted: u64,
@@ -230,7 +232,7 @@ fn look_up(snapshot: Arc<Snapshot>, queries: &[Fingerprint], cores: usize) -> Re
         .filter_map(|molecule| Molecule::trusted(&format!("C[Si](C)(C){}", molecule.as_canonical())).ok())
         .collect();
     for molecules in [&known, &others] {
-        // A search knows the key of each of its molecules.
+        // Computes the keys first, as a search has them for all of its molecules.
         molecules.iter().for_each(|molecule| {
             let _ = molecule.key();
         });
@@ -260,7 +262,7 @@ fn look_up(snapshot: Arc<Snapshot>, queries: &[Fingerprint], cores: usize) -> Re
             allowed / 10_000
         );
         for (count, cores) in [(1, 1), (10, 1), (50, 1), (50, cores)] {
-            // The clock of a thread ticks in milliseconds.
+            // The thread clock has a resolution of milliseconds.
             let (start, began, mut times) = (computed(), Instant::now(), 0);
             while began.elapsed() < Duration::from_millis(400) {
                 let found = shelf.nearest(&queries[..count.min(queries.len())], cores);
@@ -275,14 +277,14 @@ fn look_up(snapshot: Arc<Snapshot>, queries: &[Fingerprint], cores: usize) -> Re
     Ok(())
 }
 
-/// How long this thread computed so far, which other work on the machine does not change.
+/// CPU time of this thread so far, which other work on the machine does not change.
 fn computed() -> Duration {
     let stat = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanos = stat.split_whitespace().next().and_then(|nanos| nanos.parse().ok());
     Duration::from_nanos(nanos.unwrap_or(0))
 }
 
-/// MiB of the process by a name of `/proc/self/status`.
+/// Memory of the process in MiB, by a name of `/proc/self/status`.
 fn status(name: &str) -> Result<u64, Box<dyn Error>> {
     let status = fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find(|line| line.starts_with(name)).ok_or("no such figure")?;

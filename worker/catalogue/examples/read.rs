@@ -1,4 +1,4 @@
-//! How fast files are read: `cargo run --release -p catalogue --example read -- [--threads N] FILE…`.
+//! Benchmark of reading files: `cargo run --release -p catalogue --example read -- [--threads N] FILE…`.
 
 use std::{collections::BTreeMap, num::NonZeroUsize, path::PathBuf, sync::Arc, thread, time::Instant};
 

@@ -1,19 +1,19 @@
-//! What every laboratory has on its shelf.
+//! Chemicals that every laboratory has in stock.
 //!
-//! Bulk reagents and solvents that nobody plans to order for one synthesis: they are in stock without price and lead time,
-//! as offers of the vendor [`VENDOR_NAME`]. The list holds what process and teaching laboratories keep by the bottle or the
-//! cylinder: common solvents, mineral acids and bases, and the small reagents that templates take for granted. A salt stands as
-//! the component that a building block is made of, which is what routes ask for.
+//! These are bulk reagents and solvents that nobody orders for a single synthesis. They are in stock without price
+//! and lead time, as offers of the vendor [`VENDOR_NAME`]. The list holds what process and teaching laboratories keep
+//! by the bottle or the cylinder: common solvents, mineral acids and bases, and the small reagents that templates
+//! assume. A salt is listed as the component that a building block is made of, which is what routes ask for.
 
-/// The number of the vendor that what every laboratory has is offered by.
+/// Vendor number of the common chemicals.
 pub const VENDOR: i32 = 0;
 
-/// Its name.
+/// Vendor name of the common chemicals.
 pub const VENDOR_NAME: &str = "Common Lab Chemicals";
 
-/// Name and canonical SMILES of each.
+/// Name and canonical SMILES of each chemical.
 pub const CHEMICALS: &[(&str, &str)] = &[
-    // Gases, water, and what dissolves in it.
+    // Gases, water and aqueous solutions.
     ("water", "O"),
     ("hydrogen", "[H][H]"),
     ("oxygen", "O=O"),
@@ -32,7 +32,7 @@ pub const CHEMICALS: &[(&str, &str)] = &[
     ("hydroxylamine", "NO"),
     ("hydrazoic acid", "[N-]=[N+]=N"),
     ("sulfur dioxide", "O=S=O"),
-    // Mineral acids, halogens, and what carries them.
+    // Mineral acids, halogens and their carriers.
     ("sulfuric acid", "O=S(=O)(O)O"),
     ("nitric acid", "O=[N+]([O-])O"),
     ("nitrous acid", "O=NO"),

@@ -1,20 +1,20 @@
-//! Currencies, and what they are worth in USD.
+//! Currencies and their exchange rates to USD.
 
 use std::{collections::BTreeMap, fmt, str::FromStr};
 
-/// A currency by its code of ISO 4217.
+/// Currency by its ISO 4217 code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Currency([u8; 3]);
 
-/// The text is no code of three letters.
+/// Error for a text that is not a three-letter code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotACurrency;
 
 impl Currency {
-    /// What catalogues are kept in.
+    /// Currency in which catalogues are stored.
     pub const USD: Self = Self(*b"USD");
 
-    /// The currency that a sign stands for. `¥` is two currencies, so none.
+    /// Returns the currency of a sign. `¥` stands for two currencies, so it gives `None`.
     #[must_use]
     pub fn of_sign(sign: char) -> Option<Self> {
         match sign {
@@ -46,22 +46,22 @@ impl fmt::Display for Currency {
     }
 }
 
-/// USD for one unit of each currency. USD itself is always known.
+/// Exchange rates: USD for one unit of each currency. USD itself is always known.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Rates(BTreeMap<Currency, f64>);
 
-/// A line of a table of rates that is none.
+/// Error for an invalid line of a table of rates.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: `{text}` is no rate (EUR = 1.08)")]
 pub struct NotARate {
-    /// The line.
+    /// Line number.
     pub line: usize,
-    /// What stands there.
+    /// Text of the line.
     pub text: String,
 }
 
 impl Rates {
-    /// The USD that `amount` is worth; `None` where there is no rate.
+    /// Converts `amount` to USD; `None` if there is no rate.
     #[must_use]
     pub fn usd(&self, amount: f64, currency: Currency) -> Option<f64> {
         if currency == Currency::USD {
@@ -74,8 +74,8 @@ impl Rates {
 impl FromStr for Rates {
     type Err = NotARate;
 
-    /// Reads lines `EUR = 1.08` or `EUR,1.08`, which is USD for one euro. Empty lines, what follows a `#`, the names of tables
-    /// in brackets, and a first line that is a header say nothing.
+    /// Parses lines `EUR = 1.08` or `EUR,1.08`, which give USD for one euro. It ignores empty lines, text after a
+    /// `#`, table names in brackets, and a first line that is a header.
     fn from_str(text: &str) -> Result<Self, NotARate> {
         let mut rates = BTreeMap::new();
         for (line, text) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {

@@ -1,13 +1,13 @@
-//! Why a record of a vendor's file is left out.
+//! Reasons for rejecting a record of a vendor's file.
 
 use chem::SmilesError;
 
 use crate::price::UNITS;
 
-/// What a column is read as that is not used.
+/// Meaning of a column that is not used.
 const IGNORED: &str = "ignore";
 
-/// Why a record is left out.
+/// Reason for rejecting a record.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "fields are named in the docs of their variants")]
@@ -15,84 +15,85 @@ pub enum Fault {
     /// The record has `found` fields where the header has `expected`.
     #[error("{found} fields where the header has {expected}")]
     FieldCount { found: usize, expected: usize },
-    /// The record is longer than `limit` bytes; it was never held.
+    /// The record is longer than `limit` bytes; it was never held in memory.
     #[error("longer than {limit} bytes")]
     TooLong { limit: usize },
-    /// A quote opens in the record and does not close soon, or ever; the line is left out and reading goes on after it.
+    /// A quote opens in the record and does not close within the size limit, or never. The line is rejected and
+    /// reading continues after it.
     #[error("a quote that opens here does not close")]
     OpenQuote,
     /// The file ends within the record.
     #[error("the file ends within the record")]
     Cut,
-    /// The record is no JSON object.
+    /// The record is not a JSON object.
     #[error("no JSON object: {reason}")]
     Json { reason: String },
     /// One record holds more offers than `limit`.
     #[error("more than {limit} offers in one record")]
     TooManyOffers { limit: usize },
-    /// The field `column` has a character that no text has.
+    /// The field `column` contains a NUL character, which PostgreSQL text cannot hold.
     #[error("{column} is not text")]
     NotText { column: String },
-    /// There is no structure.
+    /// The record has no structure.
     #[error("no SMILES")]
     NoSmiles,
-    /// The structure `smiles` cannot be read.
+    /// The structure `smiles` cannot be parsed.
     #[error("SMILES `{smiles}`: {source}")]
     Smiles { smiles: String, source: SmilesError },
-    /// The record's connection table cannot be read.
+    /// The record's connection table cannot be parsed.
     #[error("structure: {reason}")]
     Molfile { reason: String },
-    /// The structure has a wildcard atom, so it is no molecule that can be bought.
+    /// The structure has a wildcard atom, so it is not a molecule that can be bought.
     #[error("SMILES `{smiles}`: wildcard atom")]
     Wildcard { smiles: String },
-    /// `text` stands where an InChIKey should.
+    /// `text` is not an InChIKey.
     #[error("`{text}` is no InChIKey")]
     NotAKey { text: String },
-    /// No structure that is known has the InChIKey `key`.
+    /// No known structure has the InChIKey `key`.
     #[error("no known structure has the InChIKey {key}")]
     UnknownKey { key: String },
-    /// There is neither a vendor in the record nor one for the file.
+    /// Neither the record nor the file names a vendor.
     #[error("no vendor_name, and no --vendor for the file")]
     NoVendor,
-    /// The price says that it is not for sale.
+    /// The price says that the entry is not for sale.
     #[error("not for sale: {column} is 0")]
     NotForSale { column: String },
-    /// The field `column` holds `text`, which is no number.
+    /// The field `column` holds `text`, which is not a number.
     #[error("{column} `{text}` is no number")]
     NotANumber { column: String, text: String },
-    /// The field `column` holds `text`, which is under its least value or beyond all reason.
+    /// The field `column` holds `text`, which is below the minimum or implausibly large.
     #[error("{column} `{text}` is {fault}")]
     OutOfRange { column: String, text: String, fault: &'static str },
-    /// The unit `text` is not known.
+    /// The unit `text` is unknown.
     #[error("unknown unit `{text}` (known: {UNITS})")]
     Unit { text: String },
-    /// There is no rate for the currency `code`.
+    /// No exchange rate is known for the currency `code`.
     #[error("a price in {code}, and no rate for it (--rates)")]
     NoRate { code: String },
-    /// The field `column` holds `text`, which is no currency.
+    /// The field `column` holds `text`, which is not a currency.
     #[error("{column} `{text}` is no currency")]
     Currency { column: String, text: String },
-    /// The field `column` holds `text`, which no rule for lead times understands.
+    /// The field `column` holds `text`, which no lead-time rule can parse.
     #[error("{column} `{text}` is no lead time")]
     LeadTime { column: String, text: String },
-    /// The field `column` holds `text`, which does not say where an offer ships.
+    /// The field `column` holds `text`, which is not a list of destinations.
     #[error("{column} `{text}` does not say where it ships")]
     ShipsTo { column: String, text: String },
-    /// There is none of it in stock, and no price for which more could be had.
+    /// The entry is out of stock and has no price at which more could be bought.
     #[error("none in stock: {column} is 0, and there is no price")]
     NoneInStock { column: String },
-    /// The field `column` holds `text`, which is no amount.
+    /// The field `column` holds `text`, which is not an amount.
     #[error(
         "{column} `{text}` is no amount with a unit (2.5 g; --column {column}=amount:mg says the unit, ={IGNORED} leaves it out)"
     )]
     Amount { column: String, text: String },
-    /// The field `column` holds `text`, which is no time.
+    /// The field `column` holds `text`, which is not a time.
     #[error("{column} `{text}` is no time (2026-01-31 or RFC 3339)")]
     Timestamp { column: String, text: String },
 }
 
 impl Fault {
-    /// The kind of fault, for counting.
+    /// Kind of fault, for counting.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -125,7 +126,7 @@ impl Fault {
     }
 }
 
-/// The start of a text, for a message.
+/// Shortens a text for a message.
 #[must_use]
 pub(crate) fn shorten(text: &str) -> String {
     const SHOWN: usize = 100;

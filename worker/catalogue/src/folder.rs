@@ -1,9 +1,9 @@
-//! Snapshots in a folder that the processes of a machine share.
+//! A folder of snapshots shared by the processes of a machine.
 //!
-//! One process makes a snapshot while the others wait for it (a lock on a file, which ends with the process), and then all of them
-//! map the same file. It is written under another name, and renamed when it lies on the disk; one that is damaged is refused and
-//! made anew. Before one is made it may be fetched from where other machines put theirs; what comes from there is checked as all else
-//! is. Where there is no folder to write to, every process has the snapshot in its own memory.
+//! One process builds a snapshot while the others wait on a file lock, which ends with the process. Then all of them
+//! map the same file. A snapshot is written under a temporary name and renamed once it is on the disk. A damaged
+//! snapshot is refused and rebuilt. Before a snapshot is built it may be fetched from the store of other machines; a
+//! fetched file gets the same checks. If no folder is writable, every process keeps the snapshot in its own memory.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -12,34 +12,35 @@ use std::path::{Path, PathBuf};
 
 use crate::snapshot::{BuildError, Builder, FORMAT, Snapshot, SnapshotError, chemistry};
 
-/// What a snapshot is made of.
+/// Identity of the content of a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Content {
-    /// Which database.
+    /// Identifier of the database.
     pub database: u64,
-    /// Which version of the catalogue, as people count them.
+    /// Catalogue version, as users count it.
     pub version: i64,
-    /// What tells this content from any other of the same version.
+    /// Digest that distinguishes this content from other content of the same version.
     pub digest: u64,
 }
 
 impl Content {
-    /// What its snapshot is called, wherever it lies: the same content in the same release has the same name, and the same bytes.
+    /// File name of the snapshot, in any store. The same content in the same release has the same name and the same
+    /// bytes.
     #[must_use]
     pub fn file_name(&self) -> String {
         let Self { database, version, digest } = self;
-        // Releases that read other files or number molecules otherwise keep out of each other's way.
+        // Releases with another file format or another numbering of molecules use other names.
         format!("{}{version}-{digest:016x}-{FORMAT}-{:016x}.{ENDING}", names_of(*database), chemistry())
     }
 }
 
-/// What the names of all snapshots of a database begin with.
+/// Common prefix of the names of all snapshots of a database.
 #[must_use]
 pub fn names_of(database: u64) -> String {
     format!("{database:016x}-")
 }
 
-/// The version in the name of a snapshot.
+/// Catalogue version in the name of a snapshot.
 #[must_use]
 pub fn version_of(name: &str) -> Option<i64> {
     name.strip_suffix(ENDING)?.split('-').nth(1)?.parse().ok()
@@ -54,51 +55,52 @@ pub struct Folder {
     cores: usize,
 }
 
-/// Whether a file was fetched.
+/// Result of an attempt to fetch a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fetched {
-    /// It was written, whole as far as anybody knows.
+    /// The file was written, and appears to be complete.
     Written,
-    /// There is none, or nobody could ask.
+    /// There is no such file, or the store could not be reached.
     Nothing,
 }
 
-/// A snapshot that can be used.
+/// A usable snapshot.
 #[derive(Debug)]
 pub struct Opened {
     /// The snapshot.
     pub snapshot: Snapshot,
-    /// Where it comes from.
+    /// Source of the snapshot.
     pub origin: Origin,
-    /// What was wrong with the file that was there, or that was fetched.
+    /// Fault of the file that was found or fetched.
     pub refused: Option<SnapshotError>,
 }
 
-/// Where a snapshot comes from.
+/// Source of a snapshot.
 #[derive(Debug)]
 pub enum Origin {
-    /// It lay in the folder.
+    /// The snapshot was already in the folder.
     Found,
-    /// It was fetched from where another machine put it.
+    /// The snapshot was fetched from the store of other machines.
     Fetched,
-    /// This process made it for all: of this content, and there it lies.
+    /// This process built the snapshot for all processes: its content, and its path.
     Made(Content, PathBuf),
-    /// This process made it for itself, since the folder cannot be used.
+    /// This process built the snapshot for itself, because the folder cannot be used.
     Alone(io::Error),
 }
 
 impl Folder {
-    /// The folder at `path`, which need not be there yet; files are checked and made on `cores` cores.
+    /// Uses the folder at `path`, which need not exist yet. Files are checked and built on `cores` cores.
     #[must_use]
     pub fn new(path: PathBuf, cores: usize) -> Self {
         Self { path, cores }
     }
 
-    /// Maps the snapshot of the `content` that is asked for; else has `fetch` write it to a file, if it can; else makes it. What there
-    /// is to make it of may have changed by then, so that `make` says what it was; a process that waited for another asks anew.
+    /// Maps the snapshot of the requested `content`. If it is missing, `fetch` may write it to a file; otherwise
+    /// `make` builds it. The catalogue may have changed by then, so `make` returns the content that it used. A
+    /// process that waited for another asks for the content again.
     ///
     /// # Errors
-    /// Fails where `content` and `make` do, or where no snapshot can be made of what there is.
+    /// Fails if `content` or `make` fails, or if no snapshot can be built from the catalogue.
     pub fn open_or_make<E: From<BuildError>>(
         &self,
         content: impl Fn() -> Result<Content, E>,
@@ -132,7 +134,7 @@ impl Folder {
         Ok(Opened { snapshot, origin, refused })
     }
 
-    /// The snapshot of this content, if it lies there.
+    /// Opens the snapshot of this content, if it is in the folder.
     fn open(&self, content: Content) -> Result<Option<Snapshot>, SnapshotError> {
         let path = self.path.join(content.file_name());
         match self.own(&path) {
@@ -141,7 +143,7 @@ impl Folder {
         }
     }
 
-    /// The snapshot that is fetched from elsewhere, if there is one; it lies in the folder when it was found sound.
+    /// Fetches the snapshot from elsewhere, if there is one. It is kept in the folder if it passes the checks.
     fn take(
         &self,
         content: Content,
@@ -156,13 +158,13 @@ impl Folder {
         };
         match placed {
             Ok(Some(_)) => self.remove_others(content),
-            // A part of it may be there.
+            // A partial file may be left.
             _ => drop(fs::remove_file(&unfinished)),
         }
         placed
     }
 
-    /// Held by the process that makes a snapshot of this database.
+    /// Takes the lock of the process that builds a snapshot of this database.
     fn lock(&self, database: u64) -> io::Result<File> {
         DirBuilder::new().recursive(true).mode(0o700).create(&self.path)?;
         self.own(&self.path)?;
@@ -171,7 +173,7 @@ impl Folder {
         Ok(file)
     }
 
-    /// Whether nobody but this user can have written what is mapped.
+    /// Checks that only this user can have written the path.
     fn own(&self, path: &Path) -> io::Result<()> {
         let (user, found) = (rustix::process::geteuid().as_raw(), fs::metadata(path)?);
         if found.uid() == user && found.mode() & 0o022 == 0 {
@@ -181,7 +183,7 @@ impl Folder {
         Err(io::Error::new(ErrorKind::PermissionDenied, others))
     }
 
-    /// Writes a snapshot and maps it. What is wrong with the folder is an outer fault, what is wrong with the content an inner one.
+    /// Writes a snapshot and maps it. The outer error is a fault of the folder, the inner one a fault of the content.
     fn write(&self, content: Content, builder: &mut Builder) -> io::Result<Result<Snapshot, BuildError>> {
         let path = self.path.join(content.file_name());
         let unfinished = path.with_extension("unfinished");
@@ -189,7 +191,7 @@ impl Folder {
         let mut file = match builder.write(content.version, file) {
             Ok(file) => file,
             Err(BuildError::Io(error)) => {
-                // What there is of it takes room that may have been what it lacked.
+                // The partial file takes disk space, which may have been what was missing.
                 let _ = fs::remove_file(&unfinished);
                 return Err(error);
             }
@@ -203,7 +205,7 @@ impl Folder {
         Ok(Ok(Snapshot::open(&path, self.cores).map_err(io::Error::other)?))
     }
 
-    /// Removes the snapshots of what this database held before. Who has one mapped keeps it.
+    /// Removes the snapshots of earlier content of this database. A process that has one mapped keeps it.
     fn remove_others(&self, content: Content) {
         let (own, of_database) = (content.file_name(), names_of(content.database));
         let files = fs::read_dir(&self.path).into_iter().flatten().flatten();
@@ -212,7 +214,7 @@ impl Folder {
             let name = name.to_string_lossy();
             let is_older = || version_of(&name).is_some_and(|older| older <= content.version);
             if name.starts_with(&of_database) && name != own && is_older() {
-                // Another process may have been quicker.
+                // Another process may have removed it first.
                 let _ = fs::remove_file(file.path());
             }
         }

@@ -1,14 +1,16 @@
-//! InChIKeys of structures, by the IUPAC's own library (InChI 1.07, MIT), which `chematic-inchi` builds from its source.
+//! InChIKeys of structures, from the IUPAC's own library (InChI 1.07, MIT), which `chematic-inchi` builds from its
+//! source.
 //!
-//! Of 72,000 molecules (RDKit 2026.09.1, the same library) it gives the same key for all but those with a stereocentre at sulfur, which
-//! chematic 1.2.1 does not tell the library of. They have no key here: a key that leaves out a centre is another molecule's.
+//! For 72,000 molecules the keys equal those of RDKit 2026.09.1 (the same library), except for structures with a
+//! stereocentre at sulfur: chematic 1.2.1 does not pass those centres to the library. Such structures get no key
+//! here, because a key that omits a centre belongs to another molecule.
 
 use std::sync::{Mutex, PoisonError};
 
-/// The library keeps tables of its own while it works.
+/// The library keeps global tables while it works.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// The standard InChIKey of a canonical SMILES; `None` where it is no molecule, or one that has no key here.
+/// Standard InChIKey of a canonical SMILES; `None` for an invalid molecule or one without a key here.
 #[must_use]
 pub fn inchi_key(smiles: &str) -> Option<String> {
     if smiles.contains("[S@") || smiles.contains("[Se@") {
@@ -24,7 +26,8 @@ pub fn inchi_key(smiles: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// What RDKit 2026.09.1 wrote beside the structures of a file that other tests read too.
+    /// The expected keys are those that RDKit 2026.09.1 wrote for the structures of a file that other tests also
+    /// read.
     #[test]
     fn keys_are_those_that_rdkit_gives() {
         let records = include_str!("../tests/data/structures.sdf");

@@ -1,6 +1,6 @@
 //! Lead times and destinations as vendors write them.
 //!
-//! What is not in these tables is a fault: a wrong day count would be believed.
+//! A text that is not in these tables is a fault, because a wrong number of days would be trusted.
 //!
 //! | text | days |
 //! |---|---|
@@ -10,27 +10,27 @@
 //! | `3 business days`, `3 working days` | × 7/5, rounded up: 5 |
 //! | `48 hours` | rounded up: 2 |
 //! | `in stock`, `stock`, `on stock`, `available`, `immediate` | [`IN_STOCK_DAYS`] |
-//! | nothing, `n/a`, `-`, `unknown`, `on request`, `tbd` | not known |
-//! | `no`, `does not ship`, `not available`, `unavailable` | it does not ship there |
+//! | nothing, `n/a`, `-`, `unknown`, `on request`, `tbd` | unknown |
+//! | `no`, `does not ship`, `not available`, `unavailable` | the vendor does not ship there |
 
 use crate::{number::number, region::COUNTRIES};
 
-/// Days from an order to what a vendor calls in stock.
+/// Days assumed from an order to the delivery of a product in stock.
 pub const IN_STOCK_DAYS: f64 = 3.0;
 
-/// What a vendor says of the time to a country.
+/// A vendor's statement about the lead time to a country.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LeadTime {
-    /// So many days.
+    /// Number of days.
     Days(f64),
-    /// Nobody knows.
+    /// Not known.
     Unknown,
-    /// It does not ship there.
+    /// The vendor does not ship there.
     DoesNotShip,
 }
 
 impl LeadTime {
-    /// Reads a text by the table above; `None` where it is not there. Letter case does not matter.
+    /// Parses a text by the table above; `None` if it is not listed. Letter case does not matter.
     #[must_use]
     pub fn of(text: &str) -> Option<Self> {
         let text = text.trim().to_lowercase().replace(['_', '\u{a0}'], " ");
@@ -48,7 +48,7 @@ impl LeadTime {
     }
 }
 
-/// Days of a number, or the upper end of two, and a unit.
+/// Parses a number, or a range of which the upper end counts, and a unit into days.
 fn span(text: &str) -> Option<f64> {
     let mut text = text.strip_suffix('.').unwrap_or(text);
     for before in ["up to", "within", "approx.", "approximately", "about", "ca.", "max.", "~", "<", "≤"] {
@@ -73,14 +73,15 @@ fn span(text: &str) -> Option<f64> {
     })
 }
 
-/// The place of a country in [`COUNTRIES`], by its code in any case; `UK` is `GB`.
+/// Index of a country in [`COUNTRIES`], by its code in any letter case; `UK` means `GB`.
 #[must_use]
 pub(crate) fn country(code: &str) -> Option<usize> {
     let code = if code.eq_ignore_ascii_case("uk") { "GB" } else { code };
     COUNTRIES.iter().position(|known| known.eq_ignore_ascii_case(code))
 }
 
-/// Whether it ships to one country: `Some(None)` where the field says nothing, `None` where it is neither.
+/// Parses a statement about shipping to one country: `Some(None)` if the field says nothing, `None` if the text is
+/// not understood.
 #[must_use]
 pub(crate) fn ships(text: &str) -> Option<Option<bool>> {
     Some(match text.trim().to_lowercase().as_str() {
@@ -91,8 +92,8 @@ pub(crate) fn ships(text: &str) -> Option<Option<bool>> {
     })
 }
 
-/// Where it ships, of a list of codes: `US, CA`, `worldwide`. Who is not in the list is not served; codes of other countries are
-/// passed over.
+/// Parses a list of destination codes: `US, CA`, `worldwide`. Countries that are not in the list are not served;
+/// codes of countries outside [`COUNTRIES`] are ignored.
 #[must_use]
 pub(crate) fn destinations(text: &str) -> Option<[Option<bool>; 8]> {
     if ["worldwide", "all", "*"].contains(&text.to_lowercase().as_str()) {

@@ -1,4 +1,4 @@
-//! What can be bought: vendors' files read, building blocks and their offers as a search sees them, and what to order.
+//! The catalogue: readers of vendors' files, building blocks and offers as a search sees them, and purchases.
 
 pub mod common;
 mod currency;

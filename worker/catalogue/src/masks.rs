@@ -1,15 +1,15 @@
-//! Which building blocks and whose offers a search may use.
+//! Filters on the building blocks and the offers that a search may use.
 
 use std::sync::Arc;
 
 use crate::common;
 use crate::region::Region;
 
-/// Which building blocks a search must not use. `None` is no limit.
+/// Limits on the building blocks of a search. `None` is no limit.
 ///
-/// A block may be used if its weight is below the limit and *one* offer of an allowed vendor, which ships to the region, is
-/// below the limits of price and lead time. A price or a lead time that is not known is not "at or above" a limit. A block
-/// that the catalogue has no offer for at all is one whose price and lead time nobody knows.
+/// A block is allowed if its weight is below the limit and *one* offer of an allowed vendor that ships to the region
+/// is below the limits of price and lead time. An unknown price or lead time passes a limit. A block without any
+/// offer in the catalogue counts as one of unknown price and lead time.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Masks {
     /// Excludes a molecular weight at or above this, daltons.
@@ -18,13 +18,13 @@ pub struct Masks {
     pub usd_gte: Option<f64>,
     /// Excludes offers at or above this, days.
     pub lead_gte: Option<f64>,
-    /// Where an offer has to ship to, and where lead times count.
+    /// Region that an offer has to ship to, and whose lead times count.
     pub region: Region,
-    /// Whose offers count.
+    /// Vendors whose offers count.
     pub vendors: VendorSet,
 }
 
-/// The vendors that a caller may see and wants, by their numbers in the database: all public ones unless more is said.
+/// Vendors that a caller may see and wants, by their numbers in the database. By default all public ones.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct VendorSet {
     shown: Arc<[i32]>,
@@ -33,25 +33,26 @@ pub struct VendorSet {
 }
 
 impl VendorSet {
-    /// These private vendors as well.
+    /// Adds private vendors.
     #[must_use]
     pub fn and_private(self, vendors: impl IntoIterator<Item = i32>) -> Self {
         Self { shown: vendors.into_iter().collect(), ..self }
     }
 
-    /// No vendors but these, and what every laboratory has.
+    /// Restricts the set to these vendors and the common laboratory chemicals.
     #[must_use]
     pub fn only(self, vendors: impl IntoIterator<Item = i32>) -> Self {
         Self { only: Some(vendors.into_iter().collect()), ..self }
     }
 
-    /// Never these. Without [`common::VENDOR`] what every laboratory has must be bought like all else.
+    /// Excludes these vendors. Without [`common::VENDOR`], common laboratory chemicals have to be bought like any
+    /// other block.
     #[must_use]
     pub fn never(self, vendors: impl IntoIterator<Item = i32>) -> Self {
         Self { never: vendors.into_iter().collect(), ..self }
     }
 
-    /// Whether offers of this vendor count.
+    /// Returns true if offers of this vendor count.
     #[must_use]
     pub fn allows(&self, vendor: i32, visibility: Visibility) -> bool {
         let is_seen = visibility == Visibility::Public || self.shown.contains(&vendor);
@@ -61,12 +62,12 @@ impl VendorSet {
     }
 }
 
-/// Who sees a vendor.
+/// Visibility of a vendor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Visibility {
-    /// Everybody.
+    /// Visible to everybody.
     Public,
-    /// Those to whom it is shown by name.
+    /// Visible only to organisations that are named.
     Private,
 }
 
@@ -82,7 +83,7 @@ mod tests {
 
         assert_eq!([everybody.allows(7, Private), company.allows(7, Private)], [false, true]);
         assert_eq!([company.allows(8, Private), company.allows(8, Public)], [false, true]);
-        // Naming a vendor shows nobody what is not theirs.
+        // Naming a private vendor does not grant access to it.
         assert!(!everybody.only([7]).allows(7, Private));
     }
 

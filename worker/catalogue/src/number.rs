@@ -2,10 +2,10 @@
 
 use crate::currency::Currency;
 
-/// The number that `text` is: `1250`, `1,250.50`, `12,5`.
+/// Parses a number: `1250`, `1,250.50`, `12,5`.
 ///
-/// Commas with three digits after each are thousands; one comma with one or two digits after it, and no point, is a decimal one.
-/// Infinite ones and those that are not numbers are none.
+/// Commas followed by three digits each separate thousands; a single comma followed by one or two digits, without a
+/// point, is a decimal comma. Infinite values and NaN are rejected.
 #[must_use]
 pub(crate) fn number(text: &str) -> Option<f64> {
     let finite = |text: &str| text.parse().ok().filter(|number: &f64| number.is_finite());
@@ -29,7 +29,7 @@ pub(crate) fn number(text: &str) -> Option<f64> {
     }
 }
 
-/// A price and the currency that is written beside it: `12.50`, `$12.50`, `12,50 €`, `EUR 12`.
+/// Parses a price and the currency written beside it: `12.50`, `$12.50`, `12,50 €`, `EUR 12`.
 #[must_use]
 pub(crate) fn money(text: &str) -> Option<(f64, Option<Currency>)> {
     if let Some(amount) = number(text) {
@@ -46,7 +46,8 @@ pub(crate) fn money(text: &str) -> Option<(f64, Option<Currency>)> {
     Some((amount, Some(currency)))
 }
 
-/// The upper end of a range of prices (`50 - 100`, `< 50`), a price alone, or `None` inside where there is none (`> 100`).
+/// Parses the upper end of a price range (`50 - 100`, `< 50`) or a single price. `Some(None)` is a range without an
+/// upper end (`> 100`).
 #[must_use]
 pub(crate) fn upper_end(text: &str) -> Option<Option<(f64, Option<Currency>)>> {
     if text.starts_with(['>', '≥']) {

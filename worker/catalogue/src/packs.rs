@@ -1,14 +1,14 @@
-//! The cheapest way to buy an amount: which packs, and how many of each.
+//! The cheapest purchase of an amount: the packs, and the number of each.
 //!
-//! The covering form of the unbounded knapsack problem (Martello and Toth, *Knapsack Problems*, 1990), by branch and bound: packs are
-//! taken in the order of their price by the gram, most of the cheapest first, and a branch ends where even the rest at the
-//! price of its next pack would cost as much as what is known. Amounts of a laboratory take one pack or two; a limit of branches bounds
-//! what a kilogram in packs of a milligram may take.
+//! Solves the covering form of the unbounded knapsack problem (Martello and Toth, *Knapsack Problems*, 1990) by
+//! branch and bound. Packs are tried in the order of their price per gram, with most of the cheapest first. A branch
+//! ends when even the rest at the next pack's price would cost as much as the best known purchase. Laboratory amounts
+//! take one pack or two; a branch limit bounds cases such as a kilogram in packs of a milligram.
 
-/// So many branches are looked at; beyond them the best so far is taken.
+/// Maximum number of branches; after that the best purchase so far is taken.
 const MOST_BRANCHES: u32 = 20_000;
 
-/// What is missing of an amount and is no more than rounding.
+/// Relative shortfall of an amount that counts as rounding.
 const ROUNDING: f64 = 1e-9;
 
 /// A pack that can be bought.
@@ -20,18 +20,18 @@ pub struct Pack {
     pub grams: f64,
 }
 
-/// What is bought.
+/// A purchase.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Purchase {
-    /// Packs by their place in what was offered, ascending, each with how many of it.
+    /// Indices of the packs in the input, ascending, each with its count.
     pub packs: Vec<(usize, u32)>,
-    /// What they cost, USD.
+    /// Cost, USD.
     pub usd: f64,
-    /// Grams that they hold.
+    /// Grams in total.
     pub grams: f64,
 }
 
-/// The packs that hold `grams` for the least money; of several ways the one with the fewest packs. `None` without a pack.
+/// The cheapest packs that hold `grams`; on a tie, the fewest packs. `None` without any pack.
 #[must_use]
 pub fn cheapest(packs: &[Pack], grams: f64) -> Option<Purchase> {
     let mut order: Vec<usize> = (0..packs.len()).collect();
@@ -52,9 +52,9 @@ pub fn cheapest(packs: &[Pack], grams: f64) -> Option<Purchase> {
 }
 
 struct Search {
-    /// By price a gram, cheapest first.
+    /// Ascending by price per gram.
     packs: Vec<Pack>,
-    /// How many of each are taken in this branch.
+    /// Number of each pack in this branch.
     counts: Vec<u32>,
     best: Option<Best>,
     branches: u32,
@@ -67,7 +67,7 @@ struct Best {
 }
 
 impl Search {
-    /// Takes packs from `next` on until `missing` grams are there; `usd` are spent.
+    /// Adds packs from index `next` on until `missing` grams are covered; `usd` has been spent so far.
     fn descend(&mut self, next: usize, missing: f64, usd: f64) {
         if missing <= 0.0 {
             self.keep(usd);
@@ -79,7 +79,7 @@ impl Search {
             let spent = usd + f64::from(count) * pack.usd;
             let at_best =
                 spent + self.packs.get(next + 1).map_or(0.0, |other| left.max(0.0) * other.usd / other.grams);
-            // Fewer of this pack leave more to dearer ones.
+            // Fewer of this pack would leave more to dearer ones.
             if self.best.as_ref().is_some_and(|best| at_best > best.usd * (1.0 + ROUNDING)) && left > 0.0 {
                 break;
             }
@@ -105,7 +105,7 @@ impl Search {
     }
 }
 
-/// How many packs of `grams` hold what is missing.
+/// Number of packs of `grams` that cover the missing amount.
 fn count_for(missing: f64, grams: f64) -> u32 {
     #[expect(
         clippy::cast_possible_truncation,
@@ -170,7 +170,7 @@ mod tests {
 
             let bought = cheapest(&offered, f64::from(grams)).unwrap();
 
-            // The least for each amount, by the one before it.
+            // The optimum of each amount, built from the smaller ones.
             let mut least = vec![(0_u32, 0_u32)];
             for amount in 1..=grams {
                 let ways = packs.iter().map(|&(usd, of)| {

@@ -1,11 +1,11 @@
-//! From a pack's price to USD per gram of the building block.
+//! Conversion of a pack's price to USD per gram of the building block.
 
 use std::str::FromStr;
 
-/// The units that are known, for a message.
+/// Known units, for a message.
 pub(crate) const UNITS: &str = "kg, g, mg, ug, mol, mmol, umol, L, mL, uL";
 
-/// A unit that packs are sold in.
+/// A unit of pack sizes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Unit {
     /// Grams in one unit.
@@ -16,20 +16,20 @@ pub enum Unit {
     Volume(f64),
 }
 
-/// The text names no unit that is known.
+/// The text names no known unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotAUnit;
 
 impl FromStr for Unit {
     type Err = NotAUnit;
 
-    /// Letter case does not matter: vendors write `G`, `KG` and `ML`, and sell nothing by the megagram.
+    /// Letter case does not matter: vendors write `G`, `KG` and `ML`, and nothing is sold by the megagram.
     fn from_str(text: &str) -> Result<Self, NotAUnit> {
         Ok(match text.to_lowercase().as_str() {
             "kg" | "kilogram" | "kilograms" => Self::Mass(1e3),
             "g" | "gr" | "gram" | "grams" => Self::Mass(1.0),
             "mg" | "milligram" | "milligrams" => Self::Mass(1e-3),
-            // Both code points that look like a micro sign: U+00B5 and U+03BC.
+            // Both code points that look like a micro sign, U+00B5 and U+03BC.
             "ug" | "mcg" | "µg" | "μg" => Self::Mass(1e-6),
             "mol" => Self::Amount(1.0),
             "mmol" => Self::Amount(1e-3),
@@ -42,12 +42,12 @@ impl FromStr for Unit {
     }
 }
 
-/// The weights of an entry, daltons.
+/// Weights of an entry, daltons.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Weights {
-    /// Of everything that the entry holds.
+    /// Weight of the whole entry.
     pub full: f64,
-    /// Of the building block in it, as often as it occurs.
+    /// Weight of the building block in the entry, times its number of occurrences.
     pub major: f64,
 }
 
@@ -60,14 +60,14 @@ pub struct Pack {
     pub size: f64,
     /// Unit of the size.
     pub unit: Unit,
-    /// Grams of the entry per millilitre, where the vendor states it.
+    /// Grams of the entry per millilitre, if the vendor states it.
     pub density_g_per_ml: Option<f64>,
 }
 
 /// USD per gram of the building block; `None` for a volume without a density.
 ///
-/// An amount of substance counts the whole entry; a salt is dearer than its label by the share of its
-/// weight that is not the building block.
+/// An amount of substance refers to the whole entry. A salt costs more per gram than its label says, by the share of
+/// its weight that is not the building block.
 #[must_use]
 pub fn usd_per_gram(pack: Pack, weights: Weights) -> Option<f64> {
     let grams = grams_of_entry(pack.size, pack.unit, pack.density_g_per_ml, weights)?;
@@ -75,7 +75,7 @@ pub fn usd_per_gram(pack: Pack, weights: Weights) -> Option<f64> {
     usd.is_finite().then_some(usd)
 }
 
-/// Grams of the building block in so much of an entry; `None` for a volume without a density.
+/// Grams of the building block in `size` units of an entry; `None` for a volume without a density.
 #[must_use]
 pub fn grams_of_major(size: f64, unit: Unit, density_g_per_ml: Option<f64>, weights: Weights) -> Option<f64> {
     let grams = grams_of_entry(size, unit, density_g_per_ml, weights)? * (weights.major / weights.full);

@@ -1,23 +1,24 @@
-//! Where an offer is stated not to ship to, as the database keeps it: a bit for each of [`COUNTRIES`], the first the least.
+//! Countries that a vendor states it does not ship to, in the database's form: one bit for each of [`COUNTRIES`], the
+//! first country in the least significant bit.
 
 use crate::region::COUNTRIES;
 
-/// One answer for each of [`COUNTRIES`].
+/// One flag for each of [`COUNTRIES`].
 pub type Refuses = [bool; COUNTRIES.len()];
 
-/// The bits of these refusals.
+/// Packs the flags into bits.
 #[must_use]
 pub fn to_bits(refuses: Refuses) -> i16 {
     (0..).zip(refuses).map(|(country, refuses)| i16::from(refuses) << country).sum()
 }
 
-/// The refusals of these bits.
+/// Unpacks the flags from bits.
 #[must_use]
 pub fn of_bits(bits: i16) -> Refuses {
     std::array::from_fn(|country| bits >> country & 1 == 1)
 }
 
-/// The number of a country's bit, by its code in upper case.
+/// Bit number of a country, by its code in upper case.
 #[must_use]
 pub fn bit(code: &str) -> Option<i32> {
     (0..).zip(COUNTRIES).find_map(|(bit, known)| (known == code).then_some(bit))

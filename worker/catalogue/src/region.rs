@@ -1,6 +1,6 @@
-//! Where an offer is delivered to.
+//! Delivery regions of offers.
 
-/// The countries that prices and lead times are kept for, by ISO 3166-1 alpha-2 code, in the order of [`Region`].
+/// Countries with stored prices and lead times, by ISO 3166-1 alpha-2 code, in the order of [`Region`].
 pub const COUNTRIES: [&str; 8] = ["US", "CA", "GB", "FR", "CH", "DE", "CN", "AU"];
 
 /// A delivery region: anywhere, or one of [`COUNTRIES`].
@@ -11,7 +11,7 @@ impl Region {
     /// No particular region: the best offer anywhere.
     pub const ANYWHERE: Self = Self(0);
 
-    /// How many there are.
+    /// Number of regions.
     pub const COUNT: usize = COUNTRIES.len() + 1;
 
     /// The region of an ISO 3166-1 alpha-2 code in upper case.
@@ -21,12 +21,12 @@ impl Region {
         Self::all().nth(at + 1)
     }
 
-    /// Every region, anywhere first.
+    /// All regions, anywhere first.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..Self::COUNT as u8).map(Self)
     }
 
-    /// Its number: 0 is anywhere.
+    /// Index of the region: 0 is anywhere.
     pub(crate) fn index(self) -> usize {
         usize::from(self.0)
     }

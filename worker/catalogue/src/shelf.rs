@@ -1,4 +1,4 @@
-//! What one search may buy: a snapshot under its masks.
+//! Stock of one search: a snapshot filtered by its masks.
 
 use std::sync::Arc;
 use std::thread::available_parallelism;
@@ -11,49 +11,49 @@ use crate::nearest::{Allowed, Refused, Wanted};
 use crate::offer::{self, Offer, Terms};
 use crate::snapshot::{Block, BlockRow, Builder, Snapshot};
 
-/// What a search asks of the catalogue. Everything is answered for the masks that it was made for.
+/// Catalogue queries of a search. Every answer is filtered by the masks of the implementation.
 pub trait Stock: Sync {
-    /// The building block that is this molecule, if it may be bought; else the one with the lowest id that may and that is a
-    /// tautomer or a charged form of it.
+    /// The building block of this molecule, if it may be bought. Otherwise the allowed block with the lowest id that
+    /// is a tautomer or a charged form of it.
     fn find(&self, molecule: &Molecule) -> Option<Block>;
 
-    /// The catalogue's integer for `block`.
+    /// Catalogue id of `block`.
     fn id(&self, block: Block) -> i32;
 
-    /// Canonical SMILES of `block`, as it is sold.
+    /// Canonical SMILES of `block`, as sold.
     fn smiles(&self, block: Block) -> String;
 
     /// Molecular weight of `block`, daltons.
     fn mw(&self, block: Block) -> f32;
 
-    /// USD per gram of the cheapest offer for `block` that may be used and whose price is known; 0 where there is none and every
-    /// laboratory has it.
+    /// USD per gram of the cheapest allowed offer for `block` with a known price; 0 for a common laboratory chemical
+    /// without one.
     fn usd_per_gram(&self, block: Block) -> Option<f32>;
 
-    /// Days of the quickest offer for `block` that may be used and whose lead time is known.
+    /// Lead time of the quickest allowed offer for `block`, in days, where it is known.
     fn lead_time_days(&self, block: Block) -> Option<f32>;
 
-    /// For each fingerprint the most similar block that may be bought, the lowest-numbered of several, and its Tanimoto
-    /// similarity; `None` when nothing may be bought. They are compared on `cores` cores.
+    /// For each fingerprint, the most similar block that may be bought (on a tie the lowest number) and its Tanimoto
+    /// similarity; `None` if nothing may be bought. Compares on `cores` cores.
     fn nearest(&self, fingerprints: &[Fingerprint], cores: usize) -> Vec<Option<(Block, f32)>>;
 }
 
-/// A snapshot under masks.
+/// A snapshot filtered by masks.
 ///
-/// Which vendors and profiles pass is found out once, so that a mask costs a look at the block's offers.
+/// The masks are evaluated once for every vendor and profile, so that checking a block reads only its offers.
 #[derive(Debug, Clone)]
 pub struct Shelf {
     snapshot: Arc<Snapshot>,
     masks: Masks,
     vendors: Vec<bool>,
     profiles: Vec<bool>,
-    /// The place among the vendors of what every laboratory has.
+    /// Index of the vendor of common laboratory chemicals.
     at_hand: Option<usize>,
     refused: Arc<Refused>,
 }
 
 impl Shelf {
-    /// The snapshot under these masks.
+    /// Filters the snapshot by these masks.
     #[must_use]
     pub fn new(snapshot: Arc<Snapshot>, masks: Masks) -> Self {
         let allows = |(vendor, visibility): (i32, Visibility)| masks.vendors.allows(vendor, visibility);
@@ -64,10 +64,10 @@ impl Shelf {
         Self { snapshot, masks, vendors, profiles, at_hand, refused }
     }
 
-    /// A shelf in memory with these building blocks and their offers, without masks: for tests and examples.
+    /// Builds an unfiltered stock in memory from these building blocks and offers, for tests and examples.
     ///
     /// # Panics
-    /// Panics where no file could be made of them, see [`BuildError`](crate::BuildError).
+    /// Panics if no file can be built from them, see [`BuildError`](crate::BuildError).
     #[must_use]
     pub fn in_memory(blocks: impl IntoIterator<Item = (BlockRow, Vec<Offer>)>) -> Self {
         let cores = available_parallelism().map_or(1, usize::from);
@@ -83,19 +83,19 @@ impl Shelf {
         Self::new(Arc::new(snapshot), Masks::default())
     }
 
-    /// The same snapshot under other masks.
+    /// Filters the same snapshot by other masks.
     #[must_use]
     pub fn under(&self, masks: Masks) -> Self {
         Self::new(Arc::clone(&self.snapshot), masks)
     }
 
-    /// The snapshot.
+    /// The underlying snapshot.
     #[must_use]
     pub fn snapshot(&self) -> &Snapshot {
         &self.snapshot
     }
 
-    /// Whether a route may buy `block`.
+    /// Returns true if a route may buy `block`.
     #[must_use]
     pub fn is_allowed(&self, block: Block) -> bool {
         let offers = self.snapshot.offers(block);
@@ -103,8 +103,8 @@ impl Shelf {
             && (offers.is_empty() || offers.iter().any(|&terms| self.may_use(terms)))
     }
 
-    /// The `most` blocks that may be bought and whose Tanimoto similarity is `least` or more, and that; the most similar first, of
-    /// several the lowest-numbered. They are compared on `cores` cores.
+    /// The `most` most similar blocks that may be bought and have a Tanimoto similarity of `least` or more, with that
+    /// similarity; on a tie the lowest number first. Compares on `cores` cores.
     #[must_use]
     pub fn similar(
         &self,
@@ -119,7 +119,7 @@ impl Shelf {
         self.compared(&[*fingerprint], Wanted { most, least }, cores).pop().unwrap_or_default()
     }
 
-    /// The `wanted` blocks for each fingerprint that may be bought.
+    /// For each fingerprint, the `wanted` blocks that may be bought.
     fn compared(&self, fingerprints: &[Fingerprint], wanted: Wanted, cores: usize) -> Vec<Vec<(Block, f32)>> {
         let is_allowed = |block| self.is_allowed(Block(block));
         let allowed = Allowed { is_allowed: &is_allowed, refused: &self.refused };

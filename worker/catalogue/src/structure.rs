@@ -1,8 +1,8 @@
-//! What a vendor's structure says.
+//! A vendor's structure and its major component.
 //!
-//! The major component is what the entry is bought for, its [parent](chem::Parent): never a counter-ion or a solvate
-//! where there is something else, and without the charges that a salt put on it. What comes with it are minor
-//! components; they make the gram of the major component dearer.
+//! The major component is the [parent](chem::Parent) for which the entry is bought: never a counter-ion or a solvate
+//! if there is another component, and without the charges of the salt form. The other components are minor; they
+//! raise the price per gram of the major component.
 
 use chem::{Limits, Molecule, smiles_of_molfile};
 
@@ -18,23 +18,23 @@ pub struct Structure {
     pub smiles: String,
     /// Weight of the major component, daltons.
     pub mw: f64,
-    /// Its fingerprint, as tables keep it.
+    /// Morgan fingerprint of the major component, in the database's form.
     pub morgan_bits: Vec<u8>,
     /// Canonical SMILES of the whole entry.
     pub full_canonical: String,
-    /// Canonical SMILES of the other components as the entry has them, joined by dots.
+    /// Canonical SMILES of the other components in the entry's stoichiometry, joined by dots.
     pub minor_components: String,
-    /// Weights of the whole entry and of all that is its major component.
+    /// Weights of the whole entry and of all its copies of the major component.
     pub weights: Weights,
-    /// The name of the counter-ion or solvate that the major component is, for want of another.
+    /// Name of the counter-ion or solvate, if the entry has no other component.
     pub counter_ion: Option<&'static str>,
 }
 
 impl Structure {
-    /// Reads a SMILES; a ChemAxon extension behind it (`CCO |…|`) is not looked at.
+    /// Parses a SMILES; a ChemAxon extension behind it (`CCO |…|`) is ignored.
     ///
     /// # Errors
-    /// Fails where it is no molecule, or one with wildcard atoms.
+    /// Fails if the text is not a valid molecule, or if it has wildcard atoms.
     pub fn of_smiles(written: &str) -> Result<Self, Fault> {
         let smiles = written.split_once(" |").filter(|(_, rest)| rest.ends_with('|'));
         let smiles = smiles.map_or(written, |(smiles, _)| smiles.trim_end());
@@ -43,10 +43,10 @@ impl Structure {
         Self::of(&whole, smiles)
     }
 
-    /// Reads a connection table.
+    /// Parses a connection table.
     ///
     /// # Errors
-    /// Fails where it cannot be read, and as a SMILES does.
+    /// Fails if it cannot be parsed, and for the same reasons as a SMILES.
     pub fn of_molfile(text: &str) -> Result<Self, Fault> {
         let smiles = smiles_of_molfile(text).map_err(|error| Fault::Molfile { reason: error.to_string() })?;
         Self::of_smiles(&smiles)

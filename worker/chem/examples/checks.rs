@@ -1,8 +1,8 @@
-//! What it costs to read, sanitise and write canonically: `checks [FILE] [ROUNDS]`.
+//! Measures the time to parse, sanitise and canonicalise SMILES: `checks [FILE] [ROUNDS]`.
 //!
-//! Reads a string a line, of FILE or of standard input, as the example `strings` of worker/generator writes them.
-//! Times them with this crate and with chematic alone, in turns on one thread, so that a busy machine slows both;
-//! prints a table on standard error and a JSON line on standard output.
+//! Reads one string per line from FILE or standard input, as the example `strings` of worker/generator writes them.
+//! Times them with this crate and with chematic alone, alternately on one thread, so that other load slows both
+//! equally. Prints a table on standard error and a JSON line on standard output.
 
 use std::{error::Error, io::Read, time::Instant};
 
@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         });
         alone = alone.min(seconds);
         let differ = found.iter().zip(&expected).filter(|(found, expected)| found != expected);
-        // chematic accepts some strings that have not the form of a SMILES.
+        // chematic accepts some strings that are not well-formed SMILES.
         let count = differ.filter(|(found, _)| found.is_some()).count();
         if count > 0 {
             return Err(format!("{count} strings come out otherwise than with chematic").into());
@@ -57,7 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The seconds it takes to work on all strings, and what comes out.
+/// Returns the seconds taken for all strings, and the results.
 fn timed(strings: &[&str], work: impl Fn(&str) -> Option<String>) -> (f64, Vec<Option<String>>) {
     let started = Instant::now();
     let results = strings.iter().map(|string| work(string)).collect();

@@ -1,4 +1,5 @@
-//! Prints every SMILES of standard input with its tautomer key, its skeleton and its parent, and what the keys cost.
+//! Prints every SMILES of standard input with its tautomer key, its skeleton and its parent, and measures the time of
+//! the keys.
 //!
 //! `cargo run --release -p chem --example tautomer_keys < SMILES > KEYS`; `tests/data/compare_inchi.py` compares the
 //! keys with InChI's.

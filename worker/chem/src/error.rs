@@ -1,16 +1,16 @@
-//! What can be wrong with a SMILES or a template, with the place where it is wrong.
+//! Faults of a SMILES string or a template, with their positions.
 
-/// Why a SMILES string is no molecule of ours.
+/// Reason why a SMILES string is refused.
 ///
 /// Positions are byte offsets into the string that was parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the fields are named in each variant's message")]
 pub enum SmilesError {
-    /// Nothing was given.
+    /// The string is empty.
     #[error("the string is empty")]
     Empty,
-    /// One molecule is wanted, and there is another beside it.
+    /// A single molecule is required, but there is a second component.
     #[error("more than one component, the second begins after byte {at}")]
     SecondComponent { at: usize },
     /// The string is longer than the caller's limit.
@@ -19,19 +19,19 @@ pub enum SmilesError {
     /// The string describes more heavy atoms than the caller's limit.
     #[error("more than {limit} heavy atoms, the first one too many at byte {at}")]
     TooManyAtoms { limit: usize, at: usize },
-    /// There are more atoms of no element than any real string has.
+    /// There are more wildcard atoms than any real string has.
     #[error("more than {limit} wildcard atoms, the first one too many at byte {at}")]
     TooManyWildcards { limit: usize, at: usize },
     /// Branches are nested deeper than any real molecule needs.
     #[error("branches nested more than {limit} deep at byte {at}")]
     TooDeep { limit: usize, at: usize },
-    /// A character that can start nothing here.
+    /// A character that cannot start a symbol here.
     #[error("unexpected `{found}` at byte {at}")]
     Unexpected { found: char, at: usize },
-    /// The string stops where an atom has to follow.
+    /// The string ends where an atom has to follow.
     #[error("the string ends after `{after}` at byte {at}, where an atom must follow")]
     Unfinished { after: char, at: usize },
-    /// A letter sequence that names no element.
+    /// A letter sequence that is not an element.
     #[error("`{symbol}` at byte {at} is no element")]
     UnknownElement { symbol: String, at: usize },
     /// `[` without `]`.
@@ -64,22 +64,22 @@ pub enum SmilesError {
     /// An atom with more bonds than its element allows.
     #[error("{element} with {bonds} bonds at byte {at}")]
     Valence { element: String, bonds: u32, at: usize },
-    /// Aromatic atoms to which no alternation of single and double bonds can be given.
+    /// Aromatic atoms to which alternating single and double bonds cannot be assigned.
     #[error("the aromatic system around byte {at} has no arrangement of double bonds")]
     Kekule { at: usize },
     /// An aromatic atom outside a ring.
     #[error("the aromatic atom at byte {at} is in no ring")]
     AromaticOutsideRing { at: usize },
-    /// The sanitiser refused the molecule for a reason of its own.
+    /// The sanitiser refused the molecule for another reason.
     #[error("not a molecule: {reason}")]
     Refused { reason: String, at: Option<usize> },
-    /// Something RDKit knows and this crate does not handle.
+    /// Something that RDKit supports and this crate does not.
     #[error("not supported here: {reason}")]
     Unsupported { reason: String, at: Option<usize> },
 }
 
 impl SmilesError {
-    /// The byte offset of the fault, where it has one.
+    /// Returns the byte offset of the fault, if it has one.
     #[must_use]
     pub fn position(&self) -> Option<usize> {
         match *self {
@@ -108,7 +108,7 @@ impl SmilesError {
     }
 }
 
-/// Why a SMARTS pattern or reaction template cannot be used.
+/// Reason why a SMARTS pattern or reaction template cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the fields are named in each variant's message")]
@@ -116,16 +116,16 @@ pub enum TemplateError {
     /// The template is longer than any real one.
     #[error("{bytes} bytes are more than the {limit} allowed")]
     TooLong { bytes: usize, limit: usize },
-    /// Not `product>>precursors`.
+    /// Not of the form `product>>precursors`.
     #[error("a template is written `product>>precursors`, both sides present")]
     NotAReaction,
-    /// A side of more molecules than any real one has.
+    /// A side has more molecules than any real one.
     #[error("{components} components of a side are more than the {limit} allowed")]
     TooManyComponents { components: usize, limit: usize },
-    /// A side, or a pattern, that is no SMARTS.
+    /// A side or a pattern is not valid SMARTS.
     #[error("`{smarts}` is no SMARTS pattern: {reason}")]
     Smarts { smarts: String, reason: String },
-    /// A pattern too large to match.
+    /// The pattern is too large to match.
     #[error("{atoms} pattern atoms are more than the {limit} allowed")]
     TooManyAtoms { atoms: usize, limit: usize },
 }

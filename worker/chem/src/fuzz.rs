@@ -1,5 +1,5 @@
-//! What must hold whatever string somebody sends, one function a language: for the fuzz targets in `ops/fuzz`, and for the
-//! tests here, which feed them the same seeds.
+//! Properties that hold for any input string, one function per language. The fuzz targets in `ops/fuzz` call them,
+//! and so do the tests here with the same seeds.
 //!
 //! A panic is a finding, and so is an input that takes seconds.
 
@@ -14,10 +14,10 @@ use crate::{
     Limits, Molecule, Pattern, PreparedMolecule, Structure, Template, TemplateIndex, Written, drawing,
 };
 
-/// As many matches of a template are tried: searches give up by the clock.
+/// Number of matches of a template that are tried; real searches stop by time instead.
 const MATCHES: usize = 20;
 
-/// What patterns and templates are tried on: chains, rings, stereo, charges, a salt, isotopes, and next to nothing.
+/// Molecules to try patterns and templates on: chains, rings, stereo, charges, a salt, isotopes, and methane.
 static MOLECULES: LazyLock<Vec<PreparedMolecule>> = LazyLock::new(|| {
     let molecules = [
         "CC(=O)Nc1ccc(O)cc1",
@@ -32,8 +32,8 @@ static MOLECULES: LazyLock<Vec<PreparedMolecule>> = LazyLock::new(|| {
     molecules.iter().map(|smiles| PreparedMolecule::new(&read(smiles))).collect()
 });
 
-/// A string that may be a SMILES: both ways read it alike, what is wrong has a place within it, and a molecule comes back from
-/// what was written of it.
+/// Checks a string that may be a SMILES: the fast and the general path agree, an error's position is within the
+/// string, and the written SMILES gives the same molecule.
 pub fn smiles(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
     let short = canonicalise(text, Limits::DEFAULT);
@@ -50,28 +50,29 @@ pub fn smiles(input: &[u8]) {
     is_described(&molecule);
 }
 
-/// What is written of a molecule is the molecule.
+/// Asserts that a molecule's SMILES gives the same molecule.
 fn comes_back(text: &str, molecule: &Molecule) {
     let canonical = molecule.as_canonical();
-    // RDKit reads some of what it wrote as something else: it moves the charges of halogen oxides, drops a hydrogen
-    // that it kept for a mark which has gone, is of two minds about aromatic bonds in no ring, makes one bond of a metal
-    // after the other dative, and gives squares, bipyramids and octahedra another number each time where two ligands
-    // or more are missing.
+    // RDKit reads some of its own output as something else. It moves the charges of halogen oxides and drops a
+    // hydrogen kept for a stereo mark that has gone. It is inconsistent about aromatic bonds outside rings, and makes
+    // the bonds of a metal dative one after the other. Square-planar, bipyramidal and octahedral centres that lack
+    // two or more ligands get another number each time.
     let unsettled = ["[ClH", "[BrH", "[IH", "[H]", ":", "->", "<-", "@SP", "@TB", "@OH"];
     if unsettled.iter().any(|part| canonical.contains(part) || text.contains(part))
         || has_unsettled_rings(molecule)
     {
         return;
     }
-    // RDKit gives a radical at a stereocentre one hand and the other in turns.
+    // RDKit inverts the configuration of a radical stereocentre each time.
     if molecule.has_radicals() && canonical.contains('@') {
         return;
     }
-    // Marks that contradict each other say nothing of their double bond; those of its neighbours, once written, may.
+    // Contradictory marks state nothing of their double bond, but may do so once its neighbours' marks have been
+    // written.
     if ez_markers::read_ez_facts(molecule.graph()).is_some_and(|(_, conflict)| conflict) {
         return;
     }
-    // What it writes may be longer than what it takes.
+    // Output may be longer than the limit on input.
     let limits = Limits { max_bytes: usize::MAX, ..Limits::DEFAULT };
     let again = Molecule::parse(canonical, limits).expect("what was written is read");
     assert_eq!(again.as_canonical(), canonical);
@@ -79,9 +80,9 @@ fn comes_back(text: &str, molecule: &Molecule) {
     assert_eq!(again.fingerprint(), molecule.fingerprint());
 }
 
-/// Whether RDKit may see other aromatic rings in what it wrote: of two rings of nine atoms or more it saw either before 2026.09,
-/// as the atoms stood, and only one may be aromatic; beside a ring of four it may see one of eight the second time alone; and it
-/// is of two minds about an atom that is any.
+/// Returns true if RDKit may perceive other aromatic rings in its own output. Of two rings of nine atoms or more of
+/// which one may be aromatic, RDKit before 2026.09 chose by the order of atoms. Beside a four-membered ring, it may
+/// perceive an eight-membered one only the second time. Wildcard atoms are inconsistent too.
 fn has_unsettled_rings(molecule: &Molecule) -> bool {
     let graph = molecule.graph();
     let rings = find_sssr(graph);
@@ -90,7 +91,7 @@ fn has_unsettled_rings(molecule: &Molecule) -> bool {
     rings.rings().iter().any(|ring| ring.len() > 8 || ring.iter().any(is_any)) || of_size(8) && of_size(4)
 }
 
-/// All that is asked of molecules has an answer.
+/// Asserts that all properties of the molecule can be computed.
 fn is_described(molecule: &Molecule) {
     assert!(molecule.molecular_weight().is_finite());
     let _ = (Descriptors::of(molecule), scaffold(molecule), molecule.is_achiral(), molecule.tautomer_key());
@@ -103,13 +104,14 @@ fn is_described(molecule: &Molecule) {
     assert!(drawing(molecule, 300.0, 200.0).ends_with("</svg>"));
 }
 
-/// A string that may be a SMARTS pattern: by masks it is found where it is found by the whole pattern.
+/// Checks a string that may be a SMARTS pattern: matching by masks finds it in the same molecules as the full
+/// matcher.
 pub fn smarts(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
     let Ok(pattern) = Pattern::parse(text) else { return };
     for molecule in MOLECULES.iter() {
         let found = pattern.matches(molecule.molecule());
-        // Either gives up somewhere, the sooner the more loose components there are.
+        // Both matchers give up at some point, the earlier the more components a pattern has.
         if let Some(atoms) = pattern.first_atoms(molecule)
             && !text.contains('.')
         {
@@ -118,10 +120,10 @@ pub fn smarts(input: &[u8]) {
     }
 }
 
-/// A string that may be a reaction template: what it makes of a molecule are molecules of atoms that were there, the index finds it
-/// wherever it makes something, and what it gives forwards it says that it gives.
+/// Checks a string that may be a reaction template. The atoms of its precursors come from the product or are new, the
+/// index finds it whenever it gives an outcome, and the forward check accepts the products that it gives forwards.
 ///
-/// One molecule an input, which the input picks, so that it is always the same: all of them took seven times as long.
+/// The input selects one molecule to try, so that a run is reproducible. Trying all of them took seven times as long.
 pub fn template(input: &[u8]) {
     let Some(template) = read_template(input) else { return };
     let picked = input.iter().map(|&byte| usize::from(byte)).sum::<usize>() % MOLECULES.len();

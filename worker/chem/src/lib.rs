@@ -1,13 +1,13 @@
-//! Molecules, fingerprints, substructure patterns and reaction templates, as RDKit has them.
+//! Molecules, fingerprints, substructure patterns and reaction templates, compatible with RDKit.
 //!
-//! The decision that matters: the chemistry is `chematic`'s port of RDKit, and what this crate adds is what a
-//! service needs around it: strict input checks before any parser runs, errors that carry positions, matching
-//! that is cheap enough to try every template on every molecule, template outcomes that say where each atom came
-//! from, and a short way to the canonical SMILES of ordinary molecules. No I/O, no async, and nothing global but
-//! room that each thread uses again.
+//! The main decision: the chemistry is `chematic`'s port of RDKit, and this crate adds what a service needs around
+//! it. That is: strict input checks before any parser runs; errors with positions; matching cheap enough to try every
+//! template on every molecule; template outcomes with the origin of each atom; and a fast path to the canonical
+//! SMILES of ordinary molecules. No I/O, no async, and no global state except buffers that each thread reuses.
 //!
-//! Folders, each standing on those before it: `smiles`, `graph`, `ordinary`, `molecules`, then `standard` and `drawing`,
-//! and `templates`, `flask`. The README beside `src` says which of two ways is the authority for what.
+//! Folders, each depending on those before it: `smiles`, `graph`, `ordinary`, `molecules`, then `standard` and
+//! `drawing`, and `templates`, `flask`. The README beside `src` says which of two implementations is authoritative
+//! for what.
 
 mod drawing;
 mod error;

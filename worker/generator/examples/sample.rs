@@ -1,9 +1,9 @@
 //! Measures a model pack: `sample PACK [COUNT] [SEED] [THREADS] [--device DEVICE]`.
 //!
-//! For each precision: raw strings a second, their validity and the uniqueness of the valid ones, then
-//! how long a sample of COUNT molecules takes; on one thread also free strings, which the pack's constraints do not
-//! touch. Prints a table on standard error and JSON lines on standard output. On a GPU (`cuda:0`) that is one line,
-//! with all threads; COUNT should be some hundred thousand.
+//! For each precision, it measures raw strings per second, their validity, the uniqueness of the valid ones, and the
+//! time of a sample of COUNT molecules. With one thread it also measures unconstrained strings. Prints a table on
+//! standard error and JSON lines on standard output. On a GPU (`cuda:0`) that is one line, with all threads; COUNT
+//! should be some hundred thousand.
 
 use std::{
     collections::HashSet,
@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let device = choice.open()?;
     if !device.is_cpu() {
         let sampler = Sampler::new(&pack, device.clone())?.with_threads(all);
-        // What is loaded and compiled once, at the first strings, is not what is measured.
+        // Warm-up: the first strings load and compile things once, which is not to be measured.
         sampler.raw(count.min(10_000), seed)?;
         return report(&sampler, &DeviceChoice::of(&device).to_string(), all, count, seed);
     }

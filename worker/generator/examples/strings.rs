@@ -1,8 +1,7 @@
-//! Writes raw strings of a model pack, one a line: `strings PACK [COUNT] [SEED] [TEMPERATURE] [free]`.
+//! Writes raw strings of a model pack, one per line: `strings PACK [COUNT] [SEED] [TEMPERATURE] [free]`.
 //!
-//! The temperature is the pack's unless one is given; `free` lets the model write what it likes, whatever
-//! the pack says of constrained decoding. A constrained string that could not be brought to an end is an
-//! empty line.
+//! The default temperature is the pack's. `free` turns constrained decoding off, whatever the pack says. A
+//! constrained string that could not be completed is an empty line.
 
 use std::{
     error::Error,

@@ -1,4 +1,4 @@
-//! How long a caller is willing to wait.
+//! Deadline and cancellation of a caller.
 
 use std::{
     sync::{
@@ -8,23 +8,23 @@ use std::{
     time::Instant,
 };
 
-/// What ends a piece of work before it is done.
+/// Limits that stop a computation before it is done.
 #[derive(Debug, Clone, Default)]
 pub struct Budget {
-    /// The instant after which nobody waits for the answer.
+    /// Instant after which the answer is no longer needed.
     pub deadline: Option<Instant>,
-    /// Set by whoever gives the work up.
+    /// Cancellation flag.
     pub cancelled: Arc<AtomicBool>,
 }
 
 impl Budget {
-    /// A budget that never ends.
+    /// Returns a budget without limits.
     #[must_use]
     pub fn unlimited() -> Self {
         Self::default()
     }
 
-    /// Says whether to stop now.
+    /// Returns true if the computation has to stop now.
     #[must_use]
     pub fn is_spent(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)

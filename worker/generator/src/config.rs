@@ -1,4 +1,4 @@
-//! The small files of a pack, read and checked: what the model is, how to draw from it, what to call it.
+//! The small files of a pack, read and checked: model configuration, generation settings and metadata.
 
 use std::{
     fs,
@@ -9,24 +9,24 @@ use serde::{Deserialize, de::DeserializeOwned};
 
 use crate::PackError;
 
-/// No vocabulary, layer or string of a SMILES model comes near it: a larger number is a slip.
+/// Upper limit of sizes. No vocabulary, layer or string of a SMILES model comes near it.
 const LARGEST: usize = 1 << 20;
 
-/// `generation_config.json`.
+/// Content of `generation_config.json`.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 pub struct GenerationConfig {
-    /// Divides the logits; over 0.
+    /// Divisor of the logits; greater than 0.
     pub temperature: f64,
-    /// Share of the probability that the tokens drawn from must cover, over 0 and at most 1.
+    /// Cumulative probability for nucleus sampling, greater than 0 and at most 1.
     pub top_p: f64,
-    /// Tokens of the longest string, the first and the last special token included.
+    /// Maximum tokens of a string, the first and the last special token included.
     pub max_length: usize,
-    /// Whether tokens after which a string cannot become a molecule any more are never drawn.
+    /// Set if tokens are never drawn after which the string could not become a molecule.
     #[serde(default = "yes")]
     pub constrained: bool,
 }
 
-/// `config.json`.
+/// Content of `config.json`.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Config {
     model_type: String,
@@ -36,11 +36,11 @@ pub(crate) struct Config {
     pub(crate) num_layers: usize,
     pub(crate) bos_token_id: u32,
     pub(crate) eos_token_id: u32,
-    /// Not every vocabulary has one: nothing is ever padded here.
+    /// Padding token. Optional, since nothing is padded here.
     pub(crate) pad_token_id: Option<u32>,
 }
 
-/// What a layer of the network is made of.
+/// Type of the network's recurrent layers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cell {
     Gru,
@@ -48,7 +48,7 @@ pub(crate) enum Cell {
 }
 
 impl Cell {
-    /// The cell of a `model_type`.
+    /// Returns the cell of a `model_type`.
     pub(crate) fn of(model_type: &str) -> Option<Self> {
         match model_type {
             "smiles_gru" => Some(Self::Gru),
@@ -57,7 +57,7 @@ impl Cell {
         }
     }
 
-    /// How many times `hidden` rows its weights have.
+    /// Returns the number of gates; weights have `hidden` rows per gate.
     pub(crate) const fn gates(self) -> usize {
         match self {
             Self::Gru => 3,
@@ -66,7 +66,7 @@ impl Cell {
     }
 }
 
-/// `metadata.json`, as far as the sampler is concerned.
+/// The fields of `metadata.json` that the sampler needs.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Metadata {
     pub(crate) id: String,
@@ -79,7 +79,7 @@ impl Config {
         Self::read(&bytes(&file)?, &file)
     }
 
-    /// Reads what is in `file`.
+    /// Parses the content of `file`.
     pub(crate) fn read(json: &[u8], file: &Path) -> Result<Self, PackError> {
         let config: Self = parse(json, file)?;
         let check = Check(file);
@@ -104,7 +104,7 @@ impl Config {
         Ok(config)
     }
 
-    /// What the layers are made of.
+    /// Returns the type of the recurrent layers.
     pub(crate) fn cell(&self) -> Cell {
         Cell::of(&self.model_type).expect("config: the model type was checked when it was loaded")
     }
@@ -115,7 +115,7 @@ impl GenerationConfig {
         Self::read(&bytes(&file)?, &file)
     }
 
-    /// Reads what is in `file`.
+    /// Parses the content of `file`.
     pub(crate) fn read(json: &[u8], file: &Path) -> Result<Self, PackError> {
         let config: Self = parse(json, file)?;
         let Self { temperature, top_p, max_length, constrained: _ } = config;
@@ -132,7 +132,7 @@ impl Metadata {
         Self::read(&bytes(&file)?, &file)
     }
 
-    /// Reads what is in `file`.
+    /// Parses the content of `file`.
     pub(crate) fn read(json: &[u8], file: &Path) -> Result<Self, PackError> {
         let metadata: Self = parse(json, file)?;
         let check = Check(file);
@@ -146,7 +146,7 @@ impl Metadata {
     }
 }
 
-/// Checks of one file's values.
+/// Checks of the values in one file.
 struct Check<'a>(&'a Path);
 
 impl Check<'_> {

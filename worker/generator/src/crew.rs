@@ -1,8 +1,8 @@
-//! The threads of a sampler, and how batches are spread over them.
+//! Worker threads of a sampler, and the distribution of batches over them.
 //!
-//! On a processor every thread has a batch of its own: none waits for another. A GPU wants thousands of strings at a
-//! time, and drawing these takes longer than multiplying them. So there all threads draw for one batch together,
-//! and two batches take turns: while the GPU multiplies for one, the threads draw and check for the other.
+//! On a CPU, every thread has its own batch, so none waits for another. A GPU needs thousands of strings at a time,
+//! and drawing their tokens takes longer than the matrix products. There, all threads draw for one batch together,
+//! and two batches alternate: while the GPU computes for one, the threads draw and check for the other.
 
 use std::{num::NonZeroUsize, thread};
 
@@ -11,42 +11,43 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::engine::Operations;
 
-/// Slots of a batch on a processor, whole tiles of the byte kernel. More would make matrix products a little faster, and a
-/// sample's last strings, which nothing follows, slower.
+/// Slots of a batch on a CPU, a multiple of the tiles of the byte kernel. More slots would make matrix products a
+/// little faster, but would slow down the last strings of a sample, when no new strings follow.
 pub(crate) const SLOTS: usize = 128;
-/// Slots of a batch in plain operations: launching these costs a GPU as much as computing them for a thousand strings.
+/// Slots of a batch in plain operations. Launching these costs a GPU as much as computing them for a thousand
+/// strings.
 const MANY_SLOTS: usize = 4096;
-/// Batches in plain operations that take turns.
+/// Alternating batches in plain operations.
 const BATCHES_IN_TURN: usize = 2;
-/// Strings that are worth a batch on a thread of its own.
+/// Strings that justify another thread with its own batch.
 const WORTH_A_THREAD: usize = 16;
-/// Strings that are worth another batch in plain operations.
+/// Strings that justify another batch in plain operations.
 const WORTH_A_TURN: usize = 512;
 
-/// The threads of a sampler.
+/// Worker threads of a sampler.
 #[derive(Debug)]
 pub(crate) enum Crew {
-    /// One pool of one thread for every thread: candle's matrix products spread over the rayon pool they run in,
-    /// and spreading whole batches over threads is better.
+    /// One single-threaded pool per thread. candle's matrix products spread over the rayon pool they run in, but
+    /// spreading whole batches over threads is faster.
     Apart(Vec<ThreadPool>),
-    /// One pool, for all batches.
+    /// One pool for all batches.
     Together(ThreadPool),
 }
 
-/// Where a batch is made.
+/// Resources of one batch.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Berth<'a> {
-    /// Who draws and checks.
+    /// Threads that draw and check.
     pub(crate) pool: &'a ThreadPool,
-    /// The most strings at a time.
+    /// Maximum number of strings generated at a time.
     pub(crate) slots: usize,
 }
 
 impl Crew {
-    /// Hires `threads` threads for an engine of these operations.
+    /// Starts `threads` threads for an engine with these operations.
     ///
     /// # Panics
-    /// Panics when the operating system refuses threads.
+    /// Panics if the operating system refuses threads.
     pub(crate) fn new(operations: Operations, threads: NonZeroUsize) -> Self {
         let pool = |threads| {
             let name = |n| format!("sampler-{n}");
@@ -59,13 +60,13 @@ impl Crew {
         }
     }
 
-    /// Does `work` for as many batches as `size` strings are worth, at the same time.
+    /// Runs `work` at the same time for the number of batches that `size` strings justify.
     pub(crate) fn run(&self, size: usize, work: impl Fn(Berth) -> Result<()> + Sync) -> Result<()> {
         let (batches, slots) = match self {
             Self::Apart(pools) => (size.div_ceil(WORTH_A_THREAD).clamp(1, pools.len()), SLOTS),
             Self::Together(_) => {
                 let batches = size.div_ceil(WORTH_A_TURN).clamp(1, BATCHES_IN_TURN);
-                // Shared out evenly: the first batch must not take what the second could begin.
+                // Shared out evenly, so that the first batch does not take strings that the second could start.
                 (batches, size.div_ceil(batches).clamp(WORTH_A_TURN, MANY_SLOTS))
             }
         };
@@ -75,7 +76,8 @@ impl Crew {
                 Self::Apart(pools) => {
                     scope.spawn(move || pools[n].install(|| work(Berth { pool: &pools[n], slots })))
                 }
-                // Outside the pool: its threads would take up a whole batch while they wait for a part of another.
+                // Spawned outside the pool: a pool thread that waits for a part of one batch would otherwise pick up
+                // another whole batch.
                 Self::Together(pool) => scope.spawn(move || work(Berth { pool, slots })),
             };
             let threads: Vec<_> = (0..batches).map(begin).collect();
@@ -91,7 +93,7 @@ mod tests {
     use super::{Crew, SLOTS};
     use crate::engine::Operations;
 
-    /// The slots of each batch that `size` strings are spread over, with three threads.
+    /// Returns the slots of each batch that `size` strings are spread over, with three threads.
     fn slots(operations: Operations, size: usize) -> Vec<usize> {
         let slots = Mutex::new(Vec::new());
         let crew = Crew::new(operations, NonZeroUsize::new(3).unwrap());

@@ -1,31 +1,31 @@
-//! Where networks run: the one place that decides between the processor and a GPU.
+//! Selection of the device for networks: the only place that decides between CPU and GPU.
 //!
-//! GPUs are candle's CUDA backend, there in builds with the feature `cuda` alone. Other builds refuse them when
-//! they run, not when they are compiled, so nothing else in this crate asks for the feature. No GPU has run it yet: it
-//! was compiled, and what it computes was tested on a processor (`tests/it/reference.rs`).
+//! GPUs use candle's CUDA backend, which exists only in builds with the feature `cuda`. Other builds refuse GPUs at
+//! run time, not at compile time, so no other code in this crate depends on the feature. It has not run on a GPU yet:
+//! it was compiled, and its computations were tested on a CPU (`tests/it/reference.rs`).
 
 use std::{fmt, str::FromStr};
 
 use candle_core::{Device, Tensor, cuda::set_gemm_reduced_precision_f32};
 
-/// What an operator wants networks to run on: `auto`, `cpu` or `cuda:N`.
+/// Device setting of the operator: `auto`, `cpu` or `cuda:N`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DeviceChoice {
-    /// The first GPU if there is one that can be used, else the processor.
+    /// The first GPU if one can be used, else the CPU.
     #[default]
     Auto,
-    /// The processor.
+    /// The CPU.
     Cpu,
-    /// The GPU with this number, as `nvidia-smi` counts them.
+    /// The GPU with this number, as `nvidia-smi` numbers them.
     Cuda(usize),
 }
 
-/// Why there is no such device.
+/// Reason why a device is not available.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "fields named in the variant's doc")]
 #[non_exhaustive]
 pub enum DeviceError {
-    /// `found` names no device.
+    /// `found` does not name a device.
     #[error(
         "`{found}` is no device: wanted `auto`, `cpu` or `cuda:N`, where N is the number of a GPU, from 0"
     )]
@@ -46,7 +46,7 @@ impl DeviceChoice {
     /// Opens the device.
     ///
     /// # Errors
-    /// Fails when a GPU is named that cannot be used.
+    /// Fails if a named GPU cannot be used.
     pub fn open(self) -> Result<Device, DeviceError> {
         match self {
             Self::Cpu => Ok(Device::Cpu),
@@ -56,7 +56,7 @@ impl DeviceChoice {
         }
     }
 
-    /// What was opened, in the words of a choice.
+    /// Returns the choice that names an opened device.
     #[must_use]
     pub fn of(device: &Device) -> Self {
         match device.location() {
@@ -66,16 +66,16 @@ impl DeviceChoice {
     }
 }
 
-/// A GPU that has computed something.
+/// Opens a GPU and checks that it can compute.
 ///
-/// It has one stream of its own: candle's other way to open it gives every thread another stream, with nothing to
-/// order them, and samplers load a model on one thread and step it on others.
+/// Uses one stream. candle's other constructor gives every thread its own stream without ordering between them, but
+/// samplers load a model on one thread and step it on others.
 fn gpu(number: usize) -> candle_core::Result<Device> {
     let device = Device::new_cuda_with_stream(number)?;
-    // Products of numbers with eleven bits, sums in single precision: several times as fast as single precision
-    // throughout, and much finer than the bytes in which the processor does as well.
+    // Products of numbers with eleven significant bits, summed in single precision. This is several times as fast as
+    // single precision throughout, and much more precise than the bytes that suffice on a CPU.
     set_gemm_reduced_precision_f32(true);
-    // Kernels built for newer GPUs or newer drivers fail only when they are loaded.
+    // Kernels built for newer GPUs or newer drivers fail only when they are loaded, so one is tried here.
     let ones = Tensor::ones((2, 2), candle_core::DType::F32, &device)?;
     ones.matmul(&ones)?.tanh()?.to_vec2::<f32>()?;
     Ok(device)
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_gpu_that_is_not_there_is_an_error_that_says_what_to_do_and_auto_does_without() {
-        // No machine has as many.
+        // No machine has this many GPUs.
         let error = DeviceChoice::Cuda(1_000).open().unwrap_err();
         assert!(error.to_string().contains("`cpu`"), "{error}");
 

@@ -1,11 +1,11 @@
-//! A sample in the making.
+//! A partial sample.
 //!
-//! Drawing may be interrupted at any time: what has been drawn stays, and drawing goes on after it. A string depends on the seed and its
-//! number alone, so that the sample becomes the same however often that happens.
+//! Drawing may be interrupted and resumed at any time; molecules already drawn are kept. A string depends only on the
+//! seed and its number, so interruptions do not change the sample.
 
 use crate::harvest::Harvest;
 
-/// What has been drawn of a sample so far ([`Sampler::go_on`](crate::Sampler::go_on)).
+/// Molecules of a sample that have been drawn so far ([`Sampler::go_on`](crate::Sampler::go_on)).
 #[derive(Debug)]
 pub struct Draft {
     pub(crate) seed: u64,
@@ -13,24 +13,24 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// A sample of `size` molecules of which none is drawn.
+    /// Creates a sample of `size` molecules with none drawn.
     #[must_use]
     pub fn new(size: usize, seed: u64) -> Self {
         Self { seed, harvest: Harvest::new(size) }
     }
 
-    /// Wants `size` molecules in all; the first of them stay what they are.
+    /// Sets the size to `size` molecules; the first of them stay the same.
     pub fn grow(&mut self, size: usize) {
         self.harvest.grow(size);
     }
 
-    /// The molecules drawn so far, the first of the sample.
+    /// Returns the molecules drawn so far, which are the first of the sample.
     #[must_use]
     pub fn molecules(&self) -> &[String] {
         self.harvest.molecules()
     }
 
-    /// Molecules wanted in all.
+    /// Returns the number of molecules wanted in total.
     #[must_use]
     pub fn size(&self) -> usize {
         self.harvest.size()

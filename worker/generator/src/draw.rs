@@ -1,40 +1,40 @@
-//! The next token, drawn from the model's distribution under temperature and top-p.
+//! Draw of the next token from the model's distribution under temperature and top-p.
 //!
-//! Top-p is nucleus sampling (Holtzman et al., ICLR 2020): the fewest most probable tokens that
-//! together reach `top_p`. Ties go to the lower id.
+//! Top-p is nucleus sampling (Holtzman et al., ICLR 2020): the smallest set of most probable tokens whose
+//! probabilities reach `top_p`. Ties go to the lower id.
 //!
-//! A token that the string cannot go on with is drawn again from those that it can go on with, in
-//! proportion to their probabilities. That is the model's distribution, restricted and made to sum to
-//! one again, and yet most tokens are examined alone: the others only matter when the first one drawn
-//! does not fit. But where the model finds next to nothing likely that fits, the string went wrong
-//! earlier, and what could be drawn would be far-fetched: then none is drawn.
+//! If a drawn token cannot continue the string, another is drawn from the tokens that can, in proportion to their
+//! probabilities. This samples the model's distribution, restricted to the fitting tokens and renormalised. Yet in
+//! most cases only one token is examined, since the others only matter if the first one does not fit. If the fitting
+//! tokens have almost no probability, the string went wrong earlier and any continuation would be far-fetched. In
+//! that case no token is drawn.
 
 use pulp::{Arch, Simd, WithSimd};
 use rand::{Rng, RngExt};
 
 use crate::{gates::exp, pack::ModelPack};
 
-/// Tokens whose chances are summed together: a sum one by one would wait for every addition, and a search token by token would
-/// take longer than the network where tokens are many.
+/// Tokens whose weights are summed together. Summing one by one would wait for every addition, and with a large
+/// vocabulary a search token by token would take longer than the network.
 const BLOCK: usize = 16;
 
-/// The share of the probability that must fit for a token to be drawn again. Of strings that went on with
-/// less, two in three came to no end.
+/// Minimum share of the probability that must fit for a token to be drawn again. Of the strings that continued with
+/// less, two in three could not be completed.
 const LEAST_SHARE: f32 = 0.3;
 
-/// Draws tokens; holds nothing but settings and room to work in.
+/// Draws tokens; holds only settings and buffers.
 #[derive(Debug)]
 pub(crate) struct Draw {
     arch: Arch,
     scale: f32,
     top_p: f32,
-    /// 0 for a token that can be drawn, else minus infinity; so for those that fill the last block.
+    /// 0 for a token that can be drawn, else minus infinity. The padding of the last block is minus infinity too.
     barred: Vec<[f32; BLOCK]>,
     eos: u32,
     chances: Vec<[f32; BLOCK]>,
-    /// Of each block's chances.
+    /// Sum of the weights of each block.
     sums: Vec<f32>,
-    /// The chances of tokens that have not been asked about.
+    /// Weights of the tokens that have not been checked by `fits`.
     unasked: Vec<[f32; BLOCK]>,
     order: Vec<u32>,
 }
@@ -64,18 +64,18 @@ impl Draw {
         }
     }
 
-    /// Draws from the distribution that `logits`, `[vocab]`, stand for.
+    /// Draws from the distribution of `logits`, `[vocab]`.
     ///
-    /// Logits that are no distribution (a network that overflows) end the string.
+    /// If the logits are not a distribution (the network overflowed), the string ends.
     pub(crate) fn next(&mut self, logits: &[f32], rng: &mut impl Rng) -> u32 {
         self.weigh(logits);
         self.pick(rng).unwrap_or(self.eos)
     }
 
-    /// Draws from the same distribution, restricted to the tokens that `fits` says yes to.
+    /// Draws from the same distribution, restricted to the tokens for which `fits` returns true.
     ///
-    /// `None` when it is not worth while: see `LEAST_SHARE`. The token drawn is the last that `fits` was
-    /// asked about.
+    /// Returns `None` if their probability is too small: see `LEAST_SHARE`. The token drawn is the last that `fits`
+    /// was called with.
     pub(crate) fn next_fitting(
         &mut self,
         logits: &[f32],
@@ -90,8 +90,8 @@ impl Draw {
         if !self.enough_fits(first, &mut fits) {
             return None;
         }
-        // A token that does not fit drops out and another is drawn: each that fits is drawn in proportion to
-        // its probability, as if all had been asked about.
+        // A token that does not fit is removed and another is drawn. Each fitting token is drawn in proportion to its
+        // probability, as if all had been checked.
         while let Some(token) = self.pick(rng) {
             if fits(token) {
                 return Some(token);
@@ -101,8 +101,8 @@ impl Draw {
         None
     }
 
-    /// Says whether tokens of `LEAST_SHARE` of the probability fit, `first` being one that does not. Asks about
-    /// the likeliest first and about no more than it takes; those that do not fit lose their chance.
+    /// Returns true if tokens with `LEAST_SHARE` of the probability fit, given that `first` does not. Checks the most
+    /// probable tokens first and no more than necessary. Tokens that do not fit get weight zero.
     fn enough_fits(&mut self, first: u32, fits: &mut impl FnMut(u32) -> bool) -> bool {
         let wanted = LEAST_SHARE * self.sums.iter().sum::<f32>();
         self.refuse(first);
@@ -124,7 +124,7 @@ impl Draw {
         fitting >= wanted
     }
 
-    /// Puts the tokens that have a chance in order, the likeliest first; of equals, the lower id.
+    /// Sorts the tokens with a weight, the most probable first; ties go to the lower id.
     fn put_in_order(&mut self) {
         let chances = self.chances.as_flattened();
         let tokens = (0..).zip(chances).filter(|(_, chance)| **chance > 0.0).map(|(token, _)| token);
@@ -134,14 +134,14 @@ impl Draw {
             .sort_unstable_by(|a, b| chances[*b as usize].total_cmp(&chances[*a as usize]).then(a.cmp(b)));
     }
 
-    /// Takes a token's chance away.
+    /// Sets a token's weight to zero.
     fn refuse(&mut self, token: u32) {
         let block = token as usize / BLOCK;
         self.chances[block][token as usize % BLOCK] = 0.0;
         self.sums[block] = total(&self.chances[block]);
     }
 
-    /// Turns logits into what each token's chance is in proportion to.
+    /// Converts logits into weights, which are proportional to the probabilities.
     fn weigh(&mut self, logits: &[f32]) {
         let (arch, scale) = (self.arch, self.scale);
         arch.dispatch(Weigh {
@@ -157,20 +157,20 @@ impl Draw {
         }
     }
 
-    /// Sums chances that have changed.
+    /// Sums the weights that have changed.
     fn sum(&mut self) {
         for (sum, chances) in self.sums.iter_mut().zip(&self.chances) {
             *sum = total(chances);
         }
     }
 
-    /// Draws a token by the chances; `None` when these are no distribution.
+    /// Draws a token in proportion to the weights; `None` if these are not a distribution.
     fn pick(&self, rng: &mut impl Rng) -> Option<u32> {
         let total: f32 = self.sums.iter().sum();
         if !(total.is_finite() && total > 0.0) {
             return None;
         }
-        // Over 0: a random number has 24 bits, and a token of less chance must not have that of a 0.
+        // Greater than 0: a random number has 24 bits, so 0 would favour a token of smaller probability.
         let mut rest = (1.0 - rng.random::<f32>()) * total;
         let mut last = None;
         for (block, (sum, chances)) in self.sums.iter().zip(&self.chances).enumerate() {
@@ -184,7 +184,7 @@ impl Draw {
             }
             return within(chances, rest).map(|token| (block * BLOCK + token) as u32);
         }
-        // Rounding can leave a crumb beyond the last token.
+        // Rounding can leave a small rest beyond the last token.
         let block = last?;
         within(&self.chances[block], f32::INFINITY).map(|token| (block * BLOCK + token) as u32)
     }
@@ -204,7 +204,8 @@ impl Draw {
     }
 }
 
-/// The token of a block that `rest` falls on, or its last one that can be drawn when rounding leaves a crumb.
+/// Returns the token of a block that `rest` falls on. If rounding leaves a small rest, returns the last one that can
+/// be drawn.
 fn within(chances: &[f32; BLOCK], mut rest: f32) -> Option<usize> {
     let mut last = None;
     for (token, chance) in chances.iter().enumerate().filter(|(_, chance)| **chance > 0.0) {
@@ -217,7 +218,7 @@ fn within(chances: &[f32; BLOCK], mut rest: f32) -> Option<usize> {
     last
 }
 
-/// The token of the largest chance; of equals, the lower id. `None` when none has any.
+/// Returns the token of the largest weight; ties go to the lower id. `None` if all weights are zero.
 fn likeliest(chances: &[[f32; BLOCK]]) -> Option<u32> {
     let mut largest = [0.0_f32; BLOCK];
     for block in chances {
@@ -232,7 +233,7 @@ fn likeliest(chances: &[[f32; BLOCK]]) -> Option<u32> {
     chances.as_flattened().iter().position(|chance| *chance == largest).map(|token| token as u32)
 }
 
-/// The sum of a block, always in the same order.
+/// Returns the sum of a block, always added in the same order.
 #[inline(always)]
 fn total(chances: &[f32; BLOCK]) -> f32 {
     let mut sums = *chances;
@@ -246,7 +247,7 @@ fn total(chances: &[f32; BLOCK]) -> f32 {
     sums[0]
 }
 
-/// Chances and their sums, from logits.
+/// Computation of weights and their sums from logits.
 struct Weigh<'a> {
     logits: &'a [f32],
     barred: &'a [[f32; BLOCK]],
@@ -263,7 +264,7 @@ impl WithSimd for Weigh<'_> {
         let mut largest = [f32::NEG_INFINITY; BLOCK];
         for (block, chances) in self.chances.iter_mut().enumerate() {
             let logits = &self.logits[block * BLOCK..];
-            // The last block is filled up with what cannot be drawn.
+            // The last block is padded with entries that cannot be drawn.
             if let Some(logits) = logits.first_chunk::<BLOCK>() {
                 *chances = *logits;
             } else {
@@ -271,7 +272,7 @@ impl WithSimd for Weigh<'_> {
                 chances[..logits.len()].copy_from_slice(logits);
             }
             for n in 0..BLOCK {
-                // Not `max`, which has more to say about what is no number than one instruction does.
+                // Not `max`, whose handling of NaN takes more than one instruction.
                 let logit = chances[n] + self.barred[block][n];
                 largest[n] = if logit > largest[n] { logit } else { largest[n] };
             }
@@ -305,7 +306,7 @@ mod tests {
         Draw::of(1.0, top_p, &[true; 6], 0)
     }
 
-    /// How often each token is drawn, and how often none.
+    /// Counts how often each token is drawn, and how often none.
     fn counts(top_p: f32, fits: impl Fn(u32) -> bool) -> ([f64; 6], usize) {
         let logits = CHANCES.map(f32::ln);
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);

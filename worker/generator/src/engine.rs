@@ -1,20 +1,20 @@
-//! The ways to evaluate a network: candle-nn's layers on any device, and on a processor two that are faster, in single
+//! Implementations of the network: candle-nn's layers on any device, and two faster ones on a CPU, in single
 //! precision and in bytes.
 
 use candle_core::{Device, Result};
 
 use crate::{fused, int8, pack::ModelPack, reference};
 
-/// How exactly a sampler computes.
+/// Numerical precision of a sampler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Precision {
-    /// In single precision, as the model was trained.
+    /// Single precision, as the model was trained.
     Single,
-    /// In bytes: many times as fast on a processor, and as good (see `int8`).
+    /// Bytes: many times as fast on a CPU, and as good (see `int8`).
     Bytes,
 }
 
-/// A network, ready to step.
+/// A network that is ready to step.
 #[derive(Debug)]
 pub(crate) enum Engine {
     Reference(reference::Network),
@@ -22,10 +22,10 @@ pub(crate) enum Engine {
     Bytes(int8::Network),
 }
 
-/// How an engine computes, by which it is decided what a batch holds.
+/// Kind of operations of an engine, which decides the size of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operations {
-    /// Gates in one pass, on a processor.
+    /// Gates computed in one pass, on a CPU.
     Fused,
     /// The reference's operations, one after the other, on any device.
     Plain,
@@ -39,7 +39,7 @@ pub(crate) enum State {
 }
 
 impl Engine {
-    /// Prepares a pack's weights; what is in bytes runs on the processor, whatever the device.
+    /// Prepares a pack's weights. Byte precision always runs on the CPU, whatever the device.
     pub(crate) fn new(pack: &ModelPack, device: &Device, precision: Precision) -> Result<Self> {
         match precision {
             Precision::Single if device.is_cpu() => fused::Network::new(pack).map(Self::Fused),
@@ -48,12 +48,12 @@ impl Engine {
         }
     }
 
-    /// Prepares the reference network: what a GPU computes, on any device.
+    /// Prepares the reference network, which is what a GPU computes, on any device.
     pub(crate) fn reference(pack: &ModelPack, device: &Device) -> Result<Self> {
         reference::Network::new(pack, device).map(Self::Reference)
     }
 
-    /// How it computes.
+    /// Returns the kind of operations.
     pub(crate) fn operations(&self) -> Operations {
         match self {
             Self::Reference(_) => Operations::Plain,
@@ -61,7 +61,7 @@ impl Engine {
         }
     }
 
-    /// The state before the first token.
+    /// Returns the state before the first token.
     pub(crate) fn start(&self, members: usize) -> Result<State> {
         match self {
             Self::Reference(network) => network.start(members).map(State::Single),
@@ -70,9 +70,10 @@ impl Engine {
         }
     }
 
-    /// Takes one token for every member of the batch and scores the next ones: see [`State::logits`].
+    /// Feeds one token for every member of the batch and computes the scores of the next tokens: see
+    /// [`State::logits`].
     ///
-    /// Members marked in `fresh` begin anew: what `state` holds for them is forgotten.
+    /// Members marked in `fresh` restart: their part of `state` is reset.
     pub(crate) fn step(&self, tokens: &[u32], fresh: &[bool], state: &mut State) -> Result<()> {
         match (self, state) {
             (Self::Reference(network), State::Single(state)) => network.step(tokens, fresh, state),
@@ -86,12 +87,12 @@ impl Engine {
     }
 }
 
-/// One member's hidden state, kept to come back to.
+/// Saved hidden state of one member.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Kept(int8::Kept);
 
 impl State {
-    /// The scores of the last step, `[batch, vocab]`.
+    /// Returns the scores of the last step, `[batch, vocab]`.
     pub(crate) fn logits(&self) -> &[f32] {
         match self {
             Self::Single(state) => &state.logits,
@@ -99,8 +100,8 @@ impl State {
         }
     }
 
-    /// Keeps a member's hidden state; says whether it did. Tensors are not taken apart: who wants to come
-    /// back to a state of theirs has to take the tokens again.
+    /// Saves a member's hidden state and returns true if it did. States in tensors cannot be saved; to return to one,
+    /// the tokens must be fed again.
     pub(crate) fn keep(&self, member: usize, kept: &mut Kept) -> bool {
         match self {
             Self::Single(_) => false,
@@ -111,14 +112,14 @@ impl State {
         }
     }
 
-    /// Gives a member the hidden state that was kept.
+    /// Restores a member's saved hidden state.
     pub(crate) fn restore(&mut self, member: usize, kept: &Kept) {
         if let Self::Bytes(state) = self {
             state.restore(member, &kept.0);
         }
     }
 
-    /// Takes members, ascending, out of the batch; the last ones move to their places, as
+    /// Removes members, given in ascending order, from the batch. The last ones move to their positions, as
     /// [`Vec::swap_remove`] does from the last of `members` to the first.
     pub(crate) fn swap_remove(&mut self, members: &[usize]) -> Result<()> {
         match self {

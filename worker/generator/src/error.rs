@@ -1,8 +1,8 @@
-//! What can be wrong with a pack, and how sampling can fail.
+//! Errors of model packs and of sampling.
 
 use std::{io, path::PathBuf};
 
-/// Why a folder is not a model pack: the file and the fault.
+/// Reason why a folder is not a model pack: the file and the fault.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "fields named in the variant's doc")]
 #[non_exhaustive]
@@ -10,25 +10,25 @@ pub enum PackError {
     /// `file` is missing or unreadable.
     #[error("{}: {source}", file.display())]
     Unreadable { file: PathBuf, source: io::Error },
-    /// `file` is no JSON, or lacks a field, or has one of the wrong type.
+    /// `file` is not JSON, lacks a field, or has a field of the wrong type.
     #[error("{}: {source}", file.display())]
     Json { file: PathBuf, source: serde_json::Error },
     /// `field` of `file` is `found`, which is not `wanted`.
     #[error("{}: `{field}` is {found}, wanted {wanted}", file.display())]
     Value { file: PathBuf, field: &'static str, found: String, wanted: &'static str },
-    /// `file` is no tokenizer of a kind that decodes by concatenation.
+    /// `file` is not a tokenizer that decodes by concatenation.
     #[error("{}: {reason}", file.display())]
     Tokenizer { file: PathBuf, reason: String },
-    /// `file` has `found` tokens where the configuration promises `wanted`.
+    /// `file` has `found` tokens, but the configuration says `wanted`.
     #[error("{}: {found} tokens, but `vocab_size` is {wanted}", file.display())]
     VocabularySize { file: PathBuf, found: usize, wanted: usize },
     /// `file` is truncated or not in the safetensors format.
     #[error("{}: {source}", file.display())]
     Weights { file: PathBuf, source: candle_core::Error },
-    /// `file` has no tensor `name`.
+    /// `file` lacks the tensor `name`.
     #[error("{}: no tensor `{name}`", file.display())]
     MissingTensor { file: PathBuf, name: String },
-    /// `file` has a tensor `name` that the architecture has no place for.
+    /// `file` has a tensor `name` that the architecture does not have.
     #[error("{}: unexpected tensor `{name}`", file.display())]
     UnknownTensor { file: PathBuf, name: String },
     /// The tensor `name` has the shape `found`.
@@ -42,15 +42,15 @@ pub enum PackError {
     NotFinite { file: PathBuf, name: String },
 }
 
-/// Why there is no sample.
+/// Reason why sampling failed.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "fields named in the variant's doc")]
 #[non_exhaustive]
 pub enum SampleError {
-    /// The model gave only `reached` distinct valid molecules of the `wanted` within the bound.
+    /// The model gave only `reached` distinct valid molecules of the `wanted` within the limit of attempts.
     #[error("the model gave {reached} distinct valid molecules of the {wanted} wanted")]
     SizeUnreachable { wanted: usize, reached: usize },
-    /// The budget was spent first.
+    /// The budget ended first.
     #[error("interrupted before the sample was complete")]
     Interrupted,
     /// The network could not be evaluated.

@@ -1,79 +1,80 @@
-//! What a model's strings are worth: validity, uniqueness, novelty, diversity, and how the molecules lie beside
-//! known ones in nine descriptors, in scaffolds and in stereo.
+//! Quality of a model's strings: validity, uniqueness, novelty, diversity, and comparison with known molecules in
+//! nine descriptors, scaffolds and stereo.
 //!
-//! Nothing is repaired or filtered before it is counted. Likeness is exp(-KL) of two histograms and its mean the KL
-//! score, as in GuacaMol (Brown et al., J. Chem. Inf. Model. 2019), in the bins of `worker/training/evaluate.py`,
-//! with RDKit's descriptors: figures here and there can be compared. Scaffold similarity is MOSES' (Polykovskiy et
-//! al., Front. Pharmacol. 2020): the cosine between the counts of Bemis and Murcko's scaffolds.
+//! Strings are not repaired or filtered before they are counted. Likeness is exp(-KL) of two histograms, and its mean
+//! is the KL score, as in GuacaMol (Brown et al., J. Chem. Inf. Model. 2019), with the bins of
+//! `worker/training/evaluate.py` and RDKit's descriptors. So the figures of both can be compared. Scaffold similarity
+//! is that of MOSES (Polykovskiy et al., Front. Pharmacol. 2020): the cosine between the counts of Bemis–Murcko
+//! scaffolds.
 
 use std::collections::{HashMap, HashSet};
 
 use chem::{Descriptors, Fingerprint, Limits, Molecule};
 use rayon::prelude::*;
 
-/// Molecules whose similarities are averaged over all pairs.
+/// Molecules whose pairwise similarities are averaged.
 const DIVERSITY_MOLECULES: usize = 1_000;
-/// Molecules of either side whose distributions are compared: the noise of histograms depends on it.
+/// Maximum molecules per set whose distributions are compared; the noise of histograms depends on it.
 const COMPARED: usize = 10_000;
-/// Bins of a property that is no count.
+/// Bins of a property that is not a count.
 const BINS: usize = 50;
-/// What an empty bin counts as.
+/// Count assigned to an empty bin.
 const EMPTY: f64 = 0.1;
 
-/// The figures of a set of strings.
+/// Evaluation of a set of strings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluation {
-    /// Strings that were given.
+    /// Number of strings given.
     pub strings: usize,
     /// Share of the strings that are molecules.
     pub validity: f64,
     /// Share of distinct molecules among the valid strings.
     pub uniqueness: f64,
-    /// Share of the distinct molecules that are not among the known ones, if these were given.
+    /// Share of the distinct molecules that are not among the known ones; `None` without known molecules.
     pub novelty: Option<f64>,
-    /// One less the mean Tanimoto similarity over all pairs of the first 1,000 distinct molecules.
+    /// 1 minus the mean Tanimoto similarity over all pairs of the first 1,000 distinct molecules.
     pub internal_diversity: f64,
-    /// Mean likeness of the properties, if known molecules were given: the KL score.
+    /// KL score, the mean likeness of the properties; `None` without known molecules.
     pub kl_score: Option<f64>,
-    /// The scaffolds.
+    /// Statistics of the scaffolds.
     pub scaffolds: Scaffolds,
     /// Share of the distinct molecules that have stereo marks.
     pub stereo: f64,
-    /// The same of the known molecules, if these were given.
+    /// Share of the known molecules with stereo marks, if any were given.
     pub known_stereo: Option<f64>,
-    /// The distributions of the nine descriptors, then of the number of heavy atoms, which is not in the score.
+    /// Distributions of the nine descriptors, then of the number of heavy atoms, which is not in the score.
     pub properties: Vec<Distribution>,
-    /// The distinct molecules, canonical, in the order of the strings.
+    /// Distinct molecules as canonical SMILES, in the order of the strings.
     pub molecules: Vec<String>,
 }
 
-/// What rings the molecules are built on.
+/// Statistics of the molecules' scaffolds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scaffolds {
-    /// Distinct scaffolds by molecule that has one.
+    /// Distinct scaffolds per molecule that has a scaffold.
     pub diversity: f64,
     /// Share of the molecules without a ring.
     pub acyclic: f64,
-    /// Cosine between their counts and those of the known molecules, if these were given.
+    /// Cosine between the scaffold counts of both sets; `None` without known molecules.
     pub similarity: Option<f64>,
-    /// The commonest, with the share of the molecules that have them, and of the known ones.
+    /// Most common scaffolds, with their share of the molecules and of the known molecules.
     pub commonest: Vec<(String, f64, Option<f64>)>,
 }
 
-/// The distribution of a property over the molecules drawn and over the known ones.
+/// Distribution of a property over the drawn and the known molecules.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Distribution {
-    /// What the property is called.
+    /// Name of the property.
     pub name: &'static str,
-    /// Of each distinct molecule.
+    /// Value of each distinct molecule.
     pub drawn: Vec<f64>,
-    /// Of each known molecule; empty when none were given.
+    /// Value of each known molecule; empty if none were given.
     pub known: Vec<f64>,
-    /// exp(-KL) of the two, if known molecules were given.
+    /// exp(-KL) of the two; `None` without known molecules.
     pub likeness: Option<f64>,
 }
 
-/// Properties that count for the score.
+/// Number of properties in the score.
 const SCORED: usize = 9;
 
 const NAMES: [&str; SCORED + 1] = [
@@ -89,10 +90,10 @@ const NAMES: [&str; SCORED + 1] = [
     "heavy atoms",
 ];
 
-/// Scaffolds that a report names.
+/// Number of scaffolds in a report.
 const COMMONEST: usize = 12;
 
-/// What is known of a molecule.
+/// Computed properties of a molecule.
 struct Traits {
     numbers: [f64; NAMES.len()],
     scaffold: Option<String>,
@@ -100,17 +101,17 @@ struct Traits {
 }
 
 impl Evaluation {
-    /// Measures raw strings, such as [`crate::Sampler::raw`] gives, beside known molecules, if there are any.
+    /// Evaluates raw strings, such as [`crate::Sampler::raw`] returns, against known molecules, if any are given.
     ///
-    /// Known molecules that do not parse are left out; the first 10,000 of either side are compared, so the known ones
-    /// should come in no order.
+    /// Known molecules that do not parse are left out. The first 10,000 of either set are compared, so the known ones
+    /// should be in random order.
     #[must_use]
     pub fn of(strings: &[String], known: &[String]) -> Self {
         let valid = parsed(strings);
         let mut seen = HashSet::new();
         let distinct: Vec<&Molecule> =
             valid.iter().filter(|molecule| seen.insert(molecule.as_canonical())).collect();
-        // Not kept as molecules, of which there may be a million.
+        // Kept as strings to save memory, since there may be a million.
         let known: Vec<String> = known.par_iter().filter_map(|text| canonical(text)).collect();
         let known_texts: HashSet<&str> = known.iter().map(String::as_str).collect();
         let novel = distinct.iter().filter(|molecule| !known_texts.contains(molecule.as_canonical())).count();
@@ -229,14 +230,14 @@ fn internal_diversity(molecules: &[&Molecule]) -> f64 {
     1.0 - (0..prints.len()).map(similar).sum::<f64>() / pairs as f64
 }
 
-/// exp(-KL(known || drawn)) of two histograms; neither may be empty.
+/// Returns exp(-KL(known || drawn)) of two histograms; neither may be empty.
 fn likeness(drawn: &[f64], known: &[f64]) -> f64 {
     let edges = edges(known);
     let (p, q) = (shares(known, &edges), shares(drawn, &edges));
     (-p.iter().zip(&q).map(|(p, q)| p * (p / q).ln()).sum::<f64>()).exp()
 }
 
-/// Between bins: for counts one bin each, else bins that hold as many known molecules each.
+/// Returns the bin edges: one bin per value for counts, else bins that hold equally many known molecules.
 fn edges(known: &[f64]) -> Vec<f64> {
     let mut sorted = known.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -250,7 +251,7 @@ fn edges(known: &[f64]) -> Vec<f64> {
     edges
 }
 
-/// Share of the values in each bin, empty bins counted a little.
+/// Returns the share of the values in each bin; an empty bin counts as `EMPTY`.
 fn shares(values: &[f64], edges: &[f64]) -> Vec<f64> {
     let mut shares = vec![EMPTY; edges.len() + 1];
     for value in values {
@@ -279,7 +280,7 @@ mod tests {
         assert!((evaluation.uniqueness - 2.0 / 3.0).abs() < 1e-9);
         assert_eq!(evaluation.novelty, Some(0.5));
         assert_eq!(evaluation.molecules, ["CCO", "c1ccccc1"]);
-        // They share no bit of their fingerprints.
+        // The fingerprints have no bit in common.
         assert!((evaluation.internal_diversity - 1.0).abs() < 1e-6);
     }
 
@@ -308,7 +309,7 @@ mod tests {
         assert_eq!(scaffolds.commonest[0], ("c1ccccc1".to_owned(), 0.5, Some(0.5)));
         assert!((scaffolds.diversity - 2.0 / 3.0).abs() < 1e-9);
         assert!((scaffolds.acyclic - 0.25).abs() < 1e-9);
-        // (2, 1) and (1, 0).
+        // Counts are (2, 1) and (1, 0).
         assert!((scaffolds.similarity.unwrap() - 2.0 / 5.0_f64.sqrt()).abs() < 1e-9);
     }
 

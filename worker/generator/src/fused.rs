@@ -1,8 +1,9 @@
-//! The network in single precision on a processor: what [`reference`](crate::reference) computes, three times as fast.
+//! The network in single precision on a CPU: the same results as [`reference`](crate::reference), three times as
+//! fast.
 //!
-//! The embedding is folded into the input weights of the first layer: `W_i e(token) + b_i` is a row
-//! of a `[vocab, gates * hidden]` table, so the first layer costs one matrix product a step, not two. The gates are one
-//! pass of our own.
+//! The embedding is folded into the input weights of the first layer: `W_i e(token) + b_i` is a row of a `[vocab,
+//! gates * hidden]` table. So the first layer costs one matrix product per step instead of two. The gates are
+//! computed in one pass by our own code.
 
 use candle_core::{Device, Result, Tensor};
 use candle_nn::rnn::{GRUState, LSTMState};
@@ -15,13 +16,13 @@ use crate::{
     weights::LayerWeights,
 };
 
-/// Weights laid out for stepping.
+/// Weights arranged for stepping.
 #[derive(Debug)]
 pub(crate) struct Network {
     layers: Vec<Layer>,
-    /// `[hidden, vocab]`.
+    /// Shape `[hidden, vocab]`.
     out_weight: Tensor,
-    /// `[vocab]`.
+    /// Shape `[vocab]`.
     out_bias: Vec<f32>,
     config: Config,
 }
@@ -29,22 +30,22 @@ pub(crate) struct Network {
 #[derive(Debug)]
 struct Layer {
     input: Input,
-    /// `[hidden, gates * hidden]`.
+    /// Shape `[hidden, gates * hidden]`.
     hidden_weight: Tensor,
-    /// The hidden biases that are not in the input's part: `hidden` of gate n of a GRU.
+    /// Hidden biases that are not part of the input: for a GRU, `hidden` values of gate n.
     bias_new: Vec<f32>,
 }
 
 #[derive(Debug)]
 enum Input {
-    /// `[vocab, gates * hidden]`: what each token gives.
+    /// `[vocab, gates * hidden]`: input of each token to the gates.
     Table(Tensor),
-    /// `[hidden, gates * hidden]` and `[gates * hidden]`: what the layer below gives.
+    /// `[hidden, gates * hidden]` and `[gates * hidden]`: weights of the input from the layer below.
     Below { weight: Tensor, bias: Tensor },
 }
 
 impl Network {
-    /// Lays a pack's weights out.
+    /// Arranges a pack's weights for stepping.
     pub(crate) fn new(pack: &ModelPack) -> Result<Self> {
         let weights = &pack.weights;
         let layers = (0..).zip(&weights.layers).map(|(n, layer)| {
@@ -59,12 +60,12 @@ impl Network {
         })
     }
 
-    /// The state before the first token.
+    /// Returns the state before the first token.
     pub(crate) fn start(&self, batch: usize) -> Result<State> {
         State::zeros(&self.config, batch, &Device::Cpu)
     }
 
-    /// Takes one token for every member of the batch; see [`crate::engine::Engine::step`].
+    /// Feeds one token for every member of the batch; see [`crate::engine::Engine::step`].
     pub(crate) fn step(&self, tokens: &[u32], fresh: &[bool], state: &mut State) -> Result<()> {
         let mut below = None;
         for (layer, state) in self.layers.iter().zip(&mut state.layers) {
@@ -96,7 +97,7 @@ impl Layer {
         Ok(Self { input, hidden_weight: weights.hidden_weight.t()?.contiguous()?, bias_new })
     }
 
-    /// The layer's next state, from the layer below or, for the first layer, the tokens.
+    /// Computes the layer's next state from the layer below or, for the first layer, from the tokens.
     fn step(
         &self,
         below: Option<&Tensor>,

@@ -1,5 +1,5 @@
-//! What must hold whatever the files of a pack hold, one function a file: for the fuzz targets in `ops/fuzz`, and for the tests
-//! here, which feed them the same seeds.
+//! Properties that hold for any content of a pack's files, one function per file. The fuzz targets in `ops/fuzz` call
+//! them, and so do the tests here with the same seeds.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::{
     weights::Weights,
 };
 
-/// The smallest model that is one, of nine tokens.
+/// A minimal valid model with nine tokens.
 const CONFIG: &str = r#"{"model_type": "smiles_gru", "vocab_size": 9, "embedding_size": 3, "hidden_size": 2,
     "num_layers": 1, "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}"#;
 
@@ -18,7 +18,7 @@ fn config() -> Config {
     Config::read(CONFIG.as_bytes(), Path::new("config.json")).expect("fuzz: a configuration is one")
 }
 
-/// A `config.json`, `generation_config.json` or `metadata.json`.
+/// Checks a `config.json`, `generation_config.json` or `metadata.json`.
 pub fn generator_config(input: &[u8]) {
     let file = Path::new("input");
     if let Ok(config) = Config::read(input, file) {
@@ -32,7 +32,8 @@ pub fn generator_config(input: &[u8]) {
     }
 }
 
-/// A `tokenizer.json`: what it decodes is the texts of its tokens in a row, and it spells no other text than it was given.
+/// Checks a `tokenizer.json`: decoding gives the concatenated texts of its tokens, and spelling a text and decoding
+/// it gives the same text.
 pub fn tokenizer(input: &[u8]) {
     let Ok(vocabulary) = Vocabulary::read(input, "input".into(), &config()) else { return };
     assert_eq!((vocabulary.len(), vocabulary.can_be_drawn().len()), (9, 9));
@@ -48,7 +49,7 @@ pub fn tokenizer(input: &[u8]) {
     }
 }
 
-/// A `model.safetensors`.
+/// Checks a `model.safetensors`.
 pub fn generator_weights(input: &[u8]) {
     let Ok(weights) = Weights::read(input, "input".into(), &config()) else { return };
     assert_eq!(weights.embedding.dims(), [9, 3]);

@@ -1,24 +1,24 @@
-//! The gates of a GRU layer in one pass (Cho et al., 2014, in PyTorch's variant, where the reset
-//! gate acts after the hidden product: `n = tanh(x_n + r * (U_n h + b_n))`).
+//! The gates of a GRU layer in one pass (Cho et al., 2014, in PyTorch's variant, where the reset gate acts after the
+//! hidden product: `n = tanh(x_n + r * (U_n h + b_n))`).
 //!
-//! As separate tensor operations the gates cost as much as the matrix product before them: candle
-//! has no vectorised tanh and makes a tensor for every operation. Here `exp` is a polynomial in plain
-//! arithmetic that the compiler vectorises, and `pulp` compiles the loop for the instruction sets that
-//! the machine may have. Results are within 3e-7 of the exact functions.
+//! As separate tensor operations, the gates cost as much as the matrix product before them: candle has no vectorised
+//! tanh and creates a tensor for every operation. Here `exp` is a polynomial in plain arithmetic that the compiler
+//! vectorises, and `pulp` compiles the loop for each instruction set that the machine may have. Results are within
+//! 3e-7 of the exact functions.
 
 use candle_core::{CpuStorage, CustomOp3, Layout, Result, Shape, bail};
 use pulp::{Arch, Simd, WithSimd};
 
-/// The next hidden state from the input's part, the hidden part and the last hidden state.
+/// Computes the next hidden state from the input's part, the hidden part and the last hidden state.
 ///
-/// The three tensors are `[rows, 3 * hidden]`, `[batch, 3 * hidden]` and `[batch, hidden]`, f32,
-/// contiguous; the result is `[batch, hidden]`.
+/// The three tensors are `[rows, 3 * hidden]`, `[batch, 3 * hidden]` and `[batch, hidden]`, f32, contiguous; the
+/// result is `[batch, hidden]`.
 pub(crate) struct Gates<'a> {
-    /// The row of the input's part that belongs to each member of the batch; `None`: its own.
+    /// Row of the input's part for each member of the batch; `None` if member n has row n.
     pub(crate) rows: Option<&'a [u32]>,
-    /// Members that begin: their last hidden state counts as zero.
+    /// Members that start a string: their last hidden state counts as zero.
     pub(crate) fresh: &'a [bool],
-    /// The hidden bias of gate n, `hidden` numbers. Those of r and z are in the input's part.
+    /// Hidden bias of gate n, `hidden` numbers. The biases of r and z are in the input's part.
     pub(crate) bias_new: &'a [f32],
 }
 
@@ -112,11 +112,11 @@ pub(crate) fn tanh(x: f32) -> f32 {
     2.0 * sigmoid(2.0 * x) - 1.0
 }
 
-/// `e^x` by range reduction and a polynomial (Cephes, `expf`); arguments are held within ±87.
+/// Computes `e^x` by range reduction and a polynomial (Cephes, `expf`); arguments are clamped to ±87.
 #[inline(always)]
 pub(crate) fn exp(x: f32) -> f32 {
-    // Adding it rounds to an integer, which is then in the low bits: there is no vector instruction
-    // for `f32::round` in the oldest instruction set.
+    // Adding this constant rounds to an integer in the low bits; the oldest instruction set has no vector instruction
+    // for `f32::round`.
     const ROUND: f32 = 12_582_912.0;
     let x = x.clamp(-87.0, 87.0);
     let shifted = x * std::f32::consts::LOG2_E + ROUND;
@@ -160,7 +160,7 @@ mod tests {
         let weight = Tensor::randn(0.0f32, 0.5, (3 * hidden, hidden), &device).unwrap();
         let bias_new = Tensor::randn(0.0f32, 1.0, hidden, &device).unwrap();
         let weights = HashMap::from([
-            // Gives the gates what it is given.
+            // Identity weights, which pass the input to the gates.
             ("weight_ih_l0".to_owned(), Tensor::eye(3 * hidden, DType::F32, &device).unwrap()),
             ("bias_ih_l0".to_owned(), Tensor::zeros(3 * hidden, DType::F32, &device).unwrap()),
             ("weight_hh_l0".to_owned(), weight.clone()),

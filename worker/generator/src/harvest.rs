@@ -1,50 +1,50 @@
-//! Molecules in the order of their strings' numbers, though strings end in any order.
+//! Collection of molecules in the order of their string numbers, although strings end in any order.
 
 use std::collections::{BTreeMap, HashSet};
 
-/// Strings drawn for each molecule wanted, and in any case, before a size counts as unreachable.
+/// Limit of strings, per molecule wanted and as a constant, after which a size counts as unreachable.
 const ATTEMPTS: (u64, u64) = (20, 2_000);
-/// Strings without a single new molecule after which a size counts as unreachable.
+/// Number of strings without any new molecule after which a size counts as unreachable.
 const BARREN: u64 = 2_000;
-/// Strings to begin beyond those that the share of valid ones so far asks for.
+/// Strings started in addition to those that the share of valid strings suggests.
 const SPARE: u64 = 8;
 
-/// What a string came to: a molecule's canonical SMILES, or nothing.
+/// Result of a string: a molecule's canonical SMILES, or `None` if it is invalid.
 pub(crate) type Molecule = Option<String>;
 
 /// The first `size` distinct molecules of a run.
 #[derive(Debug)]
 pub(crate) struct Harvest {
     size: usize,
-    /// How many of them are wanted now.
+    /// Number of molecules wanted now.
     aim: usize,
     molecules: Vec<String>,
     known: HashSet<String>,
-    /// Strings that came before one with a lower number.
+    /// Results that arrived before one with a lower number.
     early: BTreeMap<u64, Molecule>,
-    /// Valid ones among them.
+    /// Number of valid results in `early`.
     early_valid: u64,
-    /// Strings taken in order so far: the number of the string to take next.
+    /// Number of strings taken in order so far, which is the number of the string to take next.
     strings: u64,
-    /// Valid ones among those.
+    /// Valid strings among those taken.
     valid: u64,
-    /// Strings since the last new molecule.
+    /// Strings taken since the last new molecule.
     since_new: u64,
 }
 
-/// What became of strings.
+/// Counts of generated strings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// All of them.
+    /// All strings.
     pub strings: u64,
-    /// Those that are a molecule.
+    /// Strings that are valid molecules.
     pub valid: u64,
-    /// Those that are a molecule that no string before them was, of the same sample.
+    /// Valid molecules that did not occur before in the same sample.
     pub distinct: u64,
 }
 
 impl Tally {
-    /// What came after `before`.
+    /// Returns the counts since `before`.
     pub(crate) fn since(self, before: Self) -> Self {
         Self {
             strings: self.strings - before.strings,
@@ -69,19 +69,19 @@ impl Harvest {
         }
     }
 
-    /// Wants `size` molecules in all, whatever it wanted before.
+    /// Sets the total to `size` molecules, whatever it was before.
     pub(crate) fn grow(&mut self, size: usize) {
         self.size = size;
         self.aim_at(size);
     }
 
-    /// Wants so many of its molecules now, and takes what has come beyond those that it wanted before.
+    /// Sets the number of molecules wanted now, and takes results that arrived beyond the previous number.
     pub(crate) fn aim_at(&mut self, molecules: usize) {
         self.aim = molecules.min(self.size);
         self.add([]);
     }
 
-    /// Adds what strings came to, by their numbers.
+    /// Adds the results of strings, by their numbers.
     pub(crate) fn add(&mut self, strings: impl IntoIterator<Item = (u64, Molecule)>) {
         for (number, molecule) in strings {
             self.early_valid += u64::from(molecule.is_some());
@@ -108,66 +108,66 @@ impl Harvest {
         }
     }
 
-    /// Strings that have come, in order or not.
+    /// Returns the number of strings that have arrived, in order or not.
     pub(crate) fn arrived(&self) -> u64 {
         self.strings + self.early.len() as u64
     }
 
-    /// Strings that it will take in all, by what has come so far; at least one more than have come.
+    /// Estimates the total number of strings needed, from the results so far; at least one more than have arrived.
     pub(crate) fn expected(&self) -> u64 {
         let found = self.molecules.len() as u64 + self.early_valid;
         let missing = (self.aim as u64).saturating_sub(found);
-        // As if one had been good before the first came: a share of nothing would ask for no end.
+        // One extra success is assumed; otherwise a share of zero would ask for infinitely many strings.
         let strings = missing * (self.arrived() + 1) / (found + 1);
         self.arrived() + strings.clamp(1, missing.saturating_mul(8).max(1)) + SPARE.min(missing / 8)
     }
 
-    /// Whether no further string is wanted.
+    /// Returns true if no further string is needed.
     pub(crate) fn is_over(&self) -> bool {
         self.is_complete() || self.is_barren()
     }
 
-    /// Whether the model has had its chance.
+    /// Returns true if the limit of attempts is reached.
     pub(crate) fn is_barren(&self) -> bool {
         self.since_new >= BARREN || self.strings >= ATTEMPTS.0 * self.size as u64 + ATTEMPTS.1
     }
 
-    /// What became of the strings that were taken.
+    /// Returns the counts of the strings taken.
     pub(crate) fn tally(&self) -> Tally {
         Tally { strings: self.strings, valid: self.valid, distinct: self.molecules.len() as u64 }
     }
 
-    /// The number of the string to take next: those below it have come.
+    /// Returns the number of the string to take next; all lower numbers have arrived.
     pub(crate) fn next(&self) -> u64 {
         self.strings
     }
 
-    /// The numbers of the strings that have come before that one.
+    /// Returns the numbers of the strings that arrived out of order.
     pub(crate) fn early(&self) -> impl Iterator<Item = u64> {
         self.early.keys().copied()
     }
 
-    /// The molecules found.
+    /// Returns the molecules found.
     pub(crate) fn molecules(&self) -> &[String] {
         &self.molecules
     }
 
-    /// The same, for who wants no more.
+    /// Returns the molecules found and consumes the collection.
     pub(crate) fn into_molecules(self) -> Vec<String> {
         self.molecules
     }
 
-    /// Molecules that are wanted now and not found.
+    /// Returns the number of molecules wanted now and not found yet.
     pub(crate) fn missing(&self) -> usize {
         self.aim.saturating_sub(self.molecules.len())
     }
 
-    /// Molecules wanted in all.
+    /// Returns the number of molecules wanted in total.
     pub(crate) fn size(&self) -> usize {
         self.size
     }
 
-    /// Whether it has the molecules that are wanted now.
+    /// Returns true if the molecules wanted now have been found.
     pub(crate) fn is_complete(&self) -> bool {
         self.molecules.len() >= self.aim
     }

@@ -1,25 +1,25 @@
-//! Double bonds for the aromatic atoms of a sketch: whether they can be given, as the string grows.
+//! Kekulé check of a partial molecule: whether its aromatic atoms can be given double bonds, as the string grows.
 //!
-//! Every aromatic atom that needs a double bond must have one along an aromatic bond, and only one: a
-//! matching. One is kept all the time, and whenever an atom's need becomes certain it is extended by an
-//! alternating path (Berge, 1957). An atom that the string can still go on from waits: what comes may bind
-//! it or relieve it. So a string is refused at the symbol after which no rest could mend it.
+//! Every aromatic atom that needs a double bond must have exactly one along an aromatic bond: a matching. One is
+//! maintained all the time. Whenever an atom's need becomes certain, it is extended by an alternating path (Berge,
+//! 1957). An atom from which the string can still continue waits, since what follows may use its valence or remove
+//! its need. So a string is refused at the first symbol after which no continuation is valid.
 
 use super::sketch::{Place, Sketch};
 use crate::symbol::Aromatic;
 
-/// Steps of a search for a path, after which the parser may have the last word.
+/// Limit of steps in a search for a path. Beyond it the string is accepted and the parser decides.
 const MOST_STEPS: u32 = 2_000;
 
-/// The search for a path from an atom that lacks a double bond.
+/// Search for a path from an atom that lacks a double bond.
 struct Search {
-    /// The atoms on the path, one bit each.
+    /// Atoms on the path, as a bit set.
     path: u128,
     steps: u32,
 }
 
 impl Place {
-    /// Whether it needs a double bond, as it stands.
+    /// Returns true if the atom, as it stands, needs a double bond.
     fn needs(&self) -> bool {
         !self.is_saturated
             && match self.atom.aromatic {
@@ -29,7 +29,7 @@ impl Place {
             }
     }
 
-    /// Whether a double bond may go to it.
+    /// Returns true if the atom can take a double bond.
     fn may_need(&self) -> bool {
         let may_grow =
             |needed| self.is_open && self.neighbours < needed && self.atom.most_neighbours >= needed;
@@ -39,13 +39,13 @@ impl Place {
         }
     }
 
-    /// Whether it must have a double bond, and from what is there already.
+    /// Returns true if the atom must get a double bond now, from its existing neighbours.
     fn is_due(&self) -> bool {
         let waits = self.open_rings > 0 || self.is_open && self.has_room(1);
         !waits && self.needs()
     }
 
-    /// Whether it has, or can still get, the two aromatic bonds that it has in an aromatic ring.
+    /// Returns true if the atom has, or can still get, the two aromatic bonds of an aromatic ring.
     fn can_be_in_aromatic_ring(&self) -> bool {
         let room = if self.is_open { self.atom.most_neighbours - self.neighbours } else { 0 };
         self.atom.aromatic == Aromatic::No || self.aromatic_bonds() + self.open_rings + room >= 2
@@ -53,7 +53,7 @@ impl Place {
 }
 
 impl Sketch {
-    /// Says that the string will not go on from `place`; says whether that can be.
+    /// Marks `place` as closed to further bonds; returns true if that is valid.
     pub(crate) fn finish(&mut self, place: u8) -> bool {
         let may_come = self.rings_may_come;
         let it = self.at_mut(place);
@@ -64,15 +64,15 @@ impl Sketch {
         self.settle(place)
     }
 
-    /// Says whether a bond that is in no ring may still come into one; says whether that can be.
+    /// Sets whether bonds outside rings may still become ring bonds; returns true if that is valid.
     pub(crate) fn let_rings_come(&mut self, may_come: bool) -> bool {
         let ends = self.rings_may_come && !may_come;
         self.rings_may_come = may_come;
         !ends || self.outside_rings == 0 || self.settle_outside_rings()
     }
 
-    /// Finds a double bond for `place` if it must have one, or another for its partner if it cannot have
-    /// one any more; says whether there is.
+    /// Finds a double bond for `place` if it must have one. If it can no longer have one, finds another for its
+    /// partner. Returns false if there is none.
     pub(crate) fn settle(&mut self, place: u8) -> bool {
         if let Some(partner) = self.at(place).partner
             && !self.at(place).may_need()
@@ -85,7 +85,7 @@ impl Sketch {
         self.at(place).can_be_in_aromatic_ring() && self.provide(place)
     }
 
-    /// Takes back double bonds along bonds that turned out to lie in no ring, and finds others.
+    /// Removes double bonds along bonds that turned out not to be in a ring, and finds others.
     fn settle_outside_rings(&mut self) -> bool {
         for place in 0..self.places.len() as u8 {
             let it = self.at(place);
@@ -112,7 +112,7 @@ impl Sketch {
         self.at_mut(other).partner = None;
     }
 
-    /// Finds a double bond for `place` if it must have one.
+    /// Finds a double bond for `place` if it must have one; returns true if done.
     fn provide(&mut self, place: u8) -> bool {
         let it = self.at(place);
         if it.partner.is_some() || !it.is_due() {
@@ -122,7 +122,7 @@ impl Sketch {
         self.search(place, &mut search) || search.steps >= MOST_STEPS
     }
 
-    /// Gives `place` a double bond to a neighbour, whose partner gets another in turn.
+    /// Gives `place` a double bond to a neighbour, whose previous partner gets another.
     fn search(&mut self, place: u8, search: &mut Search) -> bool {
         for neighbour in self.aromatic_neighbours(place) {
             let it = self.at(neighbour);

@@ -1,8 +1,8 @@
-//! Molecules from SMILES language models.
+//! Generation of molecules with SMILES language models.
 //!
-//! A [`ModelPack`] is a checked folder; a [`Sampler`] draws distinct valid molecules from one. The
-//! same seed gives the same sample whatever the number of threads (see `sampler`). An [`Evaluation`] says
-//! what strings are worth, and writes a report. A [`Trainer`] teaches a model more molecules.
+//! A [`ModelPack`] is a checked folder; a [`Sampler`] draws distinct valid molecules from one. The same seed gives
+//! the same sample for any number of threads (see `sampler`). An [`Evaluation`] measures the quality of strings and
+//! writes a report. A [`Trainer`] trains a model further on more molecules.
 
 mod budget;
 mod config;
@@ -48,5 +48,5 @@ pub use pack::ModelPack;
 pub use sampler::Sampler;
 pub use training::{NamedTensor, Trainer, TrainingError, TrainingSettings};
 
-// Not called: naming it here turns AVX-512 on in the `gemm` that candle calls.
+// Not called: the import enables AVX-512 in the `gemm` that candle calls.
 use gemm as _;

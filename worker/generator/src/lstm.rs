@@ -1,21 +1,21 @@
-//! The gates of an LSTM layer in one pass (Hochreiter and Schmidhuber, 1997, as PyTorch's `nn.LSTM` has them, in the
-//! order i, f, g, o): `c = σ(f) c + σ(i) tanh(g)`, `h = σ(o) tanh(c)`.
+//! The gates of an LSTM layer in one pass (Hochreiter and Schmidhuber, 1997, in the form and order i, f, g, o of
+//! PyTorch's `nn.LSTM`): `c = σ(f) c + σ(i) tanh(g)`, `h = σ(o) tanh(c)`.
 //!
-//! One pass for the reason that `gates` gives for the GRU's.
+//! One pass, for the reason given in `gates` for the GRU.
 
 use candle_core::{CpuStorage, CustomOp3, Layout, Result, Shape};
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::gates::{contiguous, part, sigmoid, tanh};
 
-/// The next state from the input's part, the hidden part and the last cell state.
+/// Computes the next state from the input's part, the hidden part and the last cell state.
 ///
 /// The three tensors are `[rows, 4 * hidden]`, `[batch, 4 * hidden]` and `[batch, hidden]`, f32, contiguous; the
 /// result is `[2, batch, hidden]`: the hidden state, then the cell state. Both biases are in the input's part.
 pub(crate) struct Gates<'a> {
-    /// The row of the input's part that belongs to each member of the batch; `None`: its own.
+    /// Row of the input's part for each member of the batch; `None` if member n has row n.
     pub(crate) rows: Option<&'a [u32]>,
-    /// Members that begin: their last states count as zero.
+    /// Members that start a string: their last states count as zero.
     pub(crate) fresh: &'a [bool],
 }
 
@@ -114,7 +114,7 @@ mod tests {
         let weight = Tensor::randn(0.0f32, 0.5, (4 * hidden, hidden), &device).unwrap();
         let zeros = Tensor::zeros(4 * hidden, DType::F32, &device).unwrap();
         let weights = HashMap::from([
-            // Gives the gates what it is given.
+            // Identity weights, which pass the input to the gates.
             ("weight_ih_l0".to_owned(), Tensor::eye(4 * hidden, DType::F32, &device).unwrap()),
             ("bias_ih_l0".to_owned(), zeros.clone()),
             ("weight_hh_l0".to_owned(), weight.clone()),

@@ -1,31 +1,31 @@
-//! Whether a string of SMILES can still become a molecule, known symbol by symbol as it is written.
+//! Incremental validity check of SMILES: whether a prefix can still become a molecule, known after each symbol.
 //!
-//! What OpenSMILES ("Grammar") demands, what valence allows and what aromatic rings need costs some tens of
-//! nanoseconds a symbol, so a symbol that would spoil the string is never drawn (see `draw`). Only what no
-//! rest can mend is refused; after something that this module does not know, everything is allowed. Several
-//! components are no molecule of a sample and are refused too.
+//! Checking the grammar (OpenSMILES, "Grammar"), valences and aromatic rings takes some tens of nanoseconds per
+//! symbol, so a symbol that would spoil the string is never drawn (see `draw`). A prefix is refused only if no
+//! continuation is valid. After something that this module does not know, everything is allowed. Strings of several
+//! components are refused too, since samples have none.
 
 use crate::{
     sketch::Sketch,
     symbol::{Atom, Bond, Symbol},
 };
 
-/// Branches nested deeper are refused: the parser refuses them too.
+/// Maximum nesting of branches, the same limit as the parser's.
 const MOST_BRANCHES: usize = 100;
 
-/// What has been written of one string.
+/// State of a SMILES prefix.
 #[derive(Debug, Default)]
 pub(crate) struct Outline {
     last: Last,
     sketch: Sketch,
-    /// The atom that a bond would start from.
+    /// Atom that the next bond would start from.
     current: u8,
-    /// The atoms that open branches hang on.
+    /// Atoms at which open branches start.
     branches: Vec<u8>,
     rings: Vec<OpenRing>,
 }
 
-/// What came last.
+/// Kind of the last symbol.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Last {
     #[default]
@@ -33,13 +33,13 @@ enum Last {
     /// An atom, with its ring bonds and branches.
     Atom,
     Bond(Bond),
-    /// The beginning of a branch.
+    /// Start of a branch.
     Open,
-    /// Something that this module does not know.
+    /// A symbol that this module does not know.
     Unknown,
 }
 
-/// A ring bond whose other end is to come.
+/// A ring bond that is not closed yet.
 #[derive(Debug, Clone, Copy)]
 struct OpenRing {
     number: u8,
@@ -54,7 +54,7 @@ impl Clone for Outline {
         clone
     }
 
-    /// Copies without asking for memory, as long as this outline once was as large.
+    /// Copies without allocating if this value has been as large before.
     fn clone_from(&mut self, source: &Self) {
         (self.last, self.current) = (source.last, source.current);
         self.sketch.clone_from(&source.sketch);
@@ -64,7 +64,7 @@ impl Clone for Outline {
 }
 
 impl Outline {
-    /// Begins anew.
+    /// Resets to the empty string.
     pub(crate) fn clear(&mut self) {
         (self.last, self.current) = (Last::Nothing, 0);
         self.sketch.clear();
@@ -72,13 +72,13 @@ impl Outline {
         self.rings.clear();
     }
 
-    /// Reads on; says whether the string can still become a molecule. An outline that has said no is of no
-    /// further use.
+    /// Reads the next symbols and returns true if the string can still become a molecule. After false, the value must
+    /// not be used further.
     pub(crate) fn read(&mut self, symbols: &[Symbol]) -> bool {
         symbols.iter().all(|symbol| self.read_symbol(*symbol))
     }
 
-    /// Ends the string; says whether it can end here. The outline is of no further use.
+    /// Ends the string and returns true if it can end here. The value must not be used afterwards.
     pub(crate) fn end(&mut self) -> bool {
         match self.last {
             Last::Atom => {
@@ -104,7 +104,7 @@ impl Outline {
             (Last::Atom, Symbol::Open) => self.open_branch(),
             (Last::Atom, Symbol::Close) => self.close_branch(),
             (Last::Atom, Symbol::Ring(number)) => self.ring(number, None),
-            // A branch begins with an atom, not with a ring bond.
+            // A branch starts with an atom, not with a ring bond.
             (Last::Bond(bond), Symbol::Ring(number)) if !self.begins_branch() => {
                 self.ring(number, Some(bond))
             }
@@ -161,7 +161,7 @@ impl Outline {
             && self.can_go_on()
     }
 
-    /// Whether the branch opened last has no atom yet.
+    /// Returns true if the last opened branch has no atom yet.
     fn begins_branch(&self) -> bool {
         self.branches.last() == Some(&self.current)
     }
@@ -170,7 +170,7 @@ impl Outline {
         self.sketch.let_rings_come(!(self.rings.is_empty() && self.branches.is_empty()))
     }
 
-    /// Whether open rings can be closed: there must be an atom to go on from.
+    /// Returns true if open rings can be closed: an atom must be left to continue from.
     fn can_go_on(&self) -> bool {
         self.rings.is_empty()
             || self.sketch.has_room(self.current, 1)
@@ -193,7 +193,7 @@ mod tests {
         outline.read(&symbols(text)) && outline.end()
     }
 
-    /// The first letter after which the text is refused, if any.
+    /// Returns the index of the first symbol at which the text is refused, if any.
     fn refused_at(text: &str) -> Option<usize> {
         let mut outline = Outline::default();
         (0..).zip(symbols(text)).find(|(_, symbol)| !outline.read(&[*symbol])).map(|(n, _)| n)
@@ -300,11 +300,11 @@ mod tests {
             ("c1cccc1=O", None),
             ("c1ccc2ncnc2c1C", Some(13)),
             ("Cn1ccccc1", None),
-            // Outside a ring nothing is aromatic.
+            // An atom outside a ring cannot be aromatic.
             ("CcC", Some(2)),
             ("Cc(C)c", Some(3)),
             ("c1ccccc1cC", Some(9)),
-            // Two rings that one bond joins do not share their double bonds.
+            // Two rings joined by a single bond do not share their double bonds.
             ("c1cccc1c1cccc1", Some(7)),
             ("c1ccn(C)cc1", Some(10)),
         ] {
@@ -342,7 +342,7 @@ mod tests {
                 1..80,
             ),
         ) {
-            // As a stream does it: what does not fit is left out.
+            // As in `stream`, symbols that do not fit are skipped.
             let mut outline = Outline::default();
             let mut text = String::new();
             for token in tokens {

@@ -1,7 +1,7 @@
-//! A model pack: the folder that a trained model ships as, read and checked once.
+//! Model packs: the folder in which a trained model ships, read and checked once.
 //!
-//! Everything that could make sampling fail or lie is refused here, with the file and the fault, so
-//! that the rest of the crate trusts what it is given.
+//! Everything that could make sampling fail or give wrong results is refused here, naming the file and the fault. The
+//! rest of the crate can trust its input.
 
 use std::path::Path;
 
@@ -17,11 +17,11 @@ use crate::{
 pub struct ModelPack {
     /// The id by which callers name the model.
     pub id: String,
-    /// One line for people.
+    /// One-line description for people.
     pub description: String,
-    /// Compute per molecule relative to the other packs; the cheapest loaded model is the default.
+    /// Compute per molecule relative to the other packs. The cheapest loaded model is the default.
     pub relative_cost: f64,
-    /// How to draw from the model.
+    /// Generation settings.
     pub generation: GenerationConfig,
     pub(crate) config: Config,
     pub(crate) vocabulary: Vocabulary,
@@ -29,15 +29,15 @@ pub struct ModelPack {
 }
 
 impl ModelPack {
-    /// Whether packs with this `model_type` in `config.json` are models of molecules.
+    /// Returns true if this `model_type` in `config.json` is a model of molecules.
     #[must_use]
     pub fn is_model_type(model_type: &str) -> bool {
         Cell::of(model_type).is_some()
     }
 
-    /// Everything that keeps the folder `dir` from being a pack, at most one fault a file.
+    /// Returns all faults that keep the folder `dir` from being a pack, at most one per file.
     ///
-    /// Vocabulary and weights are only looked at beside a configuration that can be used.
+    /// Vocabulary and weights are only checked if the configuration is usable.
     #[must_use]
     pub fn faults(dir: &Path) -> Vec<PackError> {
         let config = Config::load(dir.join("config.json"));
@@ -54,8 +54,8 @@ impl ModelPack {
         faults
     }
 
-    /// `text` in the model's tokens, the first and the last special one included; `None` when the vocabulary
-    /// cannot write it. Where there are several ways, the longest tokens come first.
+    /// Encodes `text` in the model's tokens, including the first and last special token; `None` if the vocabulary
+    /// cannot express it. Longer tokens are preferred.
     #[must_use]
     pub fn spell(&self, text: &str) -> Option<Vec<u32>> {
         self.vocabulary.spell(text)
@@ -64,7 +64,7 @@ impl ModelPack {
     /// Reads and checks the pack in the folder `dir`.
     ///
     /// # Errors
-    /// Fails on the first file that is missing or wrong; the error names it.
+    /// Fails at the first file that is missing or wrong; the error names it.
     pub fn load(dir: &Path) -> Result<Self, PackError> {
         let config = Config::load(dir.join("config.json"))?;
         let generation = GenerationConfig::load(dir.join("generation_config.json"))?;

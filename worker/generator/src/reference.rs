@@ -1,7 +1,7 @@
-//! The reference network, of candle-nn's layers: `Embedding`, `GRU` or `LSTM` as PyTorch has them, `Linear`.
+//! The reference network of candle-nn's layers: `Embedding`, `GRU` or `LSTM` as in PyTorch, `Linear`.
 //!
-//! It runs on any device. GPUs run nothing else, and a processor's faster networks, `fused` and `int8`, are tested
-//! against it. Each of its operations costs a launch, so a batch on a GPU should hold thousands.
+//! It runs on any device. GPUs run nothing else, and the faster networks on a CPU, `fused` and `int8`, are tested
+//! against it. Each of its operations costs a launch, so a batch on a GPU should hold thousands of strings.
 
 use candle_core::{Device, Result, Tensor};
 use candle_nn::{
@@ -14,7 +14,7 @@ use crate::{
     pack::ModelPack,
 };
 
-/// The layers of a pack, on a device.
+/// Layers of a pack on a device.
 #[derive(Debug)]
 pub(crate) struct Network {
     embedding: Embedding,
@@ -30,16 +30,16 @@ enum Layer {
     Lstm(LSTM),
 }
 
-/// The hidden state of a batch, in single precision.
+/// Hidden state of a batch, in single precision.
 #[derive(Debug)]
 pub(crate) struct State {
-    /// From the lowest to the top.
+    /// Layer states, from bottom to top.
     pub(crate) layers: Vec<LayerState>,
-    /// What the last step gave, `[batch, vocab]`.
+    /// Scores of the last step, `[batch, vocab]`.
     pub(crate) logits: Vec<f32>,
 }
 
-/// Tensors of `[batch, hidden]` f32: what the next layer sees and, of an LSTM, the cells that it keeps to itself.
+/// State tensors, `[batch, hidden]` f32: the output to the next layer and, for an LSTM, the internal cell state.
 #[derive(Debug)]
 pub(crate) enum LayerState {
     Gru(GRUState),
@@ -47,7 +47,7 @@ pub(crate) enum LayerState {
 }
 
 impl Network {
-    /// Builds the layers on `device` with a pack's weights.
+    /// Builds the layers on `device` from a pack's weights.
     pub(crate) fn new(pack: &ModelPack, device: &Device) -> Result<Self> {
         let (config, weights) = (pack.config.clone(), pack.weights.builder(device));
         let (vocab, hidden) = (config.vocab_size, config.hidden_size);
@@ -64,12 +64,12 @@ impl Network {
         })
     }
 
-    /// The state before the first token.
+    /// Returns the state before the first token.
     pub(crate) fn start(&self, batch: usize) -> Result<State> {
         State::zeros(&self.config, batch, &self.device)
     }
 
-    /// Takes one token for every member of the batch; see [`crate::engine::Engine::step`].
+    /// Feeds one token for every member of the batch; see [`crate::engine::Engine::step`].
     pub(crate) fn step(&self, tokens: &[u32], fresh: &[bool], state: &mut State) -> Result<()> {
         let kept: Vec<f32> = fresh.iter().map(|fresh| if *fresh { 0.0 } else { 1.0 }).collect();
         let kept = Tensor::from_vec(kept, (fresh.len(), 1), &self.device)?;
@@ -85,7 +85,7 @@ impl Network {
 }
 
 impl Layer {
-    /// Layer `n`, counted from 0, of so many inputs and hidden units.
+    /// Builds layer `n`, counted from 0, with the given numbers of inputs and hidden units.
     fn new(
         cell: Cell,
         n: usize,
@@ -94,7 +94,7 @@ impl Layer {
     ) -> Result<Self> {
         match cell {
             Cell::Gru => {
-                // candle-nn's GRU asks for the first layer's names, whichever it is.
+                // candle-nn's GRU always uses the first layer's weight names.
                 let weights = weights.rename_f(move |name| name.replace("_l0", &format!("_l{n}")));
                 gru(input, hidden, GRUConfig::default(), weights.pp("rnn")).map(Self::Gru)
             }
@@ -115,7 +115,7 @@ impl Layer {
 }
 
 impl State {
-    /// What a network of this shape starts from.
+    /// Returns the initial state for a network of this shape.
     pub(crate) fn zeros(config: &Config, batch: usize, device: &Device) -> Result<Self> {
         let zeros = Tensor::zeros((batch, config.hidden_size), candle_core::DType::F32, device)?;
         let layer = || match config.cell() {
@@ -125,7 +125,7 @@ impl State {
         Ok(Self { layers: (0..config.num_layers).map(|_| layer()).collect(), logits: Vec::new() })
     }
 
-    /// Takes members out of the batch; see [`crate::engine::State::swap_remove`].
+    /// Removes members from the batch; see [`crate::engine::State::swap_remove`].
     pub(crate) fn swap_remove(&mut self, members: &[usize]) -> Result<()> {
         for layer in &mut self.layers {
             let hidden = layer.hidden();
@@ -143,7 +143,7 @@ impl State {
 }
 
 impl LayerState {
-    /// What the next layer sees.
+    /// Returns the output to the next layer.
     pub(crate) fn hidden(&self) -> &Tensor {
         match self {
             Self::Gru(state) => state.h(),
@@ -151,7 +151,7 @@ impl LayerState {
         }
     }
 
-    /// The state with every tensor changed alike.
+    /// Applies `change` to every tensor of the state.
     fn each(&self, change: impl Fn(&Tensor) -> Result<Tensor>) -> Result<Self> {
         Ok(match self {
             Self::Gru(state) => Self::Gru(GRUState { h: change(state.h())? }),

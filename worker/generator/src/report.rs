@@ -1,6 +1,6 @@
-//! An evaluation as one HTML file: figures, histograms, scaffolds, pictures of some of the molecules.
+//! HTML report of an evaluation in one file: figures, histograms, scaffolds and pictures of some molecules.
 //!
-//! It needs nothing else: pictures are SVG inside it, and there are no scripts.
+//! The file is self-contained: pictures are inline SVG and there are no scripts.
 
 use std::fmt::Write;
 
@@ -10,14 +10,14 @@ use crate::{Distribution, Evaluation};
 
 const WIDTH: f64 = 320.0;
 const HEIGHT: f64 = 120.0;
-/// Bars of a histogram, at most.
+/// Maximum number of bars of a histogram.
 const BARS: usize = 40;
-/// Share of the values at either end that a histogram does not stretch to.
+/// Share of the values at each end that lies outside a histogram's range.
 const FAR: f64 = 0.002;
-/// Molecules that are drawn, and their size.
+/// Number of molecules drawn, and the size of their pictures.
 const DRAWN: usize = 40;
 const PICTURE: (f64, f64) = (240.0, 170.0);
-/// The size of a scaffold's picture.
+/// Size of a scaffold's picture.
 const SCAFFOLD: (f64, f64) = (160.0, 110.0);
 
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:1060px;margin:2em auto;padding:0 1em;color:#1b1f24}\
@@ -28,7 +28,7 @@ table{border-collapse:collapse}td,th{padding:.25em 1em .25em 0;text-align:left}t
 .grid figcaption{font:10px/1.35 monospace;color:#57606a;overflow-wrap:anywhere;padding:0 .6em .5em;margin:0}";
 
 impl Evaluation {
-    /// The report on a model, as HTML.
+    /// Renders the report on a model as HTML.
     #[must_use]
     pub fn html(&self, model: &str) -> String {
         let model = escaped(model);
@@ -78,7 +78,7 @@ impl Evaluation {
     }
 }
 
-/// A molecule with a line of HTML under it.
+/// Writes a molecule's picture with a line of HTML under it.
 fn picture(page: &mut String, smiles: &str, (width, height): (f64, f64), caption: &str) {
     let Ok(molecule) = smiles.parse::<Molecule>() else { return };
     let drawing = chem::drawing(&molecule, width, height);
@@ -89,7 +89,7 @@ fn picture(page: &mut String, smiles: &str, (width, height): (f64, f64), caption
     );
 }
 
-/// A histogram of the drawn molecules as bars, of the known ones as a line.
+/// Writes a histogram: drawn molecules as bars, known ones as a line.
 fn plot(page: &mut String, property: &Distribution) {
     let all = || property.drawn.iter().chain(&property.known);
     let mut sorted: Vec<f64> = all().copied().collect();
@@ -97,10 +97,10 @@ fn plot(page: &mut String, property: &Distribution) {
     if sorted.is_empty() {
         return;
     }
-    // A few far ones must not squeeze the rest: they count for the bars at the ends.
+    // Outliers must not compress the rest: they count in the bars at the ends.
     let far = (sorted.len() as f64 * FAR) as usize;
     let (least, most) = (sorted[far], sorted[sorted.len() - 1 - far]);
-    // Whole numbers of a short range have a bar each.
+    // Integers of a short range get one bar each.
     let span = (most - least).max(1.0);
     let step = if all().all(|value| *value == value.round()) {
         (span / BARS as f64).ceil()
@@ -171,7 +171,7 @@ mod tests {
 
         assert!(page.contains("<h1>my &lt;model&gt;</h1>"));
         assert!(page.contains("<td>valid, of raw strings</td><td>0.7500</td>"));
-        // Histograms, one scaffold, three molecules.
+        // Histograms, one scaffold and three molecules.
         assert_eq!(page.matches("<svg").count(), evaluation.properties.len() + 1 + 3);
         assert_eq!(page.matches("class=\"known\"").count(), evaluation.properties.len());
         assert!(page.contains("<figcaption>c1ccccc1</figcaption>"));

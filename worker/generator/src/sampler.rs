@@ -1,13 +1,13 @@
-//! Samples: exactly as many distinct valid molecules as were asked for.
+//! Sampling of exactly the requested number of distinct valid molecules.
 //!
-//! A run is an endless sequence of strings, numbered from 0; string n depends on the seed and n
-//! alone. Threads take numbers in turn, and a sample is the first `size` distinct valid molecules in
-//! the order of the numbers: not of the clock. So the same seed gives the same sample with any number
-//! of threads; in bytes on any processor, in single precision on the same kind of processor. A GPU rounds sums by
-//! the size of the batch, so there another number of strings may be other strings.
+//! A run is an endless sequence of strings, numbered from 0. String n depends only on the seed and n. Threads take
+//! the next numbers, and a sample is the first `size` distinct valid molecules in the order of the numbers, not of
+//! time. So the same seed gives the same sample with any number of threads: in bytes on any CPU, in single precision
+//! on the same kind of CPU. On a GPU, rounding depends on the batch size, so a different number of strings may give
+//! different strings.
 //!
-//! Every thread generates and checks: strings are checked a few dozen at a time, so that neither the
-//! network's weights nor the parser's tables are driven from the caches by turns.
+//! Every thread both generates and checks. Strings are checked a few dozen at a time, so that the network's weights
+//! and the parser's tables do not displace each other from the caches.
 
 use std::{
     collections::HashSet,
@@ -36,10 +36,10 @@ use crate::{
 
 /// Strings that a thread checks at a time.
 const CHECKED_TOGETHER: usize = 32;
-/// How long a thread that has nothing to begin waits before it looks at its budget again.
+/// Interval at which a thread without strings to start checks its budget.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// Draws molecules from one model; share it between threads.
+/// Draws molecules from one model; can be shared between threads.
 #[derive(Debug)]
 pub struct Sampler {
     pack: ModelPack,
@@ -47,29 +47,29 @@ pub struct Sampler {
     engine: Engine,
     threads: NonZeroUsize,
     crew: Crew,
-    /// Of the strings of all samples that nobody has asked for yet.
+    /// Counts of the strings of all finished samples since the last `take_tally`.
     tally: Mutex<Tally>,
 }
 
 impl Sampler {
-    /// Prepares the model on `device`, for as many threads as the process may have cores.
+    /// Prepares the model on `device`, with one thread per core that the process may use.
     ///
     /// # Errors
-    /// Fails when the device cannot hold the model.
+    /// Fails if the device cannot hold the model.
     ///
     /// # Panics
-    /// Panics when the operating system refuses threads.
+    /// Panics if the operating system refuses threads.
     pub fn new(pack: &ModelPack, device: Device) -> Result<Self, SampleError> {
         Self::on_threads(pack, device, thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))
     }
 
-    /// Prepares the model on `device`, for `threads` threads: in bytes on the processor, in single precision elsewhere.
+    /// Prepares the model on `device`, with `threads` threads: in bytes on the CPU, in single precision elsewhere.
     ///
     /// # Errors
-    /// Fails when the device cannot hold the model.
+    /// Fails if the device cannot hold the model.
     ///
     /// # Panics
-    /// Panics when the operating system refuses threads.
+    /// Panics if the operating system refuses threads.
     pub fn on_threads(pack: &ModelPack, device: Device, threads: NonZeroUsize) -> Result<Self, SampleError> {
         let precision = if device.is_cpu() { Precision::Bytes } else { Precision::Single };
         let engine = Engine::new(pack, &device, precision)?;
@@ -77,35 +77,35 @@ impl Sampler {
         Ok(Self { pack: pack.clone(), device, engine, threads, crew, tally: Mutex::default() })
     }
 
-    /// The same sampler on `threads` threads.
+    /// Changes the number of threads to `threads`.
     ///
     /// # Panics
-    /// Panics when the operating system refuses threads.
+    /// Panics if the operating system refuses threads.
     #[must_use]
     pub fn with_threads(self, threads: NonZeroUsize) -> Self {
         Self { threads, crew: Crew::new(self.engine.operations(), threads), ..self }
     }
 
-    /// The same sampler with another precision; bytes run on the processor, whatever the device.
+    /// Changes the precision. Byte precision always runs on the CPU, whatever the device.
     ///
     /// # Errors
-    /// Fails when the device cannot hold the model.
+    /// Fails if the device cannot hold the model.
     ///
     /// # Panics
-    /// Panics when the operating system refuses threads.
+    /// Panics if the operating system refuses threads.
     pub fn with_precision(self, precision: Precision) -> Result<Self, SampleError> {
         let engine = Engine::new(&self.pack, &self.device, precision)?;
         Ok(self.with_engine(engine))
     }
 
-    /// The same sampler with the reference network in batches of thousands, as on a GPU: on a processor it is
-    /// slower than any other, and tells what a GPU would do.
+    /// Switches to the reference network in batches of thousands, as on a GPU. On a CPU this is the slowest way, but
+    /// it shows what a GPU would compute.
     ///
     /// # Errors
-    /// Fails when the device cannot hold the model.
+    /// Fails if the device cannot hold the model.
     ///
     /// # Panics
-    /// Panics when the operating system refuses threads.
+    /// Panics if the operating system refuses threads.
     pub fn with_plain_operations(self) -> Result<Self, SampleError> {
         let engine = Engine::reference(&self.pack, &self.device)?;
         Ok(self.with_engine(engine))
@@ -115,28 +115,28 @@ impl Sampler {
         Self { engine, ..self }.with_threads(self.threads)
     }
 
-    /// The pack that the molecules come from.
+    /// Returns the pack that the molecules come from.
     #[must_use]
     pub fn pack(&self) -> &ModelPack {
         &self.pack
     }
 
-    /// Draws `size` molecules: valid, of one component, canonical SMILES, no two the same.
+    /// Draws `size` distinct valid molecules of one component, as canonical SMILES.
     ///
     /// # Errors
-    /// Fails when the budget is spent, and when the model cannot give `size` molecules: after
-    /// `20 * size + 2,000` strings, or sooner when the last 2,000 held no new molecule.
+    /// Fails if the budget ends, or if the model cannot give `size` molecules: after `20 * size + 2,000` strings, or
+    /// earlier if the last 2,000 gave no new molecule.
     pub fn sample(&self, size: usize, seed: u64, budget: &Budget) -> Result<Vec<String>, SampleError> {
         let mut draft = Draft::new(size, seed);
         self.go_on(&mut draft, size, budget)?;
         Ok(draft.harvest.into_molecules())
     }
 
-    /// Draws what the first `aim` molecules of `draft` lack, or all of them where those are fewer. What was drawn stays in it, whatever
-    /// comes in between.
+    /// Draws the molecules that `draft` lacks of its first `aim`, or of all if it is smaller. Molecules already drawn
+    /// stay in the draft even if this fails.
     ///
     /// # Errors
-    /// As [`Self::sample`].
+    /// Fails as [`Self::sample`] does.
     pub fn go_on(&self, draft: &mut Draft, aim: usize, budget: &Budget) -> Result<(), SampleError> {
         let Draft { seed, harvest } = draft;
         let before = harvest.tally();
@@ -155,7 +155,7 @@ impl Sampler {
         }
     }
 
-    /// Draws until the run is over, for the sake of so many molecules.
+    /// Draws until the run is over, with the number of batches that `molecules` strings justify.
     fn draw(&self, molecules: usize, source: Source<'_>, run: &Run<'_>) -> Result<(), SampleError> {
         self.crew.run(molecules, |berth| {
             let mut worker = Worker { run, berth, unchecked: Vec::new() };
@@ -181,18 +181,18 @@ impl Sampler {
         tally.distinct += more.distinct;
     }
 
-    /// What became of the strings of all samples that have ended since this was last asked.
+    /// Returns and resets the counts of the strings of all samples that ended since the last call.
     pub fn take_tally(&self) -> Tally {
         std::mem::take(&mut self.tally.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Draws `count` strings as the model writes them, valid or not, for evaluation.
     ///
-    /// A string that reaches the pack's `max_length` is cut there. Where the pack constrains its strings, they
-    /// are what [`Self::sample`] checks, and one that could not be brought to an end is empty.
+    /// A string that reaches the pack's `max_length` is cut there. With constrained decoding, the strings are those
+    /// that [`Self::sample`] checks, and a string that could not be completed is empty.
     ///
     /// # Errors
-    /// Fails when the network does.
+    /// Fails if the network does.
     pub fn raw(&self, count: usize, seed: u64) -> Result<Vec<String>, SampleError> {
         let source = self.source(seed, Hopeless::Continue);
         let begun = AtomicU64::new(0);
@@ -205,15 +205,15 @@ impl Sampler {
         Ok(texts.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Scores every next token of given strings of tokens, one row of logits after each token.
+    /// Computes the logits after each token of the given strings, one row per token.
     ///
-    /// Strings run as one batch, each in its slot; the first token of each is the pack's first token.
+    /// Strings run as one batch, each in its slot. Each must start with the pack's first token.
     ///
     /// # Errors
-    /// Fails when the network does.
+    /// Fails if the network does.
     ///
     /// # Panics
-    /// Panics on a token that the vocabulary does not have.
+    /// Panics on a token that is not in the vocabulary.
     pub fn logits(&self, strings: &[Vec<u32>]) -> Result<Vec<Vec<Vec<f32>>>, SampleError> {
         let steps = strings.iter().map(Vec::len).max().unwrap_or(0);
         let mut rows = vec![Vec::new(); strings.len()];
@@ -234,8 +234,8 @@ impl Sampler {
         Ok(rows)
     }
 
-    /// Measures the matrix products in bytes on one thread, for `time` by each instruction set that the processor has for
-    /// them; none where another precision is chosen.
+    /// Measures the matrix products in bytes on one thread, for `time` with each instruction set that the CPU has for
+    /// them. Empty with another precision.
     #[must_use]
     pub fn byte_rates(&self, time: Duration) -> Vec<ByteRates> {
         match &self.engine {
@@ -244,14 +244,14 @@ impl Sampler {
         }
     }
 
-    /// What a run's strings are made of; `hopeless` is for packs that do not constrain them.
+    /// Returns the source of a run's strings. `hopeless` applies to packs without constrained decoding.
     fn source(&self, seed: u64, hopeless: Hopeless) -> Source<'_> {
         let hopeless = if self.pack.generation.constrained { Hopeless::Avoid } else { hopeless };
         Source { engine: &self.engine, pack: &self.pack, seed, hopeless }
     }
 }
 
-/// The canonical SMILES of a string that is a molecule; radicals are none that anybody asked for.
+/// Returns the canonical SMILES of a valid string. Radicals count as invalid, since they are not wanted.
 fn canonical(raw: &Raw) -> Option<String> {
     if raw.end != End::Itself {
         return None;
@@ -260,24 +260,24 @@ fn canonical(raw: &Raw) -> Option<String> {
     (!molecule.has_radicals()).then(|| molecule.canonical_smiles())
 }
 
-/// The next number below `limit`.
+/// Takes the next number below `limit`.
 fn next_number(begun: &AtomicU64, limit: u64) -> Option<u64> {
     begun
         .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |number| (number < limit).then(|| number + 1))
         .ok()
 }
 
-/// What the threads of a sample share.
+/// State shared by the threads of a sample.
 struct Run<'a> {
     budget: &'a Budget,
     harvest: Mutex<&'a mut Harvest>,
-    /// The numbers of strings that it had before.
+    /// Numbers of the strings that had arrived before the run.
     early: HashSet<u64>,
-    /// Rung when the harvest has grown.
+    /// Notified when results have been added.
     grown: Condvar,
-    /// The strings below it are begun.
+    /// Number of the next string to start.
     begun: AtomicU64,
-    /// Those below it are to be begun, as far as is known.
+    /// Strings below this number are to be started, by the current estimate.
     limit: AtomicU64,
     over: AtomicBool,
 }
@@ -311,11 +311,11 @@ impl<'a> Run<'a> {
         self.grown.notify_all();
     }
 
-    /// Waits until there are strings to begin; `false` when there will be none.
+    /// Waits until there are strings to start; returns false if there will be none.
     fn wants_more(&self) -> bool {
         let mut harvest = self.harvest();
         while !self.is_over() {
-            // When all that was begun has come, the harvest expects at least one more.
+            // When all started strings have arrived, at least one more is expected, so the wait always ends.
             if self.begun.load(Ordering::Relaxed) < self.limit.load(Ordering::Relaxed) {
                 return true;
             }
@@ -386,7 +386,7 @@ impl Ends for Collector<'_> {
     fn take(&mut self, number: u64, raw: Raw) {
         if raw.end == End::Itself || self.hopeless == Hopeless::Continue {
             let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
-            // Below `count`, which is a length.
+            // Fits, since it is below the length `count`.
             texts[number as usize] = raw.text;
         }
     }

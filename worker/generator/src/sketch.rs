@@ -1,22 +1,22 @@
-//! The molecule of a string as far as it is written: who is bonded to whom, and which bonds lie in a ring.
+//! Partial molecule of a SMILES prefix: its bonds, and which of them are in a ring.
 //!
-//! Atoms are numbered in the order in which they are written, so an atom's parent, to which its chain bond
-//! goes, has a lower number than the atom.
+//! Atoms are numbered in the order in which they are written. So an atom's parent, the other end of its chain bond,
+//! has a lower number.
 
 use crate::symbol::{Aromatic, Atom, Bond};
 
-/// Most atoms of a sketch: as many as a set of them has bits.
+/// Maximum number of atoms, which are kept in a bit set of this size.
 pub(crate) const MOST_ATOMS: usize = 128;
-/// Most neighbours that any atom has.
+/// Maximum number of neighbours of any atom.
 const MOST_NEIGHBOURS: usize = 6;
 
-/// Atoms and bonds, and the double bonds that are found for the aromatic ones (see `kekule`).
+/// Atoms and bonds, and the double bonds assigned to the aromatic atoms (see `kekule`).
 #[derive(Debug, Default)]
 pub(crate) struct Sketch {
     pub(super) places: Vec<Place>,
-    /// Whether a bond that is in no ring yet may still come into one.
+    /// True if a bond that is not in a ring may still become part of one.
     pub(super) rings_may_come: bool,
-    /// Aromatic atoms that no ring runs through yet, and aromatic chain bonds that lie in none yet.
+    /// Number of aromatic atoms and aromatic chain bonds that are not in a ring yet.
     pub(super) outside_rings: u32,
 }
 
@@ -25,7 +25,7 @@ impl Clone for Sketch {
         Self { places: self.places.clone(), ..*self }
     }
 
-    /// Copies without asking for memory, as long as this sketch once had as many atoms.
+    /// Copies without allocating if this value has held that many atoms before.
     fn clone_from(&mut self, source: &Self) {
         self.places.clone_from(&source.places);
         self.rings_may_come = source.rings_may_come;
@@ -37,30 +37,30 @@ impl Clone for Sketch {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     pub(super) atom: Atom,
-    /// Valence taken, open ring bonds included.
+    /// Valence used, open ring bonds included.
     bonds: u8,
     /// Neighbours, open ring bonds included.
     pub(super) neighbours: u8,
-    /// The atoms it is bonded to, of which there are `len`.
+    /// Bonded atoms; the first `len` entries are valid.
     to: [u8; MOST_NEIGHBOURS],
     len: u8,
-    /// The bonds among these that are aromatic, one bit each.
+    /// Bit mask of the aromatic bonds among these.
     aromatic: u8,
     parent: Option<u8>,
     chain_in_ring: bool,
     pub(super) in_ring: bool,
-    /// Whether it has a double or triple bond of its own.
+    /// True if the atom has an explicit double or triple bond.
     pub(super) is_saturated: bool,
     /// Open ring bonds that may become aromatic.
     pub(super) open_rings: u8,
-    /// Whether the string can still go on from it.
+    /// True while the string can still continue from the atom.
     pub(super) is_open: bool,
-    /// The neighbour that its ring's double bond goes to.
+    /// Neighbour to which the atom's alternating double bond goes.
     pub(super) partner: Option<u8>,
 }
 
 impl Place {
-    /// Whether another bond of this order fits.
+    /// Returns true if the atom can take another bond of this order.
     pub(super) fn has_room(&self, order: u8) -> bool {
         self.neighbours < self.atom.most_neighbours && self.bonds + order <= self.atom.most_bonds
     }
@@ -80,7 +80,7 @@ impl Place {
     }
 
     fn bind(&mut self, other: u8, bond: Bond) {
-        // `has_room` held, and no atom has more bonds than there are places for neighbours.
+        // In bounds: `has_room` was true, and no atom has more bonds than `to` has entries.
         self.to[usize::from(self.len)] = other;
         self.aromatic |= u8::from(bond == Bond::Aromatic) << self.len;
         self.len += 1;
@@ -102,13 +102,12 @@ impl Sketch {
         self.places.len() == MOST_ATOMS
     }
 
-    /// Whether a bond of this order fits `place`.
+    /// Returns true if `place` can take another bond of this order.
     pub(crate) fn has_room(&self, place: u8, order: u8) -> bool {
         self.at(place).has_room(order)
     }
 
-    /// Adds an atom, bonded to `parent` if that is given, and gives its number; `None` when it cannot be
-    /// so bonded.
+    /// Adds an atom, bonded to `parent` if given, and returns its number; `None` if the bond is not possible.
     pub(crate) fn add(&mut self, atom: Atom, parent: Option<(u8, Option<Bond>)>) -> Option<u8> {
         let number = self.places.len() as u8;
         let mut place = Place {
@@ -143,7 +142,7 @@ impl Sketch {
         Some(number)
     }
 
-    /// Opens a ring bond; says whether it fits.
+    /// Opens a ring bond and returns true if it is possible.
     pub(crate) fn open_ring(&mut self, place: u8, written: Option<Bond>) -> bool {
         let order = written.map_or(1, Bond::order);
         let place = self.at_mut(place);
@@ -155,7 +154,7 @@ impl Sketch {
         true
     }
 
-    /// Closes a ring bond that was opened at `from`; says whether that can be.
+    /// Closes a ring bond that was opened at `from` and returns true if it is possible.
     pub(crate) fn close_ring(
         &mut self,
         from: u8,
@@ -187,7 +186,7 @@ impl Sketch {
         true
     }
 
-    /// The atoms that `place` is bonded to by aromatic bonds that lie in a ring or may come to.
+    /// Returns the atoms to which `place` has aromatic bonds that are in a ring or may become part of one.
     pub(super) fn aromatic_neighbours(&self, place: u8) -> impl Iterator<Item = u8> + use<> {
         let Place { to, len, mut aromatic, .. } = *self.at(place);
         for (n, other) in to.iter().enumerate().take(usize::from(len)) {
@@ -198,18 +197,18 @@ impl Sketch {
         to.into_iter().enumerate().filter(move |(n, _)| aromatic >> n & 1 == 1).map(|(_, other)| other)
     }
 
-    /// Whether the bond between two neighbours lies in a ring.
+    /// Returns true if the bond between two neighbours is in a ring.
     fn is_in_ring(&self, one: u8, other: u8) -> bool {
         let (child, parent) = (one.max(other), one.min(other));
         let child = self.at(child);
         child.parent != Some(parent) || child.chain_in_ring
     }
 
-    /// Marks the ring that a bond between two atoms closes: it and the chain between them.
+    /// Marks the ring closed by a bond between two atoms: the bond and the chain between them.
     fn mark_ring(&mut self, mut one: u8, mut other: u8) {
         let (first, last) = (one, other);
         while one != other {
-            // The later of the two has a parent, for the first atom of all is earlier than any.
+            // The later of the two has a parent, since only the very first atom has none.
             let child = one.max(other);
             let place = self.at_mut(child);
             let parent = place.parent.unwrap_or(0);
@@ -242,13 +241,13 @@ impl Sketch {
     }
 }
 
-/// Whether a bond written so is aromatic between aromatic atoms. One that gives a direction is: it says on
-/// which side of a double bond out of the ring it lies, as in `Cn1cccc/c1=N/C`.
+/// Returns true if a bond written like this is aromatic between aromatic atoms. A directional bond is: it marks the
+/// configuration of an exocyclic double bond, as in `Cn1cccc/c1=N/C`.
 fn may_be_aromatic(written: Option<Bond>) -> bool {
     matches!(written, None | Some(Bond::Aromatic | Bond::Direction))
 }
 
-/// The bond that is meant between two atoms, if there can be such a bond.
+/// Returns the bond that is meant between two atoms, if it is possible.
 fn bond_between(one: &Place, other: &Place, written: Option<Bond>) -> Option<Bond> {
     if one.is_aromatic() && other.is_aromatic() && may_be_aromatic(written) {
         return Some(Bond::Aromatic);

@@ -1,9 +1,9 @@
-//! A string in the making, and its way back when it has gone wrong.
+//! A string being generated, and its backtracking.
 //!
-//! Where next to nothing fits, the mistake lies some tokens back: a ring left open, one nitrogen too many.
-//! Then the string is taken back to an earlier token and goes on from there by other draws, from further
-//! back each time the same place cannot be passed. Beginning anew would give fewer long molecules than the
-//! model means to write, for these have more places to go wrong.
+//! If almost no token fits, the mistake lies some tokens back, such as a ring left open or one nitrogen too many.
+//! Then the string goes back to an earlier token and continues from there with other draws. If the same place cannot
+//! be passed, it goes back further each time. Starting over instead would give fewer long molecules than the model's
+//! distribution has, since these have more places to go wrong.
 
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -14,25 +14,25 @@ use crate::{
     vocabulary::Vocabulary,
 };
 
-/// A string is taken back to a multiple of as many tokens: states are kept for these.
+/// Distance of backtracking points in tokens; network states are saved at multiples of it.
 const STRIDE: usize = 8;
-/// How often a string is taken back before it is given up.
+/// Maximum number of times that a string goes back before it is given up.
 const MOST_REWINDS: u32 = 16;
 
-/// A string in the making.
+/// A string being generated.
 #[derive(Debug)]
 pub(crate) struct Slot {
     pub(crate) number: u64,
     pub(crate) rng: Xoshiro256PlusPlus,
     pub(crate) tokens: Vec<u32>,
     pub(crate) outline: Outline,
-    /// How many of the tokens the network has been given.
+    /// Number of tokens that have been fed to the network.
     given: usize,
-    /// Before every `STRIDE`th token's turn: the network's state. Those from `n_kept` on are only room.
+    /// Network states saved before every `STRIDE`th token. Entries from `n_kept` on are unused buffers.
     kept: Vec<Kept>,
     n_kept: usize,
     rewinds: u32,
-    /// The length that the string could not get beyond, and the strides it was last taken back for that.
+    /// Length that the string could not pass, and the number of strides that it last went back from there.
     stuck_at: usize,
     strides: usize,
 }
@@ -53,7 +53,7 @@ impl Slot {
         }
     }
 
-    /// Begins another string in the room of this one.
+    /// Starts another string and reuses the buffers.
     pub(crate) fn begin_again(&mut self, seed: u64, number: u64) {
         (self.number, self.rng) = (number, random(seed, number));
         (self.given, self.n_kept, self.rewinds, self.stuck_at, self.strides) = (0, 0, 0, 0, 0);
@@ -61,20 +61,20 @@ impl Slot {
         self.outline.clear();
     }
 
-    /// A token that the network has to be given again, if any.
+    /// Returns the next token that must be fed to the network again, if any.
     pub(crate) fn give_again(&mut self) -> Option<u32> {
         let token = self.tokens.get(self.given).copied();
         self.given += usize::from(token.is_some());
         token
     }
 
-    /// Adds a token, which the network is given next.
+    /// Adds a token, which is fed to the network next.
     pub(crate) fn push(&mut self, token: u32) {
         self.tokens.push(token);
         self.given = self.tokens.len();
     }
 
-    /// Keeps the state of the network, which has been given all tokens so far, if there is a place for it.
+    /// Saves the network's state, which includes all tokens so far, if this is a backtracking point.
     pub(crate) fn keep(&mut self, state: &State, member: usize) {
         let place = self.tokens.len() / STRIDE;
         if self.tokens.len() % STRIDE != STRIDE - 1 || place != self.n_kept {
@@ -86,9 +86,9 @@ impl Slot {
         self.n_kept += usize::from(state.keep(member, &mut self.kept[place]));
     }
 
-    /// Takes the string back and gives the token that the network is given next, in the state that is
-    /// [restored](Self::restore); `None` when that is the token that begins every string. Fails when it has been
-    /// done too often.
+    /// Goes back to an earlier token. Returns the token to feed next, after the state has been
+    /// [restored](Self::restore); `None` if that is the token that begins every string. Fails if this has happened
+    /// too often.
     pub(crate) fn rewind(&mut self, vocabulary: &Vocabulary) -> Result<Option<u32>, Lost> {
         if self.rewinds == MOST_REWINDS || self.tokens.is_empty() {
             return Err(Lost);
@@ -102,7 +102,7 @@ impl Slot {
         self.tokens.truncate(places * STRIDE);
         self.outline.clear();
         for token in &self.tokens {
-            // They fitted when they were drawn.
+            // These tokens fitted when they were drawn.
             let _ = self.outline.read(vocabulary.symbols(*token));
         }
         if places == 0 || places > self.n_kept {
@@ -113,7 +113,7 @@ impl Slot {
         Ok(self.tokens.last().copied())
     }
 
-    /// Gives the network the state that it had where the string was taken back to.
+    /// Restores the network state of the point that the string went back to.
     pub(crate) fn restore(&self, state: &mut State, member: usize) {
         if let Some(kept) = self.n_kept.checked_sub(1) {
             state.restore(member, &self.kept[kept]);
@@ -121,12 +121,12 @@ impl Slot {
     }
 }
 
-/// A string that cannot be brought to an end.
+/// A string that cannot be completed.
 #[derive(Debug)]
 pub(crate) struct Lost;
 
-/// Every string has a generator of its own, so what it says does not depend on how strings are spread over
-/// slots and threads.
+/// Creates the random number generator of a string, so that the string does not depend on the distribution over slots
+/// and threads.
 fn random(seed: u64, number: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(seed ^ number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15))
 }

@@ -1,8 +1,8 @@
-//! A batch of strings, generated step by step.
+//! Step-by-step generation of a batch of strings.
 //!
-//! A batch as long as its longest member would spend half its work on members that are done, so a
-//! slot whose string has ended goes to the next string at once. When there is none to begin, the
-//! batch shrinks. Tokens are drawn for some slots at a time, by as many threads as the batch has.
+//! If a batch ran until its longest member ended, half its work would go to finished members. So a slot whose string
+//! has ended starts the next string at once. When there are no more strings, the batch shrinks. Tokens are drawn for
+//! groups of slots, on all threads of the batch.
 
 use rayon::prelude::*;
 
@@ -15,62 +15,62 @@ use crate::{
     slot::{Lost, Slot},
 };
 
-/// Slots that a thread draws for at a time; not fewer than a batch on a processor has.
+/// Slots that a thread draws for at a time; at least the size of a batch on a CPU.
 const DRAWN_TOGETHER: usize = 128;
 
-/// What strings are made of.
+/// Model and settings for generating strings.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Source<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) pack: &'a ModelPack,
-    /// Of the run.
+    /// Seed of the run.
     pub(crate) seed: u64,
     pub(crate) hopeless: Hopeless,
 }
 
-/// What the model wrote.
+/// String as the model wrote it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Raw {
     pub(crate) text: String,
     pub(crate) end: End,
 }
 
-/// How a string ended.
+/// Reason why a string ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     /// The model ended it.
     Itself,
-    /// It reached the pack's `max_length` and was cut there.
+    /// The string reached the pack's `max_length` and was cut there.
     TooLong,
-    /// It could not become a molecule any more and was cut.
+    /// The string could not become a molecule any more and was cut.
     Hopeless,
 }
 
-/// What becomes of strings that cannot become a molecule any more.
+/// Treatment of strings that cannot become a molecule any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hopeless {
-    /// They go on.
+    /// They continue.
     Continue,
-    /// They are cut where that is certain.
+    /// They are cut as soon as they are certainly invalid.
     Cut,
-    /// There are none: what would make them so is not drawn, and where that leaves next to nothing, they
-    /// are taken back. Those that cannot be brought to an end even so are cut.
+    /// They are avoided: tokens that would make a string invalid are not drawn. If almost no token is left, the
+    /// string goes back. Strings that still cannot be completed are cut.
     Avoid,
 }
 
-/// Where a batch's strings come from and go to.
+/// Source of string numbers and receiver of finished strings.
 pub(crate) trait Ends {
-    /// The number of the next string to begin, if any.
+    /// Returns the number of the next string to start, if any.
     fn next(&mut self) -> Option<u64>;
 
-    /// Takes the string with this number.
+    /// Receives the string with this number.
     fn take(&mut self, number: u64, raw: Raw);
 
-    /// Whether nobody wants the rest.
+    /// Returns true if no more strings are needed.
     fn is_over(&self) -> bool;
 }
 
-/// Generates strings until there is none to begin and none in the making.
+/// Generates strings until there is none to start and none unfinished.
 pub(crate) fn generate(source: Source, berth: Berth, ends: &mut impl Ends) -> candle_core::Result<()> {
     let numbers = std::iter::from_fn(|| ends.next()).take(berth.slots);
     let slots: Vec<Slot> = numbers.map(|number| Slot::begin(source.seed, number)).collect();
@@ -94,14 +94,14 @@ pub(crate) fn generate(source: Source, berth: Berth, ends: &mut impl Ends) -> ca
     Ok(())
 }
 
-/// What a slot does next.
+/// Next action of a slot.
 #[derive(Debug, Clone, Copy)]
 enum Next {
-    /// It gives the network this token.
+    /// Feed this token to the network.
     Token(u32),
-    /// It was taken back, and gives the network this token in the state of then.
+    /// The string went back: restore the saved state and feed this token.
     Back(u32),
-    /// It gives the network the token that begins every string.
+    /// Feed the token that begins every string.
     Anew,
     End(End),
 }
@@ -109,15 +109,15 @@ enum Next {
 struct Batch<'a> {
     source: Source<'a>,
     berth: Berth<'a>,
-    /// One for every [`DRAWN_TOGETHER`] slots.
+    /// Token samplers, one for every [`DRAWN_TOGETHER`] slots.
     scribes: Vec<Scribe<'a>>,
     slots: Vec<Slot>,
     state: State,
-    /// By slot: what it does next.
+    /// Next action of each slot.
     nexts: Vec<Next>,
-    /// By slot: the token to take next.
+    /// Next token of each slot.
     tokens: Vec<u32>,
-    /// By slot: whether that token is the first of its string.
+    /// For each slot, true if that token is the first of its string.
     fresh: Vec<bool>,
 }
 
@@ -153,7 +153,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Decides what every slot does next.
+    /// Decides the next action of every slot.
     fn draw(&mut self) {
         let Self { source, berth, scribes, slots, state, nexts, .. } = self;
         let (vocab, state) = (source.pack.vocabulary.len(), &*state);
@@ -170,7 +170,7 @@ impl Batch<'_> {
         });
     }
 
-    /// Takes the slots numbered `dry`, ascending, out of the batch.
+    /// Removes the slots numbered `dry`, in ascending order, from the batch.
     fn drop_slots(&mut self, dry: &[usize]) -> candle_core::Result<()> {
         for n in dry.iter().rev() {
             self.slots.swap_remove(*n);
@@ -182,16 +182,16 @@ impl Batch<'_> {
     }
 }
 
-/// Decides what slots do next; holds nothing but settings and room to work in.
+/// Decides the next action of slots; holds only settings and buffers.
 struct Scribe<'a> {
     source: Source<'a>,
     draw: Draw,
-    /// What a slot's outline would be.
+    /// Check of the string with the candidate token, a buffer.
     trial: Outline,
 }
 
 impl Scribe<'_> {
-    /// What `slot` does next, given its logits, `[vocab]`; `state` is the batch's and the slot's in it `member`.
+    /// Decides the next action of `slot` from its logits, `[vocab]`; `member` is its index in the batch's `state`.
     fn next(&mut self, slot: &mut Slot, logits: &[f32], state: &State, member: usize) -> Next {
         if let Some(token) = slot.give_again() {
             return Next::Token(token);
@@ -207,7 +207,7 @@ impl Scribe<'_> {
             Hopeless::Cut => Some(self.draw.next(logits, &mut slot.rng)).filter(|token| fits(*token)),
             Hopeless::Avoid => self.draw.next_fitting(logits, &mut slot.rng, fits),
         };
-        // One for the token that begins every string, and one for that which ends it.
+        // Two more tokens: those that begin and end every string.
         let has_room = slot.tokens.len() + 2 < pack.generation.max_length;
         let end = match token {
             Some(token) if token == vocabulary.eos() => return Next::End(End::Itself),

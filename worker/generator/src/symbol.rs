@@ -1,62 +1,62 @@
-//! The symbols of SMILES, and what valence lets an atom bind.
+//! Symbols of SMILES, and the valence limits of atoms.
 //!
-//! Bonds are counted as RDKit counts them: an atom with a charge binds as the neutral atom with as
-//! many electrons does. Its repairs of what nobody should write (nitrogen with five bonds) are left
-//! out: a model learns strings that a toolkit wrote, and no toolkit writes those.
+//! Bonds are counted as in RDKit: a charged atom binds like the neutral atom with the same number of electrons.
+//! RDKit's repairs of invalid input (nitrogen with five bonds) are left out, since a model learns strings written by
+//! a toolkit, and toolkits do not write such input.
 
-/// One symbol of a string.
+/// Symbol of a SMILES string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Symbol {
     Atom(Atom),
     Bond(Bond),
-    /// The beginning of a branch.
+    /// Start of a branch.
     Open,
-    /// The end of a branch.
+    /// End of a branch.
     Close,
     /// One end of a ring bond, with its number.
     Ring(u8),
     /// The dot between two components.
     Dot,
-    /// Something that this module does not know.
+    /// A symbol that this module does not know.
     Unknown,
 }
 
-/// A bond as it is written.
+/// Bond symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Bond {
     Single,
     Double,
     Triple,
     Aromatic,
-    /// A single bond that says on which side of a double bond it is.
+    /// Single bond with a direction, for the configuration of a double bond.
     Direction,
 }
 
-/// What an atom may bind.
+/// Valence limits of an atom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Atom {
-    /// Most bonds, a double bond counted twice, hydrogens in brackets left out.
+    /// Maximum bonds, a double bond counted twice, without hydrogens in brackets.
     pub(crate) most_bonds: u8,
-    /// Most neighbours, hydrogens left out.
+    /// Maximum neighbours, hydrogens left out.
     pub(crate) most_neighbours: u8,
     pub(crate) aromatic: Aromatic,
 }
 
-/// Whether an atom needs one of the double bonds that alternate around its ring.
+/// Need of an aromatic atom for one of the ring's alternating double bonds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Aromatic {
-    /// It is not aromatic.
+    /// Not aromatic.
     No,
-    /// It does, unless it has a double bond that leaves the ring: carbon.
+    /// Needs one unless it has an exocyclic double bond: carbon.
     Always,
-    /// It does when it has this many neighbours: pyridine's nitrogen, not that of N-methylpyrrole.
+    /// Needs one if it has this many neighbours: the nitrogen of pyridine, not that of N-methylpyrrole.
     WithNeighbours(u8),
-    /// It never does: furan's oxygen.
+    /// Never needs one: the oxygen of furan.
     Never,
 }
 
 impl Bond {
-    /// How much of an atom's valence it takes; an aromatic bond takes one, and its atom's double bond
+    /// Returns the valence that the bond takes from an atom. An aromatic bond takes one, and its atom's double bond
     /// another.
     pub(crate) fn order(self) -> u8 {
         match self {
@@ -67,7 +67,7 @@ impl Bond {
     }
 }
 
-/// Splits `text` into symbols; what follows one that is not known is left out.
+/// Splits `text` into symbols and stops after the first unknown one.
 pub(crate) fn symbols(text: &str) -> Vec<Symbol> {
     let mut symbols = Vec::new();
     for symbol in chem::symbols(text) {
@@ -80,7 +80,7 @@ pub(crate) fn symbols(text: &str) -> Vec<Symbol> {
 }
 
 impl Symbol {
-    /// What a symbol of SMILES means here.
+    /// Converts a SMILES symbol.
     fn of(symbol: chem::Symbol<'_>) -> Option<Self> {
         Some(match symbol {
             chem::Symbol::Atom(name) => Self::Atom(plain(name)?),
@@ -102,7 +102,7 @@ impl Symbol {
     }
 }
 
-/// An atom outside brackets, which has the hydrogens that it lacks.
+/// Parses an atom outside brackets, which has implicit hydrogens.
 fn plain(name: &str) -> Option<Atom> {
     let plain = ["B", "C", "N", "O", "F", "P", "S", "Cl", "Br", "I", "b", "c", "n", "o", "p", "s"];
     let mut atom = plain.contains(&name).then(|| atom(name, 0, 0))??;
@@ -112,7 +112,7 @@ fn plain(name: &str) -> Option<Atom> {
     Some(atom)
 }
 
-/// An atom from what stands between its brackets: `13C@@H2+2:7`.
+/// Parses the content of atom brackets: `13C@@H2+2:7`.
 fn bracket(text: &str) -> Option<Atom> {
     let text = text.trim_start_matches(|letter: char| letter.is_ascii_digit());
     let name =
@@ -132,7 +132,7 @@ fn bracket(text: &str) -> Option<Atom> {
     atom(name, hydrogens, charge)
 }
 
-/// The number that `text` begins with, 1 when there is none, and the rest.
+/// Parses the number at the start of `text`, 1 if there is none; returns it and the rest.
 fn count(text: &str) -> (u8, &str) {
     match text.as_bytes() {
         [digit @ b'0'..=b'9', ..] => (digit - b'0', &text[1..]),
@@ -140,7 +140,7 @@ fn count(text: &str) -> (u8, &str) {
     }
 }
 
-/// How many charges there are, by what follows the first sign.
+/// Returns the magnitude of a charge from the text after its first sign.
 fn times(rest: &[u8], sign: u8) -> Option<u8> {
     match rest {
         [] => Some(1),
@@ -157,7 +157,7 @@ fn atom(name: &str, hydrogens: u8, charge: i32) -> Option<Atom> {
         let most = bonds(most_bonds(number - charge));
         return Some(Atom { most_bonds: most, most_neighbours: most, aromatic: Aromatic::No });
     }
-    // Boron's charge adds an electron pair to bind with, carbon's takes a bond away, whatever its sign.
+    // A negative charge gives boron one bond more; a charge of either sign takes one from carbon.
     let default = match number {
         5 => 3 - charge,
         6 => 4 - charge.abs(),
@@ -169,7 +169,7 @@ fn atom(name: &str, hydrogens: u8, charge: i32) -> Option<Atom> {
     Some(Atom { most_bonds: most, most_neighbours: most.min(3), aromatic })
 }
 
-/// The atomic number, of the elements that molecules in the making mostly have.
+/// Returns the atomic number, for the elements that are common in generated molecules.
 fn number(name: &str) -> Option<i32> {
     Some(match name {
         "H" => 1,
@@ -191,10 +191,10 @@ fn number(name: &str) -> Option<i32> {
     })
 }
 
-/// Most bonds of a neutral atom with this number.
+/// Returns the maximum bonds of a neutral atom of this element.
 fn most_bonds(number: i32) -> u8 {
     match number {
-        // RDKit lets the metals that these ions are looked up as bind anything.
+        // Ions that are isoelectronic with these metals. RDKit allows the metals any number of bonds.
         3 | 11 | 19 => 1,
         12 => 2,
         _ => u8::try_from(number).ok().and_then(chem::valences).and_then(<[u8]>::last).copied().unwrap_or(0),

@@ -1,9 +1,9 @@
-//! Training a model further, on somebody's own molecules: transfer learning of GRU language models.
+//! Further training of a model on the user's own molecules: transfer learning of GRU language models.
 //!
-//! The backward pass is written out (`training/gru.rs`), because candle's automatic one keeps a tensor for each of some
-//! ten operations of every one of some fifty steps, and is several times slower than PyTorch; matrix products are
-//! candle's. Adam (Kingma and Ba, ICLR 2015), gradients cut to a norm of 1. The loss is divided by a constant, so that
-//! tokens weigh alike whatever batch they are in.
+//! The backward pass is written out (`training/gru.rs`). candle's automatic one keeps a tensor for each of about ten
+//! operations of each of about fifty steps and is several times slower than PyTorch. Matrix products are candle's.
+//! Adam (Kingma and Ba, ICLR 2015), gradients clipped to a norm of 1. The loss is divided by a constant, so that
+//! tokens have equal weight whatever batch they are in.
 
 mod batch;
 mod gru;
@@ -17,18 +17,18 @@ use batch::Batch;
 pub use parameters::NamedTensor;
 use parameters::Parameters;
 
-/// How to train.
+/// Settings of a training.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrainingSettings {
-    /// Molecules of a step.
+    /// Molecules per step.
     pub batch_size: usize,
-    /// Of Adam, reached after 20 steps.
+    /// Learning rate of Adam, reached after 20 steps.
     pub learning_rate: f32,
-    /// Of the order of the molecules.
+    /// Seed of the order of the molecules.
     pub seed: u64,
 }
 
-/// Why a model cannot be trained.
+/// Reason why training failed.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "fields named in the variant's doc")]
 #[non_exhaustive]
@@ -36,10 +36,10 @@ pub enum TrainingError {
     /// The network has no GRU layers.
     #[error("only models of GRU layers can be trained, and `{id}` has LSTM layers")]
     Architecture { id: String },
-    /// The saved state is that of another network.
+    /// The saved state belongs to another network.
     #[error("the saved state does not fit the model: {reason}")]
     State { reason: String },
-    /// The loss was no number any more.
+    /// The loss was not a finite number.
     #[error("the training diverged: try a lower learning rate")]
     Diverged,
     /// A matrix product failed.
@@ -56,16 +56,16 @@ pub struct Trainer {
     steps: u64,
 }
 
-/// Steps until the learning rate is reached.
+/// Steps of warm-up until the learning rate is reached.
 const WARM_UP: u64 = 20;
-/// Batches that are cut from molecules sorted by length together.
+/// Number of batches that are cut together from molecules sorted by length.
 const POOL: usize = 64;
 
 impl Trainer {
-    /// Begins with the weights of `pack`.
+    /// Starts from the weights of `pack`.
     ///
     /// # Errors
-    /// Fails for models of other layers than GRU's.
+    /// Fails if the model's layers are not GRU layers.
     pub fn new(pack: &ModelPack, settings: TrainingSettings) -> Result<Self, TrainingError> {
         if pack.config.cell() != Cell::Gru {
             return Err(TrainingError::Architecture { id: pack.id.clone() });
@@ -74,12 +74,12 @@ impl Trainer {
         Ok(Self { parameters: Parameters::of(pack)?, settings, rng, steps: 0 })
     }
 
-    /// The mean negative log-likelihood of molecules, in nats a molecule.
+    /// Returns the mean negative log-likelihood of molecules, in nats per molecule.
     ///
-    /// A molecule is what [`ModelPack::spell`] gives.
+    /// Molecules are encoded as by [`ModelPack::spell`].
     ///
     /// # Errors
-    /// Fails when a matrix product does.
+    /// Fails if a matrix product does.
     pub fn loss(&self, molecules: &[Vec<u32>]) -> Result<f64, TrainingError> {
         let mut order: Vec<usize> = (0..molecules.len()).collect();
         order.sort_by_key(|n| molecules[*n].len());
@@ -90,12 +90,12 @@ impl Trainer {
         Ok(sum / molecules.len().max(1) as f64)
     }
 
-    /// Trains on every molecule once, in a new order, and gives their mean loss on the way, in nats a molecule.
+    /// Trains on every molecule once, in a new order. Returns their mean loss on the way, in nats per molecule.
     ///
-    /// `go_on` is told after each step how many molecules it took, and ends the epoch by saying no.
+    /// `go_on` is called after each step with the number of molecules used, and ends the epoch by returning false.
     ///
     /// # Errors
-    /// Fails when the loss is no number any more, or a matrix product fails.
+    /// Fails if the loss is not a finite number, or if a matrix product fails.
     pub fn epoch(
         &mut self,
         molecules: &[Vec<u32>],
@@ -128,34 +128,34 @@ impl Trainer {
         self.settings.learning_rate *= factor;
     }
 
-    /// The weights, by PyTorch's names.
+    /// Returns the weights, by PyTorch's names.
     #[must_use]
     pub fn weights(&self) -> Vec<NamedTensor<'_>> {
         self.parameters.weights()
     }
 
-    /// Everything that a training goes on from: weights, moments, steps.
+    /// Returns everything needed to resume a training: steps, weights, moments.
     #[must_use]
     pub fn state(&self) -> (u64, Vec<NamedTensor<'_>>) {
         (self.steps, self.parameters.state())
     }
 
-    /// Goes on from a [state](Self::state): `numbers` gives each tensor by its name.
+    /// Resumes from a [state](Self::state); `numbers` returns each tensor by its name.
     ///
     /// # Errors
-    /// Fails when a tensor is missing or of another size; then the trainer is of no further use.
+    /// Fails if a tensor is missing or has another size. The trainer must not be used afterwards.
     pub fn restore(
         &mut self,
         steps: u64,
         numbers: impl Fn(&str) -> Option<Vec<f32>>,
     ) -> Result<(), TrainingError> {
         self.steps = steps;
-        // Another order than that of the epochs before.
+        // Gives an order that differs from those of the epochs before.
         self.rng = Xoshiro256PlusPlus::seed_from_u64(self.settings.seed ^ steps);
         self.parameters.restore(numbers).map_err(|reason| TrainingError::State { reason })
     }
 
-    /// Rows of `molecules`, alike in length within a batch, in random order.
+    /// Splits the rows of `molecules` into batches of similar length, in random order.
     fn batches(&mut self, molecules: &[Vec<u32>]) -> Vec<Vec<usize>> {
         let mut order: Vec<usize> = (0..molecules.len()).collect();
         order.shuffle(&mut self.rng);

@@ -1,7 +1,7 @@
-//! The tokens of a model, from its `tokenizer.json` (Hugging Face `tokenizers`).
+//! Vocabulary of a model, from its `tokenizer.json` (Hugging Face `tokenizers`).
 //!
-//! Only decoding is needed to sample, and it must be plain concatenation: then a table of strings
-//! is the whole decoder. The tokenizer's own decoder is asked once, at load, whether it agrees.
+//! Sampling only needs decoding, which must be plain concatenation. Then a table of strings is the whole decoder. At
+//! load, this is verified once against the tokenizer's own decoder.
 
 use std::{collections::HashMap, path::PathBuf};
 
@@ -18,7 +18,7 @@ use crate::{
 #[derive(Debug, Clone)]
 pub(crate) struct Vocabulary {
     texts: Vec<String>,
-    /// The symbols that each text is made of.
+    /// Symbols of each token's text.
     symbols: Vec<Vec<Symbol>>,
     bos: u32,
     eos: u32,
@@ -30,7 +30,7 @@ impl Vocabulary {
         Self::read(&config::bytes(&file)?, file, config)
     }
 
-    /// Reads what is in `file`.
+    /// Parses the content of `file`.
     pub(crate) fn read(json: &[u8], file: PathBuf, config: &Config) -> Result<Self, PackError> {
         let fault = |reason: String| PackError::Tokenizer { file: file.clone(), reason };
         let tokenizer = decoder(json).map_err(&fault)?;
@@ -64,48 +64,48 @@ impl Vocabulary {
         Ok(vocabulary)
     }
 
-    /// Number of tokens, special ones included.
+    /// Returns the number of tokens, special ones included.
     pub(crate) fn len(&self) -> usize {
         self.texts.len()
     }
 
-    /// The token that every string begins with.
+    /// Returns the token that begins every string.
     pub(crate) fn bos(&self) -> u32 {
         self.bos
     }
 
-    /// The token that ends a string.
+    /// Returns the token that ends a string.
     pub(crate) fn eos(&self) -> u32 {
         self.eos
     }
 
-    /// The text of a string of tokens.
+    /// Returns the text of a sequence of tokens.
     pub(crate) fn text(&self, tokens: &[u32]) -> String {
         tokens.iter().map(|token| self.texts[*token as usize].as_str()).collect()
     }
 
-    /// The text of one token.
+    /// Returns the text of one token.
     fn piece(&self, token: u32) -> &str {
         &self.texts[token as usize]
     }
 
-    /// The symbols of one token.
+    /// Returns the symbols of one token.
     pub(crate) fn symbols(&self, token: u32) -> &[Symbol] {
         &self.symbols[token as usize]
     }
 
-    /// The tokens that may follow others: all but the first token of a string and padding.
+    /// Marks the tokens that may follow others: all but the first token of a string and padding.
     pub(crate) fn can_be_drawn(&self) -> Vec<bool> {
         (0..).take(self.len()).map(|id| id != self.bos && Some(id) != self.pad).collect()
     }
 
-    /// `text` in tokens, the first and the last special one included, taking the longest token that leads to
-    /// the end; `None` when there is no way to write it.
+    /// Encodes `text` in tokens, including the first and last special token. Takes the longest token from which the
+    /// end can be reached; `None` if there is no encoding.
     pub(crate) fn spell(&self, text: &str) -> Option<Vec<u32>> {
         let longest = self.texts.iter().map(String::len).max().unwrap_or(0);
         let tokens = (0..).zip(&self.texts).filter(|(id, text)| !self.is_special(*id) && !text.is_empty());
         let ids: HashMap<&str, u32> = tokens.map(|(id, text)| (text.as_str(), id)).collect();
-        // By byte offset: the token to write there, when the rest can be written.
+        // By byte offset: the token to write there, if the rest can be encoded.
         let mut choices: Vec<Option<u32>> = vec![None; text.len()];
         for start in (0..text.len()).rev() {
             choices[start] = (start + 1..=text.len().min(start + longest)).rev().find_map(|end| {
@@ -129,8 +129,8 @@ impl Vocabulary {
     }
 }
 
-/// The part of a tokenizer that decodes. How it cuts text does not matter here, is often a regular expression, and some
-/// of its faults would be panics of the library, as would be those of the JSON itself.
+/// Loads only the decoding part of a tokenizer. The part that splits text is not needed here and is often a regular
+/// expression. Some faults in it, or in the JSON, would make the library panic.
 fn decoder(bytes: &[u8]) -> Result<Tokenizer, String> {
     let mut json: Value = serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
     if let Some(parts) = json.as_object_mut() {
@@ -145,8 +145,8 @@ fn decoder(bytes: &[u8]) -> Result<Tokenizer, String> {
     Ok(tokenizer)
 }
 
-/// Whether a decoder would take something off the ends of tokens. None that joins them as they are does, and the library
-/// panics where a token is shorter than what is to go.
+/// Returns true if a decoder would cut characters off the ends of tokens. A concatenating decoder does not, and the
+/// library panics if a token is shorter than the part to cut.
 fn cuts_ends(decoder: &DecoderWrapper) -> bool {
     match decoder {
         DecoderWrapper::Strip(strip) => strip.stop > 0,

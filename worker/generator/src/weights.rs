@@ -1,4 +1,4 @@
-//! The weights of a recurrent language model, by the names PyTorch gives them.
+//! Weights of a recurrent language model, by PyTorch's names.
 
 use std::{collections::HashMap, path::PathBuf};
 
@@ -10,28 +10,28 @@ use crate::{
     config::{self, Cell, Config},
 };
 
-/// All tensors in f32 on the CPU, shapes checked.
+/// All tensors, in f32 on the CPU, with checked shapes.
 #[derive(Debug, Clone)]
 pub(crate) struct Weights {
-    /// `[vocab, embedding]`.
+    /// Shape `[vocab, embedding]`.
     pub(crate) embedding: Tensor,
     pub(crate) layers: Vec<LayerWeights>,
-    /// `[vocab, hidden]`.
+    /// Shape `[vocab, hidden]`.
     pub(crate) out_weight: Tensor,
-    /// `[vocab]`.
+    /// Shape `[vocab]`.
     pub(crate) out_bias: Tensor,
 }
 
-/// One layer; rows are the gates one after the other: r, z, n of a GRU (3), i, f, g, o of an LSTM (4).
+/// Weights of one layer. Rows are the gates one after the other: r, z, n of a GRU (3), i, f, g, o of an LSTM (4).
 #[derive(Debug, Clone)]
 pub(crate) struct LayerWeights {
-    /// `[gates * hidden, input]`.
+    /// Shape `[gates * hidden, input]`.
     pub(crate) input_weight: Tensor,
-    /// `[gates * hidden, hidden]`.
+    /// Shape `[gates * hidden, hidden]`.
     pub(crate) hidden_weight: Tensor,
-    /// `[gates * hidden]`.
+    /// Shape `[gates * hidden]`.
     pub(crate) input_bias: Tensor,
-    /// `[gates * hidden]`.
+    /// Shape `[gates * hidden]`.
     pub(crate) hidden_bias: Tensor,
 }
 
@@ -40,7 +40,7 @@ impl Weights {
         Self::read(&config::bytes(&file)?, file, config)
     }
 
-    /// Reads what is in `file`.
+    /// Parses the content of `file`.
     pub(crate) fn read(bytes: &[u8], file: PathBuf, config: &Config) -> Result<Self, PackError> {
         let tensors = safetensors::load_buffer(bytes, &Device::Cpu)
             .map_err(|source| PackError::Weights { file: file.clone(), source })?;
@@ -68,7 +68,8 @@ impl Weights {
         Ok(weights)
     }
 
-    /// Every tensor and its name: embedding, output, then layer by layer, which is the order of a training's parameters.
+    /// Returns every tensor with its name: embedding, output, then layer by layer. This is the order of the
+    /// parameters in training.
     pub(crate) fn named(&self) -> Vec<(String, &Tensor)> {
         let ends = [
             ("embedding.weight", &self.embedding),
@@ -86,7 +87,7 @@ impl Weights {
         ends.map(|(name, tensor)| (name.to_owned(), tensor)).into_iter().chain(layers).collect()
     }
 
-    /// The tensors for candle-nn's layers on `device`.
+    /// Returns the tensors for candle-nn's layers on `device`.
     pub(crate) fn builder(&self, device: &Device) -> VarBuilder<'static> {
         let tensors = self.named().into_iter().map(|(name, tensor)| (name, tensor.clone()));
         VarBuilder::from_tensors(tensors.collect(), DType::F32, device)
@@ -94,8 +95,8 @@ impl Weights {
 }
 
 impl LayerWeights {
-    /// What does not depend on the hidden state, `[gates * hidden]`: most gates only see the sum of their two
-    /// biases, while gate n of a GRU scales the hidden one by r.
+    /// Returns the bias that does not depend on the hidden state, `[gates * hidden]`. Most gates only use the sum of
+    /// their two biases, but gate n of a GRU scales the hidden bias by r.
     pub(crate) fn outer_bias(&self) -> candle_core::Result<Tensor> {
         let (rows, hidden) = self.hidden_weight.dims2()?;
         if rows == Cell::Lstm.gates() * hidden {
@@ -105,7 +106,7 @@ impl LayerWeights {
     }
 }
 
-/// A file of tensors that are taken out one by one.
+/// File of tensors, which are removed one by one.
 struct WeightFile {
     file: PathBuf,
     tensors: HashMap<String, Tensor>,

@@ -1,4 +1,4 @@
-//! Acylation: which carbonyl compounds acylate, which nucleophiles take it.
+//! Acylation: which carbonyl compounds acylate, and which nucleophiles they acylate.
 
 use chem::Order;
 
@@ -23,7 +23,7 @@ pub fn acylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     if builds_ring(step, nucleophile, carbon) {
         return Ok(());
     }
-    // Hydrogen and palladium take a benzyl group off, and the anhydride is there already.
+    // Hydrogen and palladium remove a benzyl group, and the anhydride is already present to acylate the freed amine.
     let debenzylated =
         || step.lost(nucleophile).any(|(gone, _)| before.is_sp3(gone) && before.is_benzylic_or_allylic(gone));
     if donor == Group::TertiaryAmine
@@ -89,7 +89,8 @@ pub fn acylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     Ok(())
 }
 
-/// Primary amines and their like leave no aldehyde alone, hydrazines no ketone either.
+/// Refuses a step in which a primary amine or similar donor leaves an aldehyde unreacted, or a hydrazine leaves a
+/// ketone.
 pub fn aldehyde_spared(step: &Step<'_>, carbon: u32, donor: Group) -> Verdict {
     let least = match donor {
         Group::PrimaryAmine => 95,
@@ -99,7 +100,7 @@ pub fn aldehyde_spared(step: &Step<'_>, carbon: u32, donor: Group) -> Verdict {
     if free_carbonyl(step, carbon, least) { Err(Refusal::Spared) } else { Ok(()) }
 }
 
-/// Whether an amide-like carbon lets its nitrogen go: an acyl azole, an N-acyl imide, an aniline of a urea.
+/// Returns true if an amide-like carbon can lose its nitrogen: an acyl azole, an N-acyl imide, an aniline of a urea.
 fn is_activated_amide(before: &Facts, carbon: u32, leaving: Option<u32>) -> bool {
     leaving.is_some_and(|gone| {
         matches!(before.group(gone), Group::ImideNitrogen | Group::Azide | Group::Ammonia)
@@ -109,7 +110,7 @@ fn is_activated_amide(before: &Facts, carbon: u32, leaving: Option<u32>) -> bool
     })
 }
 
-/// Another acid that a coupling reagent would activate as well.
+/// Refuses a step that leaves another acid unreacted, which a coupling reagent would activate as well.
 fn another_acid(step: &Step<'_>, own: u32) -> Verdict {
     let spared = step.atoms().any(|atom| {
         atom != own
@@ -120,12 +121,12 @@ fn another_acid(step: &Step<'_>, own: u32) -> Verdict {
     if spared { Err(Refusal::Spared) } else { Ok(()) }
 }
 
-/// Whether an aldehyde or ketone of at least this rank is left alone.
+/// Returns true if an aldehyde or ketone of at least this rank is left unreacted.
 fn free_carbonyl(step: &Step<'_>, own: u32, least: i32) -> bool {
     electrophile::spared(step, own, least, electrophile::carbonyl).is_some()
 }
 
-/// Whether a carbon is one of the two that Boc anhydride acylates with.
+/// Returns true if a carbon is one of the two acylating carbons of Boc anhydride.
 fn is_boc_anhydride(before: &Facts, carbon: u32) -> bool {
     before.count(carbon, O) == 3
         && before

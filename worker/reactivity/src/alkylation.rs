@@ -1,4 +1,4 @@
-//! Substitution at sp3 carbon: what leaves, where it is too crowded, what a hydroxyl group gives way to.
+//! Substitution at sp3 carbon: leaving groups, steric hindrance, and the nucleophiles that displace a hydroxyl group.
 
 use crate::acylation::aldehyde_spared;
 use crate::change::{Facts, Step};
@@ -37,7 +37,8 @@ pub fn alkylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u
     let own = electrophile::alkyl(before, carbon);
     hot_electrophile_spared(step, carbon, 60)?;
     if own > 0 && ring.is_none() {
-        // What stands beside the epoxide that opens is the leaving group of the other way to the same two bonds.
+        // A leaving group beside the opening epoxide is no competitor: it leaves on the other path to the same two
+        // bonds.
         let epoxide = before.ring(leaving) == 3;
         let beside = |atom: u32| {
             before.bond(atom, leaving).is_none()
@@ -57,7 +58,8 @@ pub fn alkylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u
     nucleophiles(step, events, nucleophile, carbon, Reagent::Alkyl)
 }
 
-/// Whether a carbon can lose `leaving` to the lone pair of another heteroatom on it: acetals, aminals and the like.
+/// Returns true if a carbon can lose `leaving` with help from the lone pair of another heteroatom on it: acetals,
+/// aminals and the like.
 pub fn is_oxocarbenium(before: &Facts, carbon: u32, leaving: u32) -> bool {
     before.next_to(carbon).any(|next| {
         next != leaving
@@ -68,7 +70,7 @@ pub fn is_oxocarbenium(before: &Facts, carbon: u32, leaving: u32) -> bool {
     })
 }
 
-/// Refuses what does not leave an sp3 carbon.
+/// Refuses groups that do not leave an sp3 carbon.
 fn leaving_group(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> Verdict {
     let before = &step.before;
     let helped = before.is_benzylic_or_allylic(carbon);
@@ -106,13 +108,13 @@ fn oxygen_leaves(
             true
         }
         _ if lone_pair || before.ring(leaving) == 3 || before.at(leaving).charge > 0 => true,
-        // Dimethyl carbonate and ethylene carbonate alkylate, small lactones open; methyl phosphates too.
+        // Dimethyl carbonate, ethylene carbonate and methyl phosphates alkylate; small lactones open.
         Group::EsterOxygen => {
             let carbonate = other.is_some_and(|other| before.group(other) == Group::Carbonate);
             carbonate || helped || before.ring(leaving) == 4
         }
         Group::Ether | Group::ArylEther => {
-            // Four-membered ethers open; benzhydryl and trityl ethers let go.
+            // Four-membered ethers open; benzhydryl and trityl ethers cleave.
             before.ring(leaving) == 4
                 || before.next_to(carbon).filter(|&next| before.is_aromatic(next)).count() > 1
         }
@@ -127,7 +129,7 @@ fn nitrogen_leaves(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32,
     if lone_pair || before.at(leaving).charge > 0 || before.ring(leaving) == 3 {
         return true;
     }
-    // A Mannich base gives its amine back; gramine as well.
+    // A Mannich base loses its amine; so does gramine.
     let mannich = before.next_to(carbon).any(|next| before.is_sp3(next) && before.is_alpha(next));
     let gramine = before.next_to(carbon).any(|next| {
         before.is_aromatic(next)
@@ -140,12 +142,14 @@ fn nitrogen_leaves(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32,
     diazo || isourea || (tertiary && (mannich || gramine || (carbon_nucleophile && lone_pair)))
 }
 
-/// Whether a C–C bond breaks in favour of a new one at the carbon: migrations, decarboxylations, aminonitriles.
+/// Returns true if a C–C bond breaks in favour of a new one at the carbon: migrations, decarboxylations,
+/// aminonitriles.
 pub fn carbon_leaves(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32, lone_pair: bool) -> bool {
     let before = &step.before;
     let cyanide = before.is_cyano(leaving);
     let migrates = before.bond(nucleophile, leaving).is_some();
-    // Curtius, Hofmann, Schmidt, Lossen: the nitrogen ends where the carbonyl group was, and came without carbon.
+    // Curtius, Hofmann, Schmidt, Lossen: the nitrogen ends at the former position of the carbonyl group, and brings
+    // no carbon.
     let nitrogen_alone = before.element(nucleophile) == N
         && before.carbons(nucleophile) == 0
         && before.is_carbonyl(leaving)
@@ -169,7 +173,7 @@ fn crowding(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32, ring: 
             || matches!(before.group(nucleophile), Group::AcidOxygen | Group::Thiol | Group::Thiophenol)
                 && before.element(leaving) == O
             || before.is_aromatic_carbon(nucleophile)
-            // Copper takes propargyl chlorides by way of the allenylidene.
+            // Copper activates propargyl chlorides by way of the allenylidene.
             || before.next_to(carbon).any(|next| before.group(next) == Group::TerminalAlkyne);
         return if stable { Ok(()) } else { Err(Refusal::Hindered) };
     }
@@ -183,7 +187,7 @@ fn crowding(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32, ring: 
     }
 }
 
-/// A hydroxyl group that leaves as phosphine oxide, or as water from a carbon that bears a cation.
+/// Checks a hydroxyl group that leaves as phosphine oxide, or as water from a carbon that can bear a cation.
 fn mitsunobu(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, ring: Option<u8>) -> Verdict {
     let before = &step.before;
     let aryls = before.next_to(carbon).filter(|&next| before.is_aromatic(next)).count();
@@ -225,7 +229,7 @@ fn mitsunobu(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, r
     if before.element(nucleophile) == C {
         return Ok(());
     }
-    // A more acidic nucleophile, or a less hindered alcohol, would be taken instead.
+    // A more acidic nucleophile, or a less hindered alcohol, would react instead.
     let rival = step.atoms().any(|atom| {
         let rank = |group| match group {
             Group::PrimaryAlcohol => 3,
@@ -256,7 +260,7 @@ fn mitsunobu(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, r
     Ok(())
 }
 
-/// Whether a base or acid makes a nucleophile of a carbon's C–H.
+/// Returns true if a base or acid makes a nucleophile of a carbon's C–H.
 pub fn is_acidic(before: &Facts, carbon: u32) -> bool {
     if before.hydrogens(carbon) == 0 || before.group(carbon) == Group::TerminalAlkyne {
         return true;

@@ -1,8 +1,9 @@
-//! Electrophilic aromatic substitution: which ring, which position.
+//! Electrophilic aromatic substitution: the ring and the position that react.
 //!
-//! A position's score is the sum of what the ring and its substituents do to it, by their distance. The scores are in
-//! the order of partial rate factors (Stock and Brown, Adv. Phys. Org. Chem. 1963; Taylor, "Electrophilic Aromatic
-//! Substitution", 1990) and of the positional selectivity of heteroarenes (Joule and Mills, "Heterocyclic Chemistry").
+//! A position's score is the sum of the effects of the ring and its substituents, by their distance. The scores are
+//! in the order of partial rate factors (Stock and Brown, Adv. Phys. Org. Chem. 1963; Taylor, "Electrophilic Aromatic
+//! Substitution", 1990) and of the positional selectivity of heteroarenes (Joule and Mills, "Heterocyclic
+//! Chemistry").
 
 use chem::Order;
 
@@ -14,10 +15,11 @@ use crate::look::*;
 use crate::refusal::Refusal;
 use crate::rivals::{closes_ring, is_new_ring};
 
-/// A position this much poorer than the best one is still part of the mixture that chemists separate.
+/// Largest score difference to the best position at which a position is still part of the mixture that chemists
+/// separate.
 const MIXTURE: i32 = 9;
 
-/// A position this rich needs no acid to take an acyl or sulfonyl group.
+/// Score from which a position needs no acid to react with an acyl or sulfonyl group.
 const RICH: i32 = 40;
 
 type Verdict = Result<(), Refusal>;
@@ -63,7 +65,7 @@ fn nitrogen(step: &Step<'_>, carbon: u32, electrophile: Option<u32>) -> Verdict 
 
 fn halogen(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
     let verdict = position(step, carbon, -80);
-    // Iodine also comes by lithiation.
+    // Iodine can also be introduced by lithiation.
     match verdict {
         Err(_) if element == I && is_lithiated(step, carbon) => Ok(()),
         verdict => verdict,
@@ -75,7 +77,7 @@ fn carbon_electrophile(step: &Step<'_>, carbon: u32, electrophile: u32) -> Verdi
     let group = before.group(electrophile);
     let image = step.image(electrophile);
     let formyl = image.is_some_and(|image| step.after.group(image) == Group::Aldehyde);
-    // Cyanide is a nucleophile; what brings a cyano group loses a halide or sulfinate.
+    // Cyanide is a nucleophile; an electrophilic source of a cyano group loses a halide or sulfinate.
     let is_sp = image.is_some_and(|image| step.after.triply(image).is_some());
     if is_sp && step.lost(electrophile).next().is_none() {
         return Err(Refusal::NoLeavingGroup);
@@ -108,13 +110,13 @@ fn carbon_electrophile(step: &Step<'_>, carbon: u32, electrophile: u32) -> Verdi
     }
 }
 
-/// What only a strong acid makes react loses the guards that the acid takes off.
+/// Refuses a reaction that needs a strong acid, if the step keeps a protecting group that the acid removes.
 fn lewis_acid(step: &Step<'_>, carbon: u32) -> Verdict {
     let poor = score(&step.before, carbon) < RICH;
     if poor && lewis_acid_victim(step) { Err(Refusal::Incompatible) } else { Ok(()) }
 }
 
-/// Friedel–Crafts: amines bind the Lewis acid or are acylated.
+/// Refuses Friedel–Crafts reactions beside free amines, which bind the Lewis acid or are acylated.
 fn free_amines(step: &Step<'_>) -> Verdict {
     let amine = |group| {
         matches!(
@@ -143,7 +145,7 @@ fn friedel_crafts_alkyl(step: &Step<'_>, carbon: u32) -> Verdict {
     if primary && !helped { Err(Refusal::Arene) } else { Ok(()) }
 }
 
-/// By the ring's own electrons if its score reaches `least`, else by lithium next to a group that directs it.
+/// Accepts the ring's own reactivity if its score reaches `least`, or else lithiation next to a directing group.
 fn lithiation_or(step: &Step<'_>, carbon: u32, least: i32) -> Verdict {
     match position(step, carbon, least) {
         Err(_) if is_lithiated(step, carbon) => Ok(()),
@@ -151,7 +153,7 @@ fn lithiation_or(step: &Step<'_>, carbon: u32, least: i32) -> Verdict {
     }
 }
 
-/// Whether a strong base takes this aromatic proton, and no other in the flask first.
+/// Returns true if a strong base takes this aromatic proton, and no other in the reaction mixture first.
 fn is_lithiated(step: &Step<'_>, carbon: u32) -> bool {
     let before = &step.before;
     let acid = step.atoms().any(|atom| {
@@ -191,7 +193,7 @@ fn is_lithiated(step: &Step<'_>, carbon: u32) -> bool {
     !acid && !electrophile && (alpha || directed)
 }
 
-/// Whether the position is rich enough, and no other in the flask much richer.
+/// Checks that the position is electron-rich enough, and that no other in the reaction mixture is much richer.
 fn position(step: &Step<'_>, carbon: u32, least: i32) -> Verdict {
     let before = &step.before;
     let own = score(before, carbon);
@@ -209,7 +211,7 @@ fn position(step: &Step<'_>, carbon: u32, least: i32) -> Verdict {
     if better { Err(Refusal::Position) } else { Ok(()) }
 }
 
-/// How readily an electrophile takes the place of hydrogen on an aromatic carbon; benzene is 0.
+/// Score for electrophilic substitution of hydrogen on an aromatic carbon; benzene is 0.
 pub fn score(facts: &Facts, carbon: u32) -> i32 {
     let five = facts.around(carbon).iter().any(|bond| bond.ring == 5 && bond.order == Order::Aromatic);
     let mut score = 0;
@@ -229,7 +231,7 @@ pub fn score(facts: &Facts, carbon: u32) -> i32 {
         crowded +=
             i32::from(distance == 1 && facts.degree(atom) == 3 && facts.hydrogens(atom) == 0 && !five) / 2;
     }
-    // A carbonyl group takes less from a position that an alkoxy group feeds as well.
+    // A carbonyl group withdraws less from a position to which an alkoxy group also donates.
     let eased = if best >= 26 && (-30..=-28).contains(&worst) { 9 } else { 0 };
     score + eased - [0, 3, 16][crowded.clamp(0, 2) as usize]
 }
@@ -238,7 +240,7 @@ fn is_ring_bond(facts: &Facts, a: u32, b: u32) -> bool {
     facts.bond(a, b).is_some_and(|bond| bond.order == Order::Aromatic)
 }
 
-/// What an atom of the ring system does to a position.
+/// Effect of an atom of the ring system on a position.
 fn ring_atom(facts: &Facts, carbon: u32, atom: u32, distance: u32, five: bool) -> i32 {
     let charge = facts.at(atom).charge;
     let lone_pair = facts.element(atom) == N && (facts.hydrogens(atom) > 0 || facts.degree(atom) == 3);
@@ -270,22 +272,22 @@ fn ring_atom(facts: &Facts, carbon: u32, atom: u32, distance: u32, five: bool) -
     }
 }
 
-/// Whether a five-membered ring has another nitrogen.
+/// Returns true if a five-membered ring has another nitrogen.
 fn it_is_azole(facts: &Facts, nitrogen: u32) -> bool {
     facts.distances(nitrogen, 2).into_iter().any(|(atom, distance)| {
         distance > 0 && facts.element(atom) == N && facts.is_aromatic(atom) && facts.ring(atom) == 5
     })
 }
 
-/// Whether an aromatic atom is part of two rings.
+/// Returns true if an aromatic atom is part of two rings.
 fn fused(facts: &Facts, atom: u32) -> bool {
     facts.around(atom).iter().filter(|bond| bond.order == Order::Aromatic).count() == 3
 }
 
-/// What a substituent of a ring atom does to a position at a distance from that atom.
+/// Effect of a ring atom's substituent on a position at a distance from that atom.
 fn substituent(facts: &Facts, atom: u32, next: u32, distance: u32, five: bool) -> i32 {
     let double = facts.bond(atom, next).is_some_and(|bond| bond.order == Order::Double);
-    // In five-membered rings the 2-position talks to the 3- and 5-position.
+    // In five-membered rings the 2-position is conjugated with the 3- and 5-positions.
     let conjugated = if five { distance == 1 || distance == 3 } else { distance != 2 };
     let pick = |near: i32, far: i32| if conjugated { near } else { far };
     let para = i32::from(distance == 3) * 2;

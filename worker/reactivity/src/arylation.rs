@@ -36,7 +36,7 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
         Some(_) if before.element(leaving) == N && before.at(leaving).charge == 0 => {
             before.is_nitro(leaving) && activation >= 24
         }
-        // Phosphonium salts and oxychlorides make a leaving group of an azine's oxygen, for amines and thiols.
+        // Phosphonium salts and oxychlorides turn an azine's oxygen into a leaving group, for amines and thiols.
         Some(_) if hydroxyl => activation >= 28 && azine && before.element(nucleophile) != O,
         Some(_) if poor_leaver => activation >= 28,
         Some(_) if fluoride && activation >= 11 && !matches!(before.element(nucleophile), N) => true,
@@ -75,7 +75,7 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     if refused {
         return Err(Refusal::Spared);
     }
-    // What palladium couples first and what attacks an activated ring first need not be the same.
+    // Palladium and an activated ring may prefer different nucleophiles.
     let by_snar = activated.then(|| nucleophiles(step, events, nucleophile, carbon, Reagent::Aryl));
     let by_metal = metal.then(|| nucleophiles(step, events, nucleophile, carbon, Reagent::Metal));
     match (by_snar, by_metal) {
@@ -85,7 +85,7 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     }
 }
 
-/// Whether palladium or copper joins this nucleophile to an aryl halide that nothing activates.
+/// Returns true if palladium or copper couples this nucleophile with an unactivated aryl halide.
 fn by_metal(before: &Facts, nucleophile: u32, leaving: u32) -> bool {
     let heavy = matches!(before.element(leaving), BR | I | O);
     match before.group(nucleophile) {
@@ -115,10 +115,10 @@ pub fn vinylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) 
     if activated || copper || metal { Ok(()) } else { Err(Refusal::NotActivated) }
 }
 
-/// The halide's side of a coupling.
+/// Checks the halide of a coupling.
 pub fn halide(step: &Step<'_>, carbon: u32, leaving: u32) -> Verdict {
     let before = &step.before;
-    // Sandmeyer's cyanide comes with copper.
+    // The cyanide of a Sandmeyer reaction comes with copper.
     let cyanide = step.gained(carbon).any(|(other, _)| before.is_cyano(other));
     if cyanide && before.element(leaving) == N && before.hydrogens(leaving) == 2 {
         return Ok(());

@@ -13,7 +13,8 @@ use crate::rivals::{closes_ring, hot_electrophile_spared, nucleophiles};
 
 type Verdict = Result<(), Refusal>;
 
-/// Refuses a step at a carbonyl group while a better one is left alone, or at one that is none.
+/// Refuses a step at a carbonyl group while a more reactive one is left unreacted, or at a carbon that is no reactive
+/// carbonyl.
 pub fn carbonyl_electrophile(step: &Step<'_>, carbon: u32, aldol: bool) -> Verdict {
     let before = &step.before;
     let own = electrophile::carbonyl(before, carbon);
@@ -27,7 +28,7 @@ pub fn carbonyl_electrophile(step: &Step<'_>, carbon: u32, aldol: bool) -> Verdi
             Err(Refusal::Unreactive)
         };
     }
-    // An aldehyde that has no enol takes the enolate of another, which is added slowly to both.
+    // An aldehyde without an enol accepts the enolate of another, which is added slowly to both.
     let waits = aldol && !is_enolisable(before, carbon);
     let donor = |facts: &Facts, atom: u32| {
         if waits && is_enolised(step, atom) { 0 } else { electrophile::carbonyl(facts, atom) }
@@ -38,12 +39,12 @@ pub fn carbonyl_electrophile(step: &Step<'_>, carbon: u32, aldol: bool) -> Verdi
     }
 }
 
-/// Whether a carbonyl group has hydrogen beside it.
+/// Returns true if a carbonyl group has hydrogen beside it.
 fn is_enolisable(facts: &Facts, carbonyl: u32) -> bool {
     facts.next_to(carbonyl).any(|next| facts.is_sp3(next) && facts.hydrogens(next) > 0)
 }
 
-/// Whether the step takes hydrogen from beside a carbonyl group for a new bond.
+/// Returns true if the step takes hydrogen from beside a carbonyl group for a new bond.
 fn is_enolised(step: &Step<'_>, carbonyl: u32) -> bool {
     step.before.next_to(carbonyl).any(|next| step.before.is_sp3(next) && step.takes_up(next))
 }
@@ -84,8 +85,8 @@ pub fn metal_addition(step: &Step<'_>, metal: u32, carbon: u32) -> Verdict {
     }
 }
 
-/// Whether an ester gives a ketone, which would take the reagent sooner than the ester does. The adducts of lactones and of esters
-/// with fluorine or a carbonyl group beside them last until the work-up.
+/// Returns true if an ester gives a ketone, which would react with the reagent faster than the ester does. The
+/// adducts of lactones, and of esters with fluorine or a carbonyl group beside them, last until the work-up.
 fn stops_at_ketone(step: &Step<'_>, carbon: u32) -> bool {
     let before = &step.before;
     let is_ketone = || step.image(carbon).is_some_and(|image| step.after.group(image) == Group::Ketone);
@@ -152,8 +153,8 @@ pub fn conjugate_addition(
     nucleophiles(step, events, nucleophile, carbon, Reagent::Acceptor)
 }
 
-/// Whether the double bond that is attacked ends up inside the ring that closes (Baldwin's endo): of trigonal carbon that asks for
-/// six atoms and more.
+/// Returns true if the attacked double bond ends up inside the closing ring (Baldwin's endo). With trigonal carbon
+/// that requires six atoms or more.
 fn is_endo(step: &Step<'_>, nucleophile: u32, carbon: u32, partner: u32) -> bool {
     let images = [nucleophile, carbon, partner].map(|atom| step.image(atom));
     let [Some(nucleophile), Some(carbon), Some(partner)] = images else { return false };

@@ -1,11 +1,11 @@
-//! What a step changes: bonds made, broken and reordered, hydrogens and charges.
+//! Changes of a step: bonds made, broken and reordered, hydrogens and charges.
 
 use chem::{Order, Structure};
 
 use crate::group::{Group, groups};
 use crate::look::{Look, O, S};
 
-/// A molecule with the group of each of its atoms.
+/// Molecule with the functional group of each of its atoms.
 #[derive(Debug, Clone, Default)]
 pub struct Facts {
     pub(crate) structure: Structure,
@@ -14,7 +14,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Finds out about a molecule: some tens of microseconds.
+    /// Analyses a molecule, which takes some tens of microseconds.
     #[must_use]
     pub fn of(molecule: &chem::Molecule) -> Self {
         let structure = Structure::of(molecule);
@@ -28,12 +28,12 @@ impl Facts {
         self.structure.len()
     }
 
-    /// Whether the molecule is its own mirror image.
+    /// Returns true if the molecule is its own mirror image.
     pub(crate) fn is_achiral(&self) -> bool {
         self.molecule.as_ref().is_some_and(chem::Molecule::is_achiral)
     }
 
-    /// The group of an atom.
+    /// Functional group of an atom.
     pub(crate) fn group(&self, atom: u32) -> Group {
         self.groups[atom as usize]
     }
@@ -45,13 +45,13 @@ impl Look for Facts {
     }
 }
 
-/// A step: what is in the flask, what is wanted, and which atom becomes which.
+/// Step with the reaction mixture, the wanted product and the atom map.
 #[derive(Debug)]
 pub struct Step<'a> {
-    /// All precursors, their atoms in a row.
+    /// All precursors, with their atoms numbered consecutively.
     pub(crate) before: Facts,
     pub(crate) after: &'a Facts,
-    /// For each atom before, which molecule of the flask it belongs to.
+    /// For each atom before, the molecule of the reaction mixture that it belongs to.
     pub(crate) molecule_of: Vec<u8>,
     /// For each atom before, the atom after.
     pub(crate) image: Vec<Option<u32>>,
@@ -60,22 +60,22 @@ pub struct Step<'a> {
     pub(crate) change: Change,
 }
 
-/// The bonds that a step changes. Atoms are numbered as before the step.
+/// Bonds that a step changes. Atoms are numbered as before the step.
 #[derive(Debug, Default)]
 pub struct Change {
-    /// Bonds between atoms of the flask that are there only afterwards.
+    /// New bonds between atoms of the reaction mixture.
     pub made: Vec<(u32, u32, Order)>,
-    /// Bonds to atoms that no precursor brings, which are numbered as after the step.
+    /// New bonds to atoms that no precursor provides, which are numbered as after the step.
     pub added: Vec<(u32, u32, Order)>,
-    /// Bonds that are there only before; an atom that leaves has no image.
+    /// Bonds that exist only before. An atom that leaves has no image.
     pub broken: Vec<(u32, u32, Order)>,
-    /// Bonds of another order before than after.
+    /// Bonds whose order changes, with the orders before and after.
     pub reordered: Vec<(u32, u32, Order, Order)>,
 }
 
 impl<'a> Step<'a> {
-    /// The step from `flask` to `product`; `sources` says for each atom of each molecule of the flask which atom of
-    /// the product it becomes.
+    /// Builds the step from `flask` to `product`. For each atom of each molecule of the reaction mixture, `sources`
+    /// gives the atom of the product that it becomes.
     #[must_use]
     pub fn new<'b>(
         flask: impl IntoIterator<Item = (&'b Facts, &'b [Option<u32>])>,
@@ -104,12 +104,12 @@ impl<'a> Step<'a> {
         Self { before, after: product, molecule_of, image, origin, change }
     }
 
-    /// What an atom of the flask becomes.
+    /// Atom of the product that an atom of the reaction mixture becomes.
     pub fn image(&self, atom: u32) -> Option<u32> {
         self.image[atom as usize]
     }
 
-    /// Hydrogens that an atom gains; 0 for one that leaves.
+    /// Number of hydrogens that an atom gains; 0 for an atom that leaves.
     pub fn hydrogens_gained(&self, atom: u32) -> i32 {
         self.image(atom).map_or(0, |image| {
             i32::from(self.after.hydrogens(image)) - i32::from(self.before.hydrogens(atom))
@@ -121,30 +121,30 @@ impl<'a> Step<'a> {
         at(&self.change.broken, atom)
     }
 
-    /// Bonds made at an atom, within the flask.
+    /// Bonds made at an atom, within the reaction mixture.
     pub fn gained(&self, atom: u32) -> impl Iterator<Item = (u32, Order)> + '_ {
         at(&self.change.made, atom)
     }
 
-    /// Whether the atom gets a bond that it had not, to an atom of the flask or of a reagent that is not listed.
+    /// Returns true if the atom forms a new bond, to an atom of the reaction mixture or of an unlisted reagent.
     pub fn takes_up(&self, atom: u32) -> bool {
         self.gained(atom).next().is_some() || self.change.added.iter().any(|&(at, _, _)| at == atom)
     }
 
-    /// Whether the step leaves an epoxide alone.
+    /// Returns true if the step leaves an epoxide unreacted.
     pub fn spares_epoxide(&self) -> bool {
         let epoxide = |atom: u32| self.before.element(atom) == O && self.before.ring(atom) == 3;
         self.atoms().any(|atom| epoxide(atom) && self.is_untouched(atom))
     }
 
-    /// Bonds of the atom that have another order afterwards: the other atom, before and after.
+    /// Bonds of the atom whose order changes: the other atom, the orders before and after.
     pub fn reordered(&self, atom: u32) -> impl Iterator<Item = (u32, Order, Order)> + '_ {
         self.change.reordered.iter().filter_map(move |&(a, b, before, after)| {
             (a == atom).then_some((b, before, after)).or((b == atom).then_some((a, before, after)))
         })
     }
 
-    /// Whether the step leaves the atom as it is, its hydrogens, charge and bonds.
+    /// Returns true if the step does not change the atom's hydrogens, charge and bonds.
     pub fn is_untouched(&self, atom: u32) -> bool {
         let Some(image) = self.image(atom) else { return false };
         let is_in = |a: u32, b: u32| a == atom || b == atom;
@@ -156,23 +156,23 @@ impl<'a> Step<'a> {
             && !self.change.reordered.iter().any(|&(a, b, _, _)| is_in(a, b))
     }
 
-    /// Whether two atoms of the flask are alike by symmetry.
+    /// Returns true if two atoms of the reaction mixture are equivalent by symmetry.
     pub fn are_alike(&self, a: u32, b: u32) -> bool {
         self.before.at(a).class == self.before.at(b).class
     }
 
-    /// Whether two atoms are of one molecule of the flask.
+    /// Returns true if two atoms belong to the same molecule of the reaction mixture.
     pub fn are_together(&self, a: u32, b: u32) -> bool {
         self.molecule_of[a as usize] == self.molecule_of[b as usize]
     }
 
-    /// All atoms of the flask.
+    /// All atoms of the reaction mixture.
     pub fn atoms(&self) -> impl Iterator<Item = u32> + use<> {
         0..self.before.structure.len() as u32
     }
 }
 
-/// Which atom becomes which, as a template has it, brought into the form in which a chemist would have it.
+/// Atom map of a template, corrected to agree with the mechanism.
 struct Map<'a> {
     before: &'a Facts,
     after: &'a Facts,
@@ -181,7 +181,7 @@ struct Map<'a> {
 }
 
 impl Map<'_> {
-    /// Templates do not care which oxygen of an acid leaves. Here the doubly bonded one stays where it is.
+    /// Keeps the doubly bonded oxygen of an acid in place. Templates do not distinguish which oxygen leaves.
     fn tell_oxygens_apart(&mut self) {
         for carbon in 0..self.image.len() as u32 {
             let Some(here) = self.image[carbon as usize] else { continue };
@@ -202,7 +202,8 @@ impl Map<'_> {
         }
     }
 
-    /// Where a carbonyl group's oxygen is drawn into an acetal and an alcohol's is lost, it is the other way round.
+    /// Swaps the oxygens where a template puts a carbonyl group's oxygen into an acetal and loses an alcohol's. The
+    /// reverse is true.
     fn keep_diol_oxygen(&mut self, carbon: u32, double: u32) {
         let Some(oxygen) = self.image[double as usize] else { return };
         let single = |atom: Option<u32>| {
@@ -240,8 +241,8 @@ impl Map<'_> {
         }
     }
 
-    /// Pairs atoms that the template names on both sides without saying that they are the same: the oxygen of a
-    /// carbonyl group that it writes as leaving and coming back.
+    /// Pairs atoms that the template has on both sides without mapping them: the oxygen of a carbonyl group that it
+    /// writes as leaving and coming back.
     fn complete(&mut self) {
         let mut open: Vec<u32> =
             (0..self.image.len() as u32).filter(|&atom| self.image[atom as usize].is_some()).collect();

@@ -1,8 +1,8 @@
-//! The name of a reaction, as chemists file it.
+//! Reaction classes, by the names that chemists use.
 //!
-//! Categories are the ten of the RSC's name reaction ontology and of NameRxn, which Schneider and others (J. Med. Chem. 2016,
-//! 59, 4385) count what medicinal chemists do by; names are those of textbooks. A step of several events has the name of what
-//! builds most of its product.
+//! The categories are the ten of the RSC's name reaction ontology and of NameRxn, which Schneider and others (J. Med.
+//! Chem. 2016, 59, 4385) use to count the reactions of medicinal chemists. The names are those of textbooks. A step
+//! of several events has the name of the event that builds most of its product.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use crate::group::Group;
 use crate::look::*;
 use crate::rivals::ring_after;
 
-/// What kind of reaction it is; the number is the category's in NameRxn.
+/// Category of a reaction. The number is the category's in NameRxn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Category {
     /// Heteroatom alkylation and arylation.
@@ -38,16 +38,16 @@ pub enum Category {
     Interconversion = 9,
     /// Functional group addition.
     Addition = 10,
-    /// Nothing that has a name here.
+    /// Reaction without a name here.
     Other = 0,
 }
 
-/// The name of a reaction and what kind it is.
+/// Name and category of a reaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReactionClass {
-    /// Its kind.
+    /// Category of the reaction.
     pub category: Category,
-    /// Its name, in lower case but for names of people.
+    /// Name of the reaction, in lower case except for names of people.
     pub name: &'static str,
 }
 
@@ -75,7 +75,7 @@ impl fmt::Display for Category {
     }
 }
 
-/// The class of a step: microseconds.
+/// Returns the class of a step, which takes microseconds.
 #[must_use]
 pub fn classify(step: &Step<'_>) -> ReactionClass {
     let events = events(step);
@@ -86,7 +86,7 @@ pub fn classify(step: &Step<'_>) -> ReactionClass {
     if events.is_empty() && couples_boron(step) {
         return class(Category::HeteroatomAlkylation, "Chan-Lam coupling");
     }
-    // What makes a bond between two molecules names the step, before what comes off or is changed beside it.
+    // An event that bonds two molecules names the step, before cleavages and other changes.
     let classes = events.iter().map(|event| of(step, event));
     let first = classes.min_by_key(|class| match class.category {
         Category::CarbonCarbon => 0,
@@ -105,7 +105,7 @@ const fn class(category: Category, name: &'static str) -> ReactionClass {
     ReactionClass { category, name }
 }
 
-/// Whether a heteroatom takes the place of boron on a carbon.
+/// Returns true if a heteroatom replaces boron on a carbon.
 fn couples_boron(step: &Step<'_>) -> bool {
     let it = &step.before;
     let boron = |carbon: u32| step.lost(carbon).any(|(gone, _)| it.element(gone) == B);
@@ -116,7 +116,7 @@ fn couples_boron(step: &Step<'_>) -> bool {
     })
 }
 
-/// Whether a bond that the step makes to a heteroatom is in a ring of five or six.
+/// Returns true if the step makes a bond to a heteroatom in a ring of five or six.
 fn builds_heterocycle(step: &Step<'_>) -> bool {
     step.change.made.iter().any(|&(a, b, _)| {
         let hetero = |atom: u32| !matches!(step.before.element(atom), C | B);
@@ -124,7 +124,7 @@ fn builds_heterocycle(step: &Step<'_>) -> bool {
     })
 }
 
-/// The name of the heterocycle that forms, by the ring of a bond that is made.
+/// Name of the heterocycle that forms, by the ring of a new bond.
 fn heterocycle(step: &Step<'_>) -> &'static str {
     let ring = step.change.made.iter().find_map(|&(a, b, _)| {
         let (a, b) = (step.image(a)?, step.image(b)?);
@@ -160,7 +160,7 @@ fn heterocycle(step: &Step<'_>) -> &'static str {
     }
 }
 
-/// The atoms of a smallest ring through a bond of the product, of at most six, in order.
+/// Atoms of a smallest ring through a bond of the product, of at most six, in order.
 fn smallest_ring(step: &Step<'_>, a: u32, b: u32) -> Option<Vec<u32>> {
     let after = &step.after;
     let mut paths = vec![vec![a]];
@@ -283,7 +283,7 @@ fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> R
     let it = &step.before;
     if it.element(leaving) == O && it.hydrogens(leaving) > 0 && it.element(nucleophile) != C {
         return match it.group(nucleophile) {
-            // The map says which oxygen stays, and nobody knows which it was.
+            // The atom map says which oxygen stays, although that is unknown.
             Group::AcidOxygen => class(Is::Acylation, "esterification"),
             _ => class(Is::HeteroatomAlkylation, "Mitsunobu reaction"),
         };

@@ -1,4 +1,4 @@
-//! Protecting groups, esters and amides: what comes off before what.
+//! Protecting groups, esters and amides: the order in which they are cleaved.
 //!
 //! The orders are those of Wuts and Greene, "Protective Groups in Organic Synthesis" (reactivity charts 1 to 10).
 
@@ -12,11 +12,11 @@ use crate::refusal::Refusal;
 
 type Verdict = Result<(), Refusal>;
 
-/// A group that guards a heteroatom.
+/// Protecting group of a heteroatom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Guard {
     Trityl,
-    /// By the number of carbons on silicon that are not methyl, and aryls.
+    /// Silyl group, by the number of carbons on silicon that are not methyl, and aryls.
     Silyl(i32),
     Tetrahydropyranyl,
     Acetal,
@@ -32,14 +32,14 @@ enum Guard {
     BenzylEster,
     BenzylEther,
     BenzylAmine,
-    /// An ether of an enol.
+    /// Enol ether.
     Vinyl,
-    /// An alkyl ether of a phenol that is no methyl ether.
+    /// Alkyl ether of a phenol, other than a methyl ether.
     ArylAlkyl,
-    /// An ester of an alcohol or phenol that is the part that stays.
+    /// Ester whose alcohol or phenol stays.
     Acyl,
     Trifluoroacetyl,
-    /// An ester whose acid stays.
+    /// Ester whose acid stays.
     Ester,
     Amide,
     Phthalimide,
@@ -48,7 +48,7 @@ enum Guard {
     Sulfonyl,
 }
 
-/// What the removal of the group between `atom` and `root` is called.
+/// Name of the removal of the group between `atom` and `root`.
 pub fn name(it: &Facts, atom: u32, root: u32) -> &'static str {
     match guard(it, atom, root) {
         Some(Guard::Boc) => "Boc removal",
@@ -76,7 +76,7 @@ pub fn name(it: &Facts, atom: u32, root: u32) -> &'static str {
 /// Checks a cleavage or hydrolysis.
 pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
     match *event {
-        // Water takes the alcohols off a borate.
+        // Water removes the alcohols from a borate.
         Event::Cleavage { atom, .. }
             if step.before.next_to(atom).any(|next| step.before.element(next) == B) =>
         {
@@ -91,7 +91,7 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
     }
 }
 
-/// The guard that begins with the bond from a heteroatom to `root`.
+/// Protecting group that begins with the bond from a heteroatom to `root`.
 fn guard(it: &Facts, atom: u32, root: u32) -> Option<Guard> {
     let aryls = |at: u32| it.next_to(at).filter(|&next| it.is_aromatic(next)).count();
     let on_acyl = it.next_to(atom).any(|next| next != root && it.is_carbonyl(next) && !it.is_aromatic(next));
@@ -178,7 +178,7 @@ fn has_para_methoxy(it: &Facts, benzyl: u32) -> bool {
     })
 }
 
-/// How readily acid takes a guard off; 0: not at all.
+/// Rank of a protecting group's removal by acid; 0: not removed.
 fn acid(it: &Facts, guard: Guard, atom: u32) -> i32 {
     match guard {
         Guard::Trityl => 100,
@@ -205,7 +205,7 @@ fn acid(it: &Facts, guard: Guard, atom: u32) -> i32 {
     }
 }
 
-/// How readily hydrogen and palladium take a guard off; 0: not at all.
+/// Rank of a protecting group's removal by hydrogen and palladium; 0: not removed.
 fn hydrogen(it: &Facts, guard: Guard, atom: u32) -> i32 {
     match guard {
         Guard::Cbz => 100,
@@ -216,7 +216,7 @@ fn hydrogen(it: &Facts, guard: Guard, atom: u32) -> i32 {
     }
 }
 
-/// How readily hydroxide takes a guard off; 0: not at all.
+/// Rank of a protecting group's removal by hydroxide; 0: not removed.
 fn base(it: &Facts, guard: Guard, atom: u32) -> i32 {
     match guard {
         Guard::Trifluoroacetyl => 95,
@@ -244,7 +244,7 @@ fn base(it: &Facts, guard: Guard, atom: u32) -> i32 {
     }
 }
 
-/// What crowding next to a carbonyl carbon takes off.
+/// Deduction for steric hindrance next to a carbonyl carbon.
 fn crowd(it: &Facts, acyl: u32) -> i32 {
     it.next_to(acyl)
         .map(|next| match it.carbons(next) {
@@ -257,7 +257,7 @@ fn crowd(it: &Facts, acyl: u32) -> i32 {
         .unwrap_or(0)
 }
 
-/// All guards of the flask that the step leaves on, with the atoms at both ends of their bond.
+/// All protecting groups of the reaction mixture that the step keeps, with the atoms at both ends of their bond.
 fn kept(step: &Step<'_>) -> Vec<(Guard, u32, u32)> {
     let before = &step.before;
     let mut kept = Vec::new();
@@ -276,7 +276,7 @@ fn kept(step: &Step<'_>) -> Vec<(Guard, u32, u32)> {
     kept
 }
 
-/// Whether the step leaves a guard on that aluminium chloride or chlorosulfonic acid takes off.
+/// Returns true if the step keeps a protecting group that aluminium chloride or chlorosulfonic acid removes.
 pub fn lewis_acid_victim(step: &Step<'_>) -> bool {
     let before = &step.before;
     kept(step).into_iter().any(|(guard, atom, _)| match guard {
@@ -353,7 +353,7 @@ impl Facts {
     }
 }
 
-/// Whether nothing is kept that boron tribromide or hot acid takes off.
+/// Returns true if no kept protecting group is removed by boron tribromide or hot acid.
 fn by_acid_strong(before: &Facts, kept: &[(Guard, u32, u32)]) -> bool {
     !kept.iter().any(|&(guard, atom, _)| {
         (guard == Guard::TertButylEther && before.element(atom) == O)
@@ -375,7 +375,8 @@ fn by_acid_strong(before: &Facts, kept: &[(Guard, u32, u32)]) -> bool {
     })
 }
 
-/// A methyl ether of a phenol: boron tribromide takes it off, next to a carbonyl group first.
+/// Returns true if boron tribromide cleaves this methyl ether of a phenol. Ethers next to a carbonyl group react
+/// first.
 fn aryl_methyl(step: &Step<'_>, kept: &[(Guard, u32, u32)], atom: u32) -> bool {
     let before = &step.before;
     let chelated = |oxygen: u32| {
@@ -391,7 +392,7 @@ fn aryl_methyl(step: &Step<'_>, kept: &[(Guard, u32, u32)], atom: u32) -> bool {
     !like && by_acid_strong(before, kept)
 }
 
-/// How much sooner a silyl ether comes off for where it is.
+/// Bonus on a silyl ether's removal rank for its position.
 fn silyl_place(it: &Facts, atom: u32) -> i32 {
     let carbon = it.next_to(atom).find(|&next| it.element(next) == C);
     carbon.map_or(0, |carbon| match it.carbons(carbon) {
@@ -402,7 +403,7 @@ fn silyl_place(it: &Facts, atom: u32) -> i32 {
     })
 }
 
-/// How much sooner a Boc group comes off for where it is.
+/// Bonus on a Boc group's removal rank for its position.
 fn boc_place(it: &Facts, atom: u32) -> i32 {
     match () {
         () if it.is_aromatic(atom) => 3,
@@ -412,7 +413,7 @@ fn boc_place(it: &Facts, atom: u32) -> i32 {
     }
 }
 
-/// Whether hydrogen and palladium would take something else.
+/// Returns true if hydrogen and palladium would reduce another group.
 pub fn hydrogen_victim(step: &Step<'_>) -> bool {
     let before = &step.before;
     step.atoms().any(|atom| {
@@ -426,7 +427,7 @@ pub fn hydrogen_victim(step: &Step<'_>) -> bool {
     })
 }
 
-/// Whether a double bond is so substituted, or so stabilised, that hydrogen leaves it alone.
+/// Returns true if a double bond is so substituted, or so stabilised, that it is not hydrogenated.
 pub fn is_shielded_alkene(it: &Facts, atom: u32) -> bool {
     let Some(partner) = it.doubly(atom, |next| it.element(next) == C) else { return true };
     let ends = [atom, partner];
@@ -437,7 +438,7 @@ pub fn is_shielded_alkene(it: &Facts, atom: u32) -> bool {
     substituents >= 4 || hetero || (it.is_in_ring(atom) && it.is_in_ring(partner) && substituents >= 3)
 }
 
-/// Whether hydroxide would take something else.
+/// Returns true if hydroxide would attack another group.
 fn base_victim(step: &Step<'_>, guard: Guard, atom: u32) -> bool {
     let before = &step.before;
     let anilide = before.is_phenolic(atom);
@@ -445,18 +446,18 @@ fn base_victim(step: &Step<'_>, guard: Guard, atom: u32) -> bool {
         step.is_untouched(atom)
             && match before.group(atom) {
                 Group::AcylHalide | Group::Anhydride | Group::ActiveEster | Group::SulfonylHalide => true,
-                // Acid in an alcohol frees anilines, and an ester is an ester afterwards.
+                // Acid in an alcohol frees anilines, and an ester remains an ester.
                 Group::Ester => guard == Guard::Amide && !anilide,
                 _ => false,
             }
     })
 }
 
-/// A heteroatom set free from something that is no guard.
+/// Checks the release of a heteroatom from a group that is no protecting group.
 fn unguarded(step: &Step<'_>, atom: u32, root: u32) -> Verdict {
     let before = &step.before;
     let leaves_alone = step.image(root).is_none();
-    // A plain N-alkyl group does not come off: von Braun and chloroformates ask for more than a step says.
+    // A plain N-alkyl group is not removed: the von Braun reaction and chloroformates need more than a step states.
     let plain = before.element(root) == C
         && before.is_saturated(root)
         && before.element(atom) == N
@@ -476,7 +477,7 @@ fn unguarded(step: &Step<'_>, atom: u32, root: u32) -> Verdict {
     Ok(())
 }
 
-/// An acyl compound hydrolysed to its acid.
+/// Checks the hydrolysis of an acyl compound to its acid.
 fn hydrolysis(step: &Step<'_>, carbon: u32) -> Verdict {
     let before = &step.before;
     let rank = |atom: u32| match before.group(atom) {

@@ -1,9 +1,9 @@
-//! How readily electrophiles react, nucleophile by nucleophile.
+//! Reactivity of electrophiles, for each kind of nucleophile.
 //!
-//! Sources: Clayden, Greeves and Warren for the order of carbonyl compounds; Streitwieser (Chem. Rev. 1956) for SN2 rates
-//! by substitution and leaving group; Miller, "Aromatic Nucleophilic Substitution" (1968), and the σ⁻ constants of Hansch,
-//! Leo and Taft (Chem. Rev. 1991) for activation in SNAr; Fitzgerald and others (J. Am. Chem. Soc. 2005, on oxidative
-//! addition) and Almond-Thynne and others (Chem. Sci. 2017, on polyhalogenated azines) for couplings.
+//! Sources: Clayden, Greeves and Warren for the order of carbonyl compounds; Streitwieser (Chem. Rev. 1956) for SN2
+//! rates by substitution and leaving group; Miller, "Aromatic Nucleophilic Substitution" (1968), and the σ⁻ constants
+//! of Hansch, Leo and Taft (Chem. Rev. 1991) for activation in SNAr; Fitzgerald and others (J. Am. Chem. Soc. 2005,
+//! on oxidative addition) and Almond-Thynne and others (Chem. Sci. 2017, on polyhalogenated azines) for couplings.
 
 use chem::Order;
 
@@ -12,10 +12,10 @@ use crate::group::{Group, aromatic_positions};
 use crate::look::*;
 use crate::nucleophile::TIE;
 
-/// Activation from which an aromatic halide takes nucleophiles without a metal.
+/// Activation from which an aromatic halide reacts with nucleophiles without a metal.
 pub const ACTIVATED: i32 = 16;
 
-/// The rank of a carbonyl or sulfonyl electrophile towards N, O and S nucleophiles; 0 for none.
+/// Rank of a carbonyl or sulfonyl electrophile towards N, O and S nucleophiles; 0 for none.
 pub fn acyl(facts: &Facts, atom: u32) -> i32 {
     match facts.group(atom) {
         Group::AcylHalide => 100,
@@ -30,7 +30,7 @@ pub fn acyl(facts: &Facts, atom: u32) -> i32 {
     }
 }
 
-/// The rank of an sp3 carbon with a leaving group in an SN2; 0 for none.
+/// Rank of an sp3 carbon with a leaving group in an SN2; 0 for none.
 pub fn alkyl(facts: &Facts, carbon: u32) -> i32 {
     if !facts.is_sp3(carbon) {
         return 0;
@@ -38,7 +38,7 @@ pub fn alkyl(facts: &Facts, carbon: u32) -> i32 {
     let leaving = facts.next_to(carbon).filter_map(|next| leaving_rank(facts, carbon, next)).max();
     let Some(leaving) = leaving else { return 0 };
     let epoxide = facts.next_to(carbon).any(|next| facts.element(next) == O && facts.ring(next) == 3);
-    // Epihalohydrins react at the epoxide and close again: it looks like a substitution of the halide.
+    // Epihalohydrins react at the epoxide and close again, which looks like a substitution of the halide.
     let beside_epoxide = !epoxide
         && facts
             .next_to(carbon)
@@ -57,9 +57,9 @@ pub fn alkyl(facts: &Facts, carbon: u32) -> i32 {
     (leaving - crowd + help + if facts.hydrogens(carbon) == 3 { 12 } else { 0 }).max(1)
 }
 
-/// How well `leaving` leaves an sp3 carbon, as a base for [`alkyl`]; `None` where it does not.
+/// Base rank for [`alkyl`] of `leaving` as a leaving group on an sp3 carbon; `None` if it does not leave.
 fn leaving_rank(facts: &Facts, carbon: u32, leaving: u32) -> Option<i32> {
-    // A carbon with several halogens, or with a lone pair beside it, is another matter.
+    // A carbon with several halogens, or with a lone pair beside it, follows other rules.
     if facts.next_to(carbon).filter(|&next| is_halogen(facts.element(next))).count() > 1 {
         return None;
     }
@@ -73,7 +73,7 @@ fn leaving_rank(facts: &Facts, carbon: u32, leaving: u32) -> Option<i32> {
     }
 }
 
-/// How much the ring around an aromatic carbon helps a nucleophile to attack there.
+/// Activation of an aromatic carbon for nucleophilic attack by the ring around it.
 pub fn activation(facts: &Facts, carbon: u32) -> i32 {
     let mut sum = 0;
     for (atom, distance) in aromatic_positions(facts.structure(), carbon) {
@@ -100,7 +100,8 @@ pub fn activation(facts: &Facts, carbon: u32) -> i32 {
     sum
 }
 
-/// Whether an aromatic atom is bonded to a carbonyl group that is part of a ring fused to its own (quinolones).
+/// Returns true if an aromatic atom is bonded to a carbonyl group that is part of a ring fused to its own
+/// (quinolones).
 fn carries_ring_carbonyl(facts: &Facts, carbon: u32, atom: u32) -> bool {
     facts.next_to(atom).any(|next| {
         facts.is_aromatic(next)
@@ -125,7 +126,7 @@ fn substituent(facts: &Facts, atom: u32, distance: u32, conjugated: bool) -> i32
         .sum()
 }
 
-/// How well a leaving group leaves in an SNAr, as a part of its rank; `None` where it does not leave.
+/// Contribution of a leaving group to the rank of an SNAr; `None` if it does not leave.
 pub fn aryl_leaving(facts: &Facts, leaving: u32) -> Option<i32> {
     Some(match facts.element(leaving) {
         F => 12,
@@ -144,7 +145,7 @@ pub fn aryl_leaving(facts: &Facts, leaving: u32) -> Option<i32> {
     })
 }
 
-/// The rank of an aromatic carbon with a leaving group in an SNAr; 0 where it is not activated.
+/// Rank of an aromatic carbon with a leaving group in an SNAr; 0 if it is not activated.
 pub fn aryl(facts: &Facts, carbon: u32) -> i32 {
     if !facts.is_aromatic_carbon(carbon) {
         return 0;
@@ -159,7 +160,7 @@ pub fn aryl(facts: &Facts, carbon: u32) -> i32 {
     }
 }
 
-/// The rank of a carbon with a halogen or triflate in couplings with palladium, nickel or copper; 0 for none.
+/// Rank of a carbon with a halogen or triflate in couplings with palladium, nickel or copper; 0 for none.
 pub fn coupling(facts: &Facts, carbon: u32) -> i32 {
     let sp2 = facts.is_aromatic(carbon) || facts.doubly(carbon, |next| facts.element(next) == C).is_some();
     let best = facts.next_to(carbon).filter_map(|next| coupling_leaving(facts, next)).max();
@@ -194,12 +195,12 @@ fn coupling_leaving(facts: &Facts, leaving: u32) -> Option<i32> {
     }
 }
 
-/// Whether `leaving` leaves in couplings.
+/// Returns true if `leaving` leaves in couplings.
 pub fn leaves_in_couplings(facts: &Facts, leaving: u32) -> bool {
     coupling_leaving(facts, leaving).is_some()
 }
 
-/// The rank of a carbonyl group towards hydride, amines, ylides and enolates; 0 for none that they attack.
+/// Rank of a carbonyl group towards hydride, amines, ylides and enolates; 0 if they do not attack it.
 pub fn carbonyl(facts: &Facts, carbon: u32) -> i32 {
     let aryls = facts.next_to(carbon).filter(|&next| facts.is_aromatic(next)).count() as i32;
     match facts.group(carbon) {
@@ -233,7 +234,7 @@ pub fn carbonyl(facts: &Facts, carbon: u32) -> i32 {
     }
 }
 
-/// Whether an aromatic carbon is next to the nitrogen of a pyrrole.
+/// Returns true if an aromatic carbon is next to the nitrogen of a pyrrole.
 fn is_pyrrolic(facts: &Facts, carbon: u32) -> bool {
     facts.is_aromatic(carbon)
         && facts.next_to(carbon).any(|next| {
@@ -244,14 +245,14 @@ fn is_pyrrolic(facts: &Facts, carbon: u32) -> bool {
         })
 }
 
-/// Whether a carbon next to a carbonyl group passes the electrons of a heteroatom on to it.
+/// Returns true if a carbon next to a carbonyl group conjugates it with a heteroatom.
 fn is_vinylogous(facts: &Facts, carbon: u32) -> bool {
     facts.doubly(carbon, |next| facts.element(next) == C).is_some_and(|far| {
         facts.next_to(far).any(|next| matches!(facts.element(next), N | O) && facts.is_saturated(next))
     })
 }
 
-/// The rank of an electrophile towards Grignard and lithium reagents; 0 for none.
+/// Rank of an electrophile towards Grignard and lithium reagents; 0 for none.
 pub fn organometal(facts: &Facts, atom: u32) -> i32 {
     match facts.group(atom) {
         Group::CarbonDioxide => 110,
@@ -274,15 +275,16 @@ pub fn organometal(facts: &Facts, atom: u32) -> i32 {
 }
 
 impl Facts {
-    /// Whether the nitrogen of an imine has only carbon on it.
+    /// Returns true if the nitrogen of an imine has only carbon on it.
     fn group_of_imine_is_plain(&self, carbon: u32) -> bool {
         self.doubly(carbon, |next| self.element(next) == N)
             .is_some_and(|nitrogen| self.group(nitrogen) == Group::Imine)
     }
 }
 
-/// An aromatic carbon that is left alone although, by `rank`, it would clearly react sooner than `own` does. Of two that are
-/// about alike either may be meant: positions of polyhalogenated rings differ by more than these ranks know.
+/// Returns an aromatic carbon that is left unreacted although, by `rank`, it would clearly react sooner than `own`.
+/// Two similar carbons do not count, since either may be meant: positions of polyhalogenated rings differ by more
+/// than these ranks know.
 pub fn clearly_spared(
     step: &Step<'_>,
     own: u32,
@@ -292,7 +294,7 @@ pub fn clearly_spared(
     spared_above(step, own, own_rank + TIE, rank)
 }
 
-/// An electrophile that is left alone although, by `rank`, it would react sooner than `own` does, or as soon.
+/// Returns an electrophile that is left unreacted although, by `rank`, it would react sooner than `own`, or as soon.
 pub fn spared(step: &Step<'_>, own: u32, own_rank: i32, rank: impl Fn(&Facts, u32) -> i32) -> Option<u32> {
     spared_above(step, own, (own_rank - TIE).max(0), rank)
 }

@@ -1,7 +1,7 @@
-//! What happens in a step, in the words of organic chemistry.
+//! The events of a step, in the terms of organic chemistry.
 //!
-//! A step is taken apart into events, each about one bond or group, so that a step of several (a reductive amination,
-//! a Fischer indole) is several events. What no event describes is left to the templates.
+//! A step is split into events, each about one bond or group. A step of several reactions (a reductive amination, a
+//! Fischer indole) is several events. Changes that no event describes are left to the templates.
 
 use chem::Order;
 
@@ -9,28 +9,28 @@ use crate::change::Step;
 use crate::group::Group;
 use crate::look::*;
 
-/// An event. Atoms are those of the flask.
+/// Event of a step. Atoms are those of the reaction mixture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// `nucleophile` takes the place of `leaving` on an sp3 carbon.
+    /// `nucleophile` replaces `leaving` on an sp3 carbon.
     Alkylation { nucleophile: u32, carbon: u32, leaving: u32 },
     /// `nucleophile` is acylated: at a carbonyl group that loses a substituent, or at an isocyanate or like cumulene.
     Acylation { nucleophile: u32, carbon: u32 },
-    /// `nucleophile` takes the place of a halogen on sulfur(VI).
+    /// `nucleophile` replaces a halogen on sulfur(VI).
     Sulfonylation { nucleophile: u32, sulfur: u32 },
     /// `nucleophile` is silylated.
     Silylation { nucleophile: u32 },
-    /// A heteroatom takes the place of `leaving` on an aromatic carbon.
+    /// A heteroatom replaces `leaving` on an aromatic carbon.
     Arylation { nucleophile: u32, carbon: u32, leaving: u32 },
-    /// A heteroatom takes the place of `leaving` on a carbon of a C=C bond.
+    /// A heteroatom replaces `leaving` on a carbon of a C=C bond.
     Vinylation { nucleophile: u32, carbon: u32, leaving: u32 },
-    /// Carbon with a metal, boron or tin takes the place of `leaving` on another carbon.
+    /// Carbon with a metal, boron or tin replaces `leaving` on another carbon.
     Coupling { metal: u32, carbon: u32, leaving: u32 },
-    /// An alkyne's C–H takes the place of `leaving` on an sp2 carbon.
+    /// An alkyne's C–H replaces `leaving` on an sp2 carbon.
     Alkynylation { alkyne: u32, carbon: u32, leaving: u32 },
-    /// An alkene's C–H takes the place of `leaving` on an sp2 carbon.
+    /// An alkene's C–H replaces `leaving` on an sp2 carbon.
     Heck { alkene: u32, carbon: u32, leaving: u32 },
-    /// An aromatic C–H takes the place of `leaving` on an sp2 carbon.
+    /// An aromatic C–H replaces `leaving` on an sp2 carbon.
     DirectArylation { arene: u32, carbon: u32, leaving: u32 },
     /// Carbon with a metal adds to an electrophile: carbonyl, nitrile, imine, acyl compound.
     MetalAddition { metal: u32, carbon: u32 },
@@ -40,16 +40,16 @@ pub enum Event {
     Imination { nitrogen: u32, carbon: u32 },
     /// A phosphorus ylide, or like reagent, and a carbonyl group give C=C.
     Olefination { ylide: u32, carbon: u32 },
-    /// A C–H next to an acceptor adds to a carbonyl group, with loss of water or without.
+    /// A C–H next to an acceptor adds to a carbonyl group, with or without loss of water.
     Aldol { nucleophile: u32, carbon: u32 },
     /// A nucleophile adds to the far end of an activated C=C or C≡C bond, or of one that is not activated.
     ConjugateAddition { nucleophile: u32, carbon: u32, partner: u32 },
-    /// An electrophile takes the place of hydrogen on an aromatic carbon; `electrophile` is none where it comes from a
-    /// reagent that is not listed.
+    /// An electrophile replaces hydrogen on an aromatic carbon; `electrophile` is `None` if it comes from an unlisted
+    /// reagent.
     AromaticSubstitution { carbon: u32, electrophile: Option<u32>, element: u8 },
-    /// A heteroatom takes the place of hydrogen on an sp3 carbon.
+    /// A heteroatom replaces hydrogen on an sp3 carbon.
     Functionalisation { carbon: u32, element: u8 },
-    /// A halogen takes the place of a hydroxyl group.
+    /// A halogen replaces a hydroxyl group.
     Deoxyhalogenation { carbon: u32, oxygen: u32 },
     /// A ketone or aldehyde becomes an alcohol.
     CarbonylReduction { carbon: u32 },
@@ -63,41 +63,41 @@ pub enum Event {
     NitroReduction { nitrogen: u32 },
     /// An azide becomes an amine.
     AzideReduction { nitrogen: u32 },
-    /// C=C or C≡C takes up hydrogen.
+    /// Hydrogen adds to C=C or C≡C.
     Hydrogenation { carbon: u32, partner: u32 },
-    /// A halogen gives way to hydrogen.
+    /// Hydrogen replaces a halogen.
     Dehalogenation { carbon: u32, halogen: u32 },
     /// An alcohol becomes an aldehyde or ketone.
     AlcoholOxidation { carbon: u32 },
     /// An alcohol or aldehyde becomes an acid.
     AcidOxidation { carbon: u32 },
-    /// Sulfur takes up oxygen.
+    /// Sulfur is oxidised.
     SulfurOxidation { sulfur: u32 },
-    /// Nitrogen takes up oxygen.
+    /// Nitrogen is oxidised.
     NitrogenOxidation { nitrogen: u32 },
     /// C=C becomes an epoxide.
     Epoxidation { carbon: u32, partner: u32 },
-    /// A heteroatom is set free: the group that begins at `root` leaves `atom`, which gains hydrogen.
+    /// A heteroatom is released: the group that begins at `root` leaves `atom`, which gains hydrogen.
     Cleavage { atom: u32, root: u32 },
-    /// An acyl compound is hydrolysed: `leaving` leaves its carbonyl carbon to a hydroxyl group.
+    /// An acyl compound is hydrolysed: a hydroxyl group replaces `leaving` on its carbonyl carbon.
     Hydrolysis { carbon: u32, leaving: u32 },
     /// An acid becomes an acyl halide.
     AcidActivation { carbon: u32 },
     /// A lactam's carbonyl group in an aromatic ring becomes a halide.
     LactamHalogenation { carbon: u32 },
-    /// An alcohol or thiol takes the place of a carbonyl group's oxygen.
+    /// An alcohol or thiol replaces a carbonyl group's oxygen.
     Acetalisation { carbon: u32 },
     /// An aniline's nitrogen leaves as dinitrogen.
     Diazotisation { carbon: u32, nitrogen: u32 },
     /// An alcohol and a carbonyl group give an ether.
     ReductiveEtherification { oxygen: u32, carbon: u32 },
-    /// A carbon goes over to the nitrogen of the amide or acyl azide that it was on, whose carbonyl group leaves.
+    /// A carbon migrates to the nitrogen of its amide or acyl azide, whose carbonyl group leaves.
     Degradation { carbon: u32, nitrogen: u32 },
     /// Two alkenes exchange their ends.
     Metathesis { carbon: u32, partner: u32 },
 }
 
-/// What an atom that a bond is made to was before.
+/// State, before the step, of an atom that gets a new bond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     Metal,
@@ -111,7 +111,7 @@ enum End {
     Alkyl(u32),
     /// The carbonyl group loses its oxygen.
     CarbonylGone,
-    /// The carbonyl group, imine or nitrile takes up a bond.
+    /// The carbonyl group, imine or nitrile gains a bond.
     CarbonylAdd,
     AlkeneAdd(u32),
     ArylHydrogen,
@@ -123,7 +123,7 @@ enum End {
     Other,
 }
 
-/// The events of a step.
+/// Returns the events of a step.
 pub fn events(step: &Step<'_>) -> Vec<Event> {
     let mut events = Vec::new();
     for &(a, b, order) in &step.change.made {
@@ -146,7 +146,7 @@ pub fn events(step: &Step<'_>) -> Vec<Event> {
     events
 }
 
-/// An epoxide whose oxygen is this atom, at this carbon.
+/// Opening of an epoxide whose oxygen is this atom, at this carbon.
 fn epoxide(step: &Step<'_>, oxygen: u32, carbon: u32) -> Option<Event> {
     let double =
         |at: u32| step.reordered(at).find(|&(_, was, _)| was == Order::Double).map(|(other, _, _)| other);
@@ -221,7 +221,7 @@ fn carbon_end(step: &Step<'_>, atom: u32, other: u32) -> End {
     End::Other
 }
 
-/// The event of a bond that is made, if its atoms come in this order.
+/// Event of a new bond, if its atoms come in this order.
 fn made(step: &Step<'_>, ends: [End; 2], a: u32, b: u32, order: Order) -> Option<Event> {
     let is_carbon = step.before.element(a) == C;
     Some(match ends {
@@ -317,7 +317,7 @@ fn made(step: &Step<'_>, ends: [End; 2], a: u32, b: u32, order: Order) -> Option
     })
 }
 
-/// Whether an aniline's nitrogen leaves for something that a diazonium salt takes.
+/// Returns true if an aniline's nitrogen is replaced by something that a diazonium salt accepts.
 fn is_diazotised(step: &Step<'_>, carbon: u32, nitrogen: u32, entering: u32) -> bool {
     let before = &step.before;
     before.element(nitrogen) == N
@@ -328,7 +328,7 @@ fn is_diazotised(step: &Step<'_>, carbon: u32, nitrogen: u32, entering: u32) -> 
         && !matches!(before.group(entering), Group::PrimaryAlcohol | Group::SecondaryAlcohol | Group::Phenol)
 }
 
-/// The event of a bond to an atom that no precursor brings.
+/// Event of a bond to an atom that no precursor provides.
 fn added(step: &Step<'_>, atom: u32, new: u32, order: Order) -> Option<Event> {
     let (before, element) = (&step.before, step.after.element(new));
     let left = step.lost(atom).find(|&(_, order)| order == Order::Single).map(|(gone, _)| gone);
@@ -398,7 +398,7 @@ fn is_alcohol_carbon(step: &Step<'_>, atom: u32) -> bool {
     })
 }
 
-/// Events of one atom that takes part in no new bond.
+/// Adds the events of one atom that takes part in no new bond.
 fn changed(step: &Step<'_>, atom: u32, events: &mut Vec<Event>) {
     let is_new = step.takes_up(atom);
     let gained = step.hydrogens_gained(atom);

@@ -1,4 +1,4 @@
-//! What cannot be in one flask, and what cannot be kept at all.
+//! Reaction mixtures with incompatible components, and molecules that cannot be kept.
 
 use chem::{Order, is_odd};
 
@@ -11,7 +11,7 @@ use crate::refusal::Refusal;
 
 type Verdict = Result<(), Refusal>;
 
-/// Checks the molecules of the flask, by themselves and together.
+/// Checks the molecules of the reaction mixture, individually and together.
 pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
     for atom in step.atoms() {
         if is_unstable(&step.before, atom) || is_lone_ion(step, atom) {
@@ -28,23 +28,23 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
     small_rings(step)
 }
 
-/// An atom whose charge a proton would take away, in a molecule of more than three atoms (an ammonium ion of more than
-/// one). Templates that write acids and amines as ions would let them pass what is asked of acids and amines; cyanide, nitrite and
-/// their like are small.
+/// Returns true for an atom whose charge a proton would remove, in a molecule of more than three atoms (for an
+/// ammonium ion, more than one). Otherwise templates that write acids and amines as ions could evade the checks for
+/// acids and amines. Cyanide, nitrite and the like are small.
 fn is_lone_ion(step: &Step<'_>, atom: u32) -> bool {
     let it = &step.before;
     let charge = it.at(atom).charge;
     let size = || step.atoms().filter(|&other| step.are_together(atom, other)).take(4).count();
     match it.element(atom) {
         N if charge == 1 => it.hydrogens(atom) > 0 && size() > 1,
-        // Hydroxide is water that a base has been at.
+        // Hydroxide is water that a base has deprotonated.
         O if charge == -1 && it.degree(atom) == 0 => true,
         C | N | O | S => charge == -1 && it.next_to(atom).all(|next| it.at(next).charge <= 0) && size() > 3,
         _ => false,
     }
 }
 
-/// Fluoride takes the place of what leaves an arene only where the ring is activated.
+/// Refuses fluoride as a nucleophile on an arene unless the ring is activated.
 fn fluoride(step: &Step<'_>) -> Verdict {
     let it = &step.before;
     let unactivated = step.change.made.iter().any(|&(a, b, _)| {
@@ -58,7 +58,7 @@ fn fluoride(step: &Step<'_>) -> Verdict {
     if unactivated { Err(Refusal::NotActivated) } else { Ok(()) }
 }
 
-/// An atom that makes its molecule one that nobody can keep in a bottle.
+/// Returns true for an atom that makes its molecule too unstable to store.
 fn is_unstable(it: &Facts, atom: u32) -> bool {
     let about = it.at(atom);
     match it.element(atom) {
@@ -105,7 +105,7 @@ fn unstable_carbon(it: &Facts, atom: u32) -> bool {
             it.next_to(atom).any(|next| it.element(next) == O && it.hydrogens(next) > 0)
         }
         Group::AcylHalide => it.hydrogens(atom) > 0 && on(F) == 0,
-        // Tertiary ones lose carbon dioxide and an alkene.
+        // Tertiary chloroformates lose carbon dioxide and an alkene.
         Group::Chloroformate => {
             let is_tertiary =
                 |oxygen| it.next_to(oxygen).any(|next| it.is_sp3(next) && it.carbons(next) == 3);
@@ -119,7 +119,7 @@ fn unstable_carbon(it: &Facts, atom: u32) -> bool {
     }
 }
 
-/// A free enol, or enamine with two hydrogens, that nothing but tautomerism would keep.
+/// Returns true for a free enol, or an enamine with two hydrogens, that nothing keeps from tautomerising.
 fn is_unstable_enol(it: &Facts, atom: u32) -> bool {
     let free = it.next_to(atom).any(|next| {
         matches!(it.group(next), Group::Enol) || (it.group(next) == Group::Enamine && it.hydrogens(next) == 2)
@@ -127,7 +127,7 @@ fn is_unstable_enol(it: &Facts, atom: u32) -> bool {
     if !free {
         return false;
     }
-    // A carbonyl or cyano group across the double bond, or on the carbon itself, keeps it.
+    // A carbonyl or cyano group across the double bond, or on the carbon itself, stabilises it.
     let partner = it.doubly(atom, |next| it.element(next) == C);
     let kept = partner.is_some_and(|partner| {
         it.is_alpha(partner)
@@ -143,7 +143,7 @@ fn is_small_ring_cumulene(it: &Facts, atom: u32) -> bool {
     doubles.len() == 2 && doubles.iter().all(|bond| (1..=8).contains(&bond.ring))
 }
 
-/// Whether a double bond begins at the bridgehead of a small bicycle (Bredt's rule).
+/// Returns true if a double bond begins at the bridgehead of a small bicycle (Bredt's rule).
 fn is_anti_bredt(it: &Facts) -> bool {
     (0..it.structure.len() as u32).any(|atom| {
         let ring_bonds: Vec<_> = it.around(atom).iter().filter(|bond| bond.ring > 0).collect();
@@ -154,7 +154,7 @@ fn is_anti_bredt(it: &Facts) -> bool {
     })
 }
 
-/// Whether three bridges of one to three atoms lead from the atom to one other, none of them without atoms.
+/// Returns true if three bridges of one to three atoms each lead from the atom to the same other atom.
 fn is_bridgehead(it: &Facts, atom: u32) -> bool {
     let arms: Vec<u32> = it.around(atom).iter().filter(|bond| bond.ring > 0).map(|bond| bond.to).collect();
     let reach = |start: u32| -> Vec<(u32, u32)> {
@@ -189,14 +189,15 @@ fn is_bridgehead(it: &Facts, atom: u32) -> bool {
     })
 }
 
-/// Whether the shortest ways to `far` by the three arms share no atom, roughly: no arm is next to another.
+/// Returns true if the shortest paths to `far` by the three arms share no atom. Approximate: it checks that no arm is
+/// next to another.
 fn distinct(it: &Facts, atom: u32, far: u32, arms: &[u32]) -> bool {
     arms.iter()
         .all(|&arm| arm != far && !arms.iter().any(|&other| other != arm && it.bond(arm, other).is_some()))
         && it.bond(atom, far).is_none()
 }
 
-/// Pairs of groups of one molecule that meet before anybody can use it.
+/// Refuses pairs of groups within one molecule that react before the molecule can be used.
 fn self_reacting(step: &Step<'_>) -> Verdict {
     let it = &step.before;
     let strong_amine = |group| {
@@ -220,7 +221,7 @@ fn self_reacting(step: &Step<'_>) -> Verdict {
                         || (own == Group::SecondaryAmine && it.is_sp3(carbon_of(it, other)))
                 }
                 Group::Ketone => matches!(own, Group::Hydrazine) && it.hydrogens(nucleophile) == 2,
-                // Amines and thiols alone are quick enough.
+                // Only amines and thiols react fast enough.
                 Group::Alkyl if !strong_amine(own) && own != Group::Thiol => false,
                 Group::Alkyl => {
                     let epoxide = it.next_to(other).any(|next| it.element(next) == O && it.ring(next) == 3);
@@ -229,7 +230,7 @@ fn self_reacting(step: &Step<'_>) -> Verdict {
                     }
                     let rank = electrophile::alkyl(it, other);
                     let chloride = it.next_to(other).any(|next| it.element(next) == CL);
-                    // A path costs more than all else here.
+                    // Computing a path costs more than everything else here.
                     rank >= 45 && {
                         let reach = path(it, nucleophile, other);
                         let hot = rank >= 70 && !chloride || matches!(reach, 4 | 5);
@@ -248,7 +249,8 @@ fn self_reacting(step: &Step<'_>) -> Verdict {
     Ok(())
 }
 
-/// Thiols and open Michael acceptors: they add to each other with a trace of base, and amines are one.
+/// Refuses thiols beside unhindered Michael acceptors. They add to each other with a trace of base, and amines are
+/// bases.
 fn thiols(step: &Step<'_>) -> Verdict {
     let it = &step.before;
     let is_thiol =
@@ -266,7 +268,7 @@ fn thiols(step: &Step<'_>) -> Verdict {
     Ok(())
 }
 
-/// Whether a carbon is the far end of a double bond to an acceptor's neighbour, and nothing shields it.
+/// Returns true if a carbon is the unshielded far end of a double bond that is conjugated with an acceptor.
 fn is_open_acceptor(it: &Facts, atom: u32) -> bool {
     it.group(atom) == Group::Alkene
         && it.hydrogens(atom) > 0
@@ -274,17 +276,17 @@ fn is_open_acceptor(it: &Facts, atom: u32) -> bool {
         && it.doubly(atom, |next| it.element(next) == C && it.is_alpha(next)).is_some()
 }
 
-/// The carbon that a carbonyl carbon hangs on, or itself.
+/// Carbon next to a carbonyl carbon, or the carbonyl carbon itself.
 fn carbon_of(it: &Facts, carbonyl: u32) -> u32 {
     it.next_to(carbonyl).find(|&next| it.element(next) == C).unwrap_or(carbonyl)
 }
 
-/// The number of bonds between two atoms.
+/// Number of bonds between two atoms.
 fn path(it: &Facts, a: u32, b: u32) -> u32 {
     it.distances(a, 12).into_iter().find(|&(atom, _)| atom == b).map_or(u32::MAX, |(_, distance)| distance)
 }
 
-/// Grignard and lithium reagents: what they are themselves, and what is beside them.
+/// Checks Grignard and lithium reagents: their own stability, and the groups beside them.
 fn organometals(step: &Step<'_>, events: &[Event]) -> Verdict {
     let it = &step.before;
     let metals: Vec<u32> = step.atoms().filter(|&atom| it.group(atom) == Group::Organometal).collect();
@@ -319,7 +321,7 @@ fn organometals(step: &Step<'_>, events: &[Event]) -> Verdict {
         let acid_as_electrophile = it.group(atom) == Group::AcidOxygen
             && events.iter().any(|event| matches!(*event, Event::MetalAddition { carbon, .. } if it.bond(carbon, atom).is_some()),
             );
-        // Of methyl and ethyl reagents one takes the proton of an amide or its like first.
+        // One portion of a methyl or ethyl reagent takes the proton of an amide or similar group first.
         let second_portion = !own
             && metals
                 .iter()
@@ -346,7 +348,7 @@ fn organometals(step: &Step<'_>, events: &[Event]) -> Verdict {
     Ok(())
 }
 
-/// Rings that no ring closure gives: small cyclophanes, and amides at a bridgehead.
+/// Refuses rings that no ring closure gives: small cyclophanes, and amides at a bridgehead.
 fn small_rings(step: &Step<'_>) -> Verdict {
     let after = step.after;
     for &(a, b, order) in &step.change.made {
@@ -367,7 +369,8 @@ fn small_rings(step: &Step<'_>) -> Verdict {
     Ok(())
 }
 
-/// Whether the smallest ring through a bond holds a benzene ring by its meta or para positions, and is too small for it.
+/// Returns true if the smallest ring through a bond spans the meta or para positions of a benzene ring and is too
+/// small for that.
 fn is_cyclophane(it: &Facts, from: u32, to: u32) -> bool {
     let Some(ring) = smallest_cycle(it, from, to) else { return false };
     let size = ring.len();
@@ -377,7 +380,8 @@ fn is_cyclophane(it: &Facts, from: u32, to: u32) -> bool {
             let aromatic = part
                 .windows(2)
                 .all(|pair| it.bond(pair[0], pair[1]).is_some_and(|bond| bond.order == Order::Aromatic));
-            // The ring goes on outside, and the way back inside the benzene ring is the other part of six.
+            // The ring leaves the benzene ring here, and the return path inside it is the other part of its six
+            // atoms.
             let before = ring[(start + size - 1) % size];
             let after = ring[(start + span + 1) % size];
             let leaves = !it.is_aromatic(before) && !it.is_aromatic(after);
@@ -392,7 +396,7 @@ fn is_cyclophane(it: &Facts, from: u32, to: u32) -> bool {
     (size <= 9 && held(2)) || (size <= 11 && held(3))
 }
 
-/// Whether the ring of up to six atoms through a bond is joined in trans to one of three or four.
+/// Returns true if the ring of up to six atoms through a bond is trans-fused to one of three or four.
 fn is_trans_fused(it: &Facts, from: u32, to: u32) -> bool {
     let Some(ring) = smallest_cycle(it, from, to).filter(|ring| ring.len() <= 6) else { return false };
     (0..ring.len()).any(|place| {
@@ -411,7 +415,8 @@ fn is_trans_fused(it: &Facts, from: u32, to: u32) -> bool {
     })
 }
 
-/// Whether a stated centre's neighbours go clockwise if these come first and the remaining one last.
+/// Chirality of a specified stereocentre: true if its neighbours go clockwise with these first and the remaining one
+/// last.
 fn hand(it: &Facts, atom: u32, first: [u32; 3]) -> Option<bool> {
     let centre = it.at(atom).centre.as_ref()?;
     let rest = centre.order.iter().find(|next| !first.contains(next))?;
@@ -423,9 +428,9 @@ fn hand(it: &Facts, atom: u32, first: [u32; 3]) -> Option<bool> {
     Some(centre.clockwise ^ is_odd(&places))
 }
 
-/// Whether two aromatic atoms `span` bonds apart are of one six-membered ring.
+/// Returns true if two aromatic atoms `span` bonds apart belong to one six-membered ring.
 fn same_ring(it: &Facts, a: u32, b: u32, span: usize) -> bool {
-    // Another way round of six less span bonds.
+    // The path the other way round the ring has six less `span` bonds.
     let mut ways = vec![vec![a]];
     for _ in 0..6 - span {
         ways = ways
@@ -443,7 +448,7 @@ fn same_ring(it: &Facts, a: u32, b: u32, span: usize) -> bool {
     ways.iter().any(|way| way[way.len() - 1] == b)
 }
 
-/// The atoms of a smallest ring through a bond, in order.
+/// Atoms of a smallest ring through a bond, in order.
 pub fn smallest_cycle(it: &Facts, from: u32, to: u32) -> Option<Vec<u32>> {
     let mut ways: Vec<(u32, usize)> = vec![(from, usize::MAX)];
     let mut next = 0;

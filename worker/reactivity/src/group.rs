@@ -1,16 +1,16 @@
-//! Functional groups: what each atom is to a reagent.
+//! Functional groups: the role of each atom towards a reagent.
 //!
 //! Every atom has one [`Group`]. The names are those of textbooks (Clayden, Greeves and Warren, "Organic Chemistry";
-//! Smith, "March's Advanced Organic Chemistry"), and are as fine as relative reactivity asks for and no finer.
+//! Smith, "March's Advanced Organic Chemistry"). They are exactly as fine as relative reactivity requires.
 
 use chem::{Order, Structure};
 
 use crate::look::*;
 
-/// What an atom is.
+/// Functional group of an atom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Group {
-    // Nitrogen with nothing but carbon and hydrogen on it.
+    // Nitrogen with only carbon and hydrogen on it.
     Ammonia,
     PrimaryAmine,
     SecondaryAmine,
@@ -18,7 +18,7 @@ pub enum Group {
     Aniline,
     SecondaryAniline,
     TertiaryAniline,
-    /// An amino group on an azine, or para or ortho to a nitro group.
+    /// Amino group on an azine, or para or ortho to a nitro group.
     PoorAniline,
     Diarylamine,
     Enamine,
@@ -98,7 +98,7 @@ pub enum Group {
     ImineCarbon,
     CarbonDioxide,
     OtherCarbonyl,
-    // Carbon by its bond to a metal or metalloid.
+    // Carbon with a bond to a metal or metalloid.
     Organometal,
     Organozinc,
     Organoboron,
@@ -115,7 +115,7 @@ pub enum Group {
     Other,
 }
 
-/// The group of every atom.
+/// Returns the group of every atom.
 pub fn groups(structure: &Structure) -> Vec<Group> {
     (0..structure.len() as u32).map(|atom| of(structure, atom)).collect()
 }
@@ -187,7 +187,7 @@ fn aromatic_nitrogen(it: &Structure, atom: u32) -> Group {
     }
 }
 
-/// A nitrogen next to a group that takes its electrons.
+/// Group of a nitrogen next to an electron-withdrawing group.
 fn acylated_nitrogen(it: &Structure, atom: u32) -> Option<Group> {
     let mut acyls = 0;
     let mut best = None;
@@ -261,7 +261,7 @@ fn amine(it: &Structure, atom: u32) -> Group {
     }
 }
 
-/// Whether what hangs on this aromatic atom shares its electrons with a ring nitrogen or a nitro group.
+/// Returns true if a substituent of this aromatic atom shares its electrons with a ring nitrogen or a nitro group.
 fn is_poor_arene(it: &Structure, atom: u32) -> bool {
     aromatic_positions(it, atom).iter().any(|&(other, distance)| {
         if distance != 1 && distance != 3 {
@@ -272,8 +272,8 @@ fn is_poor_arene(it: &Structure, atom: u32) -> bool {
     })
 }
 
-/// The aromatic atoms near one, with the number of bonds to them: 1 ortho, 2 meta, 3 para. What is three bonds away is
-/// para only where two ways of three bonds lead there; an atom of a fused ring is not.
+/// Aromatic atoms near one, with the number of bonds to them: 1 ortho, 2 meta, 3 para. An atom three bonds away
+/// counts as para only if two paths of three bonds lead to it; an atom of a fused ring does not.
 pub fn aromatic_positions(it: &Structure, atom: u32) -> Vec<(u32, u32)> {
     let mut found: Vec<(u32, u32, u32)> = vec![(atom, 0, 1)];
     let mut next = 0;
@@ -480,14 +480,14 @@ fn nitrogen_carbonyl(it: &Structure, single: &[u32], oxygen: bool) -> Group {
     }
 }
 
-/// Whether another aromatic nitrogen is within two bonds.
+/// Returns true if another aromatic nitrogen is within two bonds.
 fn nearest_nitrogen(it: &Structure, atom: u32) -> bool {
     it.distances(atom, 2)
         .into_iter()
         .any(|(other, distance)| distance > 0 && it.element(other) == N && it.is_aromatic(other))
 }
 
-/// Whether the oxygen of an ester is part of a leaving group that makes the ester an acylating agent.
+/// Returns true if the oxygen of an ester is part of a leaving group that makes the ester an acylating agent.
 fn is_activating(it: &Structure, carbon: u32, oxygen: u32) -> bool {
     it.next_to(oxygen).filter(|&next| next != carbon).any(|next| {
         it.element(next) == N
@@ -506,7 +506,7 @@ fn is_activating(it: &Structure, carbon: u32, oxygen: u32) -> bool {
 mod tests {
     use super::*;
 
-    /// The groups of a molecule in the order of its canonical SMILES.
+    /// Groups of a molecule in the order of its canonical SMILES.
     fn named(smiles: &str) -> Vec<Group> {
         groups(&Structure::of(&smiles.parse().unwrap()))
     }

@@ -1,4 +1,4 @@
-//! Halogens in place of hydroxyl groups, and heteroatoms in place of hydrogen on sp3 carbon.
+//! Substitution of hydroxyl groups by halogens, and of hydrogen on sp3 carbon by heteroatoms.
 
 use crate::alkylation::is_acidic;
 use crate::change::Step;
@@ -35,7 +35,8 @@ pub fn deoxyhalogenation(step: &Step<'_>, oxygen: u32) -> Verdict {
     if spared { Err(Refusal::Spared) } else { Ok(()) }
 }
 
-/// Phosphorus oxychloride takes the hydroxyl groups of alcohols and dehydrates primary amides as well.
+/// Refuses lactam halogenations beside alcohols, amines and primary amides: phosphorus oxychloride also replaces
+/// hydroxyl groups and dehydrates the amides.
 pub fn lactam_halogenation(step: &Step<'_>, carbon: u32) -> Verdict {
     let before = &step.before;
     let spared = step.atoms().any(|atom| {
@@ -73,8 +74,8 @@ pub fn acid_activation(step: &Step<'_>, carbon: u32) -> Verdict {
     if spared { Err(Refusal::Spared) } else { Ok(()) }
 }
 
-/// A heteroatom in place of hydrogen on an sp3 carbon: halogen next to an acceptor, an arene or a double bond, and little
-/// else.
+/// Checks the replacement of hydrogen on an sp3 carbon by a heteroatom. It allows halogen next to an acceptor, an
+/// arene or a double bond, and little else.
 pub fn functionalisation(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
     let before = &step.before;
     let free = is_acidic(before, carbon) || before.is_benzylic_or_allylic(carbon);
@@ -92,8 +93,8 @@ pub fn functionalisation(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
         redox::oxidant(step, carbon)?;
     }
     if is_heavy_halogen(element) {
-        // Bromine and its kin go to amines, thiols, double bonds and rings that are rich in electrons first. Radicals, which take
-        // hydrogen from beside an arene, leave alone what alkoxy groups feed, but not phenols and anilines.
+        // Bromine and the like react first with amines, thiols, double bonds and electron-rich rings. Radicals, which
+        // take hydrogen from beside an arene, leave alkoxy-activated rings unreacted, but not phenols and anilines.
         let radical = before.is_benzylic_or_allylic(carbon) && !is_acidic(before, carbon);
         let rich = if radical { 45 } else { 30 };
         let spared = step.atoms().any(|atom| {

@@ -1,23 +1,23 @@
-//! The verdict on a step.
+//! Checks a step against all selectivity rules.
 
 use crate::change::Step;
 use crate::event::{Event, events};
 use crate::refusal::Refusal;
 use crate::{arene, cleavage, flask, origin, polar, redox, stereo};
 
-/// How much of a step the rules know.
+/// Certainty of the rules about a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Certainty {
-    /// What would react first has been asked, site against site.
+    /// The rules have compared the sites and know which reacts first.
     Decided,
-    /// Nothing speaks against the step, but which site reacts is not known.
+    /// The rules find no fault, but do not know which site reacts.
     Open,
 }
 
-/// The first thing that is wrong with the step, if there is one: tens of microseconds.
+/// Checks a step and returns the first fault, if there is one. Takes tens of microseconds.
 ///
 /// # Errors
-/// Says why a chemist would not sign the step.
+/// Returns the reason why a chemist would reject the step.
 pub fn judge(step: &Step<'_>) -> Result<Certainty, Refusal> {
     let events = events(step);
     flask::check(step, &events)?;
@@ -33,7 +33,7 @@ pub fn judge(step: &Step<'_>) -> Result<Certainty, Refusal> {
     Ok(if decided { Certainty::Decided } else { Certainty::Open })
 }
 
-/// Whether the tables order the sites at which such an event may happen.
+/// Returns true if the tables order the sites at which such an event may happen.
 fn is_decided(event: &Event) -> bool {
     !matches!(
         event,
@@ -48,7 +48,7 @@ fn is_decided(event: &Event) -> bool {
     )
 }
 
-/// What happens in the step, for people to read.
+/// Returns the events of the step as readable text.
 #[must_use]
 pub fn describe(step: &Step<'_>) -> String {
     let names: Vec<String> = events(step).iter().map(|event| format!("{event:?}")).collect();
@@ -75,7 +75,7 @@ mod tests {
     const SAPONIFICATION: &str = "([C:1](=[O:2])-[OH;D1;+0:3])>>([C:1](=[O:2])-[O;H0;D2;+0:3]-C-C)";
     const NITRATION: &str = "([O-]-[N+](=O)-[c;+0:1])>>[cH;+0:1]";
 
-    /// What is said of the step that a template makes of these precursors, written as they stand in the outcome.
+    /// Checks the step that a template makes of these precursors, written as they stand in the outcome.
     fn verdict(template: &str, product: &str, precursors: &str) -> Result<Certainty, Refusal> {
         let template = Template::parse(template).unwrap();
         let written: chem::Molecule = product.parse().unwrap();

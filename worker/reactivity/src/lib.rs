@@ -1,14 +1,15 @@
-//! What would happen in the flask: whether a step gives its product, or whether something else would react first.
+//! Selectivity rules: check that a reaction mixture gives the product of a step, and that nothing else would react
+//! first.
 //!
-//! A [`Step`] says what is in the flask, what is wanted and which atom becomes which. It is taken apart into events
-//! ("an amine is acylated by this acid chloride"), and each event is asked three things: does it happen at all (is there
-//! a leaving group, is the ring activated, is the proton acidic)? Would something else in the flask that the product
-//! still has react sooner? Does the stereo come out as drawn? Besides, the flask must hold nothing that cannot be kept or
-//! that destroys itself.
+//! A [`Step`] holds the reaction mixture, the wanted product and the atom map. It is split into events ("an amine is
+//! acylated by this acid chloride"). Each event is asked three questions. Does it happen at all (is there a leaving
+//! group, is the ring activated, is the proton acidic)? Would another group in the mixture, which the product still
+//! has, react sooner? Does the stereochemistry come out as drawn? Besides, the mixture must contain nothing that
+//! cannot be kept or that destroys itself.
 //!
 //! The decision that matters: this is a table of what chemists agree on, with its sources, not a fit. It refuses only
-//! what it has a reason for; a step that no event describes passes. Structures are those that templates make: atoms of
-//! reagents that a route does not list are not in the flask.
+//! with a reason; a step that no event describes passes. Structures are those that templates make: atoms of reagents
+//! that a route does not list are not in the mixture.
 
 mod acylation;
 mod alkylation;

@@ -1,4 +1,4 @@
-//! Questions about an atom and what is around it.
+//! Queries about an atom and its surroundings.
 
 use chem::{Atom, Bond, Order, Structure};
 
@@ -21,17 +21,17 @@ pub const CD: u8 = 48;
 pub const SN: u8 = 50;
 pub const I: u8 = 53;
 
-/// Whether an element is chlorine, bromine or iodine.
+/// Returns true if an element is chlorine, bromine or iodine.
 pub fn is_heavy_halogen(element: u8) -> bool {
     matches!(element, CL | BR | I)
 }
 
-/// Whether an element is a halogen.
+/// Returns true if an element is a halogen.
 pub fn is_halogen(element: u8) -> bool {
     element == F || is_heavy_halogen(element)
 }
 
-/// What can be asked of a structure.
+/// Queries about a structure.
 pub trait Look {
     /// The structure itself.
     fn structure(&self) -> &Structure;
@@ -60,7 +60,7 @@ pub trait Look {
         self.structure().bonds(atom)
     }
 
-    /// The atoms around this one.
+    /// Atoms bonded to this one.
     fn next_to(&self, atom: u32) -> impl Iterator<Item = u32> + '_ {
         self.around(atom).iter().map(|bond| bond.to)
     }
@@ -70,7 +70,7 @@ pub trait Look {
         self.around(a).iter().copied().find(|bond| bond.to == b)
     }
 
-    /// Number of atoms around this one that are not hydrogen.
+    /// Number of bonded atoms other than hydrogen.
     fn degree(&self, atom: u32) -> usize {
         self.around(atom).len()
     }
@@ -84,12 +84,12 @@ pub trait Look {
         self.around(atom).iter().any(|bond| bond.ring > 0)
     }
 
-    /// Size of the smallest ring that the atom is in; 0 for none.
+    /// Size of the smallest ring that contains the atom; 0 for none.
     fn ring(&self, atom: u32) -> u8 {
         self.around(atom).iter().map(|bond| bond.ring).filter(|&ring| ring > 0).min().unwrap_or(0)
     }
 
-    /// The atom that this one is doubly bonded to, of those that `wanted` takes.
+    /// Atom doubly bonded to this one that satisfies `wanted`.
     fn doubly(&self, atom: u32, wanted: impl Fn(u32) -> bool) -> Option<u32> {
         self.around(atom)
             .iter()
@@ -97,22 +97,22 @@ pub trait Look {
             .map(|bond| bond.to)
     }
 
-    /// The atom that this one is triply bonded to.
+    /// Atom triply bonded to this one.
     fn triply(&self, atom: u32) -> Option<u32> {
         self.around(atom).iter().find(|bond| bond.order == Order::Triple).map(|bond| bond.to)
     }
 
-    /// Whether all bonds of the atom are single.
+    /// Returns true if all bonds of the atom are single.
     fn is_saturated(&self, atom: u32) -> bool {
         self.around(atom).iter().all(|bond| bond.order == Order::Single)
     }
 
-    /// Whether it is a carbon with single bonds alone.
+    /// Returns true if the atom is a carbon with single bonds only.
     fn is_sp3(&self, atom: u32) -> bool {
         self.element(atom) == C && self.is_saturated(atom)
     }
 
-    /// The oxygen or sulfur of a carbonyl group, for its carbon.
+    /// Oxygen or sulfur of a carbonyl group, for its carbon.
     fn carbonyl(&self, carbon: u32) -> Option<u32> {
         (self.element(carbon) == C)
             .then(|| {
@@ -121,12 +121,12 @@ pub trait Look {
             .flatten()
     }
 
-    /// Whether the atom is the carbon of a carbonyl group, aromatic lactams' included.
+    /// Returns true if the atom is the carbon of a carbonyl group, including those of aromatic lactams.
     fn is_carbonyl(&self, atom: u32) -> bool {
         self.carbonyl(atom).is_some()
     }
 
-    /// Number of oxygens that are doubly bonded to it.
+    /// Number of oxygens doubly bonded to the atom.
     fn oxo(&self, atom: u32) -> usize {
         self.around(atom)
             .iter()
@@ -134,7 +134,7 @@ pub trait Look {
             .count()
     }
 
-    /// Whether it is the nitrogen of a nitro group.
+    /// Returns true if the atom is the nitrogen of a nitro group.
     fn is_nitro(&self, atom: u32) -> bool {
         self.element(atom) == N
             && self.at(atom).charge == 1
@@ -142,17 +142,17 @@ pub trait Look {
             && self.oxo(atom) == 1
     }
 
-    /// Whether it is the carbon of a nitrile or isocyanide.
+    /// Returns true if the atom is the carbon of a nitrile or isocyanide.
     fn is_cyano(&self, atom: u32) -> bool {
         self.element(atom) == C && self.triply(atom).is_some_and(|other| self.element(other) == N)
     }
 
-    /// Whether it is a carbon with three fluorines.
+    /// Returns true if the atom is a carbon with three fluorines.
     fn is_trifluoromethyl(&self, atom: u32) -> bool {
         self.element(atom) == C && self.count(atom, F) == 3
     }
 
-    /// Whether the atom draws electrons out of a double bond or ring next to it by resonance.
+    /// Returns true if the atom withdraws electrons from an adjacent double bond or ring by resonance.
     fn is_acceptor(&self, atom: u32) -> bool {
         self.is_carbonyl(atom)
             || self.is_cyano(atom)
@@ -165,7 +165,7 @@ pub trait Look {
             || (self.element(atom) == N && self.at(atom).charge == 1 && !self.is_saturated(atom))
     }
 
-    /// Whether a carbon is bonded to an aromatic ring, a double or a triple bond between carbons.
+    /// Returns true if a carbon is bonded to an aromatic ring, or to a double or triple bond between carbons.
     fn is_benzylic_or_allylic(&self, atom: u32) -> bool {
         self.next_to(atom).any(|next| {
             self.is_aromatic(next)
@@ -176,22 +176,22 @@ pub trait Look {
         })
     }
 
-    /// Whether a carbon is bonded to a carbonyl, cyano or like group.
+    /// Returns true if a carbon is bonded to a carbonyl, cyano or similar group.
     fn is_alpha(&self, atom: u32) -> bool {
         self.next_to(atom).any(|next| self.is_acceptor(next))
     }
 
-    /// Number of carbons (and silicons) around an atom.
+    /// Number of carbons (and silicons) bonded to an atom.
     fn carbons(&self, atom: u32) -> usize {
         self.next_to(atom).filter(|&next| matches!(self.element(next), C | SI)).count()
     }
 
-    /// Whether an sp3 carbon has a neighbour with no hydrogen that is wholly substituted by carbon.
+    /// Returns true if an sp3 carbon has a neighbour without hydrogen whose substituents are all carbon.
     fn is_neopentylic(&self, atom: u32) -> bool {
         self.next_to(atom).any(|next| self.is_sp3(next) && self.carbons(next) == 4)
     }
 
-    /// The atoms within `most` bonds and how many bonds away they are, the atom itself first.
+    /// Atoms within `most` bonds with their distances in bonds, the atom itself first.
     fn distances(&self, from: u32, most: u32) -> Vec<(u32, u32)> {
         let mut found = vec![(from, 0)];
         let mut next = 0;

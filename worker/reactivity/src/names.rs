@@ -1,6 +1,6 @@
-//! The names that reactions may have.
+//! The names of reaction classes.
 
-/// Every name that a [`ReactionClass`](crate::ReactionClass) may have, ascending.
+/// All names that a [`ReactionClass`](crate::ReactionClass) may have, ascending.
 pub const CLASS_NAMES: &[&str] = &[
     "Boc protection",
     "Boc removal",
@@ -151,7 +151,7 @@ mod tests {
 
     use super::*;
 
-    /// The texts of a source file between two of its lines.
+    /// String literals of a source file between two of its lines.
     fn texts<'a>(source: &'a str, from: &str, to: &str) -> impl Iterator<Item = &'a str> {
         let (_, rest) = source.split_once(from).unwrap();
         let part = rest.split_once(to).map_or(rest, |(part, _)| part);

@@ -1,18 +1,18 @@
-//! How readily nucleophiles react, reagent by reagent.
+//! Reactivity of nucleophiles, for each kind of reagent.
 //!
-//! Each column of the table is the order of one kind of reagent; a number says nothing beyond its column. Sources:
-//! Mayr's nucleophilicity scale (Mayr and Patz, Angew. Chem. Int. Ed. 1994) for the order of amines, sulfur and oxygen;
-//! acidities in DMSO (Bordwell, Acc. Chem. Res. 1988) for what a base sets free first; Clayden, Greeves and Warren for the
-//! rest. Steps of less than [`TIE`] are no selectivity.
+//! Each column of the table is the order for one kind of reagent. Numbers of different columns cannot be compared.
+//! Sources: Mayr's nucleophilicity scale (Mayr and Patz, Angew. Chem. Int. Ed. 1994) for the order of amines, sulfur
+//! and oxygen; acidities in DMSO (Bordwell, Acc. Chem. Res. 1988) for the order of deprotonation; Clayden, Greeves
+//! and Warren for the rest. Differences of less than [`TIE`] are no selectivity.
 
 use crate::change::{Facts, Step};
 use crate::group::Group;
 use crate::look::*;
 
-/// Sites whose ranks differ by less than this react alike.
+/// Rank difference below which sites react alike.
 pub const TIE: i32 = 5;
 
-/// What a nucleophile meets.
+/// Reagent that a nucleophile reacts with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reagent {
     /// Acyl chlorides, anhydrides, coupled acids, chloroformates, isocyanates.
@@ -21,7 +21,7 @@ pub enum Reagent {
     Sulfonyl,
     /// Alkyl halides, sulfonates and epoxides, with base.
     Alkyl,
-    /// Aryl halides that are activated.
+    /// Activated aryl halides.
     Aryl,
     /// Aryl halides with palladium or copper.
     Metal,
@@ -34,8 +34,8 @@ pub enum Reagent {
 }
 
 impl Reagent {
-    /// By how much the rank of what is left alone has to be lower. Alkylations and arylations of two sites alike are run for
-    /// the mixture that they give, so there only a site that is clearly better speaks against them.
+    /// Margin by which the rank of an unreacted site has to be lower. Alkylations and arylations of two similar sites
+    /// are run for the mixture that they give. For these, only a clearly better site speaks against the step.
     fn tie(self) -> i32 {
         match self {
             Self::Alkyl | Self::Aryl | Self::Metal => -TIE,
@@ -80,7 +80,7 @@ const fn ranks(group: Group) -> [i32; 8] {
     }
 }
 
-/// The rank of an atom, hindrance and electrons nearby included; 0 for one that does not react.
+/// Rank of an atom, with nearby steric hindrance and electronic effects; 0 for an atom that does not react.
 pub fn rank(facts: &Facts, atom: u32, reagent: Reagent) -> i32 {
     let group = facts.group(atom);
     let has_proton = facts.hydrogens(atom) > 0 || facts.at(atom).charge < 0;
@@ -88,7 +88,7 @@ pub fn rank(facts: &Facts, atom: u32, reagent: Reagent) -> i32 {
         return 0;
     }
     let base = ranks(group)[reagent as usize];
-    // The nitrogen of an acylated amidine is little more than an amide's.
+    // The nitrogen of an acylated amidine reacts little better than an amide's.
     let acylated =
         |atom: u32| facts.next_to(atom).any(|next| facts.is_carbonyl(next) && !facts.is_aromatic(next));
     if group == Group::Amidine && facts.next_to(atom).any(|carbon| facts.next_to(carbon).any(acylated)) {
@@ -97,7 +97,7 @@ pub fn rank(facts: &Facts, atom: u32, reagent: Reagent) -> i32 {
     if base == 0 { carbon_acid(facts, atom, reagent) } else { (base - hindrance(facts, atom, group)).max(1) }
 }
 
-/// The rank of a C–H that a base sets free.
+/// Rank of a C–H that a base deprotonates.
 fn carbon_acid(facts: &Facts, atom: u32, reagent: Reagent) -> i32 {
     if facts.group(atom) == Group::TerminalAlkyne && facts.hydrogens(atom) == 1 {
         return if reagent == Reagent::Alkyl { 20 } else { 0 };
@@ -112,7 +112,7 @@ fn carbon_acid(facts: &Facts, atom: u32, reagent: Reagent) -> i32 {
     }
 }
 
-/// What is subtracted for crowding around a nucleophile.
+/// Deduction for steric hindrance around a nucleophile.
 fn hindrance(facts: &Facts, atom: u32, group: Group) -> i32 {
     let branches = |next: u32| (facts.carbons(next) as i32 - 1).max(0);
     match group {
@@ -154,7 +154,7 @@ fn hindrance(facts: &Facts, atom: u32, group: Group) -> i32 {
                 });
             [0, 2, 6][ortho.min(2)] + if chelated { 9 } else { 0 }
         }
-        // The far nitrogen of an aryl hydrazine, or of a hydrazide, is the nucleophile.
+        // The nucleophile is the far nitrogen of an aryl hydrazine or of a hydrazide.
         Group::Hydrazine if facts.hydrogens(atom) < 2 => {
             if facts.next_to(atom).any(|next| facts.is_aromatic(next)) { 60 } else { 8 }
         }
@@ -162,11 +162,11 @@ fn hindrance(facts: &Facts, atom: u32, group: Group) -> i32 {
     }
 }
 
-/// A nucleophile that is left alone although it would react sooner than `own` of rank `rank_of_own`, or as soon where that matters to
-/// the reagent.
+/// Returns a nucleophile that is left unreacted although it would react sooner than `own` of rank `rank_of_own`, or
+/// as soon where that matters to the reagent.
 ///
-/// Amines react without a base, and then nothing does that needs one. The carboxylate of a halogenated acid waits while a
-/// stronger nucleophile takes the halide, and that of a dianion while its carbon reacts.
+/// Amines react without a base; groups that need a base do not react then. The carboxylate of a halogenated acid
+/// stays unreacted while a stronger nucleophile displaces the halide, and that of a dianion while its carbon reacts.
 pub fn spared(
     step: &Step<'_>,
     own: u32,
@@ -203,8 +203,8 @@ pub fn spared(
             | Group::TertiaryAmine
             | Group::Hydrazine
     );
-    // An acyl group on an azole moves on to an amine, and an azole beside its own amino group is the quicker of the two; of an amidine
-    // either nitrogen gives the same tautomer.
+    // An acyl group on an azole migrates to an amine, and an azole beside its own amino group reacts faster than it.
+    // Either nitrogen of an amidine gives the same tautomer.
     let settles = |atom: u32| {
         let (group, other) = (before.group(own), before.group(atom));
         let share = || before.next_to(own).any(|next| before.bond(next, atom).is_some());

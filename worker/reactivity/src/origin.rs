@@ -1,8 +1,8 @@
-//! Where the product's carbons come from, and what they were.
+//! Origin of the product's carbons, and their oxidation states.
 //!
-//! A template that was extracted from a badly mapped reaction takes a methyl group out of carbonate or acetic acid. Two
-//! things give it away: a carbon that goes through more oxidation states than its reaction can, and a carbon whose
-//! precursor has no way of giving it.
+//! A template extracted from a badly mapped reaction may take a methyl group from carbonate or acetic acid. Two signs
+//! reveal this: a carbon that changes by more oxidation states than its reaction can, and a carbon that its precursor
+//! cannot provide.
 
 use chem::Order;
 
@@ -11,10 +11,10 @@ use crate::group::Group;
 use crate::look::*;
 use crate::refusal::Refusal;
 
-/// Checks every carbon that is in flask and product.
+/// Checks every carbon that is in both reaction mixture and product.
 pub fn check(step: &Step<'_>) -> Result<(), Refusal> {
-    // An aromatic ring that comes apart while another one comes together is a template that took one for the other.
-    // Amines take the place of the oxygen of pyranones and benzoxazinones.
+    // A template in which one aromatic ring breaks while another forms has confused the two. Amines may replace the
+    // oxygen of pyranones and benzoxazinones.
     let by_amine = |atom: u32, gone: u32| {
         step.before.element(gone) == O && step.gained(atom).any(|(other, _)| step.before.element(other) == N)
     };
@@ -39,7 +39,7 @@ pub fn check(step: &Step<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The oxidation state of a carbon: bonds to what draws electrons less bonds to what gives them.
+/// Oxidation state of a carbon: bonds to more electronegative atoms less bonds to less electronegative ones.
 fn state(it: &Facts, carbon: u32) -> i32 {
     let bonds = it.around(carbon).iter().map(|bond| {
         let order = match bond.order {
@@ -61,7 +61,7 @@ fn oxidation(step: &Step<'_>, atom: u32, image: u32) -> Result<(), Refusal> {
     if before.is_aromatic(atom) != after.is_aromatic(image) {
         return Ok(());
     }
-    // Aluminium hydride makes N-methyl groups of carbamates.
+    // Aluminium hydride reduces carbamates to N-methyl groups.
     if before.group(atom) == Group::Carbamate && after.hydrogens(image) == 3 && after.count(image, N) == 1 {
         return Ok(());
     }
@@ -71,8 +71,8 @@ fn oxidation(step: &Step<'_>, atom: u32, image: u32) -> Result<(), Refusal> {
     let plain = was_saturated && before.next_to(atom).all(|next| before.element(next) == C);
     let allowed = match change {
         ..=-5 => false,
-        // Hydride takes acids, esters, amides and nitriles to the alcohol or amine, but a ketone to CH2 only beside an
-        // arene or by hydrazine, where no other carbonyl group is left.
+        // Hydride reduces acids, esters, amides and nitriles to the alcohol or amine. A ketone becomes CH2 only
+        // beside an arene, or by hydrazine, where no other carbonyl group is left.
         -4 => {
             let deoxygenated = matches!(before.group(atom), Group::Ketone | Group::Aldehyde)
                 && after.next_to(image).all(|next| after.element(next) == C);
@@ -92,7 +92,7 @@ fn oxidation(step: &Step<'_>, atom: u32, image: u32) -> Result<(), Refusal> {
     if allowed { Ok(()) } else { Err(Refusal::OxidationState) }
 }
 
-/// Refuses carbons that their precursor does not give in this form.
+/// Refuses carbons that their precursor cannot provide in this form.
 fn source(step: &Step<'_>, atom: u32, image: u32) -> Result<(), Refusal> {
     let (before, after) = (&step.before, &step.after);
     let saturated = after.is_saturated(image) && !after.is_aromatic(image);
@@ -100,7 +100,7 @@ fn source(step: &Step<'_>, atom: u32, image: u32) -> Result<(), Refusal> {
     let hydrogens = step.hydrogens_gained(atom);
     let is_carbon_on = |element: u8| before.count(atom, element) > 0;
     let refused = match before.group(atom) {
-        // A bond to an acyl carbon that becomes CH2 or CH3 at once.
+        // An acyl carbon that gains a bond and becomes CH2 or CH3 in one step.
         Group::Acid
         | Group::Ester
         | Group::Carbonate
@@ -115,7 +115,7 @@ fn source(step: &Step<'_>, atom: u32, image: u32) -> Result<(), Refusal> {
                 || (gains && is_carbon_on(B) && saturated)
         }
         Group::Organoboron => before.is_cyano(atom) && saturated,
-        // A methyl group that comes off something with no reason to let it go.
+        // A methyl group that leaves without a reason.
         _ => false,
     };
     if refused { Err(Refusal::CarbonSource) } else { Ok(()) }

@@ -1,4 +1,4 @@
-//! Substitutions and additions: whether they happen, and what would react instead.
+//! Substitutions and additions: feasibility and competing sites.
 
 use crate::acylation::acylation;
 use crate::alkylation::{alkylation, is_acidic, is_doubly_activated};

@@ -1,7 +1,7 @@
-//! Oxidations and reductions: what the reagent would take first.
+//! Oxidations and reductions: the groups that the reagent would attack first.
 //!
-//! Orders of reduction and of oxidation as in Clayden, Greeves and Warren (chapters 23 and 24) and Hudlicky, "Reductions
-//! in Organic Chemistry" and "Oxidations in Organic Chemistry".
+//! Orders of reduction and of oxidation as in Clayden, Greeves and Warren (chapters 23 and 24) and Hudlicky,
+//! "Reductions in Organic Chemistry" and "Oxidations in Organic Chemistry".
 
 use crate::change::Step;
 use crate::cleavage::{hydrogen_victim, is_shielded_alkene};
@@ -24,7 +24,7 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
             if step.spares_epoxide() {
                 return Err(Refusal::Spared);
             }
-            // Borane takes amides before esters.
+            // Borane reduces amides before esters.
             spare(step, carbon, |group| {
                 matches!(
                     group,
@@ -88,7 +88,7 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
     }
 }
 
-/// Refuses a step that leaves such a group alone.
+/// Refuses a step that leaves such a group unreacted.
 fn spare(step: &Step<'_>, own: u32, victim: impl Fn(Group) -> bool) -> Verdict {
     let spared = step.atoms().any(|atom| {
         atom != own
@@ -100,7 +100,7 @@ fn spare(step: &Step<'_>, own: u32, victim: impl Fn(Group) -> bool) -> Verdict {
     if spared { Err(Refusal::Spared) } else { Ok(()) }
 }
 
-/// Refuses a step that leaves another group of the kind alone.
+/// Refuses a step that leaves another group of the kind unreacted.
 fn spare_alike(step: &Step<'_>, own: u32, kind: Group) -> Verdict {
     let own_kind = step.before.group(own) == kind;
     if own_kind { spare(step, own, |group| group == kind) } else { Ok(()) }
@@ -114,7 +114,8 @@ fn carbonyl(step: &Step<'_>, carbon: u32) -> Verdict {
     }
 }
 
-/// An acid, ester or like compound reduced: what hydride takes sooner is not left alone.
+/// Checks the reduction of an acid, ester or similar compound: groups that hydride reduces sooner must not be left
+/// unreacted.
 fn acyl(step: &Step<'_>, carbon: u32) -> Verdict {
     let before = &step.before;
     let own = before.group(carbon);
@@ -133,7 +134,7 @@ fn acyl(step: &Step<'_>, carbon: u32) -> Verdict {
 fn hydrogenation(step: &Step<'_>, carbon: u32, partner: u32) -> Verdict {
     let before = &step.before;
     if before.is_aromatic(carbon) {
-        // Benzene rings ask for conditions that nothing else unsaturated survives.
+        // Hydrogenation of benzene rings needs conditions that no other unsaturated group survives.
         let benzene =
             aromatic_positions(&before.structure, carbon).iter().all(|&(atom, _)| before.element(atom) == C);
         let victim =
@@ -161,7 +162,7 @@ fn hydrogenation(step: &Step<'_>, carbon: u32, partner: u32) -> Verdict {
     if victim { Err(Refusal::Spared) } else { Ok(()) }
 }
 
-/// An oxygen that stays on its benzyl group.
+/// Returns true for an oxygen that keeps its benzyl group.
 fn is_benzyl_oxygen(step: &Step<'_>, atom: u32) -> bool {
     let before = &step.before;
     let is_benzyl = |next| before.is_sp3(next) && before.next_to(next).any(|far| before.is_aromatic(far));
@@ -193,7 +194,7 @@ fn dehalogenation(step: &Step<'_>, carbon: u32, halogen: u32) -> Verdict {
     if spared { Err(Refusal::Spared) } else { Ok(()) }
 }
 
-/// How readily an alcohol is oxidised, for its carbon; 0 for none.
+/// Rank of an alcohol's oxidation, for its carbon; 0 for none.
 fn oxidisable(step: &Step<'_>, carbon: u32) -> i32 {
     let before = &step.before;
     let alcohol = before
@@ -241,10 +242,10 @@ fn acid(step: &Step<'_>, carbon: u32) -> Verdict {
     })
 }
 
-/// Refuses a step by an oxidant that attacks C–H while something softer is left alone.
+/// Refuses a step by an oxidant that attacks C–H while a more easily oxidised group is left unreacted.
 pub fn oxidant(step: &Step<'_>, carbon: u32) -> Verdict {
     acid(step, carbon)?;
-    // What makes an acid of a methyl group cuts double and triple bonds.
+    // An oxidant that turns a methyl group into an acid also cleaves double and triple bonds.
     let is_acid = step.image(carbon).is_some_and(|image| step.after.group(image) == Group::Acid);
     spare(step, carbon, |group| match group {
         Group::SecondaryAlcohol | Group::Aniline | Group::Phenol => true,
@@ -253,7 +254,7 @@ pub fn oxidant(step: &Step<'_>, carbon: u32) -> Verdict {
     })
 }
 
-/// Another double bond that a peracid takes first.
+/// Refuses an epoxidation that leaves a double bond that a peracid would attack first.
 fn richer_alkene(step: &Step<'_>, carbon: u32, partner: u32) -> Verdict {
     let before = &step.before;
     let rank = |a: u32, b: u32| {

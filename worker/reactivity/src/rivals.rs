@@ -1,4 +1,4 @@
-//! What else in the flask a reagent might take, and rings, which close before anything else reacts.
+//! Competing sites of the reaction mixture, and ring closures, which happen before anything else reacts.
 
 use crate::change::Step;
 use crate::electrophile;
@@ -10,7 +10,7 @@ use crate::refusal::Refusal;
 
 type Verdict = Result<(), Refusal>;
 
-/// Refuses a step in which a better nucleophile than the one that reacts is left alone.
+/// Refuses a step in which a better nucleophile than the reacting one is left unreacted.
 pub fn nucleophiles(
     step: &Step<'_>,
     events: &[Event],
@@ -22,11 +22,11 @@ pub fn nucleophiles(
     if rank == 0 {
         rank = unranked(step, own, reagent);
     }
-    // Sulfonamides are acids: base sets them free for a coupled acid before an aniline gets to it.
+    // Sulfonamides are acids: base deprotonates them, so they attack a coupled acid before an aniline does.
     if reagent == Reagent::Acyl && step.before.group(own) == Group::SulfonamideNitrogen {
         rank += 50;
     }
-    // Copper takes amides before anilines.
+    // Copper couples amides before anilines.
     if reagent == Reagent::Metal && step.before.group(own) == Group::AmideNitrogen {
         rank += 27;
     }
@@ -46,7 +46,7 @@ pub fn nucleophiles(
     }
 }
 
-/// The rank of a nucleophile that the table does not know: carbon acids and what has no proton.
+/// Rank of a nucleophile that is not in the table: carbon acids and nucleophiles without a proton.
 fn unranked(step: &Step<'_>, own: u32, reagent: Reagent) -> i32 {
     let before = &step.before;
     match (reagent, before.element(own)) {
@@ -55,7 +55,7 @@ fn unranked(step: &Step<'_>, own: u32, reagent: Reagent) -> i32 {
     }
 }
 
-/// Whether the nucleophile takes part in several bonds: then it is a ring that forms, and no one rank says enough.
+/// Returns true if the nucleophile takes part in several bonds. A ring forms then, and a single rank does not decide.
 pub fn reacts_elsewhere(events: &[Event], own: u32) -> bool {
     let is_own = |event: &&Event| {
         matches!(**event,
@@ -70,29 +70,30 @@ pub fn reacts_elsewhere(events: &[Event], own: u32) -> bool {
     events.iter().filter(is_own).count() > 1
 }
 
-/// The size of the smallest ring of the product that the bond between two atoms of the flask is in.
+/// Size of the smallest ring of the product that contains the bond between two atoms of the reaction mixture.
 pub fn ring_after(step: &Step<'_>, a: u32, b: u32) -> Option<u8> {
     let (a, b) = (step.image(a)?, step.image(b)?);
     step.after.bond(a, b).map(|bond| bond.ring).filter(|&ring| ring > 0)
 }
 
-/// The size of the smallest ring that the new bond between two atoms is in, where they were of one molecule before.
+/// Size of the smallest ring that contains the new bond between two atoms, if they belonged to one molecule before.
 pub fn closes_ring(step: &Step<'_>, a: u32, b: u32) -> Option<u8> {
     ring_after(step, a, b).filter(|_| step.are_together(a, b))
 }
 
-/// Whether the new bond is one of several by which two molecules become a ring: what reacts first is then decided by
-/// which ring forms.
+/// Returns true if the new bond is one of several by which two molecules form a ring. The ring that forms then
+/// decides which site reacts first.
 pub fn builds_ring(step: &Step<'_>, a: u32, b: u32) -> bool {
     !step.are_together(a, b) && ring_after(step, a, b).is_some()
 }
 
-/// Whether a bond that the atom gets is in a ring.
+/// Returns true if a new bond of the atom is in a ring.
 pub fn is_new_ring(step: &Step<'_>, atom: u32) -> bool {
     step.gained(atom).any(|(other, _)| ring_after(step, atom, other).is_some())
 }
 
-/// Electrophiles that every free nucleophile attacks at once, left alone: acyl, sulfonyl halides, isocyanates.
+/// Refuses a step that leaves an electrophile that every free nucleophile attacks at once: acyl and sulfonyl halides,
+/// isocyanates.
 pub fn hot_electrophile_spared(step: &Step<'_>, own: u32, own_rank: i32) -> Verdict {
     let spared = electrophile::spared(step, own, own_rank.max(30), electrophile::acyl);
     if spared.is_some() { Err(Refusal::Spared) } else { Ok(()) }

@@ -1,8 +1,7 @@
-//! Whether stereocentres come out as they must.
+//! Stereochemistry checks of a step.
 //!
-//! A substitution by SN2 or Mitsunobu inverts its carbon; a centre that no bond is broken at stays as it is; and a single
-//! enantiomer comes from something chiral. Relative configuration that the reaction or a neighbouring centre decides is
-//! no enantiomer from nowhere.
+//! A substitution by SN2 or Mitsunobu inverts its carbon. A centre without a broken bond stays as it is. A single
+//! enantiomer needs a chiral source. Relative configuration set by the reaction or a neighbouring centre needs none.
 
 use chem::{Centre, is_odd};
 
@@ -13,7 +12,7 @@ use crate::refusal::Refusal;
 
 type Verdict = Result<(), Refusal>;
 
-/// Checks the stated centres of the product.
+/// Checks the specified stereocentres of the product.
 pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
     let (before, after) = (&step.before, &step.after);
     let mut created = false;
@@ -31,7 +30,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             _ => {}
         }
     }
-    // Nothing chiral decides it, and one enantiomer comes out; cis and trans have no mirror image.
+    // A single enantiomer is drawn, although nothing chiral controls it. Cis and trans isomers have no mirror image.
     if created && !chiral_nearby(step) && !after.is_achiral() {
         return Err(Refusal::StereoFromNowhere);
     }
@@ -44,7 +43,7 @@ enum Hand {
     Turned,
 }
 
-/// Whether the step inverts the carbon: `None` where it may do either.
+/// Returns true if the step inverts the carbon; `None` if it may invert or retain.
 fn inverts(step: &Step<'_>, events: &[Event], atom: u32) -> Option<bool> {
     if step.lost(atom).next().is_none() && !step.takes_up(atom) {
         return Some(false);
@@ -70,7 +69,7 @@ fn inverts(step: &Step<'_>, events: &[Event], atom: u32) -> Option<bool> {
     None
 }
 
-/// Compares a centre before and after; one new neighbour takes the place of one that left.
+/// Compares a stereocentre before and after the step. One new neighbour replaces one that left.
 fn comparison(step: &Step<'_>, atom: u32, was: &Centre, now: &Centre) -> Option<Hand> {
     let image = step.image(atom)?;
     let mut expected: Vec<u32> = Vec::with_capacity(4);
@@ -105,7 +104,7 @@ fn comparison(step: &Step<'_>, atom: u32, was: &Centre, now: &Centre) -> Option<
     Some(if (was.clockwise == now.clockwise) ^ odd { Hand::Kept } else { Hand::Turned })
 }
 
-/// Whether a centre that is created has one that was there within a few bonds, to be decided by it.
+/// Returns true if every new stereocentre has an existing one within a few bonds that can control it.
 fn chiral_nearby(step: &Step<'_>) -> bool {
     let (before, after) = (&step.before, &step.after);
     step.atoms().all(|atom| {

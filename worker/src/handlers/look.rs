@@ -1,4 +1,5 @@
-//! A look's job: tell of many molecules, or search the catalogue, on all cores, and write the answer down packed.
+//! Handler of bulk queries: computes on many molecules, or searches the catalogue, on all cores, and stores the
+//! compressed answer.
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -33,14 +34,13 @@ use crate::{
     terms,
 };
 
-/// Seconds of work from which on a look stands aside for searches that are waited for: what is shorter is over before they would
-/// notice.
+/// Seconds of work from which a bulk query yields to interactive searches; shorter ones end before they would matter.
 const LONG: f64 = 0.1;
 
-/// Tells of many molecules.
+/// Handler of bulk queries.
 #[derive(Debug, Clone)]
 pub struct Looks {
-    /// What all searches of the process share.
+    /// State shared by all searches of the process.
     pub search: Search,
 }
 
@@ -66,10 +66,10 @@ impl Handler<StoredLookJob> for Looks {
 }
 
 impl Looks {
-    /// What is told of the job's molecules.
+    /// Computes the answer of the job.
     ///
     /// # Errors
-    /// Fails when the vendors or the offers cannot be read or the look panics.
+    /// Fails when the vendors or the offers cannot be read or the query panics.
     pub async fn answer(&self, job: LookJob, allowance: Allowance) -> Result<LookOutcome, HandlerError> {
         let LookJob { account_id, smiles, deadline_seconds, look, .. } = job;
         let kind = look.kind();
@@ -123,7 +123,7 @@ impl Looks {
         Ok(outcome)
     }
 
-    /// What the catalogue has of what is `sought`, without offers, and how long that took.
+    /// Searches the catalogue for `sought`, without offers; returns the time taken too.
     async fn search(
         &self,
         sought: Sought,
@@ -158,7 +158,7 @@ impl Looks {
         Shelf::new(self.search.catalogue.now(), masks)
     }
 
-    /// What `tell` tells, on threads that compute.
+    /// Runs `tell` on compute threads.
     async fn tell<T: Send + 'static>(
         &self,
         what: &'static str,
@@ -170,13 +170,13 @@ impl Looks {
     }
 }
 
-/// What is sold at all to a region, at whatever price.
+/// Returns masks for all that is sold to a region, at any price.
 fn sold_to(ships_to: Option<Country>, terms: &VendorTerms) -> Masks {
     let request = TreeSearchRequest { ships_to, ..TreeSearchRequest::new("") };
     Masks { mw_gte: None, usd_gte: None, lead_gte: None, ..masks(&request, terms) }
 }
 
-/// What was told of many molecules, as it is stored.
+/// Wraps and compresses the answer on many molecules for storage.
 async fn looked<T: Serialize + Send + 'static>(
     Answer { items, worked }: Answer<T>,
     deadline_seconds: f64,
@@ -185,7 +185,7 @@ async fn looked<T: Serialize + Send + 'static>(
     packed(Looked { object: Default::default(), items, total_elapsed, deadline_seconds }, worked).await
 }
 
-/// A body as it is stored, which took so long.
+/// Compresses a body for storage, with the time that it took.
 async fn packed<T: Serialize + Send + 'static>(
     body: T,
     worked: Duration,

@@ -1,9 +1,10 @@
-//! An order's job: a sample that nobody waits for, made while no sample is made that somebody waits for.
+//! Handler of asynchronous samples, which run while no interactive sample does.
 //!
-//! It takes nothing that lies ready, which is kept for those who wait: all of its molecules are drawn. Drawing stops at once when somebody
-//! asks for a sample, and goes on where it was when nobody does: what has been drawn is kept. It is drawn in parts, half as large after each
-//! interruption, since fewer strings are sooner at their end: so something comes of every moment between two callers. A chunk of a
-//! batch claims its molecules in the transaction that stores it; for those that another chunk has, further ones are drawn.
+//! It takes nothing from the reservoir, which is kept for interactive samples: all of its molecules are drawn.
+//! Drawing stops immediately when an interactive sample arrives, and resumes later with all molecules drawn so far.
+//! Molecules are drawn in parts. The part size is halved after each interruption, since fewer strings finish sooner;
+//! so even short gaps between interactive samples are used. A chunk of a batch claims its molecules in the
+//! transaction that stores it, and draws further ones in place of those that another chunk has.
 
 use std::{
     sync::{
@@ -30,26 +31,26 @@ use crate::{
     samples::{self, Drawn},
 };
 
-/// How many more are drawn than are missing where some of what was drawn turned out not to be new.
+/// Extra molecules drawn beyond the missing number when some of the drawn ones were not new.
 const SPARE: usize = 50;
 
-/// Molecules of the largest part and of the least.
+/// Molecules of the largest and of the smallest part.
 const PARTS: (usize, usize) = (BLOCK, 8);
 
-/// How long callers who come one upon the other are waited for until none has come for a moment; then each moment without one is used.
+/// Longest wait for a gap in a burst of interactive samples; after it every gap is used.
 const COURTESY: Duration = Duration::from_millis(200);
 
-/// How often it is asked whether the order is still wanted.
+/// Interval of checking the cancellation flag.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Runs orders' jobs.
+/// Handler of asynchronous samples.
 #[derive(Debug, Clone)]
 pub struct Orders {
-    /// Connections whose commits wait for the disk: what is acknowledged is never lost.
+    /// Connections with synchronous commit: what is acknowledged is never lost.
     pub pool: PgPool,
-    /// The models of this process.
+    /// Models of this process.
     pub shelf: Arc<Shelf>,
-    /// What orders make way for.
+    /// Running interactive samples; asynchronous ones yield to them.
     pub activity: Activity,
 }
 
@@ -75,7 +76,7 @@ impl Handler<StoredOrderJob> for Orders {
     }
 }
 
-/// An order that is being made.
+/// Asynchronous sample in progress.
 struct Making<'a> {
     orders: &'a Orders,
     context: JobContext<StoredOrderJob>,
@@ -85,7 +86,7 @@ struct Making<'a> {
 }
 
 impl Making<'_> {
-    /// Draws until there are as many new molecules as are wanted, and stores them.
+    /// Draws until there are enough new molecules, and stores them.
     async fn make(&self) -> Result<Ended<()>, HandlerError> {
         let mut draft = Draft::new(self.size(), self.wanted.seed);
         let mut last = None;
@@ -97,7 +98,8 @@ impl Making<'_> {
             }
             match database::within(DATABASE, self.store(molecules)).await? {
                 Stored::Ended => return Ok(Ended::Done(())),
-                // Not at the first time: another chunk may have taken some at the same moment, and left others.
+                // Not on the first failure: another chunk may have claimed some at the same moment, and released
+                // others.
                 Stored::NotAll(new) if drawn.is_last && last == Some(new) => {
                     return Ok(Ended::Refused(self.unreachable(new)));
                 }
@@ -109,8 +111,8 @@ impl Making<'_> {
         }
     }
 
-    /// Draws all that `draft` lacks, or all that the model has, while nobody waits for a sample of this process; `None` where the order is
-    /// cancelled.
+    /// Draws all that `draft` lacks, or all that the model has, while the process runs no interactive sample; `None`
+    /// if cancelled.
     async fn draw(&self, mut draft: Draft) -> Result<Option<Drawing>, HandlerError> {
         let (largest, least) = PARTS;
         let (mut part, mut is_interrupted) = (largest, false);
@@ -135,17 +137,17 @@ impl Making<'_> {
         Ok(Some(Drawing { draft, is_last: false }))
     }
 
-    /// Resolves when nobody waits for a sample.
+    /// Resolves when no interactive sample runs.
     async fn turn(&self, is_interrupted: bool) {
         let activity = &self.orders.activity;
         if is_interrupted {
-            // Their answers are on their way, and take the same cores.
+            // Interactive answers are still being sent, and use the same cores.
             let _ = tokio::time::timeout(COURTESY, activity.quiet()).await;
         }
         activity.idle().await;
     }
 
-    /// Draws so many molecules more, unless somebody asks for a sample meanwhile.
+    /// Draws `part` more molecules, unless an interactive sample arrives.
     async fn draw_part(
         &self,
         mut draft: Draft,
@@ -174,8 +176,8 @@ impl Making<'_> {
         Ok(drawn?)
     }
 
-    /// Stores a sample of the first of `candidates`, of a batch those that no other chunk has, with its order's end and its job's, so that
-    /// none is ever without the others.
+    /// Stores a sample of the first of `candidates`; for a batch, of those that no other chunk has. The terminal
+    /// states of the asynchronous sample and of its job are stored in the same transaction.
     async fn store(&self, candidates: &[String]) -> Result<Stored, HandlerError> {
         let id = self.job.sample_id.to_string();
         let mut transaction = self.orders.pool.begin().await?;
@@ -207,7 +209,7 @@ impl Making<'_> {
         Ok(Stored::Ended)
     }
 
-    /// Claims that stay here go with their batch.
+    /// Claims that remain are deleted with their batch.
     async fn forget_claims(&self) {
         if let Some(batch) = self.wanted.batch
             && let Err(fault) = orders::forget_claims(&self.orders.pool, batch).await
@@ -216,7 +218,7 @@ impl Making<'_> {
         }
     }
 
-    /// The order as the job of a sample that somebody waits for.
+    /// Converts the asynchronous sample to the job of an interactive one.
     fn sample_job(&self) -> SampleJob {
         SampleJob {
             sample_id: self.job.sample_id,
@@ -228,7 +230,7 @@ impl Making<'_> {
         }
     }
 
-    /// Molecules wanted.
+    /// Number of molecules requested.
     fn size(&self) -> usize {
         usize::try_from(self.job.size).unwrap_or(usize::MAX)
     }
@@ -239,18 +241,18 @@ impl Making<'_> {
     }
 }
 
-/// What was drawn for an order.
+/// Molecules drawn so far.
 struct Drawing {
     draft: Draft,
-    /// Whether the model has no more.
+    /// Set when the model can give no more.
     is_last: bool,
 }
 
-/// What came of storing a sample.
+/// Outcome of storing a sample.
 enum Stored {
     /// The job is over.
     Ended,
-    /// Nothing is stored: only so many molecules, too few, are no other chunk's.
+    /// Nothing is stored: only this number of molecules, too few, is free of other chunks' claims.
     NotAll(usize),
 }
 

@@ -1,4 +1,4 @@
-//! A plan's job: a search that stands aside for those that somebody waits for, and whose answer is stored with its plan.
+//! Handler of plans: a search that yields to interactive ones, and whose answer is stored with its plan.
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -17,10 +17,10 @@ use crate::{
     telling::{Telling, Wanted},
 };
 
-/// Makes plans.
+/// Handler of plans.
 #[derive(Debug, Clone)]
 pub struct Plans {
-    /// What all searches of the process share.
+    /// State shared by all searches of the process.
     pub search: Search,
 }
 
@@ -65,7 +65,7 @@ impl Plans {
             told: Told::Events,
             deadline: chrono::Utc::now(),
         };
-        // Somebody may begin to watch at any time, and few plans are ever watched.
+        // A client may subscribe at any time, but few plans are ever watched.
         let wanted = Wanted::While(Arc::clone(&context.watched));
         let telling = Telling::begin(self.search.pool.clone(), context.teller(), wanted);
         let answer = self.search.answer_telling(&job, budget, started, Some(telling.listener())).await;
@@ -73,7 +73,7 @@ impl Plans {
         answer
     }
 
-    /// Stores the outcome with the job's end, so that neither is ever without the other.
+    /// Stores the outcome and the job's terminal state in one transaction.
     async fn store(
         &self,
         context: &JobContext<StoredPlanJob>,
@@ -96,9 +96,9 @@ impl Plans {
     }
 }
 
-/// An answer as it is stored.
+/// Answer as stored.
 struct Found {
-    /// JSON, gzipped.
+    /// Gzipped JSON.
     zipped: Vec<u8>,
     figures: PlanFigures,
 }

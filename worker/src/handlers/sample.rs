@@ -1,7 +1,7 @@
-//! A sample job: choose a model, take what is ready, draw what is missing, store it all at once.
+//! Handler of sample jobs: choose a model, take ready molecules, draw the missing ones, store all at once.
 //!
-//! Where everything lies ready, all of it is one short transaction. Otherwise the sample leases what there is, draws the
-//! rest without a connection, and stores in one short transaction again.
+//! If all molecules are ready, one short transaction does everything. Otherwise the sample leases the ready ones,
+//! draws the rest without a connection, and stores in one short transaction.
 
 use std::{
     collections::HashSet,
@@ -22,24 +22,24 @@ use crate::{
     samples::{self, Drawn},
 };
 
-/// How long past its deadline a sample is still finished. Its caller has been told that time is up, and
-/// finds the sample in the list.
+/// Time after its deadline for which a sample is still finished. Its client has received a timeout, and finds the
+/// sample in the list.
 const LATE: Duration = Duration::from_secs(30);
-/// How long after the last instant of drawing a sample is surely stored: what it leased is then free.
+/// Time after the end of drawing within which a sample is surely stored; then its lease ends.
 const STORED: Duration = Duration::from_secs(10);
-/// Rounds in which molecules are drawn that the sample does not have already.
+/// Maximum number of rounds that draw molecules new to the sample.
 const ROUNDS: u64 = 10;
 
-/// Runs sample jobs.
+/// Handler of sample jobs.
 #[derive(Debug, Clone)]
 pub struct Sampling {
-    /// Connections whose commits wait for the disk: what is acknowledged is never lost.
+    /// Connections with synchronous commit: what is acknowledged is never lost.
     pub pool: PgPool,
-    /// The models of this process.
+    /// Models of this process.
     pub shelf: Arc<Shelf>,
-    /// What the refilling of the reservoir makes way for.
+    /// Running samples, to which the refilling of the reservoir yields.
     pub activity: Activity,
-    /// What is told of the reservoir.
+    /// Counts of the reservoir's molecules.
     pub ready: Ready,
 }
 
@@ -63,7 +63,7 @@ impl Handler<StoredSampleJob> for Sampling {
             sample.drawn = Empty,
         );
         let making = Making { sampling: self, context, job, model, span };
-        // Whatever failed before, molecules that are made anew need nothing but the model.
+        // A retry draws all molecules again: whatever failed before, that needs only the model.
         let found = match making.context.attempt {
             1 => database::within(DATABASE, making.hand_out()).await?,
             _ => Found::Nothing,
@@ -81,7 +81,7 @@ impl Handler<StoredSampleJob> for Sampling {
             _ => Ok(Finished::Superseded),
         };
         if !matches!(stored, Ok(Finished::Stored)) {
-            // What it kept is others' at once.
+            // The leased molecules are free for others immediately.
             database::within(DATABASE, reservoir::give_back(&self.pool, &lease)).await?;
         }
         match ended? {
@@ -98,15 +98,15 @@ impl Handler<StoredSampleJob> for Sampling {
     }
 }
 
-/// What a sample found of what it wants.
+/// Molecules found in the reservoir.
 enum Found {
-    /// Everything; the job is over.
+    /// All of them; the job is over.
     All,
     Some,
     Nothing,
 }
 
-/// A sample that is being made.
+/// Sample in progress.
 struct Making<'a> {
     sampling: &'a Sampling,
     context: JobContext<StoredSampleJob>,
@@ -116,9 +116,9 @@ struct Making<'a> {
 }
 
 impl Making<'_> {
-    /// Stores the sample if all of it lies ready.
+    /// Stores the sample if all of it is ready.
     async fn hand_out(&self) -> Result<Found, HandlerError> {
-        // What is taken out of the reservoir comes back unless the sample is stored.
+        // A rollback returns the molecules to the reservoir.
         let mut transaction = self.sampling.pool.begin().await?;
         let smiles = reservoir::take(&mut transaction, &self.model, size(&self.job)).await?;
         if smiles.len() < size(&self.job) {
@@ -135,7 +135,7 @@ impl Making<'_> {
         Ok(Found::All)
     }
 
-    /// Keeps what lies ready until the rest is drawn.
+    /// Leases the ready molecules until the rest is drawn.
     async fn lease(&self) -> Result<(Vec<String>, Lease), HandlerError> {
         let last = self.context.deadline + LATE + STORED;
         let time = last.saturating_duration_since(Instant::now());
@@ -146,7 +146,7 @@ impl Making<'_> {
         Ok((ready, lease))
     }
 
-    /// Draws what is missing beside what is `ready`.
+    /// Draws the molecules that are missing beside those `ready`.
     async fn draw(&self, ready: Vec<String>) -> Result<Ended<Drawn>, HandlerError> {
         self.span.record("sample.ready", ready.len());
         let budget = Budget {
@@ -158,7 +158,7 @@ impl Making<'_> {
         Ok(compute(drawing).await??)
     }
 
-    /// Stores the sample, which has everything that `lease` kept for it.
+    /// Stores the sample, using all that `lease` reserved.
     async fn spend(&self, lease: &Lease, sample: &Drawn) -> Result<Finished, HandlerError> {
         let mut transaction = self.sampling.pool.begin().await?;
         if !reservoir::spend(&mut transaction, &self.model, lease).await? {
@@ -190,12 +190,12 @@ fn size(job: &SampleJob) -> usize {
     usize::try_from(job.size).unwrap_or(usize::MAX)
 }
 
-/// Completes the sample that `job` wants with molecules that are not among those `ready`.
+/// Completes the sample of `job` with molecules that are not among those `ready`.
 ///
-/// With nothing ready, the job's seed alone says which molecules it becomes.
+/// With nothing ready, the molecules depend only on the job's seed.
 ///
 /// # Errors
-/// Fails when the network cannot be evaluated, which another attempt may mend.
+/// Fails when the network cannot be evaluated; another attempt may succeed.
 pub fn draw(
     model: &Model,
     ready: Vec<String>,

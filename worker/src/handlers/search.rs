@@ -1,4 +1,4 @@
-//! A search job: parse the target, search, look up the offers, write the answer down.
+//! Handler of search jobs: parse the target, search, look up the offers, store the answer.
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -26,14 +26,14 @@ use crate::{
     terms,
 };
 
-/// Runs search jobs.
+/// Handler of search jobs.
 #[derive(Debug, Clone)]
 pub struct Search {
-    /// Where the offers are, and the outcomes go.
+    /// Connections for offers and outcomes.
     pub pool: PgPool,
-    /// Templates, the network that ranks them and what searches share.
+    /// Templates, the policy network that ranks them, and state shared by searches.
     pub planner: Arc<Planner>,
-    /// What can be bought.
+    /// Purchasable building blocks.
     pub catalogue: CatalogueView,
 }
 
@@ -44,7 +44,7 @@ impl Handler<StoredTreeSearchJob> for Search {
         StoredTreeSearchJob::V1(job): StoredTreeSearchJob,
     ) -> Result<(), HandlerError> {
         let started = Instant::now();
-        // It was begun while there was so much time before its deadline.
+        // The job was started early enough for this before its deadline.
         let end = started + seconds(job.request.max_seconds);
         let budget = Budget::until(end, Arc::clone(&context.cancelled));
         let outcome = match job.told {
@@ -65,7 +65,7 @@ impl Handler<StoredTreeSearchJob> for Search {
 }
 
 impl Search {
-    /// Searches and annotates; `started` is when the worker took the job.
+    /// Searches and adds the offers; `started` is when the worker took the job.
     ///
     /// # Errors
     /// Fails when the vendors or the offers cannot be read or the search panics.
@@ -78,7 +78,7 @@ impl Search {
         self.answer_telling(job, budget, started, None).await
     }
 
-    /// The same, telling `listener` what is found meanwhile.
+    /// Same as [`Self::answer`], and publishes progress events to `listener`.
     ///
     /// # Errors
     /// As [`Self::answer`].
@@ -127,10 +127,10 @@ impl Search {
     }
 }
 
-/// Searches for routes from what is on `shelf` to the request's target until `budget` is spent.
+/// Searches for routes from the stock `shelf` to the request's target until `budget` is spent.
 ///
 /// # Errors
-/// The problem is that the target is no molecule that can be searched; the API refuses the same ones.
+/// Returns a problem if the target is no molecule that can be searched; the API refuses the same ones.
 pub fn search(
     planner: &Planner,
     shelf: &Shelf,
@@ -177,7 +177,7 @@ fn task(request: &TreeSearchRequest) -> Result<Task, Problem> {
     })
 }
 
-/// What the request and the vendors' terms let a route buy.
+/// Returns the stock masks that the request and the vendors' terms imply.
 pub(super) fn masks(request: &TreeSearchRequest, terms: &VendorTerms) -> Masks {
     let vendors =
         VendorSet::default().and_private(terms.shown.iter().copied()).never(terms.never.iter().copied());

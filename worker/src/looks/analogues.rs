@@ -1,4 +1,4 @@
-//! What a route gives with other molecules in the place of one of its building blocks.
+//! Analogues of a route: the same steps with another building block.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,7 +14,7 @@ use crate::{
     rounding::rounded,
 };
 
-/// What `route` gives with each of the molecules in the place of the block that `replaced` spells.
+/// Runs `route` with each of the molecules in place of the block `replaced`.
 pub(crate) fn analogues(
     planner: &Planner,
     shelf: &Shelf,
@@ -37,17 +37,17 @@ impl Told for Analogue {
     }
 }
 
-/// What has to be done with a route when one of its blocks is another one.
+/// Steps to repeat when one block of a route is replaced.
 struct Rework<'a> {
     route: &'a RouteGraph,
-    /// Canonical SMILES of its molecules.
+    /// Canonical SMILES of the route's molecules.
     names: Vec<String>,
     block: usize,
-    /// The steps that the block goes into, each after those that make what it takes.
+    /// Steps that depend on the block, each after the steps that make its precursors.
     steps: Vec<Changed>,
 }
 
-/// A step that takes another molecule than it did.
+/// Step with a changed precursor.
 struct Changed {
     product: usize,
     precursors: Vec<usize>,
@@ -55,8 +55,10 @@ struct Changed {
 }
 
 impl<'a> Rework<'a> {
+    /// Finds the steps of `route` that depend on the block `replaced`.
+    ///
     /// # Errors
-    /// Says which step cannot be run.
+    /// Returns which step cannot be run.
     fn of(planner: &Planner, route: &'a RouteGraph, replaced: &str) -> Result<Self, String> {
         let molecules: Vec<Molecule> =
             route.nodes.iter().map(|node| molecule(&node.data.smiles)).collect::<Result<_, _>>()?;
@@ -83,7 +85,7 @@ impl<'a> Rework<'a> {
         Ok(Self { route, names, block, steps })
     }
 
-    /// The route with `other` in the place of the block; `None` where the budget is spent before it is known.
+    /// Runs the route with `other` in place of the block; `None` if the budget is spent first.
     fn with(&self, planner: &Planner, shelf: &Shelf, other: &Molecule, budget: &Budget) -> Option<Analogue> {
         let nothing = |why: String| Some(Analogue::nothing(other.canonical_smiles(), why));
         let mut names = self.names.clone();
@@ -165,13 +167,13 @@ impl<'a> Rework<'a> {
     }
 }
 
-/// The hash of the template by which the molecule of this node is made, as its edges say.
+/// Returns the hash of the template that makes the molecule of this node, as its edges state.
 fn template_of<'a>(route: &'a RouteGraph, product: &str) -> Option<&'a str> {
     let mut edges = route.edges.iter().filter(|edge| edge.source == product);
     edges.find_map(|edge| Some(edge.evidence.as_ref()?.template.as_str()))
 }
 
-/// Tells how like the nearest block the molecules are that are none, all in one pass.
+/// Adds the similarity to the nearest block to all molecules that are not blocks, in one pass.
 fn compare(items: &mut [Analogue], shelf: &Shelf, cores: usize) {
     let nodes = items.iter_mut().filter_map(|item| item.route.as_mut()).flat_map(|route| &mut route.nodes);
     let unknown = nodes

@@ -1,4 +1,4 @@
-//! Whether and where molecules are sold.
+//! Bulk query of building blocks: availability and vendors of molecules.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use synth::{Allowance, Planner};
 use super::{Answer, Told, tell};
 use crate::rounding::rounded;
 
-/// What is on `shelf` of each of the molecules, with its InChIKey where that is wanted, without its offers.
+/// Looks up each of the molecules in the stock `shelf`, with its InChIKey if requested, without its offers.
 pub(crate) fn building_blocks(
     planner: &Planner,
     shelf: &Shelf,
@@ -24,7 +24,7 @@ pub(crate) fn building_blocks(
     })
 }
 
-/// What is told of a molecule that is bought as `block`, or not at all, without its offers.
+/// Builds the item of a molecule that is sold as `block`, or not sold, without its offers.
 pub(super) fn sold(shelf: &Shelf, smiles: String, block: Option<Block>) -> SoldMolecule {
     let figure = |figure: Option<f32>| figure.map(|figure| rounded(f64::from(figure)));
     SoldMolecule {
@@ -40,13 +40,13 @@ pub(super) fn sold(shelf: &Shelf, smiles: String, block: Option<Block>) -> SoldM
     }
 }
 
-/// The blocks of these molecules, each once.
+/// Returns the blocks of these molecules, each once.
 pub(crate) fn blocks<'a>(sold: impl Iterator<Item = &'a SoldMolecule>) -> Vec<i32> {
     let found: BTreeSet<i32> = sold.filter_map(|item| item.building_block_idx).collect();
     found.into_iter().collect()
 }
 
-/// Tells of these offers, which are in order: who has each of the molecules, and its first `most`.
+/// Adds the sorted offers to the items: all vendors of each molecule, and its first `most` offers.
 pub(crate) fn add_offers<'a>(
     sold: impl Iterator<Item = &'a mut SoldMolecule>,
     offers: Vec<PricingAnnotation>,

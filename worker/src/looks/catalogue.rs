@@ -1,9 +1,9 @@
-//! Building blocks that are like something, of which the catalogue is searched.
+//! Catalogue search for building blocks: by structure, similarity, substructure or number.
 //!
-//! Blocks that are like a molecule are found by their fingerprints, all of them in some milliseconds. For a pattern molecules have to
-//! be read, which takes seconds for a million: they are read the lightest first, as they are answered, so that it ends when there are
-//! enough, and what is found until the time is over are the first of all; letters that the pattern needs and a block's string
-//! lacks save most of the reading.
+//! Similar blocks are found by fingerprints, all of them in some milliseconds. A substructure search must parse
+//! molecules, which takes seconds for a million. They are parsed in the order of the answer, lightest first. So the
+//! search can stop when there are enough, and after a timeout the blocks found are still the first ones. A text
+//! filter, on letters that the pattern needs and the block's string lacks, avoids most of the parsing.
 
 use std::time::{Duration, Instant};
 
@@ -15,44 +15,44 @@ use synth::{Allowance, Planner};
 use super::building_blocks::sold;
 use crate::rounding::rounded;
 
-/// The longest that a search takes, whatever was found until then.
+/// Timeout of a search; what was found until then is returned.
 pub(crate) const LONGEST: Duration = Duration::from_secs(5);
 
-/// Blocks that a thread looks at between two looks at which come next.
+/// Blocks that a thread takes at once.
 const PART: usize = 256;
 
-/// Blocks that are looked at before it is seen whether there are enough: at first so many, then twice as many each time.
+/// Blocks in the first round; the size doubles with each round. After each round the search ends if there are enough.
 const FIRST_ROUND: usize = 2_048;
 const LARGEST_ROUND: usize = 131_072;
 
-/// What blocks have to be like.
+/// Search mode with its query.
 #[derive(Debug)]
 pub(crate) enum Wanted {
-    /// What a molecule is bought as.
+    /// Block as which a molecule is sold.
     Structure(Molecule),
-    /// At least so similar to a molecule.
+    /// Blocks with at least this similarity to a molecule.
     Similar(Fingerprint, f64),
-    /// A pattern occurs in them.
+    /// Blocks that contain a pattern.
     Containing(Pattern),
-    /// Those of these canonical SMILES, in their order.
+    /// Blocks with these canonical SMILES, in their order.
     Entries(Vec<String>),
 }
 
-/// Blocks that were found.
+/// Blocks that a search found.
 #[derive(Debug)]
 pub(crate) struct Found {
-    /// In the order in which they are answered, with their similarity where that was asked for.
+    /// Blocks in the order of the answer, with their similarity if requested.
     pub(crate) blocks: Vec<(Block, Option<f32>)>,
-    /// Whether there are more, or may be.
+    /// Set when there are more, or may be.
     pub(crate) more: bool,
-    /// The part of the catalogue that was looked at.
+    /// Searched fraction of the catalogue.
     pub(crate) searched: f64,
-    /// How long it took, without the time for which it stood aside.
+    /// Working time, without the time spent yielding to other work.
     pub(crate) worked: Duration,
 }
 
 impl Found {
-    /// The first `limit` of these.
+    /// Keeps the first `limit` of these blocks.
     fn first(
         mut blocks: Vec<(Block, Option<f32>)>,
         limit: usize,
@@ -63,7 +63,7 @@ impl Found {
         Self { blocks, more, searched, worked }
     }
 
-    /// What is told of them, without their offers.
+    /// Converts the blocks to items of the answer, without their offers.
     pub(crate) fn told(&self, shelf: &Shelf) -> Vec<FoundBlock> {
         let told = |&(block, similarity): &(Block, Option<f32>)| FoundBlock {
             sold: sold(shelf, shelf.smiles(block), Some(block)),
@@ -74,7 +74,7 @@ impl Found {
     }
 }
 
-/// The first `limit` of the blocks on `shelf` that are `wanted`.
+/// Returns the first `limit` blocks of the stock `shelf` that match `wanted`.
 pub(crate) fn catalogue(
     planner: &Planner,
     shelf: &Shelf,
@@ -100,7 +100,7 @@ pub(crate) fn catalogue(
     Found::first(blocks, limit, (1.0, started.elapsed()))
 }
 
-/// The `limit` lightest blocks in which a pattern occurs.
+/// Returns the `limit` lightest blocks that contain a pattern.
 fn containing(
     planner: &Planner,
     shelf: &Shelf,
@@ -128,7 +128,7 @@ fn containing(
             Some(found)
         });
         worked += done.worked;
-        // Behind a part that was not done nothing counts: there may be lighter ones in it.
+        // Results after an unfinished part do not count: that part may hold lighter ones.
         for (part, found) in parts.iter().zip(done.each) {
             let Some(found) = found else {
                 is_time = false;

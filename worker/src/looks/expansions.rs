@@ -1,4 +1,4 @@
-//! What molecules may be made of in one step.
+//! Bulk query of expansions: precursors of molecules in one step.
 
 use catalogue::{Shelf, Stock};
 use chem::Molecule;
@@ -8,7 +8,7 @@ use synth::{Allowance, Check, Planner};
 use super::{Answer, Told, tell};
 use crate::rounding::rounded;
 
-/// The `most` probable sets of precursors of each of the molecules, and which of them are on `shelf`.
+/// Returns the `most` probable sets of precursors of each molecule, and which precursors are in the stock `shelf`.
 pub(crate) fn expansions(
     planner: &Planner,
     shelf: &Shelf,

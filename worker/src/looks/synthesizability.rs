@@ -1,4 +1,4 @@
-//! Whether a short search finds a way to make or buy molecules.
+//! Bulk query of synthesizability: a short search for a route to each molecule.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use synth::{Allowance, Constraints, GroupOrder, Plan, Planner, Stop, Task, Trivi
 use super::{Answer, Told, tell};
 use crate::rounding::{cents, rounded};
 
-/// Most reaction steps on any branch, as a tree search has by default.
+/// Most reaction steps on any branch, the default of a tree search.
 const MAX_DEPTH: u32 = 5;
 
 /// Searches for the first route to each of the molecules, for at most `time` each.
@@ -23,7 +23,7 @@ pub(crate) fn synthesizability(
 ) -> Answer<Synthesizability> {
     tell(planner, texts, allowance, |molecule, call| {
         let plan = planner.plan(&Unmeasured(shelf), &task(molecule), &call.within(time));
-        // One that the end of the call has cut short was not refused.
+        // A search that the end of the call cut short counts as not reached.
         (plan.solved() || !call.has_ended()).then(|| of(&plan))
     })
 }
@@ -70,7 +70,7 @@ fn of(plan: &Plan) -> Synthesizability {
     }
 }
 
-/// A shelf on which nobody looks for what is most like a molecule: that takes as long as such a search, and is not told.
+/// Stock without a similarity search, which takes as long as a whole search here and whose result is not reported.
 struct Unmeasured<'a>(&'a Shelf);
 
 impl Stock for Unmeasured<'_> {

@@ -1,9 +1,10 @@
-//! Measures many molecules at once: expansions, and small searches where there is a stock, for each second of one core.
+//! Measures the throughput of many molecules: expansions, and small searches if there is a stock, per second of one
+//! core.
 //!
 //! `expansions MODEL_DIR TARGETS.csv [STOCK.csv[.gz]] [--limit 50] [--seconds 0.05] [--count 1000] [--cores 1]`
 //!
-//! The targets' column `smiles` is read, as the stock's. Seconds are the process' processor time, so that what else the machine does
-//! does not count.
+//! The column `smiles` of the targets and of the stock is read. Seconds are the process' CPU time, so that other load
+//! on the machine does not count.
 
 #![allow(clippy::print_stdout, reason = "a program that reports")]
 
@@ -21,7 +22,7 @@ use synth::{
     Allowance, Check, Constraints, GroupOrder, Planner, RetroModel, Settings, Stop, Task, Trivial, Urgency,
 };
 
-/// As the worker has it.
+/// The same allocator as in the worker.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -103,21 +104,21 @@ fn allowance() -> Allowance {
     Allowance { urgency: Urgency::Many, latest, cancelled: Arc::default() }
 }
 
-/// What `work` gives, and the processor time that the process took for it.
+/// Returns the result of `work` and the CPU time that the process took for it.
 fn measured<T>(work: impl FnOnce() -> T) -> (f64, T) {
     let before = cpu_seconds();
     let done = work();
     (cpu_seconds() - before, done)
 }
 
-/// Seconds of processor time of the process, user and system, as Linux counts them: in hundredths.
+/// Returns the CPU seconds of the process, user and system, as Linux counts them: in hundredths.
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
     fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
-/// The molecules of a table's column `smiles`; what is none is passed over.
+/// Reads the molecules of a table's column `smiles`; invalid ones are skipped.
 fn read(path: &str) -> Result<Vec<Molecule>, Box<dyn Error>> {
     let file = File::open(path)?;
     let table: Box<dyn Read> =

@@ -1,6 +1,7 @@
-//! Says what the model thinks of single steps: which templates propose them, what happens, and what is wrong.
+//! Explains what the model computes for single steps: the templates that propose them, the results, and the faults.
 //!
-//! `explain MODEL_DIR < REACTIONS`, a reaction `precursor.precursor>>product` a line; a line's other columns are ignored.
+//! `explain MODEL_DIR < REACTIONS`, a reaction `precursor.precursor>>product` a line; a line's other columns are
+//! ignored.
 
 #![allow(clippy::print_stdout, reason = "a program that reports")]
 

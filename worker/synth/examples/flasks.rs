@@ -1,13 +1,15 @@
-//! Makes the examples that the forward judge learns from: what the library makes of recorded flasks.
+//! Makes the training examples of the plausibility model: the products that the library makes from recorded reaction
+//! mixtures.
 //!
-//! `flasks TEMPLATES.csv.gz OUT.safetensors [--rivals 48] [--part K/N] < REACTIONS`, a reaction
-//! `precursor.precursor>>product` a line and, behind a tab, the atom of the precursors that each atom of the product was, as
+//! `flasks TEMPLATES.csv.gz OUT.safetensors [--rivals 48] [--part K/N] < REACTIONS`. Each line is a reaction
+//! `precursor.precursor>>product` and, after a tab, the precursor atom of each product atom, as
 //! `worker/training/flask_reactions.py` writes them.
 //!
-//! The tensors: `flasks` u32 `[F + 1]`, where the changes of each flask start; the first of a flask is what was recorded, the
-//! others are rivals. `changes` u32 `[C + 1]`, where the features of each change start; `features` u16 `[N]`, the
-//! upper half of each; `classes` i64 `[C]`; `templates` u32 `[C]`, the template that makes the change; `rows` u32 `[F]`, the line of
-//! the reaction. What no template makes on the graph is told by the recorded map, its template [`UNMADE`].
+//! The tensors: `flasks` u32 `[F + 1]`, the start of each mixture's changes; the first change of a mixture is the
+//! recorded one, the others are rivals. `changes` u32 `[C + 1]`, the start of each change's features; `features` u16
+//! `[N]`, the upper half of each; `classes` i64 `[C]`; `templates` u32 `[C]`, the template that makes the change;
+//! `rows` u32 `[F]`, the line of the reaction. A change that no template makes on the graph is derived from the
+//! recorded map and has the template [`UNMADE`].
 
 #![allow(clippy::print_stdout, reason = "a program that reports")]
 
@@ -21,10 +23,10 @@ use chem::{Change, Flask, Molecule, OutcomeIndex, Template};
 use flate2::read::MultiGzDecoder;
 use safetensors::tensor::{Dtype, TensorView};
 
-/// Stands for a template where none makes what was recorded.
+/// Placeholder template for a recorded change that no template makes.
 const UNMADE: u32 = u32::MAX;
 
-/// As the worker has it.
+/// The same allocator as in the worker.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -93,7 +95,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     examples.write(Path::new(out))
 }
 
-/// The examples, flask after flask.
+/// The examples, one reaction mixture after the other.
 #[derive(Default)]
 struct Examples {
     flasks: Vec<u32>,
@@ -105,7 +107,7 @@ struct Examples {
 }
 
 impl Examples {
-    /// Adds a flask; the change at `recorded` is put first.
+    /// Adds a reaction mixture; the change at `recorded` comes first.
     fn add(&mut self, row: u32, mut made: Vec<(u32, Change)>, recorded: usize) {
         made.swap(0, recorded);
         self.rows.push(row);
@@ -142,7 +144,7 @@ impl Examples {
     }
 }
 
-/// The templates of a pack, `None` for one that cannot be read.
+/// Reads the templates of a pack; `None` for a template that cannot be parsed.
 fn read_templates(path: &Path) -> Result<Vec<Option<Template>>, Box<dyn Error>> {
     let file = MultiGzDecoder::new(File::open(path)?);
     let mut reader = csv::ReaderBuilder::new().delimiter(b'\t').from_reader(file);

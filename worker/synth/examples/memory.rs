@@ -1,10 +1,12 @@
-//! Plans routes to a list of targets, several at once, and reports what that takes of memory beside what may be taken.
+//! Plans routes to a list of targets, several at once, and reports the memory used against the allowed maximum.
 //!
-//! `memory MODEL_DIR STOCK.csv TARGETS.csv [--seconds 4] [--at-once 2] [--rounds 1] [--cache-mb 256] [--memory-mb 512]`
+//! `memory MODEL_DIR STOCK.csv TARGETS.csv [--seconds 4] [--at-once 2] [--rounds 1] [--cache-mb 256] [--memory-mb
+//! 512]`
 //!
-//! Each search runs on a thread of its own, as in a worker. A line a search: bytes in use, as the allocator counts them, the process'
-//! resident memory now and at most, and what the search and the cache counted. The last line holds both against the bound: what
-//! was there before the first search, the cache, and a search's memory for each at once.
+//! Each search runs on its own thread, as in a worker. Each search prints a line: bytes in use by the allocator's
+//! count, the process' current and maximum resident memory, and the bytes counted by the search and the cache. The
+//! last line compares both measurements with the bound: memory before the first search, plus the cache, plus one
+//! search's memory for each concurrent search.
 
 #![allow(clippy::print_stdout, reason = "a program that reports")]
 
@@ -78,7 +80,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Bytes that a search counted at most.
+/// Runs a search and returns the maximum of the bytes that it counted.
 fn search(planner: &Planner, catalogue: &Shelf, target: &Molecule, seconds: Duration) -> u64 {
     let task = Task {
         target: target.clone(),
@@ -115,7 +117,7 @@ fn row((molecule, id): (Molecule, i32)) -> (BlockRow, Vec<Offer>) {
     (BlockRow::of(id, &molecule), vec![Offer::of(1).at(1.0).within(5.0)])
 }
 
-/// A line of `/proc/self/status` in bytes; Linux only, else 0.
+/// Returns a line of `/proc/self/status` in bytes; Linux only, else 0.
 fn status(name: &str) -> usize {
     let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();

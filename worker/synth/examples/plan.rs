@@ -1,16 +1,17 @@
-//! Plans routes to a list of targets and reports how many were solved, how fast.
+//! Plans routes to a list of targets and reports the number solved and the time.
 //!
-//! `plan MODEL_DIR STOCK.csv[.gz] TARGETS.csv [--seconds 4] [--expansions N] [--all] [--routes]
-//! [--algorithm retro_star|breadth_first] [--cores 1] [--cache-mb 0] [--memory-mb 512] [--groups 5]
-//! [--group-size 10] [--depth 5] [--trees FILE] [--nearest]`
+//! `plan MODEL_DIR STOCK.csv[.gz] TARGETS.csv [--seconds 4] [--expansions N] [--all] [--routes] [--algorithm
+//! retro_star|breadth_first] [--cores 1] [--cache-mb 0] [--memory-mb 512] [--groups 5] [--group-size 10] [--depth 5]
+//! [--trees FILE] [--nearest]`
 //!
-//! The stock has columns `smiles` and, if prices are known, `usd_per_g`, the targets `smiles`, if they have names `id`, and
-//! if routes are to break or keep bonds, `bonds_to_break` and `bonds_to_keep`, as `1-2 5-6` by the map numbers of their atoms; lines
-//! that are not molecules are counted and skipped. Without `--cache-mb` every target is searched as if it were the first. `--all` uses the whole budget instead of stopping at the first route;
-//! `--nearest` times the search for the nearest building block of each target and nothing else.
-//! `--expansions N` ends each search by its number of expansions, which makes it reproducible. `--trees` writes a line
-//! of JSON a target: `{"id": …, "seconds": …, "routes": [TREE, …], "features": […]}`, best first, a TREE being
-//! `[smiles, [TREE, …]]`; the weights of the order were fitted to the features.
+//! The stock has the columns `smiles` and, if prices are known, `usd_per_g`. The targets have `smiles`, optionally
+//! `id`, and, if routes must break or keep bonds, `bonds_to_break` and `bonds_to_keep`, as `1-2 5-6` by the map
+//! numbers of their atoms. Lines that are not molecules are counted and skipped. Without `--cache-mb` every target is
+//! searched with an empty cache. `--all` uses the whole budget instead of stopping at the first route; `--nearest`
+//! only times the search for the nearest building block of each target. `--expansions N` ends each search by its
+//! number of expansions, which makes it reproducible. `--trees` writes a line of JSON for each target: `{"id": …,
+//! "seconds": …, "routes": [TREE, …], "features": […]}`, best first. A TREE is `[smiles, [TREE, …]]`. The weights of
+//! the route order were fitted to the features.
 
 #![allow(clippy::print_stdout, reason = "a program that reports")]
 
@@ -34,7 +35,7 @@ use synth::{
     TargetBond, Task, Trivial,
 };
 
-/// As the worker has it.
+/// The same allocator as in the worker.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -128,7 +129,7 @@ fn task(target: Molecule) -> Task {
     }
 }
 
-/// Bonds of the target, written as `1-2 5-6`.
+/// Parses bonds of the target, written as `1-2 5-6`.
 fn bonds(text: &str, target: &Mapped) -> Result<Vec<TargetBond>, Box<dyn Error>> {
     let bond = |pair: &str| {
         let (a, b) =
@@ -169,7 +170,7 @@ fn print_routes(plan: &Plan) {
     }
 }
 
-/// All routes of a plan as nested lists, best first.
+/// Formats all routes of a search result as nested lists, best first.
 fn trees_of(id: &str, plan: &Plan, total: Duration) -> Value {
     let mut routes: Vec<&Route> = plan.routes().collect();
     routes.sort_by(|a, b| a.total.total_cmp(&b.total));
@@ -178,8 +179,8 @@ fn trees_of(id: &str, plan: &Plan, total: Duration) -> Value {
     json!({ "id": id, "seconds": total.as_secs_f64(), "routes": trees, "features": features })
 }
 
-/// What may speak for and against a route: `[steps, Σ -ln probability, Σ -ln plausibility, least plausibility, Σ 1 - precedent,
-/// depth, blocks, USD per mole, total]`.
+/// Returns the features for ranking a route: `[steps, Σ -ln probability, Σ -ln plausibility, least plausibility, Σ 1
+/// - precedent, depth, blocks, USD per mole, total]`.
 fn features(route: &Route) -> Value {
     let sum = |of: fn(&Step) -> f64| route.steps().map(|(_, step)| of(step)).sum::<f64>();
     let depth = route.molecules().map(|node| node.depth).max();
@@ -197,7 +198,7 @@ fn features(route: &Route) -> Value {
     ])
 }
 
-/// What is needed twice is one molecule of the flask.
+/// Builds the tree of a node; repeated precursors appear once.
 fn tree(route: &Route, node: NodeIndex) -> Value {
     let below: Vec<Value> =
         route.graph.precursors(node).map(|(precursor, _)| tree(route, precursor)).collect();
@@ -269,7 +270,7 @@ fn summarise(plans: &[(Plan, Duration, f64)]) {
     );
 }
 
-/// Reports what finding the nearest building block takes.
+/// Reports the time to find the nearest building block.
 fn time_nearest(catalogue: &Shelf, targets: &Path) -> Result<(), Box<dyn Error>> {
     const ROUNDS: u32 = 20;
     let fingerprints: Vec<_> = read_columns(targets, &["smiles"], &[])?
@@ -288,7 +289,7 @@ fn time_nearest(catalogue: &Shelf, targets: &Path) -> Result<(), Box<dyn Error>>
     Ok(())
 }
 
-/// Seconds that this thread has computed, which a busy machine does not distort; Linux only, else 0.
+/// Returns the CPU seconds of this thread, which do not depend on the load of the machine; Linux only, else 0.
 fn cpu_seconds() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanoseconds: f64 = text.split(' ').next().and_then(|field| field.parse().ok()).unwrap_or(0.0);
@@ -317,7 +318,7 @@ fn read_stock(path: &Path) -> Result<Shelf, Box<dyn Error>> {
     Ok(catalogue)
 }
 
-/// The fields of every line in the columns that must be there, then in those that may be, empty where they are not.
+/// Reads the fields of every line: required columns first, then optional ones, empty if missing.
 fn read_columns(path: &Path, needed: &[&str], optional: &[&str]) -> Result<Vec<Vec<String>>, Box<dyn Error>> {
     let file = File::open(path)?;
     let plain: Box<dyn Read> = if path.extension().is_some_and(|end| end == "gz") {

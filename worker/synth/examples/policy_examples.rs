@@ -1,9 +1,10 @@
-//! Turns recorded reactions into what the policy network is trained on.
+//! Converts recorded reactions to training data of the policy network.
 //!
-//! `policy_examples TEMPLATES OUT < REACTIONS` reads `product TAB precursors` a line and writes safetensors: of every
-//! distinct product what the network sees of it (Morgan bits, the environments of its atoms, its bonds), the templates
-//! that match it and their sites; of every reaction the templates and sites that give its recorded precursors. Ragged
-//! arrays are flat, with a `…_starts` beside them. Lines that cannot be read are counted and left out.
+//! `policy_examples TEMPLATES OUT < REACTIONS` reads `product TAB precursors` a line and writes safetensors. For
+//! every distinct product: the network's inputs (Morgan bits, the environments of its atoms, its bonds), the
+//! templates that match it and their sites. For every reaction: the templates and sites that give its recorded
+//! precursors. Ragged arrays are flat, with a `…_starts` beside them. Lines that cannot be parsed are counted and
+//! left out.
 
 #![allow(clippy::print_stdout, reason = "a program that reports")]
 
@@ -18,16 +19,16 @@ use chem::{Key, Molecule, PreparedMolecule, Structure};
 use safetensors::tensor::{Dtype, TensorView, serialize_to_file};
 use synth::Library;
 
-/// A recorded reaction: the number of its product, its line, and its precursors' keys, ascending.
+/// A recorded reaction: the number of its product, its line, and the keys of its precursors, ascending.
 struct Reaction {
     product: usize,
     line: usize,
     precursors: Vec<Key>,
-    /// How many atoms of each element the precursors have.
+    /// Number of atoms of each element in the precursors.
     elements: Elements,
 }
 
-/// Atoms of a molecule, or of several, by atomic number.
+/// Counts of atoms by atomic number, for one or several molecules.
 type Elements = [i16; 128];
 
 /// Flat arrays of some products and of their reactions.
@@ -91,7 +92,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     write(&arrays, Path::new(&out))
 }
 
-/// What is read: distinct products, reactions, and how many lines are none.
+/// The parsed input: distinct products, reactions, and the number of invalid lines.
 #[derive(Default)]
 struct Recorded {
     products: Vec<String>,
@@ -205,12 +206,12 @@ fn counted(atoms: &[u8]) -> Elements {
     elements
 }
 
-/// The low half of a hash: what the network tells apart, at most.
+/// Returns the low half of a hash, which is the network's resolution.
 fn folded(hash: u32) -> u16 {
     (hash & 0xffff) as u16
 }
 
-/// The parts one behind the other, products numbered on.
+/// Writes the parts one after the other, with continuous product numbers.
 fn write(parts: &[Arrays], path: &Path) -> Result<(), Box<dyn Error>> {
     let mut bytes: Vec<(&str, Dtype, Vec<usize>, Vec<u8>)> = Vec::new();
     let mut starts = |name, counts: fn(&Arrays) -> &[u32]| {

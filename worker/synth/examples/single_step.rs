@@ -1,7 +1,7 @@
-//! Measures single steps: where the recorded precursors stand among those that the model proposes.
+//! Measures single steps: the rank of the recorded precursors among the model's proposals.
 //!
-//! `single_step MODEL_DIR [ROWS_OUT] < REACTIONS` reads `product TAB precursors` a line and prints the shares of all
-//! reactions whose precursors are among the first 1, 3, 5, 10, 20 and 50 sets that are proposed, by the sum of the
+//! `single_step MODEL_DIR [ROWS_OUT] < REACTIONS` reads `product TAB precursors` a line. It prints the shares of all
+//! reactions whose precursors are among the first 1, 3, 5, 10, 20 and 50 proposed sets, ordered by the sum of the
 //! probabilities of the templates and sites that propose them. `ROWS_OUT` gets the rank of each line, 0 for none.
 
 #![allow(clippy::print_stdout, reason = "a program that reports")]
@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Where a line's precursors stand, from 1; `None` where they are not proposed or the line cannot be read.
+/// Returns the rank of a line's precursors, from 1; `None` if they are not proposed or the line cannot be parsed.
 fn rank(model: &Arc<RetroModel>, line: &str) -> Option<usize> {
     let mut columns = line.split('\t');
     let product: Molecule = columns.next()?.parse().ok()?;

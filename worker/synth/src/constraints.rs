@@ -1,60 +1,61 @@
-//! What a search must, may and may not do beside reaching building blocks.
+//! Constraints of a search, beyond reaching building blocks.
 //!
-//! One struct of lists and bounds, empty where nothing is asked, so that a search without constraints takes one branch. What it
-//! holds cannot be wrong: bonds are bonds of the target, patterns are patterns, names are those that steps have.
+//! One struct of lists and bounds, empty if there are no constraints, so that a search without them takes one branch.
+//! Its contents are valid by construction: bonds are bonds of the target, patterns are patterns, names are names of
+//! step classes.
 //!
-//! Most constraints look at one step, or at one molecule, and those are refused before they enter the search graph
-//! (`graph/gate.rs`). What a whole route must have (building blocks, classes, a number of steps) bounds the search from what is
-//! known to lie below a molecule, and extraction does the rest.
+//! Most constraints concern one step or one molecule; violations are refused before they enter the search graph
+//! (`graph/gate.rs`). Requirements on a whole route (building blocks, classes, a number of steps) prune the search by
+//! what is known to be available below a molecule; extraction checks the rest.
 
 use std::fmt;
 use std::sync::Arc;
 
 use chem::{Molecule, Pattern};
 
-/// A bond of the target: its two atoms, by their places in the target's canonical SMILES, the lower one first.
+/// A bond of the target: its two atoms, by their positions in the target's canonical SMILES, the lower one first.
 pub type TargetBond = (u32, u32);
 
-/// What routes must, may and may not do; none by default.
+/// The constraints on routes; none by default.
 #[derive(Debug, Clone, Default)]
 pub struct Constraints {
-    /// Every route breaks each of these.
+    /// Bonds that every route breaks.
     pub bonds_to_break: Vec<TargetBond>,
-    /// No step breaks one of these.
+    /// Bonds that no step breaks.
     pub bonds_to_keep: Vec<TargetBond>,
-    /// No step breaks one of these; a list for each fragment that was asked for.
+    /// Bonds that no step breaks; one list for each requested fragment.
     pub fragments_to_keep: Vec<Vec<TargetBond>>,
-    /// In no route, tautomers and charged forms included; the target may be one.
+    /// Molecules excluded from all routes, including their tautomers and charged forms; the target may be one.
     pub molecules_never: Vec<Molecule>,
-    /// In no molecule of a route but the target.
+    /// Substructures excluded from all molecules of a route except the target.
     pub substructures_never: Vec<Arc<Pattern>>,
-    /// Bought by every route, at most [`Self::MOST_REQUIRED`].
+    /// Building blocks that every route buys, at most [`Self::MOST_REQUIRED`].
     pub building_blocks_required: Vec<Molecule>,
-    /// Names of classes. Unless there are none, every step has one of them.
+    /// Names of allowed classes. If the list is not empty, every step has one of them.
     pub reaction_classes_only: Vec<String>,
-    /// No step has one of them.
+    /// Names of classes that no step has.
     pub reaction_classes_never: Vec<String>,
-    /// Every route has a step of each of them, at most [`Self::MOST_REQUIRED`].
+    /// Names of classes of which every route has a step, at most [`Self::MOST_REQUIRED`].
     pub reaction_classes_required: Vec<String>,
-    /// Hashes of templates; no step rests on one of them.
+    /// Hashes of templates on which no step is based.
     pub templates_never: Vec<String>,
-    /// Most steps of a whole route, each molecule made once.
+    /// Maximum number of steps of a whole route; each molecule counts once.
     pub max_steps: Option<u32>,
-    /// Whether steps may put protecting groups on and take them off.
+    /// Permission for protection and deprotection steps.
     pub protecting_groups: ProtectingGroups,
 }
 
-/// Whether steps may put protecting groups on and take them off.
+/// Permission for steps that add and remove protecting groups.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ProtectingGroups {
-    /// They may.
+    /// Such steps are allowed.
     #[default]
     Allowed,
-    /// No step is a protection or a deprotection by its class.
+    /// No step has a class of protection or deprotection.
     Never,
 }
 
-/// Which constraint, named as a request names it.
+/// The kind of a constraint, named as in a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "each is the field of Constraints of its name")]
 pub enum Kind {
@@ -72,46 +73,46 @@ pub enum Kind {
     ProtectingGroups,
 }
 
-/// One constraint: an item of a list, or what is no list or counts as a whole.
+/// One constraint: an item of a list, or a constraint that is no list or counts as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rule {
-    /// Which of them.
+    /// Kind of the constraint.
     pub kind: Kind,
-    /// The item's place in its list.
+    /// Index of the item in its list.
     pub index: Option<usize>,
 }
 
-/// What a constraint came to in a search.
+/// The effect of a constraint on a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict {
-    /// Which constraint.
+    /// The constraint.
     pub rule: Rule,
-    /// Steps, or ways to put them together, that it refused.
+    /// Number of refused steps, or of refused combinations of steps.
     pub refused: u64,
-    /// Of a search that found no route: whether one was found without this constraint. `None` where that was not looked at.
+    /// Result without this constraint, for a search that found no route. `None` if that was not tested.
     pub alone: Option<Alone>,
 }
 
-/// Whether one constraint alone stands between a target and its routes.
+/// The result of a search without one constraint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Alone {
-    /// Without it there is a route.
+    /// A route exists without it.
     Forbids,
     /// No route was found without it either.
     Innocent,
 }
 
 impl Constraints {
-    /// Most building blocks, and most classes, that a route may be required to have.
+    /// Maximum number of required building blocks, and of required classes.
     pub const MOST_REQUIRED: usize = 16;
 
-    /// Whether nothing is asked.
+    /// Returns true if there are no constraints.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rules().is_empty()
     }
 
-    /// Every constraint, kind by kind.
+    /// Returns every constraint, kind by kind.
     #[must_use]
     pub fn rules(&self) -> Vec<Rule> {
         let lists = [
@@ -138,7 +139,7 @@ impl Constraints {
         rules
     }
 
-    /// The same constraints but for one.
+    /// Returns the constraints without one of them.
     #[must_use]
     pub fn without(&self, rule: Rule) -> Self {
         fn drop_item<T>(list: &mut Vec<T>, at: usize) {
@@ -164,7 +165,7 @@ impl Constraints {
         rest
     }
 
-    /// Whether a route that buys the target is what is asked for, as far as constraints go.
+    /// Returns true if the constraints allow a route that buys the target.
     pub(crate) fn allow_buying(&self, target: &Molecule) -> bool {
         let is_target = |block: &Molecule| block.tautomer_key() == target.tautomer_key();
         self.bonds_to_break.is_empty()
@@ -174,13 +175,13 @@ impl Constraints {
 }
 
 impl Rule {
-    /// Item number `at` of a list.
+    /// Identifies item number `at` of a list.
     #[must_use]
     pub fn item(kind: Kind, at: usize) -> Self {
         Self { kind, index: Some(at) }
     }
 
-    /// What is no list, or counts as a whole.
+    /// Identifies a constraint that is no list, or counts as a whole.
     #[must_use]
     pub fn whole(kind: Kind) -> Self {
         Self { kind, index: None }

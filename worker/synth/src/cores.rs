@@ -1,9 +1,9 @@
 //! The cores of the machine, shared by the searches of a process.
 //!
-//! Every search computes on its own thread. Where there are more cores than searches, the rest are helpers that
-//! warm up expansions for it. A search may have as many helpers at work as its fair share allows, asked anew
-//! before every job; a job takes about a millisecond, so a search that starts gets its share that soon. Those that stand aside for
-//! more urgent ones have no share.
+//! Every search computes on its own thread. If there are more cores than searches, the rest are helper threads that
+//! precompute expansions for a search. A search may use as many helpers as its fair share allows, which is checked
+//! again before every job. A job takes about a millisecond, so a new search soon gets its share. Searches preempted
+//! by more urgent ones have no share.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,7 +14,8 @@ use crate::turns::{Place, Turn, Turns};
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// The cores that the process may use, by its affinity and its control group: what is used where nobody says.
+/// Returns the number of cores that the process may use, by its affinity and its control group: the default where no
+/// number is set.
 pub fn all_cores() -> usize {
     available_parallelism().map_or(1, usize::from)
 }
@@ -27,7 +28,7 @@ pub struct Cores {
     helpers: Vec<JoinHandle<()>>,
 }
 
-/// The jobs that wait for a helper.
+/// The queue of jobs for the helpers.
 #[derive(Default)]
 struct Line {
     jobs: Mutex<Jobs>,
@@ -40,14 +41,14 @@ struct Jobs {
     closed: bool,
 }
 
-/// One search's place among the others.
+/// One search's registration for a share of the cores.
 pub struct Seat<'a> {
     cores: &'a Cores,
     place: Arc<Place>,
 }
 
 impl Cores {
-    /// Shares `cores` cores, at least one; a thread that cannot be started is done without.
+    /// Shares `cores` cores, at least one. A thread that cannot be started is left out.
     pub fn new(cores: usize) -> Self {
         let line = Arc::<Line>::default();
         let helper = |number: usize| {
@@ -58,12 +59,12 @@ impl Cores {
         Self { cores: helpers.len() + 1, turns: Arc::default(), line, helpers }
     }
 
-    /// A place for the search whose turn `turn` is, until it is dropped.
+    /// Registers the search with priority `turn`, until the seat is dropped.
     pub fn seat(&self, turn: &Turn) -> Seat<'_> {
         Seat { cores: self, place: self.turns.place_of(turn) }
     }
 
-    /// Whose turn it is among the searches.
+    /// Returns the priority scheduler of the searches.
     pub fn turns(&self) -> &Arc<Turns> {
         &self.turns
     }
@@ -74,14 +75,14 @@ impl Drop for Cores {
         self.line.jobs().closed = true;
         self.line.changed.notify_all();
         for helper in self.helpers.drain(..) {
-            // A helper catches what panics in a job.
+            // Panics of jobs are caught in the helper.
             let _ = helper.join();
         }
     }
 }
 
 impl Seat<'_> {
-    /// How many helpers the search may have at work now.
+    /// Returns the number of helpers that the search may use now.
     pub fn helpers(&self) -> usize {
         if self.place.must_stand_aside() {
             return 0;
@@ -89,7 +90,7 @@ impl Seat<'_> {
         (self.cores.cores / self.place.alike()).saturating_sub(1)
     }
 
-    /// Has a helper do `job`.
+    /// Queues `job` for a helper.
     pub fn help(&self, job: impl FnOnce() + Send + 'static) {
         self.cores.line.jobs().waiting.push_back(Box::new(job));
         self.cores.line.changed.notify_one();
@@ -99,12 +100,12 @@ impl Seat<'_> {
 impl Line {
     fn work(&self) {
         while let Some(job) = self.next() {
-            // The search that asked does the same work itself and meets the same panic.
+            // The requesting search does the same work itself and hits the same panic.
             let _ = catch_unwind(AssertUnwindSafe(job));
         }
     }
 
-    /// The next job; `None` once the line is closed.
+    /// Returns the next job; `None` once the queue is closed.
     fn next(&self) -> Option<Job> {
         let mut jobs = self.jobs();
         loop {

@@ -1,5 +1,5 @@
-//! What must hold whatever the files of a pack of templates hold, one function a kind of file: for the fuzz targets in
-//! `ops/fuzz`, and for the tests here, which feed them the same seeds.
+//! Invariants for any content of the files of a template pack, one function for each kind of file. Used by the fuzz
+//! targets in `ops/fuzz`, and by the tests here with the same seeds.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -12,7 +12,7 @@ use crate::model::precedents::Precedents;
 use crate::model::records::{AllRecords, read_agents};
 use crate::model::tensors::Weights;
 
-/// Two templates, which weights are for.
+/// Two templates, to which the weights belong.
 const TABLE: &str = "\tretro_template\ttemplate_hash\tlibrary_occurrence\tlibrary_index\n\
     0\t[C:1](=[O;H0;D1:2])-[N;H1;D2;+0:3]>>([C:1](=[O:2])-[OH;+0].[NH2;+0:3])\ta\t1\t0\n\
     1\t[C:1]-[O;H0:2]-[C:3]>>([C:1]-[OH:2].[C:3]-[OH])\tb\t1\t1\n";
@@ -23,7 +23,7 @@ static LIBRARY: LazyLock<Library> = LazyLock::new(|| {
 static PRODUCT: LazyLock<PreparedMolecule> =
     LazyLock::new(|| PreparedMolecule::new(&"CC(=O)NCCOC".parse().expect("fuzz: a molecule of ours is one")));
 
-/// A `templates.csv.gz`, unpacked.
+/// Checks a `templates.csv.gz`, unpacked.
 pub fn template_table(input: &[u8]) {
     let Ok(library) = Library::read(input, Path::new("input"), 1) else { return };
     assert!(library.skipped() < library.len());
@@ -32,7 +32,7 @@ pub fn template_table(input: &[u8]) {
     }
 }
 
-/// An `agents.tsv` and, after a NUL, an `evidence.tsv.gz`, unpacked.
+/// Checks an `agents.tsv` and, after a NUL, an `evidence.tsv.gz`, unpacked.
 pub fn template_records(input: &[u8]) {
     let mut parts = input.splitn(2, |byte| *byte == 0);
     let (agents, evidence) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
@@ -42,7 +42,7 @@ pub fn template_records(input: &[u8]) {
     assert!(records.of(LIBRARY.len() as u32).is_none());
 }
 
-/// Any of the files of weights.
+/// Checks any of the files of weights.
 pub fn template_weights(input: &[u8]) {
     let Ok(weights) = Weights::of(input.to_vec(), Path::new("input")) else { return };
     if let Ok(policy) = Policy::of(&weights, None, LIBRARY.len()) {

@@ -1,21 +1,20 @@
-//! Retrosynthesis: from a target molecule to validated, priced-out routes of purchasable building blocks.
+//! Retrosynthesis: from a target molecule to validated, priced routes from purchasable building blocks.
 //!
-//! [`RetroModel`] says which reaction templates are worth trying on a molecule, [`Stock`](catalogue::Stock) which molecules
-//! can be bought, and a [`Planner`] searches an AND/OR graph between the two until a [`Budget`] is spent. The
-//! answer is a [`Plan`]: validated routes, grouped by backbone. Everything here is synchronous, does no I/O
-//! but for [`RetroModel::load`], and gives, on one core, the same plan for the same inputs and number of
-//! expansions.
+//! [`RetroModel`] says which reaction templates are worth trying on a molecule, [`Stock`](catalogue::Stock) which
+//! molecules can be bought. A [`Planner`] searches an AND/OR graph between the two until a [`Budget`] is spent. The
+//! result is a [`Plan`]: validated routes, grouped by backbone. Everything here is synchronous, does no I/O except
+//! for [`RetroModel::load`], and gives, on one core, the same result for the same inputs and number of expansions.
 //!
 //! A folder imports those above it, never those below:
 //!
 //! | | |
 //! |---|---|
-//! | `model/` | what a model's directory holds: templates, the policy network, the judge, precedents, records |
-//! | `constraints.rs`, `turns.rs`, `task.rs`, `plan.rs`, `news.rs`, `route.rs`, `shared.rs`, `cores.rs` | what routes must and may not do, whose turn it is, what is asked, what is answered, what is told before that, a route as a graph, what routes share, and the cores |
-//! | `graph/` | the AND/OR graph, what templates make of a molecule, how costs flow |
-//! | `steps/` | one step by itself: assessed, validated, explained |
+//! | `model/` | contents of a model directory: templates, the policy network, the plausibility model, precedents, records |
+//! | `constraints.rs`, `turns.rs`, `task.rs`, `plan.rs`, `news.rs`, `route.rs`, `shared.rs`, `cores.rs` | constraints on routes, the priority scheduler, the search task, the search result, progress events, a route as a graph, data shared by routes, and the cores |
+//! | `graph/` | the AND/OR graph, template results of a molecule, propagation of costs |
+//! | `steps/` | a single step: assessed, validated, explained |
 //! | `routes/` | routes out of the graph: extraction, order, groups, prices |
-//! | `search/` | the search: which molecule comes next, and what searches share |
+//! | `search/` | the search: selection of the next molecule, and data shared by searches |
 
 mod constraints;
 mod cores;

@@ -1,78 +1,78 @@
-//! What a search tells while it runs, to whoever listens.
+//! Progress events of a running search, and the trait that receives them.
 
 use std::time::Duration;
 
 use crate::plan::Route;
 
-/// Hears of a search while it runs. It is called on the search's own thread, which waits for it.
+/// Receiver of search events. It is called on the search's own thread, which waits for it.
 pub trait Listener {
-    /// Whether somebody wants to hear now; asked before anything is put together for them.
+    /// Returns true if events are wanted now. The search asks before it builds an event.
     fn is_there(&self) -> bool;
 
-    /// Takes what there is to tell.
+    /// Receives one event.
     fn hear(&self, news: News);
 
-    /// How soon they want to hear.
+    /// Rate at which events are wanted.
     fn pace(&self) -> Pace {
         Pace::default()
     }
 }
 
-/// How soon somebody wants to hear what a search finds.
+/// Limits on how often events are produced and how much time they may cost.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pace {
-    /// The most of the search's time that looking for routes meanwhile may take, as a part of it.
+    /// Largest share of the search's time that interim route extraction may take.
     pub share: f64,
-    /// No look is begun before there is so much time for it.
+    /// Minimum time available before an extraction pass starts.
     pub shortest_look: Duration,
-    /// From one look, and from one word on how far the search is, to the next.
+    /// Pause between two extraction passes, and between two progress events.
     pub pause: Duration,
 }
 
 impl Default for Pace {
-    /// A tenth of the search's time, and four times a second.
+    /// A tenth of the search's time, and four events a second.
     fn default() -> Self {
         Self { share: 0.1, shortest_look: Duration::from_millis(20), pause: Duration::from_millis(250) }
     }
 }
 
-/// Something to tell.
+/// Event of a running search.
 #[derive(Debug, Clone, PartialEq)]
 pub enum News {
-    /// How far the search is, at most once a [pause](Pace::pause).
+    /// Progress of the search, at most once per [pause](Pace::pause).
     Progress(Progress),
-    /// A validated route that was not told before.
+    /// New validated route that was not published before.
     Route(Box<FoundRoute>),
 }
 
-/// How far a search is.
+/// Progress of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
-    /// Since it began, by its own clock.
+    /// Time since the search began, by the search's own clock.
     pub elapsed: Duration,
-    /// Batches of templates applied.
+    /// Number of template batches applied.
     pub expansions: u64,
-    /// Molecules in the search graph.
+    /// Number of molecules in the search graph.
     pub molecules: u64,
-    /// Steps from the target of the deepest molecule that templates were tried on.
+    /// Depth of the deepest molecule that templates were tried on, in steps from the target.
     pub depth: u32,
-    /// Routes told.
+    /// Number of routes published.
     pub routes: u64,
-    /// The least cost of those; `None` before the first.
+    /// Lowest cost of the published routes; `None` before the first.
     pub best_cost: Option<f64>,
 }
 
-/// A validated route, with what it does to the target.
+/// Validated route with its backbone.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundRoute {
-    /// The route as an answer has it.
+    /// The route in the form of the answer.
     pub route: Route,
-    /// Reaction steps of its longest branch.
+    /// Number of reaction steps of the longest branch.
     pub steps: u32,
-    /// Its backbone's key.
+    /// Key of the backbone.
     pub key: String,
-    /// Its backbone's skeleton, as [`BackboneGroup`](crate::BackboneGroup) has it.
+    /// Skeleton of the backbone, as in [`BackboneGroup`](crate::BackboneGroup).
     pub skeleton: String,
-    /// Its place among the routes told so far, from 1.
+    /// Rank among the routes published so far, from 1.
     pub rank: u32,
 }

@@ -1,32 +1,33 @@
-//! A route as a graph of molecules, in which edges run from a product to what its step takes.
+//! A route as a graph of molecules. Edges run from a product to the precursors of its step.
 //!
-//! One type from extraction to the answer: while routes are weighed a node is a choice in the search graph, in the answer it
-//! is what is told of a molecule. petgraph keeps nodes and edges and puts them in order, which also shows that no molecule is
-//! needed for itself; what hangs on the order (the longest branch, how much of everything is needed) is one walk along it.
+//! One type serves from extraction to the answer. During ranking a node is a choice in the search graph; in the
+//! answer it is the output for a molecule. petgraph keeps nodes and edges and sorts them topologically, which also
+//! shows that no molecule is needed to make itself. Results that depend on the order (the longest branch, the amounts
+//! needed) take one walk along it.
 
 use chem::block;
 use petgraph::algo::toposort;
 use petgraph::graph::{DiGraph, Edge, Node, NodeIndex};
 use petgraph::visit::EdgeRef;
 
-/// A route that has no cycle; `M` is what is known of a molecule. The first is the target.
+/// Route without a cycle. `M` is the data of a molecule. The first molecule is the target.
 #[derive(Debug, Clone)]
 pub struct RouteGraph<M> {
-    /// An edge says how many molecules of the precursor the step takes.
+    /// Directed graph. An edge's weight is the number of precursor molecules that the step takes.
     graph: DiGraph<M, u32>,
-    /// Every molecule after all that it is needed for.
+    /// Topological order: every molecule after all molecules that it is needed for.
     order: Vec<NodeIndex>,
 }
 
 impl<M> RouteGraph<M> {
-    /// The route of these molecules, the target first; `None` if one is needed to make itself.
+    /// Creates the route of these molecules, the target first; `None` if a molecule is needed to make itself.
     #[must_use]
     pub fn new(graph: DiGraph<M, u32>) -> Option<Self> {
         let order = toposort(&graph, None).ok()?;
         Some(Self { graph, order })
     }
 
-    /// A target that is bought.
+    /// Creates the route of a target that is bought.
     #[must_use]
     pub fn bought(target: M) -> Self {
         let mut graph = DiGraph::new();
@@ -34,7 +35,7 @@ impl<M> RouteGraph<M> {
         Self { graph, order }
     }
 
-    /// About how much memory it takes, without what hangs on its molecules.
+    /// Approximate memory in bytes, without the heap data of its molecules.
     pub(crate) fn bytes(&self) -> usize {
         let (molecules, edges) = self.graph.capacity();
         block(molecules * size_of::<Node<M>>())
@@ -42,41 +43,41 @@ impl<M> RouteGraph<M> {
             + block(self.order.capacity() * size_of::<NodeIndex>())
     }
 
-    /// Where the target stands.
+    /// Node of the target.
     #[must_use]
     pub fn target(&self) -> NodeIndex {
         NodeIndex::new(0)
     }
 
-    /// The molecules, each once, as they were put in.
+    /// Molecules, each once, in insertion order.
     pub fn molecules(&self) -> impl Iterator<Item = &M> {
         self.graph.node_weights()
     }
 
-    /// Where they stand, in the same order.
+    /// Nodes of the molecules, in the same order.
     pub fn places(&self) -> impl Iterator<Item = NodeIndex> + use<M> {
         self.graph.node_indices()
     }
 
-    /// The molecule at a place.
+    /// Molecule at a node.
     #[must_use]
     pub fn molecule(&self, place: NodeIndex) -> &M {
         &self.graph[place]
     }
 
-    /// What the step to the molecule at `product` takes, each once and with the number of times, as it was put in.
+    /// Precursors of the step to the molecule at `product`, each once with its count, in insertion order.
     pub fn precursors(&self, product: NodeIndex) -> impl Iterator<Item = (NodeIndex, u32)> + use<M> {
         let newest_first: Vec<_> =
             self.graph.edges(product).map(|edge| (edge.target(), *edge.weight())).collect();
         newest_first.into_iter().rev()
     }
 
-    /// From product to precursor, as they were put in.
+    /// Edges from product to precursor, in insertion order.
     pub fn edges(&self) -> impl Iterator<Item = (NodeIndex, NodeIndex)> {
         self.graph.edge_references().map(|edge| (edge.source(), edge.target()))
     }
 
-    /// Reaction steps of the longest branch.
+    /// Number of reaction steps of the longest branch.
     #[must_use]
     pub fn longest_branch(&self) -> u32 {
         let mut steps = vec![0_u32; self.order.len()];
@@ -88,7 +89,8 @@ impl<M> RouteGraph<M> {
         steps.into_iter().max().unwrap_or(0)
     }
 
-    /// How much of each molecule one mole of the target takes, in moles, if each step gives the part `step_yield` of its product.
+    /// Moles of each molecule needed for one mole of the target, if each step gives the fraction `step_yield` of its
+    /// product.
     #[must_use]
     pub fn moles(&self, step_yield: f64) -> Vec<f64> {
         let mut moles = vec![0.0; self.order.len()];
@@ -102,7 +104,7 @@ impl<M> RouteGraph<M> {
         moles
     }
 
-    /// How many of each molecule one of the target takes, every step in full yield.
+    /// Number of molecules of each kind needed for one molecule of the target, every step in full yield.
     #[must_use]
     pub fn amounts(&self) -> Vec<u32> {
         let mut amounts = vec![0_u32; self.order.len()];
@@ -119,7 +121,7 @@ impl<M> RouteGraph<M> {
 }
 
 impl<M: PartialEq> PartialEq for RouteGraph<M> {
-    /// The same molecules and edges, put in in the same order.
+    /// Returns true if molecules and edges are the same, in the same insertion order.
     fn eq(&self, other: &Self) -> bool {
         let edges = |route: &Self| -> Vec<_> {
             let edges = route.graph.edge_references();

@@ -1,10 +1,11 @@
-//! What the routes of a plan share: all of them in one graph, each molecule once.
+//! Routes of a search result merged into one graph, each molecule once.
 //!
-//! Two questions, and only one of them is about paths. A route needs all precursors of a step, so whether a molecule can be
-//! avoided is asked of whole routes: it is *essential* if every route has it. What a molecule is needed *for* is asked of the
-//! ways that lead to it from the target, and those are a flow graph's: the nearest molecule on all of them is its immediate
-//! dominator (Cooper, Harvey and Kennedy, "A simple, fast dominance algorithm", 2001). A dominator is on the ways of every
-//! route as well, since those are ways of this graph, which may have cycles where one route makes A of B and another B of A.
+//! It answers two questions, and only one of them is about paths. A route needs all precursors of a step, so whether
+//! a molecule can be avoided depends on whole routes: it is *essential* if every route has it. What a molecule is
+//! needed *for* depends on the paths that lead to it from the target in a flow graph: the nearest molecule on all of
+//! them is its immediate dominator (Cooper, Harvey and Kennedy, "A simple, fast dominance algorithm", 2001). A
+//! dominator is also on the paths of every route, since those are paths of this graph. The graph may have cycles
+//! where one route makes A of B and another B of A.
 
 use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -12,19 +13,20 @@ use rustc_hash::FxHashMap;
 
 use crate::plan::Plan;
 
-/// The routes of a plan in one graph.
+/// Routes of a search result in one graph.
 #[derive(Debug)]
 pub struct SharedGraph<'a> {
-    /// Each molecule, by its SMILES, and how many routes have it. Edges run from product to precursor.
+    /// Graph of molecules, each with its SMILES and the number of routes that have it. Edges run from product to
+    /// precursor.
     graph: DiGraph<(&'a str, usize), ()>,
     places: FxHashMap<&'a str, NodeIndex>,
     routes: usize,
-    /// `None` without a route.
+    /// Immediate dominators; `None` without a route.
     dominators: Option<Dominators<NodeIndex>>,
 }
 
 impl<'a> SharedGraph<'a> {
-    /// That of these routes.
+    /// Builds the graph of these routes.
     #[must_use]
     pub fn of(plan: &'a Plan) -> Self {
         let mut graph = DiGraph::new();
@@ -51,13 +53,13 @@ impl<'a> SharedGraph<'a> {
         Self { graph, places, routes, dominators }
     }
 
-    /// Whether every route has the molecule of this SMILES, so that none avoids it.
+    /// Returns true if every route has the molecule of this SMILES.
     #[must_use]
     pub fn is_essential(&self, smiles: &str) -> bool {
         self.places.get(smiles).is_some_and(|&place| self.graph[place].1 == self.routes)
     }
 
-    /// The nearest molecule that all of this one goes into, whatever the route; `None` for the target.
+    /// Returns the nearest molecule that every use of this one leads to, in all routes; `None` for the target.
     #[must_use]
     pub fn only_for(&self, smiles: &str) -> Option<&'a str> {
         let nearest = self.dominators.as_ref()?.immediate_dominator(*self.places.get(smiles)?)?;
@@ -72,7 +74,7 @@ mod tests {
 
     use super::*;
 
-    /// A plan of routes that are written as their edges: `AB` makes `A` of `B`.
+    /// Search result of routes written as their edges: `AB` makes `A` of `B`.
     fn plan(routes: &[&[&str]]) -> Plan {
         let route = |edges: &&[&str]| {
             let mut graph = DiGraph::new();
@@ -125,7 +127,7 @@ mod tests {
 
     #[test]
     fn what_one_route_avoids_is_not_essential_and_what_another_uses_elsewhere_is_not_for_one_molecule_only() {
-        // One route makes A of B, the other B of A, and both take X.
+        // One route makes A of B, the other B of A, and both need X.
         let plan = plan(&[&["TA", "AB", "BX"], &["TB", "BA", "AX", "AY"]]);
 
         let shared = SharedGraph::of(&plan);

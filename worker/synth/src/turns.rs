@@ -1,26 +1,26 @@
-//! Whose turn it is to compute: searches that nobody waits for stand aside while more urgent ones run.
+//! Priority scheduler: background searches pause while more urgent ones run.
 //!
-//! A search asks whenever it looks at the clock, which is several times a template, so that it stands still within a millisecond and
-//! loses nothing: it goes on where it stood. The time for which it stands is not taken from its budget. Helpers never stand; they
-//! drop what they were to do for a search that does.
+//! A search asks the scheduler whenever it checks the clock, which is several times per template. It pauses within a
+//! millisecond, loses nothing and resumes where it stopped. The paused time is not taken from its budget. Helpers
+//! never pause; they drop their jobs for a paused search.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often a search that stands looks whether it is cancelled.
+/// Interval at which a paused search checks for cancellation.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Who waits for a search; the more urgent first.
+/// Urgency of a search, the most urgent first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Urgency {
-    /// Somebody, for its answer.
+    /// Interactive: a client waits for its answer.
     Awaited,
-    /// Somebody, for the answers to many molecules at once.
+    /// Bulk: a client waits for the answers to many molecules at once.
     Many,
-    /// Nobody, but somebody will soon come back for it.
+    /// Background, but a client will soon come back for the result.
     Asked,
-    /// Nobody: it is one of many.
+    /// Background batch: no client waits for it.
     Batch,
 }
 
@@ -28,36 +28,36 @@ impl Urgency {
     const COUNT: usize = 4;
 }
 
-/// The searches that share cores, by their urgency.
+/// Searches that share cores, counted by urgency.
 #[derive(Debug, Default)]
 pub struct Turns {
     searches: [AtomicUsize; Urgency::COUNT],
-    /// Held where a search leaves, so that none that begins to stand misses it.
+    /// Lock held while a search leaves, so that a search about to pause does not miss it.
     leaving: Mutex<()>,
     left: Condvar,
 }
 
-/// A search's turn, until the last clone of it is dropped. By default it is that of a search that somebody waits for, which counts
-/// while the search runs.
+/// Registration of a search with the scheduler, until its last clone is dropped. The default is an interactive
+/// search, which is counted while it runs.
 #[derive(Debug, Clone, Default)]
 pub struct Turn(Option<Arc<Place>>);
 
-/// A search's place among the others.
+/// Entry of a search in the scheduler.
 #[derive(Debug)]
 pub struct Place {
     turns: Arc<Turns>,
     urgency: Urgency,
-    /// Nanoseconds for which it stood aside.
+    /// Nanoseconds for which it was paused.
     stood: AtomicU64,
 }
 
 impl Turns {
-    /// The turn of a search of this urgency.
+    /// Registers a search of this urgency.
     pub fn turn(self: &Arc<Self>, urgency: Urgency) -> Turn {
         Turn(Some(self.place(urgency)))
     }
 
-    /// The place of the search whose turn `turn` is.
+    /// Returns the scheduler entry of the search that `turn` belongs to.
     pub fn place_of(self: &Arc<Self>, turn: &Turn) -> Arc<Place> {
         turn.0.as_ref().map_or_else(|| self.place(Urgency::Awaited), Arc::clone)
     }
@@ -73,13 +73,13 @@ impl Turns {
 }
 
 impl Turn {
-    /// Whether somebody waits for the search and nothing else.
+    /// Returns true if the search is interactive: a client waits for this search alone.
     #[must_use]
     pub fn is_awaited(&self) -> bool {
         self.0.as_ref().is_none_or(|place| place.urgency == Urgency::Awaited)
     }
 
-    /// Stands aside while a more urgent search runs, unless cancelled, and no longer than until `latest`.
+    /// Pauses while a more urgent search runs, unless cancelled, and no longer than until `latest`.
     pub(crate) fn stand_aside(&self, cancelled: &AtomicBool, latest: Option<Instant>) {
         let Some(place) = self.0.as_ref().filter(|place| place.must_stand_aside()) else { return };
         let begun = Instant::now();
@@ -96,12 +96,12 @@ impl Turn {
         place.stood.fetch_add(stood, Ordering::Relaxed);
     }
 
-    /// Whether a more urgent search runs.
+    /// Returns true if a more urgent search runs.
     pub(crate) fn must_stand_aside(&self) -> bool {
         self.0.as_ref().is_some_and(|place| place.must_stand_aside())
     }
 
-    /// For how long the search has stood aside.
+    /// Total time for which the search was paused.
     pub(crate) fn stood(&self) -> Duration {
         self.0
             .as_ref()
@@ -110,12 +110,12 @@ impl Turn {
 }
 
 impl Place {
-    /// Whether a more urgent search runs.
+    /// Returns true if a more urgent search runs.
     pub fn must_stand_aside(&self) -> bool {
         self.turns.searches[..self.urgency as usize].iter().any(|count| count.load(Ordering::SeqCst) > 0)
     }
 
-    /// How many searches are as urgent, this one among them.
+    /// Number of searches of the same urgency, including this one.
     pub fn alike(&self) -> usize {
         self.turns.searches[self.urgency as usize].load(Ordering::Relaxed).max(1)
     }
@@ -136,7 +136,7 @@ mod tests {
 
     use super::*;
 
-    /// A thread that stands aside for `turn`, and tells when it goes on.
+    /// Starts a thread that pauses for `turn` and sends its paused time when it resumes.
     fn standing(turn: Turn, cancelled: Arc<AtomicBool>) -> mpsc::Receiver<Duration> {
         let (gone_on, heard) = mpsc::channel();
         thread::spawn(move || {
@@ -160,7 +160,7 @@ mod tests {
         assert!(!awaited.must_stand_aside() && batch.must_stand_aside());
         assert!(heard.recv_timeout(MOMENT).is_err());
         drop(awaited);
-        // The thread may have come late to where it stands.
+        // The thread may have been late to pause.
         assert!(heard.recv_timeout(LONG).unwrap() > Duration::ZERO);
         assert!(!batch.must_stand_aside());
     }

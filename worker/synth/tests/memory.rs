@@ -1,6 +1,6 @@
-//! What a search counts is what it uses, and that is no more than it may use.
+//! Memory tests: a search counts the memory that it uses, and stays within its limit.
 //!
-//! A binary of its own, since its allocator counts what everything in it has in use.
+//! A binary of its own, because its allocator counts everything that the program has in use.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 
@@ -16,18 +16,18 @@ use synth::{Budget, Counts, Planner, RetroModel, Settings, Task};
 #[global_allocator]
 static MEMORY: counting::Counting = counting::Counting::new();
 
-/// Held by the test that measures.
+/// Lock that lets only one test measure at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
 const MIB: usize = 1 << 20;
 
-/// Peptides and a macrolactam, whose searches go on for as long as they may.
+/// Peptides and a macrolactam, whose searches run until a limit stops them.
 const TARGETS: [&str; 2] = [
     "CC(C)C[C@H](NC(=O)[C@H](Cc1ccccc1)NC(=O)c1cnccn1)B(O)OC(=O)[C@@H](N)Cc1c[nH]c2ccccc12",
     "Cc1ccc(NC(=O)c2ccc(CN3CCN(C)CC3)cc2)cc1Nc1nccc(-c2cccnc2)n1",
 ];
 
-/// What a search of `target` took beside what was there before, at most and as it counted itself.
+/// Returns the peak memory that a search of `target` added, as measured, and the search's own counts.
 fn search(planner: &Planner, catalogue: &Shelf, target: &str, budget: &Budget) -> (usize, Counts) {
     let task = Task { max_depth: 10, max_groups: 1000, max_group_size: 1000, ..toy::task(target) };
     let before = MEMORY.forget();
@@ -41,7 +41,7 @@ fn planner(model: &Arc<RetroModel>, memory_mib: usize, cache_mib: usize) -> Plan
     Planner::new(Arc::clone(model), settings)
 }
 
-/// Has the model make what it makes once for all searches, which is no search's.
+/// Makes the model fill its shared caches, which do not belong to a single search.
 fn warm_up(model: &Arc<RetroModel>, catalogue: &Shelf) {
     let planner = planner(model, 512, 0);
     for target in TARGETS {
@@ -49,7 +49,7 @@ fn warm_up(model: &Arc<RetroModel>, catalogue: &Shelf) {
     }
 }
 
-/// Blocks of everyday chemistry, so that there are many routes.
+/// Catalogue of everyday building blocks, so that there are many routes.
 fn shop() -> Shelf {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ops/catalogue/demo.csv.gz");
     let file = std::fs::File::open(file).expect("the demo catalogue is there");

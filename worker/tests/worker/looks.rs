@@ -1,4 +1,4 @@
-//! Looks on a toy chemistry: what is told of many molecules, of those that are none, and of the catalogue.
+//! Tests of bulk queries on a toy chemistry: many molecules, invalid ones, and the catalogue.
 
 use std::{
     io::Read,
@@ -21,9 +21,9 @@ use crate::support::{Database, MACHINE, models, offer, shelve};
 
 const ACCOUNT: &str = "acc_1";
 
-/// N-ethylacetamide, propane, a ring that is not closed, two molecules, nothing.
+/// N-ethylacetamide, propane, an unclosed ring, two components, an empty string.
 const SMILES: [&str; 5] = ["O=C(C)NCC", "CCC", "C1CC", "CCN.O", ""];
-/// What is told of those that are none.
+/// Expected errors of the invalid ones.
 const FAULTS: [Option<&str>; 5] = [
     None,
     None,
@@ -43,7 +43,7 @@ async fn look<T: DeserializeOwned>(
     looked.items
 }
 
-/// The answer to a look, and the seconds of work that it took.
+/// Runs a bulk query. Returns its answer and the seconds of work that it took.
 async fn answer<T: DeserializeOwned>(
     database: &Database,
     smiles: &[&str],
@@ -101,7 +101,7 @@ async fn molecules_are_expanded_and_what_is_none_is_told_in_its_place() {
     assert_eq!((set.template_id.as_str(), set.reaction_class.as_str()), ("amide", "amide coupling"));
 }
 
-/// N-ethylacetamide out of its acid and its amine.
+/// Route to N-ethylacetamide from its acid and its amine.
 fn route() -> RouteGraph {
     let node = |smiles: &str, depth: u32| Node {
         id: smiles.to_owned(),
@@ -272,7 +272,7 @@ async fn what_can_be_made_or_bought_is_solved() {
     let items: Vec<Synthesizability> =
         look(&database, &["O=C(C)NCC", "CCN", "CCC", "C1CC"], small, LONG).await;
 
-    // Acetic acid and ethylamine, 60.05 and 45.08 g a mole, at one and two dollars a gram.
+    // Acetic acid and ethylamine: 60.05 and 45.08 g/mol, at one and two dollars per gram.
     let told = |item: &Synthesizability| (item.solved, item.steps, item.price, item.plausibility);
     assert_eq!(told(&items[0]), (true, Some(1), Some(150.22), Some(1.0)));
     assert_eq!(told(&items[1]), (true, Some(0), Some(90.17), Some(1.0)));
@@ -292,7 +292,7 @@ async fn molecules_that_a_call_does_not_reach_say_so() {
     assert_eq!(told, [("OCC", Some(NOT_REACHED)), ("C1CC", Some(NOT_REACHED))]);
 }
 
-/// Alcohols, an acid, and two aromatic molecules, of a vendor that ships the last one nowhere.
+/// Alcohols, an acid and two aromatic molecules of one vendor, which ships the last one to no country.
 const BLOCKS: [&str; 7] = ["CCO", "CCCO", "CCCCO", "OC(C)CO", "CC(=O)O", "Brc1ccccc1", "Oc1ccccc1"];
 
 async fn catalogue() -> (Database, Vec<i32>) {
@@ -348,7 +348,7 @@ async fn the_catalogue_is_searched_for_what_is_like_a_molecule_the_most_similar_
     let all = found(&database, similar(0.3), 25).await;
     let first = found(&database, similar(0.0), 2).await;
 
-    // Phenol is not shipped.
+    // Phenol is not shipped to any country.
     let told: Vec<_> = all.items.iter().map(|item| (item.sold.smiles.as_str(), item.similarity)).collect();
     let rounded = |smiles| Some((similarity(smiles) * 1e4).round() / 1e4);
     assert_eq!(told, [("CCCO", Some(1.0)), ("CCCCO", rounded("CCCCO")), ("CCO", rounded("CCO"))]);

@@ -1,4 +1,4 @@
-//! Workers against a real PostgreSQL.
+//! Tests of workers against a real PostgreSQL.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up its stage has failed")]
 

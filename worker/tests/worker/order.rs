@@ -1,4 +1,4 @@
-//! Orders' jobs, from the queue to the stored samples, on tiny models.
+//! Tests of asynchronous sample jobs, from the queue to the stored samples, on tiny models.
 
 use std::{
     collections::HashSet,
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use worker::{Activity, Orders, Shelf, feed_orders};
 
-/// A sampler that makes orders, so many at a time; dropping it is a crash.
+/// A sampler that runs up to `slots` asynchronous samples at a time. Dropping it simulates a crash.
 struct Sampler {
     activity: Activity,
     shelf: Arc<Shelf>,
@@ -46,7 +46,8 @@ impl Drop for Sampler {
     }
 }
 
-/// Stores a batch with chunks of these sizes, all with one seed: by themselves they would have the same molecules.
+/// Stores a batch with chunks of these sizes. All have one seed, so without deduplication they would have the same
+/// molecules.
 async fn batch(pool: &PgPool, model_id: &str, sizes: &[i32]) {
     sqlx::query(
         "with account as (
@@ -75,7 +76,7 @@ async fn batch(pool: &PgPool, model_id: &str, sizes: &[i32]) {
     }
 }
 
-/// How the chunks stand, in their order, once all have ended.
+/// Waits until all chunks have ended and returns their states in order.
 async fn ended(pool: &PgPool) -> Vec<String> {
     for _ in 0..3_000 {
         let stand: Vec<String> = sqlx::query_scalar("select status from sample_orders order by place")
@@ -108,7 +109,7 @@ async fn chunks_that_are_made_at_once_of_the_same_molecules_have_none_in_common(
     assert_eq!(ended(&database.pool).await, ["completed"; 6]);
     let molecules = molecules(&database.pool).await;
     assert_eq!((molecules.len(), molecules.iter().collect::<HashSet<_>>().len()), (240, 240));
-    // Nobody asks for them any more.
+    // Claims are deleted once they are no longer needed.
     for _ in 0..250 {
         if count(&database.pool, "select count(*) from sample_claims").await == 0 {
             break;
@@ -135,7 +136,7 @@ async fn a_batch_of_more_molecules_than_its_model_knows_fails_in_part_and_repeat
             .await
             .unwrap();
     assert_eq!(problem, "size_unreachable");
-    // An operator may have the chunk tried again.
+    // The claims stay, since an operator may retry the chunk.
     assert_eq!(count(&database.pool, "select count(*) from sample_claims").await, 6);
     drop(sampler);
 }
@@ -147,7 +148,7 @@ async fn a_batch_stands_still_while_somebody_waits_for_a_sample() {
     let sampler = Sampler::start(&database.pool, 1);
     let waiting = sampler.activity.begin();
 
-    // Whatever was drawn before the other came is stored by now.
+    // All molecules drawn before the interactive job came are stored by now.
     tokio::time::sleep(Duration::from_millis(500)).await;
     let before = count(&database.pool, "select count(*) from samples").await;
     tokio::time::sleep(Duration::from_millis(500)).await;

@@ -1,4 +1,5 @@
-//! Molecules that are kept ready: taken once, of the right model and version, and replaced while nobody asks.
+//! Tests of the reservoir: molecules are taken once, match model and version, and are replaced while the sampler is
+//! idle.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -32,7 +33,7 @@ impl Stage {
         Self::with(models()).await
     }
 
-    /// One with a model whose samples are drawn until their time is over.
+    /// Stage with a model whose strings never end, so that a sample runs until its deadline.
     async fn with_endless() -> Self {
         let dir = models();
         write_endless_pack(dir.path());
@@ -67,7 +68,7 @@ impl Stage {
         reservoir::put(&mut connection, &self.model(id), molecules).await.unwrap();
     }
 
-    /// As if all leases had been made that long ago that they are over.
+    /// Sets all leases to be expired.
     async fn leases_end(&self) {
         let over = sqlx::query(
             "update reservoir_blocks set leased_until = now() - interval '1 second' where leased_by is not null",
@@ -75,7 +76,7 @@ impl Stage {
         over.execute(&self.database.pool).await.unwrap();
     }
 
-    /// Lets samplers count once more that offer `offered`, so many hours after the last one did.
+    /// Counts, for samplers that offer `offered`, the time since the last count, which was `hours` hours ago.
     async fn count(&self, offered: &[&str], hours: i32) {
         let offered: Vec<_> = offered.iter().map(|&id| id.to_owned()).collect();
         sqlx::query("update reservoir_models set counted_at = counted_at - make_interval(hours => $1)")
@@ -86,7 +87,7 @@ impl Stage {
         reservoir::count_unoffered(&self.database.pool, &offered, 60 * MINUTE).await.unwrap();
     }
 
-    /// What a sample of `size` finds ready.
+    /// Takes up to `size` molecules from the reservoir.
     async fn take(&self, id: &str, size: usize) -> Vec<String> {
         let mut transaction = self.pool().begin().await.unwrap();
         let taken = reservoir::take(&mut transaction, &self.model(id), size).await.unwrap();
@@ -97,7 +98,7 @@ impl Stage {
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Distinct chains.
+/// Distinct carbon chains.
 fn chains(lengths: std::ops::Range<usize>) -> Vec<String> {
     lengths.map(|length| "C".repeat(length)).collect()
 }
@@ -196,7 +197,7 @@ async fn an_idle_sampler_fills_the_reservoir_and_a_model_that_cannot_fill_it_har
 
     eventually("the reservoir is full", || async { stage.level("cheap").await >= 3 * BLOCK }).await;
 
-    // `dear` knows fewer molecules than a block has.
+    // `dear` can make fewer molecules than a block holds.
     assert_eq!((stage.level("cheap").await, stage.level("dear").await), (3 * BLOCK, 0));
     let taken = stage.take("cheap", 2 * BLOCK).await;
     eventually("it is full again", || async { stage.level("cheap").await >= 3 * BLOCK }).await;
@@ -268,7 +269,7 @@ async fn of_what_a_job_has_leased_the_rest_goes_back_when_it_is_spent_and_all_wh
     assert!(kept.iter().all(|molecule| !rest.contains(molecule)));
 }
 
-/// What a sample does with the reservoir, and how it ends.
+/// Use of the reservoir by a sample, and its ending.
 #[derive(Debug, Clone, Copy)]
 enum End {
     Taken,
@@ -279,7 +280,7 @@ enum End {
     Died,
 }
 
-/// One sample of `size`; what it hands out.
+/// Runs one sample of `size` and returns what it hands out.
 async fn handed_out(
     pool: PgPool,
     model: Arc<Model>,
@@ -331,7 +332,7 @@ async fn however_samples_at_the_same_time_end_no_block_is_handed_out_twice_and_n
 
         let samples = (0..60).map(|id| {
             let (size, end) = (rng.random_range(1..3 * BLOCK), ends[rng.random_range(0..ends.len())]);
-            // Some leases are over before they are spent.
+            // Some leases expire before they are spent.
             let time = if rng.random_bool(0.5) { Duration::ZERO } else { MINUTE };
             tokio::spawn(handed_out(stage.pool(), stage.model("cheap"), id, size, end, time))
         });
@@ -358,7 +359,7 @@ async fn a_model_is_forgotten_after_a_day_in_which_samplers_ran_and_none_offered
     stage.put("cheap", &chains(1..11)).await;
     stage.put("dear", &chains(1..11)).await;
 
-    // What is new begins with no time.
+    // The first count of a model adds no time, hence 25 counts.
     for _ in 0..=24 {
         stage.count(&["cheap"], 1).await;
     }
@@ -375,12 +376,12 @@ async fn time_in_which_no_sampler_runs_and_a_word_of_another_sampler_keep_a_mode
     let stage = Stage::set().await;
     stage.put("dear", &chains(1..11)).await;
 
-    // Off for ten days each time, and then started without the model.
+    // No sampler runs for ten days, then one starts without the model; five times.
     for _ in 0..5 {
         stage.count(&["cheap"], 10 * 24).await;
         assert_eq!(reservoir::drop_orphans(&stage.pool()).await.unwrap(), 0);
     }
-    // Not a day altogether, then a word, and the same again.
+    // Less than a day without the model, then a sampler offers it; twice.
     for hours in [19, 23] {
         for _ in 0..hours {
             stage.count(&["cheap"], 1).await;
@@ -405,7 +406,7 @@ async fn a_sampler_knows_how_much_lies_ready_of_the_versions_that_it_serves() {
     told.wait_for(|now| *now == counts(100)).await.unwrap();
     serving.ask(30, Some("cheap")).await.1.unwrap();
     told.wait_for(|now| *now == counts(70)).await.unwrap();
-    // By another process.
+    // Simulates another process.
     stage.put("cheap", &chains(101..111)).await;
     told.wait_for(|now| *now == counts(80)).await.unwrap();
 
@@ -414,7 +415,7 @@ async fn a_sampler_knows_how_much_lies_ready_of_the_versions_that_it_serves() {
     serving.end().await;
 }
 
-/// A sampler at work on a stage, and somebody who asks it.
+/// A running sampler on a stage, and a client that submits jobs to it.
 struct Serving {
     client: Client,
     stop: oneshot::Sender<()>,
@@ -522,7 +523,7 @@ async fn what_a_sampler_leased_that_dies_comes_back_in_time() {
 
     let (_, _pending) = serving.submit(20, Some("endless")).await;
     eventually("what lies ready is leased", || async { stage.level("endless").await == 0 }).await;
-    // Dropped in the middle of everything, as a crash would.
+    // Aborted at an arbitrary point, as by a crash.
     serving.worker.abort();
     let _ = serving.worker.await;
     let left: f64 = sqlx::query_scalar(
@@ -533,12 +534,12 @@ async fn what_a_sampler_leased_that_dies_comes_back_in_time() {
     .unwrap();
     stage.leases_end().await;
 
-    // The deadline, how late a sample may be, and the time to store it.
+    // The sum of the deadline, the allowed lateness of a sample and the time to store it.
     assert!((1.0..=30.0 + 30.0 + 10.0).contains(&left), "{left} s");
     assert_eq!(stage.take("endless", 20).await.len(), 10);
 }
 
-/// What was logged.
+/// Captured log output.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -552,7 +553,7 @@ impl Write for Log {
     }
 }
 
-// On one thread, so that what is logged there can be read.
+// Single-threaded, so that the test's subscriber captures the log.
 #[tokio::test]
 async fn a_full_disk_stops_the_refilling_says_so_once_and_stops_no_request() {
     let stage = Stage::set().await;
@@ -579,7 +580,7 @@ async fn a_full_disk_stops_the_refilling_says_so_once_and_stops_no_request() {
     ));
     let serving = Serving::on(&stage, activity).await;
 
-    // What is left of the block cannot go back: the sample is made anew.
+    // The rest of the block cannot be put back, so the sample is drawn anew.
     let (id, answered) = serving.ask(4, Some("cheap")).await;
     tokio::time::sleep(Duration::from_millis(3500)).await;
     let while_full = stage.level("cheap").await;
@@ -610,7 +611,7 @@ async fn packs_that_come_change_and_go_are_taken_up_without_a_restart() {
     let now = stage.shelf.models();
     let kept = now.iter().find(|model| model.id() == "cheap").unwrap();
     assert!(Arc::ptr_eq(kept, &stage.model("cheap")), "what has not changed was loaded again");
-    // A job that runs goes on with the model it began with.
+    // A running job continues with the model that it started with.
     assert_eq!(began_with.sampler.raw(3, 1).unwrap().len(), 3);
     keeping_up.abort();
 }

@@ -1,4 +1,4 @@
-//! Sample jobs, from the queue to the stored sample, on tiny models.
+//! Tests of sample jobs, from the queue to the stored sample, on tiny models.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! Search jobs on a toy chemistry: what the answer says, and where it comes from.
+//! Tests of search jobs on a toy chemistry: content and source of the answer.
 
 use std::{
     path::Path,
@@ -35,7 +35,7 @@ impl Shared {
 /// N-ethylacetamide.
 const TARGET: &str = "CCNC(C)=O";
 
-/// A shelf with the two precursors of the target, and offers for them.
+/// Adds the two precursors of the target and offers for them to the stock.
 async fn stage(database: &Database) -> (i32, i32) {
     let acid = shelve(&database.pool, "CC(=O)O").await;
     let amine = shelve(&database.pool, "CCN").await;
@@ -83,7 +83,7 @@ async fn a_route_is_answered_with_the_offers_that_ship() {
         .iter()
         .map(|offer| (offer.major_component_id, offer.vendor_name.as_str(), offer.normalised_usd))
         .collect();
-    // Whose lead time nobody states ships all the same.
+    // An offer without a stated lead time still counts.
     assert_eq!(
         offers,
         [
@@ -164,7 +164,7 @@ async fn the_constraint_that_forbids_all_routes_is_named_in_the_answer() {
 async fn offers_are_those_that_ship_or_all_where_no_country_is_named() {
     let database = Database::create().await;
     let (acid, _) = stage(&database).await;
-    // Neither says anything of Germany; "Acme" does not ship to the United States, nor to China.
+    // No vendor says anything about Germany. "Acme" ships neither to the United States nor to China.
     let refuses =
         "update offers set refuses = 65 where vendor_id = (select id from vendors where name = 'Acme')";
     sqlx::query(refuses).execute(&database.pool).await.unwrap();
@@ -194,7 +194,7 @@ async fn a_price_mask_looks_at_every_offer_that_may_ship() {
         !answer(&database, &request).await.unwrap().route_hierarchy.is_empty()
     };
 
-    // How long the cheapest takes to the United States is not stated; that it does not ship there is not either.
+    // For the cheapest offer, neither a lead time nor a refusal is stated for the United States.
     assert!(solved(masked(1.5, Some(Country::Us))).await);
     assert!(!solved(masked(1.0, Some(Country::Us))).await);
     let refuses =
@@ -210,7 +210,7 @@ async fn an_import_is_seen_without_a_restart() {
     let (database, shared) = (Database::create().await, Shared::new());
     let view = CatalogueView::load(&database.pool.clone().into(), shared.folder()).await.unwrap();
     assert!(view.now().is_empty());
-    // The watch may not listen yet; then it finds the change by itself.
+    // The listener may not be connected yet; in that case polling finds the change.
     shelve(&database.pool, "CCN").await;
     raise_version(&database.pool).await;
     sqlx::query("notify catalogue_changed").execute(&database.pool).await.unwrap();
@@ -242,7 +242,7 @@ async fn an_import_that_nobody_was_told_of_is_seen() {
     .await
     .unwrap();
 
-    // The first may be found when the watch begins to listen, the second only because it looks.
+    // The first change may be found when the listener connects, the second only by polling.
     let waited = Instant::now();
     for (smiles, blocks) in [("CCN", 1), ("CCO", 2)] {
         shelve(&database.pool, smiles).await;
@@ -269,7 +269,7 @@ fn a_target_that_is_no_single_molecule_is_refused_with_the_reason() {
     }
 }
 
-/// Runs the job as an operator does who has it in a file.
+/// Replays the job from a file, as an operator does.
 async fn replayed(dir: &Path, database: &Database, job: &impl Serialize) -> anyhow::Result<Value> {
     let url = database.url();
     let settings = Settings::parse_from([

@@ -1,4 +1,4 @@
-//! Machines that leave each other the catalogue's snapshot in an object store.
+//! Tests of machines that share the catalogue's snapshot through an object store.
 
 use std::{
     fs,
@@ -15,7 +15,7 @@ use worker::{CatalogueView, Snapshots, Store, StoreError};
 
 use crate::support::{Database, raise_version, shelve};
 
-/// A machine of its own: a folder, and the store that all share.
+/// Starts a machine with its own folder and the shared store. Returns the folder and the number of blocks seen.
 async fn on_a_machine(database: &Database, store: &Store) -> (TempDir, usize) {
     let machine = tempfile::tempdir().unwrap();
     let folder = Folder::new(machine.path().join("catalogue"), 1);
@@ -33,7 +33,7 @@ async fn eventually(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
     }
 }
 
-/// The snapshots that lie in a folder.
+/// Returns the names of the snapshots in a folder.
 fn snapshots(folder: &Path) -> Vec<String> {
     let files = fs::read_dir(folder).into_iter().flatten();
     let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
@@ -42,7 +42,7 @@ fn snapshots(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Blocks go without a word: who makes a snapshot finds none, and who takes that of another all.
+/// Deletes the building blocks without a new version: a new snapshot is empty, one from the store has them all.
 async fn hide_blocks(database: &Database) {
     sqlx::query("delete from building_blocks").execute(&database.pool).await.unwrap();
 }
@@ -105,9 +105,9 @@ async fn without_its_store_a_machine_goes_on_with_what_postgresql_holds() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let stores = [
         s3(&format!("http://{closed}")),
-        // One that takes the question and never answers.
+        // A server that accepts connections and never answers.
         s3(&format!("http://{}", silent.local_addr().unwrap())),
-        // Where nobody may write.
+        // A folder that nobody can write to.
         Store::at("file:///proc/nowhere").unwrap(),
     ];
 
@@ -125,7 +125,7 @@ fn an_address_that_is_none_is_refused() {
     }
 }
 
-/// A bucket of a server that speaks S3.
+/// Opens a bucket on a server that speaks S3.
 fn s3(endpoint: &str) -> Store {
     let options = [
         ("aws_endpoint", endpoint),
@@ -138,11 +138,11 @@ fn s3(endpoint: &str) -> Store {
     Store::with("s3://snapshots/retort", options).unwrap()
 }
 
-/// moto's server, ended when it is dropped.
+/// A running moto server (a mock of S3), killed on drop.
 struct Moto(Child);
 
 impl Moto {
-    /// Starts it; `None` where it is not installed.
+    /// Starts the server; `None` if moto is not installed.
     fn start(port: u16) -> Option<Self> {
         let mut command = Command::new("moto_server");
         command.args(["--host", "127.0.0.1", "--port", &port.to_string()]);
@@ -158,7 +158,7 @@ impl Drop for Moto {
     }
 }
 
-/// The first line of the answer to a request; `None` where nobody listens.
+/// Returns the response to a request; `None` if nothing listens on the port.
 fn asked(port: u16, line: &str) -> Option<String> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
     let request =

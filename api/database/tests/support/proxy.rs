@@ -1,4 +1,5 @@
-//! A way to PostgreSQL that can be frozen or cut, as a server that is stopped and a network that drops packets are.
+//! A proxy in front of PostgreSQL that can freeze or cut connections, like a stopped server or a network that drops
+//! packets.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -9,18 +10,18 @@ use tokio::{
     task::{JoinHandle, JoinSet},
 };
 
-/// What becomes of bytes.
+/// Treatment of the bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// They arrive.
+    /// Bytes are forwarded.
     Open,
-    /// They are taken and never arrive while it is so, on old connections and on new ones.
+    /// Bytes are accepted but not forwarded for the time being, on old connections and on new ones.
     Frozen,
 }
 
-/// A proxy in front of the server of a database's address.
+/// A proxy in front of a database server.
 pub struct Proxy {
-    /// The database's address by way of the proxy.
+    /// Address of the database through the proxy.
     pub url: String,
     way: watch::Sender<Way>,
     /// Connections with a lower number are frozen for ever.
@@ -36,7 +37,7 @@ impl Drop for Proxy {
 }
 
 impl Proxy {
-    /// Begins with everything arriving.
+    /// Starts a proxy that forwards everything.
     pub async fn start(url: &str) -> Self {
         let options: sqlx::postgres::PgConnectOptions = url.parse().unwrap();
         let server = format!("{}:{}", options.get_host(), options.get_port());
@@ -53,13 +54,13 @@ impl Proxy {
         self.way.send_replace(way);
     }
 
-    /// The connections that there are stay half-open: nothing of them arrives any more, while new ones work.
+    /// Leaves the existing connections half-open: nothing more arrives on them, while new ones work.
     pub fn lose_connections(&self) {
         self.lost.send_replace(*self.accepted.borrow());
     }
 }
 
-/// `url` with the host and port of `address`.
+/// Returns `url` with the host and port of `address`.
 fn by_way_of(url: &str, address: SocketAddr) -> String {
     let (scheme, rest) = url.split_once("://").unwrap();
     let (authority, path) = rest.split_once('/').unwrap();
@@ -74,7 +75,7 @@ struct Switches {
 }
 
 impl Switches {
-    /// Resolves when bytes of connection `number` may go on.
+    /// Waits until bytes of connection `number` may be forwarded.
     async fn open(&mut self, number: u64) {
         if self.lost.borrow().gt(&number) {
             std::future::pending::<()>().await;

@@ -1,7 +1,8 @@
-//! `/auth/account`: where a person is logged in, which programs act for them, their tokens for scripts, and an end to each.
+//! `/auth/account`: a person's logins, the programs that act for them, their script tokens, and the ways to end each.
 //!
-//! A page of the authorization server and no operation of the API, so that it takes a person in a browser to end a login or to make a token: no
-//! application can end those of others, or make itself one that outlives it, with the token that it was given.
+//! This is a page of the authorization server, not an operation of the API, so ending a login or making a token takes
+//! a person in a browser. An application with an access token can neither end the logins of others nor make itself a
+//! token that outlives its own.
 
 use std::{net::IpAddr, sync::Arc};
 
@@ -32,24 +33,24 @@ use crate::{
     },
 };
 
-/// The time after a login by a link in which a token may be made without a password: as long as a link is good.
+/// Time after a login by link in which a token may be made without a password: the lifetime of a link.
 const FRESH: TimeDelta = TimeDelta::minutes(10);
 
-/// What a person may end.
+/// An item that a person may end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Held<'a> {
     /// A login in a browser, by its id.
     Session(&'a str),
-    /// What a program got of a login, by its family.
+    /// Tokens that a program got from a login, by their family.
     Family(&'a str),
-    /// What an application was allowed, by its id.
+    /// Consent given to an application, by the application's id.
     Consent(&'a str),
-    /// A token for scripts, by its id.
+    /// A script token, by its id.
     Token(&'a str),
 }
 
 impl<'a> Held<'a> {
-    /// What a form's words stand for.
+    /// Parses the text in a form.
     fn read(words: &'a str) -> Option<Self> {
         match words.split_once(' ')? {
             ("session", id) => Some(Self::Session(id)),
@@ -78,7 +79,7 @@ pub async fn look(State(identity): State<Arc<Identity>>, request: Request) -> Re
     Ok(([(header::CACHE_CONTROL, "no-store")], page(&identity, &session, None).await?).into_response())
 }
 
-/// The page for who is logged in; `failed` says why no token was made.
+/// Builds the page of the logged-in person; `failed` says why no token was made.
 async fn page(
     identity: &Identity,
     session: &Session,
@@ -126,7 +127,7 @@ async fn page(
     }))
 }
 
-/// `POST /auth/account`: ends one of them.
+/// `POST /auth/account`: ends a session, token family, consent or script token.
 pub async fn end(State(identity): State<Arc<Identity>>, request: Request) -> Result<Response, PageError> {
     let headers = request.headers().clone();
     let form = Form::read(request).await?;
@@ -148,16 +149,16 @@ pub async fn end(State(identity): State<Arc<Identity>>, request: Request) -> Res
         Held::Token(id) => drop(script_tokens::end(&mut transaction, account_id, id).await?),
     }
     transaction.commit().await?;
-    // Who is told that a login has ended finds it ended, here at once.
+    // The client is told that a login has ended, so it must find it ended here at once.
     identity.revocations.forget();
     identity.script_tokens.forget();
     tracing::info!(target: "audit", { account.id = account_id }, "a person ended a login of theirs");
     Ok(Redirect::to("/auth/account").into_response())
 }
 
-/// `POST /auth/account/tokens`: makes a token for scripts, and shows it this once.
+/// `POST /auth/account/tokens`: makes a script token, and shows it only this once.
 ///
-/// A session lasts for hours and a token for months, so the person authenticates once more.
+/// A session lasts for hours and a token for months, so the person has to authenticate again.
 pub async fn make_token(
     State(identity): State<Arc<Identity>>,
     ClientAddress(address): ClientAddress,
@@ -189,7 +190,7 @@ pub async fn make_token(
     }
 }
 
-/// The name and the days of the token that the form asks for, or what is wrong with them.
+/// Parses the name and the lifetime in days of the requested token, or returns the error in them.
 fn wanted(form: &Form) -> Result<(&str, u16), &'static str> {
     let name = form.get("name").unwrap_or_default().trim();
     if name.is_empty() {
@@ -203,9 +204,9 @@ fn wanted(form: &Form) -> Result<(&str, u16), &'static str> {
     days.map(|days| (name, days)).ok_or("Choose when the token ends.")
 }
 
-/// The time of the person's authentication, which is now, by the password; or the reason why there is none.
+/// Returns the time of the person's authentication: now, if the password is right; else the error.
 ///
-/// An account without a password logs in by a link: that login has to be recent.
+/// An account without a password logs in by a link, and that login has to be recent.
 async fn authenticated_at(
     identity: &Identity,
     headers: &HeaderMap,
@@ -229,7 +230,7 @@ async fn has_password(identity: &Identity, person: &Person) -> Result<bool, sqlx
     Ok(account.is_some_and(|account| account.password_hash != NO_PASSWORD))
 }
 
-/// Stores the token of a login at that time; its text, or why there is none.
+/// Stores a token of a login at that time; returns its text, or the reason for a failure.
 async fn store_token(
     identity: &Identity,
     person: &Person,
@@ -255,7 +256,7 @@ async fn store_token(
     })
 }
 
-/// What people call the application.
+/// Looks up the display name of the application.
 async fn name(identity: &Identity, client_id: String) -> Result<String, sqlx::Error> {
     let application = applications::find(&identity.pool, &client_id).await?;
     Ok(application.map_or(client_id, |application| application.name))

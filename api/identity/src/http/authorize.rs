@@ -1,8 +1,7 @@
-//! `/auth/authorize`: from an application's request, over a login and a consent as they are needed, to a
-//! code or a token.
+//! `/auth/authorize`: from an application's request, over login and consent as needed, to a code or a token.
 //!
-//! Nothing is kept on the server between the steps but the login: each form brings the request back, and it
-//! is read anew, as if it had just come.
+//! The server stores nothing between the steps except the login. Each form sends the request back, and it is parsed
+//! again as if it were new.
 
 use std::sync::Arc;
 
@@ -39,7 +38,7 @@ pub async fn authorize(
     request: Request,
 ) -> Result<Response, PageError> {
     if request.method() == Method::POST {
-        // The session's cookie does not come with a form from elsewhere, but with where that leads.
+        // Browsers do not send the session cookie with a form from another site, but do after the redirect.
         let form = Form::read(request).await?;
         return Ok(Redirect::to(&format!("/auth/authorize?{}", form.to_query())).into_response());
     }
@@ -102,7 +101,7 @@ fn is_login_enough(wanted: &AuthorizationRequest, session: &Session) -> bool {
     wanted.max_age_seconds.is_none_or(|most| age.num_seconds() <= i64::from(most))
 }
 
-/// What of the request the account can give.
+/// Returns the requested scopes that the account can grant.
 fn grantable(wanted: &AuthorizationRequest, person: &Person) -> Result<Vec<String>, Refusal> {
     let granted = scopes::narrow(&wanted.scopes, &person.scopes);
     if granted.is_empty() && !wanted.scopes.is_empty() {
@@ -156,7 +155,7 @@ fn consent_page(wanted: &AuthorizationRequest, session: &Session, granted: &[Str
     page.leads_to(&wanted.reply.redirect_uri)
 }
 
-/// Sends the browser to the application with what it wants.
+/// Redirects the browser to the application with the requested code or token.
 async fn issue(
     identity: &Identity,
     wanted: &AuthorizationRequest,

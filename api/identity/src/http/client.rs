@@ -1,4 +1,5 @@
-//! Which application makes a request, proven by its secret if it has one (RFC 6749, section 2.3).
+//! Client authentication: the application that makes a request, proven by its secret if it has one (RFC 6749, section
+//! 2.3).
 
 use axum::{
     extract::Request,
@@ -16,14 +17,14 @@ use crate::{
     tables::applications::{self, Application},
 };
 
-/// The application that makes the request, and the form of it.
+/// Returns the application that makes the request, and the request's form.
 pub async fn read(pool: &PgPool, request: Request) -> Result<(Application, Form), TokenError> {
     let headers = request.headers().clone();
     let form = Form::read(request).await?;
     Ok((authenticate(pool, &headers, &form).await?, form))
 }
 
-/// The application that makes the request.
+/// Authenticates the application that makes the request.
 pub async fn authenticate(
     pool: &PgPool,
     headers: &HeaderMap,
@@ -44,7 +45,7 @@ pub async fn authenticate(
     Ok(application)
 }
 
-/// Name and secret, from the header or the form; never from both.
+/// Reads the client id and secret, from the header or the form; never from both.
 fn credentials(
     headers: &HeaderMap,
     form: &Form,
@@ -62,7 +63,7 @@ fn credentials(
     Ok((name, Some(password), ClientProof::Header))
 }
 
-/// Both halves are form-encoded before they are joined (RFC 6749, section 2.3.1).
+/// Parses a Basic header. Both halves are form-encoded before they are joined (RFC 6749, section 2.3.1).
 pub fn basic(header: &str) -> Option<(String, String)> {
     let (scheme, encoded) = header.split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("basic") {
@@ -71,12 +72,12 @@ pub fn basic(header: &str) -> Option<(String, String)> {
     let text = String::from_utf8(STANDARD.decode(encoded.trim()).ok()?).ok()?;
     let (name, password) = text.split_once(':')?;
     let decode = |text: &str| {
-        // Parsed as the value of an empty name; what would end it is escaped where the encoding was right.
+        // Parsed as the value of an empty name; an `&`, which would end it, is escaped in a correct encoding.
         let value = format!("={}", text.replace('&', "%26"));
         form_urlencoded::parse(value.as_bytes()).next().map(|(_, value)| value.into_owned())
     };
     let (name, password) = (decode(name)?, decode(password)?);
-    // PostgreSQL cannot be asked for a NUL character.
+    // PostgreSQL rejects a query with a NUL character.
     (!name.contains('\0')).then_some((name, password))
 }
 

@@ -1,4 +1,4 @@
-//! The address of whoever made a request, for the handlers.
+//! Client address of a request, for the handlers.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -12,7 +12,7 @@ use axum::{
 
 use crate::{identity::Identity, network::behind};
 
-/// The address of whoever made the request; `None` where the server does not know its peers.
+/// Address of the client; `None` where the server does not know its peers.
 #[derive(Debug, Clone, Copy)]
 pub struct ClientAddress(pub Option<IpAddr>);
 

@@ -1,9 +1,8 @@
-//! Whether a form was sent from our own page, by the browser that we gave it to.
+//! CSRF protection: a form must come from our own page, in the browser that received it.
 //!
-//! A form carries a proof: an HMAC, keyed with a secret of the browser's cookie, over what the form is for
-//! and the request in it. A stranger's page can make the browser send the cookie, but cannot know the proof;
-//! and a proof for one request is none for another. What the browser itself says of the origin is checked
-//! too, where it says something.
+//! A form carries a proof: an HMAC, keyed with a secret in the browser's cookie, over the purpose of the form and the
+//! request in it. A foreign page can make the browser send the cookie, but cannot know the proof; and a proof for one
+//! request is invalid for another. The browser's own headers about the origin are checked too, where it sends them.
 
 use axum::http::{HeaderMap, header};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -19,23 +18,23 @@ use crate::{
     tables::sessions::{self, Cookie, Session},
 };
 
-/// What a form is for.
+/// Purpose of a form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     Login,
-    /// A login on the way to [`Purpose::Device`].
+    /// A login that leads to [`Purpose::Device`].
     DeviceLogin,
-    /// A link that logs somebody in.
+    /// A login by link.
     Link,
     Consent,
     Logout,
-    /// A login of the person's that ends.
+    /// The end of one of the person's logins.
     Account,
-    /// A token for scripts that is made.
+    /// A new script token.
     Token,
-    /// The code that a device shows.
+    /// The user code that a device shows.
     Device,
-    /// Whether that device may in.
+    /// Approval or refusal of that device.
     DeviceDecision,
 }
 
@@ -55,7 +54,7 @@ impl Purpose {
     }
 }
 
-/// The proof for a form with `request` in a browser with `secret`.
+/// Computes the proof for a form with `request` in a browser with `secret`.
 pub fn proof(secret: &str, purpose: Purpose, request: &str) -> String {
     let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).expect("csrf: any length is a key");
     mac.update(purpose.as_str().as_bytes());
@@ -64,11 +63,11 @@ pub fn proof(secret: &str, purpose: Purpose, request: &str) -> String {
     URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes())
 }
 
-/// A form that is not from our own page, or from one that is too old.
+/// Error for a form that is not from our own page, or from one that is too old.
 #[derive(Debug)]
 pub struct Forged;
 
-/// Refuses a form that is not from our own page.
+/// Rejects a form that is not from our own page.
 pub fn check(
     settings: &Settings,
     headers: &HeaderMap,
@@ -82,7 +81,7 @@ pub fn check(
     if proven && is_from_here(settings, headers) { Ok(()) } else { Err(Forged) }
 }
 
-/// The session of the browser, if it has one.
+/// Returns the session of the browser, if it has one.
 pub async fn session(
     pool: &PgPool,
     settings: &Settings,
@@ -94,7 +93,7 @@ pub async fn session(
     }
 }
 
-/// What the browser says of where the form comes from, if it says anything.
+/// Returns true unless the browser's headers say that the form comes from elsewhere.
 fn is_from_here(settings: &Settings, headers: &HeaderMap) -> bool {
     let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or_default());
     if let Some(site) = text("sec-fetch-site") {

@@ -1,7 +1,7 @@
-//! A device without a browser is let in from somewhere else (RFC 8628).
+//! Authorization of a device without a browser, through another browser (RFC 8628).
 //!
-//! The person types the code that the device shows, also where a link has brought it along: whoever was sent
-//! a stranger's link should notice that no device of theirs shows that code.
+//! The person types the code that the device shows, even after a link that contains it. So a person who was sent a
+//! stranger's link should notice that none of their devices shows that code.
 
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ pub async fn authorization(
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(body)).into_response())
 }
 
-/// `GET /auth/device`: the person is asked for the code.
+/// `GET /auth/device`: asks the person for the code.
 pub async fn ask(State(identity): State<Arc<Identity>>, request: Request) -> Result<Response, PageError> {
     let query = Form::parse(request.uri().query().unwrap_or_default().as_bytes())?;
     let code = device_codes::normalise(query.get("user_code").unwrap_or_default());
@@ -72,7 +72,7 @@ pub async fn ask(State(identity): State<Arc<Identity>>, request: Request) -> Res
     }
 }
 
-/// `POST /auth/device`: the person has typed the code, and is asked whether the application may in.
+/// `POST /auth/device`: checks the code that the person typed, and asks whether to allow the device.
 pub async fn look(State(identity): State<Arc<Identity>>, request: Request) -> Result<Response, PageError> {
     let headers = request.headers().clone();
     let form = Form::read(request).await?;
@@ -129,7 +129,7 @@ fn question(session: &Session, code: &str, failed: Option<&str>) -> pages::Page 
     pages::device(&code, &proof, failed)
 }
 
-/// The question once more, after a code that no device shows.
+/// Shows the form again, after a code that no device shows.
 fn no_such_code(session: &Session, code: &str) -> Response {
     RefusedForm(question(session, code, Some("There is no such code, or it has run out."))).into_response()
 }

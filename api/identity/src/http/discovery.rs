@@ -1,4 +1,4 @@
-//! What clients read to find and trust the authorization server; it names only what exists.
+//! Metadata by which clients find and verify the authorization server; it lists only what exists.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ pub async fn jwks(State(identity): State<Arc<Identity>>) -> impl IntoResponse {
     ([(header::CACHE_CONTROL, "public, max-age=300")], Json(identity.keys.jwks().await))
 }
 
-/// `GET /auth/.well-known/openid-configuration` (OpenID Connect Discovery), and the same by the name that
-/// RFC 8414 gives it.
+/// `GET /auth/.well-known/openid-configuration` (OpenID Connect Discovery), and the same under the path that RFC 8414
+/// defines.
 pub async fn configuration(State(identity): State<Arc<Identity>>) -> impl IntoResponse {
     let issuer = identity.settings.issuer();
     let scopes: Vec<_> = scope::ALL.iter().map(|(name, _)| *name).collect();

@@ -1,6 +1,6 @@
-//! `/auth/revoke` (RFC 7009) and `/auth/introspect` (RFC 7662): an application ends its tokens, or asks how
-//! they stand. Of another application's tokens it learns nothing. A token for scripts is no application's: whoever holds it ends it, without any
-//! other proof.
+//! `/auth/revoke` (RFC 7009) and `/auth/introspect` (RFC 7662): an application revokes its tokens or queries their
+//! state. It learns nothing about tokens of other applications. A script token belongs to no application: its holder
+//! can revoke it without any other proof.
 
 use std::sync::Arc;
 
@@ -22,9 +22,9 @@ use crate::{
     tokens::keys::Verified,
 };
 
-/// `POST /auth/revoke`: either kind of token takes its whole family along.
+/// `POST /auth/revoke`: revokes the whole family of an access or refresh token.
 ///
-/// A token that is unknown, or another application's, is no error: the caller wanted it to be worth nothing.
+/// An unknown token, or another application's, is no error: the caller wanted it to be invalid.
 pub async fn revoke(
     State(identity): State<Arc<Identity>>,
     ClientAddress(address): ClientAddress,
@@ -100,7 +100,7 @@ async fn describe(identity: &Identity, token: &str, client_id: &str) -> Result<O
     }))
 }
 
-/// The access token, if it is good now, and the application's or for scripts.
+/// Returns the access token, if it is valid now and is the application's or a script token.
 async fn own_access_token(
     identity: &Identity,
     token: &str,

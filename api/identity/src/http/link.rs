@@ -1,8 +1,8 @@
-//! `/auth/link`: a link logs somebody in, once.
+//! `/auth/link`: a link that logs a person in, once.
 //!
-//! To look at the link changes nothing, since mail programs and chats look at every link, and says who would be logged in, since anybody
-//! can send somebody a link of their own account. The form's answer spends it. The page leads nowhere else, and its policy on referrers
-//! keeps the address from other sites.
+//! Opening the link changes nothing, since mail programs and chats open every link. The page names the account that
+//! would be logged in, since anybody can send a link to their own account. Submitting the form uses the link up. The
+//! page links nowhere else, and its referrer policy hides the address from other sites.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ use crate::{
     },
 };
 
-/// Where a person begins who was logged in by a link.
+/// Start page after a login by link.
 const HOME: &str = "/";
 
 /// `GET /auth/link`: asks whether to log in.

@@ -1,4 +1,4 @@
-//! `POST /auth/login` and `/auth/logout`: a browser's session begins and ends.
+//! `POST /auth/login` and `/auth/logout`: start and end of a browser session.
 
 use std::{net::IpAddr, sync::Arc};
 
@@ -28,7 +28,7 @@ use crate::{
     throttle::Browser,
 };
 
-/// The login page, with the cookie that its form has to come back with.
+/// Builds the login page, with the cookie that its form has to send back.
 pub fn page(identity: &Identity, headers: &HeaderMap, login: &pages::Login<'_>) -> pages::Page {
     let transport = identity.settings.transport();
     let secret = Cookie::Form.read(headers, transport).unwrap_or_else(secrets::fresh);
@@ -77,13 +77,13 @@ pub async fn login(
 
     let location = match wanted {
         Some(wanted) => format!("/auth/authorize?{}", after_login(wanted.form)),
-        // The proof covers it, so it is what we wrote: letters.
+        // The proof covers it, so it is a code that we wrote: only letters.
         None => format!("/auth/device?user_code={query}"),
     };
     enter(&identity, &headers, Entered { account_id: &account.id, at }, &location).await
 }
 
-/// Counts an attempt at a password and checks it; `None` where it is wrong.
+/// Counts a password attempt against the rate limit and checks it; `None` where it is wrong.
 pub(super) async fn attempt(
     identity: &Identity,
     headers: &HeaderMap,
@@ -99,14 +99,14 @@ pub(super) async fn attempt(
     Ok(identity.authenticate(email, password).await?)
 }
 
-/// Who has just shown that they are an account, and when that was read of it.
+/// An account that has just authenticated, and the time at which it was read.
 #[derive(Debug, Clone, Copy)]
 pub struct Entered<'a> {
     pub account_id: &'a str,
     pub at: DateTime<Utc>,
 }
 
-/// Begins a session of the browser in place of the one that it may have, and leads it on to `location`.
+/// Starts a session of the browser, in place of any old one, and redirects it to `location`.
 pub async fn enter(
     identity: &Identity,
     headers: &HeaderMap,
@@ -133,7 +133,7 @@ pub async fn enter(
     Ok(response)
 }
 
-/// The request without what only a login can satisfy: there has just been one.
+/// Returns the request without the parts that only a login can satisfy: one has just happened.
 fn after_login(mut form: Form) -> String {
     let prompt = scopes::parse(form.get("prompt").unwrap_or_default());
     let rest = prompt.iter().any(|word| word == "consent").then_some("consent");
@@ -144,7 +144,7 @@ fn after_login(mut form: Form) -> String {
 
 /// `GET` and `POST /auth/logout` (OpenID Connect RP-Initiated Logout).
 ///
-/// The person is asked, since any page can send a browser here; the form's answer ends the session.
+/// The person is asked first, since any page can send a browser here; submitting the form ends the session.
 pub async fn logout(State(identity): State<Arc<Identity>>, request: Request) -> Result<Response, PageError> {
     let headers = request.headers().clone();
     let is_answer = request.method() == Method::POST;
@@ -190,7 +190,8 @@ async fn end_session(identity: &Identity, headers: &HeaderMap, form: &Form) -> R
     Ok(response)
 }
 
-/// Where the application wants the browser back, if it is registered and the address is its own.
+/// Returns the application's address to redirect to after the logout, if the application and the address are
+/// registered.
 async fn return_address(identity: &Identity, form: &Form) -> Result<Option<String>, PageError> {
     let Some(address) = form.get("post_logout_redirect_uri") else { return Ok(None) };
     let refused =

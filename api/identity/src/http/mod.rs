@@ -1,7 +1,7 @@
-//! The authorization server: one file an address.
+//! The authorization server, with one file for each address.
 //!
-//! [`authorize`] leads a browser from an application's [`request`] over [`login`] and consent to a code, [`token`] gives
-//! tokens for codes, refresh tokens and passwords, [`inspect`] revokes and introspects.
+//! [`authorize`] leads a browser from an application's [`request`] over [`login`] and consent to a code, [`token`]
+//! exchanges codes, refresh tokens and passwords for tokens, [`inspect`] revokes and introspects.
 
 mod account;
 mod authorize;
@@ -33,7 +33,7 @@ use crate::{
     identity::Identity,
 };
 
-/// The addresses under `/auth` that browsers show.
+/// Routes under `/auth` that browsers show.
 pub fn pages(identity: Arc<Identity>) -> Router {
     let late = |error| PageError::from(error).into_response();
     let deadline = Deadline { time: identity.request_time, late };
@@ -52,7 +52,7 @@ pub fn pages(identity: Arc<Identity>) -> Router {
         .with_state(identity)
 }
 
-/// The addresses under `/auth` that programs call.
+/// Routes under `/auth` that programs call.
 pub fn endpoints(identity: Arc<Identity>) -> Router {
     let late = |error| TokenError::from(error).into_response();
     let deadline = Deadline { time: identity.request_time, late };

@@ -1,7 +1,7 @@
-//! The pages that people see: login, consent, logout, and what went wrong.
+//! HTML pages: login, consent, logout, and errors.
 //!
-//! Written on the server, without script, in the browser's own fonts and colours. maud escapes whatever it
-//! is given, and a policy forbids the page everything that it does not need.
+//! They are rendered on the server, without scripts, in the browser's own fonts and colours. maud escapes all values,
+//! and a content security policy forbids the page everything that it does not need.
 
 use axum::{
     http::{HeaderValue, header},
@@ -21,7 +21,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Page {
     markup: Markup,
-    /// Where the form's answer may lead besides here: browsers hold a redirect to the same policy.
+    /// Additional target to which the form's answer may redirect: browsers apply the policy to redirects too.
     leads_to: Option<String>,
     cookie: Option<String>,
 }
@@ -29,12 +29,12 @@ pub struct Page {
 /// The login page.
 #[derive(Debug)]
 pub struct Login<'a> {
-    /// What the login is for; `None`: a device.
+    /// Application that the login is for; `None`: a device.
     pub application: Option<&'a str>,
-    /// What comes after it, as the form's proof says.
+    /// Purpose of the login form, which its proof covers.
     pub to: Purpose,
     pub request: &'a str,
-    /// The address to begin with.
+    /// E-mail address to fill in at first.
     pub email: &'a str,
 }
 
@@ -42,7 +42,7 @@ pub struct Login<'a> {
 #[derive(Debug)]
 pub struct Consent<'a> {
     pub application: &'a str,
-    /// Where the answer goes.
+    /// Address that receives the answer.
     pub address: &'a str,
     pub person: &'a Person,
     pub scopes: &'a [String],
@@ -90,7 +90,7 @@ impl IntoResponse for Page {
             response.headers_mut().insert(name, value);
         };
         set(header::CONTENT_SECURITY_POLICY, policy);
-        // With `no-referrer` browsers would not say where a form comes from.
+        // With `no-referrer`, browsers would not report the origin of a form.
         set(header::REFERRER_POLICY, "same-origin".to_owned());
         if let Some(cookie) = self.cookie {
             set(header::SET_COOKIE, cookie);
@@ -105,7 +105,7 @@ pub async fn style() -> impl IntoResponse {
     (headers, include_str!("pages.css"))
 }
 
-/// Asks for e-mail address and password; `failed` says what was wrong with the last ones.
+/// Asks for e-mail address and password; `failed` says what was wrong with the last attempt.
 pub fn login(login: &Login<'_>, proof: &str, failed: Option<&str>) -> Page {
     let content = html! {
         @match login.application {
@@ -131,7 +131,7 @@ pub fn login(login: &Login<'_>, proof: &str, failed: Option<&str>) -> Page {
     Page::new("Log in", content)
 }
 
-/// Asks whether to log in as the account that a link is for.
+/// Asks whether to log in to the account of a link.
 pub fn link(email: &str, code: &str, proof: &str) -> Page {
     let content = html! {
         p { "This link logs this browser in as " strong { (email) } ", once." }
@@ -239,37 +239,37 @@ pub fn logout(person: &Person, request: &str, proof: &str) -> Page {
     Page::new("Log out", content)
 }
 
-/// What a person holds, each with how it is ended.
+/// Items that a person holds, each with the form that ends it.
 #[derive(Debug)]
 pub struct Account<'a> {
     pub person: &'a Person,
-    /// Its name.
+    /// Name of the organisation.
     pub organisation: Option<&'a str>,
-    /// Who belongs to it, the person included.
+    /// Members of the organisation, including the person.
     pub fellows: &'a [String],
     pub sessions: &'a [Entry],
     pub programs: &'a [Entry],
     pub allowed: &'a [Entry],
     pub tokens: &'a [Entry],
-    /// True where making a token asks for the password.
+    /// True if making a token requires the password.
     pub has_password: bool,
-    /// The proof of the form for a new token.
+    /// Proof of the form for a new token.
     pub new_token: &'a str,
-    /// Why none was made.
+    /// Reason why no token was made.
     pub failed: Option<&'a str>,
 }
 
-/// One of them.
+/// An item on the account page.
 #[derive(Debug)]
 pub struct Entry {
     pub name: String,
     pub about: String,
-    /// What the form says to end it.
+    /// Text that the form sends to end it.
     pub request: String,
     pub proof: String,
 }
 
-/// Where a person is logged in, and which programs act for them.
+/// Shows a person's logins and the programs that act for them.
 pub fn account(account: &Account<'_>) -> Page {
     let content = html! {
         p { "You are logged in as " strong { (account.person.email) } ". What is ended here has to log in or to ask anew." }
@@ -291,10 +291,10 @@ pub fn account(account: &Account<'_>) -> Page {
     Page::new("Logins and tokens", content)
 }
 
-/// What the form for a new token says it is for.
+/// Request text of the form for a new token.
 pub const NEW_TOKEN: &str = "new";
 
-/// The form for a new token: what is for operators has to be chosen, all else to be left out.
+/// Builds the form for a new token. Scopes for operators are off by default, all others are on.
 fn new_token(account: &Account<'_>) -> Markup {
     let scopes = scopes::without_asking(&account.person.scopes);
     html! {
@@ -334,7 +334,7 @@ fn new_token(account: &Account<'_>) -> Markup {
     }
 }
 
-/// Shows a token for scripts, which is shown once.
+/// Shows a new script token, which is shown only once.
 pub fn token_made(name: &str, token: &str, service: &str) -> Page {
     let content = html! {
         p { "The token " strong { (name) } ". Copy it now: it is not shown again." }
@@ -368,12 +368,12 @@ pub fn logged_out() -> Page {
     Page::new("Logged out", html! { p { "You are logged out of this browser." } })
 }
 
-/// What went wrong, and what the person can do.
+/// Shows an error and what the person can do.
 pub fn failure(why: &str) -> Page {
     Page::new("This did not work", html! { p role="alert" { (why) } })
 }
 
-/// The part of `address` that tells a person who gets the answer.
+/// Describes the receiver of the answer at `address` for a person.
 fn place(address: &str) -> String {
     match Url::parse(address) {
         Ok(url) if url.has_host() && is_loopback(&url) => "a program on this machine".to_owned(),
@@ -387,7 +387,7 @@ fn is_loopback(url: &Url) -> bool {
     matches!(url.host_str(), Some("127.0.0.1" | "[::1]" | "localhost"))
 }
 
-/// `address` as a source of a content security policy.
+/// Formats `address` as a source of a content security policy.
 fn source(address: &str) -> Option<String> {
     let url = Url::parse(address).ok()?;
     Some(if url.has_host() && url.origin().is_tuple() {

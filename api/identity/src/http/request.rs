@@ -1,8 +1,8 @@
-//! An authorization request, read once into a type that cannot be wrong (RFC 6749, section 4; OpenID Connect
-//! Core, section 3).
+//! An authorization request, parsed once into a type that is always valid (RFC 6749, section 4; OpenID Connect Core,
+//! section 3).
 //!
-//! Until the application and its address are known to belong together nothing is redirected: the person
-//! reads a page. Everything wrong after that is told to the application at its address.
+//! Nothing is redirected until the application and its address are known to belong together: until then the person
+//! sees an error page. Later errors go to the application at its address.
 
 use axum::response::{IntoResponse, Redirect, Response};
 use contract::{Flow, scope};
@@ -17,7 +17,7 @@ use crate::{
     tables::applications::{self, Application},
 };
 
-/// The longest request, in bytes.
+/// Maximum length of a request, in bytes.
 const MAX_REQUEST: usize = 4096;
 
 /// A request of a registered application.
@@ -26,17 +26,17 @@ pub struct AuthorizationRequest {
     pub application: Application,
     pub reply: Reply,
     pub wanted: Wanted,
-    /// All of them the application's; the account may hold fewer.
+    /// Requested scopes, all of them allowed for the application; the account may hold fewer.
     pub scopes: Vec<String>,
     pub prompt: Prompt,
-    /// The oldest login that will do, in seconds.
+    /// Maximum age of the login, in seconds.
     pub max_age_seconds: Option<u32>,
     pub login_hint: Option<String>,
-    /// The parameters, to come back with after a form.
+    /// Parameters, to be sent back with a form.
     pub form: Form,
 }
 
-/// What the application wants in answer.
+/// Response that the application wants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wanted {
     /// A code, bound to the challenge.
@@ -47,23 +47,23 @@ pub enum Wanted {
     TokenAndIdToken { nonce: String },
 }
 
-/// Which pages the application wants to be shown.
+/// Pages that the application wants to be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Prompt {
-    /// What is needed.
+    /// The pages that are needed.
     #[default]
     Needed,
-    /// None: it rather gets an error.
+    /// No page: the application prefers an error.
     Nothing,
     /// The login, and the consent as needed.
     Login,
     /// The consent, and the login as needed.
     Consent,
-    /// Both.
+    /// The login and the consent.
     LoginAndConsent,
 }
 
-/// Where and how the answer goes.
+/// Address and form of the answer.
 #[derive(Debug, Clone)]
 pub struct Reply {
     pub redirect_uri: String,
@@ -84,14 +84,14 @@ pub struct Refusal {
     pub error: (&'static str, &'static str),
 }
 
-/// What a request turned out to be.
+/// Result of parsing a request.
 pub enum Read {
     Wanted(Box<AuthorizationRequest>),
     Refused(Refusal),
 }
 
 impl AuthorizationRequest {
-    /// Reads the request in `query`.
+    /// Parses the request in `query`.
     pub async fn read(identity: &Identity, query: &str) -> Result<Read, PageError> {
         if query.len() > MAX_REQUEST {
             return Err(PageError::BadRequest("The request of the application is too long."));
@@ -104,7 +104,7 @@ impl AuthorizationRequest {
         Self::of(application, form, &identity.settings.public_url, identity.settings.implicit_flow)
     }
 
-    /// What `application` asks for with the parameters of `form`, of the service at `public_url`.
+    /// Parses the request of `application` in the parameters of `form`, for the service at `public_url`.
     pub fn of(
         application: Application,
         form: Form,
@@ -201,7 +201,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// The words of a response type come in any order.
+    /// Parses the response type, whose words come in any order.
     fn read(form: &Form) -> Result<Self, Fault> {
         let text = form.get("response_type").ok_or(("invalid_request", "response_type is missing"))?;
         let mut words: Vec<_> = text.split(' ').collect();
@@ -215,7 +215,7 @@ impl Kind {
     }
 }
 
-/// PKCE is asked of every application, and `plain` of none (RFC 9700, section 2.1.1).
+/// Reads the PKCE challenge, which every application must send; `plain` is not allowed (RFC 9700, section 2.1.1).
 fn parse_challenge(form: &Form) -> Result<String, Fault> {
     let challenge = form.get("code_challenge").ok_or(("invalid_request", "code_challenge is missing"))?;
     if form.get("code_challenge_method") != Some("S256") {
@@ -247,7 +247,7 @@ fn parse_prompt(form: &Form) -> Result<Prompt, Fault> {
     match words[..] {
         [] => Ok(Prompt::Needed),
         ["none"] => Ok(Prompt::Nothing),
-        // The login page is where another account is chosen.
+        // The login page also allows choosing another account.
         ["login"] | ["select_account"] | ["login", "select_account"] => Ok(Prompt::Login),
         ["consent"] => Ok(Prompt::Consent),
         ["consent", "login"] | ["consent", "select_account"] | ["consent", "login", "select_account"] => {
@@ -258,12 +258,12 @@ fn parse_prompt(form: &Form) -> Result<Prompt, Fault> {
 }
 
 impl Reply {
-    /// Sends the browser to the application with `pairs`, the state and who answers (RFC 9207).
+    /// Redirects the browser to the application with `pairs`, the state and the issuer (RFC 9207).
     pub fn send(&self, identity: &Identity, pairs: &[(&str, &str)]) -> Response {
         Redirect::to(&self.location(&identity.settings.issuer(), pairs)).into_response()
     }
 
-    /// Where that is.
+    /// Builds the address of that redirect.
     pub fn location(&self, issuer: &str, pairs: &[(&str, &str)]) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         query.extend_pairs(pairs);

@@ -1,7 +1,7 @@
-//! `POST /auth/token`: a code, a device's code, a refresh token or a password for an access token (RFC 6749).
+//! `POST /auth/token`: exchanges a code, a device code, a refresh token or a password for an access token (RFC 6749).
 //!
-//! The password grant is off unless the operator switches it on, and then for the command-line tool alone, which an
-//! account's owner runs.
+//! The password grant is off unless the operator enables it. Even then only the command-line tool may use it, which
+//! an account's owner runs.
 
 use std::{net::IpAddr, sync::Arc};
 
@@ -33,7 +33,7 @@ use crate::{
     tokens::mint::{self, Authentication, Bearer},
 };
 
-/// The grant of RFC 8628.
+/// Grant type of RFC 8628.
 pub const DEVICE_CODE: &str = "urn:ietf:params:oauth:grant-type:device_code";
 
 pub async fn issue(
@@ -111,7 +111,7 @@ async fn device(identity: &Identity, application: &Application, form: &Form) -> 
     answer(identity, grant.bearer(&grant.scopes), refresh_token, told).await
 }
 
-/// What an ID token tells of the login, if the scopes ask for one.
+/// Returns the claims of an ID token about the login, if the scopes ask for one.
 fn tell<'a>(
     account: &'a Account,
     scopes: &[String],
@@ -122,7 +122,7 @@ fn tell<'a>(
     scopes::has(scopes, scope::OPENID).then_some(told)
 }
 
-/// The first refresh token of the grant, if it is to have one.
+/// Issues the first refresh token of the grant, if it is to have one.
 async fn begin(identity: &Identity, grant: &Grant) -> Result<Option<String>, TokenError> {
     if !scopes::has(&grant.scopes, scope::OFFLINE_ACCESS) {
         return Ok(None);
@@ -168,7 +168,7 @@ async fn refresh(
 ) -> Result<Response, TokenError> {
     let token = form.get("refresh_token").ok_or(TokenError::MISSING)?;
     if let Some(held) = refresh::scopes(&identity.pool, token).await? {
-        // A request for too much is refused before it spends the token.
+        // A request for too many scopes is rejected before it uses up the token.
         narrowed(form, &held)?;
     }
     let lifetime = identity.settings.refresh_token_lifetime;
@@ -177,8 +177,8 @@ async fn refresh(
         identity.revocations.forget();
         return Err(TokenError::InvalidGrant("the refresh token is not valid"));
     };
-    // The access token may be narrower than the grant; the grant itself stays as it was (RFC 6749, section
-    // 6). What the operator has taken from the account or the application since then is gone.
+    // The access token may be narrower than the grant; the grant itself stays unchanged (RFC 6749, section 6). Scopes
+    // that the operator has since taken from the account or the application are gone.
     let account = identity.accounts.find(&grant.account_id).await?;
     let held = account.map(|account| account.scopes).unwrap_or_default();
     let scopes = narrowed(form, &grant.scopes)?;
@@ -186,7 +186,7 @@ async fn refresh(
     answer(identity, grant.bearer(&scopes), Some(token), None).await
 }
 
-/// The scopes asked for, which must all be `held`; without the parameter, all that are held.
+/// Parses the requested scopes, which must all be `held`; without the parameter, returns all `held` scopes.
 fn narrowed(form: &Form, held: &[String]) -> Result<Vec<String>, TokenError> {
     let Some(wanted) = form.get("scope") else { return Ok(held.to_vec()) };
     let wanted = scopes::parse(wanted);
@@ -217,7 +217,7 @@ impl Promise {
     }
 }
 
-/// The answer; with an ID token where `told` says what it tells.
+/// Builds the answer, with an ID token if `told` has its claims.
 #[expect(clippy::indexing_slicing, reason = "an object of ours takes every field")]
 async fn answer(
     identity: &Identity,

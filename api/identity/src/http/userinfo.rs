@@ -1,5 +1,5 @@
-//! `GET` and `POST /auth/userinfo`: who the token speaks for (OpenID Connect Core, section 5.3), with `organisation`,
-//! a claim of our own: the name of the one that the account belongs to.
+//! `GET` and `POST /auth/userinfo`: claims about the token's account (OpenID Connect Core, section 5.3), with
+//! `organisation`, a claim of our own: the name of the organisation that the account belongs to.
 
 use std::sync::Arc;
 

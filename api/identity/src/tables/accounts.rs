@@ -1,4 +1,4 @@
-//! Accounts and their own rations. What operators do with them is here too; every process is told of it.
+//! Accounts and their own quotas, including the operators' changes, which are broadcast to every process.
 
 use std::{
     collections::BTreeMap,
@@ -23,47 +23,47 @@ use crate::{
     },
 };
 
-/// How long an account's state is believed where nobody is told of changes: a disabled account is refused after this at the latest.
+/// Lifetime of a cached account state where change notifications do not arrive: a disabled account is rejected after
+/// this at the latest.
 const BELIEVED: Duration = Duration::from_secs(30);
 
-/// Accounts remembered at once.
+/// Maximum number of cached accounts.
 const REMEMBERED: usize = 10_000;
 
-/// The password hash of an account that has none.
+/// Password hash of an account without a password.
 pub(crate) const NO_PASSWORD: &str = "!";
 
-/// What an account has of each ration a minute, where the operator gave it another than everybody; 0 is no
-/// limit.
+/// Quotas and rate limits a minute of an account that differ from the defaults, set by the operator; 0 is no limit.
 pub type Rations = BTreeMap<String, u32>;
 
-/// What the id of a person from elsewhere begins with.
+/// Prefix of the id of an account from another issuer.
 pub(crate) const FROM_ELSEWHERE: &str = "ext_";
 
-/// Whether the account was made for somebody whom another issuer named.
+/// Returns true if the account was created for a person of another issuer.
 pub(crate) fn is_from_elsewhere(account_id: &str) -> bool {
     account_id.starts_with(FROM_ELSEWHERE)
 }
 
-/// Access to accounts, with a short memory of how they stand.
+/// Access to accounts, with a short-lived cache of their states.
 pub(crate) struct Accounts {
     pool: PgPool,
     remembered: Cache<String, (Instant, Option<Standing>)>,
-    /// Rises with everything that is forgotten, so that what was read before is not remembered after.
+    /// Counter that rises at each invalidation, so that a state read before it is not cached after it.
     forgotten: AtomicU64,
 }
 
-/// What of an account decides about its tokens.
+/// State of an account that decides about its tokens.
 #[derive(Debug, Clone)]
 pub(crate) struct Standing {
-    /// What its tokens may do at most, by now.
+    /// Current scopes, the maximum for its tokens.
     pub scopes: Vec<String>,
-    /// What came from a login before this, in microseconds of the epoch, has ended.
+    /// Time in microseconds of the epoch; tokens from logins before it have ended.
     pub tokens_from: i64,
-    /// What it has of each ration, where that is another than everybody's.
+    /// Quotas and rate limits that differ from the defaults.
     pub rations: Rations,
 }
 
-/// What logins and tokens need of an account.
+/// Account data for logins and tokens.
 #[derive(Debug)]
 pub(crate) struct Account {
     pub id: String,
@@ -79,9 +79,9 @@ impl Accounts {
         Self { pool, remembered: Cache::new(REMEMBERED), forgotten: AtomicU64::new(0) }
     }
 
-    /// How the account stands, as of half a minute ago at most; `None` if it is unknown or disabled.
+    /// Returns the state of the account, at most half a minute old; `None` if it is unknown or disabled.
     pub async fn standing(&self, id: &str) -> Result<Option<Standing>, ApiError> {
-        // PostgreSQL cannot be asked for a NUL character.
+        // PostgreSQL rejects a query with a NUL character.
         if id.contains('\0') {
             return Ok(None);
         }
@@ -99,7 +99,7 @@ impl Accounts {
         Ok(standing)
     }
 
-    /// Asks anew how the account stands, or with `None` every account.
+    /// Drops the cached state of the account, or with `None` of every account.
     pub fn forget(&self, id: Option<&str>) {
         self.forgotten.fetch_add(1, Ordering::AcqRel);
         match id {
@@ -108,7 +108,7 @@ impl Accounts {
         }
     }
 
-    /// Makes an account without a password for somebody from elsewhere, if there is none.
+    /// Creates an account without a password for a person of another issuer, if there is none.
     pub async fn welcome(&self, id: &str, name: &str) -> Result<(), sqlx::Error> {
         let scopes: Vec<_> = scope::ordinary().collect();
         let made = sqlx::query!(
@@ -124,13 +124,13 @@ impl Accounts {
         if made.rows_affected() > 0 {
             tracing::info!(target: "audit", { account.id = id }, "made an account for a person from elsewhere");
         }
-        // Another process may have made it since this one looked.
+        // Another process may have created it since this one checked.
         self.forget(Some(id));
         Ok(())
     }
 
-    /// The account of this address, and the time by the database's clock at which it was so: whoever changes its password
-    /// or disables it waits until both are read, and what they end is all that came from logins before.
+    /// Returns the account with this address, and the time of the read by the database's clock. A change of its
+    /// password or a disabling waits for both reads, and ends exactly the logins before it.
     pub async fn find_by_email(&self, email: &str) -> Result<(Option<Account>, DateTime<Utc>), sqlx::Error> {
         let mut transaction = self.pool.begin().await?;
         let account = sqlx::query_as!(
@@ -176,24 +176,24 @@ async fn find_standing(pool: &PgPool, id: &str) -> Result<Option<Standing>, sqlx
     }))
 }
 
-/// An account as the operator's list shows it.
+/// An account in the operator's list.
 #[derive(Debug)]
 pub struct Listed {
-    /// The address that it logs in with.
+    /// E-mail address for logins.
     pub email: String,
-    /// Whether it is not disabled.
+    /// True if the account is not disabled.
     pub active: bool,
-    /// What its tokens may do.
+    /// Scopes of its tokens.
     pub scopes: Vec<String>,
-    /// The day it was made.
+    /// Day of creation.
     pub created: String,
-    /// The person's name.
+    /// Name of the person.
     pub name: String,
-    /// The name of its organisation; empty for none.
+    /// Name of its organisation; empty for none.
     pub organisation: String,
 }
 
-/// Every account, by its address.
+/// Lists all accounts, by address.
 ///
 /// # Errors
 /// Fails when the database does, like everything here.
@@ -208,7 +208,7 @@ pub async fn list(connection: &mut PgConnection) -> Result<Vec<Listed>, sqlx::Er
     .await
 }
 
-/// Makes an account; false if there is one of this address.
+/// Creates an account; returns false if there is one with this address.
 pub async fn add(
     connection: &mut PgConnection,
     email: &str,
@@ -230,24 +230,24 @@ pub async fn add(
     Ok(made.rows_affected() > 0)
 }
 
-/// An account by the address that somebody typed.
+/// An account found by an address that an operator typed.
 #[derive(Debug)]
 pub struct Named {
     id: String,
     /// The address as it was registered.
     pub email: String,
-    /// What its tokens may do.
+    /// Scopes of its tokens.
     pub scopes: Vec<String>,
 }
 
-/// The account of this address, if there is one.
+/// Finds the account with this address, if there is one.
 pub async fn named(connection: &mut PgConnection, email: &str) -> Result<Option<Named>, sqlx::Error> {
     sqlx::query_as!(Named, "select id, email, scopes from accounts where lower(email) = lower($1)", email)
         .fetch_optional(connection)
         .await
 }
 
-/// Puts the account of this very address into an organisation, or out of every one.
+/// Moves the account with exactly this address into an organisation, or out of its present one.
 pub(crate) async fn put_into(
     connection: &mut PgConnection,
     email: &str,
@@ -259,7 +259,7 @@ pub(crate) async fn put_into(
         .map(drop)
 }
 
-/// The addresses of the accounts with these ids, by id; one that has gone is absent.
+/// Returns the addresses of the accounts with these ids, by id; deleted accounts are absent.
 pub async fn addresses(
     connection: &mut PgConnection,
     ids: &[String],
@@ -269,21 +269,21 @@ pub async fn addresses(
     Ok(rows.into_iter().map(|row| (row.id, row.email)).collect())
 }
 
-/// How many accounts are not disabled.
+/// Counts the accounts that are not disabled.
 pub async fn active(connection: &mut PgConnection) -> Result<i64, sqlx::Error> {
     sqlx::query_scalar!(r#"select count(*) as "count!" from accounts where disabled_at is null"#)
         .fetch_one(connection)
         .await
 }
 
-/// Work of an account that was open and is cancelled.
+/// Numbers of cancelled items of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Cancelled {
-    /// Plans of no batch.
+    /// Plans outside batches.
     pub plans: i64,
     /// Batches of plans.
     pub batches: i64,
-    /// Asynchronous samples of no batch.
+    /// Asynchronous samples outside batches.
     pub samples: i64,
     /// Batches of samples.
     pub sample_batches: i64,
@@ -292,7 +292,7 @@ pub struct Cancelled {
 }
 
 impl Named {
-    /// Ends every token and session of the account, lets it get no more, and cancels what it has open.
+    /// Ends every token and session of the account, prevents new ones, and cancels its open work.
     pub async fn disable(&self, connection: &mut PgConnection) -> Result<Cancelled, sqlx::Error> {
         self.end_logins(connection).await?;
         sqlx::query!("update accounts set disabled_at = coalesce(disabled_at, now()) where id = $1", self.id)
@@ -301,7 +301,7 @@ impl Named {
         self.cancel_open_work(connection).await
     }
 
-    /// Cancels all that the account has open.
+    /// Cancels all open work of the account.
     pub async fn cancel_open_work(&self, connection: &mut PgConnection) -> Result<Cancelled, sqlx::Error> {
         sqlx::query_as!(
             Cancelled,
@@ -320,8 +320,8 @@ impl Named {
         changes::tell(connection, &self.id).await
     }
 
-    /// Logs the account in for an operator: a code that `redirect_uri` and the verifier of `code_challenge` redeem, as after a
-    /// login in a browser; `None` where the account is disabled.
+    /// Logs the account in for an operator. Returns a code that can be redeemed with `redirect_uri` and the verifier
+    /// of `code_challenge`, as after a login in a browser; `None` where the account is disabled.
     pub async fn log_in(
         &self,
         connection: &mut PgConnection,
@@ -348,7 +348,8 @@ impl Named {
         codes::issue(connection, &promise).await.map(Some)
     }
 
-    /// Makes a link that logs the account in once within `lifetime`; its secret, or `None` where the account is disabled.
+    /// Makes a link that logs the account in once within `lifetime`. Returns its secret, or `None` where the account
+    /// is disabled.
     pub async fn link(
         &self,
         connection: &mut PgConnection,
@@ -366,7 +367,7 @@ impl Named {
         }
     }
 
-    /// Makes a token for scripts of the account; `None` where that is disabled.
+    /// Makes a script token of the account; `None` where the account is disabled.
     pub async fn make_token(
         &self,
         connection: &mut PgConnection,
@@ -384,7 +385,7 @@ impl Named {
         }
     }
 
-    /// The account's tokens for scripts, the last first.
+    /// Lists the account's script tokens, the latest first.
     pub async fn tokens(
         &self,
         connection: &mut PgConnection,
@@ -392,12 +393,12 @@ impl Named {
         script_tokens::list(connection, &self.id).await
     }
 
-    /// Ends the account's token for scripts of this name; false if there is none.
+    /// Ends the account's script token of this name; returns false if there is none.
     pub async fn end_token(&self, connection: &mut PgConnection, name: &str) -> Result<bool, sqlx::Error> {
         script_tokens::end(connection, &self.id, name).await
     }
 
-    /// Gives the account another password, and ends what the old one opened.
+    /// Changes the password of the account, and ends everything that the old one gave access to.
     pub async fn change_password(
         &self,
         connection: &mut PgConnection,
@@ -410,7 +411,7 @@ impl Named {
             .map(drop)
     }
 
-    /// Sets what tokens of the account may do; those that there are lose what is not among it.
+    /// Sets the scopes of the account's tokens; existing tokens lose all others.
     pub async fn change_scopes(
         &self,
         connection: &mut PgConnection,
@@ -421,7 +422,7 @@ impl Named {
         changes::tell(connection, &self.id).await
     }
 
-    /// Gives the account a ration of its own, or with `None` what everybody has.
+    /// Sets a quota or rate limit of the account, or with `None` resets it to the default.
     pub async fn change_ration(
         &self,
         connection: &mut PgConnection,
@@ -446,7 +447,8 @@ impl Named {
         changes::tell(connection, &self.id).await
     }
 
-    /// Ends all that came from logins so far. Waits for those who are reading the account to log in, so that theirs are before.
+    /// Ends all sessions and tokens from earlier logins. Waits for logins that are reading the account, so that they
+    /// count as earlier.
     async fn end_logins(&self, connection: &mut PgConnection) -> Result<(), sqlx::Error> {
         let held = sqlx::query!("select from accounts where id = $1 for no key update", self.id);
         held.execute(&mut *connection).await?;

@@ -1,9 +1,9 @@
-//! Applications that may ask for tokens; operators register them.
+//! Applications that may request tokens; operators register them.
 //!
-//! A redirect address counts only when it is, byte for byte, one that was registered. The one exception is
-//! the port of a loopback address, which a program on the person's machine cannot choose beforehand
-//! (RFC 8252, section 7.3). Nothing is parsed, so there are no two parsers to disagree. A path stands for the service's own
-//! page at it; only migrations register those.
+//! A redirect address is valid only if it equals a registered one byte for byte. The one exception is the port of a
+//! loopback address, which a program on the person's machine cannot choose beforehand (RFC 8252, section 7.3).
+//! Nothing is parsed, so no two parsers can disagree. A path stands for the service's own page at it; only migrations
+//! register those.
 
 use contract::Flow;
 use sqlx::{PgConnection, PgPool};
@@ -13,33 +13,33 @@ use crate::tables::{refresh, revocations};
 /// A registered application.
 #[derive(Debug, Clone)]
 pub struct Application {
-    /// Its public name.
+    /// Public client id.
     pub client_id: String,
-    /// What people read.
+    /// Display name.
     pub name: String,
     /// SHA-256 of the secret, if it has one.
     pub secret_hash: Option<Vec<u8>>,
-    /// Where answers may be sent.
+    /// Allowed redirect addresses of answers.
     pub redirect_uris: Vec<String>,
-    /// Where a browser may be sent after a logout.
+    /// Allowed redirect addresses after a logout.
     pub logout_uris: Vec<String>,
-    /// How it gets tokens.
+    /// OAuth flows that it may use.
     pub flows: Vec<String>,
-    /// What its tokens may do at most.
+    /// Maximum scopes of its tokens.
     pub scopes: Vec<String>,
 }
 
-/// Whether an application can keep a secret (RFC 6749, section 2.1).
+/// Client type: confidential or public, as defined by RFC 6749, section 2.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// It cannot.
+    /// The application cannot keep a secret.
     Public,
-    /// It can.
+    /// The application can keep a secret.
     Confidential,
 }
 
 impl Application {
-    /// Whether it can keep a secret.
+    /// Returns the client type.
     #[must_use]
     pub fn kind(&self) -> Kind {
         if self.secret_hash.is_some() { Kind::Confidential } else { Kind::Public }
@@ -49,7 +49,7 @@ impl Application {
         self.flows.iter().any(|allowed| allowed == flow.as_str())
     }
 
-    /// Whether answers may be sent to `address`, of a service that is found at `public_url`.
+    /// Returns true if answers may be sent to `address`, for a service at `public_url`.
     pub(crate) fn redirects_to(&self, address: &str, public_url: &str) -> bool {
         self.redirect_uris.iter().any(|registered| match is_own(registered) {
             true => address.strip_prefix(public_url) == Some(registered),
@@ -57,18 +57,19 @@ impl Application {
         })
     }
 
-    /// Whether it is a page of the service itself, which nobody need be asked about: whoever logs in there has seen whose page it is.
+    /// Returns true if it is a page of the service itself. Such a page needs no consent: a person who logs in there
+    /// has seen whose page it is.
     pub(crate) fn is_own(&self) -> bool {
         self.redirect_uris.iter().any(|registered| is_own(registered))
     }
 
-    /// Whether a browser may be sent to `address` after a logout.
+    /// Returns true if a browser may be sent to `address` after a logout.
     pub(crate) fn returns_to(&self, address: &str) -> bool {
         self.logout_uris.iter().any(|registered| registered == address)
     }
 
-    /// Whether whoever gets an answer at `address` is this application and no other: then a person who
-    /// agreed once need not be asked again. Any program can listen on a loopback port or claim a scheme.
+    /// Returns true if only this application can receive an answer at `address`: then a person who agreed once need
+    /// not be asked again. Any program can listen on a loopback port or claim a scheme.
     pub(crate) fn is_certain_at(&self, address: &str) -> bool {
         self.kind() == Kind::Confidential || address.starts_with("https://")
     }
@@ -106,7 +107,7 @@ pub async fn add(connection: &mut PgConnection, application: &Application) -> Re
     .map(drop)
 }
 
-/// Every application, the oldest first.
+/// Lists all applications, the oldest first.
 pub async fn list(connection: &mut PgConnection) -> Result<Vec<Application>, sqlx::Error> {
     sqlx::query_as!(
         Application,
@@ -131,7 +132,7 @@ pub async fn remove(connection: &mut PgConnection, client_id: &str) -> Result<Op
     Ok(removed)
 }
 
-/// Whether the address is one of the service's own: a path, which operators cannot register.
+/// Returns true if the address is one of the service's own: a path, which operators cannot register.
 fn is_own(registered: &str) -> bool {
     registered.starts_with('/')
 }
@@ -144,7 +145,7 @@ fn is_same_address(registered: &str, address: &str) -> bool {
         })
 }
 
-/// What follows `:PORT`.
+/// Returns the rest after `:PORT`.
 fn after_port(text: &str) -> Option<&str> {
     let text = text.strip_prefix(':')?;
     let path = text.find('/')?;

@@ -1,13 +1,14 @@
-//! Browsers from which somebody has logged in to an account before: a cookie that holds a secret, and a row that holds its hash.
+//! Known browsers of an account: a cookie that holds a secret, and a row that holds its hash. Each has logged in to
+//! the account before.
 
 use sqlx::PgPool;
 
 use crate::secrets;
 
-/// Days until a browser is strange again in which nobody logs in.
+/// Days without a login after which a browser is unknown again.
 pub const DAYS: u32 = 180;
 
-/// Whether somebody has logged in to the account of `email` from the browser with `secret`.
+/// Returns true if the browser with `secret` has logged in to the account of `email` before.
 pub async fn is_known(pool: &PgPool, secret: &str, email: &str) -> Result<bool, sqlx::Error> {
     sqlx::query_scalar!(
         r#"select exists (select from known_browsers join accounts on accounts.id = account_id
@@ -19,7 +20,7 @@ pub async fn is_known(pool: &PgPool, secret: &str, email: &str) -> Result<bool, 
     .await
 }
 
-/// Knows the browser with `secret` from now on.
+/// Remembers the browser with `secret` as known.
 pub async fn keep(pool: &PgPool, secret: &str, account_id: &str) -> Result<(), sqlx::Error> {
     sqlx::query!(
         "insert into known_browsers (secret_hash, account_id, expires_at) \
@@ -34,7 +35,7 @@ pub async fn keep(pool: &PgPool, secret: &str, account_id: &str) -> Result<(), s
     .map(drop)
 }
 
-/// Forgets browsers that nobody has logged in from for long.
+/// Deletes browsers without a recent login.
 pub(crate) async fn sweep(pool: &PgPool) -> Result<u64, sqlx::Error> {
     let swept = sqlx::query!("delete from known_browsers where expires_at < now()").execute(pool).await?;
     Ok(swept.rows_affected())

@@ -1,7 +1,7 @@
-//! Authorization codes: good once, for a minute (RFC 6749, section 4.1.2).
+//! Authorization codes: valid once, for a minute (RFC 6749, section 4.1.2).
 //!
-//! Any attempt spends the code, also one with the wrong application, address or verifier: whoever holds
-//! these wrong did not come by the code as they should. A code that comes back ends the tokens it bought.
+//! Any attempt uses up the code, even with the wrong application, address or verifier, since such a caller did not
+//! obtain the code properly. A code that is presented again ends the tokens issued for it.
 
 use std::time::Duration;
 
@@ -14,13 +14,13 @@ use ulid::Ulid;
 
 use crate::{secrets, tables::refresh};
 
-/// How long a code is good for.
+/// Lifetime of a code.
 const LIFETIME: Duration = Duration::from_secs(60);
 
-/// How long a code that has ended is remembered: one that comes back until then ends what it bought.
+/// Time for which an expired code is stored; a second use within it ends the tokens issued for the code.
 const REMEMBERED: Duration = Duration::from_secs(24 * 3600);
 
-/// What a code stands for.
+/// Data that a code stands for.
 #[derive(Debug)]
 pub struct Promise {
     pub family: String,
@@ -33,7 +33,7 @@ pub struct Promise {
     pub authenticated_at: DateTime<Utc>,
 }
 
-/// What the application shows for a code.
+/// Data that the application presents to redeem a code.
 #[derive(Debug)]
 pub struct Presented<'a> {
     pub code: &'a str,
@@ -42,7 +42,7 @@ pub struct Presented<'a> {
     pub verifier: &'a str,
 }
 
-/// Makes a code for `promise`.
+/// Issues a code for `promise`.
 pub async fn issue(executor: impl PgExecutor<'_>, promise: &Promise) -> Result<String, sqlx::Error> {
     let code = secrets::fresh();
     sqlx::query!(
@@ -65,15 +65,15 @@ pub async fn issue(executor: impl PgExecutor<'_>, promise: &Promise) -> Result<S
     Ok(code)
 }
 
-/// The name of a new family of tokens.
+/// Generates the name of a new token family.
 pub fn new_family() -> String {
     Ulid::generate().to_string()
 }
 
-/// Spends the code and returns what it stands for, if everything about it is right.
+/// Uses up the code and returns its data, if everything presented is right.
 ///
-/// To be committed in any case. What the code buys belongs into the same transaction: a second use waits for
-/// its end, and then ends what the first one bought.
+/// Commit in any case. Tokens for the code must be issued in the same transaction: a second use waits for its end,
+/// and then ends those tokens.
 pub async fn redeem(
     connection: &mut PgConnection,
     presented: &Presented<'_>,
@@ -113,7 +113,7 @@ async fn revoke_what_it_bought(connection: &mut PgConnection, code: &str) -> Res
     Ok(())
 }
 
-/// RFC 7636, section 4.6.
+/// Checks the PKCE verifier (RFC 7636, section 4.6).
 fn is_verifier(verifier: &str, challenge: &str) -> bool {
     let unreserved = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');
     let wellformed = (43..=128).contains(&verifier.len()) && verifier.bytes().all(unreserved);
@@ -121,7 +121,7 @@ fn is_verifier(verifier: &str, challenge: &str) -> bool {
     wellformed && hash.as_bytes().ct_eq(challenge.as_bytes()).into()
 }
 
-/// Ends every code of an account.
+/// Deletes all codes of an account.
 pub async fn end_account(connection: &mut PgConnection, account_id: &str) -> Result<(), sqlx::Error> {
     sqlx::query!("delete from authorization_codes where account_id = $1", account_id)
         .execute(connection)
@@ -129,7 +129,7 @@ pub async fn end_account(connection: &mut PgConnection, account_id: &str) -> Res
         .map(drop)
 }
 
-/// Ends the codes of the account that an application has not exchanged, and what it was given for the others.
+/// Ends the account's codes that an application has not exchanged, and the tokens that it got for the others.
 pub async fn end_application_of(
     connection: &mut PgConnection,
     account_id: &str,
@@ -151,7 +151,7 @@ pub async fn end_application_of(
     Ok(())
 }
 
-/// Forgets codes that ended long ago.
+/// Deletes codes that expired long ago.
 pub(crate) async fn sweep(pool: &PgPool) -> Result<u64, sqlx::Error> {
     let swept = sqlx::query!(
         "delete from authorization_codes where expires_at < now() - make_interval(secs => $1)",

@@ -1,9 +1,9 @@
-//! What people have allowed applications.
+//! Consents that people have given to applications.
 
 use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, PgPool};
 
-/// Whether the account has allowed the application all of `scopes`.
+/// Returns true if the account has consented to all of `scopes` for the application.
 pub async fn covers(
     pool: &PgPool,
     account_id: &str,
@@ -20,7 +20,7 @@ pub async fn covers(
     .await
 }
 
-/// Adds `scopes` to what the account has allowed the application.
+/// Adds `scopes` to the account's consent for the application.
 pub async fn keep(
     pool: &PgPool,
     account_id: &str,
@@ -40,7 +40,7 @@ pub async fn keep(
     Ok(())
 }
 
-/// What a person has allowed an application.
+/// A consent of a person to an application.
 #[derive(Debug)]
 pub struct Allowed {
     pub client_id: String,
@@ -48,7 +48,7 @@ pub struct Allowed {
     pub granted_at: DateTime<Utc>,
 }
 
-/// What the account has allowed, the last first.
+/// Lists the account's consents, the latest first.
 pub async fn list(pool: &PgPool, account_id: &str) -> Result<Vec<Allowed>, sqlx::Error> {
     sqlx::query_as!(
         Allowed,
@@ -59,7 +59,7 @@ pub async fn list(pool: &PgPool, account_id: &str) -> Result<Vec<Allowed>, sqlx:
     .await
 }
 
-/// Takes back what the account has allowed the application, which has to ask anew.
+/// Withdraws the account's consent for the application, which has to ask again.
 pub async fn withdraw(
     connection: &mut PgConnection,
     account_id: &str,

@@ -1,7 +1,7 @@
-//! The table of devices that wait for a person (RFC 8628).
+//! Devices that wait for a person's decision (RFC 8628).
 //!
-//! A person types eight consonants, 34 bits: good for ten minutes, behind a login, with few attempts. The
-//! device's own code is 256 bits.
+//! A person types eight consonants, 34 bits: valid for ten minutes, behind a login, with few attempts. The device's
+//! own code has 256 bits.
 
 use std::time::Duration;
 
@@ -11,26 +11,26 @@ use sqlx::{PgConnection, PgPool};
 
 use crate::secrets;
 
-/// Seconds until a code ends.
+/// Lifetime of a code, in seconds.
 pub const LIFETIME_SECONDS: u32 = 600;
 
-/// Seconds between two questions of a device, and how many more after one that came too soon (RFC 8628, section 3.5).
+/// Polling interval of a device in seconds, and the increase after a poll that came too soon (RFC 8628, section 3.5).
 pub const INTERVAL_SECONDS: i32 = 5;
 
-/// How long a device that still asks is told that its code has ended.
+/// Time for which a device that still polls learns that its code has expired.
 const REMEMBERED: Duration = Duration::from_secs(3600);
 
-/// No vowels, so no words; nothing that looks like something else.
+/// Letters of user codes: no vowels, so no words; no letters that look like others.
 const LETTERS: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
 
-/// A code for the person, and one for the device.
+/// A user code and a device code.
 #[derive(Debug)]
 pub struct Codes {
     pub user_code: String,
     pub device_code: String,
 }
 
-/// A device that waits.
+/// A waiting device.
 #[derive(Debug)]
 pub struct Waiting {
     pub client_id: String,
@@ -38,7 +38,7 @@ pub struct Waiting {
     pub scopes: Vec<String>,
 }
 
-/// What a person decided.
+/// Decision of the person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
     Allowed,
@@ -54,7 +54,7 @@ impl Decision {
     }
 }
 
-/// What a device learns when it asks.
+/// Answer to a poll of a device.
 #[derive(Debug)]
 pub enum Polled {
     Unknown,
@@ -62,11 +62,11 @@ pub enum Polled {
     Pending,
     TooOften,
     Refused,
-    /// And the code is spent.
+    /// Allowed; the code is now used up.
     Allowed(Allowed),
 }
 
-/// Who let the device in, and to what.
+/// Account that allowed the device, and the scopes granted.
 #[derive(Debug)]
 pub struct Allowed {
     pub account_id: String,
@@ -74,18 +74,18 @@ pub struct Allowed {
     pub authenticated_at: DateTime<Utc>,
 }
 
-/// `text`, as a person may have typed it, as the table has it.
+/// Normalises a user code that a person typed to the form in the table.
 pub fn normalise(text: &str) -> String {
     text.chars().filter(char::is_ascii_alphabetic).map(|letter| letter.to_ascii_uppercase()).collect()
 }
 
-/// `user_code` as people read it.
+/// Formats `user_code` for people.
 pub fn display(user_code: &str) -> String {
     let (left, right) = user_code.split_at(user_code.len().min(4));
     format!("{left}-{right}")
 }
 
-/// Makes codes for a device.
+/// Issues codes for a device.
 pub async fn issue(pool: &PgPool, client_id: &str, scopes: &[String]) -> Result<Codes, sqlx::Error> {
     loop {
         let codes = Codes { user_code: draw(&mut rand::rng()), device_code: secrets::fresh() };
@@ -108,7 +108,7 @@ pub async fn issue(pool: &PgPool, client_id: &str, scopes: &[String]) -> Result<
     }
 }
 
-/// The device that waits with `user_code`.
+/// Finds the device that waits with `user_code`.
 pub async fn find(pool: &PgPool, user_code: &str) -> Result<Option<Waiting>, sqlx::Error> {
     sqlx::query_as!(
         Waiting,
@@ -121,7 +121,7 @@ pub async fn find(pool: &PgPool, user_code: &str) -> Result<Option<Waiting>, sql
     .await
 }
 
-/// Keeps what the person decided; false if the device waits no more.
+/// Stores the person's decision; returns false if the device no longer waits.
 pub async fn decide(
     pool: &PgPool,
     user_code: &str,
@@ -152,7 +152,7 @@ struct Row {
     authenticated_at: Option<DateTime<Utc>>,
 }
 
-/// What has become of the device's code; an answer other than "wait" spends it.
+/// Returns the state of the device code; any answer other than "wait" uses it up.
 pub async fn poll(pool: &PgPool, device_code: &str, client_id: &str) -> Result<Polled, sqlx::Error> {
     let hash = secrets::hash(device_code);
     let mut transaction = pool.begin().await?;
@@ -199,7 +199,7 @@ fn draw(rng: &mut impl Rng) -> String {
     (0..8).filter_map(|_| LETTERS.choose(rng)).map(|&letter| char::from(letter)).collect()
 }
 
-/// Ends what devices wait for that they were allowed of an account.
+/// Ends device codes that the account has approved.
 pub async fn end_account(connection: &mut PgConnection, account_id: &str) -> Result<(), sqlx::Error> {
     sqlx::query!("delete from device_codes where account_id = $1", account_id)
         .execute(connection)
@@ -207,7 +207,7 @@ pub async fn end_account(connection: &mut PgConnection, account_id: &str) -> Res
         .map(drop)
 }
 
-/// Ends the codes that the account has allowed an application and that no device has exchanged.
+/// Ends device codes that the account has approved for an application and that no device has exchanged.
 pub async fn end_application_of(
     connection: &mut PgConnection,
     account_id: &str,
@@ -219,7 +219,7 @@ pub async fn end_application_of(
         .map(drop)
 }
 
-/// Forgets codes that ended long ago.
+/// Deletes codes that expired long ago.
 pub(crate) async fn sweep(pool: &PgPool) -> Result<u64, sqlx::Error> {
     let swept = sqlx::query!(
         "delete from device_codes where expires_at < now() - make_interval(secs => $1)",

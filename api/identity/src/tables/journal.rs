@@ -1,21 +1,20 @@
-//! The journal: what operators did to the installation, when, and who they were.
+//! Audit log: operators' actions on the installation, with their time and author.
 //!
-//! An [`Act`] is a transaction that commits in one way only, with its line: what was not written down did not
-//! happen, and what did not happen is not written down. The database refuses to change or to delete lines. Who the
-//! operator is says whoever begins the act: the command line by its user, the API by the account that asks. The role they
-//! came with, the database.
+//! An [`Act`] is a transaction that can only commit together with its log line: an action happens if and only if it
+//! is logged. The database rejects changes and deletions of lines. The caller that begins an act names the operator:
+//! the command line by its user, the API by the calling account. The database adds the role of the connection.
 
 use serde_json::Value;
 use sqlx::{PgConnection, PgTransaction};
 
-/// An operator's act that is under way; dropped, it has not happened.
+/// An operator's action in progress; dropping it rolls it back.
 #[derive(Debug)]
 pub struct Act<'a> {
     transaction: PgTransaction<'a>,
     operator: String,
 }
 
-/// A line of the journal.
+/// A line of the audit log.
 #[derive(Debug)]
 pub struct Line {
     at: String,
@@ -26,24 +25,24 @@ pub struct Line {
 }
 
 impl<'a> Act<'a> {
-    /// Begins an act of `operator` in a transaction that holds nothing yet.
+    /// Begins an action of `operator` in an empty transaction.
     #[must_use]
     pub fn begin(transaction: PgTransaction<'a>, operator: String) -> Self {
         Self { transaction, operator }
     }
 
-    /// Who does it.
+    /// Returns the operator.
     #[must_use]
     pub fn operator(&self) -> &str {
         &self.operator
     }
 
-    /// The connection on which it is done.
+    /// Returns the connection of the transaction.
     pub fn connection(&mut self) -> &mut PgConnection {
         &mut self.transaction
     }
 
-    /// Writes down that `act` was done to `subject`, and commits.
+    /// Logs that `act` was done to `subject`, and commits.
     ///
     /// # Errors
     /// Fails when the database does, like everything here.
@@ -53,7 +52,7 @@ impl<'a> Act<'a> {
     }
 }
 
-/// Writes a line, in whatever transaction `connection` is in.
+/// Writes a line in the current transaction of `connection`.
 pub async fn record(
     connection: &mut PgConnection,
     operator: &str,
@@ -73,7 +72,7 @@ pub async fn record(
     Ok(())
 }
 
-/// The last `count` lines, the oldest first.
+/// Returns the last `count` lines, the oldest first.
 pub async fn read(connection: &mut PgConnection, count: u32) -> Result<Vec<Line>, sqlx::Error> {
     let mut lines = sqlx::query_as!(
         Line,
@@ -89,7 +88,7 @@ pub async fn read(connection: &mut PgConnection, count: u32) -> Result<Vec<Line>
 }
 
 impl Line {
-    /// Time, operator, act, subject and what else there is; separated by tabs.
+    /// Formats the line: time, operator, act, subject and details, separated by tabs.
     #[must_use]
     pub fn to_line(&self) -> String {
         let Self { at, operator, act, subject, details } = self;

@@ -1,7 +1,8 @@
-//! Links that log somebody in: good once, for some minutes, made by an operator for an account.
+//! Login links: valid once, for some minutes, made by an operator for an account.
 //!
-//! Whoever has the link is the account, so a link is a secret of its own that is kept as a hash, ends with what else opens the account, and
-//! is spent by the first who follows it. A spent one is remembered for a day: who comes second is told that somebody came first.
+//! Anyone with the link can act as the account. So a link is a separate secret, stored as a hash; it ends with
+//! everything else that gives access to the account, and its first use spends it. A used link is stored for a day, so
+//! that a second user learns that somebody was first.
 
 use std::time::Duration;
 
@@ -10,10 +11,10 @@ use sqlx::{PgConnection, PgPool};
 
 use crate::secrets;
 
-/// How long a link is remembered once its time is over.
+/// Time for which an expired link is stored.
 const REMEMBERED: Duration = Duration::from_secs(24 * 3600);
 
-/// Makes a link for the account; its secret.
+/// Makes a link for the account and returns its secret.
 pub async fn issue(
     connection: &mut PgConnection,
     account_id: &str,
@@ -31,23 +32,23 @@ pub async fn issue(
     Ok(secret)
 }
 
-/// How a link stands.
+/// State of a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standing {
-    /// It logs the account of this address in.
+    /// The link is valid and logs the account of this address in.
     Good {
         /// The account's address.
         email: String,
     },
-    /// Somebody has followed it.
+    /// The link has been used.
     Spent,
-    /// Its time is over.
+    /// The link has expired.
     Late,
-    /// There is none, or what it opened has ended.
+    /// The link does not exist, or the access it gave has ended.
     Unknown,
 }
 
-/// How the link with `secret` stands.
+/// Returns the state of the link with `secret`.
 pub async fn standing(pool: &PgPool, secret: &str) -> Result<Standing, sqlx::Error> {
     let found = sqlx::query!(
         r#"select email, used_at is not null as "is_spent!", expires_at <= now() as "is_late!"
@@ -65,16 +66,16 @@ pub async fn standing(pool: &PgPool, secret: &str) -> Result<Standing, sqlx::Err
     })
 }
 
-/// Who follows a link, and when.
+/// Account logged in by a link, and the time.
 #[derive(Debug)]
 pub struct Follower {
     /// The account.
     pub account_id: String,
-    /// By the database's clock.
+    /// Time of use, by the database's clock.
     pub at: DateTime<Utc>,
 }
 
-/// Spends the link with `secret`; `None` where it is good no more.
+/// Uses up the link with `secret`; `None` where it is no longer valid.
 pub async fn follow(pool: &PgPool, secret: &str) -> Result<Option<Follower>, sqlx::Error> {
     sqlx::query_as!(
         Follower,
@@ -99,7 +100,7 @@ pub async fn end_account(connection: &mut PgConnection, account_id: &str) -> Res
         .map(drop)
 }
 
-/// Forgets links whose time was over long ago.
+/// Deletes links that expired long ago.
 pub(crate) async fn sweep(pool: &PgPool) -> Result<u64, sqlx::Error> {
     let swept = sqlx::query!(
         "delete from login_links where expires_at < now() - make_interval(secs => $1)",

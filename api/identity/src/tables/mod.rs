@@ -1,5 +1,5 @@
-//! The tables, one owner file each: nobody else writes them, the operator included, and what neighbours read of each other is known
-//! (`ops/repository/tests/repository/tables.rs`). An account and its rations share a file.
+//! Tables, with one owning file each: no other code writes them, the operator's commands included. Reads between them
+//! are listed in `ops/repository/tests/repository/tables.rs`. An account and its quotas share a file.
 
 pub mod accounts;
 pub mod applications;

@@ -1,21 +1,21 @@
-//! Organisations and who belongs to them: an account belongs to one at most, which its own row says.
+//! Organisations and their members. An account belongs to at most one, which its own row names.
 
 use sqlx::{PgConnection, PgPool};
 use ulid::Ulid;
 
 use crate::tables::accounts;
 
-/// Members that a page names.
+/// Maximum number of members that a page lists.
 pub(crate) const MOST_FELLOWS: u8 = 100;
 
-/// An organisation as the operator's list shows it.
+/// An organisation in the operator's list.
 #[derive(Debug)]
 pub struct Listed {
-    /// What people call it.
+    /// Display name.
     pub name: String,
-    /// The day it was made.
+    /// Day of creation.
     pub created: String,
-    /// The addresses of its members.
+    /// Addresses of its members.
     pub members: Vec<String>,
 }
 
@@ -24,19 +24,19 @@ pub struct Listed {
 pub struct Member {
     /// The address as it was registered.
     pub email: String,
-    /// `None` if it belongs to none.
+    /// Name of the organisation; `None` if the account has none.
     pub organisation: Option<String>,
 }
 
-/// An organisation by the name that somebody typed.
+/// An organisation found by a name that an operator typed.
 #[derive(Debug)]
 pub struct Named {
     id: String,
-    /// The name as it was given first.
+    /// Name as first given.
     pub name: String,
 }
 
-/// Makes an organisation; false if there is one of this name.
+/// Creates an organisation; returns false if there is one with this name.
 ///
 /// # Errors
 /// Fails when the database does, like everything here.
@@ -51,7 +51,7 @@ pub async fn add(connection: &mut PgConnection, name: &str) -> Result<bool, sqlx
     Ok(made.rows_affected() > 0)
 }
 
-/// Every organisation, by its name.
+/// Lists all organisations, by name.
 pub async fn list(connection: &mut PgConnection) -> Result<Vec<Listed>, sqlx::Error> {
     sqlx::query_as!(
         Listed,
@@ -63,7 +63,7 @@ pub async fn list(connection: &mut PgConnection) -> Result<Vec<Listed>, sqlx::Er
     .await
 }
 
-/// Removes the organisation, and returns its name and who belonged to it; `None` if there is none.
+/// Removes the organisation, and returns its name and its members; `None` if there is none.
 pub async fn remove(
     connection: &mut PgConnection,
     name: &str,
@@ -82,14 +82,14 @@ pub async fn remove(
     Ok(removed.map(|name| (name, members)))
 }
 
-/// The organisation of this name, which stays until the transaction ends.
+/// Finds the organisation with this name, and locks it until the transaction ends.
 pub async fn named(connection: &mut PgConnection, name: &str) -> Result<Option<Named>, sqlx::Error> {
     sqlx::query_as!(Named, "select id, name from organisations where lower(name) = lower($1) for share", name)
         .fetch_optional(connection)
         .await
 }
 
-/// The name of the account's organisation, if it has one.
+/// Returns the name of the account's organisation, if it has one.
 pub(crate) async fn name_of(pool: &PgPool, account_id: &str) -> Result<Option<String>, sqlx::Error> {
     sqlx::query_scalar!(
         "select name from organisations where id = (select organisation_id from accounts where id = $1)",
@@ -99,7 +99,8 @@ pub(crate) async fn name_of(pool: &PgPool, account_id: &str) -> Result<Option<St
     .await
 }
 
-/// Who belongs to the organisation of the account, it included, as `name <address>`, by the name; none if it belongs to none.
+/// Lists the members of the account's organisation, including the account, as `name <address>`, by name; empty if it
+/// belongs to none.
 pub(crate) async fn fellows(pool: &PgPool, account_id: &str) -> Result<Vec<String>, sqlx::Error> {
     sqlx::query_scalar!(
         r#"select fellow.name || ' <' || fellow.email || '>' as "fellow!"
@@ -112,7 +113,7 @@ pub(crate) async fn fellows(pool: &PgPool, account_id: &str) -> Result<Vec<Strin
     .await
 }
 
-/// Where the account belongs, which stays so until the transaction ends.
+/// Returns the account's membership, and locks it until the transaction ends.
 pub async fn membership(connection: &mut PgConnection, email: &str) -> Result<Option<Member>, sqlx::Error> {
     sqlx::query_as!(
         Member,
@@ -125,7 +126,7 @@ pub async fn membership(connection: &mut PgConnection, email: &str) -> Result<Op
 }
 
 impl Named {
-    /// What the database calls it.
+    /// Returns the organisation's id in the database.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
@@ -133,7 +134,7 @@ impl Named {
 }
 
 impl Member {
-    /// Puts the account into the organisation, or out of every one.
+    /// Moves the account into the organisation, or out of its present one.
     pub async fn belongs_to(
         &self,
         connection: &mut PgConnection,

@@ -1,10 +1,9 @@
-//! How much of something somebody has left this minute, agreed on by all API processes.
+//! Rate limits a minute, shared by all API processes.
 //!
-//! The generic cell rate algorithm: whoever has so much a minute may spend it at once and gets it back evenly. The
-//! state is one row of an unlogged table, changed by one statement, so that any number of processes agree and
-//! nothing is written to disk. A process remembers who has nothing left and refuses them by itself: a flood stops
-//! at its memory. In the table's column `account_id` stands whoever spends: an account, or the address of a
-//! stranger.
+//! The generic cell rate algorithm: a minute's allowance may be spent at once and is refilled evenly. The state is
+//! one row of an unlogged table, changed by one statement. So any number of processes agree, and nothing is written
+//! to disk. A process caches the callers with nothing left and rejects them by itself: a flood stops at its memory.
+//! The table's column `account_id` holds an account or the address of an unknown caller.
 
 use std::{
     collections::HashMap,
@@ -15,47 +14,47 @@ use std::{
 
 use sqlx::PgPool;
 
-/// How much may be spent at once: a minute's worth.
+/// Largest amount that can be spent at once: a minute's worth.
 pub const BURST: Duration = Duration::from_secs(60);
 
-/// How long those who have had everything back stay in the table.
+/// Time for which a full bucket stays in the table.
 const KEPT: Duration = Duration::from_secs(600);
 
-/// Names that are remembered at most before those with something left again are dropped.
+/// Number of cached callers above which those with something left again are dropped.
 const MANY: usize = 10_000;
 
-/// The table, and who is known to have nothing left.
+/// The table, and a cache of the callers known to have nothing left.
 pub struct Buckets {
     pool: PgPool,
     spent: Mutex<HashMap<Key, Instant>>,
 }
 
-/// Who, and of what.
+/// Caller and limit.
 type Key = (String, &'static str);
 
-/// What became of an attempt to take something.
+/// Result of an attempt to take from a bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taken {
-    /// It is taken; the bucket is full again after this.
+    /// The amount was taken.
     Yes {
-        /// In how long.
+        /// Time until the bucket is full again.
         full_in: Duration,
     },
-    /// It is not; there is enough after this.
+    /// The amount was refused.
     No {
-        /// How long to wait.
+        /// Time until there is enough.
         retry_after: Duration,
     },
 }
 
 impl Buckets {
-    /// The table of this database, and nobody known to have spent anything.
+    /// Opens the table of this database, with an empty cache.
     #[must_use]
     pub fn new(pool: PgPool) -> Self {
         Self { pool, spent: Mutex::default() }
     }
 
-    /// Takes `amount` from what `who` has of `what`; more than there ever is counts as all of it.
+    /// Takes `amount` from the limit `what` of the caller `who`; more than the whole limit counts as the whole.
     pub async fn take(
         &self,
         who: &str,
@@ -73,14 +72,14 @@ impl Buckets {
             return Ok(Taken::Yes { full_in: Duration::from_secs_f64(ahead.max(0.0)) });
         }
         let retry_after = Duration::from_secs_f64((ahead + cost - BURST.as_secs_f64()).max(0.0));
-        // A smaller request may still find enough: only the smallest one's wait holds for all.
+        // A smaller request may still succeed: only the wait for the smallest amount holds for all.
         if amount == 1 {
             self.remember(key, retry_after);
         }
         Ok(Taken::No { retry_after })
     }
 
-    /// Gives back `amount` that `who` took and did not use.
+    /// Returns an `amount` that `who` took and did not use.
     pub async fn give_back(
         &self,
         who: &str,
@@ -109,13 +108,13 @@ impl Buckets {
     }
 }
 
-/// How many seconds' worth `amount` is of what one has.
+/// Converts `amount` to seconds of the refill rate.
 fn cost(per_minute: NonZeroU32, amount: u32) -> f64 {
     BURST.as_secs_f64() * f64::from(amount.min(per_minute.get())) / f64::from(per_minute.get())
 }
 
-/// Seconds that are spent ahead, with `cost` seconds more unless that was refused; never more than there are, even if the database's clock
-/// went back.
+/// Spends `cost` seconds unless refused. Returns the seconds spent ahead, and true if refused. The seconds never
+/// exceed a full bucket, even if the database's clock went back.
 async fn spend(pool: &PgPool, who: &str, what: &str, cost: f64) -> Result<(f64, bool), sqlx::Error> {
     let spent = sqlx::query!(
         r#"insert into rate_limits as held (account_id, ration, spent_until, refused)
@@ -149,7 +148,7 @@ async fn restore(pool: &PgPool, who: &str, what: &str, cost: f64) -> Result<(), 
     .map(drop)
 }
 
-/// Forgets those who have had everything back for long: strangers' names come and go.
+/// Deletes buckets that have been full for long: unknown callers come and go.
 pub(crate) async fn sweep(pool: &PgPool) -> Result<u64, sqlx::Error> {
     let swept = sqlx::query!(
         "delete from rate_limits where spent_until < now() - make_interval(secs => $1)",

@@ -1,7 +1,8 @@
-//! Refresh tokens: rotated at each use, and a family ended when a used one comes back.
+//! Refresh tokens: rotated at each use; the family ends when a used one is presented again.
 //!
-//! Only the hash of a token is stored. A family begins at a login or with a code; whoever presents a token that was used already holds a stolen or a leaked one, and we
-//! cannot know which of the two holders is the thief, so both lose it (RFC 9700, section 4.14.2).
+//! Only the hash of a token is stored. A family begins at a login or with a code. A caller that presents a used token
+//! holds a stolen or leaked one. We cannot know which of the two holders is the thief, so both lose access (RFC 9700,
+//! section 4.14.2).
 
 use std::time::Duration;
 
@@ -10,22 +11,22 @@ use sqlx::{PgConnection, PgPool};
 
 use crate::{secrets, tables::revocations};
 
-/// Whom a refresh token speaks for.
+/// Account, application and scopes of a refresh token.
 #[derive(Debug)]
 pub struct Grant {
     pub family: String,
     pub account_id: String,
     pub client_id: String,
     pub scopes: Vec<String>,
-    /// When the person logged in that it all came from.
+    /// Time of the login that the grant comes from.
     pub authenticated_at: DateTime<Utc>,
 }
 
-/// What became of a refresh token.
+/// Result of using a refresh token.
 pub enum Used {
-    /// It was good and is spent now; the next one of its family is `token`.
+    /// The token was valid and is now used up; the next one of its family is `token`.
     Rotated { grant: Grant, token: String },
-    /// It is unknown, expired, spent, or its account is disabled; if spent, its family is gone.
+    /// The token is unknown, expired or used, or its account is disabled; if it was used, its family is ended.
     Refused,
 }
 
@@ -38,14 +39,14 @@ pub async fn begin(
     insert(connection, grant, lifetime).await
 }
 
-/// Ends a family: its refresh tokens, and the access tokens that it has bought.
+/// Ends a family: its refresh tokens, and the access tokens issued for them.
 pub async fn end(connection: &mut PgConnection, family: &str) -> Result<(), sqlx::Error> {
     hold_family(connection, family).await?;
     sqlx::query!("delete from refresh_tokens where family = $1", family).execute(&mut *connection).await?;
     revocations::add(connection, family).await
 }
 
-/// The family of `token`, if the application holds it.
+/// Returns the family of `token`, if it belongs to the application.
 pub async fn family(pool: &PgPool, token: &str, client_id: &str) -> Result<Option<String>, sqlx::Error> {
     sqlx::query_scalar!(
         "select family from refresh_tokens where token_hash = $1 and client_id = $2",
@@ -56,7 +57,7 @@ pub async fn family(pool: &PgPool, token: &str, client_id: &str) -> Result<Optio
     .await
 }
 
-/// A refresh token as its application may see it (RFC 7662).
+/// Description of a refresh token for its application (RFC 7662).
 #[derive(Debug)]
 pub struct Described {
     pub account_id: String,
@@ -65,7 +66,7 @@ pub struct Described {
     pub created_at: DateTime<Utc>,
 }
 
-/// The refresh token, if it could be used now by the application.
+/// Describes the refresh token, if the application could use it now.
 pub async fn describe(pool: &PgPool, token: &str, client_id: &str) -> Result<Option<Described>, sqlx::Error> {
     sqlx::query_as!(
         Described,
@@ -80,14 +81,14 @@ pub async fn describe(pool: &PgPool, token: &str, client_id: &str) -> Result<Opt
     .await
 }
 
-/// The scopes of `token`, if there is such a one.
+/// Returns the scopes of `token`, if it exists.
 pub async fn scopes(pool: &PgPool, token: &str) -> Result<Option<Vec<String>>, sqlx::Error> {
     sqlx::query_scalar!("select scopes from refresh_tokens where token_hash = $1", secrets::hash(token))
         .fetch_optional(pool)
         .await
 }
 
-/// Spends `token`, which `client_id` presents, and issues its successor.
+/// Uses up `token`, presented by `client_id`, and issues its successor.
 pub async fn rotate(
     pool: &PgPool,
     token: &str,
@@ -143,7 +144,7 @@ async fn is_spent(connection: &mut PgConnection, token_hash: &[u8]) -> Result<bo
     .await
 }
 
-/// Has everybody else who continues or ends the family wait until the transaction ends.
+/// Locks the family until the transaction ends; others that continue or end it wait.
 async fn hold_family(connection: &mut PgConnection, family: &str) -> Result<(), sqlx::Error> {
     sqlx::query!("select pg_advisory_xact_lock(hashtextextended($1, 0))", family)
         .execute(connection)
@@ -173,7 +174,7 @@ async fn insert(
     Ok(token)
 }
 
-/// A program that goes on with a login, as its person sees it.
+/// An ongoing login of a program, as shown to its person.
 #[derive(Debug)]
 pub struct Family {
     pub family: String,
@@ -182,7 +183,7 @@ pub struct Family {
     pub renewed_at: DateTime<Utc>,
 }
 
-/// The families of an account that go on, the one that was renewed last first.
+/// Lists the active families of an account, the most recently renewed first.
 pub async fn families(pool: &PgPool, account_id: &str) -> Result<Vec<Family>, sqlx::Error> {
     sqlx::query_as!(
         Family,
@@ -195,7 +196,7 @@ pub async fn families(pool: &PgPool, account_id: &str) -> Result<Vec<Family>, sq
     .await
 }
 
-/// Ends a family if it is the account's.
+/// Ends a token family if it belongs to the account.
 pub async fn end_of(
     connection: &mut PgConnection,
     account_id: &str,
@@ -211,7 +212,7 @@ pub async fn end_of(
     if is_theirs { end(connection, family).await } else { Ok(()) }
 }
 
-/// Ends every family of the account that an application holds.
+/// Ends every token family of the account that an application holds.
 pub async fn end_application_of(
     connection: &mut PgConnection,
     account_id: &str,
@@ -246,7 +247,7 @@ pub async fn end_account(connection: &mut PgConnection, account_id: &str) -> Res
         .map(drop)
 }
 
-/// Forgets tokens that have run out; a spent one is remembered as long, so that it is known when it comes back.
+/// Deletes expired tokens. A spent token is kept as long as an unspent one, so that its reuse is recognised.
 pub(crate) async fn sweep(pool: &PgPool) -> Result<u64, sqlx::Error> {
     let swept = sqlx::query!("delete from refresh_tokens where expires_at < now()").execute(pool).await?;
     Ok(swept.rows_affected())

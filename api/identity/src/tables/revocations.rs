@@ -1,8 +1,8 @@
-//! Access tokens that ended before their time.
+//! Access tokens that were revoked before they expired.
 //!
-//! A signed token cannot be taken back, so what was revoked is kept until the last token of it has run out,
-//! and every process keeps that short list, which it reads again when it is told of more, and every few seconds: a check
-//! costs no query.
+//! A signed token cannot be taken back. So the id of what was revoked is kept until the last token of it has expired.
+//! Every process caches that short list. It reads the list again when it is notified of a change, and every few
+//! seconds. A check costs no query.
 
 use std::{
     collections::HashSet,
@@ -15,22 +15,22 @@ use sqlx::{PgConnection, PgPool};
 
 use crate::changes;
 
-/// How long the list is believed.
+/// Longest age of the list at which it is trusted.
 const BELIEVED: Duration = Duration::from_secs(10);
 
-/// The age at which it is read anew, while those who ask go on believing it.
+/// Age at which the list is read again in the background; callers still use the old one meanwhile.
 const FRESH: Duration = Duration::from_secs(5);
 
-/// How long reading it may take.
+/// Timeout of reading the list.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How long the database is not asked again that did not answer.
+/// Pause after a failed read, during which the database is not queried again.
 const FAILED: Duration = Duration::from_secs(1);
 
-/// No access token lives longer than this; settings are checked against it.
+/// Longest lifetime of an access token; settings are checked against it.
 pub const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
-/// The list, as of some seconds ago. One reading at a time serves all who wait for it.
+/// Cached list of revocations, a few seconds old at most. One read at a time serves all callers that wait for it.
 pub(crate) struct Revocations {
     pool: PgPool,
     list: Arc<RwLock<List>>,
@@ -42,14 +42,15 @@ struct List {
     ids: Ids,
     read_at: Option<Instant>,
     failed_at: Option<Instant>,
-    /// Rises when the list is forgotten, so that what was read before is not believed after.
+    /// Generation of the list. It rises when the list is invalidated, so that a read which began before is not
+    /// trusted afterwards.
     forgotten: u64,
 }
 
-/// What was revoked.
+/// Ids that were revoked.
 type Ids = Arc<HashSet<String>>;
 
-/// What was read, and how often the list had been forgotten when that began.
+/// Result of a read, with the generation of the list at which the read began.
 #[derive(Clone)]
 struct Reading {
     ids: Ids,
@@ -61,10 +62,10 @@ impl Revocations {
         Self { pool, list: Arc::default(), reading: Flight::default() }
     }
 
-    /// Whether one of `ids` was revoked: a family, an application, or a token by its own id.
+    /// Returns true if one of `ids` was revoked: a family, an application, or a token by its own id.
     ///
-    /// The answer comes at once while the list is believed or the database is known not to answer, else when the reading ends that
-    /// is under way.
+    /// The answer comes at once while the list is fresh enough or the database has just failed. Otherwise it comes
+    /// when the current read ends.
     pub async fn contain(&self, ids: [&str; 3]) -> Result<bool, sqlx::Error> {
         let is_in = |revoked: &Ids| ids.iter().any(|id| revoked.contains(*id));
         let forgotten = {
@@ -82,7 +83,7 @@ impl Revocations {
             }
             list.forgotten
         };
-        // What was under way when the list was forgotten does not count, and the next one does.
+        // A read that began before the list was invalidated does not count; the next one does.
         for _ in 0..2 {
             let reading = self.read_anew().await.flatten().ok_or(sqlx::Error::PoolTimedOut)?;
             if reading.forgotten >= forgotten {
@@ -92,14 +93,14 @@ impl Revocations {
         Err(sqlx::Error::PoolTimedOut)
     }
 
-    /// Reads the list anew before it is believed again.
+    /// Invalidates the list, so that it is read again before it is trusted.
     pub fn forget(&self) {
         let mut list = self.list.write().unwrap_or_else(PoisonError::into_inner);
         list.read_at = None;
         list.forgotten += 1;
     }
 
-    /// The reading that is under way, or a new one; nothing where the database does not answer.
+    /// Joins the current read or starts one; gives nothing if the database does not answer.
     fn read_anew(&self) -> Asked<Option<Reading>> {
         self.reading.join(|| read_list(self.pool.clone(), self.list.clone()))
     }
@@ -129,7 +130,7 @@ fn read(list: &RwLock<List>) -> RwLockReadGuard<'_, List> {
     list.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Revokes every access token of the family, or the token, `id`.
+/// Revokes every access token of the family `id`, or the one token `id`.
 pub(crate) async fn add(connection: &mut PgConnection, id: &str) -> Result<(), sqlx::Error> {
     sqlx::query!(
         "insert into revocations (id, until) values ($1, now() + make_interval(secs => $2)) \
@@ -142,7 +143,7 @@ pub(crate) async fn add(connection: &mut PgConnection, id: &str) -> Result<(), s
     changes::tell(connection, changes::REVOCATIONS).await
 }
 
-/// Forgets what no token can be of any more.
+/// Deletes revocations that no unexpired token can match.
 pub(crate) async fn sweep(pool: &PgPool) -> Result<u64, sqlx::Error> {
     let swept = sqlx::query!("delete from revocations where until < now()").execute(pool).await?;
     Ok(swept.rows_affected())

@@ -1,9 +1,10 @@
-//! Tokens that a person makes for their scripts: named, good for some scopes and until a day.
+//! Tokens that a person makes for scripts: named, limited to some scopes, and valid until a date.
 //!
-//! An access token is signed and lives for minutes, since a signature cannot be taken back and its key goes within days. These live for months: what
-//! counts is a row with the hash of a random secret, so that its end is the end of the row. A process remembers what it found for as long as it remembers how
-//! an account stands, and is told of every change. Each carries a mark, a short keyed hash of its secret, so that whoever guesses costs no query; the mark
-//! opens nothing.
+//! An access token is signed and lives for minutes, since a signature cannot be taken back and its key is replaced
+//! within days. Script tokens live for months. A token is valid while a row holds the hash of its random secret, so
+//! deleting the row ends the token. A process caches what it found for as long as it caches the state of an account,
+//! and is notified of every change. Each token carries a mark, a short keyed hash of its secret, so that a guessed
+//! token costs no query. The mark alone grants nothing.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
@@ -22,44 +23,48 @@ use ulid::Ulid;
 
 use crate::{changes, secrets, tokens::keys::Verified};
 
-/// What every one begins with, so that people and programs that look for leaked secrets know it.
+/// Prefix of every token, so that people and secret scanners recognise one.
 const PREFIX: &str = "retort_";
 
-/// Bytes of a mark: eight characters.
+/// Bytes of a mark, which are eight characters of text.
 const MARK: usize = 6;
 
-/// How long what was found is believed where nobody is told of changes.
+/// Time for which a cached token is trusted in a process that gets no notifications.
 const BELIEVED: Duration = Duration::from_secs(30);
 
-/// Tokens remembered at once.
+/// Capacity of the cache, in tokens.
 const REMEMBERED: usize = 10_000;
 
-/// The most that an account has at a time.
+/// Largest number of tokens that an account may have at a time.
 pub const MOST: i64 = 50;
 
-/// The longest name, in characters.
+/// Longest name of a token, in characters.
 pub const LONGEST_NAME: usize = 80;
 
-/// After how many days one may end.
+/// Lifetimes to choose from, in days.
 pub const LIFETIMES_DAYS: [u16; 3] = [30, 90, 365];
 
-/// Access to the tokens, with a short memory of those that were shown.
+/// Access to the tokens, with a short-lived cache of those that were presented.
 pub(crate) struct ScriptTokens {
     pool: PgPool,
     key: Vec<u8>,
     remembered: Cache<Vec<u8>, (Instant, Option<Verified>)>,
-    /// Rises with everything that is forgotten, so that what was read before is not remembered after.
+    /// Generation of the cache. It rises at every invalidation, so that a query which began before is not cached
+    /// afterwards.
     forgotten: AtomicU64,
 }
 
 impl ScriptTokens {
+    /// Loads the key of the marks.
+    ///
+    /// # Errors
     /// Fails when the database does.
     pub async fn load(pool: PgPool) -> Result<Self, sqlx::Error> {
         let key = mark_key(&pool).await?;
         Ok(Self { pool, key, remembered: Cache::new(REMEMBERED), forgotten: AtomicU64::new(0) })
     }
 
-    /// What the token stands for, if it is one of these; `None` for a token of another kind.
+    /// Verifies a script token and returns its claims; `None` for a token of another kind.
     pub async fn verify(&self, token: &str) -> Result<Option<Verified>, ApiError> {
         if !is_one(token) {
             return Ok(None);
@@ -83,12 +88,12 @@ impl ScriptTokens {
         Ok(ended)
     }
 
-    /// The secret of a token that has our mark.
+    /// Returns the secret of a token whose mark is ours.
     fn secret<'t>(&self, token: &'t str) -> Option<&'t str> {
         marked(&self.key, token.strip_prefix(PREFIX)?)
     }
 
-    /// Looks anew at each.
+    /// Clears the cache, so that each token is looked up again.
     pub fn forget(&self) {
         self.forgotten.fetch_add(1, Ordering::AcqRel);
         self.remembered.clear();
@@ -110,41 +115,41 @@ impl ScriptTokens {
     }
 }
 
-/// Tells a token for scripts, genuine or not, from other tokens.
+/// Returns true if the token has the form of a script token, genuine or not.
 pub(crate) fn is_one(token: &str) -> bool {
     token.starts_with(PREFIX)
 }
 
-/// A token to be made.
+/// A new token.
 #[derive(Debug, Clone, Copy)]
 pub struct New<'a> {
-    /// What its person calls it.
+    /// Name that its owner gave it.
     pub name: &'a str,
-    /// What it may do.
+    /// Scopes that it grants.
     pub scopes: &'a [String],
-    /// After how many days it ends.
+    /// Lifetime in days.
     pub days: u16,
 }
 
-/// What became of one that was to be made.
+/// Result of making a token.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Made {
-    /// Its text, which nothing tells again.
+    /// Text of the token, which is shown only this once.
     Token(String),
-    /// The account has one of this name.
+    /// The account has a token of this name.
     NameTaken,
-    /// The account has [`MOST`].
+    /// The account has [`MOST`] tokens.
     TooMany,
 }
 
-/// Makes a token of a login at that time.
+/// Makes a token from a login at the given time.
 pub(crate) async fn make(
     connection: &mut PgConnection,
     account_id: &str,
     authenticated_at: DateTime<Utc>,
     new: New<'_>,
 ) -> Result<Made, sqlx::Error> {
-    // Two that are made at once are counted one after the other.
+    // The lock makes simultaneous requests count one after the other.
     sqlx::query!("select from accounts where id = $1 for no key update", account_id)
         .execute(&mut *connection)
         .await?;
@@ -172,22 +177,22 @@ pub(crate) async fn make(
     Ok(Made::Token(format!("{PREFIX}{secret}{}", mark(&key, &secret))))
 }
 
-/// A token as its person sees it.
+/// A token as its owner sees it.
 #[derive(Debug)]
 pub struct Listed {
-    /// By which it is ended.
+    /// Id by which the owner ends it.
     pub id: String,
-    /// What its person calls it.
+    /// Name that its owner gave it.
     pub name: String,
-    /// What it may do at most.
+    /// Scopes that it grants at most.
     pub scopes: Vec<String>,
-    /// When it was made.
+    /// Time at which it was made.
     pub created_at: DateTime<Utc>,
-    /// When it ends.
+    /// Time at which it expires.
     pub expires_at: DateTime<Utc>,
 }
 
-/// The tokens of an account, the last first.
+/// Lists the tokens of an account, the newest first.
 pub(crate) async fn list<'c>(
     database: impl sqlx::PgExecutor<'c>,
     account_id: &str,
@@ -202,7 +207,7 @@ pub(crate) async fn list<'c>(
     .await
 }
 
-/// Ends the token of the account that is called `name` by its id or by its name; false if there is none.
+/// Ends the token of the account that has `name` as its id or its name; false if there is none.
 pub(crate) async fn end(
     connection: &mut PgConnection,
     account_id: &str,
@@ -239,7 +244,7 @@ pub async fn end_account(connection: &mut PgConnection, account_id: &str) -> Res
         .map(drop)
 }
 
-/// Forgets tokens that have run out.
+/// Deletes expired tokens.
 pub(crate) async fn sweep(pool: &PgPool) -> Result<u64, sqlx::Error> {
     let swept = sqlx::query!("delete from script_tokens where expires_at < now()").execute(pool).await?;
     Ok(swept.rows_affected())
@@ -279,7 +284,7 @@ async fn mark_key<'c>(database: impl sqlx::PgExecutor<'c>) -> Result<Vec<u8>, sq
     sqlx::query_scalar!("select key from script_token_mark").fetch_one(database).await
 }
 
-/// The secret of what follows the prefix, if it has the mark that we gave it.
+/// Splits the text after the prefix and returns the secret if its mark is ours.
 fn marked<'t>(key: &[u8], text: &'t str) -> Option<&'t str> {
     let (secret, shown) = text.split_at_checked(secrets::CHARACTERS)?;
     let is_ours: bool = mark(key, secret).as_bytes().ct_eq(shown.as_bytes()).into();

@@ -1,6 +1,6 @@
-//! Who is logged in, in which browser: a cookie that holds a secret, and a row that holds its hash.
+//! Browser sessions: a cookie holds a secret, and a row holds its hash.
 //!
-//! A login always makes a new secret, so that one which somebody planted before is worth nothing.
+//! A login always makes a new secret, so that one which an attacker planted before is worthless (session fixation).
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use sqlx::{PgConnection, PgPool};
 
 use crate::{secrets, settings::Transport, tables::browsers};
 
-/// A person who is logged in.
+/// A logged-in person.
 #[derive(Debug)]
 pub struct Session {
     /// The value of the cookie.
@@ -18,7 +18,7 @@ pub struct Session {
     pub person: Person,
 }
 
-/// What of the account the pages and the tokens need.
+/// Part of the account that pages and tokens need.
 #[derive(Debug)]
 pub struct Person {
     pub account_id: String,
@@ -28,14 +28,14 @@ pub struct Person {
     pub authenticated_at: DateTime<Utc>,
 }
 
-/// What a cookie is for.
+/// Purpose of a cookie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cookie {
-    /// The login.
+    /// Login session.
     Session,
-    /// The form that leads to one.
+    /// Form that leads to a login.
     Form,
-    /// Who has logged in here before, for half a year.
+    /// Mark of a browser that has logged in before; lasts half a year.
     Device,
 }
 
@@ -51,7 +51,7 @@ impl Cookie {
         }
     }
 
-    /// The secret in the cookie, if there is exactly one and it could be ours.
+    /// Returns the secret in the cookie, if there is exactly one and it has the form of ours.
     pub fn read(self, headers: &HeaderMap, transport: Transport) -> Option<String> {
         let name = self.name(transport);
         let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
@@ -63,7 +63,8 @@ impl Cookie {
         }
     }
 
-    /// The header's value that sets the cookie, until the browser ends or for as long as it is known.
+    /// Builds the header value that sets the cookie, until the browser closes or for as long as the device is
+    /// remembered.
     pub fn set(self, secret: &str, transport: Transport) -> String {
         match self {
             Self::Session | Self::Form => self.with(secret, transport, ""),
@@ -73,7 +74,7 @@ impl Cookie {
         }
     }
 
-    /// The header's value that ends the cookie.
+    /// Builds the header value that clears the cookie.
     pub fn clear(self, transport: Transport) -> String {
         self.with("", transport, "; Max-Age=0")
     }
@@ -84,7 +85,7 @@ impl Cookie {
     }
 }
 
-/// The session of `secret`, if it has not ended, by itself or with what the account could be opened by.
+/// Returns the session of `secret`, unless it has expired or the credential that opened the account has ended.
 pub async fn find(pool: &PgPool, secret: String) -> Result<Option<Session>, sqlx::Error> {
     let person = sqlx::query_as!(
         Person,
@@ -99,7 +100,7 @@ pub async fn find(pool: &PgPool, secret: String) -> Result<Option<Session>, sqlx
     Ok(person.map(|person| Session { secret, person }))
 }
 
-/// Begins a session of whoever logged in then; returns its secret.
+/// Begins a session for a login at the given time; returns its secret.
 pub async fn begin(
     pool: &PgPool,
     account_id: &str,
@@ -128,20 +129,20 @@ pub async fn end(pool: &PgPool, secret: &str) -> Result<(), sqlx::Error> {
     Ok(())
 }
 
-/// What the session of `secret` is called where its person sees it: half of what is stored of the secret, which opens nothing.
+/// Returns the public id of the session of `secret`: half of the stored hash, which grants nothing.
 pub fn id(secret: &str) -> String {
     secrets::hash(secret).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A session as its person sees it.
+/// A session as its owner sees it.
 #[derive(Debug)]
 pub struct Listed {
-    /// As [`id`] says.
+    /// Id as made by [`id`].
     pub id: String,
     pub authenticated_at: DateTime<Utc>,
 }
 
-/// The sessions of an account, the youngest first.
+/// Lists the sessions of an account, the newest first.
 pub async fn list(pool: &PgPool, account_id: &str) -> Result<Vec<Listed>, sqlx::Error> {
     sqlx::query_as!(
         Listed,
@@ -153,7 +154,7 @@ pub async fn list(pool: &PgPool, account_id: &str) -> Result<Vec<Listed>, sqlx::
     .await
 }
 
-/// Ends the session of the account that is called `id`.
+/// Ends the session `id` of the account.
 pub async fn end_of(connection: &mut PgConnection, account_id: &str, id: &str) -> Result<(), sqlx::Error> {
     sqlx::query!(
         "delete from browser_sessions where account_id = $1 and encode(substring(secret_hash for 16), 'hex') = $2",
@@ -173,7 +174,7 @@ pub async fn end_account(connection: &mut PgConnection, account_id: &str) -> Res
         .map(drop)
 }
 
-/// Forgets sessions that have run out.
+/// Deletes expired sessions.
 pub(crate) async fn sweep(pool: &PgPool) -> Result<u64, sqlx::Error> {
     let swept = sqlx::query!("delete from browser_sessions where expires_at < now()").execute(pool).await?;
     Ok(swept.rows_affected())

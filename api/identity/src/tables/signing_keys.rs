@@ -1,7 +1,7 @@
-//! The keys that sign tokens, as they are stored: sealed where there is a secret to seal them with.
+//! Stored token signing keys, sealed if there is a secret to seal them with.
 //!
-//! A new key is published at once and signs when everybody has had time to fetch it; the ones before verify until the last
-//! token they signed has ended, and go then, so that nobody can steal them.
+//! A new key is published at once and signs once every verifier has had time to fetch it. Earlier keys verify until
+//! the last token they signed has expired. Then they are deleted, so that they cannot be stolen.
 
 use std::time::Duration;
 
@@ -15,42 +15,42 @@ use crate::{
     },
 };
 
-/// Any number, the same in every process: who holds this lock may make the first key.
+/// Advisory lock, the same arbitrary number in every process: its holder may make the first key.
 const LOCK: i64 = 0x7265_746f_7274_6b79;
 
-/// How long a key is published before it signs: twice what others may keep our key set for.
+/// Time for which a key is published before it signs: twice as long as clients may cache our key set.
 const PUBLISHED: Duration = Duration::from_secs(600);
 
-/// How long the keys before it go on signing: until it does, and a little.
+/// Time for which the previous keys go on signing: until the new one signs, and a little longer.
 const OVERLAP: Duration = Duration::from_secs(720);
 
-/// How long a retired key verifies: as long as its last token, and an hour.
+/// Time for which a retired key verifies: the longest lifetime of a token, and an hour.
 const VERIFIES: Duration = Duration::from_secs(revocations::LONGEST.as_secs() + 3600);
 
-/// A key that verifies, or signs as well.
+/// A key that verifies and may also sign.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub kid: String,
     pub private_key_pem: String,
     pub public_key_pem: String,
-    /// Whether it may sign.
+    /// True if it may sign.
     pub current: bool,
 }
 
-/// A key as the operator's list shows it.
+/// A key as the operators' list shows it.
 #[derive(Debug)]
 pub struct Listed {
-    /// Its name.
+    /// Key id.
     pub kid: String,
-    /// The day it was made.
+    /// Day on which it was made.
     pub created: String,
     /// `new`, `in use`, `verifies` or `retired`.
     pub state: String,
-    /// Whether its private half is sealed.
+    /// True if its private half is sealed.
     pub sealed: bool,
 }
 
-/// Makes the first key, and seals what was stored before there was a secret.
+/// Makes the first key, and seals keys that were stored before there was a secret.
 pub(crate) async fn prepare(pool: &PgPool, secret: Option<&Secret>) -> Result<(), sqlx::Error> {
     let mut transaction = pool.begin().await?;
     sqlx::query!("select pg_advisory_xact_lock($1)", LOCK).execute(&mut *transaction).await?;
@@ -70,7 +70,7 @@ pub(crate) async fn prepare(pool: &PgPool, secret: Option<&Secret>) -> Result<()
     transaction.commit().await
 }
 
-/// The keys that verify, the one that is to sign first: the newest that everybody has had time to hear of.
+/// Returns the keys that verify. The one that is to sign comes first: the newest that has been published long enough.
 pub(crate) async fn usable(pool: &PgPool) -> Result<Vec<Row>, sqlx::Error> {
     sqlx::query_as!(
         Row,
@@ -85,7 +85,7 @@ pub(crate) async fn usable(pool: &PgPool) -> Result<Vec<Row>, sqlx::Error> {
     .await
 }
 
-/// Every key, the oldest first.
+/// Lists every key, the oldest first.
 ///
 /// # Errors
 /// Fails when the database does.
@@ -105,7 +105,7 @@ pub async fn list(connection: &mut PgConnection) -> Result<Vec<Listed>, sqlx::Er
     .await
 }
 
-/// Makes a key that replaces the ones in use, and returns its name.
+/// Makes a key that replaces the current ones, and returns its id.
 ///
 /// # Errors
 /// Fails when the database does.
@@ -118,7 +118,7 @@ pub async fn rotate(connection: &mut PgConnection, secret: Option<&Secret>) -> R
     .await?;
     let key = key::generate(secret);
     insert(connection, &key).await?;
-    // What nobody needs any more is not kept for somebody to steal.
+    // Keys that no token needs any more are deleted, so that they cannot be stolen.
     sqlx::query!(
         "delete from signing_keys where retired_at < now() - make_interval(secs => $1)",
         VERIFIES.as_secs_f64()

@@ -1,12 +1,11 @@
-//! Other issuers whose tokens count: a company's own Keycloak, Auth0, Entra or Okta.
+//! Other issuers whose tokens are accepted: a company's own Keycloak, Auth0, Entra or Okta.
 //!
-//! Keys come by discovery and JWKS over TLS and are kept: a key that is known verifies without asking
-//! anybody, a key that is not makes the process look, but not more than every ten seconds, and less often
-//! while the issuer does not answer. An issuer that is away costs nothing for a day: the keys of before are
-//! used, and `/readyz` says so.
+//! Keys are found by discovery and JWKS over TLS, and cached. A known key verifies without a request. An unknown key
+//! makes the process fetch the key set, at most every ten seconds, and less often while the issuer does not answer.
+//! An issuer may be unreachable for a day: the cached keys are used, and `/readyz` says so.
 //!
-//! A person from elsewhere gets an account at the first valid token, named after issuer and subject; the
-//! operator can disable it and take scopes and rations from it like any other.
+//! A person from another issuer gets an account at the first valid token, named after issuer and subject. The
+//! operator can disable it and reduce its scopes and quotas like any other.
 
 mod claims;
 mod key_set;
@@ -29,17 +28,17 @@ use claims::ForeignClaims;
 pub(crate) use key_set::Keys;
 use key_set::{FetchError, KeySet};
 
-/// Keys this old are fetched anew, while they go on being used.
+/// Age at which keys are fetched again; they are still used meanwhile.
 const FRESH: Duration = Duration::from_secs(600);
 
-/// Keys older than this are not believed: an issuer that is away for a day may have lost one of them.
+/// Age beyond which keys are not trusted: an issuer that is unreachable for a day may have revoked one.
 const BELIEVED: Duration = Duration::from_secs(24 * 3600);
 
-/// The least time between two looks; each failure doubles it up to [`LONGEST_PAUSE`].
+/// Shortest time between two fetches; each failure doubles it up to [`LONGEST_PAUSE`].
 const SHORTEST_PAUSE: Duration = Duration::from_secs(10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(320);
 
-/// What their keys may sign with.
+/// Algorithms with which their keys may sign.
 const ALGORITHMS: [Algorithm; 3] = [Algorithm::EdDSA, Algorithm::ES256, Algorithm::RS256];
 
 /// The issuers that the operator named.
@@ -62,20 +61,20 @@ struct State {
     tried_at: Option<Instant>,
 }
 
-/// Who a token from elsewhere speaks for.
+/// Subject of a token from another issuer.
 #[derive(Debug)]
 pub struct Foreigner {
-    /// The account's id, made of issuer and subject.
+    /// Id of the account, made of issuer and subject.
     pub account_id: String,
-    /// What to call the person.
+    /// Display name of the person.
     pub name: String,
-    /// The scopes of ours that the token carries.
+    /// Scopes of ours that the token carries.
     pub scopes: Vec<String>,
     pub issued_at: u64,
 }
 
 impl Issuers {
-    /// The issuers at `addresses`, whose tokens have to be for one of `audiences`.
+    /// Sets up the issuers at `addresses`, whose tokens must be for one of `audiences`.
     ///
     /// # Errors
     /// Fails when the TLS library does.
@@ -83,7 +82,7 @@ impl Issuers {
         if addresses.is_empty() {
             return Ok(Self { list: Vec::new(), audiences: Vec::new() });
         }
-        // The process has one TLS library; a second installation of it could only come from here.
+        // An error means that the process has its TLS provider already: only this line installs one.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = key_set::client()?;
         let issuer = |address: &String| {
@@ -97,7 +96,8 @@ impl Issuers {
         Ok(Self { list: addresses.iter().map(issuer).collect(), audiences: audiences.to_vec() })
     }
 
-    /// Who the token speaks for, if it says that it is of one of the issuers; `None` if it says otherwise.
+    /// Verifies a token that claims to be of one of the issuers and returns its subject; `None` if it claims another
+    /// issuer.
     pub async fn verify(&self, token: &str) -> Result<Option<Foreigner>, ApiError> {
         if self.list.is_empty() || token.len() > jwt::MAX_BYTES {
             return Ok(None);
@@ -107,7 +107,7 @@ impl Issuers {
         issuer.verify(token, &self.audiences).await.map(Some)
     }
 
-    /// Each issuer with how it stands, for people.
+    /// Returns each issuer with a readable state.
     pub async fn states(&self) -> Vec<(String, String)> {
         let mut states = Vec::new();
         for issuer in &self.list {
@@ -125,7 +125,7 @@ impl Issuer {
         foreigner(&self.address, token, &keys, audiences)
     }
 
-    /// Keys that hold `kid`, or the newest there are.
+    /// Returns keys that contain `kid`, or else the newest keys.
     async fn keys_for(self: &Arc<Self>, kid: &str) -> Result<Arc<KeySet>, ApiError> {
         if let Some((fetched_at, keys)) = self.believed()
             && keys.get(kid).is_some()
@@ -154,7 +154,7 @@ impl Issuer {
         }
     }
 
-    /// Fetches the keys, unless that was just tried; goes on when nobody waits any more.
+    /// Fetches the keys, unless that was just tried; it continues if its callers leave.
     fn look(self: &Arc<Self>) -> Asked<()> {
         self.looking.join(|| self.clone().fetch())
     }
@@ -196,7 +196,7 @@ impl Issuer {
     }
 }
 
-/// Who `token` of the issuer at `address` speaks for, if one of `keys` signed it for one of `audiences`.
+/// Returns the subject of `token` of the issuer at `address`, if one of `keys` signed it for one of `audiences`.
 pub fn foreigner(
     address: &str,
     token: &str,
@@ -225,7 +225,7 @@ pub fn foreigner(
     })
 }
 
-/// The issuer that the token names, before anything of it is believed.
+/// Reads the issuer that the token names, before anything in it is verified.
 fn claimed_issuer(token: &str) -> Option<String> {
     let mut parts = token.split('.');
     let (_, payload) = (parts.next()?, parts.next()?);
@@ -233,7 +233,7 @@ fn claimed_issuer(token: &str) -> Option<String> {
     Some(claims.get("iss")?.as_str()?.to_owned())
 }
 
-/// The account of a subject elsewhere: 128 bits that name both, so that no two issuers share one.
+/// Makes the account id of a subject of another issuer: 128 bits of a hash of both, so that no two issuers share one.
 fn account_id(issuer: &str, subject: &str) -> String {
     let hash = Sha256::new().chain_update(issuer).chain_update([0]).chain_update(subject).finalize();
     let hex: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();

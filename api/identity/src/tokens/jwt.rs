@@ -1,17 +1,17 @@
-//! What the checks of our own tokens and of other issuers' have in common: a token is only ever checked with the one
-//! algorithm of its key, and why it is refused reads the same.
+//! Checks that our own tokens and those of other issuers share. A token is only ever verified with the one algorithm
+//! of its key, and refusals read the same.
 
 use edge::ApiError;
 use jsonwebtoken::{Algorithm, DecodingKey, Header, Validation, errors::ErrorKind};
 use serde::de::DeserializeOwned;
 
-/// The longest token that is looked at, in bytes; ours have well under one thousand.
+/// Longest token that is read, in bytes; ours have well under one thousand.
 pub const MAX_BYTES: usize = 8 * 1024;
 
-/// Difference of clocks that is forgiven.
+/// Tolerated clock difference.
 const LEEWAY_SECONDS: u64 = 60;
 
-/// The header of `token`, if nothing in it rules the token out before a key is looked for.
+/// Reads the header of `token`, and refuses the token if the header already rules it out.
 pub fn header(token: &str, allowed: &[Algorithm]) -> Result<Header, ApiError> {
     if token.len() > MAX_BYTES {
         return Err(ApiError::bad_token("the access token is too long"));
@@ -22,18 +22,18 @@ pub fn header(token: &str, allowed: &[Algorithm]) -> Result<Header, ApiError> {
         return Err(ApiError::bad_token("the algorithm of the access token is not allowed"));
     }
     if header.crit.is_some() {
-        // What must be understood is not (RFC 7515, section 4.1.11).
+        // The token has a critical extension (RFC 7515, section 4.1.11).
         return Err(ApiError::bad_token("the access token needs an extension that is not known"));
     }
     Ok(header)
 }
 
-/// The name of the token's key.
+/// Returns the id of the token's key.
 pub fn kid(header: &Header) -> Result<&str, ApiError> {
     header.kid.as_deref().ok_or_else(|| ApiError::bad_token("the access token names no key"))
 }
 
-/// The rules for access tokens of `issuer` for one of `audiences`.
+/// Builds the validation rules for access tokens of `issuer` for one of `audiences`.
 pub fn rules<A: ToString>(algorithm: Algorithm, issuer: &str, audiences: &[A]) -> Validation {
     let mut rules = Validation::new(algorithm);
     rules.set_issuer(&[issuer]);
@@ -44,7 +44,7 @@ pub fn rules<A: ToString>(algorithm: Algorithm, issuer: &str, audiences: &[A]) -
     rules
 }
 
-/// What the token claims, if `key` signed it and the rules are kept.
+/// Returns the claims of the token, if `key` signed it and it meets the rules.
 pub fn claims<T>(token: &str, key: &DecodingKey, rules: &Validation) -> Result<T, ApiError>
 where
     T: DeserializeOwned,

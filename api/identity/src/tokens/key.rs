@@ -1,4 +1,4 @@
-//! Ed25519 pairs (RFC 8032), named by their thumbprint (RFC 7638).
+//! Ed25519 key pairs (RFC 8032), identified by their thumbprint (RFC 7638).
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use ed25519_dalek::{
@@ -9,23 +9,23 @@ use sha2::{Digest as _, Sha256};
 
 use crate::tokens::seal::{Secret, seal};
 
-/// A pair as a row of `signing_keys`.
+/// A key pair as a row of `signing_keys`.
 #[derive(Debug, Clone)]
 pub struct StoredKey {
-    /// The thumbprint, by which tokens name their key.
+    /// Thumbprint, by which tokens name their key.
     pub kid: String,
     /// Always `EdDSA`.
     pub algorithm: &'static str,
-    /// PKCS #8 in PEM, sealed where there is a secret to seal it with.
+    /// PKCS #8 in PEM, sealed if there is a secret to seal it with.
     pub private_key_pem: String,
     /// SPKI in PEM.
     pub public_key_pem: String,
 }
 
-/// Makes a pair from the system's random numbers.
+/// Makes a key pair from the system's random numbers.
 ///
 /// # Panics
-/// Never: any 32 bytes are a key, and a key can be written.
+/// Never: any 32 bytes are a key, and a key can be encoded.
 #[must_use]
 pub fn generate(secret: Option<&Secret>) -> StoredKey {
     let key = SigningKey::from_bytes(&rand::random());
@@ -43,7 +43,8 @@ pub fn generate(secret: Option<&Secret>) -> StoredKey {
     StoredKey { kid, algorithm: "EdDSA", private_key_pem, public_key_pem: public }
 }
 
-/// The thumbprint of the public key whose point is `x`, in Base64: members in their order, hashed (RFC 7638).
+/// Returns the thumbprint of the public key with the Base64 point `x`: a hash of the members in their order (RFC
+/// 7638).
 #[must_use]
 pub fn thumbprint(x: &str) -> String {
     URL_SAFE_NO_PAD.encode(Sha256::digest(format!(r#"{{"crv":"Ed25519","kty":"OKP","x":"{x}"}}"#)))

@@ -1,11 +1,11 @@
-//! The keys that sign access tokens, and the check of a token.
+//! Keys that sign access tokens, and the verification of a token.
 //!
-//! An installation makes its own Ed25519 pair at its first start and keeps it in Postgres, so that every API
-//! process signs and accepts the same. Processes that start together agree by an advisory lock. Private keys
-//! are sealed where the environment gives a secret for it. A new key is published before it signs, so that
-//! whoever keeps our key set for its five minutes knows it in time; an old one verifies until its last token
-//! has ended. A token is only ever checked with the one algorithm of its key, so `none` and an HMAC keyed with
-//! the public key have nowhere to go in.
+//! An installation makes its own Ed25519 pair at its first start and stores it in Postgres, so that every API process
+//! signs and accepts the same. Processes that start together agree by an advisory lock. Private keys are sealed if
+//! the environment holds a secret for that. A new key is published before it signs, so that clients that cache our
+//! key set for its five minutes know it in time. An old key verifies until its last token has expired. A token is
+//! only ever verified with the one algorithm of its key, which rules out `none` and an HMAC keyed with the public
+//! key.
 
 use std::{
     collections::BTreeMap,
@@ -30,19 +30,19 @@ use crate::{
     },
 };
 
-/// The least time between two looks for a key that is not known.
+/// Shortest time between two reloads for an unknown key.
 const RELOAD_INTERVAL: Duration = Duration::from_secs(10);
 
-/// The longest that a key which was retired or deleted is still believed.
+/// Longest time for which a retired or deleted key is still accepted.
 const BELIEVED: Duration = Duration::from_secs(60);
 
-/// How long reading them anew may take.
+/// Timeout of a reload.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What of an access token is needed once it is checked.
+/// Claims of a verified access token that are needed later.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Verified {
-    /// The account's id.
+    /// Account id.
     pub sub: String,
     /// Scopes, separated by spaces.
     #[serde(default)]
@@ -51,19 +51,20 @@ pub struct Verified {
     pub jti: String,
     #[serde(default)]
     pub client_id: String,
-    /// The family that the token belongs to; empty for one that belongs to none.
+    /// Token family; empty if there is none.
     #[serde(default)]
     pub family: String,
     #[serde(default)]
     pub exp: u64,
     #[serde(default)]
     pub iat: u64,
-    /// When the person logged in, in seconds of the epoch with a fraction.
+    /// Login time, in seconds since the epoch with a fraction.
     pub auth_time: Option<f64>,
 }
 
 impl Verified {
-    /// The login that the token came from, in microseconds of the epoch; of a token that does not tell, when it was made.
+    /// Returns the time of the login behind the token, in microseconds since the epoch; if the token does not say,
+    /// the time it was issued.
     pub fn login_micros(&self) -> i64 {
         #[expect(
             clippy::cast_possible_truncation,
@@ -74,14 +75,14 @@ impl Verified {
     }
 }
 
-/// Whom an ID token tells of a login.
+/// Claims of an ID token that comes back as a hint.
 #[derive(Debug, Deserialize)]
 pub struct Hint {
     /// The application.
     pub aud: String,
 }
 
-/// What a token is; it says so itself, so that one cannot be taken for the other.
+/// Type of a token. The token states it itself, so that no type can pass for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenType {
     /// For the service (RFC 9068).
@@ -109,7 +110,7 @@ pub enum KeysError {
     /// A stored key cannot be used.
     #[error("the signing key `{kid}` is damaged")]
     Damaged {
-        /// Its name.
+        /// Key id.
         kid: String,
     },
     /// A stored key is sealed and cannot be opened.
@@ -117,12 +118,12 @@ pub enum KeysError {
         "the signing key `{kid}` cannot be used; KEYS_SECRET has to be what it was when the key was made"
     )]
     Sealed {
-        /// Its name.
+        /// Key id.
         kid: String,
-        /// Why not.
+        /// Reason.
         source: OpenError,
     },
-    /// There is no key that is not retired.
+    /// Every key is retired.
     #[error("every signing key is retired")]
     None,
 }
@@ -131,9 +132,9 @@ pub enum KeysError {
 pub struct Keys {
     pool: PgPool,
     secret: Option<Secret>,
-    /// Of access tokens.
+    /// Rules for access tokens.
     rules: Validation,
-    /// Of ID tokens that come back as a hint: they may have expired, and each is for its own application.
+    /// Rules for ID tokens that come back as a hint: they may have expired, and each is for its own application.
     hint_rules: Validation,
     set: RwLock<KeySet>,
     reloaded: Mutex<Instant>,
@@ -147,12 +148,12 @@ struct KeySet {
 
 struct PublicKey {
     decoding: DecodingKey,
-    /// The point, as a JWK writes it.
+    /// Point, as a JWK writes it.
     x: String,
 }
 
 impl Keys {
-    /// Reads the keys, and makes the first one if there is none.
+    /// Loads the keys, and makes the first one if there is none.
     pub async fn load(pool: PgPool, issuer: &str, secret: Option<Secret>) -> Result<Self, KeysError> {
         signing_keys::prepare(&pool, secret.as_ref()).await?;
         let set = read(&pool, secret.as_ref()).await?;
@@ -177,7 +178,7 @@ impl Keys {
         jsonwebtoken::encode(&header, claims, &set.signing).map_err(|error| ApiError::internal(&error))
     }
 
-    /// The claims of the access token, if it is one of ours for us and in its time.
+    /// Returns the claims of the access token, if we issued it for this service and it is within its time.
     pub async fn verify(&self, token: &str) -> Result<Verified, ApiError> {
         let header = access_header(token)?;
         let key = self.key(jwt::kid(&header)?).await?;
@@ -185,7 +186,7 @@ impl Keys {
         jwt::claims(token, &key, &self.rules)
     }
 
-    /// What an ID token of ours tells, be it expired or not.
+    /// Returns the claims of an ID token of ours, expired or not.
     pub async fn read_hint(&self, token: &str) -> Result<Option<Hint>, ApiError> {
         let Ok(header) = jwt::header(token, &[Algorithm::EdDSA]) else { return Ok(None) };
         let Some(kid) = header.kid else { return Ok(None) };
@@ -193,9 +194,10 @@ impl Keys {
         Ok(jwt::claims(token, &key, &self.hint_rules).ok())
     }
 
-    /// The public keys as a JWK set (RFC 7517, RFC 8037), with what another process made since.
+    /// Returns the public keys as a JWK set (RFC 7517, RFC 8037), including those that another process has made
+    /// since.
     pub async fn jwks(&self) -> Value {
-        // What is known is better than nothing while the database is away.
+        // The known keys are better than none while the database is down.
         if self.age() >= BELIEVED
             && let Err(error) = self.reload().await
         {
@@ -206,7 +208,7 @@ impl Keys {
         json!({ "keys": keys })
     }
 
-    /// The key `kid`; looks for new ones where it is not known, or what is known is old.
+    /// Returns the key `kid`; reloads if it is unknown or the known keys are old.
     async fn key(&self, kid: &str) -> Result<Option<DecodingKey>, ApiError> {
         match self.decoding(kid) {
             Some(key) if self.age() < BELIEVED => Ok(Some(key)),
@@ -226,7 +228,7 @@ impl Keys {
         self.reloaded.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
     }
 
-    /// Looks for keys that another process made; strangers' tokens do not make it look often.
+    /// Reloads keys that other processes made, at a bounded rate: strangers' tokens must not cause many queries.
     async fn reload(&self) -> Result<(), ApiError> {
         {
             let mut reloaded = self.reloaded.lock().unwrap_or_else(PoisonError::into_inner);
@@ -244,7 +246,7 @@ impl Keys {
     }
 }
 
-/// The header of an access token of ours, if nothing in it says that it is none.
+/// Reads the header of an access token of ours, and refuses a token of another kind.
 pub fn access_header(token: &str) -> Result<Header, ApiError> {
     let header = jwt::header(token, &[Algorithm::EdDSA])?;
     if header.typ.as_deref().is_none_or(|typ| !typ.eq_ignore_ascii_case(TokenType::Access.as_str())) {
@@ -253,7 +255,7 @@ pub fn access_header(token: &str) -> Result<Header, ApiError> {
     Ok(header)
 }
 
-/// What our access tokens have to claim.
+/// Builds the rules for our access tokens.
 pub fn access_rules(issuer: &str) -> Validation {
     jwt::rules(Algorithm::EdDSA, issuer, &[AUDIENCE])
 }
@@ -262,7 +264,7 @@ fn jwk(kid: &str, x: &str) -> Value {
     json!({ "kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "use": "sig", "kid": kid, "x": x })
 }
 
-/// The newest key that everybody has had time to hear of signs; on a new installation, the only one.
+/// Reads the key set. The newest key that has been published long enough signs; on a new installation, the only one.
 async fn read(pool: &PgPool, secret: Option<&Secret>) -> Result<KeySet, KeysError> {
     let mut signing = None;
     let mut verifying = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Makes tokens: access tokens for the service, ID tokens for applications.
+//! Issues tokens: access tokens for the service, ID tokens for applications.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::{DateTime, Utc};
@@ -11,19 +11,19 @@ use ulid::Ulid;
 
 use crate::{identity::Identity, scopes, settings::AUDIENCE, tables::accounts, tokens::keys::TokenType};
 
-/// Whom an access token is made for.
+/// Subject and client of an access token.
 #[derive(Debug, Clone, Copy)]
 pub struct Bearer<'a> {
     pub account_id: &'a str,
     pub client_id: &'a str,
-    /// What it belongs to and ends with.
+    /// Family that it belongs to and ends with.
     pub family: &'a str,
     pub scopes: &'a [String],
-    /// The login that it comes from: the token ends with whatever ends that.
+    /// Time of the login behind it: whatever ends that login ends the token.
     pub authenticated_at: DateTime<Utc>,
 }
 
-/// An access token with what its receiver has to know of it.
+/// An access token with the fields that its receiver needs.
 #[derive(Debug)]
 pub struct AccessToken {
     pub text: String,
@@ -31,7 +31,7 @@ pub struct AccessToken {
     pub scope: String,
 }
 
-/// What an ID token tells besides the account.
+/// Claims of an ID token besides the account.
 #[derive(Debug)]
 pub struct Authentication<'a> {
     pub email: &'a str,
@@ -40,7 +40,7 @@ pub struct Authentication<'a> {
     pub nonce: Option<&'a str>,
 }
 
-/// RFC 9068, section 2.2.
+/// Claims of RFC 9068, section 2.2.
 #[derive(Serialize)]
 struct AccessClaims<'a> {
     iss: String,
@@ -49,7 +49,7 @@ struct AccessClaims<'a> {
     exp: u64,
     nbf: u64,
     iat: u64,
-    /// With a fraction, so that a new password tells the tokens of before from those of after.
+    /// Login time with a fraction, so that tokens from before and after a change of password can be told apart.
     auth_time: f64,
     jti: String,
     client_id: &'a str,
@@ -79,7 +79,7 @@ pub async fn access_token(identity: &Identity, bearer: Bearer<'_>) -> Result<Acc
     Ok(AccessToken { text, expires_in_seconds: lifetime, scope })
 }
 
-/// The ID token that goes with `access` (OpenID Connect Core, section 2).
+/// Issues the ID token that goes with `access` (OpenID Connect Core, section 2).
 pub async fn id_token(
     identity: &Identity,
     bearer: Bearer<'_>,
@@ -104,8 +104,9 @@ pub async fn id_token(
     identity.keys.sign(TokenType::Identity, &claims).await
 }
 
-/// The claims about the person that `held` allows (OpenID Connect Core, section 5.4). Addresses of the accounts that operators
-/// made count as verified, since they vouch for them; of a person from elsewhere we know none.
+/// Builds the claims about the person that the scopes `held` allow (OpenID Connect Core, section 5.4). E-mail
+/// addresses of accounts that operators made count as verified, since operators vouch for them. For a person from
+/// another issuer we have none.
 pub fn person(account_id: &str, email: &str, name: &str, held: &[String]) -> Map<String, Value> {
     let mut claims = Map::from_iter([("sub".to_owned(), json!(account_id))]);
     if scopes::has(held, scope::PROFILE) {
@@ -118,7 +119,7 @@ pub fn person(account_id: &str, email: &str, name: &str, held: &[String]) -> Map
     claims
 }
 
-/// `at_hash` (OpenID Connect Core, section 3.2.2.10); the hash of Ed25519 is SHA-512.
+/// Computes `at_hash` (OpenID Connect Core, section 3.2.2.10); the hash of Ed25519 is SHA-512.
 fn left_half(access_token: &str) -> String {
     URL_SAFE_NO_PAD.encode(Sha512::digest(access_token).into_iter().take(32).collect::<Vec<u8>>())
 }

@@ -1,4 +1,4 @@
-//! What proves who somebody is: our own tokens and keys, other issuers' tokens, passwords.
+//! Proofs of identity: our own tokens and keys, other issuers' tokens, passwords.
 
 pub(crate) mod issuers;
 pub(crate) mod jwt;

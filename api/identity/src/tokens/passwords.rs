@@ -1,4 +1,4 @@
-//! Checks passwords: Argon2id, off the async threads, a few at a time.
+//! Verification of passwords with Argon2id, off the async threads, a few at a time.
 
 use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
@@ -9,18 +9,19 @@ use argon2::{
 use edge::ApiError;
 use tokio::sync::Semaphore;
 
-/// Longer passwords are refused unread.
+/// Longest password in bytes; longer ones are refused unread.
 pub const MAX_BYTES: usize = 1024;
 
-/// How long a login waits for its turn.
+/// Longest time that a login waits for a permit.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The checker; each check takes 19 MiB and some tens of milliseconds of a core, so they are rationed to half of the process's threads.
+/// Password verifier. Each check takes 19 MiB and some tens of milliseconds of a core, so at most half of the
+/// process's threads run one.
 #[derive(Clone)]
 pub struct Passwords {
     turns: Arc<Semaphore>,
-    /// The hash of no account's password, with the parameters of every account's: checked when the account
-    /// does not exist, so that the time of the answer does not tell.
+    /// Hash of no account's password, with the usual parameters. It is verified when the account does not exist, so
+    /// that the response time does not reveal that.
     stand_in: Arc<str>,
 }
 
@@ -31,14 +32,14 @@ impl Passwords {
         Self { turns: Arc::new(Semaphore::new(threads.get().div_ceil(2))), stand_in: hash.into() }
     }
 
-    /// Whether `password` is that of `hash`; `None` takes as long and is never right.
+    /// Returns true if `password` matches `hash`; `None` takes as long and never matches.
     pub async fn check(&self, password: String, hash: Option<String>) -> Result<bool, ApiError> {
         let busy = ApiError::Unavailable { retry_after: PATIENCE, reason: "Too many logins at once" };
         let turn = tokio::time::timeout(PATIENCE, self.turns.clone().acquire_owned()).await;
         let Ok(Ok(turn)) = turn else { return Err(busy) };
         let stand_in = self.stand_in.clone();
         let check = tokio::task::spawn_blocking(move || {
-            // The turn ends with the work, not with a caller that hung up.
+            // The permit belongs to the work, so a caller that hangs up does not free it early.
             let _turn = turn;
             let exists = hash.is_some();
             let matches = matches(&password, hash.as_deref().unwrap_or(&stand_in));
@@ -48,11 +49,11 @@ impl Passwords {
     }
 }
 
-/// What is stored of a password: Argon2id in PHC form, with the crate's default parameters (19 MiB, two passes, one lane), which are
-/// OWASP's.
+/// Hashes a password for storage: Argon2id in PHC form, with the crate's default parameters (19 MiB, two passes, one
+/// lane), which are OWASP's.
 ///
 /// # Errors
-/// Fails when the password is longer than the hash takes.
+/// Fails when the password is longer than the hash function takes.
 pub fn hash(password: &str) -> Result<String, password_hash::Error> {
     hash_bytes(password.as_bytes())
 }

@@ -1,7 +1,7 @@
-//! Seals private keys at rest: XChaCha20-Poly1305 with a random nonce, bound to the key's name.
+//! Encryption of private keys at rest: XChaCha20-Poly1305 with a random nonce, bound to the key's id.
 //!
-//! The secret comes from the environment and is never in the database, so that a copy of the database alone
-//! cannot sign. A sealed key reads `sealed1:` and Base64 of nonce and ciphertext.
+//! The secret comes from the environment and is never in the database, so that a copy of the database alone cannot
+//! sign. A sealed key reads `sealed1:` and Base64 of nonce and ciphertext.
 
 use std::{fmt, str::FromStr};
 
@@ -15,7 +15,7 @@ const MARK: &str = "sealed1:";
 
 const NONCE_BYTES: usize = 24;
 
-/// The key that seals keys: 32 bytes, written in Base64.
+/// Secret that seals the keys: 32 bytes, written in Base64.
 #[derive(Clone)]
 pub struct Secret([u8; 32]);
 
@@ -39,19 +39,19 @@ impl FromStr for Secret {
     }
 }
 
-/// A sealed key stays closed.
+/// Reason for which a sealed key cannot be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// There is no secret to open it with.
+    /// There is no secret.
     #[error("it is sealed, and there is no secret to open it with")]
     NoSecret,
-    /// The secret is another, or the text was changed.
+    /// The secret is the wrong one, or the text was changed.
     #[error("it is sealed with another secret, or damaged")]
     WrongSecret,
 }
 
-/// Whether `stored` is sealed.
+/// Returns true if `stored` is sealed.
 #[must_use]
 pub fn is_sealed(stored: &str) -> bool {
     stored.starts_with(MARK)
@@ -71,10 +71,10 @@ pub fn seal(kid: &str, text: &str, secret: &Secret) -> String {
     format!("{MARK}{}", STANDARD.encode([&nonce[..], &sealed].concat()))
 }
 
-/// What is stored for the key `kid`, opened if it is sealed.
+/// Returns the stored key `kid`, opened if it is sealed.
 ///
 /// # Errors
-/// Fails where it is sealed, and `secret` is missing or not the one.
+/// Fails if it is sealed and `secret` is missing or wrong.
 pub fn open(kid: &str, stored: &str, secret: Option<&Secret>) -> Result<String, OpenError> {
     let Some(sealed) = stored.strip_prefix(MARK) else { return Ok(stored.to_owned()) };
     let secret = secret.ok_or(OpenError::NoSecret)?;

@@ -1,9 +1,9 @@
-//! What jobs tell, and what becomes of it.
+//! Progress events of jobs and their retention.
 
 use crate::support::{Act, Database, Put, Toy, Toys, Worker, eventually, live};
 use contract::JobId;
 
-/// Stores an event of the job that was told so many seconds ago.
+/// Stores an event of the job with an age of `seconds_ago`.
 async fn told(database: &Database, id: &str, seconds_ago: f64) {
     sqlx::query(
         "insert into job_events (job_id, number, event, data)
@@ -44,7 +44,7 @@ async fn events_go_some_minutes_after_their_job_and_not_before() {
         .await
         .unwrap();
 
-    // A worker sweeps when it begins.
+    // A worker sweeps when it starts.
     let second = Worker::start(&toys, 1);
     eventually("who watched is forgotten", || async { watchers(&database).await == 0 }).await;
     eventually("events are swept", || async { !events(&database).await.contains(&"gone".to_owned()) }).await;

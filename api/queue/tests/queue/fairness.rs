@@ -1,4 +1,4 @@
-//! Who comes when, who is refused, and who is told so in time: against a real Postgres.
+//! Order of jobs, refusals, and their timeliness: against a real Postgres.
 
 use std::{mem, time::Duration};
 
@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// The ids of the jobs that were begun, in that order.
+/// Returns the ids of the started jobs, in order.
 async fn order(database: &Database) -> Vec<String> {
     sqlx::query_scalar("select id from jobs where started_at is not null order by started_at")
         .fetch_all(&database.pool)
@@ -17,7 +17,7 @@ async fn order(database: &Database) -> Vec<String> {
         .unwrap()
 }
 
-/// Submits a job that is taken, and gives its id and the wait for it.
+/// Submits a job that is admitted, and returns its id and the wait for it.
 async fn taken(client: &Client, job: &Toy) -> (String, queue::Pending<Toy>) {
     let pending = client.put(JobId::generate(), job).await.unwrap();
     (pending.id().to_string(), pending)
@@ -37,7 +37,7 @@ async fn an_account_with_one_job_comes_before_the_backlog_of_another() {
     }
     let (one, pending) = taken(&client, &job("one")).await;
     assert_eq!(pending.outcome().await.unwrap(), Ok(400));
-    // Its second job has its turn after the first, and comes no later than every other job.
+    // The account's second job has its virtual start time after the first; at most one other job runs between them.
     let (two, pending) = taken(&client, &job("one")).await;
     assert_eq!(pending.outcome().await.unwrap(), Ok(400));
 
@@ -56,7 +56,7 @@ async fn shares_are_of_time_and_not_of_jobs() {
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
     live(&client).await;
-    // Holds the slot until all are there.
+    // Holds the slot until all jobs are submitted.
     let (_, first) =
         taken(&client, &Toy::new(Act::Sleep(1500)).expecting(1.5).within(MINUTE).by("third")).await;
 
@@ -104,7 +104,7 @@ async fn long_jobs_of_one_account_do_not_keep_another_from_its_share() {
     let answer = client.put(JobId::generate(), &short.by("short")).await.unwrap().outcome().await.unwrap();
 
     assert_eq!(answer, Ok(7));
-    // The place is for who has nothing in hand: two slots are the first account's, and no more.
+    // The reserved slot is for accounts without a running job: the first account gets two slots and no more.
     assert_eq!(waiting.iter().filter(|job| toys.seen(job.id()).started == 1).count(), 2);
     drop(waiting);
     worker.stop().await;
@@ -151,7 +151,7 @@ async fn an_account_has_so_many_jobs_in_flight_and_another_as_many() {
         ..Toy::new(Act::Sleep(60_000)).within(MINUTE * 5).by(account)
     };
 
-    // At once, so that they must see each other.
+    // Submitted at once, so that they must see each other.
     let all = (0..10).map(|_| {
         let (client, job) = (client.clone(), job("many"));
         tokio::spawn(async move { client.put(JobId::generate(), &job).await })
@@ -178,7 +178,7 @@ async fn a_job_that_cannot_have_its_time_any_more_is_told_so_then_and_never_begu
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
     live(&client).await;
-    // It says that it is quick, and is not.
+    // Its estimate is short, but it is slow.
     let long = Toy::new(Act::Sleep(60_000)).within(MINUTE * 5).by("long");
     let running = client.put(JobId::generate(), &long).await.unwrap();
     eventually("it runs", || async { toys.seen(running.id()).now == 1 }).await;
@@ -208,7 +208,7 @@ async fn what_jobs_of_a_kind_took_corrects_what_they_say() {
     let worker = Worker::start(&toys, 1);
     live(&client).await;
     let says = |act, seconds| Toy::new(act).expecting(seconds).within(MINUTE);
-    // A twentieth of what it says.
+    // A twentieth of its estimate.
     for _ in 0..3 {
         client
             .put(JobId::generate(), &says(Act::Sleep(50), 1.0))
@@ -240,7 +240,7 @@ async fn jobs_of_a_process_that_died_are_cancelled_and_others_are_not() {
     live(&alive).await;
     let long = Toy::new(Act::Sleep(60_000)).within(MINUTE * 5);
     let ids = [JobId::generate(), JobId::generate(), JobId::generate()];
-    // Forgotten, as a process forgets that dies: not dropped, which would cancel.
+    // Forgotten, as in a process that dies; dropping it would cancel the job.
     mem::forget(dead.put(ids[0], &long).await.unwrap());
     let other = alive.put(ids[1], &long).await.unwrap();
     mem::forget(dead.put(ids[2], &long).await.unwrap());
@@ -271,7 +271,7 @@ async fn a_submission_that_is_dropped_leaves_no_job_to_run() {
     live(&client).await;
     let running =
         client.put(JobId::generate(), &Toy::new(Act::Sleep(60_000)).within(MINUTE * 5)).await.unwrap();
-    // Holds up every insert until it ends.
+    // Blocks every insert until it ends.
     let mut hold = database.pool.begin().await.unwrap();
     sqlx::query("lock table jobs in exclusive mode").execute(&mut *hold).await.unwrap();
 

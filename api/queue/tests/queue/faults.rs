@@ -1,4 +1,4 @@
-//! The queue against a real Postgres, with things going wrong.
+//! Failures of workers, clock and database, against a real Postgres.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use contract::{Cause, JobId, Problem};
 use queue::{Client, Job, Pending};
 use sqlx::AssertSqlSafe;
 
-/// A job that sleeps for so long, and runs.
+/// Submits a job that sleeps, and waits until it runs.
 async fn running(client: &Client, toys: &Toys, milliseconds: u64) -> (JobId, Pending<Toy>) {
     let id = JobId::generate();
     let pending = client.put(id, &Toy::new(Act::Sleep(milliseconds))).await.unwrap();
@@ -31,7 +31,7 @@ async fn a_job_whose_worker_died_is_finished_by_another() {
     second.stop().await;
 }
 
-/// The database's clock jumps by so much, seen from all that it has written down: that moves the other way.
+/// Moves all stored times by `by` in the other direction, which looks as if the database's clock had jumped.
 async fn jump(database: &Database, by: &str) {
     let moved = "with turns as (update queue_turns set taken_at = taken_at - $1::interval),
         workers as (update live_workers set last_seen = last_seen - $1::interval),
@@ -95,7 +95,7 @@ async fn a_job_that_finished_before_its_worker_died_does_not_run_again() {
     assert_eq!(client.put(id, &Toy::new(Act::Answer(1))).await.unwrap().outcome().await.unwrap(), Ok(1));
     first.crash().await;
 
-    // The outcome and the end of apalis' task are one transaction.
+    // The outcome and the deletion of apalis' task are one transaction.
     let tasks: i64 =
         sqlx::query_scalar("select count(*) from apalis.jobs").fetch_one(&database.pool).await.unwrap();
     assert_eq!(tasks, 0);
@@ -119,7 +119,7 @@ async fn two_workers_never_run_one_job_twice_at_the_same_time() {
         let act = if number % 3 == 0 { Act::Sleep(300) } else { Act::Answer(300) };
         jobs.push((id, client.put(id, &Toy::new(act)).await.unwrap()));
         if number % 20 == 10 {
-            // As apalis does when it wrongly takes a worker for dead.
+            // As apalis does when it wrongly thinks a worker dead.
             sqlx::query("update apalis.jobs set status = 'Pending', lock_by = null where status = 'Queued'")
                 .execute(&database.pool)
                 .await
@@ -238,7 +238,7 @@ async fn a_worker_that_lost_a_job_stops_it_and_leaves_the_lease_to_the_other() {
     live(&client).await;
     let (id, pending) = running(&client, &toys, 20_000).await;
 
-    // As if another worker had taken it after a pause of this one.
+    // As if another worker had claimed it after a pause of this one.
     sqlx::query("update jobs set attempts = attempts + 1, holder = 'another', held_until = 'infinity'")
         .execute(&database.pool)
         .await
@@ -287,8 +287,8 @@ async fn a_worker_that_was_stopped_while_it_wrote_an_end_down_does_not_stand_in_
     live(&client).await;
     let (id, pending) = running(&client, &toys, 500).await;
 
-    // What a database does that is frozen: the outcome cannot be written, and the worker's beats are not answered, which ends apalis'
-    // worker there.
+    // Simulates a frozen database: the outcome cannot be written, and the worker's heartbeats get no answer, which
+    // ends its apalis worker.
     let mut frozen = database.pool.begin().await.unwrap();
     sqlx::query("select from apalis.jobs for update").execute(&mut *frozen).await.unwrap();
     sqlx::query("lock table live_workers in share mode").execute(&mut *frozen).await.unwrap();
@@ -334,7 +334,7 @@ async fn the_cause_of_a_job_that_was_given_up_is_told_though_the_disk_had_no_roo
     })
     .await;
 
-    // Others would give it up without a cause, were it not held on to.
+    // Another process would release it without a cause if its lease were not renewed.
     tokio::time::sleep(15 * config(1).beat).await;
     sqlx::query("drop trigger has_no_room on jobs").execute(&database.pool).await.unwrap();
 

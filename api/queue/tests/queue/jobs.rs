@@ -1,4 +1,4 @@
-//! The queue against a real Postgres: the ordinary ways of a job.
+//! Normal life of a job, against a real Postgres.
 
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,7 @@ async fn outcomes_come_by_notification_and_not_by_the_slow_re_read() {
     }
 
     assert_eq!(answers, [Ok(0), Ok(1), Ok(2), Ok(3), Ok(4)]);
-    // The re-read comes after 2 s; a machine busy with other tests needs its time for the rest.
+    // The poll comes after 2 s; a machine busy with other tests needs its time for the rest.
     assert!(fastest < Duration::from_millis(1900), "{fastest:?}");
     worker.stop().await;
 }
@@ -199,7 +199,7 @@ async fn work_that_would_outlast_the_deadline_is_refused_with_an_honest_time() {
         client.put(JobId::generate(), &long).await.unwrap(),
     ];
 
-    // 40 s of work on 2 slots against a patience of 11 - 1 s.
+    // 40 s of work on 2 slots against a timeout of 11 - 1 s.
     let job = Toy::new(Act::Answer(1)).within(Duration::from_secs(11)).expecting(1.0);
     let answer = client.put(JobId::generate(), &job).await.map(|pending| pending.id());
 
@@ -261,7 +261,7 @@ async fn an_outcome_comes_along_where_it_is_small_and_is_read_where_it_is_not() 
     listener.listen_all(["job_outcome", "job_finished"]).await.unwrap();
     let idle = "insert into live_workers (name, queue, slots) values ('idle', 'toy', 1)";
     sqlx::query(idle).execute(&database.pool).await.unwrap();
-    // What repeats itself is compressed, and a payload is not.
+    // Repetitive text is compressed, and a notification's payload is not.
     let texts = ["no".to_owned(), "a".repeat(3_000), "a".repeat(5_000), "a".repeat(1_000_000)];
 
     for (reason, comes_along) in texts.into_iter().zip([true, true, false, false]) {

@@ -1,4 +1,4 @@
-//! What operators do to queues and jobs, against a real Postgres.
+//! Operator actions on queues and jobs, against a real Postgres.
 
 use std::{future::pending, time::Duration};
 
@@ -13,10 +13,11 @@ use sqlx::postgres::PgListener;
 
 const OPERATOR: &str = "ada@example.org";
 
-/// How many jobs the worker would be dealt now, and how many if no queue were paused. Nothing of it happens.
+/// Returns the number of jobs that the worker would claim now, and the number if no queue were paused. Nothing is
+/// committed.
 async fn dealt(database: &Database) -> (i64, i64) {
     let mut transaction = database.pool.begin().await.unwrap();
-    // apalis' own worker of the process, whose name begins with the process's.
+    // The process's apalis worker, whose name begins with the process's name.
     let deal =
         "select count(*) from (select id from apalis.workers order by last_seen desc limit 1) as worker,
         apalis.get_jobs(worker.id, 'toy', 5)";
@@ -68,7 +69,7 @@ async fn of_a_paused_queue_nothing_is_dealt_and_to_it_nothing_is_submitted_until
     assert_eq!(waiting.outcome().await.unwrap(), Ok(2));
     let next = client.put(JobId::generate(), &Toy::new(Act::Answer(4))).await.unwrap();
     assert_eq!(next.outcome().await.unwrap(), Ok(4));
-    // The pool does not close before it has them back.
+    // The pool closes only once these are returned.
     drop((connection, listener));
     worker.stop().await;
 }
@@ -153,7 +154,7 @@ async fn a_failed_job_that_is_retried_has_all_of_its_time_and_attempts_again() {
     assert!(!cancelled);
     assert_eq!(retry(&database, second).await, Err(Refusal::Stands(Standing::Done)));
     assert_eq!(retry(&database, JobId::generate()).await, Err(Refusal::Unknown));
-    // What ran out of time while nobody looked at it has failed too.
+    // A job whose deadline passed unnoticed has failed too.
     assert!(
         matches!(too_late, Err(AwaitError::DeadlinePassed) | Ok(Err(Problem::DeadlinePassed))),
         "{too_late:?}"
@@ -192,8 +193,8 @@ async fn what_failed_is_told_with_the_last_attempts_error_and_what_callers_left_
     worker.stop().await;
 }
 
-/// Three workers of one process look once a second each, and a few times more after their start and their heartbeats; every look that woke
-/// the others would come to hundreds a second.
+/// Three workers of one process poll once a second each, and a few times more after their start and their heartbeats.
+/// If every poll woke the others, there would be hundreds a second.
 #[tokio::test(flavor = "multi_thread")]
 async fn workers_that_share_a_task_do_not_wake_each_other_to_look_for_jobs() {
     let database = Database::create().await;

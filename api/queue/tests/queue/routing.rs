@@ -1,4 +1,4 @@
-//! Jobs that need a model, and workers that serve some: against a real Postgres.
+//! Jobs that need a model, and workers that serve some models: against a real Postgres.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -8,7 +8,7 @@ use queue::{LiveModel, SubmitError, WorkerConfig};
 use sqlx::postgres::PgListener;
 use tokio::sync::watch;
 
-/// A worker that serves `ids`, and the toys that it handles.
+/// Starts a worker that serves `ids`, and returns it with the toys that it handles.
 fn start(database: &Database, slots: usize, ids: &[&str]) -> (Toys, Worker, watch::Sender<Vec<LiveModel>>) {
     let toys = Toys::new(database);
     let (sender, models) = watch::channel(models(ids));
@@ -59,13 +59,13 @@ async fn a_backlog_of_one_model_holds_up_no_other() {
     let long = Toy::new(Act::Sleep(20_000)).expecting(20.0).of("bee");
     let backlog = [client.put(JobId::generate(), &long).await.unwrap()];
 
-    // 20 s of work on the one slot that serves bees, against a patience of 11 - 1 s.
+    // 20 s of work on the one slot that serves bees, against a timeout of 11 - 1 s.
     let short = |model| Toy::new(Act::Answer(1)).within(Duration::from_secs(11)).expecting(1.0).of(model);
     let bee = client.put(JobId::generate(), &short("bee")).await.map(|pending| pending.id());
     let ant = client.put(JobId::generate(), &short("ant")).await.unwrap().outcome().await.unwrap();
 
     let Err(SubmitError::Full { retry_after }) = bee else { panic!("{bee:?}") };
-    // Nine seconds and its own one too long, less what has gone by.
+    // Nine seconds of excess and one for the job itself, less the time that has passed.
     assert!((4.0..10.5).contains(&retry_after.as_secs_f64()), "{retry_after:?}");
     assert_eq!(ant, Ok(1));
     drop(backlog);
@@ -94,7 +94,7 @@ async fn work_that_others_can_take_counts_by_the_share_that_falls_to_ours() {
     let later = client.put(JobId::generate(), &ant(22)).await;
 
     let Err(SubmitError::Full { retry_after }) = soon else { panic!("{soon:?}") };
-    // Nine seconds and its own one too long, less what has gone by.
+    // Nine seconds of excess and one for the job itself, less the time that has passed.
     assert!((4.0..10.5).contains(&retry_after.as_secs_f64()), "{retry_after:?}");
     assert!(later.is_ok());
     drop((backlog, later));

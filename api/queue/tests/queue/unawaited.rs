@@ -1,4 +1,4 @@
-//! Jobs that nobody waits for.
+//! Background jobs.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::support::{Act, Database, Toy, Toys, Worker, eventually, live};
 
 impl Database {
-    /// Stores a job that nobody waits for, for `account`.
+    /// Stores a background job for `account`.
     async fn enqueue(&self, act: Act, account: &str, urgency: Urgency) -> JobId {
         let mut transaction = self.pool.begin().await.unwrap();
         let id = queue::enqueue(&mut transaction, &Toy::new(act), account, urgency).await.unwrap();
@@ -25,7 +25,7 @@ impl Database {
             .unwrap()
     }
 
-    /// The order in which these jobs were begun.
+    /// Returns the positions in `ids` in the order in which the jobs started.
     async fn in_order_of_begin(&self, ids: &[JobId]) -> Vec<usize> {
         let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
         let begun: Vec<String> =
@@ -103,7 +103,7 @@ async fn one_outlives_the_process_that_submitted_it() {
     live(&client).await;
     let id = database.enqueue(Act::Sleep(5_000), "somebody", Urgency::Batch).await;
 
-    // The jobs of a caller's process that is silent are cancelled after three seconds.
+    // A caller's process counts as dead after three seconds of silence; then its jobs are cancelled.
     drop(client);
 
     eventually("it is done", || async { database.outcome(id).await == Some(json!({ "Ok": 5000 })) }).await;

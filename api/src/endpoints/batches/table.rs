@@ -1,7 +1,7 @@
-//! The table of batches as the API reads and writes it.
+//! Table of batches, as the API reads and writes it.
 //!
-//! Whoever may read the samples of an account may read its batches. One that is marked as deleted is shown to nobody, and goes with its
-//! plans in turns.
+//! An account that may read another's samples may read its batches. A batch that is marked as deleted is hidden, and
+//! is deleted with its plans in several transactions.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use sqlx::{PgConnection, PgPool, types::Json};
 
 use crate::endpoints::{paging::Asked, plans::table as plan_table};
 
-/// Plans that are stored by one statement, which takes a part of a second.
+/// Plans stored by one statement, which takes a fraction of a second.
 const STORED_AT_ONCE: usize = 5_000;
 
 /// A batch to be stored.
@@ -20,7 +20,7 @@ const STORED_AT_ONCE: usize = 5_000;
 pub struct NewBatch<'a> {
     pub id: &'a str,
     pub account_id: &'a str,
-    /// Without a target.
+    /// Search parameters without a target.
     pub parameters: &'a TreeSearchRequest,
     pub engine: &'a str,
     pub name: Option<String>,
@@ -69,7 +69,7 @@ pub async fn insert(
     Ok(row)
 }
 
-/// The batch, if `reader` may see it.
+/// Returns the batch, if `reader` may see it.
 pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<BatchRow>, sqlx::Error> {
     sqlx::query_as!(
         BatchRow,
@@ -82,7 +82,8 @@ pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<BatchR
     .await
 }
 
-/// Batches that `reader` may see in the direction asked for, the nearest to the cursor first; `None` where that is no such batch.
+/// Returns batches that `reader` may see in the requested direction, the nearest to the cursor first; `None` if the
+/// cursor is not such a batch.
 pub async fn page(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Option<Vec<BatchRow>>, sqlx::Error> {
     let Some(ids) = asked.ids(pool, "batches", reader).await? else { return Ok(None) };
     let rows = sqlx::query_as!(
@@ -94,7 +95,7 @@ pub async fn page(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Option<V
     rows.fetch_all(pool).await.map(Some)
 }
 
-/// Has no plan of the batch begun any more.
+/// Stops further plans of the batch from starting.
 pub async fn cancel(connection: &mut PgConnection, id: &str) -> Result<(), sqlx::Error> {
     sqlx::query!("update batches set cancelled_at = now(), updated_at = now() where id = $1", id)
         .execute(connection)
@@ -102,7 +103,7 @@ pub async fn cancel(connection: &mut PgConnection, id: &str) -> Result<(), sqlx:
     Ok(())
 }
 
-/// Has the plans of the batch begun that wait.
+/// Lets the waiting plans of the batch start again.
 pub async fn resume(connection: &mut PgConnection, id: &str) -> Result<(), sqlx::Error> {
     sqlx::query!(
         "update batches set cancelled_at = null, is_begun = false, updated_at = now() where id = $1",
@@ -113,14 +114,14 @@ pub async fn resume(connection: &mut PgConnection, id: &str) -> Result<(), sqlx:
     Ok(())
 }
 
-/// From now on nobody sees the batch.
+/// Hides the batch from everybody.
 pub async fn mark_deleted(connection: &mut PgConnection, id: &str) -> Result<(), sqlx::Error> {
     sqlx::query!("update batches set deleted_at = now() where id = $1", id).execute(connection).await?;
     Ok(())
 }
 
-/// Marks batches as deleted that have no plan that waits or is being worked on, and the last of which ended longer ago than `keep`; at most
-/// so many as go in one turn.
+/// Marks batches as deleted if no plan waits or runs and the last one ended longer ago than `keep`; at most one
+/// transaction's worth.
 pub async fn mark_older(connection: &mut PgConnection, keep: Duration) -> Result<u64, sqlx::Error> {
     let done = sqlx::query!(
         "update batches set deleted_at = now() where id = any(array(
@@ -144,7 +145,8 @@ pub async fn mark_older(connection: &mut PgConnection, keep: Duration) -> Result
     Ok(done.rows_affected())
 }
 
-/// Deletes plans of batches that are marked as deleted, or such batches where none has any; at most so many as go in one turn.
+/// Deletes plans of batches that are marked as deleted, or such batches that have no plans left; at most one
+/// transaction's worth.
 pub async fn delete_some(connection: &mut PgConnection) -> Result<u64, sqlx::Error> {
     let plans = plan_table::delete_of_deleted(connection).await?;
     if plans > 0 {

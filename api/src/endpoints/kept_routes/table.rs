@@ -1,6 +1,6 @@
-//! The table of kept routes.
+//! Table of kept routes.
 //!
-//! Whoever may read the samples of an account may read the routes that it keeps, as `accounts_readable_by` says.
+//! An account that may read another's samples may read its routes, as `accounts_readable_by` says.
 
 use std::io;
 
@@ -19,7 +19,7 @@ pub struct NewRoute<'a> {
     pub account_id: &'a str,
     pub wanted: &'a KeptRouteRequest,
     pub figures: RouteFigures,
-    /// Its content.
+    /// Gzipped content.
     pub zipped: &'a [u8],
 }
 
@@ -33,26 +33,26 @@ pub struct KeptRow {
     pub starred: bool,
     pub parameters: Value,
     pub figures: Value,
-    /// JSON that is gzipped; none where it was not asked for.
+    /// Gzipped JSON; `None` if it was not requested.
     pub content: Option<Vec<u8>>,
-    /// Private vendors whose offers the reader may not see; none where the content was not asked for.
+    /// Private vendors whose offers the reader may not see; empty if the content was not requested.
     pub hidden_vendors: Vec<String>,
-    /// True where the reader may see all offers that the figures may rest on.
+    /// True if the reader may see all offers that the figures may rest on.
     pub sees_prices: bool,
     pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,
 }
 
-/// What a route is made of.
+/// Content of a route.
 #[derive(Debug, Deserialize)]
 pub struct Content {
     pub route: RouteGraph,
     pub pricing_annotations: Vec<PricingAnnotation>,
 }
 
-/// What `wanted` is made of, as it is stored.
+/// Builds the stored, gzipped content of `wanted`.
 pub fn zipped(wanted: &KeptRouteRequest) -> io::Result<Vec<u8>> {
-    /// [`Content`] as it is sent.
+    /// [`Content`] in the form in which it is written.
     #[derive(Serialize)]
     struct Sent<'a> {
         route: &'a RouteGraph,
@@ -61,7 +61,7 @@ pub fn zipped(wanted: &KeptRouteRequest) -> io::Result<Vec<u8>> {
     packed(&Sent { route: &wanted.route, pricing_annotations: &wanted.pricing_annotations })
 }
 
-/// Keeps the route; the row comes without its content.
+/// Stores the route; the returned row has no content.
 pub async fn insert(connection: &mut PgConnection, new: NewRoute<'_>) -> Result<KeptRow, sqlx::Error> {
     sqlx::query_as!(
         KeptRow,
@@ -83,7 +83,7 @@ pub async fn insert(connection: &mut PgConnection, new: NewRoute<'_>) -> Result<
     .await
 }
 
-/// The route with its content, if `reader` may see it.
+/// Returns the route with its content, if `reader` may see it.
 pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<KeptRow>, sqlx::Error> {
     sqlx::query_as!(
         KeptRow,
@@ -99,7 +99,7 @@ pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<KeptRo
     .await
 }
 
-/// The account that keeps the route, if `reader` may see it.
+/// Returns the account that keeps the route, if `reader` may see it.
 pub async fn owner(pool: &PgPool, reader: &str, id: &str) -> Result<Option<String>, sqlx::Error> {
     sqlx::query_scalar!(
         "select account_id from kept_routes
@@ -111,8 +111,8 @@ pub async fn owner(pool: &PgPool, reader: &str, id: &str) -> Result<Option<Strin
     .await
 }
 
-/// Routes that `reader` may see without their content, in the direction asked for, the nearest to the cursor first; `None` where that is
-/// no such route.
+/// Returns routes that `reader` may see, without content, in the requested direction, the nearest to the cursor
+/// first; `None` if the cursor is not such a route.
 pub async fn page(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Option<Vec<KeptRow>>, sqlx::Error> {
     let Some(ids) = asked.ids(pool, "kept_routes", reader).await? else { return Ok(None) };
     let rows = sqlx::query_as!(
@@ -127,7 +127,8 @@ pub async fn page(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Option<V
     rows.fetch_all(pool).await.map(Some)
 }
 
-/// Changes what is said of the route, which comes with its content as its account sees it; `None` where it is gone.
+/// Changes the name, note or star of the route and returns it with the content as its account sees it; `None` if it
+/// is gone.
 pub async fn update(
     pool: &PgPool,
     id: &str,
@@ -156,7 +157,7 @@ pub async fn update(
     .await
 }
 
-/// Keeps the route no longer.
+/// Deletes the route.
 pub async fn delete(pool: &PgPool, id: &str) -> Result<(), sqlx::Error> {
     sqlx::query!("delete from kept_routes where id = $1", id).execute(pool).await.map(drop)
 }

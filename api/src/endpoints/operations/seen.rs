@@ -1,4 +1,4 @@
-//! The state of the installation, read on one connection.
+//! State of the installation, read on one connection.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,10 +9,10 @@ use sqlx::{PgConnection, PgPool};
 
 use crate::endpoints::models;
 
-/// The most jobs in flight that are listed.
+/// Largest number of jobs in flight that are listed.
 const JOBS: i64 = 200;
 
-/// The most failures.
+/// Largest number of failures that are listed.
 const FAILURES: i64 = 50;
 
 pub async fn look(pool: &PgPool) -> Result<OperationsState, sqlx::Error> {
@@ -35,7 +35,7 @@ pub async fn look(pool: &PgPool) -> Result<OperationsState, sqlx::Error> {
     })
 }
 
-/// Puts addresses in the place of accounts' ids.
+/// Replaces account ids by e-mail addresses.
 async fn name<'a>(
     connection: &mut PgConnection,
     accounts: impl Iterator<Item = &'a mut String>,
@@ -51,7 +51,7 @@ async fn name<'a>(
     Ok(())
 }
 
-/// Every queue, whether anything is of it or not.
+/// Returns every queue, empty or not.
 async fn queues(connection: &mut PgConnection) -> Result<Vec<QueueState>, sqlx::Error> {
     let backlogs = queue::backlogs(&mut *connection).await?;
     let live = queue::live_workers(&mut *connection).await?;
@@ -71,7 +71,7 @@ async fn queues(connection: &mut PgConnection) -> Result<Vec<QueueState>, sqlx::
     Ok(queue::QUEUES.map(state).into())
 }
 
-/// Every model that lies ready or that a live sampler serves.
+/// Returns every model that has ready molecules or a live sampler.
 async fn reservoirs(connection: &mut PgConnection) -> Result<Vec<ReservoirState>, sqlx::Error> {
     let mut ready = models::ready(&mut *connection).await?;
     let targets: BTreeMap<String, Option<i64>> =
@@ -86,7 +86,7 @@ async fn reservoirs(connection: &mut PgConnection) -> Result<Vec<ReservoirState>
     Ok(ready.into_iter().map(state).collect())
 }
 
-/// What can be bought.
+/// Returns the state of the catalogue.
 pub async fn catalogue(connection: &mut PgConnection) -> Result<CatalogueState, sqlx::Error> {
     sqlx::query_as!(
         CatalogueState,

@@ -1,6 +1,6 @@
-//! A plan as a stream: what its search finds while it runs, and then the plan.
+//! Progress stream of a plan: routes while its search runs, then the plan.
 //!
-//! A plan goes on whether anybody reads its stream or not.
+//! A plan continues with or without a reader of its stream.
 
 use std::time::Duration;
 
@@ -19,10 +19,10 @@ use crate::{
     streams::{Look, Source, Terms, last_event},
 };
 
-/// How often a plan is looked at that has no job yet, or another one.
+/// Poll interval for a plan that has no job yet.
 const RE_READ: Duration = Duration::from_secs(2);
 
-/// Streams what is found for a plan.
+/// Streams the progress of a plan.
 #[utoipa::path(
     get, path = "/synth-batches/v1/plans/{plan_id}/events", tag = "plans", operation_id = "watch_plan",
     description = "Streams what is found for a plan while it is worked on, after the event that `Last-Event-ID` names, and the plan once \
@@ -55,7 +55,7 @@ pub async fn watch(
     terms.open().await?.respond(&address, after, begin).await
 }
 
-/// The events of a plan.
+/// Source of a plan's events.
 struct Events {
     pool: PgPool,
     queue: Client,
@@ -89,7 +89,7 @@ impl Source for Events {
 }
 
 impl Events {
-    /// Watches the job that makes the plan, which is another one after the plan was cancelled and resumed.
+    /// Watches the plan's current job, which changes if the plan was cancelled and resumed.
     async fn turn_to(&mut self, job_id: Option<String>) -> Result<(), ApiError> {
         if self.watch.as_ref().map(|watch| watch.id()) != job_id.as_deref() {
             self.watch = match job_id {
@@ -100,14 +100,14 @@ impl Events {
         Ok(())
     }
 
-    /// The plan as retrieval gives it.
+    /// Returns the plan as JSON, as retrieval does.
     async fn written(&self) -> Result<String, ApiError> {
         let row = table::find(&self.pool, &self.reader, &self.id).await?.ok_or(ApiError::NotFound)?;
         serde_json::to_string(&plan(row).await?).map_err(|error| ApiError::internal(&error))
     }
 }
 
-/// A route with its reactions as nodes.
+/// Converts a route to the form of plans, with reactions as nodes.
 fn as_plans_have_it(told: JobEvent) -> Result<JobEvent, serde_json::Error> {
     if told.event != "route" {
         return Ok(told);

@@ -1,8 +1,8 @@
-//! The plans table as the API reads and writes it. Workers write what they find (`worker/src/plans.rs`).
+//! Table of plans, as the API reads and writes it. Workers write the results (`worker/src/plans.rs`).
 //!
-//! Whoever may read the samples of an account may read its plans, as `accounts_readable_by` says. A plan of a batch has the batch's
-//! parameters, and the result of the first plan of the batch with the same target. It is being worked on while a worker holds its job;
-//! nothing is written down of that.
+//! An account that may read another's samples may read its plans, as `accounts_readable_by` says. A plan of a batch
+//! has the batch's parameters, and the result of the first plan of the batch with the same target. A plan is being
+//! processed while a worker holds its job; no column records that.
 
 use std::time::Duration;
 
@@ -36,29 +36,29 @@ pub struct PlanRow {
     engine: String,
     name: Option<String>,
     description: Option<String>,
-    /// As the table has it, or `processing`.
+    /// Status in the table, or `processing`.
     status: String,
     problem: Option<Value>,
     figures: Option<Value>,
-    /// JSON that is gzipped; none where it was not asked for.
+    /// Gzipped JSON; `None` if it was not requested.
     pub result: Option<Vec<u8>>,
-    /// Private vendors whose offers the reader may not see; none where the result was not asked for.
+    /// Private vendors whose offers the reader may not see; empty if the result was not requested.
     pub hidden_vendors: Vec<String>,
-    /// True where the reader may see all offers that the figures may rest on.
+    /// True if the reader may see all offers that the figures may rest on.
     pub sees_prices: bool,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
 }
 
 impl PlanRow {
-    /// The plan with its `result`.
+    /// Builds the plan with its `result`.
     pub fn into_plan(self, result: Option<EngineAnswer>) -> Plan {
         let request = TreeSearchRequest::stored(self.parameters);
         let request = TreeSearchRequest { search_smiles: self.search_smiles, ..request };
-        // A later release may know other words: then it has not ended.
+        // A later release may store other words: then the plan has not ended.
         let status = serde_json::from_value(Value::String(self.status)).unwrap_or(PlanStatus::Pending);
         let problem = self.problem.filter(|_| status == PlanStatus::Failed);
-        // A later release may know other figures.
+        // A later release may store other figures.
         let figures: Option<PlanFigures> =
             self.figures.and_then(|figures| serde_json::from_value(figures).ok());
         let sees_prices = self.sees_prices;
@@ -79,7 +79,7 @@ impl PlanRow {
     }
 }
 
-/// Stores a plan of its own, which the job `job_id` is to make.
+/// Stores a plan outside batches, which the job `job_id` makes.
 pub async fn insert(
     connection: &mut PgConnection,
     account_id: &str,
@@ -106,7 +106,7 @@ pub async fn insert(
     .await
 }
 
-/// Stores a plan of its own with its result; one that is there already stays as it is.
+/// Stores a plan outside batches with its result; an existing plan stays as it is.
 pub async fn insert_completed(
     connection: &mut PgConnection,
     account_id: &str,
@@ -135,8 +135,8 @@ pub async fn insert_completed(
     .map(drop)
 }
 
-/// Plans of no batch that `reader` may see without their results, in the direction asked for, the nearest to the cursor first; `None`
-/// where that is no such plan.
+/// Returns plans outside batches that `reader` may see, without results, in the requested direction, the nearest to
+/// the cursor first; `None` if the cursor is not such a plan.
 pub async fn page(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Option<Vec<PlanRow>>, sqlx::Error> {
     let Some(ids) = asked.ids(pool, "plans", reader).await? else { return Ok(None) };
     let rows = sqlx::query_as!(
@@ -151,7 +151,7 @@ pub async fn page(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Option<V
     rows.fetch_all(pool).await.map(Some)
 }
 
-/// The plan with its result, if `reader` may see it.
+/// Returns the plan with its result, if `reader` may see it.
 pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<PlanRow>, sqlx::Error> {
     sqlx::query_as!(
         PlanRow,
@@ -172,15 +172,15 @@ pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<PlanRo
     .await
 }
 
-/// How a plan stands for who waits for it.
+/// State of a plan for its stream.
 #[derive(Debug)]
 pub struct Standing {
-    /// The job that makes it; `None`: none yet.
+    /// Job that makes the plan; `None` if there is none yet.
     pub job_id: Option<String>,
     pub has_ended: bool,
 }
 
-/// How the plan stands, if `reader` may see it.
+/// Returns the state of the plan, if `reader` may see it.
 pub async fn stands(pool: &PgPool, reader: &str, id: &str) -> Result<Option<Standing>, sqlx::Error> {
     sqlx::query_as!(
         Standing,
@@ -197,7 +197,7 @@ pub async fn stands(pool: &PgPool, reader: &str, id: &str) -> Result<Option<Stan
     .await
 }
 
-/// Cancels the plan unless it has ended; the jobs that are to be cancelled with it.
+/// Cancels the plan unless it has ended; returns the jobs to cancel with it.
 pub async fn cancel(connection: &mut PgConnection, id: &str) -> Result<Vec<String>, sqlx::Error> {
     let jobs = sqlx::query_scalar!(
         "update plans set status = 'cancelled', updated_at = now() where id = $1 and status = 'pending' returning job_id",
@@ -214,7 +214,8 @@ pub async fn delete(connection: &mut PgConnection, id: &str) -> Result<(), sqlx:
     Ok(())
 }
 
-/// Deletes plans of no batch that ended longer ago than `keep`, whoever asked for them, the oldest first; at most so many as go in one turn.
+/// Deletes plans outside batches that ended longer ago than `keep`, of all accounts, the oldest first; at most one
+/// transaction's worth.
 pub async fn delete_older(connection: &mut PgConnection, keep: Duration) -> Result<u64, sqlx::Error> {
     let done = sqlx::query!(
         "delete from plans where id = any(array(
@@ -234,16 +235,16 @@ pub async fn delete_older(connection: &mut PgConnection, keep: Duration) -> Resu
 /// A target of a batch.
 #[derive(Debug)]
 pub struct Target {
-    /// Its plan's id.
+    /// Id of its plan.
     pub id: String,
     pub smiles: String,
-    /// What its plan is called.
+    /// Name of its plan.
     pub name: Option<String>,
-    /// The plan whose result is this one's as well.
+    /// Plan with the same molecule, whose result this one shares.
     pub same_as: Option<String>,
 }
 
-/// What the plans of a batch have in common.
+/// Fields that the plans of a batch share.
 #[derive(Debug)]
 pub struct OfBatch<'a> {
     pub account_id: &'a str,
@@ -251,7 +252,7 @@ pub struct OfBatch<'a> {
     pub engine: &'a str,
 }
 
-/// Stores a plan for each of the targets, the places of which begin at `first`.
+/// Stores a plan for each of the targets, with positions from `first` on.
 pub async fn insert_of_batch(
     connection: &mut PgConnection,
     batch: &OfBatch<'_>,
@@ -280,8 +281,8 @@ pub async fn insert_of_batch(
     Ok(())
 }
 
-/// Plans of the batch as `reader` sees them, without their results, in the direction asked for, the nearest to the cursor first; `None` where that is no plan of
-/// the batch.
+/// Returns plans of the batch as `reader` sees them, without results, in the requested direction, the nearest to the
+/// cursor first; `None` if the cursor is not a plan of the batch.
 pub async fn page_of_batch(
     pool: &PgPool,
     reader: &str,
@@ -331,7 +332,8 @@ async fn place(pool: &PgPool, batch_id: &str, id: &str) -> Result<Option<i32>, s
     Ok(place.flatten())
 }
 
-/// The number of plans of the batch in each standing, as they are counted while they change (`progress_of_batch`).
+/// Returns the number of plans of the batch in each state. The counts are updated with every change
+/// (`progress_of_batch`).
 pub async fn progress_of_batch(pool: &PgPool, batch_id: &str) -> Result<BatchProgress, sqlx::Error> {
     let found = sqlx::query!(
         r#"select pending as "pending!", processing as "processing!", completed as "completed!", failed as "failed!",
@@ -354,13 +356,13 @@ pub async fn progress_of_batch(pool: &PgPool, batch_id: &str) -> Result<BatchPro
     })
 }
 
-/// Cancels what of the batch has not ended; the jobs that are to be cancelled with it.
+/// Cancels the plans of the batch that have not ended; returns the jobs to cancel with them.
 pub async fn cancel_of_batch(
     connection: &mut PgConnection,
     batch_id: &str,
 ) -> Result<Vec<String>, sqlx::Error> {
     let jobs = sqlx::query_scalar!(
-        // A plan that has another one's result stands as that one does.
+        // A plan that shares another's result follows that one's state.
         "update plans set status = 'cancelled', updated_at = now()
         where batch_id = $1 and status = 'pending' and same_as is null
         returning job_id",
@@ -371,7 +373,7 @@ pub async fn cancel_of_batch(
     Ok(jobs.into_iter().flatten().collect())
 }
 
-/// Has the plans of the batch wait again that were cancelled.
+/// Makes the cancelled plans of the batch wait again.
 pub async fn resume_of_batch(connection: &mut PgConnection, batch_id: &str) -> Result<(), sqlx::Error> {
     sqlx::query!(
         "update plans set status = 'pending', job_id = null, problem = null, updated_at = now()
@@ -383,7 +385,7 @@ pub async fn resume_of_batch(connection: &mut PgConnection, batch_id: &str) -> R
     Ok(())
 }
 
-/// The jobs of the batch's plans that have not ended.
+/// Returns the jobs of the batch's plans that have not ended.
 pub async fn jobs_of_batch(
     connection: &mut PgConnection,
     batch_id: &str,
@@ -397,7 +399,7 @@ pub async fn jobs_of_batch(
     Ok(jobs.into_iter().flatten().collect())
 }
 
-/// Deletes plans of batches that are marked as deleted, at most so many as go in one turn.
+/// Deletes plans of batches that are marked as deleted; at most one transaction's worth.
 pub async fn delete_of_deleted(connection: &mut PgConnection) -> Result<u64, sqlx::Error> {
     let done = sqlx::query!(
         "delete from plans where id = any(array(

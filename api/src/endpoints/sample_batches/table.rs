@@ -1,6 +1,7 @@
-//! The table of sample batches as the API reads and writes it. Workers say when its chunks have their jobs (`worker/src/orders.rs`).
+//! Table of sample batches, as the API reads and writes it. Workers record the jobs of its chunks
+//! (`worker/src/orders.rs`).
 //!
-//! Whoever may read the samples of an account may read its batches.
+//! An account that may read another's samples may read its batches.
 
 use std::time::Duration;
 
@@ -15,13 +16,13 @@ use crate::endpoints::paging::Asked;
 pub struct NewBatch<'a> {
     pub id: &'a str,
     pub account_id: &'a str,
-    /// As it was asked for.
+    /// Model as requested.
     pub model_id: Option<&'a str>,
     pub size: u32,
     pub chunk_count: usize,
 }
 
-/// A sample batch as it stands.
+/// A sample batch with its progress.
 #[derive(Debug)]
 pub struct BatchRow {
     pub id: String,
@@ -30,7 +31,7 @@ pub struct BatchRow {
     pub size: i32,
     pub chunk_count: i32,
     pub created_at: DateTime<Utc>,
-    /// Chunks that stand so.
+    /// Chunks in this state.
     pub completed: i64,
     pub failed: i64,
     pub processing: i64,
@@ -51,7 +52,7 @@ pub async fn insert(connection: &mut PgConnection, new: &NewBatch<'_>) -> Result
     Ok(())
 }
 
-/// The batch, if `reader` may see it.
+/// Returns the batch, if `reader` may see it.
 pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<BatchRow>, sqlx::Error> {
     sqlx::query_as!(
         BatchRow,
@@ -66,7 +67,8 @@ pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<BatchR
     .await
 }
 
-/// Batches that `reader` may see in the direction asked for, the nearest to the cursor first; `None` where that is no such batch.
+/// Returns batches that `reader` may see in the requested direction, the nearest to the cursor first; `None` if the
+/// cursor is not such a batch.
 pub async fn page(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Option<Vec<BatchRow>>, sqlx::Error> {
     let Some(ids) = asked.ids(pool, "sample_batches", reader).await? else { return Ok(None) };
     let rows = sqlx::query_as!(
@@ -80,7 +82,7 @@ pub async fn page(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Option<V
     rows.fetch_all(pool).await.map(Some)
 }
 
-/// Holds the batch until the transaction ends: nobody gives its chunks jobs.
+/// Locks the batch until the transaction ends, so that no worker gives its chunks jobs.
 pub async fn lock(connection: &mut PgConnection, id: &str) -> Result<(), sqlx::Error> {
     sqlx::query!("select id from sample_batches where id = $1 for update", id)
         .fetch_optional(connection)
@@ -88,13 +90,13 @@ pub async fn lock(connection: &mut PgConnection, id: &str) -> Result<(), sqlx::E
     Ok(())
 }
 
-/// Deletes the batch with its orders and claims.
+/// Deletes the batch with its asynchronous samples and claims.
 pub async fn delete(connection: &mut PgConnection, id: &str) -> Result<(), sqlx::Error> {
     sqlx::query!("delete from sample_batches where id = $1", id).execute(connection).await?;
     Ok(())
 }
 
-/// Deletes batches that are older than `keep` and have no orders any more; at most so many as go in one turn.
+/// Deletes batches that are older than `keep` and have no asynchronous samples left; at most one transaction's worth.
 pub async fn delete_empty(connection: &mut PgConnection, keep: Duration) -> Result<u64, sqlx::Error> {
     let done = sqlx::query!(
         "delete from sample_batches where id = any(array(

@@ -1,7 +1,8 @@
-//! The table of orders as the API reads and writes it: samples that nobody waits for, before they are made and after.
+//! API access to the table of asynchronous samples, before they are made and after.
 //!
-//! An order has the id of its sample, which workers store (`worker/src/orders.rs`) with the order's end. Whoever may read the samples of
-//! an account may read its orders. One is being worked on while a worker holds its job; nothing is written down of that.
+//! An asynchronous sample and the sample that it produces share one id. Workers store the sample together with the
+//! terminal state (`worker/src/orders.rs`). Every account that may read an account's samples may read its
+//! asynchronous samples. One is `processing` while a worker holds its job; the table does not record that state.
 
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use sqlx::{PgConnection, PgExecutor, PgPool};
 
 use crate::endpoints::paging::Asked;
 
-/// An order of no batch that is to be stored.
+/// New asynchronous sample that belongs to no batch.
 #[derive(Debug)]
 pub struct NewOrder<'a> {
     pub id: &'a str,
@@ -22,7 +23,7 @@ pub struct NewOrder<'a> {
     pub seed: u64,
 }
 
-/// An order as it stands, with its sample where there is one.
+/// Asynchronous sample in its current state, with its molecules if there are any.
 #[derive(Debug)]
 pub struct OrderRow {
     pub id: String,
@@ -30,16 +31,16 @@ pub struct OrderRow {
     pub batch_id: Option<String>,
     pub model_id: String,
     pub size: i32,
-    /// As the table has it, or `processing`.
+    /// Status as in the table, or `processing`.
     pub status: String,
     pub problem: Option<Value>,
-    /// None before it is completed, and where the sample was deleted.
+    /// `None` before completion, and if the sample was deleted.
     pub smiles: Option<Vec<String>>,
-    /// When the sample was stored; before that, when it was asked for.
+    /// Time when the sample was stored; before that, the time of the request.
     pub created_at: DateTime<Utc>,
 }
 
-/// Stores an order, which the job `job_id` is to make; when that was.
+/// Stores an asynchronous sample that the job `job_id` makes; returns the time of storing.
 pub async fn insert(
     connection: &mut PgConnection,
     new: &NewOrder<'_>,
@@ -60,7 +61,7 @@ pub async fn insert(
     .await
 }
 
-/// The order, if `reader` may see it.
+/// Returns the asynchronous sample if `reader` may see it.
 pub async fn find(
     database: impl PgExecutor<'_>,
     reader: &str,
@@ -81,7 +82,8 @@ pub async fn find(
     .await
 }
 
-/// Deletes the order as soon as no worker is about to store its sample; the job that is to be cancelled with it.
+/// Deletes the asynchronous sample, after waiting for any worker that is storing its result; returns the job to
+/// cancel.
 pub async fn delete(connection: &mut PgConnection, id: &str) -> Result<Vec<String>, sqlx::Error> {
     let jobs = sqlx::query_scalar!("delete from sample_orders where id = $1 returning job_id", id)
         .fetch_all(connection)
@@ -89,7 +91,7 @@ pub async fn delete(connection: &mut PgConnection, id: &str) -> Result<Vec<Strin
     Ok(jobs.into_iter().flatten().collect())
 }
 
-/// A chunk of a batch, which is an order.
+/// New chunk of a sample batch; a chunk is an asynchronous sample.
 #[derive(Debug)]
 pub struct NewChunk {
     pub id: String,
@@ -97,7 +99,7 @@ pub struct NewChunk {
     pub seed: i64,
 }
 
-/// Stores the chunks of a batch in their order; none has a job.
+/// Stores the chunks of a batch in order, without jobs.
 pub async fn insert_of_batch(
     connection: &mut PgConnection,
     (account_id, batch_id, model_id): (&str, &str, &str),
@@ -122,7 +124,8 @@ pub async fn insert_of_batch(
     Ok(())
 }
 
-/// Chunks of the batch in the direction asked for, the nearest to the cursor first; `None` where that is no chunk of the batch.
+/// Returns chunks of the batch in the requested direction, nearest to the cursor first; `None` if the cursor is no
+/// chunk of the batch.
 pub async fn page_of_batch(
     pool: &PgPool,
     batch_id: &str,
@@ -168,7 +171,7 @@ async fn place(pool: &PgPool, batch_id: &str, id: &str) -> Result<Option<i32>, s
     Ok(place.flatten())
 }
 
-/// Ends what of the batch has not ended; the jobs that are to be cancelled with it.
+/// Marks the pending chunks of the batch as cancelled; returns the jobs to cancel.
 pub async fn cancel_of_batch(
     connection: &mut PgConnection,
     batch_id: &str,
@@ -183,8 +186,8 @@ pub async fn cancel_of_batch(
     Ok(jobs.into_iter().flatten().collect())
 }
 
-/// Holds the orders of a batch until the transaction ends, as soon as no worker is about to store a sample of one; the jobs of those that
-/// have not ended.
+/// Locks the asynchronous samples of a batch until the transaction ends, after waiting for any worker that is storing
+/// one; returns the jobs of those that have not ended.
 pub async fn lock_of_batch(
     connection: &mut PgConnection,
     batch_id: &str,
@@ -202,8 +205,8 @@ pub async fn lock_of_batch(
         .collect())
 }
 
-/// Deletes orders of no batch that ended longer ago than `keep`, whoever asked for them, the oldest first; at most so many as go
-/// in one turn. Their samples go by themselves.
+/// Deletes asynchronous samples without a batch that ended longer ago than `keep`, for all accounts, oldest first.
+/// One call deletes at most one sweep batch. Their samples are deleted separately.
 pub async fn delete_older(connection: &mut PgConnection, keep: Duration) -> Result<u64, sqlx::Error> {
     let done = sqlx::query!(
         "delete from sample_orders where id = any(array(
@@ -220,7 +223,8 @@ pub async fn delete_older(connection: &mut PgConnection, keep: Duration) -> Resu
     Ok(done.rows_affected())
 }
 
-/// Deletes orders, and their samples, of batches whose last chunk ended longer ago than `keep`; at most so many as go in one turn.
+/// Deletes asynchronous samples, and their results, of batches whose last chunk ended longer ago than `keep`; at most
+/// one sweep batch per call.
 pub async fn delete_of_older_batches(
     connection: &mut PgConnection,
     keep: Duration,

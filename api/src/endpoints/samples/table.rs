@@ -1,11 +1,12 @@
-//! The samples table as the API reads it.
+//! Read access of the API to the samples table.
 //!
-//! Every statement names the account that asks. It sees its own samples and those of the members of its
-//! organisation, as the database's function `accounts_readable_by` says; what it cannot see is not there. Only
-//! its own can it delete.
+//! Every statement names the account of the caller. An account sees its own samples and those of the members of its
+//! organisation, as the database function `accounts_readable_by` defines. Samples that it cannot see are treated as
+//! absent. It can delete only its own.
 //!
-//! A list is in the order of `place`, which the database gives a sample when it is stored, and ends at the newest place before which
-//! nothing is still being stored: so whoever asks again for what came after the newest that they have misses none.
+//! A list is ordered by `place`, a number that the database assigns when it stores a sample. The list ends at the
+//! newest place before which no transaction is still storing a sample. So a client that polls for samples after its
+//! newest one misses none.
 
 use std::time::Duration;
 
@@ -16,15 +17,15 @@ use sqlx::{PgConnection, PgPool};
 
 use crate::endpoints::misfit;
 
-/// Which page of the list.
+/// Requested page of the list.
 #[derive(Debug)]
 pub enum Page {
     Newest,
     /// Samples stored before this one.
     Before(String),
-    /// Samples stored after this one, those next to it.
+    /// Samples stored after this one, nearest first.
     After(String),
-    /// The samples that were stored first.
+    /// Samples that were stored first.
     Oldest,
 }
 
@@ -35,7 +36,7 @@ pub struct SampleRow {
     pub num_smiles: i32,
     pub smiles: Vec<String>,
     pub created_at: DateTime<Utc>,
-    /// The batch that it is a chunk of.
+    /// Batch to which the chunk belongs.
     pub batch_id: Option<String>,
 }
 
@@ -62,17 +63,17 @@ impl ItemRow {
     }
 }
 
-/// What became of a deletion.
+/// Outcome of a deletion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deletion {
     Done,
-    /// The account may read the sample, but did not make it.
+    /// The account may read the sample, but does not own it.
     NotYours,
-    /// There is no sample that the account can see.
+    /// No sample that the account can see has this id.
     NotThere,
 }
 
-/// The sample with all its structures.
+/// Returns the sample with all its structures.
 pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<SampleRow>, sqlx::Error> {
     sqlx::query_as!(
         SampleRow,
@@ -86,7 +87,7 @@ pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<Sample
     .await
 }
 
-/// At most `limit` samples, newest first, and whether more lie in the direction of travel; `None` if the
+/// Returns at most `limit` samples, newest first, and whether more follow in the direction of travel; `None` if the
 /// cursor is no sample that the account can see.
 pub async fn page(
     pool: &PgPool,
@@ -94,7 +95,7 @@ pub async fn page(
     page: Page,
     limit: i64,
 ) -> Result<Option<(Vec<ItemRow>, bool)>, sqlx::Error> {
-    // One more than asked for tells whether there are more.
+    // One more row than requested shows whether there are more.
     let count = limit + 1;
     let mut rows = match &page {
         Page::Newest => older(pool, reader, settled_place(pool, reader).await? + 1, count).await?,
@@ -116,7 +117,7 @@ pub async fn page(
     Ok(Some((rows, has_more)))
 }
 
-/// Where the sample stands in lists, if the account can see it.
+/// Returns the sample's place in lists, if the account can see the sample.
 async fn place(pool: &PgPool, reader: &str, id: &str) -> Result<Option<i64>, sqlx::Error> {
     sqlx::query_scalar!(
         "select place from samples \
@@ -128,13 +129,13 @@ async fn place(pool: &PgPool, reader: &str, id: &str) -> Result<Option<i64>, sql
     .await
 }
 
-/// The newest place before which nothing that the account can see is still being stored.
+/// Returns the newest place before which no visible sample is still being stored.
 async fn settled_place(pool: &PgPool, reader: &str) -> Result<i64, sqlx::Error> {
     sqlx::query_scalar!(r#"select settled_place($1) as "place!""#, reader).fetch_one(pool).await
 }
 
-/// A page's worth of each member by the index, then the newest of those: what a page costs does not grow with
-/// the samples.
+/// Reads one page per member of the organisation by the index, then keeps the newest rows of those. So the cost of a
+/// page does not grow with the number of samples.
 async fn older(pool: &PgPool, reader: &str, before: i64, count: i64) -> Result<Vec<ItemRow>, sqlx::Error> {
     sqlx::query_as!(
         ItemRow,
@@ -183,13 +184,13 @@ pub async fn delete_of_batch(connection: &mut PgConnection, batch_id: &str) -> R
     Ok(())
 }
 
-/// Deletes the sample of an order, if there is one.
+/// Deletes the result of an asynchronous sample, if there is one.
 pub async fn delete_ordered(connection: &mut PgConnection, id: &str) -> Result<(), sqlx::Error> {
     sqlx::query!("delete from samples where id = $1", id).execute(connection).await?;
     Ok(())
 }
 
-/// Deletes the sample, if the account made it.
+/// Deletes the sample if the account owns it.
 pub async fn delete(pool: &PgPool, account_id: &str, id: &str) -> Result<Deletion, sqlx::Error> {
     let done = sqlx::query!("delete from samples where account_id = $1 and id = $2", account_id, id)
         .execute(pool)
@@ -201,8 +202,8 @@ pub async fn delete(pool: &PgPool, account_id: &str, id: &str) -> Result<Deletio
     Ok(if seen { Deletion::NotYours } else { Deletion::NotThere })
 }
 
-/// Deletes samples that are older than `keep`, whoever made them, the oldest first; at most a batch. Nobody waits for those that
-/// somebody else has in hand.
+/// Deletes samples older than `keep`, for all accounts, oldest first; at most one sweep batch. Rows that another
+/// transaction has locked are skipped.
 pub async fn delete_older(connection: &mut PgConnection, keep: Duration) -> Result<u64, sqlx::Error> {
     let done = sqlx::query!(
         "delete from samples where id = any(array(

@@ -1,7 +1,7 @@
-//! What a tree search's request asks of routes: read once, here, into what cannot be wrong.
+//! Constraints on routes in a tree search request, parsed once, here, into types that cannot be invalid.
 //!
-//! Bonds are bonds of the target, and every name is one that a step may have; a worker reads the same texts by the same functions
-//! of `chem` and finds nothing to refuse.
+//! Bonds are bonds of the target, and every class name is one that a step can have. The worker parses the same texts
+//! with the same functions of `chem`, so it has nothing to refuse.
 
 use chem::{Limits, Mapped, Molecule, Pattern, TemplateError};
 use contract::{AtomPair, MAX_ATOM_MAP, OwnBlock, ProtectingGroups, TreeSearchRequest};
@@ -11,21 +11,21 @@ use super::{MAX_TARGET, not_smiles};
 use crate::endpoints::MAX_ID;
 use crate::fields::{Fault, Fields, Input, choice, integer, nullable, object, pair, positive, text};
 
-/// Bonds or patterns of one kind.
+/// Maximum number of bonds or patterns of one kind.
 const MAX_PARTS: usize = 100;
-/// Fragments, each of which is looked for before the search begins.
+/// Maximum number of fragments. Each is matched against the target before the search begins.
 const MAX_FRAGMENTS: usize = 20;
-/// Molecules, own building blocks or templates.
+/// Maximum number of molecules, own building blocks or templates.
 const MAX_THINGS: usize = 1000;
-/// Classes that are allowed, or not.
+/// Maximum number of allowed or excluded reaction classes.
 const MAX_CLASSES: usize = 200;
-/// Building blocks, or classes, that every route must have.
+/// Maximum number of building blocks, or reaction classes, that every route must contain.
 const MAX_REQUIRED: usize = 16;
-/// The dearest own building block, USD per gram.
+/// Highest price of an own building block, USD per gram.
 const MAX_USD_PER_GRAM: f64 = 1e9;
 
-/// A request with these fields as `body` has them and all others as they are by default; `target` is what bonds are looked up in,
-/// if it could be read.
+/// Parses these fields of `body` into a request with defaults everywhere else. Bonds are looked up in `target`, if it
+/// could be parsed.
 pub(super) fn read(body: &mut Fields<'_, '_>, target: Option<&Mapped>) -> Option<TreeSearchRequest> {
     let map_number = integer(1, Some(MAX_ATOM_MAP.into()));
     let bonds_to_break = body.list("bonds_to_break", MAX_PARTS, pair(&map_number)).map(pairs);
@@ -70,7 +70,7 @@ pub(super) fn read(body: &mut Fields<'_, '_>, target: Option<&Mapped>) -> Option
         reaction_classes_never: reaction_classes_never?.unwrap_or_default(),
         reaction_classes_required: reaction_classes_required?.unwrap_or_default(),
         templates_never: templates_never?.unwrap_or_default(),
-        // Beyond 32 bits "at most this many" means the same as all.
+        // A bound beyond 32 bits has the same effect as no bound.
         max_steps: max_steps?.map(|most| u32::try_from(most).unwrap_or(u32::MAX)),
         protecting_groups: protecting_groups?,
         ..TreeSearchRequest::new("")
@@ -82,7 +82,8 @@ fn pairs(pairs: Option<Vec<(i64, i64)>>) -> Vec<AtomPair> {
     pairs.unwrap_or_default().into_iter().map(|(a, b)| AtomPair(number(a), number(b))).collect()
 }
 
-/// The bonds of the target that pairs of map numbers name, `None` for one that is none, with its fault.
+/// Returns the bonds of the target that pairs of map numbers name; `None`, with its fault, for a pair that is no
+/// bond.
 fn bonds_of(
     body: &mut Fields<'_, '_>,
     target: &Mapped,
@@ -112,7 +113,7 @@ fn bonds_of(
     bonds
 }
 
-/// A SMILES of one component.
+/// Parses a SMILES of one component.
 pub(crate) fn molecule(input: &Input<'_>) -> Result<String, Fault> {
     let smiles = text(1, Some(MAX_TARGET))(input)?;
     let read = Molecule::parse(&smiles, Limits::TARGET).and_then(|molecule| molecule.must_be_one(&smiles));
@@ -120,12 +121,12 @@ pub(crate) fn molecule(input: &Input<'_>) -> Result<String, Fault> {
     Ok(smiles)
 }
 
-/// A SMARTS.
+/// Parses a SMARTS.
 fn pattern(input: &Input<'_>) -> Result<String, Fault> {
     read_by(Pattern::parse, input)
 }
 
-/// A SMARTS, or a SMILES of a part of molecules.
+/// Parses a SMARTS, or a SMILES of a part of a molecule.
 pub(crate) fn part(input: &Input<'_>) -> Result<String, Fault> {
     read_by(Pattern::of_part, input)
 }
@@ -154,7 +155,7 @@ fn own_block(input: &Input<'_>) -> Result<OwnBlock, Fault> {
     }
 }
 
-/// The name of a class of reaction.
+/// Parses the name of a reaction class.
 fn class(input: &Input<'_>) -> Result<String, Fault> {
     let name = text(0, Some(MAX_ID))(input)?;
     if CLASS_NAMES.binary_search(&name.as_str()).is_ok() {

@@ -1,6 +1,7 @@
-//! The tree search as a stream: what it finds while it runs, and then its answer.
+//! Tree search as an event stream: routes found while it runs, then its answer.
 //!
-//! Whoever reads the stream is who waits. One who leaves has some seconds to come back, to any process; then the search is cancelled.
+//! The search runs as long as a client reads the stream. A client that disconnects has some seconds to reconnect, to
+//! any process; then the search is cancelled.
 
 use axum::{extract::State, http::HeaderMap, response::Response};
 use contract::{Ration, StoredTreeSearchJob, StreamEvent, TreeSearchRequest, TreeSearchResult};
@@ -16,7 +17,7 @@ use crate::{
     streams::{Look, Source, Terms, last_event},
 };
 
-/// Goes on with the stream of a search.
+/// Continues the stream of a search.
 #[utoipa::path(
     get, path = "/synth/v1/treesearch/{search_id}/events", tag = "tree search", operation_id = "watch_tree_search",
     description = "Goes on with the stream of a search that was asked for as one (`Accept: text/event-stream`), after the event that \
@@ -44,13 +45,13 @@ pub async fn watch(
     let after = last_event(&headers)?;
     let begin = async {
         let watch = jobs.watch_search(&caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
-        // Who asked for how many is forgotten with the job; the worker that made the answer kept to it.
+        // The job no longer holds the requested numbers of backbones; the worker that made the answer respected them.
         Ok(Events { watch, groups: u32::MAX, group_size: u32::MAX, spending: None })
     };
     terms.open().await?.respond(&address(&id), after, begin).await
 }
 
-/// Searches for what is `wanted` and tells what is found.
+/// Starts the search `wanted` and streams its events.
 pub(super) async fn begin(
     search: Searching,
     wanted: TreeSearchRequest,
@@ -82,13 +83,14 @@ fn address(id: &str) -> String {
     format!("/synth/v1/treesearch/{id}/events")
 }
 
-/// The events of a search.
+/// Event source of a search.
 struct Events {
     watch: Watch<StoredTreeSearchJob>,
-    /// Most backbones, and most variations of each, of the answer.
+    /// Most backbones, and most variations of each, in the answer.
     groups: u32,
     group_size: u32,
-    /// Of who asked for the search; who goes on with its stream has nothing to be given back.
+    /// Rate-limit charge of the client that started the search; `None` when a stream is continued, which has nothing
+    /// to refund.
     spending: Option<Spending>,
 }
 
@@ -111,7 +113,7 @@ impl Source for Events {
     }
 }
 
-/// As the operation without a stream writes it.
+/// Serialises the result as the operation without a stream does.
 fn written(result: &TreeSearchResult) -> Result<String, ApiError> {
     serde_json::to_string(result).map_err(|error| ApiError::internal(&error))
 }

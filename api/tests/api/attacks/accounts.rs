@@ -1,4 +1,4 @@
-//! Guessing at accounts and passwords, and reaching for what belongs to others.
+//! Attacks on accounts and passwords, and on resources of other accounts.
 
 use std::time::{Duration, Instant};
 
@@ -74,7 +74,7 @@ async fn accounts_told_apart_by_the_time() {
         }
     }
 
-    // Argon2 takes tens of milliseconds; without it an answer takes two or three. Other tests take the cores.
+    // Argon2 takes tens of milliseconds; without it an answer takes two or three. Other tests compete for the cores.
     let [known, unknown] = fastest.map(|time| time.as_secs_f64());
     assert!((known / unknown) < 3.0 && (unknown / known) < 3.0, "{known} {unknown}");
 }
@@ -89,7 +89,7 @@ async fn passwords_guessed_at_one_account() {
         assert_eq!(browser.fill_in(&page, "demo@example.org", &format!("guess {n}")).await.status, 403);
     }
 
-    // Even the right password has to wait now, here and at the token endpoint, however the address is written.
+    // Even the right password has to wait now, here and at the token endpoint, however the e-mail address is spelled.
     let page = browser.fill_in(&page, "demo@example.org", PASSWORD).await;
     let token = log_in(&service, " DEMO@Example.org ", PASSWORD).await;
 
@@ -106,7 +106,7 @@ async fn one_password_tried_at_many_accounts() {
         refused += u32::from(answer.status == 429);
     }
 
-    // Three times as many as at one account, from one address.
+    // The limit per address is three times that per account.
     assert_eq!(refused, 2);
 }
 
@@ -141,7 +141,7 @@ async fn guesses_spread_over_several_processes() {
     }
 
     assert_eq!(statuses, [400, 400, 400, 429, 429, 429]);
-    // Nor is it forgotten by a process that starts anew, and the address has only so many over all of them.
+    // A restarted process remembers the attempts too, and the limit of the address holds over all processes.
     bases.push(service.another().await);
     service.base.clone_from(&bases[3]);
     assert_eq!(log_in(&service, "demo@example.org", PASSWORD).await.status, 429);
@@ -201,7 +201,7 @@ async fn owner_locked_out_by_strangers() {
     assert_eq!(stranger, [400, 400, 400, 429, 429]);
     assert_eq!(attempt(PASSWORD, "192.0.2.200").await, 200);
 
-    // Many of them use up what is left to strange browsers, and not what the owner's has.
+    // Many of them exhaust the attempts of unknown browsers, but not those of the owner's browser.
     for n in 2..=11 {
         for _ in 0..3 {
             attempt("guess", &format!("192.0.2.{n}")).await;
@@ -221,7 +221,7 @@ async fn password_typed_into_the_wrong_field_readable_in_the_database() {
 
     let rows: Vec<(String,)> =
         sqlx::query_as("select account_id from rate_limits").fetch_all(&service.pool).await.unwrap();
-    // By the program, the address, and the account from there and from anywhere.
+    // One row each for the client, the address, the account from that address, and the account from anywhere.
     assert_eq!(rows.len(), 4, "{rows:?}");
     assert!(rows.iter().all(|(who,)| !who.contains("horse")), "{rows:?}");
 }
@@ -359,7 +359,7 @@ async fn samples_kept_in_sight_after_leaving_the_organisation() {
         .await
         .unwrap();
 
-    // With the same token, at once.
+    // With the same token, immediately.
     let mine = format!("/generator/v1/samples/{}", sample_id(1));
     let cursor = format!("/generator/v1/samples?next-page={}", sample_id(1));
     let read = answer(service.request_as(&leaver, Method::GET, &mine).await).await;

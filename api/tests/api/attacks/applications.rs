@@ -1,4 +1,4 @@
-//! Applications that are not who they say, or want more than they may.
+//! Attacks by applications that forge their identity or exceed their permissions.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ async fn secret_wrong_or_missing() {
             "{secret}"
         );
     }
-    // None of it has spent the code.
+    // None of the attempts has spent the code.
     assert_eq!(SERVER.exchange(&service, &code, &[]).await.status, 200);
 }
 
@@ -66,7 +66,7 @@ async fn secret_shown_by_a_public_application() {
     PAGE.register(&service).await;
     let code = Browser::new(&service).let_in(&PAGE.request(&[])).await.code();
 
-    // Somebody mixed up two applications: better an error now than a secret sent about for nothing.
+    // The two applications were confused: an early error is better than a secret sent for nothing.
     let answer = PAGE.exchange(&service, &code, &[("client_secret", "x")]).await;
 
     assert_eq!(answer.json()["error"], "invalid_client");

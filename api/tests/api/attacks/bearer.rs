@@ -1,4 +1,4 @@
-//! Access tokens that are none, or are somebody else's.
+//! Access tokens that are invalid, or belong to another account.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::Utc;
@@ -25,13 +25,13 @@ async fn assert_refused(service: &Service, token: &str, why: &str) {
     assert_eq!(answer.header("www-authenticate"), challenge);
 }
 
-/// `header.claims.signature` with the first two written as JSON.
+/// Encodes `header.claims.signature` with the first two as JSON.
 fn token(header: &Value, claims: &Value, signature: &str) -> String {
     let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
     format!("{}.{}.{signature}", part(header), part(claims))
 }
 
-/// A token with `header` and `claims`, signed with a key that is not the service's.
+/// Builds a token with `header` and `claims`, signed with a foreign key.
 fn forged(header: Value, claims: &Value) -> String {
     let key = SigningKey::from_bytes(&[7; 32]).to_pkcs8_der().unwrap();
     let header: Header = serde_json::from_value(header).unwrap();
@@ -291,7 +291,7 @@ async fn oversized_token() {
     assert_refused(&service, &longest, "the access token is too long").await;
     let far_too_long = "a".repeat(1_000_000);
     let request = service.http.get(format!("{}{SAMPLES}", service.base)).bearer_auth(far_too_long);
-    // The server may close before all is written.
+    // The server may close before the whole request is written.
     if let Ok(response) = request.send().await {
         assert_eq!(response.status(), 431);
     }

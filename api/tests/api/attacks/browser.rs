@@ -1,4 +1,4 @@
-//! What other pages, and whoever sits at the same browser, try with the forms.
+//! Attacks on the forms by other pages, and by other users of the same browser.
 
 use crate::{
     browser::{Browser, Landed, PAGE, PROGRAM, hidden},
@@ -33,7 +33,7 @@ async fn login_of_the_attacker_in_the_victims_browser() {
     let form =
         [("request", &*request), ("proof", &*proof), ("email", "demo@example.org"), ("password", PASSWORD)];
 
-    // The attacker's proof belongs to a cookie that the victim's browser does not have.
+    // The attacker's CSRF proof belongs to a cookie that the victim's browser does not have.
     let without = Browser::new(&service).post("/auth/login", &form).await;
     let victim = Browser::new(&service);
     victim.get(&PAGE.request(&[])).await;
@@ -217,7 +217,7 @@ async fn session_cookie_tossed_in_twice() {
     let tossed = format!("{}; retort_session={good}", "A".repeat(43));
     browser.cookies.borrow_mut().insert("retort_session".to_owned(), tossed);
 
-    // Which of the two is ours cannot be told, so neither counts.
+    // The two cookies cannot be distinguished, so neither counts.
     assert!(browser.get(&PAGE.request(&[])).await.text.contains("<h1>Log in</h1>"));
 }
 

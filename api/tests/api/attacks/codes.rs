@@ -1,4 +1,4 @@
-//! Authorization codes in the wrong hands.
+//! Stolen or replayed authorization codes.
 
 use serde_json::json;
 
@@ -27,7 +27,7 @@ async fn code_used_twice() {
     let again = PAGE.exchange(&service, &code, &[]).await;
 
     assert_invalid(&again);
-    // What the first use bought has ended too.
+    // The tokens of the first use are revoked too.
     assert_invalid(&PAGE.refresh(&service, tokens["refresh_token"].as_str().unwrap()).await);
     assert_eq!(list(&service, &tokens["access_token"]).await, 401);
 }
@@ -70,7 +70,7 @@ async fn code_of_another_application() {
     let code = Browser::new(&service).let_in(&PAGE.request(&[])).await.code();
 
     assert_invalid(&SERVER.exchange(&service, &code, &[]).await);
-    // The attempt has spent it.
+    // The failed attempt has spent the code.
     assert_invalid(&PAGE.exchange(&service, &code, &[]).await);
 }
 

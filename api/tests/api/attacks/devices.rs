@@ -1,4 +1,4 @@
-//! Device codes guessed, stolen, or pushed on somebody.
+//! Device codes that are guessed, stolen, or forced on a victim.
 
 use std::collections::BTreeMap;
 
@@ -96,7 +96,7 @@ async fn device_let_in_by_another_page() {
     for form in [
         [("request", &*request), ("proof", ""), ("decision", "allow")],
         [("request", &*request), ("proof", "made-up"), ("decision", "allow")],
-        // The proof of one device's page for another device.
+        // CSRF proof of one device's page, sent for another device.
         [("request", &*other), ("proof", &*proof), ("decision", "allow")],
     ] {
         assert_eq!(browser.post("/auth/device/decision", &form).await.status, 403, "{form:?}");
@@ -120,7 +120,7 @@ async fn link_that_lets_a_strangers_device_in_by_itself() {
     let code = strangers["user_code"].as_str().unwrap();
     let page = browser.get(&format!("/auth/device?user_code={code}")).await;
 
-    // The person is logged in, and still has to send the code and then to allow.
+    // The user is logged in, and still has to enter the code and then to allow.
     assert!(page.text.contains("If you did not begin this on a device of yours"), "{}", page.text);
     assert_eq!(error(&poll(&service, &strangers).await), "authorization_pending");
 }

@@ -1,4 +1,4 @@
-//! Tokens that say they are from an issuer that the operator trusts.
+//! Tokens that claim to be from a trusted issuer.
 
 use std::sync::atomic::Ordering;
 
@@ -88,7 +88,7 @@ async fn subject_elsewhere_that_is_the_id_of_an_account_here() {
 
     let answer = call(&service, &issuer.token("k1", [1; 32], &[("sub", json!(service.account))])).await;
 
-    // It is another account, which has nothing yet.
+    // The subject is another account, which owns nothing yet.
     assert_eq!((answer.status, answer.json()["data"].clone()), (200, json!([])));
 }
 
@@ -108,7 +108,7 @@ async fn flood_of_the_issuers_unknown_keys() {
 #[tokio::test]
 async fn discovery_document_of_another_issuer() {
     let issuer = Issuer::start().await;
-    // The same document by another name: its `issuer` does not say what was asked for.
+    // The same document under another name: its `issuer` differs from the requested one.
     let alias = issuer.address.replace("127.0.0.1", "localhost");
     let service = Service::start_without_workers(&[("AUTH_ISSUER", &alias)]).await;
 

@@ -15,7 +15,7 @@ mod resources;
 
 use std::collections::BTreeSet;
 
-/// The names of the tests in the files of this folder.
+/// Collects the names of the tests in this folder.
 fn tests() -> BTreeSet<String> {
     let sources = [
         ("accounts", include_str!("accounts.rs")),

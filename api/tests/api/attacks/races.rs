@@ -1,4 +1,4 @@
-//! Somebody who is quicker: refreshes, logins and devices that are under way while everything is to end.
+//! Race conditions: refreshes, logins and device flows during a revocation.
 
 use std::{
     collections::BTreeMap,
@@ -21,12 +21,12 @@ use crate::{
     support::{Answer, PASSWORD, Service, add_account, answer},
 };
 
-/// How often each race is run.
+/// Number of runs of each race.
 const ROUNDS: usize = 1000;
-/// How many are run beside each other.
+/// Number of parallel runs.
 const LANES: usize = 4;
 
-/// An account whose password costs next to nothing to check.
+/// Account with a password that is cheap to check.
 struct Victim {
     email: String,
 }
@@ -65,7 +65,7 @@ async fn refresh(service: &Service, tokens: &Value) -> Answer {
     post(service, "/auth/token", &form).await
 }
 
-/// As `retort account password` does it.
+/// Changes the password as `retort account password` does.
 async fn change_password(service: &Service, victim: &Victim, password: &str) {
     let mut transaction = service.pool.begin().await.unwrap();
     let account = accounts::named(&mut transaction, &victim.email).await.unwrap().unwrap();
@@ -73,7 +73,7 @@ async fn change_password(service: &Service, victim: &Victim, password: &str) {
     transaction.commit().await.unwrap();
 }
 
-/// As `retort account disable` and `enable` do it.
+/// Disables and enables the account as `retort account disable` and `enable` do.
 async fn disable_and_enable(service: &Service, victim: &Victim) {
     let mut transaction = service.pool.begin().await.unwrap();
     let account = accounts::named(&mut transaction, &victim.email).await.unwrap().unwrap();
@@ -82,7 +82,7 @@ async fn disable_and_enable(service: &Service, victim: &Victim) {
     account.enable(&mut service.pool.acquire().await.unwrap()).await.unwrap();
 }
 
-/// Refreshes until it is refused, or for long after it should have been; gives the last tokens.
+/// Refreshes until it is refused, or until long after the revocation; returns the last tokens.
 async fn steal(service: &Service, mut tokens: Value, ended: &AtomicBool) -> Value {
     let mut after = 0;
     while after < 5 {
@@ -96,7 +96,8 @@ async fn steal(service: &Service, mut tokens: Value, ended: &AtomicBool) -> Valu
     tokens
 }
 
-/// Has a thief refresh in a loop while `end` ends it, time and again, and looks that nothing is left of what anybody got.
+/// Lets a thief refresh in a loop while `end` revokes the tokens, many times, and asserts that no token survives on
+/// either side.
 async fn assert_nothing_survives(end: impl AsyncFn(&Service, &Victim, &Value) -> Option<Value>) {
     let service = start().await;
     let lane = async |lane: usize| {
@@ -126,7 +127,7 @@ async fn assert_nothing_survives(end: impl AsyncFn(&Service, &Victim, &Value) ->
     assert_all_end(&service, &left).await;
 }
 
-/// Every access token ends, once every process has heard of what ended it.
+/// Asserts that every access token ends, once every process has been notified of the revocation.
 async fn assert_all_end(service: &Service, left: &[Value]) {
     for tokens in left {
         for _ in 0..200 {
@@ -171,7 +172,7 @@ async fn refreshes_while_the_family_is_revoked() {
 async fn refreshes_while_the_owner_uses_the_stolen_token() {
     assert_nothing_survives(async |service, _, tokens| {
         let answer = refresh(service, tokens).await;
-        // Whoever comes second shows that there are two.
+        // The second use of the token reveals that there are two holders.
         (answer.status == 200).then(|| answer.json())
     })
     .await;

@@ -1,11 +1,11 @@
-//! Attempts to have an answer sent where it does not belong.
+//! Attacks that redirect an answer to the wrong place.
 
 use crate::{
     browser::{Application, Browser, Landed, PAGE, PROGRAM, hidden},
     support::{PASSWORD, Service},
 };
 
-/// Nothing is redirected: the person reads what is wrong.
+/// Asserts that nothing is redirected, and that the page shows the error.
 async fn assert_stays(service: &Service, application: &Application, changes: &[(&str, &str)]) {
     let answer = Browser::new(service).get(&application.request(changes)).await;
 
@@ -164,7 +164,7 @@ async fn credentials_forwarded_by_the_redirect() {
     let consent = browser.get(&PAGE.request(&[])).await;
     let decision = browser.decide(&consent, "allow").await;
 
-    // Not 307 or 308, which would send the form, and the password in it, on to the application.
+    // 307 or 308 would forward the form, with the password in it, to the application.
     assert_eq!((login.status, decision.status), (303, 303));
     assert!(!decision.header("location").contains("decision"));
 }

@@ -1,4 +1,4 @@
-//! Refresh tokens in the wrong hands, and what is left after an end.
+//! Stolen refresh tokens, and tokens that remain after a revocation.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ async fn refresh_token_used_twice() {
 
     assert_invalid(&PAGE.refresh(&service, text(&first, "refresh_token")).await);
 
-    // Nobody knows which of the two holders is the thief.
+    // The server cannot know which of the two holders is the thief.
     assert_invalid(&PAGE.refresh(&service, text(&second, "refresh_token")).await);
     for tokens in [&first, &second] {
         assert_eq!(list(&service, text(tokens, "access_token")).await, 401);
@@ -137,7 +137,7 @@ async fn tokens_of_another_application_revoked() {
     PROGRAM.register(&service).await;
     let tokens = PAGE.tokens(&service).await;
     for name in ["refresh_token", "access_token"] {
-        // The answer is the same as for a token that never was.
+        // The answer is the same as for an unknown token.
         assert_eq!(revoke(&service, &PROGRAM, text(&tokens, name)).await.status, 200);
     }
 
@@ -178,7 +178,7 @@ async fn tokens_of_an_application_that_was_removed() {
     let service = Service::start_without_workers(&[]).await;
     PAGE.register(&service).await;
     let tokens = PAGE.tokens(&service).await;
-    // As `retort app remove` does it.
+    // Removes the application as `retort app remove` does.
     for statement in [
         "delete from applications where client_id = 'app_page'",
         "delete from refresh_tokens where client_id = 'app_page'",

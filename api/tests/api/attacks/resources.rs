@@ -1,4 +1,4 @@
-//! Reaching what belongs to another account.
+//! Access to resources of other accounts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Service, add_account, answer, sample_id};
 
-/// One of each resource that an account can have, by the name of its kind in the paths of the document.
+/// One resource of each kind that an account can own, by the path parameter of its kind in the document.
 struct Owned {
     ids: BTreeMap<(&'static str, &'static str), String>,
 }
@@ -36,13 +36,13 @@ impl Owned {
             (("/synth-batches/v1/batches/", "batch_id"), batch),
             (("/synth-batches/v1/batches/", "plan_id"), in_batch),
             (("/synth/v1/routes/", "route_id"), make("/synth/v1/routes", route()).await),
-            // A search is found by its id and its account; there is none now.
+            // A search is found by its id and account; none runs now.
             (("/synth/v1/treesearch/", "search_id"), "01JD6XQ1V3M4C5T6Y7Z8A9B0CE".to_owned()),
         ];
         Self { ids: ids.into() }
     }
 
-    /// The path of the document with the ids, or none where it names nothing that belongs to an account.
+    /// Fills the ids into a path of the document; `None` if the path names no resource of an account.
     fn fill(&self, path: &str) -> Option<String> {
         if path.starts_with("/operations/") || path.contains("{model_id}") || path.contains("{engine}") {
             return None;
@@ -86,7 +86,7 @@ fn route() -> Value {
     })
 }
 
-/// All that the database holds of every account.
+/// Dumps all rows of every account in the database.
 async fn all(service: &Service) -> Value {
     sqlx::query_scalar(
         "select jsonb_build_object(

@@ -1,4 +1,4 @@
-//! The arrows of ARCHITECTURE.md, read from `cargo metadata`.
+//! Dependency arrows of ARCHITECTURE.md, checked against `cargo metadata`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::Value;
 
-/// Our packages and the packages of ours that each may link, directly or not.
+/// Our packages, and for each the packages of ours that it may link, directly or indirectly.
 const ARROWS: [(&str, &[&str]); 15] = [
     ("contract", &[]),
     ("edge", &["contract", "database", "telemetry"]),
@@ -59,7 +59,7 @@ const ARROWS: [(&str, &[&str]); 15] = [
     ),
 ];
 
-/// What each package links: names of packages by name, build and test dependencies left out.
+/// Packages that each package links, by name, without build and test dependencies.
 struct Links(BTreeMap<String, BTreeSet<String>>);
 
 impl Links {
@@ -91,7 +91,7 @@ impl Links {
         Self(links)
     }
 
-    /// Everything that `package` links, directly or not.
+    /// All packages that `package` links, directly or indirectly.
     fn reach(&self, package: &str) -> BTreeSet<String> {
         let mut reached = BTreeSet::new();
         let mut open = vec![package.to_owned()];

@@ -1,16 +1,16 @@
-//! What the documents name is there: every file in backticks of every `.md` is a file of the repository, wherever it moves.
+//! References in the documents: every file in backticks of every `.md` exists in the repository.
 
 use std::collections::BTreeSet;
 
 use repository::{files, text};
 
-/// What a name in backticks ends in that has to be a file.
+/// Endings of names that must be files.
 const ENDINGS: [&str; 4] = [".rs", ".sql", ".py", ".sh"];
 
-/// What a name begins with that has to be a file or a folder.
+/// Beginnings of names that must be files or folders.
 const TOPS: [&str; 4] = ["api/", "worker/", "ops/", "migrations/"];
 
-/// What stands in backticks within a line, blocks of code left out.
+/// Names in backticks within a line, code blocks excluded.
 fn names(text: &str) -> Vec<&str> {
     let prose = text.split("```").step_by(2);
     prose.flat_map(str::lines).flat_map(|line| line.split('`').skip(1).step_by(2)).collect()

@@ -1,5 +1,5 @@
-//! No circle of files: within every package the imports have one direction, so that a file can be read after those that it
-//! stands on.
+//! No import cycles between files: the imports of a package have one direction, so that a file can be read after the
+//! files that it imports.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +28,7 @@ const PACKAGES: [&str; 18] = [
 
 type Module = Vec<String>;
 
-/// The files of a package's library, each with the files that it imports.
+/// Files of a package's library, each with the files that it imports.
 fn imports(package: &str) -> BTreeMap<String, BTreeSet<String>> {
     let root = format!("{package}/src/");
     let sources = repository::files(&root).into_iter().filter(|file| file.ends_with(".rs"));
@@ -44,7 +44,7 @@ fn imports(package: &str) -> BTreeMap<String, BTreeSet<String>> {
         .collect()
 }
 
-/// `a/b.rs` is module `a::b`, `a/mod.rs` module `a`, and the root has no name.
+/// Module of a file: `a/b.rs` is `a::b`, `a/mod.rs` is `a`, and the root has no name.
 fn module(file: &str) -> Module {
     let mut names: Module = file.trim_end_matches(".rs").split('/').map(str::to_owned).collect();
     if names.last().is_some_and(|name| ["lib", "main", "mod"].contains(&name.as_str())) {
@@ -53,7 +53,7 @@ fn module(file: &str) -> Module {
     names
 }
 
-/// Every path that begins at the root or at a parent, what braces hold written out. Tests within files may import what they like.
+/// All paths that begin at the root or at a parent, with braces expanded. Tests within files may import anything.
 fn paths(text: &str) -> Vec<Vec<String>> {
     let code = text.split("#[cfg(test)]").next().unwrap();
     let code: String =
@@ -75,7 +75,7 @@ fn paths(text: &str) -> Vec<Vec<String>> {
     found
 }
 
-/// Reads a path, and one for each name within its braces.
+/// Parses a path into one path for each name in its braces.
 fn spell(
     letters: &mut std::iter::Peekable<impl Iterator<Item = char>>,
     before: &[String],
@@ -92,7 +92,7 @@ fn spell(
                 letters.next();
                 while letters.peek().is_some_and(|&letter| letter != '}') {
                     spell(letters, &path, found);
-                    // A comma, or a star.
+                    // Skips a comma or a star.
                     letters.next_if(|&letter| letter != '}');
                 }
                 letters.next();
@@ -106,21 +106,21 @@ fn spell(
     found.push(path);
 }
 
-/// The file of the longest module that the path names.
+/// File of the longest module that the path names.
 fn resolve(here: &Module, path: &[String], modules: &BTreeMap<Module, &String>) -> Option<String> {
     let mut base = if path[0] == "crate" { Vec::new() } else { here.clone() };
     let supers = path.iter().take_while(|name| *name == "super").count();
     base.truncate(base.len().saturating_sub(supers));
     let rest = &path[supers.max(1)..];
     let named = (0..=rest.len()).rev().map(|count| [&base[..], &rest[..count]].concat());
-    // The root and a parent that only gather what their children have are no files that somebody stands on.
+    // The root and a parent that only re-export their children do not count as imported files.
     named
         .filter(|module| *module != base || supers > 0 && !base.is_empty())
         .find_map(|module| modules.get(&module))
         .map(|file| (*file).clone())
 }
 
-/// What is left when files that import nothing left, or that nothing left imports, are taken away.
+/// Remaining files after repeatedly removing those without imports and those that no remaining file imports.
 fn circles(mut imports: BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
     loop {
         let before = imports.len();

@@ -1,4 +1,4 @@
-//! Rules that hold for the whole repository, read from its files and from `cargo metadata`.
+//! Rules for the whole repository, checked against its files and `cargo metadata`.
 
 #![allow(clippy::unwrap_used, reason = "a repository that cannot be read is a failed test")]
 

@@ -1,10 +1,10 @@
-//! `ops/security.md` has every entry of the lists that it is about, and names tests that there are.
+//! `ops/security.md` has every entry of the lists that it covers and names only existing tests.
 
 use std::collections::BTreeSet;
 
 use repository::{files, text};
 
-/// The tests of all packages as `FILE::TEST`; those of a folder's `main.rs` and `mod.rs` have the folder's name.
+/// Tests of all packages as `FILE::TEST`; those of a folder's `main.rs` and `mod.rs` carry the folder's name.
 fn tests() -> BTreeSet<String> {
     let mut tests = BTreeSet::new();
     for path in files("").iter().filter(|path| path.ends_with(".rs")) {

@@ -1,12 +1,12 @@
-//! Every table has one file that writes it, and what others read of it is known: whoever changes a table finds all its
-//! statements.
+//! Ownership of tables: every table has one file that writes it and a known set of readers, so that a change to a
+//! table finds all its statements.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use repository::{files, text};
 
-/// A table, the files that write it, and those that read it beside them: neighbours in a join or a condition, and processes
-/// that do not link the owner.
+/// A table, the files that write it, and its other readers: joins and conditions in other files, and processes that
+/// do not link the owner.
 struct Table {
     name: &'static str,
     owners: &'static [&'static str],
@@ -75,9 +75,9 @@ const SAMPLE_BATCHES: &str = "api/src/endpoints/sample_batches/table.rs";
 
 const TABLES: [Table; 49] = [
     table("account_rations", &[ACCOUNTS], &[]),
-    // Counted by triggers alone.
+    // Maintained by triggers only.
     table("account_storage", &[], &[]),
-    // A login that is older than the account's last change counts for nothing: all that comes from one asks.
+    // A login older than the account's last change is invalid, so everything that comes from a login checks it.
     table(
         "accounts",
         &[ACCOUNTS],
@@ -87,9 +87,9 @@ const TABLES: [Table; 49] = [
     table("apalis.workers", &[PRESENCE], &[]),
     table("applications", &[APPLICATIONS], &[DEVICES]),
     table("authorization_codes", &[CODES], &[]),
-    // Counted by triggers alone.
+    // Maintained by triggers only.
     table("batch_progress", &[], &[BATCHES, QUOTA]),
-    // The API stores them, and a searcher says when each of their plans has its job.
+    // The API stores them; a search worker records when each of their plans has its job.
     table("batches", &[BATCHES, MADE], &[PLANS, QUOTA]),
     table("browser_sessions", &[SESSIONS], &[]),
     table("building_blocks", &[COMMON, LOAD, VENDORS], &[CATALOGUE, LOOK, OFFERS, VERIFY]),
@@ -98,9 +98,9 @@ const TABLES: [Table; 49] = [
     table("device_codes", &[DEVICES], &[]),
     table("idempotency_keys", &[IDEMPOTENCY], &[]),
     table("job_events", &[EVENTS], &[]),
-    // What operators do to a job is neither its ordinary way nor in the same file.
+    // Operators' actions on a job differ from its normal life cycle and are in another file.
     table("jobs", &[ADMIT, DEAL, OPERATE, PRESENCE, QUEUE], &[EVENTS]),
-    // Operators write it, and the service lets go of what is too old.
+    // Written by operators; the service deletes old rows.
     table("journal", &[JOURNAL, OLD_LINES], &[]),
     table("kept_routes", &[KEPT_ROUTES], &[QUOTA]),
     table("known_browsers", &[BROWSERS], &[]),
@@ -109,13 +109,13 @@ const TABLES: [Table; 49] = [
     table("live_workers", &[PRESENCE], &[ADMIT, BUDGET, DEAL, OPERATE]),
     table("login_links", &[LINKS], &[]),
     table("offers", &[COMMON, LOAD, VENDORS], &[CATALOGUE, DIFFERENCE, EXPORT, LOOK, OFFERS, VERIFY]),
-    // Imports write it, and the service lets go of what is too old.
+    // Written by imports; the service deletes old rows.
     table("offer_prices", &[LOAD, OLD_LINES], &[LOOK]),
     table("open_streams", &[STREAMS], &[]),
     table("organisations", &[ORGANISATIONS], &[ACCOUNTS]),
-    // Asked wherever jobs are dealt or taken.
+    // Checked wherever jobs are claimed or taken.
     table("paused_queues", &[OPERATE], &[ADMIT, DEAL, QUEUE]),
-    // Stored by who asks, completed by who finds.
+    // Stored by the API on request, completed by the search worker.
     table("plans", &[MADE, PLANS], &[BATCHES, ENGINES, QUOTA]),
     table("queue_turns", &[PRESENCE], &[]),
     table("rate_limits", &[RATE_LIMITS], &[]),
@@ -124,14 +124,15 @@ const TABLES: [Table; 49] = [
     table("reservoir_models", &[RESERVOIR], &[MODELS]),
     table("retention", &[RETENTION], &[]),
     table("revocations", &[REVOCATIONS], &[REFRESH]),
-    // The API stores them, and a sampler says when each of their chunks has its job.
+    // The API stores them; a sampling worker records when each of their chunks has its job.
     table("sample_batches", &[ORDERED, SAMPLE_BATCHES], &[ORDERS]),
     table("sample_claims", &[ORDERED], &[]),
-    // Stored by who asks, completed by who draws.
+    // Stored by the API on request, completed by the sampling worker.
     table("sample_orders", &[ORDERED, ORDERS], &[QUOTA, SAMPLE_BATCHES, SAMPLES]),
-    // A worker makes a sample, and the API shows and deletes it, of a batch in one statement with its order; neither links the other.
+    // A worker creates a sample. The API shows and deletes it; a batch's sample is deleted in one statement with its
+    // asynchronous sample. Neither process links the other.
     table("samples", &[DRAWN, ORDERS, SAMPLES], &[]),
-    // Written by its migration alone, and read by the statement of `script_tokens.rs` that nothing follows.
+    // Written only by its migration, and read by a statement of `script_tokens.rs` that this scan does not find.
     table("script_token_mark", &[], &[]),
     table("script_tokens", &[SCRIPT_TOKENS], &[]),
     table("signing_keys", &[KEYS], &[]),
@@ -139,7 +140,7 @@ const TABLES: [Table; 49] = [
     table("vendor_organisations", &[VENDORS], &[]),
     table("vendor_preferences", &[VENDORS], &[]),
     table("vendors", &[COMMON, LOAD, VENDORS], &[CATALOGUE, DIFFERENCE, ENGINES, EXPORT, LOOK, OFFERS]),
-    // A worker that holds a job asks whether somebody watches it.
+    // A worker that holds a job checks whether a client subscribes to it.
     table("watched_jobs", &[EVENTS], &[QUEUE]),
 ];
 
@@ -149,19 +150,19 @@ enum Use {
     Writes,
 }
 
-/// The words of a source, without comments and tests.
+/// Words of a source, without comments and tests.
 fn words(text: &str) -> Vec<String> {
     let code = text.split("#[cfg(test)]").next().unwrap();
     let lines = code.lines().map(|line| line.split("//").next().unwrap().split("-- ").next().unwrap());
     lines.flat_map(str::split_whitespace).filter(|word| *word != "\\").map(str::to_owned).collect()
 }
 
-/// What the statements among `words` do to which tables.
+/// Tables that the statements among `words` read or write.
 fn uses(words: &[String]) -> BTreeSet<(String, Use)> {
     let mut found = BTreeSet::new();
     let mut before = "";
     for pair in words.windows(2) {
-        // A statement begins after a quotation mark or a bracket, and a name may have a mark after it.
+        // A statement begins after a quotation mark or a bracket, and punctuation may follow a name.
         let verb = pair[0].rsplit(['"', '(']).next().unwrap();
         let name = pair[1].trim_end_matches(|letter: char| !letter.is_ascii_lowercase());
         let use_ = match verb {
@@ -176,13 +177,13 @@ fn uses(words: &[String]) -> BTreeSet<(String, Use)> {
     found
 }
 
-/// Every source that may hold SQL.
+/// All sources that may hold SQL.
 fn sources() -> impl Iterator<Item = String> {
     let sources = ["api", "ops", "worker"].into_iter().flat_map(files);
     sources.filter(|file| file.contains("/src/") && (file.ends_with(".rs") || file.ends_with(".sql")))
 }
 
-/// Who uses the table called `name`, and how.
+/// Files that use the table called `name` in the given way.
 fn users(uses: &BTreeMap<String, BTreeSet<(String, Use)>>, name: &str, use_: Use) -> BTreeSet<String> {
     let is_it = |(other, how): &(String, Use)| other == name && *how == use_;
     uses.iter().filter(|(_, used)| used.iter().any(is_it)).map(|(file, _)| file.clone()).collect()

@@ -1,4 +1,4 @@
-//! What an operator does with accounts that there are: each act with its line in the journal.
+//! Operators' actions on existing accounts, each with an entry in the audit log.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use sqlx::PgConnection;
 use super::show_scopes;
 use crate::{failure::Failure, journal::Act, service::CLIENT_ID};
 
-/// E-mail address, state, scopes, day of creation, name, organisation; separated by tabs.
+/// Formats e-mail address, state, scopes, day of creation, name and organisation, separated by tabs.
 pub fn to_line(account: &Listed) -> String {
     let state = if account.active { "active" } else { "disabled" };
     let scopes = show_scopes(&account.scopes);
@@ -19,12 +19,12 @@ pub fn to_line(account: &Listed) -> String {
     format!("{email}\t{state}\t{scopes}\t{created}\t{name}\t{organisation}")
 }
 
-/// Every account, by its address.
+/// Lists all accounts, by address.
 pub async fn list(database: &mut PgConnection) -> Result<Vec<Listed>, Failure> {
     accounts::list(database).await.map_err(|error| Failure::database("listing the accounts", &error))
 }
 
-/// Makes an account.
+/// Creates an account.
 pub async fn add(
     database: &mut PgConnection,
     email: &str,
@@ -41,19 +41,19 @@ pub async fn add(
     act.done("account add", email, json!({ "name": name, "scopes": show_scopes(scopes) })).await
 }
 
-/// Ends every token and session of the account, lets it get no more, and cancels what it has open.
+/// Disables the account: ends its tokens and sessions, issues no new ones, and cancels its open work.
 pub async fn disable(database: &mut PgConnection, email: &str) -> Result<Cancelled, Failure> {
     let doing = ("disabling the account", "account disable");
     end(database, email, doing, async |account, connection| account.disable(connection).await).await
 }
 
-/// Cancels all that the account has open.
+/// Cancels all open work of the account.
 pub async fn cancel(database: &mut PgConnection, email: &str) -> Result<Cancelled, Failure> {
     let doing = ("cancelling what the account has open", "account cancel");
     end(database, email, doing, async |account, connection| account.cancel_open_work(connection).await).await
 }
 
-/// Ends work of an account; the journal says how much of each kind.
+/// Ends work of an account; the audit log gets the counts by kind.
 async fn end(
     database: &mut PgConnection,
     email: &str,
@@ -67,7 +67,7 @@ async fn end(
     Ok(cancelled)
 }
 
-/// Numbers of what was cancelled, in words.
+/// Formats the counts of cancelled work.
 pub fn in_words(cancelled: Cancelled) -> String {
     let Cancelled { plans, batches, samples, sample_batches, requests } = cancelled;
     format!(
@@ -83,7 +83,7 @@ pub async fn enable(database: &mut PgConnection, email: &str) -> Result<(), Fail
         .await
 }
 
-/// Gives the account another password, and ends what the old one opened.
+/// Sets a new password and ends the sessions and tokens of the old one.
 pub async fn change_password(
     database: &mut PgConnection,
     email: &str,
@@ -96,7 +96,7 @@ pub async fn change_password(
     change(database, email, doing, json!({}), change_it).await
 }
 
-/// Sets what tokens of the account may do; those that there are lose what is not among it.
+/// Sets the scopes of the account's tokens; existing tokens lose the others.
 pub async fn change_scopes(
     database: &mut PgConnection,
     email: &str,
@@ -110,14 +110,15 @@ pub async fn change_scopes(
     change(database, email, doing, details, change_them).await
 }
 
-/// What tokens of the account may do.
+/// Scopes of the account's tokens.
 pub async fn scopes(database: &mut PgConnection, email: &str) -> Result<Vec<String>, Failure> {
     let failed = |error| Failure::database("reading the scopes", &error);
     let account = accounts::named(database, email).await.map_err(failed)?;
     account.map(|account| account.scopes).ok_or_else(|| unknown(email))
 }
 
-/// Logs the account in: a code that the command line redeems at the service with `redirect` and the verifier of `challenge`.
+/// Logs in to the account; returns a code that the command line redeems at the service with `redirect` and the
+/// verifier of `challenge`.
 pub async fn log_in(
     database: &mut PgConnection,
     email: &str,
@@ -133,7 +134,7 @@ pub async fn log_in(
     code.ok_or_else(|| Failure::Refused(format!("the account {email} is disabled")))
 }
 
-/// Makes a link that logs the account in once within `lifetime`; its secret.
+/// Creates a link that logs the account in once within `lifetime`; returns its secret.
 pub async fn link(database: &mut PgConnection, email: &str, lifetime: Duration) -> Result<String, Failure> {
     let mut secret = None;
     let make = async |account: &Named, connection: &mut PgConnection| {
@@ -144,7 +145,7 @@ pub async fn link(database: &mut PgConnection, email: &str, lifetime: Duration) 
     secret.ok_or_else(|| Failure::Refused(format!("the account {email} is disabled")))
 }
 
-/// Gives the account a ration of its own, or with `None` what everybody has.
+/// Sets a limit of the account, or with `None` the default limit.
 pub async fn change_ration(
     database: &mut PgConnection,
     email: &str,
@@ -159,7 +160,7 @@ pub async fn change_ration(
     change(database, email, doing, details, change_it).await
 }
 
-/// Changes an account and writes it down: what is done for messages and what it is called in the journal.
+/// Changes an account and writes the audit log. `doing` holds the phrase for messages and the name in the log.
 pub async fn change(
     database: &mut PgConnection,
     email: &str,
@@ -173,7 +174,7 @@ pub async fn change(
     under_way.done(act, &account.email, details).await
 }
 
-/// Begins an act on the account of this address.
+/// Starts an action on the account with this address.
 async fn begin<'a>(
     database: &'a mut PgConnection,
     email: &str,
@@ -185,12 +186,12 @@ async fn begin<'a>(
     Ok((act, account.ok_or_else(|| unknown(email))?))
 }
 
-/// Whether there is an account; asked before a new password is.
+/// Checks that the account exists, before a new password is asked for.
 pub async fn exists(database: &mut PgConnection, email: &str) -> Result<(), Failure> {
     named(database, email).await.map(drop)
 }
 
-/// The account of this address.
+/// Looks up the account with this address.
 pub async fn named(database: &mut PgConnection, email: &str) -> Result<Named, Failure> {
     let account = accounts::named(database, email).await;
     let account = account.map_err(|error| Failure::database("looking for the account", &error))?;
@@ -266,7 +267,7 @@ mod tests {
                     ("alonea", "cancelled"),
                     ("chunka", "failed"),
                     ("faileda", "failed"),
-                    // The plan of the same target has ended for it.
+                    // Still pending: the plan with the same target has ended, and its result applies.
                     ("lowera", "pending"),
                     ("opena", "cancelled"),
                     ("ordera", "failed"),

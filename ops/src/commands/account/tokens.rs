@@ -1,4 +1,5 @@
-//! `retort account token`: tokens for scripts, which operators make for accounts that nobody logs in to, and end for everybody.
+//! `retort account token`: tokens for scripts. Operators create them for accounts without a person's login, and can
+//! end any of them.
 
 use clap::Subcommand;
 use identity::tables::script_tokens::{Listed, Made, New};
@@ -11,21 +12,22 @@ use crate::{failure::Failure, terminal};
 /// Manage an account's tokens for scripts.
 #[derive(Debug, Subcommand)]
 pub enum Tokens {
-    /// List an account's tokens: name, what they may do, day of creation, day of their end.
+    /// List an account's tokens: name, scopes, day of creation, day of expiry.
     List {
         /// The account.
         email: String,
     },
-    /// Make a token and print it, this once.
+    /// Create a token and print it, only this once.
     Create {
         /// The account.
         email: String,
-        /// What it is called.
+        /// Name of the token.
         name: String,
-        /// After how many days it ends.
+        /// Lifetime in days.
         #[arg(long, default_value_t = 90, value_parser = clap::value_parser!(u16).range(1..=365))]
         days: u16,
-        /// What it may do, separated by commas; of that, what the account may do [default: everything but what is for operators].
+        /// Scopes of the token, separated by commas; reduced to those of the account [default: all except those of
+        /// operators].
         #[arg(long, value_delimiter = ',', value_name = "SCOPE,…")]
         scopes: Option<Vec<String>>,
     },
@@ -33,7 +35,7 @@ pub enum Tokens {
     End {
         /// The account.
         email: String,
-        /// The token's name.
+        /// Name of the token.
         name: String,
     },
 }
@@ -63,7 +65,7 @@ impl Tokens {
     }
 }
 
-/// Name, scopes, day of creation, day of the end; separated by tabs.
+/// Formats name, scopes, day of creation and day of expiry, separated by tabs.
 fn to_line(token: &Listed) -> String {
     let day = |time: chrono::DateTime<chrono::Utc>| time.format("%Y-%m-%d").to_string();
     let scopes = show_scopes(&token.scopes);

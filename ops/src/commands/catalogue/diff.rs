@@ -19,29 +19,29 @@ use crate::{
     terminal,
 };
 
-/// Tell what an import of files would change.
+/// Show what an import of files would change.
 ///
-/// A line for each offer that is new or gone (`price_usd` with its price), and for each fact of one that is another: pack, price_usd,
-/// normalised_usd, full_canonical, amount, location, lead_time_days_to_…, ships_to_…. Offers are gone that the files' vendors have and the
-/// files do not, as with import --replace. Nothing is changed.
+/// Prints a line for each offer that is new or gone (`price_usd` with its price), and for each changed fact of an
+/// offer: pack, price_usd, normalised_usd, full_canonical, amount, location, lead_time_days_to_…, ships_to_…. Offers
+/// of the files' vendors that are not in the files count as gone, as with import --replace. Nothing is changed.
 #[derive(Debug, Args)]
 pub struct Diff {
     #[command(flatten)]
     reading: Reading,
-    /// Compare with this file, not with what is loaded; again for several.
+    /// Compare with this file instead of the loaded catalogue; can be given several times.
     #[arg(long, value_name = "FILE")]
     against: Vec<PathBuf>,
-    /// How the lines are written.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Csv)]
     format: Format,
 }
 
-/// How differences are written.
+/// Output format of the differences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// Comma separated values under a header.
     Csv,
-    /// A JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
@@ -51,7 +51,7 @@ impl Diff {
         let mut import = self.reading.settled()?;
         let mut database = place.data().connect().await?;
         let mut older = Import { files: against, rejects: None, ..import.clone() };
-        // A list of keys alone may stand on either side.
+        // A list of keys only may be on either side.
         know_keys(&mut database, &mut import).await?;
         know_keys(&mut database, &mut older).await?;
         let before = if older.files.is_empty() { Before::Loaded } else { Before::Files(&older) };
@@ -66,13 +66,13 @@ impl Diff {
     }
 }
 
-/// Standard output, as it is asked for.
+/// Standard output in the requested format.
 enum Lines {
     Csv(Box<csv::Writer<io::Stdout>>),
     Json(io::BufWriter<io::Stdout>),
 }
 
-/// What is said of a line that cannot be written.
+/// Context of a write error.
 const WRITING: &str = "writing to standard output";
 
 impl Lines {

@@ -22,50 +22,52 @@ use crate::{
     terminal,
 };
 
-/// Look for building blocks: number, SMILES, molecular weight, offers, the best USD per gram, and the similarity where that was asked for.
+/// Search for building blocks: number, SMILES, molecular weight, offers, the best USD per gram, and the similarity if
+/// requested.
 ///
-/// The block that SMILES is bought as (a salt's parent), unless more is said. Everybody's vendors count, private ones too.
+/// By default the block under which the SMILES is sold (a salt's parent). The offers of all vendors count, private
+/// ones too.
 #[derive(Debug, Args)]
 pub struct Search {
     /// SMILES, or SMARTS with --substructure.
     structure: String,
-    /// Blocks that are like it, the most similar first: Tanimoto similarity, Morgan fingerprint of radius 2.
+    /// Similar blocks, the most similar first: Tanimoto similarity, Morgan fingerprint of radius 2.
     #[arg(long, conflicts_with = "substructure")]
     similar: bool,
-    /// The least similarity, 0 to 1.
+    /// Minimum similarity, 0 to 1.
     #[arg(long, value_name = "SIMILARITY", default_value_t = 0.5, requires = "similar", value_parser = parse_similarity)]
     least: f32,
-    /// Blocks in which the pattern occurs, the lightest first.
+    /// Blocks that contain the pattern, the lightest first.
     #[arg(long)]
     substructure: bool,
-    /// So many at most.
+    /// Maximum number of results.
     #[arg(long, value_name = "COUNT", default_value_t = 20)]
     limit: usize,
 }
 
-/// Show a building block with all its offers, the cheapest first: vendor, entry, pack, USD, USD per gram, and, where the vendor says so,
-/// what is in stock and where.
+/// Show a building block with all its offers, the cheapest first: vendor, entry, pack, USD, USD per gram and, if the
+/// vendor states it, the stock and its location.
 #[derive(Debug, Args)]
 pub struct Show {
-    /// Its number or its SMILES.
+    /// Number or SMILES of the block.
     building_block: String,
-    /// Show the prices that offers had before as well, each with when the vendor said so and when an import said otherwise.
+    /// Also show earlier prices, each with the time of the vendor's statement and of the import that replaced it.
     #[arg(long)]
     history: bool,
 }
 
-/// Write the offers as CSV, in columns that an import reads.
+/// Write the offers as CSV, in the columns that an import reads.
 #[derive(Debug, Args)]
 pub struct Export {
-    /// Those of one vendor.
+    /// Only the offers of this vendor.
     #[arg(long, value_name = "NAME")]
     vendor: Option<String>,
-    /// The file; standard output where there is none.
+    /// Output file; standard output by default.
     #[arg(value_name = "FILE.csv[.gz]")]
     file: Option<PathBuf>,
 }
 
-/// Check every building block: that it can be read, is written as it is written today, and is offered by somebody.
+/// Check that every building block can be parsed, has today's canonical SMILES, and has an offer.
 #[derive(Debug, Args)]
 pub struct Verify {}
 

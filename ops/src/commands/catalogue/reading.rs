@@ -1,4 +1,4 @@
-//! How vendors' files are read: what `retort catalogue import` and `diff` take alike.
+//! Options for reading vendors' files, shared by `retort catalogue import` and `diff`.
 
 use std::{
     error::Error,
@@ -17,33 +17,35 @@ use sqlx::PgConnection;
 
 use crate::{catalogue, failure::Failure};
 
-/// Files, and how they are read.
+/// Files, and options for reading them.
 #[derive(Debug, Args)]
 pub struct Reading {
     /// The files.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// The vendor, for records without a vendor_name of their own.
+    /// Vendor for records without their own vendor_name.
     #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     vendor: Option<String>,
-    /// What a column holds, where its header does not say: smiles, id, price:EUR, pack:mg, lead_time:US, amount:mg, ignore …
+    /// Meaning of a column that its header does not show: smiles, id, price:EUR, pack:mg, lead_time:US, amount:mg,
+    /// ignore …
     #[arg(long = "column", value_name = "COLUMN=MEANING", value_parser = column)]
     columns: Vec<(String, String)>,
-    /// The column with structures: the same as --column COLUMN=smiles.
+    /// Column with structures: the same as --column COLUMN=smiles.
     #[arg(long, value_name = "COLUMN")]
     smiles_column: Option<String>,
-    /// What columns hold, as --save-profile wrote it or by the name of a profile (askcos, emolecules, molport …).
+    /// Meanings of columns: a file written by --save-profile, or the name of a profile (askcos, emolecules, molport
+    /// …).
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
-    /// USD for one unit of other currencies: lines `EUR = 1.08` or `EUR,1.08`.
+    /// File of exchange rates, USD for one unit of other currencies: lines `EUR = 1.08` or `EUR,1.08`.
     #[arg(long, value_name = "FILE")]
     rates: Option<PathBuf>,
-    /// Write every record left out and every warning to FILE, with its line and the reason.
+    /// Write every rejected record and every warning to FILE, with its line and the reason.
     #[arg(long, value_name = "FILE", alias = "errors")]
     rejects: Option<PathBuf>,
 }
 
-/// `COLUMN=MEANING`; a name may have an equals sign, a meaning has none.
+/// Parses `COLUMN=MEANING`; a name may contain an equals sign, a meaning does not.
 fn column(text: &str) -> Result<(String, String), String> {
     let (name, meaning) = text.rsplit_once('=').ok_or("no `=` in it")?;
     meaning.parse::<Meaning>().map_err(|error| error.to_string())?;
@@ -51,10 +53,10 @@ fn column(text: &str) -> Result<(String, String), String> {
 }
 
 impl Reading {
-    /// What the arguments say, with the files that they name read.
+    /// Converts the arguments to import options, reading the files that they name.
     ///
     /// # Errors
-    /// Fails where a profile or rates make no sense.
+    /// Fails if a profile or exchange rates are invalid.
     pub(super) fn settled(self) -> Result<catalogue::Import, Failure> {
         let text =
             |path: &Path| fs::read_to_string(path).with_context(|| format!("reading {}", path.display()));
@@ -83,10 +85,10 @@ impl Reading {
     }
 }
 
-/// Looks up what InChIKeys stand for, where a file has nothing else.
+/// Loads the known structures of InChIKeys, if a file has no other structures.
 ///
 /// # Errors
-/// Fails where a file cannot be opened, and when the database does.
+/// Fails if a file cannot be opened, or if the database fails.
 pub(super) async fn know_keys(
     database: &mut PgConnection,
     import: &mut catalogue::Import,

@@ -9,34 +9,36 @@ use crate::{
     terminal,
 };
 
-/// List the vendors: name, building blocks, offers, offers with a price per gram, and who sees it (`everybody`, or organisations).
+/// List the vendors: name, building blocks, offers, offers with a price per gram, and visibility (`everybody`, or
+/// organisations).
 #[derive(Debug, Args)]
 pub struct Vendors {}
 
 /// A vendor.
 #[derive(Debug, Args)]
 pub struct Named {
-    /// Its name, as `retort catalogue vendors` has it.
+    /// Name of the vendor, as `retort catalogue vendors` shows it.
     vendor: String,
 }
 
-/// Let only some organisations see a vendor, such as a company's own stock; searches of all others do as if it were not there.
+/// Show a vendor only to some organisations, such as a company's own stock; it does not exist for the searches of all
+/// others.
 #[derive(Debug, Args)]
 pub struct Restrict {
-    /// Its name, as `retort catalogue vendors` has it.
+    /// Name of the vendor, as `retort catalogue vendors` shows it.
     vendor: String,
-    /// The organisations that see it; nobody does where none is named.
+    /// Organisations that see the vendor; none if the list is empty.
     organisations: Vec<String>,
 }
 
-/// Say what searches want of a vendor: those of an organisation, or of all that do not say otherwise themselves.
+/// Set the preference for a vendor, for an organisation's searches or as the default of all others.
 #[derive(Debug, Args)]
 pub struct Prefer {
-    /// Its name, as `retort catalogue vendors` has it.
+    /// Name of the vendor, as `retort catalogue vendors` shows it.
     vendor: String,
-    /// What is wanted of it.
+    /// Preference to set.
     preference: Preference,
-    /// Those of this organisation.
+    /// Organisation whose searches use it.
     #[arg(long, value_name = "NAME")]
     organisation: Option<String>,
 }

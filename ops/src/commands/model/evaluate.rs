@@ -14,35 +14,35 @@ use crate::{
     terminal,
 };
 
-/// Measure what a generator writes, and write a report with histograms and pictures.
+/// Evaluate what a generator draws, and write a report with histograms and pictures.
 ///
-/// Strings are counted raw, none repaired or filtered. With --reference, which should be the file that the model learnt
-/// from or molecules held out of it, in no order, novelty is the share of molecules that the file lacks, and the first
-/// 10,000 molecules of either side are compared: in nine properties (KL score, as GuacaMol's), scaffolds and stereo.
+/// Strings are counted raw: none is repaired or filtered. --reference should name the training file or molecules held
+/// out of it, in random order. Novelty is then the share of molecules that the reference lacks. The first 10,000
+/// molecules of each side are compared: in nine properties (KL score, as in GuacaMol), scaffolds and stereo.
 #[derive(Debug, Args)]
 pub struct Evaluate {
-    /// The model's id, or the path of a folder elsewhere.
+    /// Model id, or the path of another folder.
     #[arg(value_name = "MODEL|PATH")]
     model: String,
-    /// Known molecules to compare with: one a line, SMILES first; .gz is read as well.
+    /// Known molecules to compare with: one per line, SMILES first; .gz files are accepted.
     #[arg(long, value_name = "FILE")]
     reference: Option<PathBuf>,
-    /// Strings to draw; with fewer than 10,000 the noise of the histograms lowers the KL score.
+    /// Number of strings to draw; below 10,000 the noise of the histograms lowers the KL score.
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     size: u32,
-    /// The seed of the strings.
+    /// Seed for drawing the strings.
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// Another temperature than the model's own.
+    /// Temperature in place of the model's own.
     #[arg(long, value_name = "T")]
     temperature: Option<f64>,
-    /// Let the network write what it likes, whatever the model says of constrained strings.
+    /// Draw without constraining the strings, whatever the model's settings say.
     #[arg(long)]
     free: bool,
-    /// Where the report goes [default: MODEL.html in the current folder].
+    /// File for the report [default: MODEL.html in the current folder].
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
-    /// Keep the figures in the model's metadata.json under this name: `retort model show` and the API show them.
+    /// Store the figures in the model's metadata.json under this name; `retort model show` and the API show them.
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = AS_SHIPPED)]
     update: Option<String>,
     /// Print the figures as JSON.
@@ -50,7 +50,7 @@ pub struct Evaluate {
     json: bool,
 }
 
-/// What the figures of a model by its own settings are called.
+/// Name of the figures of a model with its own settings.
 const AS_SHIPPED: &str = "as_shipped";
 
 impl Evaluate {
@@ -95,7 +95,7 @@ impl Evaluate {
     }
 }
 
-/// The figures for people.
+/// Formats the figures as text.
 fn text(evaluation: &Evaluation) -> String {
     let mut lines = vec![format!("{:<44}{}", "raw strings", evaluation.strings)];
     let rows = [

@@ -11,22 +11,23 @@ use crate::{
     terminal,
 };
 
-/// Import a model; running samplers take it up by themselves.
+/// Import a model; running samplers load it without a restart.
 ///
-/// PATH is a folder in Retort's own layout; a prior of REINVENT (.prior, .model), which is read without running anything
-/// in it; or a policy of AiZynthFinder (.onnx), with its table in --templates. The model is checked first, and put in place whole or not at all.
+/// PATH is a folder in Retort's own layout; a REINVENT prior (.prior, .model), which is read without running any code
+/// in it; or an AiZynthFinder policy (.onnx), with its table in --templates. The model is checked first, and is put
+/// in place whole or not at all.
 #[derive(Debug, Args)]
 pub struct Import {
     /// The folder or file.
     #[arg(value_name = "PATH")]
     path: PathBuf,
-    /// The id that it is to have: letters, digits and underscores [default: its own, or the file's name].
+    /// Id of the new model: letters, digits and underscores [default: its own, or the file's name].
     #[arg(long, value_name = "ID")]
     name: Option<ModelId>,
-    /// The templates of a policy: a table with a column retro_template, a row for every output.
+    /// Templates of a policy: a table with a column retro_template and one row per output.
     #[arg(long, value_name = "FILE.csv[.gz]")]
     templates: Option<PathBuf>,
-    /// Write every template that cannot be used to FILE, with its line and the reason.
+    /// Write every unusable template to FILE, with its line and the reason.
     #[arg(long, value_name = "FILE", requires = "templates")]
     errors: Option<PathBuf>,
 }

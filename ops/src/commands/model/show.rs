@@ -20,7 +20,7 @@ pub struct List {
     json: bool,
 }
 
-/// Show one model: its card, its settings, its files.
+/// Show one model: its card, settings and files.
 #[derive(Debug, Args)]
 pub struct Show {
     /// The model's id, or the name of its folder.
@@ -100,7 +100,7 @@ fn row(pack: &Pack) -> [String; 6] {
     ]
 }
 
-/// Columns as wide as their widest entry.
+/// Pads every column to the width of its widest entry.
 fn aligned<const N: usize>(rows: &[[String; N]]) -> String {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..N).map(width).collect();
@@ -111,7 +111,7 @@ fn aligned<const N: usize>(rows: &[[String; N]]) -> String {
     rows.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Bytes as people say them.
+/// Formats a number of bytes for people.
 fn size(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} B"),
@@ -120,7 +120,8 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// A JSON object as lines of `path: value`; long lists are cut, and the distribution of a property is one line.
+/// Flattens a JSON object into lines of `path: value`. Long lists are cut, and the distribution of a property takes
+/// one line.
 fn flatten(path: &str, value: &Value, lines: &mut Vec<String>) {
     match value {
         Value::Object(_) if let Ok(of) = PropertyDistribution::deserialize(value) => {

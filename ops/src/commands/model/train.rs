@@ -14,45 +14,45 @@ use crate::{
     terminal,
 };
 
-/// Lines left out that are named on the terminal.
+/// Number of rejected lines that are listed on the terminal.
 const NAMED: usize = 10;
 
-/// Teach a model your own molecules; the result is a new model, which running samplers take up by themselves.
+/// Train a model on your own molecules; the result is a new model, which running samplers load without a restart.
 ///
-/// Lines that are no molecule, or that the model has no tokens to write, are counted, named and left out. A tenth of the
-/// molecules is held out; training ends when these get no likelier, and the weights that were best for them are kept.
-/// Ctrl-C ends it with the best epoch so far; what is killed goes on from its last epoch when the same command is given again. Only models of GRU layers
-/// can be trained.
+/// Lines that are no molecule, or that the model has no tokens for, are counted, listed and left out. A tenth of the
+/// molecules is held out. Training ends when their likelihood stops improving, and the weights that were best for
+/// them are kept. Ctrl-C ends it with the best epoch so far. If the command is killed, the same command continues
+/// after the last complete epoch. Only models with GRU layers can be trained.
 #[derive(Debug, Args)]
 pub struct Train {
-    /// The molecules to learn: one a line, SMILES first; .gz is read as well.
+    /// Molecules to train on: one per line, SMILES first; .gz files are accepted.
     #[arg(long, value_name = "FILE.smi")]
     molecules: PathBuf,
-    /// The model to begin with: its id, or the path of a folder elsewhere.
+    /// Model to start from: its id, or the path of another folder.
     #[arg(long, value_name = "MODEL|PATH")]
     from: String,
-    /// The id of the new model: letters, digits and underscores.
+    /// Id of the new model: letters, digits and underscores.
     #[arg(long, value_name = "ID")]
     name: ModelId,
-    /// Epochs at most.
+    /// Maximum number of epochs.
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
     epochs: u32,
-    /// Epochs without gain on the held-out molecules after which it ends.
+    /// Stop after this many epochs without improvement on the held-out molecules.
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     patience: u32,
-    /// Molecules a step.
+    /// Molecules per training step.
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=4096))]
     batch_size: u16,
-    /// Of Adam; halved after an epoch without gain.
+    /// Learning rate of Adam; halved after an epoch without improvement.
     #[arg(long, value_name = "RATE", default_value_t = 5e-4)]
     learning_rate: f32,
-    /// Share of the molecules that is held out.
+    /// Share of the molecules to hold out.
     #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
     held_out: f64,
-    /// Of the order of the molecules.
+    /// Seed for the order of the molecules.
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// Write every line that is left out to FILE, with its number and the reason.
+    /// Write every rejected line to FILE, with its number and the reason.
     #[arg(long, value_name = "FILE")]
     errors: Option<PathBuf>,
 }
@@ -106,7 +106,7 @@ impl Train {
         terminal::data(&report.id)
     }
 
-    /// Says which lines are left out, and why.
+    /// Reports the rejected lines and the reasons.
     fn tell_faults(&self, lessons: &Lessons) -> Result<(), Failure> {
         let line = |(number, fault): &(usize, models::Fault)| {
             format!("{}:{number}: {}", self.molecules.display(), plain(&fault.to_string()))
@@ -128,7 +128,7 @@ impl Train {
     }
 }
 
-/// Shows what happens.
+/// Shows a training event.
 fn tell(bar: &ProgressBar, event: Event) {
     let note = |text: String| bar.suspend(|| terminal::note(&text));
     match event {

@@ -1,29 +1,29 @@
-//! What `retort plan` asks of a search, target by target the same.
+//! Search options of `retort plan`, the same for every target.
 
 use clap::Args;
 use contract::{Country, TreeSearchRequest};
 
 use super::wishes::Wishes;
 
-/// What every target is searched for with.
+/// Search options for every target.
 #[derive(Debug, Args)]
 pub(super) struct Asked {
-    /// Seconds to search at most.
+    /// Maximum search time in seconds.
     #[arg(long, default_value_t = 4.0, value_parser = parse_seconds)]
     max_seconds: f64,
-    /// Reaction steps of the longest branch at most.
+    /// Maximum reaction steps of the longest branch.
     #[arg(long, default_value_t = 5)]
     max_depth: u32,
-    /// Search for the whole time and answer with every route, instead of stopping at the first.
+    /// Search for the whole time and return every route, instead of stopping at the first.
     #[arg(long)]
     all_routes: bool,
-    /// Let the answer be "buy it" where the target is itself a building block.
+    /// Allow the answer "buy it" if the target is itself a building block.
     #[arg(long)]
     allow_trivial: bool,
-    /// Use building blocks lighter than this, daltons.
+    /// Use only building blocks lighter than this, in daltons.
     #[arg(long, value_name = "MW")]
     mw_below: Option<f64>,
-    /// Use building blocks cheaper than this.
+    /// Use only building blocks cheaper than this.
     #[arg(long, value_name = "USD_PER_GRAM", default_value_t = 10_000.0, conflicts_with = "any_price")]
     usd_below: f64,
     /// Use building blocks at any price.
@@ -32,38 +32,38 @@ pub(super) struct Asked {
     /// Country to ship to (US, CA, GB, FR, CH, DE, CN, AU), or `anywhere`.
     #[arg(long, value_name = "COUNTRY", default_value = "US", value_parser = parse_destination)]
     ships_to: Destination,
-    /// Use building blocks that arrive in fewer days than this.
+    /// Use only building blocks that arrive in fewer days than this.
     #[arg(long, value_name = "DAYS")]
     lead_time_below: Option<f64>,
-    /// Distinct backbones in the answer at most.
+    /// Maximum number of distinct backbones in the answer.
     #[arg(long, default_value_t = 5)]
     max_backbones: u32,
-    /// Building-block variations of a backbone at most.
+    /// Maximum number of building-block variations per backbone.
     #[arg(long, default_value_t = 10)]
     max_variations: u32,
     /// Keep the cheapest variations instead of the best ones.
     #[arg(long)]
     cheapest_variations: bool,
-    /// Millimoles of the target that the shopping lists are for.
+    /// Amount of the target for the shopping lists, in millimoles.
     #[arg(long, value_name = "MMOL", default_value_t = 1.0)]
     amount: f64,
-    /// The part of each step's product that is expected to be had, over 0, at most 1.
+    /// Expected yield of each step, over 0 and at most 1.
     #[arg(long, value_name = "PART", default_value_t = 0.8)]
     step_yield: f64,
-    /// Count offers of this vendor, and of others so named, alone.
+    /// Count only offers of this vendor; repeat the option for several vendors.
     #[arg(long, value_name = "VENDOR")]
     only_vendor: Vec<String>,
     /// Do not count offers of this vendor.
     #[arg(long, value_name = "VENDOR")]
     never_vendor: Vec<String>,
-    /// Order what this vendor has from it, whatever others ask.
+    /// Buy from this vendor everything that it offers, even if others are cheaper.
     #[arg(long, value_name = "VENDOR")]
     first_vendor: Vec<String>,
     #[command(flatten)]
     wishes: Wishes,
 }
 
-/// Where building blocks are to be sent.
+/// Destination of the building blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Destination {
     Anywhere,
@@ -71,12 +71,12 @@ enum Destination {
 }
 
 impl Asked {
-    /// The most seconds of a search.
+    /// Returns the maximum search time in seconds.
     pub(super) const fn max_seconds(&self) -> f64 {
         self.max_seconds
     }
 
-    /// A request for the routes to `smiles`.
+    /// Builds a request for the routes to `smiles`.
     pub(super) fn request(&self, smiles: &str) -> TreeSearchRequest {
         TreeSearchRequest {
             search_smiles: smiles.to_owned(),
@@ -106,7 +106,7 @@ impl Asked {
 
 fn parse_seconds(text: &str) -> Result<f64, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
-    // The service has its own, configured, upper bound; this one keeps the duration representable.
+    // The service has its own configured upper bound; this one keeps the duration representable.
     if seconds > 0.0 && seconds <= 86_400.0 {
         Ok(seconds)
     } else {

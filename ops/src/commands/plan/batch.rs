@@ -1,4 +1,4 @@
-//! Targets as a batch of the service's, which goes on without this command and can be come back to.
+//! Planning as a batch of the service, which continues without this command and can be resumed.
 
 use std::collections::HashMap;
 
@@ -16,11 +16,11 @@ use crate::{
     terminal,
 };
 
-/// Results that are fetched at a time.
+/// Number of results that are fetched concurrently.
 const AT_A_TIME: usize = 4;
 
 impl Plan {
-    /// Makes a batch of `targets`, or comes back to one, waits until it is done, and writes what was found.
+    /// Creates a batch of `targets` or resumes one, waits until it is done, and writes the results.
     pub(super) async fn as_batch(
         &self,
         service: &Service,
@@ -44,7 +44,8 @@ impl Plan {
 
     /// Stores the batch.
     async fn store(&self, service: &Service, targets: &[Target]) -> Result<String, Failure> {
-        // Files were looked at before; one bad target of the line would have the whole batch refused.
+        // Targets from files were checked earlier. One invalid target on the command line would make the service
+        // refuse the whole batch.
         for target in &self.smiles {
             check(target).map_err(|why| Failure::Usage(format!("{target}: {why}")))?;
         }
@@ -89,7 +90,7 @@ impl Plan {
         let found = stream::iter(plans).map(async |plan| {
             let outcome = batches::outcome(service, &plan).await?;
             let asked = plan.asked();
-            // A batch of before has none; the file that it came from may be given once more.
+            // Batches of earlier versions store no names; the user may pass the input file again.
             let name = names.get(asked.search_smiles.as_str()).map(|name| (*name).to_owned());
             let name = plan.name.clone().or(name);
             Ok::<_, Failure>(Planned { name, asked, outcome })
@@ -106,9 +107,9 @@ impl Plan {
     }
 }
 
-/// Names by SMILES as they were written, which is how the service gives them back.
+/// Maps SMILES to names. The SMILES are as the user wrote them, because the service returns them unchanged.
 fn names(targets: &[Target]) -> HashMap<&str, &str> {
     let named = targets.iter().filter_map(|target| Some((target.smiles.as_str(), target.name.as_deref()?)));
-    // Of two names for one target the first counts.
+    // If a target has two names, the first one counts.
     named.rev().collect()
 }

@@ -1,9 +1,9 @@
-//! What `retort plan` asks of routes beside reaching building blocks.
+//! Constraints of `retort plan` on routes, besides reaching building blocks.
 
 use clap::Args;
 use contract::{AtomPair, OwnBlock, ProtectingGroups, TreeSearchRequest};
 
-/// What routes must, may and may not do.
+/// Constraints that routes must satisfy.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What routes must and may not do")]
 pub(super) struct Wishes {
@@ -16,40 +16,40 @@ pub(super) struct Wishes {
     /// Break no bond within a match of this SMARTS or SMILES in the target.
     #[arg(long, value_name = "SMARTS")]
     keep: Vec<String>,
-    /// Use and make no such molecule.
+    /// Neither use nor make this molecule.
     #[arg(long, value_name = "SMILES")]
     never: Vec<String>,
-    /// Use and make no molecule that matches this.
+    /// Neither use nor make a molecule that matches this.
     #[arg(long, value_name = "SMARTS")]
     never_with: Vec<String>,
     /// Use this building block in every route.
     #[arg(long, value_name = "SMILES")]
     using: Vec<String>,
-    /// Take this building block for one that is in stock, worth so much where that is said.
+    /// Treat this building block as in stock, at this price if one is given.
     #[arg(long, value_name = "SMILES[,USD_PER_GRAM]", value_parser = parse_own)]
     own: Vec<OwnBlock>,
-    /// Take steps of this class, and of others so named, alone.
+    /// Use only steps of this class; repeat the option for several classes.
     #[arg(long, value_name = "CLASS")]
     only_class: Vec<String>,
-    /// Take no step of this class.
+    /// Use no step of this class.
     #[arg(long, value_name = "CLASS")]
     never_class: Vec<String>,
-    /// Have a step of this class in every route.
+    /// Require a step of this class in every route.
     #[arg(long, value_name = "CLASS")]
     with_class: Vec<String>,
-    /// Take no step that rests on this template.
+    /// Use no step of this template.
     #[arg(long, value_name = "TEMPLATE")]
     never_template: Vec<String>,
-    /// Reaction steps of a whole route at most.
+    /// Maximum reaction steps of a whole route.
     #[arg(long, value_name = "STEPS")]
     max_steps: Option<u32>,
-    /// Put no protecting group on and take none off.
+    /// Neither add nor remove protecting groups.
     #[arg(long)]
     no_protecting_groups: bool,
 }
 
 impl Wishes {
-    /// A request that asks for this and for nothing else.
+    /// Builds a request with these constraints and nothing else.
     pub(super) fn request(&self) -> TreeSearchRequest {
         TreeSearchRequest {
             bonds_to_break: self.break_bond.clone(),
@@ -80,7 +80,7 @@ fn parse_bond(text: &str) -> Result<AtomPair, String> {
     numbers.map(|(a, b)| AtomPair(a, b)).ok_or_else(|| "two atom map numbers, as in 1,2".to_owned())
 }
 
-/// A SMILES, and a price after a comma.
+/// Parses a SMILES and an optional price after a comma.
 fn parse_own(text: &str) -> Result<OwnBlock, String> {
     let Some((smiles, price)) = text.split_once(',') else {
         return Ok(OwnBlock { smiles: text.to_owned(), usd_per_gram: None });

@@ -1,4 +1,4 @@
-//! The live view: a look a second, keys in between.
+//! The live view: polls the service once a second and handles keys in between.
 
 use std::{io, thread, time::Duration};
 
@@ -20,16 +20,16 @@ use super::{
 };
 use crate::{failure::Failure, service::Service};
 
-/// How often is looked.
+/// Polling interval.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// The most failures that are shown: the jobs have the rest of the screen.
+/// Maximum number of failures shown; the jobs take the rest of the screen.
 const FAILURES: usize = 6;
 
-/// The most workers and models.
+/// Maximum number of workers and models shown.
 const WORKERS: usize = 8;
 
-/// Shows the installation until somebody has enough.
+/// Shows the installation until the user quits.
 pub async fn show(service: &Service, state: OperationsState) -> Result<(), Failure> {
     let mut terminal = ratatui::try_init().context("taking the terminal")?;
     let ended = live(&mut terminal, service, View::new(state)).await;
@@ -66,7 +66,8 @@ async fn live(terminal: &mut DefaultTerminal, service: &Service, mut view: View)
     }
 }
 
-/// The keys that are pressed from now on. Who reads them ends with the process: a terminal cannot be asked to let go of a reader.
+/// Returns the keys pressed from now on. The reading thread ends with the process, because a blocking terminal read
+/// cannot be cancelled.
 fn keys() -> mpsc::UnboundedReceiver<KeyEvent> {
     let (sender, receiver) = mpsc::unbounded_channel();
     let read = move || -> io::Result<()> {
@@ -83,30 +84,30 @@ fn keys() -> mpsc::UnboundedReceiver<KeyEvent> {
     receiver
 }
 
-/// What a key asks for.
+/// Command of a key press.
 #[derive(Debug, PartialEq, Eq)]
 enum Command {
     Quit,
     Act(Act),
 }
 
-/// Something to be done at the service, and what to say then.
+/// Call to the service, and the message after it succeeds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Act {
     path: String,
     done: String,
 }
 
-/// What is on the screen.
+/// State of the screen.
 struct View {
     state: OperationsState,
-    /// The chosen queue.
+    /// Index of the selected queue.
     queue: usize,
-    /// The chosen job, which may go.
+    /// Id of the selected job, which may have ended.
     job: Option<String>,
-    /// What is to be done if the answer is yes, and the question.
+    /// Action that awaits confirmation, and the question.
     asked: Option<(Act, String)>,
-    /// What came of the last act.
+    /// Result message of the last action.
     said: String,
 }
 
@@ -119,7 +120,7 @@ impl View {
         self.state = state;
     }
 
-    /// Takes a key; what it asks for at once.
+    /// Handles a key; returns the command that it triggers at once.
     fn press(&mut self, key: KeyEvent) -> Option<Command> {
         if key.modifiers.contains(KeyModifiers::CONTROL) && key.code == KeyCode::Char('c') {
             return Some(Command::Quit);
@@ -141,7 +142,7 @@ impl View {
         None
     }
 
-    /// Where the chosen job stands, if it is there still.
+    /// Returns the position of the selected job, if it is still in the list.
     fn chosen(&self) -> Option<usize> {
         let id = self.job.as_ref()?;
         self.state.jobs.iter().position(|job| job.id == *id)
@@ -152,7 +153,7 @@ impl View {
         self.job = self.state.jobs.get(at.min(last)).map(|job| job.id.clone());
     }
 
-    /// Resumes the chosen queue, or asks whether to pause it.
+    /// Resumes the selected queue, or asks for confirmation to pause it.
     fn turn(&mut self) -> Option<Command> {
         let QueueState { queue, paused, .. } = self.state.queues.get(self.queue)?;
         let path = |act: &str| format!("/operations/v1/queues/{queue}/{act}");
@@ -206,9 +207,9 @@ impl View {
     }
 }
 
-/// Draws a table, with the row at `chosen` marked.
+/// Draws a table and marks the row at `chosen`.
 fn draw(frame: &mut Frame<'_>, area: Rect, section: &Section, chosen: Option<usize>) {
-    // The last column gives way.
+    // The last column shrinks when space is short.
     let widths = section.widths().into_iter().enumerate().map(|(at, width)| {
         let width = u16::try_from(width).unwrap_or(u16::MAX);
         match at + 1 == section.heads.len() {

@@ -1,4 +1,4 @@
-//! The state of an installation in tables of words, which the terminal shows and pipes get.
+//! Tables of an installation's state, as text for the terminal view and for pipes.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use contract::{FailedJob, JobInFlight, JobState, OperationsState, QueueState, ReservoirState, WorkerState};
@@ -11,7 +11,7 @@ pub struct Section {
     pub rows: Vec<Vec<String>>,
 }
 
-/// The tables one after the other.
+/// Formats all tables one after the other.
 pub fn plain(state: &OperationsState) -> String {
     let all = [queues(state), jobs(state), failures(state), workers(state), reservoirs(state)];
     let tables: Vec<String> = all.iter().map(Section::to_text).collect();
@@ -77,7 +77,7 @@ pub fn failures(state: &OperationsState) -> Section {
             job.account.clone(),
             format!("{} ago", since(state, job.failed_at)),
             job.attempts.to_string(),
-            // One job is one line, whatever its error says.
+            // Each job takes one line, whatever its error contains.
             job.error.split_whitespace().collect::<Vec<_>>().join(" "),
         ]
     };
@@ -144,7 +144,7 @@ impl Section {
         format!("{}\n{}", self.title, lines.join("\n"))
     }
 
-    /// How wide each column is, in letters.
+    /// Returns the width of each column in characters.
     pub fn widths(&self) -> Vec<usize> {
         let width = |column: usize| {
             let cells = self.rows.iter().map(|row| row[column].chars().count());
@@ -169,7 +169,7 @@ fn seconds(delta: TimeDelta) -> f64 {
     delta.as_seconds_f64()
 }
 
-/// Seconds as people say them, in one unit.
+/// Formats seconds for people, in one unit.
 fn span(seconds: f64) -> String {
     match seconds.max(0.0) {
         seconds if seconds < 99.5 => format!("{seconds:.0} s"),
@@ -185,7 +185,7 @@ pub mod tests {
 
     use super::*;
 
-    /// A paused queue with a job that waits, and a job that runs on the other.
+    /// Returns a state with a paused queue that has a waiting job, and a running job on the other queue.
     pub fn state() -> OperationsState {
         let job = |id: &str, queue: &str, state: &str| {
             json!({

@@ -1,4 +1,4 @@
-//! Checking a generator: it loads, it can write ordinary molecules, it finds them likely, it draws some.
+//! Checks of a generator: it loads, can write ordinary molecules, finds them likely, and draws some.
 
 use std::{
     sync::{Arc, atomic::AtomicBool},
@@ -11,7 +11,7 @@ use generator::{Budget, Device, ModelPack, Sampler};
 use super::Report;
 use crate::models::Pack;
 
-/// What any model of drug-like molecules has met: rings, branches, halogens, charges, both kinds of stereo.
+/// Features that any model of drug-like molecules has met: rings, branches, halogens, charges, both kinds of stereo.
 const ORDINARY: [&str; 12] = [
     "CCO",
     "c1ccccc1",
@@ -26,19 +26,20 @@ const ORDINARY: [&str; 12] = [
     "C[C@H](N)C(=O)N1CCC[C@@H]1C(=O)O",
     "O=C(O)/C=C/c1ccccc1",
 ];
-/// Fewer of them, and the vocabulary is not one of drug-like molecules.
+/// Minimum of ordinary molecules that a vocabulary of drug-like molecules can write.
 const SPELLED_AT_LEAST: usize = 6;
-/// Molecules drawn.
+/// Number of molecules drawn.
 const DRAWN: usize = 20;
-/// Strings drawn to see how many are molecules.
+/// Number of raw strings drawn to measure the share of valid molecules.
 const RAW: usize = 256;
-/// Longest string drawn, so that a model that never ends its strings takes seconds, not hours.
+/// Maximum length of a drawn string, so that a model that never ends its strings takes seconds, not hours.
 const LONGEST: usize = 256;
-/// Time to draw in.
+/// Timeout for drawing.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// A model that has learnt anything needs less than this share of the nats of blind guessing: those that ship, a fifth.
+/// Loss of a trained model, as a share of the nats of blind guessing, must be below this. The models that ship need a
+/// fifth.
 const LEARNT: f64 = 0.8;
-/// Share of raw strings that should be molecules.
+/// Minimum share of raw strings that are valid molecules.
 const VALID_AT_LEAST: f64 = 0.5;
 
 /// Checks the pack of a generator.
@@ -68,7 +69,7 @@ pub fn check(pack: &Pack, report: &mut Report) {
     }
 }
 
-/// Writes ordinary molecules in the model's tokens.
+/// Encodes ordinary molecules in the model's tokens.
 fn spell(pack: &ModelPack, file: &str, report: &mut Report) -> Vec<Vec<u32>> {
     let (mut spelled, mut missing) = (Vec::new(), Vec::new());
     for smiles in ORDINARY {
@@ -88,7 +89,7 @@ fn spell(pack: &ModelPack, file: &str, report: &mut Report) -> Vec<Vec<u32>> {
     spelled
 }
 
-/// Asks how likely the model finds ordinary molecules.
+/// Measures how likely the model finds ordinary molecules.
 fn judge(sampler: &Sampler, spelled: &[Vec<u32>], file: &str, report: &mut Report) {
     if spelled.is_empty() {
         return;
@@ -99,7 +100,7 @@ fn judge(sampler: &Sampler, spelled: &[Vec<u32>], file: &str, report: &mut Repor
     };
     let (mut nats, mut tokens, mut choices) = (0.0, 0.0, 0);
     for (string, rows) in spelled.iter().zip(&rows) {
-        // After token n the model says what token n + 1 may be.
+        // The output after token n predicts token n + 1.
         for (row, next) in rows.iter().zip(&string[1..]) {
             let largest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
             let total: f64 = row.iter().map(|logit| f64::from(logit - largest).exp()).sum();
@@ -122,7 +123,7 @@ fn judge(sampler: &Sampler, spelled: &[Vec<u32>], file: &str, report: &mut Repor
     }
 }
 
-/// Draws some molecules, and raw strings.
+/// Draws some molecules and raw strings.
 fn draw(sampler: &Sampler, file: &str, report: &mut Report) {
     let begun = Instant::now();
     let budget = Budget { deadline: Some(begun + PATIENCE), cancelled: Arc::new(AtomicBool::new(false)) };

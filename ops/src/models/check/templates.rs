@@ -1,4 +1,4 @@
-//! Checking a pack of templates: table and network load and fit, and they take ordinary molecules apart.
+//! Checks of a template pack: table and network load and fit together, and the templates apply to ordinary molecules.
 
 use std::{
     fs::File,
@@ -16,12 +16,11 @@ use synth::{Budget, Constraints, GroupOrder, RetroModel, Stop, Task, Trivial, pl
 use super::{Report, weights};
 use crate::models::Pack;
 
-/// Bytes of the largest table, unpacked: a hundred times what is usual.
+/// Maximum size of a decompressed table in bytes: a hundred times the usual size.
 const MOST_TABLE_BYTES: u64 = 1 << 30;
-/// Files that a pack may have beside the two it must.
+/// Optional files of a pack, besides the two required ones.
 const OPTIONAL: [&str; 3] = ["sites.safetensors", "plausibility.safetensors", "precedents.safetensors"];
-/// Molecules that the most common reactions make: an amide, a biaryl, an ester, a sulfonamide, an aryl ether, an
-/// amine.
+/// Products of the most common reactions: an amide, a biaryl, an ester, a sulfonamide, an aryl ether, an amine.
 const ORDINARY: [&str; 6] = [
     "CC(=O)Nc1ccc(O)cc1",
     "Cc1ccc(-c2ccc(OC)cc2)cc1",
@@ -30,10 +29,10 @@ const ORDINARY: [&str; 6] = [
     "COc1ccc(OCc2ccccc2)cc1",
     "CCN(CC)Cc1ccccc1",
 ];
-/// Time to take them apart in.
+/// Timeout for expanding the molecules.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Checks a pack of templates.
+/// Checks a template pack.
 pub fn check(pack: &Pack, report: &mut Report) {
     let table = pack.folder.join("templates.csv.gz");
     if let Err(fault) = unpacks(&table) {
@@ -70,7 +69,7 @@ pub fn check(pack: &Pack, report: &mut Report) {
     take_apart(&model, &table, report);
 }
 
-/// Whether a table unpacks to something of reasonable size.
+/// Checks that a table decompresses to a reasonable size.
 fn unpacks(table: &Path) -> io::Result<()> {
     let unpacked = MultiGzDecoder::new(File::open(table)?);
     let bytes = io::copy(&mut unpacked.take(MOST_TABLE_BYTES + 1), &mut io::sink())?;
@@ -80,7 +79,7 @@ fn unpacks(table: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Expands ordinary molecules, one step each.
+/// Expands ordinary molecules by one step each.
 fn take_apart(model: &Arc<RetroModel>, table: &Path, report: &mut Report) {
     let begun = Instant::now();
     let nothing_on_the_shelf = Shelf::in_memory([]);

@@ -1,4 +1,4 @@
-//! Files of weights that a worker may load later: they can be read, and every number in them is one.
+//! Checks of weight files that a worker may load later: they are readable, and every number in them is finite.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use safetensors::{Dtype, SafeTensors};
 
 use crate::models::read;
 
-/// What is wrong with a safetensors file.
+/// Returns the faults of a safetensors file.
 pub fn faults(file: &Path) -> Vec<String> {
     let bytes = match read::bytes(file, read::LARGE) {
         Ok(bytes) => bytes,
@@ -26,7 +26,8 @@ pub fn faults(file: &Path) -> Vec<String> {
     faults
 }
 
-/// Whether all numbers are finite: in these formats one is not when all bits of its exponent are set.
+/// Returns true if all numbers are finite. In these formats a number is not finite if all bits of its exponent are
+/// set.
 fn all_finite(dtype: Dtype, bytes: &[u8]) -> bool {
     let words = |mask: u16| bytes.as_chunks().0.iter().all(|word| u16::from_le_bytes(*word) & mask != mask);
     match dtype {

@@ -1,7 +1,7 @@
-//! Importing AiZynthFinder's policy (Genheden et al., 2020): a network in ONNX and a table of templates.
+//! Import of an AiZynthFinder policy (Genheden et al., 2020): a network in ONNX and a table of templates.
 //!
-//! Row n of the table is output n of the network. A template that cannot be read keeps its row, so that the rows
-//! after it keep theirs, and is never used.
+//! Row n of the table belongs to output n of the network. An unreadable template keeps its row, so that later rows
+//! keep their outputs, and is never used.
 
 mod graph;
 pub(crate) mod network;
@@ -32,12 +32,12 @@ use crate::{
 use network::{INPUTS, Policy};
 use table::Table;
 
-/// Largest file of a network: ten times what is usual.
+/// Maximum size of a network file: ten times the usual size.
 const LARGEST: u64 = 1 << 30;
-/// Rows that are named on the terminal; all of them go to the file of errors.
+/// Number of unusable rows listed on the terminal; the error file lists all of them.
 const NAMED: usize = 10;
 
-/// Reads network and table into a draft.
+/// Reads the network and the table into a draft.
 pub fn import(models: &ModelsFolder, import: &Import) -> Result<Draft, Failure> {
     let Some(templates) = &import.templates else {
         return Err(Failure::Usage(format!(
@@ -65,7 +65,7 @@ pub fn import(models: &ModelsFolder, import: &Import) -> Result<Draft, Failure> 
     Ok(draft)
 }
 
-/// Names the rows that cannot be used.
+/// Reports the rows that cannot be used.
 fn report(table: &Table, templates: &Path, errors: Option<&Path>) -> Result<(), Failure> {
     let faults: Vec<(u64, &str)> =
         table.rows.iter().filter_map(|row| Some((row.line, row.fault.as_deref()?))).collect();
@@ -147,7 +147,7 @@ fn write(
     draft.write_json("metadata.json", &Value::Object(metadata))
 }
 
-/// The table as the search engine reads it.
+/// Encodes the table as the search engine reads it.
 fn packed(table: &Table) -> anyhow::Result<Vec<u8>> {
     let mut csv = csv::WriterBuilder::new().delimiter(b'\t').from_writer(Vec::new());
     csv.write_record(["", "retro_template", "template_hash", "library_occurrence", "library_index"])?;

@@ -1,7 +1,7 @@
-//! Importing a folder in our own layout, which is Hugging Face's as far as it goes: `config.json`,
+//! Import of a folder in our own layout, which follows Hugging Face's as far as possible: `config.json`,
 //! `generation_config.json`, `tokenizer.json` or `vocab.json`, `model.safetensors`, `README.md`, and `metadata.json`.
 //!
-//! Files that the pack does not need are left out, and those that follow from others are written.
+//! Files that the pack does not need are left out. Missing files that follow from others are written.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ use crate::{
     terminal,
 };
 
-/// The longest string of a model that does not say, in tokens.
+/// Default maximum length of a model's strings, in tokens.
 const LONGEST: u32 = 128;
 
 /// Reads the folder into a draft.
@@ -56,14 +56,14 @@ pub fn import(models: &ModelsFolder, import: &Import) -> Result<Draft, Failure> 
     Ok(draft)
 }
 
-/// The name of a network in ONNX, in a folder that is no pack.
+/// Returns the name of an ONNX network in a folder that is no pack.
 fn network_in(source: &Path) -> Option<String> {
     let files = Pack::open(source).files();
     let is_pack = files.iter().any(|(name, _)| name == "config.json");
     files.into_iter().map(|(name, _)| name).find(|name| !is_pack && name.ends_with(".onnx"))
 }
 
-/// `metadata.json`, or nothing where there is none.
+/// Reads `metadata.json`; empty if there is none.
 fn metadata(source: &Path) -> Result<Map<String, Value>, Failure> {
     let file = source.join("metadata.json");
     if !file.exists() {
@@ -75,7 +75,7 @@ fn metadata(source: &Path) -> Result<Map<String, Value>, Failure> {
     }
 }
 
-/// The id asked for, else the pack's own, else the folder's name.
+/// Returns the requested id, else the pack's own, else the folder's name.
 fn id(import: &Import, metadata: &Map<String, Value>) -> Result<ModelId, Failure> {
     let own = metadata.get("id").and_then(Value::as_str);
     own.map_or_else(|| super::id_or_stem(import), |own| super::id_or(import, own))
@@ -85,7 +85,7 @@ fn name(source: &Path) -> String {
     source.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Copies the files of a pack; gives the names of the others.
+/// Copies the files of a pack; returns the names of the others.
 fn copy(source: &Path, kind: Kind, draft: &Draft) -> Result<Vec<String>, Failure> {
     let wanted: &[&str] = match kind {
         Kind::Generator => {
@@ -115,7 +115,7 @@ fn copy(source: &Path, kind: Kind, draft: &Draft) -> Result<Vec<String>, Failure
     Ok(left_out)
 }
 
-/// Writes what a generator needs and its folder left to be understood.
+/// Writes the files that a generator needs and that its folder leaves implicit.
 fn complete_generator(
     source: &Path,
     config: &Value,
@@ -139,12 +139,12 @@ fn complete_generator(
     Ok(())
 }
 
-/// The tokenizer of a `vocab.json`, which is a token's id by its text.
+/// Builds a tokenizer from a `vocab.json`, which maps a token's text to its id.
 fn from_vocabulary(file: &Path, config: &Value) -> Result<Value, Failure> {
     tokenizer_of(read::json(file).map_err(anyhow::Error::from)?, file, config)
 }
 
-/// The tokenizer of the `vocabulary` in `file`.
+/// Builds a tokenizer from the `vocabulary` in `file`.
 pub fn tokenizer_of(vocabulary: Value, file: &Path, config: &Value) -> Result<Value, Failure> {
     let vocabulary: Map<String, Value> = serde_json::from_value(vocabulary)
         .with_context(|| format!("{}: not an object of ids", file.display()))?;

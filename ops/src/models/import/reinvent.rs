@@ -1,7 +1,7 @@
-//! Importing a prior of REINVENT (Olivecrona et al., 2017; Loeffler et al., 2024): a file that `torch.save` wrote.
+//! Import of a REINVENT prior (Olivecrona et al., 2017; Loeffler et al., 2024): a file that `torch.save` wrote.
 //!
-//! Such a file is a zip with a pickle in it, and a pickle is a program: whoever unpickles it runs it. Here it is read
-//! and never run (`pickle`), and what has no business in a prior is refused by its name.
+//! Such a file is a zip with a pickle in it. A pickle is a program, and unpickling runs it. This importer reads the
+//! pickle without running it (`pickle`), and refuses by name everything that does not belong in a prior.
 
 pub(crate) mod archive;
 mod network;
@@ -27,9 +27,9 @@ use crate::{
 };
 use prior::Prior;
 
-/// Begins every string of a prior.
+/// Token that begins every string of a prior.
 const START: &str = "^";
-/// Ends every string of a prior.
+/// Token that ends every string of a prior.
 const END: &str = "$";
 
 /// Reads the prior into a draft.

@@ -1,4 +1,4 @@
-//! What a training goes on from when it was killed.
+//! Saved state from which a killed training continues.
 
 use std::{
     collections::HashMap,
@@ -19,38 +19,38 @@ use crate::{
     },
 };
 
-/// A tensor by its name.
+/// A stored tensor with its name.
 pub type Kept = Tensor;
 
-/// How far a training is.
+/// Progress of a training.
 #[derive(Debug)]
 pub struct Checkpoint {
     key: String,
-    /// Epochs made.
+    /// Number of completed epochs.
     pub epochs: u32,
-    /// Epochs since the best.
+    /// Epochs since the best one.
     pub barren: u32,
-    /// The best one, from 1; 0 before there was one.
+    /// Number of the best epoch, from 1; 0 before there is one.
     pub best_epoch: u32,
-    /// The loss on the held-out molecules before the first epoch.
+    /// Loss on the held-out molecules before the first epoch.
     pub first_loss: f64,
-    /// And the least since.
+    /// Lowest loss since then.
     pub best_loss: f64,
-    /// The weights that gave it.
+    /// Weights with the lowest loss.
     pub best: Vec<Kept>,
 }
 
-/// What the names of the best weights begin with.
+/// Prefix of the names of the best weights.
 const BEST: &str = "best.";
 
 impl Checkpoint {
-    /// Before the first epoch.
+    /// Creates the state before the first epoch.
     pub fn first(key: String, loss: f64, trainer: &Trainer) -> Self {
         let best = trainer.weights().iter().map(kept).collect();
         Self { key, epochs: 0, barren: 0, best_epoch: 0, first_loss: loss, best_loss: loss, best }
     }
 
-    /// Notes the end of an epoch; says whether it is the best so far.
+    /// Records the end of an epoch; returns true if it is the best so far.
     pub fn note(&mut self, loss: f64, trainer: &Trainer) -> bool {
         self.epochs += 1;
         let is_best = loss < self.best_loss;
@@ -63,7 +63,7 @@ impl Checkpoint {
         is_best
     }
 
-    /// Writes everything, whole or not at all.
+    /// Writes the whole state atomically.
     pub fn save(&self, folder: &Path, trainer: &Trainer) -> Result<(), Failure> {
         let doing = || format!("writing a checkpoint to {}", folder.display());
         let (steps, state) = trainer.state();
@@ -87,7 +87,7 @@ impl Checkpoint {
         Ok(())
     }
 
-    /// Reads what an earlier run of the same training left; `None` where there is none.
+    /// Reads the state that an earlier run of the same training left; `None` if there is none.
     pub fn load(folder: &Path, key: &str, trainer: &mut Trainer) -> Result<Option<Self>, Failure> {
         let Ok(bytes) = read::bytes(&place(folder), read::LARGE) else { return Ok(None) };
         let Some(notes) = notes(&bytes).filter(|notes| notes.get("key").is_some_and(|found| found == key))
@@ -120,7 +120,7 @@ impl Checkpoint {
 
 /// Deletes a checkpoint.
 pub fn clear(folder: &Path) {
-    // What stays is only in the way of the disk.
+    // Remains only take disk space; the error is ignored.
     let _ = fs::remove_dir_all(folder);
 }
 

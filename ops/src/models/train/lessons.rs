@@ -1,4 +1,4 @@
-//! What a model learns from: the lines of a file that it can write.
+//! Training data of a model: the lines of a file that it can write.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -14,39 +14,39 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{failure::Failure, models::molecules};
 
-/// Fewer molecules teach nothing that could be measured.
+/// Minimum number of molecules; the effect of fewer could not be measured.
 const FEWEST: usize = 20;
-/// Molecules that are held out at most.
+/// Maximum number of held-out molecules.
 const MOST_HELD_OUT: usize = 5_000;
 
 /// Molecules as a model's tokens.
 #[derive(Debug)]
 pub struct Lessons {
-    /// To learn from.
+    /// Training molecules.
     pub learnt: Vec<Vec<u32>>,
-    /// Held out.
+    /// Held-out molecules.
     pub held_out: Vec<Vec<u32>>,
-    /// Those to learn from, canonical.
+    /// Canonical SMILES of the training molecules.
     pub smiles: Vec<String>,
-    /// Lines that were left out, by their numbers.
+    /// Rejected lines with their line numbers.
     pub faults: Vec<(usize, Fault)>,
 }
 
 /// A line's canonical SMILES and tokens.
 type Lesson = Result<(String, Vec<u32>), Fault>;
 
-/// Why a line is left out.
+/// Reason why a line is rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    /// It is no molecule.
+    /// The line is no molecule.
     Broken(String),
-    /// It has several components.
+    /// The molecule has several components.
     Components,
-    /// The model has no tokens for it.
+    /// The model has no tokens for the molecule.
     Spelling(String),
-    /// It is longer than what the model writes.
+    /// The molecule is longer than the strings that the model writes.
     TooLong,
-    /// An earlier line has it.
+    /// An earlier line has the same molecule.
     Repeated,
 }
 
@@ -77,10 +77,10 @@ impl Fault {
 impl Lessons {
     /// Reads a file for a model, and holds out the share `held_out` of its molecules.
     ///
-    /// Which are held out depends on the molecules alone, not on their order or the run.
+    /// The held-out selection depends on the molecules alone, not on their order or the run.
     ///
     /// # Errors
-    /// Fails when the file cannot be read, or has too few molecules that the model can write.
+    /// Fails if the file cannot be read, or has too few molecules that the model can write.
     pub fn read(file: &Path, pack: &ModelPack, held_out: f64) -> Result<Self, Failure> {
         let lines = molecules::lines(file)?;
         let read: Vec<(usize, Lesson)> =
@@ -117,7 +117,7 @@ impl Lessons {
         Ok(lessons)
     }
 
-    /// How many lines were left out for what.
+    /// Summarises how many lines were rejected for each reason.
     pub fn summary(&self) -> String {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for (_, fault) in &self.faults {
@@ -129,7 +129,7 @@ impl Lessons {
         counts.iter().map(|(kind, count)| format!("{kind}: {count}")).collect::<Vec<_>>().join(", ")
     }
 
-    /// Names the molecules and the weights to begin with: a checkpoint of others is not gone on from.
+    /// Returns a key of the molecules and the initial weights. A checkpoint with another key is not resumed.
     pub(super) fn key(&self, from: &Path) -> Result<String, Failure> {
         let weights = from.join("model.safetensors");
         let mut hash = Sha256::new();
@@ -143,7 +143,7 @@ impl Lessons {
     }
 }
 
-/// A line as canonical SMILES and the model's tokens.
+/// Converts a line to canonical SMILES and the model's tokens.
 fn lesson(text: &str, pack: &ModelPack) -> Lesson {
     let molecule = Molecule::parse(text, Limits::TARGET).map_err(|fault| Fault::Broken(fault.to_string()))?;
     let smiles = molecule.canonical_smiles();

@@ -1,10 +1,11 @@
-//! The most similar building blocks, exactly, for many molecules in one pass.
+//! Exact search for the most similar building blocks, for many molecules in one pass.
 //!
-//! A similarity that has been reached leaves few numbers of bits that a better block may set (Swamidass and Baldi, "Bounds and
-//! algorithms for fast exact searches of chemical fingerprints", 2007), and each of these how many it has to share.
-//! [`sums`] finds the blocks that share as many, out of the columns that [`tile`] keeps for each bit; a chunk of blocks in which
-//! too few of a molecule's bits occur at all is passed over. The tiles of blocks that set as many bits as the molecules come
-//! first, since they make the similarity high; a tile's columns are unfolded once for all molecules, and several cores share the tiles.
+//! A similarity that has been reached limits the number of bits that a better block may set (Swamidass and Baldi,
+//! "Bounds and algorithms for fast exact searches of chemical fingerprints", 2007), and the number that it has to
+//! share. [`sums`] finds the blocks that share enough bits, from the columns that [`tile`] keeps for each bit. A
+//! chunk of blocks in which too few of a molecule's bits occur is skipped. Tiles whose blocks set about as many bits
+//! as the molecules come first, because they raise the bound early. A tile's columns are unpacked once for all
+//! molecules, and several cores share the tiles.
 
 mod best;
 mod sums;
@@ -22,17 +23,17 @@ use best::{Best, Bound};
 use sums::{AtLeast, LANES, TOGETHER};
 use tile::{BITS, CHUNK, Column, EMPTY, STARTS, TILE};
 
-/// Places whose blocks turned out not to be allowed, which is the same for all that ask under the same masks.
+/// Positions of blocks that the masks exclude; shared by all queries under the same masks.
 #[derive(Debug)]
 pub struct Refused(Vec<AtomicU64>);
 
 impl Refused {
-    /// None yet, of so many blocks.
+    /// Starts empty, for `blocks` blocks.
     pub fn none(blocks: usize) -> Self {
         Self((0..blocks.div_ceil(64)).map(|_| AtomicU64::new(0)).collect())
     }
 
-    /// Those of word `at`. Whether one is seen that another thread adds makes no difference but to the time.
+    /// The positions in word `at`. A stale value costs only time.
     fn word(&self, at: usize) -> u64 {
         self.0.get(at).map_or(0, |word| word.load(Ordering::Relaxed))
     }
@@ -45,21 +46,22 @@ impl Refused {
 /// The fingerprints of all blocks, as the file holds them.
 #[derive(Debug, Clone, Copy)]
 pub struct Index<'a> {
-    /// The block at each place: ascending by how many bits they set, then by number.
+    /// Block at each position, ascending by number of set bits, then by block number.
     pub places: &'a [u32],
-    /// The first place whose block sets this many bits or more, up to one more than there are.
+    /// First position whose block sets at least this many bits, for every count up to one more than the number of
+    /// bits.
     pub count_starts: &'a [u32],
-    /// Where each tile's columns begin.
+    /// Start of each tile's columns.
     pub tile_starts: &'a [u64],
-    /// For each tile where its columns begin behind that.
+    /// Start of each column, relative to the start of its tile.
     pub column_starts: &'a [u32],
     /// All columns.
     pub columns: &'a [u64],
 }
 
 impl<'a> Index<'a> {
-    /// For each fingerprint the `wanted` blocks that are `allowed` and their similarities, the most similar first and of several the
-    /// lowest-numbered. `cores` take turns at the tiles, and tell each other how similar a block must be.
+    /// For each fingerprint, the `wanted` blocks that are `allowed` and their similarities: the most similar first,
+    /// then the lowest number. `cores` threads share the tiles and the bounds.
     pub fn nearest_on(
         &self,
         fingerprints: &[Fingerprint],
@@ -86,7 +88,8 @@ impl<'a> Index<'a> {
         (0..fingerprints.len()).map(|at| Best::of_all(best_of(at), wanted)).collect()
     }
 
-    /// Looks at the tile of a molecule's own size: among those blocks there is mostly one that leaves few others.
+    /// Compares each query with the tile of its own bit count. That tile mostly has a block that excludes most
+    /// others.
     fn begin(&self, queries: &mut [Query], allowed: &Allowed<'_>) {
         let mut columns = Columns::new();
         for query in queries {
@@ -97,14 +100,14 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// The tiles in an order that is good for most of these molecules.
+    /// Order of the tiles that suits most of these molecules.
     fn common_order(&self, queries: &[Query]) -> Vec<usize> {
         let mut counts: Vec<u32> = queries.iter().map(Query::count).collect();
         counts.sort_unstable();
         self.tiles_by_distance(counts.get(counts.len() / 2).copied().unwrap_or(0))
     }
 
-    /// Looks for better blocks in a tile.
+    /// Compares the blocks of a tile with the queries.
     fn compare(&self, tile: usize, queries: &mut [Query], columns: &mut Columns<'a>, allowed: &Allowed<'_>) {
         let counts = self.counts(tile);
         let is_open = |query: &Query| counts.clone().any(|count| query.least(count).is_some());
@@ -118,7 +121,7 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// The tiles, those first whose blocks set about `count` bits.
+    /// The tiles, ordered by the distance of their bit counts from `count`.
     fn tiles_by_distance(&self, count: u32) -> Vec<usize> {
         let [start, end] = [count, count + 1].map(|count| self.count_starts[count as usize] as usize);
         let mut tiles: Vec<usize> = (0..self.tile_starts.len()).collect();
@@ -126,7 +129,7 @@ impl<'a> Index<'a> {
         tiles
     }
 
-    /// How many bits the blocks of a tile set.
+    /// Range of the bit counts of a tile's blocks.
     fn counts(&self, tile: usize) -> Range<u32> {
         let count = |place: usize| {
             self.count_starts.partition_point(|&start| start as usize <= place).saturating_sub(1) as u32
@@ -148,7 +151,7 @@ impl<'a> Index<'a> {
     }
 }
 
-/// Does something with each of these, each on a thread but the first, which is on this one.
+/// Runs `work` on each part, each on its own thread except the first, which runs on the calling thread.
 fn on_all<T: Send>(parts: impl Iterator<Item = T>, work: impl Fn(T) + Sync) {
     let (mut parts, work) = (parts, &work);
     let Some(own) = parts.next() else { return };
@@ -158,26 +161,26 @@ fn on_all<T: Send>(parts: impl Iterator<Item = T>, work: impl Fn(T) + Sync) {
     });
 }
 
-/// Which blocks may be answered with.
+/// Filter on the blocks of a result.
 pub struct Allowed<'a> {
-    /// Whether a block may.
+    /// Returns true if a block is allowed.
     pub is_allowed: &'a (dyn Fn(u32) -> bool + Sync),
-    /// What it said no to so far.
+    /// Blocks known to be excluded.
     pub refused: &'a Refused,
 }
 
-/// The blocks of a tile that set as many bits.
+/// Blocks of a tile with the same number of set bits.
 struct Run<'a> {
     count: u32,
-    /// Their places in the tile.
+    /// Positions of the run in the tile.
     places: Range<usize>,
     tile: usize,
-    /// The block at each place of the tile.
+    /// Block at each position of the tile.
     blocks: &'a [u32],
 }
 
 impl Run<'_> {
-    /// The blocks' places in word `at` of the tile.
+    /// Bitmap of the run's positions in word `at` of the tile.
     fn word(&self, at: usize) -> u64 {
         let below = |place: usize| {
             let bits = place.saturating_sub(at * 64);
@@ -187,22 +190,22 @@ impl Run<'_> {
     }
 }
 
-/// The columns of a tile that some query needs, as bitmaps.
+/// The columns of a tile that any query needs, unpacked to bitmaps.
 struct Columns<'a> {
     arch: Arch,
-    /// Where each bit's is, if it is needed.
+    /// Index of each bit's bitmap, if it is needed.
     places: Vec<u16>,
     bitmaps: Vec<Bitmap>,
-    /// What the first bitmaps hold; the others are empty.
+    /// Packed content of the first bitmaps; the others are empty.
     unfolded: Vec<&'a [u64]>,
 }
 
-/// A column, so far from the next that the same chunk of many columns is in many places of a cache.
+/// An unpacked column. The padding spreads the same chunk of many columns over different cache sets.
 #[repr(C, align(64))]
 #[derive(Clone)]
 struct Bitmap {
     column: Column,
-    /// The chunks in which it is not empty.
+    /// Chunks in which the column is not empty, as bits.
     chunks: u32,
 }
 
@@ -233,7 +236,7 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// Those of a query.
+    /// The columns of one query.
     fn of(&self, bits: &[u16]) -> Own<'_> {
         let filling = bits.len().next_multiple_of(TOGETHER) - bits.len();
         let mut own = Own { arch: self.arch, columns: vec![&EMPTY; filling], most: [0; CHUNKS] };
@@ -249,7 +252,7 @@ impl<'a> Columns<'a> {
 }
 
 impl Bitmap {
-    /// Takes up a column, of which nothing is there yet.
+    /// Unpacks a column into an empty bitmap.
     fn fill(&mut self, column: &[u64]) {
         if let Ok(bitmap) = column.try_into() {
             (self.column, self.chunks) = (bitmap, u32::MAX);
@@ -262,7 +265,7 @@ impl Bitmap {
     }
 }
 
-/// Words of a bitmap; a list has fewer.
+/// Words of a bitmap; a position list has fewer.
 const COLUMN: usize = TILE / 64;
 
 /// Chunks in a tile.
@@ -271,16 +274,16 @@ const CHUNKS: usize = TILE / CHUNK;
 /// The columns of one query's bits.
 struct Own<'a> {
     arch: Arch,
-    /// Behind empty ones, up to as many as are added up together.
+    /// Padded in front with empty columns to a multiple of `TOGETHER`.
     columns: Vec<&'a Column>,
-    /// How many are not empty in each chunk.
+    /// Number of columns that are not empty in each chunk.
     most: [u32; CHUNKS],
 }
 
 /// One molecule and the best blocks so far.
 #[derive(Clone)]
 struct Query {
-    /// The rarest first.
+    /// Rarest bits first.
     bits: Vec<u16>,
     best: Best,
 }
@@ -295,13 +298,14 @@ impl Query {
         self.best.query_count()
     }
 
-    /// How many bits a block that sets `count` has to share at least to be as good as the best so far; `None` where none can.
+    /// Minimum number of bits that a block with `count` bits has to share to equal the best so far; `None` if no such
+    /// block can.
     fn least(&self, count: u32) -> Option<u32> {
         let least = self.best.least_shared(count);
         (least <= count.min(self.count())).then_some(least)
     }
 
-    /// Looks for better blocks in a run.
+    /// Compares the query with the blocks of a run.
     fn compare(&mut self, run: &Run<'_>, own: &Own<'_>, allowed: &Allowed<'_>) {
         if run.places.is_empty() {
             return;
@@ -312,7 +316,8 @@ impl Query {
                 self.look(run, own, chunk, least, allowed);
                 continue;
             }
-            // Nothing is known yet: the blocks that share most are few, and leave nothing to the others.
+            // No bound is known yet. The few blocks that share most bits are tried first, because they exclude the
+            // others.
             let most = run.count.min(self.count());
             for eighths in (0..8).rev() {
                 self.look(run, own, chunk, most * eighths / 8, allowed);
@@ -323,7 +328,7 @@ impl Query {
         }
     }
 
-    /// Looks for better blocks in a chunk among those that share `least` bits.
+    /// Compares the query with the blocks of a chunk that share at least `least` bits.
     fn look(&mut self, run: &Run<'_>, own: &Own<'_>, chunk: usize, least: u32, allowed: &Allowed<'_>) {
         if own.most[chunk] < least {
             return;

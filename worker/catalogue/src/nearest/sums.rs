@@ -1,41 +1,42 @@
-//! Which blocks set at least so many of a query's bits: 512 blocks at a time.
+//! Finds the blocks that set at least a given number of a query's bits, 512 blocks at a time.
 //!
-//! The columns of the query's bits are added up as numbers written across words, one word for each power of two, so that
-//! one instruction adds a bit of as many blocks as a register has bits (carry-save adders: Muła, Kurz and Lemire, "Faster population
-//! counts using AVX2 instructions", 2018, turned on their side). Seven columns make a number of three bits in four adders. No
-//! bits are counted in words, so that processors without VPOPCNTDQ lose nothing; `pulp` has the rest for the instruction sets
-//! that the machine may have.
+//! The columns of the query's bits are added as vertical counters, one word for each power of two, so that one
+//! instruction adds one bit for as many blocks as a register has bits (carry-save adders: Muła, Kurz and Lemire,
+//! "Faster population counts using AVX2 instructions", 2018, transposed). Seven columns make a three-bit number in
+//! four adders. No population counts are needed, so processors without VPOPCNTDQ lose nothing; `pulp` selects the
+//! instruction set.
 
 use pulp::{Arch, Simd, WithSimd};
 
 use super::tile::{CHUNK, Column};
 
-/// Words that are added up together: a chunk of 512 blocks, the widest register.
+/// Words added together: a chunk of 512 blocks, the widest register.
 pub const LANES: usize = CHUNK / 64;
 
-/// Columns that are added up together.
+/// Columns added together.
 pub const TOGETHER: usize = 7;
 
 /// One bit for each block of a chunk.
 pub type Lane = [u64; LANES];
 
-/// Finds blocks of a tile.
+/// Search for the blocks of a chunk that set enough bits.
 pub struct AtLeast<'a> {
-    /// Those of the query's bits, a multiple of [`TOGETHER`]. Where rare ones come first, it is soon known that there is no such block.
+    /// Columns of the query's bits, a multiple of [`TOGETHER`]. With rare bits first, a chunk without a match is
+    /// rejected early.
     pub columns: &'a [&'a Column],
-    /// The chunk of the tile that is looked at.
+    /// Chunk of the tile to search.
     pub chunk: usize,
-    /// How many of the columns a block has to be in; not more than there are.
+    /// Minimum number of columns that contain the block; at most the number of columns.
     pub least: u32,
 }
 
 impl AtLeast<'_> {
-    /// The blocks of the chunk.
+    /// Returns the matching blocks of the chunk.
     pub fn find(self, arch: Arch) -> Lane {
         arch.dispatch(self)
     }
 
-    /// The same in the instructions that every processor has.
+    /// Runs the search with scalar instructions.
     #[cfg(test)]
     pub fn find_plainly(self) -> Lane {
         self.with_simd(pulp::Scalar::new())
@@ -59,7 +60,7 @@ impl AtLeast<'_> {
                 adder.add(&mut sum, [ones, twos, fours]);
                 let left = ((sevens.len() - number) * TOGETHER) as u32;
                 if number > 1 && left < self.least {
-                    // Who is to reach the sum with what is left.
+                    // Blocks that can still reach the minimum with the remaining columns.
                     *part = adder.not_below(&sum, self.least - left);
                     if bytemuck::cast_slice::<_, u64>(std::slice::from_ref(part))
                         == [0; LANES].split_at(S::U64_LANES).0
@@ -81,7 +82,7 @@ impl WithSimd for AtLeast<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Lane {
-        // So many powers of two as the sum may have.
+        // Powers of two that the sum needs.
         match self.columns.len() {
             0..64 => self.add_up::<S, 6>(simd),
             64..256 => self.add_up::<S, 8>(simd),
@@ -90,7 +91,7 @@ impl WithSimd for AtLeast<'_> {
     }
 }
 
-/// Adds numbers that are written across words.
+/// Adds vertical counters.
 #[derive(Clone, Copy)]
 struct Adder<S>(S);
 
@@ -104,7 +105,7 @@ impl<S: Simd> Adder<S> {
         (simd.xor_u64s(either, c), both)
     }
 
-    /// Adds a number of three bits to a sum that has room for it.
+    /// Adds a three-bit number to a sum that has room for it.
     #[inline(always)]
     fn add<const POWERS: usize>(self, sum: &mut [S::u64s; POWERS], number: [S::u64s; 3]) {
         let Self(simd) = self;
@@ -117,7 +118,7 @@ impl<S: Simd> Adder<S> {
         }
     }
 
-    /// Where a sum is `least` or more.
+    /// Bitmap of the positions where a sum is `least` or more.
     #[inline(always)]
     fn not_below<const POWERS: usize>(self, sum: &[S::u64s; POWERS], least: u32) -> S::u64s {
         let Self(simd) = self;
@@ -142,7 +143,7 @@ mod tests {
     use super::*;
     use crate::nearest::tile::EMPTY;
 
-    /// A column whose words are mixed out of a seed; every third is sparse.
+    /// A column of pseudo-random words from a seed; every third one is sparse.
     fn column(seed: u64) -> Column {
         let word = |at: u64| {
             let mixed = (seed.wrapping_mul(0x9e37_79b9) ^ at).wrapping_mul(0xbf58_476d_1ce4_e5b9);

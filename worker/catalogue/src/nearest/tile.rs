@@ -1,9 +1,9 @@
-//! Fingerprints turned on their side: for each bit, which blocks set it.
+//! Transposed fingerprints: for each bit, the blocks that set it.
 //!
-//! Blocks are put in the order of how many bits they set and cut into *tiles* of 16,384. In a tile each bit is a *column*: a
-//! bitmap if many blocks set it, else a list of their places (as Roaring bitmaps are: Chambi, Lemire, Kaser and Godin, 2016). A
-//! block has 30 to 50 bits of 2,048, so this takes 50 to 90 bytes of the 256 that a fingerprint has, and a query reads only the
-//! columns of its own bits.
+//! Blocks are sorted by their number of set bits and cut into *tiles* of 16,384. In a tile each bit is a *column*: a
+//! bitmap if many blocks set it, otherwise a list of their positions (as in Roaring bitmaps: Chambi, Lemire, Kaser
+//! and Godin, 2016). A block sets 30 to 50 of 2,048 bits, so it takes 50 to 90 bytes instead of a fingerprint's 256,
+//! and a query reads only the columns of its own bits.
 
 use std::thread;
 
@@ -15,32 +15,34 @@ pub const TILE: usize = 1 << 14;
 /// Bits in a fingerprint.
 pub const BITS: usize = Fingerprint::BITS as usize;
 
-/// Blocks that are compared together: as many as the widest register has bits.
+/// Blocks compared together: as many as the widest register has bits.
 pub const CHUNK: usize = 512;
 
-/// The longest list. A bitmap would be shorter from four times as many places on, but is copied and not written place by place.
+/// Longest position list, in positions. A bitmap would be shorter only from four times as many positions on, but is
+/// copied instead of written position by position.
 const LONGEST: usize = TILE / 64;
 
-/// Starts of a tile's columns and the end of the last.
+/// Starts of a tile's columns, and the end of the last.
 pub const STARTS: usize = BITS + 1;
 
-/// The blocks of a tile, one bit each.
+/// A bitmap of the blocks of a tile.
 pub type Column = [u64; TILE / 64];
 
-/// No block.
+/// Bitmap of no block.
 pub const EMPTY: Column = [0; TILE / 64];
 
 /// The columns of one tile.
 #[derive(Debug, Default)]
 pub struct Tile {
-    /// Where each begins, and where the last ends.
+    /// Start of each column, and the end of the last.
     pub starts: Vec<u32>,
-    /// One behind the other: bitmaps, or lists of places, four to a word; the last place of a list fills its last word up.
+    /// Concatenated columns: bitmaps, or position lists with four positions to a word. The last position of a list is
+    /// repeated to fill its last word.
     pub columns: Vec<u64>,
 }
 
 impl Tile {
-    /// Of the blocks at the tile's places, the bits that each sets.
+    /// Builds a tile from the set bits of its blocks, in the order of their positions.
     fn new<'a>(blocks: impl Iterator<Item = &'a [u16]>) -> Self {
         let mut lists = vec![Vec::new(); BITS];
         for (place, bits) in (0..TILE as u64).zip(blocks) {
@@ -67,7 +69,7 @@ impl Tile {
     }
 }
 
-/// The tiles of blocks in the order in which they stand, made on `cores` cores.
+/// Builds the tiles of blocks in the given order, on `cores` cores.
 pub fn tiles<'a>(
     order: &[u32],
     bits_of: impl Fn(u32) -> &'a [u16] + Sync,
@@ -84,7 +86,7 @@ pub fn tiles<'a>(
     })
 }
 
-/// The places of a list, some of them twice. A place beyond the tile would be a damaged file's.
+/// Positions of a list, some of them repeated. The modulo keeps a damaged file within the tile.
 pub fn places(list: &[u64]) -> impl Iterator<Item = usize> {
     list.iter().flat_map(|&four| [0, 16, 32, 48].map(|shift| (four >> shift) as usize % TILE))
 }

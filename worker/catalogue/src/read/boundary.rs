@@ -1,19 +1,19 @@
-//! Where one record of a text ends and the next begins, without holding more than one.
+//! Boundaries between the records of a text, found while holding one record at most.
 
 use memchr::{memchr, memchr2};
 
 use crate::fault::Fault;
 
-/// How records of a text are told apart. It remembers how far it has looked into the record that is being read.
+/// Rule that separates the records of a text. The state remembers how far the current record has been scanned.
 #[derive(Debug, Clone)]
 pub(crate) enum Boundary {
-    /// Lines, in which quotes may hold line feeds; `closed` is behind the last quote that closed.
+    /// Lines in which quotes may contain line feeds; `closed` is the position after the last closing quote.
     Delimited { delimiter: u8, quoted: bool, closed: usize },
     /// Lines.
     Line,
-    /// JSON objects, one after the other or in an array.
+    /// JSON objects, concatenated or in an array.
     Object { depth: usize, text: bool, escaped: bool },
-    /// Lines up to one of four dollars.
+    /// Lines up to a line of four dollars.
     Dollars { line: usize },
 }
 
@@ -30,7 +30,7 @@ impl Boundary {
         Self::Dollars { line: 0 }
     }
 
-    /// Bytes before a record that belong to none.
+    /// Number of separator bytes before the next record.
     pub(crate) fn lead(&self, held: &[u8]) -> usize {
         let between: &[u8] = match self {
             Self::Delimited { .. } | Self::Line => b"\r\n",
@@ -41,7 +41,7 @@ impl Boundary {
         held.iter().position(|byte| !between.contains(byte)).unwrap_or(held.len())
     }
 
-    /// Forgets the record before.
+    /// Resets the state for the next record.
     pub(crate) const fn reset(&mut self) {
         match self {
             Self::Delimited { quoted, closed, .. } => (*quoted, *closed) = (false, 0),
@@ -51,7 +51,7 @@ impl Boundary {
         }
     }
 
-    /// The first `count` bytes of the record are held no longer.
+    /// Adjusts the state after the first `count` bytes of the record were dropped.
     pub(crate) const fn shift(&mut self, count: usize) {
         match self {
             Self::Dollars { line: place } | Self::Delimited { closed: place, .. } => {
@@ -61,12 +61,12 @@ impl Boundary {
         }
     }
 
-    /// Whether the record waits for a quote to close.
+    /// Returns true while the record has an open quote.
     pub(crate) const fn is_quoted(&self) -> bool {
         matches!(self, Self::Delimited { quoted: true, .. })
     }
 
-    /// Where the record that `held` begins with ends; its first `from` bytes have been looked at.
+    /// End of the record at the start of `held`; its first `from` bytes have been scanned already.
     pub(crate) fn end(&mut self, held: &[u8], from: usize) -> Option<usize> {
         match self {
             Self::Line => memchr(b'\n', &held[from..]).map(|at| from + at + 1),
@@ -82,7 +82,7 @@ impl Boundary {
                     if held[at] == b'\n' {
                         return Some(at + 1);
                     }
-                    // A quote opens at the beginning of a field alone; within one, two of them are one.
+                    // A quote opens only at the beginning of a field; two quotes within a field are an escaped quote.
                     *quoted = at == 0 || held[at - 1] == *delimiter || at == *closed;
                     at += 1;
                 }
@@ -126,7 +126,7 @@ impl Boundary {
         }
     }
 
-    /// Whether what is left at the end of a file is a record.
+    /// Checks that the rest of a file is a complete record.
     pub(crate) fn check_rest(&self, rest: &[u8]) -> Result<(), Fault> {
         let whole = match self {
             Self::Delimited { .. } | Self::Line => true,

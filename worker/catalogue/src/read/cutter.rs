@@ -1,4 +1,4 @@
-//! A file cut into batches of records, whatever its format.
+//! Cuts a file of any format into batches of records.
 
 use super::{
     boundary::Boundary,
@@ -9,18 +9,18 @@ use super::{
 };
 use crate::{entry::Place, fault::Fault};
 
-/// What records are cut out of.
+/// Source of records.
 pub(crate) enum Cutter {
-    /// A text.
+    /// A text file.
     Text { window: Window, boundary: Boundary, name: String },
-    /// A table in Parquet, and the row that comes next.
+    /// A Parquet table, and the index of the next row.
     Rows { rows: Rows, next: u64, name: String },
-    /// Keys in an HDF5 file, and the number of the one that comes next.
+    /// Keys in an HDF5 file, and the number of the next one.
     Keys { keys: Keys, next: u64, name: String },
 }
 
 impl Cutter {
-    /// Fills a batch; whether there may be more.
+    /// Fills a batch; returns true if there may be more.
     pub(crate) fn cut(&mut self, cut: &mut Cut) -> Result<bool, ReadError> {
         while !cut.is_full() {
             if !self.cut_one(cut)? {

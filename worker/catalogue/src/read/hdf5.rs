@@ -1,14 +1,15 @@
 //! Stocks of InChIKeys in HDF5, as AiZynthFinder's `smiles2stock` writes them with pandas.
 //!
-//! The decision that matters: HDF5 is not taken apart. pandas keeps a column of keys either as texts of 27 bytes one after the
-//! other (`format="table"`) or pickled (`format="fixed"`), never packed unless it is asked to, so in both the keys stand in the file as
-//! they are, and nothing else has their form. A file that was packed (`complib=`) shows no key, and says so.
+//! The HDF5 structure is not parsed. pandas stores a column of keys either as consecutive texts of 27 bytes
+//! (`format="table"`) or pickled (`format="fixed"`), uncompressed by default. In both cases the keys appear literally
+//! in the file, and nothing else has their form. In a compressed file (`complib=`) no key is found, which is reported
+//! as an error.
 
 use std::io::{self, Read};
 
 use super::inchikey::{LENGTH, is_key_at};
 
-/// Bytes read at once.
+/// Bytes per read.
 const CHUNK: usize = 1 << 18;
 
 /// The keys of a file, in its order.
@@ -36,7 +37,7 @@ impl Keys {
 }
 
 impl Iterator for Keys {
-    /// A key and the byte that it begins at.
+    /// A key and its byte offset.
     type Item = io::Result<(u64, Vec<u8>)>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -49,7 +50,7 @@ impl Iterator for Keys {
                     self.at += LENGTH;
                     return Some(Ok((offset, key)));
                 }
-                // A key's first dash is 14 bytes on.
+                // A key's first dash is 14 bytes after its start.
                 let dash = here.get(14..).and_then(|rest| memchr::memchr(b'-', rest));
                 self.at += match dash {
                     Some(0) => 1,
@@ -78,7 +79,7 @@ mod tests {
     fn keys_are_found_wherever_they_stand() {
         const KEYS: [&[u8]; 3] =
             [b"LFQSCWFLJHTTHZ-UHFFFAOYSA-N", b"QUSNBJAOOMFDIB-UHFFFAOYSA-N", b"UHOVQNZJYSORNB-UHFFFAOYSA-N"];
-        // One behind the other, among letters and dashes, and over the end of what is read at once.
+        // Adjacent keys, among letters and dashes, and across the end of a read.
         let mut bytes = [&b"\x89HDF-A-B--"[..], KEYS[0], KEYS[1], b"X-"].concat();
         bytes.resize(CHUNK - 10, b'A');
         bytes.extend_from_slice(KEYS[2]);

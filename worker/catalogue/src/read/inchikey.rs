@@ -1,19 +1,20 @@
-//! InChIKeys, and the structures that they are known to stand for.
+//! InChIKeys, and the known structures that they stand for.
 //!
-//! A key cannot be read back to its structure: a stock of keys says which of the structures known by other means can be bought.
+//! A key cannot be converted back to a structure, so a stock of keys only says which of the otherwise known
+//! structures can be bought.
 
 use std::collections::HashMap;
 
-/// Bytes of a key.
+/// Length of a key, in bytes.
 pub(crate) const LENGTH: usize = 27;
 
-/// Whether `text` has the form of an InChIKey: 14, 10 and 1 capital letters.
+/// Returns true if `text` has the form of an InChIKey: 14, 10 and 1 capital letters.
 #[must_use]
 pub(crate) fn is_key(text: &str) -> bool {
     is_key_at(text.as_bytes()) && text.len() == LENGTH
 }
 
-/// Whether `bytes` begin with one.
+/// Returns true if `bytes` begin with an InChIKey.
 pub(crate) fn is_key_at(bytes: &[u8]) -> bool {
     bytes.len() >= LENGTH
         && bytes[..LENGTH].iter().enumerate().all(|(at, byte)| match at {
@@ -27,7 +28,7 @@ pub(crate) fn is_key_at(bytes: &[u8]) -> bool {
 pub struct KnownKeys(HashMap<String, String>);
 
 impl KnownKeys {
-    /// The SMILES of a key.
+    /// SMILES of a key.
     #[must_use]
     pub fn smiles(&self, key: &str) -> Option<&str> {
         self.0.get(key).map(String::as_str)
@@ -35,7 +36,7 @@ impl KnownKeys {
 }
 
 impl FromIterator<(String, String)> for KnownKeys {
-    /// Takes keys and their SMILES.
+    /// Collects pairs of key and SMILES.
     fn from_iter<I: IntoIterator<Item = (String, String)>>(known: I) -> Self {
         Self(known.into_iter().collect())
     }

@@ -1,22 +1,23 @@
-//! JSON objects as records: what vendors' services answer, and tables as lines.
+//! JSON objects as records: answers of vendors' services, and tables as JSON lines.
 //!
-//! An object becomes rows of names and texts. Objects within it are named `outer.inner`. A list of objects of a name that
-//! [stands for offers](NESTED) makes a row of each, which has all that its object has; other lists of objects are passed over.
+//! An object becomes rows of names and texts. Fields of inner objects are named `outer.inner`. A list of objects
+//! whose name [stands for offers](NESTED) yields one row per object, each with the fields of the outer object. Other
+//! lists of objects are ignored.
 
 use serde_json::{Map, Value};
 
 use crate::fault::{Fault, shorten};
 
-/// Lists of these names hold offers, or what holds offers.
+/// Names of lists that hold offers, or objects with offers.
 const NESTED: [&str; 4] = ["items", "offers", "prices", "packs"];
 
-/// The most rows of one object.
+/// Maximum number of rows of one object.
 const ROWS: usize = 10_000;
 
-/// The most that rows of one object may hold in all, bytes.
+/// Maximum total size of the rows of one object, bytes.
 const SIZE: usize = 1 << 24;
 
-/// A name and its text, one or more.
+/// Pairs of name and text, at least one.
 pub(crate) type Row = Vec<(String, String)>;
 
 /// The rows of an object.
@@ -34,7 +35,7 @@ struct Rows {
 }
 
 impl Rows {
-    /// Adds the rows of an object to which `outer` belongs too.
+    /// Adds the rows of an object, with the fields of `outer` in each.
     fn add(&mut self, object: &Map<String, Value>, outer: &Row) -> Result<(), Fault> {
         let mut row = outer.clone();
         let mut nested: Vec<&Vec<Value>> = Vec::new();
@@ -68,7 +69,7 @@ fn flatten<'a>(
             value => {
                 let Some(text) = text(value) else { continue };
                 let name = format!("{prefix}{name}");
-                // What the inner object says goes before what the outer one does.
+                // Fields of the inner object override those of the outer one.
                 row.retain(|(known, _)| *known != name);
                 row.push((name, text));
             }
@@ -76,7 +77,7 @@ fn flatten<'a>(
     }
 }
 
-/// A value as text; nothing for null and for lists that are no lists of values.
+/// Converts a value to text; `None` for null and for lists of anything but plain values.
 fn text(value: &Value) -> Option<String> {
     match value {
         Value::Null | Value::Object(_) => None,

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `retort` | the field names of this service's API |
 //! | `askcos` | ASKCOS 2 buyables, JSON and CSV (`smiles, ppg, lead_time, source, properties`) |
-//! | `synplanner` | SynPlanner building blocks, a column `NAME_ppg` a vendor |
+//! | `synplanner` | SynPlanner building blocks, one column `NAME_ppg` for each vendor |
 //! | `molport` | MolPort's `iis_smiles-….txt.gz` and SDF downloads |
 //! | `emolecules` | eMolecules' `version.smi.gz` |
 //! | `chemspace` | Chemspace's API v3 and v4 (`offers`, `prices` within them) and its offers as tables |
@@ -13,29 +13,29 @@
 //! | `aizynthfinder` | AiZynthFinder's stocks of InChIKeys |
 //! | `generic` | any other |
 //!
-//! Names are compared without regard to case and to all that is no letter or digit. What stands first in a table wins where a
-//! file has several columns for one thing.
+//! Names are compared by their letters and digits alone, without regard to case. If a file has several columns for
+//! one meaning, the first in the table wins.
 
 use std::{collections::HashMap, iter};
 
 use super::meaning::{Meaning, pack_of};
 use crate::{currency::Currency, lead_time::country, price::Unit};
 
-/// Names by what they mean.
+/// Pairs of column name and meaning.
 type Names = &'static [(&'static str, &'static str)];
 
 /// The headers of one vendor or planner.
 pub(crate) struct Known {
     pub(crate) name: &'static str,
-    /// The vendor of a file that names none.
+    /// Default vendor of a file that names none.
     pub(crate) vendor: Option<&'static str>,
-    /// Any of these columns tells the profile.
+    /// Columns that identify the profile; one is enough.
     signs: &'static [&'static str],
-    /// What columns mean in this profile alone.
+    /// Meanings of columns in this profile only.
     columns: Names,
 }
 
-/// The profiles; a file's is the first whose sign it has.
+/// The profiles; the first one with an identifying column in the file applies.
 const PROFILES: [Known; 10] = [
     Known {
         name: "retort",
@@ -111,7 +111,7 @@ const PROFILES: [Known; 10] = [
     Known { name: "generic", vendor: None, signs: &[], columns: &[] },
 ];
 
-/// What names mean in every profile.
+/// Meanings of names in every profile.
 const COMMON: Names = &[
     ("smiles", "smiles"),
     ("canonical_smiles", "smiles"),
@@ -167,23 +167,23 @@ const COMMON: Names = &[
     ("shelf", "location"),
 ];
 
-/// Letters and digits alone, in lower case.
+/// Normalises a name to its letters and digits in lower case.
 pub(crate) fn normal(name: &str) -> String {
     name.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 impl Known {
-    /// The profile of this name.
+    /// Looks up a profile by name.
     pub(crate) fn named(name: &str) -> Option<&'static Self> {
         PROFILES.iter().find(|known| known.name == name)
     }
 
-    /// The names of the profiles.
+    /// Names of the profiles.
     pub(crate) fn names() -> impl Iterator<Item = &'static str> {
         PROFILES.iter().map(|known| known.name)
     }
 
-    /// The profile that these columns tell.
+    /// The profile that these columns identify.
     pub(crate) fn of_columns<'a>(columns: impl Iterator<Item = &'a str>) -> &'static Self {
         let columns: Vec<String> = columns.map(str::to_lowercase).collect();
         let normals: Vec<String> = columns.iter().map(|name| normal(name)).collect();
@@ -199,7 +199,7 @@ impl Known {
         })
     }
 
-    /// What columns mean in this profile.
+    /// Meanings of columns in this profile.
     pub(crate) fn meanings(&self) -> Meanings {
         let mut by_name = HashMap::new();
         for (rank, (name, meaning)) in (1..).zip(self.columns.iter().chain(COMMON)) {
@@ -210,12 +210,12 @@ impl Known {
     }
 }
 
-/// What columns mean, by name as `normal` writes it.
+/// Meanings of columns, by normalised name.
 #[derive(Clone)]
 pub(crate) struct Meanings(HashMap<String, (usize, Meaning)>);
 
 impl Meanings {
-    /// What the column means, and how soon that was found: of two for one thing the sooner wins.
+    /// Meaning of a column and its rank; of two columns for one meaning the lower rank wins.
     pub(crate) fn of(&self, column: &str) -> (usize, Meaning) {
         let name = normal(column);
         let by_pattern = || (usize::MAX, by_pattern(column, &name).unwrap_or(Meaning::Ignored));
@@ -223,8 +223,8 @@ impl Meanings {
     }
 }
 
-/// Names that say an amount, a country or a vendor: `lead_time_days_to_US`, `PRICE_1G`, `PRICERANGE_50MG_EUR`, `sigma_ppg`,
-/// `Stock (mg)`.
+/// Recognises names that contain an amount, a country or a vendor: `lead_time_days_to_US`, `PRICE_1G`,
+/// `PRICERANGE_50MG_EUR`, `sigma_ppg`, `Stock (mg)`.
 fn by_pattern(column: &str, normal: &str) -> Option<Meaning> {
     let to = |prefixes: &[&str]| prefixes.iter().find_map(|prefix| country(normal.strip_prefix(prefix)?));
     if let Some(place) = to(&["leadtimedaysto", "leadtimeto", "leadtime"]) {

@@ -1,4 +1,4 @@
-//! What a file is, told by how it begins.
+//! Detection of a file's format from its first bytes.
 
 use std::borrow::Cow;
 
@@ -18,11 +18,11 @@ use super::{
 pub enum Format {
     /// Fields between delimiters, with a header.
     Delimited(u8),
-    /// Fields between delimiters, without a header: structures and perhaps their ids.
+    /// Fields between delimiters, without a header: structures and possibly their ids.
     List(u8),
-    /// JSON objects, one a line.
+    /// JSON objects, one per line.
     JsonLines,
-    /// JSON objects, in an array or one after the other.
+    /// JSON objects, in an array or concatenated.
     Json,
     /// Connection tables with data.
     Sdf,
@@ -32,17 +32,17 @@ pub enum Format {
     Hdf5,
 }
 
-/// Stands for any number of blanks.
+/// Delimiter that stands for any number of blanks.
 pub(crate) const BLANKS: u8 = b' ';
 
-/// Delimiters that are looked for; of two that do as well the first wins.
+/// Delimiters tried; on a tie the first wins.
 const DELIMITERS: [u8; 5] = [b'\t', b',', b';', b'|', BLANKS];
 
-/// Records looked at to tell a delimiter or columns.
+/// Records sampled to detect the delimiter or the columns.
 const SAMPLE: usize = 100;
 
 impl Format {
-    /// Its name, for people.
+    /// Name for messages.
     #[must_use]
     pub fn name(self) -> String {
         let delimiter = |byte| match byte {
@@ -61,13 +61,13 @@ impl Format {
         }
     }
 
-    /// Whether a line is told by its number there.
+    /// Returns true if positions in this format are line numbers.
     #[must_use]
     pub const fn has_lines(self) -> bool {
         !matches!(self, Self::Parquet | Self::Hdf5)
     }
 
-    /// What ends a record.
+    /// Rule that ends a record.
     pub(crate) const fn boundary(self) -> Boundary {
         match self {
             Self::Delimited(BLANKS) | Self::List(BLANKS) | Self::JsonLines | Self::Parquet | Self::Hdf5 => {
@@ -79,7 +79,7 @@ impl Format {
         }
     }
 
-    /// Tells it by how the file begins; `name` is asked where that may be several things.
+    /// Detects the format from the start of the file; the file's `name` decides ambiguous cases.
     pub(crate) fn of(start: &[u8], name: &str) -> Self {
         let name = name.to_lowercase();
         let ends = |endings: &[&str]| endings.iter().any(|ending| name.contains(ending));
@@ -116,7 +116,7 @@ impl Format {
     }
 }
 
-/// The first records of a text, whole ones.
+/// The first complete records of a text.
 pub(crate) fn sample(start: &[u8], mut boundary: Boundary) -> Vec<Vec<u8>> {
     let mut window = Window::new(Box::new(std::io::Cursor::new(start.to_vec())));
     let mut cut = Cut::default();
@@ -128,7 +128,7 @@ pub(crate) fn sample(start: &[u8], mut boundary: Boundary) -> Vec<Vec<u8>> {
     cut.records().filter_map(|(_, record)| record.ok().map(<[u8]>::to_vec)).collect()
 }
 
-/// The delimiter that splits most of the first records as it splits the first; a comma where none does.
+/// The delimiter for which most of the first records have as many fields as the first one; a comma if none fits.
 fn delimiter(start: &[u8]) -> u8 {
     let agreeing = |delimiter: u8| {
         let format = Format::Delimited(delimiter);
@@ -142,18 +142,19 @@ fn delimiter(start: &[u8]) -> u8 {
     best.copied().filter(|&delimiter| agreeing(delimiter) > 0).unwrap_or(b',')
 }
 
-/// The delimiter that the first line `sep=;` of Excel says.
+/// The delimiter named by Excel's first line `sep=;`.
 pub(crate) fn said_delimiter(start: &[u8]) -> Option<u8> {
     let line = start.split(|&byte| byte == b'\n').next()?;
     match line.trim_ascii().strip_prefix(b"sep=") {
         Some([delimiter]) => Some(*delimiter),
-        // A tab is trimmed away.
+        // Trimming has removed a tab.
         Some([]) => Some(b'\t'),
         _ => None,
     }
 }
 
-/// Whether a first record is no header: none of its names is known, and it begins with a structure or an InChIKey.
+/// Returns true if the first record is not a header: no name in it is known, and it begins with a structure or an
+/// InChIKey.
 pub(crate) fn is_list(names: &[String], reader: &Reader) -> bool {
     let is_structure = |text: &str| {
         let smiles = text.split(" |").next().unwrap_or_default();
@@ -163,7 +164,7 @@ pub(crate) fn is_list(names: &[String], reader: &Reader) -> bool {
         && names.iter().all(|name| reader.column(name).rank == usize::MAX)
 }
 
-/// The names of a text's columns: those of its header, or those that its first records bring.
+/// Column names of a text: those of its header, or the field names in its first records.
 pub(crate) fn names(format: Format, start: &[u8]) -> Vec<String> {
     let records = sample(start, format.boundary());
     let mut names: Vec<String> = Vec::new();

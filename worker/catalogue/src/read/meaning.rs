@@ -1,73 +1,73 @@
-//! What a column may hold, and how that is written in a profile.
+//! Meanings of columns, and their notation in a profile.
 
 use std::{fmt, str::FromStr};
 
 use crate::{currency::Currency, lead_time::country, price::Unit, region::COUNTRIES};
 
-/// What a column holds.
+/// Meaning of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Meaning {
     /// The structure, as SMILES.
     Smiles,
     /// The structure, as a connection table.
     Molfile,
-    /// The structure's InChIKey, for want of the structure.
+    /// The structure's InChIKey, in the absence of the structure.
     InchiKey,
-    /// The vendor, where a file has several.
+    /// Vendor, in a file with several.
     Vendor,
-    /// The vendor's catalogue entry.
+    /// Vendor's catalogue number.
     Id,
-    /// The vendor's catalogue prefix.
+    /// Vendor's catalogue prefix.
     Prefix,
-    /// Where the entry is described.
+    /// URL of the entry.
     Url,
-    /// Pack size, with its unit or beside one.
+    /// Pack size, with its unit or with a unit column.
     Pack,
     /// Unit of the pack size.
     Unit,
     /// Pack size in this unit.
     PackIn(String),
-    /// The price of the pack.
+    /// Price of the pack.
     Price(Currency),
-    /// The price of a pack of this size and unit: an offer of its own.
+    /// Price of a pack of this size and unit, as a separate offer.
     PackPrice(f64, String, Currency),
-    /// The price of a gram of the entry.
+    /// Price per gram of the entry.
     PricePerGram(Currency),
-    /// The price of a gram from this vendor: an offer of its own.
+    /// Price per gram from this vendor, as a separate offer.
     VendorPerGram(String),
-    /// USD per gram of the major component, worked out by whoever wrote the file.
+    /// USD per gram of the major component, calculated by the author of the file.
     NormalisedUsd,
-    /// The currency of the record's prices.
+    /// Currency of the record's prices.
     Currency,
     /// Grams per millilitre of a liquid.
     Density,
-    /// The lead time to one of the countries, or to all.
+    /// Lead time to one country, or to all.
     LeadTime(Option<usize>),
-    /// Whether it ships to one of the countries, or where it does.
+    /// Shipping to one country, or a list of destinations.
     ShipsTo(Option<usize>),
-    /// When the vendor said so.
+    /// Time of the vendor's statement.
     Timestamp,
-    /// How much is in stock, with its unit or beside one.
+    /// Amount in stock, with its unit or with a unit column.
     Amount,
-    /// The unit of that.
+    /// Unit of the amount in stock.
     AmountUnit,
-    /// How much is in stock, in this unit.
+    /// Amount in stock, in this unit.
     AmountIn(String),
-    /// Grams of the major component in stock, worked out by whoever wrote the file.
+    /// Grams of the major component in stock, calculated by the author of the file.
     AmountOfMajor,
-    /// Where it stands.
+    /// Storage location.
     Location,
-    /// Nothing that is used.
+    /// Not used.
     Ignored,
 }
 
 impl Meaning {
-    /// Whether one record may have several columns of this meaning, each an offer.
+    /// Returns true if one record may have several columns of this meaning, each a separate offer.
     pub(crate) const fn is_an_offer(&self) -> bool {
         matches!(self, Self::PackPrice(..) | Self::VendorPerGram(_))
     }
 
-    /// Whether two columns are for one thing, so that only the first counts.
+    /// Returns true if two columns have the same purpose, so that only the first counts.
     pub(crate) fn competes_with(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Ignored, _) => false,
@@ -79,7 +79,7 @@ impl Meaning {
     }
 }
 
-/// The words for meanings that say nothing more.
+/// Notations of the meanings without parameters.
 const PLAIN: [(&str, Meaning); 18] = [
     ("smiles", Meaning::Smiles),
     ("molfile", Meaning::Molfile),
@@ -123,7 +123,7 @@ impl fmt::Display for Meaning {
     }
 }
 
-/// The text is no meaning.
+/// The text is not a meaning.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is no meaning (smiles, molfile, inchikey, vendor, id, prefix, url, pack, pack:mg, unit, price, price:EUR, price:USD:5g, \
@@ -168,7 +168,7 @@ impl FromStr for Meaning {
     }
 }
 
-/// Size and unit of a pack that is written as one: `5g`, `0.5 kg`.
+/// Parses a pack written as one text: `5g`, `0.5 kg`.
 #[must_use]
 pub(crate) fn pack_of(text: &str) -> Option<(f64, &str)> {
     let end = text.rfind(|character: char| character.is_ascii_digit())? + 1;

@@ -1,8 +1,9 @@
-//! Vendors' files read: from bytes to offers.
+//! Readers of vendors' files: from bytes to offers.
 //!
-//! The layers, each in its file: `source` unpacks, `layout` tells the format, `window` cuts the text into records at the ends that
-//! `boundary` knows (`parquet` and `hdf5` have records of their own), `known` and `profile` say what columns hold, `row` sorts a record's fields and `offers` understands them,
-//! and `reading` does that on all cores in the file's order. Who wants no offers reads `records`.
+//! Each layer has its own file. `source` decompresses, `layout` detects the format, and `window` cuts the text into
+//! records at the ends that `boundary` finds (`parquet` and `hdf5` have their own records). `known` and `profile`
+//! assign meanings to columns, `row` sorts a record's fields, `offers` parses them, and `reading` runs this on all
+//! cores in the file's order. Callers that need no offers use `records`.
 
 mod boundary;
 mod cutter;

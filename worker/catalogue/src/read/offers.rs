@@ -1,7 +1,7 @@
-//! From a record's fields to its offers.
+//! Conversion of a record's fields to offers.
 //!
-//! A record is one structure of one vendor, and one offer or several: a column for the price of each pack, or of each vendor.
-//! Whatever of it makes no sense, the whole record is left out: half a record would be believed.
+//! A record is one structure of one vendor with one or several offers: a column for the price of each pack, or of
+//! each vendor. One invalid field rejects the whole record, because half a record would be trusted.
 
 use std::{collections::HashMap, ops::RangeInclusive, sync::Arc};
 
@@ -24,27 +24,27 @@ use crate::{
     structure::Structure,
 };
 
-/// The most that one pack may cost, USD; more is taken for a fault of the file.
+/// Maximum price of a pack, USD; a higher one is taken for an error in the file.
 const MOST_USD: f64 = 1e8;
-/// The most that a gram may cost, USD: a microgram for a million.
+/// Maximum price per gram, USD: a microgram for a million.
 const MOST_USD_PER_GRAM: f64 = 1e12;
-/// When a vendor can have said what it offers.
+/// Plausible years of a vendor's statement.
 const YEARS: RangeInclusive<i32> = 1970..=2199;
 /// The longest lead time, days.
 const LONGEST_LEAD_TIME: f64 = 3_650.0;
 
-/// What holds for all records of a file.
+/// Settings for all records of a file.
 #[derive(Clone)]
 pub(crate) struct Rules {
     /// The vendor of records that name none.
     pub(crate) vendor: Option<String>,
-    /// What other currencies are worth.
+    /// Exchange rates of other currencies.
     pub(crate) rates: Rates,
     /// Structures by InChIKey.
     pub(crate) keys: Arc<KnownKeys>,
 }
 
-/// Structures read lately, by how they were written.
+/// Cache of recently parsed structures, by their text.
 pub(crate) type Structures = HashMap<String, Result<Arc<Structure>, Fault>>;
 
 /// Pack and price of an offer.
@@ -57,7 +57,7 @@ struct Offer {
     usd_per_g: Option<f64>,
 }
 
-/// The offers of a record.
+/// Parses the offers of a record.
 ///
 /// # Errors
 /// Fails with the first fault of the record.
@@ -107,7 +107,7 @@ pub(crate) fn entries<'a>(
         }
     };
     let mut entries: Vec<Entry> = offers.into_iter().zip(vendors).map(entry).collect();
-    // What stands on the shelf stands there once, in however many packs more can be had.
+    // The stock of an entry is counted once, however many packs are offered.
     if let Some(first) = entries.first_mut() {
         first.in_stock = amount.map(|amount| amount.of(density_g_per_ml, &structure));
         first.location = text(Meaning::Location);
@@ -116,7 +116,8 @@ pub(crate) fn entries<'a>(
 }
 
 impl Offer {
-    /// USD per gram of the major component: from pack and price if there are both, else from the price of a gram of the entry.
+    /// USD per gram of the major component: from pack and price if both are known, otherwise from the price per gram
+    /// of the entry.
     fn usd_per_gram(&self, density_g_per_ml: Option<f64>, structure: &Structure) -> Option<f64> {
         let of_pack = || {
             let unit = self.uom.as_deref()?.parse().ok()?;
@@ -132,8 +133,8 @@ impl Offer {
     }
 }
 
-/// The offers that a row's prices are: one of its own pack, and one of each pack and vendor that has a column. A row without a
-/// price is one without a price.
+/// Offers from a row's prices: one for its own pack, and one for each pack or vendor column. A row without prices
+/// gives one offer without a price.
 fn offers(row: &Row<'_>, rules: &Rules) -> Result<Vec<Offer>, Fault> {
     let said = row.get(&Meaning::Currency).map(|cell| match cell.text.parse() {
         Ok(currency) => Ok(currency),
@@ -145,7 +146,7 @@ fn offers(row: &Row<'_>, rules: &Rules) -> Result<Vec<Offer>, Fault> {
         match cell.column.meaning {
             Meaning::Price(currency) => own.price_usd = Some(prices.money(cell, currency, MOST_USD)?),
             Meaning::PricePerGram(currency) => {
-                // ASKCOS' buyables say so.
+                // ASKCOS buyables mark entries that are not for sale this way.
                 if number(cell.text) == Some(0.0) {
                     return Err(Fault::NotForSale { column: cell.name() });
                 }
@@ -172,7 +173,7 @@ fn offers(row: &Row<'_>, rules: &Rules) -> Result<Vec<Offer>, Fault> {
                     ..Offer::default()
                 });
             }
-            // A vendor's 0 says that it has none.
+            // A vendor's 0 means that it does not sell the entry.
             _ => {}
         }
     }
@@ -186,7 +187,7 @@ fn offers(row: &Row<'_>, rules: &Rules) -> Result<Vec<Offer>, Fault> {
     Ok(offers)
 }
 
-/// The row's own pack: a number beside a unit, or both in one field.
+/// The row's own pack: a number with a unit column, or both in one field.
 fn pack(row: &Row<'_>) -> Result<Offer, Fault> {
     let unit = row.get(&Meaning::Unit);
     if let Some(unit) = unit {
@@ -210,14 +211,14 @@ fn pack(row: &Row<'_>) -> Result<Offer, Fault> {
     Ok(offer)
 }
 
-/// How a row's prices become USD.
+/// Conversion of a row's prices to USD.
 struct Prices<'a> {
     said: Option<Currency>,
     rates: &'a Rates,
 }
 
 impl Prices<'_> {
-    /// A price in the currency beside it, else in the row's, else in the column's.
+    /// Parses a price. Its currency is the one beside it, otherwise the row's, otherwise the column's.
     fn money(&self, cell: Cell<'_>, column: Currency, most: f64) -> Result<f64, Fault> {
         let (amount, beside) = money(cell.text).ok_or_else(|| cell.not_a_number())?;
         self.usd(cell, amount, beside.or(self.said).unwrap_or(column), most)
@@ -232,8 +233,8 @@ impl Prices<'_> {
 
 type Delivery = ([Option<f64>; 8], [Option<bool>; 8]);
 
-/// Lead times and destinations. What is said of a country goes before what is said of all, and where it does not ship there is
-/// no lead time.
+/// Lead times and destinations. A statement about one country overrides one about all, and a country that is not
+/// served has no lead time.
 fn delivery(row: &Row<'_>) -> Result<Delivery, Fault> {
     let mut days = [None; 8];
     let mut ships_to = [None; 8];
@@ -293,9 +294,10 @@ fn timestamp(cell: Cell<'_>) -> Result<DateTime<Utc>, Fault> {
     if YEARS.contains(&found.year()) { Ok(found) } else { Err(cell.out_of_range("beyond all reason")) }
 }
 
-/// The row's structure: its SMILES, else its connection table, else what its InChIKey is known to stand for.
+/// The row's structure: from its SMILES, otherwise its connection table, otherwise the known structure of its
+/// InChIKey.
 fn structure(row: &Row<'_>, rules: &Rules, structures: &mut Structures) -> Result<Arc<Structure>, Fault> {
-    // The blank lines that a connection table begins with are a part of it.
+    // The blank lines at the start of a connection table are part of it.
     let molfile = row.get(&Meaning::Molfile).map(|cell| cell.untrimmed);
     let written = if let Some(smiles) = row.text(&Meaning::Smiles) {
         smiles

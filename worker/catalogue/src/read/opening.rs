@@ -1,4 +1,4 @@
-//! A file opened: what it is told by its beginning and by what the user says, before anything of it is read.
+//! Opening a file: detection from its first bytes and from the user's options, before its records are read.
 
 use std::{
     num::NonZeroUsize,
@@ -23,54 +23,54 @@ use super::{
 };
 use crate::currency::Rates;
 
-/// How a file is read.
+/// Options for reading a file.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The vendor of records that name none.
     pub vendor: Option<String>,
-    /// What the user says of the columns.
+    /// User's statements about the columns.
     pub profile: Profile,
-    /// What other currencies are worth.
+    /// Exchange rates of other currencies.
     pub rates: Rates,
     /// Structures by InChIKey, for stocks of keys.
     pub keys: Arc<KnownKeys>,
-    /// Threads that understand records, beside the one that cuts.
+    /// Threads that parse records, in addition to the one that cuts the file.
     pub threads: NonZeroUsize,
 }
 
-/// What a file is read as, to be shown before it is.
+/// Description of a file, shown before it is read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outline {
-    /// How it is packed.
+    /// Compression of the file.
     pub compression: Compression,
-    /// Its format.
+    /// Format of the file.
     pub format: Format,
-    /// The profile by which its columns are read.
+    /// Profile used for its columns.
     pub profile: &'static str,
-    /// Its columns; of a file whose records name their fields, those of its first records.
+    /// Columns of the file. If records name their own fields, those of the first records.
     pub columns: Vec<Column>,
     /// The vendor of records that name none, if there is one.
     pub vendor: Option<String>,
-    /// Its size in bytes, as it lies.
+    /// File size in bytes, before decompression.
     pub size: u64,
 }
 
 impl Outline {
-    /// Whether every record has a vendor to go by, or may have.
+    /// Returns true if every record can have a vendor.
     #[must_use]
     pub fn tells_vendors(&self) -> bool {
         let vendors = |meaning: &Meaning| matches!(meaning, Meaning::Vendor | Meaning::VendorPerGram(_));
         self.vendor.is_some() || self.columns.iter().any(|column| vendors(&column.meaning))
     }
 
-    /// Whether its records have InChIKeys in the place of structures.
+    /// Returns true if its records have InChIKeys instead of structures.
     #[must_use]
     pub fn is_of_keys(&self) -> bool {
         let structures = |meaning: &Meaning| matches!(meaning, Meaning::Smiles | Meaning::Molfile);
         !self.columns.iter().any(|column| structures(&column.meaning))
     }
 
-    /// The profile that reads such a file again, every column of it named.
+    /// A profile that names every column, to read such a file again.
     #[must_use]
     pub fn to_profile(&self) -> Profile {
         let named = |column: &Column| (column.name.clone(), column.meaning.to_string());
@@ -78,9 +78,9 @@ impl Outline {
     }
 }
 
-/// A file that has been looked into and is still to be read.
+/// An opened file whose records are still to be read.
 pub struct Opened {
-    /// What it is read as.
+    /// Description of the file.
     pub outline: Outline,
     cutter: Box<dyn FnOnce() -> Result<Cutter, ReadError> + Send>,
     understanding: Understanding,
@@ -89,34 +89,35 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// Begins to read it.
+    /// Starts reading on worker threads.
     #[must_use]
     pub fn read(self) -> Reading {
         Reading::begin(self.cutter, self.understanding, self.taken, self.threads)
     }
 
-    /// Reads it on this thread and calls `each` with what becomes of it: for files that are over before a thread has begun.
+    /// Reads the file on this thread and passes each batch to `each`. Meant for files so small that starting threads
+    /// would take longer.
     ///
     /// # Errors
-    /// Fails where it cannot be read any more; what came before has been told.
+    /// Fails when the file cannot be read further; earlier batches have been passed on by then.
     pub fn read_here(self, each: impl FnMut(Batch)) -> Result<(), ReadError> {
         read_here(self.cutter, &self.understanding, &self.taken, each)
     }
 
-    /// Its records as they stand in it.
+    /// Iterates over the raw records.
     ///
     /// # Errors
-    /// Fails when it cannot be read any more.
+    /// Fails when the file cannot be read further.
     pub fn records(self) -> Result<Records, ReadError> {
         let columns = self.outline.columns.into_iter().map(|column| column.name).collect();
         Ok(Records::new((self.cutter)()?, self.outline.format, columns))
     }
 }
 
-/// Opens a file and looks what it is.
+/// Opens a file and detects its format.
 ///
 /// # Errors
-/// Fails when it cannot be read at all; what is wrong further on comes out of the [`Reading`].
+/// Fails when the file cannot be read at all; later faults come out of the [`Reading`].
 pub fn open(input: &Input, options: &Options) -> Result<Opened, ReadError> {
     let name = input.name();
     let opening = |source| ReadError::Open { name: name.clone(), source };
@@ -124,7 +125,7 @@ pub fn open(input: &Input, options: &Options) -> Result<Opened, ReadError> {
     let mut window = Window::new(source.bytes);
     let broken = |source| ReadError::Broken { name: name.clone(), at: 1, source };
     if !window.fill() {
-        // A stream that breaks at once is not empty.
+        // A stream that fails at once is not an empty file.
         window.cut(&mut Boundary::Line, &mut Cut::default()).map_err(broken)?;
         return Err(ReadError::Empty { name });
     }
@@ -183,7 +184,7 @@ pub fn open(input: &Input, options: &Options) -> Result<Opened, ReadError> {
     })
 }
 
-/// What the columns of a file hold; and whether what looked like a header was the first record of a list.
+/// Meanings of a file's columns. The returned format changes to a list if the apparent header was the first record.
 fn columns(format: Format, names: &[String], reader: &Reader) -> Result<(Format, Vec<Column>), HeaderError> {
     match format {
         Format::Delimited(delimiter) if layout::is_list(names, reader) => {

@@ -1,4 +1,4 @@
-//! Tables in Apache Parquet, a row at a time: each becomes the JSON object that it is.
+//! Apache Parquet tables, read row by row; each row becomes a JSON object.
 
 use std::{
     fs::File,
@@ -18,7 +18,7 @@ use super::source::Input;
 /// The rows of a table.
 pub(crate) struct Rows {
     rows: RowIter<'static>,
-    /// The names of its columns.
+    /// Column names.
     pub(crate) names: Vec<String>,
 }
 
@@ -55,13 +55,13 @@ impl Iterator for Rows {
     }
 }
 
-/// What the crate does, which panics at some tables that are damaged.
+/// Runs the crate's code, which panics on some damaged tables, and turns a panic into an error.
 fn sound<T>(read: impl FnOnce() -> T) -> Result<T, ParquetError> {
     let damaged = |_| ParquetError::General("the table is damaged".into());
     panic::catch_unwind(AssertUnwindSafe(read)).map_err(damaged)
 }
 
-/// A field as JSON; bytes that nobody says are text are taken for text all the same.
+/// Converts a field to JSON; bytes of unknown type are taken for text.
 fn value(field: &Field) -> Value {
     match field {
         Field::Bytes(bytes) => String::from_utf8_lossy(bytes.data()).into_owned().into(),

@@ -1,4 +1,4 @@
-//! How the columns of a file are read: by the headers that are known, or as the user says.
+//! Meanings of a file's columns, from known headers or from the user.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,12 @@ use super::{
 };
 use crate::fault::shorten;
 
-/// What the user says of a file's columns, to be kept and given again: as JSON
-/// `{"profile": "enamine", "columns": {"Preis": "price:EUR"}}`.
+/// User's statements about a file's columns, which can be saved and reused as JSON: `{"profile": "enamine",
+/// "columns": {"Preis": "price:EUR"}}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
-    /// The profile whose headers hold for what `columns` does not name; recognised by the columns where it is not said.
+    /// Profile for the columns that `columns` does not name; detected from the columns if it is not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
     /// Meanings by column.
@@ -23,22 +23,22 @@ pub struct Profile {
     pub columns: BTreeMap<String, String>,
 }
 
-/// A profile that makes no sense.
+/// An invalid profile.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "fields are named in the docs of their variants")]
 pub enum ProfileError {
     /// There is no profile `name`.
     #[error("no profile `{name}` (known: {})", Known::names().collect::<Vec<_>>().join(", "))]
     NoSuchProfile { name: String },
-    /// A column has a meaning that there is not.
+    /// A column has an unknown meaning.
     #[error(transparent)]
     Meaning(#[from] NotAMeaning),
 }
 
-/// Columns of the widest table: a few more than a fingerprint has bits. What is wider is no table, but the wrong file or a broken one.
+/// Maximum number of columns: more than a fingerprint has bits. A wider table is the wrong file or a broken one.
 const MAX_COLUMNS: usize = 10_000;
 
-/// A header that cannot be used.
+/// An unusable header.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "fields are named in the docs of their variants")]
 pub enum HeaderError {
@@ -50,26 +50,26 @@ pub enum HeaderError {
     /// The user's column `name` is not among `found`.
     #[error("no column `{name}` in the header ({found})")]
     NoSuchColumn { name: String, found: String },
-    /// There are `count` columns, more than are compared with one another.
+    /// The header has `count` columns, more than the limit.
     #[error("{count} columns in the header, more than {MAX_COLUMNS}")]
     TooMany { count: usize },
-    /// Two columns have the name `name`.
+    /// Two columns are called `name`.
     #[error("two columns `{name}` in the header")]
     Twice { name: String },
 }
 
-/// A column and what it is read as.
+/// A column and its meaning.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
-    /// Its name in the file.
+    /// Name in the file.
     pub name: String,
-    /// What it holds.
+    /// Meaning.
     pub meaning: Meaning,
-    /// Of two columns for one thing the one with the lower rank counts.
+    /// Rank among the columns for one meaning; the lower one wins.
     pub(crate) rank: usize,
 }
 
-/// How columns are read, whatever their names.
+/// Rules for assigning meanings to columns by name.
 #[derive(Clone)]
 pub(crate) struct Reader {
     pub(crate) known: &'static Known,
@@ -78,7 +78,7 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// The user's word for the columns, and for the rest the profile that they or the columns tell.
+    /// Combines the user's meanings with the profile that the user names or that the columns identify.
     pub(crate) fn new(said: &Profile, columns: &[String]) -> Result<Self, ProfileError> {
         let known = match &said.profile {
             Some(name) => {
@@ -90,7 +90,7 @@ impl Reader {
         Ok(Self { known, meanings: known.meanings(), own: own.collect::<Result<_, NotAMeaning>>()? })
     }
 
-    /// What a column of this name is read as.
+    /// Assigns a meaning to a column by its name.
     pub(crate) fn column(&self, name: &str) -> Column {
         let (rank, meaning) = match self.own.get(&fold(name)) {
             Some(meaning) => (0, meaning.clone()),
@@ -99,11 +99,12 @@ impl Reader {
         Column { name: name.trim().to_owned(), meaning, rank }
     }
 
-    /// What the columns of a header are read as: of several for one thing only the first by rank. A column that nobody knows is
-    /// what `defaults` has at its place.
+    /// Assigns meanings to the columns of a header; of several columns for one meaning only the first by rank is
+    /// used. An unknown column takes the meaning that `defaults` has at its index.
     ///
     /// # Errors
-    /// Fails when no column, or not the one asked for, holds structures, when a name is there twice, or when there are too many.
+    /// Fails when no column holds structures, when a column named by the user is missing, when a name occurs twice,
+    /// or when there are too many columns.
     pub(crate) fn header(&self, names: &[String], defaults: &[Meaning]) -> Result<Vec<Column>, HeaderError> {
         if names.len() > MAX_COLUMNS {
             return Err(HeaderError::TooMany { count: names.len() });
@@ -128,13 +129,13 @@ impl Reader {
         settled(columns)
     }
 
-    /// What the names in the first records of a file are read as; others may come.
+    /// Assigns meanings to the names in the first records of a file; later records may add others.
     pub(crate) fn names(&self, names: &[String]) -> Result<Vec<Column>, HeaderError> {
         settled(names.iter().map(|name| self.column(name)).collect())
     }
 }
 
-/// Leaves one column for each thing, the first by rank and then by place.
+/// Keeps one column for each meaning, the first by rank and then by position.
 fn settled(mut columns: Vec<Column>) -> Result<Vec<Column>, HeaderError> {
     for at in 0..columns.len() {
         let this = &columns[at];
@@ -153,7 +154,7 @@ fn settled(mut columns: Vec<Column>) -> Result<Vec<Column>, HeaderError> {
     Err(HeaderError::NoSmiles { found: shorten(&found) })
 }
 
-/// Whether a column of this meaning tells what is sold.
+/// Returns true if a column of this meaning holds the structure.
 pub(crate) const fn holds_structures(meaning: &Meaning) -> bool {
     matches!(meaning, Meaning::Smiles | Meaning::Molfile | Meaning::InchiKey)
 }

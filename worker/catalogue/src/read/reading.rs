@@ -1,8 +1,8 @@
-//! A file on its way to offers: one thread cuts it into records, the others understand them.
+//! Reading a file in parallel: one thread cuts it into records, the others parse them.
 //!
-//! The decision that matters: batches leave in the file's order although any thread may do any of them. Each batch has a channel of
-//! its own for what becomes of it, and these channels stand in a queue in the file's order; so nothing is sorted, and no more
-//! batches exist than that queue has room for.
+//! Batches leave in the file's order although any thread may process any of them. Each batch has its own result
+//! channel, and these channels wait in a queue in the file's order. So nothing is sorted, and the queue's capacity
+//! limits the number of batches.
 
 use std::{
     collections::HashMap,
@@ -33,24 +33,24 @@ use crate::{
     fault::Fault,
 };
 
-/// What some records of a file became, in its order.
+/// Result of a batch of records, in the file's order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Batch {
-    /// What can be bought.
+    /// Parsed offers.
     pub entries: Vec<Entry>,
-    /// What is left out, and why.
+    /// Rejected records, with reasons.
     pub rejects: Vec<Reject>,
-    /// Records that were read.
+    /// Number of records read.
     pub records: u64,
-    /// Bytes of the file, as it lies, that were read when these records were cut.
+    /// Bytes of the file, before decompression, that had been read when these records were cut.
     pub bytes_read: u64,
 }
 
-/// How the records of a file are understood.
+/// Context for parsing the records of a file.
 #[derive(Clone)]
 pub(crate) struct Understanding {
     pub(crate) format: Format,
-    /// The columns of a format with a header; empty for the others, whose fields bring their names.
+    /// Columns of a format with a header; empty for formats whose records name their own fields.
     pub(crate) columns: Vec<Column>,
     pub(crate) reader: Reader,
     pub(crate) rules: Rules,
@@ -58,19 +58,19 @@ pub(crate) struct Understanding {
 
 type Outcome = Result<Batch, ReadError>;
 
-/// Cut records, the bytes read by then, and where to send what becomes of them.
+/// Cut records, the bytes read by then, and the channel for the result.
 type Work = (Cut, u64, SyncSender<Outcome>);
 
-/// The offers of a file, batch by batch. Dropped before its end it stops reading.
+/// Iterator over the batches of a file. Dropping it early stops reading.
 #[derive(Debug)]
 pub struct Reading {
-    /// Where the outcome of each batch will come from, in the file's order; `None` when all is over.
+    /// Result channel of each batch, in the file's order; `None` at the end.
     outcomes: Option<Receiver<Receiver<Outcome>>>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Reading {
-    /// Begins. `open` is called on the thread that cuts.
+    /// Starts the threads. `open` is called on the thread that cuts.
     pub(crate) fn begin(
         open: impl FnOnce() -> Result<Cutter, ReadError> + Send + 'static,
         understanding: Understanding,
@@ -90,7 +90,7 @@ impl Reading {
     }
 
     fn stop(&mut self) -> thread::Result<()> {
-        // Who cuts finds nobody to send to, and those who understand find nobody who sends.
+        // Dropping the receiver ends the cutting thread, whose end closes the work channel of the parsing threads.
         self.outcomes = None;
         let ended: Vec<_> = self.threads.drain(..).map(JoinHandle::join).collect();
         ended.into_iter().collect()
@@ -103,7 +103,7 @@ impl Iterator for Reading {
     fn next(&mut self) -> Option<Outcome> {
         let outcome = match self.outcomes.as_ref()?.recv() {
             Ok(outcome) => outcome.recv().unwrap_or(Err(ReadError::Panicked)),
-            // Who cuts has come to the end, or to its own.
+            // The cutting thread has finished or panicked.
             Err(_) => return self.stop().err().map(|_| Err(ReadError::Panicked)),
         };
         if outcome.is_err() {
@@ -119,7 +119,7 @@ impl Drop for Reading {
     }
 }
 
-/// Reads a file on this thread and calls `each` with what became of it, in its order.
+/// Reads a file on this thread and passes each batch to `each`, in order.
 pub(crate) fn read_here(
     open: impl FnOnce() -> Result<Cutter, ReadError>,
     understanding: &Understanding,
@@ -134,7 +134,7 @@ pub(crate) fn read_here(
     })
 }
 
-/// Cuts a file into work. Ends when nobody wants more.
+/// Cuts a file into batches of work. Ends when the receiver is gone.
 fn cut_all(
     open: impl FnOnce() -> Result<Cutter, ReadError>,
     taken: &AtomicU64,
@@ -156,7 +156,7 @@ fn cut_all(
     }
 }
 
-/// Opens a file and cuts it, to its end or to where `each` has enough.
+/// Opens a file and cuts it until its end or until `each` breaks.
 fn cut_each(
     open: impl FnOnce() -> Result<Cutter, ReadError>,
     mut each: impl FnMut(Cut) -> ControlFlow<()>,
@@ -180,7 +180,7 @@ fn understand_all(jobs: &Mutex<Receiver<Work>>, understanding: &Understanding) {
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok((cut, bytes_read, tell)) = job else { return };
         let batch = Batch { bytes_read, ..understand(&cut, understanding, &mut names) };
-        // Nobody listens where reading was stopped.
+        // The receiver is gone if reading was stopped.
         let _ = tell.send(Ok(batch));
     }
 }
@@ -200,7 +200,7 @@ fn understand(cut: &Cut, understanding: &Understanding, names: &mut Names<'_>) -
     batch
 }
 
-/// Understands one record.
+/// Parses one record.
 fn one(
     place: Place,
     record: &[u8],
@@ -240,14 +240,14 @@ fn one(
     Ok(())
 }
 
-/// Columns by names that fields bring themselves.
+/// Cache of columns, for records that name their own fields.
 struct Names<'a> {
     reader: &'a Reader,
     known: HashMap<String, Rc<Column>>,
 }
 
 impl<'a> Names<'a> {
-    /// Names kept; a file with more of them is read more slowly.
+    /// Maximum number of cached names; a file with more of them is read more slowly.
     const KEPT: usize = 4_096;
 
     fn new(understanding: &'a Understanding) -> Self {
@@ -276,7 +276,7 @@ mod tests {
         read::{boundary::Boundary, inchikey::KnownKeys, meaning::Meaning, profile::Profile, window::Window},
     };
 
-    /// Reads rows of a structure and a lead time to the country at `place`.
+    /// Reads rows with a structure and a lead time to the country at index `place`.
     fn reading(open: fn() -> Result<Cutter, ReadError>, place: usize) -> Reading {
         let column = |meaning| Column { name: "column".into(), meaning, rank: 0 };
         let understanding = Understanding {

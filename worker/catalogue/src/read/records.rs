@@ -1,5 +1,5 @@
-//! The records of a file as they stand in it, for who wants its structures and no offers: a list of targets as vendors, spreadsheets and
-//! drawing programs write it.
+//! Raw records of a file, for callers that need its structures but no offers: a list of targets as vendors,
+//! spreadsheets and drawing programs write it.
 
 use std::collections::VecDeque;
 
@@ -17,18 +17,19 @@ use crate::{entry::Place, fault::Fault};
 /// A record of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// Where it begins.
+    /// Position of the record.
     pub place: Place,
-    /// Its fields by the names of their columns, in the file's order (those of JSON by name); or what is wrong with it. Fields of a list without a header are
-    /// called `column 1` and so on, whatever their number, and the connection table of an SDF is called `(connection table)`.
+    /// Fields by column name in the file's order (for JSON, ordered by name), or the fault of the record. Fields of a
+    /// list without a header are called `column 1` and so on, whatever their number. The connection table of an SDF
+    /// is called `(connection table)`.
     pub fields: Result<Vec<(String, String)>, Fault>,
 }
 
-/// The records of a file, in its order.
+/// Iterator over the records of a file, in order.
 pub struct Records {
     cutter: Cutter,
     format: Format,
-    /// Of a format with a header.
+    /// Columns of a format with a header.
     columns: Vec<String>,
     cut: VecDeque<Record>,
     is_over: bool,
@@ -47,7 +48,7 @@ impl Records {
                 let fields = sdf::fields(&record)?.into_iter();
                 Ok(fields.map(|(name, text)| (name.to_owned(), text)).collect())
             }
-            // Rows of one object tell of one structure.
+            // All rows of one object describe the same structure.
             Format::JsonLines | Format::Json | Format::Parquet => {
                 Ok(json::rows(record)?.into_iter().next().unwrap_or_default())
             }
@@ -63,7 +64,7 @@ impl Records {
         }
         let expected = self.columns.len();
         if self.format == Format::Delimited(BLANKS) {
-            // Blanks within a name are no delimiters, and a name may be missing.
+            // Blanks within a name do not separate fields, and a name may be missing.
             let texts = (0..expected).map(|at| {
                 let end = if at + 1 == expected { fields.len() } else { at + 1 };
                 fields.get(at..end.max(at)).unwrap_or_default().join(" ")

@@ -1,4 +1,4 @@
-//! The fields of a record, by what their columns hold.
+//! Fields of a record, by the meaning of their columns.
 
 use super::{meaning::Meaning, profile::Column};
 use crate::{
@@ -58,7 +58,7 @@ impl Cell<'_> {
     }
 }
 
-/// The fields of a record by what they hold; of several for one thing the first by rank.
+/// Fields of a record by meaning; of several for one meaning the first by rank.
 #[derive(Default)]
 pub(super) struct Row<'a> {
     pub(super) single: Vec<Cell<'a>>,
@@ -73,7 +73,7 @@ impl<'a> Row<'a> {
             if text.is_empty() || column.meaning == Meaning::Ignored {
                 continue;
             }
-            // PostgreSQL text holds every character but this one.
+            // PostgreSQL text cannot hold NUL.
             if text.contains('\0') {
                 return Err(Fault::NotText { column: column.name.clone() });
             }

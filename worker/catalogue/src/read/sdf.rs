@@ -1,11 +1,11 @@
-//! Records of SDF: a connection table, and data by name (MDL, "CTfile Formats", SDfile).
+//! Records of SDF files: a connection table and named data (MDL, "CTfile Formats", SDfile).
 
 use crate::fault::Fault;
 
-/// The name that the connection table goes by among a record's fields.
+/// Name of the connection table among a record's fields.
 pub(crate) const STRUCTURE: &str = "(connection table)";
 
-/// The connection table and the data of a record. Of data with the same name the first counts.
+/// Parses the connection table and the data of a record. If a data name occurs twice, the first counts.
 pub(crate) fn fields(record: &str) -> Result<Vec<(&str, String)>, Fault> {
     const END: &str = "M  END";
     let missing = || Fault::Molfile { reason: "no `M  END`".into() };

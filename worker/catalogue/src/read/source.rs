@@ -1,6 +1,7 @@
-//! From a file to its bytes, unpacked.
+//! Decompression of a file.
 //!
-//! Compression is told by a file's first bytes and not by its name: downloads are renamed, and what was packed twice is not.
+//! Compression is detected from a file's first bytes and not from its name: downloads are renamed, and their
+//! extensions may be wrong.
 
 use std::{
     fs::File,
@@ -15,17 +16,17 @@ use std::{
 use bzip2::bufread::MultiBzDecoder;
 use flate2::bufread::MultiGzDecoder;
 
-/// What is read.
+/// Input to read.
 #[derive(Debug, Clone)]
 pub enum Input {
     /// A file.
     File(PathBuf),
-    /// Bytes that lie in memory, under a name.
+    /// Bytes in memory, with a name.
     Bytes(String, Vec<u8>),
 }
 
 impl Input {
-    /// What it is called.
+    /// Name of the input.
     #[must_use]
     pub fn name(&self) -> String {
         match self {
@@ -35,21 +36,21 @@ impl Input {
     }
 }
 
-/// How a file is packed.
+/// Compression of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compression {
-    /// Not at all.
+    /// No compression.
     None,
-    /// gzip, of one member or several.
+    /// gzip, with one or several members.
     Gzip,
-    /// Zstandard, of one frame or several.
+    /// Zstandard, with one or several frames.
     Zstd,
-    /// bzip2, of one stream or several.
+    /// bzip2, with one or several streams.
     Bzip2,
 }
 
 impl Compression {
-    /// Enough bytes of a file to tell its compression.
+    /// Bytes needed to detect the compression.
     const MAGIC: usize = 4;
 
     fn of(start: &[u8]) -> Self {
@@ -61,7 +62,7 @@ impl Compression {
         }
     }
 
-    /// Its name, for people.
+    /// Name for messages.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -77,9 +78,9 @@ impl Compression {
 pub(crate) struct Source {
     pub(crate) bytes: Box<dyn Read + Send>,
     pub(crate) compression: Compression,
-    /// Bytes read of the input as it lies, packed or not.
+    /// Bytes read from the input, before decompression.
     pub(crate) taken: Arc<AtomicU64>,
-    /// Bytes of it altogether.
+    /// Total bytes of the input.
     pub(crate) size: u64,
 }
 
@@ -108,7 +109,7 @@ impl Source {
     }
 }
 
-/// Counts what is read.
+/// Reader that counts the bytes read.
 struct Counted {
     raw: Box<dyn Read + Send>,
     taken: Arc<AtomicU64>,

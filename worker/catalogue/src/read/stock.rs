@@ -1,7 +1,8 @@
-//! How much of a record's entry is in stock.
+//! Amount of a record's entry in stock.
 //!
-//! A number means nothing without its unit: that stands beside it, in the column's name, in a column of its own or, in a record
-//! without a pack, in the one for units. What says that there is some, and not how much (`yes`, `in stock`), says no amount.
+//! A number needs a unit. The unit is written beside it, in the column's name, in its own column or, in a record
+//! without a pack, in the general unit column. Texts that say that there is stock without an amount (`yes`, `in
+//! stock`) give no amount.
 
 use super::{
     meaning::{Meaning, pack_of},
@@ -15,13 +16,13 @@ use crate::{
     structure::Structure,
 };
 
-/// Words for "some".
+/// Words for "in stock, amount unknown".
 const SOME: [&str; 7] = ["in stock", "instock", "yes", "y", "true", "available", "unknown"];
-/// Words for none.
+/// Words for "out of stock".
 const NONE: [&str; 8] =
     ["out of stock", "not in stock", "sold out", "unavailable", "none", "no", "n", "false"];
 
-/// An amount as a record says it.
+/// An amount as the record states it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Amount {
     size: f64,
@@ -30,7 +31,7 @@ pub(super) struct Amount {
 }
 
 impl Amount {
-    /// What that is of a structure.
+    /// Converts the amount to grams of a structure's major component.
     pub(super) fn of(self, density_g_per_ml: Option<f64>, structure: &Structure) -> InStock {
         let unit = self.uom.parse().ok();
         let grams =
@@ -39,10 +40,10 @@ impl Amount {
     }
 }
 
-/// The amount that a record says is in stock, if it says so.
+/// The stock amount of a record, if it states one.
 ///
 /// # Errors
-/// Fails where it is no amount, and where there is none of what has no price either: that cannot be had.
+/// Fails if the text is not an amount, or if an entry without a price is out of stock and so cannot be bought.
 pub(super) fn amount(row: &Row<'_>, is_priced: bool) -> Result<Option<Amount>, Fault> {
     let Some(cell) = row.find(|meaning| matches!(meaning, Meaning::Amount | Meaning::AmountIn(_))) else {
         return Ok(None);
@@ -66,7 +67,7 @@ pub(super) fn amount(row: &Row<'_>, is_priced: bool) -> Result<Option<Amount>, F
 
 fn size(row: &Row<'_>, cell: Cell<'_>) -> Result<(f64, String), Fault> {
     let wrong = || Fault::Amount { column: cell.name(), text: shorten(cell.text) };
-    // More than so much is at least that.
+    // A lower bound counts as the amount.
     let text = cell.text.trim_start_matches(['>', '≥', '~', '=']).trim_start();
     if let Some((size, unit)) = pack_of(text) {
         return Ok((cell.zero_or_more(Some(size), LARGEST_PACK)?, unit.to_owned()));

@@ -1,10 +1,10 @@
-//! Fields of a line, and the text that bytes are.
+//! Fields of a line, and decoding of bytes to text.
 
 use std::borrow::Cow;
 
 use memchr::memchr;
 
-/// The text that `bytes` are: UTF-8, or else Windows' form of Latin-1, in which every byte is a character.
+/// Decodes `bytes` as UTF-8, otherwise as Windows-1252, in which every byte is a character.
 pub(crate) fn decode(bytes: Cow<'_, [u8]>) -> Cow<'_, str> {
     match bytes {
         Cow::Borrowed(bytes) => match str::from_utf8(bytes) {
@@ -29,7 +29,7 @@ fn latin1(bytes: &[u8]) -> String {
     bytes.iter().map(character).collect()
 }
 
-/// The fields of a record between delimiters; quotes around one are taken off.
+/// Splits a record at delimiters and removes the quotes around fields.
 pub(crate) fn delimited(record: &[u8], delimiter: u8) -> Vec<Cow<'_, [u8]>> {
     let record = record.strip_suffix(b"\n").unwrap_or(record);
     let mut rest = record.strip_suffix(b"\r").unwrap_or(record);
@@ -50,8 +50,8 @@ pub(crate) fn delimited(record: &[u8], delimiter: u8) -> Vec<Cow<'_, [u8]>> {
     }
 }
 
-/// A field behind its opening quote, and what stands behind the delimiter after it. What stands between its closing quote and
-/// the delimiter belongs to it.
+/// Parses a field after its opening quote; returns it and the text after the next delimiter. Text between the closing
+/// quote and the delimiter belongs to the field.
 fn unquoted(text: &[u8], delimiter: u8) -> (Cow<'_, [u8]>, Option<&[u8]>) {
     let mut field = Cow::Borrowed(&text[..0]);
     let mut at = 0;
@@ -83,7 +83,7 @@ fn joined<'a>(before: Cow<'a, [u8]>, after: &'a [u8]) -> Cow<'a, [u8]> {
     Cow::Owned(bytes)
 }
 
-/// The fields of a line between blanks; a ChemAxon extension (`CCO |r|`) stays with its SMILES.
+/// Splits a line at blanks; a ChemAxon extension (`CCO |r|`) stays with its SMILES.
 pub(crate) fn words(record: &[u8]) -> Vec<Cow<'_, [u8]>> {
     let record = record.trim_ascii();
     let first = record.iter().position(u8::is_ascii_whitespace).unwrap_or(record.len());

@@ -1,23 +1,23 @@
-//! A stream of text cut into records, of which no more than [`LIMIT`] bytes are ever held.
+//! Cuts a stream of text into records while holding at most [`LIMIT`] bytes.
 
 use std::io::{self, Read};
 
 use super::boundary::Boundary;
 use crate::{entry::Place, fault::Fault};
 
-/// The longest record, in bytes. A longer one is left out and passed over without being held.
+/// Maximum length of a record, in bytes. A longer record is rejected and skipped without being held in memory.
 pub const LIMIT: usize = 1 << 20;
 
-/// Bytes asked for at once.
+/// Bytes per read.
 const CHUNK: usize = 1 << 18;
 
-/// Kept of a record that is passed over: enough to see its end.
+/// Bytes kept of a skipped record, enough to find its end.
 const TAIL: usize = 8;
 
-/// Records of one batch at most.
+/// Maximum number of records in a batch.
 const RECORDS: usize = 2_048;
 
-/// Records cut out of a file, to be understood.
+/// Batch of cut records, to be parsed.
 #[derive(Debug, Default)]
 pub(crate) struct Cut {
     text: Vec<u8>,
@@ -38,7 +38,7 @@ impl Cut {
         self.pieces.is_empty()
     }
 
-    /// Whether the next record belongs to the next batch.
+    /// Returns true if the batch is full.
     pub(crate) fn is_full(&self) -> bool {
         self.pieces.len() >= RECORDS || self.text.len() >= LIMIT
     }
@@ -57,7 +57,7 @@ impl Cut {
     }
 }
 
-/// A text and how far it has been read.
+/// A stream of text with its read position.
 pub(crate) struct Window {
     bytes: Box<dyn Read + Send>,
     held: Vec<u8>,
@@ -72,23 +72,23 @@ impl Window {
         Self { bytes, held: Vec::new(), begin: 0, line: 1, offset: 0, end: None }
     }
 
-    /// What has been read and not been cut.
+    /// Bytes that have been read but not cut.
     pub(crate) fn held(&self) -> &[u8] {
         &self.held[self.begin..]
     }
 
-    /// Where that begins.
+    /// Position of the first of these bytes.
     pub(crate) const fn place(&self) -> Place {
         Place { number: self.line, offset: self.offset }
     }
 
-    /// All bytes that have not been cut.
+    /// Returns all bytes that have not been cut.
     pub(crate) fn into_bytes(mut self) -> Box<dyn Read + Send> {
         self.held.drain(..self.begin);
         Box::new(io::Cursor::new(self.held).chain(self.bytes))
     }
 
-    /// Reads on; whether there is more.
+    /// Reads more bytes; returns true if there were any.
     pub(crate) fn fill(&mut self) -> bool {
         if self.end.is_some() {
             return false;
@@ -105,7 +105,7 @@ impl Window {
         self.held.len() > before
     }
 
-    /// Passes over what is held up to `count` bytes.
+    /// Skips `count` of the held bytes.
     pub(crate) fn skip(&mut self, count: usize) {
         let passed = &self.held[self.begin..self.begin + count];
         self.line += memchr::memchr_iter(b'\n', passed).count() as u64;
@@ -113,10 +113,10 @@ impl Window {
         self.begin += count;
     }
 
-    /// Cuts the next record; whether there was one.
+    /// Cuts the next record; returns true if there was one.
     ///
     /// # Errors
-    /// Fails where the stream does, after all records that were whole before that.
+    /// Fails if the stream fails, after all complete records before that point.
     pub(crate) fn cut(&mut self, boundary: &mut Boundary, cut: &mut Cut) -> io::Result<bool> {
         loop {
             let lead = boundary.lead(self.held());
@@ -157,7 +157,7 @@ impl Window {
         }
     }
 
-    /// Cuts what is left when there is no more.
+    /// Cuts the rest at the end of the stream.
     fn cut_rest(
         &mut self,
         boundary: &Boundary,
@@ -185,8 +185,8 @@ impl Window {
         Ok(true)
     }
 
-    /// Leaves out the first line of a record whose quote does not close, so that it takes no other line with it; whether there
-    /// is a line.
+    /// Rejects the first line of a record with an unclosed quote, so that the quote affects no other line. Returns
+    /// true if there is a line.
     fn leave_line_out(&mut self, place: Place, cut: &mut Cut) -> bool {
         let Some(line) = memchr::memchr(b'\n', self.held()) else { return false };
         cut.reject(place, Fault::OpenQuote);
@@ -208,7 +208,7 @@ mod tests {
 
     use super::*;
 
-    /// Every record of a text, or its fault, with its line.
+    /// Every record of a text or its fault, with its line.
     fn records(text: &[u8], mut boundary: Boundary) -> Vec<(u64, Result<String, Fault>)> {
         let mut window = Window::new(Box::new(Cursor::new(text.to_vec())));
         let mut cut = Cut::default();

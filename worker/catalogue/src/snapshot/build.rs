@@ -1,7 +1,7 @@
-//! Writing a snapshot: rows in any order, on any number of cores, give the same bytes.
+//! Writing a snapshot: the same rows, in any order and on any number of cores, give the same bytes.
 //!
-//! What comes is kept in columns of what the file needs of it, about 130 bytes a block and 12 an offer, until all of it is
-//! there and can be sorted.
+//! Rows are kept as columns of the data that the file needs, about 130 bytes for a block and 12 for an offer, until
+//! all of them are there and can be sorted.
 
 use std::hash::Hash;
 use std::io::{self, Cursor, Seek, Write};
@@ -17,15 +17,15 @@ use super::{SMILES_STRIDE, keys, text};
 use crate::nearest::tile::{self, BITS};
 use crate::offer::{self, MOST_PROFILES, MOST_VENDORS, Offer, Profile, Terms};
 
-/// Rows whose molecules are read together.
+/// Rows whose molecules are parsed together.
 const BATCH: usize = 1 << 14;
-/// Numbers that are written together.
+/// Numbers written together.
 const PART: usize = 1 << 13;
 
-/// A building block on its way into a [`Snapshot`](super::Snapshot).
+/// A building block to be written to a [`Snapshot`](super::Snapshot).
 #[derive(Debug, Clone, PartialEq)]
 pub struct BlockRow {
-    /// The catalogue's integer for it.
+    /// Catalogue id.
     pub id: i32,
     /// Canonical SMILES of the major component.
     pub smiles: String,
@@ -36,7 +36,7 @@ pub struct BlockRow {
 }
 
 impl BlockRow {
-    /// The row of a molecule that is its own major component.
+    /// Row of a molecule that is its own major component.
     #[must_use]
     pub fn of(id: i32, molecule: &Molecule) -> Self {
         Self {
@@ -48,23 +48,23 @@ impl BlockRow {
     }
 }
 
-/// Why no file can be made of what came.
+/// Reason why no snapshot file can be built from the rows.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// It cannot be written.
+    /// The file cannot be written.
     #[error("the snapshot cannot be written")]
     Io(#[from] io::Error),
-    /// More vendors than a snapshot can tell apart.
+    /// There are more vendors than a snapshot can number.
     #[error("the catalogue has more than {MOST_VENDORS} vendors")]
     Vendors,
-    /// More combinations of lead times and countries than a snapshot can tell apart.
+    /// There are more combinations of lead times and countries than a snapshot can number.
     #[error("the catalogue has more than {MOST_PROFILES} combinations of lead times and countries")]
     Profiles,
-    /// More blocks or offers than a place of 32 bits can number.
+    /// There are more blocks or offers than 32 bits can number.
     #[error("the catalogue has more than {} building blocks or offers", u32::MAX)]
     Many,
-    /// Two molecules have the same highest bits of their keys.
+    /// Two molecules agree in the stored leading bits of their keys.
     #[error("the building blocks {0} and {1} cannot be told apart")]
     Alike(i32, i32),
 }
@@ -75,7 +75,7 @@ pub struct Builder {
     cores: usize,
     waiting: Vec<BlockRow>,
     rows: Rows,
-    /// The block's id, and its terms with vendor and profile in the order in which they came.
+    /// Block id, and the offer's terms with vendor and profile numbered in the order of arrival.
     offers: Vec<(i32, Terms)>,
     vendors: FxHashMap<i32, usize>,
     private: FxHashSet<i32>,
@@ -83,11 +83,11 @@ pub struct Builder {
     unreadable: u64,
 }
 
-/// What is kept of the rows that could be read.
+/// Columns of the rows with a valid SMILES.
 #[derive(Debug, Default)]
 struct Rows {
     keys: Vec<u128>,
-    /// The highest 48 bits of the skeleton, 16 bits of the tautomers' key.
+    /// Highest 48 bits of the skeleton key, then 16 bits of the tautomer key.
     forms: Vec<u64>,
     ids: Vec<i32>,
     weights: Vec<f32>,
@@ -95,7 +95,7 @@ struct Rows {
     bits: Packed<u16>,
 }
 
-/// Lists one behind the other.
+/// Concatenated lists.
 #[derive(Debug)]
 struct Packed<T> {
     starts: Vec<u64>,
@@ -109,7 +109,7 @@ impl<T> Default for Packed<T> {
 }
 
 impl<T> Packed<T> {
-    /// Ends a list of what was pushed.
+    /// Ends the current list.
     fn end(&mut self) {
         self.starts.push(self.all.len() as u64);
     }
@@ -120,7 +120,7 @@ impl<T> Packed<T> {
     }
 }
 
-/// What a row's molecule is found by.
+/// Lookup keys of a row's molecule.
 struct Keys {
     key: u128,
     form: u64,
@@ -128,7 +128,7 @@ struct Keys {
 }
 
 impl Keys {
-    /// `None` where the SMILES cannot be read.
+    /// Returns `None` if the SMILES cannot be parsed.
     fn of(row: &BlockRow) -> Option<Self> {
         let molecule = Molecule::trusted(&row.smiles).ok()?;
         let form = molecule.skeleton().number() & !0xffff | u64::from(keys::form_tautomers(&molecule));
@@ -139,14 +139,14 @@ impl Keys {
 }
 
 impl Builder {
-    /// Nothing yet; molecules are read on `cores` cores.
+    /// Starts empty; molecules are parsed on `cores` cores.
     #[must_use]
     pub fn new(cores: usize) -> Self {
         Self { cores: cores.max(1), ..Self::default() }
     }
 
-    /// Takes a building block. Of several with the same molecule the one with the lowest id stays; those whose SMILES
-    /// cannot be read are left out and counted.
+    /// Adds a building block. Of several with the same molecule the lowest id is kept. Blocks with an invalid SMILES
+    /// are skipped and counted.
     pub fn block(&mut self, row: BlockRow) {
         self.waiting.push(row);
         if self.waiting.len() >= BATCH * self.cores {
@@ -154,10 +154,10 @@ impl Builder {
         }
     }
 
-    /// Takes an offer for the building block with this id.
+    /// Adds an offer for the building block with this id.
     ///
     /// # Errors
-    /// Fails where there are more vendors or profiles than a snapshot can tell apart.
+    /// Fails if there are more vendors or profiles than a snapshot can number.
     pub fn offer(&mut self, block: i32, offer: &Offer) -> Result<(), BuildError> {
         let next = self.vendors.len();
         let vendor = *self.vendors.entry(offer.vendor).or_insert(next);
@@ -173,23 +173,23 @@ impl Builder {
         Ok(())
     }
 
-    /// Hides this vendor from all to whom it is not shown by name.
+    /// Marks this vendor as private, visible only to named organisations.
     pub fn private(&mut self, vendor: i32) {
         self.private.insert(vendor);
     }
 
-    /// The file in memory.
+    /// Writes the file in memory.
     ///
     /// # Errors
-    /// Fails where no file can be made of what came.
+    /// Fails if no file can be built from the rows.
     pub fn into_bytes(mut self, version: i64) -> Result<Vec<u8>, BuildError> {
         Ok(self.write(version, Cursor::new(Vec::new()))?.into_inner())
     }
 
-    /// Writes the file for this version of the catalogue, and gives back where it was written to.
+    /// Writes the file for this version of the catalogue and returns the writer.
     ///
     /// # Errors
-    /// Fails where no file can be made of what came, or it cannot be written.
+    /// Fails if no file can be built from the rows, or if it cannot be written.
     pub fn write<W: Write + Seek>(&mut self, version: i64, out: W) -> Result<W, BuildError> {
         self.read_waiting();
         let rows = &self.rows;
@@ -247,7 +247,7 @@ impl Builder {
         }
     }
 
-    /// The rows that are blocks, by their keys.
+    /// Rows that become blocks, in the order of their keys.
     fn order(&self) -> Result<Vec<u32>, BuildError> {
         let Rows { keys, ids, .. } = &self.rows;
         let rows = u32::try_from(keys.len()).map_err(|_| BuildError::Many)?;
@@ -255,7 +255,7 @@ impl Builder {
         let mut order: Vec<u32> = (0..rows).collect();
         order.sort_unstable_by_key(|&row| (key(row), ids[row as usize]));
         order.dedup_by_key(|&mut row| key(row));
-        // A file keeps 64 bits below those of the bucket.
+        // A file stores the 64 bits that follow those of the bucket.
         let kept = u128::BITS - 64 - keys::bucket_bits(order.len());
         match order.windows(2).find(|pair| key(pair[0]) >> kept == key(pair[1]) >> kept) {
             Some(pair) => Err(BuildError::Alike(ids[pair[0] as usize], ids[pair[1] as usize])),
@@ -272,7 +272,7 @@ impl Builder {
         let form = |block: u32| self.rows.forms[order[block as usize] as usize];
         let id = |block: u32| self.rows.ids[order[block as usize] as usize];
         let mut by_form: Vec<u32> = (0..order.len() as u32).collect();
-        // Of the blocks that cannot be told apart by what is kept of the skeleton the lowest id comes first.
+        // Among blocks with the same stored skeleton bits, the lowest id comes first.
         by_form.sort_unstable_by_key(|&block| (form(block) >> (48 - bits), id(block)));
         let kept = |block: u32| {
             let skeleton = u64::from(keys::form_skeleton(form(block), order.len()));
@@ -316,7 +316,7 @@ impl Builder {
     fn write_fingerprints(&self, order: &[u32], writer: &mut Writer<impl Write + Seek>) -> io::Result<()> {
         let bits_of = |block: u32| self.rows.bits.list(order[block as usize]);
         let mut places: Vec<u32> = (0..order.len() as u32).collect();
-        // A stable sort: of blocks with as many bits those with lower numbers stay first.
+        // A stable sort: among blocks with the same number of set bits, lower numbers stay first.
         places.sort_by_key(|&block| bits_of(block).len());
         let count_start = |count| places.partition_point(|&block| bits_of(block).len() < count) as u32;
         let count_starts: Vec<u32> = (0..BITS + 2).map(count_start).collect();
@@ -335,12 +335,12 @@ impl Builder {
     }
 }
 
-/// A section's numbers, made part by part.
+/// Numbers of a section, computed part by part.
 fn mapped<T: NoUninit>(order: &[u32], number: impl Fn(u32) -> T) -> impl Iterator<Item = Vec<T>> {
     order.chunks(PART).map(move |part| part.iter().map(|&row| number(row)).collect())
 }
 
-/// What was numbered as it came, in its own order, and the place that each number has there.
+/// Sorts items that were numbered on arrival; also returns the sorted index of each old number.
 fn sorted<T: Copy + Ord + Hash>(numbers: &FxHashMap<T, usize>) -> (Vec<T>, Vec<usize>) {
     let mut all: Vec<T> = numbers.keys().copied().collect();
     all.sort_unstable();

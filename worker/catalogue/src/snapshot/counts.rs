@@ -1,25 +1,26 @@
-//! Where each block's offers begin, in three bits a block and one an offer.
+//! Start of each block's offers, in three bits for a block and one for an offer.
 //!
-//! How many offers each block has is written in unary: a one for the block, then a zero for each of its offers (Elias, "Efficient
-//! storage and retrieval by content and address of static files", 1974); a one ends it all. The zeros before a block's one are the offers of
-//! the blocks before it. For every sixteenth block that number is written down, so that finding one takes two looks into memory.
+//! The numbers of offers are written in unary: a one for each block, then a zero for each of its offers (Elias,
+//! "Efficient storage and retrieval by content and address of static files", 1974), and a final one. The zeros before
+//! a block's one are the offers of the blocks before it. That count is stored for every sixteenth block, so that a
+//! lookup takes two memory accesses.
 
 use std::ops::Range;
 
-/// Blocks between two numbers that are written down.
+/// Blocks between two stored counts.
 pub const STRIDE: usize = 16;
 
-/// Numbers of offers as a file has them.
+/// Numbers of offers in the file's form.
 #[derive(Debug, Default)]
 pub struct Written {
-    /// The first offer of every sixteenth block.
+    /// First offer of every sixteenth block.
     pub starts: Vec<u32>,
-    /// All numbers in unary.
+    /// All numbers of offers in unary.
     pub unary: Vec<u64>,
 }
 
 impl Written {
-    /// The numbers of the blocks in their order; `None` where there are more offers than 32 bits can number.
+    /// Encodes the numbers of offers in the blocks' order; `None` if there are more offers than 32 bits can number.
     pub fn of(counts: impl Iterator<Item = usize>) -> Option<Self> {
         let (mut written, mut offers, mut blocks) = (Self::default(), 0, 0);
         for count in counts {
@@ -41,7 +42,7 @@ impl Written {
     }
 }
 
-/// The numbers of offers in a file.
+/// Numbers of offers, read from a file.
 #[derive(Debug, Clone, Copy)]
 pub struct Counts<'a> {
     /// See [`Written::starts`].
@@ -51,7 +52,7 @@ pub struct Counts<'a> {
 }
 
 impl Counts<'_> {
-    /// The offers of a block.
+    /// Range of a block's offers.
     pub fn offers(self, block: usize) -> Range<usize> {
         let group = block / STRIDE;
         let group_place = self.starts[group] as usize + group * STRIDE;
@@ -59,7 +60,7 @@ impl Counts<'_> {
         own - block..self.one_after(own + 1, 0) - (block + 1)
     }
 
-    /// The place of the one that has `skipped` others before it, from the place `from` on.
+    /// Position of the one that follows `skipped` other ones, from position `from` on.
     fn one_after(self, from: usize, mut skipped: usize) -> usize {
         let mut at = from / 64;
         let mut left = self.unary[at] & u64::MAX << (from % 64);
@@ -77,7 +78,8 @@ impl Counts<'_> {
         }
     }
 
-    /// Whether these are the numbers of so many blocks, with so many offers in all: then every block can be asked for.
+    /// Checks that the encoding has exactly `blocks` blocks and `offers` offers, so that every block can be looked
+    /// up.
     pub fn are_of(self, blocks: usize, offers: usize) -> bool {
         let (mut found, mut last) = (0, 0);
         if self.starts.len() != blocks.div_ceil(STRIDE) {

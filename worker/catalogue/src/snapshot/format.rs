@@ -1,18 +1,18 @@
-//! What a snapshot's file looks like: a header, then sections.
+//! File format of a snapshot: a header, then sections.
 //!
-//! All numbers are little-endian, and every section begins at a multiple of 64 bytes. The header says where each lies, how
-//! long it is, and its CRC-32 with what fills it up to the next; it ends in a CRC-32 of itself. A CRC-32 finds every change within
-//! 32 neighbouring bits, so that no byte of a file can be another without being noticed.
+//! All numbers are little-endian, and every section begins at a multiple of 64 bytes. The header holds the offset,
+//! the length and the CRC-32 of each section, including the padding up to the next; it ends with a CRC-32 of itself.
+//! A CRC-32 detects every change within 32 neighbouring bits, so no changed byte goes unnoticed.
 //!
 //! | bytes | |
 //! |---|---|
 //! | 8 | `RtrtShop` |
-//! | 4, 4 | the format's version, the number of sections |
-//! | 8 | the version of the catalogue |
-//! | 8 | a digest of what chemistry says of some molecules: another release may number all molecules anew |
-//! | 8, 8, 8 | the file's length, building blocks, rows that were left out |
-//! | 24 a section | where it begins, its length, its CRC-32, nothing |
-//! | 4 | the header's CRC-32 |
+//! | 4, 4 | format version, number of sections |
+//! | 8 | catalogue version |
+//! | 8 | digest of the keys of some sample molecules: another release may number all molecules differently |
+//! | 8, 8, 8 | file length, building blocks, rejected rows |
+//! | 24 per section | offset, length, CRC-32, padding |
+//! | 4 | CRC-32 of the header |
 
 use std::fmt;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -25,17 +25,17 @@ use crc32fast::Hasher;
 
 const _: () = assert!(cfg!(target_endian = "little"), "snapshots are mapped as they are written");
 
-/// What this release writes and reads.
+/// Format version that this release writes and reads.
 pub const FORMAT: u32 = 2;
 
 const MAGIC: [u8; 8] = *b"RtrtShop";
 const ALIGN: u64 = 64;
 const FIXED: usize = 56;
 const ENTRY: usize = 24;
-/// Length of the header, filled up.
+/// Length of the header, padded.
 const HEADER: usize = (FIXED + ENTRY * Section::ALL.len() + 4).next_multiple_of(ALIGN as usize);
 
-/// The parts of a file, in their order.
+/// Sections of a file, in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "what they hold stands where they are written, in `build.rs`")]
 pub enum Section {
@@ -60,7 +60,7 @@ pub enum Section {
 }
 
 impl Section {
-    /// All of them.
+    /// All sections.
     pub const ALL: [Self; 18] = [
         Self::Keys,
         Self::KeyStarts,
@@ -82,7 +82,7 @@ impl Section {
         Self::ColumnStarts,
     ];
 
-    /// Whether it belongs to the fingerprints.
+    /// Returns true if the section belongs to the fingerprints.
     #[must_use]
     pub fn is_of_fingerprints(self) -> bool {
         self as usize >= Self::Places as usize
@@ -100,24 +100,24 @@ impl fmt::Display for Section {
     }
 }
 
-/// Why a file is no snapshot that can be used.
+/// Reason why a file is not a usable snapshot.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SnapshotError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("it cannot be read")]
     Io(#[from] io::Error),
-    /// It is something else.
+    /// The file is not a snapshot.
     #[error("it is no snapshot of a catalogue")]
     Foreign,
-    /// Another release wrote it.
+    /// Another release wrote the file, in another format.
     #[error("it is of format {found}, not {FORMAT}")]
     #[expect(missing_docs, reason = "the field is named in the message")]
     Format { found: u32 },
-    /// Another release wrote it, which numbers molecules otherwise.
+    /// Another release wrote the file, with another numbering of molecules.
     #[error("it is of another release, which tells molecules apart otherwise")]
     Chemistry,
-    /// It ends early, or goes on.
+    /// The file is shorter or longer than stated.
     #[error("it is {found} bytes long, not {stated}")]
     #[expect(missing_docs, reason = "the fields are named in the message")]
     Length { stated: u64, found: u64 },
@@ -129,23 +129,23 @@ pub enum SnapshotError {
     Damaged(Section),
 }
 
-/// What the header says.
+/// Content of the header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
     /// The version of the catalogue.
     pub version: i64,
     /// Building blocks.
     pub blocks: u64,
-    /// Rows that were left out because their SMILES cannot be read.
+    /// Rows that were skipped because their SMILES cannot be parsed.
     pub unreadable: u64,
     sections: [Range<usize>; Section::ALL.len()],
 }
 
 impl Header {
-    /// Reads the header of a file and checks everything in the file by the checksums, on `cores` cores.
+    /// Reads the header of a file and verifies all checksums, on `cores` cores.
     ///
     /// # Errors
-    /// Fails where anything is not as it was written.
+    /// Fails if any byte differs from what was written.
     pub fn read(file: &[u8], cores: usize) -> Result<Self, SnapshotError> {
         let found = file.len() as u64;
         if !file.starts_with(&MAGIC) {
@@ -186,19 +186,19 @@ impl Header {
         })
     }
 
-    /// Where a section lies.
+    /// Byte range of a section.
     pub fn range(&self, section: Section) -> Range<usize> {
         self.sections[section as usize].clone()
     }
 }
 
-/// Compares the sections with their checksums.
+/// Verifies the checksums of the sections.
 fn check(file: &[u8], sections: &[Range<usize>], sums: &[u32], cores: usize) -> Result<(), SnapshotError> {
     let is_whole = |at: usize| {
         let filled = sections[at].end.next_multiple_of(ALIGN as usize);
         file.get(sections[at].start..filled).is_some_and(|bytes| crc32fast::hash(bytes) == sums[at])
     };
-    // They lie one behind the other, so that there is no byte between them that nothing is said of.
+    // The sections are contiguous, so a checksum covers every byte.
     let starts = sections.iter().skip(1).map(|section| section.start).chain([file.len()]);
     let ends = sections.iter().map(|section| section.end.next_multiple_of(ALIGN as usize));
     if sections[0].start != HEADER || !starts.eq(ends) {
@@ -220,19 +220,19 @@ fn check(file: &[u8], sections: &[Range<usize>], sums: &[u32], cores: usize) -> 
 /// Writes a file section by section, in their order.
 pub struct Writer<W> {
     out: W,
-    /// Where the next byte goes.
+    /// Offset of the next byte.
     at: u64,
     sections: Vec<(u64, u64, u32)>,
 }
 
 impl<W: Write + Seek> Writer<W> {
-    /// Begins a file.
+    /// Starts a file.
     pub fn new(mut out: W) -> io::Result<Self> {
         out.write_all(&[0; HEADER])?;
         Ok(Self { out, at: HEADER as u64, sections: Vec::new() })
     }
 
-    /// Writes the next section out of its parts.
+    /// Writes the next section from its parts.
     pub fn section<T: NoUninit>(
         &mut self,
         section: Section,
@@ -256,7 +256,7 @@ impl<W: Write + Seek> Writer<W> {
         Ok(())
     }
 
-    /// Writes the header and gives the file back.
+    /// Writes the header and returns the writer.
     pub fn finish(mut self, version: i64, blocks: u64, unreadable: u64) -> io::Result<W> {
         assert_eq!(self.sections.len(), Section::ALL.len(), "format: every section was written");
         let mut header = Vec::with_capacity(HEADER);
@@ -283,7 +283,7 @@ impl<W: Write + Seek> Writer<W> {
     }
 }
 
-/// A digest of what this release makes of some molecules: keys, forms and fingerprints.
+/// Digest of the keys, forms and fingerprints that this release computes for some sample molecules.
 pub fn chemistry() -> u64 {
     const SAMPLES: [&str; 6] =
         ["CCO", "O=c1cccc[nH]1", "C[C@H](N)C(=O)O", "C/C=C/c1ccccc1", "[O-][n+]1ccccc1", "CC(=O)[O-].[Na+]"];

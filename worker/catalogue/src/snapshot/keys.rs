@@ -1,28 +1,28 @@
-//! Finding a number among sorted ones that are spread evenly: by its highest bits, which say where it would stand.
+//! Lookup of a number among sorted, evenly distributed ones, by its highest bits.
 //!
-//! There are about eight numbers to a combination of these bits, so that finding one takes two looks into memory: where
-//! they begin, and they themselves.
+//! There are about eight numbers for each value of these bits (a bucket), so that a lookup takes two memory accesses:
+//! the start of the bucket, and the numbers in it.
 
 use std::ops::Range;
 
 use chem::Molecule;
 
-/// How many of the highest bits choose among `numbers` numbers.
+/// Number of highest bits that select a bucket among `numbers` numbers.
 pub fn bucket_bits(numbers: usize) -> u32 {
     (numbers / 8).max(1).ilog2()
 }
 
-/// How many starts there are for `numbers` numbers: one a bucket, and the end.
+/// Number of starts for `numbers` numbers: one for each bucket, and the end.
 pub fn starts_len(numbers: usize) -> usize {
     (1 << bucket_bits(numbers)) + 1
 }
 
-/// The bucket of a number of which `top` are the highest 64 bits.
+/// Bucket of a number whose highest 64 bits are `top`.
 fn bucket(top: u64, bits: u32) -> usize {
     top.checked_shr(u64::BITS - bits).unwrap_or(0) as usize
 }
 
-/// Where each bucket begins, for sorted numbers of which these are the highest 64 bits.
+/// Start of each bucket, from the highest 64 bits of the sorted numbers.
 pub fn starts(tops: impl ExactSizeIterator<Item = u64>) -> Vec<u32> {
     let bits = bucket_bits(tops.len());
     let mut starts = vec![0; starts_len(tops.len())];
@@ -35,24 +35,25 @@ pub fn starts(tops: impl ExactSizeIterator<Item = u64>) -> Vec<u32> {
     starts
 }
 
-/// Where a number of which `top` are the highest 64 bits stands among others, if it does.
+/// Range of the bucket in which a number with the highest 64 bits `top` would be.
 pub fn place(starts: &[u32], top: u64) -> Range<usize> {
     let at = bucket(top, (starts.len() - 1).ilog2());
     starts[at] as usize..starts[at + 1] as usize
 }
 
-/// What a file of `numbers` keys keeps of one: the 64 bits below those of its bucket. Another molecule has the same ones
-/// with a chance of 2^-64 for each of the eight or so in the bucket, as it may have the same key.
+/// Stored part of a key in a file of `numbers` keys: the 64 bits that follow those of its bucket. Another molecule
+/// has the same bits with a probability of 2^-64 for each of the eight or so in the bucket, a risk like that of equal
+/// keys.
 pub fn below_bucket(key: u128, numbers: usize) -> u64 {
     (key << bucket_bits(numbers) >> 64) as u64
 }
 
-/// What a file of `numbers` forms keeps of a skeleton: the 16 bits below those of its bucket.
+/// Stored part of a skeleton key in a file of `numbers` forms: the 16 bits that follow those of its bucket.
 pub fn form_skeleton(skeleton: u64, numbers: usize) -> u16 {
     (skeleton << bucket_bits(numbers) >> 48) as u16
 }
 
-/// What a file keeps of the key that the tautomers of a molecule share.
+/// Stored part of the key that the tautomers of a molecule share.
 pub fn form_tautomers(molecule: &Molecule) -> u16 {
     (molecule.tautomer_key().number() >> 112) as u16
 }

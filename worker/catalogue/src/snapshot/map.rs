@@ -1,10 +1,10 @@
-//! A file as memory, or memory as a file.
+//! Memory-mapped files, and files in memory.
 //!
-//! This is the crate's one module with `unsafe`: that a mapped file does not change is a promise that the type system
-//! cannot check. It is kept by how snapshots are written: under another name, and renamed when they are whole; nobody writes to
-//! one afterwards. They lie in a folder of the service's own user, which others cannot write to. A removed file lives on for
-//! those who have it mapped. Whoever breaks the promise all the same gives wrong answers or a panic, or, if the file is cut
-//! short, ends the process (SIGBUS): every place that is read out of the file is checked before it is used.
+//! This is the crate's one module with `unsafe`: the type system cannot check that a mapped file does not change. The
+//! way snapshots are written ensures it: under a temporary name, renamed when complete, and never written to
+//! afterwards. They are in a folder of the service's own user that others cannot write to. A removed file stays valid
+//! for the processes that have it mapped. A violation gives wrong answers or a panic or, if the file is truncated,
+//! ends the process (SIGBUS): every position that is read from the file is checked before it is used.
 
 #![allow(unsafe_code)]
 
@@ -14,7 +14,7 @@ use std::ops::Deref;
 
 use memmap2::Mmap;
 
-/// The bytes of a snapshot. They begin at a multiple of eight.
+/// The bytes of a snapshot, aligned to eight bytes.
 #[derive(Debug)]
 pub enum Bytes {
     Mapped(Mmap),
@@ -22,17 +22,17 @@ pub enum Bytes {
 }
 
 impl Bytes {
-    /// Maps a whole file; all processes that do share it.
+    /// Maps a whole file; processes that map the same file share the memory.
     pub fn map(file: &File) -> io::Result<Self> {
-        // Linux maps no empty file.
+        // Linux cannot map an empty file.
         if file.metadata()?.len() == 0 {
             return Ok(Self::owned(&[]));
         }
-        // SAFETY: nobody changes the file, see the module's header.
+        // SAFETY: the file does not change, see the module's header.
         unsafe { Mmap::map(file) }.map(Self::Mapped)
     }
 
-    /// A copy in memory.
+    /// Copies the bytes to memory.
     pub fn owned(bytes: &[u8]) -> Self {
         let mut words = vec![0; bytes.len().div_ceil(size_of::<u64>())];
         let mut rest = bytes;

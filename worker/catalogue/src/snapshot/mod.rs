@@ -1,8 +1,7 @@
-//! All building blocks and what their offers say to a search, in one read-only file that is mapped.
+//! All building blocks and their offers, as a search sees them, in one read-only memory-mapped file.
 //!
-//! Processes of a machine that map the same file share its memory. Everything in it is sorted and of fixed width, so that it is
-//! used as it lies there; nothing is built when it is opened but the checksums are compared, and every number that says
-//! where something else lies is checked, once.
+//! Processes of a machine that map the same file share its memory. All data is sorted and of fixed width, so it is
+//! used in place. Opening builds nothing; it only verifies the checksums and checks every stored position once.
 
 mod build;
 mod counts;
@@ -29,15 +28,15 @@ use counts::Counts;
 use format::Header;
 use map::Bytes;
 
-/// Blocks between two starts of packed SMILES.
+/// Blocks between two stored starts of packed SMILES.
 const SMILES_STRIDE: usize = 16;
 
-/// A building block's place in its [`Snapshot`].
+/// Index of a building block in its [`Snapshot`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Block(pub(crate) u32);
 
 impl Block {
-    /// The block of this number, which need not be there.
+    /// The block of this index, which need not exist.
     #[must_use]
     pub fn new(number: u32) -> Self {
         Self(number)
@@ -53,23 +52,23 @@ impl Block {
 pub struct Snapshot {
     bytes: Bytes,
     header: Header,
-    /// Sorted when it is first asked for.
+    /// Sorted on first use.
     by_weight: OnceLock<Vec<Block>>,
 }
 
 impl Snapshot {
-    /// Maps a file, which nobody may change from then on, and checks all of it on `cores` cores.
+    /// Maps a file, which must not change from then on, and verifies all of it on `cores` cores.
     ///
     /// # Errors
-    /// Says what of the file is not as it was written.
+    /// Reports the part of the file that differs from what was written.
     pub fn open(path: &Path, cores: usize) -> Result<Self, SnapshotError> {
         Self::of(Bytes::map(&File::open(path)?)?, cores)
     }
 
-    /// The snapshot of a file's bytes.
+    /// Opens a snapshot from a file's bytes.
     ///
     /// # Errors
-    /// Says what of them is not as it was written.
+    /// Reports the part of the bytes that differs from what was written.
     pub fn from_bytes(bytes: &[u8], cores: usize) -> Result<Self, SnapshotError> {
         Self::of(Bytes::owned(bytes), cores)
     }
@@ -87,32 +86,32 @@ impl Snapshot {
         self.header.blocks as usize
     }
 
-    /// Whether there is no building block.
+    /// Returns true if there is no building block.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many rows were left out because their SMILES cannot be read.
+    /// Number of rows that were skipped because their SMILES cannot be parsed.
     #[must_use]
     pub fn unreadable(&self) -> u64 {
         self.header.unreadable
     }
 
-    /// The version of the catalogue that it was made of.
+    /// Version of the catalogue that the snapshot was built from.
     #[must_use]
     pub fn version(&self) -> i64 {
         self.header.version
     }
 
-    /// Length of the file, and how much of that is the fingerprints'.
+    /// Length of the file, and the part of it that the fingerprints take.
     #[must_use]
     pub fn bytes(&self) -> (usize, usize) {
         let fingerprints = Section::ALL.into_iter().filter(|section| section.is_of_fingerprints());
         (self.bytes.len(), fingerprints.map(|section| self.header.range(section).len()).sum())
     }
 
-    /// The building block that is this molecule.
+    /// Looks up the building block of this molecule.
     #[must_use]
     pub fn own(&self, molecule: &Molecule) -> Option<Block> {
         let key = molecule.key().number();
@@ -122,8 +121,8 @@ impl Snapshot {
         keys.iter().position(|&key| key == wanted).map(|at| Block((place.start + at) as u32))
     }
 
-    /// The building blocks that are `wanted` and a tautomer or a charged form of this molecule, that with the lowest id
-    /// first. The file tells forms apart by 16 bits, so that each is looked at before it is believed.
+    /// Building blocks that are a tautomer or a charged form of this molecule and satisfy `wanted`, the lowest id
+    /// first. The file distinguishes tautomer keys by 16 bits only, so each candidate is verified.
     pub fn forms(&self, molecule: &Molecule, wanted: impl Fn(Block) -> bool) -> impl Iterator<Item = Block> {
         let skeleton = molecule.skeleton().number();
         let place = keys::place(self.section(Section::FormStarts), skeleton);
@@ -140,7 +139,7 @@ impl Snapshot {
             .is_ok_and(|sold| sold.tautomer_key() == molecule.tautomer_key())
     }
 
-    /// The catalogue's integer for `block`.
+    /// Catalogue id of `block`.
     #[must_use]
     pub fn id(&self, block: Block) -> i32 {
         self.section(Section::Ids)[block.at()]
@@ -170,14 +169,14 @@ impl Snapshot {
         self.section(Section::Profiles)
     }
 
-    /// The vendors' numbers in the database, and who sees them.
+    /// The vendors' numbers in the database, and their visibility.
     pub fn vendors(&self) -> impl ExactSizeIterator<Item = (i32, Visibility)> {
         let visibility = |is_private| if is_private == 0 { Visibility::Public } else { Visibility::Private };
         let vendors: &[[i32; 2]] = self.section(Section::Vendors);
         vendors.iter().map(move |&[vendor, is_private]| (vendor, visibility(is_private)))
     }
 
-    /// All blocks, the lightest first, of several that with the lowest id.
+    /// All blocks by ascending weight, then by id.
     #[must_use]
     pub fn by_weight(&self) -> &[Block] {
         self.by_weight.get_or_init(|| {
@@ -192,8 +191,8 @@ impl Snapshot {
         })
     }
 
-    /// For each fingerprint the `wanted` blocks that are allowed and their similarities, the most similar first and of several
-    /// the lowest-numbered. They are compared on `cores` cores.
+    /// For each fingerprint, the `wanted` blocks that are allowed and their similarities: the most similar first,
+    /// then the lowest number. Compares on `cores` cores.
     pub(crate) fn nearest(
         &self,
         fingerprints: &[Fingerprint],
@@ -214,15 +213,15 @@ impl Snapshot {
         index.nearest_on(fingerprints, wanted, allowed, cores).into_iter().map(blocks).collect()
     }
 
-    /// What a section holds; its length and alignment were checked when the file was opened.
+    /// Content of a section; its length and alignment were checked when the file was opened.
     fn section<T: AnyBitPattern>(&self, section: Section) -> &[T] {
         bytemuck::cast_slice(&self.bytes[self.header.range(section)])
     }
 
-    /// Checks everything that says where something else is, so that reading it cannot go wrong.
+    /// Checks every stored position, so that reading cannot go out of bounds.
     fn check(&self) -> Result<(), SnapshotError> {
         let blocks = self.len();
-        // Places are 32 bits wide.
+        // Block indices are 32 bits wide.
         if u32::try_from(self.header.blocks).is_err() {
             return Err(SnapshotError::Header);
         }
@@ -285,7 +284,7 @@ impl Snapshot {
         Ok(numbers)
     }
 
-    /// Starts ascend from 0 to `end`.
+    /// Checks that starts ascend from 0 to `end`.
     fn starts(&self, section: Section, len: usize, end: usize) -> Result<(), SnapshotError> {
         let starts: &[u32] = self.len_of(section, len)?;
         let ends = (starts.first().copied(), starts.last().map(|&last| last as usize));

@@ -1,10 +1,11 @@
-//! SMILES in a third of their bytes.
+//! Compression of SMILES to a third of their bytes.
 //!
-//! A SMILES is ASCII, so bytes from 128 on are free: each stands for a piece that building blocks have often. Pieces were
-//! merged out of pairs (byte-pair encoding, Gage, 1994) in 60,000 building blocks of Mcule, WuXi and the USPTO; others of
-//! those take 8.3 bytes for 23.3 letters. They are a part of the file's format: who changes one raises its version.
+//! A SMILES is ASCII, so bytes from 128 on are free. Each stands for a fragment that is frequent in building blocks.
+//! The fragments come from byte-pair encoding (Gage, 1994) of 60,000 building blocks of Mcule, WuXi and the USPTO;
+//! held-out ones take 8.3 bytes for 23.3 characters. The fragments are part of the file format: changing them
+//! requires a new format version.
 
-/// What the bytes from 128 on stand for, ascending.
+/// Meanings of the bytes from 128 on, in ascending order.
 const PIECES: [&str; 128] = [
     "(=O)",
     "(=O)O)",
@@ -136,10 +137,10 @@ const PIECES: [&str; 128] = [
     "nc1",
 ];
 
-/// Ends a SMILES, of which it is never a letter.
+/// Terminator of a SMILES; never one of its characters.
 pub const END: u8 = 0;
 
-/// Appends `smiles` and its end to `packed`; `None` where it has a byte that no SMILES has.
+/// Appends `smiles` and its terminator to `packed`; `None` if it contains a byte that no SMILES has.
 pub fn pack(smiles: &str, packed: &mut Vec<u8>) -> Option<()> {
     if !smiles.bytes().all(|byte| byte.is_ascii_graphic()) {
         return None;
@@ -154,17 +155,17 @@ pub fn pack(smiles: &str, packed: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// The longest piece that `text` begins with, and its length.
+/// The longest fragment that `text` starts with, and its length.
 fn longest(text: &str) -> Option<(u8, usize)> {
     let first = text.as_bytes()[0];
     let start = PIECES.partition_point(|piece| piece.as_bytes()[0] < first);
     let alike = PIECES[start..].iter().take_while(|piece| piece.as_bytes()[0] == first);
     let fitting = (start..).zip(alike).filter(|(_, piece)| text.starts_with(**piece));
-    // A piece stands after those that it begins with.
+    // A fragment is sorted after its own prefixes.
     fitting.last().map(|(at, piece)| (128 + at as u8, piece.len()))
 }
 
-/// The SMILES at the start of `packed`, as far as its end.
+/// Unpacks the SMILES at the start of `packed`, up to its terminator.
 pub fn unpack(packed: &[u8]) -> String {
     let mut smiles = String::with_capacity(64);
     for &code in packed.iter().take_while(|&&code| code != END) {

@@ -1,4 +1,4 @@
-//! The file: the same from the same rows, and refused where it is not as it was written.
+//! The snapshot file: equal rows give equal bytes, and a changed file is refused.
 
 use std::fs;
 
@@ -30,7 +30,7 @@ fn bytes(rows: impl IntoIterator<Item = (BlockRow, Vec<Offer>)>, cores: usize) -
     builder.into_bytes(41).unwrap()
 }
 
-/// What is wrong with a file.
+/// Error message for a file's bytes.
 fn fault(bytes: &[u8]) -> String {
     Snapshot::from_bytes(bytes, 1).map_or_else(|error| error.to_string(), |_| "nothing".to_owned())
 }
@@ -63,7 +63,7 @@ fn a_flipped_bit_is_refused_wherever_it_is() {
     let sound = bytes(rows(), 1);
     assert_eq!(fault(&sound), "nothing");
 
-    // A file of seven blocks is some pages; the columns' starts, all alike, are most of it.
+    // A file of seven blocks spans several pages, most of them starts of columns that are all alike.
     let every = (0..sound.len()).filter(|&at| at < 4096 || at + 512 > sound.len() || at % 7 == 0);
     for at in every {
         let mut damaged = sound.clone();
@@ -106,7 +106,7 @@ fn a_mapped_file_is_what_was_written() {
     fs::write(&path, bytes(rows(), 1)).unwrap();
 
     let mapped = Snapshot::open(&path, 2).unwrap();
-    // A file that is removed lives on for those who have it.
+    // A removed file stays valid for the processes that have it mapped.
     fs::remove_file(&path).unwrap();
 
     for (row, _) in rows() {

@@ -11,7 +11,7 @@ use catalogue::{BuildError, Content, Fetched, Folder, Opened, Origin, version_of
 
 use crate::alkane;
 
-/// What the database holds in this version: as many alkanes.
+/// Content of the database in this version: `version` alkanes.
 fn content(version: i64) -> Content {
     Content { database: 7, version, digest: 1 }
 }
@@ -145,6 +145,6 @@ fn a_snapshot_of_another_machine_is_taken_unless_it_is_damaged() {
     assert!(matches!(whole.origin, Origin::Fetched) && whole.refused.is_none());
     assert_eq!((whole.snapshot.len(), files(&ours)), (5, vec![name.clone()]));
     assert_eq!(version_of(name), Some(5));
-    // Nothing is left of what was fetched and refused.
+    // No fetched and refused file is left.
     assert_eq!(fs::read_dir(&ours).unwrap().count(), 2, "the snapshot and the lock");
 }

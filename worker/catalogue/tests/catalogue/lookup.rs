@@ -1,11 +1,11 @@
-//! Which block a molecule is.
+//! Lookup of a molecule's building block.
 
 use catalogue::{BlockRow, Masks, Offer, Shelf, Stock};
 use chem::Molecule;
 
 use crate::{alkane, row, shelf};
 
-/// The id of the block that is found for a molecule.
+/// Id of the block found for a molecule.
 fn found(shelf: &Shelf, smiles: &str) -> Option<i32> {
     shelf.find(&smiles.parse().unwrap()).map(|block| shelf.id(block))
 }

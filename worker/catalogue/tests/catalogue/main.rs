@@ -1,4 +1,4 @@
-//! A snapshot as its users see it: what is found, under which masks, and what becomes of a damaged file.
+//! Snapshots from a caller's view: lookups, masks, and damaged files.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 
@@ -16,13 +16,13 @@ fn row(id: i32, smiles: &str) -> BlockRow {
     BlockRow::of(id, &smiles.parse().unwrap())
 }
 
-/// An alkane: as many blocks as are wanted, all of them different.
+/// An alkane; every id gives a different block.
 fn alkane(id: i32) -> BlockRow {
     let smiles = "C".repeat(id as usize + 1);
     BlockRow { id, smiles, mw: 180.159, fingerprint: Fingerprint::from_on_bits([id as u16]) }
 }
 
-/// A shelf of these blocks, each with these offers.
+/// A stock of these blocks, each with these offers.
 fn shelf(rows: impl IntoIterator<Item = BlockRow>, offers: &[Offer]) -> Shelf {
     Shelf::in_memory(rows.into_iter().map(|row| (row, offers.to_vec())))
 }

@@ -1,4 +1,4 @@
-//! Masks, against a model that looks at every offer.
+//! Masks, compared with a reference model that checks every offer.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::alkane;
 const VENDORS: i32 = 5;
 const PRIVATE: [i32; 2] = [3, 4];
 
-/// Few values, so that limits meet them.
+/// Few distinct values, so that limits often equal them.
 fn value() -> impl Strategy<Value = Option<f32>> {
     option::weighted(0.7, prop::sample::select(vec![0.1_f32, 1.0, 2.5, 7.0, 30.0]))
 }
@@ -23,7 +23,7 @@ fn limit() -> impl Strategy<Value = Option<f64>> {
 
 fn offer() -> impl Strategy<Value = Offer> {
     let refuses = prop::array::uniform8(prop::bool::weighted(0.3));
-    // Whole vendors ship at one time more often than not, so that profiles meet.
+    // A vendor often has one lead time for all countries, so that profiles coincide.
     let days = prop_oneof![
         prop::array::uniform8(value()),
         value().prop_map(|days| [days; COUNTRIES.len()]),
@@ -64,7 +64,7 @@ fn is_below(value: Option<f32>, limit: Option<f64>) -> bool {
     }
 }
 
-/// The countries that an offer ships to, of those that the region is about.
+/// The countries of the region that an offer ships to.
 fn countries(offer: &Offer, region: Region) -> Vec<usize> {
     let is_meant =
         |&at: &usize| region == Region::ANYWHERE || Region::of_country(COUNTRIES[at]) == Some(region);
@@ -76,7 +76,7 @@ fn lead_time(offer: &Offer, region: Region) -> Option<f32> {
     days.min_by(f32::total_cmp)
 }
 
-/// What the masks say of one offer.
+/// Reference model of the masks for one offer.
 fn may_use(offer: &Offer, masks: &Masks, own: (&[i32], Option<&[i32]>, &[i32])) -> bool {
     let (shown, only, never) = own;
     let is_common = offer.vendor == common::VENDOR;
@@ -124,7 +124,7 @@ proptest! {
             prop_assert_eq!(found.is_some(), expected, "{:?}", offers);
             if let Some(block) = found {
                 let usd = usable.iter().filter_map(|offer| offer.usd_per_gram).min_by(f32::total_cmp);
-                // What every laboratory has costs nothing where nobody else has a price for it.
+                // A common laboratory chemical costs nothing if no other vendor states a price.
                 let is_at_hand = usable.iter().any(|offer| offer.vendor == common::VENDOR);
                 let usd = usd.or(is_at_hand.then_some(0.0));
                 let days = usable.iter().filter_map(|offer| lead_time(offer, masks.region));
@@ -133,7 +133,7 @@ proptest! {
                 allowed.push(block);
             }
         }
-        // What is not allowed is nobody's neighbour either.
+        // A block that is not allowed is never a nearest neighbour.
         let own = alkane(0).fingerprint;
         let nearest = shelf.nearest(&[own], 1)[0].map(|(block, _)| block);
         prop_assert_eq!(nearest.is_some(), !allowed.is_empty());
@@ -168,14 +168,14 @@ fn a_block_that_nobody_ships_to_a_region_is_none_there() {
         shelf.under(Masks { region, ..Masks::default() }).find(&"C".parse().unwrap()).is_some()
     };
 
-    // Nobody says how long it takes to the United States, and it ships there all the same.
+    // The lead time to the United States is unknown, but the offer ships there.
     assert_eq!(["US", "CA", "AU"].map(is_there), [true, false, true]);
     assert!(shelf.find(&"C".parse().unwrap()).is_some());
 }
 
 #[test]
 fn a_limit_written_as_the_value_is_excludes_it() {
-    // 180.159 and 0.1 are not f32 numbers: the limits must be rounded as the values were.
+    // 180.159 and 0.1 have no exact f32: the limits must be rounded as the values were.
     let shelf = Shelf::in_memory([(alkane(0), vec![Offer::of(1).at(0.1)])]);
 
     for masks in [

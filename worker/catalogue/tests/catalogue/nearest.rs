@@ -1,4 +1,4 @@
-//! The most similar block, against a comparison with all of them.
+//! The most similar block, compared with an exhaustive search.
 
 use std::sync::Arc;
 
@@ -6,7 +6,8 @@ use catalogue::{Block, BlockRow, Builder, Masks, Shelf, Snapshot, Stock};
 use chem::Fingerprint;
 use proptest::prelude::*;
 
-/// More blocks than a tile has, of few bits, so that some are common, some are rare and many blocks are alike.
+/// More blocks than a tile holds, with few bits, so that some bits are common, some are rare and many blocks are
+/// alike.
 fn many(seed: u64, blocks: usize) -> Vec<Fingerprint> {
     let mut state = seed;
     let mut next = |below: u64| {
@@ -27,12 +28,12 @@ fn many(seed: u64, blocks: usize) -> Vec<Fingerprint> {
         .collect()
 }
 
-/// A shelf whose blocks have these fingerprints, of which masks allow the ids that are light; which block has which id is for
-/// the keys to say.
+/// A stock whose blocks have these fingerprints; the masks allow the light ones. The order of the ids follows the
+/// molecules' keys.
 fn shelf(fingerprints: &[Fingerprint], cores: usize, is_light: impl Fn(i32) -> bool) -> Shelf {
     let mut builder = Builder::new(cores);
     for (id, fingerprint) in (0..).zip(fingerprints) {
-        // As many different molecules as are wanted: a number written in two kinds of atoms.
+        // Different molecules for all ids: a number in binary, written with two kinds of atoms.
         let atoms: String = (0..16).map(|bit| if id >> bit & 1 == 1 { 'N' } else { 'C' }).collect();
         let mw = if is_light(id) { 100.0 } else { 300.0 };
         builder.block(BlockRow { smiles: format!("O{atoms}"), id, fingerprint: *fingerprint, mw });
@@ -52,7 +53,7 @@ fn by_full_comparison(
     similar.reduce(|best, next| if next.1 > best.1 { next } else { best })
 }
 
-/// The blocks at least so similar, the most similar first, of several the lowest-numbered.
+/// Blocks with at least this similarity, the most similar first, then the lowest number.
 fn all_by_full_comparison(
     shelf: &Shelf,
     fingerprints: &[Fingerprint],
@@ -132,7 +133,7 @@ fn so_it_is_over_several_tiles() {
     for (number, is_light) in allowances.into_iter().enumerate() {
         let shelf = shelf(&all, 2, is_light);
 
-        // What was refused the first time is remembered the second.
+        // The second query uses the exclusions that the first one remembered.
         for _ in 0..2 {
             for (query, found) in queries.iter().zip(shelf.nearest(&queries, 2)) {
                 assert_eq!(found, by_full_comparison(&shelf, &all, query, is_light), "{number}: {query:?}");

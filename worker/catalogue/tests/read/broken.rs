@@ -1,4 +1,4 @@
-//! What broken files cost: a record where it is one, the file where there is nothing else.
+//! Effects of broken files: one lost record for a broken record, an error for a file without any valid content.
 
 use catalogue::read::{Compression, LIMIT};
 
@@ -7,7 +7,7 @@ use crate::{
     packed::{ALL, packed, parquet},
 };
 
-/// The lines left out, with the beginning of each reason.
+/// Rejected lines, with the beginning of each reason.
 fn left_out(found: &Found) -> Vec<(u64, &str)> {
     found.rejects.iter().map(|(line, reason)| (*line, reason.as_str())).collect()
 }
@@ -73,7 +73,7 @@ fn a_wrong_ending_or_delimiter_is_no_matter() {
     ] {
         assert_eq!(all_shown(&found(name, text.as_bytes())), ["CCO House 1 - - -"], "{name}");
     }
-    // One delimiter in the header and another in the rows: every row says so.
+    // With one delimiter in the header and another in the rows, every row is a fault.
     let found = found("mixed.csv", b"smiles,cs_id\nCCO;1\nCCN;2\n");
     assert_eq!(left_out(&found)[0], (2, "1 fields where the header has 2"));
 }
@@ -106,7 +106,7 @@ fn latin1_is_understood() {
 
 #[test]
 fn a_packed_file_that_is_cut_off_says_so_after_what_was_whole() {
-    // Enough that the parts before the end unpack.
+    // Long enough that the parts before the end can be decompressed.
     let text = format!(
         "smiles,cs_id\n{}",
         (0..40_000).map(|id| format!("CCO,{}\n", id * 7_919)).collect::<String>()

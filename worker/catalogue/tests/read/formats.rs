@@ -1,4 +1,4 @@
-//! Each format, and each header as its vendor writes it.
+//! Every format, and every header as its vendor writes it.
 
 use std::{fs, sync::Arc};
 
@@ -98,7 +98,7 @@ fn vendors_and_planners_files_are_read_by_their_own_headers() {
         ("generic", "list.txt", "[Na+].[OH-],Z1\nCCO,Z2\n", &["O House Z1 - - -", "CCO House Z2 - - -"]),
     ];
     for (profile, name, text, expected) in cases {
-        // The profile's own vendor, where the user names none.
+        // The profile's default vendor applies if the user names none.
         let vendor = if profile == "generic" { Some("House".to_owned()) } else { None };
 
         let found = found_with(name, text.as_bytes(), &Options { vendor, ..options() }).unwrap();
@@ -111,7 +111,7 @@ fn vendors_and_planners_files_are_read_by_their_own_headers() {
 
 #[test]
 fn tables_of_structures_are_read_as_rdkit_reads_them() {
-    // The data beside each structure are RDKit's (2026.09.1) of the same table.
+    // The data beside each structure come from RDKit (2026.09.1) for the same table.
     let bytes = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/structures.sdf")).unwrap();
     let text = String::from_utf8(bytes.clone()).unwrap();
     let expected: Vec<&str> =
@@ -166,7 +166,7 @@ fn a_stock_of_keys_is_matched_with_what_is_known() {
             ]
         );
     }
-    // As pandas 3.1 writes them: thirty keys each, ethanol's among them.
+    // Files written by pandas 3.1: thirty keys each, ethanol's among them.
     for name in ["stock_table.hdf5.gz", "stock_fixed.hdf5.gz"] {
         let bytes = fs::read(format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap();
 

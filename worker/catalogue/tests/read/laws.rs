@@ -1,4 +1,5 @@
-//! Laws: a table is the same in every format and packing, whatever the number of threads; and reading can be left at any time.
+//! Properties: a table gives the same result in every format, compression and number of threads, and reading can be
+//! abandoned at any time.
 
 use std::num::NonZeroUsize;
 
@@ -15,7 +16,7 @@ use crate::{
 
 const NAMES: [&str; 6] = ["smiles", "cs_id", "pack", "uom", "price_usd", "lead_time"];
 
-/// A row as vendors have them, and now and then one that is none.
+/// A typical vendor's row, sometimes an invalid one.
 fn row() -> impl Strategy<Value = Vec<String>> {
     let smiles =
         prop::sample::select(vec!["CCO", "C1CNC1.OC(=O)C(F)(F)F", "C[C@H](N)C(=O)O", "C1CC", "*C", ""]);
@@ -36,7 +37,7 @@ fn delimited(rows: &[Vec<String>], delimiter: char) -> String {
     std::iter::once(&header).chain(rows).map(|row| line(row) + "\n").collect()
 }
 
-/// The rows as JSON objects, an empty text left out.
+/// The rows as JSON objects, without empty texts.
 fn objects(rows: &[Vec<String>]) -> Vec<String> {
     let object = |row: &Vec<String>| {
         let said = NAMES.iter().zip(row).filter(|(_, text)| !text.is_empty());
@@ -48,7 +49,7 @@ fn objects(rows: &[Vec<String>]) -> Vec<String> {
     rows.iter().map(object).collect()
 }
 
-/// The rows as SDF, whose structures are data too.
+/// The rows as SDF, with the structures as data fields.
 fn sdf(rows: &[Vec<String>]) -> String {
     let table = "\n\n\n  0  0  0  0  0  0  0  0  0  0999 V2000\nM  END\n";
     let record = |row: &Vec<String>| {
@@ -59,7 +60,7 @@ fn sdf(rows: &[Vec<String>]) -> String {
     rows.iter().map(record).collect()
 }
 
-/// Offers and faults by the number of their row, whatever counts as a place in the format.
+/// Offers and faults by row number, whatever the positions of the format.
 fn by_row(found: Found, row_of: impl Fn(u64) -> u64) -> (Vec<Entry>, Vec<(u64, String)>) {
     let entries = found.entries.into_iter().map(|mut entry| {
         entry.place.number = row_of(entry.place.number);
@@ -75,7 +76,7 @@ proptest! {
 
     #[test]
     fn a_table_is_the_same_in_every_format_and_packing(mut rows in prop::collection::vec(row(), 1..30)) {
-        // One that tells each column, so that all formats see the same header.
+        // A row that identifies each column, so that all formats see the same header.
         rows.insert(0, ["CCN", "0", "1", "g", "1", "1"].map(ToOwned::to_owned).to_vec());
         let read = |name: &str, bytes: &[u8]| found_with(name, bytes, &options()).unwrap();
         let expected = by_row(read("a.csv", delimited(&rows, ',').as_bytes()), |line| line - 1);
@@ -108,7 +109,7 @@ proptest! {
     }
 }
 
-/// So many rows that several batches are on their way at once, some of them faults.
+/// Enough rows that several batches are in flight at once, some of them faults.
 fn many() -> String {
     let row = |id: u32| match id % 5 {
         0 => format!("C1CC,{id}\n"),
@@ -139,7 +140,7 @@ fn reading_that_is_left_ends() {
     let mut reading = opened.read();
     let first = reading.next().unwrap().unwrap();
 
-    // Waits for all threads, which would not come back if one of them waited for us.
+    // Waits for all threads; a thread that waited for the reader would deadlock here.
     drop(reading);
 
     assert_eq!((first.records, first.entries[0].place.number), (2_048, 3));

@@ -1,4 +1,4 @@
-//! Vendors' files, whole: what each format and each vendor's header becomes, what broken files cost, and laws that hold of all.
+//! Reading complete vendors' files: every format, every vendor's header, broken files, and properties of all.
 
 #![allow(clippy::unwrap_used, reason = "a file of a test that cannot be read is a failed test")]
 
@@ -15,7 +15,7 @@ use catalogue::{
     read::{self, Input, KnownKeys, Options, Outline, Profile, ReadError},
 };
 
-/// What a file became: offers, and what was left out by line.
+/// Result of a file: offers, and rejects by line.
 #[derive(Debug, PartialEq)]
 struct Found {
     outline: Outline,

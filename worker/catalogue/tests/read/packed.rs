@@ -1,4 +1,4 @@
-//! Bytes packed as downloads are, and tables in Parquet.
+//! Compressed bytes, and Parquet tables.
 
 use std::{io::Write as _, sync::Arc};
 
@@ -30,14 +30,14 @@ pub fn packed(bytes: &[u8], how: Compression) -> Vec<u8> {
     }
 }
 
-/// A table of texts; an empty one is null.
+/// A table of texts; an empty text becomes null.
 pub fn parquet(names: &[&str], rows: &[Vec<String>]) -> Vec<u8> {
     let fields: String = names.iter().map(|name| format!("optional binary {name} (UTF8); ")).collect();
     let schema = Arc::new(parse_message_type(&format!("message table {{ {fields} }}")).unwrap());
     let mut bytes = Vec::new();
     let mut file =
         SerializedFileWriter::new(&mut bytes, schema, Arc::new(WriterProperties::builder().build())).unwrap();
-    // Several groups of rows, as large files have them.
+    // Several row groups, as in large files.
     for group in rows.chunks(7) {
         let mut writer = file.next_row_group().unwrap();
         let mut at = 0;

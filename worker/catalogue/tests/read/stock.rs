@@ -1,10 +1,10 @@
-//! What is in stock, as inventories say it.
+//! Stock amounts as inventories state them.
 
 use catalogue::InStock;
 
 use crate::found;
 
-/// The amounts of a file's offers: what the file says, the grams of the building block, and where it stands.
+/// Stock of a file's offers: the stated amount, the grams of the building block, and the location.
 fn stock(text: &str) -> Vec<String> {
     let found = found("inventory.csv", text.as_bytes());
     assert_eq!(found.rejects, [], "{text}");
@@ -30,10 +30,10 @@ fn an_amount_has_its_unit_beside_it_in_its_name_or_in_a_column() {
         ),
         ("smiles,Stock (mg),Shelf\nCCO,50,A 1\n", &["50 mg = 0.050 g @ A 1"]),
         ("smiles,Quantity available,amount_unit\nCCO,3,mmol\n", &["3 mmol = 0.138 g @ -"]),
-        // The unit of packs, where the record has no pack.
+        // The unit of packs applies if the record has no pack.
         ("smiles,amount,unit\nCCO,3,kg\n", &["3 kg = 3000.000 g @ -"]),
         ("smiles,amount,density\nCCO,10 mL,0.789\nCCO,10 mL,\n", &["10 mL = 7.890 g @ -", "10 mL = ? g @ -"]),
-        // The rest of the weight is the acid.s.
+        // The rest of the weight is the acid.
         ("smiles,amount\nCCN.Cl,2 g\n", &["2 g = 1.106 g @ -"]),
         (
             "smiles,stock,price\nCCO,in stock,\nCCO,no,5\nCCO,0 g,5\n",

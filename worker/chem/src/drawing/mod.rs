@@ -1,7 +1,7 @@
-//! Molecules as pictures.
+//! Drawing of molecules.
 //!
-//! The plan says where atoms lie and what bonds look like, the picture and the connection table write that down. Imports nothing but
-//! `molecules`, and nobody imports it.
+//! `plan` computes the layout: positions of atoms and kinds of bonds. `picture` and `molfile` write it. The folder
+//! imports only `molecules`, and no other module imports it.
 
 mod molfile;
 mod picture;

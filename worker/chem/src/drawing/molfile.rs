@@ -1,6 +1,8 @@
-//! Molecules as connection tables (MDL, "CTfile Formats", V2000) with the places that pictures have: what drawing programs open.
+//! Molecules as connection tables (MDL, "CTfile Formats", V2000) with the coordinates of the pictures, for drawing
+//! programs.
 //!
-//! Stereo is in the wedges and in how double bonds lie; a double bond whose configuration nobody said is marked as one.
+//! Stereo is given by wedges and by the geometry of double bonds. A double bond of unstated configuration is marked
+//! as such.
 
 use std::fmt::Write as _;
 
@@ -9,16 +11,18 @@ use chematic::core::{AtomIdx, BondIdx, ez_markers::read_ez_facts};
 use super::plan::{Plan, Side};
 use crate::molecules::molecule::Molecule;
 
-/// How wide the picture is for its height.
+/// Ratio of width to height of the layout.
 const RATIO: f64 = 1.5;
-/// Ångströms of a bond: readers take a wedge's end to stand one out of the plane, which must not be little beside a bond.
+/// Bond length in ångströms. Readers take the end of a wedge to be 1 out of the plane, which must not be small
+/// compared with a bond.
 const BOND: f64 = 1.5;
-/// Entries of a property line.
+/// Entries per property line.
 const ENTRIES: usize = 8;
-/// A ring that cannot hold a double bond in the other configuration has so many atoms at most.
+/// Largest ring in which a double bond can have only one configuration.
 const SMALL_RING: usize = 7;
 
-/// The connection table of a molecule of at most 999 atoms, under a title of one line; it ends in `M  END` and a line feed.
+/// Writes the connection table of a molecule of at most 999 atoms, with a one-line title. It ends in `M  END` and a
+/// line feed.
 #[must_use]
 pub fn molfile(molecule: &Molecule, title: &str) -> String {
     let plan = Plan::new(molecule.canonical_graph(), RATIO);
@@ -50,7 +54,7 @@ pub fn molfile(molecule: &Molecule, title: &str) -> String {
     table + "M  END\n"
 }
 
-/// The ends of a bond, the narrow one of a wedge first, and what the table says of its stereo.
+/// Returns the ends of a bond, the narrow end of a wedge first, and its stereo value in the table.
 fn ends(plan: &Plan, bond: BondIdx, is_said: bool) -> (AtomIdx, AtomIdx, u8) {
     let entry = plan.graph.bond(bond);
     let (one, other) = (entry.atom1, entry.atom2);
@@ -70,7 +74,7 @@ fn ends(plan: &Plan, bond: BondIdx, is_said: bool) -> (AtomIdx, AtomIdx, u8) {
     (one, other, if is_open { 3 } else { 0 })
 }
 
-/// Property lines of so many entries as one holds.
+/// Writes property lines of up to `ENTRIES` entries.
 fn properties(table: &mut String, name: &str, entries: impl Iterator<Item = (AtomIdx, i64)>) {
     let entries: Vec<_> = entries.collect();
     for line in entries.chunks(ENTRIES) {

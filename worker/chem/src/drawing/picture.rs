@@ -1,8 +1,8 @@
-//! Molecules as pictures: structural formulas in SVG.
+//! Structural formulas in SVG.
 //!
-//! Bonds are drawn with alternating double bonds and stereo centres with wedges, which chematic's own pictures
-//! leave out; its layout is used (see `plan`). A picture holds no style sheet and no script, so that many of them
-//! can stand in one page.
+//! Double bonds alternate in aromatic rings and stereocentres have wedges, which chematic's own pictures leave out;
+//! its layout is used (see `plan`). A picture contains no style sheet and no script, so that many of them can be in
+//! one page.
 
 use std::fmt::Write as _;
 
@@ -11,11 +11,11 @@ use chematic::core::{AtomIdx, BondIdx, implicit_hcount};
 use super::plan::{Plan, Point, Side};
 use crate::molecules::molecule::Molecule;
 
-/// Length of a bond in a picture that has room, in pixels.
+/// Bond length in pixels, if the picture has room for it.
 const BOND: f64 = 26.0;
-/// Room around the atoms, in pixels.
+/// Margin around the atoms, in pixels.
 const MARGIN: f64 = 14.0;
-/// How wide a picture without a frame is for its height.
+/// Ratio of width to height that a picture without a fixed size aims for.
 const NATURAL_RATIO: f64 = 1.5;
 const INK: &str = "#1b1f24";
 
@@ -32,13 +32,13 @@ pub fn drawing(molecule: &Molecule, width: f64, height: f64) -> String {
 pub struct Drawing {
     /// The SVG element.
     pub svg: String,
-    /// Pixels.
+    /// Width in pixels.
     pub width: f64,
-    /// Pixels.
+    /// Height in pixels.
     pub height: f64,
 }
 
-/// Draws a molecule as large as it is: a bond is as long as in any other molecule that is drawn so.
+/// Draws a molecule at its natural size: bonds have the same length in all pictures drawn like this.
 #[must_use]
 pub fn drawing_to_scale(molecule: &Molecule) -> Drawing {
     let plan = Plan::new(molecule.canonical_graph(), NATURAL_RATIO);
@@ -52,14 +52,14 @@ pub fn drawing_to_scale(molecule: &Molecule) -> Drawing {
 struct Picture {
     plan: Plan,
     svg: String,
-    /// Pixels of a bond.
+    /// Bond length in pixels.
     bond: f64,
-    /// By atom.
+    /// Position of each atom.
     places: Vec<Point>,
     labels: Vec<Option<Label>>,
 }
 
-/// What is written at an atom.
+/// Text at an atom.
 struct Label {
     symbol: String,
     hydrogens: u8,
@@ -121,7 +121,7 @@ impl Picture {
                 Some(sign) => {
                     self.line(from, to);
                     let (shift, along) = (sign * 0.17 * self.bond, to.minus(from));
-                    // Shorter where other bonds leave.
+                    // Shortened at atoms where other bonds start.
                     let cut = |atom: AtomIdx| if self.labels[atom.0 as usize].is_some() { 0.0 } else { 0.14 };
                     let (first, last) = (cut(one), cut(other));
                     self.line(
@@ -145,13 +145,13 @@ impl Picture {
         }
     }
 
-    /// On which side of a double bond its second line lies: within its ring, else where more neighbours are;
-    /// `None` where the two lie on either side of the middle.
+    /// Returns the side on which the second line of a double bond lies: inside its ring, else on the side with more
+    /// neighbours. `None` if the two lines are symmetric about the axis.
     fn inside(&self, one: AtomIdx, other: AtomIdx) -> Option<f64> {
         let across = self.at(other).minus(self.at(one)).unit().across();
         let height = |point: Point| point.minus(self.at(one)).dot(across);
         let rings = self.plan.rings.iter().filter(|ring| ring.contains(&one) && ring.contains(&other));
-        // The ring with the most double bonds, of the smallest.
+        // The ring with the most double bonds; of equals, the smallest.
         let best = rings.max_by_key(|ring| {
             let double = ring.iter().zip(ring.iter().cycle().skip(1));
             let double = double.filter(|(a, b)| {
@@ -196,7 +196,7 @@ impl Picture {
         }
     }
 
-    /// Where the lines of a bond begin and end: before the labels.
+    /// Returns the ends of a bond's lines, which stop short of labels.
     fn ends(&self, one: AtomIdx, other: AtomIdx) -> (Point, Point) {
         let direction = self.at(other).minus(self.at(one)).unit();
         let gap = |atom: AtomIdx| self.labels[atom.0 as usize].as_ref().map_or(0.0, |_| 0.58 * self.font());
@@ -238,7 +238,7 @@ impl Picture {
             );
         }
         if neighbours.len() > 1 && pull.x.abs() < 0.3 {
-            // No room beside it: below or above.
+            // No room beside the symbol: below or above it.
             let y = baseline + if pull.y > 0.0 { -0.95 } else { 0.95 } * font;
             self.text(place.x - half, baseline, "start", &symbol, label.colour);
             return self.text(place.x - half, y, "start", &hydrogens, label.colour);
@@ -267,15 +267,15 @@ impl Picture {
     }
 }
 
-/// Text whose end is lowered, brought back to the line for what follows.
+/// Returns the text to the baseline after a subscript, for what follows.
 fn level(hydrogens: &str) -> String {
     let Some((_, rest)) = hydrogens.split_once("dy=\"") else { return hydrogens.to_owned() };
     let down = rest.split('"').next().unwrap_or("0");
-    // A space of no width takes the shift back.
+    // A zero-width space undoes the shift.
     format!("{hydrogens}<tspan dy=\"-{down}\">\u{200b}</tspan>")
 }
 
-/// The label of an atom; carbon in a chain or a ring has none.
+/// Returns the label of an atom; carbon in a chain or a ring has none.
 fn label(plan: &Plan, atom: AtomIdx) -> Option<Label> {
     let it = plan.graph.atom(atom);
     let number = it.element.atomic_number();

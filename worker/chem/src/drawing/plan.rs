@@ -1,9 +1,9 @@
-//! Where a drawing's atoms lie, which bonds are double, and which are wedges.
+//! Layout of a drawing: positions of atoms, double bonds and wedges.
 //!
-//! Positions are chematic's. It lays double bonds out without regard to their configuration and draws no stereo
-//! centre, so that is done here: the smaller side of a double bond is reflected where it lies wrong, and every
-//! centre gets a wedge whose sense follows from the positions of its neighbours (IUPAC 2006, "Graphical
-//! representation of stereochemical configuration").
+//! Positions are chematic's. Its layout ignores the configuration of double bonds and draws no stereocentres, so that
+//! is done here. The smaller side of a wrongly drawn double bond is reflected. Every centre gets a wedge whose
+//! direction follows from the positions of its neighbours (IUPAC 2006, "Graphical representation of stereochemical
+//! configuration").
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,34 +12,34 @@ use chematic::core::{
 };
 use chematic_depict::{Layout, compute_layout, layout::relieve_layout_clashes};
 
-/// Of a neighbour that is no atom of the graph: a hydrogen or a lone pair.
+/// Stands for a neighbour that is not an atom of the graph: a hydrogen or a lone pair.
 const UNSEEN: u32 = u32::MAX;
-/// The least volume that says how a centre's neighbours are arranged.
+/// Minimum volume for which the arrangement of a centre's neighbours is clear.
 const LEAST_VOLUME: f64 = 0.2;
 
-/// What is drawn.
+/// Layout of a drawing.
 pub(super) struct Plan {
     pub(super) graph: Graph,
-    /// By atom; y grows downwards.
+    /// Position of each atom; y grows downwards.
     pub(super) points: Vec<Point>,
-    /// By bond: how many lines it has.
+    /// Number of lines of each bond.
     pub(super) lines: Vec<u8>,
     pub(super) wedges: HashMap<BondIdx, Wedge>,
-    /// The atoms of each smallest ring.
+    /// Atoms of each ring in the smallest set of smallest rings.
     pub(super) rings: Vec<Vec<AtomIdx>>,
 }
 
-/// A place in the plane, or a direction.
+/// Position in the plane, or a direction.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Point {
     pub(super) x: f64,
     pub(super) y: f64,
 }
 
-/// A bond that leaves the plane.
+/// Bond drawn as a wedge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Wedge {
-    /// The centre, where it is narrow.
+    /// Stereocentre at the narrow end.
     pub(super) from: AtomIdx,
     pub(super) side: Side,
 }
@@ -56,7 +56,7 @@ impl Point {
         Self { x: self.x - other.x, y: self.y - other.y }
     }
 
-    /// The point `share` times `direction` further.
+    /// Moves the point by `share` times `direction`.
     pub(super) fn along(self, direction: Self, share: f64) -> Self {
         Self { x: self.x + share * direction.x, y: self.y + share * direction.y }
     }
@@ -65,13 +65,13 @@ impl Point {
         self.x.hypot(self.y)
     }
 
-    /// In this direction, of length 1.
+    /// Scales to length 1.
     pub(super) fn unit(self) -> Self {
         let length = self.length().max(f64::MIN_POSITIVE);
         Self { x: self.x / length, y: self.y / length }
     }
 
-    /// A quarter turn.
+    /// Rotates by a quarter turn.
     pub(super) fn across(self) -> Self {
         Self { x: -self.y, y: self.x }
     }
@@ -87,7 +87,7 @@ impl Point {
 }
 
 impl Plan {
-    /// Plans a drawing for a box that is `ratio` times as wide as high.
+    /// Computes the layout for a box that is `ratio` times as wide as high.
     pub(super) fn new(graph: Graph, ratio: f64) -> Self {
         let mut layout = compute_layout(&graph);
         configure_double_bonds(&graph, &mut layout);
@@ -110,7 +110,7 @@ impl Plan {
         self.points[atom.0 as usize]
     }
 
-    /// Least x, most x, least y, most y.
+    /// Returns minimum x, maximum x, minimum y, maximum y.
     pub(super) fn bounds(&self) -> [f64; 4] {
         bounds(&self.points)
     }
@@ -137,16 +137,17 @@ impl Plan {
         }
     }
 
-    /// On which side of the plane `raised` must be for the centre to have its configuration.
+    /// Returns the side of the plane on which `raised` must be for the centre to have its configuration.
     fn side(&self, centre: AtomIdx, raised: AtomIdx) -> Option<Side> {
         let mut order = self.graph.stereo_neighbor_order(centre)?.to_vec();
         if order.len() == 3 {
-            // A lone pair is looked from (OpenSMILES, "Tetrahedral Centers"), as an implicit hydrogen before it.
+            // The view is from the lone pair (OpenSMILES, "Tetrahedral Centers"), which comes first like an implicit
+            // hydrogen.
             order.insert(0, UNSEEN);
         }
         let seen = |neighbour: u32| {
             let flat = self.at(AtomIdx(neighbour)).minus(self.at(centre)).unit();
-            // The y of a page grows downwards.
+            // On a page, y grows downwards.
             [flat.x, -flat.y, if neighbour == raised.0 { 1.0 } else { 0.0 }]
         };
         let mut sum = [0.0; 3];
@@ -157,7 +158,8 @@ impl Plan {
         }
         let place = |neighbour: u32| if neighbour == UNSEEN { sum } else { seen(neighbour) };
         let [first, a, b, c] = <[u32; 4]>::try_from(order).ok()?.map(place);
-        // Seen from the first, `@` is a, b, c counterclockwise: their normal points at the viewer.
+        // Seen from the first neighbour, `@` means that a, b, c run counterclockwise: their normal points at the
+        // viewer.
         let normals = [cross(a, b), cross(b, c), cross(c, a)];
         let volume: f64 =
             (0..3).map(|n| normals.iter().map(|normal| normal[n]).sum::<f64>() * first[n]).sum();
@@ -180,7 +182,7 @@ fn bounds(points: &[Point]) -> [f64; 4] {
     })
 }
 
-/// Turned by the multiple of 30° that lets it be drawn largest.
+/// Rotates by the multiple of 30° at which the drawing can be largest.
 fn turned_to_fit(points: &[Point], ratio: f64) -> Vec<Point> {
     let turned = |n: u32| -> Vec<Point> {
         points.iter().map(|point| point.turned(f64::from(n) * std::f64::consts::PI / 6.0)).collect()
@@ -189,12 +191,12 @@ fn turned_to_fit(points: &[Point], ratio: f64) -> Vec<Point> {
         let [left, right, top, bottom] = bounds(points);
         ((right - left) / ratio).max(bottom - top)
     };
-    // The first one unless another is clearly smaller.
+    // Prefers no rotation unless another angle is clearly better.
     let worth = |n: u32| extent(&turned(n)) * if n == 0 { 0.95 } else { 1.0 };
     turned((0..6).min_by(|a, b| worth(*a).total_cmp(&worth(*b))).unwrap_or(0))
 }
 
-/// Reflects the smaller side of every double bond outside rings that lies in the other configuration.
+/// Reflects the smaller side of every double bond outside rings that is drawn in the wrong configuration.
 fn configure_double_bonds(graph: &Graph, layout: &mut Layout) {
     let Some((facts, _)) = read_ez_facts(graph) else { return };
     let mut reflected = false;
@@ -224,7 +226,7 @@ fn configure_double_bonds(graph: &Graph, layout: &mut Layout) {
     }
 }
 
-/// The atoms on `end`'s side of its bond to `other`; `None` where a ring runs through the bond.
+/// Returns the atoms on `end`'s side of its bond to `other`; `None` if the bond is in a ring.
 fn side_of(graph: &Graph, end: AtomIdx, other: AtomIdx) -> Option<HashSet<AtomIdx>> {
     let mut side = HashSet::from([end]);
     let mut open = vec![end];
@@ -257,7 +259,7 @@ mod tests {
         Plan::new(smiles.parse::<Molecule>().unwrap().canonical_graph(), 1.5)
     }
 
-    /// Centres whose wedges chematic reads as they are meant, and otherwise; some it does not read at all.
+    /// Counts the centres whose wedges chematic reads correctly, and incorrectly. Some it does not read at all.
     fn read_back(plan: &Plan) -> (usize, usize) {
         let mut drawn = MoleculeBuilder::new();
         for (_, atom) in plan.graph.atoms() {

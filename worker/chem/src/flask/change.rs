@@ -1,41 +1,41 @@
-//! What a flask becomes, told by what changes: numbers that a model can learn from.
+//! Possible changes of a reaction mixture as numeric features that a model can learn from.
 //!
-//! The decision that matters: every number speaks of a few atoms, those whose bonds change and what stands around them
-//! (circular environments as in ECFP, Rogers and Hahn 2010, before the change and after it; pairs of atoms at a
-//! distance, Carhart et al. 1985). So what is learnt of one reaction holds for the next, whatever template
-//! proposes it. Stereo plays no part.
+//! The main decision: every feature describes a few atoms, those whose bonds change and their surroundings (circular
+//! environments as in ECFP, Rogers and Hahn 2010, before and after the change; pairs of atoms at a distance, Carhart
+//! et al. 1985). So what is learnt from one reaction applies to the next, whatever template proposes it. Stereo is
+//! ignored.
 
 use super::sketch::{RADII, Sketch};
 use crate::graph::refinement::mix;
 use crate::molecules::molecule::Molecule;
 use crate::templates::matching::target::Target;
 
-/// Atoms beyond which a change is told by the first ones alone.
+/// Maximum number of changing atoms described; further ones are ignored.
 const MAX_CENTRE: usize = 16;
-/// How far from an atom that changes a heteroatom is still told of, in bonds.
+/// Maximum distance in bonds at which heteroatoms around a changing atom are described.
 const REACH: u8 = 5;
 
-/// What is in a flask, made ready for asking what becomes of it.
+/// Reaction mixture, prepared for computing its possible changes.
 #[derive(Debug)]
 pub struct Flask {
     pub(crate) target: Target,
     before: Sketch,
 }
 
-/// One thing that may become of a flask.
+/// One possible change of a reaction mixture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// Numbers, each of a few atoms that change and what is around them; like ones as often as they occur.
+    /// Features, each of a few changing atoms and their surroundings, repeated as often as they occur.
     pub features: Vec<u32>,
-    /// Equal for changes that give the same product, tautomers and stereoisomers included.
+    /// Hash of the product; equal for tautomers and stereoisomers.
     pub product: u64,
-    /// Equal for changes that are alike at the changing atoms and their neighbours: what a template tells apart.
+    /// Hash of the changing atoms and their neighbours, about as specific as a template.
     pub class: u64,
     /// Number of atoms whose bonds change.
     pub centre: usize,
 }
 
-/// How a bond changes.
+/// Kind of bond change.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     Broken = 1,
@@ -44,23 +44,23 @@ enum Kind {
     Added = 4,
 }
 
-/// A bond that changes: atoms of the flask, or [`NOWHERE`] for an atom that no precursor brings.
+/// A bond that changes. Its ends are atoms of the mixture, or [`NOWHERE`] for an atom that no precursor supplies.
 #[derive(Debug, Clone, Copy)]
 struct Event {
     kind: Kind,
     ends: [usize; 2],
-    /// Orders before and after; 0 where there is no bond.
+    /// Bond orders before and after; 0 means no bond.
     orders: (u8, u8),
-    /// For an atom that no precursor brings, what it is.
+    /// Environment of an added atom that no precursor supplies.
     added: u64,
 }
 
-/// No atom of the flask.
+/// Index that stands for no atom of the mixture.
 const NOWHERE: usize = usize::MAX;
 
 impl Flask {
-    /// The flask that holds these molecules; `None` where they are too large together or hold what templates do not
-    /// match (`*`, hydrogens that are atoms).
+    /// Prepares a mixture of these molecules. `None` if they are too large together, or contain something that
+    /// templates do not match (`*`, explicit hydrogen atoms).
     #[must_use]
     pub fn new(molecules: &[Molecule]) -> Option<Self> {
         let target = Target::new(&molecules.iter().collect::<Vec<_>>())?;
@@ -68,8 +68,8 @@ impl Flask {
         Some(Self { target, before })
     }
 
-    /// What changes when the flask gives this product; for each atom of the product, `sources` has the atom of the flask
-    /// that it was, the molecules' atoms numbered in a row.
+    /// Returns the change that gives this product. For each atom of the product, `sources` has the atom of the
+    /// mixture that it was; the atoms of the molecules are numbered consecutively.
     #[must_use]
     pub fn change(&self, product: &Molecule, sources: &[Option<u32>]) -> Option<Change> {
         let after = Sketch::of_target(&Target::new(&[product])?);
@@ -84,7 +84,7 @@ impl Flask {
         Some(self.read(&after, &sources))
     }
 
-    /// What changes when the flask gives what is sketched.
+    /// Returns the change that gives `after`.
     pub(crate) fn read(&self, after: &Sketch, sources: &[Option<usize>]) -> Change {
         let mut image = vec![NOWHERE; self.before.len()];
         for (at, source) in sources.iter().enumerate() {
@@ -97,12 +97,12 @@ impl Flask {
     }
 }
 
-/// Reads a change.
+/// Computation of a change.
 struct Reader<'a> {
     flask: &'a Flask,
     after: &'a Sketch,
     sources: &'a [Option<usize>],
-    /// For each atom of the flask, the atom that it becomes, or [`NOWHERE`].
+    /// Index after the change for each atom of the mixture, or [`NOWHERE`].
     image: Vec<usize>,
     features: Vec<u32>,
 }
@@ -141,7 +141,7 @@ impl Reader<'_> {
         self.features.push((mix(what, family) >> 32) as u32);
     }
 
-    /// The bonds that change, each once.
+    /// Returns the bonds that change, each once.
     fn events(&self) -> Vec<Event> {
         let before = &self.flask.before;
         let mut events = Vec::new();
@@ -176,7 +176,7 @@ impl Reader<'_> {
         events
     }
 
-    /// An atom that changes, before and after.
+    /// Adds the features of a changing atom, before and after.
     fn tell_atom(&mut self, atom: usize, sums: &mut [u64; 2]) {
         let before = &self.flask.before;
         let here = self.image[atom];
@@ -193,7 +193,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What stands around an atom that changes: heteroatoms and multiple bonds, by their distance.
+    /// Adds the features of the surroundings of a changing atom: heteroatoms and multiple bonds, by their distance.
     fn tell_surroundings(&mut self, atom: usize) {
         let before = &self.flask.before;
         let (own, near) = (before.environment(atom, 0), before.environment(atom, 1));
@@ -240,7 +240,7 @@ impl Reader<'_> {
         self.tell(39, mix(mix(of(a, 0), 5).wrapping_add(mix(of(b, 0), 5)), kind << 8 | u64::from(ring)));
     }
 
-    /// The change as a whole, and what becomes of the rest of the flask.
+    /// Adds the features of the change as a whole, and of the rest of the mixture.
     fn tell_whole(&mut self, sum: u64, changing: usize) {
         let before = &self.flask.before;
         let target = &self.flask.target;

@@ -1,7 +1,8 @@
-//! What becomes of a flask: changes as models see them, and all that a library of templates makes of what is in it.
+//! Outcomes of a reaction mixture: changes as features for models, and all products that a library of templates
+//! gives.
 //!
-//! `sketch` is imported by `change`, both by `outcomes`; the folder imports `templates`, `molecules` and `graph`, and nobody
-//! imports it.
+//! `sketch` is imported by `change`, both by `outcomes`. The folder imports `templates`, `molecules` and `graph`, and
+//! no other module imports it.
 
 pub(crate) mod change;
 pub(crate) mod outcomes;

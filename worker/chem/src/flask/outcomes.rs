@@ -1,9 +1,9 @@
-//! What a whole library of templates makes of a flask, told as changes.
+//! Outcomes of a whole template library applied to a reaction mixture, as changes.
 //!
-//! The decision that matters: most templates do to a flask what others do as well, so a match is first told by its
-//! *edit*, the bonds that its template changes on the atoms that it is placed on. Each edit is carried out once, by
-//! the commonest template that proposes it, and each product is one change, whatever ways lead to it. Templates of one
-//! molecule are run on every molecule of the flask: what they make are rivals like any other.
+//! The main decision: most templates do the same to a mixture as others. So a match is first described by its *edit*:
+//! the bonds that its template changes, on the atoms that it matches. Each edit is performed once, by the most common
+//! template that proposes it. Each product is one change, whatever edits lead to it. Templates of one molecule are
+//! run on every molecule of the mixture; their products are competing products like any other.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -18,28 +18,29 @@ use crate::templates::index::TemplateIndex;
 use crate::templates::screen::Screen;
 use crate::templates::template::Template;
 
-/// Matches of one precursor side that are looked at.
+/// Maximum number of matches examined per precursor side.
 const MAX_MATCHES: usize = 64;
 
-/// Finds what templates make of a flask.
+/// Index of templates for finding a mixture's outcomes.
 #[derive(Debug, Default)]
 pub struct OutcomeIndex {
     sides: TemplateIndex,
-    /// By the number of the template.
+    /// Changes by template number.
     essences: HashMap<u32, Essence>,
 }
 
-/// What a template changes.
+/// Atoms and bonds that a template changes.
 #[derive(Debug)]
 struct Essence {
-    /// Atoms of the precursor side that go or become something else.
+    /// Atoms of the precursor side that are removed or become something else.
     atoms: Vec<(u8, u64)>,
-    /// Bonds that are written or cut: two atoms of the precursor side, or one and a number for what is added.
+    /// Bonds that are made, changed or broken: two atoms of the precursor side, or one and a number for the added
+    /// atom.
     bonds: Vec<(u8, Option<u8>, u64)>,
 }
 
 impl OutcomeIndex {
-    /// The index of `templates`, each with its number; the smaller the number, the commoner the template is taken to be.
+    /// Indexes `templates` by their numbers. Templates with smaller numbers are taken to be more common.
     ///
     /// Templates that only chematic can run forwards are left out.
     #[must_use]
@@ -57,10 +58,11 @@ impl OutcomeIndex {
         Self { sides, essences }
     }
 
-    /// What the templates make of the flask, each product once, at most `limit`: those of common templates first. Each
-    /// comes with the number of a template that makes it.
+    /// Returns the outcomes of the mixture, each product once, at most `limit`, those of common templates first. Each
+    /// has the number of a template that gives it.
     ///
-    /// `template` gives a template by its number. Matches whose aromaticity only chematic can tell are left out.
+    /// `template` returns a template by its number. Matches whose aromaticity only chematic can determine are left
+    /// out.
     #[must_use]
     pub fn outcomes<'a>(
         &self,
@@ -104,7 +106,7 @@ impl OutcomeIndex {
                     places.insert(product, found.len());
                     found.push((number, change()));
                 }
-                // Of two ways to one product the one that changes less is what happens.
+                // Of two edits with the same product, the one that changes fewer atoms is kept.
                 Some(&place) => {
                     let other = change();
                     if other.centre < found[place].1.centre {
@@ -116,13 +118,13 @@ impl OutcomeIndex {
         found
     }
 
-    /// Number of templates that it knows.
+    /// Returns the number of templates in the index.
     #[must_use]
     pub fn len(&self) -> usize {
         self.essences.len()
     }
 
-    /// Whether it knows none.
+    /// Returns true if the index is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.essences.is_empty()
@@ -130,7 +132,7 @@ impl OutcomeIndex {
 }
 
 impl Essence {
-    /// `None` where the template changes nothing.
+    /// Extracts the changes of a template; `None` if it changes nothing.
     fn of(script: &Script) -> Option<Self> {
         let matched = script.matched_orders();
         let mut essence = Self { atoms: Vec::new(), bonds: Vec::new() };
@@ -140,7 +142,7 @@ impl Essence {
                 Some(written) => {
                     let element = written.element.map_or(0, u64::from);
                     let charge = written.charge.map_or(0, |charge| 1 + u64::from(charge.cast_unsigned()));
-                    // Charges are stated on most atoms; only those that are not zero tell anything.
+                    // Most atoms state a charge; only a charge other than zero carries information.
                     let charge = if charge == 1 { 0 } else { charge };
                     if element != 0 || charge != 0 {
                         essence.atoms.push((at, element << 16 | charge));
@@ -179,7 +181,7 @@ impl Essence {
         (!essence.atoms.is_empty() || !essence.bonds.is_empty()).then_some(essence)
     }
 
-    /// A number that tells what is done to which atoms.
+    /// Returns a hash of the changes and the atoms that they affect.
     fn edit(&self, images: &[u8]) -> u64 {
         let image = |atom: u8| u64::from(images[usize::from(atom)]);
         let mut sum = 0_u64;
@@ -199,7 +201,7 @@ mod tests {
     use super::*;
     use crate::molecules::molecule::Molecule;
 
-    /// What these templates make of the flask, by number, and what changes.
+    /// Returns the outcomes of the mixture by template number, with their changes.
     fn outcomes(templates: &[&str], flask: &[&str], limit: usize) -> Vec<(u32, Change)> {
         let templates: Vec<Template> = templates.iter().map(|one| Template::parse(one).unwrap()).collect();
         let molecules: Vec<Molecule> = flask.iter().map(|smiles| smiles.parse().unwrap()).collect();

@@ -1,26 +1,26 @@
-//! Atoms and bonds of what is in a flask, with the circular environments of the atoms.
+//! Graph of the molecules in a reaction mixture, with the circular environments of the atoms.
 
 use crate::graph::refinement::{mix, round};
 use crate::templates::edit::draft::Draft;
 use crate::templates::matching::masks::{AROMATIC_BOND, Atom, SINGLE};
 use crate::templates::matching::target::Target;
 
-/// Radii of environments: 0, 1, 2 and 3 bonds.
+/// Number of radii of environments: 0, 1, 2 and 3 bonds.
 pub(crate) const RADII: usize = 4;
-/// Rounds after which two constitutions that differ are told apart, but for rare ones.
+/// Refinement rounds, enough to distinguish almost all different constitutions.
 const ROUNDS: usize = 6;
-/// The largest ring that is told from a chain.
+/// Largest ring that is distinguished from a chain.
 const LARGEST_RING: u8 = 8;
 
-/// One molecule or several.
+/// Graph of one or more molecules.
 #[derive(Debug, Default)]
 pub(crate) struct Sketch {
     atoms: Vec<Atom>,
-    /// Where each atom's neighbours start in `links`, and one more for the end.
+    /// Start of each atom's neighbours in `links`, and one more entry for the end.
     starts: Vec<u16>,
-    /// Neighbour and order, atom after atom.
+    /// Neighbours and bond orders, atom after atom.
     links: Vec<(u16, u8)>,
-    /// For each atom, its environments.
+    /// Environments of each atom.
     environments: Vec<[u64; RADII]>,
 }
 
@@ -31,7 +31,8 @@ impl Sketch {
             .with_environments()
     }
 
-    /// The largest component of a draft, and for each of its atoms the atom of the target it is.
+    /// Takes the largest component of a draft. Also returns, for each of its atoms, the corresponding atom of the
+    /// target.
     pub fn of_draft(draft: &Draft) -> (Self, Vec<Option<usize>>) {
         let mut sizes = vec![0_usize; draft.atoms.len()];
         draft.components.iter().for_each(|&component| sizes[usize::from(component)] += 1);
@@ -52,7 +53,7 @@ impl Sketch {
         (sketch.with_environments(), sources)
     }
 
-    /// Number of atoms.
+    /// Returns the number of atoms.
     pub fn len(&self) -> usize {
         self.atoms.len()
     }
@@ -61,7 +62,7 @@ impl Sketch {
         &self.links[usize::from(self.starts[atom])..usize::from(self.starts[atom + 1])]
     }
 
-    /// The order of the bond between two atoms, 0 where there is none.
+    /// Returns the order of the bond between two atoms, 0 if there is none.
     pub fn order(&self, a: usize, b: usize) -> u8 {
         self.around(a).iter().find(|&&(next, _)| usize::from(next) == b).map_or(0, |&(_, order)| order)
     }
@@ -70,19 +71,19 @@ impl Sketch {
         u64::from(self.atoms[atom].element)
     }
 
-    /// A number for the atom and what is up to `radius` bonds away.
+    /// Returns a hash of the atom and everything up to `radius` bonds away.
     pub fn environment(&self, atom: usize, radius: usize) -> u64 {
         self.environments[atom][radius]
     }
 
-    /// Whether the atom is a heteroatom, charged, or at a multiple bond.
+    /// Returns true if the atom is a heteroatom, charged, or at a multiple bond.
     pub fn is_marked(&self, atom: usize) -> bool {
         let own = self.atoms[atom];
         let is_multiple = |&(_, order): &(u16, u8)| order & (SINGLE | AROMATIC_BOND) == 0;
         own.element != 6 || own.charge != 0 || self.around(atom).iter().any(is_multiple)
     }
 
-    /// Calls `visit` with every other atom up to `reach` bonds away, and how far that is, near ones first.
+    /// Calls `visit` with every other atom up to `reach` bonds away and its distance, nearest first.
     pub fn walk(&self, from: usize, reach: u8, visit: &mut dyn FnMut(usize, u8)) {
         let mut distance = vec![u8::MAX; self.len()];
         distance[from] = 0;
@@ -104,7 +105,7 @@ impl Sketch {
         }
     }
 
-    /// The size of the smallest ring that holds the bond, 0 where it is in none or in a large one.
+    /// Returns the size of the smallest ring that contains the bond, 0 if there is none or it is too large.
     pub fn ring_closed(&self, a: usize, b: usize) -> u8 {
         let mut distance = [u8::MAX; 256];
         if self.len() > distance.len() {
@@ -134,10 +135,10 @@ impl Sketch {
         0
     }
 
-    /// A number that sketches of one constitution share, those of tautomers included, and seldom others.
+    /// Returns a hash that graphs of one constitution share, tautomers included, and seldom others.
     ///
-    /// Refined from elements, degrees and the hydrogens of carbon: bonds count alike, and
-    /// hydrogens of other atoms are only counted.
+    /// It is refined from elements, degrees and the hydrogens of carbon. Bond orders are ignored; hydrogens of other
+    /// atoms only count in total.
     pub fn constitution(&self) -> u64 {
         let mut protons = 0_i64;
         let mut colours: Vec<u64> = (0..self.len())
@@ -195,7 +196,7 @@ impl Sketch {
         self
     }
 
-    /// Whether the atom is in a ring of three or four (3, 4), in a larger one (5), or in none that counts (0).
+    /// Returns 3 or 4 if the atom is in a ring of that size, 5 for a larger ring, 0 for none that counts.
     fn smallest_ring(&self, atom: usize) -> u8 {
         let around = self.around(atom);
         let beside = |a: usize, b: usize| self.around(a).iter().any(|&(next, _)| usize::from(next) == b);

@@ -1,10 +1,10 @@
-//! Telling graphs apart by colours, and when that is enough.
+//! Distinguishing graphs by colours, and the conditions under which colours suffice.
 //!
-//! Atoms are coloured by what they are and [refined](super::refinement) by their neighbourhoods until nothing splits any
-//! more. Two graphs with the same stable colours need not be the same: some cages are
-//! taken for each other. When they must be is known (Arvind, Köbler, Rattan and Verbitsky, "Graph isomorphism,
-//! color refinement, and compactness", 2017), and where it is not, one atom after the other of a class is given a
-//! colour of its own, as canonical labelling does (McKay, 1981).
+//! Atoms are coloured by their properties and [refined](super::refinement) by their neighbourhoods until no class
+//! splits further. Graphs with the same stable colours can still differ, as some cages do. The conditions for
+//! equality are known (Arvind, Köbler, Rattan and Verbitsky, "Graph isomorphism, color refinement, and compactness",
+//! 2017). If they do not hold, the atoms of a class get a colour of their own, one after the other, as in canonical
+//! labelling (McKay, 1981).
 
 use chematic::core::ez_markers::EzFact;
 use chematic::core::{BondIdx, BondOrder, Chirality, Molecule as Graph, STEREO_H_SENTINEL};
@@ -13,36 +13,35 @@ use super::index::index;
 use super::refinement::{mix, refine};
 use super::rings;
 
-/// Atoms given a colour of their own before a molecule is too symmetric to be told by colours.
+/// Limit of individualised atoms, beyond which a molecule counts as too symmetric for colours.
 const MAX_TRIALS: u32 = 200;
 
 /// A coloured graph.
 #[derive(Debug, Clone)]
 pub(crate) struct Colours {
     of: Vec<u64>,
-    /// Where each atom's neighbours start, and one more for the end.
+    /// Start of each atom's neighbours, and one more entry for the end.
     starts: Vec<u32>,
-    /// A neighbour and what the bond to it adds.
+    /// Neighbours, each with the contribution of its bond.
     around: Vec<(u32, u64)>,
 }
 
-/// The classes of like-coloured atoms, in the order of their colours.
+/// Classes of atoms with the same colour, in the order of their colours.
 struct Cells {
     of: Vec<u32>,
     sizes: Vec<u32>,
-    /// An atom of each.
+    /// One atom of each class.
     members: Vec<u32>,
 }
 
 impl Colours {
-    /// Atoms coloured by element, charge, hydrogens, aromaticity, isotope and degree; bonds by their order and the
-    /// size of the smallest ring through them, since refinement alone takes decalin for bicyclopentyl.
+    /// Colours atoms by element, charge, hydrogens, aromaticity, isotope and degree, and bonds by their order and the
+    /// size of their smallest ring. Without ring sizes, refinement cannot distinguish decalin from bicyclopentyl.
     pub fn new(graph: &Graph) -> Self {
         Self::with(graph, |_, word| word, |_| None)
     }
 
-    /// The same, where `atom_word` may say something else of an atom than its word, and `bond_word` of a bond than its
-    /// order.
+    /// Colours a graph, with `atom_word` replacing the properties of an atom and `bond_word` the order of a bond.
     pub fn with(
         graph: &Graph,
         atom_word: impl Fn(usize, u64) -> u64,
@@ -65,7 +64,7 @@ impl Colours {
             for &(neighbour, bond) in graph.neighbor_slice(index(at)) {
                 let order = bond_word(bond).unwrap_or_else(|| match graph.bond(bond).order {
                     BondOrder::Aromatic => 9,
-                    // A dative bond looks different from its ends.
+                    // The two ends of a dative bond differ.
                     BondOrder::Dative => 10 + u64::from(graph.bond(bond).atom1.0 as usize == at),
                     order => u64::from(order.order_int()),
                 });
@@ -77,14 +76,14 @@ impl Colours {
         colours
     }
 
-    /// The colour of an atom.
+    /// Returns the colour of an atom.
     pub fn class(&self, atom: usize) -> u64 {
         self.of[atom]
     }
 
-    /// Gives each stated tetrahedral centre whose neighbours have four colours its handedness in their order, and
-    /// each of `double_bonds` whose ends' neighbours differ its configuration, and refines, until all have theirs;
-    /// false where some cannot.
+    /// Adds stereo to the colours: the chirality of each stated tetrahedral centre whose four neighbours differ, and
+    /// the configuration of each of `double_bonds` whose ends' neighbours differ. Refines and repeats until all are
+    /// added; returns false if some cannot be.
     pub fn add_stereo(&mut self, graph: &Graph, double_bonds: &[EzFact]) -> bool {
         let mut centres: Vec<usize> =
             (0..self.of.len()).filter(|&at| graph.atom(index(at)).chirality != Chirality::None).collect();
@@ -117,14 +116,14 @@ impl Colours {
         true
     }
 
-    /// Two numbers that graphs share if they are the same, and only then (but for a chance of 2^-64 a pair);
-    /// `None` where the graph is too symmetric to say.
+    /// Returns a digest that is equal for equal graphs, and only for them (up to a chance of 2^-64 per pair). `None`
+    /// if the graph is too symmetric.
     pub fn digest(&self) -> Option<(u64, u64)> {
         let mut trials = 0;
         self.settle(&mut trials)
     }
 
-    /// Whether some atom's neighbours, hydrogens aside, have like colours.
+    /// Returns true if two of the atom's neighbours, hydrogens aside, have the same colour.
     pub fn has_like_neighbours(&self, atom: usize) -> bool {
         let around = self.around(atom);
         around.iter().enumerate().any(|(place, &(a, _))| {
@@ -162,7 +161,7 @@ impl Colours {
         &self.around[self.starts[atom] as usize..self.starts[atom + 1] as usize]
     }
 
-    /// Splits colours by the colours of neighbours until their number stays.
+    /// Splits colours by the colours of neighbours until their number is stable.
     fn refine(&mut self) {
         let Self { of, starts, around } = self;
         refine(of, |at, of| {
@@ -173,7 +172,7 @@ impl Colours {
         });
     }
 
-    /// `None` where every atom has a colour of its own.
+    /// Returns the classes, or `None` if every atom has its own colour.
     fn cells(&self) -> Option<Cells> {
         let mut order: Vec<u32> = (0u32..).take(self.of.len()).collect();
         order.sort_unstable_by_key(|&atom| self.of[atom as usize]);
@@ -188,12 +187,12 @@ impl Colours {
         (cells.sizes.len() < self.of.len()).then_some(cells)
     }
 
-    /// The atoms of a class that colours alone do not tell apart, or `None` where they tell everything.
+    /// Returns the atoms of a class that colours alone cannot distinguish, or `None` if colours suffice.
     ///
-    /// They do where (A) the bonds within a class join all of its atoms or pair them, (B) the bonds between two
-    /// classes join all of the one to all of the other or are stars, and the classes that hang together by stars
-    /// (C) make a tree whose classes grow from the smallest outwards, with (D) at most one class that is paired,
-    /// and that among the smallest. Bonds of one kind count; two kinds between two classes are left unclear.
+    /// They do under four conditions. (A) The bonds within a class join all of its atoms or pair them. (B) The bonds
+    /// between two classes join all atoms of one to all of the other or are stars. Classes joined by stars (C) form a
+    /// tree whose classes grow from the smallest outwards, with (D) at most one paired class, which is among the
+    /// smallest. Bonds of one kind count; two kinds between the same classes are left unclear.
     fn unclear(&self, cells: &Cells) -> Option<Vec<usize>> {
         let count = cells.sizes.len();
         let mut paired = vec![false; count];
@@ -219,7 +218,7 @@ impl Colours {
                     paired[cell] = links + 1 < size && links == 1;
                     unclear[cell] |= links + 1 < size && links != 1;
                 } else if links < cells.sizes[other] {
-                    // As many bonds leave the one class as reach the other.
+                    // The number of bonds is the same from both classes.
                     let back = links * size / cells.sizes[other];
                     unclear[cell] |= links != 1 && back != 1;
                     if cell < other {
@@ -250,8 +249,8 @@ impl Colours {
         None
     }
 
-    /// Whether the greater-coloured neighbours at the ends of a double bond are on one side of it; `None` where an
-    /// end has two of one colour, or more than two.
+    /// Returns true if the neighbours of greater colour at the two ends of a double bond are on the same side. `None`
+    /// if an end has two neighbours of the same colour, or more than two.
     fn is_cis(&self, graph: &Graph, double: &EzFact) -> Option<bool> {
         let mut cis = true;
         for end in double.ends {
@@ -271,8 +270,8 @@ impl Colours {
         Some(cis)
     }
 
-    /// The handedness of a tetrahedral centre with its neighbours in the order of their colours; `None` where two
-    /// have the same, or the centre is of another kind.
+    /// Returns the chirality of a tetrahedral centre with its neighbours in the order of their colours. `None` if two
+    /// have the same colour, or the centre is not tetrahedral.
     fn hand(&self, graph: &Graph, centre: usize) -> Option<bool> {
         let clockwise = match graph.atom(index(centre)).chirality {
             Chirality::Clockwise => true,
@@ -298,7 +297,7 @@ impl Colours {
     }
 }
 
-/// The classes that hang together with `start`; marks them as seen.
+/// Returns the classes that stars connect with `start`, and marks them as seen.
 fn hanging_together(start: u32, stars: &[(u32, u32)], seen: &mut [bool]) -> Vec<u32> {
     let mut tree = vec![start];
     seen[start as usize] = true;
@@ -315,7 +314,7 @@ fn hanging_together(start: u32, stars: &[(u32, u32)], seen: &mut [bool]) -> Vec<
     tree
 }
 
-/// Whether the classes of a tree grow from `at` outwards.
+/// Returns true if class sizes do not decrease from `at` outwards.
 fn grows(at: u32, from: Option<u32>, stars: &[(u32, u32)], sizes: &[u32]) -> bool {
     stars.iter().all(|&(a, b)| {
         let other = if a == at { b } else { a };

@@ -1,23 +1,23 @@
-//! Finding which atom of one graph is which atom of another spelling of the same molecule.
+//! Atom correspondence between two representations of the same molecule.
 //!
-//! chematic does not say in which order its canonical writer visits the atoms, so the product graph of a
-//! template and the graph parsed from its canonical SMILES are put side by side: atoms are coloured by what
-//! both spellings agree on, colours are refined by neighbourhood, and ties are broken one atom at a time, each
-//! choice carried through to the end or undone. The result is an isomorphism, checked bond by bond, and one
-//! that maps every stereocentre on a centre of the same handedness where there is such a one.
+//! chematic does not report the order in which its canonical writer visits the atoms. So the product graph of a
+//! template is compared with the graph parsed from its canonical SMILES. Atoms are coloured by the properties that
+//! both share, and colours are refined by neighbourhood. Ties are broken one atom at a time, with backtracking. The
+//! result is an isomorphism, checked bond by bond. If there is one that maps every stereocentre on a centre of the
+//! same chirality, it is chosen.
 
 use chematic::core::{BondOrder, Chirality, Molecule as Graph};
 
 use super::index::index;
 use super::refinement::{mix, refine};
 
-/// For every atom of `to`, the atom of `from` it is; `None` when the graphs are not the same molecule.
+/// Returns, for every atom of `to`, the corresponding atom of `from`; `None` if the graphs are not the same molecule.
 pub(crate) fn find(from: &Graph, to: &Graph) -> Option<Vec<usize>> {
     if from.atom_count() != to.atom_count() || from.bond_count() != to.bond_count() {
         return None;
     }
-    // A product graph is not sanitised: charges may move (nitro groups) and aromatic rings be written with double
-    // bonds. So everything is compared first, and less where that fails.
+    // A product graph is not sanitised: it may differ in charges (nitro groups), and aromatic rings may have
+    // alternating double bonds. So all properties are compared first, and fewer if that fails.
     [Strictness::Everything, Strictness::Hydrogens, Strictness::Elements].into_iter().find_map(|strictness| {
         let pair = Pair { from, to, strictness };
         let colours = pair.refined(pair.initial())?;
@@ -27,18 +27,19 @@ pub(crate) fn find(from: &Graph, to: &Graph) -> Option<Vec<usize>> {
     })
 }
 
-/// What has to agree between the two spellings.
+/// Properties that must agree between the two representations.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Strictness {
     /// Elements, charges, isotopes, hydrogens, aromaticity and bond orders.
     Everything,
-    /// All but aromaticity and bond orders.
+    /// All of these but aromaticity and bond orders.
     Hydrogens,
-    /// Elements and which atoms are bonded.
+    /// Only elements and connectivity.
     Elements,
 }
 
-/// Ties broken before the best answer so far is taken: molecules with symmetric parts need a dozen or two.
+/// Maximum number of ties broken before the best result so far is taken. Molecules with symmetric parts need a dozen
+/// or two.
 const MAX_STEPS: usize = 300;
 
 #[derive(Clone, Copy)]
@@ -49,12 +50,13 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// The number of atoms of each side.
+    /// Returns the number of atoms of each side.
     fn len(&self) -> usize {
         self.from.atom_count()
     }
 
-    /// What the atoms are by themselves: those of `from`, then those of `to`. Equal numbers mean "may be the same atom".
+    /// Returns initial colours of the atoms, those of `from`, then those of `to`. Equal colours mean that two atoms
+    /// may correspond.
     fn initial(&self) -> Vec<u64> {
         let colours = |graph| (0..self.len()).map(move |atom| self.atom_colour(graph, atom));
         colours(self.from).chain(colours(self.to)).collect()
@@ -75,7 +77,7 @@ impl Pair<'_> {
         colour
     }
 
-    /// Splits colours by the colours of neighbours until nothing changes; `None` when the two sides differ.
+    /// Splits colours by the colours of neighbours until nothing changes; `None` if the two sides differ.
     fn refined(&self, mut colours: Vec<u64>) -> Option<Vec<u64>> {
         let order = |graph: &Graph, bond| match (self.strictness, graph.bond(bond).order) {
             (Strictness::Everything, BondOrder::Aromatic) => 9,
@@ -102,7 +104,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Breaks ties until every atom has an image; true when the search is over.
+    /// Breaks ties until every atom has an image; returns true when the search is over.
     fn extend(&mut self, colours: Vec<u64>) -> bool {
         self.steps += 1;
         if self.steps > MAX_STEPS {
@@ -123,7 +125,7 @@ impl Search<'_> {
         false
     }
 
-    /// Keeps the first isomorphism, and stops at one that keeps handedness too.
+    /// Keeps the first isomorphism, and returns true for one that also keeps chirality.
     fn finish(&mut self, from: &[u64], to: &[u64]) -> bool {
         let mut order: Vec<_> = from.iter().enumerate().map(|(atom, &colour)| (colour, atom)).collect();
         order.sort_unstable();
@@ -146,7 +148,7 @@ impl Search<'_> {
         same_hands
     }
 
-    /// Whether a centre of `to` and its image have the same handedness; `None` where either states none.
+    /// Returns true if a centre of `to` and its image have the same chirality; `None` if either states none.
     fn same_hand(&self, atom: usize, images: &[usize]) -> Option<bool> {
         let sign = |graph: &Graph, atom: usize| match graph.atom(index(atom)).chirality {
             Chirality::Clockwise => Some(true),
@@ -175,7 +177,7 @@ impl Search<'_> {
     }
 }
 
-/// The first atom that shares its colour with another.
+/// Returns the first atom that shares its colour with another.
 fn tied_atom(colours: &[u64]) -> Option<usize> {
     let mut sorted = colours.to_vec();
     sorted.sort_unstable();

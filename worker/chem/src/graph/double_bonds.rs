@@ -1,12 +1,12 @@
-//! The double bonds whose configuration a graph states.
+//! Double bonds with a stated configuration.
 
 use chematic::core::ez_markers::{self, EzFact};
 use chematic::core::{BondOrder, Molecule as Graph};
 
 use super::rings;
 
-/// The double bonds whose configuration a graph states; `None` where its marks contradict each other or are in
-/// places where only the canonical form can tell what they mean (aromatic bonds, small rings).
+/// Returns the double bonds whose configuration a graph states. `None` if marks contradict each other, or are in
+/// places where only the canonical form defines their meaning (aromatic bonds, small rings).
 pub(crate) fn stated(graph: &Graph) -> Option<Vec<EzFact>> {
     let is_mark = |order| matches!(order, BondOrder::Up | BondOrder::Down);
     if graph.has_bond_directions() {
@@ -17,13 +17,13 @@ pub(crate) fn stated(graph: &Graph) -> Option<Vec<EzFact>> {
     }
     let (facts, conflict) = ez_markers::read_ez_facts(graph)?;
     let rings = rings::smallest_rings(graph);
-    // RDKit knows no configuration in a ring of fewer than eight.
+    // RDKit has no configuration in rings of fewer than eight atoms.
     let in_small_ring = |fact: &EzFact| (1..8).contains(&rings[fact.double.0 as usize]);
     (!conflict && !facts.iter().any(in_small_ring) && !share_an_end(graph, &facts)).then_some(facts)
 }
 
-/// Whether two of the double bonds hang on one end of another: their marks, depending on where they are written, may
-/// say something of that one too (`C\C=C\C(=O)/C=C/C`).
+/// Returns true if two of the double bonds are attached to one end of another. Depending on where their marks are
+/// written, these may describe that bond too (`C\C=C\C(=O)/C=C/C`).
 fn share_an_end(graph: &Graph, facts: &[EzFact]) -> bool {
     let is_end = |atom| facts.iter().any(|fact| fact.ends.iter().any(|end| end.atom == atom));
     facts.len() > 1

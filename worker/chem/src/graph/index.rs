@@ -2,7 +2,7 @@
 
 use chematic::core::AtomIdx;
 
-/// The atom index of chematic for a position in a `Vec`.
+/// Converts a position in a `Vec` to chematic's atom index.
 pub(crate) fn index(atom: usize) -> AtomIdx {
     AtomIdx(u32::try_from(atom).expect("index: atom counts are limited to thousands"))
 }

@@ -1,7 +1,7 @@
-//! What can be asked of any graph of atoms, without knowing where it came from.
+//! Algorithms on any graph of atoms, independent of its source.
 //!
-//! The graphs are chematic's; where a file is about numbers alone (valences, parity, refinement) it does not even ask for
-//! those. Imports nothing of this package: everything else stands on it.
+//! The graphs are chematic's, but files about numbers only (valences, parity, refinement) do not even need those. The
+//! folder imports nothing of this package; everything else depends on it.
 
 pub(crate) mod colours;
 pub(crate) mod correspondence;

@@ -1,6 +1,6 @@
-//! The parity of an order, by which configurations are compared.
+//! Parity of a permutation, for comparing configurations.
 
-/// Whether an odd number of swaps sorts what is all different.
+/// Returns true if sorting the items, all different, takes an odd number of swaps.
 #[must_use]
 pub fn is_odd<T: PartialOrd>(items: &[T]) -> bool {
     let mut odd = false;

@@ -1,9 +1,9 @@
-//! Colour refinement (Weisfeiler and Leman, 1968): atoms take in the colours around them.
+//! Colour refinement (Weisfeiler and Leman, 1968): atoms combine their colour with those around them.
 //!
-//! One round and the loop, for whatever graph; what an atom sees of its neighbours is the caller's to say. Colours are
-//! numbers as good as random, so that atoms of like surroundings, and hardly others, come to have the same.
+//! One round and the loop, for any graph; the caller defines how an atom sums up its neighbours. Colours are
+//! pseudo-random numbers, equal for atoms of like surroundings and almost never for others.
 
-/// Refines until the number of colours stays; `around` sums up what an atom sees around it.
+/// Refines until the number of colours is stable; `around` summarises the neighbours of an atom.
 pub(crate) fn refine(colours: &mut Vec<u64>, around: impl Fn(usize, &[u64]) -> u64) {
     let mut next = vec![0; colours.len()];
     let mut sorted = Vec::with_capacity(colours.len());
@@ -21,7 +21,7 @@ pub(crate) fn refine(colours: &mut Vec<u64>, around: impl Fn(usize, &[u64]) -> u
     }
 }
 
-/// One round, written by way of `next`, which is as long.
+/// Runs one round, with `next` as a buffer of the same length.
 pub(crate) fn round(colours: &mut Vec<u64>, next: &mut Vec<u64>, around: impl Fn(usize, &[u64]) -> u64) {
     for (at, next) in next.iter_mut().enumerate() {
         *next = mix(colours[at], around(at, colours));
@@ -29,7 +29,7 @@ pub(crate) fn round(colours: &mut Vec<u64>, next: &mut Vec<u64>, around: impl Fn
     std::mem::swap(colours, next);
 }
 
-/// A mixing step of the splitmix generator: spreads both numbers over all bits.
+/// Mixes two numbers into a hash, with a step of the splitmix generator.
 pub(crate) fn mix(a: u64, b: u64) -> u64 {
     let mut z =
         a.rotate_left(23).wrapping_add(b.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_add(0x2545_f491);

@@ -1,17 +1,17 @@
-//! Which bonds are in rings, and in how small ones.
+//! Ring membership of bonds, and ring sizes.
 
 use chematic::core::Molecule as Graph;
 
 use super::index::index;
 
-/// The size of the smallest ring through every bond, 0 for a bond in none; sizes beyond 255 count as 255.
+/// Returns the size of the smallest ring through every bond, 0 for a bond in no ring; sizes beyond 255 count as 255.
 pub(crate) fn smallest_rings(graph: &Graph) -> Vec<u8> {
     let mut rings = vec![0; graph.bond_count()];
     let cyclic = ring_bonds(graph);
     let mut distance = vec![u32::MAX; graph.atom_count()];
     let mut queue = Vec::with_capacity(graph.atom_count());
     for (at, bond) in graph.bonds().filter(|(at, _)| cyclic[at.0 as usize]) {
-        // The way back from one end to the other without this bond.
+        // Shortest path between the ends without this bond.
         distance.fill(u32::MAX);
         distance[bond.atom1.0 as usize] = 0;
         queue.clear();
@@ -36,13 +36,13 @@ pub(crate) fn smallest_rings(graph: &Graph) -> Vec<u8> {
     rings
 }
 
-/// Which bonds are in a ring: those that are no bridges (Tarjan, 1974), without recursion.
+/// Marks the bonds that are in a ring, which are those that are not bridges (Tarjan, 1974), without recursion.
 pub(crate) fn ring_bonds(graph: &Graph) -> Vec<bool> {
     let mut cyclic = vec![true; graph.bond_count()];
     let mut entered = vec![0_u32; graph.atom_count()];
     let mut lowest = vec![0_u32; graph.atom_count()];
     let mut clock = 0;
-    // The atom, the bond that led to it, and how many of its neighbours have been looked at.
+    // The atom, the bond that led to it, and the number of its neighbours visited.
     let mut path: Vec<(usize, Option<u32>, usize)> = Vec::new();
     for start in 0..graph.atom_count() {
         if entered[start] != 0 {

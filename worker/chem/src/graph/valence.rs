@@ -1,10 +1,10 @@
-//! How many bonds an atom may have and how many hydrogens it takes, as RDKit 2026.03 sees it (`atomic_data.cpp`).
+//! Valences and implicit hydrogens of atoms, as in RDKit 2026.03 (`atomic_data.cpp`).
 //!
-//! A charged atom is looked up as the element it is isoelectronic with (`N+` as `C`, `O-` as `F`), but for
-//! phosphorus, sulphur, arsenic and selenium past the next noble gas, which keep their own list, shifted by the
-//! charge. Elements whose list RDKit leaves open (most metals) may have any valence and take no hydrogens.
+//! A charged atom uses the list of the element it is isoelectronic with (`N+` that of `C`, `O-` that of `F`).
+//! Exceptions are phosphorus, sulphur, arsenic and selenium past the next noble gas, which keep their own list,
+//! shifted by the charge. Elements without a list in RDKit (most metals) may have any valence and take no hydrogens.
 
-/// The numbers of bonds that a neutral atom may have, ascending; `None` where any will do.
+/// Returns the valences that a neutral atom may have, ascending; `None` if any is allowed.
 #[must_use]
 pub fn valences(element: u8) -> Option<&'static [u8]> {
     Some(match element {
@@ -22,17 +22,17 @@ pub fn valences(element: u8) -> Option<&'static [u8]> {
     })
 }
 
-/// Whether RDKit finds the double bonds of an aromatic atom of this element also where one is written.
+/// Returns true if RDKit assigns the double bonds of an aromatic atom of this element even if one is written.
 pub(crate) fn settles_its_double_bonds(element: u8) -> bool {
     matches!(element, 6 | 7)
 }
 
-/// Whether an element keeps its own list although its charge makes it like another one.
+/// Returns true if an element keeps its own list although its charge makes it isoelectronic with another one.
 pub(crate) fn keeps_its_own(element: u8, like: i16) -> bool {
     (like > 16 && matches!(element, 15 | 16)) || (like > 34 && matches!(element, 33 | 34))
 }
 
-/// The list that holds for an atom and what to add to its entries.
+/// Returns the list of an atom and the offset to add to its entries.
 fn allowed(element: u8, charge: i8) -> Option<(&'static [u8], i16)> {
     let own = valences(element)?;
     let effective = i16::from(element) - i16::from(charge);
@@ -45,7 +45,7 @@ fn allowed(element: u8, charge: i8) -> Option<(&'static [u8], i16)> {
     valences(u8::try_from(effective.min(118)).ok()?).map(|list| (list, 0))
 }
 
-/// Whether an atom may have bonds and hydrogens that add up to `valence`.
+/// Returns true if an atom may have bonds and hydrogens that add up to `valence`.
 pub(crate) fn may_have(element: u8, charge: i8, valence: i16) -> bool {
     if element == 1 && charge == -1 {
         return valence <= 2;
@@ -54,7 +54,7 @@ pub(crate) fn may_have(element: u8, charge: i8, valence: i16) -> bool {
         .is_none_or(|(list, offset)| list.last().is_none_or(|&most| valence <= i16::from(most) + offset))
 }
 
-/// The hydrogens that RDKit adds to an atom whose bonds add up to `bonds`.
+/// Returns the number of hydrogens that RDKit adds to an atom whose bonds add up to `bonds`.
 pub(crate) fn implicit_hydrogens(element: u8, charge: i8, bonds: i16) -> u8 {
     if element == 1 && charge == -1 {
         return 0;

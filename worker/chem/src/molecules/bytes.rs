@@ -1,14 +1,14 @@
-//! What molecules take of memory, for those who keep many.
+//! Memory size of molecules, for code that keeps many.
 //!
-//! The decision that matters: every allocation counts as the block that the allocator gives for it, so that sums come near what a
-//! process takes, and what is computed later counts from the start, so that a number that was added up stays true.
+//! The main decision: every allocation counts with its size in the allocator, so that sums come near the memory use
+//! of the process. Values that are computed later count from the start, so that a sum stays correct.
 
 use chematic::core::{Atom, AtomIdx, BondEntry, BondIdx};
 
 use super::molecule::Molecule;
 
-/// What an allocation of so many bytes takes: mimalloc gives blocks of 16, 32, 48 and 64 bytes and from there on of four sizes
-/// between a power of two and the next.
+/// Returns the memory taken by an allocation of `bytes` bytes. mimalloc has blocks of 16, 32, 48 and 64 bytes, and
+/// beyond that four sizes between successive powers of two.
 #[must_use]
 pub const fn block(bytes: usize) -> usize {
     if bytes <= 64 {
@@ -19,13 +19,13 @@ pub const fn block(bytes: usize) -> usize {
 }
 
 impl Molecule {
-    /// About how many bytes the molecule takes; clones share them.
+    /// Estimates the bytes that the molecule takes; clones share them.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let graph = self.graph();
         let (atoms, bonds) = (graph.atom_count(), graph.bond_count());
         let around = |(at, _)| {
-            // A stated stereocentre names its neighbours once more, in a map.
+            // A stated stereocentre stores its neighbours a second time, in a map.
             let named = graph.stereo_neighbor_order(at).map_or(0, |order| 64 + block(size_of_val(order)));
             block(graph.degree(at) * size_of::<(AtomIdx, BondIdx)>()) + named
         };
@@ -34,7 +34,7 @@ impl Molecule {
             + block(bonds * size_of::<BondEntry>())
             + block(atoms * size_of::<Vec<(AtomIdx, BondIdx)>>())
             + graph.atoms().map(around).sum::<usize>()
-            // Its canonical SMILES.
+            // Canonical SMILES.
             + block(2 * atoms)
     }
 }

@@ -1,7 +1,7 @@
-//! What sets of molecules are compared by: nine descriptors, and scaffolds.
+//! Properties for comparing sets of molecules: nine descriptors, and scaffolds.
 //!
-//! The descriptors are those of GuacaMol's distribution benchmark (Brown et al., J. Chem. Inf. Model. 2019), as
-//! RDKit computes them; the scaffold is that of Bemis and Murcko (J. Med. Chem. 1996).
+//! The descriptors are those of GuacaMol's distribution benchmark (Brown et al., J. Chem. Inf. Model. 2019), as RDKit
+//! computes them; the scaffold is that of Bemis and Murcko (J. Med. Chem. 1996).
 
 use chematic::{
     chem as functions,
@@ -11,16 +11,16 @@ use chematic::{
 
 use super::molecule::Molecule;
 
-/// A molecule in nine numbers.
+/// Nine descriptors of a molecule.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[expect(missing_docs, reason = "each is what its name says, as RDKit computes it")]
 pub struct Descriptors {
-    /// Bertz' index.
+    /// Bertz complexity index.
     pub complexity: f64,
-    /// Crippen's.
+    /// Crippen logP.
     pub log_p: f64,
     pub molecular_weight: f64,
-    /// In square ångström.
+    /// Polar surface area in square ångström.
     pub polar_surface: f64,
     pub hydrogen_bond_acceptors: u32,
     pub hydrogen_bond_donors: u32,
@@ -30,7 +30,7 @@ pub struct Descriptors {
 }
 
 impl Descriptors {
-    /// Computes them; some tens of microseconds.
+    /// Computes the descriptors, which takes some tens of microseconds.
     #[must_use]
     pub fn of(molecule: &Molecule) -> Self {
         let graph = molecule.canonical_graph();
@@ -48,7 +48,7 @@ impl Descriptors {
     }
 }
 
-/// The rings of a molecule and what links them, as canonical SMILES without stereo; `None` where there is no ring.
+/// Returns the rings of a molecule and their linkers, as canonical SMILES without stereo; `None` if there is no ring.
 #[must_use]
 pub fn scaffold(molecule: &Molecule) -> Option<String> {
     let mut graph = molecule.canonical_graph();
@@ -81,7 +81,7 @@ mod tests {
         smiles.parse().unwrap()
     }
 
-    // RDKit 2026.09.1.
+    // Expected values are from RDKit 2026.09.1.
     #[test]
     fn descriptors_are_those_of_rdkit() {
         let ibuprofen = Descriptors::of(&molecule("CC(C)Cc1ccc(cc1)[C@@H](C)C(=O)O"));

@@ -5,10 +5,10 @@
 pub struct Fingerprint([u64; 32]);
 
 impl Fingerprint {
-    /// The number of bits there are.
+    /// Number of bits.
     pub const BITS: u16 = 2048;
 
-    /// The fingerprint with exactly the given bits on; numbers of 2,048 and more are ignored.
+    /// Builds the fingerprint with exactly the given bits set; numbers of 2,048 and more are ignored.
     pub fn from_on_bits(bits: impl IntoIterator<Item = u16>) -> Self {
         let mut words = [0; 32];
         for bit in bits.into_iter().filter(|&bit| bit < Self::BITS) {
@@ -17,7 +17,7 @@ impl Fingerprint {
         Self(words)
     }
 
-    /// The numbers of the bits that are on, ascending.
+    /// Returns the numbers of the bits that are set, ascending.
     pub fn on_bits(&self) -> impl Iterator<Item = u16> + '_ {
         self.0.iter().zip(0u16..).flat_map(|(&word, index)| {
             std::iter::successors((word != 0).then_some(word), |rest| {
@@ -28,13 +28,13 @@ impl Fingerprint {
         })
     }
 
-    /// How many bits are on.
+    /// Returns the number of bits that are set.
     #[must_use]
     pub fn count(&self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
 
-    /// The Tanimoto similarity: shared bits over bits on in either; 1.0 where both are empty.
+    /// Computes the Tanimoto similarity: bits set in both over bits set in either; 1.0 if both are empty.
     ///
     /// ```
     /// let [phenol, anisole] = ["Oc1ccccc1", "COc1ccccc1"].map(|smiles| smiles.parse::<chem::Molecule>().unwrap());
@@ -51,21 +51,21 @@ impl Fingerprint {
         if either == 0 { 1.0 } else { shared as f32 / either as f32 }
     }
 
-    /// The bits as 32 words, bit `i` of the fingerprint in word `i / 64`.
+    /// Returns the bits as 32 words, bit `i` of the fingerprint in word `i / 64`.
     #[must_use]
     pub fn words(&self) -> &[u64; 32] {
         &self.0
     }
 
-    /// The numbers of the bits that are on, ascending, as little-endian `u16`s (the catalogue's column).
+    /// Returns the numbers of the bits that are set, ascending, as little-endian `u16`s (the catalogue's column).
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         self.on_bits().flat_map(u16::to_le_bytes).collect()
     }
 
-    /// The inverse of [`Self::to_bytes`].
+    /// Reads the format of [`Self::to_bytes`].
     ///
-    /// `None` unless the bytes are pairs that ascend and stay below 2,048.
+    /// Returns `None` unless the bytes are pairs that ascend and stay below 2,048.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (pairs, rest) = bytes.as_chunks::<2>();

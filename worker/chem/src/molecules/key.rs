@@ -1,9 +1,8 @@
-//! Telling molecules apart without writing them down.
+//! Identity keys of molecules, without writing their canonical SMILES.
 //!
-//! A molecule's key is a digest of its [refined colours](crate::graph::colours), its stated stereo among them. One whose stated
-//! stereo colours do not settle (a centre between like neighbours), or that is too symmetric for them (a
-//! fullerene), is told by its canonical SMILES; whether that is so depends on the graph
-//! alone, never on the order of its atoms.
+//! A molecule's key is a digest of its [refined colours](crate::graph::colours), including its stated stereo. If
+//! colours cannot settle its stereo (a centre between like neighbours), or it is too symmetric (a fullerene), the key
+//! is a hash of its canonical SMILES. Which case applies depends only on the graph, never on the order of its atoms.
 
 use chematic::core::Molecule as Graph;
 
@@ -11,30 +10,30 @@ use crate::graph::colours::Colours;
 use crate::graph::double_bonds;
 use crate::graph::refinement::mix;
 
-/// A number that two molecules share if they are the same, and only then (but for a chance of 2^-64 a pair).
+/// Identity key of a molecule: equal for the same molecule, and only then (up to a chance of 2^-64 per pair).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key(u128);
 
-/// A number that two molecules share if they are tautomers of each other, charged forms included, and only then (but
-/// for a chance of 2^-64 a pair).
+/// Key that is equal for tautomers of each other, charged forms included, and only then (up to a chance of 2^-64 per
+/// pair).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TautomerKey(pub(crate) Key);
 
-/// A number that tautomers share, as do a few molecules that are none: to find out cheaply that a molecule is no
-/// tautomer of any of a set.
+/// Hash that tautomers share, and a few other molecules too. A cheap test that a molecule is not a tautomer of any in
+/// a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Skeleton(pub(crate) u64);
 
 impl Key {
-    /// The key as a number, spread evenly over all there are.
+    /// Returns the key as a number, uniformly distributed.
     #[must_use]
     pub fn number(self) -> u128 {
         self.0
     }
 
-    /// The key of a text that says the same of a molecule.
+    /// Hashes a text that represents a molecule.
     pub(crate) fn of_text(text: &str) -> Self {
-        // Longer than any list of colours begins, so that a text is never taken for one.
+        // Starts with a word that no list of colours has, so that a text never has the digest of one.
         let fold = |seed: u64| {
             text.as_bytes().chunks(8).fold(mix(seed, u64::MAX), |hash, chunk| {
                 let mut word = [0; 8];
@@ -45,14 +44,14 @@ impl Key {
         Self::of_digest((fold(1), fold(2)))
     }
 
-    /// The key of a digest of colours.
+    /// Makes a key of a digest of colours.
     pub(crate) fn of_digest((high, low): (u64, u64)) -> Self {
         Self(u128::from(high) << 64 | u128::from(low))
     }
 }
 
 impl TautomerKey {
-    /// The key as a number, spread evenly over all there are.
+    /// Returns the key as a number, uniformly distributed.
     #[must_use]
     pub fn number(self) -> u128 {
         self.0.number()
@@ -60,15 +59,15 @@ impl TautomerKey {
 }
 
 impl Skeleton {
-    /// The skeleton as a number, spread evenly over all there are.
+    /// Returns the skeleton as a number, uniformly distributed.
     #[must_use]
     pub fn number(self) -> u64 {
         self.0
     }
 }
 
-/// The key of a graph whose aromaticity is perceived and whose stereo marks all mean something; `None` where it has
-/// to be told by the canonical SMILES.
+/// Returns the key of a graph whose aromaticity is perceived and whose stereo marks are all meaningful. `None` if the
+/// canonical SMILES must decide.
 pub(crate) fn of_graph(graph: &Graph) -> Option<Key> {
     let double_bonds = double_bonds::stated(graph)?;
     let mut colours = Colours::new(graph);

@@ -1,7 +1,7 @@
-//! A molecule some of whose atoms are numbered, as `[CH3:1]` numbers one.
+//! Molecules with atom map numbers, as in `[CH3:1]`.
 //!
-//! The numbers are names that somebody gives atoms, to say which of them is meant; they are no part of the molecule. So they are
-//! taken off, and kept beside it as places in its canonical SMILES.
+//! The numbers are the caller's labels for atoms and not part of the molecule. So they are removed, and stored as
+//! positions in its canonical SMILES.
 
 use std::collections::BTreeMap;
 
@@ -12,17 +12,17 @@ use crate::smiles::limits::Limits;
 use crate::smiles::symbols::{Symbol, symbols};
 use crate::smiles::written::Written;
 
-/// A molecule and the names of its atoms.
+/// A molecule and the map numbers of its atoms.
 #[derive(Debug, Clone)]
 pub struct Mapped {
     molecule: Molecule,
-    /// By atom map number; `None` for a number that two atoms have.
+    /// Atoms by map number; `None` for a number that several atoms have.
     atoms: BTreeMap<u32, Option<u32>>,
-    /// The bonds, lower atom first, ascending.
+    /// Bonds, lower atom first, ascending.
     bonds: Vec<(u32, u32)>,
 }
 
-/// Why a number names no atom.
+/// Reason why a map number does not identify an atom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the field is what the variant's doc speaks of")]
 pub enum UnknownAtom {
@@ -38,12 +38,12 @@ impl Mapped {
     /// Parses `smiles`, with or without atom map numbers.
     ///
     /// # Errors
-    /// Fails where [`Molecule::parse`] does.
+    /// Fails as [`Molecule::parse`] does.
     pub fn parse(smiles: &str, limits: Limits) -> Result<Self, SmilesError> {
-        // A hydrogen stays an atom for its number's sake alone, so that goes first.
+        // A mapped hydrogen stays an atom only because of its number, so that is removed first.
         let numbered = Molecule::parse(&taken_off(smiles, |atom| atom == "H").0, limits)?;
         let (plain, numbers) = taken_off(numbered.as_canonical(), |_| true);
-        // What is written of a string may be longer than the string.
+        // The canonical string may be longer than the input.
         let limits = Limits { max_bytes: usize::MAX, ..limits };
         let molecule = Molecule::trusted(Molecule::parse(&plain, limits)?.as_canonical())?;
         let mut atoms = BTreeMap::new();
@@ -61,26 +61,26 @@ impl Mapped {
         Ok(Self { molecule, atoms, bonds })
     }
 
-    /// The same for a molecule of one component, as targets are.
+    /// Parses a molecule of one component, such as a target.
     ///
     /// # Errors
-    /// Fails also where there is a second one.
+    /// Fails as `parse` does, and if there is a second component.
     pub fn of_one(smiles: &str, limits: Limits) -> Result<Self, SmilesError> {
         let mapped = Self::parse(smiles, limits)?;
         mapped.molecule.must_be_one(smiles)?;
         Ok(mapped)
     }
 
-    /// The molecule, its atoms in the order of its canonical SMILES, without numbers.
+    /// Returns the molecule without map numbers, its atoms in the order of its canonical SMILES.
     #[must_use]
     pub fn molecule(&self) -> &Molecule {
         &self.molecule
     }
 
-    /// The atom of this map number.
+    /// Returns the atom with this map number.
     ///
     /// # Errors
-    /// Fails where no atom has the number, or several have.
+    /// Fails if no atom or several atoms have the number.
     pub fn atom(&self, number: u32) -> Result<u32, UnknownAtom> {
         match self.atoms.get(&number) {
             Some(Some(atom)) => Ok(*atom),
@@ -89,20 +89,20 @@ impl Mapped {
         }
     }
 
-    /// The bonds of the molecule, each with its lower atom first, ascending.
+    /// Returns the bonds of the molecule, each with its lower atom first, ascending.
     #[must_use]
     pub fn bonds(&self) -> &[(u32, u32)] {
         &self.bonds
     }
 
-    /// Whether two atoms are bonded.
+    /// Returns true if two atoms are bonded.
     #[must_use]
     pub fn are_bonded(&self, a: u32, b: u32) -> bool {
         self.bonds.binary_search(&(a.min(b), a.max(b))).is_ok()
     }
 }
 
-/// The bonds of a molecule whose atoms are in the order of its canonical SMILES, lower atom first, ascending.
+/// Returns the bonds of a molecule whose atoms are in the order of its canonical SMILES, lower atom first, ascending.
 fn bonds(molecule: &Molecule) -> Vec<(u32, u32)> {
     let place = |atom: usize| u32::try_from(atom).unwrap_or(u32::MAX);
     let mut bonds: Vec<(u32, u32)> = Written::read(molecule.as_canonical())
@@ -114,8 +114,8 @@ fn bonds(molecule: &Molecule) -> Vec<(u32, u32)> {
     bonds
 }
 
-/// The string without the map numbers of those atoms (by what stands before the number) that are `meant`, and the number that
-/// each atom had, 0 for none.
+/// Removes the map numbers of the atoms for which `meant` is true, given the text before the number. Returns the
+/// string and the number removed from each atom, 0 for none.
 fn taken_off(smiles: &str, meant: impl Fn(&str) -> bool) -> (String, Vec<u32>) {
     let mut plain = String::with_capacity(smiles.len());
     let mut numbers = Vec::new();

@@ -1,7 +1,7 @@
-//! Molecules: parsed, sanitised, written, and what is computed of one by itself.
+//! Molecules: parsing, sanitising, writing, and properties of a single molecule.
 //!
-//! `molecule` has the type; `key` tells molecules apart, the others add what they compute to it. Imports `smiles`,
-//! `graph` and `ordinary`; `standard`, `drawing`, `templates` and `flask` stand on it.
+//! `molecule` has the type, `key` its identity keys, and the others add computed properties. The folder imports
+//! `smiles`, `graph` and `ordinary`; `standard`, `drawing`, `templates` and `flask` depend on it.
 
 pub(crate) mod bytes;
 pub(crate) mod descriptors;

@@ -1,4 +1,4 @@
-//! A parsed and sanitised molecule.
+//! Parsed and sanitised molecules.
 
 use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
@@ -17,26 +17,24 @@ use crate::smiles::syntax::{self, Syntax};
 
 /// A molecule that RDKit would accept: parsed, sanitised, immutable.
 ///
-/// Clones are cheap and share what has been computed. Atom indices are positions in the string it was parsed
-/// from, hydrogens that RDKit would merge into their neighbours left out; those of a molecule that a template made
-/// are the template's.
+/// Clones are cheap and share computed values. Atom indices are positions in the parsed string, without the hydrogens
+/// that RDKit would merge into their neighbours. For a molecule made by a template, they are the template's.
 #[derive(Clone)]
 pub struct Molecule(Arc<Inner>);
 
 struct Inner {
     graph: OnceLock<Graph>,
-    /// What the graph is parsed from when somebody asks for it; empty where it is known.
+    /// String that the graph is parsed from on demand; empty if the graph is known.
     written: Box<str>,
     form: Form,
     heavy_atoms: usize,
-    /// Known where the molecule was read the short way.
+    /// Known if the molecule was parsed by the fast path.
     has_radicals: Option<bool>,
     canonical: OnceLock<String>,
     numbers: Numbers,
 }
 
-/// The numbers that tell molecules apart, each computed when somebody asks for it: the key here, the others by
-/// who knows tautomers.
+/// Identity keys, each computed on demand: `key` here, the others by the tautomer code.
 #[derive(Default)]
 pub(crate) struct Numbers {
     key: OnceLock<Key>,
@@ -44,19 +42,19 @@ pub(crate) struct Numbers {
     pub(crate) skeleton: OnceLock<Skeleton>,
 }
 
-/// What is known of a molecule's graph.
+/// State of a molecule's graph.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// As somebody wrote it: bonds may alternate where they are aromatic, marks may say nothing.
+    /// As in the input: aromatic rings may have alternating double bonds, and stereo marks may be meaningless.
     Written,
-    /// As RDKit perceives it, its atoms in any order.
+    /// As perceived by RDKit, with the atoms in any order.
     Perceived,
-    /// Parsed from the canonical string itself.
+    /// Parsed from the canonical string.
     Canonical,
 }
 
 impl Molecule {
-    /// What a molecule takes without its graph and its string.
+    /// Bytes of a molecule without its graph and its string.
     pub(super) const OWN_SIZE: usize = size_of::<Inner>() + 2 * size_of::<usize>();
 
     /// Parses and sanitises `smiles`.
@@ -76,7 +74,7 @@ impl Molecule {
     /// ```
     ///
     /// # Errors
-    /// Says what is wrong and, where it can, at which byte.
+    /// Fails on an invalid molecule; the error says what is wrong and, if known, at which byte.
     pub fn parse(smiles: &str, limits: Limits) -> Result<Self, SmilesError> {
         match ordinary::canonicalise(smiles, limits) {
             Some(found) => Ok(Self::from_ordinary(smiles, found)),
@@ -84,7 +82,7 @@ impl Molecule {
         }
     }
 
-    /// The long way, which knows every molecule and says what is wrong with what is none.
+    /// Parses any SMILES by the general path, which supports every molecule and reports faults.
     pub(crate) fn parse_any(smiles: &str, limits: Limits) -> Result<Self, SmilesError> {
         let syntax = syntax::check(smiles, limits)?;
         let graph = chematic::smiles::parse(smiles).map_err(|error| parser_error(error, &syntax))?;
@@ -94,29 +92,29 @@ impl Molecule {
             return Err(SmilesError::Kekule { at: syntax.atoms[place] });
         }
         if syntax.has_hydrogen_atoms {
-            // RDKit merges most hydrogen atoms into their neighbours; the canonical string shows which.
+            // RDKit merges most hydrogen atoms into their neighbours; the canonical string shows which ones.
             return Self::from_canonical(canonical);
         }
         let form = if canonical == smiles { Form::Canonical } else { Form::Written };
         Ok(Self::new(graph, form, canonical.into()))
     }
 
-    /// The molecule of a string that [`Self::canonical_smiles`] wrote, without checking it again.
+    /// Parses a string that [`Self::canonical_smiles`] wrote, without checking it again.
     ///
     /// # Errors
-    /// Fails when the string is no SMILES; one that is not canonical is not noticed.
+    /// Fails if the string is not SMILES. A string that is not canonical is not noticed.
     pub fn trusted(canonical: &str) -> Result<Self, SmilesError> {
         Self::from_canonical(canonical.to_owned())
     }
 
-    /// The molecule of a string that is already canonical, without canonicalising it again.
+    /// Parses a string that is already canonical, without canonicalising it again.
     pub(crate) fn from_canonical(canonical: String) -> Result<Self, SmilesError> {
         let graph =
             chematic::smiles::parse(&canonical).map_err(|error| parser_error(error, &Syntax::default()))?;
         Ok(Self::new(graph, Form::Canonical, canonical.into()))
     }
 
-    /// The molecule that the short way found in `smiles`; its graph waits until somebody asks for it.
+    /// Builds the molecule that the fast path found in `smiles`; its graph is parsed on demand.
     fn from_ordinary(smiles: &str, found: Ordinary) -> Self {
         let form = if found.canonical == smiles { Form::Canonical } else { Form::Written };
         Self(Arc::new(Inner {
@@ -130,11 +128,12 @@ impl Molecule {
         }))
     }
 
-    /// The molecule of a graph that is as RDKit would perceive it, which has this key.
+    /// Builds a molecule from a graph that is as RDKit would perceive it, and its key.
     pub(crate) fn from_perceived(graph: &Graph, key: Key) -> Self {
-        // Searches keep hundreds of thousands of these, and a copy has none of the room to spare that a graph is built with.
+        // Searches keep hundreds of thousands of these, and a clone drops the spare capacity left from building the
+        // graph.
         let molecule = Self::new(graph.clone(), Form::Perceived, OnceLock::new());
-        // It is new, so nobody has set it before.
+        // Cannot fail: the molecule is new, so the key is not set yet.
         let _ = molecule.0.numbers.key.set(key);
         molecule
     }
@@ -147,9 +146,10 @@ impl Molecule {
         Self(Arc::new(Inner { graph, written, form, heavy_atoms, has_radicals, canonical, numbers }))
     }
 
-    /// A number that tells this molecule from any other: equal where the canonical SMILES are equal.
+    /// Returns the identity key of this molecule: equal exactly if the canonical SMILES are equal.
     ///
-    /// Costs a tenth of the canonical SMILES, unless the molecule states stereo that only that can tell.
+    /// Costs a tenth of the canonical SMILES, unless the molecule has stereo that only the canonical SMILES can
+    /// settle.
     #[must_use]
     pub fn key(&self) -> Key {
         *self.0.numbers.key.get_or_init(|| {
@@ -163,9 +163,9 @@ impl Molecule {
         })
     }
 
-    /// For each atom of `other`, which is the same molecule, the atom of this one that it is.
+    /// Returns, for each atom of `other`, the corresponding atom of this molecule.
     ///
-    /// `None` when it is another molecule.
+    /// `None` if the molecules differ.
     #[must_use]
     pub fn correspondence(&self, other: &Self) -> Option<Vec<u32>> {
         if Arc::ptr_eq(&self.0, &other.0) {
@@ -175,23 +175,23 @@ impl Molecule {
         Some(atoms.into_iter().map(|atom| index(atom).0).collect())
     }
 
-    /// The canonical SMILES, identical to RDKit's.
+    /// Returns the canonical SMILES, identical to RDKit's.
     #[must_use]
     pub fn canonical_smiles(&self) -> String {
         self.as_canonical().to_owned()
     }
 
-    /// The canonical SMILES without a copy.
+    /// Returns the canonical SMILES without copying.
     #[must_use]
     pub fn as_canonical(&self) -> &str {
-        // A graph that is as RDKit perceives it can be written down; were one not, no string is its honest name.
-        // What chematic remembers of a graph that it has written takes more than the graph, so it writes a copy.
+        // A graph as perceived by RDKit can always be written; if not, an empty string is better than a wrong one.
+        // chematic caches more for a graph that it has written than the graph itself takes, so it writes a copy.
         self.0.canonical.get_or_init(|| {
             chematic::smiles::rdkit_canonical_smiles(&self.graph().clone()).unwrap_or_default()
         })
     }
 
-    /// Whether the molecule is its own mirror image, as far as its stated centres tell.
+    /// Returns true if the molecule is its own mirror image, judged by its stated centres.
     #[must_use]
     pub fn is_achiral(&self) -> bool {
         if !self.as_canonical().contains('@') {
@@ -202,33 +202,33 @@ impl Molecule {
             .is_ok_and(|mirrored| mirrored.as_canonical() == self.as_canonical())
     }
 
-    /// The average molecular weight in daltons, hydrogens included.
+    /// Returns the average molecular weight in daltons, hydrogens included.
     #[must_use]
     pub fn molecular_weight(&self) -> f64 {
         chematic::chem::rdkit_molecular_weight(self.graph())
     }
 
-    /// The number of atoms that are not hydrogen (nor `*`).
+    /// Returns the number of atoms other than hydrogen and `*`.
     #[must_use]
     pub fn heavy_atoms(&self) -> usize {
         self.0.heavy_atoms
     }
 
-    /// Whether an atom has an unpaired electron, where the short way to the molecule has told.
+    /// Returns true if an atom has an unpaired electron; `None` unless the fast path determined it.
     pub(crate) fn known_radicals(&self) -> Option<bool> {
         self.0.has_radicals
     }
 
-    /// The number of atoms of the graph: heavy atoms and the hydrogens that RDKit keeps as atoms.
+    /// Returns the number of atoms of the graph: heavy atoms and the hydrogens that RDKit keeps as atoms.
     #[must_use]
     pub fn atoms(&self) -> usize {
         self.graph().atom_count()
     }
 
-    /// Refuses a molecule, read of `smiles`, that is more than one component.
+    /// Checks that a molecule, parsed from `smiles`, has only one component.
     ///
     /// # Errors
-    /// Fails with where the second one begins.
+    /// Fails with the position of the second component.
     pub fn must_be_one(&self, smiles: &str) -> Result<(), SmilesError> {
         if self.as_canonical().contains('.') {
             return Err(SmilesError::SecondComponent { at: smiles.find('.').unwrap_or_default() });
@@ -236,12 +236,12 @@ impl Molecule {
         Ok(())
     }
 
-    /// The connected parts, each a molecule of its own, in the order of their first atoms.
+    /// Returns the connected components, each as a molecule, in the order of their first atoms.
     ///
-    /// Atoms of a part are numbered by its canonical SMILES.
+    /// Atoms of a component are numbered by its canonical SMILES.
     #[must_use]
     pub fn components(&self) -> Vec<Self> {
-        // chematic's own splitting forgets stereo, so the canonical string is split instead.
+        // chematic's own splitting loses stereo, so the canonical string is split instead.
         let parts: Vec<Self> = self
             .as_canonical()
             .split('.')
@@ -270,7 +270,7 @@ impl Molecule {
         placed.into_iter().map(|(_, part)| part).collect()
     }
 
-    /// Whether an atom has a charge.
+    /// Returns true if any atom has a charge.
     pub(crate) fn is_charged(&self) -> bool {
         match self.0.canonical.get() {
             Some(canonical) => symbols::states_charge(canonical),
@@ -278,29 +278,29 @@ impl Molecule {
         }
     }
 
-    /// Whether the graph is as RDKit perceives it.
+    /// Returns true if the graph is as RDKit perceives it.
     pub(crate) fn is_perceived(&self) -> bool {
         self.0.form != Form::Written
     }
 
-    /// Whether atom indices are positions in the canonical string.
+    /// Returns true if atom indices are positions in the canonical string.
     pub(crate) fn is_canonical(&self) -> bool {
         self.0.form == Form::Canonical
     }
 
-    /// The graph of what RDKit would write, its atoms in that order.
+    /// Returns the graph of the canonical SMILES, with the atoms in its order.
     pub(crate) fn canonical_graph(&self) -> Graph {
         chematic::smiles::parse(self.as_canonical()).expect("molecule: its canonical SMILES parses")
     }
 
-    /// The numbers that have been computed so far.
+    /// Returns the identity keys computed so far.
     pub(crate) fn numbers(&self) -> &Numbers {
         &self.0.numbers
     }
 
-    /// The graph as chematic has it.
+    /// Returns chematic's graph.
     pub(crate) fn graph(&self) -> &Graph {
-        // The short way reads a part of the language that chematic reads.
+        // The fast path accepts a subset of what chematic's parser accepts.
         self.0.graph.get_or_init(|| {
             chematic::smiles::parse(&self.0.written)
                 .expect("molecule: the long way reads what the short way read")
@@ -322,7 +322,7 @@ impl std::fmt::Debug for Molecule {
     }
 }
 
-/// The SMILES with every tetrahedral mark turned round.
+/// Returns the SMILES with every tetrahedral mark inverted.
 fn mirror(smiles: &str) -> String {
     let mut mirrored = String::with_capacity(smiles.len() + 8);
     let mut characters = smiles.chars().peekable();
@@ -335,7 +335,7 @@ fn mirror(smiles: &str) -> String {
     mirrored
 }
 
-/// What chematic's parser found that the check of the form let through.
+/// Converts an error of chematic's parser that the syntax check did not catch.
 fn parser_error(error: ParserError, syntax: &Syntax) -> SmilesError {
     match error {
         ParserError::InvalidValence { element, atom, valence, .. } => match syntax.atoms.get(atom) {
@@ -367,8 +367,8 @@ fn sanitiser_error(graph: &Graph, error: RdkitSmilesError, syntax: &Syntax) -> S
     found.unwrap_or(SmilesError::Refused { reason, at: None })
 }
 
-/// An aromatic atom, neither carbon nor nitrogen, that is written with a double or triple bond. RDKit counts its bonds only
-/// where others of them are aromatic too, and cannot always read what it writes then (`Cb1=CC=CC=C1`).
+/// Finds an aromatic atom, neither carbon nor nitrogen, that is written with a double or triple bond. RDKit counts
+/// its bonds only if other bonds of it are aromatic too. It then cannot always read its own output (`Cb1=CC=CC=C1`).
 fn doubtful_aromatic(graph: &Graph) -> Option<usize> {
     let is_multiple = |bond| matches!(graph.bond(bond).order, BondOrder::Double | BondOrder::Triple);
     graph.atoms().position(|(at, atom)| {
@@ -378,13 +378,13 @@ fn doubtful_aromatic(graph: &Graph) -> Option<usize> {
     })
 }
 
-/// Whether RDKit reads what it writes of such a molecule.
+/// Returns true if RDKit can parse the SMILES that it wrote for such a molecule.
 fn is_read(canonical: &str) -> bool {
     chematic::smiles::parse(canonical)
         .is_ok_and(|graph| chematic::smiles::rdkit_canonical_smiles(&graph).is_ok())
 }
 
-/// The 5 of "Explicit valence for atom # 1 C, 5, is greater than permitted".
+/// Parses the bond count, such as the 5 of "Explicit valence for atom # 1 C, 5, is greater than permitted".
 fn bonds_in(message: &str) -> Option<u32> {
     message.split(", ").nth(1)?.parse().ok()
 }

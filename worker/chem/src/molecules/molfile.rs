@@ -1,8 +1,8 @@
-//! Connection tables, as files of structures have them (BIOVIA, "CTfile Formats", V2000).
+//! Connection tables of structure files (BIOVIA, "CTfile Formats", V2000).
 //!
-//! The decision that matters: a table becomes a SMILES and is read as one, so that what is a molecule is decided in one place.
-//! Stereo is read from wedges and from where atoms are drawn, by chematic. What few vendors send and a guess would spoil is refused: V3000,
-//! three-dimensional coordinates, radicals, bonds of queries.
+//! The decision that matters: a table becomes a SMILES and is parsed as one, so that one place decides what counts as
+//! a molecule. chematic reads stereo from wedges and atom coordinates. Rare input that a guess would corrupt is
+//! refused: V3000, three-dimensional coordinates, radicals, query bonds.
 
 use std::collections::HashSet;
 
@@ -15,23 +15,24 @@ use chematic::perception::{
 
 use crate::graph::index::index;
 
-/// The most atoms, and bonds, that V2000 has room for.
+/// Maximum number of atoms, and of bonds, in a V2000 table.
 const MOST: usize = 999;
 
-/// A connection table that is none, or none that is read.
+/// An invalid or unsupported connection table.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {reason}")]
 pub struct MolfileError {
-    /// The line, from 1.
+    /// Line number, counted from 1.
     pub line: usize,
-    /// What is wrong there.
+    /// Description of the fault.
     pub reason: String,
 }
 
-/// The SMILES of a connection table, which says all that the table does; it need not be a molecule yet.
+/// Converts a connection table to a SMILES that holds all of its information. The SMILES need not be a valid molecule
+/// yet.
 ///
 /// # Errors
-/// Says what cannot be read, and where.
+/// Names the unsupported or malformed content and its line.
 pub fn smiles_of_molfile(text: &str) -> Result<String, MolfileError> {
     let lines: Vec<&str> = text.lines().collect();
     let counts = lines.get(3).copied().unwrap_or_default();
@@ -71,13 +72,13 @@ fn count(line: &str, at: usize) -> Result<usize, MolfileError> {
 struct Table {
     builder: MoleculeBuilder,
     places: Vec<(f64, f64)>,
-    /// Valences by atom, as the table states them; 0 leaves them to the element.
+    /// Valence of each atom as the table states it; 0 means the element's default.
     valences: Vec<u8>,
     charges: Vec<(AtomIdx, i8)>,
-    /// Charges are in a property, which takes the place of all that atoms say.
+    /// Charges from the property block, which override all charges of the atom block.
     stated: Vec<(AtomIdx, i8)>,
     isotopes: Vec<(AtomIdx, u16)>,
-    /// Double bonds that are said to be neither E nor Z.
+    /// Double bonds marked as neither E nor Z.
     either: HashSet<BondIdx>,
 }
 
@@ -87,7 +88,7 @@ impl Table {
         let (x, y, z) = (number(0)?, number(10)?, number(20)?);
         let small =
             |begin: usize| line.get(begin..begin + 3).map_or("", str::trim).parse::<u8>().unwrap_or(0);
-        // Behind the symbol, of up to three letters, stands the distance to the usual mass.
+        // The symbol has up to three letters; the mass difference follows it.
         let symbol = line.get(31..)?.split_whitespace().next()?;
         let is_mass_usual = line.get(34..36).is_none_or(|field| matches!(field.trim(), "" | "0"));
         if z.abs() > 1e-4 || !is_mass_usual && symbol != "D" && symbol != "T" {
@@ -142,7 +143,7 @@ impl Table {
     fn property(&mut self, line: &str) -> Option<()> {
         let kind = line.get(..6).unwrap_or_default();
         if !matches!(kind, "M  CHG" | "M  ISO" | "M  RAD") {
-            // Names, brackets and what programs note for themselves.
+            // Names, brackets and program-specific lines.
             return Some(());
         }
         let mut fields = line[6..].split_whitespace().skip(1);
@@ -174,7 +175,7 @@ impl Table {
             add_hydrogens(&mut graph, index(at), stated);
         }
         apply_ctab_local_parity_from_wedges_with_diagnostics(&mut graph, &self.places);
-        // A wedge has said what it had to; a bond beside a double bond is none any more.
+        // The wedges have been read. A wedge next to a double bond must not be taken for an E/Z direction.
         let wedges: Vec<BondIdx> = graph
             .bonds()
             .filter(|(_, bond)| matches!(bond.order, BondOrder::Up | BondOrder::Down))
@@ -186,8 +187,8 @@ impl Table {
     }
 }
 
-/// Gives an atom the hydrogens that a table leaves out: of a stated valence, or of an element that SMILES writes in brackets, where
-/// none would be meant otherwise.
+/// Adds the hydrogens that a table leaves out: those of a stated valence, or those of an element that SMILES writes
+/// in brackets, where no hydrogens would be implied.
 fn add_hydrogens(graph: &mut Graph, at: AtomIdx, stated: u8) {
     let atom = graph.atom(at);
     if atom.aromatic {
@@ -213,7 +214,7 @@ fn add_hydrogens(graph: &mut Graph, at: AtomIdx, stated: u8) {
 mod tests {
     use super::*;
 
-    /// A table of two atoms: a first line of an atom, a bond, and properties.
+    /// Builds a table of two atoms from the first atom line, a bond and properties.
     fn table(atom: &str, bond: &str, properties: &str) -> String {
         format!(
             "\n\n\n  2  1  0  0  0  0  0  0  0  0999 V2000\n{atom}\n    1.0000    0.0000    0.0000 O   0  0\n{bond}\n{properties}M  END\n"

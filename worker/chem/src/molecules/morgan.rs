@@ -1,9 +1,9 @@
 //! The Morgan fingerprint of an ordinary molecule, with RDKit's numbers.
 //!
-//! RDKit hashes atoms, then their surroundings one and two bonds away, and keeps a surrounding once: of those with
-//! the same bonds the one with the smallest hash (`MorganGenerator.cpp` and `FingerprintUtil.cpp` of release
-//! 2026_03_4). This is that for graphs that are perceived already, whose bonds fit a 128-bit mask and whose atoms
-//! are no isotopes; chematic does the others.
+//! RDKit hashes atoms, then their environments one and two bonds away. Of environments with the same bonds it keeps
+//! only the one with the smallest hash (`MorganGenerator.cpp` and `FingerprintUtil.cpp` of release 2026_03_4). This
+//! module does the same for graphs that are already perceived, whose bonds fit a 128-bit mask and whose atoms are no
+//! isotopes; chematic handles the others.
 
 use chematic::core::{BondOrder, Element, Molecule as Graph};
 
@@ -12,11 +12,11 @@ use super::molecule::Molecule;
 use crate::graph::index::index;
 use crate::graph::rings::ring_bonds;
 
-/// Bonds away from an atom that are looked at.
+/// Radius of the environments, in bonds.
 const RADIUS: u32 = 2;
 
 impl Molecule {
-    /// The Morgan fingerprint: radius 2, 2,048 bits, no chirality, the bits RDKit sets.
+    /// Computes the Morgan fingerprint: radius 2, 2,048 bits, no chirality, the same bits as RDKit.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
         if !self.is_perceived()
@@ -29,22 +29,22 @@ impl Molecule {
         {
             return fingerprint;
         }
-        // A sanitised molecule always has one; should chematic decline, no bits is the honest answer.
+        // A sanitised molecule always has a fingerprint. If chematic still fails, an empty one is the honest answer.
         match chematic::fp::rdkit_morgan_ecfp4_bitvec(self.graph()) {
             Ok(bits) => Fingerprint::from_on_bits((0..Fingerprint::BITS).filter(|&bit| bits.get(bit.into()))),
             Err(_) => Fingerprint::from_on_bits([]),
         }
     }
 
-    /// For each atom, in the order of [`Structure`](crate::Structure)'s, the hashes of its Morgan environments of radius
-    /// 0, 1, 2 and 3, no chirality.
+    /// Returns the hashes of the Morgan environments of radius 0, 1, 2 and 3 of each atom, without chirality, in
+    /// [`Structure`](crate::Structure)'s atom order.
     #[must_use]
     pub fn environments(&self) -> Vec<[u32; 4]> {
         environments(self.graph())
     }
 }
 
-/// The fingerprint of a perceived graph, `None` where that is not ordinary.
+/// Computes the fingerprint of a perceived graph; `None` if the graph is not ordinary.
 fn fingerprint(graph: &Graph) -> Option<Fingerprint> {
     let ordinary =
         graph.atoms().all(|(_, atom)| !atom.wildcard && atom.isotope.is_none() && atom.element != Element::H);
@@ -100,11 +100,11 @@ fn fingerprint(graph: &Graph) -> Option<Fingerprint> {
     Some(Fingerprint::from_on_bits(bits))
 }
 
-/// Bonds away from an atom that [`environments`] looks at.
+/// Largest radius that [`environments`] computes, in bonds.
 const REACH: usize = 3;
 
-/// For each atom its hash and those of its surroundings one, two and three bonds away: RDKit's numbers, none left out. A
-/// bond of a kind that fingerprints do not know counts as 0.
+/// Returns the hash of each atom and of its environments one, two and three bonds away: RDKit's numbers, without
+/// removing duplicates. A bond of a kind that fingerprints do not know counts as 0.
 fn environments(graph: &Graph) -> Vec<[u32; REACH + 1]> {
     let bonds: Vec<u32> = graph.bonds().map(|(_, bond)| bond_type(bond.order).unwrap_or(0)).collect();
     let mut all: Vec<[u32; REACH + 1]> =
@@ -126,20 +126,21 @@ fn environments(graph: &Graph) -> Vec<[u32; REACH + 1]> {
     all
 }
 
-/// The hash of an atom's surroundings, one bond wider than `own`, from the bonds to its neighbours and theirs, ascending.
+/// Hashes an atom's environment one bond wider than `own`. `around` holds each bond and the neighbour's hash,
+/// ascending.
 fn widened(layer: u32, own: u32, around: &[(u32, u32)]) -> u32 {
     around.iter().fold(combine(layer, own), |hash, &(bond, neighbour)| {
         combine(hash, combine(combine(0, bond), neighbour))
     })
 }
 
-/// What every atom is by itself.
+/// Computes the radius-0 hash of every atom.
 fn first_hashes(graph: &Graph) -> Vec<u32> {
     let cyclic = ring_bonds(graph);
     let hash = |at: usize| {
         let (atom, hydrogens) = (graph.atom(index(at)), u32::from(graph.implicit_hydrogen_count(index(at))));
         let around = graph.neighbor_slice(index(at));
-        // Counts of neighbours are far from the limits.
+        // Neighbour counts are far below the limits.
         let degree = around.len() as u32 + hydrogens;
         let charge = i32::from(atom.charge).cast_unsigned();
         let facts = [u32::from(atom.element.atomic_number()), degree, hydrogens, charge, 0];
@@ -149,7 +150,7 @@ fn first_hashes(graph: &Graph) -> Vec<u32> {
     (0..graph.atom_count()).map(hash).collect()
 }
 
-/// RDKit's number for a kind of bond.
+/// Returns RDKit's number for a kind of bond.
 fn bond_type(order: BondOrder) -> Option<u32> {
     match order {
         BondOrder::Single | BondOrder::Up | BondOrder::Down => Some(1),

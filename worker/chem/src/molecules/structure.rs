@@ -1,6 +1,6 @@
-//! A molecule as flat arrays, for those who look at its atoms and bonds.
+//! A molecule as flat arrays, for code that reads its atoms and bonds.
 //!
-//! The decision that matters: what is here is what RDKit perceives (aromaticity, hydrogens, tetrahedral centres), and
+//! The decision that matters: the arrays hold what RDKit perceives (aromaticity, hydrogens, tetrahedral centres), and
 //! nothing of how the molecule was written.
 
 use chematic::core::{BondOrder, Chirality, Molecule as Graph, STEREO_H_SENTINEL};
@@ -13,8 +13,8 @@ use crate::graph::valence::implicit_hydrogens;
 
 /// The atoms and bonds of a molecule.
 ///
-/// Atoms of a molecule that a template made are numbered as [`Precursor::sources`](crate::Precursor) numbers them,
-/// those of any other as its canonical SMILES is written.
+/// Atoms of a molecule made by a template are numbered as [`Precursor::sources`](crate::Precursor) numbers them.
+/// Atoms of any other molecule are numbered in the order of its canonical SMILES.
 #[derive(Debug, Clone, Default)]
 pub struct Structure {
     atoms: Vec<Atom>,
@@ -29,22 +29,22 @@ pub struct Atom {
     pub element: u8,
     /// Formal charge.
     pub charge: i8,
-    /// Hydrogens that are no atoms of their own.
+    /// Hydrogens that are not atoms of the graph.
     pub hydrogens: u8,
-    /// Whether it is in an aromatic ring system.
+    /// Set if the atom is in an aromatic ring system.
     pub aromatic: bool,
-    /// Equal for atoms of one molecule that nothing but stereo tells apart.
+    /// Symmetry class: equal for atoms of one molecule that differ in stereo alone.
     pub class: u64,
-    /// Its configuration, where one is stated.
+    /// Stated configuration, if any.
     pub centre: Option<Centre>,
 }
 
 /// A stated tetrahedral configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Centre {
-    /// Whether, seen from the first neighbour, the others go clockwise.
+    /// Set if, seen from the first neighbour, the others run clockwise.
     pub clockwise: bool,
-    /// The neighbours; [`Centre::HYDROGEN`] for a hydrogen that is no atom.
+    /// Neighbours in order; [`Centre::HYDROGEN`] stands for a hydrogen that is not an atom of the graph.
     pub order: Vec<u32>,
 }
 
@@ -53,9 +53,9 @@ pub struct Centre {
 pub struct Bond {
     /// The atom at the other end.
     pub to: u32,
-    /// Its order.
+    /// Bond order.
     pub order: Order,
-    /// Size of the smallest ring through it; 0 where it is in none, 255 for 255 and more.
+    /// Size of the smallest ring through the bond; 0 outside rings, 255 for 255 and more.
     pub ring: u8,
 }
 
@@ -70,16 +70,17 @@ pub enum Order {
 }
 
 impl Centre {
-    /// Stands for a hydrogen in [`Centre::order`].
+    /// Placeholder for a hydrogen in [`Centre::order`].
     pub const HYDROGEN: u32 = u32::MAX;
 }
 
 impl Molecule {
-    /// Whether an atom has an unpaired electron: fewer bonds than its element and charge make, and no hydrogens to fill them, as
-    /// RDKit's `assignRadicals` counts them. Of aromatic atoms only carbons can tell.
+    /// Returns true if an atom has an unpaired electron: fewer bonds than its element and charge make, and no
+    /// hydrogens to fill them, as RDKit's `assignRadicals` counts them. Among aromatic atoms only carbons are
+    /// counted.
     #[must_use]
     pub fn has_radicals(&self) -> bool {
-        // An atom outside brackets takes the hydrogens that it lacks.
+        // An atom outside brackets gets its missing hydrogens, so only bracket atoms can be radicals.
         let looked_for = || self.as_canonical().contains('[') && Structure::of(self).has_radicals();
         self.known_radicals().unwrap_or_else(looked_for)
     }
@@ -100,7 +101,7 @@ impl Structure {
         })
     }
 
-    /// The structure of `molecule`.
+    /// Builds the structure of `molecule`.
     #[must_use]
     pub fn of(molecule: &Molecule) -> Self {
         if molecule.is_perceived() {
@@ -108,7 +109,7 @@ impl Structure {
         }
         match Molecule::trusted(molecule.as_canonical()) {
             Ok(canonical) => Self::of_graph(canonical.graph()),
-            // What our canonicaliser has written our parser can read.
+            // Our parser reads everything that our canonicaliser writes.
             Err(_) => Self::default(),
         }
     }
@@ -159,31 +160,32 @@ impl Structure {
         self.atoms.len()
     }
 
-    /// Whether there is no atom.
+    /// Returns true if there are no atoms.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.atoms.is_empty()
     }
 
-    /// The atom of this number.
+    /// Returns the atom with this number.
     ///
     /// # Panics
-    /// Panics when there is none.
+    /// Panics if there is no such atom.
     #[must_use]
     pub fn atom(&self, atom: u32) -> &Atom {
         &self.atoms[atom as usize]
     }
 
-    /// The bonds of an atom.
+    /// Returns the bonds of an atom.
     ///
     /// # Panics
-    /// Panics when there is no such atom.
+    /// Panics if there is no such atom.
     #[must_use]
     pub fn bonds(&self, atom: u32) -> &[Bond] {
         &self.bonds[self.starts[atom as usize] as usize..self.starts[atom as usize + 1] as usize]
     }
 
-    /// Adds the atoms of another molecule behind these: they are not bonded to them, and of no class of theirs.
+    /// Appends the atoms of another molecule. They are not bonded to the existing ones and share no symmetry class
+    /// with them.
     pub fn append(&mut self, other: &Self) {
         if self.starts.is_empty() {
             self.starts.push(0);

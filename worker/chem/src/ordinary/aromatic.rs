@@ -1,7 +1,7 @@
-//! Which atoms and bonds are aromatic.
+//! Aromaticity perception.
 //!
-//! A port of `MolOps::setAromaticity` with RDKit's own model (`Aromaticity.cpp`). Which combinations of fused rings
-//! are tried in what order makes no difference, so rings are masks and their order is not kept.
+//! A port of `MolOps::setAromaticity` with RDKit's own model (`Aromaticity.cpp`). The order in which combinations of
+//! fused rings are tried makes no difference, so rings are masks and their order is not kept.
 
 use super::elements::{draws_more, outer_electrons};
 use super::graph::{Atom, Graph, Kind, bit, members};
@@ -9,12 +9,12 @@ use super::rings::Rings;
 use super::systems::Ring;
 use crate::graph::valence::valences;
 
-/// Larger rings are fused to none (`maxFusedAromaticRingSize`).
+/// Maximum size of a ring that is combined with fused rings (`maxFusedAromaticRingSize`).
 const MOST_FUSED_SIZE: u32 = 24;
-/// Most rings that are aromatic only together.
+/// Maximum number of rings that are tried as one aromatic system.
 const MOST_TOGETHER: usize = 6;
 
-/// What an atom gives to a ring's electrons.
+/// An atom's contribution to a ring's pi electrons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Donor {
     Nothing,
@@ -23,14 +23,14 @@ enum Donor {
     Two,
 }
 
-/// Atoms by what they give.
+/// Atoms by the number of electrons that they contribute.
 #[derive(Debug, Clone, Copy, Default)]
 struct Donors {
     one: u128,
     two: u128,
 }
 
-/// Marks aromatic atoms and bonds; `None` where an aromatic triple bond would come out.
+/// Marks aromatic atoms and bonds; `None` if the result would have an aromatic triple bond.
 pub(super) fn perceive(graph: &mut Graph, rings: &Rings) -> Option<()> {
     let (mut seen, mut candidates) = (0_u128, 0_u128);
     let mut donors = Donors::default();
@@ -61,7 +61,7 @@ pub(super) fn perceive(graph: &mut Graph, rings: &Rings) -> Option<()> {
     fused(graph, &list[..count], donors)
 }
 
-/// Tries rings that are fused alone and together.
+/// Tries fused rings alone and in combinations.
 fn fused(graph: &mut Graph, rings: &[Ring], donors: Donors) -> Option<()> {
     let mut around = [0_u32; 16];
     for (at, ring) in rings.iter().enumerate() {
@@ -89,7 +89,7 @@ fn fused(graph: &mut Graph, rings: &[Ring], donors: Donors) -> Option<()> {
                 if size == 1 || hanging_together(first, combination, &around) == combination {
                     done |= try_rings(graph, rings, combination, donors)?;
                 }
-                // The next number with as many bits (Gosper's hack).
+                // The next number with the same count of set bits (Gosper's hack).
                 let low = chosen & chosen.wrapping_neg();
                 let high = chosen + low;
                 chosen = high | (((chosen ^ high) >> 2) / low);
@@ -99,7 +99,7 @@ fn fused(graph: &mut Graph, rings: &[Ring], donors: Donors) -> Option<()> {
     Some(())
 }
 
-/// The rings that hang together with `start` by rings of `within`.
+/// Returns the rings connected to `start` through rings of `within`.
 fn hanging_together(start: u32, within: u32, around: &[u32; 16]) -> u32 {
     let mut reached = start;
     loop {
@@ -111,7 +111,7 @@ fn hanging_together(start: u32, within: u32, around: &[u32; 16]) -> u32 {
     }
 }
 
-/// The members of `set` that the bits of `chosen` count.
+/// Maps the bits of `chosen` onto the members of `set`: bit `i` selects the `i`-th member.
 fn spread(mut chosen: u32, set: u32) -> u32 {
     let mut result = 0;
     for member in members(set.into()) {
@@ -121,7 +121,7 @@ fn spread(mut chosen: u32, set: u32) -> u32 {
     result
 }
 
-/// Marks the outline of a combination of rings where its electrons are 4n + 2; the bonds it marked.
+/// Marks the outline of a combination of rings if it has 4n + 2 electrons. Returns the bonds that it marked.
 fn try_rings(graph: &mut Graph, rings: &[Ring], combination: u32, donors: Donors) -> Option<u128> {
     let (mut atoms, mut twice, mut thrice) = (0_u128, 0_u128, 0_u128);
     let (mut bonds, mut shared) = (0_u128, 0_u128);
@@ -156,7 +156,8 @@ fn try_rings(graph: &mut Graph, rings: &[Ring], combination: u32, donors: Donors
     Some(outline)
 }
 
-/// Electrons that an atom could give (`countAtomElec`), -1 where it can be no part of a ring's system.
+/// Returns the number of electrons that an atom could contribute (`countAtomElec`); -1 if it cannot be part of an
+/// aromatic ring.
 pub(super) fn electrons(graph: &Graph, at: usize) -> Option<i16> {
     let atom = &graph.atoms[at];
     let least = i16::from(valences(atom.number)?[0]);
@@ -173,7 +174,7 @@ fn unsaturations(atom: &Atom) -> i16 {
     i16::from(atom.explicit) - i16::from(atom.degree)
 }
 
-/// `getAtomDonorTypeArom`.
+/// Port of `getAtomDonorTypeArom`.
 fn donor(graph: &Graph, rings: &Rings, at: usize) -> Option<Donor> {
     let atom = &graph.atoms[at];
     let multiple = |cyclic: bool| {
@@ -201,7 +202,7 @@ fn donor(graph: &Graph, rings: &Rings, at: usize) -> Option<Donor> {
     })
 }
 
-/// `isAtomCandForArom`, but for what the donor says.
+/// Port of `isAtomCandForArom`, apart from the check of the donor type.
 fn is_candidate(graph: &Graph, at: usize) -> Option<bool> {
     let atom = &graph.atoms[at];
     if atom.number > 18 && atom.number != 34 {
@@ -217,7 +218,7 @@ fn is_candidate(graph: &Graph, at: usize) -> Option<bool> {
     Some(unsaturations(atom) <= 1 || atom.edges().iter().filter(multiple).count() <= 1)
 }
 
-/// Whether an atom is an O or S that RDKit takes for a bridge in large rings.
+/// Returns true if the atom is an O or S that RDKit treats as a bridge in large rings.
 fn is_bridge(graph: &Graph, at: usize) -> bool {
     let atom = &graph.atoms[at];
     matches!(atom.number, 8 | 16)

@@ -1,14 +1,14 @@
 //! The marks `/` and `\` around double bonds.
 //!
 //! A port of RDKit's `canonicalizeDoubleBonds`, `removeUnwantedBondDirSpecs` and `removeRedundantBondDirSpecs`
-//! (`Canon.cpp`), its habits where neighbouring double bonds contradict each other included.
+//! (`Canon.cpp`), including its behaviour where neighbouring double bonds contradict each other.
 
 use std::collections::VecDeque;
 
 use super::graph::{Direction, Edge, Graph, Kind, MOST_AROUND, Sides, bit};
 use super::layout::{Part, Visits};
 
-/// How many double bonds each mark serves, and how many marks stand at each atom.
+/// Number of double bonds that each mark serves, and number of marks at each atom.
 #[derive(Debug, Default)]
 pub(super) struct Directions {
     of_bonds: Vec<i8>,
@@ -18,7 +18,7 @@ pub(super) struct Directions {
     connected: VecDeque<u8>,
 }
 
-/// Double bonds with stereo beside another.
+/// Double bonds with stereo that are next to another one.
 #[derive(Debug, Clone, Copy, Default)]
 struct Neighbours {
     list: [u8; 2 * MOST_AROUND],
@@ -31,20 +31,20 @@ impl Neighbours {
     }
 }
 
-/// A single bond beside a double bond, and whether it is written the other way round.
+/// A single bond next to a double bond, and a flag for the reversed writing direction.
 #[derive(Debug, Clone, Copy)]
 struct Side {
     bond: u8,
     flipped: bool,
 }
 
-/// One end of a double bond: the neighbour bond written first, and the other.
+/// One end of a double bond: its neighbour bond that is written first, and the other one.
 #[derive(Debug, Clone, Copy)]
 struct End {
     atom: u8,
     first: Side,
     second: Option<Side>,
-    /// Whether one of them has its mark.
+    /// Set if one of the two bonds has its mark.
     marked: bool,
 }
 
@@ -107,7 +107,7 @@ impl Directions {
         self.of_atoms[usize::from(atom)] += 1;
     }
 
-    /// The bonds at one end of a double bond that can carry its marks.
+    /// Returns the bonds at one end of a double bond that can carry its marks.
     fn end(&self, graph: &Graph, visits: &Visits, double: u8, atom: u8, other: bool) -> Option<End> {
         let (mut first, mut second, mut marked) = (None, None, false);
         for &edge in graph.atoms[usize::from(atom)].edges() {
@@ -149,7 +149,7 @@ impl Directions {
             let consistent = (self.join(graph, one), self.join(graph, two));
             return self.settle_conflict(graph, double, (one, consistent.0), (two, consistent.1));
         }
-        // The end that has its mark, or the one written first, says what the other's is.
+        // The end that is already marked, or else the one written first, determines the mark of the other.
         let (from, to) = if two.marked { (two, one) } else { (one, two) };
         let mut by = from.first;
         if !from.marked {
@@ -182,7 +182,7 @@ impl Directions {
         Some(())
     }
 
-    /// Uses the marks of an end that has some; whether they fit each other.
+    /// Reuses the existing marks of an end. Returns true if they are consistent.
     fn join(&mut self, graph: &mut Graph, end: End) -> bool {
         let mut consistent = true;
         if let Some(second) = end.second {
@@ -201,7 +201,7 @@ impl Directions {
         consistent
     }
 
-    /// Where marks contradict each other, takes one back if that helps (`handleDirConflictsAcrossDoubleBond`).
+    /// Removes one of two contradicting marks if that helps (`handleDirConflictsAcrossDoubleBond`).
     fn settle_conflict(
         &mut self,
         graph: &Graph,
@@ -220,7 +220,8 @@ impl Directions {
         }
     }
 
-    /// RDKit goes over copies of the end's bonds, so the mark that is taken back is always the first one's.
+    /// Removes a mark at one end of a double bond. RDKit iterates over copies of the end's bonds, so it always
+    /// removes the mark of the first one.
     fn settle_end(&mut self, graph: &Graph, double: u8, end: End, other: End) -> Option<()> {
         for side in [end.first, end.second?] {
             let taken = end.first.bond;
@@ -266,7 +267,7 @@ impl Directions {
         self.of_atoms[usize::from(beyond)] -= 1;
     }
 
-    /// Drops marks that would say too much, then those that say it twice.
+    /// Removes marks that would state too much, then redundant ones.
     pub fn thin_out(&mut self, graph: &mut Graph, visits: &Visits, parts: &[Part]) {
         for part in parts {
             if let Part::Bond(at, _) = *part
@@ -288,7 +289,7 @@ impl Directions {
         }
     }
 
-    /// Marks at both ends of a double bond without stereo would give it some.
+    /// Removes marks at both ends of a double bond without stereo, which would give it a configuration.
     fn drop_unwanted(&mut self, graph: &mut Graph, visits: &Visits, double: u8) {
         let bond = graph.bonds[usize::from(double)];
         let degree = |atom: u8| graph.atoms[usize::from(atom)].degree;
@@ -327,7 +328,7 @@ impl Directions {
         }
     }
 
-    /// Two marks at one end of a double bond say the same (`clearBondDirs`).
+    /// Removes one of two marks at the same end of a double bond, since both state the same (`clearBondDirs`).
     fn drop_redundant(&mut self, graph: &mut Graph, mark: u8, atom: u8) {
         let edges = graph.atoms[usize::from(atom)].around;
         let edges = &edges[..usize::from(graph.atoms[usize::from(atom)].degree)];
@@ -366,7 +367,7 @@ fn count_of(counts: &[i8], atom: u8) -> i8 {
     counts[usize::from(atom)]
 }
 
-/// Whether a bond is double and has stereo.
+/// Returns true if the bond is a double bond with stereo.
 fn has_sides(graph: &Graph, at: u8) -> bool {
     let bond = &graph.bonds[usize::from(at)];
     bond.kind == Kind::Double && bond.sides != Sides::None
@@ -376,7 +377,7 @@ fn can_be_marked(graph: &Graph, edge: Edge) -> bool {
     matches!(graph.kind(edge), Kind::Single | Kind::Aromatic)
 }
 
-/// A double bond with stereo at the far end of a bond.
+/// Finds a double bond with stereo at the far end of a bond.
 fn double_beside(graph: &Graph, by: Edge) -> Option<u8> {
     let edges = graph.atoms[usize::from(by.to)].edges();
     edges.iter().map(|edge| edge.bond).find(|&bond| bond != by.bond && has_sides(graph, bond))
@@ -388,7 +389,7 @@ fn copy_direction(graph: &mut Graph, from: Side, to: Side) {
         if from.flipped == to.flipped { direction.flipped() } else { direction };
 }
 
-/// The mark of `target` that goes with the mark of `by` across a double bond (`getReferenceDirection`).
+/// Returns the mark of `target` that corresponds to the mark of `by` across a double bond (`getReferenceDirection`).
 fn reference(graph: &Graph, double: u8, from: u8, to: u8, by: Side, target: Side) -> Option<Direction> {
     let bond = &graph.bonds[usize::from(double)];
     let mut direction = graph.bonds[usize::from(by.bond)].direction;

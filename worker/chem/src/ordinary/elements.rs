@@ -1,8 +1,8 @@
-//! What is known of the elements of ordinary molecules, but for their valences.
+//! Element data for ordinary molecules, except valences.
 //!
 //! The numbers are RDKit's (`atomic_data.cpp`).
 
-/// The electrons in the outer shell of an element that ordinary molecules have.
+/// Returns the number of outer-shell electrons of an element of ordinary molecules.
 pub(super) fn outer_electrons(number: u8) -> Option<u8> {
     Some(match number {
         5 => 3,
@@ -14,7 +14,7 @@ pub(super) fn outer_electrons(number: u8) -> Option<u8> {
     })
 }
 
-/// The symbol of an element that ordinary molecules have.
+/// Returns the symbol of an element of ordinary molecules.
 pub(super) fn symbol(number: u8) -> &'static [u8] {
     match number {
         5 => b"B",
@@ -32,7 +32,7 @@ pub(super) fn symbol(number: u8) -> &'static [u8] {
     }
 }
 
-/// Whether the first element draws electrons more than the second (`moreElectroNegative`).
+/// Returns true if the first element is more electronegative than the second (`moreElectroNegative`).
 pub(super) fn draws_more(one: u8, other: u8) -> bool {
     let (first, second) = (outer_electrons(one), outer_electrons(other));
     first > second || (first == second && one < other)

@@ -6,10 +6,10 @@
 use super::elements::outer_electrons;
 use crate::graph::valence::{keeps_its_own, valences};
 
-/// Most atoms, and most bonds: sets of them are 128-bit masks.
+/// Maximum number of atoms, and of bonds: sets of them are 128-bit masks.
 pub(super) const MOST: usize = 128;
 
-/// Most bonds of one atom.
+/// Maximum number of bonds of one atom.
 pub(super) const MOST_AROUND: usize = 4;
 
 /// Kinds of bond, in the order of RDKit's numbers for them.
@@ -32,7 +32,7 @@ impl Kind {
         }
     }
 
-    /// RDKit's number (`Bond::BondType`).
+    /// Returns RDKit's number (`Bond::BondType`).
     pub fn number(self) -> i32 {
         match self {
             Self::Single => 1,
@@ -61,7 +61,7 @@ impl Direction {
     }
 }
 
-/// The handedness of an atom, its neighbours in the order of its bonds.
+/// The chirality of an atom, with its neighbours in the order of its bonds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hand {
     None,
@@ -89,13 +89,13 @@ impl Hand {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sides {
     None,
-    /// The ends' ranking neighbours are on one side (`STEREOZ`).
+    /// The highest-ranking neighbours of both ends are on the same side (`STEREOZ`).
     Same,
-    /// They are on opposite sides (`STEREOE`).
+    /// The highest-ranking neighbours are on opposite sides (`STEREOE`).
     Opposite,
 }
 
-/// A way out of an atom.
+/// A bond and the neighbour at its other end.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Edge {
     pub to: u8,
@@ -106,14 +106,14 @@ pub(super) struct Edge {
 pub(super) struct Atom {
     pub number: u8,
     pub charge: i8,
-    /// Hydrogens that are counted on the atom itself.
+    /// Explicit hydrogens, counted on the atom itself.
     pub hydrogens: u8,
-    /// Whether no hydrogens are implied (bracket atoms).
+    /// Set if no hydrogens are implied (bracket atoms).
     pub closed: bool,
     pub aromatic: bool,
     pub hand: Hand,
     pub radicals: u8,
-    /// Bonds and counted hydrogens, as of the last update.
+    /// Explicit valence (bonds and counted hydrogens), as of the last update.
     pub explicit: u8,
     /// Implied hydrogens, as of the last update.
     pub implicit: u8,
@@ -130,7 +130,7 @@ pub(super) struct Bond {
     pub conjugated: bool,
     pub direction: Direction,
     pub sides: Sides,
-    /// The neighbours that `sides` is about, of the first atom and of the second.
+    /// Reference neighbours of `sides`: one of the first atom and one of the second.
     pub references: [u8; 2],
 }
 
@@ -145,7 +145,7 @@ impl Atom {
         &self.around[..usize::from(self.degree)]
     }
 
-    /// Implied hydrogens, which a bracket atom has none of.
+    /// Number of implied hydrogens; 0 for bracket atoms.
     pub fn implied(&self) -> u8 {
         if self.closed { 0 } else { self.implicit }
     }
@@ -162,12 +162,12 @@ impl Atom {
         self.degree + self.total_hydrogens()
     }
 
-    /// The element that has as many electrons.
+    /// Returns the element with the same number of electrons.
     fn isoelectronic(&self) -> u8 {
         self.number.saturating_add_signed(self.charge.saturating_neg())
     }
 
-    /// Bonds and counted hydrogens (`calculateExplicitValence`), of twice the bonds' orders.
+    /// Computes bonds and counted hydrogens (`calculateExplicitValence`) from twice the bond orders.
     fn explicit_valence(&self, twice: u8, aromatic: bool, strictness: Strictness) -> Option<u8> {
         let mut twice = twice + 2 * self.hydrogens;
         let list = valences(self.isoelectronic())?;
@@ -193,7 +193,7 @@ impl Atom {
         Some(result)
     }
 
-    /// Implied hydrogens (`calculateImplicitValence`), with the explicit valence that was counted last.
+    /// Computes the implied hydrogens (`calculateImplicitValence`) from the last explicit valence.
     fn implicit_valence(&self, aromatic: bool, strictness: Strictness) -> Option<u8> {
         if self.closed {
             return Some(0);
@@ -227,13 +227,13 @@ impl Atom {
         u8::try_from(hydrogens).ok()
     }
 
-    /// Whether RDKit lets the atom have more bonds than the isoelectronic element.
+    /// Returns true if RDKit allows the atom more bonds than the isoelectronic element.
     fn is_hypervalent(&self) -> bool {
         keeps_its_own(self.number, i16::from(self.isoelectronic()))
     }
 }
 
-/// Whether an update refuses what no molecule has.
+/// Strictness of an update: strict updates refuse impossible valences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Strictness {
     Strict,
@@ -260,12 +260,13 @@ impl Graph {
         self.bonds[usize::from(edge.bond)].kind
     }
 
-    /// Twice the orders of an atom's bonds.
+    /// Returns twice the sum of the bond orders of an atom.
     pub fn twice_bonds(&self, atom: usize) -> u8 {
         self.atoms[atom].edges().iter().map(|&edge| self.kind(edge).twice()).sum()
     }
 
-    /// Twice the orders of an atom's bonds, and whether it or one of them is aromatic (RDKit's `isAromaticAtom`).
+    /// Returns twice the sum of the bond orders of an atom, and true if the atom or one of its bonds is aromatic
+    /// (RDKit's `isAromaticAtom`).
     fn bonding(&self, at: usize) -> (u8, bool) {
         let atom = &self.atoms[at];
         atom.edges().iter().fold((0, atom.aromatic), |(twice, aromatic), edge| {
@@ -274,7 +275,8 @@ impl Graph {
         })
     }
 
-    /// Counts an atom's bonds and implied hydrogens (`Atom::updatePropertyCache`); `None` where RDKit refuses.
+    /// Computes an atom's explicit valence and implied hydrogens (`Atom::updatePropertyCache`); `None` if RDKit
+    /// refuses.
     pub fn update(&mut self, at: usize, strictness: Strictness) -> Option<()> {
         let (twice, aromatic) = self.bonding(at);
         let atom = &mut self.atoms[at];
@@ -293,14 +295,14 @@ impl Graph {
         Some(())
     }
 
-    /// Counts an atom's bonds alone.
+    /// Computes an atom's explicit valence alone.
     pub fn update_explicit(&mut self, at: usize) -> Option<()> {
         let (twice, aromatic) = self.bonding(at);
         self.atoms[at].explicit = self.atoms[at].explicit_valence(twice, aromatic, Strictness::Lenient)?;
         Some(())
     }
 
-    /// Unpaired electrons of atoms that imply no hydrogens (`assignRadicals`).
+    /// Assigns unpaired electrons to atoms without implied hydrogens (`assignRadicals`).
     pub fn assign_radicals(&mut self) -> Option<()> {
         for at in 0..self.atoms.len() {
             let atom = &self.atoms[at];
@@ -326,12 +328,12 @@ impl Graph {
     }
 }
 
-/// A set with one member.
+/// Returns the set with one member.
 pub(super) fn bit(member: impl Into<usize>) -> u128 {
     1 << member.into()
 }
 
-/// The members of a set, ascending.
+/// Iterates over the members of a set, ascending.
 pub(super) fn members(set: u128) -> impl Iterator<Item = usize> {
     std::iter::successors((set != 0).then_some(set), |rest| {
         let rest = rest & (rest - 1);

@@ -1,8 +1,8 @@
-//! Giving aromatic systems single and double bonds.
+//! Kekulisation: assigns single and double bonds to aromatic systems.
 //!
-//! A port of `MolOps::Kekulize` with atom numbers for ranks (RDKit's `Kekulize.cpp`), the form that sanitising uses;
-//! without dummy atoms there is nothing to permute. The first arrangement found counts, since what RDKit perceives
-//! afterwards may depend on it.
+//! A port of `MolOps::Kekulize` with atom numbers as ranks (RDKit's `Kekulize.cpp`), in the form that sanitising
+//! uses. Without dummy atoms there is nothing to permute. The first arrangement found is used, since later perception
+//! in RDKit may depend on it.
 
 use std::collections::VecDeque;
 
@@ -10,10 +10,10 @@ use super::graph::{Direction, Graph, Kind, MOST_AROUND, Strictness, bit, members
 use super::rings::Rings;
 use crate::graph::valence::valences;
 
-/// How often a choice is taken back before the system is given up.
+/// Maximum number of backtracks in one system before it fails.
 const MAX_BACKTRACKS: usize = 100;
 
-/// The partners an atom could have had yet.
+/// The remaining candidate partners of an atom.
 #[derive(Debug, Clone, Copy, Default)]
 struct Options {
     left: [u8; MOST_AROUND],
@@ -24,20 +24,20 @@ struct Options {
 #[derive(Debug, Default)]
 pub(super) struct Kekuliser {
     stack: VecDeque<u8>,
-    /// Atoms visited, in order; some more than once after a choice was taken back.
+    /// Atoms visited, in order. An atom can appear more than once after backtracking.
     visited: Vec<u8>,
     times: Vec<u16>,
     options: Vec<Options>,
-    /// Atoms that have options.
+    /// Atoms with remaining options.
     open: u128,
     choices: Vec<u8>,
-    /// Atoms whose one counted hydrogen became an implied one.
+    /// Atoms whose one explicit hydrogen became an implied one.
     pub opened: u128,
 }
 
 impl Kekuliser {
-    /// Gives every bond between the `aromatic` atoms an order and takes the marks of aromaticity away; `None` where
-    /// RDKit refuses.
+    /// Assigns an order to every bond between the `aromatic` atoms and removes their aromatic flags; `None` if RDKit
+    /// refuses.
     pub fn kekulise(&mut self, graph: &mut Graph, rings: &Rings, aromatic: u128) -> Option<()> {
         self.opened = 0;
         if aromatic == 0 {
@@ -45,7 +45,7 @@ impl Kekuliser {
         }
         let mut left = (0..rings.all.len()).fold(0_u32, |set, ring| set | 1 << ring);
         while left != 0 {
-            // Rings that share bonds make a system.
+            // Rings that share bonds form one system.
             let first = left.trailing_zeros() as usize;
             left &= left - 1;
             let (mut atoms, mut bonds) = (rings.all[first].atoms, rings.all[first].bonds);
@@ -81,7 +81,7 @@ impl Kekuliser {
         self.assign(graph, atoms, plain, candidates)
     }
 
-    /// Walks the system and gives each candidate its double bond (`kekulizeWorker`).
+    /// Walks the system and assigns a double bond to each candidate (`kekulizeWorker`).
     fn assign(&mut self, graph: &mut Graph, atoms: u128, plain: u128, mut candidates: u128) -> Option<()> {
         self.stack.clear();
         self.visited.clear();
@@ -165,7 +165,7 @@ impl Kekuliser {
         self.times[usize::from(at)] += 1;
     }
 
-    /// Returns to the last choice (`backTrack`).
+    /// Backtracks to the last choice (`backTrack`).
     fn take_back(
         &mut self,
         graph: &mut Graph,
@@ -194,7 +194,7 @@ impl Kekuliser {
     }
 }
 
-/// The aromatic bonds of an aromatic atom, and whether one of them has to be double (`markDbondCands`).
+/// Returns the aromatic bonds of an aromatic atom, and true if one of them must be double (`markDbondCands`).
 fn wants_double_bond(graph: &Graph, at: usize) -> Option<(u128, bool)> {
     let atom = &graph.atoms[at];
     let mut single = 0;
@@ -236,7 +236,7 @@ fn wants_double_bond(graph: &Graph, at: usize) -> Option<(u128, bool)> {
     Some((single, candidate))
 }
 
-/// Takes the marks of aromaticity away; the atoms whose one counted hydrogen is implied from then on.
+/// Removes the aromatic flags. Returns the atoms whose one explicit hydrogen becomes implied.
 fn unmark(graph: &mut Graph, rings: &Rings, aromatic: u128) -> Option<u128> {
     if aromatic & !rings.atoms != 0 {
         return None;

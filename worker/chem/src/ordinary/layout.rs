@@ -1,8 +1,8 @@
-//! A canonical string before its letters: what is written, and when.
+//! The layout of a canonical string: its parts and their order, before any text is written.
 
 use super::graph::{Graph, bit};
 
-/// What is written, one after the other.
+/// One part of the string, in writing order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
     Atom(u8),
@@ -13,7 +13,7 @@ pub(super) enum Part {
     Close,
 }
 
-/// When atoms and bonds are written.
+/// Positions at which atoms and bonds are written.
 #[derive(Debug, Default)]
 pub(super) struct Visits {
     atoms: Vec<u16>,
@@ -52,7 +52,7 @@ impl Visits {
     pub fn bond(&self, bond: u8) -> u16 {
         self.bonds[usize::from(bond)]
     }
-    /// Whether a bond closes a ring.
+    /// Returns true if the bond closes a ring.
     pub fn closes_ring(&self, bond: u8) -> bool {
         self.closing & bit(bond) != 0
     }

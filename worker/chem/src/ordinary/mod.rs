@@ -1,9 +1,9 @@
-//! The short way from a SMILES to RDKit's canonical one, for ordinary molecules.
+//! The fast path from a SMILES to RDKit's canonical SMILES, for ordinary molecules.
 //!
-//! What generators write and catalogues list is one component of common elements nearly always. For those the whole
-//! of RDKit's way (parser, sanitiser, stereo, ranks, writer) is followed here step by step on flat arrays whose
-//! room is used again, several times as fast as chematic's general port of the same code, which stays the authority:
-//! what is not ordinary, and every string that is refused, is declined here and goes the long way. The two are
+//! Generated molecules and catalogue entries are nearly always one component of common elements. For these, RDKit's
+//! whole pipeline (parser, sanitiser, stereo, ranks, writer) is followed here step by step on flat, reused arrays.
+//! This is several times as fast as chematic's general port of the same code, which stays the authority. Strings that
+//! are not ordinary, or are refused, are declined here and take the general path through chematic. The two paths are
 //! tested against each other.
 
 mod aromatic;

@@ -1,15 +1,15 @@
-//! Reading the SMILES of an ordinary molecule.
+//! The SMILES parser for ordinary molecules.
 //!
-//! One component; B, C, N, O, F, Si, P, S, Cl, Se, Br and I; brackets with hydrogens, `@`, and a charge of one;
-//! single, double, triple and aromatic bonds; `/` and `\`. Everything else, and everything that is wrong, is left to
-//! the long way, which knows what to say. What is built is what RDKit's parser builds (`SmilesParseOps.cpp`:
-//! `CloseMolRings`, `SetUnspecifiedBondTypes`, `AdjustAtomChiralityFlags`).
+//! Supported: one component; B, C, N, O, F, Si, P, S, Cl, Se, Br and I; brackets with hydrogens, `@`, and a charge of
+//! one; single, double, triple and aromatic bonds; `/` and `\`. All other input, and all invalid input, is left to
+//! the general path, which produces the error messages. The resulting graph equals that of RDKit's parser
+//! (`SmilesParseOps.cpp`: `CloseMolRings`, `SetUnspecifiedBondTypes`, `AdjustAtomChiralityFlags`).
 
 use super::graph::{Atom, Bond, Direction, Edge, Graph, Hand, Kind, MOST, MOST_AROUND, Sides};
 use crate::graph::{parity::is_odd, valence::settles_its_double_bonds};
 use crate::smiles::limits::Limits;
 
-/// Branches nested deeper than this are left to the long way.
+/// Maximum branch depth; deeper nesting is left to the general path.
 const MAX_DEPTH: usize = 64;
 
 /// A bond symbol.
@@ -19,13 +19,13 @@ enum Symbol {
     Direction(Direction),
 }
 
-/// A ring bond that waits for its other end.
+/// An open ring bond, whose other end has not been read yet.
 #[derive(Debug, Clone, Copy)]
 struct Open {
     number: u8,
     atom: u8,
     symbol: Option<Symbol>,
-    /// How many ring bonds were opened before.
+    /// Number of ring bonds opened before this one.
     order: u8,
 }
 
@@ -37,11 +37,11 @@ struct Closed {
     bond: Bond,
 }
 
-/// What stands around an atom with a hand, as written; a ring bond that is open yet by its order.
+/// The neighbours of a chiral atom, in written order. A ring bond that is still open is given by its opening number.
 #[derive(Debug, Clone, Copy)]
 struct Centre {
     atom: u8,
-    /// Whether nothing precedes it.
+    /// Set if no atom precedes it.
     first: bool,
     rings: u8,
     written: [Written; MOST_AROUND],
@@ -54,19 +54,19 @@ enum Written {
     Ring(u8),
 }
 
-/// The buffers of reading.
+/// The buffers of the parser.
 #[derive(Debug, Default)]
 pub(super) struct Reader {
     branches: Vec<u8>,
     open: Vec<Open>,
     closed: Vec<Closed>,
     centres: Vec<Centre>,
-    /// The centre each atom is, 255 for none.
+    /// Index of each atom's stereocentre; 255 for none.
     centre_of: Vec<u8>,
     opened: u8,
 }
 
-/// What may follow.
+/// The last token read; decides what may follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Last {
     Start,
@@ -77,7 +77,7 @@ enum Last {
 }
 
 impl Reader {
-    /// Reads `smiles` into `graph`; `None` where it is not ordinary or not right.
+    /// Parses `smiles` into `graph`; `None` if it is not ordinary or not valid.
     pub fn read(&mut self, smiles: &str, limits: Limits, graph: &mut Graph) -> Option<()> {
         graph.clear();
         self.branches.clear();
@@ -199,7 +199,7 @@ impl Reader {
         Some(index)
     }
 
-    /// Remembers what stands around an atom, where it has a hand.
+    /// Records a neighbour of an atom if the atom is chiral.
     fn note(&mut self, atom: u8, written: Written) -> Option<()> {
         let centre = self.centre_of[usize::from(atom)];
         if centre == u8::MAX {
@@ -227,7 +227,7 @@ impl Reader {
             return None;
         }
         let mut bond = resolve(graph, open.atom, atom, open.symbol.or(back));
-        // RDKit keeps the opening half only where a bond was named there.
+        // RDKit keeps the opening half only if a bond symbol was written there.
         if !matches!(open.symbol, Some(Symbol::Kind(_))) {
             std::mem::swap(&mut bond.begin, &mut bond.end);
             bond.direction = bond.direction.flipped();
@@ -259,7 +259,7 @@ impl Reader {
         Some(())
     }
 
-    /// Turns each hand from the order things are written in to the order of bonds.
+    /// Converts each atom's chirality from the written order of its neighbours to the order of its bonds.
     fn settle_hands(&self, graph: &mut Graph) -> Option<()> {
         for centre in &self.centres {
             let at = usize::from(centre.atom);
@@ -291,7 +291,7 @@ impl Reader {
     }
 }
 
-/// The bond that a symbol, or none, makes of two atoms.
+/// Returns the bond between two atoms for a written or missing bond symbol.
 fn resolve(graph: &Graph, begin: u8, end: u8, symbol: Option<Symbol>) -> Bond {
     let both_aromatic = graph.atoms[usize::from(begin)].aromatic && graph.atoms[usize::from(end)].aromatic;
     let unnamed = if both_aromatic { Kind::Aromatic } else { Kind::Single };
@@ -306,8 +306,8 @@ fn resolve(graph: &Graph, begin: u8, end: u8, symbol: Option<Symbol>) -> Bond {
 
 fn add_bond(graph: &mut Graph, bond: Bond) -> Option<()> {
     let [begin, end] = [bond.begin, bond.end].map(|atom| &graph.atoms[usize::from(atom)]);
-    // RDKit makes such a bond single where it finds no other way, or does not count it: the long way sees an atom of too many
-    // bonds, or what cannot be read again.
+    // RDKit makes such a bond single if there is no other way, or does not count it. The general path then finds an
+    // atom with too many bonds, or a string that cannot be parsed again.
     let is_doubtful = begin.aromatic && end.aromatic
         || [begin, end].iter().any(|atom| atom.aromatic && !settles_its_double_bonds(atom.number));
     if graph.bonds.len() == MOST || is_doubtful && matches!(bond.kind, Kind::Double | Kind::Triple) {
@@ -323,7 +323,7 @@ fn add_bond(graph: &mut Graph, bond: Bond) -> Option<()> {
     Some(())
 }
 
-/// An atom at the start of `bytes`, and its length.
+/// Parses an atom at the start of `bytes`; returns it with its length.
 fn read_atom(bytes: &[u8]) -> Option<(Atom, usize)> {
     let mut atom = Atom {
         number: 0,
@@ -355,7 +355,7 @@ fn read_atom(bytes: &[u8]) -> Option<(Atom, usize)> {
         [b'c', ..] => (6, true, 1),
         [b'n', ..] => (7, true, 1),
         [b'o', ..] => (8, true, 1),
-        // `se` without brackets is one atom to the long way.
+        // The general path parses `se` without brackets as one atom.
         [b's', b'e', ..] => return None,
         [b's', ..] => (16, true, 1),
         [b'p', ..] => (15, true, 1),
@@ -366,7 +366,7 @@ fn read_atom(bytes: &[u8]) -> Option<(Atom, usize)> {
     Some((atom, length))
 }
 
-/// Reads `[C@@H+]` and the like.
+/// Parses `[C@@H+]` and the like.
 fn read_bracket(bytes: &[u8], mut atom: Atom) -> Option<(Atom, usize)> {
     let (number, aromatic, length) = match bytes[1..] {
         [b'S', b'i', ..] => (14, false, 2),

@@ -1,33 +1,33 @@
-//! Ranks of atoms by the rules that tell R from S, as RDKit approximates them.
+//! CIP ranks of atoms (for R and S), in RDKit's approximation.
 //!
 //! A port of `iterateCIPRanks` (RDKit's `Chirality.cpp`, without its newer digraph labels). An atom's entry is its
-//! rank so far and then, for every half bond, the rank of the neighbour, falling. How often a rank comes can stand
-//! beside it: where two entries have a rank in common but not as often, the one that has it less goes on with a lower
-//! one. So an entry fits a number whose order is the entries' order.
+//! rank so far, followed by the rank of the neighbour for every half bond, descending. The multiplicity of a rank can
+//! be stored beside it: if two entries share a rank but not its multiplicity, the entry with fewer continues with a
+//! lower rank. So an entry fits into one number, and numbers sort as entries do.
 
 use super::graph::{Graph, Kind, MOST, MOST_AROUND, bit};
 
-/// Places of an entry: one for each neighbour, one for hydrogens.
+/// Fields of an entry: one for each neighbour, one for hydrogens.
 const PLACES: u32 = MOST_AROUND as u32 + 1;
 
-/// The ranks of atoms, and the buffers of finding them.
+/// The ranks of atoms, and the buffers of the ranking.
 #[derive(Debug, Default)]
 pub(super) struct Priorities {
-    /// Of every atom; empty where nothing has asked yet.
+    /// Rank of every atom; empty until the first request.
     pub ranks: Vec<u8>,
-    /// Atoms in the order of their ranks.
+    /// Atoms sorted by rank.
     sorted: Vec<u8>,
     entries: Vec<u64>,
     next: Vec<u8>,
 }
 
 impl Priorities {
-    /// Ranks atoms by element and surroundings (`assignAtomCIPRanks`).
+    /// Ranks atoms by element and environment (`assignAtomCIPRanks`).
     pub fn assign(&mut self, graph: &Graph) -> Option<()> {
         self.iterate(graph, |at| i32::from(graph.atoms[at].number))
     }
 
-    /// Ranks atoms by the ranks they have, then `words` (`rerankAtoms`).
+    /// Ranks atoms by their current ranks, then by `words` (`rerankAtoms`).
     pub fn refine(&mut self, graph: &Graph, words: &[i32]) -> Option<()> {
         let ranks = std::mem::take(&mut self.ranks);
         // RDKit's factor: a power of ten above the number of atoms.
@@ -79,8 +79,8 @@ impl Priorities {
         Some(())
     }
 
-    /// Gives sorted atoms ranks from 0; those with like entries share one if `alike` too. How many ranks there are,
-    /// and whether some are shared.
+    /// Numbers the sorted atoms from 0. Atoms with equal entries share a rank if `alike` holds too. Returns the
+    /// number of ranks, and true if some are shared.
     fn number(&mut self, alike: impl Fn(u8, u8) -> bool) -> (usize, bool) {
         let mut rank = 0;
         let mut tied = false;
@@ -99,7 +99,8 @@ impl Priorities {
     }
 }
 
-/// An atom's neighbours by rank, falling, with the half bonds to those of a rank, then its hydrogens.
+/// Builds an atom's entry: its neighbours by descending rank with the number of half bonds to each rank, then its
+/// hydrogens.
 fn entry(graph: &Graph, ranks: &[u8], at: usize) -> Option<u64> {
     let atom = &graph.atoms[at];
     let mut around = [(0_u8, 0_u8); MOST_AROUND];
@@ -145,7 +146,7 @@ fn entry(graph: &Graph, ranks: &[u8], at: usize) -> Option<u64> {
     Some(entry)
 }
 
-/// The set of atoms of one rank among an atom's neighbours twice.
+/// Returns true if two of an atom's neighbours have the same rank.
 pub(super) fn has_like_neighbours(graph: &Graph, ranks: &[u8], at: usize) -> bool {
     let mut seen = 0_u128;
     graph.atoms[at].edges().iter().any(|edge| {

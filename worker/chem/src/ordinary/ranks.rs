@@ -1,10 +1,10 @@
 //! The canonical order of atoms.
 //!
 //! A port of RDKit's `new_canon` (Schneider, Sahnoun and Landrum, J. Chem. Inf. Model. 2015, 55, 2111) as
-//! `rankMolAtoms` runs it: classes are split by what atoms are and by their neighbours' classes, in the order and
-//! with the merge sort of the original, which decides what refinement leaves open. What an atom is compared by is
-//! packed into two numbers, made once for every sort. Highly symmetric cages, for which RDKit looks further, are
-//! left to the long way.
+//! `rankMolAtoms` runs it. Classes are split by atom invariants and by the classes of neighbours. The order and merge
+//! sort are those of the original, since they decide where refinement leaves a choice. The comparison values of an
+//! atom are packed into two numbers, computed once for every sort. Highly symmetric cages, for which RDKit compares
+//! more, are left to the general path.
 
 use std::cmp::{Ordering, Reverse};
 
@@ -13,20 +13,20 @@ use super::rings::Rings;
 use super::stereo::Stereo;
 use crate::graph::parity::is_odd;
 
-/// No class waits.
+/// Marks the end of the queue of classes.
 const NONE: u8 = u8::MAX;
-/// A class that does not wait.
+/// Marks a class that is not in the queue.
 const IDLE: u8 = u8::MAX - 1;
 
-/// What classes are split by.
+/// The criterion by which classes are split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum By {
     Atoms,
-    /// Hands of neighbours in rings, as they are seen from the atom (`SpecialChiralityAtomCompareFunctor`).
+    /// Chirality of ring neighbours as seen from the atom (`SpecialChiralityAtomCompareFunctor`).
     Hands,
 }
 
-/// Where atoms are compared, and by what.
+/// Context of a comparison: graph, rings and criterion.
 #[derive(Clone, Copy)]
 struct Within<'a> {
     graph: &'a Graph,
@@ -34,43 +34,43 @@ struct Within<'a> {
     by: By,
 }
 
-/// What atoms are compared by: themselves, then their bonds.
+/// Comparison value of an atom: its invariants, then its bonds.
 type Value = (u64, u64);
 
-/// The ranking, and its buffers.
+/// The ranking and its buffers.
 #[derive(Debug, Default)]
 pub(super) struct Ranker {
-    /// The class of every atom: how many atoms come before the class. In the end, its rank.
+    /// Class of every atom: the number of atoms before the class. At the end, the atom's rank.
     pub classes: Vec<u8>,
-    /// Atoms by class.
+    /// Atoms sorted by class.
     order: Vec<u8>,
-    /// Of the first atom of a class how many it has, 0 of others.
+    /// Size of the class, stored at its first atom; 0 at other atoms.
     counts: Vec<u8>,
-    /// The class that waits after this one.
+    /// Next class in the queue.
     next: Vec<u8>,
     waiting: u8,
     changed: u128,
     touched: u128,
-    /// What never changes of an atom.
+    /// Invariants of each atom.
     own: Vec<u64>,
-    /// What never changes of a bond.
+    /// Invariants of each bond.
     bonds: Vec<u16>,
     values: Vec<Value>,
-    /// The edges of atoms with hands as they were sorted when the atom was last compared.
+    /// Edges of chiral atoms, as sorted at the atom's last comparison.
     sorted: Vec<[Edge; MOST_AROUND]>,
     scratch: Vec<u8>,
-    /// Atoms with a hand.
+    /// Chiral atoms.
     handed: u128,
-    /// Those of them that have partners across a ring.
+    /// Chiral atoms that have partners across a ring.
     ring_stereo: u128,
-    /// Whether hands are seen from atoms of rings: only then can two atoms that nothing around has changed differ, and
-    /// the original's merge sort come out otherwise than any stable sort.
+    /// Set if a chiral atom has a neighbour in a ring. Only then can two atoms with unchanged neighbours differ, and
+    /// only then can the original's merge sort differ from any stable sort.
     seen: bool,
     keys: Vec<u64>,
 }
 
 impl Ranker {
-    /// Ranks the atoms; `None` where RDKit would look further.
+    /// Ranks the atoms; `None` for a structure for which RDKit compares more.
     pub fn rank(&mut self, graph: &Graph, rings: &Rings, stereo: &Stereo) -> Option<()> {
         let count = graph.atoms.len();
         self.start(graph, rings, stereo);
@@ -78,7 +78,7 @@ impl Ranker {
         self.activate();
         self.refine(graph, rings, By::Atoms);
         let tied = |ranker: &Self| ranker.counts.contains(&0);
-        // Where none are seen, nothing is split by them.
+        // Without chirality next to a ring, this criterion splits nothing.
         if self.seen && tied(self) {
             self.activate();
             self.refine(graph, rings, By::Hands);
@@ -142,7 +142,7 @@ impl Ranker {
         }
     }
 
-    /// Lets every class of several atoms wait.
+    /// Queues every class of several atoms.
     fn activate(&mut self) {
         self.waiting = NONE;
         self.next.fill(IDLE);
@@ -158,7 +158,7 @@ impl Ranker {
         self.changed = u128::MAX;
     }
 
-    /// Lets the touched classes of several atoms wait, lowest first.
+    /// Queues the touched classes of several atoms, lowest first.
     fn activate_touched(&mut self) {
         while self.touched != 0 {
             let class = self.touched.trailing_zeros() as usize;
@@ -171,7 +171,7 @@ impl Ranker {
         }
     }
 
-    /// Splits the classes that wait until none does (`RefinePartitions`).
+    /// Splits queued classes until the queue is empty (`RefinePartitions`).
     fn refine(&mut self, graph: &Graph, rings: &Rings, by: By) {
         while self.waiting != NONE {
             let first = usize::from(self.waiting);
@@ -212,7 +212,7 @@ impl Ranker {
         }
     }
 
-    /// What an atom is compared by, within its class.
+    /// Computes the comparison value of an atom within its class.
     fn value(&self, graph: &Graph, by: By, at: usize) -> Value {
         let atom = &graph.atoms[at];
         let mut around = [0_u16; 4];
@@ -236,7 +236,8 @@ impl Ranker {
         }
     }
 
-    /// 1 or 2 for the hand of an atom with its neighbours by class, 0 where two are of one (`getChiralRank`).
+    /// Returns 1 or 2 for an atom's chirality with its neighbours ordered by class, 0 if two neighbours share a class
+    /// (`getChiralRank`).
     fn hand_by_class(&self, graph: &Graph, at: usize) -> u64 {
         let atom = &graph.atoms[at];
         let mut around = [0; 4];
@@ -254,7 +255,7 @@ impl Ranker {
         }
     }
 
-    /// A number for the classes of neighbours that have partners across a ring (`getAtomRingNbrCode`).
+    /// Computes a number for the classes of neighbours that have partners across a ring (`getAtomRingNbrCode`).
     fn ring_neighbours(&self, graph: &Graph, at: usize) -> u32 {
         let edges = graph.atoms[at].edges().iter();
         edges.filter(|edge| self.ring_stereo & bit(edge.to) != 0).fold(0_u32, |code, edge| {
@@ -262,7 +263,7 @@ impl Ranker {
         })
     }
 
-    /// The hands of an atom's neighbours, by their classes, as they are seen from it (`getNbrNumSwaps`).
+    /// Computes the chirality of an atom's neighbours, by class, as seen from the atom (`getNbrNumSwaps`).
     fn hands_around(&self, graph: &Graph, rings: &Rings, at: usize) -> u64 {
         let in_ring = rings.atoms & bit(at) != 0;
         let mut hands = [(0_u8, 0_u8); MOST_AROUND];
@@ -277,7 +278,7 @@ impl Ranker {
         hands.iter().fold(0, |packed, &(_, hand)| packed << 8 | u64::from(hand))
     }
 
-    /// 1 or 2 for the hand of a centre, 0 where two of its other neighbours are of one class.
+    /// Returns 1 or 2 for a centre's chirality, 0 if two of its other neighbours share a class.
     fn hand_seen_from(&self, graph: &Graph, centre: usize, at: usize) -> u8 {
         let edges = graph.atoms[centre].edges();
         let others = || self.sorted[centre][..edges.len()].iter().filter(|edge| usize::from(edge.to) != at);
@@ -300,19 +301,20 @@ impl Ranker {
         }
     }
 
-    /// What a bond is compared by.
+    /// Computes the comparison value of a bond.
     fn bond_value(&self, edge: Edge) -> u16 {
         self.bonds[usize::from(edge.bond)] | u16::from(self.classes[usize::from(edge.to)])
     }
 
-    /// Sorts an atom's edges by what they are compared by now, the greatest first (`updateAtomNeighborIndex`).
+    /// Sorts an atom's edges by their current comparison values, greatest first (`updateAtomNeighborIndex`).
     fn sort_edges(&mut self, graph: &Graph, at: usize) {
         let mut edges = self.sorted[at];
         edges[..usize::from(graph.atoms[at].degree)].sort_by_key(|&edge| Reverse(self.bond_value(edge)));
         self.sorted[at] = edges;
     }
 
-    /// Whether RDKit would count the atoms around rings: most of them alike, and some of them in several.
+    /// Returns true if RDKit would count the atoms around rings: most ring atoms share a class, and some of them are
+    /// in several rings.
     fn is_cage(&self, rings: &Rings) -> bool {
         let (mut alike, mut ring, mut branching) = (0, 0, false);
         for (at, &count) in self.counts.iter().enumerate() {
@@ -327,7 +329,7 @@ impl Ranker {
         2 * alike > ring && branching
     }
 
-    /// Takes one atom after the other out of classes of several (`BreakTies`).
+    /// Removes atoms one by one from classes of several atoms (`BreakTies`).
     fn break_ties(&mut self, graph: &Graph, rings: &Rings) {
         let mut place = 0;
         while place < self.order.len() {
@@ -353,7 +355,7 @@ impl Ranker {
         }
     }
 
-    /// Sorts the atoms of a class by their values, and counts the like ones (`hanoisort`).
+    /// Sorts the atoms of a class by their values and counts equal ones (`hanoisort`).
     fn sort(&mut self, within: Within<'_>, start: usize, end: usize) {
         if !self.seen {
             return self.sort_stably(start, end);
@@ -378,11 +380,11 @@ impl Ranker {
         self.scratch = scratch;
     }
 
-    /// The same where it makes no difference which atoms are compared.
+    /// Sorts likewise with a stable sort, for cases where the choice of comparisons makes no difference.
     fn sort_stably(&mut self, start: usize, end: usize) {
         let order = &mut self.order[start..end];
         if order.len() == self.values.len() && self.ring_stereo == 0 {
-            // All atoms: first by what they are, which leaves room for their numbers.
+            // For all atoms at once: sorts by invariants first, whose low bits have room for the atom number.
             self.keys.clear();
             self.keys.extend(self.values.iter().zip(0_u64..).map(|(value, at)| value.0 | at));
             self.keys.sort_unstable();
@@ -423,7 +425,8 @@ impl Ranker {
         })
     }
 
-    /// Sorts `length` atoms from `base` on, with room from `room` on; whether they end up there.
+    /// Sorts `length` atoms from `base` on, with scratch space from `room` on. Returns true if the result is in the
+    /// scratch space.
     fn merge_sort(
         &mut self,
         within: Within<'_>,
@@ -449,7 +452,7 @@ impl Ranker {
         let (middle, far_middle) = (base + left, room + left);
         let far_left = self.merge_sort(within, atoms, base, left, room);
         let far_right = self.merge_sort(within, atoms, middle, right, far_middle);
-        // The halves go where the left one is not.
+        // The merge writes to the place where the sorted left half is not.
         let (mut one, mut to) = if far_left { (room, base) } else { (base, room) };
         let mut other = if far_right { far_middle } else { middle };
         loop {
@@ -486,7 +489,7 @@ impl Ranker {
     }
 }
 
-/// Sorts four numbers, the greatest first.
+/// Sorts four numbers in descending order.
 fn sort_falling(numbers: &mut [u16; 4]) {
     for (one, other) in [(0, 1), (2, 3), (0, 2), (1, 3), (1, 2)] {
         if numbers[one] < numbers[other] {

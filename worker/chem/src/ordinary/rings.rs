@@ -1,20 +1,20 @@
-//! The rings that RDKit sees: the symmetrised smallest set of smallest rings.
+//! Ring perception as in RDKit: the symmetrised smallest set of smallest rings.
 //!
-//! A port of `findSSSR` and `symmetrizeSSSR` (RDKit's `FindRings.cpp`; Figueras, J. Chem. Inf. Comput. Sci. 1996,
-//! 36, 986) with atoms and bonds as masks. Where RDKit would fall back on its approximate search, or the order of
-//! its unstable sort would matter, nothing is found and the long way decides.
+//! A port of `findSSSR` and `symmetrizeSSSR` (RDKit's `FindRings.cpp`; Figueras, J. Chem. Inf. Comput. Sci. 1996, 36,
+//! 986) with atoms and bonds as masks. If RDKit would fall back on its approximate search, or if the order of its
+//! unstable sort would matter, the search declines and the general path decides.
 
 use super::graph::{Graph, MOST, bit, members};
 use super::systems::{Ring, Systems};
 
-/// More rings than this are left to the long way: RDKit's sort is stable up to here.
+/// Maximum number of rings; more are left to the general path. RDKit's sort is stable up to this number.
 const MOST_RINGS: usize = 16;
 
-/// The rings of a graph, and the buffers of finding them.
+/// The rings of a graph, and the buffers of the search.
 #[derive(Debug, Default)]
 pub(super) struct Rings {
     pub all: Vec<Ring>,
-    /// Atoms and bonds that are in some ring.
+    /// Atoms and bonds in rings.
     pub atoms: u128,
     pub bonds: u128,
     systems: Systems,
@@ -22,21 +22,21 @@ pub(super) struct Rings {
     found: Vec<Ring>,
     search: Search,
     changed: Vec<u8>,
-    /// Rings through atoms with two bonds, and the atoms that found each.
+    /// Rings through degree-2 atoms, and the atoms that found each ring.
     seen: Vec<(Ring, u128)>,
-    /// Atoms with two bonds that found a ring another one had found.
+    /// Pairs of degree-2 atoms that found the same ring.
     rivals: Vec<(u8, u8)>,
 }
 
-/// The buffers of a search around an atom.
+/// The buffers of a search from one atom.
 #[derive(Debug, Default)]
 struct Search {
     queue: Vec<u8>,
-    /// Of every atom that was reached, the way back.
+    /// Path back to the start for every atom that was reached.
     paths: Vec<Path>,
 }
 
-/// A way from an atom back to where a search started.
+/// A path from an atom back to the start of a search.
 #[derive(Debug, Clone, Copy)]
 struct Path {
     atoms: u128,
@@ -45,7 +45,7 @@ struct Path {
     parent: u8,
 }
 
-/// What is left of a graph while its rings are taken off.
+/// The rest of a graph while rings are removed from it.
 #[derive(Clone, Copy)]
 struct Rest {
     bonds: u128,
@@ -53,13 +53,13 @@ struct Rest {
 }
 
 impl Rings {
-    /// Finds the rings of a connected graph; `None` where that is not for here.
+    /// Finds the rings of a connected graph; `None` for graphs left to the general path.
     pub fn find(&mut self, graph: &Graph) -> Option<()> {
         self.all.clear();
         self.extra.clear();
         (self.atoms, self.bonds) = (0, 0);
         let (atoms, bonds) = (graph.atoms.len(), graph.bonds.len());
-        // A connected graph has as many bonds more than a tree as it has rings.
+        // The number of rings of a connected graph is the number of its bonds beyond a spanning tree.
         let expected = (bonds + 1).checked_sub(atoms)?;
         if expected == 0 {
             return Some(());
@@ -94,17 +94,17 @@ impl Rings {
         Some(())
     }
 
-    /// How many rings an atom is in.
+    /// Returns the number of rings that an atom is in.
     pub fn of_atom(&self, atom: usize) -> usize {
         self.all.iter().filter(|ring| ring.atoms & bit(atom) != 0).count()
     }
 
-    /// The size of the smallest ring through a bond, 0 for none.
+    /// Returns the size of the smallest ring through a bond, 0 for none.
     pub fn smallest_through(&self, bond: usize) -> u32 {
         self.all.iter().filter(|ring| ring.bonds & bit(bond) != 0).map(Ring::size).min().unwrap_or(0)
     }
 
-    /// Finds rings through atoms with two bonds, or else one with three, and takes those atoms off, until none are
+    /// Finds rings through degree-2 atoms, or else through one of degree 3, and removes those atoms, until none are
     /// left.
     fn take_off(&mut self, graph: &Graph, rest: &mut Rest) -> Option<()> {
         let count = graph.atoms.len();
@@ -261,7 +261,7 @@ impl Rings {
         }
     }
 
-    /// Keeps, from the smallest rings up, those that add bonds (`removeExtraRings`).
+    /// Keeps those rings, smallest first, that add new bonds (`removeExtraRings`).
     fn remove_extra(&mut self) {
         self.all.sort_by_key(Ring::size);
         let rings = &self.all;
@@ -310,7 +310,7 @@ impl Rings {
         });
     }
 
-    /// Takes back the extra rings that could stand for one of the set (`symmetrizeSSSR`).
+    /// Restores the extra rings that could replace one of the set (`symmetrizeSSSR`).
     fn symmetrise(&mut self) {
         let (mut once, mut twice) = (0_u128, 0_u128);
         for ring in &self.all {
@@ -332,7 +332,7 @@ impl Rings {
     }
 }
 
-/// Takes an atom's bonds off (`trimBonds`).
+/// Removes an atom's bonds (`trimBonds`).
 fn trim(graph: &Graph, at: u8, changed: &mut Vec<u8>, rest: &mut Rest) {
     for edge in graph.atoms[usize::from(at)].edges() {
         if rest.bonds & bit(edge.bond) == 0 {
@@ -347,7 +347,7 @@ fn trim(graph: &Graph, at: u8, changed: &mut Vec<u8>, rest: &mut Rest) {
     }
 }
 
-/// One atom of every chain of atoms with two bonds (`pickD2Nodes`).
+/// Picks one atom of every chain of degree-2 atoms (`pickD2Nodes`).
 fn pick_twos(graph: &Graph, rest: &Rest) -> u128 {
     let count = graph.atoms.len();
     let mut left = (0..count).filter(|&at| rest.degrees[at] == 2).fold(0, |set, at| set | bit(at));

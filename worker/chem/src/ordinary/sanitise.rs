@@ -1,7 +1,7 @@
-//! Making a graph that was read into one that RDKit has sanitised.
+//! Sanitising of a parsed graph, as in RDKit.
 //!
 //! A port of `MolOps::sanitizeMol` (RDKit's `MolOps.cpp`, `ConjugHybrid.cpp`) for graphs without hydrogen atoms,
-//! dummies and metals. What RDKit's clean-up would rewrite, and what it would refuse, is left to the long way.
+//! dummies and metals. Molecules that RDKit's clean-up would rewrite or refuse are left to the general path.
 
 use super::aromatic;
 use super::elements::outer_electrons;
@@ -10,16 +10,16 @@ use super::kekule::Kekuliser;
 use super::rings::Rings;
 use crate::graph::valence::valences;
 
-/// What is known of atoms that stereo asks for.
+/// Atom properties that stereo perception needs.
 #[derive(Debug, Default)]
 pub(super) struct Shapes {
-    /// Atoms whose bonds are four single ones, lone pairs counted.
+    /// Atoms with four single bonds, lone pairs counted.
     pub tetrahedral: u128,
     /// Atoms with a conjugated bond.
     pub conjugated: u128,
 }
 
-/// Sanitises; `None` where RDKit refuses, or changes what was written.
+/// Sanitises a graph; `None` if RDKit refuses it or would change what was written.
 pub(super) fn sanitise(
     graph: &mut Graph,
     rings: &mut Rings,
@@ -47,7 +47,7 @@ pub(super) fn sanitise(
         }
     }
     let perceived = aromatic_parts(graph);
-    // Where everything is as it was written, it has been counted already.
+    // If everything is as written, it has been counted already.
     let changed = if perceived == written { kekuliser.opened } else { written.0 | perceived.0 };
     for at in members(changed) {
         adjust_hydrogens(graph, at)?;
@@ -56,20 +56,20 @@ pub(super) fn sanitise(
     Some(())
 }
 
-/// The aromatic atoms and bonds.
+/// Returns the aromatic atoms and bonds.
 fn aromatic_parts(graph: &Graph) -> (u128, u128) {
     let atoms = graph.atoms.iter().enumerate().filter(|(_, atom)| atom.aromatic);
     let bonds = graph.bonds.iter().enumerate().filter(|(_, bond)| bond.kind == Kind::Aromatic);
     (atoms.fold(0, |set, (at, _)| set | bit(at)), bonds.fold(0, |set, (at, _)| set | bit(at)))
 }
 
-/// Whether the graph states any stereo.
+/// Returns true if the graph states any stereo.
 pub(super) fn has_stereo(graph: &Graph) -> bool {
     graph.atoms.iter().any(|atom| atom.hand != Hand::None)
         || graph.bonds.iter().any(|bond| bond.direction != Direction::None)
 }
 
-/// Whether `cleanUp` could rewrite the atom: nitro groups of five bonds, P(=O)=C, oxides of halogens.
+/// Returns true if `cleanUp` could rewrite the atom: nitro groups with five bonds, P(=O)=C, halogen oxides.
 fn is_cleaned_up(atom: &Atom) -> bool {
     atom.charge == 0
         && match atom.number {
@@ -80,7 +80,7 @@ fn is_cleaned_up(atom: &Atom) -> bool {
         }
 }
 
-/// `setConjugation`.
+/// Port of `setConjugation`.
 fn conjugate(graph: &mut Graph, shapes: &mut Shapes) -> Option<()> {
     let (mut candidates, mut fit, mut slim) = (0_u128, 0_u128, 0_u128);
     for (at, atom) in graph.atoms.iter().enumerate() {
@@ -120,7 +120,7 @@ fn conjugate(graph: &mut Graph, shapes: &mut Shapes) -> Option<()> {
     Some(())
 }
 
-/// `isAtomConjugCand`.
+/// Port of `isAtomConjugCand`.
 fn is_conjugation_candidate(graph: &Graph, at: usize) -> Option<bool> {
     let atom = &graph.atoms[at];
     if atom.charge == 0 && atom.total_valence() > valences(atom.number)?[0] {
@@ -131,7 +131,7 @@ fn is_conjugation_candidate(graph: &Graph, at: usize) -> Option<bool> {
     Some(kind && aromatic::electrons(graph, at)? > 0)
 }
 
-/// `setHybridization`, as far as it says which atoms are SP3.
+/// Port of `setHybridization`, limited to finding SP3 atoms.
 fn hybridise(graph: &Graph, shapes: &mut Shapes) -> Option<()> {
     shapes.tetrahedral = 0;
     for (at, atom) in graph.atoms.iter().enumerate() {
@@ -145,7 +145,7 @@ fn hybridise(graph: &Graph, shapes: &mut Shapes) -> Option<()> {
     Some(())
 }
 
-/// `numBondsPlusLonePairs`.
+/// Port of `numBondsPlusLonePairs`.
 fn orbitals(atom: &Atom) -> Option<i16> {
     let degree = i16::from(atom.total_degree());
     let outer = i16::from(outer_electrons(atom.number)?);
@@ -159,7 +159,7 @@ fn orbitals(atom: &Atom) -> Option<i16> {
     })
 }
 
-/// Counts hydrogens on the atom that it no longer implies (`adjustHs`).
+/// Makes hydrogens explicit that the atom no longer implies (`adjustHs`).
 fn adjust_hydrogens(graph: &mut Graph, at: usize) -> Option<()> {
     let before = graph.atoms[at].implied();
     graph.update(at, Strictness::Lenient)?;

@@ -1,8 +1,8 @@
-//! Which stated stereo means something, and what it means.
+//! Stereo perception: which stated stereo is meaningful, and its labels.
 //!
-//! A port of RDKit's `legacyStereoPerception` (`Chirality.cpp`): centres and double bonds get their labels from
-//! [priorities](super::priorities), which labels refine, until nothing changes; centres between like neighbours
-//! count where others of their ring do; every other mark is dropped.
+//! A port of RDKit's `legacyStereoPerception` (`Chirality.cpp`). Centres and double bonds get their labels from
+//! [priorities](super::priorities); labels refine the priorities, until nothing changes. Centres between equivalent
+//! neighbours count if other centres of their ring do. Every other mark is dropped.
 
 use std::collections::VecDeque;
 
@@ -12,16 +12,16 @@ use super::rings::Rings;
 use super::sanitise::Shapes;
 use crate::graph::parity::is_odd;
 
-/// Double bonds in smaller rings have one configuration only.
+/// Minimum ring size for double-bond stereo; in smaller rings only one configuration exists.
 const LEAST_RING: u32 = 8;
 
-/// What is found out about stereo, and the buffers of finding it out.
+/// The results of stereo perception, and its buffers.
 #[derive(Debug, Default)]
 pub(super) struct Stereo {
     priorities: Priorities,
-    /// R and S of every atom.
+    /// R or S label of every atom.
     labels: Vec<Option<Label>>,
-    /// For every atom, the centres that it goes with across rings: number + 1, negative for the other hand.
+    /// Paired centres across rings for every atom: atom number + 1, negative for opposite chirality.
     pub partners: Vec<Vec<i16>>,
     candidates: Vec<Option<bool>>,
     words: Vec<i32>,
@@ -34,10 +34,10 @@ enum Label {
     S,
 }
 
-/// Where a double bond's neighbour stands.
+/// A neighbour of a double bond's end, and its direction.
 type Side = (u8, Direction);
 
-/// What the passes over atoms and bonds go by.
+/// The kinds of stereo that still have unlabelled items: atoms, bonds.
 #[derive(Clone, Copy)]
 struct Open {
     atoms: bool,
@@ -45,12 +45,12 @@ struct Open {
 }
 
 impl Stereo {
-    /// Forgets the molecule before.
+    /// Clears the results of the previous molecule.
     pub fn clear(&mut self) {
         self.partners.iter_mut().for_each(Vec::clear);
     }
 
-    /// Labels, and drops what means nothing; for graphs that state stereo.
+    /// Assigns labels and drops meaningless stereo, for graphs that state stereo.
     pub fn perceive(&mut self, graph: &mut Graph, rings: &Rings, shapes: &Shapes) -> Option<()> {
         let count = graph.atoms.len();
         self.labels.clear();
@@ -61,7 +61,7 @@ impl Stereo {
         self.priorities.ranks.clear();
         let stated_atoms = graph.atoms.iter().any(|atom| atom.hand != Hand::None);
         let first = graph.atoms.iter().position(|atom| atom.hand != Hand::None);
-        // Once a stated centre is known, others that are stated count as possible ones too.
+        // As soon as one centre is known, other stated centres count as possible ones too.
         let possible_atoms = (0..count).any(|at| first != Some(at) && is_centre(graph, rings, shapes, at));
         let (stated_bonds, possible_bonds) = find_double_bonds(graph, rings);
         let mut open = Open { atoms: stated_atoms, bonds: stated_bonds };
@@ -89,7 +89,8 @@ impl Stereo {
         self.drop_meaningless(graph, paired)
     }
 
-    /// `assignAtomChiralCodes`: whether centres without a label are left, and whether some got theirs.
+    /// Labels centres (`assignAtomChiralCodes`). Returns two flags: centres without a label remain; some were
+    /// labelled.
     fn label_atoms(&mut self, graph: &Graph, rings: &Rings, shapes: &Shapes) -> Option<(bool, bool)> {
         let (mut left, mut changed) = (false, false);
         for at in 0..graph.atoms.len() {
@@ -120,7 +121,8 @@ impl Stereo {
         Some((left, changed))
     }
 
-    /// `assignBondStereoCodes`: whether double bonds without a label are left, and whether some got theirs.
+    /// Labels double bonds (`assignBondStereoCodes`). Returns two flags: double bonds without a label remain; some
+    /// were labelled.
     fn label_bonds(&mut self, graph: &mut Graph, rings: &Rings) -> Option<(bool, bool)> {
         let (mut left, mut changed) = (false, false);
         let mut cleared = 0_u128;
@@ -175,7 +177,7 @@ impl Stereo {
         Some((left, changed))
     }
 
-    /// `rerankAtoms`.
+    /// Port of `rerankAtoms`.
     fn rerank(&mut self, graph: &Graph) -> Option<()> {
         self.words.clear();
         for (atom, label) in graph.atoms.iter().zip(&self.labels) {
@@ -197,7 +199,7 @@ impl Stereo {
         self.priorities.refine(graph, &self.words)
     }
 
-    /// Finds the centres between like neighbours that others across rings give meaning to
+    /// Finds the centres between equivalent neighbours that become meaningful through others across rings
     /// (`findChiralAtomSpecialCases`).
     fn pair_ring_centres(&mut self, graph: &Graph, rings: &Rings) -> Option<u128> {
         let (mut seen, mut used, mut crossed, mut possible) = (0_u128, 0_u128, 0_u128, 0_u128);
@@ -276,7 +278,7 @@ impl Stereo {
         candidate
     }
 
-    /// Drops hands that mean nothing.
+    /// Drops the chirality of atoms where it is meaningless.
     fn drop_meaningless(&self, graph: &mut Graph, paired: u128) -> Option<()> {
         for at in 0..graph.atoms.len() {
             let atom = &mut graph.atoms[at];
@@ -295,18 +297,18 @@ impl Stereo {
     }
 }
 
-/// An atom as a partner: of the same hand, or of the other.
+/// Encodes an atom as a partner of the same or of opposite chirality.
 fn signed(atom: usize, same: bool) -> i16 {
     let number = atom as i16 + 1;
     if same { number } else { -number }
 }
 
-/// The atom of a partner.
+/// Returns the atom of a partner.
 pub(super) fn atom_of(partner: i16) -> usize {
     usize::from(partner.unsigned_abs()) - 1
 }
 
-/// Whether double bonds state stereo, and whether there are others that could.
+/// Returns two flags: double bonds state stereo; others could.
 fn find_double_bonds(graph: &Graph, rings: &Rings) -> (bool, bool) {
     let (mut stated, mut possible) = (false, false);
     for (at, bond) in graph.bonds.iter().enumerate() {
@@ -323,12 +325,12 @@ fn find_double_bonds(graph: &Graph, rings: &Rings) -> (bool, bool) {
     (stated, possible)
 }
 
-/// `shouldDetectDoubleBondStereo`.
+/// Port of `shouldDetectDoubleBondStereo`.
 fn can_have_sides(rings: &Rings, bond: usize) -> bool {
     rings.bonds & bit(bond) == 0 || rings.smallest_through(bond) >= LEAST_RING
 }
 
-/// `isAtomPotentialChiralCenter`, but for its neighbours' ranks.
+/// Port of `isAtomPotentialChiralCenter`, without the check of its neighbours' ranks.
 fn is_centre(graph: &Graph, rings: &Rings, shapes: &Shapes, at: usize) -> bool {
     let atom = &graph.atoms[at];
     let total = atom.total_degree();
@@ -338,7 +340,7 @@ fn is_centre(graph: &Graph, rings: &Rings, shapes: &Shapes, at: usize) -> bool {
     atom.degree != 3 || atom.total_hydrogens() == 1 || is_pyramid(atom, graph, rings, shapes, at)
 }
 
-/// Whether an atom with three bonds and no hydrogen keeps its shape.
+/// Returns true if an atom with three bonds and no hydrogen is configurationally stable.
 fn is_pyramid(atom: &Atom, graph: &Graph, rings: &Rings, shapes: &Shapes, at: usize) -> bool {
     match atom.number {
         7 => {
@@ -351,7 +353,7 @@ fn is_pyramid(atom: &Atom, graph: &Graph, rings: &Rings, shapes: &Shapes, at: us
     }
 }
 
-/// `isAtomPotentialTetrahedralCenter`.
+/// Port of `isAtomPotentialTetrahedralCenter`.
 pub(super) fn is_tetrahedral(graph: &Graph, rings: &Rings, shapes: &Shapes, at: usize) -> bool {
     let atom = &graph.atoms[at];
     if atom.total_degree() > 4 || atom.degree <= 1 {
@@ -367,7 +369,7 @@ fn is_in_triangle(rings: &Rings, at: usize) -> bool {
     rings.all.iter().any(|ring| ring.size() == 3 && ring.atoms & bit(at) != 0)
 }
 
-/// `queryIsAtomBridgehead`: three ring bonds, and every ring of them overlaps another by two bonds.
+/// Port of `queryIsAtomBridgehead`: three ring bonds, and every ring of them shares two bonds with another.
 fn is_bridgehead(graph: &Graph, rings: &Rings, at: usize) -> bool {
     let own = graph.atoms[at].edges().iter().fold(0, |set, edge| set | bit(edge.bond)) & rings.bonds;
     if own.count_ones() < 3 {
@@ -391,7 +393,7 @@ fn is_bridgehead(graph: &Graph, rings: &Rings, at: usize) -> bool {
     true
 }
 
-/// `atomIsCandidateForRingStereochem`.
+/// Port of `atomIsCandidateForRingStereochem`.
 fn is_ring_candidate(graph: &Graph, rings: &Rings, ranks: &[u8], at: usize) -> bool {
     let atom = &graph.atoms[at];
     if atom.number == 7
@@ -420,8 +422,8 @@ fn is_ring_candidate(graph: &Graph, rings: &Rings, ranks: &[u8], at: usize) -> b
     }
 }
 
-/// The marked neighbours at an end of a double bond (`findAtomNeighborDirHelper`); `None` without marks, or where
-/// they are alike.
+/// Returns the marked neighbours at one end of a double bond (`findAtomNeighborDirHelper`); `None` without marks, or
+/// if their ranks are equal.
 fn neighbours(graph: &Graph, end: u8, double: u8, ranks: &[u8]) -> Option<(Side, Option<Side>)> {
     let others = graph.atoms[usize::from(end)].edges().iter().filter(|edge| edge.bond != double);
     let mut sides = others.map(|edge| -> Side {

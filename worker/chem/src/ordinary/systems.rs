@@ -1,13 +1,13 @@
-//! Ring systems whose rings are plain to see.
+//! Ring systems whose rings follow from the spanning tree alone.
 //!
-//! A string's chain bonds make a tree, and each ring bond closes one cycle of it. Cycles that share bonds make a
-//! system. A system of one cycle is a ring; one of two cycles has a third, and where that is the largest by itself,
-//! the other two are the only smallest set there is. Nine systems of ten are of these kinds; only for the others
-//! need [the search](super::rings) find out what RDKit sees.
+//! The chain bonds of a string form a tree, and each ring bond closes one cycle of it. Cycles that share bonds form a
+//! system. A system of one cycle is a ring. A system of two cycles has a third one; if that is the only largest, the
+//! other two are the only smallest set. Nine of ten systems are of these kinds. Only the others need [the
+//! search](super::rings) to find out what RDKit perceives.
 
 use super::graph::{Graph, bit, members};
 
-/// Larger rings are searched for: what RDKit sees in them depends on the order it finds them in.
+/// Maximum ring size without a search: RDKit's result for larger rings depends on the order in which it finds them.
 const MOST_PLAIN_SIZE: u32 = 8;
 
 /// A ring: its atoms and its bonds.
@@ -23,19 +23,19 @@ impl Ring {
     }
 }
 
-/// The cycles of a graph, and the buffers of finding them.
+/// The cycles of a graph, and the buffers of the search.
 #[derive(Debug, Default)]
 pub(super) struct Systems {
-    /// For every atom, the bonds from the first atom to it.
+    /// Bonds on the path from the first atom to every atom.
     paths: Vec<u128>,
     cycles: Vec<u128>,
-    /// All atoms and bonds that are in rings.
+    /// All atoms and bonds in rings.
     pub atoms: u128,
     pub bonds: u128,
 }
 
 impl Systems {
-    /// Finds what is in rings, and the rings where they are plain; whether they all are.
+    /// Finds all atoms and bonds in rings, and the rings that need no search. Returns true if those are all rings.
     pub fn find(&mut self, graph: &Graph, rings: &mut Vec<Ring>) -> bool {
         let tree = graph.atoms.len() - 1;
         self.paths.clear();
@@ -92,7 +92,7 @@ impl Systems {
     }
 }
 
-/// The atoms that bonds join.
+/// Returns the atoms that the bonds join.
 fn ends(graph: &Graph, bonds: u128) -> u128 {
     members(bonds).fold(0, |atoms, bond| {
         let bond = &graph.bonds[bond];

@@ -1,4 +1,4 @@
-//! The short way against the long way.
+//! Tests of the fast path against the general path.
 
 use std::io::Read;
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::canonicalise;
 use crate::{Limits, Molecule};
 
-/// What a string is by the short way, where that is not what it is by the long one.
+/// Describes the difference between both paths for a string, if there is one.
 fn difference(string: &str) -> Option<String> {
     let found = canonicalise(string, Limits::TARGET)?;
     match Molecule::parse_any(string, Limits::TARGET) {
@@ -21,7 +21,7 @@ fn difference(string: &str) -> Option<String> {
     }
 }
 
-/// The molecule of a string written in other orders of its atoms, and with alternating bonds.
+/// Writes the molecule of a string in other atom orders, and with alternating bonds.
 fn rewritten(string: &str, times: usize, seed: u32) -> Vec<String> {
     let Ok(graph) = chematic::smiles::parse(string) else { return Vec::new() };
     [false, true]
@@ -33,7 +33,8 @@ fn rewritten(string: &str, times: usize, seed: u32) -> Vec<String> {
         .collect()
 }
 
-/// A string with a byte left out, doubled, or taken from elsewhere: the short way must not read what it cannot.
+/// Damages a string: a byte is left out, doubled, or taken from elsewhere. The fast path must not accept invalid
+/// input.
 fn damaged(string: &str, seed: usize) -> String {
     let mut bytes = string.as_bytes().to_vec();
     let at = seed % bytes.len();
@@ -82,7 +83,7 @@ fn the_short_way_reads_no_damaged_string_that_the_long_way_refuses() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Pieces that make strange rings, marks, charges and bonds when put together.
+/// Pieces that give unusual rings, marks, charges and bonds when combined.
 const PIECES: &[&str] = &[
     "C",
     "C",
@@ -154,7 +155,7 @@ const PIECES: &[&str] = &[
     "[N+](=O)[O-]",
 ];
 
-/// Atoms, rings and groups that make strange but whole molecules one after the other.
+/// Atoms, rings and groups that give unusual but valid molecules when concatenated.
 const PARTS: &[&str] = &[
     "C",
     "C",
@@ -246,7 +247,7 @@ proptest! {
     }
 }
 
-/// Run by hand over as many molecules as one likes.
+/// Compares both paths over any number of molecules; run by hand.
 #[test]
 #[ignore = "needs RETORT_MOLECULES, a (gzipped) file with a SMILES at the start of every line"]
 fn both_ways_agree_on_the_molecules_of_a_file() {

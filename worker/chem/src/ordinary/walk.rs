@@ -1,7 +1,7 @@
-//! The walk that a canonical string follows.
+//! The graph traversal that determines a canonical string.
 //!
-//! A port of `canonicalizeFragment` (RDKit's `Canon.cpp`): one walk finds where rings are closed, a second one lays
-//! out atoms, bonds, branches and ring numbers; then hands are turned to the order things are written in.
+//! A port of `canonicalizeFragment` (RDKit's `Canon.cpp`). The first traversal finds the ring closures. The second
+//! one lays out atoms, bonds, branches and ring numbers. Then chirality is converted to the written order.
 
 use super::directions::Directions;
 use super::graph::{Direction, Edge, Graph, Hand, Kind, MOST_AROUND, Sides, bit};
@@ -11,25 +11,25 @@ use super::sanitise::Shapes;
 use super::stereo::{Stereo, atom_of, is_tetrahedral};
 use crate::graph::parity::is_odd;
 
-/// RDKit's bounds of ranks and of kinds of bond.
+/// RDKit's upper bounds of ranks and of bond kinds.
 const RANKS: i32 = 5000;
 const KINDS: i32 = 32;
 
-/// A way on, and what it is taken by: the least first.
+/// A possible next bond and its priority; the lowest is taken first.
 type Way = (i32, Edge);
 
-/// An atom of the walk whose ways are not all taken.
+/// An atom on the traversal stack with bonds left to follow.
 #[derive(Debug, Clone, Copy)]
 struct Stop {
     atom: u8,
-    /// Its ways are those from `start` to `end`, `next` the next one.
+    /// Range of its next bonds: `start` to `end`; `next` is the next one.
     start: u16,
     end: u16,
     next: u16,
     branch: bool,
 }
 
-/// The bonds of an atom as they are walked.
+/// The bonds of an atom in traversal order.
 #[derive(Debug, Clone, Copy, Default)]
 struct Walked {
     bonds: [u8; MOST_AROUND],
@@ -47,22 +47,22 @@ impl Walked {
     }
 }
 
-/// A walk, and its buffers.
+/// A traversal and its buffers.
 #[derive(Debug, Default)]
 pub(super) struct Walk {
     pub parts: Vec<Part>,
     stops: Vec<Stop>,
     ways: Vec<Way>,
-    /// Of every atom, the bonds that close rings there, in the order they were found.
+    /// Ring-closing bonds of every atom, in the order they were found.
     closures: Vec<Walked>,
     walked: Vec<Walked>,
-    /// The number of the ring that a bond closes, 0 for none yet.
+    /// Number of the ring that a bond closes; 0 for none yet.
     ring_of: Vec<u8>,
     visits: Visits,
     directions: Directions,
 }
 
-/// What the walk is over.
+/// Inputs of the traversal.
 #[derive(Clone, Copy)]
 pub(super) struct Over<'a> {
     pub rings: &'a Rings,
@@ -72,7 +72,7 @@ pub(super) struct Over<'a> {
 }
 
 impl Walk {
-    /// Walks a graph in the order of its ranks, and turns its stereo to that.
+    /// Traverses a graph in the order of its ranks and converts its stereo to that order.
     pub fn walk(&mut self, graph: &mut Graph, over: Over<'_>) -> Option<()> {
         let start = over.ranks.iter().position(|&rank| rank == 0)? as u8;
         self.closures.clear();
@@ -106,7 +106,7 @@ impl Walk {
         Some(())
     }
 
-    /// The first walk: where it meets itself, rings are closed (`dfsFindCycles`).
+    /// Runs the first traversal: reaching a visited atom closes a ring (`dfsFindCycles`).
     fn find_closures(&mut self, graph: &Graph, over: Over<'_>, start: u8) {
         let (mut seen, mut left) = (bit(start), 0_u128);
         self.ways.clear();
@@ -141,10 +141,10 @@ impl Walk {
         self.stops.push(Stop { atom, start, end: start, next: start, branch: false });
     }
 
-    /// The ways on from an atom in the first walk, those back to where it comes from first.
+    /// Collects the next bonds of an atom in the first traversal, those that close rings first.
     fn ways_past(&mut self, graph: &Graph, over: Over<'_>, atom: u8, by: Option<u8>, open: u128) {
         for &edge in graph.atoms[usize::from(atom)].edges() {
-            // No ring is closed where a way ends.
+            // A terminal atom closes no ring.
             if Some(edge.bond) == by || graph.atoms[usize::from(edge.to)].degree == 1 {
                 continue;
             }
@@ -159,7 +159,7 @@ impl Walk {
         }
     }
 
-    /// Puts the last stop's ways in order.
+    /// Sorts the next bonds of the last stop.
     fn arrange(&mut self) {
         let end = self.ways.len() as u16;
         if let Some(stop) = self.stops.last_mut() {
@@ -175,7 +175,7 @@ impl Walk {
         }
     }
 
-    /// The second walk (`dfsBuildStack`).
+    /// Runs the second traversal (`dfsBuildStack`).
     fn lay_out(&mut self, graph: &Graph, over: Over<'_>, start: u8) -> Option<()> {
         self.parts.clear();
         self.ways.clear();
@@ -263,7 +263,7 @@ impl Walk {
         Some(())
     }
 
-    /// The centres whose bonds are walked in an order of the other hand.
+    /// Returns the centres whose bonds are traversed in an order of opposite parity.
     fn odd_centres(&self, graph: &Graph, over: Over<'_>, start: u8) -> u128 {
         let mut odd = 0;
         for (at, atom) in graph.atoms.iter().enumerate() {
@@ -284,7 +284,7 @@ impl Walk {
         odd
     }
 
-    /// Turns hands to the order written, those that go together across rings with the first one.
+    /// Converts chirality to the written order. Centres paired across rings are set relative to the first one.
     fn turn_hands(&self, graph: &mut Graph, stereo: &Stereo, odd: u128) {
         let mut turned = 0_u128;
         for part in &self.parts {

@@ -1,20 +1,20 @@
-//! The steps of the short way, one after the other, in room that is used again.
+//! The steps of the fast path in sequence, in reused buffers.
 
 use std::cell::RefCell;
 
 use super::{graph, kekule, parse, ranks, rings, sanitise, stereo, walk, write};
 use crate::smiles::limits::Limits;
 
-/// What is known of an ordinary molecule.
+/// The results for an ordinary molecule.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Ordinary {
     pub canonical: String,
     pub heavy_atoms: usize,
-    /// Whether an atom has an unpaired electron.
+    /// Set if an atom has an unpaired electron.
     pub has_radicals: bool,
 }
 
-/// Room that is used again for every molecule of a thread; holds nothing between calls.
+/// Reused buffers of one thread; hold no data between calls.
 #[derive(Default)]
 struct Workspace {
     reader: parse::Reader,
@@ -32,7 +32,7 @@ thread_local! {
     static WORKSPACE: RefCell<Workspace> = RefCell::default();
 }
 
-/// Reads a string and writes it canonically; `None` where it is not ordinary, or no molecule.
+/// Parses a string and writes it canonically; `None` if it is not ordinary or not a molecule.
 pub(crate) fn canonicalise(smiles: &str, limits: Limits) -> Option<Ordinary> {
     WORKSPACE.with_borrow_mut(|workspace| workspace.canonicalise(smiles, limits))
 }

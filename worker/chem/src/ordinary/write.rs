@@ -1,4 +1,4 @@
-//! Writing down a walk.
+//! Writing of a laid-out traversal as text.
 //!
 //! A port of RDKit's `GetAtomSmiles`, `GetBondSmiles` and `FragmentSmilesConstruct` (`SmilesWrite.cpp`).
 
@@ -7,9 +7,9 @@ use super::graph::{Atom, Direction, Graph, Hand, Kind};
 use super::layout::Part;
 use crate::graph::valence::valences;
 
-/// Appends the string of a walk; `None` where more rings are open at once than are numbered here.
+/// Appends the string of a traversal; `None` if more rings are open at once than can be numbered here.
 pub(super) fn write(text: &mut Vec<u8>, graph: &Graph, parts: &[Part]) -> Option<()> {
-    // The digit that each ring of the walk has, while it is open.
+    // Digit of each ring of the traversal while it is open.
     let mut digits = [0_u8; 64];
     let mut taken = 1_u128;
     let mut freed = 0_u128;
@@ -79,7 +79,7 @@ fn write_atom(text: &mut Vec<u8>, atom: &Atom) {
     text.push(b']');
 }
 
-/// `atomNeedsBracket`.
+/// Port of `atomNeedsBracket`.
 fn needs_bracket(atom: &Atom) -> bool {
     let organic = !matches!(atom.number, 14 | 34);
     let usual = valences(atom.number).map_or(0, |list| list[0]);

@@ -1,17 +1,17 @@
-//! How large a string may be, and the molecule that it spells.
+//! Size limits of strings and of the molecules that they spell.
 
-/// How large a string and molecule may be; checked before any parser runs.
+/// Size limits of a string and its molecule; checked before any parser runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Longest string, in bytes.
+    /// Maximum length of the string, in bytes.
     pub max_bytes: usize,
-    /// Most heavy atoms, over all components.
+    /// Maximum number of heavy atoms, over all components.
     pub max_heavy_atoms: usize,
 }
 
 impl Limits {
-    /// What a search target may be.
+    /// Limits of a search target.
     pub const TARGET: Self = Self { max_bytes: 1000, max_heavy_atoms: 200 };
-    /// What any molecule may be, catalogue entries included.
+    /// Limits of any molecule, catalogue entries included.
     pub const DEFAULT: Self = Self { max_bytes: 2000, max_heavy_atoms: 300 };
 }

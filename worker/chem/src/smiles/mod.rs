@@ -1,6 +1,6 @@
-//! Strings before they are molecules: how large they may be, and whether they have the form of a SMILES.
+//! Checks of strings before they are molecules: their size, and the syntax of SMILES.
 //!
-//! Nothing here knows chemistry. Imports the errors alone.
+//! No chemistry here. Imports the error types alone.
 
 pub(crate) mod limits;
 pub(crate) mod symbols;

@@ -1,16 +1,16 @@
-//! The symbols that a SMILES is made of, without asking what they mean.
+//! The tokens of a SMILES, without their chemical meaning.
 //!
-//! For those who need no chemistry, or bring their own: whoever reads on after a part, looks for charges, or wants to know
-//! what is bonded to what. What is not right in a string is not noticed here (see `syntax`).
+//! For code that needs no chemistry, or brings its own: code that continues after a part, searches for charges, or
+//! needs to know which atoms are bonded. Errors in a string are not detected here (see `syntax`).
 
-/// One symbol of a SMILES.
+/// One token of a SMILES.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Symbol<'a> {
-    /// An atom without brackets, by its letters (`*` is one).
+    /// An atom without brackets, by its letters (including `*`).
     Atom(&'a str),
-    /// An atom with brackets, by what stands between them.
+    /// An atom in brackets, by the text between them.
     Bracket(&'a str),
-    /// A bond, or the side that it lies on, by its character; a dative one by that of its arrow, `>` or `<`.
+    /// A bond or bond direction, by its character; a dative bond by that of its arrow, `>` or `<`.
     Bond(u8),
     /// The beginning of a branch.
     Open,
@@ -20,11 +20,11 @@ pub enum Symbol<'a> {
     Ring(u32),
     /// The dot between two components.
     Dot,
-    /// What begins no symbol, with all that follows.
+    /// Text that starts no token, up to the end of the string.
     Unknown(&'a str),
 }
 
-/// Splits `smiles` into its symbols; the first that is unknown is the last.
+/// Splits `smiles` into its tokens and stops after the first unknown one.
 pub fn symbols(smiles: &str) -> impl Iterator<Item = Symbol<'_>> {
     let mut rest = smiles;
     std::iter::from_fn(move || {
@@ -37,12 +37,12 @@ pub fn symbols(smiles: &str) -> impl Iterator<Item = Symbol<'_>> {
     })
 }
 
-/// Whether an atom of a SMILES has a charge.
+/// Returns true if an atom of a SMILES has a charge.
 pub(crate) fn states_charge(smiles: &str) -> bool {
     symbols(smiles).any(|symbol| matches!(symbol, Symbol::Bracket(atom) if atom.contains(['+', '-'])))
 }
 
-/// The first symbol, and its length in bytes.
+/// Returns the first token and its length in bytes.
 fn first(text: &str) -> Option<(Symbol<'_>, usize)> {
     let symbol = match text.as_bytes()[0] {
         b'(' => Symbol::Open,
@@ -70,7 +70,7 @@ fn first(text: &str) -> Option<(Symbol<'_>, usize)> {
     Some((symbol, 1))
 }
 
-/// `%12` or `%(123)`; `%01` is none to RDKit.
+/// Parses `%12` or `%(123)`; RDKit does not accept `%01`.
 fn ring(text: &str) -> Option<(Symbol<'_>, usize)> {
     let (number, length) = match text[1..].strip_prefix('(') {
         Some(rest) => {

@@ -1,29 +1,29 @@
-//! The strict check of a SMILES string's form, before any parser sees it.
+//! The strict syntax check of a SMILES string, before any parser sees it.
 //!
-//! It accepts the language of RDKit's SMILES grammar, which is narrower than what chematic's parser lets pass
-//! (`C()`, `O@C`, `C(=)`, `.C`, `C11`), so that nothing RDKit refuses gets further. It runs in one pass without
-//! recursion, enforces the size limits, and remembers where every atom was written so that later errors can
-//! point there. What an atom may bind is the sanitiser's question, not this module's.
+//! It accepts the language of RDKit's SMILES grammar, which is narrower than what chematic's parser accepts (`C()`,
+//! `O@C`, `C(=)`, `.C`, `C11`), so that nothing RDKit refuses gets further. It runs in one pass without recursion,
+//! enforces the size limits, and records the position of every atom so that later errors can point there. Valence is
+//! checked by the sanitiser, not here.
 
 use super::limits::Limits;
 use crate::error::SmilesError;
 
-/// Branches nested deeper than this are refused: chematic and RDKit recurse or stack up on them.
+/// Maximum branch depth: chematic and RDKit recurse or grow a stack on nested branches.
 const MAX_DEPTH: usize = 100;
 
-/// More `*` than this are refused: in a ring system that cannot be kekulised, chematic and RDKit try every set of them.
+/// Maximum number of `*`: in a ring system that cannot be kekulised, chematic and RDKit try every subset of them.
 const MAX_WILDCARDS: usize = 8;
 
-/// What is known of a string that has the form of a SMILES.
+/// The results of the syntax check.
 #[derive(Debug, Default)]
 pub(crate) struct Syntax {
-    /// The byte offset of each atom, in the order written.
+    /// Byte offset of each atom, in written order.
     pub atoms: Vec<usize>,
-    /// Whether any atom is a hydrogen written as an atom.
+    /// Set if any hydrogen is written as an atom.
     pub has_hydrogen_atoms: bool,
 }
 
-/// Checks the form and size of `smiles`.
+/// Checks the syntax and size of `smiles`.
 pub(crate) fn check(smiles: &str, limits: Limits) -> Result<Syntax, SmilesError> {
     if smiles.is_empty() {
         return Err(SmilesError::Empty);
@@ -34,11 +34,11 @@ pub(crate) fn check(smiles: &str, limits: Limits) -> Result<Syntax, SmilesError>
     Checker::new(smiles, limits).run()
 }
 
-/// What was read last, which decides what may follow.
+/// The last token read, which determines the tokens that may follow.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Last {
     Start,
-    /// An atom, a ring bond number or a closed branch: the chain has an end to continue from.
+    /// An atom, a ring bond number or a closed branch: the chain can continue.
     Atom,
     Bond {
         at: usize,
@@ -53,7 +53,7 @@ enum Last {
     },
 }
 
-/// A bond as written, for comparing the two ends of a ring bond.
+/// A bond symbol, for comparing the two ends of a ring bond.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum BondSymbol {
     Single,
@@ -80,9 +80,9 @@ struct Checker<'a> {
     heavy: usize,
     wildcards: usize,
     last: Last,
-    /// The atom the next bond starts from; meaningless until there is one.
+    /// Atom from which the next bond starts; meaningless before the first atom.
     chain: usize,
-    /// For every open branch, the atom it hangs on and where it was opened.
+    /// Parent atom and opening position of every open branch.
     branches: Vec<(usize, usize)>,
     rings: Vec<OpenRing>,
     bonds: Vec<(usize, usize)>,
@@ -133,7 +133,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The string stopped (or something stands) where an atom must follow what was read last.
+    /// Returns the error for a missing atom: the string ends, or another token stands, where an atom must follow.
     fn unfinished(&self) -> SmilesError {
         let at = match self.last {
             Last::Bond { at, .. } | Last::Dot { at } | Last::Open { at } => at,
@@ -247,7 +247,7 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// Reads `1`, `%12` or `%(123)`; `%01` is none to RDKit.
+    /// Parses `1`, `%12` or `%(123)`; RDKit does not accept `%01`.
     fn ring_number(&mut self) -> Result<u32, SmilesError> {
         if self.peek(0) != Some(b'%') {
             return self.digits(1, 1, "ring bond number");
@@ -268,7 +268,7 @@ impl<'a> Checker<'a> {
         Ok(number)
     }
 
-    /// Reads between `least` and `most` digits as a number.
+    /// Parses between `least` and `most` digits as a number.
     fn digits(&mut self, least: usize, most: usize, what: &'static str) -> Result<u32, SmilesError> {
         let start = self.at;
         let mut value = 0u32;
@@ -309,7 +309,7 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// Reads `[13C@@H2+2:7]`.
+    /// Parses `[13C@@H2+2:7]`.
     fn bracket_atom(&mut self) -> Result<(), SmilesError> {
         let opened = self.at;
         let Some(length) = self.bytes[opened..].iter().position(|&byte| byte == b']') else {
@@ -349,7 +349,7 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// Reads the element of a bracket atom; true for hydrogen.
+    /// Parses the element of a bracket atom; returns true for hydrogen.
     fn bracket_element(&mut self, close: usize) -> Result<bool, SmilesError> {
         if self.peek(0) == Some(b'*') {
             self.wildcard()?;
@@ -413,7 +413,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Reads `+`, `++`, `+2` and the like.
+    /// Parses `+`, `++`, `+2` and the like.
     fn charge(&mut self) -> Result<(), SmilesError> {
         let Some(sign @ (b'+' | b'-')) = self.peek(0) else { return Ok(()) };
         self.at += 1;
@@ -441,7 +441,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Whether `symbol` is an element, or an aromatic one, as written in brackets.
+/// Returns true if `symbol` is an element, or an aromatic one, as written in brackets.
 fn is_element(symbol: &str) -> bool {
     matches!(symbol, "b" | "c" | "n" | "o" | "p" | "s" | "si" | "as" | "se" | "te")
         || (symbol.starts_with(|first: char| first.is_ascii_uppercase())

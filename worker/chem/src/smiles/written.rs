@@ -1,36 +1,36 @@
-//! The skeleton of a SMILES: its atoms as they are written, and what is bonded to what.
+//! The skeleton of a SMILES: its atoms as written, and the bonds between them.
 //!
-//! For those who need no chemistry. The string is taken at its word: a canonical one is a molecule, of any other this says
-//! nothing that could be relied on.
+//! For code that needs no chemistry. The string is not validated: a canonical SMILES is a molecule; for any other
+//! string the result is not reliable.
 
 use super::symbols::{Symbol, symbols};
 
-/// The atoms and bonds of a SMILES, in the order in which they are written.
+/// The atoms and bonds of a SMILES, in written order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Written<'a> {
-    /// The text of each atom, brackets left out.
+    /// Text of each atom, without brackets.
     pub atoms: Vec<&'a str>,
-    /// The bonds, those that close a ring where they close it.
+    /// The bonds; a ring bond is listed where its ring closes.
     pub bonds: Vec<WrittenBond>,
 }
 
-/// A bond as it is written.
+/// A bond as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WrittenBond {
-    /// The atoms, the one that is written first first.
+    /// The two atoms; the one written first comes first.
     pub atoms: (usize, usize),
-    /// The character that it is written by, if it is written at all.
+    /// Bond character, if one is written.
     pub mark: Option<u8>,
 }
 
 impl<'a> Written<'a> {
-    /// Reads a string.
+    /// Parses a string.
     #[must_use]
     pub fn read(smiles: &'a str) -> Self {
         let mut written = Self::default();
         let (mut last, mut mark) = (None, None);
         let mut branches = Vec::new();
-        // The number, the atom and the mark of each ring bond whose other end is to come.
+        // Number, atom and bond character of each open ring bond.
         let mut open: Vec<(u32, usize, Option<u8>)> = Vec::new();
         for symbol in symbols(smiles) {
             match symbol {

@@ -1,7 +1,8 @@
-//! One form for what can be written in several: without charges, without a choice of tautomer, without its salt.
+//! Standard forms of molecules that can be written in several ways: without charges, independent of the tautomer,
+//! without the salt.
 //!
-//! Each file adds what it computes to [`Molecule`](crate::Molecule). `tautomer` and `parent` import `neutral`; the folder
-//! imports `molecules`, `graph` and `smiles`, and nobody imports it.
+//! Each file adds what it computes to [`Molecule`](crate::Molecule). `tautomer` and `parent` import `neutral`. The
+//! folder imports `molecules`, `graph` and `smiles`; no other module imports it.
 
 mod neutral;
 pub(crate) mod parent;

@@ -1,13 +1,13 @@
-//! One form for a molecule that can be written with and without charges.
+//! The neutral form of a molecule that can be written with and without charges.
 //!
-//! Salts' parents, zwitterions and dipolar spellings are one molecule each. Two steps, on the Kekulé form: charges
-//! that a shift of bonds cancels are [recombined](recombine), then protons are added and taken off as
-//! RDKit's `rdMolStandardize.Uncharger` does. What differs from RDKit, on purpose:
+//! The parents of salts, zwitterions and dipolar spellings get one form each. There are two steps, on the Kekulé
+//! form: charges that a shift of bonds cancels are [recombined](recombine), then protons are added and removed as
+//! RDKit's `rdMolStandardize.Uncharger` does. Deliberate differences from RDKit:
 //!
-//! - `S+-O-`, `P+-C-` and their like become double bonds (RDKit's `Normalizer` writes sulfoxides the other way round):
+//! - `S+-O-`, `P+-C-` and similar groups become double bonds (RDKit's `Normalizer` writes sulfoxides the other way round):
 //!   that is how reactions are recorded;
-//! - borates, aluminates and carbocations keep their charge (RDKit takes hydride off or puts it on), and so do
-//!   carbanions that nothing stabilises: they are organometallics, not acids.
+//! - borates, aluminates and carbocations keep their charge (RDKit removes or adds hydride), and so do
+//!   carbanions without stabilisation: they are organometallics, not acids.
 
 mod recombine;
 
@@ -18,16 +18,17 @@ use crate::graph::valence::valences;
 use crate::molecules::molecule::Molecule;
 use crate::smiles::limits::Limits;
 
-/// As many times what can be taken away is looked for.
+/// Maximum number of passes that remove charges.
 const MOST_TIMES: usize = 8;
 
 impl Molecule {
-    /// The molecule without the charges that protons or a shift of bonds can take away: one form for salts' ions,
-    /// zwitterions and dipolar spellings. Quaternary ammonium, N-oxides, nitro groups and borates keep theirs.
+    /// Returns the molecule without the charges that protons or a shift of bonds can remove: one form for ions of
+    /// salts, zwitterions and dipolar spellings. Quaternary ammonium, N-oxides, nitro groups and borates keep their
+    /// charges.
     #[must_use]
     pub fn neutral(&self) -> Self {
         let mut neutral = self.clone();
-        // A proton that has gone may leave a charge that can go as well: mostly none is left for a second time.
+        // Removing a proton may leave a charge that can be removed too. Usually one pass is enough.
         for _ in 0..MOST_TIMES {
             let Some(next) = neutral.is_charged().then(|| discharged(&neutral)).flatten() else { break };
             neutral = next;
@@ -37,14 +38,14 @@ impl Molecule {
 }
 
 fn discharged(molecule: &Molecule) -> Option<Molecule> {
-    // The order of atoms decides which of several like charges stays, so it has to be the molecule's own.
+    // The order of atoms decides which of several equivalent charges stays, so it must be the canonical order.
     let (mut graph, aromatic) = kekule(molecule)?;
     let charges = |graph: &Graph| -> Vec<i8> { graph.atoms().map(|(_, atom)| atom.charge).collect() };
     let before = charges(&graph);
     recombine::recombine(&mut graph, &aromatic);
     uncharge(&mut graph, &aromatic);
-    // Either step takes charges away or moves them, or has done nothing: the name alone would not tell, since RDKit gives some
-    // molecules another one each time.
+    // Each step removes or moves charges, or does nothing. Comparing the SMILES would not be enough, since RDKit
+    // gives some molecules a different one each time.
     if charges(&graph) == before {
         return None;
     }
@@ -52,11 +53,11 @@ fn discharged(molecule: &Molecule) -> Option<Molecule> {
     if smiles == molecule.as_canonical() {
         return None;
     }
-    // Written once more: marks of stereo that the shift has emptied may change the canonical form.
+    // Parsed and written once more: stereo marks that the shift made meaningless may change the canonical form.
     Molecule::parse(&smiles, Limits { max_bytes: usize::MAX, max_heavy_atoms: usize::MAX }).ok()
 }
 
-/// The graph with alternating bonds, its atoms in canonical order, and which of them were aromatic.
+/// Returns the graph with alternating bonds, its atoms in canonical order, and which of them were aromatic.
 pub(crate) fn kekule(molecule: &Molecule) -> Option<(Graph, Vec<bool>)> {
     let perceived = chematic::smiles::parse(molecule.as_canonical()).ok()?;
     let aromatic: Vec<bool> = perceived.atoms().map(|(_, atom)| atom.aromatic).collect();
@@ -68,7 +69,7 @@ pub(crate) fn kekule(molecule: &Molecule) -> Option<(Graph, Vec<bool>)> {
     Some((graph, aromatic))
 }
 
-/// Whether an atom's double or triple bonds reach one of these elements.
+/// Returns true if a double or triple bond of the atom leads to one of these elements.
 fn is_multiply_bonded_to(graph: &Graph, atom: AtomIdx, elements: &[u8]) -> bool {
     graph.neighbor_slice(atom).iter().any(|&(next, bond)| {
         matches!(graph.bond(bond).order, BondOrder::Double | BondOrder::Triple)
@@ -76,7 +77,8 @@ fn is_multiply_bonded_to(graph: &Graph, atom: AtomIdx, elements: &[u8]) -> bool 
     })
 }
 
-/// Whether a carbanion is that of an acid (cyanide, an enolate, cyclopentadienide) and not of an organometallic.
+/// Returns true if a carbanion is that of an acid (cyanide, an enolate, cyclopentadienide) and not of an
+/// organometallic.
 pub(crate) fn is_stabilised_carbanion(graph: &Graph, atom: AtomIdx, aromatic: bool) -> bool {
     const ACCEPTING: &[u8] = &[7, 8, 16];
     is_multiply_bonded_to(graph, atom, ACCEPTING)
@@ -84,8 +86,8 @@ pub(crate) fn is_stabilised_carbanion(graph: &Graph, atom: AtomIdx, aromatic: bo
         || aromatic && graph.implicit_hydrogen_count(atom) > 0
 }
 
-/// Adds and takes off protons (RDKit's `Uncharger::unchargeInPlace`): as many anions keep their charge as there are
-/// cations without a proton to lose, acids last.
+/// Adds and removes protons (RDKit's `Uncharger::unchargeInPlace`). One anion keeps its charge for each cation
+/// without a removable proton; acids are the last to be protonated.
 fn uncharge(graph: &mut Graph, aromatic: &[bool]) {
     let atoms: Vec<AtomIdx> = (0..graph.atom_count()).map(index).collect();
     let has_opposite = |at: AtomIdx, sign: i8| {
@@ -119,7 +121,7 @@ fn uncharge(graph: &mut Graph, aromatic: &[bool]) {
 }
 
 fn gives_proton(graph: &Graph, at: AtomIdx) -> bool {
-    // Carbon and the elements before it would lose hydride.
+    // Carbon and lighter elements would lose hydride.
     graph.atom(at).element.atomic_number() > 6 && graph.implicit_hydrogen_count(at) > 0
 }
 
@@ -129,7 +131,7 @@ fn takes_proton(graph: &Graph, at: AtomIdx, aromatic: bool) -> bool {
     let valence = bonds + graph.implicit_hydrogen_count(at) + graph.atom(at).charge.unsigned_abs();
     match graph.atom(at).element.atomic_number() {
         6 => valence == 4 && is_stabilised_carbanion(graph, at, aromatic),
-        // Iodide takes a proton, iodine of more bonds does not.
+        // Iodide accepts a proton; iodine with more bonds does not.
         53 => valence == 1,
         element @ (7..=9 | 15..=17 | 33..=35 | 52) => {
             valences(element).is_some_and(|list| list.contains(&valence))
@@ -138,7 +140,7 @@ fn takes_proton(graph: &Graph, at: AtomIdx, aromatic: bool) -> bool {
     }
 }
 
-/// Whether an anion beside a cation is one of more than that balances, and not the first of them (nitrate).
+/// Returns true if an anion next to a cation exceeds what balances it, and is not the first such anion (nitrate).
 fn is_surplus(graph: &Graph, at: AtomIdx) -> bool {
     let is_chalcogen = matches!(graph.atom(at).element.atomic_number(), 8 | 16);
     is_chalcogen
@@ -152,7 +154,7 @@ fn is_surplus(graph: &Graph, at: AtomIdx) -> bool {
         })
 }
 
-/// Whether an anion is that of a carboxylic, sulfonic or like acid.
+/// Returns true if an anion is that of a carboxylic, sulfonic or similar acid.
 fn is_acid(graph: &Graph, at: AtomIdx) -> bool {
     matches!(graph.atom(at).element.atomic_number(), 8 | 16)
         && graph.neighbor_slice(at).iter().any(|&(next, _)| {
@@ -166,7 +168,7 @@ fn add_protons(graph: &mut Graph, at: AtomIdx, protons: i8) {
     let charge = graph.atom(at).charge + protons;
     graph.set_charge(at, charge);
     graph.set_hydrogen_count(at, Some(hydrogens));
-    // Nitrogen that a proton came to or went from has no configuration; only it could have stated one.
+    // Nitrogen that gained or lost a proton has no configuration. No other such element could have stated one.
     if graph.atom(at).element.atomic_number() == 7 {
         graph.set_chirality(at, Chirality::None);
         graph.clear_stereo_neighbor_order(at);
@@ -246,7 +248,7 @@ mod tests {
 
     #[test]
     fn a_molecule_that_gets_another_name_each_time_is_neutral_and_has_one_key() {
-        // An octahedron of two ligands, to which RDKit gives four numbers in turn.
+        // An octahedron with two ligands, to which RDKit gives four numbers in turn.
         let molecule: Molecule = "C[C@OH3+2]N=C=O".parse().unwrap();
         let again: Molecule = molecule.as_canonical().parse().unwrap();
         assert_ne!(again.as_canonical(), molecule.as_canonical());

@@ -1,8 +1,8 @@
-//! What an entry of several components is bought for.
+//! The parent of an entry with several components: the molecule for which the entry is bought.
 //!
-//! The parent is chosen by what components are, never merely by their size: counter-ions and solvates of a
-//! [documented list](counter_ions) go first, and azetidine trifluoroacetate is azetidine. It is given without the charges
-//! that the salt put on it.
+//! The parent is chosen by the kind of each component, never by size alone: counter-ions and solvates of a
+//! [documented list](counter_ions) are excluded first, so azetidine trifluoroacetate is azetidine. The parent is
+//! given without the charges of the salt.
 
 mod counter_ions;
 
@@ -15,29 +15,29 @@ use crate::graph::index::index;
 use crate::molecules::molecule::Molecule;
 use counter_ions::Part;
 
-/// What an entry is bought for, and what comes with it.
+/// The parent of an entry, and its other components.
 #[derive(Debug, Clone)]
 pub struct Parent {
     /// The parent, [neutral](Molecule::neutral).
     pub molecule: Molecule,
-    /// How many of the components are the parent.
+    /// Number of components that are the parent.
     pub copies: usize,
-    /// The canonical SMILES of all components but one copy of the parent, as the entry has them: those with the most
-    /// heavy atoms first, then the heaviest, then by SMILES.
+    /// Canonical SMILES of all components except one copy of the parent, as written in the entry. Sorted by most
+    /// heavy atoms, then heaviest, then SMILES.
     pub others: Vec<String>,
-    /// The name of the counter-ion or solvate that the parent is, where the entry has several components and all of
-    /// them are on the list.
+    /// Name of the parent as a counter-ion or solvate, if the entry has several components and all of them are on the
+    /// list.
     pub counter_ion: Option<&'static str>,
 }
 
 impl Molecule {
-    /// What the molecule is bought for, where it is an entry of a catalogue.
+    /// Returns the parent of a catalogue entry.
     ///
-    /// Of several components it is one that is no counter-ion and no solvate. Of several such, one with carbon goes
-    /// before one without, then the one with the most heavy atoms, then the heaviest, then the first by SMILES. Where
-    /// all components are counter-ions or solvates the order is: organic base, organic acid, ammonia, mineral acid,
-    /// solvate, metal; and ties as before. A carbanion beside a metal, and a halide beside its Grignard, are
-    /// one component with it.
+    /// Of several components it is one that is neither a counter-ion nor a solvate. Among several such, the order is:
+    /// one with carbon before one without, then most heavy atoms, then heaviest, then first by SMILES. If all
+    /// components are counter-ions or solvates, the order is: organic base, organic acid, ammonia, mineral acid,
+    /// solvate, metal; ties are broken as before. A carbanion with its metal, and a halide with its Grignard, count
+    /// as one component.
     #[must_use]
     pub fn parent(&self) -> Parent {
         let joined = joined(self);
@@ -47,7 +47,7 @@ impl Molecule {
         }
         let mut components: Vec<Component> = whole.components().into_iter().map(Component::new).collect();
         components.sort_by(Component::larger_first);
-        // Of several with the same rank the first is the largest.
+        // Components are sorted by size, so of several with the same rank the first is the largest.
         let chosen = (0..components.len()).min_by_key(|&at| components[at].rank());
         let parent = components.remove(chosen.expect("parent: a string with a dot has components"));
         let copies = 1 + components
@@ -63,7 +63,7 @@ impl Molecule {
     }
 }
 
-/// A component and what it is ranked by.
+/// A component and its ranking criteria.
 struct Component {
     written: Molecule,
     neutral: Molecule,
@@ -77,7 +77,7 @@ impl Component {
         Self { mw: neutral.molecular_weight(), listed: counter_ions::find(&neutral), written, neutral }
     }
 
-    /// The least is the parent.
+    /// Returns the rank; the lowest is the parent.
     fn rank(&self) -> u8 {
         match self.listed {
             None if has_carbon(self.neutral.graph()) => 0,
@@ -97,8 +97,7 @@ fn has_carbon(graph: &Graph) -> bool {
     graph.atoms().any(|(_, atom)| atom.element.atomic_number() == 6)
 }
 
-/// The entry with organometallics that are written as ions made whole: `[Li+].[CH2-]C`, `[Br-].[Mg+]C`; `None` where
-/// there are none.
+/// Joins organometallics that are written as ions: `[Li+].[CH2-]C`, `[Br-].[Mg+]C`; `None` if there are none.
 fn joined(molecule: &Molecule) -> Option<Molecule> {
     if !molecule.as_canonical().contains('.') || !molecule.is_charged() {
         return None;
@@ -108,7 +107,7 @@ fn joined(molecule: &Molecule) -> Option<Molecule> {
     let number = |graph: &Graph, at: AtomIdx| graph.atom(at).element.atomic_number();
     let is_metal = |graph: &Graph, at: AtomIdx| matches!(number(graph, at), 3 | 11 | 12 | 19 | 30);
     let metals: Vec<AtomIdx> = atoms.iter().copied().filter(|&at| is_metal(&graph, at)).collect();
-    // A halide belongs to a metal that has its carbon.
+    // A halide is joined to a metal that is bonded to carbon.
     atoms.sort_by_key(|&at| number(&graph, at) != 6);
     let mut changed = false;
     for metal in metals {

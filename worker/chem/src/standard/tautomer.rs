@@ -1,12 +1,12 @@
-//! Telling tautomers from other molecules, without enumerating them.
+//! Tautomer keys: recognise tautomers without enumerating them.
 //!
-//! The sp2 atoms that hang together make a system; its nitrogens, oxygens and sulfurs that have a hydrogen or could take
-//! one are its sites. Every tautomer is a way to pair the system's atoms by double bonds that leaves out as many
-//! sites as have a mobile hydrogen, so the system, its sites and that number say all that tautomers share: the
-//! [key](TautomerKey) is a digest of the molecule with these in place of bond orders, aromaticity and single
-//! hydrogens. As in InChI's mobile-hydrogen layer a hydrogen moves between heteroatoms and not to carbon, with one
-//! exception: the carbon between two carbonyl groups is a site, so that 1,3-dicarbonyl compounds are their enols.
-//! Unlike InChI's, hydrogens move as far as conjugation goes. Stereo that no shift touches counts.
+//! Connected sp2 atoms form a system. Its sites are the nitrogens, oxygens and sulfurs that have a hydrogen or could
+//! accept one. Every tautomer pairs the atoms of the system by double bonds and leaves out as many sites as there are
+//! mobile hydrogens. So the system, its sites and that number are common to all tautomers. The [key](TautomerKey) is
+//! a digest of the molecule with these in place of bond orders, aromaticity and single hydrogens. As in InChI's
+//! mobile-hydrogen layer, a hydrogen moves between heteroatoms and not to carbon, with one exception: the carbon
+//! between two carbonyl groups is a site, so that 1,3-dicarbonyl compounds equal their enols. Unlike in InChI,
+//! hydrogens move as far as conjugation goes. Stereo that no shift affects counts.
 
 mod pairing;
 mod roles;
@@ -24,51 +24,50 @@ use crate::molecules::molecule::Molecule;
 use pairing::Pairing;
 use roles::{Role, Roles};
 
-/// Added to the mass of a mobile site's atom in the text that tells a molecule which colours do not; no isotope is
-/// as heavy.
+/// Mass offset of mobile sites in the text that identifies a molecule if colours cannot; no isotope is as heavy.
 const MOBILE: u16 = 500;
 
-/// What colours are told of a bond of a system; no order is as high.
+/// Colour input for the bonds of a system; no bond order is as high.
 const SHARED: u64 = 12;
 
 impl Molecule {
-    /// A number that the molecule shares with its tautomers and with its and their charged forms; computed once, in some
-    /// microseconds.
+    /// Returns a key that the molecule shares with its tautomers and with their charged forms. It is computed once,
+    /// in some microseconds.
     ///
-    /// Hydrogens move between nitrogen, oxygen and sulfur over conjugated bonds, and to the carbon between two carbonyl
-    /// groups; a simple ketone is not its enol. Stereo that no such shift touches counts.
+    /// Hydrogens move between nitrogen, oxygen and sulfur over conjugated bonds, and to the carbon between two
+    /// carbonyl groups. A simple ketone does not equal its enol. Stereo that no such shift affects counts.
     #[must_use]
     pub fn tautomer_key(&self) -> TautomerKey {
         *self.numbers().tautomer_key.get_or_init(|| key(self))
     }
 
-    /// A number that molecules with one [tautomer key](Self::tautomer_key) share, and few others, in a tenth of its
-    /// time; computed once.
+    /// Returns a number that molecules with one [tautomer key](Self::tautomer_key) share, and few others. It takes a
+    /// tenth of the key's time and is computed once.
     #[must_use]
     pub fn skeleton(&self) -> Skeleton {
         *self.numbers().skeleton.get_or_init(|| skeleton(self))
     }
 }
 
-/// The key of a molecule.
+/// Computes the key of a molecule.
 fn key(molecule: &Molecule) -> TautomerKey {
     let neutral = molecule.neutral();
     if neutral.is_perceived() {
         return of_neutral(&neutral);
     }
-    // What RDKit reads it can write, so the canonical string is a molecule.
+    // RDKit can write every molecule that it reads, so the canonical string is a molecule.
     Molecule::trusted(neutral.as_canonical())
         .map_or_else(|_| TautomerKey(neutral.key()), |read| of_neutral(&read))
 }
 
-/// The key of a molecule that is as RDKit perceives it and has the charges that stay.
+/// Computes the key of a neutral molecule that is perceived as RDKit does.
 fn of_neutral(molecule: &Molecule) -> TautomerKey {
     let graph = molecule.graph();
     let Some(roles) = Roles::new(graph).filter(Roles::has_mobile) else { return TautomerKey(molecule.key()) };
     TautomerKey(by_colours(graph, &roles).or_else(|| by_text(molecule)).unwrap_or_else(|| molecule.key()))
 }
 
-/// Atoms, their neighbours, and how many hydrogens there are beside charges.
+/// Hashes atoms, their neighbours, and the number of hydrogens less the charges.
 fn skeleton(molecule: &Molecule) -> Skeleton {
     let graph = molecule.graph();
     let atom = |at: usize| {
@@ -90,13 +89,13 @@ fn skeleton(molecule: &Molecule) -> Skeleton {
     Skeleton(mix(sum, protons.cast_unsigned()))
 }
 
-/// By refined colours; `None` where these do not settle.
+/// Computes the key by refined colours; `None` if the colours do not decide.
 fn by_colours(graph: &Graph, roles: &Roles) -> Option<Key> {
     let facts = lasting_double_bonds(graph, roles)?;
     let mut colours = Colours::with(
         graph,
         |at, word| {
-            // The word's hydrogens and aromaticity give way to what tautomers share.
+            // The hydrogens and aromaticity of the word are replaced by what all tautomers share.
             let shared = word & !(0xffff << 16) | u64::from(roles.hydrogens(graph, at)) << 16;
             match roles.of[at] {
                 Role::Fixed => shared,
@@ -106,7 +105,7 @@ fn by_colours(graph: &Graph, roles: &Roles) -> Option<Key> {
         },
         |bond| match graph.bond(bond).order {
             _ if roles.is_shared(graph, bond) => Some(SHARED),
-            // Another tautomer's ring may not be aromatic.
+            // The ring may not be aromatic in another tautomer.
             BondOrder::Aromatic => Some(1),
             _ => None,
         },
@@ -117,9 +116,9 @@ fn by_colours(graph: &Graph, roles: &Roles) -> Option<Key> {
     colours.digest().map(Key::of_digest)
 }
 
-/// The stated double bonds that are double in every tautomer, and those of which neither end is a site: a coumaric
-/// acid keeps its configuration although a hydrogen could move through it. `None` where only the canonical form can tell what the
-/// marks say.
+/// Returns the stated double bonds that are double in every tautomer, and those without a site at either end: a
+/// coumaric acid keeps its configuration although a hydrogen could move through it. `None` if only the canonical form
+/// shows the meaning of the marks.
 fn lasting_double_bonds(graph: &Graph, roles: &Roles) -> Option<Vec<EzFact>> {
     let mut facts = double_bonds::stated(graph)?;
     let may_shift = |fact: &EzFact| fact.ends.iter().any(|end| roles.is_mobile(end.atom.0 as usize));
@@ -133,8 +132,8 @@ fn lasting_double_bonds(graph: &Graph, roles: &Roles) -> Option<Vec<EzFact>> {
     Some(facts)
 }
 
-/// By the canonical SMILES of the molecule with its mobile systems' double bonds taken away, but for those that
-/// last, and their sites marked.
+/// Computes the key by the canonical SMILES of the molecule, in which the mobile systems have no double bonds except
+/// permanent ones and their sites are marked.
 fn by_text(molecule: &Molecule) -> Option<Key> {
     let perceived = chematic::smiles::parse(molecule.as_canonical()).ok()?;
     let roles = Roles::new(&perceived)?;

@@ -1,4 +1,4 @@
-//! A template applied backwards: product to precursors.
+//! Retrosynthetic application of a template: product to precursors.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -22,15 +22,14 @@ use crate::molecules::molecule::Molecule;
 impl Template {
     /// Applies the template to a product.
     ///
-    /// Outcomes are unique and come in the order of their precursors' keys; there are none where the template
-    /// does not match. Outcomes whose molecules do not sanitise are left out. An outcome in which a precursor is
-    /// the product itself is kept: whether that is of use is the caller's question.
+    /// Outcomes are unique and sorted by their precursors' keys. The list is empty if the template does not match.
+    /// Outcomes whose molecules do not sanitise are left out. An outcome in which a precursor is the product itself
+    /// is kept: the caller decides whether it is of use.
     ///
-    /// Stereo is not lost in silence. An outcome in which a stereocentre or double bond whose configuration the
-    /// product states is gone, or no longer stated, is left out, unless the template states stereo on its product
-    /// side. RDKit ignores that stereo when it matches, so that whether such a template makes this product or
-    /// another isomer is known only once it has been [run forwards](Self::forward); what certainly makes
-    /// another is left out.
+    /// Stereo is not lost silently. An outcome is left out if a stereocentre or double bond with a configuration
+    /// stated in the product is gone or no longer stated, unless the template states stereo on its product side.
+    /// RDKit ignores that stereo when it matches, so only a template that is [run forwards](Self::forward) shows
+    /// whether it makes this product or another isomer. Outcomes that certainly make another isomer are left out.
     ///
     /// ```
     /// use chem::{Molecule, PreparedMolecule, Template};
@@ -50,15 +49,15 @@ impl Template {
         self.apply_while(product, &mut || true)
     }
 
-    /// [Applies](Self::apply) the template, asking after every match whether to `go_on`; once told not to, it gives
-    /// what it has or nothing.
+    /// [Applies](Self::apply) the template and calls `go_on` after every match. If `go_on` returns false, the
+    /// outcomes so far are returned, or none.
     #[must_use]
     pub fn apply_while(&self, product: &PreparedMolecule, go_on: &mut dyn FnMut() -> bool) -> Vec<Outcome> {
         self.applied(product, Alike::Once, go_on)
     }
 
-    /// [Applies](Self::apply) the template, and keeps outcomes apart that have the same precursors but take other atoms of the
-    /// product apart: which amide of a chain of alike ones is made, though the pieces are the same. Asks whether to `go_on` as
+    /// [Applies](Self::apply) the template, but keeps outcomes separate that have the same precursors from different
+    /// atoms of the product: for example, which one of several equivalent amides in a chain is made. Calls `go_on` as
     /// [`Self::apply_while`] does.
     #[must_use]
     pub fn apply_apart(&self, product: &PreparedMolecule, go_on: &mut dyn FnMut() -> bool) -> Vec<Outcome> {
@@ -78,16 +77,16 @@ impl Template {
     }
 }
 
-/// What is done with outcomes of the same precursors.
+/// The treatment of outcomes with the same precursors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Alike {
-    /// The first stands for all.
+    /// Only the first is kept.
     Once,
-    /// Those that take other atoms of the product apart are kept.
+    /// Those that disconnect different atoms of the product are kept.
     Apart,
 }
 
-/// What an outcome is told from others by.
+/// Identity of an outcome: precursor keys and, if kept apart, sources.
 type Told = (Vec<Key>, Vec<Arc<[Option<u32>]>>);
 
 impl Alike {
@@ -98,7 +97,7 @@ impl Alike {
     }
 }
 
-/// By the template's script, without a string; `None` where a match has to go the long way.
+/// Applies the template by its script, without a string; `None` if a match needs the general path.
 pub(super) fn on_the_graph(
     template: &Template,
     product: &PreparedMolecule,
@@ -124,7 +123,7 @@ pub(super) fn on_the_graph(
     (end != End::Left).then(|| outcomes.into_values().collect())
 }
 
-/// Through chematic: its reactions, its sanitiser, its canonical SMILES.
+/// Applies the template through chematic: its reactions, its sanitiser, its canonical SMILES.
 pub(super) fn the_long_way(
     template: &Template,
     product: &PreparedMolecule,
@@ -151,13 +150,13 @@ pub(super) fn the_long_way(
     outcomes.into_values().filter(|outcome| keeps_stereo(template, product, outcome)).collect()
 }
 
-/// Whether no stereo of the product is lost, or only a run forwards can tell.
+/// Returns true if no stereo of the product is lost, or only a forward run can decide.
 fn keeps_stereo(template: &Template, product: &PreparedMolecule, outcome: &Outcome) -> bool {
     let parts = outcome.precursors.iter().map(|part| (&part.molecule, &*part.sources));
     template.states_stereo || product.stereo().is_kept(parts)
 }
 
-/// The molecules of one match, or `None` where one of them is no molecule.
+/// Returns the molecules of one match; `None` if one of them is invalid.
 fn precursors(products: &[TracedProduct]) -> Option<Vec<Precursor>> {
     let mut precursors = Vec::new();
     for product in products {

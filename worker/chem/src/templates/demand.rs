@@ -1,8 +1,8 @@
-//! What a template that states stereo demands of its product.
+//! Stereo conditions that a template sets for its product.
 //!
-//! RDKit ignores configurations when it matches, so such a template matches far more than it can make. Run
-//! forwards it has to give the product back, and some matches show at once that it will not: a centre that the
-//! forward reaction makes must be stated in the product, and one whose configuration it destroys must not be.
+//! RDKit ignores configurations when it matches, so a template that states stereo matches far more than it can make.
+//! Run forwards, it must give the product back. Some matches can be excluded at once: a centre that the forward
+//! reaction makes must be stated in the product, and one whose configuration it destroys must not be.
 
 use chematic::smarts::QueryMolecule;
 
@@ -13,14 +13,14 @@ use super::prepared::PreparedMolecule;
 /// The centres of the product side that a forward reaction changes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Demand {
-    /// Atoms whose configuration the product side alone states: the reaction makes it.
+    /// Atoms whose configuration only the product side states: the reaction makes it.
     made: Vec<u8>,
-    /// Atoms whose configuration the precursor side alone states: the reaction destroys it.
+    /// Atoms whose configuration only the precursor side states: the reaction destroys it.
     destroyed: Vec<u8>,
 }
 
 impl Demand {
-    /// `None` where nothing is demanded.
+    /// Derives the conditions; `None` if there are none.
     pub fn new(product: &QueryMolecule, precursors: &QueryMolecule) -> Option<Self> {
         let mut demand = Self { made: Vec::new(), destroyed: Vec::new() };
         for (at, atom) in product.atoms.iter().enumerate() {
@@ -39,11 +39,11 @@ impl Demand {
         (!demand.made.is_empty() || !demand.destroyed.is_empty()).then_some(demand)
     }
 
-    /// Whether a match of the product side may give the product back: false is certain.
+    /// Returns true if a match of the product side may give the product back; false is certain.
     pub fn may_be_met(&self, product: &PreparedMolecule, target: &Target, images: &[u8]) -> bool {
         let is_stated = |atom: u8| target.centres.iter().any(|centre| centre.atom == atom);
-        // What is made of a carbon with four different neighbours is a stereocentre, and the product says nothing
-        // of it; other atoms, and centres that depend on other centres, are left to the forward run.
+        // A made carbon with four different neighbours is a stereocentre, and the product states no configuration for
+        // it. Other atoms, and centres that depend on other centres, are left to the forward run.
         let may_be_made = |atom: u8| {
             is_stated(atom)
                 || target.atoms[usize::from(atom)].element != 6

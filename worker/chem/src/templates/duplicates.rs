@@ -1,8 +1,8 @@
-//! Recognising matches that build the same molecules, before anything is canonicalised.
+//! Detection of matches that build the same molecules, before canonicalisation.
 //!
-//! A template with three like groups (a Boc group, a trifluoromethyl group) matches six times in one place, and
-//! every match builds the same graph of the same atoms. Writing that graph down atom by atom and
-//! comparing costs a fiftieth of canonicalising it.
+//! A template with three equivalent groups (a Boc group, a trifluoromethyl group) matches six times at one place, and
+//! every match builds the same graph of the same atoms. Writing that graph atom by atom and comparing costs a
+//! fiftieth of canonicalising it.
 
 use std::collections::HashSet;
 
@@ -12,14 +12,15 @@ use chematic::rxn::transform::{ReactantAtom, TracedProduct};
 use crate::graph::index::index;
 use crate::graph::parity::is_odd;
 
-/// The graphs seen so far, each written down on the atoms it is made of.
+/// The graphs seen so far, each written in terms of its source atoms.
 #[derive(Default)]
 pub(super) struct Duplicates {
     seen: HashSet<Vec<u32>>,
 }
 
 impl Duplicates {
-    /// Whether these molecules are a graph that was given before; `name` numbers the atoms that they are made of, below 2^20.
+    /// Returns true if these molecules form a graph that was seen before. `name` gives each source atom a number
+    /// below 2^20.
     pub fn contains(&mut self, products: &[TracedProduct], name: impl Fn(&ReactantAtom) -> u32) -> bool {
         let mut text = Vec::with_capacity(256);
         let mut new = FIRST_NEW;
@@ -30,7 +31,7 @@ impl Duplicates {
     }
 }
 
-/// Atoms that the template adds are numbered from here, in the order in which it writes them.
+/// First number of the atoms that the template adds, in the order in which it writes them.
 const FIRST_NEW: u32 = 1 << 20;
 
 fn describe(
@@ -82,7 +83,7 @@ fn describe(
     }
 }
 
-/// The bond as seen from one of its atoms, so that `/` from one end is `\` from the other.
+/// Encodes the bond as seen from one of its atoms, so that `/` from one end is `\` from the other.
 fn bond_from(graph: &Graph, at: BondIdx, atom: usize) -> u32 {
     let bond = graph.bond(at);
     let reversed = bond.atom1.0 as usize != atom;
@@ -95,13 +96,13 @@ fn bond_from(graph: &Graph, at: BondIdx, atom: usize) -> u32 {
     code(bond.order) | graph.bond_direction(at).map_or(0, |direction| code(direction) << 8)
 }
 
-/// The sign of a centre with its neighbours in the order of their names; 0 where there is none.
+/// Returns the sign of a centre with its neighbours in the order of their names; 0 if there is no centre.
 fn handedness(graph: &Graph, at: usize, names: &[u32]) -> u32 {
     let sign = match graph.atom(index(at)).chirality {
         Chirality::None => return 0,
         Chirality::Clockwise => 0,
         Chirality::CounterClockwise => 1,
-        // Other geometries have no simple sign: never taken for equal.
+        // Other geometries have no simple sign, so they are never considered equal.
         _ => return u32::MAX - names[at],
     };
     let Some(around) = graph.stereo_neighbor_order(index(at)) else { return 10 + sign };

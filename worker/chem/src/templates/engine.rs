@@ -1,13 +1,13 @@
-//! The long way: templates run by chematic.
+//! The general path: chematic runs the template.
 
 use chematic::rxn::transform::{self, PreparedReaction, RdkitProfileOutcome, TracedProduct};
 
 use crate::molecules::molecule::Molecule;
 
-/// A reaction of chematic's.
+/// A chematic reaction.
 ///
-/// The prepared form refuses some templates (`@` in an atom that only SMARTS can express) that the function
-/// taking text accepts, so those keep their text; chematic caches what it makes of it.
+/// The prepared form refuses some templates (`@` in an atom that only SMARTS can express) that the function taking
+/// text accepts. Those templates keep their text; chematic caches the parsed form.
 pub(crate) enum Engine {
     Prepared(Box<PreparedReaction>),
     Text(String),

@@ -1,4 +1,4 @@
-//! A template applied forwards: precursors to product.
+//! Forward application of a template: precursors to product.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
@@ -19,8 +19,8 @@ use crate::molecules::molecule::Molecule;
 impl Template {
     /// Runs the template forwards on precursors.
     ///
-    /// Every assignment of the precursors to the template's precursor side is tried; the result holds the
-    /// canonical SMILES of every product molecule, sorted and unique.
+    /// Every assignment of the precursors to the template's precursor side is tried. The result holds the canonical
+    /// SMILES of every product molecule, sorted and unique.
     #[must_use]
     pub fn forward(&self, precursors: &[Molecule]) -> Vec<String> {
         let mut products: Vec<String> = self
@@ -32,15 +32,15 @@ impl Template {
         products
     }
 
-    /// [Runs](Self::forward) the template forwards without writing the products down: they come in the order of
-    /// their keys, each with the atoms it is made of, the precursors' atoms numbered in a row.
+    /// [Runs](Self::forward) the template forwards without writing the products as SMILES. Products come in the order
+    /// of their keys, each with its source atoms; the precursors' atoms are numbered consecutively.
     #[must_use]
     pub fn forward_traced(&self, precursors: &[Molecule]) -> Vec<Precursor> {
         on_the_graph(self, precursors).unwrap_or_else(|| the_long_way(self, precursors))
     }
 
-    /// Whether the template, [run forwards](Self::forward) on precursors, gives this product, whatever else it gives: less work than all
-    /// that it gives.
+    /// Returns true if the template, [run forwards](Self::forward) on precursors, gives this product among others.
+    /// Cheaper than computing all products.
     #[must_use]
     pub fn gives(&self, precursors: &[Molecule], product: Key) -> bool {
         gives_on_the_graph(self, precursors, product).unwrap_or_else(|| {
@@ -56,7 +56,7 @@ impl Template {
     }
 }
 
-/// By the template's script; `None` where a match has to go the long way.
+/// Runs the template by its script; `None` if a match needs the general path.
 pub(super) fn on_the_graph(template: &Template, precursors: &[Molecule]) -> Option<Vec<Precursor>> {
     let mut products: BTreeMap<Key, Precursor> = BTreeMap::new();
     let end = each_on_the_graph(template, precursors, &mut |made| match made {
@@ -69,7 +69,7 @@ pub(super) fn on_the_graph(template: &Template, precursors: &[Molecule]) -> Opti
     (end != End::Left).then(|| products.into_values().collect())
 }
 
-/// Whether a match gives the product, by the template's script; `None` where that is for the long way to say.
+/// Returns true if a match gives the product, by the template's script; `None` if only the general path can decide.
 fn gives_on_the_graph(template: &Template, precursors: &[Molecule], product: Key) -> Option<bool> {
     let mut is_sure = true;
     let end = each_on_the_graph(template, precursors, &mut |made| match made {
@@ -77,7 +77,7 @@ fn gives_on_the_graph(template: &Template, precursors: &[Molecule], product: Key
             ControlFlow::Break(())
         }
         Made::Molecules(_) => ControlFlow::Continue(()),
-        // Another match may give it.
+        // Another match may give the product.
         Made::StereoLost | Made::Unsure => {
             is_sure = false;
             ControlFlow::Continue(())
@@ -87,7 +87,8 @@ fn gives_on_the_graph(template: &Template, precursors: &[Molecule], product: Key
     (given || is_sure).then_some(given)
 }
 
-/// Calls `each` with what every match makes, until it has enough; `None` where the template has no script or the precursors are too large.
+/// Calls `each` with the products of every match, until it breaks; `None` if the template has no script or the
+/// precursors are too large.
 fn each_on_the_graph(
     template: &Template,
     precursors: &[Molecule],
@@ -101,7 +102,7 @@ fn each_on_the_graph(
     }))
 }
 
-/// Through chematic.
+/// Runs the template through chematic.
 pub(super) fn the_long_way(template: &Template, precursors: &[Molecule]) -> Vec<Precursor> {
     let mut products = Vec::new();
     let _ = each_the_long_way(template, precursors, |product| {
@@ -112,7 +113,7 @@ pub(super) fn the_long_way(template: &Template, precursors: &[Molecule]) -> Vec<
     products
 }
 
-/// Calls `each` with every product, each once, until it has enough.
+/// Calls `each` with every distinct product, until it breaks.
 fn each_the_long_way(
     template: &Template,
     precursors: &[Molecule],
@@ -129,7 +130,8 @@ fn each_the_long_way(
         .iter()
         .scan(0, |start, molecule| Some(std::mem::replace(start, *start + molecule.atoms() as u32)))
         .collect();
-    // Before and after canonicalising, which takes most of the time: like groups make most matches repeat others.
+    // Deduplicates before and after canonicalising, which takes most of the time: equivalent groups make most matches
+    // repeat others.
     let (mut duplicates, mut written) = (Duplicates::default(), HashSet::new());
     for (_, engine) in ways.iter().filter(|(groups, _)| *groups == precursors.len()) {
         for order in orders(precursors.len()) {
@@ -146,7 +148,7 @@ fn each_the_long_way(
                     continue;
                 }
                 let Ok(whole) = Molecule::from_canonical(smiles.clone()) else { continue };
-                // Which atom is which is of use where it can be told; the molecule is there in any case.
+                // The atom mapping is useful if it can be determined; the molecule is valid in any case.
                 let atoms = correspondence::find(&product.molecule, whole.graph());
                 let source =
                     |atom: usize| product.atom_sources[*atoms.as_ref()?.get(atom)?].as_ref().map(name);
@@ -164,7 +166,7 @@ fn each_the_long_way(
     ControlFlow::Continue(())
 }
 
-/// Every way to deal `parts` template components out to molecules, as groups of components.
+/// Returns every way to distribute `parts` template components among molecules, as groups of components.
 fn partitions(parts: usize) -> Vec<Vec<Vec<usize>>> {
     let mut all: Vec<Vec<Vec<usize>>> = vec![vec![]];
     for part in 0..parts {
@@ -185,7 +187,7 @@ fn partitions(parts: usize) -> Vec<Vec<Vec<usize>>> {
     all
 }
 
-/// Every order of `0..count`.
+/// Returns every order of `0..count`.
 fn orders(count: usize) -> Vec<Vec<usize>> {
     let mut all = vec![vec![]];
     for next in 0..count {

@@ -1,10 +1,10 @@
-//! Which of many templates may match a molecule, without asking each of them.
+//! The index that finds the templates that may match a molecule, without testing each of them.
 //!
-//! Templates share product sides, and product sides share what they ask of an atom and its neighbours: its
-//! *surroundings*. Where each of the surroundings occurs in a molecule is found once, as sets of atoms, from sets that
-//! are shared in turn: the atoms that fit a mask, the atoms bonded to one of those. A side is looked at only
-//! where the rarest of its surroundings occurs, matched only where all of them do, and the match has few atoms left to
-//! try for each step. What is found is exactly what asking every template would find.
+//! Templates share product sides, and product sides share conditions on an atom and its neighbours: its
+//! *surroundings*. The places of all surroundings in a molecule are found once, as sets of atoms, from other shared
+//! sets: the atoms that fit a mask, and the atoms bonded to one of those. A side is checked only where its rarest
+//! surroundings occur, and matched only where all of them occur; the matcher then has few candidate atoms for each
+//! step. The result is exactly that of testing every template.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -19,58 +19,58 @@ use super::screen::Screen;
 use super::site::{Match, Matches, Site};
 use super::template::Template;
 
-/// Most sites of a product side that are told apart: a peptide has more bonds of a kind than anybody will look at.
+/// Maximum number of distinct sites of a product side; a peptide has more equivalent bonds than anyone will read.
 pub(crate) const MAX_SITES: usize = 16;
 
-/// Finds the templates that may match a molecule.
+/// An index of the templates that may match a molecule.
 #[derive(Default)]
 pub struct TemplateIndex {
     masks: Vec<Mask>,
-    /// Atoms bonded to one of a mask: by which bonds.
+    /// Bond orders by which atoms are bonded to an atom of a mask.
     neighbours: Vec<u8>,
-    /// Atoms of a mask with such neighbours.
+    /// Neighbour entries of each of the surroundings of a mask.
     surroundings: Vec<Box<[u32]>>,
-    /// In the order of the surroundings that they are found by.
+    /// Product sides, sorted by the surroundings under which they are filed.
     sides: Vec<Side>,
-    /// Surroundings, and the sides that are found by them.
+    /// Surroundings, and the range of sides filed under them.
     found_by: Vec<(u32, Range<usize>)>,
-    /// Numbers of templates that have no screen and may match anything.
+    /// Numbers of templates without a screen, which may match anything.
     unscreened: Vec<u32>,
     /// Numbers of all templates.
     all: Vec<u32>,
 }
 
-/// What is asked of an atom by itself.
+/// Conditions on an atom by itself.
 struct Mask {
     mask: u64,
-    /// The neighbours that are such an atom.
+    /// Neighbour entries for atoms of this mask.
     neighbours: Range<usize>,
-    /// The surroundings of such an atom.
+    /// Surroundings of atoms of this mask.
     surroundings: Range<usize>,
 }
 
 /// A product side.
 struct Side {
     screen: Arc<Screen>,
-    /// For each step of the screen's query, its surroundings.
+    /// Surroundings of each step of the screen's query.
     surroundings: Box<[u32]>,
-    /// Numbers of the templates that have it.
+    /// Numbers of the templates with this side.
     templates: Vec<u32>,
 }
 
-/// A neighbour by its mask and the bonds to it.
+/// A neighbour: its mask and the bonds to it.
 type Neighbour = (u64, u8);
-/// The mask of an atom and its neighbours, ascending; like ones once.
+/// The mask of an atom and its neighbours, ascending, without duplicates.
 type Surroundings = (u64, Vec<Neighbour>);
 
 impl TemplateIndex {
-    /// The index of `templates`, each with the number that it is to be found by.
+    /// Builds the index of `templates`, each with the number under which it is reported.
     #[must_use]
     pub fn new<'a>(templates: impl IntoIterator<Item = (u32, &'a Template)>) -> Self {
         Self::of_screens(templates.into_iter().map(|(number, template)| (number, template.screen.as_ref())))
     }
 
-    /// The index of things that are found by these screens.
+    /// Builds an index of items with these screens.
     pub(crate) fn of_screens<'a>(screens: impl IntoIterator<Item = (u32, Option<&'a Arc<Screen>>)>) -> Self {
         let mut index = Self::default();
         let mut sides: Vec<(&Arc<Screen>, Vec<u32>)> = Vec::new();
@@ -100,7 +100,7 @@ impl TemplateIndex {
         index
     }
 
-    /// Numbers masks, neighbours and surroundings, so that those of a mask lie side by side; gives the surroundings.
+    /// Numbers masks, neighbours and surroundings, so that those of a mask are adjacent; returns the surroundings.
     fn number(&mut self, all: &[Vec<Surroundings>]) -> Vec<Surroundings> {
         let distinct = sorted(all.iter().flatten().cloned());
         let neighbours = sorted(distinct.iter().flat_map(|(_, neighbours)| neighbours.iter().copied()));
@@ -124,7 +124,7 @@ impl TemplateIndex {
         distinct
     }
 
-    /// Puts each side where it is found: with those of its surroundings that the fewest sides have.
+    /// Files each side under the rarest of its surroundings: those shared by the fewest sides.
     fn file(&mut self, mut sides: Vec<Side>) {
         let mut sharing = vec![0_u32; self.surroundings.len()];
         for side in &sides {
@@ -142,7 +142,7 @@ impl TemplateIndex {
         self.sides = sides;
     }
 
-    /// The templates that [may match](Template::may_match), ascending, and where they do.
+    /// Returns the templates that [may match](Template::may_match), ascending, with their sites.
     #[must_use]
     pub fn matches(&self, product: &PreparedMolecule) -> Matches {
         let nowhere = |&template: &u32| Match { template, first: 0, count: 0 };
@@ -161,8 +161,9 @@ impl TemplateIndex {
         found
     }
 
-    /// Calls `visit` with every match in `target` of a side that is screened by its query alone: the numbers of those
-    /// that have the side, and for each atom of the pattern the atom it is. At most `limit` matches a side.
+    /// Calls `visit` with every match in `target` of a side that is screened by its query alone. The arguments are
+    /// the numbers of the templates with this side, and the target atom for each atom of the pattern. There are at
+    /// most `limit` matches for a side.
     pub(crate) fn each_match(&self, target: &Target, limit: usize, visit: &mut dyn FnMut(&[u32], &[u8])) {
         if target.features.len() <= 128 {
             self.match_all::<1>(target, limit, visit);
@@ -205,7 +206,8 @@ impl TemplateIndex {
         });
     }
 
-    /// Calls `visit` with every side of which all surroundings occur in `target`, and the atoms that its steps may be.
+    /// Calls `visit` with every side of which all surroundings occur in `target`, and with the candidate atoms of its
+    /// steps.
     fn each_side<const W: usize>(&self, target: &Target, visit: &mut dyn FnMut(&Side, Candidates<W>)) {
         let places = self.places::<W>(target);
         let occurs = |&at: &u32| places[at as usize] != Set::EMPTY;
@@ -220,7 +222,7 @@ impl TemplateIndex {
         }
     }
 
-    /// For each of the surroundings, the atoms that have them.
+    /// Returns the atoms with each of the surroundings.
     fn places<const W: usize>(&self, target: &Target) -> Vec<Set<W>> {
         let kinds = kinds::<W>(target);
         let mut fitting = vec![Set::EMPTY; self.masks.len()];
@@ -260,11 +262,11 @@ impl fmt::Debug for TemplateIndex {
     }
 }
 
-/// Atoms of a molecule that masks do not tell apart.
+/// Atoms of a molecule that no mask distinguishes.
 struct Kind<const W: usize> {
     features: u64,
     atoms: Set<W>,
-    /// By the bonds of a mask, the atoms bonded to one of these by one of them.
+    /// Atoms bonded to one of these by a bond of the mask; the bond mask is the index.
     bonded: [Set<W>; 16],
 }
 
@@ -284,7 +286,7 @@ fn kinds<const W: usize>(target: &Target) -> Vec<Kind<W>> {
     kinds
 }
 
-/// The surroundings of each step.
+/// Returns the surroundings of each step.
 fn surroundings(query: &Query) -> Vec<Surroundings> {
     let mut all: Vec<Surroundings> = query.steps.iter().map(|step| (step.mask, Vec::new())).collect();
     for (at, step) in query.steps.iter().enumerate() {
@@ -302,7 +304,7 @@ fn surroundings(query: &Query) -> Vec<Surroundings> {
     all
 }
 
-/// Each of the things once, in order.
+/// Sorts the items and removes duplicates.
 fn sorted<T: Ord>(things: impl Iterator<Item = T>) -> Vec<T> {
     let mut things: Vec<T> = things.collect();
     things.sort_unstable();
@@ -310,7 +312,7 @@ fn sorted<T: Ord>(things: impl Iterator<Item = T>) -> Vec<T> {
     things
 }
 
-/// Where one of the sorted things is.
+/// Returns the index of an item in a sorted slice.
 fn place_of<T: Ord>(thing: &T, sorted: &[T]) -> u32 {
     let place = sorted.binary_search(thing).expect("index: what sides have has been numbered");
     u32::try_from(place).expect("index: fewer things than memory holds")

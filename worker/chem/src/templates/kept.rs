@@ -1,13 +1,13 @@
-//! What is made when it is asked for, and may be forgotten again.
+//! A lazily made value that can be dropped again.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A place for what is costly to make and takes much memory.
+/// A slot for a value that is costly to make and takes much memory.
 #[derive(Default)]
 pub(crate) struct Kept<T> {
     made: Mutex<Option<Arc<T>>>,
-    /// Since [`Self::forget_unasked`].
+    /// Set if requested since [`Self::forget_unasked`] was last called.
     asked_for: AtomicBool,
 }
 
@@ -16,7 +16,7 @@ impl<T> Kept<T> {
         Self { made: Mutex::new(None), asked_for: AtomicBool::new(false) }
     }
 
-    /// What is kept, made if there is nothing. Two who ask at once may both make it.
+    /// Returns the value and makes it if there is none. Two concurrent callers may both make it.
     pub fn get_or_make(&self, make: impl FnOnce() -> T) -> Arc<T> {
         self.asked_for.store(true, Ordering::Relaxed);
         let known = self.made().clone();
@@ -31,7 +31,7 @@ impl<T> Kept<T> {
         self.made().is_some()
     }
 
-    /// Forgets what nobody has asked for since this was last called.
+    /// Drops the value if it was not requested since the last call.
     pub fn forget_unasked(&self) {
         if !self.asked_for.swap(false, Ordering::Relaxed) {
             *self.made() = None;
@@ -39,7 +39,7 @@ impl<T> Kept<T> {
     }
 
     fn made(&self) -> MutexGuard<'_, Option<Arc<T>>> {
-        // It is put there whole.
+        // The value is stored whole.
         self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,7 +1,8 @@
-//! What a molecule's canonical SMILES has to have for a pattern to occur in the molecule.
+//! The letters that a molecule's canonical SMILES must have if a pattern occurs in the molecule.
 //!
-//! A string need not be read to see that it has no bromine in it, or too few double bonds: its letters say from above how many atoms of an
-//! element there are (an N may be that of sodium), which is sound as a screen and takes a hundredth of reading the molecule.
+//! A string need not be parsed to see that it has no bromine, or too few double bonds. Its letters give an upper
+//! bound of the number of atoms of an element (an N may be that of sodium). This is sound as a screen and takes a
+//! hundredth of the time of parsing the molecule.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,8 @@ use chematic::smarts::QueryMolecule;
 use super::matching::masks::{AROMATIC, DOUBLE, GROUPS, TRIPLE, element_bit};
 use super::matching::query::{atom_mask, bond_mask};
 
-/// Elements, the letter of their atoms, and that of their aromatic ones. Of two letters the second is the rarer.
+/// Atomic number, letter, and aromatic letter of each element. Of symbols with two letters the second is used, which
+/// is rarer.
 const LETTERS: [(u8, u8, u8); 12] = [
     (5, b'B', b'b'),
     (6, b'C', b'c'),
@@ -26,12 +28,12 @@ const LETTERS: [(u8, u8, u8); 12] = [
     (53, b'I', b'I'),
 ];
 
-/// How often one of two characters has to occur.
+/// Minimum counts: how often one of two characters must occur.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Letters(Vec<([u8; 2], u16)>);
 
 impl Letters {
-    /// What `query` needs.
+    /// Collects the letters that `query` requires.
     pub fn of(query: &QueryMolecule) -> Self {
         let mut needed: BTreeMap<[u8; 2], u16> = BTreeMap::new();
         let mut need = |characters| *needed.entry(characters).or_default() += 1;
@@ -40,7 +42,7 @@ impl Letters {
             let is_only = |&&(element, ..): &&(u8, u8, u8)| mask & GROUPS[0] == element_bit(element);
             let Some(&(_, plain, aromatic)) = LETTERS.iter().find(is_only) else { continue };
             need([plain, aromatic]);
-            // Where both are one letter, that is all there is to say.
+            // If both letters are equal, aromaticity adds no condition.
             match (mask >> AROMATIC & 0b11, plain == aromatic) {
                 (0b01, false) => need([plain; 2]),
                 (0b10, false) => need([aromatic; 2]),
@@ -57,7 +59,7 @@ impl Letters {
         Self(needed.into_iter().collect())
     }
 
-    /// Whether a canonical SMILES has all of them.
+    /// Returns true if a canonical SMILES has all of them.
     pub fn are_in(&self, canonical: &str) -> bool {
         let mut counts = [0_u16; 256];
         for byte in canonical.bytes() {

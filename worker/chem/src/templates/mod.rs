@@ -1,13 +1,13 @@
 //! Reaction templates, applied backwards (retrosynthesis) and forwards (validation).
 //!
-//! A template is written product side first, `product>>precursors`, as rdchiral extracts them. Both sides are
-//! grouped in parentheses when applied: without that, a ring-opening disconnection is matched and split as if
-//! its two halves were separate molecules.
+//! A template is written product side first, `product>>precursors`, as rdchiral extracts them. Both sides are grouped
+//! in parentheses when applied: without that, a ring-opening disconnection is matched and split as if its two halves
+//! were separate molecules.
 //!
-//! There are two ways to apply one, as there are to read a molecule: `edit` carries its script out on flat arrays, and
-//! `engine` has chematic run it, which is the authority. `matching` finds where a side matches, `index` does so for many
-//! templates at once. `matching` is imported by `edit`, both by the files here; the folder imports `molecules` and
-//! `graph`.
+//! As with parsing molecules, there are two ways to apply a template. `edit` carries out its script on flat arrays
+//! (the fast path). `engine` lets chematic run it (the general path), which is the authority. `matching` finds where
+//! a side matches, and `index` does so for many templates at once. `matching` is imported by `edit`, and both by the
+//! files here. The folder imports `molecules` and `graph`.
 
 mod apply;
 mod demand;

@@ -1,13 +1,14 @@
-//! What a template gives.
+//! The result of applying a template.
 
 use super::edit::parts::Precursor;
 use super::site::Site;
 
-/// One way to make the product: the precursors, in the order of their keys.
+/// One way to make the product, with its precursors.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// The molecules needed, in the order of their keys.
+    /// Required molecules, in the order of their keys.
     pub precursors: Vec<Precursor>,
-    /// Where the template does that, as far as it is known: matches that make the same edit are looked at once.
+    /// Known sites at which the template does this. Matches with the same edit are processed only once, so the list
+    /// may be incomplete.
     pub sites: Vec<Site>,
 }

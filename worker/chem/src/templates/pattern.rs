@@ -13,17 +13,17 @@ use crate::error::TemplateError;
 use crate::molecules::molecule::Molecule;
 use crate::smiles::limits::Limits;
 
-/// Longest SMARTS taken, in bytes.
+/// Maximum length of a SMARTS, in bytes.
 const MAX_BYTES: usize = 4000;
 
-/// Steps tried before it is given up to find a pattern: some tens of milliseconds. Loose components and recursion multiply them; what
-/// is asked of molecules needs some hundreds.
+/// Maximum number of search steps for a pattern: some tens of milliseconds. Disconnected components and recursion
+/// multiply the steps; ordinary patterns need some hundreds.
 const MAX_STEPS: u64 = 100_000;
 
-/// A SMARTS pattern, matched as RDKit matches it.
+/// A SMARTS pattern with RDKit's matching rules.
 pub struct Pattern {
     query: QueryMolecule,
-    /// The same as masks, where they say all of it.
+    /// The pattern as bit masks, if they express all of it.
     masks: Option<Query>,
     letters: Letters,
 }
@@ -32,7 +32,7 @@ impl Pattern {
     /// Parses a SMARTS pattern.
     ///
     /// # Errors
-    /// Fails when the string is no SMARTS, has no atom, or is too long.
+    /// Fails if the string is not SMARTS, has no atom, or is too long.
     pub fn parse(smarts: &str) -> Result<Self, TemplateError> {
         if smarts.len() > MAX_BYTES {
             return Err(TemplateError::TooLong { bytes: smarts.len(), limit: MAX_BYTES });
@@ -43,11 +43,12 @@ impl Pattern {
         Ok(Self { query, masks, letters })
     }
 
-    /// Parses what people write for a part of molecules: a SMARTS pattern, or a SMILES whose aromatic rings are written with double bonds,
-    /// which as a pattern would occur nowhere; it stands for its aromatic form, with anything on its nitrogen atoms.
+    /// Parses a substructure as users write it: a SMARTS pattern, or a SMILES whose aromatic rings are written with
+    /// double bonds. Such a SMILES would match nothing as a pattern, so it stands for its aromatic form, with any
+    /// substituent on its nitrogen atoms.
     ///
     /// # Errors
-    /// As [`Self::parse`] does.
+    /// Fails as [`Self::parse`] does.
     pub fn of_part(text: &str) -> Result<Self, TemplateError> {
         let is_aromatic = |text: &str| text.bytes().any(|byte| b"bcnops".contains(&byte));
         let as_molecule = if is_aromatic(text) { None } else { Molecule::parse(text, Limits::DEFAULT).ok() };
@@ -57,13 +58,15 @@ impl Pattern {
         }
     }
 
-    /// Whether the pattern may occur in the molecule of a canonical SMILES, by its letters: many that say no need not be read.
+    /// Returns true if the pattern may occur in the molecule of a canonical SMILES, judging by its letters. Strings
+    /// for which this is false need not be parsed.
     #[must_use]
     pub fn may_occur_in(&self, canonical: &str) -> bool {
         self.letters.are_in(canonical)
     }
 
-    /// Returns true where the pattern occurs in the molecule, as far as that is found within a bound that only strange patterns reach.
+    /// Returns true if the pattern occurs in the molecule. The search is bounded; only unusual patterns reach the
+    /// bound.
     ///
     /// ```
     /// use chem::{Molecule, Pattern};
@@ -79,18 +82,18 @@ impl Pattern {
         smarts::has_match_perceived(&self.query, molecule.graph(), &config)
     }
 
-    /// The sets of atoms that the pattern lies on, each ascending, in the order in which they are found, with the bound of
-    /// [`Self::matches`].
+    /// Returns the sets of atoms that the pattern matches, each ascending, in the order in which they are found, with
+    /// the bound of [`Self::matches`].
     #[must_use]
     pub fn matched_atoms(&self, molecule: &Molecule) -> Vec<Vec<usize>> {
         let config = MatchConfig { max_visit_budget: Some(MAX_STEPS), ..MatchConfig::default() };
         smarts::find_match_atom_sets_perceived(&self.query, molecule.graph(), &config)
     }
 
-    /// The atoms that the pattern's first atom is in some match, ascending; found in about a microsecond.
+    /// Returns the atoms that the pattern's first atom matches, ascending, in about a microsecond.
     ///
-    /// `None` where masks do not say enough: of the pattern (recursion, ring sizes, stereo), or of the molecule
-    /// (more than 256 atoms, `*`).
+    /// `None` if masks cannot express the pattern (recursion, ring sizes, stereo) or the molecule (more than 256
+    /// atoms, `*`).
     #[must_use]
     pub fn first_atoms(&self, molecule: &PreparedMolecule) -> Option<Vec<u32>> {
         let (masks, target) = (self.masks.as_ref()?, molecule.target()?);

@@ -1,4 +1,4 @@
-//! A molecule with what matching wants computed once.
+//! A molecule with precomputed data for matching.
 
 use std::sync::{Arc, OnceLock};
 
@@ -8,7 +8,7 @@ use super::stereo::Stereo;
 use crate::graph::colours::Colours;
 use crate::molecules::molecule::Molecule;
 
-/// A molecule prepared for having many templates applied to it; clones are cheap.
+/// A molecule prepared for the application of many templates; clones are cheap.
 #[derive(Debug, Clone)]
 pub struct PreparedMolecule(Arc<Inner>);
 
@@ -22,7 +22,7 @@ struct Inner {
 }
 
 impl PreparedMolecule {
-    /// Computes what matching needs.
+    /// Prepares a molecule; the data for matching is computed once.
     #[must_use]
     pub fn new(molecule: &Molecule) -> Self {
         Self(Arc::new(Inner {
@@ -34,37 +34,37 @@ impl PreparedMolecule {
         }))
     }
 
-    /// The molecule itself.
+    /// Returns the molecule.
     #[must_use]
     pub fn molecule(&self) -> &Molecule {
         &self.0.molecule
     }
 
-    /// Forgets what templates have made of it and nobody holds, and says about how many bytes it takes with what is left.
+    /// Drops template results without other owners, and returns the approximate bytes of the molecule with the rest.
     #[must_use]
     pub fn tidy(&self) -> usize {
-        /// The molecule for matching and the colours, for each atom.
+        /// Bytes for each atom: the molecule for matching, and the colours.
         const EACH_ATOM: usize = 96;
         let molecule = self.0.molecule.bytes() + self.0.molecule.atoms() * EACH_ATOM;
         size_of::<Inner>() + molecule + self.0.parts.tidy()
     }
 
-    /// The molecule for matching, where masks say enough of it.
+    /// Returns the molecule in the matcher's form, if masks can express it.
     pub(crate) fn target(&self) -> Option<&Target> {
         self.0.target.as_ref()
     }
 
-    /// What templates have made of it.
+    /// Returns the parts that templates have made of it.
     pub(crate) fn parts(&self) -> &Parts {
         &self.0.parts
     }
 
-    /// The stereo the molecule states.
+    /// Returns the stereo that the molecule states.
     pub(crate) fn stereo(&self) -> &Stereo {
         self.0.stereo.get_or_init(|| Stereo::of(&self.0.molecule))
     }
 
-    /// Its atoms, told apart by their constitution alone.
+    /// Returns its atom colours, by constitution alone.
     pub(crate) fn colours(&self) -> &Colours {
         self.0.colours.get_or_init(|| Colours::new(self.0.molecule.graph()))
     }

@@ -1,8 +1,8 @@
-//! Which stereo a molecule states, and whether a disconnection keeps it.
+//! The stated stereo of a molecule, and the test that a disconnection keeps it.
 //!
-//! RDKit ignores `@` and `/` when it matches a template and quietly drops a centre whose surroundings the
-//! template rewrites; rdchiral refuses such matches. Here a disconnection that loses stated stereo is refused
-//! unless the template states that stereo itself and, run forwards, gives the very product back.
+//! RDKit ignores `@` and `/` when it matches a template, and silently drops a centre if the template rewrites its
+//! neighbours; rdchiral refuses such matches. Here a disconnection that loses stated stereo is refused unless the
+//! template states that stereo itself and, run forwards, gives exactly the product back.
 
 use chematic::core::{BondIdx, BondOrder, Chirality, Molecule as Graph};
 
@@ -14,18 +14,18 @@ use crate::molecules::molecule::Molecule;
 pub(crate) struct Stereo {
     /// Atoms with a stated configuration.
     pub centres: Vec<u32>,
-    /// Double bonds with a stated configuration, by their atoms.
+    /// Double bonds with a stated configuration, as pairs of atoms.
     pub bonds: Vec<(u32, u32)>,
 }
 
 impl Stereo {
-    /// The stereo that `molecule` states, in its own atom numbers.
+    /// Collects the stereo that `molecule` states, in its own atom numbers.
     pub fn of(molecule: &Molecule) -> Self {
         if !molecule.as_canonical().contains(['@', '/', '\\']) {
             return Self::default();
         }
         let graph = molecule.graph();
-        // In a canonical string every mark is meant; in any other, RDKit decides which marks mean anything.
+        // In a canonical string every mark is meaningful; in any other, RDKit decides.
         let kept =
             if molecule.is_canonical() { None } else { chematic::smiles::rdkit_legacy_stereo(graph).ok() };
         let centre = |atom: usize| match &kept {
@@ -46,7 +46,8 @@ impl Stereo {
         }
     }
 
-    /// Whether all of it is still stated by molecules, each given with the atom of the product each atom is.
+    /// Returns true if the precursors still state all of it. Each precursor is given with the product atom of each of
+    /// its atoms.
     pub fn is_kept<'a>(
         &self,
         parts: impl Iterator<Item = (&'a Molecule, &'a [Option<u32>])> + Clone,
@@ -76,7 +77,7 @@ fn has_centre(graph: &Graph, atom: usize) -> bool {
     graph.atom(index(atom)).chirality != Chirality::None
 }
 
-/// Whether a bond is double with a direction at each end.
+/// Returns true if the bond is a double bond with a direction at each end.
 fn has_configuration(graph: &Graph, at: BondIdx) -> bool {
     let bond = graph.bond(at);
     let directed = |atom| {

@@ -1,4 +1,4 @@
-//! A retro template, read once.
+//! A parsed retro template.
 
 use std::sync::Arc;
 
@@ -13,16 +13,16 @@ use super::screen::Screen;
 use super::text;
 use crate::error::TemplateError;
 
-/// A retro template: a pattern of the product and what its precursors look like.
+/// A retro template: a pattern of the product and the form of its precursors.
 pub struct Template {
     pub(crate) text: text::Sides,
-    /// What the product has to look like; none where the pattern is too large to screen.
+    /// Conditions on the product; `None` if the pattern is too large to screen.
     pub(crate) screen: Option<Arc<Screen>>,
-    /// Whether the product side states stereo.
+    /// Set if the product side states stereo.
     pub(crate) states_stereo: bool,
-    /// How it is applied on the graph, where it can be.
+    /// Script for the fast path, if there is one.
     pub(crate) script: Option<Script>,
-    /// The same for the other direction.
+    /// Script for the forward direction.
     pub(crate) forward_script: Option<Script>,
     pub(crate) atoms_added: Option<Vec<u8>>,
     pub(crate) backward: Kept<Engine>,
@@ -30,10 +30,10 @@ pub struct Template {
 }
 
 impl Template {
-    /// Parses a retro template, `product>>precursors`, its sides grouped in parentheses or not.
+    /// Parses a retro template, `product>>precursors`, with or without its sides grouped in parentheses.
     ///
     /// # Errors
-    /// Fails when there are not two sides of SMARTS.
+    /// Fails if there are not two sides of SMARTS.
     pub fn parse(smarts: &str) -> Result<Self, TemplateError> {
         let (text, product, precursors) = text::Sides::parse(smarts)?;
         let states_stereo = text.product.iter().any(|side| side.contains(['@', '/', '\\']));
@@ -50,28 +50,28 @@ impl Template {
         })
     }
 
-    /// How many of chematic's reactions it keeps, each some tens of kilobytes: they are made when a match has to go the long
-    /// way.
+    /// Returns the number of chematic reactions that it holds, each some tens of kilobytes. They are made when a
+    /// match needs the general path.
     #[must_use]
     pub fn reactions_kept(&self) -> usize {
         usize::from(self.backward.is_made()) + usize::from(self.forward.is_made())
     }
 
-    /// Forgets those that were not used since this was last called.
+    /// Drops the reactions that were not used since the last call.
     pub fn forget_unused(&self) {
         self.backward.forget_unasked();
         self.forward.forget_unasked();
     }
 
-    /// Whether the template may match: false is certain, and costs tens of nanoseconds.
+    /// Returns true if the template may match; false is certain. Costs tens of nanoseconds.
     #[must_use]
     pub fn may_match(&self, product: &PreparedMolecule) -> bool {
         let (Some(screen), Some(target)) = (&self.screen, product.target()) else { return true };
         matcher::may_match_where(&screen.query, target, &mut |images| screen.accepts(product, target, images))
     }
 
-    /// Atomic numbers of the heavy atoms that the precursors have and the product has not, ascending; `None` where only
-    /// applying the template tells, since it takes atoms away or makes others of them.
+    /// Returns the atomic numbers of the heavy atoms that the precursors have and the product has not, ascending.
+    /// `None` if this is known only after applying the template, since it removes atoms or changes their element.
     #[must_use]
     pub fn atoms_added(&self) -> Option<&[u8]> {
         self.atoms_added.as_deref()

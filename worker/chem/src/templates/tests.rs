@@ -1,4 +1,4 @@
-//! What is made on the graph against what the long way makes, and what either costs.
+//! Tests of the fast path against the general path, with the cost of both.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may stop and report")]
 
@@ -18,7 +18,7 @@ use super::template::Template;
 use super::{apply, forward};
 use crate::molecules::molecule::Molecule;
 
-/// The templates that ship.
+/// Loads the templates that ship with the project.
 fn templates() -> Vec<Template> {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/uspto_retro/templates.csv.gz");
     let mut text = String::new();
@@ -27,7 +27,7 @@ fn templates() -> Vec<Template> {
     smarts.filter_map(|smarts| Template::parse(smarts).ok()).collect()
 }
 
-/// Canonical SMILES: those of the environment variable's file, or the project's own.
+/// Reads canonical SMILES: from the file that the environment variable names, or from the project's own.
 fn molecules() -> Vec<Molecule> {
     match std::env::var_os("RETORT_TEMPLATE_TARGETS") {
         Some(file) => {
@@ -106,7 +106,7 @@ fn what_is_made_on_the_graph_is_what_the_long_way_makes() {
                 let keys = |products: &[Precursor]| {
                     products.iter().map(|part| part.molecule.key()).collect::<BTreeSet<_>>()
                 };
-                // Where a template has more than 1,000 matches chematic gives nothing at all.
+                // chematic gives no result for a template with more than 1,000 matches.
                 if expected.is_empty() && matches_forwards(template, &precursors) > 1000 {
                     continue;
                 }
@@ -294,7 +294,7 @@ fn per(what: &str, started: f64, count: usize) {
     println!("{what}: {:.3} µs", (cpu_seconds() - started) * 1e6 / count as f64);
 }
 
-/// CPU time of this thread, which a busy machine does not stretch as it stretches wall time.
+/// Returns this thread's CPU time, which unlike wall time does not depend on the load of the machine.
 fn cpu_seconds() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     text.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e9

@@ -6,10 +6,10 @@ use chematic::smarts::{self, QueryMolecule};
 
 use crate::error::TemplateError;
 
-/// Longest template taken, in bytes.
+/// Maximum length of a template, in bytes.
 const MAX_BYTES: usize = 4000;
 
-/// Most components of a side: run forwards, a template is tried in every way to deal these out to the molecules.
+/// Maximum number of components of a side: a forward run tries every way to distribute them among the molecules.
 const MAX_COMPONENTS: usize = 6;
 
 /// The two sides of a retro template, each as its components, without grouping parentheses.
@@ -20,7 +20,7 @@ pub(crate) struct Sides {
 }
 
 impl Sides {
-    /// Splits a template, and gives the patterns of the sides along with the parts.
+    /// Splits a template; returns the sides with their patterns.
     pub fn parse(template: &str) -> Result<(Self, QueryMolecule, QueryMolecule), TemplateError> {
         if template.len() > MAX_BYTES {
             return Err(TemplateError::TooLong { bytes: template.len(), limit: MAX_BYTES });
@@ -39,14 +39,14 @@ impl Sides {
         Ok((sides, product, precursors))
     }
 
-    /// The reaction from product to precursors, both sides grouped.
+    /// Returns the reaction from product to precursors, both sides grouped.
     pub fn backward(&self) -> String {
         let product = group(&self.product);
         let precursors = self.precursors.join(".");
         format!("{product}>>({})", without_foreign_maps(&precursors, &product))
     }
 
-    /// The reaction from precursors to product; `groups` are the precursor components each molecule has.
+    /// Returns the reaction from precursors to product; `groups` holds the precursor components of each molecule.
     pub fn forward(&self, groups: &[Vec<usize>]) -> String {
         let precursors: Vec<String> = groups
             .iter()
@@ -58,7 +58,7 @@ impl Sides {
     }
 }
 
-/// Parses a SMARTS pattern; refuses what chematic lets pass and RDKit does not, or makes nothing of: no atom, an atom
+/// Parses a SMARTS pattern. Refuses patterns that chematic accepts but RDKit refuses or cannot use: no atom, an atom
 /// bonded to itself, two bonds between the same atoms.
 pub(crate) fn pattern(smarts: &str) -> Result<QueryMolecule, TemplateError> {
     let fault = |reason: String| TemplateError::Smarts { smarts: smarts.to_owned(), reason };
@@ -79,7 +79,7 @@ pub(crate) fn pattern(smarts: &str) -> Result<QueryMolecule, TemplateError> {
     Ok(query)
 }
 
-/// A side as a group: in parentheses where there is more than one component.
+/// Formats a side as a group, in parentheses if it has more than one component.
 fn group<S: AsRef<str>>(components: &[S]) -> String {
     match components {
         [one] => one.as_ref().to_owned(),
@@ -87,7 +87,7 @@ fn group<S: AsRef<str>>(components: &[S]) -> String {
     }
 }
 
-/// Splits a side at its dots and takes off the grouping parentheses.
+/// Splits a side at its dots and removes the grouping parentheses.
 fn components(side: &str) -> Vec<String> {
     let side = side.trim();
     let mut parts = Vec::new();
@@ -117,7 +117,8 @@ fn components(side: &str) -> Vec<String> {
         .collect()
 }
 
-/// `side` without the atom map numbers that do not occur in `other`: chematic and RDKit refuse or warn at them.
+/// Returns `side` without the atom map numbers that do not occur in `other`, since chematic and RDKit refuse them or
+/// warn.
 fn without_foreign_maps(side: &str, other: &str) -> String {
     let known = map_numbers(other);
     let mut text = String::with_capacity(side.len());
@@ -139,7 +140,7 @@ fn map_numbers(side: &str) -> Vec<u32> {
     side.split(']').filter_map(|atom| map_of(atom).map(|(_, number)| number)).collect()
 }
 
-/// Splits `..[C;H1:12` into what stands before `:12` and 12.
+/// Splits `..[C;H1:12` into the text before `:12` and the number 12.
 fn map_of(atom: &str) -> Option<(&str, u32)> {
     let (head, digits) = atom.rsplit_once(':')?;
     digits.parse().ok().map(|number| (head, number))

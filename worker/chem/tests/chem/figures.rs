@@ -1,4 +1,4 @@
-//! How much CPU time things take; run with `cargo nextest run --release -p chem --run-ignored only figures --no-capture`.
+//! Measurements of CPU time; run with `cargo nextest run --release -p chem --run-ignored only figures --no-capture`.
 
 use crate::shared::vectors;
 use chem::{Molecule, PreparedMolecule, Template};
@@ -84,7 +84,7 @@ fn per(what: &str, started: f64, count: usize) {
     println!("{what}: {:.3} µs", (cpu_seconds() - started) * 1e6 / count as f64);
 }
 
-/// CPU time of this thread, which a busy machine does not stretch as it stretches wall time.
+/// Returns this thread's CPU time, which unlike wall time does not depend on the load of the machine.
 fn cpu_seconds() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     text.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e9

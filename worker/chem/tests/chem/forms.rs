@@ -1,4 +1,4 @@
-//! Other forms of a molecule, neutral and tautomeric, beside RDKit's: see `data/SOURCES.md` and `data/make_forms.py`.
+//! Neutral and tautomeric forms of a molecule, compared with RDKit's: see `data/SOURCES.md` and `data/make_forms.py`.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ fn rows(text: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     text.lines().skip(1).map(|line| line.split('\t').collect())
 }
 
-/// Where we differ from RDKit, and why.
+/// Differences from RDKit, with the reason.
 const OURS: &[(&str, &str, &str)] = &[];
 
 #[test]

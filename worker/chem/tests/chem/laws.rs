@@ -1,9 +1,9 @@
-//! What holds for every molecule and every string.
+//! Properties that hold for every molecule and every string.
 
 use chem::{Limits, Molecule, Pattern, PreparedMolecule, Template};
 use proptest::prelude::*;
 
-/// Pieces that are put together at random: most strings are broken, many are molecules.
+/// Pieces that are combined at random: most strings are invalid, many are molecules.
 const PIECES: &[&str] = &[
     "C", "C", "C", "c", "N", "n", "O", "o", "S", "s", "F", "Cl", "Br", "I", "P", "B", "(", ")", "(", ")",
     "=", "#", "-", "/", "\\", ".", "1", "1", "2", "2", "%12", "[nH]", "[N+]", "[O-]", "[C@H]", "[C@@H]",
@@ -15,7 +15,7 @@ fn strings() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(PIECES), 1..14).prop_map(|pieces| pieces.concat())
 }
 
-/// Chains, rings and branches that are molecules more often than not.
+/// Generates chains, rings and branches that are mostly valid molecules.
 fn molecules() -> impl Strategy<Value = Molecule> {
     let atom = prop::sample::select(
         &["C", "N", "O", "S", "c1ccccc1", "c1ccncc1", "C1CCNC1", "[C@H](F)", "C(=O)"][..],
@@ -32,8 +32,8 @@ proptest! {
     fn any_string_is_answered(text in strings()) {
         if let Ok(molecule) = Molecule::parse(&text, Limits::TARGET) {
             let canonical = molecule.canonical_smiles();
-            // RDKit reads some of what it wrote as something else: it moves the charges of halogen oxides, drops a
-            // hydrogen that it kept for a mark which has gone, and is of two minds about aromatic bonds in no ring.
+            // RDKit parses some of its own output as something else: it moves the charges of halogen oxides, drops a
+            // hydrogen that it kept for a mark that is gone, and is inconsistent about aromatic bonds outside rings.
             let unsettled = ["[ClH", "[BrH", "[IH", "[H]", ":"];
             prop_assume!(unsettled.iter().all(|part| !canonical.contains(part) && !text.contains(part)));
             let again: Molecule = canonical.parse().unwrap();

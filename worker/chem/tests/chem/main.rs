@@ -1,4 +1,4 @@
-//! Chemistry, beside that of RDKit.
+//! Chemistry tests against RDKit.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may stop and report")]
 

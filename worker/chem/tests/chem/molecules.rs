@@ -1,4 +1,4 @@
-//! Molecules against RDKit: canonical form, weight, fingerprint, and what is a molecule at all.
+//! Molecules against RDKit: canonical form, weight, fingerprint, and validity.
 
 use crate::shared::{every, expect_none, vectors};
 use chem::{Limits, Molecule};
@@ -41,7 +41,7 @@ fn canonical_form_weight_and_fingerprint_are_rdkits() {
     expect_none("canonical forms of canonical forms", count, &fixed);
 }
 
-/// By RDKit 2026.03: whether any atom has radical electrons.
+/// Expected values from RDKit 2026.03: presence of radical electrons on any atom.
 #[test]
 fn radicals_are_what_rdkit_calls_so_by_either_way() {
     let radicals = [
@@ -114,7 +114,7 @@ fn the_order_of_atoms_does_not_change_the_canonical_form() {
     expect_none("molecules in 11 atom orders", lines.len(), &wrong);
 }
 
-/// Strings that RDKit reads and we refuse, with the reason; nothing that RDKit refuses is read.
+/// Strings that RDKit accepts and we refuse, with the reason; we accept nothing that RDKit refuses.
 const REFUSED_BY_CHOICE: &[(&str, &str)] = &[
     ("", "RDKit's molecule without atoms is of no use here"),
     ("C C", "what follows a blank is a name to RDKit"),

@@ -39,7 +39,7 @@ fn a_key_tells_a_molecule_from_all_others_however_it_is_written() {
         assert_eq!(Molecule::trusted(canonical).unwrap().key(), key, "{smiles}");
         assert_eq!(*known.entry(key).or_insert(canonical), canonical);
     }
-    // What refinement by neighbourhoods alone, without rings or hands, would take for one another.
+    // Pairs that refinement by neighbourhoods alone, without rings or chirality, could not distinguish.
     let alike = [
         ["C1CCC2CCCCC2C1", "C1CCC(C2CCCC2)C1"],
         ["C12C3C4C1C5C2C3C45", "C12C3C1C4C2C5C3C45"],
@@ -60,7 +60,7 @@ fn a_key_tells_a_molecule_from_all_others_however_it_is_written() {
     }
 }
 
-/// What RDKit reads and we refuse on purpose.
+/// Strings that RDKit accepts and we refuse on purpose.
 const REFUSED_BY_CHOICE: &[(&str, &str)] = &[
     ("C=1CC-1", "the two ends of a ring bond contradict each other (OpenSMILES: an error)"),
     ("C~C", "`~` is a query, not a bond"),
@@ -137,7 +137,8 @@ fn errors_say_what_is_wrong_and_where() {
         ("C12CC12", "ring bond 2 at byte 6 joins two atoms that are already bonded", Some(6)),
         ("C=1CC#1", "ring bond 1 is written with two different bond types, at bytes 2 and 6", Some(6)),
         ("CC[Zz]", "`Zz` at byte 3 is no element", Some(3)),
-        // In a ring that cannot be kekulised RDKit tries every set of them, which takes for ever from some thirty on.
+        // In a ring that cannot be kekulised RDKit tries every set of them, which practically never ends from some
+        // thirty on.
         (
             "cnc1Ccc(=O)*******************c1S",
             "more than 8 wildcard atoms, the first one too many at byte 19",

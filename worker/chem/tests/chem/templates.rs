@@ -16,19 +16,19 @@ fn joined(outcome: &Outcome) -> String {
     parts.join(".")
 }
 
-/// A dotted string with its parts in order, as ours are.
+/// Sorts the parts of a dotted string, as our output does.
 fn sorted(dotted: &str) -> String {
     let mut parts: Vec<_> = dotted.split('.').collect();
     parts.sort_unstable();
     parts.join(".")
 }
 
-/// The molecules without their stereo.
+/// Returns the molecules without their stereo.
 fn constitution(dotted: &str) -> String {
     parse(&dotted.replace(['@', '/', '\\'], "")).canonical_smiles()
 }
 
-/// Whether running `template` forwards on the dotted `precursors` gives `product` again.
+/// Returns true if running `template` forwards on the dotted `precursors` gives `product` again.
 fn replays(template: &Template, precursors: &str, product: &str) -> bool {
     let molecules: Vec<_> = precursors.split('.').map(parse).collect();
     let product = parse(product).canonical_smiles();
@@ -151,8 +151,8 @@ fn any_template_on_any_product_gives_rdkits_outcomes() {
             let outcomes = template.apply(product);
             let rdkits = expected.remove(&(column, row)).unwrap_or_default();
             count += usize::from(!rdkits.is_empty());
-            // These vectors were made without grouping the precursors, so where a ring is opened RDKit gives its
-            // one molecule twice, as if it were two. Such outcomes are left to the other sets, which are grouped.
+            // These vectors were made without grouping the precursors, so for an opened ring RDKit lists its one
+            // molecule twice, as if it were two. Such outcomes are left to the other sets, which are grouped.
             let whole = |outcome: &&Outcome| outcome.precursors.len() == parts[column];
             ring_openings += outcomes.len() - outcomes.iter().filter(whole).count();
             let ours: BTreeSet<_> = outcomes.iter().filter(whole).map(joined).collect();
@@ -175,7 +175,8 @@ fn any_template_on_any_product_gives_rdkits_outcomes() {
     expect_none("cross outcomes of RDKit's that replay and that we lack", count, &lacking);
 }
 
-/// A source must be an atom of the product, of one origin, and no atom of the product may appear twice.
+/// Describes an error in the sources: a source must be an atom of the product with one origin, and no atom of the
+/// product may appear twice.
 fn fault_in_sources(product: &Molecule, outcome: &Outcome) -> Option<String> {
     let mut seen = BTreeSet::new();
     for precursor in &outcome.precursors {

@@ -1,7 +1,7 @@
 //! The gates of 32 units, for every tile of a batch (the formulas: `crate::gates`, `crate::lstm`).
 //!
-//! Multiplications and additions are fused by name, so that every processor rounds alike, and those that
-//! have an instruction for it do a third less.
+//! Fused multiply-add is requested explicitly, so that every CPU rounds alike. CPUs with an instruction for it do a
+//! third less work.
 
 use pulp::{Simd, WithSimd};
 
@@ -11,26 +11,26 @@ use super::{
 };
 use crate::config::Cell;
 
-/// Gates of a GRU, and of an LSTM.
+/// Gates of a GRU and of an LSTM.
 const GRU: usize = Cell::Gru.gates();
 const LSTM: usize = Cell::Lstm.gates();
 
-/// Members whose gates are computed together, and their units.
+/// Members whose gates are computed together, and the number of their units.
 const FEW: usize = 4;
 const MANY: usize = FEW * WIDTH;
 
-/// What a cell keeps of its units in single precision: by member, then by unit.
+/// Cell values in single precision, by member, then by unit.
 pub(crate) type Values = [[f32; WIDTH]; ROWS];
 
-/// Arguments of `exp2` are held within it, so that the product of two results is a number.
+/// Bound for arguments of `exp2`, so that the product of two results is finite.
 const LARGEST: f32 = 57.0;
 
-/// What everything before a σ is multiplied by, when weights are laid out, and before a tanh: then a power of two is
-/// all that they need, and a third of the work of an `exp` is saved.
+/// Factors that are folded into the weights before a σ and before a tanh. With them, both functions need only a power
+/// of two, which saves a third of the work of an `exp`.
 const BEFORE_SIGMA: f32 = -std::f32::consts::LOG2_E;
 const BEFORE_TANH: f32 = 2.0 * std::f32::consts::LOG2_E;
 
-/// The factor of a gate.
+/// Returns the factor of a gate.
 pub(crate) fn factor(cell: Cell, gate: usize) -> f32 {
     match (cell, gate) {
         (Cell::Gru | Cell::Lstm, 2) => BEFORE_TANH,
@@ -38,33 +38,34 @@ pub(crate) fn factor(cell: Cell, gate: usize) -> f32 {
     }
 }
 
-/// The gates of the same 32 units of every member.
+/// Computation of the gates of the same 32 units of every member.
 pub(crate) struct Gates<'a> {
     pub(crate) cell: Cell,
-    /// Hidden products, `[gate, tile]`, and what they stand for, by gate.
+    /// Hidden products, `[gate, tile]`, and their dequantisation, by gate.
     pub(crate) sums: &'a [Sums],
     pub(crate) readings: &'a [Reading],
-    /// What the input gives to the gates, by member.
+    /// The input's part of the gates, by member.
     pub(crate) input: InputPart<'a>,
-    /// The number of these 32 units.
+    /// Index of this group of 32 units.
     pub(crate) strip: usize,
-    /// What the units keep, by tile: a GRU its last hidden states, an LSTM its cells. The next ones afterwards.
+    /// Values of the units, by tile: last hidden states of a GRU, cell states of an LSTM. They are replaced by the
+    /// next ones.
     pub(crate) values: &'a mut [Values],
     /// The next hidden states in bytes, of all units: `[tile, block, member]`.
     pub(crate) bytes: &'a mut [Block],
 }
 
-/// What the layer's input gives to the gates.
+/// The input's part of the gates.
 #[derive(Clone, Copy)]
 pub(crate) enum InputPart<'a> {
-    /// The rows of a `[token, strip, gate]` table, by the members' tokens, and what its bytes stand for.
+    /// Rows of a `[token, strip, gate]` table, selected by the members' tokens, and the dequantisation of its bytes.
     Table { rows: &'a [[i8; WIDTH]], tokens: &'a [u32], strips: usize, readings: &'a [Reading] },
-    /// Products with the layer below, `[gate, tile]`, and what they stand for.
+    /// Products with the layer below, `[gate, tile]`, and their dequantisation.
     Below { sums: &'a [Sums], readings: &'a [Reading] },
 }
 
 impl InputPart<'_> {
-    /// What the input gives to `few` members of a tile, of so many, read as `readings` say.
+    /// Returns the input's part for the group `few` of the tile's members, dequantised with `readings`.
     #[inline(always)]
     fn of<const GATES: usize>(
         &self,
@@ -111,8 +112,8 @@ impl WithSimd for Gates<'_> {
 }
 
 impl Gates<'_> {
-    /// Advances every tile, some members at a time. What belongs to a unit is repeated for each of them, so that all of their
-    /// units are in plain loops, which compilers turn into vector instructions as they should.
+    /// Advances every tile, some members at a time. The parameters of a unit are repeated for each member, so that
+    /// all their units lie in plain loops, which compilers vectorise well.
     #[inline(always)]
     fn advance<const GATES: usize>(self)
     where
@@ -163,12 +164,12 @@ fn flat(sums: &Sums, few: usize) -> &[i32; MANY] {
     sums.0.as_flattened()[few * MANY..][..MANY].try_into().expect("the length of a slice")
 }
 
-/// The scores of one member, `[vocab]`.
+/// Computation of the scores, `[vocab]`, of each member.
 pub(crate) struct Scores<'a> {
-    /// `[panel, tile]`.
+    /// Layout `[panel, tile]`.
     pub(crate) sums: &'a [Sums],
     pub(crate) readings: &'a [Reading],
-    /// `[member, vocab]`.
+    /// Layout `[member, vocab]`.
     pub(crate) logits: &'a mut [f32],
     pub(crate) vocab: usize,
 }
@@ -197,35 +198,35 @@ impl<const N: usize> Reading<N> {
     }
 }
 
-/// Numbers of some members' units, where lines of the cache begin.
+/// Values of some members' units, aligned to cache lines.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 struct Line([f32; MANY]);
 
 /// The same units of some members.
 ///
-/// Each loop below is a step or two of one long chain of dependent instructions: in one loop, a processor would have to look
-/// further ahead than it can to find others to do meanwhile.
+/// Each loop below is one or two steps of a long chain of dependent instructions. In a single loop, a CPU could not
+/// reach far enough ahead for independent instructions to run meanwhile.
 struct Units<'a, const GATES: usize> {
-    /// What the input gives; what a gate comes to, afterwards.
+    /// The input's part; replaced by the results of the gates.
     gates: &'a mut [Line; GATES],
-    /// Hidden products, and what they stand for.
+    /// Hidden products and their dequantisation.
     sums: [&'a [i32; MANY]; GATES],
     readings: &'a [Reading<MANY>; GATES],
     /// See [`Gates`].
     values: &'a mut [f32; MANY],
-    /// The next hidden states.
+    /// The next hidden states in bytes.
     rounded: &'a mut [u8; MANY],
 }
 
 impl<const GATES: usize> Units<'_, GATES> {
-    /// What the hidden states give to a gate of the unit `n`.
+    /// Returns the hidden part of a gate for the unit `n`.
     #[inline(always)]
     fn hidden(&self, gate: usize, n: usize) -> f32 {
         self.readings[gate].of(self.sums[gate][n], n)
     }
 
-    /// Makes `1 + 2^x` of a gate's x: what σ divides 1 by, and tanh 2.
+    /// Replaces a gate's x by `1 + 2^x`: σ is 1 over it, tanh is 1 less 2 over it.
     #[inline(always)]
     fn open(&mut self, gate: usize) {
         for n in 0..MANY {
@@ -234,7 +235,7 @@ impl<const GATES: usize> Units<'_, GATES> {
     }
 }
 
-/// Makes the next states of what a cell keeps.
+/// Step of a cell type.
 trait Advance {
     fn advance(self);
 }
@@ -250,7 +251,7 @@ impl Advance for Units<'_, GRU> {
         }
         let [_, Line(updates), Line(news)] = &*self.gates;
         for n in 0..MANY {
-            // z = 1 / a and tanh = 1 - 2 / b, by one division.
+            // z = 1 / a and tanh = 1 - 2 / b, computed with one division.
             let (a, b) = (updates[n], news[n]);
             let both = 1.0 / (a * b);
             let new = (-2.0 * a).mul_add(both, 1.0);
@@ -269,7 +270,7 @@ impl Advance for Units<'_, LSTM> {
         }
         let [Line(inputs), Line(forgets), Line(news), Line(outputs)] = &*self.gates;
         for n in 0..MANY {
-            // σ(i) = 1 / a and tanh(g) = (b - 2) / b, by one division; so are σ(o) and tanh(c).
+            // σ(i) = 1 / a and tanh(g) = (b - 2) / b, computed with one division; likewise σ(o) and tanh(c).
             let (a, b) = (inputs[n], news[n]);
             self.values[n] = (1.0 / forgets[n]).mul_add(self.values[n], (b - 2.0) / (a * b));
         }
@@ -280,21 +281,21 @@ impl Advance for Units<'_, LSTM> {
     }
 }
 
-/// The byte that stands for a hidden state, which is within ±1.
+/// Returns the byte for a hidden state, which is within ±1.
 #[inline(always)]
 fn byte(state: f32) -> u8 {
-    // Adding it rounds to an integer, which is then in the low bits; 128 stands for 0.
+    // Adding this constant rounds to an integer in the low bits; the byte 128 stands for 0.
     const ROUND: f32 = 12_582_912.0 + 128.0;
     state.mul_add(127.0, ROUND).to_bits() as u8
 }
 
-/// 2^x by range reduction and a polynomial, the best of its degree where it is used; arguments are held within
-/// ±[`LARGEST`].
+/// Computes 2^x by range reduction and a polynomial, the best of its degree on the range used. Arguments are clamped
+/// to ±[`LARGEST`].
 #[inline(always)]
 fn exp2(x: f32) -> f32 {
-    // Adding it rounds to an integer, which is then in the low bits.
+    // Adding this constant rounds to an integer in the low bits.
     const ROUND: f32 = 12_582_912.0;
-    // Not ln 2, which is the best of no finite degree.
+    // Not ln 2, which is not the best coefficient for any finite degree.
     const FIRST: f32 = f32::from_bits(0x3F31_7215);
     let x = x.clamp(-LARGEST, LARGEST);
     let shifted = x + ROUND;
@@ -319,7 +320,7 @@ mod tests {
         assert_eq!((exp2(1e9), exp2(-1e9)), (exp2(LARGEST), exp2(-LARGEST)));
     }
 
-    /// What units keep, and the bytes of their hidden states, after a step in which the gates see `gates`.
+    /// Returns the values of units and the bytes of their hidden states after a step with the gate inputs `gates`.
     fn next<const GATES: usize>(gates: [f32; GATES], kept: f32) -> (f32, u8)
     where
         for<'a> Units<'a, GATES>: Advance,

@@ -1,17 +1,16 @@
 //! Products of bytes, for the instruction sets that the machine may have.
 //!
-//! A panel of weights, 32 outputs that stay in the first cache, meets the inputs of tiles of 32 members. That is
-//! two by two of AMX's registers: four of sums, which stay in registers from the first input to the last, and for
-//! four products four registers to load, which takes half as long as the products do.
+//! A panel of weights, 32 outputs that stay in the L1 cache, is multiplied with tiles of 32 members. With AMX that is
+//! two by two registers: four of sums, which stay in registers from the first input to the last. Four products need
+//! four register loads, which take half as long as the products.
 //!
 //! # Safety
-//! This is the crate's one module with `unsafe`: instructions that `pulp` has no type for. AVX-512 VNNI is
-//! a call of a function that is compiled for it. It is sound if the processor has these instructions, and
-//! [`Kernel::Vnni`] is only made by [`Kernel::available`] after it has asked for every one of them; the
-//! function itself is safe code, which touches memory through slices and arrays alone. AMX has no stable
-//! functions in Rust, so it is assembly (`multiply_amx`), which is sound if processor and system have AMX,
-//! which [`Kernel::available`] asks as well, and if what it reads and writes is there, which is said where it
-//! is called.
+//! This is the crate's only module with `unsafe`, for instructions that `pulp` has no type for. AVX-512 VNNI is a
+//! call of a function that is compiled for it. The call is sound if the CPU has these instructions. [`Kernel::Vnni`]
+//! is only made by [`Kernel::available`] after it has checked for each of them. The function itself is safe code,
+//! which accesses memory only through slices and arrays. AMX has no stable functions in Rust, so it is assembly
+//! (`multiply_amx`). It is sound if CPU and operating system support AMX, which [`Kernel::available`] checks too, and
+//! if the memory that it accesses is valid, which is stated at each call.
 #![allow(unsafe_code)]
 
 #[cfg(target_arch = "x86_64")]
@@ -29,57 +28,58 @@ use pulp::{Scalar, Simd, WithSimd};
 pub(crate) const ROWS: usize = 32;
 /// Outputs of a panel.
 pub(crate) const WIDTH: usize = 32;
-/// Inputs are padded to a multiple of as many.
+/// Inputs are padded to a multiple of this number.
 pub(crate) const BLOCK: usize = 64;
 
-/// Outputs whose weights lie side by side; members whose sums are in one of AMX's registers.
+/// Outputs whose weights are contiguous, and members whose sums are in one AMX register.
 pub(crate) const LANES: usize = 16;
-/// Halves of a panel's outputs, and of a tile's members.
+/// Halves of a panel's outputs and of a tile's members.
 const HALVES: usize = WIDTH / LANES;
-/// Fours of a block's inputs.
+/// Groups of four in a block's inputs.
 const QUADS: usize = BLOCK / 4;
-/// Instructions of a round of [`Kernel::spin`].
+/// Instructions per round of [`Kernel::spin`].
 #[cfg(target_arch = "x86_64")]
 const SPUN: usize = 24;
 
 /// Inputs of a member; a byte b stands for b - 128, which is within ±127.
 ///
-/// A line of the cache, as the rows of weights are: what lies across two takes AMX three times as long.
+/// Aligned to a cache line, as the rows of weights are: AMX takes three times as long for data that straddles two
+/// lines.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 pub(crate) struct Block(pub(crate) [u8; BLOCK]);
 
-/// The weights of a block of inputs by half the outputs of a panel: `[input / 4][lane * 4 + input % 4]`, within ±127.
+/// Weights of a block of inputs for half the outputs of a panel: `[input / 4][lane * 4 + input % 4]`, within ±127.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 pub(crate) struct Weights(pub(crate) [[i8; 4 * LANES]; QUADS]);
 
-/// The weights of a panel by a block of inputs.
+/// Weights of a panel for a block of inputs.
 pub(crate) type Halves = [Weights; HALVES];
 
-/// Sums of a tile and a panel, by member and output, of inputs as they are written: 128 times the weights too large.
+/// Sums of a tile and a panel, by member and output, over the stored input bytes: too large by 128 times the weights.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 pub(crate) struct Sums(pub(crate) [[i32; WIDTH]; ROWS]);
 
-/// What multiplies.
+/// Instruction set of the matrix products.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Kernel {
-    /// Sixteen products and sums of VNNI's in one instruction.
+    /// AMX: sixteen times the multiplications of a VNNI instruction in one.
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
     Amx(V4),
-    /// Four products and three sums a lane and instruction.
+    /// Four multiplications and three additions per lane and instruction.
     #[cfg(target_arch = "x86_64")]
     Vnni(V4),
-    /// The same in four instructions, and half as many lanes.
+    /// The same work in four instructions, with half as many lanes.
     #[cfg(target_arch = "x86_64")]
     Avx2(V3),
-    /// What the compiler makes of loops.
+    /// Loops as the compiler translates them.
     Plain,
 }
 
 impl Kernel {
-    /// What this machine has, fastest first.
+    /// Returns the kernels that this machine supports, fastest first.
     pub(crate) fn available() -> impl Iterator<Item = Self> {
         #[cfg(target_arch = "x86_64")]
         let vectors = {
@@ -97,23 +97,24 @@ impl Kernel {
         vectors.into_iter().flatten().chain([Self::Plain])
     }
 
-    /// The fastest that this machine has.
+    /// Returns the fastest kernel that this machine supports.
     pub(crate) fn best() -> Self {
         Self::available().next().unwrap_or(Self::Plain)
     }
 
-    /// Sets the processor up for products, until what it gives is dropped; one at a time in a thread.
+    /// Sets up the CPU for products until the returned value is dropped; only one at a time per thread.
     pub(crate) fn ready(self) -> Ready {
         #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
         if let Self::Amx(_) = self {
-            // SAFETY: only shapes are read. AMX's registers are used by nothing else, and given back by `Ready`.
+            // SAFETY: only shapes are read. Nothing else uses AMX's registers, and `Ready` releases them.
             unsafe { asm!("ldtilecfg [{shapes}]", shapes = in(reg) &raw const SHAPES, options(nostack)) };
         }
         Ready { kernel: self, _of_this_thread: PhantomData }
     }
 
-    /// Does as many multiplications and additions as it can without touching memory, `rounds` times `SPUN`
-    /// instructions: the instructions' name, and how many were done. `None` where multiplying takes several steps.
+    /// Runs as many multiplications and additions as possible without touching memory, in `rounds` times `SPUN`
+    /// instructions. Returns the instructions' name and the number of operations; `None` if a multiplication takes
+    /// several steps.
     pub(crate) fn spin(self, rounds: u32) -> Option<(&'static str, u64)> {
         match self {
             #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
@@ -132,7 +133,7 @@ impl Kernel {
     }
 }
 
-/// A kernel whose registers are set up, in the thread that did so.
+/// A kernel whose registers are set up in this thread.
 pub(crate) struct Ready {
     kernel: Kernel,
     _of_this_thread: PhantomData<*const ()>,
@@ -174,13 +175,13 @@ impl Drop for Ready {
     fn drop(&mut self) {
         #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
         if let Kernel::Amx(_) = self.kernel {
-            // SAFETY: gives AMX's registers back, which nobody else uses.
+            // SAFETY: releases AMX's registers, which nothing else uses.
             unsafe { asm!("tilerelease", options(nostack, nomem)) };
         }
     }
 }
 
-/// What [`Ready::multiply`] has to do.
+/// Arguments of [`Ready::multiply`].
 struct Product<'a> {
     inputs: &'a [Block],
     weights: &'a [Halves],
@@ -189,7 +190,8 @@ struct Product<'a> {
 }
 
 impl<'a> Product<'a> {
-    /// Each tile's inputs, `[block][member]`, with a panel's weights, `[block]`, and the place of their sums.
+    /// Returns each tile's inputs, `[block][member]`, with a panel's weights, `[block]`, and the destination of their
+    /// sums.
     fn parts(self) -> impl Iterator<Item = (&'a [[Block; ROWS]], &'a [Halves], &'a mut Sums)> {
         let tiles = self.inputs.as_chunks().0.chunks_exact(self.blocks);
         let panels = self.weights.chunks_exact(self.blocks);
@@ -207,7 +209,7 @@ impl Block {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512vnni")]
 fn multiply_vnni(product: Product<'_>) {
-    // As many members as there are registers for.
+    // Limited by the number of registers.
     const FEW: usize = 8;
     for (tile, panel, sums) in product.parts() {
         for (few, sums) in sums.0.as_chunks_mut::<FEW>().0.iter_mut().enumerate() {
@@ -246,8 +248,8 @@ fn spin_vnni(rounds: u32) -> [[i32; LANES]; SPUN] {
     totals.map(pulp::cast::<__m512i, [i32; LANES]>)
 }
 
-/// `vpmaddubsw` sums two products in 16 bits, which hold 2 * 127 * 127 and not 2 * 255 * 127. So the
-/// magnitude of an input meets the weight with the input's sign, and the offset is added at the end.
+/// Kernel for AVX2. `vpmaddubsw` sums two products in 16 bits, which hold 2 * 127 * 127 but not 2 * 255 * 127. So the
+/// magnitude of an input is multiplied by the weight with the input's sign, and the offset is added separately.
 #[cfg(target_arch = "x86_64")]
 struct MultiplyAvx2<'a>(V3, Product<'a>);
 
@@ -267,7 +269,7 @@ impl WithSimd for MultiplyAvx2<'_> {
                 for n in 0..QUADS {
                     let weights: [__m256i; REGISTERS] = pulp::cast([halves[0].0[n], halves[1].0[n]]);
                     for (start, weights) in start.iter_mut().zip(weights) {
-                        // 128 as a byte without a sign, and as much as 16 bits hold twice of.
+                        // 128 as an unsigned byte; 16 bits hold twice its largest product.
                         let pairs = avx2._mm256_maddubs_epi16(offset, weights);
                         *start = avx2._mm256_add_epi32(*start, avx2._mm256_madd_epi16(pairs, ones));
                     }
@@ -304,7 +306,7 @@ fn multiply_plain(product: Product<'_>) {
                     for (sums, half) in sums.chunks_exact_mut(LANES).zip(halves) {
                         for (sum, weights) in sums.iter_mut().zip(half.0[n].as_chunks::<4>().0) {
                             for (weight, input) in weights.iter().zip(four) {
-                                // Cannot overflow; a check would keep the loop out of vector registers.
+                                // Cannot overflow. A check would prevent vectorisation.
                                 let product = i32::from(*weight).wrapping_mul(i32::from(*input));
                                 *sum = sum.wrapping_add(product);
                             }
@@ -316,7 +318,7 @@ fn multiply_plain(product: Product<'_>) {
     }
 }
 
-/// Whether the processor has AMX for bytes, and the system lets this process use it.
+/// Checks that the CPU has AMX for bytes and that the system lets this process use it.
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 fn amx_is_there() -> bool {
     // Linux, "Using XSTATE features in user space applications".
@@ -328,8 +330,8 @@ fn amx_is_there() -> bool {
         return false;
     }
     let result: i64;
-    // SAFETY: this system call takes two numbers and touches no memory of ours; `syscall` overwrites rcx and
-    // r11. A kernel that does not know it says so.
+    // SAFETY: this system call takes two numbers and touches no memory of ours; `syscall` overwrites rcx and r11. A
+    // kernel that does not support it returns an error.
     unsafe {
         asm!(
             "syscall",
@@ -344,8 +346,8 @@ fn amx_is_there() -> bool {
     result == 0
 }
 
-/// The shapes of AMX's registers: four of sums and two of inputs with a row for each of sixteen members, two of
-/// weights with a row for every four inputs of a block; rows are 64 bytes long (Intel SDM, "TILECFG").
+/// Shapes of AMX's registers: four registers of sums and two of inputs with a row for each of sixteen members, two of
+/// weights with a row for every four inputs of a block. Rows are 64 bytes long (Intel SDM, "TILECFG").
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 #[repr(C, align(64))]
 struct Shapes {
@@ -365,14 +367,15 @@ static SHAPES: Shapes = Shapes {
     rows: [16, 16, 16, 16, 16, 16, 16, 16, 0, 0, 0, 0, 0, 0, 0, 0],
 };
 
-/// Two halves of members by two of outputs: `tmm0` and `tmm1` are the first members' sums, `tmm2` and `tmm3` the others'.
+/// Multiplies two halves of members by two halves of outputs: `tmm0` and `tmm1` are the first members' sums, `tmm2`
+/// and `tmm3` the others'.
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 fn multiply_amx(product: Product<'_>) {
     let blocks = product.blocks;
     assert!(blocks > 0, "matrix: a panel has a block of weights");
     for (tile, panel, sums) in product.parts() {
-        // SAFETY: `tile` and `panel` hold `blocks` times 32 rows of 64 bytes, of which each round reads 32; `sums`
-        // is 32 rows of 128 bytes. The registers have their shapes, for this is called by `Ready` alone.
+        // SAFETY: `tile` and `panel` hold `blocks` times 32 rows of 64 bytes, of which each round reads 32; `sums` is
+        // 32 rows of 128 bytes. The registers have their shapes, because only `Ready` calls this.
         unsafe {
             asm!(
                 "tilezero tmm0",
@@ -408,13 +411,13 @@ fn multiply_amx(product: Product<'_>) {
     }
 }
 
-/// 24 products of registers, `rounds` times.
+/// Runs 24 products of registers, `rounds` times.
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 fn spin_amx(rounds: u32) {
     if rounds == 0 {
         return;
     }
-    // SAFETY: no memory is touched but the shapes. AMX's registers are used by nothing else, and given back.
+    // SAFETY: only the shapes are read from memory. Nothing else uses AMX's registers, and they are released.
     unsafe {
         asm!(
             "ldtilecfg [{shapes}]",

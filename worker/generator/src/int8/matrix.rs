@@ -1,22 +1,22 @@
-//! A matrix of weights, rounded to bytes and laid out for the kernel.
+//! Weight matrices, rounded to bytes and arranged for the kernel.
 
 use super::kernel::{BLOCK, Block, Halves, LANES, Ready, Sums, WIDTH, Weights};
 
-/// What a byte of an input stands for.
+/// Value of one step of an input byte.
 pub(crate) const INPUT_SCALE: f32 = 1.0 / 127.0;
 
 /// A `[rows, inputs]` matrix; its rows are the outputs, in panels.
 #[derive(Debug)]
 pub(crate) struct Matrix {
-    /// Blocks of inputs.
+    /// Number of blocks of inputs.
     blocks: usize,
-    /// `[panel, block]`.
+    /// Layout `[panel, block]`.
     weights: Vec<Halves>,
-    /// By panel.
+    /// Dequantisation of each panel.
     readings: Vec<Reading>,
 }
 
-/// What the sums of a panel stand for: `scale * sum + bias`, output by output.
+/// Dequantisation of a panel's sums: `scale * sum + bias`, per output.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 pub(crate) struct Reading<const N: usize = WIDTH> {
@@ -33,9 +33,9 @@ pub(crate) struct Output {
 }
 
 impl Matrix {
-    /// Rounds `weights`, `[rows, inputs]`, so that each row's largest weight is 127.
+    /// Rounds `weights`, `[rows, inputs]`, so that each row's largest magnitude is 127.
     ///
-    /// `output` says what a panel's output is; `None` is an output of 0.
+    /// `output` describes the output at a panel and lane; `None` is an output of 0.
     pub(crate) fn rounded(
         weights: &[f32],
         inputs: usize,
@@ -69,22 +69,23 @@ impl Matrix {
         let blocks = &mut self.weights[panel * self.blocks..];
         let mut sum = 0;
         for (input, weight) in row.iter().enumerate() {
-            // In range by the choice of the scale.
+            // Within ±127 by the choice of the scale.
             let byte = (weight / scale).round() as i8;
             let quad = &mut blocks[input / BLOCK][lane / LANES].0[input % BLOCK / 4];
             quad[4 * (lane % LANES) + input % 4] = byte;
             sum += i32::from(byte);
         }
-        // Inputs are 128 too large.
+        // Corrects the input bytes' offset of 128.
         reading.bias[lane] -= 128.0 * sum as f32 * reading.scale[lane];
     }
 
-    /// Panels of outputs.
+    /// Returns the number of panels of outputs.
     pub(crate) fn panels(&self) -> usize {
         self.readings.len()
     }
 
-    /// Multiplies `inputs`, `[tile, block, member]`, by `count` panels from `first` on: `sums` becomes `[panel, tile]`.
+    /// Multiplies `inputs`, `[tile, block, member]`, by `count` panels from `first` on and writes `sums`, `[panel,
+    /// tile]`.
     pub(crate) fn multiply(
         &self,
         kernel: &Ready,
@@ -97,7 +98,7 @@ impl Matrix {
         kernel.multiply(inputs, weights, self.blocks, sums);
     }
 
-    /// What the sums of `count` panels from `first` on stand for.
+    /// Returns the dequantisation of `count` panels from `first` on.
     pub(crate) fn readings(&self, first: usize, count: usize) -> &[Reading] {
         &self.readings[first..first + count]
     }

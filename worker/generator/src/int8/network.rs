@@ -1,8 +1,8 @@
 //! The forward pass in bytes.
 //!
-//! Members of a batch are kept in tiles of 32. A step goes strip by strip, 32 units of all gates: the weights of a
-//! gate stay in the first cache while every tile has its turn, and the gates follow before the next strip's
-//! products, so that sums never leave the caches either.
+//! Members of a batch are kept in tiles of 32. A step processes one strip (32 units of all gates) after the other.
+//! The weights of a gate stay in the L1 cache while all tiles are multiplied. The gates are computed before the next
+//! strip's products, so the sums stay in the caches too.
 
 use candle_core::Tensor;
 
@@ -14,10 +14,10 @@ use super::{
 };
 use crate::{config::Cell, pack::ModelPack, weights::LayerWeights};
 
-/// Bytes that stand for 0.
+/// A block of bytes that stand for 0.
 const ZERO: Block = Block([128; BLOCK]);
 
-/// Weights laid out for stepping.
+/// Weights arranged for stepping.
 #[derive(Debug)]
 pub(crate) struct Network {
     pub(super) kernel: Kernel,
@@ -31,25 +31,25 @@ pub(crate) struct Network {
 #[derive(Debug)]
 struct Layer {
     input: Input,
-    /// `[strip, gate]`.
+    /// Layout `[strip, gate]`.
     hidden: Matrix,
 }
 
 #[derive(Debug)]
 enum Input {
-    /// What each token gives: the embedding folded into the input weights.
+    /// Input of each token: the embedding folded into the input weights.
     Table(Table),
-    /// What the layer below gives, `[strip, gate]`.
+    /// Weights of the input from the layer below, `[strip, gate]`.
     Below(Matrix),
 }
 
-/// The hidden state of a batch, and room to work in.
+/// Hidden state of a batch, and buffers.
 #[derive(Debug)]
 pub(crate) struct State {
     layers: Vec<LayerState>,
     members: usize,
     tiles: usize,
-    /// `[gate, tile]`.
+    /// Layout `[gate, tile]`.
     sums: Vec<Sums>,
     below: Vec<Sums>,
     logits: Vec<f32>,
@@ -57,15 +57,15 @@ pub(crate) struct State {
 
 #[derive(Debug)]
 struct LayerState {
-    /// What cells keep to themselves, `[strip, tile]`.
+    /// Cell values in single precision, `[strip, tile]`.
     values: Vec<Values>,
-    /// The hidden state in bytes, `[tile, block, member]`.
+    /// Hidden state in bytes, `[tile, block, member]`.
     bytes: Vec<Block>,
-    /// The bytes that a step makes.
+    /// Hidden state written by the current step.
     next: Vec<Block>,
 }
 
-/// One member's hidden state, layer by layer.
+/// Saved hidden state of one member, layer by layer.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Kept {
     values: Vec<[f32; WIDTH]>,
@@ -73,7 +73,7 @@ pub(crate) struct Kept {
 }
 
 impl Network {
-    /// Rounds a pack's weights, for `kernel`.
+    /// Rounds a pack's weights for `kernel`.
     pub(crate) fn new(pack: &ModelPack, kernel: Kernel) -> candle_core::Result<Self> {
         let (weights, hidden, cell) = (&pack.weights, pack.config.hidden_size, pack.config.cell());
         let layers = (0..).zip(&weights.layers).map(|(n, layer)| {
@@ -96,7 +96,7 @@ impl Network {
         })
     }
 
-    /// The state before the first token.
+    /// Returns the state before the first token.
     pub(crate) fn start(&self, members: usize) -> State {
         let (tiles, strips) = (members.div_ceil(ROWS), self.hidden.div_ceil(WIDTH));
         let bytes = vec![ZERO; tiles * self.hidden.div_ceil(BLOCK) * ROWS];
@@ -116,14 +116,15 @@ impl Network {
         }
     }
 
-    /// Takes one token for every member of the batch and scores the next ones: see [`State::logits`].
+    /// Feeds one token for every member of the batch and computes the scores of the next tokens: see
+    /// [`State::logits`].
     ///
-    /// Members marked in `fresh` begin anew: what `state` holds for them is forgotten.
+    /// Members marked in `fresh` restart: their part of `state` is reset.
     pub(crate) fn step(&self, tokens: &[u32], fresh: &[bool], state: &mut State) {
         for (member, _) in fresh.iter().enumerate().filter(|(_, fresh)| **fresh) {
             state.forget(member);
         }
-        // Empty places of the last tile take any token.
+        // Unused members of the last tile may have any token.
         let mut padded = tokens.to_vec();
         padded.resize(state.tiles * ROWS, 0);
         let kernel = self.kernel.ready();
@@ -135,7 +136,7 @@ impl Network {
         self.score(&kernel, state);
     }
 
-    /// The largest product of a step.
+    /// Returns the matrix of the largest product of a step.
     pub(super) fn hidden_product(&self) -> &Matrix {
         &self.layers[0].hidden
     }
@@ -162,7 +163,7 @@ impl Layer {
     ) -> candle_core::Result<Self> {
         let panels = hidden.div_ceil(WIDTH) * cell.gates();
         let outer_bias = weights.outer_bias()?;
-        // What of the hidden bias is not in the input's part: that of a GRU's gate n.
+        // Hidden bias that is not part of the input: that of a GRU's gate n.
         let inner_bias = ((&weights.input_bias + &weights.hidden_bias)? - &outer_bias)?;
         let outer = outputs(cell, hidden, &outer_bias)?;
         let input = match embedding {
@@ -217,13 +218,13 @@ impl Layer {
 }
 
 impl State {
-    /// The scores of the last step, `[batch, vocab]`.
+    /// Returns the scores of the last step, `[batch, vocab]`.
     pub(crate) fn logits(&self) -> &[f32] {
         let vocab = self.logits.len() / (self.tiles * ROWS).max(1);
         &self.logits[..self.members * vocab]
     }
 
-    /// Takes members, ascending, out of the batch; the last ones move to their places, as
+    /// Removes members, given in ascending order, from the batch. The last ones move to their positions, as
     /// [`Vec::swap_remove`] does from the last of `members` to the first.
     pub(crate) fn swap_remove(&mut self, members: &[usize]) {
         for member in members.iter().rev() {
@@ -253,7 +254,7 @@ impl State {
         self.logits.truncate(self.logits.len() / before * tiles);
     }
 
-    /// Keeps a member's hidden state.
+    /// Saves a member's hidden state.
     pub(crate) fn keep(&self, member: usize, kept: &mut Kept) {
         kept.values.clear();
         kept.bytes.clear();
@@ -265,7 +266,7 @@ impl State {
         }
     }
 
-    /// Gives a member the hidden state that was kept.
+    /// Restores a member's saved hidden state.
     pub(crate) fn restore(&mut self, member: usize, kept: &Kept) {
         let (mut values, mut bytes) = (kept.values.iter(), kept.bytes.iter());
         for layer in &mut self.layers {
@@ -278,7 +279,7 @@ impl State {
         }
     }
 
-    /// The first layer's hidden states in bytes.
+    /// Returns the first layer's hidden states in bytes.
     pub(super) fn first_bytes(&self) -> &[Block] {
         &self.layers[0].bytes
     }
@@ -296,7 +297,7 @@ impl State {
 }
 
 impl LayerState {
-    /// Where the bytes of a member are.
+    /// Returns the indices of a member's blocks.
     fn blocks(&self, tiles: usize, member: usize) -> impl Iterator<Item = usize> + use<> {
         let blocks = self.bytes.len() / (tiles * ROWS);
         let first = member / ROWS * blocks * ROWS + member % ROWS;
@@ -313,7 +314,7 @@ impl LayerState {
     }
 }
 
-/// What the outputs of a layer's panels, `[strip, gate]`, are, given their biases, `[gate, unit]`.
+/// Returns the description of a layer's outputs, in panels `[strip, gate]`, from their biases, `[gate, unit]`.
 fn outputs(
     cell: Cell,
     hidden: usize,

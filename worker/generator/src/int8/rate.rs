@@ -1,4 +1,4 @@
-//! How fast the products are, beside how fast the machine could multiply.
+//! Speed of the matrix products, compared with the peak speed of the machine.
 
 use std::time::{Duration, Instant};
 
@@ -7,19 +7,20 @@ use super::{
     kernel::{BLOCK, Kernel, ROWS, Sums, WIDTH},
 };
 
-/// Multiplications and additions of bytes a second, of one thread.
+/// Byte multiplications and additions per second, on one thread.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ByteRates {
-    /// The instructions that multiply: `amx` or `avx512_vnni`.
+    /// Multiply instructions: `amx` or `avx512_vnni`.
     pub instructions: &'static str,
-    /// The hidden product of the first layer, with a full batch.
+    /// Rate of the hidden product of the first layer, with a full batch.
     pub product: f64,
-    /// The multiply instruction by itself, its operands in registers.
+    /// Rate of the multiply instruction alone, with its operands in registers.
     pub machine: f64,
 }
 
 impl Network {
-    /// Measures the rates of every instruction set that multiplies in one step, for `time` each; the one in use is the first.
+    /// Measures the rates of every instruction set that multiplies in one instruction, for `time` each. The one in
+    /// use comes first.
     pub(crate) fn rates(&self, members: usize, time: Duration) -> Vec<ByteRates> {
         Kernel::available().filter_map(|kernel| self.rates_of(kernel, members, time)).collect()
     }
@@ -33,7 +34,7 @@ impl Network {
         let mut sums = vec![Sums([[0; WIDTH]; ROWS]); gates * members.div_ceil(ROWS)];
         let operations = 2 * matrix.panels() * WIDTH * bytes.len() * BLOCK;
 
-        // By turns, for a processor may change its clock.
+        // Measured alternately, since a CPU may change its clock rate.
         let mut rates = ByteRates { instructions, product: 0.0, machine: 0.0 };
         for _ in 0..TURNS {
             let spin = || kernel.spin(ROUNDS).map_or(0, |(_, operations)| operations);

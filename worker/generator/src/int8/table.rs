@@ -1,25 +1,25 @@
-//! What each token gives to the first layer, rounded to bytes.
+//! Input of each token to the first layer, rounded to bytes.
 //!
-//! In single precision, the rows of some hundred tokens would be larger than the second cache, and push the weights out.
+//! In single precision, the rows of some hundred tokens would be larger than the L2 cache and displace the weights.
 
 use super::{
     kernel::WIDTH,
     matrix::{Output, Reading},
 };
 
-/// A `[token, output]` table; its outputs are in panels, as those of a matrix.
+/// A `[token, output]` table; its outputs are in panels, as those of a matrix are.
 #[derive(Debug)]
 pub(crate) struct Table {
-    /// `[token, panel]`.
+    /// Layout `[token, panel]`.
     rows: Vec<[i8; WIDTH]>,
-    /// By panel.
+    /// Dequantisation of each panel.
     readings: Vec<Reading>,
 }
 
 impl Table {
-    /// Rounds the numbers of each output so that its least is -127 and its largest 127.
+    /// Rounds the numbers of each output so that the smallest is -127 and the largest 127.
     ///
-    /// `output` says which of a token's numbers a panel's output is; `None` is an output of 0.
+    /// `output` says which of a token's numbers belongs to a panel and lane; `None` is an output of 0.
     pub(crate) fn rounded(
         tokens: &[Vec<f32>],
         panels: usize,
@@ -40,7 +40,7 @@ impl Table {
                 if scale > 0.0 {
                     table.readings[panel].scale[lane] = output.factor * scale;
                     for (token, number) in numbers().enumerate() {
-                        // In range by the choice of the scale.
+                        // Within ±127 by the choice of the scale.
                         table.rows[token * panels + panel][lane] = ((number - middle) / scale).round() as i8;
                     }
                 }
@@ -49,12 +49,12 @@ impl Table {
         table
     }
 
-    /// The bytes, `[token, panel]`.
+    /// Returns the bytes, `[token, panel]`.
     pub(crate) fn rows(&self) -> &[[i8; WIDTH]] {
         &self.rows
     }
 
-    /// What the bytes of `count` panels from `first` on stand for.
+    /// Returns the dequantisation of `count` panels from `first` on.
     pub(crate) fn readings(&self, first: usize, count: usize) -> &[Reading] {
         &self.readings[first..first + count]
     }

@@ -1,6 +1,6 @@
-//! Molecules of a step, side by side.
+//! Batch of molecules for one step.
 
-/// No target: the string has ended.
+/// No target, because the string has ended.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// Tokens of a batch, time first.
@@ -8,14 +8,14 @@ pub(super) const NONE: u32 = u32::MAX;
 pub(super) struct Batch {
     pub(super) steps: usize,
     pub(super) members: usize,
-    /// `[step, member]`: what the network is given; after a string's end, anything.
+    /// `[step, member]`: input tokens of the network; arbitrary after a string's end.
     pub(super) inputs: Vec<u32>,
-    /// `[step, member]`: what comes next, or [`NONE`].
+    /// `[step, member]`: next tokens, or [`NONE`].
     pub(super) targets: Vec<u32>,
 }
 
 impl Batch {
-    /// The molecules numbered `rows`, each of at least two tokens.
+    /// Collects the molecules numbered `rows`, each of at least two tokens.
     pub(super) fn of(molecules: &[Vec<u32>], rows: &[usize]) -> Self {
         let steps = rows.iter().map(|row| molecules[*row].len() - 1).max().unwrap_or(0);
         let members = rows.len();

@@ -1,9 +1,10 @@
-//! The loss of a batch and its gradients: GRU layers forwards, then backwards through time.
+//! Loss of a batch and its gradients: GRU layers forwards, then backwards through time.
 //!
-//! With r, z, n as PyTorch's `nn.GRU` has them (see `gates`), and d the gradient of a layer's next state:
-//! dn = d (1 - z) (1 - n²), dz = d (h - n) z (1 - z), dr = dn (U_n h + b_n) r (1 - r), before their functions; the state
-//! before gets d z and what comes through the hidden weights. All of a step but its two matrix products is one pass
-//! over memory. The embedding is folded into the first layer's input weights, and so are their gradients.
+//! With r, z, n as in PyTorch's `nn.GRU` (see `gates`), and d the gradient of a layer's next state, the gradients
+//! before the gates' functions are dn = d (1 - z) (1 - n²), dz = d (h - n) z (1 - z), dr = dn (U_n h + b_n) r (1 -
+//! r). The previous state gets d z plus the gradient through the hidden weights. A step is one pass over memory,
+//! apart from its two matrix products. The embedding is folded into the first layer's input weights, and so are their
+//! gradients.
 
 use candle_core::{CpuStorage, Device, Storage, Tensor};
 use pulp::{Arch, Simd, WithSimd};
@@ -15,18 +16,18 @@ use super::{
 };
 use crate::gates::{exp, sigmoid, tanh, thirds};
 
-/// Numbers that a layer keeps for the way back, by hidden unit: r, z, n, U_n h + b_n.
+/// Numbers per hidden unit that a layer keeps for the backward pass: r, z, n, U_n h + b_n.
 const KEPT: usize = 4;
 
-/// What a layer computed.
+/// Results of a layer's forward pass.
 struct Forward {
-    /// `[step + 1, member, hidden]`; the first are zero.
+    /// `[step + 1, member, hidden]`; the first step's states are zero.
     states: Vec<f32>,
-    /// `[step, member, 4 * hidden]`.
+    /// Layout `[step, member, 4 * hidden]`.
     kept: Vec<f32>,
 }
 
-/// The batch's negative log-likelihood, in nats.
+/// Returns the batch's negative log-likelihood, in nats.
 pub(super) fn loss(parameters: &Parameters, batch: &Batch) -> candle_core::Result<f64> {
     let layers = forward(parameters, batch)?;
     let (logits, _) = logits(parameters, &layers)?;
@@ -34,7 +35,7 @@ pub(super) fn loss(parameters: &Parameters, batch: &Batch) -> candle_core::Resul
     Ok(cross_entropy(&mut logits, batch, parameters.vocab, 0.0))
 }
 
-/// The same, and the gradients of `weight` times it.
+/// Returns that loss and the gradients of `weight` times it.
 pub(super) fn gradients(
     parameters: &Parameters,
     batch: &Batch,
@@ -60,7 +61,7 @@ pub(super) fn gradients(
 fn forward(parameters: &Parameters, batch: &Batch) -> candle_core::Result<Vec<Forward>> {
     let mut layers: Vec<Forward> = Vec::new();
     for layer in 0..parameters.layers {
-        // By token, or by step and member.
+        // Rows by token, or by step and member.
         let input = match layers.last() {
             None => parameters.tensor(Place::Embedding)?,
             Some(below) => after(&below.states, batch, parameters.hidden)?,
@@ -72,7 +73,7 @@ fn forward(parameters: &Parameters, batch: &Batch) -> candle_core::Result<Vec<Fo
     Ok(layers)
 }
 
-/// The states after each step, `[step * member, hidden]`.
+/// Returns the states after each step, `[step * member, hidden]`.
 fn after(states: &[f32], batch: &Batch, hidden: usize) -> candle_core::Result<Tensor> {
     matrix(states[batch.members * hidden..].to_vec(), hidden)
 }
@@ -107,7 +108,7 @@ fn layer_forward(
     Ok(Forward { states, kept })
 }
 
-/// One member's step forwards.
+/// Forward step of one member.
 struct Ahead<'a> {
     input: &'a [f32],
     product: &'a [f32],
@@ -146,7 +147,7 @@ impl WithSimd for Ahead<'_> {
     }
 }
 
-/// Sets a layer's gradients from those of its states, `up`, and gives those of its input's states.
+/// Computes a layer's gradients from those of its states, `up`. Returns the gradients of its input's states.
 fn backward(
     parameters: &Parameters,
     batch: &Batch,
@@ -158,7 +159,7 @@ fn backward(
     let (hidden, members) = (parameters.hidden, batch.members);
     let weight = parameters.tensor(Place::Hidden(layer))?;
     let mut gates = vec![0.0; batch.steps * members * 3 * hidden];
-    // The gradient of gate n's input, where that of its hidden part is in `gates`.
+    // Gradient of gate n's input; `gates` holds that of its hidden part.
     let mut new = vec![0.0; batch.steps * members * hidden];
     let mut carry = vec![0.0; members * hidden];
     let arch = Arch::new();
@@ -199,7 +200,7 @@ fn backward(
         gradients.set(Place::Input(layer), to_numbers(&gates.t()?.matmul(&input)?)?);
         return to_numbers(&gates.matmul(&input_weight)?);
     }
-    // By token: the rows that were gathered.
+    // Sums the gradients of the gathered rows by token.
     let mut table = vec![0.0; parameters.vocab * 3 * hidden];
     for (gates, token) in gates.chunks_exact(3 * hidden).zip(&batch.inputs) {
         let row = &mut table[*token as usize * 3 * hidden..][..3 * hidden];
@@ -214,12 +215,12 @@ fn backward(
     Ok(Vec::new())
 }
 
-/// One member's step backwards.
+/// Backward step of one member.
 struct Back<'a> {
     up: &'a [f32],
     kept: &'a [f32],
     last: &'a [f32],
-    /// The gradient of the state, without `up`; that of the state before, without the hidden weights' part.
+    /// Gradient of the state, without `up`; replaced by that of the previous state, without the hidden weights' part.
     carry: &'a mut [f32],
     gates: &'a mut [f32],
     new: &'a mut [f32],
@@ -251,7 +252,7 @@ impl WithSimd for Back<'_> {
     }
 }
 
-/// The scores of the top layer's states, and these, `[step * member, ..]`.
+/// Returns the logits and the states of the top layer, both `[step * member, ..]`.
 fn logits(parameters: &Parameters, layers: &[Forward]) -> candle_core::Result<(Tensor, Tensor)> {
     let top = layers.last().expect("pack: a model has a layer");
     let rows = top.kept.len() / (KEPT * parameters.hidden);
@@ -261,7 +262,7 @@ fn logits(parameters: &Parameters, layers: &[Forward]) -> candle_core::Result<(T
     Ok((scores.broadcast_add(&parameters.tensor(Place::OutBias)?)?, top))
 }
 
-/// The negative log-likelihood of the targets; turns logits into `weight` times their gradients.
+/// Returns the negative log-likelihood of the targets, and replaces the logits by `weight` times their gradients.
 fn cross_entropy(logits: &mut [f32], batch: &Batch, vocab: usize, weight: f32) -> f64 {
     let losses = logits.par_chunks_exact_mut(vocab).zip(&batch.targets).map(|(logits, target)| {
         if *target == NONE {
@@ -285,7 +286,7 @@ fn cross_entropy(logits: &mut [f32], batch: &Batch, vocab: usize, weight: f32) -
     losses.sum()
 }
 
-/// The sum of all rows of `width` numbers.
+/// Returns the sum of all rows of `width` numbers.
 fn sums(numbers: &[f32], width: usize) -> Vec<f32> {
     let mut sums = vec![0.0; width];
     for row in numbers.chunks_exact(width) {

@@ -1,27 +1,27 @@
-//! The weights in training, with Adam's moments.
+//! Weights in training, with Adam's moments.
 
 use candle_core::{Device, Tensor};
 
 use crate::pack::ModelPack;
 
 const DECAYS: (f32, f32) = (0.9, 0.999);
-/// Keeps a division from a division by zero.
+/// Prevents a division by zero.
 const LITTLE: f32 = 1e-8;
-/// The largest norm of all gradients together.
+/// Maximum norm of all gradients together.
 const MOST: f32 = 1.0;
 
 /// A tensor with its name and shape.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NamedTensor<'a> {
-    /// As in a pack's `model.safetensors`; moments have `.first` and `.second` behind it.
+    /// Name as in a pack's `model.safetensors`; names of moments end in `.first` and `.second`.
     pub name: String,
-    /// Its size in every dimension.
+    /// Size in every dimension.
     pub shape: &'a [usize],
-    /// Its numbers, the last dimension the fastest.
+    /// Values, with the last dimension varying fastest.
     pub numbers: &'a [f32],
 }
 
-/// All weights, in the order of their places.
+/// All weights, in the order of `Place`.
 #[derive(Debug)]
 pub(super) struct Parameters {
     pub(super) vocab: usize,
@@ -39,22 +39,22 @@ struct Parameter {
     second: Vec<f32>,
 }
 
-/// Where a weight is in the list.
+/// Position of a weight in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// `[vocab, embedding]`.
+    /// Shape `[vocab, embedding]`.
     Embedding,
-    /// `[vocab, hidden]`.
+    /// Shape `[vocab, hidden]`.
     Out,
-    /// `[vocab]`.
+    /// Shape `[vocab]`.
     OutBias,
-    /// Of a layer: `[3 * hidden, input]`.
+    /// Input weight of a layer: `[3 * hidden, input]`.
     Input(usize),
-    /// Of a layer: `[3 * hidden, hidden]`.
+    /// Hidden weight of a layer: `[3 * hidden, hidden]`.
     Hidden(usize),
-    /// Of a layer: `[3 * hidden]`.
+    /// Input bias of a layer: `[3 * hidden]`.
     InputBias(usize),
-    /// Of a layer: `[3 * hidden]`.
+    /// Hidden bias of a layer: `[3 * hidden]`.
     HiddenBias(usize),
 }
 
@@ -72,7 +72,7 @@ impl Place {
     }
 }
 
-/// What each weight should change by, by the places of the weights.
+/// Gradient of each weight, in the order of the weights.
 #[derive(Debug)]
 pub(super) struct Gradients(Vec<Vec<f32>>);
 
@@ -99,7 +99,7 @@ impl Parameters {
         Ok(Self { vocab, hidden, layers: pack.weights.layers.len(), list })
     }
 
-    /// Weights of random numbers, for tests.
+    /// Creates random weights for tests.
     #[cfg(test)]
     pub(super) fn random(
         vocab: usize,
@@ -140,7 +140,7 @@ impl Parameters {
         Tensor::from_slice(&parameter.numbers, parameter.shape.as_slice(), &Device::Cpu)
     }
 
-    /// A step of Adam's, the `step`th from 1.
+    /// Performs a step of Adam; `step` counts from 1.
     pub(super) fn update(&mut self, gradients: Gradients, learning_rate: f32, step: u64) {
         let squares =
             |numbers: &Vec<f32>| numbers.iter().map(|it| f64::from(*it) * f64::from(*it)).sum::<f64>();

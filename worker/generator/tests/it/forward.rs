@@ -1,11 +1,11 @@
-//! The network computes what PyTorch computes, however strings are batched.
+//! Test that the network computes the same as PyTorch, however strings are batched.
 
 use std::{num::NonZeroUsize, path::Path};
 
 use generator::{Device, ModelPack, Precision, Sampler};
 use serde::Deserialize;
 
-/// See `tests/data/SOURCES.md`.
+/// Tolerance of the logits; see `tests/data/SOURCES.md`.
 const TOLERANCE: f32 = 1e-5;
 
 #[derive(Deserialize)]

@@ -1,4 +1,4 @@
-//! Tests of the crate's public face, in one binary: the packs that they need are made by `toy`.
+//! Tests of the crate's public API in one binary. `toy` makes the packs that they need.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up its stage has failed")]
 

@@ -1,4 +1,4 @@
-//! A pack that is not whole is refused, and the error names the file and the fault.
+//! Test that an incomplete pack is refused, with an error that names the file and the fault.
 
 use std::{fs, path::Path};
 
@@ -11,7 +11,7 @@ use crate::toy;
 const FILES: [&str; 5] =
     ["config.json", "generation_config.json", "metadata.json", "tokenizer.json", "model.safetensors"];
 
-/// Breaks a good pack and gives the error that loading it ends with.
+/// Breaks a good pack and returns the error of loading it.
 fn fault(break_it: impl FnOnce(&Path)) -> String {
     let pack = toy::random();
     break_it(pack.path());
@@ -120,7 +120,7 @@ fn a_string_is_spelled_in_the_longest_tokens_that_lead_to_its_end() {
     let pack = toy::always(&["C", "CC", "CCO", "l", "Cl"]);
     let pack = ModelPack::load(pack.path()).unwrap();
 
-    // By id: the special ones are 0 to 2.
+    // Tokens by id; the special ones are 0 to 2.
     assert_eq!(pack.spell("CCO"), Some(vec![1, 5, 2]));
     assert_eq!(pack.spell("CCCl"), Some(vec![1, 4, 7, 2]));
     assert_eq!(pack.spell(""), Some(vec![1, 2]));
@@ -230,7 +230,7 @@ proptest::proptest! {
         let pack = toy::random();
         let path = pack.path().join(FILES[file]);
         let mut bytes = fs::read(&path).unwrap();
-        // The weights' numbers may be anything; what names them comes first.
+        // Only the front is changed: it holds the header, while the weights' values may be anything.
         let front = bytes.len().min(1500);
         for (at, byte) in changes {
             bytes[at.index(front)] = byte;

@@ -1,6 +1,6 @@
-//! The reference network, of candle-nn's layers: it gives what PyTorch gives, and the faster networks of a processor give
-//! what it gives. It is what a GPU computes, thousands of strings at a time: tried on the processor, and on a GPU where
-//! there is one.
+//! Tests of the reference network of candle-nn's layers: it agrees with PyTorch, and the faster CPU networks agree
+//! with it. A GPU runs the reference network, thousands of strings at a time. This is tested on the CPU, and on a GPU
+//! if there is one.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use generator::{Budget, Device, DeviceChoice, ModelPack, Precision, SampleError,
 
 use crate::{forward::torch_model, sampling::assert_sound, toy};
 
-/// The toys' tokens for strings that go wrong often, and are taken back.
+/// Tokens of a toy model whose strings often go wrong and have to backtrack.
 const TANGLED: [&str; 10] = ["C", "N", "=", "#", "(", ")", "1", "2", "c", "n"];
 
 fn fused(pack: &Path) -> Sampler {
@@ -16,7 +16,7 @@ fn fused(pack: &Path) -> Sampler {
     sampler.with_precision(Precision::Single).unwrap()
 }
 
-/// How far two strings' logits are apart: the greatest difference, and the root of the mean of all squared.
+/// Returns the difference of two sets of logits: the maximum and the root mean square.
 fn differences(found: &[Vec<Vec<f32>>], expected: &[Vec<Vec<f32>>]) -> (f32, f64) {
     let numbers = |logits: &[Vec<Vec<f32>>]| logits.iter().flatten().flatten().copied().collect::<Vec<_>>();
     let (found, expected) = (numbers(found), numbers(expected));
@@ -26,7 +26,7 @@ fn differences(found: &[Vec<Vec<f32>>], expected: &[Vec<Vec<f32>>]) -> (f32, f64
     (differences().fold(0.0, f32::max), (squares / found.len() as f64).sqrt())
 }
 
-/// The share of strings that are the same: another rounding draws another token now and then, and then they part.
+/// Returns the share of equal strings. Other rounding sometimes draws another token, and then the strings diverge.
 fn share_alike(one: &[String], other: &[String]) -> f64 {
     assert_eq!(one.len(), other.len());
     one.iter().zip(other).filter(|(one, other)| one == other).count() as f64 / one.len() as f64
@@ -44,8 +44,9 @@ fn the_reference_gives_the_logits_that_pytorch_gives() {
     }
 }
 
-/// Logits have a spread of 5 in the shipped models. Single precision was measured to differ by 1.5e-5 at most, which is the
-/// order of sums and the fused gates' `exp`; bytes by 0.045 in the root mean square and 0.51 at most.
+/// Logits of the shipped models have a spread of 5. In single precision, the measured difference was at most 1.5e-5,
+/// which comes from the order of sums and the fused gates' `exp`. For bytes it was 0.045 as root mean square and at
+/// most 0.51.
 #[test]
 fn the_faster_networks_score_every_step_of_a_string_as_the_reference_does() {
     for name in ["../models/druglike_gru", "../models/leadlike_gru", "tests/data/torch_lstm"] {
@@ -66,7 +67,7 @@ fn the_faster_networks_score_every_step_of_a_string_as_the_reference_does() {
 
 #[test]
 fn thousands_of_strings_at_a_time_are_those_of_dozens_at_a_time() {
-    // Two batches of 4,096 that are refilled; strings that are taken back are given again from their beginning.
+    // Two batches of 4,096 slots that are refilled. Strings that go back are fed again from their start.
     for pack in [toy::random(), toy::random_of(&TANGLED)] {
         let dozens = fused(pack.path()).raw(10_000, 3).unwrap();
 
@@ -98,7 +99,7 @@ fn a_model_that_knows_one_molecule_gives_up_in_plain_operations_too() {
     assert!(matches!(error, SampleError::SizeUnreachable { wanted: 2_000, reached: 1 }), "{error}");
 }
 
-/// `cargo test --release -p generator --features cuda -- --ignored gpu`
+/// Run with `cargo test --release -p generator --features cuda -- --ignored gpu`.
 #[test]
 #[ignore = "needs a GPU and a build with the feature `cuda`"]
 fn a_gpu_gives_the_logits_that_pytorch_gives() {
@@ -108,7 +109,7 @@ fn a_gpu_gives_the_logits_that_pytorch_gives() {
 
         let logits = Sampler::new(sampler.pack(), gpu.clone()).unwrap().logits(&expected.strings).unwrap();
 
-        // Products of eleven bits.
+        // Products have eleven significant bits.
         let (greatest, _) = differences(&logits, &expected.logits);
         assert!(greatest < 1e-2, "{name}: {greatest}");
     }

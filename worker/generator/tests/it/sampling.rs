@@ -1,4 +1,4 @@
-//! What a sample is, and how sampling ends when there is none.
+//! Tests of samples, and of sampling that ends without one.
 
 use std::{
     collections::HashSet,
@@ -22,7 +22,7 @@ fn threads(count: usize) -> NonZeroUsize {
     NonZeroUsize::new(count).unwrap()
 }
 
-/// Fails unless every string is a valid molecule, written canonically, and no two are the same.
+/// Asserts that the strings are distinct valid molecules in canonical form.
 pub fn assert_sound(sample: &[String]) {
     for smiles in sample {
         let molecule: Molecule = smiles.parse().unwrap_or_else(|error| panic!("`{smiles}`: {error}"));
@@ -91,7 +91,7 @@ fn a_model_that_knows_no_molecule_gives_none() {
 
 #[test]
 fn a_string_that_never_ends_is_cut_and_is_no_molecule() {
-    // `max_length` 10 counts the token that begins a string and the one that would end it.
+    // `max_length` 10 includes the token that begins a string and the one that would end it.
     for (constrained, string) in [(false, "CCCCCCCCC"), (true, "")] {
         let pack = toy::endless("C");
         toy::edit(pack.path(), "generation_config.json", |config| config["constrained"] = json!(constrained));
@@ -133,7 +133,7 @@ fn a_sample_is_the_same_however_often_it_is_interrupted() {
             Err(SampleError::Interrupted) => interruptions += 1,
             Err(error) => panic!("{error}"),
         }
-        // One that is given no time at all would never end.
+        // The time grows, since an attempt without any time gets nowhere.
         patience += Duration::from_micros(20);
         assert!(draft.molecules().starts_with(&before));
     }
@@ -175,7 +175,7 @@ fn a_narrow_distribution_draws_what_is_most_probable() {
 
 #[test]
 fn a_constrained_string_is_a_molecule_or_nothing() {
-    // Weights that know nothing: branches, rings and bonds come in any order.
+    // Untrained weights: branches, rings and bonds come in any order.
     let pack = toy::random_of(&["C", "N", "O", "F", "=", "#", "(", ")", "1", "2", "c", "n", "[nH]", "-"]);
 
     let strings = sampler(pack.path()).raw(3_000, 3).unwrap();
@@ -202,7 +202,7 @@ fn bytes_and_single_precision_take_a_string_back_alike() {
 
     let (bytes, single) = (strings(Precision::Bytes), strings(Precision::Single));
 
-    // Rounded weights draw another token now and then, and then the strings part for good.
+    // Rounded weights sometimes draw another token, and then the strings diverge for good.
     let alike = bytes.iter().zip(&single).filter(|(one, other)| one == other).count();
     assert!(alike > 200, "{alike} of 300 strings are the same");
 }

@@ -1,4 +1,4 @@
-//! The packs that ship load and give molecules.
+//! Test that the packs that ship load and produce molecules.
 
 use std::{fs, path::Path};
 

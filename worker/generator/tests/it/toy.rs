@@ -1,4 +1,4 @@
-//! Tiny model packs, written to a folder of their own.
+//! Tiny model packs, each written to its own folder.
 
 use std::{collections::HashMap, fs, path::Path};
 
@@ -12,13 +12,13 @@ const SPECIAL: [&str; 3] = ["<pad>", "<bos>", "<eos>"];
 const BOS: usize = 1;
 const EOS: usize = 2;
 
-/// A model of small random weights: its strings are chains of the letters C, N, O, S and F in any
-/// order, of which many are molecules and those with F inside are not.
+/// Model of small random weights. Its strings are chains of the letters C, N, O, S and F in any order. Many are
+/// molecules; those with F inside are not.
 pub fn random() -> TempDir {
     random_of(&["C", "N", "O", "S", "F"])
 }
 
-/// A model of small random weights that writes these tokens in any order.
+/// Model of small random weights that writes these tokens in any order.
 pub fn random_of(tokens: &[&str]) -> TempDir {
     let (vocab, embedding, hidden, layers) = (SPECIAL.len() + tokens.len(), 7, 12, 2);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
@@ -42,19 +42,19 @@ pub fn random_of(tokens: &[&str]) -> TempDir {
     write(tokens, [embedding, hidden, layers], &weights, 40)
 }
 
-/// A model that writes `text` and nothing else; each token can only occur once.
+/// Model that writes only `text`; each token may occur only once in it.
 pub fn always(text: &[&str]) -> TempDir {
     let path: Vec<usize> = [BOS].into_iter().chain(3..3 + text.len()).chain([EOS]).collect();
     follow(text, &path)
 }
 
-/// A model that writes `token` for ever.
+/// Model that writes `token` for ever.
 pub fn endless(token: &str) -> TempDir {
     follow(&[token], &[BOS, 3, 3])
 }
 
-/// A model in which each token of `path` is followed by the next, surely: the hidden state is the
-/// token just read, one-hot, and the output weights say what follows it.
+/// Model in which each token of `path` is always followed by the next. The hidden state is the last token, one-hot,
+/// and the output weights give its successor.
 fn follow(tokens: &[&str], path: &[usize]) -> TempDir {
     let vocab = SPECIAL.len() + tokens.len();
     let matrix = |rows: usize, number: &dyn Fn(usize, usize) -> f32| {
@@ -67,7 +67,7 @@ fn follow(tokens: &[&str], path: &[usize]) -> TempDir {
     let one_if = |yes: bool| if yes { 1.0 } else { 0.0 };
     let weights = HashMap::from([
         ("embedding.weight".to_owned(), matrix(vocab, &|row, column| one_if(row == column))),
-        // Gate n repeats the input; gate z is shut, so that nothing of the last state stays.
+        // Gate n repeats the input. Gate z is closed, so that nothing of the last state remains.
         (
             "rnn.weight_ih_l0".to_owned(),
             matrix(3 * vocab, &|row, column| 9.0 * one_if(row == 2 * vocab + column)),

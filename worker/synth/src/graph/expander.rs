@@ -1,9 +1,9 @@
-//! What the templates make of a molecule, computed once for all searches of a process.
+//! Expansions: the results of the templates on a molecule, computed once for all searches of a process.
 //!
-//! An [`Expansion`] is the list of templates that match a molecule and the outcomes of those tried so far. It grows as searches ask for more and depends on the molecule and the model alone, not on a search's masks,
-//! depth or budget: so searches share expansions, through a cache that is bounded in bytes, and find the same
-//! with and without it. To that end a molecule is brought into the atom order of its canonical SMILES before
-//! templates see it, whatever order it came in.
+//! An [`Expansion`] is the list of templates that match a molecule and the outcomes of those tried so far. It grows
+//! as searches request more. It depends on the molecule and the model alone, not on a search's masks, depth or
+//! budget. So searches share expansions, through a cache that is bounded in bytes, and find the same with and without
+//! it. To this end a molecule is brought into the atom order of its canonical SMILES before templates are applied.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -17,59 +17,59 @@ use crate::model::RetroModel;
 use crate::model::judge;
 use crate::model::policy::{Ranked, Ranking};
 
-/// A step that needs more molecules than this is not considered; running it forwards would take factorially
-/// many orders.
+/// Maximum number of precursors of a step; the number of orders in a forward run grows factorially.
 const MAX_PRECURSORS: usize = 4;
-/// What chemists see in a molecule, for each of its atoms.
+/// Bytes of chemical facts for each atom of a molecule.
 const FACTS_BYTES: usize = 80;
 
-/// Expands molecules by one model.
+/// Expansion of molecules by one model.
 pub struct Expander {
     model: Arc<RetroModel>,
-    /// `None`: nothing is kept.
+    /// Cache of expansions; `None` if caching is off.
     cache: Option<Cache<Key, Kept, Weight>>,
 }
 
-/// The templates that match a molecule and what they make of it, as far as it is known.
+/// The templates that match a molecule and their outcomes, as far as computed.
 pub struct Expansion {
     key: Key,
-    /// As it was met first.
+    /// Molecule in the atom order of its first occurrence.
     molecule: Molecule,
     prepared: OnceLock<PreparedMolecule>,
     facts: OnceLock<Facts>,
-    /// The templates that may match, most probable first.
+    /// Templates that may match, most probable first.
     ranking: OnceLock<Ranking>,
-    /// What each of the first templates of `ranking` found.
+    /// Outcomes of each of the first templates of `ranking`.
     outcomes: Mutex<Vec<Arc<[Arc<Found>]>>>,
     bytes: AtomicUsize,
 }
 
-/// One way that a template finds to make a molecule.
+/// One outcome of a template: a way to make a molecule.
 #[derive(Debug)]
 pub struct Found {
-    /// In the order of their keys. Sources are atoms of [`Expansion::molecule`].
+    /// Precursors in the order of their keys. Sources are atoms of [`Expansion::molecule`].
     pub precursors: Box<[Precursor]>,
-    /// What part of its template's probability is that of the sites where it does this, above 0 and at most 1.
+    /// Share of the template's probability for the sites of this outcome, above 0 and at most 1.
     pub share: f32,
-    /// In how many places of the product its template does this; sources are those of the first.
+    /// Number of places in the product with this outcome; sources are those of the first.
     pub places: Places,
     soundness: OnceLock<Result<Certainty, Refusal>>,
     plausibility_alone: OnceLock<f32>,
     plausibility: OnceLock<f32>,
 }
 
-/// Places of a product where a template does the same.
+/// The number of places in a product with the same outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Places {
     One,
-    /// Several, or nobody knows.
+    /// Several, or unknown.
     Several,
 }
 
 impl Expander {
-    /// Keeps expansions of up to `cache_bytes` in all; 0 keeps none.
+    /// Creates an expander with a cache of up to `cache_bytes`; 0 turns the cache off.
     pub fn new(model: Arc<RetroModel>, cache_bytes: usize) -> Self {
-        /// What an expansion that has been tried takes, roughly; the cache grows its tables as it needs.
+        /// Typical size of an expansion with tried templates; only an estimate, since the cache grows its tables as
+        /// needed.
         const TYPICAL: usize = 32 * 1024;
         let cache = (cache_bytes > 0)
             .then(|| Cache::with_weighter(cache_bytes.div_ceil(TYPICAL), cache_bytes as u64, Weight));
@@ -80,7 +80,7 @@ impl Expander {
         &self.model
     }
 
-    /// The expansion of `molecule`, which may know nothing yet.
+    /// Returns the expansion of `molecule`, which may still be empty.
     pub fn expansion(&self, molecule: &Molecule) -> Arc<Expansion> {
         let new = || Arc::new(Expansion::new(molecule));
         let Some(cache) = &self.cache else { return new() };
@@ -91,13 +91,13 @@ impl Expander {
         }
     }
 
-    /// The same for one look at it: the cache keeps none that it has not.
+    /// Returns the expansion for a single use: if it is not in the cache, it is not added.
     pub fn passing_expansion(&self, molecule: &Molecule) -> Arc<Expansion> {
         let known = self.cache.as_ref().and_then(|cache| cache.get(&molecule.key()));
         known.map_or_else(|| Arc::new(Expansion::new(molecule)), |known| known.expansion)
     }
 
-    /// The templates that may match, most probable first; finds and ranks them if nobody has.
+    /// Returns the templates that may match, most probable first; finds and ranks them at the first call.
     pub fn list<'a>(&self, expansion: &'a Expansion) -> &'a [Ranked] {
         self.ranking(expansion).templates()
     }
@@ -106,11 +106,11 @@ impl Expander {
         expansion.ranking.get_or_init(|| self.model.rank(expansion.prepared()))
     }
 
-    /// What template number `at` of the expansion's list finds; `None` when `go_on` says to stop before that is
-    /// known.
+    /// Returns the outcomes of template number `at` of the expansion's list; `None` if `go_on` returns false before
+    /// they are known.
     ///
     /// # Panics
-    /// Panics when the list has no such template.
+    /// Panics if the list has no such template.
     pub fn outcomes(
         &self,
         expansion: &Expansion,
@@ -128,14 +128,14 @@ impl Expander {
             };
             let found = self.apply(expansion, list[next], go_on)?;
             let mut known = expansion.outcomes();
-            // Another search may have been quicker.
+            // Another search may have added it first.
             if known.len() == next {
                 known.push(found);
             }
         }
     }
 
-    /// The probability of a template's outcome at these sites, 0 where the template is not in the list.
+    /// Returns the probability of a template's outcome at these sites, 0 if the template is not in the list.
     pub fn probability(&self, expansion: &Expansion, template: u32, sites: &[Site]) -> f32 {
         let ranking = self.ranking(expansion);
         let ranked = ranking.templates().iter().find(|ranked| ranked.template == template);
@@ -168,7 +168,7 @@ impl Expander {
         Some(found.collect())
     }
 
-    /// Tidies up an expansion that has grown, and tells the cache.
+    /// Compacts an expansion that has grown, and updates its weight in the cache.
     pub fn keep(&self, expansion: &Arc<Expansion>) {
         expansion.tidy();
         if let Some(cache) = &self.cache {
@@ -176,19 +176,19 @@ impl Expander {
         }
     }
 
-    /// How often a molecule was found in the cache, and how often not, since the start.
+    /// Returns the numbers of cache hits and misses since the start.
     pub fn cache_hits_and_misses(&self) -> (u64, u64) {
         self.cache.as_ref().map_or((0, 0), |cache| (cache.hits(), cache.misses()))
     }
 
-    /// Bytes in the cache.
+    /// Returns the bytes in the cache.
     pub fn cached_bytes(&self) -> u64 {
         self.cache.as_ref().map_or(0, Cache::weight)
     }
 }
 
 impl Expansion {
-    /// Of which nothing is known.
+    /// Creates an empty expansion.
     fn new(molecule: &Molecule) -> Self {
         Self {
             key: molecule.key(),
@@ -201,37 +201,37 @@ impl Expansion {
         }
     }
 
-    /// The molecule, its atoms in the order of its canonical SMILES.
+    /// Returns the molecule, its atoms in the order of its canonical SMILES.
     pub fn molecule(&self) -> &Molecule {
         self.prepared().molecule()
     }
 
-    /// The place of a template in the list, from 1, the most probable; `None` where it is not in it.
+    /// Returns the rank of a template in the list, from 1, the most probable; `None` if it is not in the list.
     pub fn rank_of(&self, template: u32) -> Option<u32> {
         let at = self.ranking.get()?.templates().iter().position(|ranked| ranked.template == template)?;
         u32::try_from(at + 1).ok()
     }
 
-    /// What chemists see in [`Self::molecule`].
+    /// Returns the chemical facts of [`Self::molecule`].
     fn facts(&self) -> &Facts {
         self.facts.get_or_init(|| Facts::of(self.molecule()))
     }
 
-    /// [`Self::molecule`], ready for templates.
+    /// Returns [`Self::molecule`], prepared for templates.
     pub fn prepared(&self) -> &PreparedMolecule {
         self.prepared.get_or_init(|| {
-            // What our canonicaliser has written our parser can read; were it not so, any order would do.
+            // Our parser reads everything that our canonicaliser writes; otherwise any atom order would do.
             let canonical = Molecule::trusted(&self.molecule.canonical_smiles());
             PreparedMolecule::new(canonical.as_ref().unwrap_or(&self.molecule))
         })
     }
 
-    /// About how much memory it takes, with what will be computed of what is there.
+    /// Returns the approximate memory, including facts that are still to be computed.
     pub fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Lets go of what templates made and no outcome has, and counts anew.
+    /// Drops template results that no outcome uses, and recomputes the memory.
     fn tidy(&self) {
         let facts = self.molecule.atoms() * FACTS_BYTES;
         let ranking = self.ranking.get().map_or(0, Ranking::bytes);
@@ -249,7 +249,7 @@ impl Expansion {
     }
 
     fn outcomes(&self) -> MutexGuard<'_, Vec<Arc<[Arc<Found>]>>> {
-        // What is known is pushed whole, so a panic elsewhere leaves nothing half done.
+        // Outcomes are pushed whole, so a panic elsewhere leaves no partial entry.
         self.outcomes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -261,7 +261,7 @@ impl std::fmt::Debug for Expansion {
 }
 
 impl Found {
-    /// What makes something of these, in the order of their keys.
+    /// Creates an outcome with these precursors, in the order of their keys.
     pub fn new(precursors: Vec<Precursor>) -> Self {
         Self {
             precursors: precursors.into(),
@@ -273,22 +273,22 @@ impl Found {
         }
     }
 
-    /// Another way to do the same, as probable: of the same precursors with other sources, or in another order.
+    /// Creates an equally probable variant: the same precursors with other sources, or in another order.
     pub fn like(&self, precursors: Vec<Precursor>) -> Self {
         Self { share: self.share, ..Self::new(precursors) }
     }
 
-    /// Whether a chemist would sign the step, by what else would happen in the flask; `product` is what it makes.
+    /// Checks the selectivity of the step against other reactions in the mixture; `product` is the step's product.
     pub fn soundness(&self, product: &Expansion) -> Result<Certainty, Refusal> {
         *self.soundness.get_or_init(|| self.as_step(product, judge))
     }
 
-    /// What chemists call the step that makes `product`.
+    /// Returns the reaction class of the step that makes `product`.
     pub fn class(&self, product: &Expansion) -> ReactionClass {
         self.as_step(product, classify)
     }
 
-    /// Both at once, the class where the step is sound.
+    /// Returns both at once: the selectivity result, and the class if the step passes.
     pub fn judged(&self, product: &Expansion) -> Result<(Certainty, ReactionClass), Refusal> {
         let judged = self.as_step(product, |step| judge(step).map(|certainty| (certainty, classify(step))));
         self.soundness.get_or_init(|| judged.map(|(certainty, _)| certainty));
@@ -302,38 +302,39 @@ impl Found {
         look(&Step::new(flask.iter().zip(sources), product.facts()))
     }
 
-    /// Probability that the flask gives `product`, whatever else it might give.
+    /// Returns the probability that the reaction mixture gives `product`, without considering rivals.
     pub fn plausibility_alone(&self, product: &Expansion, model: &RetroModel) -> f32 {
         *self.plausibility_alone.get_or_init(|| {
             self.change(product, model).map_or(1.0, |(_, change)| model.plausibility_alone(&change))
         })
     }
 
-    /// The same beside everything that the templates make of the flask, which is never more.
+    /// Returns the same probability among all products that the templates make of the mixture; never larger.
     pub fn plausibility(&self, product: &Expansion, model: &RetroModel) -> f32 {
         *self.plausibility.get_or_init(|| {
             self.change(product, model).map_or(1.0, |(flask, change)| model.plausibility(&flask, &change))
         })
     }
 
-    /// The least of the two that has been asked for; 1 where nobody asked.
+    /// Returns the most complete plausibility computed so far: among rivals, else alone; 1 if none was.
     pub fn known_plausibility(&self) -> f32 {
         self.plausibility.get().or(self.plausibility_alone.get()).copied().unwrap_or(1.0)
     }
 
-    /// The plausibility alone and beside rivals, 1 where nobody asked; without rivals both are the same.
+    /// Returns the plausibilities alone and among rivals; 1 if not computed. Without rivals both are equal.
     pub fn plausibilities(&self) -> (f32, f32) {
         let alone = self.plausibility_alone.get().copied().unwrap_or(1.0);
         (alone, self.plausibility.get().copied().unwrap_or(alone))
     }
 
-    /// The flask and what changes in it; `None` where nobody judges that, or what is in it cannot be told.
+    /// Returns the reaction mixture and its change; `None` if the model has no plausibility model, or the mixture
+    /// cannot be determined.
     fn change(&self, product: &Expansion, model: &RetroModel) -> Option<(Flask, Change)> {
         model.judge().and_then(|_| judge::change(product.molecule(), &self.precursors))
     }
 
-    /// About how much memory it takes, without the precursors that others have as well: those are [counted](PreparedMolecule::tidy)
-    /// once, with the molecule that they are parts of.
+    /// Returns the approximate memory, without the precursors shared with others: those are
+    /// [counted](PreparedMolecule::tidy) once, with the molecule of which they are parts.
     fn bytes(&self) -> usize {
         let own = self.precursors.iter().filter(|precursor| !precursor.is_shared()).map(Precursor::bytes);
         block(size_of::<Self>() + 2 * size_of::<usize>())
@@ -342,7 +343,7 @@ impl Found {
     }
 }
 
-/// An expansion in the cache, with its weight when it was put there: the cache must see it unchanged.
+/// An expansion in the cache, with its weight at insertion: the cache requires a constant weight.
 #[derive(Clone)]
 struct Kept {
     expansion: Arc<Expansion>,

@@ -1,8 +1,9 @@
-//! What constraints let into a search's graph, and what they refuse.
+//! The constraint filter: admits steps to a search's graph or refuses them.
 //!
-//! Expansions are shared by searches and know of no constraint, so every outcome passes here on its way from them into the graph.
-//! What can be told of a step, or of a molecule and where the target's bonds lie in it, is settled here for good. Of what a whole
-//! route must have, nodes are told what they give, and costs flow upwards with what can be had below (`graph/update.rs`).
+//! Expansions are shared by searches and independent of constraints, so every outcome passes through this filter on
+//! its way into the graph. Constraints on a step, or on a molecule and the positions of the target's bonds in it, are
+//! decided here for good. For requirements on a whole route, each node stores what it provides, and the available
+//! provisions are propagated upwards with the costs (`graph/update.rs`).
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -20,27 +21,27 @@ use crate::model::policy::Ranked;
 use catalogue::Block;
 use reactivity::{Category, ReactionClass};
 
-/// A set of things that a route must have: building blocks first, then classes.
+/// A set of requirements of a route: building blocks first, then classes.
 pub type Things = u32;
 
-/// The constraints of one search, ready to be asked.
+/// The constraints of one search, prepared for fast checks.
 pub struct Gate<'a> {
     constraints: &'a Constraints,
     model: &'a RetroModel,
     rules: Vec<Rule>,
-    /// How often each of them refused something.
+    /// Number of refusals by each rule.
     refused: Vec<u64>,
     followed: Vec<FollowedBond>,
     labels: FxHashMap<MoleculeId, Label>,
-    /// By row, the rule that a template breaks.
+    /// Rule that each forbidden template breaks, by template row.
     templates: FxHashMap<u32, usize>,
     forms_never: Vec<(TautomerKey, usize)>,
     forms_required: Vec<TautomerKey>,
-    /// The rule that a molecule breaks, of those that were looked at.
+    /// Rule that each molecule checked so far breaks, if any.
     molecules: FxHashMap<Key, Option<usize>>,
 }
 
-/// A bond of the target that some rule is about.
+/// A bond of the target that some rule concerns.
 struct FollowedBond {
     atoms: TargetBond,
     broken_by_all: Option<usize>,
@@ -53,16 +54,16 @@ pub struct Application<'a> {
     pub expansion: &'a Expansion,
     pub ranked: Ranked,
     pub found: &'a [Arc<Found>],
-    /// What can be bought.
+    /// Lookup of purchasable building blocks.
     pub block_of: &'a dyn Fn(&Molecule) -> Option<Block>,
-    /// Whether there is time to look at more; once there is none, what is left is not admitted.
+    /// Time check: once it returns false, the remaining outcomes are not admitted.
     pub go_on: &'a dyn Fn() -> bool,
-    /// What the template makes of each place of the product; looked for when it is first asked for, for all of `found`.
+    /// Outcomes of the template at each place of the product, for all of `found`; computed at the first request.
     pub apart: OnceCell<Vec<Outcome>>,
 }
 
 impl<'a> Gate<'a> {
-    /// The gate to `graph`, which has its target alone; `None` where nothing is asked.
+    /// Creates the filter for `graph`, which holds only its target; `None` if there are no constraints.
     pub fn new(constraints: &'a Constraints, model: &'a RetroModel, graph: &Graph) -> Option<Self> {
         let rules = constraints.rules();
         if rules.is_empty() {
@@ -93,23 +94,23 @@ impl<'a> Gate<'a> {
         })
     }
 
-    /// What every route must have.
+    /// Returns the requirements of every route.
     pub fn required(&self) -> Things {
         let count = self.forms_required.len() + self.constraints.reaction_classes_required.len();
         (0..count).fold(0, |things, at| things | 1 << at)
     }
 
-    /// Most steps of a route.
+    /// Returns the maximum number of steps of a route.
     pub fn max_steps(&self) -> usize {
         self.constraints.max_steps.map_or(usize::MAX, |most| most as usize)
     }
 
-    /// Whether nodes are told apart by their labels too, so that two may be one molecule.
+    /// Returns true if nodes are also distinguished by their labels, so that two nodes may be one molecule.
     pub fn follows_bonds(&self) -> bool {
         !self.followed.is_empty()
     }
 
-    /// Links what may stand of the application to the graph.
+    /// Links the admitted steps of the application to the graph.
     pub fn link(&mut self, graph: &mut Graph, applied: &Application<'_>) {
         let block_of = applied.block_of;
         let steps = self.admitted(graph, applied);
@@ -125,7 +126,7 @@ impl<'a> Gate<'a> {
         }
     }
 
-    /// The steps of the application that no rule refuses.
+    /// Returns the steps of the application that no rule refuses.
     fn admitted(&mut self, graph: &Graph, applied: &Application<'_>) -> Vec<NewStep> {
         if let Some(&rule) = self.templates.get(&applied.ranked.template) {
             self.refused[rule] += applied.found.len() as u64;
@@ -145,7 +146,7 @@ impl<'a> Gate<'a> {
         steps
     }
 
-    /// The ways to do what `found` does that no rule refuses; the rules, if there are none.
+    /// Returns the variants of `found` that no rule refuses; if there are none, the rules that refused them.
     fn admit(
         &mut self,
         graph: &Graph,
@@ -166,7 +167,7 @@ impl<'a> Gate<'a> {
         if open.is_empty() { Err(refused) } else { Ok(open) }
     }
 
-    /// The rule that a molecule of an outcome breaks.
+    /// Returns the rule that a precursor of an outcome breaks.
     fn forbidden(&mut self, found: &Found) -> Option<usize> {
         if self.forms_never.is_empty() && self.constraints.substructures_never.is_empty() {
             return None;
@@ -184,8 +185,8 @@ impl<'a> Gate<'a> {
         })
     }
 
-    /// The ways to do what `found` does, by the atoms of the target that they take apart, each with the labels of its
-    /// precursors; else the rules that forbid every one.
+    /// Returns the variants of `found`, by the target atoms that they disconnect, each with the labels of its
+    /// precursors; if there are none, the rules that forbid them all.
     fn ways(
         &self,
         label: &Label,
@@ -207,7 +208,7 @@ impl<'a> Gate<'a> {
         if ways.is_empty() { Err(refusals) } else { Ok(ways) }
     }
 
-    /// What the template makes of other places of the product with the same result.
+    /// Returns the outcomes of the template at other places of the product with the same precursors.
     fn alike(&self, applied: &Application<'_>, found: &Arc<Found>) -> Vec<Arc<Found>> {
         let template = self.model.template(applied.ranked.template);
         let (Places::Several, Some(template)) = (found.places, template) else {
@@ -226,7 +227,7 @@ impl<'a> Gate<'a> {
         all
     }
 
-    /// The step with the labels of its precursors, or the rules that keep what it breaks.
+    /// Returns the step with the labels of its precursors, or the rules that protect the bonds that it breaks.
     fn follow(&self, label: &Label, found: &Arc<Found>) -> Result<NewStep, Vec<usize>> {
         let labels: Option<Vec<Label>> =
             found.precursors.iter().map(|part| label.in_precursor(part)).collect();
@@ -240,7 +241,7 @@ impl<'a> Gate<'a> {
         if !kept.is_empty() {
             return Err(kept);
         }
-        // Of like precursors the order is that of their labels, so that a step is known again.
+        // Equal precursors are ordered by their labels, so that the same step is recognised again.
         let mut order: Vec<usize> = (0..labels.len()).collect();
         order.sort_by_key(|&at| (found.precursors[at].molecule.key(), labels[at].clone(), at));
         let found = if order.is_sorted() {
@@ -253,7 +254,7 @@ impl<'a> Gate<'a> {
         Ok(NewStep { labels, ..NewStep::free(&found) })
     }
 
-    /// The step with what it gives, unless its class or the steps that it needs are too much.
+    /// Returns the step with what it provides, or the rule that refuses its class or its number of steps.
     fn pass(&self, graph: &Graph, applied: &Application<'_>, step: NewStep) -> Result<NewStep, usize> {
         let constraints = self.constraints;
         if constraints.max_steps.is_some() && self.least_steps(graph, applied, &step) > self.max_steps() {
@@ -273,7 +274,8 @@ impl<'a> Gate<'a> {
         }
     }
 
-    /// The fewest steps of a route with this one: its own, that of the target, and one for each molecule that nobody sells.
+    /// Returns the minimum number of steps of a route with this one: this step, the target's, and one for each
+    /// precursor that cannot be bought.
     fn least_steps(&self, graph: &Graph, applied: &Application<'_>, step: &NewStep) -> usize {
         let is_bought = |at: usize, part: &Precursor| {
             let is_withheld = step.labels.get(at).is_some_and(|label| self.withholds(label).is_some());
@@ -302,14 +304,14 @@ impl<'a> Gate<'a> {
             .then(|| self.first_of(Kind::ProtectingGroups))
     }
 
-    /// What a step of this class gives of what routes must have.
+    /// Returns the requirements that a step of this class meets.
     fn class_given(&self, class: ReactionClass) -> Things {
         let required = self.constraints.reaction_classes_required.iter().enumerate();
         let given = required.filter(|(_, name)| *name == class.name);
         given.fold(0, |things, (at, _)| things | 1 << (self.forms_required.len() + at))
     }
 
-    /// Tells a new molecule of the graph what it is.
+    /// Registers a new molecule of the graph: its label and the requirements that it meets.
     fn introduce(
         &mut self,
         graph: &mut Graph,
@@ -336,7 +338,7 @@ impl<'a> Gate<'a> {
         }
     }
 
-    /// The rule by which a molecule with this label must be made, not bought.
+    /// Returns the rule that requires a molecule with this label to be made, not bought.
     fn withholds(&self, label: &Label) -> Option<usize> {
         label.bonds().find_map(|bond| self.followed[bond as usize].broken_by_all)
     }
@@ -345,7 +347,7 @@ impl<'a> Gate<'a> {
         self.rules.iter().position(|rule| rule.kind == kind).unwrap_or_default()
     }
 
-    /// Counts a route, or a part of one, that does not have what it must.
+    /// Counts a route, or a part of one, that misses requirements.
     pub fn refuse_for_want_of(&mut self, wanted: Things) {
         let blocks = self.forms_required.len();
         for at in (0..Things::BITS as usize).filter(|at| wanted >> at & 1 == 1) {
@@ -363,17 +365,17 @@ impl<'a> Gate<'a> {
         self.refused[rule] += 1;
     }
 
-    /// How often each rule refused something, for [`Self::count_as`].
+    /// Returns the number of refusals by each rule, for [`Self::count_as`].
     pub fn counted(&self) -> Vec<u64> {
         self.refused.clone()
     }
 
-    /// Has refused as often as that.
+    /// Restores the numbers of refusals.
     pub fn count_as(&mut self, counted: Vec<u64>) {
         self.refused = counted;
     }
 
-    /// What each rule refused.
+    /// Returns the refusals of each rule.
     pub fn verdicts(&self) -> Vec<Verdict> {
         let verdict = |(&rule, &refused): (&Rule, &u64)| Verdict { rule, refused, alone: None };
         self.rules.iter().zip(&self.refused).map(verdict).collect()
@@ -386,7 +388,7 @@ impl FollowedBond {
     }
 }
 
-/// The bonds that rules are about, each once, ascending.
+/// Returns the bonds that rules concern, each once, ascending.
 fn followed(constraints: &Constraints, rules: &[Rule]) -> Vec<FollowedBond> {
     let mut bonds: Vec<FollowedBond> = Vec::new();
     for (at, rule) in rules.iter().enumerate() {
@@ -413,7 +415,7 @@ fn followed(constraints: &Constraints, rules: &[Rule]) -> Vec<FollowedBond> {
     bonds
 }
 
-/// The labels of a step's precursors, by the place that molecule and label have in the graph.
+/// Iterates over the labels of a step's precursors, by the graph key of molecule and label.
 fn labelled(step: &NewStep) -> impl Iterator<Item = (u128, Label)> {
     let parts = step.found.precursors.iter().zip(&step.labels);
     parts.map(|(part, label)| (part.molecule.key().number() ^ label.digest(), label.clone()))

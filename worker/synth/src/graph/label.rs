@@ -1,7 +1,7 @@
-//! Where bonds of the target are found again in the molecules that it is made from.
+//! Labels: the positions of the target's bonds in the molecules from which it is made.
 //!
-//! Which atoms of a molecule are the target's depends on the way to it, so a search that has to know makes one node of the graph
-//! for each molecule and [`Label`]: what is asked of a bond is then a matter of single steps and of single nodes.
+//! The atoms of a molecule that stem from the target depend on the way to it. So a search that needs them makes one
+//! node for each pair of molecule and [`Label`]. Constraints on a bond then concern single steps and single nodes.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -9,36 +9,37 @@ use std::sync::Arc;
 
 use chem::{Molecule, Precursor, Written};
 
-/// The bonds of the target that a molecule still has, of those that are followed.
+/// The followed bonds of the target that a molecule still has.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Label(Arc<[Followed]>);
 
 /// A bond of the target in a molecule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Followed {
-    /// Its place among the bonds that are followed.
+    /// Index among the followed bonds.
     pub bond: u32,
-    /// Its atoms, numbered as the molecule's canonical SMILES is written.
+    /// Atoms of the bond, numbered in the order of the molecule's canonical SMILES.
     atoms: (u32, u32),
 }
 
 impl Label {
-    /// The target itself, which has all bonds that are followed.
+    /// Creates the label of the target itself, which has all followed bonds.
     pub fn of_target(bonds: impl Iterator<Item = (u32, u32)>) -> Self {
         Self((0..).zip(bonds).map(|(bond, atoms)| Followed { bond, atoms }).collect())
     }
 
-    /// Whether nothing that is followed is in the molecule.
+    /// Returns true if the molecule has none of the followed bonds.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The bonds, ascending.
+    /// Iterates over the bonds, ascending.
     pub fn bonds(&self) -> impl Iterator<Item = u32> {
         self.0.iter().map(|followed| followed.bond)
     }
 
-    /// A number that labels share if they are the same, and only then (but for a chance of 2^-64 a pair); 0 for an empty one.
+    /// Returns a number that is equal for equal labels only (except for a chance of 2^-64 a pair); 0 for an empty
+    /// label.
     pub fn digest(&self) -> u128 {
         if self.is_empty() {
             return 0;
@@ -51,13 +52,14 @@ impl Label {
         half(0) << 64 | half(1)
     }
 
-    /// What of a product with this label a precursor has; `None` where its atoms cannot be told.
+    /// Returns the label of a precursor of a product with this label; `None` if the precursor's atoms cannot be
+    /// identified.
     pub fn in_precursor(&self, precursor: &Precursor) -> Option<Self> {
         let has = |atom: u32| precursor.sources.contains(&Some(atom));
         if !self.0.iter().any(|followed| has(followed.atoms.0) && has(followed.atoms.1)) {
             return Some(Self::default());
         }
-        // As an expansion of the precursor has its atoms.
+        // The same atom order as in an expansion of the precursor.
         let canonical = Molecule::trusted(precursor.molecule.as_canonical()).ok()?;
         let order = precursor.molecule.correspondence(&canonical)?;
         let sources: Vec<Option<u32>> = order.iter().map(|&atom| precursor.sources[atom as usize]).collect();
@@ -86,7 +88,7 @@ mod tests {
     #[test]
     fn a_bond_is_found_in_the_precursor_that_has_it_and_in_none_where_it_is_broken() {
         let template = Template::parse("[C:1](=[O:2])-[NH:3]>>[C:1](=[O:2])-[OH].[NH2:3]").unwrap();
-        // CC(=O)NCC: the bonds of the carbonyl to the nitrogen, of the methyl and of the ethyl.
+        // CC(=O)NCC: the bonds from the carbonyl to the nitrogen, and those of the methyl and of the ethyl.
         let product = PreparedMolecule::new(&Molecule::trusted("CCNC(C)=O").unwrap());
         let label = Label::of_target([(2, 3), (3, 4), (0, 1)].into_iter());
 

@@ -1,20 +1,21 @@
 //! The AND/OR graph: molecules (OR: one of their reactions is enough) and reactions (AND: every precursor).
 //!
-//! A molecule occurs once, whoever needs it, so the graph is not a tree, and where A can be made from B and B
-//! from A it has cycles. A reaction that needs something its product is needed for is marked as one that
-//! [goes back](ReactionNode::goes_back): costs do not flow through it, so that without those the graph has no
-//! cycle and costs are kept true by walking parents only. What it makes still counts as solved, and routes may
-//! use it: one route may make A from B and another B from A. No route does both, because extraction refuses a
-//! route that makes a molecule in two ways.
+//! A molecule occurs once and is shared by all reactions that need it. So the graph is not a tree, and if A can be
+//! made from B and B from A it has cycles. A reaction that needs a molecule for which its own product is needed is
+//! marked as one that [goes back](ReactionNode::goes_back). Costs do not flow through such reactions, so that without
+//! them the graph has no cycle, and costs are kept correct by walking parents only. The products of such reactions
+//! still count as solved, and routes may use them: one route may make A from B and another B from A. No route does
+//! both, because extraction refuses a route that makes a molecule in two ways.
 //!
-//! What the search wants to know of a node is a field of the node; `update` keeps the fields true. Nodes lie in
-//! two vectors and never go, so an id is an index. [`Graph::bytes`] bounds a search's memory.
+//! All that the search needs of a node is a field of the node; `update` keeps the fields correct. Nodes lie in two
+//! vectors and are never removed, so an id is an index. [`Graph::bytes`] bounds a search's memory.
 //!
-//! A search that follows bonds of the target has a node for each molecule and [label](label::Label): for such a search "a molecule"
-//! is one in which those bonds lie so.
+//! A search that follows bonds of the target has a node for each molecule and [label](label::Label). For such a
+//! search "a molecule" means one with those bonds at those positions.
 //!
-//! In this folder lie the graph, what is known of its [`nodes`], what templates make of one molecule ([`expander`]), what constraints let in of that ([`gate`]) and
-//! how costs flow ([`update`]). It stands on the model and the stock, and everything else stands on it.
+//! This folder holds the graph, its [`nodes`], the template results of one molecule ([`expander`]), the constraint
+//! filter in front of the graph ([`gate`]) and the propagation of costs ([`update`]). It depends on the model and the
+//! stock, and everything else depends on it.
 
 pub mod expander;
 pub mod gate;
@@ -43,13 +44,13 @@ pub struct Graph {
     reactions: Vec<ReactionNode>,
     by_place: FxHashMap<u128, MoleculeId>,
     target: MoleculeId,
-    /// Nodes whose fields are to be computed anew, in order.
+    /// Nodes whose fields must be recomputed, in order.
     stale: VecDeque<StaleNode>,
-    /// What hangs on the nodes.
+    /// Bytes owned by the nodes on the heap.
     hanging: usize,
 }
 
-/// A node whose fields are to be computed anew.
+/// A node whose fields must be recomputed.
 #[derive(Debug, Clone, Copy)]
 pub enum StaleNode {
     Molecule(MoleculeId),
@@ -57,7 +58,7 @@ pub enum StaleNode {
 }
 
 impl Graph {
-    /// The graph that holds nothing but the target.
+    /// Creates the graph with only the target.
     pub fn new(target: &Molecule) -> Self {
         let mut graph = Self {
             molecules: Vec::new(),
@@ -85,9 +86,9 @@ impl Graph {
         self.reactions.len()
     }
 
-    /// About how much memory the graph takes, what it shares with the expansion cache included.
+    /// Returns the approximate memory of the graph, including what it shares with the expansion cache.
     pub fn bytes(&self) -> usize {
-        /// A table grows before it is full, and has a byte beside each place.
+        /// Bytes of a hash table entry: the table grows before it is full, and has one more byte for each entry.
         const KNOWN: usize = (size_of::<(u128, MoleculeId)>() + 1) * 8 / 7;
         self.molecules.capacity() * size_of::<MoleculeNode>()
             + self.reactions.capacity() * size_of::<ReactionNode>()
@@ -95,7 +96,7 @@ impl Graph {
             + self.hanging
     }
 
-    /// Counts what the expansion of `molecule` takes now.
+    /// Updates the memory counted for the expansion of `molecule`.
     pub fn charge(&mut self, molecule: MoleculeId) {
         let node = self.molecule_mut(molecule);
         let bytes = node.expansion.as_ref().map_or(0, |expansion| expansion.bytes());
@@ -119,17 +120,17 @@ impl Graph {
         &mut self.reactions[id.index()]
     }
 
-    /// Every molecule, in the order of discovery.
+    /// Iterates over every molecule, in the order of discovery.
     pub fn all_molecules(&self) -> impl Iterator<Item = MoleculeId> + use<> {
         (0..self.molecules.len() as u32).map(MoleculeId)
     }
 
-    /// Every reaction, in the order of discovery.
+    /// Iterates over every reaction, in the order of discovery.
     pub fn all_reactions(&self) -> impl Iterator<Item = ReactionId> + use<> {
         (0..self.reactions.len() as u32).map(ReactionId)
     }
 
-    /// The molecule and all that it is needed for, by reactions that do not go back.
+    /// Returns the molecule and all molecules for which it is needed, by reactions that do not go back.
     fn with_ancestors(&self, molecule: MoleculeId) -> FxHashSet<MoleculeId> {
         let mut found = FxHashSet::from_iter([molecule]);
         let mut stack = vec![molecule];
@@ -144,10 +145,10 @@ impl Graph {
         found
     }
 
-    /// Adds the reactions that a template, ranked as `ranked` says, finds to make `product`.
+    /// Adds the reactions that a template, ranked as `ranked`, finds to make `product`.
     ///
-    /// One that needs the product itself is left out; one that is there already gains a proposal. `block_of`
-    /// says whether a molecule that is new to the graph can be bought.
+    /// A reaction that needs the product itself is left out. A known reaction gains a proposal. `block_of` returns
+    /// the building block of a molecule that is new to the graph, if it can be bought.
     pub fn link(
         &mut self,
         product: MoleculeId,
@@ -158,7 +159,7 @@ impl Graph {
         self.link_steps(product, ranked, found.iter().map(NewStep::free), |molecule, _| block_of(molecule));
     }
 
-    /// The same where precursors may have labels.
+    /// Adds steps likewise, with labels of the precursors.
     fn link_steps(
         &mut self,
         product: MoleculeId,
@@ -166,8 +167,8 @@ impl Graph {
         steps: impl IntoIterator<Item = NewStep>,
         block_of: impl Fn(&Molecule, Option<&Label>) -> Option<Block>,
     ) {
-        // Only a molecule that is made from something can be an ancestor, and most precursors are new, so
-        // the ancestors are rarely needed. Nothing linked to `product` changes them.
+        // Only a molecule that has reactions can be an ancestor, and most precursors are new, so the ancestors are
+        // rarely needed. Nothing linked to `product` changes them.
         let mut ancestors: Option<FxHashSet<MoleculeId>> = None;
         let (own, depth) = (self.molecule(product).key, self.molecule(product).depth + 1);
         for step in steps {
@@ -217,7 +218,7 @@ impl Graph {
         }
     }
 
-    /// Whether two nodes are one molecule, whatever their labels.
+    /// Returns true if two nodes are the same molecule, regardless of labels.
     pub fn are_alike(&self, a: MoleculeId, b: MoleculeId) -> bool {
         a == b || self.molecule(a).key == self.molecule(b).key
     }
@@ -271,7 +272,7 @@ impl Graph {
         for same in precursors.chunk_by(|a, b| a == b) {
             self.molecule_mut(same[0]).needed_by.push(id);
         }
-        // Of the vectors in which it is listed now, most have room for four.
+        // Most of the vectors that now list it have capacity for four.
         self.hanging += block(size_of::<Proposal>())
             + block(size_of_val(&*precursors))
             + 4 * size_of::<ReactionId>() * (1 + precursors.len());
@@ -307,7 +308,7 @@ impl Graph {
         self.hanging += 2 * size_of::<Proposal>();
     }
 
-    /// Records that a shorter way to `molecule` exists, and so to all that it is made from.
+    /// Records a shorter way to `molecule`, and so to all molecules from which it is made.
     fn lower_depth(&mut self, molecule: MoleculeId, depth: u32) {
         let mut stack = vec![(molecule, depth)];
         while let Some((id, depth)) = stack.pop() {
@@ -323,21 +324,21 @@ impl Graph {
         }
     }
 
-    /// Has the fields of `molecule` computed anew by the next update.
+    /// Marks the fields of `molecule` for the next update.
     pub fn mark_molecule(&mut self, id: MoleculeId) {
         if !std::mem::replace(&mut self.molecule_mut(id).queued, true) {
             self.stale.push_back(StaleNode::Molecule(id));
         }
     }
 
-    /// Has the fields of `reaction` computed anew by the next update.
+    /// Marks the fields of `reaction` for the next update.
     pub fn mark_reaction(&mut self, id: ReactionId) {
         if !std::mem::replace(&mut self.reaction_mut(id).queued, true) {
             self.stale.push_back(StaleNode::Reaction(id));
         }
     }
 
-    /// Takes the next node whose fields are to be computed anew.
+    /// Takes the next node whose fields must be recomputed.
     pub fn take_stale(&mut self) -> Option<StaleNode> {
         let next = self.stale.pop_front()?;
         match next {

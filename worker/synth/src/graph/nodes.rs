@@ -1,4 +1,4 @@
-//! The molecules and reactions of a search graph, and what is known of each.
+//! The molecules and reactions of a search graph, with their search state.
 
 use std::sync::Arc;
 
@@ -8,21 +8,21 @@ use crate::graph::expander::{Expansion, Found};
 use crate::graph::label::Label;
 use catalogue::Block;
 
-/// Added to the cost of every step, so that of two routes as probable as each other the shorter one wins.
+/// Added to the cost of every step, so that of two equally probable routes the shorter one wins.
 pub const STEP_COST: f64 = 0.2;
-/// The height of a molecule that cannot be made yet.
+/// Height of a molecule that cannot be made yet.
 pub const UNSOLVED: u32 = u32::MAX;
 
-/// The least that a step costs: the negative logarithm of its templates' probability, and [`STEP_COST`].
+/// Returns the minimum cost of a step: the negative logarithm of its templates' probability, plus [`STEP_COST`].
 pub fn step_cost(probability: f32) -> f64 {
     STEP_COST - f64::from(probability.max(f32::MIN_POSITIVE)).ln()
 }
 
-/// A molecule's place in its graph; ascending in the order of discovery.
+/// A molecule's index in its graph; ascending in the order of discovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MoleculeId(pub(super) u32);
 
-/// A reaction's place in its graph; ascending in the order of discovery.
+/// A reaction's index in its graph; ascending in the order of discovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReactionId(pub(super) u32);
 
@@ -43,46 +43,47 @@ impl ReactionId {
 pub struct MoleculeNode {
     pub molecule: Molecule,
     pub key: Key,
-    /// Its key with the digest of its label: what the graph knows it by.
+    /// Graph key: the molecule's key combined with the digest of its label.
     pub place: u128,
     pub heavy_atoms: u32,
-    /// Fewest steps from the target.
+    /// Minimum number of steps from the target.
     pub depth: u32,
-    /// Set if a route may buy it.
+    /// Building block, if a route may buy it.
     pub block: Option<Block>,
-    /// `None` until the search turns to it or is about to.
+    /// Expansion; `None` until the search expands it or is about to.
     pub expansion: Option<Arc<Expansion>>,
-    /// What the graph counts for the expansion.
+    /// Bytes counted for the expansion.
     pub(super) charged: usize,
-    /// Whether templates have been tried on it.
+    /// Set once templates have been tried on it.
     pub expanded: bool,
-    /// How many of the expansion's templates this search has tried.
+    /// Number of the expansion's templates that this search has tried.
     pub tried: usize,
-    /// Lower bound of the cost of the others; infinite when there are none.
+    /// Lower bound of the cost of the untried templates; infinite if there are none.
     pub untried: f64,
-    /// Whether a helper is at work on it.
+    /// Set while a helper works on it.
     pub pending: bool,
-    /// Estimated cost of what this search may still try on it; infinite when nothing is left.
+    /// Estimated cost of what this search may still try on it; infinite if nothing is left.
     pub open: f64,
     /// Estimated cost to make it.
     pub best: f64,
-    /// The same, over the partial routes in which something is left to try and nobody is at it.
+    /// Estimated cost over the partial routes that have something left to try that is not pending.
     pub frontier: f64,
-    /// Steps of the longest branch of the shallowest way to make it from building blocks, or [`UNSOLVED`].
+    /// Length of the longest branch, in steps, of the shallowest way to make it from building blocks, or
+    /// [`UNSOLVED`].
     pub height: u32,
-    /// What buying it gives of what routes must have, as [`gate`](crate::graph::gate) counts those.
+    /// Requirements met by buying it, as counted by [`gate`](crate::graph::gate).
     pub gives: u32,
-    /// What ways to make it or buying it may give of that; a thing that is not in it none gives.
+    /// Requirements that buying it or ways to make it may meet; no way meets one outside this set.
     pub supply: u32,
-    /// The reactions that make it.
+    /// Reactions that make it.
     pub reactions: Vec<ReactionId>,
-    /// The reactions that need it.
+    /// Reactions that need it.
     pub needed_by: Vec<ReactionId>,
     pub(super) queued: bool,
 }
 
 impl MoleculeNode {
-    /// Whether the search could expand it now.
+    /// Returns true if the search could expand it now.
     pub fn is_open(&self) -> bool {
         self.open.is_finite() && !self.pending
     }
@@ -93,13 +94,13 @@ impl MoleculeNode {
 pub struct Proposal {
     pub template: u32,
     pub probability: f32,
-    /// What the template made of the product, its precursors in the order of [`ReactionNode::precursors`].
+    /// Outcome of the template, its precursors in the order of [`ReactionNode::precursors`].
     pub found: Arc<Found>,
-    /// What the step gives of what routes must have.
+    /// Requirements that the step meets.
     pub gives: u32,
 }
 
-/// What validation found out about a reaction.
+/// The validation result of a reaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     Unchecked,
@@ -107,21 +108,22 @@ pub enum Verdict {
     Refused,
 }
 
-/// What is known of a step beside its templates.
+/// The model's assessment of a step, besides its templates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Assessment {
-    /// Probability that the precursors give the product, whatever else they might give; 1 where the model has no judge.
+    /// Probability that the precursors give the product, without considering rivals; 1 if the model has no
+    /// plausibility model.
     pub plausibility: f32,
 }
 
 impl Assessment {
-    /// What it adds to the cost of the step.
+    /// Returns the cost that it adds to the step.
     pub fn cost(self) -> f64 {
         -f64::from(self.plausibility.max(f32::MIN_POSITIVE)).ln()
     }
 }
 
-/// What is held of a reaction, which changes as it is looked at.
+/// The state of a reaction that changes as it is assessed and validated.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Judgement {
     current: usize,
@@ -133,24 +135,24 @@ pub struct Judgement {
 #[derive(Debug)]
 pub struct ReactionNode {
     pub product: MoleculeId,
-    /// In the order of their keys; one that is needed twice is listed twice.
+    /// Precursors in the order of their keys; one that is needed twice is listed twice.
     pub precursors: Box<[MoleculeId]>,
-    /// The templates that propose it, in the order in which they were tried.
+    /// Templates that propose it, in the order in which they were tried.
     pub proposals: Vec<Proposal>,
-    /// The first proposal that is not refused.
+    /// Index of the first proposal that is not refused.
     pub current: usize,
-    /// Of the current proposal.
+    /// Validation result of the current proposal.
     pub verdict: Verdict,
-    /// `None` until somebody wants to know.
+    /// Assessment of the step; `None` until first requested.
     pub assessment: Option<Assessment>,
-    /// Whether it needs something that its product was needed for when it was found.
+    /// Set if it needs a molecule for which its product was already needed when it was found.
     pub goes_back: bool,
     pub best: f64,
     pub frontier: f64,
     pub height: u32,
-    /// What its proposals give of what routes must have.
+    /// Requirements that its proposals meet.
     pub gives: u32,
-    /// The same with what its precursors may give.
+    /// Requirements that its proposals and its precursors may meet.
     pub supply: u32,
     pub(super) queued: bool,
 }
@@ -158,19 +160,19 @@ pub struct ReactionNode {
 /// A step that is new to a graph.
 pub struct NewStep {
     pub found: Arc<Found>,
-    /// Of each precursor; none where all are empty.
+    /// Label of each precursor; empty if all labels are empty.
     pub labels: Box<[Label]>,
-    /// What it gives of what routes must have.
+    /// Requirements that it meets.
     pub gives: u32,
 }
 
 impl NewStep {
-    /// Of which nothing is asked.
+    /// Creates a step without labels or requirements.
     pub fn free(found: &Arc<Found>) -> Self {
         Self { found: Arc::clone(found), labels: Box::default(), gives: 0 }
     }
 
-    /// What the graph knows each precursor by.
+    /// Iterates over the precursors with their graph keys and labels.
     pub(super) fn places(&self) -> impl Iterator<Item = (&Molecule, u128, Option<&Label>)> {
         self.found.precursors.iter().enumerate().map(|(at, precursor)| {
             let label = self.labels.get(at);
@@ -181,18 +183,18 @@ impl NewStep {
 }
 
 impl ReactionNode {
-    /// The proposal that stands for the reaction.
+    /// Returns the current proposal of the reaction.
     pub fn proposal(&self) -> &Proposal {
         &self.proposals[self.current.min(self.proposals.len() - 1)]
     }
 
-    /// The probability of all templates that propose it, but for those that are refused.
+    /// Returns the probability of all templates that propose it, except the refused ones.
     pub fn probability(&self) -> f32 {
         let open = &self.proposals[self.current.min(self.proposals.len() - 1)..];
         open.iter().map(|proposal| proposal.probability).sum::<f32>().min(1.0)
     }
 
-    /// The cost of the step alone, infinite if it is refused.
+    /// Returns the cost of the step alone, infinite if it is refused.
     pub fn cost(&self) -> f64 {
         match self.verdict {
             Verdict::Refused => f64::INFINITY,
@@ -202,17 +204,17 @@ impl ReactionNode {
         }
     }
 
-    /// What is held of it now.
+    /// Returns its current state.
     pub fn judgement(&self) -> Judgement {
         Judgement { current: self.current, verdict: self.verdict, assessment: self.assessment }
     }
 
-    /// Holds that of it.
+    /// Restores a state.
     pub fn judge_as(&mut self, judgement: Judgement) {
         Judgement { current: self.current, verdict: self.verdict, assessment: self.assessment } = judgement;
     }
 
-    /// The precursors without repetitions, each with the number of times it is needed.
+    /// Iterates over the precursors without repetitions, each with the number of times it is needed.
     pub fn distinct_precursors(&self) -> impl Iterator<Item = (MoleculeId, u32)> {
         self.precursors.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32))
     }

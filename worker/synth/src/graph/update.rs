@@ -1,30 +1,31 @@
-//! What the search knows of every node, kept true from the leaves up.
+//! The search values of every node, kept correct from the leaves up.
 //!
-//! Two costs are kept. `best` is Retro*'s reaction number: what making the molecule is estimated to cost, its size standing for
-//! what nobody has tried yet. `frontier` is the same over the partial routes in which something is left to try; at the target it is the
-//! least Retro* value of any open leaf, and following its minimum downwards finds that leaf, so values need not
-//! be pushed down to every descendant. `height` tells whether the node is solved, and in how many steps.
+//! Two costs are kept. `best` is Retro*'s reaction number: the estimated cost of making the molecule, with its size
+//! standing for what has not been tried yet. `frontier` is the same over the partial routes in which something is
+//! left to try. At the target it is the least Retro* value of any open leaf, and following its minimum downwards
+//! finds that leaf, so values need not be pushed down to every descendant. `height` holds the number of steps in
+//! which the node is solved, if it is.
 
 use crate::graph::nodes::{MoleculeId, ReactionId, UNSOLVED, Verdict};
 use crate::graph::{Graph, StaleNode};
 
-/// A molecule of so many heavy atoms is estimated to cost nothing.
+/// Number of heavy atoms up to which a molecule is estimated to cost nothing.
 const SMALL: u32 = 9;
 
-/// What bounds the search's openings.
+/// Limits and penalties of the search's expansion.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
-    /// Molecules this deep are not expanded.
+    /// Depth from which molecules are not expanded.
     pub max_depth: u32,
-    /// What a molecule is estimated to cost for each of its heavy atoms beyond [`SMALL`], as long as nobody has made it.
+    /// Estimated cost of an unsolved molecule for each of its heavy atoms beyond [`SMALL`].
     pub per_atom: f64,
-    /// Added to the frontier of reactions that are solved, so that the search turns to others.
+    /// Added to the frontier of solved reactions, so that the search turns to others.
     pub solved_penalty: f64,
-    /// What every route must have, as [`gate`](crate::graph::gate) counts it; 0: nothing.
+    /// Requirements of every route, as counted by [`gate`](crate::graph::gate); 0 for none.
     pub required: u32,
 }
 
-/// Computes the fields of all stale nodes and of everything above them that changes.
+/// Recomputes the fields of all stale nodes and of everything above them that changes.
 pub fn propagate(graph: &mut Graph, bounds: Bounds) {
     let mut above: Vec<ReactionId> = Vec::new();
     while let Some(stale) = graph.take_stale() {
@@ -44,7 +45,7 @@ pub fn propagate(graph: &mut Graph, bounds: Bounds) {
     }
 }
 
-/// Whether something changed that the reactions above see.
+/// Recomputes a molecule. Returns true if something changed that the reactions above depend on.
 fn update_molecule(graph: &mut Graph, id: MoleculeId, bounds: Bounds) -> bool {
     let node = graph.molecule(id);
     let (open, best, frontier, height) = if node.block.is_some() {
@@ -69,20 +70,20 @@ fn update_molecule(graph: &mut Graph, id: MoleculeId, bounds: Bounds) -> bool {
     changed
 }
 
-/// What buying the molecule, or any way to make it, may give of what routes must have.
+/// Returns the requirements that buying the molecule, or any way to make it, may meet.
 fn molecule_supply(graph: &Graph, id: MoleculeId) -> u32 {
     let node = graph.molecule(id);
     let made = node.reactions.iter().fold(0, |supply, &reaction| supply | graph.reaction(reaction).supply);
     if node.block.is_some() { node.gives } else { made }
 }
 
-/// What the step and those that make its precursors may give of what routes must have.
+/// Returns the requirements that the step and those that make its precursors may meet.
 fn reaction_supply(graph: &Graph, id: ReactionId) -> u32 {
     let node = graph.reaction(id);
     node.precursors.iter().fold(node.gives, |supply, &precursor| supply | graph.molecule(precursor).supply)
 }
 
-/// Estimated cost of what has not been tried on the molecule: that of its next template, and its size.
+/// Estimates the cost of what has not been tried on the molecule: its next template, and its size.
 fn open_cost(graph: &Graph, id: MoleculeId, bounds: Bounds) -> f64 {
     let node = graph.molecule(id);
     if node.depth >= bounds.max_depth {
@@ -91,7 +92,7 @@ fn open_cost(graph: &Graph, id: MoleculeId, bounds: Bounds) -> f64 {
     node.untried + bounds.per_atom * f64::from(node.heavy_atoms.saturating_sub(SMALL))
 }
 
-/// Whether something changed that the product sees.
+/// Recomputes a reaction. Returns true if something changed that the product depends on.
 fn update_reaction(graph: &mut Graph, id: ReactionId, bounds: Bounds) -> bool {
     let node = graph.reaction(id);
     let (mut best, mut extra, mut height) = (node.cost(), f64::INFINITY, 0_u32);
@@ -103,8 +104,8 @@ fn update_reaction(graph: &mut Graph, id: ReactionId, bounds: Bounds) -> bool {
         }
         height = height.max(precursor.height);
     }
-    // Past the limit a height is as good as none, which also ends two molecules' keeping each other solved, one
-    // step higher every time, when the last way to make either has been refused.
+    // A height beyond the limit counts as unsolved. This also ends a loop: when the last way to make either of two
+    // molecules has been refused, they could otherwise keep each other solved, one step higher every time.
     let height = match node.verdict {
         Verdict::Unchecked | Verdict::Valid if height < bounds.max_depth => height + 1,
         Verdict::Unchecked | Verdict::Valid | Verdict::Refused => UNSOLVED,

@@ -1,4 +1,4 @@
-//! A small dense layer in single precision, many inputs at a time.
+//! A small dense layer in single precision, for many inputs at a time.
 //!
 //! Every output is summed in the order of the inputs, so every machine gets the same bits, whatever its vector width.
 
@@ -7,20 +7,20 @@ use pulp::{Arch, Simd, WithSimd};
 use crate::model::error::ModelError;
 use crate::model::tensors::Weights;
 
-/// Outputs that are summed together, in registers.
+/// Number of outputs that are summed together, in registers.
 const LANES: usize = 32;
 
-/// `inputs -> outputs`.
+/// A dense layer, `inputs -> outputs`.
 #[derive(Debug)]
 pub struct Dense {
     inputs: usize,
     outputs: usize,
-    /// `[block of outputs, inputs]`: the file's matrix, transposed; outputs are filled up with zeros.
+    /// Weights as `[block of outputs, inputs]`: the file's matrix, transposed, with outputs padded with zeros.
     weights: Vec<[f32; LANES]>,
 }
 
 impl Dense {
-    /// Reads a tensor of `[outputs, inputs]`, as PyTorch's linear layers write it.
+    /// Loads a tensor of `[outputs, inputs]`, as PyTorch's linear layers write it.
     pub fn load(
         file: &Weights,
         tensor: &'static str,
@@ -30,7 +30,7 @@ impl Dense {
         Ok(Self::new(inputs, outputs, &file.floats(tensor, &[outputs, inputs])?))
     }
 
-    /// A layer of `[outputs, inputs]` weights.
+    /// Creates a layer from `[outputs, inputs]` weights.
     pub fn new(inputs: usize, outputs: usize, rows: &[f32]) -> Self {
         let mut weights = vec![[0.0; LANES]; inputs * outputs.div_ceil(LANES)];
         for (output, row) in rows.chunks_exact(inputs.max(1)).enumerate() {
@@ -41,13 +41,13 @@ impl Dense {
         Self { inputs, outputs, weights }
     }
 
-    /// Adds what `[n, inputs]` give to `[n, outputs]` sums.
+    /// Adds the layer's outputs for `[n, inputs]` to `[n, outputs]` sums.
     pub fn add_to(&self, inputs: &[f32], sums: &mut [f32]) {
         Arch::new().dispatch(Product { layer: self, inputs, sums });
     }
 }
 
-/// The product, compiled for the instruction sets that `pulp` finds at run time.
+/// The matrix product, compiled for the instruction sets that `pulp` finds at run time.
 struct Product<'a> {
     layer: &'a Dense,
     inputs: &'a [f32],
@@ -66,7 +66,7 @@ impl WithSimd for Product<'_> {
             let count = (*outputs - first).min(LANES);
             let mut inputs = self.inputs.chunks_exact(2 * *width);
             let mut sums = self.sums.chunks_exact_mut(2 * *outputs);
-            // Two rows of inputs share what is read of the weights, and fill the registers.
+            // Two rows of inputs share each read of the weights, and fill the registers.
             for (input, sums) in (&mut inputs).zip(&mut sums) {
                 let (one, two) = input.split_at(*width);
                 let (sums_one, sums_two) = sums.split_at_mut(*outputs);

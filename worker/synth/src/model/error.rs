@@ -1,4 +1,4 @@
-//! Why a model directory cannot be loaded.
+//! Errors of loading a model directory.
 
 use std::path::PathBuf;
 
@@ -10,11 +10,11 @@ pub enum ModelError {
     #[error("cannot read {}", path.display())]
     #[expect(missing_docs, reason = "fields named in the variant's doc")]
     Unreadable { path: PathBuf, source: std::io::Error },
-    /// A line of the template table is not as the format says.
+    /// A line of the template table does not follow the format.
     #[error("{}, line {line}: {fault}", path.display())]
     #[expect(missing_docs, reason = "fields named in the variant's doc")]
     Row { path: PathBuf, line: u64, fault: String },
-    /// The template table has no templates, or none that can be used.
+    /// The template table has no templates, or no usable ones.
     #[error("{}: none of its {read} templates can be used", path.display())]
     #[expect(missing_docs, reason = "fields named in the variant's doc")]
     NoTemplates { path: PathBuf, read: usize },

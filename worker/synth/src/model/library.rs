@@ -1,4 +1,4 @@
-//! The templates of a model, and which of them match a molecule.
+//! The templates of a model, and the index that finds those matching a molecule.
 
 use std::fmt;
 use std::fs::File;
@@ -11,14 +11,14 @@ use flate2::read::MultiGzDecoder;
 
 use crate::model::error::ModelError;
 
-/// The columns of `templates.csv.gz`, behind an unnamed one that numbers the rows.
+/// Columns of `templates.csv.gz`, after an unnamed column that numbers the rows.
 const COLUMNS: [&str; 4] = ["retro_template", "template_hash", "library_occurrence", "library_index"];
 
 /// Templates by row.
 pub struct Library {
-    /// `None` for a template that cannot be compiled: it is never applied.
+    /// Compiled templates by row; `None` for a template that cannot be compiled and is never applied.
     templates: Vec<Option<Template>>,
-    /// Of those that can be compiled, by row.
+    /// Index of the compiled templates, by row.
     index: TemplateIndex,
     hashes: Vec<String>,
     occurrences: Vec<u32>,
@@ -28,25 +28,25 @@ pub struct Library {
 struct Row {
     smarts: String,
     hash: String,
-    /// How many recorded reactions it was extracted from; 0 where the table says nothing that is a number.
+    /// Number of recorded reactions that the template was extracted from; 0 where the table holds no number.
     occurrence: u32,
 }
 
 impl Library {
-    /// Loads `templates.csv.gz` on `cores` cores, TAB-separated with the header `retro_template template_hash library_occurrence
-    /// library_index` behind an unnamed column that numbers the rows from 0.
+    /// Loads `templates.csv.gz` on `cores` cores. The file is TAB-separated with the header `retro_template
+    /// template_hash library_occurrence library_index`, after an unnamed column that numbers the rows from 0.
     ///
     /// Templates that cannot be compiled are skipped: see [`skipped`](Self::skipped).
     ///
     /// # Errors
-    /// Fails when the file is missing or broken, says which line it is, or when no template is usable.
+    /// Fails when the file is missing, when a line is broken (the error names it), or when no template is usable.
     pub fn load(path: &Path, cores: usize) -> Result<Self, ModelError> {
         let file =
             File::open(path).map_err(|source| ModelError::Unreadable { path: path.to_owned(), source })?;
         Self::read(MultiGzDecoder::new(file), path, cores)
     }
 
-    /// Reads the table at `path`, unpacked.
+    /// Reads the uncompressed table at `path`.
     pub(crate) fn read(table: impl Read, path: &Path, cores: usize) -> Result<Self, ModelError> {
         let library = Self::new(read_rows(table, path)?, cores);
         if library.skipped() == library.len() {
@@ -62,7 +62,7 @@ impl Library {
         Self { templates, index, occurrences, hashes: rows.into_iter().map(|row| row.hash).collect() }
     }
 
-    /// A library for tests of what comes after the templates.
+    /// Single-template library for tests of later stages.
     #[cfg(test)]
     pub fn of_one(smarts: &str) -> Self {
         Self::new(vec![Row { smarts: smarts.to_owned(), hash: String::new(), occurrence: 0 }], 1)
@@ -90,37 +90,38 @@ impl Library {
         self.templates[row as usize].as_ref()
     }
 
-    /// The compiled templates, each with its row.
+    /// Compiled templates, each with its row.
     pub(crate) fn templates(&self) -> impl Iterator<Item = (u32, &Template)> {
         usable(&self.templates)
     }
 
-    /// Has templates forget reactions that they made and did not use lately, where there are many.
+    /// Drops cached reactions that templates have not used lately, once there are many of them.
     pub(crate) fn tidy(&self) {
-        /// A reaction takes 20 to 60 KB, so all templates' would take 2 GB; a search makes some tens of them.
+        /// Number of cached reactions that counts as many. A reaction takes 20 to 60 KB, so those of all templates
+        /// would take 2 GB. A search creates some tens of them.
         const MANY: usize = 1000;
         if self.templates().map(|(_, template)| template.reactions_kept()).sum::<usize>() > MANY {
             self.templates().for_each(|(_, template)| template.forget_unused());
         }
     }
 
-    /// The hash that the table gives the template of a row.
+    /// Hash of a row's template, from the table.
     pub(crate) fn hash(&self, row: u32) -> &str {
         &self.hashes[row as usize]
     }
 
-    /// The first row with this hash.
+    /// First row with this hash.
     pub(crate) fn called(&self, hash: &str) -> Option<u32> {
         let row = self.hashes.iter().position(|own| own == hash)?;
         u32::try_from(row).ok()
     }
 
-    /// How many recorded reactions the template of a row was extracted from.
+    /// Number of recorded reactions that the template of a row was extracted from.
     pub(crate) fn occurrence(&self, row: u32) -> u32 {
         self.occurrences[row as usize]
     }
 
-    /// The templates that may match a product, and where.
+    /// Templates that may match a product, with the sites where they match.
     #[must_use]
     pub fn matches(&self, product: &PreparedMolecule) -> Matches {
         self.index.matches(product)

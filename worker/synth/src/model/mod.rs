@@ -1,8 +1,8 @@
-//! A retrosynthesis model: reaction templates, the network that ranks them, the judge of what they propose, and what is
-//! recorded of them.
+//! A retrosynthesis model: reaction templates, the network that ranks them, the plausibility model for their
+//! proposals, and the recorded reactions behind them.
 //!
-//! One file or folder here reads one file of a model's directory; [`RetroModel`] holds them together. Nothing here knows of
-//! searches, so its files import one another alone.
+//! Each file or folder here reads one file of a model's directory; [`RetroModel`] holds them together. Nothing here
+//! depends on searches: these files import only one another.
 
 pub mod dense;
 pub mod error;
@@ -37,22 +37,23 @@ pub struct RetroModel {
 }
 
 impl RetroModel {
-    /// Loads `templates.csv.gz` and `policy.safetensors` from `dir`, and what is there of
-    /// `sites.safetensors`, with which the network sees where templates match,
-    /// `plausibility.safetensors`, which tells how probable it is that a flask gives what it is said to, and
-    /// `precedents.safetensors`, products of recorded reactions, and `evidence.tsv.gz` with `agents.tsv`, the patents and
-    /// conditions of these.
+    /// Loads `templates.csv.gz` and `policy.safetensors` from `dir`, and these files where they exist:
+    /// - `sites.safetensors`: lets the network see where templates match;
+    /// - `plausibility.safetensors`: gives the probability that a reaction mixture gives the stated product;
+    /// - `precedents.safetensors`: products of recorded reactions;
+    /// - `evidence.tsv.gz` with `agents.tsv`: the patents and conditions of those reactions.
     ///
-    /// The table is TAB-separated with the header `retro_template template_hash library_occurrence
-    /// library_index` behind an unnamed column that numbers the rows from 0; row `i` is output `i` of the
-    /// network. The weights are `layer1.weight` `[H, 2048]`, `layer1.bias` `[H]`, `layer2.weight` `[N, H]`,
-    /// `layer2.bias` `[N]`, f16, bf16 or f32; `layer2.weight` may be signed bytes that share a scale with their
-    /// row, `layer2.scale` `[N]`. The header's `activation` is `elu` (if it says nothing) or `relu`.
+    /// The table is TAB-separated with the header `retro_template template_hash library_occurrence library_index`,
+    /// after an unnamed column that numbers the rows from 0. Row `i` is output `i` of the network. The weights are
+    /// `layer1.weight` `[H, 2048]`, `layer1.bias` `[H]`, `layer2.weight` `[N, H]`, `layer2.bias` `[N]`, f16, bf16 or
+    /// f32. `layer2.weight` may also be signed bytes with one scale per row, `layer2.scale` `[N]`. The header's
+    /// `activation` is `elu` (the default) or `relu`.
     ///
     /// Templates that cannot be compiled are skipped: see [`skipped_templates`](Self::skipped_templates).
     ///
     /// # Errors
-    /// Fails when a file is missing or broken, says which line or tensor it is, or when no template is usable.
+    /// Fails when a file is missing, when a line or tensor is broken (the error names it), or when no template is
+    /// usable.
     pub fn load(dir: &Path) -> Result<Self, ModelError> {
         Self::load_on(dir, all_cores())
     }
@@ -73,7 +74,7 @@ impl RetroModel {
         Ok(Self { library, policy, judge, precedents, records: records.unwrap_or_default() })
     }
 
-    /// A model for tests of what comes after the templates.
+    /// Single-template model for tests of later stages.
     #[cfg(test)]
     pub(crate) fn of_one_template(smarts: &str) -> Self {
         Self {
@@ -102,57 +103,61 @@ impl RetroModel {
         self.library.template(index)
     }
 
-    /// Bounds what templates keep for the next time.
+    /// Limits what templates keep cached for later use.
     pub(crate) fn tidy(&self) {
         self.library.tidy();
     }
 
-    /// The hash that the table gives the template of row `index`.
+    /// Hash of the template of row `index`, from the table.
     pub(crate) fn template_hash(&self, index: u32) -> &str {
         self.library.hash(index)
     }
 
-    /// The row of the first template with this hash.
+    /// Row of the first template with this hash.
     pub(crate) fn template_called(&self, hash: &str) -> Option<u32> {
         self.library.called(hash)
     }
 
-    /// The recorded reactions of a template: as many as it was extracted from where nothing else is known of them.
+    /// Recorded reactions of a template. Without records, only their number is known: that of the reactions that the
+    /// template was extracted from.
     pub(crate) fn records(&self, template: u32) -> Arc<Records> {
         self.records.of(template).cloned().unwrap_or_else(|| {
             Arc::new(Records { reactions: self.library.occurrence(template), ..Records::default() })
         })
     }
 
-    /// Probability that a flask gives this, rivals or not; 1 as far as the model does not know.
+    /// Probability that a reaction mixture gives this product, without regard to competing products; 1 where the
+    /// model does not know.
     pub(crate) fn plausibility_alone(&self, change: &Change) -> f32 {
         self.judge.as_ref().map_or(1.0, |judge| judge.alone(change))
     }
 
-    /// The same beside everything that the templates make of the flask, which is never more.
+    /// Plausibility of the same change beside everything else that the templates make of the reaction mixture. At
+    /// most `plausibility_alone`.
     pub(crate) fn plausibility(&self, flask: &Flask, change: &Change) -> f32 {
         let judge = self.judge.as_ref();
         judge.map_or(1.0, |judge| judge.among_rivals(flask, change, |row| self.template(row)))
     }
 
-    /// Templates that make something of these molecules, one a product, common ones first; none for a model without a judge.
+    /// Templates that react with these molecules, one per product, common ones first. Empty for a model without a
+    /// plausibility model.
     pub(crate) fn templates_for(&self, molecules: &[Molecule]) -> Vec<u32> {
         let judge = self.judge.as_ref().zip(Flask::new(molecules));
         judge.map_or_else(Vec::new, |(judge, flask)| judge.templates_for(&flask, |row| self.template(row)))
     }
 
-    /// What judges the steps, if anything does.
+    /// Plausibility model of the steps, if there is one.
     pub(crate) fn judge(&self) -> Option<&Judge> {
         self.judge.as_ref()
     }
 
-    /// How near the product is to the nearest one that a recorded reaction of the template made; `None` where the model has
-    /// no records.
+    /// Similarity of the product to the nearest one that a recorded reaction of the template made; `None` where the
+    /// model has no records.
     pub(crate) fn nearest_precedent(&self, template: u32, product: &Fingerprint) -> Option<Nearness> {
         self.precedents.as_ref().map(|precedents| precedents.nearest(template, product))
     }
 
-    /// The templates that may match a product, most probable first.
+    /// Templates that may match a product, most probable first.
     pub(crate) fn rank(&self, product: &PreparedMolecule) -> Ranking {
         self.policy.rank(product.molecule(), self.library.matches(product))
     }

@@ -1,4 +1,4 @@
-//! Recorded reactions of each template: how close the nearest one is.
+//! Recorded reactions of each template, and the similarity of the nearest one.
 
 use std::path::Path;
 
@@ -9,12 +9,12 @@ use crate::model::tensors::Weights;
 
 /// Bits of a folded fingerprint.
 const BITS: usize = 512;
-/// Its words.
+/// Words of a folded fingerprint.
 type Folded = [u64; BITS / 64];
 
 /// Products of recorded reactions, a few for each template.
 pub struct Precedents {
-    /// Where each template's products start, and one more for the end.
+    /// Start of each template's products, and one more entry for the end.
     starts: Vec<u32>,
     products: Vec<Folded>,
 }
@@ -26,7 +26,7 @@ impl Precedents {
         Self::of(&Weights::read(path)?, templates)
     }
 
-    /// Those of a file.
+    /// Reads the precedents from a file.
     pub fn of(file: &Weights, templates: usize) -> Result<Self, ModelError> {
         let starts = file.unsigned("starts", &[templates + 1])?;
         let count = *starts.last().expect("precedents: there is an end") as usize;
@@ -40,8 +40,8 @@ impl Precedents {
         Ok(Self { starts, products: bytes.chunks_exact(BITS / 8).map(folded).collect() })
     }
 
-    /// How near, on 512 bits, the product is to what recorded reactions of the template made; nothing is near where none is
-    /// recorded.
+    /// Similarity, on 512 bits, of the product to the nearest one that a recorded reaction of the template made; 0 if
+    /// none is recorded.
     pub fn nearest(&self, template: u32, product: &Fingerprint) -> Nearness {
         let at = template as usize;
         let (Some(&start), Some(&end)) = (self.starts.get(at), self.starts.get(at + 1)) else {
@@ -53,12 +53,12 @@ impl Precedents {
     }
 }
 
-/// How near a product is to the nearest recorded one, from 0 to 1, by either measure.
+/// Similarity of a product to the nearest recorded one, from 0 to 1, by two measures.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Nearness {
-    /// Bits that both have, of those that either has.
+    /// Shared bits divided by the bits set in either (Tanimoto).
     pub tanimoto: f32,
-    /// Bits that both have, of the geometric mean of those that each has.
+    /// Shared bits divided by the geometric mean of the two bit counts (cosine).
     pub cosine: f32,
 }
 
@@ -83,7 +83,7 @@ impl Nearness {
     }
 }
 
-/// Bit `i` of the fingerprint becomes bit `i % 512`.
+/// Folds a fingerprint: bit `i` becomes bit `i % 512`.
 fn fold(fingerprint: &Fingerprint) -> Folded {
     let mut folded = [0; BITS / 64];
     for (at, word) in fingerprint.words().iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What recorded reactions say of a template: how many there are, in which patents, and under which conditions.
+//! Recorded reactions of a template: their number, patents and conditions.
 
 use std::fs::File;
 use std::io::Read;
@@ -10,38 +10,39 @@ use rustc_hash::FxHashMap;
 
 use crate::model::error::ModelError;
 
-/// What an agent is there for.
+/// Role of an agent in a reaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
-    /// Takes part: bases, acids, reductants, coupling agents.
+    /// Reagent that takes part: bases, acids, reductants, coupling agents.
     Reagent,
-    /// Metals, ligands, phase transfer.
+    /// Catalyst: metals, ligands, phase transfer.
     Catalyst,
-    /// What it is done in.
+    /// Solvent of the reaction.
     Solvent,
 }
 
-/// The recorded reactions of a template.
+/// Recorded reactions of a template.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Records {
-    /// How many there are.
+    /// Number of recorded reactions.
     pub reactions: u32,
     /// Numbers of up to three patents, the oldest first.
     pub patents: Vec<String>,
-    /// The commonest agents by name, each with the number of reactions that used it; the commonest first.
+    /// Commonest agents by name, each with the number of reactions that used it; the commonest first.
     pub agents: Vec<(Role, Arc<str>, u32)>,
 }
 
-/// The records of all templates that have some, by row.
+/// Records of all templates that have some, by row.
 #[derive(Debug, Default)]
 pub struct AllRecords(FxHashMap<u32, Arc<Records>>);
 
 impl AllRecords {
-    /// Loads `agents.tsv` (`smiles role name` with a header) and `evidence.tsv.gz`, TAB-separated without a header: row of the template,
-    /// number of its reactions, patents separated by commas, and `row of agents.tsv:count` separated by commas.
+    /// Loads `agents.tsv` (`smiles role name` with a header) and `evidence.tsv.gz`. The latter is TAB-separated
+    /// without a header: row of the template, number of its reactions, patents separated by commas, and `row of
+    /// agents.tsv:count` separated by commas.
     ///
     /// # Errors
-    /// Fails when a file cannot be read or a line is broken, and says which line it is.
+    /// Fails when a file cannot be read or a line is broken; the error names the line.
     pub fn load(folder: &Path, templates: usize) -> Result<Self, ModelError> {
         let open = |path: &Path| {
             File::open(path).map_err(|source| ModelError::Unreadable { path: path.to_owned(), source })
@@ -51,7 +52,7 @@ impl AllRecords {
         Self::read(MultiGzDecoder::new(open(&evidence)?), &evidence, &agents, templates)
     }
 
-    /// Reads the records at `path`, unpacked.
+    /// Reads the uncompressed records at `path`.
     pub(crate) fn read(
         evidence: impl Read,
         path: &Path,
@@ -83,7 +84,7 @@ impl AllRecords {
         Ok(Self(records))
     }
 
-    /// Those of a template, if there are any.
+    /// Records of a template, if there are any.
     pub fn of(&self, template: u32) -> Option<&Arc<Records>> {
         self.0.get(&template)
     }
@@ -93,7 +94,7 @@ fn list(field: &str) -> impl Iterator<Item = &str> {
     field.split(',').filter(|item| !item.is_empty())
 }
 
-/// An agent by its name.
+/// Agent with its role and name.
 pub(crate) type Agent = (Role, Arc<str>);
 
 /// Reads the table at `path`.
@@ -113,7 +114,7 @@ pub(crate) fn read_agents(table: impl Read, path: &Path) -> Result<Vec<Agent>, M
     rows(table, path, true)?.into_iter().map(agent).collect()
 }
 
-/// The lines of a TAB-separated file with their numbers, all of as many fields as the first.
+/// Reads the lines of a TAB-separated file with their numbers. All lines must have as many fields as the first.
 fn rows(source: impl Read, path: &Path, headed: bool) -> Result<Vec<(u64, csv::StringRecord)>, ModelError> {
     let mut reader =
         csv::ReaderBuilder::new().delimiter(b'\t').quoting(false).has_headers(headed).from_reader(source);

@@ -1,4 +1,4 @@
-//! Weights out of a safetensors file, checked on the way.
+//! Weights of a safetensors file, checked while they are read.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -25,26 +25,26 @@ impl Weights {
         Self::of(bytes, path)
     }
 
-    /// What is in the file; checks its header.
+    /// Takes the bytes of a file and checks its header.
     pub fn of(bytes: Vec<u8>, path: &Path) -> Result<Self, ModelError> {
         let weights = Self { path: path.to_owned(), bytes };
         weights.file()?;
         Ok(weights)
     }
 
-    /// An entry of the header's free text, if there is one.
+    /// Entry of the header's metadata, if there is one.
     pub fn note(&self, key: &str) -> Result<Option<String>, ModelError> {
         let (_, metadata) =
             SafeTensors::read_metadata(&self.bytes).map_err(|fault| self.unreadable(fault))?;
         Ok(metadata.metadata().as_ref().and_then(|notes| notes.get(key).cloned()))
     }
 
-    /// The shape of a tensor, `None` where there is no such tensor.
+    /// Shape of a tensor; `None` where there is no such tensor.
     pub fn shape(&self, tensor: &str) -> Result<Option<Vec<usize>>, ModelError> {
         Ok(self.file()?.tensor(tensor).ok().map(|view| view.shape().to_vec()))
     }
 
-    /// A tensor of f16, bf16 or f32, as f32: it has to have this shape and finite values.
+    /// Tensor of f16, bf16 or f32, as f32. It must have this shape and finite values.
     pub fn floats(&self, tensor: &'static str, shape: &[usize]) -> Result<Vec<f32>, ModelError> {
         let (dtype, bytes) = self.values(tensor, shape)?;
         let values: Vec<f32> = match dtype {
@@ -59,13 +59,13 @@ impl Weights {
         }
     }
 
-    /// A tensor of signed bytes of this shape; `None` where it holds something else.
+    /// Tensor of signed bytes of this shape; `None` if its type differs.
     pub fn signed_bytes(&self, tensor: &'static str, shape: &[usize]) -> Result<Option<Vec<i8>>, ModelError> {
         let (dtype, bytes) = self.values(tensor, shape)?;
         Ok((dtype == Dtype::I8).then(|| each(bytes, i8::from_le_bytes)))
     }
 
-    /// A tensor of unsigned bytes of this shape.
+    /// Tensor of unsigned bytes of this shape.
     pub fn bytes(&self, tensor: &'static str, shape: &[usize]) -> Result<&[u8], ModelError> {
         match self.values(tensor, shape)? {
             (Dtype::U8, bytes) => Ok(bytes),
@@ -73,7 +73,7 @@ impl Weights {
         }
     }
 
-    /// A tensor of unsigned 32-bit numbers of this shape.
+    /// Tensor of unsigned 32-bit numbers of this shape.
     pub fn unsigned(&self, tensor: &'static str, shape: &[usize]) -> Result<Vec<u32>, ModelError> {
         match self.values(tensor, shape)? {
             (Dtype::U32, bytes) => Ok(each(bytes, u32::from_le_bytes)),
@@ -81,7 +81,7 @@ impl Weights {
         }
     }
 
-    /// All tensors of numbers as f32, by name, each with its shape.
+    /// All numeric tensors as f32, by name, each with its shape.
     pub fn tensors(&self) -> candle_core::Result<HashMap<String, Floats>> {
         let file = SafeTensors::deserialize(&self.bytes)?;
         let named = file.iter().map(|(name, view)| {
@@ -97,7 +97,7 @@ impl Weights {
         named.collect()
     }
 
-    /// A fault of one of the file's tensors.
+    /// Error about one of the file's tensors.
     pub fn fault(&self, tensor: &'static str, fault: String) -> ModelError {
         ModelError::Tensor { path: self.path.clone(), tensor, fault }
     }
@@ -115,13 +115,13 @@ impl Weights {
         SafeTensors::deserialize(&self.bytes).map_err(|fault| self.unreadable(fault))
     }
 
-    /// A fault of the whole file.
+    /// Error about the whole file.
     pub fn unreadable(&self, fault: impl ToString) -> ModelError {
         ModelError::Weights { path: self.path.clone(), fault: fault.to_string() }
     }
 }
 
-/// Every `N` bytes as a value.
+/// Converts every `N` bytes to a value.
 fn each<const N: usize, T>(bytes: &[u8], value: impl Fn([u8; N]) -> T) -> Vec<T> {
     bytes.as_chunks().0.iter().map(|chunk| value(*chunk)).collect()
 }

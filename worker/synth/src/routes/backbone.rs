@@ -1,14 +1,14 @@
-//! Backbones: what a route does to the target, whatever its handles.
+//! Backbones: how a route takes the target apart, regardless of functional-group handles.
 //!
-//! Every molecule of a route covers the atoms of the target that end up in it, by the atom maps of the steps.
-//! The backbone is the tree of these sets. A molecule that covers no atom (a protecting group's reagent) is no
-//! node of it, and a step that leaves one precursor with exactly the product's atoms (a protection, an
-//! interconversion of functional groups, an acid made from its ester) is no level of it: so routes that differ
-//! in handles share a backbone. They are still told apart by their number of steps, which is not part of it.
+//! Every molecule of a route covers the target atoms that end up in it, by the atom maps of the steps. The backbone
+//! is the tree of these sets. A molecule that covers no atom (a protecting group's reagent) is not a node of the
+//! tree. A step that leaves one precursor with exactly the product's atoms (a protection, an interconversion of
+//! functional groups, an acid made from its ester) is not a level of it. So routes that differ only in handles share
+//! a backbone. Their number of steps still distinguishes them; it is not part of the backbone.
 //!
-//! The key must be the same for routes that differ by a symmetry of the target only. It is a hash of the
-//! target's skeleton with the tree hung onto it, by colour refinement (Weisfeiler and Leman, 1968), which no
-//! renumbering of the atoms can change.
+//! The key must be the same for routes that differ only by a symmetry of the target. It is a hash of the target's
+//! skeleton with the tree attached, by colour refinement (Weisfeiler and Leman, 1968), which no renumbering of the
+//! atoms can change.
 
 use std::rc::Rc;
 
@@ -20,31 +20,31 @@ use crate::graph::nodes::{MoleculeId, ReactionId};
 use crate::routes::choices::Choices;
 use crate::routes::hash::{mix, stable};
 
-/// Of no atom of the target.
+/// Marker of an atom that is not in the target.
 const NO_ATOM: u16 = u16::MAX;
-/// Rounds of refinement with the tree; distances in a molecule that a tree of few nodes leaves undecided are
-/// shorter. A constant, since the key must never change.
+/// Rounds of refinement with the tree. Distances that a tree of few nodes leaves undecided are shorter. The value is
+/// constant because the key must never change.
 const ROUNDS: usize = 16;
 
 /// The tree of covered target atoms.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tree {
-    /// Ascending.
+    /// Covered target atoms, ascending.
     covered: Vec<u16>,
-    /// Ascending.
+    /// Subtrees, ascending.
     children: Vec<Self>,
 }
 
 impl Tree {
-    /// The backbone of a route, `atoms` being the number of atoms of the target.
+    /// Returns the backbone of a route; `atoms` is the number of atoms of the target.
     pub fn of(graph: &Graph, choices: &Choices, atoms: usize, orders: &mut Orders) -> Self {
         let whole: Vec<u16> = (0..).take(atoms).collect();
         Self::below(graph, choices, graph.target(), &whole, orders)
             .unwrap_or(Self { covered: Vec::new(), children: Vec::new() })
     }
 
-    /// The tree of `molecule`, whose atoms, in the order that its expansion has them in, are the target's atoms
-    /// `map`; `None` if none is.
+    /// Returns the tree of `molecule`; `None` if it covers no target atom. Its atoms, in the order of its expansion,
+    /// are the target's atoms `map`.
     fn below(
         graph: &Graph,
         choices: &Choices,
@@ -79,7 +79,7 @@ impl Tree {
 }
 
 impl Tree {
-    /// What is not cut any further, in the order of the tree.
+    /// Leaves, in the order of the tree.
     fn leaves(&self) -> Vec<&Self> {
         match self.children.is_empty() {
             true => vec![self],
@@ -88,9 +88,9 @@ impl Tree {
     }
 }
 
-/// Where the atoms of precursors come from, in the atom order of the precursor's own expansion.
+/// Origins of precursor atoms, in the atom order of the precursor's own expansion.
 ///
-/// A template numbers a precursor's atoms in its own way; the precursor's expansion has its own order. Matching
+/// A template numbers a precursor's atoms in its own way, and the precursor's expansion has its own order. Matching
 /// the two takes microseconds and is done once.
 #[derive(Default)]
 pub struct Orders {
@@ -98,7 +98,8 @@ pub struct Orders {
 }
 
 impl Orders {
-    /// For each atom of precursor number `at` of `reaction`, the atom of the product that it is, or [`NO_ATOM`].
+    /// Returns, for each atom of precursor number `at` of `reaction`, the product atom that it comes from, or
+    /// [`NO_ATOM`].
     fn sources(&mut self, graph: &Graph, reaction: ReactionId, at: usize) -> Rc<[u16]> {
         let node = graph.reaction(reaction);
         let key = (reaction, node.current, at);
@@ -107,7 +108,7 @@ impl Orders {
             let atom =
                 |source: Option<u32>| source.and_then(|atom| u16::try_from(atom).ok()).unwrap_or(NO_ATOM);
             let in_its_order: Vec<u16> = found.sources.iter().map(|&source| atom(source)).collect();
-            // A molecule that is bought has no expansion, and no order matters.
+            // A bought molecule has no expansion, and its atom order does not matter.
             let order = graph
                 .molecule(node.precursors[at])
                 .expansion
@@ -121,7 +122,7 @@ impl Orders {
     }
 }
 
-/// Writes the keys of the backbones of one target.
+/// Computes the keys of the backbones of one target.
 pub struct Keys {
     smiles: String,
     /// Hash of the canonical SMILES.
@@ -132,7 +133,7 @@ pub struct Keys {
     known: FxHashMap<Tree, String>,
 }
 
-/// A bond of the target's skeleton.
+/// Bond of the target's skeleton.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Bond {
     atoms: (usize, usize),
@@ -140,7 +141,7 @@ struct Bond {
 }
 
 impl Keys {
-    /// For the target with this canonical SMILES.
+    /// Prepares the keys of the target with this canonical SMILES.
     pub fn new(smiles: &str) -> Self {
         let (mut colours, bonds) = skeleton(smiles);
         for _ in 0..colours.len() {
@@ -155,7 +156,7 @@ impl Keys {
         self.colours.len()
     }
 
-    /// `b` and 16 hexadecimal digits.
+    /// Returns the key: `b` and 16 hexadecimal digits.
     pub fn key(&mut self, tree: &Tree) -> String {
         if let Some(known) = self.known.get(tree) {
             return known.clone();
@@ -165,8 +166,8 @@ impl Keys {
         key
     }
 
-    /// The target's SMILES, its atoms numbered by the leaf of the tree that covers them, in the order of the leaves; an atom of no leaf
-    /// has no number.
+    /// Returns the target's SMILES with each atom numbered by the leaf of the tree that covers it, in the order of
+    /// the leaves. An atom outside all leaves has no number.
     pub fn skeleton(&self, tree: &Tree) -> String {
         let mut fragments = vec![None; self.atoms()];
         for (leaf, number) in tree.leaves().into_iter().zip(1..) {
@@ -177,8 +178,8 @@ impl Keys {
         numbered(&self.smiles, &fragments)
     }
 
-    /// Refines the skeleton with one more vertex per node of the tree, tied to the atoms that it covers and to
-    /// its parent, and sums up all colours.
+    /// Refines the skeleton with one more vertex per tree node, tied to its covered atoms and its parent, and sums
+    /// all colours.
     fn hash(&self, tree: &Tree) -> u64 {
         const NODE: u64 = 0x6e6f_6465;
         const COVERS: u64 = 0x6174_6f6d;
@@ -203,7 +204,7 @@ impl Keys {
     }
 }
 
-/// One round: every vertex takes in the colours around it, whatever their order.
+/// Runs one round: every vertex takes in the colours around it, independent of their order.
 fn refine(colours: &[u64], bonds: &[Bond]) -> Vec<u64> {
     let mut around = vec![0_u64; colours.len()];
     for bond in bonds {
@@ -214,12 +215,13 @@ fn refine(colours: &[u64], bonds: &[Bond]) -> Vec<u64> {
     colours.iter().zip(around).map(|(&colour, around)| mix(colour.rotate_left(17) ^ mix(around))).collect()
 }
 
-/// Atom colours and bonds of a canonical SMILES. Stereo marks are left out: they depend on the order of atoms.
+/// Returns atom colours and bonds of a canonical SMILES. Stereo marks are left out because they depend on the order
+/// of atoms.
 fn skeleton(smiles: &str) -> (Vec<u64>, Vec<Bond>) {
     let written = Written::read(smiles);
     let kind = |mark| match mark {
         None | Some(b'-' | b'/' | b'\\') => 0,
-        // Which way an arrow points depends on the order of atoms.
+        // The direction of a dative-bond arrow depends on the order of atoms.
         Some(b'<') => u64::from(b'>'),
         Some(mark) => u64::from(mark),
     };
@@ -227,9 +229,9 @@ fn skeleton(smiles: &str) -> (Vec<u64>, Vec<Bond>) {
     (written.atoms.iter().map(|atom| stable(without_stereo(atom).as_bytes())).collect(), bonds.collect())
 }
 
-/// A canonical SMILES with the numbers of its atoms as their atom map.
+/// Returns a canonical SMILES with these numbers as its atom map.
 fn numbered(smiles: &str, numbers: &[Option<u32>]) -> String {
-    // What our canonicaliser has written our parser can read.
+    // Our parser reads everything that our canonicaliser writes.
     let structure = Molecule::trusted(smiles).map_or_else(|_| Structure::default(), |it| Structure::of(&it));
     let mut numbered = String::with_capacity(4 * smiles.len());
     let mut done = 0;
@@ -253,7 +255,8 @@ fn numbered(smiles: &str, numbers: &[Option<u32>]) -> String {
     numbered + &smiles[done..]
 }
 
-/// An atom's text without its stereo marks; its hydrogens go with them, since `[C@H]` and `C` may be images of each other.
+/// Atom text without stereo marks. Its hydrogens are dropped as well, since `[C@H]` and `C` may be equivalent by
+/// symmetry.
 fn without_stereo(atom: &str) -> String {
     match atom.split_once('@') {
         Some((before, after)) => {

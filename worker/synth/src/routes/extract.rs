@@ -1,13 +1,14 @@
-//! Routes out of the graph, cheapest first (Huang and Chiang, "Better k-best parsing", 2005, algorithm 3).
+//! Route extraction from the graph, cheapest first (Huang and Chiang, "Better k-best parsing", 2005, algorithm 3).
 //!
-//! A state is a molecule and the number of steps that are left below the depth limit, so that no route breaks
-//! the limit and none within it is missed. The k-th best way to make a state is computed only when asked for.
-//! A step is validated when the first way that uses it comes out on top; a refused one is dropped there, so
-//! every route that is returned has passed.
+//! A state is a molecule and the number of steps left below the depth limit. So no route exceeds the limit, and none
+//! within it is missed. The k-th best derivation of a state is computed only on demand. A step is validated when the
+//! first derivation that uses it becomes the cheapest. A refused step is dropped there, so every returned route has
+//! passed.
 //!
-//! Where a route must have something (a building block, a class of reaction), a state also says which of it nothing but its own
-//! ways can give, and a way that does not is passed over, as is one with more steps than a route may have: both for good, since
-//! no route could mend that. What is left is looked at once more as a whole.
+//! Where a route must have something (a building block, a class of reaction), a state also holds the requirements
+//! that only its own derivations can fulfil. A derivation that does not fulfil them is dropped for good, as is one
+//! with more steps than a route may have: no route could repair either. Each remaining route is checked once more as
+//! a whole.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -24,50 +25,50 @@ use crate::route::RouteGraph;
 use crate::routes::choices::{Choices, Chosen, Dropped, Signature};
 use crate::steps::validate::Validator;
 
-/// Lists that grow have room for up to twice their entries.
+/// Growth factor of lists: capacity for up to twice their entries.
 const ROOM_TO_GROW: usize = 2;
 
-/// What the extractor works on.
+/// Graph, validator and constraints that the extractor works on.
 pub struct Source<'a, 'b> {
     pub graph: &'a mut Graph,
     pub validator: &'a mut Validator<'b>,
-    /// What routes must have and may not; `None` where nothing is asked.
+    /// Constraints on routes; `None` if there are none.
     pub gate: Option<&'a mut Gate<'b>>,
-    /// Candidate ways dropped because their step was refused.
+    /// Number of candidate derivations dropped because their step was refused.
     pub dropped: u64,
 }
 
-/// The lazy list of routes, cheapest first.
+/// Lazy list of routes, cheapest first.
 pub struct Extractor {
     states: Vec<State>,
     known: FxHashMap<Demand, usize>,
     root: usize,
     bytes: usize,
-    /// Most bytes it may take.
+    /// Memory limit in bytes.
     room: usize,
     max_depth: u32,
-    /// Most ways that are passed over because constraints do not want them.
+    /// Maximum number of derivations dropped because of constraints.
     patience: usize,
-    /// Signatures of the routes so far, where nodes have labels.
+    /// Signatures of the routes returned so far, where nodes have labels.
     seen: FxHashSet<Signature>,
 }
 
-/// What a state is asked for.
+/// Key of a state: a molecule and what its derivations must fulfil.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Demand {
     molecule: MoleculeId,
-    /// Steps that are left below the depth limit.
+    /// Steps left below the depth limit.
     remaining: u32,
-    /// What nothing else in the route can give.
+    /// Requirements that nothing else in the route can fulfil.
     must: Things,
 }
 
 struct State {
     demand: Demand,
     started: bool,
-    /// The ways found, cheapest first.
+    /// Derivations found, cheapest first.
     found: Vec<Way>,
-    /// For how many of `found` the next worse ways are in `heap`.
+    /// Number of entries of `found` whose next costlier derivations are in `heap`.
     succeeded: usize,
     heap: BinaryHeap<Candidate>,
     seen: FxHashSet<(ReactionId, Vec<usize>)>,
@@ -76,30 +77,31 @@ struct State {
 #[derive(Clone)]
 struct Way {
     cost: f64,
-    /// The reaction and, for each distinct precursor, which of its ways; `None` to buy.
+    /// Reaction with the index of the chosen derivation for each distinct precursor; `None` to buy.
     choice: Option<(ReactionId, Vec<usize>)>,
-    /// What it may give of what routes must have.
+    /// Requirements of the constraints that it may fulfil.
     gives: Things,
-    /// What it makes, ascending; nothing where nobody counts steps.
+    /// Keys of the molecules that it makes, ascending; empty if no constraint counts steps.
     made: Rc<[Key]>,
 }
 
 struct Candidate {
     cost: f64,
-    /// The step's share of `cost`.
+    /// Share of the step in `cost`.
     step: f64,
     reaction: ReactionId,
     ranks: Vec<usize>,
 }
 
-/// One precursor of a reaction, as a state.
+/// Precursor of a reaction, as a state.
 struct Child {
     state: usize,
     times: u32,
 }
 
 impl Extractor {
-    /// Routes of at most `max_depth` steps on any branch that have all that they `must`, as far as they can be told in `room` bytes.
+    /// Creates an extractor of routes with at most `max_depth` steps on any branch that fulfil all of `must`, within
+    /// `room` bytes.
     pub fn new(graph: &Graph, max_depth: u32, must: Things, room: usize) -> Self {
         let mut extractor = Self {
             states: Vec::new(),
@@ -115,17 +117,18 @@ impl Extractor {
         extractor
     }
 
-    /// The same, giving up when constraints do not want so many ways.
+    /// Sets the number of derivations refused by constraints after which the extractor gives up.
     pub fn patient(self, patience: usize) -> Self {
         Self { patience, ..self }
     }
 
-    /// About how much memory it takes.
+    /// Approximate memory in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The `rank`-th cheapest validated route, from 0; `None` when there are no more or the budget or the room is spent.
+    /// Returns the `rank`-th cheapest validated route, from 0; `None` when there are no more, or when the budget or
+    /// the memory is spent.
     pub fn route(&mut self, source: &mut Source<'_, '_>, rank: usize) -> Option<Result<Choices, Dropped>> {
         if !self.find(source, self.root, rank) {
             return None;
@@ -137,7 +140,7 @@ impl Extractor {
         Some(route.and_then(|route| self.wanted(source, Choices { route, cost })))
     }
 
-    /// The route, if constraints want it as a whole and it is new.
+    /// Returns the route if it is new and meets the constraints as a whole.
     fn wanted(&mut self, source: &mut Source<'_, '_>, choices: Choices) -> Result<Choices, Dropped> {
         let Some(gate) = &mut source.gate else { return Ok(choices) };
         let graph = &*source.graph;
@@ -160,7 +163,7 @@ impl Extractor {
         Ok(choices)
     }
 
-    /// Adds this way of a state to the route, and says where its molecule stands.
+    /// Adds this derivation of a state to the route and returns the node of its molecule.
     fn collect(
         &self,
         graph: &Graph,
@@ -177,12 +180,12 @@ impl Extractor {
             return Err(Dropped::Inconsistent);
         }
         let product = known.unwrap_or_else(|| route.add_node(chosen));
-        // What is known may still be continued differently below, so the walk goes on.
+        // Walks on below a known molecule, because the route may continue differently there.
         if let Some((reaction, ranks)) = choice {
             let mut edges: Vec<(NodeIndex, u32)> = Vec::with_capacity(ranks.len());
             for ((child, times), &rank) in demands(graph, *demand, *reaction).zip(ranks) {
                 let precursor = self.collect(graph, self.known[&child], rank, route)?;
-                // Two nodes with labels of their own may be one molecule.
+                // Two nodes with different labels may be the same molecule.
                 match edges.iter_mut().find(|edge| edge.0 == precursor) {
                     Some(edge) => edge.1 += times,
                     None => edges.push((precursor, times)),
@@ -210,7 +213,8 @@ impl Extractor {
         })
     }
 
-    /// Computes the ways of `state` up to number `rank`; false if there are fewer or the budget or the room is spent.
+    /// Computes the derivations of `state` up to number `rank`. Returns false if there are fewer, or if the budget or
+    /// the memory is spent.
     fn find(&mut self, source: &mut Source<'_, '_>, state: usize, rank: usize) -> bool {
         if !self.states[state].started {
             self.start(source, state);
@@ -233,7 +237,7 @@ impl Extractor {
         true
     }
 
-    /// Takes a way whose step is valid, or puts it back if validation settled on a costlier template.
+    /// Accepts a derivation whose step is valid, or puts it back if validation settled on a costlier template.
     fn admit(&mut self, source: &mut Source<'_, '_>, state: usize, mut candidate: Candidate) {
         let step = source.graph.reaction(candidate.reaction).cost();
         if step > candidate.step {
@@ -245,7 +249,7 @@ impl Extractor {
         let Candidate { cost, reaction, ranks, .. } = candidate;
         let mut way = Way { cost, choice: Some((reaction, ranks)), gives: 0, made: Rc::default() };
         if source.gate.is_some() && !self.is_wanted(source, state, &mut way) {
-            // It stands for nothing, but what is worse than it may do.
+            // This derivation is useless, but costlier ones derived from it may be useful.
             self.patience = self.patience.saturating_sub(1);
             self.push_successors(source, state, &way);
         } else {
@@ -253,7 +257,8 @@ impl Extractor {
         }
     }
 
-    /// Whether a route with this way may be one that constraints want; says what the way gives and makes.
+    /// Returns true if constraints may allow a route with this derivation. Sets what the derivation fulfils and
+    /// makes.
     fn is_wanted(&self, source: &mut Source<'_, '_>, state: usize, way: &mut Way) -> bool {
         let (Some(gate), Some((reaction, ranks))) = (&mut source.gate, &way.choice) else { return true };
         let graph = &*source.graph;
@@ -276,7 +281,7 @@ impl Extractor {
         made.sort_unstable();
         made.dedup();
         way.made = made.into();
-        // No molecule above is made below as well, or the route were a circle.
+        // No molecule above is also made below, or the route would be a cycle.
         let above = (self.max_depth - demand.remaining) as usize;
         let fits = way.made.len() + above <= gate.max_steps();
         if !fits {
@@ -317,13 +322,13 @@ impl Extractor {
         }
     }
 
-    /// Puts the way that makes `state` by `reaction` from these ways of its precursors on the heap, if it is
-    /// new and they exist.
+    /// Puts the derivation that makes `state` by `reaction` from these derivations of its precursors on the heap, if
+    /// it is new and they exist.
     fn push(&mut self, source: &mut Source<'_, '_>, state: usize, reaction: ReactionId, ranks: Vec<usize>) {
         if !self.states[state].seen.insert((reaction, ranks.clone())) {
             return;
         }
-        // It is among the seen, and will be on the heap or among the found.
+        // Counted twice: it is in `seen`, and will be in `heap` or `found`.
         self.bytes += 2 * block(size_of_val(&*ranks))
             + ROOM_TO_GROW * (size_of::<(ReactionId, Vec<usize>)>() + size_of::<Candidate>());
         let demands: Vec<_> = demands(source.graph, self.states[state].demand, reaction).collect();
@@ -341,7 +346,8 @@ impl Extractor {
     }
 }
 
-/// What a reaction that is to meet `demand` asks of each of its distinct precursors, and how many of each it takes.
+/// Demands of a reaction on each of its distinct precursors when it has to meet `demand`, with the number of each
+/// that it takes.
 fn demands(graph: &Graph, demand: Demand, reaction: ReactionId) -> impl Iterator<Item = (Demand, u32)> {
     let node = graph.reaction(reaction);
     node.distinct_precursors().map(move |(molecule, times)| {
@@ -352,7 +358,8 @@ fn demands(graph: &Graph, demand: Demand, reaction: ReactionId) -> impl Iterator
 }
 
 impl Ord for Candidate {
-    /// The greatest candidate, which the heap gives first, is the cheapest; ties go to what was found first.
+    /// Orders the cheapest candidate as the greatest, because the heap pops the greatest first; ties go to the
+    /// candidate found first.
     fn cmp(&self, other: &Self) -> Ordering {
         let rising = |a: &Self, b: &Self| {
             a.cost.total_cmp(&b.cost).then(a.reaction.cmp(&b.reaction)).then_with(|| a.ranks.cmp(&b.ranks))

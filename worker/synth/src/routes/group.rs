@@ -1,4 +1,4 @@
-//! Routes sorted into backbone groups, cut to size, and written down.
+//! Routes sorted into backbone groups, truncated, and converted to output.
 
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
@@ -22,20 +22,20 @@ use crate::routes::rank::Weighed;
 use crate::task::{GroupOrder, Task};
 use catalogue::{Block, Stock};
 
-/// Most routes kept for one set of building blocks.
+/// Maximum number of routes kept for one set of building blocks.
 const ROUTES_PER_VARIATION: usize = 5;
-/// How many times the variations that will be kept are collected when they are ranked by cost.
+/// Factor by which more variations are collected than kept, when they are ranked by price.
 const CHOICE: usize = 4;
 
-/// The groups as they fill, in the order of their best routes.
+/// Backbone groups being filled, in the order of their best routes.
 pub struct Groups<'a> {
     keys: Keys,
     orders: Orders,
     groups: Vec<Group>,
     task: &'a Task,
-    /// Most variations collected for each group.
+    /// Maximum number of variations collected for each group.
     variations: usize,
-    /// About how much memory the routes take, here and in the answer.
+    /// Approximate memory of the routes in bytes, here and in the answer.
     bytes: (usize, usize),
 }
 
@@ -43,7 +43,7 @@ struct Group {
     steps: u32,
     key: String,
     skeleton: String,
-    /// In the order of their best routes.
+    /// Variations in the order of their best routes.
     variations: Vec<Variation>,
 }
 
@@ -68,7 +68,7 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// Sorts in the next best route and writes it down, if it finds a place; false once no further route can.
+    /// Adds the next best route to its group, if there is room. Returns false once no further route can be added.
     pub fn push(&mut self, graph: &Graph, route: &Weighed, writer: &mut Writer<'_>) -> bool {
         let choices = &route.choices;
         let tree = Tree::of(graph, choices, self.keys.atoms(), &mut self.orders);
@@ -102,17 +102,17 @@ impl<'a> Groups<'a> {
         !self.full()
     }
 
-    /// About how much memory the routes take.
+    /// Approximate memory of the routes in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes.0
     }
 
-    /// About how much memory they will take in the answer.
+    /// Approximate memory of the routes in the answer, in bytes.
     pub fn answer_bytes(&self) -> usize {
         self.bytes.1
     }
 
-    /// Whether no route has been sorted in.
+    /// Returns true if no route has been added.
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty()
     }
@@ -122,7 +122,7 @@ impl<'a> Groups<'a> {
             && self.groups.iter().all(|group| group.variations.len() >= self.variations)
     }
 
-    /// The groups, cut to size.
+    /// Returns the groups, truncated to the requested size.
     pub fn finish(self) -> impl Iterator<Item = BackboneGroup> {
         self.groups.into_iter().map(|group| {
             let mut variations = group.variations;
@@ -131,7 +131,7 @@ impl<'a> Groups<'a> {
                     let prices = variation.routes.iter().filter_map(|route| route.usd_per_mol);
                     prices.fold(f64::INFINITY, f64::min)
                 };
-                // A stable sort: of variations that cost the same, the better route stays first.
+                // The sort is stable: of variations with the same price, the one with the better route stays first.
                 variations.sort_by(|a, b| price(a).total_cmp(&price(b)));
             }
             variations.truncate(self.task.max_group_size);
@@ -141,19 +141,19 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// Turns choices in the graph into routes that stand alone.
+/// Converts choices in the graph into self-contained routes.
 pub struct Writer<'a> {
     model: &'a RetroModel,
     stock: &'a dyn Stock,
-    /// The target's own block, where buying it counts as a route.
+    /// Building block of the target, if buying it counts as a route.
     target_block: Option<Block>,
-    /// Weight and similarity to the nearest building block, which are the same in every route.
+    /// Molecular weight and similarity to the nearest building block, which are the same in every route.
     known: FxHashMap<MoleculeId, (f64, f32)>,
-    /// The same in every route, too.
+    /// Evidence of steps, also the same in every route.
     evidence: FxHashMap<(ReactionId, u32), Evidence>,
 }
 
-/// What a step rests on.
+/// Evidence for a step.
 #[derive(Clone)]
 struct Evidence {
     records: Arc<Records>,
@@ -167,7 +167,7 @@ impl<'a> Writer<'a> {
         Self { model, stock, target_block, known: FxHashMap::default(), evidence: FxHashMap::default() }
     }
 
-    /// The route that buys the target, as a group of its own.
+    /// Returns the route that buys the target, as its own group.
     pub fn trivial(&mut self, graph: &Graph) -> Option<BackboneGroup> {
         self.target_block?;
         let choices = Choices::bought(graph.target());
@@ -178,7 +178,7 @@ impl<'a> Writer<'a> {
         Some(BackboneGroup { steps: 0, key, skeleton, variations })
     }
 
-    /// Writes a route down.
+    /// Converts a route to its output form.
     pub fn route(&mut self, graph: &Graph, choices: &Choices, total: f64) -> Route {
         let order = breadth_first(graph, choices);
         self.look_up(graph, order.iter().map(|&(place, _)| choices.route.molecule(place).molecule));
@@ -186,7 +186,7 @@ impl<'a> Writer<'a> {
         let mut places = vec![NodeIndex::end(); order.len()];
         for &(place, depth) in &order {
             let node = self.node(graph, choices, place, depth);
-            // Two forms of one block are one node.
+            // Two forms of one building block share a node.
             let known = written.node_indices().find(|&known| written[known].smiles == node.smiles);
             places[place.index()] = known.unwrap_or_else(|| written.add_node(node));
         }
@@ -270,8 +270,8 @@ impl<'a> Writer<'a> {
         evidence.clone()
     }
 
-    /// SMILES and weight of a block that the route needs as an ion, where it is sold without the charge (cyanide as hydrogen
-    /// cyanide, nitrite as nitrous acid) and the route does not make it.
+    /// SMILES and weight of a building block that the route needs as an ion but that is sold without the charge
+    /// (cyanide as hydrogen cyanide, nitrite as nitrous acid), if the route does not make that neutral form.
     fn as_sold(
         &self,
         graph: &Graph,
@@ -292,7 +292,7 @@ impl<'a> Writer<'a> {
         renamed.then(|| (sold, neutral.molecular_weight()))
     }
 
-    /// Finds out weight and similarity of those molecules that were in no route before, all in one pass.
+    /// Computes weight and similarity of the molecules that were in no earlier route, all in one pass.
     fn look_up(&mut self, graph: &Graph, molecules: impl Iterator<Item = MoleculeId>) {
         let mut strangers = Vec::new();
         for id in molecules {
@@ -313,14 +313,15 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// How many molecules of each block a molecule of the target takes.
+    /// Number of molecules of each building block that one molecule of the target takes.
     fn needs(&self, graph: &Graph, choices: &Choices) -> Vec<(Block, u32)> {
         let target = self.target_block.filter(|_| choices.made().next().is_none());
         target.map_or_else(|| needs(graph, choices), |block| vec![(block, 1)])
     }
 }
 
-/// The molecules of a route, each once, those of a step in the order of their SMILES, and how many steps each is from the target.
+/// Molecules of a route, each once, with their number of steps from the target. The precursors of a step are in the
+/// order of their SMILES.
 fn breadth_first(graph: &Graph, choices: &Choices) -> Vec<(NodeIndex, u32)> {
     let route = &choices.route;
     let smiles = |place| graph.molecule(route.molecule(place).molecule).molecule.canonical_smiles();

@@ -1,8 +1,8 @@
 //! A 64-bit hash that never changes: FNV-1a with a final mix.
 //!
-//! Backbone keys are promised to be the same in every search, process and version, which rules out the
-//! standard library's and rustc's hashers. FNV-1a (Fowler, Noll, Vo) is three lines; the finaliser of
-//! splitmix64 (Steele et al. 2014) spreads its weak high bits.
+//! Backbone keys are guaranteed to be the same in every search, process and version, which rules out the hashers of
+//! the standard library and rustc. FNV-1a (Fowler, Noll, Vo) is three lines. The finaliser of splitmix64 (Steele et
+//! al. 2014) spreads its weak high bits.
 
 /// The stable hash of `bytes`.
 pub fn stable(bytes: &[u8]) -> u64 {

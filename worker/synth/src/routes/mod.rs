@@ -1,5 +1,5 @@
-//! Routes out of a graph that has grown: taken out cheapest first, weighed, put in order, sorted into groups and written
-//! down. [`reading`] goes through all of it; it stands on the graph and the steps, and the search stands on it.
+//! Routes of a grown graph: extracted cheapest first, ranked, grouped and written. [`reading`] runs the whole
+//! pipeline. It depends on the graph and the steps; the search depends on it.
 
 pub mod backbone;
 pub mod choices;

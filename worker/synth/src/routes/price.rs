@@ -1,13 +1,14 @@
-//! What the building blocks of a route cost and how long they take to come.
+//! Price and delivery time of a route's building blocks.
 //!
-//! Counted for one mole of the target, every step in full yield: a block that two steps need, or one step twice, is needed
-//! twice. What is weighed out is molecules, not kinds of them, so that a dear block of which little is needed is cheap.
+//! Both are for one mole of the target, every step in full yield: a block that two steps need, or one step twice, is
+//! needed twice. Amounts are counted in molecules, so an expensive block of which little is needed is cheap.
 
 use crate::graph::Graph;
 use crate::routes::choices::Choices;
 use catalogue::{Block, Stock};
 
-/// How many molecules of each block one molecule of the target takes, ascending; none for a target that is bought.
+/// Number of molecules of each building block that one molecule of the target takes, ascending; empty for a target
+/// that is bought.
 pub fn needs(graph: &Graph, choices: &Choices) -> Vec<(Block, u32)> {
     let amounts = choices.route.molecules().zip(choices.route.amounts());
     let bought = amounts.filter(|(chosen, _)| chosen.reaction.is_none());
@@ -15,7 +16,7 @@ pub fn needs(graph: &Graph, choices: &Choices) -> Vec<(Block, u32)> {
         .filter_map(|(chosen, amount)| Some((graph.molecule(chosen.molecule).block?, amount)))
         .collect();
     needed.sort_unstable();
-    // Two forms of a block are that block.
+    // Merges the forms of one building block.
     needed.dedup_by(|other, first| {
         let same = other.0 == first.0;
         if same {
@@ -26,8 +27,8 @@ pub fn needs(graph: &Graph, choices: &Choices) -> Vec<(Block, u32)> {
     needed
 }
 
-/// USD for one mole of what takes these blocks, at the best price that may be paid for each; a block without a known
-/// price costs `unknown` USD a gram, and without such a guess nobody knows.
+/// USD for one mole of a product made of these building blocks, at the best price that may be paid for each. A block
+/// without a known price counts as `unknown` USD a gram; if that is `None` too, so is the result.
 pub fn usd_per_mol(stock: &dyn Stock, needs: &[(Block, u32)], unknown: Option<f64>) -> Option<f64> {
     let price = |&(block, times): &(Block, u32)| {
         let usd_per_gram = stock.usd_per_gram(block).map(f64::from).or(unknown)?;
@@ -36,8 +37,8 @@ pub fn usd_per_mol(stock: &dyn Stock, needs: &[(Block, u32)], unknown: Option<f6
     needs.iter().map(price).sum()
 }
 
-/// Days until the last of these blocks is there, the quickest offer of each taken; `None` where one of them has no known
-/// lead time.
+/// Days until the last of these building blocks arrives, by the quickest offer of each; `None` if one of them has no
+/// known lead time.
 pub fn lead_time_days(stock: &dyn Stock, needs: &[(Block, u32)]) -> Option<f64> {
     let days = needs.iter().map(|&(block, _)| stock.lead_time_days(block).map(f64::from));
     days.collect::<Option<Vec<f64>>>().map(|days| days.into_iter().fold(0.0, f64::max))

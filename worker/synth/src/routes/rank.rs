@@ -1,17 +1,17 @@
-//! The order of routes: what counts beside the cost of their steps.
+//! The ranking of routes: penalties beside the cost of their steps.
 //!
 //! The total of a route is the sum of
 //! - the costs of its steps: −ln of the template's probability and of the step's plausibility by itself, 0.2 a step;
-//! - what the rivals in their flasks take from the plausibility of its steps, −ln as well;
-//! - [`LENGTH_COST`] for each of its steps: the probabilities of many likely ones together are too good;
-//! - [`BRANCH_COST`] for each step of its longest branch: of two routes of as many steps the convergent one is better;
-//! - [`TOGETHER_COST`] for each molecule that a flask takes beyond two: several steps at once are seldom what they seem;
-//! - [`PRECEDENT_COST`] for each step times how unlike its product is to what its template is recorded to have made;
+//! - the loss of plausibility to competing products in the reaction mixtures of its steps, −ln as well;
+//! - [`LENGTH_COST`] for each of its steps: the joint probability of many likely steps is overestimated;
+//! - [`BRANCH_COST`] for each step of its longest branch: of two routes with as many steps the convergent one is better;
+//! - [`TOGETHER_COST`] for each precursor of a step beyond two: several reactions at once seldom work as proposed;
+//! - [`PRECEDENT_COST`] for each step times the dissimilarity of its product to the recorded products of its template;
 //! - [`PRICE_COST`] times ln(1 + USD per mole of target / 2,000), over the building blocks.
 //!
-//! Lower is better. All but the first are at least 0, so that routes that come in the order of their costs can be
-//! put into the order of their totals as they come. Rivals cost a millisecond a flask, so they are asked for last, for the
-//! routes that all the rest puts first.
+//! Lower is better. All terms but the first are at least 0. So routes that arrive in order of cost can be re-sorted
+//! by total as they come. Competing products cost a millisecond per reaction mixture, so they are computed last, for
+//! the routes that all other terms rank first.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -25,24 +25,25 @@ use crate::routes::choices::Choices;
 use crate::routes::price::{needs, usd_per_mol};
 use catalogue::Stock;
 
-// Steps, depth and precedents weigh as a conditional logit on 196 published routes has them (of the public sets of
-// `./ops/bench routes`), beside a weight of one for the steps' own costs.
+// The weights of steps, depth and precedents come from a conditional logit on 196 published routes (of the public
+// sets of `./ops/bench routes`), with a weight of one for the steps' own costs.
 const LENGTH_COST: f64 = 0.3;
 const BRANCH_COST: f64 = 0.4;
 const PRECEDENT_COST: f64 = 0.8;
-// As much as a step and its branch. Of 200 published routes the first ten hold as many with 0 as with 1.
+// As much as a step and its branch. On 200 published routes, values of 0 and 1 find as many routes among the first
+// ten.
 const TOGETHER_COST: f64 = 1.0;
 const PRICE_COST: f64 = 0.15;
-/// USD for a mole of target from which on price counts: a building block of 200 daltons at 10 USD a gram.
+/// USD per mole of target at which price starts to matter: a building block of 200 daltons at 10 USD a gram.
 const TYPICAL_PRICE: f64 = 2000.0;
-/// What a building block of unknown price is taken to cost, USD per gram.
+/// Assumed price of a building block of unknown price, USD per gram.
 const UNKNOWN_PRICE: f64 = 100.0;
 
-/// Adds up what counts.
+/// Computes the totals of routes.
 pub struct Ranker<'a> {
     model: &'a RetroModel,
     stock: &'a dyn Stock,
-    /// What each step costs for want of precedents.
+    /// Penalty of each step for lack of precedents.
     unprecedented: FxHashMap<ReactionId, f64>,
 }
 
@@ -51,7 +52,7 @@ impl<'a> Ranker<'a> {
         Self { model, stock, unprecedented: FxHashMap::default() }
     }
 
-    /// The total of a route as far as it is known without rivals, at least its cost.
+    /// Returns the total of a route without competing products; at least its cost.
     pub fn total(&mut self, graph: &Graph, choices: &Choices) -> f64 {
         let steps: f64 = choices.made().map(|(product, step)| self.unprecedented(graph, product, step)).sum();
         let needs = needs(graph, choices);
@@ -64,7 +65,7 @@ impl<'a> Ranker<'a> {
             + PRICE_COST * (price.unwrap_or(0.0) / TYPICAL_PRICE).ln_1p()
     }
 
-    /// What rivals add to the total of a route.
+    /// Returns the penalty for competing products that the total still lacks.
     pub fn rivals(&self, graph: &Graph, choices: &Choices) -> f64 {
         let of_step = |(product, step): (MoleculeId, ReactionId)| {
             let product = graph.molecule(product).expansion.as_ref()?;
@@ -87,13 +88,13 @@ impl<'a> Ranker<'a> {
     }
 }
 
-/// How many molecules beyond two the steps' flasks take, all together.
+/// Number of precursors beyond two, summed over all steps.
 fn crowd(graph: &Graph, choices: &Choices) -> usize {
     let kinds = |step: ReactionId| graph.reaction(step).distinct_precursors().count();
     choices.made().map(|(_, step)| kinds(step).saturating_sub(2)).sum()
 }
 
-/// Routes that came in the order of their costs and leave in the order of their totals.
+/// Reordering queue: routes enter in the order of their costs and leave in the order of their totals.
 #[derive(Default)]
 pub struct Queue {
     waiting: BinaryHeap<Reverse<Weighed>>,
@@ -101,32 +102,32 @@ pub struct Queue {
     bytes: usize,
 }
 
-/// A route and its total.
+/// Route with its total.
 #[derive(Debug)]
 pub struct Weighed {
     pub choices: Choices,
     pub total: f64,
-    /// Its place among routes of the same total.
+    /// Position among routes of the same total.
     pub place: usize,
-    /// Whether the total has all that counts.
+    /// True if the total includes competing products.
     whole: bool,
 }
 
 impl Queue {
-    /// Takes the next route.
+    /// Adds the next route.
     pub fn push(&mut self, choices: Choices, total: f64) {
         self.bytes += choices.bytes();
         self.waiting.push(Reverse(Weighed { choices, total, place: self.came, whole: false }));
         self.came += 1;
     }
 
-    /// About how much memory the routes in it take.
+    /// Approximate memory of the queued routes in bytes.
     pub fn bytes(&self) -> usize {
         self.waiting.capacity() * size_of::<Weighed>() + self.bytes
     }
 
-    /// The best route, if nothing that costs at least `cost` can be better. `rest` is what has to be added to a total, and
-    /// is asked for once for each route that would be best without it.
+    /// Returns the best route, if no route of cost at least `cost` can be better. `rest` gives the part that is still
+    /// missing from a total. It is called once for each route that would be best without it.
     pub fn next(&mut self, cost: f64, mut rest: impl FnMut(&Choices) -> f64) -> Option<Weighed> {
         while self.waiting.peek()?.0.total <= cost {
             let Reverse(mut best) = self.waiting.pop()?;
@@ -143,14 +144,14 @@ impl Queue {
 }
 
 impl Weighed {
-    /// A route by itself.
+    /// Wraps a route that is not queued.
     pub fn only(choices: Choices, total: f64) -> Self {
         Self { choices, total, place: 0, whole: true }
     }
 }
 
 impl Ord for Weighed {
-    /// By total; of the same total, the one that came first is less.
+    /// Orders by total; of the same total, the earlier route is less.
     fn cmp(&self, other: &Self) -> Ordering {
         self.total.total_cmp(&other.total).then(self.place.cmp(&other.place))
     }
@@ -179,7 +180,7 @@ mod tests {
         Choices { cost, ..Choices::bought(target) }
     }
 
-    /// What leaves the queue when rivals add nothing.
+    /// Total of the route that leaves the queue, without a penalty for competing products.
     fn next(queue: &mut Queue, cost: f64) -> Option<f64> {
         queue.next(cost, |_| 0.0).map(|route| route.total)
     }

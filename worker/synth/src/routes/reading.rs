@@ -1,5 +1,4 @@
-//! The best routes of a graph that has grown: taken out cheapest first, weighed, put in order, sorted into groups and
-//! written down.
+//! The best routes of a grown graph: extracted cheapest first, ranked, grouped and written.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -19,16 +18,16 @@ use crate::routes::rank::{Queue, Ranker, Weighed};
 use crate::task::{Budget, Task};
 use catalogue::{Block, Stock};
 
-/// Routes taken out of the graph for each that may be returned.
+/// Number of routes extracted from the graph for each that may be returned.
 const CANDIDATES_PER_PLACE: usize = 20;
-/// Part of the time for reading in which routes are taken out; what is left is for putting them in order and writing them down.
+/// Fraction of the extraction time in which routes are extracted. The rest is for ranking and writing them.
 const TAKING_OUT: f64 = 0.5;
 
-/// The routes of a search's answer as they are read.
+/// Collector of the routes of a search's answer.
 pub struct Reading<'a> {
     task: &'a Task,
     memory: usize,
-    /// The most that was taken.
+    /// Peak memory in bytes.
     taken: usize,
     budget: &'a Budget,
     ranker: Ranker<'a>,
@@ -38,8 +37,8 @@ pub struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    /// Nothing but the route that buys the target, if it counts: `target_block` then. Graph, routes and what reading takes
-    /// have `memory` bytes, and so has the answer once the graph is gone.
+    /// Starts with only the route that buys the target, if `target_block` is given. Graph, routes and extraction
+    /// together have `memory` bytes. The answer has as many once the graph is dropped.
     pub fn new(
         model: &'a Arc<RetroModel>,
         stock: &'a dyn Stock,
@@ -61,7 +60,8 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Reads routes until no more can find a place or the time is over. The seat's helpers look for rivals.
+    /// Extracts routes until no more fit into the answer or the time is over. Helper threads compute competing
+    /// products.
     pub fn all(&mut self, source: &mut Source<'_, '_>, seat: &Seat<'_>, counts: &mut Counts) {
         let now = self.budget.now();
         let time = self.budget.deadline.saturating_duration_since(now);
@@ -105,8 +105,8 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Sorts in the routes that nothing which costs at least `cost` can better, as long as there is time, but for the first;
-    /// false once no further route can find a place.
+    /// Adds the queued routes that no route of cost at least `cost` can beat, while there is time. The first route is
+    /// added even without time. Returns false once no further route can be added.
     fn sort_in(&mut self, graph: &Graph, queue: &mut Queue, cost: f64) -> bool {
         let Self { budget, ranker, groups, writer, memory, .. } = self;
         let rivals = |choices: &Choices| if budget.spent() { 0.0 } else { ranker.rivals(graph, choices) };
@@ -120,23 +120,23 @@ impl<'a> Reading<'a> {
         true
     }
 
-    /// Sorts in this route.
+    /// Adds this route.
     pub fn one(&mut self, graph: &Graph, choices: Choices) {
         let total = self.ranker.total(graph, &choices) + self.ranker.rivals(graph, &choices);
         self.groups.push(graph, &Weighed::only(choices, total), &mut self.writer);
     }
 
-    /// Whether no route has been read.
+    /// Returns true if no route has been added.
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty()
     }
 
-    /// About how much memory reading took at most, with the graph.
+    /// Approximate peak memory of the extraction and the graph, in bytes.
     pub fn bytes(&self) -> usize {
         self.taken
     }
 
-    /// The groups, that of the bought target first.
+    /// Returns the groups; that of the bought target comes first.
     pub fn finish(mut self, graph: &Graph) -> Vec<BackboneGroup> {
         let mut written: Vec<_> = self.writer.trivial(graph).into_iter().collect();
         written.extend(self.groups.finish());
@@ -145,14 +145,14 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Has helpers find out what else the flasks of candidate routes give, before it is asked for. The answer hangs on the step, whoever
-/// finds it.
+/// Precomputes, on helper threads, the competing products of candidate routes' steps. The result depends only on the
+/// step, whichever thread computes it.
 struct Ahead<'a> {
     model: &'a Arc<RetroModel>,
     budget: &'a Budget,
     known: FxHashSet<ReactionId>,
     waiting: VecDeque<(Arc<Expansion>, Arc<Found>)>,
-    /// Every helper at work holds a copy.
+    /// Counter by reference count: every busy helper holds a clone.
     at_work: Arc<()>,
 }
 

@@ -1,7 +1,7 @@
-//! A search under constraints, and which of them stands between the target and its routes where it finds none.
+//! A search under constraints. If it finds no route, it reports which constraint prevents one.
 //!
-//! That is found out by searching again without each of them in turn, as long as there is time: what the first search expanded
-//! lies in the cache, so that a second one is over soon. Part of the time is kept for it.
+//! To find out, it searches again without each constraint in turn, while there is time. The expansions of the first
+//! search are cached, so a second one is quick. Part of the time is reserved for this.
 
 use std::cmp::Reverse;
 
@@ -9,10 +9,11 @@ use crate::constraints::{Alone, Verdict};
 use crate::plan::Plan;
 use crate::task::{Budget, Stop, Task};
 
-/// Part of the time that a search with constraints keeps for finding out which of them is one too many.
+/// Fraction of the time that a search with constraints reserves for finding the one that prevents routes.
 const LOOKING_INTO: f64 = 0.2;
 
-/// The plan of a task with constraints; `search` searches for once, for the routes of the answer the first time.
+/// Returns the result of a task with constraints. `search` runs one search; its first call finds the routes of the
+/// answer.
 pub fn plan(task: &Task, budget: &Budget, mut search: impl FnMut(&Task, &Budget) -> Plan) -> Plan {
     let time = budget.deadline.saturating_duration_since(budget.now());
     let kept = Budget { deadline: budget.deadline - time.mul_f64(LOOKING_INTO), ..budget.clone() };

@@ -1,4 +1,4 @@
-//! The ways into a search: by a planner, or once.
+//! Entry points of a search: through a planner, or once.
 
 use std::sync::Arc;
 
@@ -15,13 +15,13 @@ impl Planner {
     /// Searches for routes to the task's target until the budget is spent.
     ///
     /// # Panics
-    /// Never; a broken template or weight has been refused when the model was loaded.
+    /// Never. Broken templates and weights are refused when the model is loaded.
     #[must_use]
     pub fn plan(&self, stock: &dyn Stock, task: &Task, budget: &Budget) -> Plan {
         self.plan_telling(stock, task, budget, None)
     }
 
-    /// The same, telling `listener` what is found meanwhile.
+    /// Searches as [`Self::plan`] does, and sends events to `listener` meanwhile.
     ///
     /// # Panics
     /// As [`Self::plan`].
@@ -33,7 +33,7 @@ impl Planner {
         budget: &Budget,
         mut listener: Option<&dyn Listener>,
     ) -> Plan {
-        // Searches that only look into constraints find routes that nobody may have.
+        // Later searches relax a constraint, so their routes must not be published.
         let mut search =
             |task: &Task, budget: &Budget| Search::new(self, stock, task, budget, listener.take()).run();
         let plan = if task.constraints.is_empty() {
@@ -71,7 +71,7 @@ impl Planner {
 ///
 /// let plan = synth::plan(&model, &stock, &task, &Budget::until(Instant::now() + Duration::from_secs(60), Arc::default()));
 ///
-/// let route = plan.routes().next().expect("paracetamol is made of what is sold");
+/// let route = plan.routes().next().expect("paracetamol can be made from building blocks");
 /// assert_eq!(route.steps().count(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -1,4 +1,4 @@
-//! Helpers on other cores, and how they tell a search what they are done with.
+//! Helper threads on other cores, and the channel on which they report finished molecules to a search.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,11 +8,11 @@ use std::time::Duration;
 use crate::cores::Seat;
 use crate::graph::nodes::MoleculeId;
 
-/// The helpers' side of a search.
+/// Helper threads of a search.
 pub struct Help<'a> {
     pub seat: Seat<'a>,
     pub at_work: usize,
-    /// Set when the search needs nothing more.
+    /// Set when the search needs no more help.
     pub over: Arc<AtomicBool>,
     done: (Sender<MoleculeId>, Receiver<MoleculeId>),
 }
@@ -24,18 +24,18 @@ impl Drop for Help<'_> {
 }
 
 impl<'a> Help<'a> {
-    /// Of those that the seat may have at work.
+    /// Creates the state for as many helpers as the core share allows.
     pub fn new(seat: Seat<'a>) -> Self {
         Self { seat, at_work: 0, over: Arc::default(), done: channel() }
     }
 
-    /// A helper's word on `id`, given when it is dropped.
+    /// Registers a helper at work on `id`. Dropping the report signals its end.
     pub fn report(&mut self, id: MoleculeId) -> Report {
         self.at_work += 1;
         Report { id, to: self.done.0.clone() }
     }
 
-    /// What a helper is done with, if one is within `patience`.
+    /// Molecule that a helper has finished, if there is one within `patience`.
     pub fn done_within(&mut self, patience: Duration) -> Option<MoleculeId> {
         if self.at_work == 0 {
             return None;
@@ -46,7 +46,7 @@ impl<'a> Help<'a> {
     }
 }
 
-/// Tells the search that a helper is done with a molecule, however it ends.
+/// Report of a helper on a molecule. Sent when dropped, so it arrives even if the helper panics.
 pub struct Report {
     id: MoleculeId,
     to: Sender<MoleculeId>,
@@ -54,7 +54,7 @@ pub struct Report {
 
 impl Drop for Report {
     fn drop(&mut self) {
-        // A search that is over does not listen any more.
+        // A finished search no longer receives.
         let _ = self.to.send(self.id);
     }
 }

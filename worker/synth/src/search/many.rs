@@ -1,8 +1,8 @@
-//! Many molecules for one caller: spread over the cores, begun in the order in which they were asked for.
+//! Batches of molecules for one caller: spread over the cores, started in the order of the call.
 //!
-//! Each thread has a turn of its own, so that the searches of the process count them all: a search among these asks for no helper that
-//! another of them is, and all of them stand aside for what is more urgent. They tell no trace, which would have a thousand times
-//! the spans of one search.
+//! Each thread registers with the priority scheduler, so the process's searches count all of them. A search in the
+//! batch therefore requests no helper that another one occupies, and the whole batch pauses for more urgent searches.
+//! These searches record no trace: it would have a thousand times the spans of one search.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -18,28 +18,28 @@ use crate::steps::one_step::{Check, PrecursorSet, precursor_sets};
 use crate::task::Budget;
 use crate::turns::Urgency;
 
-/// What a call for many molecules may take.
+/// Limits of a batch call.
 #[derive(Debug, Clone)]
 pub struct Allowance {
-    /// What comes before it.
+    /// Urgency of the call among the searches of the process.
     pub urgency: Urgency,
-    /// It ends at this instant, however long it has stood aside.
+    /// Wall-clock deadline, which pauses do not extend.
     pub latest: Instant,
-    /// Set by anyone: what is not done is left.
+    /// Cancellation flag. Unfinished items are skipped.
     pub cancelled: Arc<AtomicBool>,
 }
 
-/// What became of a call for many molecules.
+/// Results of a batch call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Done<R> {
-    /// One for each, in the order of the call; `None` for one that was not reached.
+    /// One result per item, in the order of the call; `None` for an item that was not reached.
     pub each: Vec<Option<R>>,
-    /// How long it took, without the time for which it stood aside.
+    /// Duration of the call without the time for which it was paused.
     pub worked: Duration,
 }
 
 impl Planner {
-    /// What `work` makes of each of `items`, on all cores; it gives `None` where its budget is spent before it is done.
+    /// Runs `work` on each of `items`, on all cores. `work` returns `None` if its budget is spent before it is done.
     ///
     /// # Panics
     /// Panics where `work` does.
@@ -61,13 +61,13 @@ impl Planner {
             done
         };
         let threads = self.settings.cores.clamp(1, items.len().max(1));
-        // All turns are taken before the first thread begins, which counts the others.
+        // Registers all threads with the scheduler before the first starts, which counts the others.
         let budgets: Vec<Budget> = (0..threads).map(|_| self.budget(allowance)).collect();
         let mut stood = Duration::ZERO;
         let mut each: Vec<Option<R>> = items.iter().map(|_| None).collect();
         thread::scope(|scope| {
             let run = &run;
-            // Each gives its turn back at its end: the last ones have the other's cores.
+            // Each thread unregisters at its end, so the last ones can use the others' cores.
             let start = |budget: Budget| {
                 let work = move || (run(&budget), budget.turn.stood());
                 scope.spawn(|| with_default(NoSubscriber::default(), work))
@@ -84,8 +84,8 @@ impl Planner {
         Done { each, worked: started.elapsed().saturating_sub(stood) }
     }
 
-    /// The `most` probable sets of precursors of `product` whose steps stand this check, most probable first, ties by their canonical SMILES;
-    /// `None` where the budget is spent before they are known.
+    /// Returns the `most` probable sets of precursors of `product` whose steps pass this check, most probable first,
+    /// ties by their canonical SMILES; `None` if the budget is spent first.
     #[must_use]
     pub fn precursor_sets(
         &self,
@@ -98,15 +98,15 @@ impl Planner {
         sets
     }
 
-    /// The step that makes `product` of these precursors, each of which it may take more than once, by the template of this hash; `None`
-    /// where the model has none that does.
+    /// Returns the step that makes `product` from these precursors with the template of this hash. It may take each
+    /// precursor more than once. `None` if the model has no such step.
     #[must_use]
     pub fn known_step(&self, hash: &str, product: &Molecule, precursors: &[Molecule]) -> Option<KnownStep> {
         forwards::known_step(&self.expander, hash, product, precursors)
     }
 
-    /// What the step gives of these molecules, as many as it [takes](KnownStep::taking), where that stands as a step of a route has to;
-    /// `None` where the budget is spent before it is known.
+    /// Returns the product of the step from these molecules, as many as it [takes](KnownStep::taking), if it passes
+    /// the checks of a route's step; `None` if the budget is spent first.
     #[must_use]
     pub fn run_forwards(
         &self,

@@ -1,11 +1,13 @@
-//! One search: grow the graph until the budget is spent, then take the routes out.
+//! One search: grows the graph until the budget is spent, then extracts the routes.
 //!
-//! Which molecule is expanded next is the [algorithm]'s choice. This thread alone touches the
-//! graph. Helpers, where there are cores to spare, only warm up the shared [expansions](crate::graph::expander) of
-//! molecules that are about to be chosen anyway; what a search links does not depend on who computed it.
+//! The [algorithm] chooses the molecule to expand next. Only this thread touches the graph. Where cores are free,
+//! helpers only warm up the shared [expansions](crate::graph::expander) of molecules that are about to be chosen
+//! anyway. What a search links does not depend on who computed it.
 //!
-//! This folder is the top of the crate: which molecule comes next, what all searches of a process share
-//! ([`planner`]), which constraint stands between a target and its routes ([`constrained`]), what is told meanwhile ([`telling`]), and the search itself, which grows the graph and has [routes](crate::routes) read out of it.
+//! This folder is the top of the crate. It holds the choice of the next molecule, the state that all searches of a
+//! process share ([`planner`]), the search for the constraint that prevents a route ([`constrained`]), progress
+//! events ([`telling`]), and the search itself, which grows the graph and has [routes](crate::routes) extracted from
+//! it.
 
 pub mod algorithm;
 mod constrained;
@@ -43,30 +45,33 @@ use crate::steps::validate::Validator;
 use crate::task::{Budget, Stop, Task, Trivial};
 use catalogue::{Block, Stock};
 
-/// Part of the time that a search for many routes keeps for reading them out of the graph. Of 25 published routes a search of 4 s
-/// has 15 in its answer with half of its time kept, as many as with all the time that reading takes after 1,500 expansions, and 9
-/// with 0.35.
+/// Fraction of the time that a search for many routes reserves for extracting them from the graph. Of 25 published
+/// routes, a search of 4 s has 15 in its answer with half of its time reserved, and 9 with 0.35. With all the time
+/// that extraction takes after 1,500 expansions, it also has 15.
 const EXTRACTION_SHARE: f64 = 0.5;
-/// The most that this part is.
+/// Upper limit of the reserved time.
 const MAX_EXTRACTION: Duration = Duration::from_millis(2500);
-/// Routes that make a molecule in two ways, looked past in search of the first route.
+/// Maximum number of routes that make a molecule in two ways, skipped in search of the first route.
 const MAX_INCONSISTENT: usize = 100;
-/// Ways that constraints refuse, looked past in search of the first route while the search goes on.
+/// Maximum number of derivations refused by constraints, skipped in search of the first route while the search
+/// continues.
 const MAX_UNWANTED: usize = 1000;
-/// What part of the expansions so far a search waits for before it looks again for a route that constraints let stand.
+/// Fraction of the expansions so far, as a divisor, that a search waits for before it tries again to extract a route
+/// that constraints allow.
 const PATIENCE_SHARE: u64 = 8;
-/// What a search for many routes adds to the frontier of every solved reaction once it has a route: as much as
-/// a template's being a twentieth as probable. Measured on the benchmark kit's targets, 150 expansions each: 627
+/// Penalty that a search for many routes adds to the frontier of every solved reaction once it has a route. It equals
+/// a template being a twentieth as probable. Measured on the benchmark kit's targets, 150 expansions each: 627
 /// backbones and 190 first disconnections, against 587 and 173 without.
 const SOLVED_PENALTY: f64 = 3.0;
-/// What a molecule is estimated to cost for each heavy atom, in the unit of a step's cost, until the search has a route. Surveys
-/// of 1,500 searches say 0.3; what finds a first route soonest is more (README, "Cost to go").
+/// Estimated cost of a molecule per heavy atom, in the unit of a step's cost, until the search has a route. Surveys
+/// of 1,500 searches suggest 0.3, but a higher value finds a first route soonest (README, "Cost to go").
 const PER_ATOM: f64 = 0.8;
-/// The same once it has one and looks for others, where probable steps count for more.
+/// Estimated cost per heavy atom once the search has a route and looks for others. Probable steps count for more
+/// then.
 const PER_ATOM_LATER: f64 = 0.5;
-/// Part of a search's memory that its graph leaves to reading routes out of it.
+/// Divisor of a search's memory: the part that the graph leaves for extracting routes.
 const READING_SHARE: usize = 4;
-/// How long the search waits for a helper before it looks at the clock again.
+/// Longest wait for a helper before the search checks the clock again.
 const PATIENCE: Duration = Duration::from_millis(2);
 
 /// A running search.
@@ -77,21 +82,21 @@ pub struct Search<'a> {
     budget: &'a Budget,
     started: Instant,
     graph: Graph,
-    /// What constraints let into the graph; `None` where there are none.
+    /// Filter for what constraints let into the graph; `None` if there are no constraints.
     gate: Option<Gate<'a>>,
-    /// Expansions after which a route is looked for again, where constraints have refused all that there were.
+    /// Number of expansions at which a route is tried again, after constraints have refused all routes so far.
     look_again: u64,
     bounds: Bounds,
     choice: Box<dyn Choice>,
     help: Help<'a>,
     validator: Validator<'a>,
-    /// `None` where nobody listens.
+    /// Event publisher; `None` if there is no listener.
     telling: Option<Telling<'a>>,
     counts: Counts,
     timings: Timings,
 }
 
-/// Why the growing of the graph ended.
+/// Reason why the growth of the graph ended.
 #[derive(PartialEq, Eq)]
 enum End {
     FirstRoute,
@@ -108,7 +113,7 @@ impl<'a> Search<'a> {
         listener: Option<&'a dyn Listener>,
     ) -> Self {
         let started = budget.now();
-        // The backbones' keys count on the target's atoms being numbered as its canonical SMILES is written.
+        // Backbone keys need the target's atoms numbered in the order of its canonical SMILES.
         let canonical = Molecule::trusted(&task.target.canonical_smiles());
         let choice = planner.settings.algorithm.start();
         let graph = Graph::new(canonical.as_ref().unwrap_or(&task.target));
@@ -175,7 +180,7 @@ impl<'a> Search<'a> {
             reading.all(&mut source, &self.help.seat, &mut self.counts);
             self.counts.unvalidated_routes += source.dropped;
         }
-        // However little time refused candidates have left, what was found is not forgotten.
+        // Keeps the first route found, even if refused candidates have used up the time.
         if let Some(choices) = first.filter(|_| reading.is_empty()) {
             reading.one(&self.graph, choices);
             self.counts.validated_routes += 1;
@@ -205,14 +210,14 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The target's own block, where buying it counts as a route.
+    /// Building block of the target, if buying it counts as a route.
     fn trivial(&self) -> Option<Block> {
         let target = &self.graph.molecule(self.graph.target()).molecule;
         let may_be = self.task.trivial == Trivial::Allow && self.task.constraints.allow_buying(target);
         self.stock.find(target).filter(|_| may_be)
     }
 
-    /// [`Self::grow`] as a stage of the trace.
+    /// Runs [`Self::grow`] as a stage of the trace.
     fn traced_growth(&mut self, first: &mut Option<Choices>) -> End {
         let stage = info_span!(
             "search.expansion",
@@ -229,7 +234,7 @@ impl<'a> Search<'a> {
         end
     }
 
-    /// Grows the graph until the search is over, and puts the first validated route into `first`.
+    /// Grows the graph until the search is over. Stores the first validated route in `first`.
     fn grow(&mut self, first: &mut Option<Choices>) -> End {
         let deadline = match self.task.stop {
             Stop::FirstRoute => self.budget.deadline,
@@ -279,7 +284,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Tells whoever listens what there is to tell.
+    /// Publishes the events that are due.
     fn tell(&mut self, has_route: bool) {
         let Some(telling) = &mut self.telling else { return };
         let room = self.planner.settings.memory_bytes.saturating_sub(self.graph.bytes()) / 2;
@@ -293,7 +298,7 @@ impl<'a> Search<'a> {
         });
     }
 
-    /// Since the search began, by its own clock.
+    /// Time since the search began, by its own clock.
     fn elapsed(&self) -> Duration {
         self.budget.now() - self.started
     }
@@ -303,13 +308,14 @@ impl<'a> Search<'a> {
         target.height <= self.bounds.max_depth && target.supply & self.bounds.required == self.bounds.required
     }
 
-    /// Looks for a first route that was not looked for because it was soon to be.
+    /// Tries at the end of the search to extract the first route, if an earlier attempt was postponed.
     fn look_at_last(&mut self, first: &mut Option<Choices>) {
         *first = self.first_route(usize::MAX);
         self.timings.first_route = first.as_ref().map(|_| self.elapsed());
     }
 
-    /// Has the search turn to what is not solved, since constraints refuse what is, and look for a route again a while later.
+    /// Directs the search to unsolved molecules, since constraints refuse the solved ones, and schedules the next
+    /// attempt at a route.
     fn turn_elsewhere(&mut self) {
         if self.look_again == 0 {
             self.diversify();
@@ -317,9 +323,9 @@ impl<'a> Search<'a> {
         self.look_again = self.counts.expansions + 1 + self.counts.expansions / PATIENCE_SHARE;
     }
 
-    /// The cheapest route that stands validation. Refused steps are taken out of the graph's solutions.
+    /// Returns the cheapest route that passes validation. Removes refused steps from the graph's solutions.
     ///
-    /// Gives up when constraints have refused `patience` ways to make something.
+    /// Gives up when constraints have refused `patience` derivations.
     fn first_route(&mut self, patience: usize) -> Option<Choices> {
         let _stage = info_span!("search.first_route").entered();
         let start = self.budget.now();
@@ -349,7 +355,7 @@ impl<'a> Search<'a> {
         found
     }
 
-    /// Has the search turn to what is not solved, and to what is probable.
+    /// Directs the search to unsolved molecules and to probable steps.
     fn diversify(&mut self) {
         self.bounds.solved_penalty = SOLVED_PENALTY;
         self.bounds.per_atom = PER_ATOM_LATER;
@@ -362,7 +368,8 @@ impl<'a> Search<'a> {
         propagate(&mut self.graph, self.bounds);
     }
 
-    /// The molecule to turn to. What it is needed for is assessed first, which may make another the better choice.
+    /// Returns the molecule to expand next. Assesses the step that needs it first, which may make another molecule
+    /// the better choice.
     fn next(&mut self) -> Option<MoleculeId> {
         loop {
             let id = self.choice.next(&self.graph)?;
@@ -381,14 +388,14 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// A molecule whose expansion a helper has warmed up, if there is one within `patience`.
+    /// Returns a molecule whose expansion a helper has warmed up, if there is one within `patience`.
     fn warmed_up(&mut self, patience: Duration) -> Option<MoleculeId> {
         let warm = self.help.done_within(patience)?;
         self.graph.molecule_mut(warm).pending = false;
         Some(warm)
     }
 
-    /// Gives the helpers that this search may have the molecules that come next.
+    /// Passes the next molecules to the helpers that this search may use.
     fn ask_for_help(&mut self, deadline: Instant) {
         while self.help.at_work < self.help.seat.helpers() {
             let Some(id) = self.next() else { return };
@@ -441,7 +448,7 @@ impl<'a> Search<'a> {
         Arc::clone(node.expansion.get_or_insert_with(|| expander.expansion(&node.molecule)))
     }
 
-    /// Tries templates of the list of `id` up to number `end`.
+    /// Tries the templates of `id`'s list up to number `end`.
     fn apply(&mut self, id: MoleculeId, end: usize, deadline: Instant) {
         let stock = self.stock;
         let block_of = |molecule: &Molecule| stock.find(molecule);
@@ -472,7 +479,7 @@ impl<'a> Search<'a> {
                 }
             }
             tried += 1;
-            // The rest of the batch may not be needed; it stays open at its cost.
+            // The rest of the batch may not be needed. The molecule stays open at the cost of its next template.
             let can_be_bought = |found: &Arc<Found>| {
                 found.precursors.iter().all(|precursor| block_of(&precursor.molecule).is_some())
             };

@@ -1,11 +1,11 @@
-//! What a search without a route ended at.
+//! Dead ends of a search without a route.
 
 use rustc_hash::FxHashSet;
 
 use crate::graph::Graph;
 use crate::graph::nodes::UNSOLVED;
 
-/// What is neither made nor bought in the cheapest attempt at the target, each once.
+/// Returns the molecules that the cheapest attempt at the target can neither make nor buy, each once.
 pub fn stopped_by(graph: &Graph) -> Vec<String> {
     let mut seen = FxHashSet::default();
     let mut stopped = Vec::new();

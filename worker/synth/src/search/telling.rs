@@ -1,8 +1,9 @@
-//! What a running search tells while somebody listens: how far it is, and each validated route soon after it can be read.
+//! Progress events of a running search: its progress, and each validated route soon after it can be extracted.
 //!
-//! Routes are read out of the graph as it stands, by the code that reads those of the answer, in looks that take a small part of
-//! the search's time at most ([`Pace`]). A look changes nothing that the search or its answer hang on: what it finds out of steps is taken back
-//! at its end ([`Trial`]). So a search that is listened to answers what it would have answered after as many expansions.
+//! Routes are extracted from the growing graph by the code that extracts those of the answer. The extraction passes
+//! take at most a small share of the search's time ([`Pace`]). A pass changes nothing that the search or its answer
+//! depends on: what it learns about steps is reverted at its end ([`Trial`]). So a search with a listener gives the
+//! same answer after as many expansions as one without.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -25,14 +26,14 @@ use crate::steps::validate::Validator;
 use crate::task::{Budget, Task};
 use catalogue::{Block, Stock};
 
-/// A look takes no more than this, but for what it is in the middle of.
+/// Time limit of an extraction pass. A step in progress is finished.
 const LONGEST: Duration = Duration::from_millis(250);
-/// Routes told of one search.
+/// Maximum number of routes published per search.
 const MOST_TOLD: usize = 200;
-/// Routes read in one look, those among them that were told before.
+/// Maximum number of routes extracted in one pass, including those published before.
 const MOST_READ: usize = 1000;
 
-/// The search's side of somebody who listens.
+/// Publisher of a search's events to its listener.
 pub struct Telling<'a> {
     listener: &'a dyn Listener,
     pace: Pace,
@@ -47,32 +48,32 @@ pub struct Telling<'a> {
     orders: Orders,
     trial: Trial,
     told: FxHashSet<Signature>,
-    /// Totals of the routes told, ascending.
+    /// Totals of the published routes, ascending.
     totals: Vec<f64>,
     best_cost: Option<f64>,
     deepest: u32,
-    /// Time that looks took.
+    /// Time spent in extraction passes.
     spent: Duration,
     next_look: Instant,
     next_progress: Instant,
-    /// Reactions of the graph when all routes of it had been read.
+    /// Number of reactions in the graph when all of its routes had last been extracted.
     read: usize,
 }
 
-/// A search as it stands.
+/// Current state of a search.
 pub struct Standing<'s, 'a> {
     pub graph: &'s mut Graph,
     pub gate: Option<&'s mut Gate<'a>>,
     pub bounds: Bounds,
     pub expansions: u64,
-    /// Bytes that a look may take.
+    /// Memory limit of an extraction pass in bytes.
     pub room: usize,
-    /// Whether the search has a route, so that there may be more.
+    /// True if the search has a route, so that there may be more.
     pub has_route: bool,
 }
 
 impl<'a> Telling<'a> {
-    /// Of a search that begins now on `graph`.
+    /// Creates the publisher of a search that begins now on `graph`.
     pub fn new(
         listener: &'a dyn Listener,
         model: &'a Arc<RetroModel>,
@@ -105,12 +106,12 @@ impl<'a> Telling<'a> {
         }
     }
 
-    /// Templates are tried on a molecule of this depth.
+    /// Records the depth of a molecule that templates are tried on.
     pub fn deepen(&mut self, depth: u32) {
         self.deepest = self.deepest.max(depth);
     }
 
-    /// Tells the route that buys the target.
+    /// Publishes the route that buys the target.
     pub fn bought(&mut self, graph: &Graph, block: Block) {
         let group = Writer::new(self.model, self.stock, Some(block)).trivial(graph);
         let Some(mut group) = group.filter(|_| self.listener.is_there()) else { return };
@@ -119,14 +120,14 @@ impl<'a> Telling<'a> {
         }
     }
 
-    /// Tells a route that the search has found.
+    /// Publishes a route that the search has found.
     pub fn found(&mut self, graph: &Graph, choices: &Choices) {
         if self.listener.is_there() {
             self.tell(graph, choices);
         }
     }
 
-    /// Tells how far the search is, and what routes there are, when it is time for either.
+    /// Publishes the progress and the new routes, each when it is due.
     pub fn tell_more(&mut self, search: Standing<'_, 'a>) {
         let now = self.budget.now();
         if now >= self.next_progress && self.listener.is_there() {
@@ -154,7 +155,7 @@ impl<'a> Telling<'a> {
         }
     }
 
-    /// Reads routes out of the graph until `deadline`, and tells those that are new.
+    /// Extracts routes from the graph until `deadline` and publishes the new ones.
     fn look(&mut self, search: Standing<'_, 'a>, deadline: Instant) {
         let Standing { graph, mut gate, bounds, room, .. } = search;
         let counted = gate.as_ref().map(|gate| gate.counted());
@@ -185,7 +186,7 @@ impl<'a> Telling<'a> {
         }
     }
 
-    /// Tells a route unless it was told before.
+    /// Publishes a route unless it was published before.
     fn tell(&mut self, graph: &Graph, choices: &Choices) {
         if !self.told.insert(choices.signature(graph)) {
             return;

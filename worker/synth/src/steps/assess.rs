@@ -1,17 +1,17 @@
-//! What speaks against a step, beside its template's improbability.
+//! Assessment of a step: the selectivity rules and the plausibility model, beside the template's probability.
 //!
-//! A step is assessed when the search turns to what it needs, or when a route with it is validated, whichever comes
-//! first: most steps never are. Until then it costs what its template says, which is never more. A proposal that no
-//! chemist would sign (the crate `reactivity`) is passed over; a step whose proposals are all of that kind is refused.
-//! What remains costs what the forward judge finds it to be, by itself; what else the flask could give counts when
-//! routes are put in order ([`crate::routes::rank`]).
+//! A step is assessed when the search is about to expand one of its precursors, or when a route with it is validated,
+//! whichever comes first. Most steps never are. Until then a step costs what its template says, which is never more.
+//! Proposals that the selectivity rules refuse (the crate `reactivity`) are skipped; a step without any other
+//! proposal is refused. The remaining proposal costs what the plausibility model gives for it alone. Competing
+//! products of the reaction mixture count only when routes are ranked ([`crate::routes::rank`]).
 
 use crate::graph::Graph;
 use crate::graph::nodes::{Assessment, ReactionId, Verdict};
 use crate::model::RetroModel;
 
-/// Assesses the proposal that stands for a step, and says how many are refused before it; the step's cost and what
-/// depends on it are stale then.
+/// Assesses the current proposal of a step and returns how many proposals were refused before it. The step's cost and
+/// its dependants become stale.
 pub fn assess(model: &RetroModel, graph: &mut Graph, id: ReactionId) -> u64 {
     let refused = skip_unsound(graph, id);
     let reaction = graph.reaction(id);
@@ -23,8 +23,7 @@ pub fn assess(model: &RetroModel, graph: &mut Graph, id: ReactionId) -> u64 {
     refused
 }
 
-/// Passes over proposals that no chemist would sign until there is one that a chemist might, and says how many they
-/// were.
+/// Skips proposals that the selectivity rules refuse, up to the first that passes, and returns their number.
 pub fn skip_unsound(graph: &mut Graph, id: ReactionId) -> u64 {
     let reaction = graph.reaction(id);
     let Some(product) = &graph.molecule(reaction.product).expansion else { return 0 };

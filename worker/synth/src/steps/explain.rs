@@ -1,4 +1,4 @@
-//! What the model says of one step: which templates propose it, and what becomes of each proposal.
+//! Explanation of one step: the templates that propose it, and the outcome of each proposal.
 
 use std::fmt;
 
@@ -9,36 +9,36 @@ use crate::model::RetroModel;
 use crate::model::judge::change;
 use crate::steps::validate::{Fault, fault};
 
-/// A template that proposes a step.
+/// Template that proposes a step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProposedBy {
-    /// What happens in the step.
+    /// Events of the step, as text.
     pub events: String,
-    /// What chemists call it.
+    /// Reaction class of the step.
     pub class: ReactionClass,
     /// Row of the template in the model's files.
     pub template: u32,
-    /// Probability that the precursors give the product, whatever else they might give, and beside that; 1 for a model
-    /// without a judge.
+    /// Probability that the precursors give the product, first regardless of competing products, then beside them; 1
+    /// for a model without a plausibility model.
     pub plausibility: [f32; 2],
-    /// What is wrong with the step as the template has it; `None` if it stands.
+    /// Fault of the step as the template proposes it; `None` if it is valid.
     pub fault: Option<StepFault>,
 }
 
-/// Why a proposed step is refused.
+/// Reason why a proposed step is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StepFault {
-    /// A chemist would not sign it.
+    /// Refused by the selectivity rules.
     Unsound(Refusal),
-    /// Run forwards, it does not give its product.
+    /// The step run forwards does not give its product.
     ProductNotRegained,
-    /// Run forwards, it gives other products as well.
+    /// The step run forwards gives other products as well.
     CompetingSite,
 }
 
-/// Every template that makes `product` of exactly these precursors, in the order of the model's rows.
+/// Returns every template that makes `product` from exactly these precursors, in the order of the model's rows.
 ///
-/// Tries every template that matches: some ten milliseconds.
+/// Tries every matching template, which takes some ten milliseconds.
 #[must_use]
 pub fn explain(model: &RetroModel, product: &Molecule, precursors: &[Molecule]) -> Vec<ProposedBy> {
     let Ok(canonical) = Molecule::trusted(&product.canonical_smiles()) else { return Vec::new() };

@@ -1,8 +1,9 @@
-//! One step forwards: a step that the model knows, run on other molecules than those that it was found with.
+//! A known step of the model run forwards on other molecules.
 //!
-//! What comes out is held against all that the steps of routes are: the template, run backwards, makes just these precursors of it, a chemist
-//! would sign that, and nothing else is to be expected of the flask. A template may have seen more of its molecules than the reaction needs (the
-//! oxygen of a furan beside an acyl chloride); where it does not take others, any that makes the same class of reaction of them may stand for it.
+//! The product must pass all checks of a route's step: the template, run backwards, gives exactly these precursors,
+//! the selectivity rules accept the step, and no competing product is expected. A template may include more of its
+//! molecules than the reaction needs (the oxygen of a furan beside an acyl chloride). If it does not accept other
+//! molecules, any template that runs the same class of reaction on them may replace it.
 
 use std::fmt;
 
@@ -15,17 +16,18 @@ use crate::steps::explain::StepFault;
 use crate::steps::one_step::{Check, standing};
 use crate::task::Budget;
 
-/// A step of a route as the model knows it.
+/// Step of a route, with its template and class in the model.
 #[derive(Debug, Clone)]
 pub struct KnownStep {
     template: u32,
     class: ReactionClass,
-    /// Which of the route's precursors it takes, in the form in which it takes them, each as often as it does.
+    /// Precursors of the route that the step takes, by index and in the form in which it takes them, each as often as
+    /// it is taken.
     takes: Vec<(usize, Molecule)>,
 }
 
 impl KnownStep {
-    /// What it takes where some of its precursors have others in their places.
+    /// Returns the molecules that the step takes when `others` replace some of its precursors.
     #[must_use]
     pub fn taking(&self, others: &[Option<&Molecule>]) -> Vec<Molecule> {
         let taken =
@@ -34,21 +36,21 @@ impl KnownStep {
     }
 }
 
-/// What a step gives.
+/// Result of running a step.
 #[derive(Debug, Clone)]
 pub struct Made {
     /// The product.
     pub product: Molecule,
-    /// The step, as of a route; its probability is that of its own template alone.
+    /// The step as in a route. Its probability is that of its own template alone.
     pub step: Step,
 }
 
-/// Why a step gives nothing.
+/// Reason why a step gives no product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotMade {
-    /// Its template makes nothing of these molecules.
+    /// The template does not react with these molecules.
     NoReaction,
-    /// It makes what does not stand.
+    /// The product does not pass the checks.
     Refused(StepFault),
 }
 
@@ -61,8 +63,9 @@ impl fmt::Display for NotMade {
     }
 }
 
-/// The step that makes `product` of these precursors, each of which it may take more than once, by the template of this hash; `None` where
-/// the model has none that does. A precursor may stand there without the charge with which the step takes it, as it is sold.
+/// Returns the step that makes `product` from these precursors with the template of this hash. It may take each
+/// precursor more than once. `None` if the model has no such step. A precursor may be given in its uncharged form, as
+/// it is sold.
 pub fn known_step(
     expander: &Expander,
     hash: &str,
@@ -86,7 +89,7 @@ pub fn known_step(
     })
 }
 
-/// What the step gives of these molecules, as many as it takes; `None` where the budget is spent before that is known.
+/// Returns the product of the step from these molecules, as many as it takes; `None` if the budget is spent first.
 pub fn run(
     expander: &Expander,
     step: &KnownStep,
@@ -94,7 +97,7 @@ pub fn run(
     budget: &Budget,
 ) -> Option<Result<Made, NotMade>> {
     let made = run_by(expander, step.template, None, precursors, budget)?;
-    // What its own template makes and does not stand is not to be had by another one.
+    // If its own template's product fails the checks, other templates are not tried.
     if !matches!(made, Err(NotMade::NoReaction)) || step.class == ReactionClass::default() {
         return Some(made);
     }
@@ -109,7 +112,8 @@ pub fn run(
     Some(Err(why))
 }
 
-/// What the template makes of the molecules that stands, by this class of reaction where that is said, the most plausible of several.
+/// Returns the valid product that the template makes of the molecules, the most plausible of several. The reaction
+/// must be of the wanted class, if one is given.
 fn run_by(
     expander: &Expander,
     template: u32,

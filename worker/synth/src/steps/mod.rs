@@ -1,5 +1,5 @@
-//! One step by itself: what speaks against it, whether it gives its product, and what the model proposes to make a molecule
-//! of. Routes and searches ask here; nothing here knows of either.
+//! Single steps: their assessment, their validation, and the model's proposals for making a molecule. Routes and
+//! searches depend on this module; it depends on neither.
 
 pub mod assess;
 pub mod explain;

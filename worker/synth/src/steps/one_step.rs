@@ -1,9 +1,12 @@
-//! One step back: the most probable sets of precursors of a molecule that stand, by what a search is made of.
+//! Single-step retrosynthesis: the most probable sets of precursors of a molecule whose steps are valid, found with
+//! the components of a search.
 //!
-//! Templates are tried in the order of their probability. Each proposal is held against the rules, as a search does before it turns to what
-//! a step needs, and if that is wanted run forwards as the steps of a route are; what is refused makes room for the next. It ends when enough sets stand and no template that is left is as
-//! probable as the last of them: what several improbable templates would propose together is not waited for, since trying all that
-//! match takes several times as long. As many are looked for where fewer are wanted, whose order would else be another one.
+//! Templates are tried in order of probability. Each proposal is checked against the selectivity rules, as a search
+//! does before it expands a step's precursors. On request it is also run forwards, as the steps of routes are.
+//! Refused proposals make room for the next. The search ends when enough sets are valid and no remaining template is
+//! as probable as the last of them. It does not wait for what several improbable templates would propose together,
+//! since trying all matching templates takes several times as long. At least `LEAST_SETS` sets are sought even if
+//! fewer are wanted, because the order would otherwise differ.
 
 use std::sync::Arc;
 
@@ -17,48 +20,49 @@ use crate::steps::explain::StepFault;
 use crate::steps::validate::fault;
 use crate::task::Budget;
 
-/// Sets that are looked for however few are wanted.
+/// Minimum number of sets to find, even if fewer are wanted.
 const LEAST_SETS: usize = 50;
 
-/// What proposals are held against.
+/// Checks that proposals must pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Check {
-    /// The rules of what chemists would sign.
+    /// Selectivity rules only.
     Rules,
-    /// These, and the template run forwards: it gives the product, and no other that a chemist would expect as well. Of a search only the
-    /// steps of routes are, since it takes longer than all else together.
+    /// Selectivity rules, and the template run forwards: it gives the product, and no other expected product. A
+    /// search does this only for the steps of routes, since it takes longer than everything else together.
     Forwards,
 }
 
-/// Some molecules that make another in one step that stands.
+/// Set of molecules that make another one in one valid step.
 #[derive(Debug, Clone)]
 pub struct PrecursorSet {
-    /// In the order of their canonical SMILES; what is needed twice is there twice.
+    /// Precursors in the order of their canonical SMILES. A precursor needed twice is listed twice.
     pub precursors: Vec<Molecule>,
-    /// Probability that the policy network gives the templates that propose the step, among those that match the product.
+    /// Probability, by the policy network, of the templates that propose the step, among those that match the
+    /// product.
     pub probability: f32,
-    /// Probability that the precursors give the product, whatever else they might give, by the forward judge; 1 for a model
-    /// without one.
+    /// Probability, by the plausibility model, that the precursors give the product, regardless of competing
+    /// products; 1 for a model without one.
     pub plausibility: f32,
-    /// The template's hash in `templates.csv.gz`: the most probable whose proposal stands.
+    /// Hash, as in `templates.csv.gz`, of the most probable template whose proposal is valid.
     pub template_hash: String,
-    /// Recorded reactions of that template.
+    /// Number of recorded reactions of that template.
     pub precedents: u32,
-    /// What chemists call the step.
+    /// Reaction class of the step.
     pub class: ReactionClass,
 }
 
-/// What is known of a set while templates are tried.
+/// Candidate set while templates are tried.
 #[derive(Default)]
 struct Candidate {
-    /// Of the templates that propose it, but for those whose proposals were refused before one stood.
+    /// Probability of the templates that propose it, without those whose proposals were refused before one was valid.
     probability: f32,
-    /// The first proposal that stands, with its template and class.
+    /// First valid proposal, with its template and class.
     step: Option<(u32, Arc<Found>, ReactionClass)>,
 }
 
-/// The `most` probable sets of precursors of `product` that stand, most probable first, ties by their canonical SMILES; `None` where
-/// the budget is spent before they are known.
+/// Returns the `most` probable valid sets of precursors of `product`, most probable first, ties by their canonical
+/// SMILES; `None` if the budget is spent first.
 pub fn precursor_sets(
     expander: &Expander,
     product: &Molecule,
@@ -66,7 +70,7 @@ pub fn precursor_sets(
     budget: &Budget,
 ) -> Option<Vec<PrecursorSet>> {
     let model = expander.model();
-    // A thousand of them would drive out of the cache what searches come back for.
+    // A thousand of these expansions would evict those that searches reuse from the cache.
     let expansion = expander.passing_expansion(product);
     let own = expansion.molecule().key();
     let list = expander.list(&expansion);
@@ -79,7 +83,7 @@ pub fn precursor_sets(
         for proposal in found.iter() {
             let keys: Box<[Key]> =
                 proposal.precursors.iter().map(|precursor| precursor.molecule.key()).collect();
-            // Who needs the product to make it does not make it.
+            // A set that contains the product itself does not make it.
             if keys.contains(&own) {
                 continue;
             }
@@ -96,12 +100,13 @@ pub fn precursor_sets(
     Some(written(model, &expansion, candidates, most))
 }
 
-/// Whether so many sets stand, each more probable than any that a template of this probability proposes alone.
+/// Returns true if `most` sets are valid and each is more probable than any that a template of this probability
+/// proposes alone.
 fn is_enough(candidates: &FxHashMap<Box<[Key]>, Candidate>, most: usize, next: f32) -> bool {
     candidates.values().filter(|it| it.step.is_some() && it.probability > next).count() >= most
 }
 
-/// The class of the step to `product` as this template proposes it, or why it does not stand.
+/// Returns the class of the step to `product` as this template proposes it, or the reason why it is invalid.
 pub fn standing(
     model: &RetroModel,
     product: &Expansion,
@@ -129,7 +134,7 @@ fn written(
 ) -> Vec<PrecursorSet> {
     let mut candidates: Vec<Candidate> = candidates.into_values().filter(|it| it.step.is_some()).collect();
     candidates.sort_unstable_by(|a, b| b.probability.total_cmp(&a.probability));
-    // What is as probable as the last that is wanted may come before it by its SMILES.
+    // Keeps sets as probable as the last wanted one, because ties are broken by SMILES.
     let last = most.checked_sub(1).and_then(|last| candidates.get(last));
     let least = last.map_or(0.0, |last| last.probability);
     candidates.retain(|candidate| candidate.probability >= least);

@@ -1,4 +1,4 @@
-//! What the model proposes to make a molecule of, in one step.
+//! Single-step proposals of the model: sets of precursors of a molecule.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -9,18 +9,18 @@ use rustc_hash::FxHashMap;
 use crate::graph::expander::{Expander, Found};
 use crate::model::RetroModel;
 
-/// Some molecules that make another, as the model sees it.
+/// Set of molecules that make another one, as the model proposes it.
 #[derive(Debug, Clone)]
 pub struct Precursors {
-    /// In the order of their keys.
+    /// Precursors in the order of their keys.
     pub precursors: Vec<Molecule>,
-    /// The sum of the probabilities of all templates and sites that propose them.
+    /// Sum of the probabilities of all templates and sites that propose them.
     pub probability: f32,
 }
 
-/// The `most` probable sets of precursors of a molecule, most probable first.
+/// Returns the `most` probable sets of precursors of a molecule, most probable first.
 ///
-/// Tries every template that matches: some ten milliseconds.
+/// Tries every matching template, which takes some ten milliseconds.
 #[must_use]
 pub fn proposals(model: &Arc<RetroModel>, product: &Molecule, most: usize) -> Vec<Precursors> {
     let expander = Expander::new(Arc::clone(model), 0);

@@ -1,32 +1,33 @@
-//! Steps judged for the moment: what is found out of them is taken back when the trial ends, and known again in the next one.
+//! Temporary assessment of steps: all results are reverted when the trial ends, and restored when the next one
+//! begins.
 //!
-//! Routes are read out of a graph that is still growing, and the search may not notice: a step that was found to be dear, or was refused,
-//! would have it turn elsewhere.
+//! Routes are extracted from a graph that is still growing, and the search must not be affected: a step that turns
+//! out to be expensive or refused would redirect it.
 
 use rustc_hash::FxHashMap;
 
 use crate::graph::Graph;
 use crate::graph::nodes::{Judgement, ReactionId};
 
-/// What trials found out.
+/// Results of all trials so far.
 #[derive(Debug, Default)]
 pub struct Trial {
     known: FxHashMap<ReactionId, Known>,
-    /// What the steps were that this trial has touched.
+    /// State, before the trial, of the steps that it has touched.
     before: FxHashMap<ReactionId, Judgement>,
 }
 
-/// What a trial made of a step.
+/// Result of a trial for one step.
 #[derive(Debug, Clone, Copy)]
 struct Known {
-    /// How many proposals it had.
+    /// Number of proposals of the step at that time.
     proposals: usize,
     before: Judgement,
     after: Judgement,
 }
 
 impl Trial {
-    /// Judges the steps as the trials before did, but for those that have changed since.
+    /// Restores the results of earlier trials, except for steps that have changed since.
     pub fn begin(&mut self, graph: &mut Graph) {
         let before = &mut self.before;
         self.known.retain(|&id, known| {
@@ -40,12 +41,12 @@ impl Trial {
         });
     }
 
-    /// Remembers a step that is about to be judged.
+    /// Saves the state of a step that is about to be assessed.
     pub fn touch(&mut self, graph: &Graph, id: ReactionId) {
         self.before.entry(id).or_insert_with(|| graph.reaction(id).judgement());
     }
 
-    /// Takes all of it back: the graph is as it was.
+    /// Reverts all changes: the graph is as it was before.
     pub fn end(&mut self, graph: &mut Graph) {
         for (id, before) in self.before.drain() {
             let step = graph.reaction_mut(id);
@@ -53,7 +54,7 @@ impl Trial {
             self.known.insert(id, known);
             step.judge_as(before);
         }
-        // What was marked meanwhile is as it was.
+        // Clears the stale marks: every marked node is as it was before.
         while graph.take_stale().is_some() {}
     }
 }

@@ -1,11 +1,11 @@
-//! Whether a step would give its product, and nothing else.
+//! Step validation: checks that a step gives its product and no competing one.
 //!
-//! The other rungs of the ladder hold by construction: a leaf is only solved by an allowed building block, the
-//! graph has no cycles, and extraction counts the steps of every branch. What is left is the step itself: a chemist
-//! would sign it (the crate `reactivity`), and run forwards on its precursors, its template gives the product again,
-//! stereo included. Where the template gives another product as well, which means that it hits another site, that
-//! reaction is held against the same rules, unless those have compared the sites already: what a chemist would not expect
-//! competes with nothing. Nor do sites that are equivalent by symmetry: they give the same product.
+//! The other conditions of a valid route hold by construction: a leaf is only solved by an allowed building block,
+//! the graph has no cycles, and extraction counts the steps of every branch. That leaves the step itself. The
+//! selectivity rules (the crate `reactivity`) must accept it. Run forwards on its precursors, its template must give
+//! the product again, stereo included. If the template gives another product as well, it matches another site. That
+//! reaction is checked against the same rules, unless they have compared the sites already; a product that the rules
+//! refuse does not compete. Sites that are equivalent by symmetry do not compete either: they give the same product.
 
 use std::time::{Duration, Instant};
 
@@ -21,21 +21,21 @@ use crate::steps::assess::{assess, skip_unsound};
 use crate::steps::trial::Trial;
 use crate::task::Budget;
 
-/// Runs steps forwards, each reaction once; the verdicts live in the graph.
+/// Runs steps forwards, each reaction once. The results are stored in the graph.
 pub struct Validator<'a> {
     model: &'a RetroModel,
     budget: &'a Budget,
-    /// Nothing is looked at after this.
+    /// Deadline after which no step is checked.
     pub deadline: Instant,
     pub refusals: Refusals,
     pub elapsed: Duration,
-    /// Where what is found out is to be taken back.
+    /// Trial that reverts the results, if they are temporary.
     pub trial: Option<Trial>,
-    /// The span of the validations of the stage that is under way.
+    /// Tracing span of the validations in the current stage.
     stage: Option<Span>,
 }
 
-/// What running a step forwards finds wrong with it.
+/// Fault found by running a step forwards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     ProductNotRegained,
@@ -55,7 +55,8 @@ impl<'a> Validator<'a> {
         }
     }
 
-    /// Ends the span of the validations so far: from the first to here, its `busy_ns` what they took.
+    /// Ends the span of the validations so far. It lasts from the first validation to this call; its `busy_ns` is the
+    /// time that they took.
     pub fn end_stage(&mut self) {
         let Some(stage) = self.stage.take() else { return };
         stage.record("refused_unsound", self.refusals.unsound);
@@ -63,7 +64,7 @@ impl<'a> Validator<'a> {
         stage.record("refused_competing_site", self.refusals.competing_site);
     }
 
-    /// Assesses a step, if nobody has: true if nobody had.
+    /// Assesses a step unless it is assessed already. Returns true if it was not.
     pub fn assess(&mut self, graph: &mut Graph, id: ReactionId) -> bool {
         let is_new = graph.reaction(id).assessment.is_none();
         if is_new {
@@ -73,13 +74,13 @@ impl<'a> Validator<'a> {
         is_new
     }
 
-    /// Whether the time for looking at steps is over.
+    /// Returns true if the time for checking steps is over.
     pub fn interrupted(&self) -> bool {
         self.budget.spent_at(self.deadline)
     }
 
-    /// Settles the reaction on its most probable proposal that stands, and says whether there is one. `None`
-    /// when the budget is spent before that is known.
+    /// Settles the reaction on its most probable valid proposal and returns true if there is one; `None` if the
+    /// budget is spent first.
     pub fn settle(&mut self, graph: &mut Graph, id: ReactionId) -> Option<bool> {
         if graph.reaction(id).verdict == Verdict::Unchecked {
             self.touch(graph, id);
@@ -138,7 +139,7 @@ impl<'a> Validator<'a> {
     }
 }
 
-/// The span of a stage's validations, which take turns with the rest of the stage.
+/// Creates the span of a stage's validations, which alternate with the rest of the stage.
 fn stage() -> Span {
     info_span!(
         "search.validation",
@@ -148,14 +149,14 @@ fn stage() -> Span {
     )
 }
 
-/// What the rules know of the proposal that stands for a reaction.
+/// Certainty of the selectivity rules about the current proposal of a reaction.
 fn soundness(graph: &Graph, id: ReactionId) -> Certainty {
     let reaction = graph.reaction(id);
     let product = graph.molecule(reaction.product).expansion.as_ref();
     product.and_then(|product| reaction.proposal().found.soundness(product).ok()).unwrap_or(Certainty::Open)
 }
 
-/// What is wrong with the step that `template` proposes to make `product`, run forwards.
+/// Returns the fault, if any, of the step that `template` proposes to make `product`, run forwards.
 pub fn fault(
     template: &Template,
     product: Key,
@@ -169,7 +170,7 @@ pub fn fault(
     let Some(regained) = products.iter().find(|other| other.molecule.key() == product) else {
         return Some(Fault::ProductNotRegained);
     };
-    // A tautomer of the product is the product.
+    // Tautomers of the product count as the product.
     let tautomer = tautomer_key(regained);
     let is_other = |other: &&Precursor| other.molecule.key() != product && tautomer_key(other) != tautomer;
     let mut others = products.iter().filter(is_other).peekable();
@@ -182,7 +183,7 @@ fn tautomer_key(product: &Precursor) -> TautomerKey {
     product.molecule.tautomer_key()
 }
 
-/// Whether a chemist would expect this product of the flask as well.
+/// Returns true if the selectivity rules also accept this product of the reaction mixture.
 fn competes(flask: &[Facts], other: &Precursor) -> bool {
     let atoms: usize = flask.iter().map(Facts::atoms).sum();
     let mut images = vec![None; atoms];

@@ -1,4 +1,4 @@
-//! The bytes that a program has in use, counted by the allocator that gives them out.
+//! An allocator that counts the bytes that a program has in use.
 
 #![allow(dead_code, reason = "each program uses a part of it")]
 #![allow(unsafe_code, reason = "an allocator's contract; each call is handed on as it came")]
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use mimalloc::MiMalloc;
 
-/// The worker's allocator, counting.
+/// Counting wrapper of the worker's allocator.
 pub struct Counting {
     in_use: AtomicUsize,
     most: AtomicUsize,
@@ -24,12 +24,12 @@ impl Counting {
         self.in_use.load(Relaxed)
     }
 
-    /// The most bytes in use since the last call of [`Self::forget`].
+    /// Peak of the bytes in use since the last call of [`Self::forget`].
     pub fn most(&self) -> usize {
         self.most.load(Relaxed)
     }
 
-    /// Has [`Self::most`] begin at what is in use now, and says what that is.
+    /// Resets [`Self::most`] to the bytes in use now and returns them.
     pub fn forget(&self) -> usize {
         let now = self.in_use();
         self.most.store(now, Relaxed);
@@ -44,30 +44,30 @@ impl Counting {
     }
 }
 
-// SAFETY: every call goes to mimalloc as it came, and what it answers goes back as it is.
+// SAFETY: every call goes to mimalloc unchanged, and its result is returned unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         self.add(layout.size());
-        // SAFETY: the caller keeps to the contract of `alloc`.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { MiMalloc.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         self.add(layout.size());
-        // SAFETY: the caller keeps to the contract of `alloc_zeroed`.
+        // SAFETY: the caller upholds the contract of `alloc_zeroed`.
         unsafe { MiMalloc.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         self.in_use.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: the caller keeps to the contract of `dealloc`.
+        // SAFETY: the caller upholds the contract of `dealloc`.
         unsafe { MiMalloc.dealloc(at, layout) }
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // Both may be there for a moment.
+        // Old and new block may both exist for a moment.
         self.add(size);
-        // SAFETY: the caller keeps to the contract of `realloc`.
+        // SAFETY: the caller upholds the contract of `realloc`.
         let moved = unsafe { MiMalloc.realloc(at, layout, size) };
         self.in_use.fetch_sub(layout.size(), Relaxed);
         moved

@@ -1,4 +1,4 @@
-//! What every search algorithm must do: one suite, run for each of them.
+//! Test suite that every search algorithm must pass, run for each of them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -77,7 +77,7 @@ fn all_end_at_once_when_cancelled_or_too_late() {
 
 #[test]
 fn a_route_that_turns_a_into_b_is_found_beside_one_that_turns_b_into_a() {
-    // Both the acid and its methyl ester are made into the target, and each can be made from the other.
+    // Both the acid and its methyl ester lead to the target, and each can be made from the other.
     let chemistry = Chemistry {
         reactions: vec![
             (5, 0, vec![1, 5]),
@@ -98,7 +98,7 @@ fn a_route_that_turns_a_into_b_is_found_beside_one_that_turns_b_into_a() {
 
 #[test]
 fn a_search_that_finds_nothing_among_the_first_templates_widens_to_all() {
-    // Of 300 templates that match, the one that solves the target is the least probable.
+    // Of 300 matching templates, the one that solves the target is the least probable.
     let mut templates: Vec<(String, f32)> = (0..299)
         .map(|number| (format!("[C:1]-[C:2]>>[C:1]-[C:2]-{}", "O-".repeat(number % 7) + "[SH]"), 100.0))
         .collect();
@@ -116,10 +116,10 @@ fn a_search_that_finds_nothing_among_the_first_templates_widens_to_all() {
     }
 }
 
-/// A made-up chemistry: molecules are numbers, written as elements without bonds.
+/// Made-up chemistry: molecules are numbers, written as elements without bonds.
 #[derive(Debug, Clone)]
 struct Chemistry {
-    /// Weight, product, precursors.
+    /// Reactions as weight, product and precursors.
     reactions: Vec<(u32, usize, Vec<usize>)>,
     for_sale: Vec<usize>,
 }
@@ -158,13 +158,13 @@ impl Chemistry {
         model(&templates)
     }
 
-    /// The cheapest route's cost, by trying every combination of choices.
+    /// Returns the cost of the cheapest route, by trying every combination of choices.
     fn cheapest(&self, max_depth: u32) -> Option<f64> {
         let ways = self.ways(0, max_depth, &BTreeMap::new());
         ways.into_iter().map(|(cost, _)| cost).min_by(f64::total_cmp)
     }
 
-    /// Every way to make `molecule` in which no molecule is made in two ways, given the choices made already.
+    /// Returns every way to make `molecule` in which no molecule is made in two ways, given the choices made already.
     fn ways(
         &self,
         molecule: usize,

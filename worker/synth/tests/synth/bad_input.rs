@@ -1,4 +1,4 @@
-//! Targets and limits at the edge of what is accepted: every search ends in time, none panics.
+//! Targets and limits at the edge of what is accepted: every search ends in time, and none panics.
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -9,7 +9,7 @@ use catalogue::Masks;
 use chem::{Limits, Molecule};
 use synth::{Budget, Planner, RetroModel, Settings, Stop, Task, Trivial};
 
-/// The model that ships.
+/// Planner with the shipped model.
 static PLANNER: LazyLock<Planner> = LazyLock::new(|| {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/uspto_retro");
     Planner::new(Arc::new(RetroModel::load(&dir).unwrap()), Settings { cores: 2, ..Settings::default() })
@@ -30,7 +30,8 @@ const SHELF: [&str; 12] = [
     "CCN",
 ];
 
-/// On a loaded machine a test's thread may not run for a while; the search itself is to take 100 ms at most.
+/// Time allowance for a loaded machine, on which a test's thread may not run for a while. The search itself takes 100
+/// ms at most.
 const GRACE: Duration = Duration::from_secs(2);
 
 fn planned(task: &Task, seconds: f64) -> synth::Plan {
@@ -79,7 +80,7 @@ fn odd_targets_end_in_time() {
 
 #[test]
 fn large_targets_end_in_time() {
-    // 38 and 50 residues of glycine: 153 and 201 atoms, the largest that the request's limits let through.
+    // 38 and 50 residues of glycine: 153 and 201 atoms, the largest that the request limits allow.
     for smiles in [peptide(38), peptide(49), "C".repeat(200), format!("C{}", "(C)C".repeat(66))] {
         let target = Molecule::parse(&smiles, Limits::TARGET);
         let Ok(target) = target else { continue };

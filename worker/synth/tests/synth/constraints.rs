@@ -1,7 +1,7 @@
-//! Routes under constraints, against every route there is, filtered by what a constraint means.
+//! Routes under constraints, compared with all possible routes filtered by the meaning of the constraint.
 //!
-//! What the search knows of the target's atoms it follows through sources and atom orders; here every atom of the target is an
-//! isotope of its own, so that chemistry itself carries them along.
+//! The search follows the target's atoms through sources and atom orders. Here every atom of the target is a distinct
+//! isotope, so the chemistry itself tracks them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, LazyLock, Mutex};
@@ -15,13 +15,14 @@ use synth::{
 
 use crate::toy::*;
 
-/// Acid chloride from acid.
+/// Template: acid chloride from acid.
 const CHLORINATION: &str =
     "([C:1]-[C;H0;D3;+0:2](=[O;D1;H0:3])-[Cl;H0;D1;+0])>>([C:1]-[C;H0;D3;+0:2](=[O;D1;H0:3])-O)";
 const TEMPLATES: [&str; 5] = [AMIDE, AMIDE_FROM_CHLORIDE, SAPONIFICATION, REDUCTIVE_AMINATION, CHLORINATION];
-/// Two amides that differ, two that a symmetry of the target exchanges, and two whose pieces are the same though none does.
+/// Targets: two different amides, two amides that a symmetry of the target exchanges, and amides of which two give
+/// the same pieces without symmetry.
 const TARGETS: [&str; 3] = ["CCCNC(=O)CCC(=O)NCC", "CCNC(=O)CCC(=O)NCC", "CCNC(=O)CNC(=O)CNC(C)=O"];
-/// What may be for sale.
+/// Molecules that may be for sale.
 const SHELF: [&str; 24] = [
     "CCN",
     "CCCN",
@@ -48,15 +49,15 @@ const SHELF: [&str; 24] = [
     "CC(=O)NCC(=O)Cl",
     "CCNC(=O)CNC(=O)CN",
 ];
-/// How many of these leave much to be made.
+/// Number of these that leave much to be made.
 const PLAIN: usize = 15;
 const MAX_DEPTH: u32 = 4;
-/// The isotope of the target's first atom.
+/// Isotope of the target's first atom.
 const FIRST_ISOTOPE: u16 = 101;
 
 static MODEL: LazyLock<Arc<RetroModel>> = LazyLock::new(|| model(&TEMPLATES.map(|template| (template, 1.0))));
 
-/// A step of a route, written without isotopes.
+/// Step of a route, written without isotopes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Seen {
     product: String,
@@ -64,18 +65,19 @@ struct Seen {
     class: &'static str,
     protects: bool,
     template: usize,
-    /// The bonds of the target that it breaks.
+    /// Bonds of the target that it breaks.
     broken: BTreeSet<TargetBond>,
 }
 
-/// A route with its steps in no order; a molecule that is made twice has two of them.
+/// Route with unordered steps. A molecule that is made twice has two steps.
 #[derive(Debug, Clone, Default)]
 struct Tried {
     steps: Vec<Seen>,
     bought: BTreeSet<String>,
 }
 
-/// All that there is to a target: every way to make a molecule in which the target's atoms are isotopes, down to a depth.
+/// Exhaustive enumeration for a target: every way, down to a depth, to make a molecule in which the target's atoms
+/// are isotopes.
 struct Everything<'a> {
     templates: Vec<Template>,
     shelf: BTreeSet<String>,
@@ -126,7 +128,7 @@ impl Tried {
         both
     }
 
-    /// Whether it makes no molecule in two ways, and buys none that it makes.
+    /// Returns true if it makes no molecule in two ways and buys none that it makes.
     fn is_consistent(&self) -> bool {
         let mut made: BTreeMap<&str, &Vec<String>> = BTreeMap::new();
         self.steps.iter().all(|step| {
@@ -135,12 +137,12 @@ impl Tried {
         })
     }
 
-    /// The steps as text.
+    /// Returns the steps as text.
     fn text(&self) -> BTreeSet<String> {
         self.steps.iter().map(|step| format!("{}>>{}", step.precursors.join("."), step.product)).collect()
     }
 
-    /// Whether it is what is asked for.
+    /// Returns true if it meets the constraints.
     fn is_wanted(&self, target: &str, wanted: &Constraints) -> bool {
         let names =
             |molecules: &[Molecule]| molecules.iter().map(Molecule::canonical_smiles).collect::<Vec<_>>();
@@ -171,7 +173,7 @@ impl Tried {
     }
 }
 
-/// The target with an isotope on each atom, in the order of its canonical SMILES.
+/// Returns the target with an isotope on each atom, in the order of its canonical SMILES.
 fn labelled(target: &str) -> String {
     let molecule: Molecule = target.parse().unwrap();
     let (canonical, mut labelled) = (molecule.canonical_smiles(), String::new());
@@ -189,13 +191,13 @@ fn labelled(target: &str) -> String {
     labelled.parse::<Molecule>().unwrap().canonical_smiles()
 }
 
-/// The isotope of an atom as it is written, if it is one of the target's.
+/// Returns the target's atom number from the isotope of a written atom, if the atom is one of the target's.
 fn isotope(atom: &str) -> Option<u32> {
     let digits: String = atom.chars().take_while(char::is_ascii_digit).collect();
     digits.parse::<u32>().ok()?.checked_sub(u32::from(FIRST_ISOTOPE))
 }
 
-/// The bonds of the target that a molecule with isotopes has.
+/// Returns the bonds of the target that a molecule with isotopes has.
 fn bonds(molecule: &str) -> BTreeSet<TargetBond> {
     let written = Written::read(molecule);
     let atom = |at: usize| isotope(written.atoms[at]);
@@ -203,7 +205,7 @@ fn bonds(molecule: &str) -> BTreeSet<TargetBond> {
     written.bonds.iter().filter_map(bond).map(|(a, b)| (a.min(b), a.max(b))).collect()
 }
 
-/// The canonical SMILES without isotopes.
+/// Returns the canonical SMILES without isotopes.
 fn plain(molecule: &str) -> String {
     let mut plain = String::new();
     for character in molecule.chars() {
@@ -211,7 +213,7 @@ fn plain(molecule: &str) -> String {
             plain.push(character);
             continue;
         }
-        // Isotopes are the digits right after a bracket.
+        // Isotopes are the digits directly after a bracket.
         if plain.ends_with('[') {
             plain.push('\u{1}');
         }
@@ -219,8 +221,8 @@ fn plain(molecule: &str) -> String {
     plain.replace('\u{1}', "").parse::<Molecule>().unwrap().canonical_smiles()
 }
 
-/// The class of a step that a template proposes, and whether that is a protection or its end; `None` where the step does not
-/// stand.
+/// Returns the class of a step that a template proposes, and whether it is a protection or deprotection; `None` if
+/// the step is invalid.
 fn verdict(product: &str, parts: &[String], template: usize) -> Option<(&'static str, bool)> {
     type Verdicts = HashMap<(String, Vec<String>, usize), Option<(&'static str, bool)>>;
     static KNOWN: LazyLock<Mutex<Verdicts>> = LazyLock::new(Mutex::default);
@@ -238,7 +240,7 @@ fn verdict(product: &str, parts: &[String], template: usize) -> Option<(&'static
     verdict
 }
 
-/// The routes that everything there is comes to under these constraints.
+/// Returns the routes of the exhaustive enumeration that meet these constraints.
 fn expected(target: &str, sold: &[&str], constraints: &Constraints) -> BTreeSet<BTreeSet<String>> {
     let everything = Everything {
         templates: TEMPLATES.iter().map(|template| Template::parse(template).unwrap()).collect(),
@@ -268,7 +270,7 @@ fn steps(plan: &Plan) -> BTreeSet<BTreeSet<String>> {
     texts(plan).into_iter().map(|route| route.into_iter().collect()).collect()
 }
 
-/// Some of the target's bonds.
+/// Picks some of the target's bonds.
 fn some_bonds(target: &str, places: &[usize]) -> Vec<TargetBond> {
     let canonical = target.parse::<Molecule>().unwrap().canonical_smiles();
     let written = Written::read(&canonical);
@@ -279,7 +281,8 @@ fn some_bonds(target: &str, places: &[usize]) -> Vec<TargetBond> {
     places.iter().map(bond).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// A target and a kind of constraint on it; some kinds twice as often, and now and then several at once.
+/// Strategy for a target and a kind of constraint on it. Some kinds are twice as likely, and sometimes several are
+/// combined.
 fn asked() -> impl Strategy<Value = (&'static str, Constraints)> {
     let places = || prop::collection::vec(0_usize..40, 1..3);
     let blocks = || prop::sample::subsequence(&SHELF[..], 1..3);
@@ -355,7 +358,8 @@ fn there_are_routes_to_choose_from() {
     assert_eq!(counts, [14, 7, 13]);
 }
 
-/// The first route to the target of a chain of alike amides, with this bond of its canonical SMILES kept or broken.
+/// Returns the first route to the target, a chain of similar amides, with this bond of its canonical SMILES kept or
+/// broken.
 fn first_route(target: &str, constraints: Constraints) -> Option<Vec<String>> {
     let task = Task { stop: Stop::FirstRoute, constraints, max_depth: MAX_DEPTH, ..task(target) };
     let plan = synth::plan(&MODEL, &shelf(&SHELF), &task, &expansions(2000));
@@ -379,7 +383,7 @@ fn which_of_two_alike_bonds_is_broken_is_told_though_the_pieces_are_the_same() {
 
 #[test]
 fn what_can_be_bought_is_made_where_a_bond_of_it_is_to_be_broken() {
-    // CCCNC(=O)CCC(=O)NCC; both halves that have one of its amides still are for sale.
+    // CCCNC(=O)CCC(=O)NCC; both halves that still contain one of its amides are for sale.
     let target = TARGETS[0];
 
     let bought = first_route(target, Constraints::default()).unwrap();

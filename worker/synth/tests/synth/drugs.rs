@@ -1,5 +1,6 @@
-//! Fifteen known drugs, planned with the shipped model and the demo catalogue by a number of expansions: which are solved, and what
-//! the best route of each is. `data/drugs.tsv` says what came out when somebody last looked; with `RETORT_BLESS=1` it is written anew.
+//! Fifteen known drugs, planned with the shipped model and the demo catalogue for a fixed number of expansions. The
+//! test checks which are solved and the best route of each. `data/drugs.tsv` holds the last reviewed results;
+//! `RETORT_BLESS=1` rewrites it.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -12,14 +13,15 @@ use flate2::read::MultiGzDecoder;
 use synth::{Plan, RetroModel, Stop, Task, plan};
 
 const EXPANSIONS: u64 = 200;
-/// Rounding differs between processors, and a route that is as good as another may come first: most stay.
+/// Least fraction of results that must stay the same. Rounding differs between processors, and an equally good route
+/// may come first.
 const LEAST_SAME: f64 = 0.8;
 
-/// A line of the table.
+/// Row of the table.
 struct Drug {
     name: String,
     smiles: String,
-    /// The steps of the best route as `precursor.precursor>>product`, separated by spaces; empty without one.
+    /// Steps of the best route as `precursor.precursor>>product`, separated by spaces; empty without one.
     best: String,
 }
 
@@ -43,7 +45,7 @@ fn model() -> &'static Arc<RetroModel> {
     MODEL.get_or_init(shipped)
 }
 
-/// The demo catalogue's molecules, each at a dollar a gram.
+/// Molecules of the demo catalogue, each at a dollar a gram.
 fn catalogue() -> &'static Shelf {
     static CATALOGUE: OnceLock<Shelf> = OnceLock::new();
     CATALOGUE.get_or_init(|| {
@@ -59,7 +61,7 @@ fn planned(smiles: &str, stop: Stop, most: u64) -> Plan {
     plan(model(), catalogue(), &Task { stop, ..task(smiles) }, &expansions(most))
 }
 
-/// The least total of a plan's routes.
+/// Lowest total of a plan's routes.
 fn best_total(plan: &Plan) -> f64 {
     plan.routes().map(|route| route.total).fold(f64::INFINITY, f64::min)
 }

@@ -1,4 +1,4 @@
-//! A step that is known, run forwards with other molecules.
+//! Known steps run forwards with other molecules.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ fn molecules(smiles: &[&str]) -> Vec<Molecule> {
     smiles.iter().map(|smiles| smiles.parse().unwrap()).collect()
 }
 
-/// What the step to N-ethylacetamide gives with another amine.
+/// Runs the step to N-ethylacetamide with another amine.
 fn with_amine(amine: &str) -> Result<Made, NotMade> {
     let planner = planner(model(&[(AMIDE, 1.0)]));
     let [product, other]: [Molecule; 2] = molecules(&["CCNC(C)=O", amine]).try_into().unwrap();
@@ -115,7 +115,7 @@ fn another_template_of_the_same_reaction_stands_for_one_that_saw_too_much() {
         planner.run_forwards(&step, &step.taking(&[None, Some(&acid)]), &expansions(1)).unwrap()
     };
 
-    // The template wants an oxygen in the ring.
+    // The template requires an oxygen in the ring.
     let thenoyl = with("O=C(Cl)c1cccs1").unwrap();
     let acetyl = with("CC(=O)Cl").unwrap();
     let amine = with("CCN").unwrap_err();
@@ -128,6 +128,6 @@ fn another_template_of_the_same_reaction_stands_for_one_that_saw_too_much() {
         (acetyl.step.class, "amide formation from acid halide")
     );
     assert_ne!(thenoyl.step.template_hash, *hash);
-    // An acid gives an amide as well, by another reaction.
+    // An acid also gives an amide, but by another reaction.
     assert_eq!((amine, acid), (NotMade::NoReaction, NotMade::NoReaction));
 }

@@ -1,4 +1,4 @@
-//! The benchmark kit's templates and network on a few of its targets, where the kit is at hand.
+//! The benchmark kit's templates and network on a few of its targets, if the kit is available.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::toy::{expansions, shelf, task, text};
 use synth::{RetroModel, Stop, Task, plan};
 
-/// The kit, beside the repository or where `RETORT_SHARED` says.
+/// Path of the kit: beside the repository, or as `RETORT_SHARED` says.
 fn kit() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     let shared = std::env::var_os("RETORT_SHARED").map_or(beside, PathBuf::from);

@@ -1,4 +1,4 @@
-//! The search, its model and its steps. One program, since each takes half a minute to compile.
+//! Tests of the search, its model and its steps. They are one program, because each takes half a minute to compile.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may stop and report")]
 

@@ -1,4 +1,4 @@
-//! What a model directory may look like, and what is said of a broken one.
+//! Valid forms of a model directory, and the errors for a broken one.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -14,7 +14,7 @@ fn fault(dir: &Path) -> String {
     RetroModel::load(dir).unwrap_err().to_string()
 }
 
-/// The first step of the best route.
+/// Returns the first step of the best route.
 fn first_step(plan: &Plan) -> &Step {
     plan.routes().next().unwrap().steps().next().unwrap().1
 }

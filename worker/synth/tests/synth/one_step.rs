@@ -1,4 +1,4 @@
-//! One step back: which sets of precursors are told of, and in which order; and many molecules at once.
+//! Single-step retrosynthesis: which sets of precursors are returned, and in which order; also batches of molecules.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -60,7 +60,7 @@ fn what_a_template_undoes_and_another_does_again_is_still_a_step_and_the_molecul
     assert!(sets(&model, "CCO", 50).is_empty());
 }
 
-/// The sets of all proposals of which some template's stands, by the one that explains steps.
+/// Returns the precursor sets of all proposals for which some template's proposal is valid according to `explain`.
 fn brute_force(model: &Arc<RetroModel>, smiles: &str) -> BTreeSet<Vec<String>> {
     let product: Molecule = smiles.parse().unwrap();
     let all = proposals(model, &product, usize::MAX);

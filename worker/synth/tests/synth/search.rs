@@ -1,4 +1,4 @@
-//! What the search finds, on a toy chemistry.
+//! Search results on a toy chemistry.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -155,7 +155,7 @@ fn a_molecule_is_never_made_from_itself() {
 
     assert!(!plan.solved());
     assert!(plan.exhausted);
-    // The acid, its ester, and methanol, which the way back needs.
+    // Acid, ester, and the methanol that the reverse step needs.
     assert_eq!(plan.counts.molecules, 3);
 }
 
@@ -296,7 +296,7 @@ fn a_search_that_nobody_waits_for_stands_aside_and_then_finds_what_it_would_have
     let (shelf, task) = (shelf(&["CCCN", "CCN", "O=C(O)CCC(=O)O"]), task(DIAMIDE));
     let alone = planner.plan(&shelf, &task, &expansions(50));
     let awaited = planner.turn(Urgency::Awaited);
-    // Less time than it stands.
+    // Less time than the search is paused.
     let time = Budget::until(Instant::now() + STANDING / 2, Arc::new(AtomicBool::new(false)));
     let budget = Budget { turn: planner.turn(Urgency::Batch), max_expansions: Some(50), ..time };
 

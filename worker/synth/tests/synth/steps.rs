@@ -1,7 +1,7 @@
-//! A table of right and wrong: single steps that the service must return, and ones that it never may.
+//! A table of correct and incorrect single steps: those that the service must return, and those that it must not.
 //!
-//! Each row is asked as a user would ask: the product alone, one step deep, with the row's precursors on the shelf. Where
-//! the rows come from: `data/SOURCES.md`.
+//! Each row is queried as a user would: the product alone, one step deep, with the row's precursors in stock. The
+//! origin of the rows is in `data/SOURCES.md`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use crate::toy::{expansions, shelf, shipped, task};
 use chem::Molecule;
 use synth::{RetroModel, Task, explain, plan};
 
-/// A row of a table.
+/// Row of a table.
 struct Row {
     category: String,
     precursors: Vec<String>,
     product: String,
 }
 
-/// The rows of a table; of one whose first column is a verdict, those of that verdict.
+/// Returns the rows of a table. If its first column is a verdict, returns only those with the given verdict.
 fn rows(table: &str, verdict: Option<&str>) -> Vec<Row> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(table);
     let text = std::fs::read_to_string(path).unwrap();
@@ -37,7 +37,7 @@ fn rows(table: &str, verdict: Option<&str>) -> Vec<Row> {
         .collect()
 }
 
-/// Whether the step is among the routes of one step to its product.
+/// Returns true if the step is among the one-step routes to its product.
 fn is_returned(model: &Arc<RetroModel>, row: &Row) -> bool {
     let mut wanted: Vec<String> = row.precursors.iter().map(|smiles| canonical(smiles)).collect();
     wanted.sort_unstable();
@@ -58,7 +58,7 @@ fn canonical(smiles: &str) -> String {
     smiles.parse::<Molecule>().unwrap().canonical_smiles()
 }
 
-/// The rows that are returned, and those that are not, each of these with what the model says of it.
+/// Splits the rows into those that are returned and those that are not, the latter with the model's explanation.
 fn sorted_out(rows: Vec<Row>) -> (Vec<Row>, Vec<(Row, String)>) {
     let model = shipped();
     let cores = thread::available_parallelism().map_or(1, usize::from);
@@ -97,7 +97,7 @@ fn reason(model: &RetroModel, row: &Row) -> String {
     if reasons.is_empty() { "no template".to_owned() } else { reasons.join("; ") }
 }
 
-/// Prints the impossible steps that are returned and counts them.
+/// Prints the impossible steps that are returned, and returns their number.
 fn wrongly_returned(rows: Vec<Row>) -> usize {
     let all = rows.len();
     let (returned, _) = sorted_out(rows);
@@ -108,7 +108,7 @@ fn wrongly_returned(rows: Vec<Row>) -> usize {
     returned.len()
 }
 
-/// Prints the steps that work and are not returned, and gives the share of those that are.
+/// Prints the working steps that are not returned, and gives the fraction of those that are.
 fn share_returned(rows: Vec<Row>) -> f64 {
     let (returned, missing) = sorted_out(rows);
     for (row, reason) in &missing {

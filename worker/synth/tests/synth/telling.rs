@@ -1,4 +1,4 @@
-//! What a search tells while it runs, and that it finds the same whether anybody listens or not.
+//! Progress events of a search, and checks that it finds the same with and without a listener.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use synth::{
     Settings, Stop, Task, Trivial,
 };
 
-/// Writes down all that it hears.
+/// Listener that records all events.
 #[derive(Default)]
 struct Ear {
     is_deaf: bool,
@@ -27,7 +27,7 @@ impl Listener for Ear {
         self.heard.borrow_mut().push(news);
     }
 
-    /// After every expansion: how quick the machine is changes nothing.
+    /// Sends events after every expansion, so that the machine's speed does not matter.
     fn pace(&self) -> Pace {
         Pace { share: 1e4, shortest_look: Duration::ZERO, pause: Duration::ZERO }
     }
@@ -58,7 +58,7 @@ fn told(model: &Arc<RetroModel>, shelf: &Shelf, task: &Task, budget: &Budget, ea
     planner.plan_telling(shelf, task, budget, Some(ear))
 }
 
-/// What a plan says but for the time and the memory that it took.
+/// Returns a plan without the time and the memory that it took.
 fn timeless(plan: &Plan) -> Plan {
     let counts = Counts { memory_bytes: 0, ..plan.counts };
     Plan { timings: Default::default(), counts, ..plan.clone() }
@@ -99,7 +99,7 @@ fn every_route_is_told_once_and_is_one_of_the_answers() {
     heard.sort();
     heard.dedup();
     assert_eq!(heard.len(), ear.routes().len());
-    // The last expansions may find some more.
+    // The last expansions may find further routes.
     assert!(heard.len() * 2 > answered.len(), "{} of {}", heard.len(), answered.len());
 }
 

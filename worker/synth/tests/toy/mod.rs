@@ -1,4 +1,4 @@
-//! A toy chemistry: a handful of templates, a network that always answers the same, a shelf of molecules.
+//! A toy chemistry: a handful of templates, a network with constant output, a small stock.
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
@@ -16,35 +16,35 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use synth::{Budget, Constraints, GroupOrder, Plan, RetroModel, Route, Stop, Task, Trivial};
 
-/// The model that ships.
+/// Returns the shipped model.
 pub fn shipped() -> Arc<RetroModel> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/uspto_retro");
     Arc::new(RetroModel::load(&folder).unwrap())
 }
 
-/// Amide from acid and amine.
+/// Template: amide from acid and amine.
 pub const AMIDE: &str = "([C:1]-[C;H0;D3;+0:2](=[O;D1;H0:3])-[NH;D2;+0:4]-[C:5])\
                          >>(O-[C;H0;D3;+0:2](-[C:1])=[O;D1;H0:3]).([C:5]-[NH2;D1;+0:4])";
-/// Amide from acid chloride and amine.
+/// Template: amide from acid chloride and amine.
 pub const AMIDE_FROM_CHLORIDE: &str = "([C:1]-[C;H0;D3;+0:2](=[O;D1;H0:3])-[NH;D2;+0:4]-[C:5])\
                                        >>(Cl-[C;H0;D3;+0:2](-[C:1])=[O;D1;H0:3]).([C:5]-[NH2;D1;+0:4])";
-/// Ester from acid and alcohol.
+/// Template: ester from acid and alcohol.
 pub const ESTER: &str = "([C:1]-[C;H0;D3;+0:2](=[O;D1;H0:3])-[O;H0;D2;+0:4]-[C:5])\
                          >>(O-[C;H0;D3;+0:2](-[C:1])=[O;D1;H0:3]).([C:5]-[OH;D1;+0:4])";
-/// Acid from its methyl ester.
+/// Template: acid from its methyl ester.
 pub const SAPONIFICATION: &str = "([C:1]-[C:2](=[O;D1;H0:3])-[OH;D1;+0:4])\
                                   >>C-[O;H0;D2;+0:4]-[C:2](-[C:1])=[O;D1;H0:3]";
-/// Methyl ester from its acid: with the one above, a circle.
+/// Template: methyl ester from its acid. With the one above it forms a cycle.
 pub const METHYL_ESTER: &str = "([C:1]-[C:2](=[O;D1;H0:3])-[O;H0;D2;+0:4]-[CH3;D1;+0:5])\
                                 >>([C:1]-[C:2](=[O;D1;H0:3])-[OH;D1;+0:4]).(O-[CH3;D1;+0:5])";
-/// Biaryl from bromide and boronic acid.
+/// Template: biaryl from bromide and boronic acid.
 pub const SUZUKI: &str = "([c:1]:[c;H0;D3;+0:2](:[c:3])-[c;H0;D3;+0:4](:[c:5]):[c:6])\
                           >>(Br-[c;H0;D3;+0:2](:[c:1]):[c:3]).(O-B(-O)-[c;H0;D3;+0:4](:[c:5]):[c:6])";
-/// Secondary amine from amine and aldehyde.
+/// Template: secondary amine from amine and aldehyde.
 pub const REDUCTIVE_AMINATION: &str = "([C:1]-[CH2;D2;+0:2]-[NH;D2;+0:3]-[C:4])\
                                        >>(O=[CH;D2;+0:2]-[C:1]).([C:4]-[NH2;D1;+0:3])";
 
-/// A model that gives every molecule the same probabilities, in proportion to the weights.
+/// Returns a model that gives every molecule the same probabilities, in proportion to the weights.
 pub fn model(templates: &[(&str, f32)]) -> Arc<RetroModel> {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), templates);
@@ -80,7 +80,7 @@ pub fn write_weights(dir: &Path, templates: usize, biases: &[f32]) {
     candle_core::safetensors::save(&tensors, dir.join("policy.safetensors")).unwrap();
 }
 
-/// A shelf on which the `i`-th molecule has id `i` and costs one dollar a gram anywhere.
+/// Returns a stock in which the `i`-th molecule has id `i` and costs one dollar a gram in every region.
 pub fn shelf(smiles: &[&str]) -> Shelf {
     Shelf::in_memory(smiles.iter().enumerate().map(|(id, smiles)| row(id as i32, smiles, 1.0)))
 }
@@ -90,7 +90,7 @@ pub fn row(id: i32, smiles: &str, usd: f32) -> (BlockRow, Vec<Offer>) {
     (BlockRow::of(id, &molecule), vec![Offer::of(1).at(usd).within(5.0)])
 }
 
-/// Every route to `smiles` within five steps.
+/// Returns the task of finding every route to `smiles` within five steps.
 pub fn task(smiles: &str) -> Task {
     Task {
         target: smiles.parse().unwrap(),
@@ -104,13 +104,13 @@ pub fn task(smiles: &str) -> Task {
     }
 }
 
-/// A budget that ends by its number of expansions.
+/// Returns a budget that ends after `most` expansions.
 pub fn expansions(most: u64) -> Budget {
     let deadline = Instant::now() + Duration::from_secs(600);
     Budget { max_expansions: Some(most), ..Budget::until(deadline, Arc::new(AtomicBool::new(false))) }
 }
 
-/// A route as text: each step as `precursor.precursor>>product`, the target's first.
+/// Returns a route as text: each step as `precursor.precursor>>product`, the target's first.
 pub fn text(route: &Route) -> Vec<String> {
     let step = |(product, _)| {
         let precursors: Vec<_> = route.precursors(product).map(|molecule| molecule.smiles.as_str()).collect();
@@ -119,7 +119,7 @@ pub fn text(route: &Route) -> Vec<String> {
     route.steps().map(step).collect()
 }
 
-/// The routes of a plan as text, group by group.
+/// Returns the routes of a plan as text, group by group.
 pub fn texts(plan: &Plan) -> Vec<Vec<String>> {
     plan.routes().map(text).collect()
 }

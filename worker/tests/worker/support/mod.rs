@@ -1,4 +1,4 @@
-//! A database, tiny models and a small shelf for the tests of the worker.
+//! A database, tiny models and a small stock for the tests of the worker.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up its stage has failed")]
@@ -17,14 +17,14 @@ use sqlx::PgPool;
 use tempfile::TempDir;
 use worker::Machine;
 
-/// What samplers of tests compute on.
+/// Machine that test samplers compute on.
 pub const MACHINE: Machine = Machine { device: Device::Cpu, threads: NonZeroUsize::new(2).unwrap() };
 
-/// Somebody who waits for half a minute.
+/// A caller with a timeout of half a minute.
 pub const CALLER: Caller<'_> =
     Caller { account_id: "acc_1", patience: Duration::from_secs(30), most_in_flight: None };
 
-/// Amide from acid and amine.
+/// Template of an amide from its acid and amine.
 const AMIDE: &str = "([C:1]-[C;H0;D3;+0:2](=[O;D1;H0:3])-[NH;D2;+0:4]-[C:5])\
                      >>(O-[C;H0;D3;+0:2](-[C:1])=[O;D1;H0:3]).([C:5]-[NH2;D1;+0:4])";
 
@@ -82,7 +82,7 @@ pub fn write_endless_pack(dir: &Path) {
     candle_core::safetensors::save(&weights, &file).unwrap();
 }
 
-/// Writes a retrosynthesis model that knows how to make an amide.
+/// Writes a retrosynthesis model with one template, for amides.
 pub fn write_retro_model(dir: &Path) {
     let table = format!(
         "\tretro_template\ttemplate_hash\tlibrary_occurrence\tlibrary_index\n0\t{AMIDE}\tamide\t3\t0\n"
@@ -101,7 +101,7 @@ pub fn write_retro_model(dir: &Path) {
     candle_core::safetensors::save(&weights, dir.join("policy.safetensors")).unwrap();
 }
 
-/// A folder with the packs `cheap` and `dear`, a broken one, and a retrosynthesis model.
+/// Creates a folder with the packs `cheap` and `dear`, a broken pack and a retrosynthesis model.
 pub fn models() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     write_pack(dir.path(), "cheap", 1.0, 12);
@@ -115,7 +115,7 @@ pub fn models() -> TempDir {
     dir
 }
 
-/// Puts a molecule on the shelf and gives the catalogue's integer for it.
+/// Adds a molecule to the stock and returns its catalogue id.
 pub async fn shelve(pool: &PgPool, smiles: &str) -> i32 {
     let molecule: Molecule = smiles.parse().unwrap();
     sqlx::query_scalar(
@@ -134,7 +134,7 @@ pub async fn raise_version(pool: &PgPool) {
     sqlx::query("update catalogue_version set version = version + 1").execute(pool).await.unwrap();
 }
 
-/// Adds an offer of `vendor`; a lead time of `None` is a country that is not shipped to.
+/// Adds an offer of `vendor`. A lead time of `None` means that it does not ship to the United States.
 pub async fn offer(pool: &PgPool, block: i32, vendor: &str, usd: Option<f64>, days_to_us: Option<f64>) {
     let vendor_id: i32 = sqlx::query_scalar(
         "insert into vendors (name) values ($1) on conflict (name) do update set name = $1 returning id",

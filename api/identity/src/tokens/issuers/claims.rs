@@ -1,4 +1,4 @@
-//! What tokens of other issuers say, in the shapes that Keycloak, Auth0, Entra and Okta give it.
+//! Claims of other issuers' tokens, in the shapes of Keycloak, Auth0, Entra and Okta.
 
 use std::collections::BTreeMap;
 
@@ -13,21 +13,21 @@ pub struct ForeignClaims {
     pub sub: String,
     #[serde(default)]
     pub iat: u64,
-    /// Of ID tokens alone.
+    /// Present in ID tokens only.
     at_hash: Option<String>,
     c_hash: Option<String>,
-    /// Keycloak's own word for what a token is.
+    /// Keycloak's name for the type of a token.
     typ: Option<String>,
     email: Option<String>,
     preferred_username: Option<String>,
     name: Option<String>,
-    /// Keycloak, Auth0: scopes with spaces between.
+    /// Keycloak, Auth0: scopes separated by spaces.
     #[serde(default)]
     scope: Words,
-    /// Entra: with spaces between; Okta: a list.
+    /// Entra: scopes separated by spaces; Okta: a list.
     #[serde(default)]
     scp: Words,
-    /// Auth0, with role-based access control.
+    /// Auth0 with role-based access control.
     #[serde(default)]
     permissions: Words,
     /// Entra's app roles.
@@ -47,7 +47,7 @@ struct Roles {
     roles: Words,
 }
 
-/// Words, as a text or as a list.
+/// Words, as one text or as a list.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Words {
@@ -71,8 +71,8 @@ impl Words {
 }
 
 impl ForeignClaims {
-    /// The scopes of ours that the token carries: what the application was let do, and the person may. Where only one of them is
-    /// told of, that; words that are none of ours are nothing.
+    /// Returns the scopes of ours that the token carries: those granted to the application and to the person alike.
+    /// If the token names only one of the two sets, that one counts. Unknown words are ignored.
     pub fn scopes(&self) -> Vec<String> {
         let application = ours(&[&self.scope, &self.scp]);
         let roles = self.resource_access.get(AUDIENCE).map(|access| &access.roles);
@@ -86,19 +86,20 @@ impl ForeignClaims {
         }
     }
 
-    /// Whether it is an ID token, which tells an application of a login and opens nothing (OpenID Connect Core, section 2).
+    /// Returns true if it is an ID token, which tells an application about a login and grants nothing (OpenID Connect
+    /// Core, section 2).
     pub fn is_of_a_login(&self) -> bool {
         self.at_hash.is_some() || self.c_hash.is_some() || self.typ.as_deref() == Some("ID")
     }
 
-    /// What to call the person.
+    /// Returns the display name of the person.
     pub fn person(&self) -> &str {
         let names = [&self.name, &self.email, &self.preferred_username];
         names.into_iter().flatten().map(String::as_str).next().unwrap_or(&self.sub)
     }
 }
 
-/// The scopes of ours in any of these places, in the order of the contract.
+/// Returns the scopes of ours in any of these claims, in the order of the contract.
 fn ours(places: &[&Words]) -> Vec<String> {
     let held = |name: &str| places.iter().any(|words| words.has(name));
     scope::ALL.iter().map(|(name, _)| *name).filter(|name| held(name)).map(str::to_owned).collect()

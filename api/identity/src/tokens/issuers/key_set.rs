@@ -1,4 +1,4 @@
-//! The keys of another issuer: its discovery document, then its JWK set.
+//! Keys of another issuer: its discovery document, then its JWK set.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -9,40 +9,40 @@ use jsonwebtoken::{
 };
 use serde::{Deserialize, de::DeserializeOwned};
 
-/// How long an issuer may take.
+/// Timeout of a request to an issuer.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The largest document that is read, in bytes.
+/// Largest document that is read, in bytes.
 const MAX_DOCUMENT: usize = 512 * 1024;
 
-/// The least bytes of an RSA modulus: 2048 bits.
+/// Shortest RSA modulus, in bytes: 2048 bits.
 const MIN_MODULUS: usize = 256;
 
-/// Keys by their names.
+/// Keys by their ids.
 pub type KeySet = HashMap<String, Key>;
 
-/// A key with the one algorithm that it is for.
+/// A key with the one algorithm it may be used with.
 pub struct Key {
     pub algorithm: Algorithm,
     pub decoding: DecodingKey,
 }
 
-/// The keys could not be fetched.
+/// Reason for which the keys could not be fetched.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
-    /// The issuer does not answer as it should.
+    /// The issuer does not answer correctly.
     #[error("it does not answer: {0}")]
     Http(#[from] reqwest::Error),
-    /// The document is no JSON of the expected shape.
+    /// The document is not JSON of the expected shape.
     #[error("its document is malformed")]
     Malformed,
     /// The document is too large.
     #[error("its document is too large")]
     TooLarge,
-    /// The discovery document is another issuer's.
+    /// The discovery document names another issuer.
     #[error("its document is that of `{found}`")]
     AnotherIssuer { found: String },
-    /// The keys would come over an open connection.
+    /// The keys would come over an unencrypted connection.
     #[error("its keys are not at an https address")]
     NotSecure,
 }
@@ -53,7 +53,7 @@ struct Discovery {
     jwks_uri: String,
 }
 
-/// A client that follows no redirects: an issuer is where the operator said.
+/// Makes a client that follows no redirects: an issuer is at the address that the operator set.
 pub fn client() -> Result<reqwest::Client, reqwest::Error> {
     reqwest::Client::builder()
         .timeout(TIMEOUT)
@@ -62,14 +62,14 @@ pub fn client() -> Result<reqwest::Client, reqwest::Error> {
         .build()
 }
 
-/// Fetches the keys of `issuer` that can sign tokens with an algorithm that is allowed.
+/// Fetches those keys of `issuer` that sign tokens with an allowed algorithm.
 pub async fn fetch(http: &reqwest::Client, issuer: &str) -> Result<KeySet, FetchError> {
     let address = format!("{}/.well-known/openid-configuration", issuer.trim_end_matches('/'));
     let discovery: Discovery = document(http, &address).await?;
     if discovery.issuer != issuer {
         return Err(FetchError::AnotherIssuer { found: discovery.issuer });
     }
-    // Plain HTTP is for issuers that the operator named with it: tests, and sidecars on loopback.
+    // Plain HTTP is only for issuers that the operator configured with it: tests, and sidecars on loopback.
     if issuer.starts_with("https://") && !discovery.jwks_uri.starts_with("https://") {
         return Err(FetchError::NotSecure);
     }
@@ -77,16 +77,16 @@ pub async fn fetch(http: &reqwest::Client, issuer: &str) -> Result<KeySet, Fetch
     Ok(set.usable())
 }
 
-/// A JWK set as it came.
+/// A JWK set as received.
 #[derive(Deserialize)]
 pub struct Keys {
     keys: Vec<serde_json::Value>,
 }
 
 impl Keys {
-    /// The keys that can sign tokens with an algorithm that is allowed.
+    /// Returns the keys that sign tokens with an allowed algorithm.
     pub fn usable(self) -> KeySet {
-        // A key of a kind that this version does not know is no reason to lose the others.
+        // A key of an unknown kind must not cost the others.
         let keys = self.keys.into_iter().filter_map(|key| serde_json::from_value(key).ok()).collect();
         usable(JwkSet { keys })
     }
@@ -113,7 +113,7 @@ fn usable(set: JwkSet) -> KeySet {
     set.keys.into_iter().filter_map(key).collect()
 }
 
-/// What the key is for; `None` where that is nothing of ours.
+/// Returns the algorithm of the key; `None` if it is not one of ours.
 fn algorithm(jwk: &Jwk) -> Option<Algorithm> {
     if matches!(jwk.common.public_key_use, Some(PublicKeyUse::Encryption)) {
         return None;
@@ -133,7 +133,7 @@ fn algorithm(jwk: &Jwk) -> Option<Algorithm> {
     }
 }
 
-/// Whether it is as long as a point of Ed25519 is: jsonwebtoken panics when it checks with one that is not.
+/// Returns true if the text has the length of an Ed25519 point: jsonwebtoken panics when it verifies with another.
 fn is_point(x: &str) -> bool {
     URL_SAFE_NO_PAD.decode(x).is_ok_and(|bytes| bytes.len() == 32)
 }

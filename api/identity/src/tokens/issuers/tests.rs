@@ -1,5 +1,5 @@
-//! An issuer on a socket of its own whose keys change and that goes away. Time passes by moving what the check
-//! remembers into the past.
+//! A test issuer on its own socket that changes its keys and becomes unreachable. Time passes by moving the stored
+//! times into the past.
 
 use std::sync::{
     Mutex,
@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use super::*;
 use edge::Challenge;
 
-/// A key that an issuer signs with: its name, its algorithm, its private and its public part.
+/// A signing key of the issuer: its id, algorithm, private and public part.
 struct SigningKey {
     kid: &'static str,
     algorithm: Algorithm,
@@ -49,7 +49,7 @@ fn es256(kid: &'static str) -> SigningKey {
     }
 }
 
-/// The other side.
+/// Simulated issuer.
 struct Realm {
     address: String,
     published: Arc<Mutex<Vec<Value>>>,
@@ -109,7 +109,7 @@ impl Realm {
     }
 }
 
-/// Lets time pass.
+/// Moves the stored times into the past.
 fn pass(issuers: &Issuers, time: Duration) {
     let mut state = issuers.list[0].state.write().unwrap();
     let earlier = |instant: Instant| instant.checked_sub(time).unwrap();
@@ -117,7 +117,7 @@ fn pass(issuers: &Issuers, time: Duration) {
     state.keys = state.keys.take().map(|(fetched_at, keys)| (earlier(fetched_at), keys));
 }
 
-/// Whether the token counts, or why not.
+/// Verifies the token, or returns the reason for which it is refused.
 async fn check(issuers: &Issuers, token: &str) -> Result<(), &'static str> {
     match issuers.verify(token).await {
         Ok(found) => found.map(drop).ok_or("another issuer's"),
@@ -152,7 +152,7 @@ async fn a_key_that_the_issuer_changed_to_is_fetched_once() {
     assert_eq!(check(&issuers, &realm.token(&old)).await, Ok(()));
 
     realm.publish(&[&old, &new]);
-    // The issuer has just been asked.
+    // The issuer was asked just before.
     assert_eq!((check(&issuers, &realm.token(&new)).await, realm.asked()), (UNKNOWN, 1));
     pass(&issuers, SHORTEST_PAUSE);
     // Many callers come with the new key at once.
@@ -162,7 +162,7 @@ async fn a_key_that_the_issuer_changed_to_is_fetched_once() {
     assert_eq!(check(&issuers, &realm.token(&old)).await, Ok(()));
     assert_eq!(realm.asked(), 2);
 
-    // A key that the issuer takes back counts until the keys are looked at anew, ten minutes later.
+    // A key that the issuer withdraws is accepted until the keys are fetched again, ten minutes later.
     realm.publish(&[&new]);
     pass(&issuers, FRESH + SHORTEST_PAUSE);
     issuers.states().await;

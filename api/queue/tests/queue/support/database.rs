@@ -1,9 +1,9 @@
-//! A database for each test, with the queue in it.
+//! Database of its own for each test, with the queue in it.
 
 use queue::{Client, Connections};
 use sqlx::{PgPool, postgres::PgPoolOptions};
 
-/// A database of its own, and connections to it.
+/// A test database, and connections to it.
 pub struct Database {
     pub pool: PgPool,
     database: scratch::Database,

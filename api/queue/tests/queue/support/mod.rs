@@ -1,4 +1,4 @@
-//! A database for each test, a toy job, and handlers that do as the job says.
+//! Support of the tests: a database for each, a toy job, and handlers that do as the job says.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up its stage has failed")]
@@ -24,7 +24,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-/// What the handler is to do.
+/// Instruction for the handler.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Act {
     /// Answer with the number.
@@ -33,7 +33,7 @@ pub enum Act {
     Sleep(u64),
     /// Answer with a problem.
     Refuse,
-    /// Fail as a machine does in the first attempts, then answer with the attempt.
+    /// Fail like a machine in the first attempts, then answer with the attempt.
     FailUntil(u32),
     /// Panic at every attempt.
     Panic,
@@ -44,9 +44,9 @@ pub struct Toy {
     pub act: Act,
     pub expected_seconds: f64,
     pub model_id: Option<String>,
-    /// The most seconds that it runs.
+    /// Longest run, in seconds.
     pub longest: Option<f64>,
-    /// What it takes of what lies ready.
+    /// Number of ready results that it takes.
     pub units: Option<u32>,
     pub patience: Duration,
     pub account: String,
@@ -129,7 +129,7 @@ impl Put for Client {
     }
 }
 
-/// What a handler saw, by job.
+/// Observations of the handlers for one job.
 #[derive(Debug, Default, Clone)]
 pub struct Seen {
     pub started: u32,
@@ -202,7 +202,7 @@ impl Handler<Toy> for Toys {
     }
 }
 
-/// A worker in this process; dropping it is a crash.
+/// A worker in this process; dropping it simulates a crash.
 pub struct Worker {
     stop: Option<oneshot::Sender<()>>,
     task: JoinHandle<Result<(), queue::QueueError>>,
@@ -222,20 +222,20 @@ impl Worker {
         Self { stop: Some(stop), task }
     }
 
-    /// As SIGTERM does.
+    /// Stops as on SIGTERM.
     pub async fn stop(mut self) {
         self.stop.take().unwrap().send(()).unwrap();
         self.task.await.unwrap().unwrap();
     }
 
-    /// As kill -9 does.
+    /// Stops as on kill -9.
     pub async fn crash(self) {
         self.task.abort();
         let _ = self.task.await;
     }
 }
 
-/// Everything faster than in service, so that tests need not wait.
+/// Returns settings that are all faster than in production, so that tests need not wait.
 pub fn config(slots: usize) -> WorkerConfig {
     WorkerConfig {
         slots,
@@ -247,7 +247,7 @@ pub fn config(slots: usize) -> WorkerConfig {
     }
 }
 
-/// Models of these ids.
+/// Makes models with these ids.
 pub fn models(ids: &[&str]) -> Vec<LiveModel> {
     let model = |id: &&str| LiveModel {
         model_id: (*id).to_owned(),

@@ -1,8 +1,8 @@
-//! The parts of an ONNX file that a policy needs (`onnx.proto`), decoded by prost: field numbers are the format.
+//! Parts of an ONNX file that a policy needs (`onnx.proto`), decoded by prost; the field numbers define the format.
 
 use prost::Message;
 
-/// A file.
+/// An ONNX file.
 #[derive(Clone, PartialEq, Message)]
 pub struct Model {
     #[prost(message, optional, tag = "7")]
@@ -37,7 +37,7 @@ pub struct Node {
     pub attributes: Vec<Attribute>,
 }
 
-/// A setting of an operation.
+/// An attribute of an operation.
 #[derive(Clone, PartialEq, Message)]
 pub struct Attribute {
     #[prost(string, tag = "1")]
@@ -50,7 +50,7 @@ pub struct Attribute {
     pub t: Option<TensorProto>,
 }
 
-/// Numbers.
+/// A tensor.
 #[derive(Clone, PartialEq, Message)]
 pub struct TensorProto {
     #[prost(int64, repeated, tag = "1")]
@@ -63,7 +63,7 @@ pub struct TensorProto {
     pub name: String,
     #[prost(bytes = "vec", tag = "9")]
     pub raw_data: Vec<u8>,
-    /// 1: the numbers are in another file.
+    /// 1 if the numbers are in another file.
     #[prost(int32, tag = "14")]
     pub data_location: i32,
 }

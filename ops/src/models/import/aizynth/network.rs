@@ -1,7 +1,7 @@
-//! The policy network in an ONNX file: fingerprint, dense layer, ELU or ReLU, dense layer, softmax.
+//! Policy network in an ONNX file: fingerprint, dense layer, ELU or ReLU, dense layer, softmax.
 //!
-//! The graph is followed from its input, one operation after the other, whoever exported it: Keras by tf2onnx (`MatMul`
-//! and `Add`), PyTorch (`Gemm`). Anything that the search engine would not compute is refused by its name.
+//! The graph is followed from its input, one operation after the other, for any exporter: Keras by tf2onnx (`MatMul`
+//! and `Add`), PyTorch (`Gemm`). Operations that the search engine does not support are refused by name.
 
 use std::collections::HashMap;
 
@@ -10,83 +10,83 @@ use prost::Message as _;
 
 use super::graph::{Graph, Model, Node, TensorProto};
 
-/// Bits of the fingerprint that the search engine makes.
+/// Number of fingerprint bits that the search engine computes.
 pub const INPUTS: usize = 2048;
-/// Most hidden units that it computes with.
+/// Maximum number of hidden units that the search engine supports.
 const MOST_HIDDEN: usize = 4096;
-/// Most operations of a policy: a hundred times what is usual.
+/// Maximum number of operations of a policy: a hundred times the usual number.
 const MOST_NODES: usize = 1_000;
-/// Most templates of a network: twenty times what is usual.
+/// Maximum number of templates of a network: twenty times the usual number.
 const MOST_OUTPUTS: usize = 1 << 20;
 
-/// Two dense layers.
+/// A policy network of two dense layers.
 #[derive(Debug, PartialEq)]
 pub struct Policy {
-    /// Units between the layers.
+    /// Number of hidden units.
     pub hidden: usize,
-    /// Templates.
+    /// Number of templates.
     pub outputs: usize,
-    /// `[hidden, 2048]`.
+    /// Weights of the first layer, `[hidden, 2048]`.
     pub weight1: Vec<f32>,
-    /// `[hidden]`.
+    /// Biases of the first layer, `[hidden]`.
     pub bias1: Vec<f32>,
-    /// `[outputs, hidden]`.
+    /// Weights of the second layer, `[outputs, hidden]`.
     pub weight2: Vec<f32>,
-    /// `[outputs]`.
+    /// Biases of the second layer, `[outputs]`.
     pub bias2: Vec<f32>,
-    /// `elu` or `relu`.
+    /// Activation: `elu` or `relu`.
     pub activation: &'static str,
 }
 
-/// Why a file is no policy.
+/// Reason why a file is no policy.
 #[derive(Debug, PartialEq, thiserror::Error)]
 pub enum NetworkError {
-    /// It is truncated, or no ONNX.
+    /// The file is truncated, or is not ONNX.
     #[error("not a readable ONNX file: {0}")]
     Onnx(String),
-    /// It is Keras' own format, or the old one of PyTorch users.
+    /// The file is HDF5: Keras' own format, or the old one of PyTorch users.
     #[error(
         "an HDF5 file; convert it in Python with `python -m tf2onnx.convert --keras FILE --output policy.onnx`, or \
          take the .onnx that AiZynthFinder publishes beside it"
     )]
     Hdf5,
-    /// It has another number of inputs than one.
+    /// The network does not have exactly one input.
     #[error("{0} inputs, wanted one, the fingerprint; a filter policy cannot be imported")]
     Inputs(usize),
-    /// An operation is not one of a policy.
+    /// An operation does not belong in a policy.
     #[error("node `{node}`: `{operation}` {fault}")]
     Node {
-        /// Its name, or that of its output.
+        /// Name of the operation, or of its output.
         node: String,
-        /// What it does.
+        /// Type of the operation.
         operation: String,
-        /// Why that is wrong.
+        /// Reason for the refusal.
         fault: String,
     },
     /// A tensor cannot be used.
     #[error("tensor `{tensor}`: {fault}")]
     Tensor {
-        /// Its name.
+        /// Name of the tensor.
         tensor: String,
-        /// What is wrong.
+        /// Reason.
         fault: String,
     },
-    /// The layers are not those of a policy.
+    /// The layers do not form a policy.
     #[error("the network is {0}; wanted two dense layers with ELU or ReLU between")]
     Layers(String),
-    /// A size is beyond what the search engine computes with.
+    /// A size exceeds the limits of the search engine.
     #[error("{found} {what}, wanted {wanted}")]
     Size {
-        /// Of what.
+        /// Quantity that is too large.
         what: &'static str,
-        /// How many there are.
+        /// Actual size.
         found: usize,
-        /// How many there may be.
+        /// Allowed size.
         wanted: String,
     },
 }
 
-/// What an operation does to the numbers that pass through.
+/// Effect of an operation on the data that passes through it.
 #[derive(Debug)]
 enum Layer<'a> {
     Dense(Dense<'a>),
@@ -94,7 +94,7 @@ enum Layer<'a> {
     Softmax,
 }
 
-/// Weights and bias as they lie in the file.
+/// Weights and bias as stored in the file.
 #[derive(Debug)]
 struct Dense<'a> {
     weight: &'a TensorProto,
@@ -104,7 +104,7 @@ struct Dense<'a> {
     outputs: usize,
 }
 
-/// Which dimension of a weight matrix is the layer's output.
+/// Layout of a weight matrix: which dimension is the layer's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Order {
     First,
@@ -158,7 +158,7 @@ impl Policy {
     }
 }
 
-/// The way from the input of a graph to its end.
+/// Traversal of a graph from its input to its end.
 struct Walk<'a> {
     graph: &'a Graph,
     constants: HashMap<&'a str, &'a TensorProto>,
@@ -180,7 +180,7 @@ impl<'a> Walk<'a> {
         let data: Vec<&str> = inputs.into_iter().filter(|name| !self.constants.contains_key(name)).collect();
         let [mut at] = data[..] else { return Err(NetworkError::Inputs(data.len())) };
         let mut layers = Vec::new();
-        // A chain has no more links than the graph has nodes; a circle would.
+        // A chain has at most as many links as the graph has nodes; a cycle would never end.
         for _ in 0..self.graph.nodes.len() {
             let users: Vec<&Node> =
                 self.graph.nodes.iter().filter(|node| node.inputs.iter().any(|input| input == at)).collect();
@@ -202,7 +202,7 @@ impl<'a> Walk<'a> {
         Ok(layers)
     }
 
-    /// Adds what `node` does with the numbers called `data`.
+    /// Adds the layer of `node`, whose input data is the tensor `data`.
     fn take(&self, node: &'a Node, data: &str, layers: &mut Vec<Layer<'a>>) -> Result<(), NetworkError> {
         let number = |name: &str, default: f32| {
             node.attributes.iter().find(|attribute| attribute.name == name).map_or(default, |found| found.f)
@@ -267,7 +267,7 @@ impl<'a> Walk<'a> {
 }
 
 impl Dense<'_> {
-    /// `[outputs, inputs]`.
+    /// Returns the weights, `[outputs, inputs]`.
     fn weights(&self) -> Result<Vec<f32>, NetworkError> {
         let numbers = numbers(self.weight, self.inputs.checked_mul(self.outputs))?;
         if self.order == Order::First {
@@ -282,13 +282,13 @@ impl Dense<'_> {
         Ok(turned)
     }
 
-    /// `[outputs]`: zeros where the file has none.
+    /// Returns the biases, `[outputs]`; zeros if the file has none.
     fn biases(&self) -> Result<Vec<f32>, NetworkError> {
         self.bias.map_or_else(|| Ok(vec![0.0; self.outputs]), |bias| numbers(bias, Some(self.outputs)))
     }
 }
 
-/// The numbers of a tensor, which has to have `wanted` of them.
+/// Returns the numbers of a tensor, which must have `wanted` of them.
 fn numbers(tensor: &TensorProto, wanted: Option<usize>) -> Result<Vec<f32>, NetworkError> {
     if tensor.data_location == 1 {
         return Err(unusable(
@@ -317,12 +317,12 @@ fn numbers(tensor: &TensorProto, wanted: Option<usize>) -> Result<Vec<f32>, Netw
     Ok(numbers)
 }
 
-/// Every `N` bytes as a number.
+/// Converts every `N` bytes to a number.
 fn each<const N: usize>(bytes: &[u8], number: impl Fn([u8; N]) -> f32) -> Vec<f32> {
     bytes.as_chunks().0.iter().map(|chunk| number(*chunk)).collect()
 }
 
-/// The layers in words.
+/// Describes the layers in words.
 fn describe(layers: &[Layer<'_>]) -> String {
     let words = layers.iter().map(|layer| match layer {
         Layer::Dense(dense) => format!("dense {} -> {}", dense.inputs, dense.outputs),

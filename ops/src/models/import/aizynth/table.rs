@@ -1,4 +1,4 @@
-//! The table of templates: tab or comma separated with a header, gzip or not, as pandas writes it.
+//! Template table: tab or comma separated with a header, gzipped or not, as pandas writes it.
 
 use std::{
     collections::HashMap,
@@ -14,64 +14,64 @@ use sha2::{Digest as _, Sha224};
 
 use crate::models::read::{self, ReadError};
 
-/// Bytes of the largest table, unpacked: forty times what is usual.
+/// Maximum size of a decompressed table in bytes: forty times the usual size.
 const LARGEST: u64 = 1 << 30;
-/// Most templates of a table.
+/// Maximum number of templates of a table.
 const MOST_ROWS: usize = 1 << 20;
-/// The column that must be there.
+/// Name of the required column.
 const TEMPLATE: &str = "retro_template";
 
-/// The rows, in the order of the network's outputs.
+/// Rows of the table, in the order of the network's outputs.
 #[derive(Debug)]
 pub struct Table {
-    /// All of them, usable or not.
+    /// All rows, usable or not.
     pub rows: Vec<Row>,
 }
 
-/// A template.
+/// A template row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// Line of the file.
+    /// Line number in the file.
     pub line: u64,
-    /// The template; empty where it could not be written down again.
+    /// The template; empty if it cannot be written to the pack's own table.
     pub template: String,
-    /// Names it.
+    /// Hash that identifies the template.
     pub hash: String,
-    /// Reactions that it was found in.
+    /// Number of reactions in which the template was found.
     pub occurrence: u64,
-    /// Why it cannot be used, if so.
+    /// Reason why the template cannot be used, if any.
     pub fault: Option<String>,
 }
 
-/// Why a table cannot be read.
+/// Reason why a table cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
     /// The file cannot be opened.
     #[error(transparent)]
     File(#[from] ReadError),
-    /// It is pandas' other format.
+    /// The file is in pandas' other format (HDF5).
     #[error(
         "an HDF5 table; convert it in Python (with pandas and tables) with \
          `pandas.read_hdf(\"FILE\", \"table\").to_csv(\"templates.csv.gz\", sep=\"\\t\")`"
     )]
     Hdf5,
-    /// The column of templates is not there.
+    /// The template column is missing.
     #[error("no column `{TEMPLATE}` among {0}")]
     NoColumn(String),
-    /// The file breaks off, or is no text with columns.
+    /// The file is truncated, or is no text with columns.
     #[error("after line {line}: {cause}")]
     Broken {
-        /// The last line that was read.
+        /// Last line that was read.
         line: u64,
-        /// The fault.
+        /// Cause.
         cause: String,
     },
-    /// There are more rows than any network has outputs.
+    /// The table has more rows than any network has outputs.
     #[error("more than {MOST_ROWS} rows")]
     TooLong,
 }
 
-/// Where the columns are.
+/// Positions of the columns.
 struct Columns {
     template: usize,
     hash: Option<usize>,
@@ -79,7 +79,7 @@ struct Columns {
 }
 
 impl Table {
-    /// Reads the file, and every template in it.
+    /// Reads the file and every template in it.
     pub fn read(file: &Path) -> Result<Self, TableError> {
         let beginning = read::beginning::<8>(file)?;
         if beginning.starts_with(b"\x89HDF") {
@@ -125,7 +125,7 @@ impl Table {
         Ok(Self { rows })
     }
 
-    /// Rows whose template an earlier row has too.
+    /// Returns the number of rows whose template occurs in an earlier row.
     pub fn repeated(&self) -> usize {
         let mut seen: HashMap<&str, ()> = HashMap::new();
         let usable = self.rows.iter().filter(|row| row.fault.is_none());
@@ -145,7 +145,7 @@ impl Columns {
         Ok(Self {
             template,
             hash: place(&["template_hash"]),
-            // The spelling of AiZynthFinder's files, and the other one.
+            // AiZynthFinder's files misspell the name; the correct spelling is accepted too.
             occurrence: place(&["library_occurence", "library_occurrence"]),
         })
     }
@@ -157,7 +157,7 @@ impl Columns {
         };
         let written = record.get(self.template);
         let template = text(Some(self.template)).unwrap_or_default();
-        // What would break the lines of the pack's own table is no template either.
+        // Text that would break the lines of the pack's own table is refused too.
         let broken = template.contains(|letter: char| letter.is_control() || letter == '"');
         let fault = match written {
             None => Some("the row has no template".to_owned()),
@@ -169,7 +169,7 @@ impl Columns {
             Some(_) => None,
         };
         let template = if fault.is_none() { template.to_owned() } else { String::new() };
-        // AiZynthFinder's own hash, for tables without.
+        // AiZynthFinder's own hash, for tables without a hash column.
         let digest = || Sha224::digest(&template).iter().map(|byte| format!("{byte:02x}")).collect();
         let hash = text(self.hash)
             .filter(|hash| hash.len() <= 128 && hash.chars().all(|c| c.is_ascii_alphanumeric()));
@@ -183,7 +183,7 @@ impl Columns {
     }
 }
 
-/// Text that ends with an error instead of going on for ever.
+/// Text reader that fails at its limit, so that input cannot be endless.
 struct Bounded<R> {
     text: R,
     left: u64,
@@ -200,7 +200,7 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-/// The first line, with its end; only as long as a header may be.
+/// Reads the first line with its line break, up to the maximum length of a header.
 fn first_line(text: &mut impl BufRead) -> Result<Vec<u8>, TableError> {
     const LONGEST: u64 = 64 << 10;
     let mut line = Vec::new();

@@ -1,7 +1,7 @@
 //! The zip that `torch.save` writes: `NAME/data.pkl`, `NAME/data/KEY` for every storage, `NAME/byteorder`.
 //!
-//! torch stores without compression, and so is read; a member that is compressed is refused, so nothing can unpack to
-//! more than the file is long.
+//! torch stores members without compression. Compressed members are refused, so nothing can decompress to more than
+//! the file's length.
 
 use std::{
     fs::File,
@@ -13,48 +13,48 @@ use zip::{ZipArchive, result::ZipError};
 
 use crate::models::read::{self, ReadError};
 
-/// Longest pickle of a prior: a hundred times what is usual.
+/// Maximum length of a prior's pickle: a hundred times the usual length.
 const LONGEST_PICKLE: u64 = 16 << 20;
 
 /// An open archive.
 #[derive(Debug)]
 pub struct Archive<R = File> {
     zip: ZipArchive<R>,
-    /// What the names of all members begin with.
+    /// Prefix of the names of all members.
     prefix: String,
 }
 
-/// Why an archive cannot be read.
+/// Reason why an archive cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
     /// The file cannot be opened.
     #[error(transparent)]
     File(#[from] ReadError),
-    /// It is truncated, or no zip.
+    /// The file is truncated, or is no zip.
     #[error("not a readable zip archive: {0}")]
     Zip(ZipError),
-    /// It has no pickle where `torch.save` writes one.
+    /// The archive has no pickle where `torch.save` writes one.
     #[error("no `data.pkl` in the archive: it was not written by torch.save")]
     NoPickle,
-    /// A member is longer than it may be, or not as long as it should be.
+    /// A member is too long, or does not have the expected length.
     #[error("`{member}` in the archive has {found} bytes, wanted {wanted}")]
     Length {
-        /// Its name.
+        /// Name of the member.
         member: String,
-        /// Its length.
+        /// Actual length.
         found: u64,
-        /// What it should be.
+        /// Expected length.
         wanted: String,
     },
     /// A member cannot be read.
     #[error("`{member}` in the archive: {cause}")]
     Member {
-        /// Its name.
+        /// Name of the member.
         member: String,
-        /// The fault.
+        /// Cause.
         cause: io::Error,
     },
-    /// The numbers were written on a machine of the other byte order.
+    /// The numbers have the other byte order.
     #[error("written in `{0}` byte order, wanted `little`")]
     ByteOrder(String),
 }
@@ -67,7 +67,7 @@ impl Archive {
 }
 
 impl<R: Read + Seek> Archive<R> {
-    /// The archive that a file holds.
+    /// Opens the archive in a reader.
     pub fn of(file: R) -> Result<Self, ArchiveError> {
         let zip = ZipArchive::new(file).map_err(ArchiveError::Zip)?;
         let is_pickle = |name: &&[u8]| *name == b"data.pkl" || name.ends_with(b"/data.pkl");
@@ -84,12 +84,12 @@ impl<R: Read + Seek> Archive<R> {
         Ok(archive)
     }
 
-    /// The pickle.
+    /// Reads the pickle.
     pub fn pickle(&mut self) -> Result<Vec<u8>, ArchiveError> {
         self.member("data.pkl", LONGEST_PICKLE, None)
     }
 
-    /// The numbers of a storage, which must have `bytes` bytes.
+    /// Reads the numbers of a storage, which must have `bytes` bytes.
     pub fn storage(&mut self, key: &str, bytes: u64) -> Result<Vec<u8>, ArchiveError> {
         self.member(&format!("data/{key}"), bytes, Some(bytes))
     }

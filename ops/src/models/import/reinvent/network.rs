@@ -1,4 +1,4 @@
-//! The network of a prior: what its tensors say it is, held against what the file says of it.
+//! Network of a prior: its shape according to the tensors, checked against the parameters that the file states.
 
 use std::io::{Read, Seek};
 
@@ -11,35 +11,35 @@ use super::{
 };
 use crate::models::weights::Tensor;
 
-/// The function that makes a tensor of a storage.
+/// Name of the function that makes a tensor from a storage.
 const REBUILD: &str = "torch._utils._rebuild_tensor_v2";
-/// The function that makes a parameter of a tensor.
+/// Name of the function that makes a parameter from a tensor.
 const PARAMETER: &str = "torch._utils._rebuild_parameter";
 
-/// What a layer is made of.
+/// Kind of recurrent cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cell {
-    /// Three gates.
+    /// GRU, with three gates.
     Gru,
-    /// Four gates.
+    /// LSTM, with four gates.
     Lstm,
 }
 
-/// What a network is, by its tensors.
+/// Shape of a network, from its tensors.
 #[derive(Debug)]
 pub struct Shape {
-    /// What its layers are made of.
+    /// Cell of its layers.
     pub cell: Cell,
-    /// Numbers of a token.
+    /// Size of a token's embedding.
     pub embedding_size: usize,
-    /// Numbers of a layer's state.
+    /// Size of a layer's state.
     pub hidden_size: usize,
-    /// Layers.
+    /// Number of layers.
     pub num_layers: usize,
 }
 
 impl Shape {
-    /// The shape of the network in the file.
+    /// Returns the shape of the network in the file.
     pub fn of(saved: &Saved<'_>) -> Result<Self, PriorError> {
         let network = saved.network()?;
         let shape = |name: &str| {
@@ -61,7 +61,7 @@ impl Shape {
         Ok(Self { cell, embedding_size, hidden_size, num_layers: layers.count() })
     }
 
-    /// All tensors, which must be those of the shape and no others.
+    /// Reads all tensors, which must be exactly those of the shape.
     pub fn read<R: Read + Seek>(
         &self,
         saved: &Saved<'_>,
@@ -92,7 +92,7 @@ impl Shape {
         Ok(tensors)
     }
 
-    /// The names of the tensors, theirs and ours, and their shapes.
+    /// Returns the names of the tensors, REINVENT's and ours, and their shapes.
     fn tensors(&self, vocab_size: usize) -> Vec<(String, String, Vec<usize>)> {
         let (hidden, rows) = (self.hidden_size, self.cell.gates() * self.hidden_size);
         let mut tensors = vec![
@@ -118,7 +118,7 @@ impl Shape {
         tensors
     }
 
-    /// Holds the network against what the file says of it.
+    /// Checks the network against the parameters that the file states.
     pub fn check_parameters(&self, saved: &Saved<'_>) -> Result<(), PriorError> {
         let Some(parameters) = saved.entry("network_params") else { return Ok(()) };
         let said = |name| saved.pickled.field(parameters, name);
@@ -153,7 +153,7 @@ impl Shape {
 }
 
 impl Cell {
-    /// Its name in `config.json`.
+    /// Returns the name in `config.json`.
     pub const fn model_type(self) -> &'static str {
         match self {
             Self::Gru => "smiles_gru",
@@ -161,7 +161,7 @@ impl Cell {
         }
     }
 
-    /// Its name for people.
+    /// Returns the name for people.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Gru => "GRU",
@@ -178,7 +178,7 @@ impl Cell {
 }
 
 impl Saved<'_> {
-    /// What the pickle says of a tensor.
+    /// Returns the pickle's description of a tensor.
     fn view(&self, name: &str, id: Id) -> Result<View<'_>, PriorError> {
         let fault = |fault: &str| tensor(name, fault);
         let Node::Object { class, arguments, .. } = self.pickled.node(id) else {
@@ -186,7 +186,7 @@ impl Saved<'_> {
         };
         if class == PARAMETER {
             return match self.pickled.items(*arguments).unwrap_or_default().first() {
-                // A parameter of a parameter could go on for ever, in a file made for it.
+                // Nested parameters are refused: a malicious file could nest them without end.
                 Some(inner) if !matches!(self.pickled.node(*inner), Node::Object { class, .. } if class == PARAMETER) => {
                     self.view(name, *inner)
                 }
@@ -219,13 +219,13 @@ impl Saved<'_> {
             if *size > 1 && *stride != expected {
                 return Err(fault("does not lie row by row; save a contiguous copy"));
             }
-            // Only a tensor without numbers can have sizes whose product is no number.
+            // The product of the sizes overflows only for a tensor without numbers.
             expected = usize::saturating_mul(expected, *size);
         }
         Ok(View { name: name.to_owned(), shape, numbers, offset, number, key, stored })
     }
 
-    /// The kind of number, the key and the length of a storage.
+    /// Returns the number type, the key and the length of a storage.
     fn storage(&self, id: Id) -> Option<(Number, &str, usize)> {
         let Node::Persistent(reference) = self.pickled.node(id) else { return None };
         let [kind, class, key, _place, stored, ..] = self.pickled.items(*reference)? else { return None };
@@ -244,7 +244,7 @@ impl Saved<'_> {
     }
 }
 
-/// A kind of floating-point number.
+/// Floating-point type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Number {
     F16,
@@ -253,16 +253,16 @@ enum Number {
     F64,
 }
 
-/// A tensor in its storage.
+/// View of a tensor in its storage.
 struct View<'a> {
     name: String,
     shape: Vec<usize>,
     numbers: usize,
-    /// Numbers before its first.
+    /// Number of elements before its first.
     offset: usize,
     number: Number,
     key: &'a str,
-    /// Numbers of the whole storage.
+    /// Number of elements of the whole storage.
     stored: usize,
 }
 
@@ -286,7 +286,7 @@ impl View<'_> {
     }
 }
 
-/// Every `N` bytes as a number.
+/// Converts every `N` bytes to a number.
 fn each<const N: usize>(bytes: &[u8], number: impl Fn([u8; N]) -> f32) -> Vec<f32> {
     bytes.as_chunks().0.iter().map(|chunk| number(*chunk)).collect()
 }

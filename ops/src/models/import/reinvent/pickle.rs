@@ -1,8 +1,8 @@
 //! Reads a pickle without running it (opcodes: CPython's `Lib/pickletools.py`).
 //!
-//! A pickle says how to build an object: names of functions, arguments, calls. Python calls them. This reader knows
-//! no functions: it writes down what would be called, and refuses every name that its caller does not allow as soon
-//! as the name is read, so that a harmful file is refused by what it wanted to do. Values are nodes that refer to
+//! A pickle says how to build an object: names of functions, arguments, calls. Python runs the calls. This reader
+//! knows no functions and only records the calls. It refuses every name that its caller does not allow as soon as it
+//! reads the name, so the refusal of a harmful file names what the file wanted to do. Values are nodes that refer to
 //! each other by number, as in the memo of a pickle, so nothing here recurses.
 
 mod value;
@@ -11,49 +11,49 @@ use std::collections::HashMap;
 
 pub use value::{Id, Node, Pickled};
 
-/// Most values of one pickle, and most that it remembers.
+/// Maximum number of values of a pickle, and of entries in its memo.
 const MOST_NODES: usize = 1 << 20;
-/// Longest name of a class or function, with its module.
+/// Maximum length of a class or function name with its module.
 const LONGEST_NAME: usize = 256;
-/// Newest protocol that is known.
+/// Newest supported protocol.
 const NEWEST: u8 = 5;
 
-/// What a name in a pickle may be used for.
+/// Permitted use of a name in a pickle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meaning {
-    /// A class of dictionaries: an instance is one.
+    /// A dictionary class, whose instances become dictionaries.
     Dictionary,
-    /// A class or function of which calls and instances are written down.
+    /// A class or function whose calls and instances are only recorded.
     Inert,
 }
 
-/// Why a pickle cannot be read; `at` is a byte offset.
+/// Reason why a pickle cannot be read; `at` is a byte offset.
 #[derive(Debug, PartialEq, thiserror::Error)]
 pub enum PickleError {
-    /// It names something that is not allowed.
+    /// The pickle names something that is not allowed.
     #[error("byte {at} of the pickle names `{name}`, which no prior needs; nothing in the file was run")]
     Forbidden { at: usize, name: String },
-    /// The opcode is unknown, or one that no prior needs.
+    /// The opcode is unknown, or no prior needs it.
     #[error("opcode {opcode:#04x} at byte {at} of the pickle, which no prior needs")]
     Opcode { at: usize, opcode: u8 },
-    /// The pickle ends in the middle.
+    /// The pickle is truncated.
     #[error("the pickle is cut off at byte {at}")]
     CutOff { at: usize },
-    /// An argument is no number or no text.
+    /// An argument is not a valid number or text.
     #[error("byte {at} of the pickle: not a {wanted}")]
     Argument { at: usize, wanted: &'static str },
-    /// An opcode finds something on the stack that it cannot use, or too little.
+    /// An opcode finds an unusable value on the stack, or too few values.
     #[error("byte {at} of the pickle: opcode {opcode:#04x} has nothing to work on")]
     Stack { at: usize, opcode: u8 },
     /// The memo has no such entry.
     #[error("byte {at} of the pickle: nothing was remembered as number {number}")]
     Memo { at: usize, number: u32 },
-    /// There are more values than a prior has.
+    /// The pickle has more values than a prior has.
     #[error("the pickle has more than {MOST_NODES} values")]
     TooMany,
 }
 
-/// Reads a pickle; `allowed` says what a module and a name mean, `None` for what is forbidden.
+/// Reads a pickle; `allowed` returns the permitted use of a module and a name, or `None` if the name is forbidden.
 pub fn read(bytes: &[u8], allowed: fn(&str, &str) -> Option<Meaning>) -> Result<Pickled, PickleError> {
     let mut machine = Machine {
         bytes,
@@ -78,14 +78,14 @@ enum Next {
 
 struct Machine<'a> {
     bytes: &'a [u8],
-    /// The next byte.
+    /// Offset of the next byte.
     at: usize,
-    /// Where the opcode in work is, and which.
+    /// Offset and value of the current opcode.
     opcode: (usize, u8),
     allowed: fn(&str, &str) -> Option<Meaning>,
     nodes: Vec<Node>,
     stack: Vec<Id>,
-    /// Heights of the stack.
+    /// Stack heights at the open marks.
     marks: Vec<usize>,
     memo: HashMap<u32, Id>,
 }
@@ -98,7 +98,7 @@ impl<'a> Machine<'a> {
         match opcode {
             b'.' => return Ok(Next::Stop),
             0x80 => self.protocol()?,
-            // A frame is a hint for buffered reading.
+            // A frame is only a hint for buffered reading.
             0x95 => drop(self.take::<8>()?),
             b'(' => self.marks.push(self.stack.len()),
             b'0' => drop(self.pop()?),
@@ -162,7 +162,7 @@ impl<'a> Machine<'a> {
             0x8a | 0x8b => {
                 let long = self.length(if opcode == 0x8a { 1 } else { 4 })?;
                 let bytes = self.slice(long)?;
-                // Two's complement, the lowest byte first, in as many bytes as are needed.
+                // Two's complement, little-endian, in as many bytes as needed.
                 let sign = if bytes.last().is_some_and(|byte| *byte >= 0x80) { 0xFF } else { 0 };
                 let mut whole = [sign; 8];
                 match whole.get_mut(..bytes.len()) {
@@ -250,8 +250,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// A name: of an object to call, or the class of an instance (`i`, which calls at once and is refused, but by
-    /// what it names where that is forbidden).
+    /// Reads a name: of an object to call, or the class of an instance. Opcode `i` calls at once and is always
+    /// refused; if its name is forbidden, the error gives the name.
     fn global(&mut self, opcode: u8) -> Result<(), PickleError> {
         let at = self.opcode.0;
         let (module, name) = if opcode == 0x93 {
@@ -274,7 +274,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Writes down a call, or the making of an instance.
+    /// Records a call or the creation of an instance.
     fn call(&mut self) -> Result<(), PickleError> {
         let (arguments, callee) = (self.pop()?, self.pop()?);
         let node = match (&self.nodes[callee.index()], &self.nodes[arguments.index()]) {
@@ -291,7 +291,7 @@ impl<'a> Machine<'a> {
         let new = self.pop()?;
         match self.top()? {
             Node::Object { state, .. } => *state = Some(new),
-            // An ordered dictionary may have attributes; nobody here asks for them.
+            // An ordered dictionary may have attributes; they are not needed here.
             Node::Dict(_) => {}
             _ => return Err(self.stuck()),
         }
@@ -302,7 +302,7 @@ impl<'a> Machine<'a> {
         let number = match opcode {
             b'h' | b'q' => u8::from_le_bytes(self.take()?).into(),
             b'j' | b'r' => u32::from_le_bytes(self.take()?),
-            // As many as there can be values.
+            // The memo has at most as many entries as there can be values.
             0x94 => self.memo.len() as u32,
             _ => self.line()?.parse().map_err(|_| self.argument("number"))?,
         };
@@ -329,7 +329,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// What was pushed last, above the last mark.
+    /// Pops the last value above the last mark.
     fn pop(&mut self) -> Result<Id, PickleError> {
         if self.marks.last().is_some_and(|mark| self.stack.len() <= *mark) {
             return Err(self.stuck());
@@ -373,7 +373,7 @@ impl<'a> Machine<'a> {
         Ok(slice)
     }
 
-    /// A length in `bytes` bytes.
+    /// Reads a length of `bytes` bytes.
     fn length(&mut self, bytes: u64) -> Result<u64, PickleError> {
         let mut whole = [0; 8];
         let read = self.slice(bytes)?;
@@ -381,7 +381,7 @@ impl<'a> Machine<'a> {
         Ok(u64::from_le_bytes(whole))
     }
 
-    /// Text up to the end of the line.
+    /// Reads text up to the end of the line.
     fn line(&mut self) -> Result<&'a str, PickleError> {
         let rest = &self.bytes[self.at..];
         let long = rest.iter().position(|byte| *byte == b'\n');

@@ -1,4 +1,4 @@
-//! What a prior's pickle says: vocabulary, network, lengths (`Model.get_save_dict` of REINVENT 2 to 4).
+//! Contents of a prior's pickle: vocabulary, network, lengths (`Model.get_save_dict` of REINVENT 2 to 4).
 
 use std::{
     io::{Read, Seek},
@@ -13,29 +13,29 @@ use super::{
 };
 use crate::models::weights::Tensor;
 
-/// Length of strings where the file does not say, as in REINVENT.
+/// Default maximum length of strings, as in REINVENT.
 const DEFAULT_LENGTH: usize = 256;
 
-/// A prior, checked as far as its own words go.
+/// A prior that has been checked against its own description.
 #[derive(Debug)]
 pub struct Prior {
-    /// What its layers are made of.
+    /// Cell of its layers.
     pub cell: Cell,
-    /// Its tokens by id.
+    /// Tokens by id.
     pub tokens: Vec<String>,
-    /// Numbers of a token.
+    /// Size of a token's embedding.
     pub embedding_size: usize,
-    /// Numbers of a layer's state.
+    /// Size of a layer's state.
     pub hidden_size: usize,
-    /// Layers.
+    /// Number of layers.
     pub num_layers: usize,
-    /// Tokens of the longest string, the first and the last included.
+    /// Maximum number of tokens of a string, including the first and the last.
     pub max_length: usize,
-    /// By the names of our packs.
+    /// Tensors, under the names of our packs.
     pub tensors: Vec<Tensor>,
-    /// What it says it learnt from.
+    /// Training data that the file states.
     pub training_data: Option<String>,
-    /// What else it says of itself.
+    /// Other statements of the file about the prior.
     pub history: Vec<String>,
 }
 
@@ -45,13 +45,13 @@ impl Prior {
         Self::of(&mut Archive::open(file)?)
     }
 
-    /// The prior in an archive.
+    /// Reads the prior in an archive.
     pub fn of<R: Read + Seek>(archive: &mut Archive<R>) -> Result<Self, PriorError> {
         let pickle = archive.pickle()?;
         Self::pickled(&pickle, archive)
     }
 
-    /// The prior that `pickle` says is in an archive.
+    /// Reads the prior that `pickle` describes; the tensors come from the archive.
     pub fn pickled<R: Read + Seek>(pickle: &[u8], archive: &mut Archive<R>) -> Result<Self, PriorError> {
         let pickled = pickle::read(pickle, meaning)?;
         let saved = Saved { pickled: &pickled };
@@ -77,7 +77,7 @@ impl Prior {
     }
 }
 
-/// The names that priors have in them; every other is refused.
+/// Allows the names that occur in priors; every other name is refused.
 fn meaning(module: &str, name: &str) -> Option<Meaning> {
     let reinvent = ["reinvent", "reinvent_models", "models"].iter().any(|package| {
         module.strip_prefix(package).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

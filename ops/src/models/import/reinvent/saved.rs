@@ -1,4 +1,4 @@
-//! The saved dictionary of a prior, entry by entry, and what can be wrong with it.
+//! Saved dictionary of a prior, entry by entry, and its errors.
 
 use super::{
     END, START,
@@ -6,16 +6,16 @@ use super::{
     pickle::{Id, PickleError, Pickled},
 };
 
-/// Most weights of a prior: fifty times what is usual.
+/// Maximum number of weights of a prior: fifty times the usual number.
 pub const MOST_WEIGHTS: usize = 1 << 28;
-/// Most tokens of a vocabulary.
+/// Maximum number of tokens of a vocabulary.
 const MOST_TOKENS: usize = 1 << 16;
-/// Most tensors of a network: fifty times what is usual.
+/// Maximum number of tensors of a network: fifty times the usual number.
 const MOST_TENSORS: usize = 1_000;
-/// Longest line that is taken over from a file, in characters.
+/// Maximum length of a line copied from a file, in characters.
 const LONGEST_LINE: usize = 500;
 
-/// Why a file is no prior.
+/// Reason why a file is no prior.
 #[derive(Debug, thiserror::Error)]
 pub enum PriorError {
     /// The archive cannot be read.
@@ -24,58 +24,58 @@ pub enum PriorError {
     /// The pickle cannot be read.
     #[error(transparent)]
     Pickle(#[from] PickleError),
-    /// It is another model than a prior of the classical REINVENT.
+    /// The file holds another model than a prior of the classical REINVENT.
     #[error(
         "a model of type `{0}`; only `Reinvent` priors, which write SMILES from nothing, can be imported"
     )]
     OtherModel(String),
-    /// An entry of the saved dictionary is missing or of a kind that it should not have.
+    /// An entry of the saved dictionary is missing or has the wrong type.
     #[error("`{entry}` is not {wanted}")]
     Entry {
-        /// Its name.
+        /// Name of the entry.
         entry: String,
-        /// What it should be.
+        /// Expected type.
         wanted: &'static str,
     },
-    /// The vocabulary is not one.
+    /// The vocabulary is invalid.
     #[error("the vocabulary: {0}")]
     Vocabulary(String),
     /// A tensor cannot be used.
     #[error("tensor `{name}`: {fault}")]
     Tensor {
-        /// Its name.
+        /// Name of the tensor.
         name: String,
-        /// What is wrong.
+        /// Reason.
         fault: String,
     },
-    /// The parameters say something else than the tensors.
+    /// The stated parameters contradict the tensors.
     #[error("`network_params.{parameter}` is {said}, but {seen}")]
     Parameter {
-        /// Its name.
+        /// Name of the parameter.
         parameter: &'static str,
-        /// Its value.
+        /// Stated value.
         said: String,
-        /// What the network is.
+        /// Value according to the tensors.
         seen: String,
     },
-    /// There are more weights or tensors than a prior has.
+    /// The file has more weights or tensors than a prior has.
     #[error("more than {MOST_WEIGHTS} weights, or more than {MOST_TENSORS} tensors")]
     TooLarge,
 }
 
 /// The saved dictionary.
 pub struct Saved<'a> {
-    /// What was pickled.
+    /// The decoded pickle.
     pub pickled: &'a Pickled,
 }
 
 impl Saved<'_> {
-    /// An entry.
+    /// Returns an entry.
     pub fn entry(&self, name: &str) -> Option<Id> {
         self.pickled.field(self.pickled.root(), name)
     }
 
-    /// Refuses what is no dictionary, or of another model.
+    /// Refuses a value that is no dictionary or belongs to another model.
     pub fn check_type(&self) -> Result<(), PriorError> {
         if self.pickled.entries(self.pickled.root()).is_none() {
             return Err(entry("the file", "a dictionary as REINVENT saves it"));
@@ -88,7 +88,7 @@ impl Saved<'_> {
         }
     }
 
-    /// The tokens by id: of an object with `_tokens`, which maps both ways, or of a plain dictionary.
+    /// Returns the tokens by id, from an object with `_tokens`, which maps both ways, or from a plain dictionary.
     pub fn tokens(&self) -> Result<Vec<String>, PriorError> {
         let vocabulary = self.entry("vocabulary").ok_or_else(|| entry("vocabulary", "there"))?;
         let inner = ["_tokens", "tokens"].iter().find_map(|name| self.pickled.field(vocabulary, name));
@@ -120,7 +120,7 @@ impl Saved<'_> {
         Ok(tokens)
     }
 
-    /// The tensors of the network by name, not yet looked into.
+    /// Returns the tensors of the network by name, not yet decoded.
     pub fn network(&self) -> Result<Vec<(&str, Id)>, PriorError> {
         let network = self.entry("network").ok_or_else(|| entry("network", "there"))?;
         let tensors = self.pickled.entries(network);
@@ -132,10 +132,10 @@ impl Saved<'_> {
         Ok(tensors)
     }
 
-    /// What the prior says of its origin: its training data, and lines for its README.
+    /// Returns the stated origin of the prior: its training data, and lines for its README.
     pub fn history(&self) -> (Option<String>, Vec<String>) {
         let Some(metadata) = self.entry("metadata") else { return (None, Vec::new()) };
-        // REINVENT's own spelling, and the one that it meant.
+        // REINVENT's own misspelling, and the correct spelling.
         let origin = ["origina_data_source", "original_data_source"];
         let line = |text: &str| {
             let line: String = text.trim().chars().take(LONGEST_LINE).collect();

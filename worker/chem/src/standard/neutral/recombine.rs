@@ -1,22 +1,22 @@
-//! Charges that a shift of bonds cancels or moves to where a proton can leave.
+//! Recombination of charges: a shift of bonds cancels them or moves them to an atom that can lose a proton.
 //!
-//! After the charge rules of RDKit's `Normalizer` (`normalizations.in`, 2021), which lists them for paths of three and
-//! five atoms; here a path may be longer. Each rule is applied where it first fits, in the order of atoms, until
-//! none fits.
+//! The rules follow the charge rules of RDKit's `Normalizer` (`normalizations.in`, 2021), which lists them for paths
+//! of three and five atoms; here a path may be longer. Each rule is applied at its first match, in the order of
+//! atoms, until none matches.
 
 use chematic::core::{AtomIdx, BondIdx, BondOrder, Molecule as Graph};
 
 use crate::graph::index::index;
 
-/// Most atoms of a path that charges are recombined over.
+/// Maximum number of atoms of a path over which charges are recombined.
 const LONGEST: usize = 9;
 
-/// Most atoms of a path that a cation's charge moves over, as in RDKit.
+/// Maximum number of atoms of a path over which a cation's charge moves, as in RDKit.
 const LONGEST_MOVE: usize = 5;
 
-/// Applies the rules to a graph with alternating bonds; `aromatic` says what its atoms were.
+/// Applies the rules to a graph with alternating bonds; `aromatic` marks the atoms that were aromatic.
 pub(super) fn recombine(graph: &mut Graph, aromatic: &[bool]) {
-    // Each takes a charge away or moves one onto an atom with a hydrogen, so they end.
+    // Each rule removes a charge or moves one onto an atom with a hydrogen, so the loop ends.
     for _ in 0..2 * graph.atom_count() {
         let changed = into_double_bond(graph)
             || into_diazo(graph)
@@ -41,14 +41,14 @@ fn atoms_with_charge(graph: &Graph, charge: i8) -> Vec<AtomIdx> {
     (0..graph.atom_count()).map(index).filter(|&at| graph.atom(at).charge == charge).collect()
 }
 
-/// Sets an atom's charge, its hydrogens staying what they are.
+/// Sets an atom's charge and keeps its hydrogens.
 fn set_charge(graph: &mut Graph, atom: AtomIdx, charge: i8) {
     let hydrogens = graph.implicit_hydrogen_count(atom);
     graph.set_hydrogen_count(atom, Some(hydrogens));
     graph.set_charge(atom, charge);
 }
 
-/// `X- - Y+` to `X=Y`, where Y may have more bonds than a period-two element.
+/// Turns `X- - Y+` into `X=Y`, where Y may have more bonds than a period-two element.
 fn into_double_bond(graph: &mut Graph) -> bool {
     for cation in (0..graph.atom_count()).map(index) {
         if graph.atom(cation).charge < 1 || !matches!(number(graph, cation), 15 | 16 | 33 | 34 | 52) {
@@ -70,7 +70,7 @@ fn into_double_bond(graph: &mut Graph) -> bool {
     false
 }
 
-/// `X- - N+ # N` to `X=N+=N-`.
+/// Turns `X- - N+ # N` into `X=N+=N-`.
 fn into_diazo(graph: &mut Graph) -> bool {
     for anion in atoms_with_charge(graph, -1) {
         if !matches!(number(graph, anion), 6 | 7) {
@@ -98,7 +98,7 @@ fn into_diazo(graph: &mut Graph) -> bool {
     false
 }
 
-/// `C+ - N` to `C=N+`, where two nitrogens stand beside the cation and one has a hydrogen.
+/// Turns `C+ - N` into `C=N+` if the cation has two nitrogen neighbours and one of them has a hydrogen.
 fn carbenium(graph: &mut Graph) -> bool {
     for cation in atoms_with_charge(graph, 1) {
         let around = graph.neighbor_slice(cation);
@@ -122,7 +122,7 @@ fn carbenium(graph: &mut Graph) -> bool {
     false
 }
 
-/// `X- - a=b - … =Y+` to `X=a - b= … - Y`, by the shortest such path.
+/// Turns `X- - a=b - … =Y+` into `X=a - b= … - Y`, along the shortest such path.
 fn along_a_path(graph: &mut Graph) -> bool {
     let cations = atoms_with_charge(graph, 1);
     if cations.is_empty() {
@@ -150,8 +150,8 @@ fn along_a_path(graph: &mut Graph) -> bool {
     false
 }
 
-/// `X-a=Y+` to `X+=a-Y`, where X has a hydrogen and Y has none, all in chains or all in aromatic rings (where RDKit
-/// leaves the charge: 1-methylimidazolium is a salt of 1-methylimidazole all the same).
+/// Turns `X-a=Y+` into `X+=a-Y` if X has a hydrogen and Y has none, all in chains or all in aromatic rings (where
+/// RDKit leaves the charge: 1-methylimidazolium is nevertheless a salt of 1-methylimidazole).
 fn to_a_hydrogen(graph: &mut Graph, aromatic: &[bool]) -> bool {
     let is_aromatic = |at: AtomIdx| aromatic[at.0 as usize];
     let is_end = |graph: &Graph, at: AtomIdx| {
@@ -188,8 +188,8 @@ fn to_a_hydrogen(graph: &mut Graph, aromatic: &[bool]) -> bool {
     false
 }
 
-/// Finds a path of `length` atoms whose bonds are in turn single and double, from the one atom in `path` to one that
-/// `is_end`, over neutral atoms that `may_pass`.
+/// Finds a path of `length` atoms with alternating single and double bonds, from the one atom in `path` to an atom
+/// that satisfies `is_end`, through neutral atoms that satisfy `may_pass`.
 fn walk(
     graph: &Graph,
     path: &mut Vec<AtomIdx>,
@@ -225,7 +225,7 @@ fn walk(
     false
 }
 
-/// Turns the bonds of an alternating path over.
+/// Swaps the single and double bonds of an alternating path.
 fn flip(graph: &mut Graph, bonds: &[BondIdx]) {
     for (place, &bond) in bonds.iter().enumerate() {
         let order = if place.is_multiple_of(2) { BondOrder::Double } else { BondOrder::Single };

@@ -1,27 +1,27 @@
-//! Counter-ions and solvates: what a catalogue's entry is not bought for, where it has something else.
+//! Counter-ions and solvates: components that are never the parent of an entry that has another one.
 //!
-//! Written for Retort from the salts and solvates that vendors' and drug catalogues list (Stahl and Wermuth, *Handbook of
-//! Pharmaceutical Salts*, 2011, appendix; RDKit's `Data/Salts.txt`). An ion is listed by its neutral form; stereo is
-//! not looked at, so that tartaric acid stands for all of its isomers.
+//! Written for Retort from the salts and solvates of vendors' and drug catalogues (Stahl and Wermuth, *Handbook of
+//! Pharmaceutical Salts*, 2011, appendix; RDKit's `Data/Salts.txt`). An ion is listed by its neutral form. Stereo is
+//! ignored, so that tartaric acid stands for all of its isomers.
 
 use crate::molecules::molecule::Molecule;
 
-/// The part a counter-ion plays; of nothing but counter-ions the first is the parent.
+/// The class of a counter-ion. If an entry has only counter-ions, the first class is the parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
-    /// Amines and quaternary ammonium.
+    /// Amines and quaternary ammonium ions.
     OrganicBase,
     OrganicAcid,
     Ammonia,
     MineralAcid,
     Solvate,
-    /// An atom of a metal, listed by its element.
+    /// A metal atom, listed by its element.
     Metal,
 }
 
 use Part::{Ammonia, MineralAcid, OrganicAcid, OrganicBase, Solvate};
 
-/// The part that a neutral component plays and its name; `None` where it is not on the list.
+/// Returns the class and name of a neutral component; `None` if it is not on the list.
 pub(super) fn find(neutral: &Molecule) -> Option<(Part, &'static str)> {
     if neutral.heavy_atoms() == 1 && is_metal(neutral) {
         return Some((Part::Metal, "metal"));
@@ -38,13 +38,14 @@ fn find_text(canonical: &str) -> Option<(Part, &'static str)> {
     COUNTER_IONS.iter().find(|(_, _, smiles)| *smiles == canonical).map(|&(part, name, _)| (part, name))
 }
 
-/// Whether the one atom is of the groups 1 to 13, hydrogen and boron aside, or a heavy one of the groups 14 and 15.
+/// Returns true if the single atom is of groups 1 to 13, except hydrogen and boron, or a heavy one of groups 14 and
+/// 15.
 fn is_metal(molecule: &Molecule) -> bool {
     let element = molecule.graph().atoms().map(|(_, atom)| atom.element.atomic_number()).max();
     matches!(element, Some(3 | 4 | 11..=13 | 19..=31 | 37..=50 | 55..=83 | 87..))
 }
 
-/// By their canonical SMILES.
+/// Counter-ions and solvates by their canonical SMILES.
 const COUNTER_IONS: &[(Part, &str, &str)] = &[
     (OrganicBase, "triethylamine", "CCN(CC)CC"),
     (OrganicBase, "diisopropylethylamine", "CCN(C(C)C)C(C)C"),

@@ -1,33 +1,34 @@
-//! Whether a double bond is one in every tautomer.
+//! The test for a bond that is double in every tautomer.
 //!
-//! The double bonds of a system pair its atoms; another tautomer is another pairing that leaves out as many sites. The
-//! two differ along alternating paths and rings (Berge, 1957): a bond is missing somewhere if a ring of bonds in
-//! turn single and double goes through it, or such a path from a site with its hydrogen to one without.
+//! The double bonds of a system pair its atoms. Another tautomer is another pairing that leaves out the same number
+//! of sites. The two differ along alternating paths and rings (Berge, 1957). So a double bond is absent in some
+//! tautomer if it lies on a ring of alternating single and double bonds, or on such a path from a site with its
+//! hydrogen to one without.
 
 use chematic::core::{BondOrder, Molecule as Graph, kekulization};
 
 use super::roles::{Role, Roles};
 use crate::graph::index::index;
 
-/// Steps of a search before a bond is taken not to last.
+/// Maximum search steps; after that the bond is assumed not to be permanent.
 const MAX_STEPS: u32 = 20_000;
 
-/// The double bonds of a molecule's systems, in one of its forms.
+/// The double bonds of a molecule's systems, in one tautomer.
 pub(super) struct Pairing<'a> {
     graph: &'a Graph,
     roles: &'a Roles,
-    /// Each atom's partner; itself where it has none.
+    /// Partner of each atom; the atom itself if it has none.
     partner: Vec<usize>,
 }
 
-/// A search's way so far.
+/// The state of a search.
 struct Walk {
     seen: Vec<bool>,
     steps: u32,
 }
 
 impl<'a> Pairing<'a> {
-    /// `None` where the aromatic bonds cannot be told apart.
+    /// Builds the pairing; `None` if the aromatic bonds cannot be kekulised.
     pub fn new(graph: &'a Graph, roles: &'a Roles) -> Option<Self> {
         let kekule = kekulization::kekulize(graph).ok()?;
         let mut partner: Vec<usize> = (0..graph.atom_count()).collect();
@@ -41,7 +42,8 @@ impl<'a> Pairing<'a> {
         Some(Self { graph, roles, partner })
     }
 
-    /// Whether a tautomer, or another way to draw this one, has no double bond between two atoms that have one here.
+    /// Returns true if another tautomer, or another Kekulé form of this one, has no double bond between two atoms
+    /// that have one here.
     pub fn may_do_without(&self, a: usize, b: usize) -> bool {
         if self.partner[a] != b {
             return true;
@@ -57,7 +59,8 @@ impl<'a> Pairing<'a> {
         found || walk.steps > MAX_STEPS
     }
 
-    /// Whether an atom that loses its partner finds another, whose partner finds another, and so on to one that `ends`.
+    /// Returns true if an atom that loses its partner can find another, whose partner finds another, and so on up to
+    /// an atom that satisfies `ends`.
     fn reaches(&self, from: usize, walk: &mut Walk, ends: &mut dyn FnMut(&mut Walk, usize) -> bool) -> bool {
         walk.steps += 1;
         if walk.steps > MAX_STEPS {
@@ -80,7 +83,7 @@ impl<'a> Pairing<'a> {
         false
     }
 
-    /// Whether an atom that loses its partner can stay without, or pass that on.
+    /// Returns true if an atom that loses its partner can stay unpaired, or pass the gap on.
     fn lets_go(&self, at: usize, walk: &mut Walk) -> bool {
         walk.steps += 1;
         if self.roles.of[at] == Role::Site {
@@ -104,7 +107,7 @@ impl<'a> Pairing<'a> {
         false
     }
 
-    /// The atoms of its system that an atom has a single bond to.
+    /// Returns the atoms of the same system to which an atom has a single bond.
     fn others(&self, at: usize) -> Vec<usize> {
         let links = self.graph.neighbor_slice(index(at)).iter();
         links

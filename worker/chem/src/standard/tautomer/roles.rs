@@ -1,36 +1,36 @@
-//! What every atom is to tautomerism.
+//! The role of every atom in tautomerism.
 
 use chematic::core::{AtomIdx, BondIdx, BondOrder, Chirality, Molecule as Graph};
 
 use crate::graph::index::index;
 
-/// An atom's part in the pairing of sp2 atoms by double bonds.
+/// The role of an atom in the pairing of sp2 atoms by double bonds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// None: its bonds are what they are.
+    /// Not in a system: its bonds are the same in every tautomer.
     Fixed,
-    /// It has a double bond in every tautomer.
+    /// Has a double bond in every tautomer.
     Covered,
-    /// It has a double bond or a hydrogen more.
+    /// Has a double bond or an additional hydrogen.
     Site,
 }
 
-/// The systems of a molecule: atoms that are not fixed and hang together.
+/// The systems of a molecule: connected atoms that are not fixed.
 #[derive(Debug)]
 pub(super) struct Roles {
     pub of: Vec<Role>,
-    /// For each site, whether it has its hydrogen here.
+    /// Set for each site that has its hydrogen in this tautomer.
     exposed: Vec<bool>,
-    /// Each atom's system.
+    /// System of each atom.
     system: Vec<u16>,
-    /// For each system, its sites and how many of them have their hydrogen.
+    /// Number of sites of each system, and number of those with their hydrogen.
     systems: Vec<(u16, u16)>,
 }
 
 const NONE: u16 = u16::MAX;
 
 impl Roles {
-    /// `None` for a graph with atoms of which it is not known whether they are paired (aromatic metals, carbanions).
+    /// Assigns the roles; `None` for a graph with atoms whose pairing is unknown (aromatic metals, carbanions).
     pub fn new(graph: &Graph) -> Option<Self> {
         let count = graph.atom_count();
         let mut roles = Self {
@@ -50,40 +50,40 @@ impl Roles {
         Some(roles)
     }
 
-    /// Whether any hydrogen may move.
+    /// Returns true if any hydrogen may move.
     pub fn has_mobile(&self) -> bool {
         self.systems.iter().any(|&(sites, exposed)| exposed > 0 && exposed < sites)
     }
 
-    /// Whether hydrogens move in an atom's system.
+    /// Returns true if hydrogens move in an atom's system.
     pub fn is_mobile(&self, at: usize) -> bool {
         self.systems
             .get(usize::from(self.system[at]))
             .is_some_and(|&(sites, exposed)| exposed > 0 && exposed < sites)
     }
 
-    /// The mobile hydrogens of an atom's system.
+    /// Returns the number of mobile hydrogens of an atom's system.
     pub fn mobile_of(&self, at: usize) -> u16 {
         if self.is_mobile(at) { self.systems[usize::from(self.system[at])].1 } else { 0 }
     }
 
-    /// The hydrogens that an atom has in every tautomer.
+    /// Returns the number of hydrogens that an atom has in every tautomer.
     pub fn hydrogens(&self, graph: &Graph, at: usize) -> u8 {
         let all = graph.implicit_hydrogen_count(index(at));
         if self.is_mobile(at) && self.is_exposed(at) { all - 1 } else { all }
     }
 
-    /// Whether an atom is a site with its hydrogen.
+    /// Returns true if an atom is a site with its hydrogen.
     pub fn is_exposed(&self, at: usize) -> bool {
         self.of[at] == Role::Site && self.exposed[at]
     }
 
-    /// Whether one of these atoms is a site.
+    /// Returns true if one of these atoms is a site.
     pub fn has_site(&self, atoms: [usize; 2]) -> bool {
         atoms.iter().any(|&at| self.of[at] == Role::Site)
     }
 
-    /// Whether a bond is one of a system, single or double as the tautomer has it.
+    /// Returns true if the bond belongs to a system: single or double, depending on the tautomer.
     pub fn is_shared(&self, graph: &Graph, bond: BondIdx) -> bool {
         let bond = graph.bond(bond);
         let is_fixed = |atom: AtomIdx| self.of[atom.0 as usize] == Role::Fixed;
@@ -95,7 +95,7 @@ impl Roles {
             )
     }
 
-    /// What is double-bonded to a fixed atom keeps that bond.
+    /// Fixes the atoms that are double-bonded to a fixed atom, since they keep that bond.
     fn unpair_from_fixed(&mut self, graph: &Graph) {
         for (_, bond) in graph.bonds().filter(|(_, bond)| bond.order == BondOrder::Double) {
             let ends = [bond.atom1, bond.atom2].map(|atom| atom.0 as usize);
@@ -107,7 +107,7 @@ impl Roles {
         }
     }
 
-    /// Makes sites of the carbons between two carbonyl groups, or the enols of such.
+    /// Turns the carbons between two carbonyl groups, or in the enols of such, into sites.
     fn add_carbon_sites(&mut self, graph: &Graph) {
         let is_carbonyl = |at: AtomIdx| {
             graph.atom(at).element.atomic_number() == 6
@@ -168,7 +168,8 @@ impl Roles {
     }
 }
 
-/// The role of an atom as its own bonds tell it, and whether it is a site with its hydrogen; `None` where they do not.
+/// Returns an atom's role by its own bonds alone, and true if it is a site with its hydrogen; `None` if the bonds do
+/// not decide.
 fn alone(graph: &Graph, at: AtomIdx) -> Option<(Role, bool)> {
     const FIXED: Option<(Role, bool)> = Some((Role::Fixed, false));
     const COVERED: Option<(Role, bool)> = Some((Role::Covered, false));

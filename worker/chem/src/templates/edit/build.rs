@@ -1,4 +1,4 @@
-//! The components of a draft as molecules.
+//! Building of molecules from the components of a draft.
 
 use chematic::core::ez_markers::{self, EzFact, EzFactEnd};
 use chematic::core::{
@@ -17,24 +17,24 @@ use crate::molecules::molecule::Molecule;
 use crate::templates::matching::masks::{DOUBLE, SINGLE, TRIPLE};
 use crate::templates::matching::target::{Centre, DoubleBond, HYDROGEN, Target};
 
-/// What became of a stated stereocentre.
+/// The fate of a stated stereocentre.
 enum Fate {
-    /// It is stated still, its neighbours (atoms of the draft) in this order.
+    /// Still stated, with its neighbours (atoms of the draft) in this order.
     Kept(Vec<u16>),
     Lost,
-    /// RDKit's rule looks at how the molecule was written down.
+    /// Undecided: RDKit's rule depends on how the molecule was written.
     Unsure,
 }
 
-/// What became of a draft.
+/// The result of building a draft.
 pub(crate) enum Made {
     Molecules(Vec<Precursor>),
-    /// A stated stereocentre is gone or no longer one.
+    /// A stated stereocentre is gone or no longer a centre.
     StereoLost,
     Unsure,
 }
 
-/// The molecules of a draft, in the order of their keys; `parts` has those that were made before.
+/// Builds the molecules of a draft, in the order of their keys. `parts` caches molecules made before.
 pub(crate) fn molecules(script: &Script, draft: &Draft, target: &Target, parts: &Parts) -> Made {
     if target.has_other_stereo {
         return Made::Unsure;
@@ -63,14 +63,15 @@ pub(crate) fn molecules(script: &Script, draft: &Draft, target: &Target, parts: 
 /// The stereo that a draft states.
 #[derive(Default)]
 struct Stereo {
-    /// An atom, whether its neighbours go clockwise, and in which order.
+    /// Centre atom, clockwise flag, and order of neighbours.
     centres: Vec<(usize, bool, Vec<u16>)>,
-    /// Whether the first and last of these atoms in a row are on one side of the double bond between the others.
+    /// Flag for the first and last of these four atoms being on one side of the double bond between the middle two.
     double_bonds: Vec<(bool, [usize; 4])>,
 }
 
 impl Stereo {
-    /// What the target states and keeps, and what the template writes; else what became of the draft.
+    /// Collects the stereo that the target states and keeps and that the template writes; otherwise returns the
+    /// result of the draft.
     fn of(script: &Script, draft: &Draft, target: &Target) -> Result<Self, Made> {
         let mut stereo = Self::default();
         stereo.keep(script, draft, target)?;
@@ -78,7 +79,8 @@ impl Stereo {
         Ok(stereo)
     }
 
-    /// Takes over what the target states; fails where some is lost that must not be, or its fate is unsure.
+    /// Copies the stereo that the target states. Fails if stereo is lost that must be kept, or if its fate is
+    /// undecided.
     fn keep(&mut self, script: &Script, draft: &Draft, target: &Target) -> Result<(), Made> {
         for centre in &target.centres {
             let place = draft.place(centre.atom);
@@ -106,8 +108,8 @@ impl Stereo {
         Ok(())
     }
 
-    /// Adds what the template writes; unsure where that is over the target's own, or on an atom that is no usual
-    /// centre.
+    /// Adds the stereo that the template writes. Undecided if it overrides the target's own stereo, or if the atom is
+    /// not an ordinary centre.
     fn write(&mut self, script: &Script, draft: &Draft, target: &Target) -> Result<(), Made> {
         for WrittenCentre { atom, clockwise, order } in &script.stereo.centres {
             let at = usize::from(*atom);
@@ -139,12 +141,12 @@ impl Stereo {
 struct Part {
     graph: MoleculeBuilder,
     sources: Vec<Option<u32>>,
-    /// Double bonds of stated configuration: whether the first and last of these atoms in a row are on one side.
+    /// Double bonds of stated configuration. The flag is set if the first and last of the four atoms are on one side.
     double_bonds: Vec<(bool, [AtomIdx; 4])>,
 }
 
 impl Part {
-    /// A component of a draft; `None` where it has an atom or a bond that no molecule has.
+    /// Builds a component of a draft; `None` if it has an atom or a bond that no molecule has.
     fn new(draft: &Draft, component: usize, stereo: &Stereo) -> Option<Self> {
         let mut part = Self::default();
         let mut places = vec![0; draft.atoms.len()];
@@ -188,7 +190,7 @@ impl Part {
         Some(part)
     }
 
-    /// `None` where only the canonical form can tell whether the stereo means anything.
+    /// Finishes the molecule; `None` if only the canonical form shows whether the stereo is meaningful.
     fn finish(self) -> Option<Precursor> {
         let mut graph: Graph = self.graph.build();
         let bond = |a, b| graph.bond_between(a, b).map(|(bond, _)| bond);
@@ -200,7 +202,7 @@ impl Part {
             Some(EzFact { double: bond(end, other_end)?, ends })
         };
         let facts: Vec<EzFact> = self.double_bonds.iter().map(fact).collect::<Option<_>>()?;
-        // Marks that two double bonds share may say something of a third.
+        // Marks shared by two double bonds may also determine a third.
         if !ez_markers::write_ez_facts(&mut graph, &facts)
             || facts.len() > 1 && ez_markers::read_ez_facts(&graph)?.0.len() != facts.len()
         {
@@ -211,16 +213,16 @@ impl Part {
     }
 }
 
-/// What became of a double bond of stated configuration.
+/// The fate of a double bond of stated configuration.
 enum DoubleBondFate {
-    /// It is stated still, by these atoms of the draft in a row: a side, the ends, the other side.
+    /// Still stated, by four atoms of the draft in a row: a side atom, the two ends, the other side atom.
     Kept([usize; 4]),
     Lost,
     Unsure,
 }
 
-/// Where the ends keep what they are bonded to, the configuration is theirs still; RDKit's rules for others look at
-/// how the template is written.
+/// Decides the fate of a double bond. If both ends keep their neighbours, the configuration is kept. RDKit's rules
+/// for other cases depend on how the template is written.
 fn double_bond_fate(double_bond: &DoubleBond, draft: &Draft, target: &Target) -> DoubleBondFate {
     let order = |a: usize, b: usize| {
         draft.around(a).iter().find(|&&(next, _)| usize::from(next) == b).map(|&(_, order)| order)
@@ -249,7 +251,7 @@ fn double_bond_fate(double_bond: &DoubleBond, draft: &Draft, target: &Target) ->
     }
 }
 
-/// Whether an atom is written without brackets, its hydrogens following from its bonds.
+/// Returns true if an atom is written without brackets, so that its hydrogens follow from its bonds.
 fn is_usual(draft: &Draft, at: usize) -> bool {
     let atom = draft.atoms[at];
     let (mut aromatic, mut plain) = (0, 0);
@@ -270,8 +272,8 @@ fn is_usual(draft: &Draft, at: usize) -> bool {
     organic && atom.charge == 0 && atom.isotope == 0 && atom.hydrogens == usual
 }
 
-/// RDKit's `checkAndCorrectChiralityOfMatchingAtomsInProduct`, where it depends on the molecule alone: a centre
-/// keeps its configuration, and one neighbour may be put in another's place.
+/// Decides the fate of a centre (RDKit's `checkAndCorrectChiralityOfMatchingAtomsInProduct`), where it depends on the
+/// molecule alone. A centre keeps its configuration, and one neighbour may be replaced by another.
 fn fate(centre: &Centre, draft: &Draft, target: &Target) -> Fate {
     let Some(at) = draft.place(centre.atom) else { return Fate::Lost };
     let before = target.around(centre.atom);

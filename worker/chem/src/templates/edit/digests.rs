@@ -1,28 +1,28 @@
-//! Telling the parts of a draft from those that were made before.
+//! Digests that identify the parts of a draft that were made before.
 //!
-//! Templates that cut the same bond give the same pieces: of what the fifty most probable ones give, most has been
-//! there before. A component of a draft is known by a digest of its atoms, bonds and stereo, written on the atoms of
-//! the target, which takes a tenth of the time that its graph and key take.
+//! Templates that cut the same bond give the same pieces: most results of the fifty most probable templates have been
+//! made before. A component of a draft is identified by a digest of its atoms, bonds and stereo, in terms of the
+//! atoms of the target. This takes a tenth of the time that its graph and key take.
 
 use super::draft::Draft;
 use crate::graph::parity::is_odd;
 use crate::graph::refinement::mix;
 use crate::templates::matching::target::HYDROGEN;
 
-/// Atoms that a template adds are named from here, in the order in which it writes them.
+/// First number of the atoms that a template adds, in the order in which it writes them.
 const FIRST_NEW: u64 = 1 << 20;
 
-/// Digests of a draft's components, each equal for equal components, and only for them (but for a chance of 2^-64 a
-/// pair); the atoms that a template adds count as they are written.
+/// Digests of a draft's components. Equal components have equal digests, and unequal ones differ (except for a chance
+/// of 2^-64 a pair). Atoms that a template adds count in written order.
 pub(crate) struct Digests<'a> {
     draft: &'a Draft,
-    /// For each atom of the draft, a number that says which atom of the target it is.
+    /// Number of the target atom for each atom of the draft.
     names: Vec<u64>,
     of: Vec<u64>,
 }
 
 impl<'a> Digests<'a> {
-    /// Of atoms and bonds.
+    /// Computes the digests of atoms and bonds.
     pub fn new(draft: &'a Draft, components: usize) -> Self {
         let mut new = FIRST_NEW;
         let mut name = |source: &Option<u8>| match source {
@@ -50,7 +50,7 @@ impl<'a> Digests<'a> {
         Self { draft, names, of }
     }
 
-    /// Adds a stereocentre, its neighbours in this order.
+    /// Adds a stereocentre with its neighbours in this order.
     pub fn add_centre(&mut self, at: usize, clockwise: bool, order: &[u16]) {
         let name = |&atom: &u16| if atom == HYDROGEN { 0 } else { self.names[usize::from(atom)] };
         let names: Vec<u64> = order.iter().map(name).collect();
@@ -59,7 +59,7 @@ impl<'a> Digests<'a> {
         self.add(at, mix(self.names[at], around));
     }
 
-    /// Adds a double bond: a side, the ends, the other side.
+    /// Adds a double bond: a side atom, the two ends, the other side atom.
     pub fn add_double_bond(&mut self, cis: bool, atoms: [usize; 4]) {
         let [side, end, other_end, other_side] = atoms.map(|atom| self.names[atom]);
         let half = |end, side| mix(mix(end, side), 3);
@@ -67,7 +67,7 @@ impl<'a> Digests<'a> {
         self.add(atoms[1], mix(both, 4 + u64::from(cis)));
     }
 
-    /// The digest of a component.
+    /// Returns the digest of a component.
     pub fn of(&self, component: usize) -> u64 {
         self.of[component]
     }

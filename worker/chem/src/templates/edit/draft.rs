@@ -1,42 +1,42 @@
-//! The molecules that one match gives, before anybody has asked whether they are molecules.
+//! The molecular graph that one match gives, before it is validated.
 //!
-//! Atoms come in the order of the template's written side, then those that hang on them, walked outwards. What
-//! hangs only on atoms that go, goes with them, as in RDKit.
+//! Atoms come in the order of the template's written side, followed by the atoms attached to them, walked outwards.
+//! Atoms attached only to removed atoms are removed too, as in RDKit.
 
 use super::script::Script;
 use crate::templates::matching::masks::Atom;
 use crate::templates::matching::target::Target;
 
-/// No atom.
+/// Marks the absence of an atom.
 const NONE: u16 = u16::MAX;
-/// Not matched.
+/// Marks an unmatched atom.
 const UNMATCHED: u8 = u8::MAX;
 
-/// The graph that the edit of one match gives; it may have several components.
+/// The graph that the edit of one match gives; may have several components.
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
     pub atoms: Vec<Atom>,
-    /// For each atom, the atom of the target it is.
+    /// Target atom of each draft atom.
     pub sources: Vec<Option<u8>>,
-    /// Where each atom's neighbours start in `links`, and one more for the end.
+    /// Start of each atom's neighbours in `links`, plus the end.
     pub starts: Vec<u16>,
-    /// Neighbour and order, atom after atom.
+    /// Neighbour and bond order, atom after atom.
     pub links: Vec<(u16, u8)>,
-    /// The component each atom belongs to, numbered in the order of their first atoms.
+    /// Component of each atom, numbered in the order of their first atoms.
     pub components: Vec<u16>,
-    /// Whether an atom that was not matched loses a neighbour.
+    /// Set if an unmatched atom loses a neighbour.
     pub tears: bool,
     bonds: Vec<(u16, u16, u8)>,
     queue: Vec<u8>,
-    /// For each atom of the target, the atom of the draft it is.
+    /// Draft atom of each target atom.
     places: Vec<u16>,
     matched: Vec<u8>,
 }
 
 impl Draft {
-    /// Writes down what the script makes of the target when its atoms are placed on `images`.
+    /// Fills the draft with the result of the script on the target, with the script's atoms placed on `images`.
     ///
-    /// Whatever was in the draft before is gone, but for its memory.
+    /// The previous content is replaced; its memory is reused.
     pub(crate) fn fill(&mut self, script: &Script, target: &Target, images: &[u8]) {
         self.clear(target.atoms.len());
         for (atom, &image) in (0u8..).zip(images) {
@@ -57,12 +57,12 @@ impl Draft {
         self.split();
     }
 
-    /// The neighbours of an atom.
+    /// Returns the neighbours of an atom.
     pub fn around(&self, atom: usize) -> &[(u16, u8)] {
         &self.links[usize::from(self.starts[atom])..usize::from(self.starts[atom + 1])]
     }
 
-    /// The atom of the draft that an atom of the target is.
+    /// Returns the draft atom of a target atom.
     pub fn place(&self, source: u8) -> Option<usize> {
         let place = self.places[usize::from(source)];
         (place != NONE).then_some(usize::from(place))
@@ -83,7 +83,7 @@ impl Draft {
         self.tears = false;
     }
 
-    /// Walks outwards from the matched atoms that stay.
+    /// Walks outwards from the matched atoms that stay and adds the attached atoms.
     fn carry(&mut self, target: &Target) {
         let mut at = 0;
         while let Some(&atom) = self.queue.get(at) {
@@ -139,7 +139,7 @@ impl Draft {
             self.starts[atom + 1] += self.starts[atom];
         }
         self.links.resize(2 * self.bonds.len(), (0, 0));
-        // Filled from the front of each atom's range, which moves its start to its end...
+        // Each atom's range is filled from its front, which moves its start to its end...
         for &(a, b, order) in &self.bonds {
             for (atom, other) in [(a, b), (b, a)] {
                 let slot = &mut self.starts[usize::from(atom)];
@@ -147,7 +147,7 @@ impl Draft {
                 *slot += 1;
             }
         }
-        // ...so every start is now where the next one was.
+        // ...so every start now equals the next atom's old start.
         for atom in (0..count).rev() {
             self.starts[atom + 1] = self.starts[atom];
         }

@@ -1,9 +1,9 @@
-//! Whether a draft is made of molecules, and what RDKit's sanitiser would make of its atoms.
+//! Validation of a draft, and what RDKit's sanitiser would make of its atoms.
 //!
-//! Aromaticity is not perceived here but inherited: that is right wherever no aromatic atom's ring bonds, charge
-//! or share in the pi system change and no ring appears or alters its pi system among atoms that could be
-//! aromatic together. Where that cannot be shown from what the match touches, the verdict is
-//! [`Verdict::Unsure`], and the match is done again the long way, by chematic.
+//! Aromaticity is not perceived here but inherited. That is right if no aromatic atom changes its ring bonds, charge
+//! or share in the pi system, and if no ring appears or alters its pi system among atoms that could be aromatic
+//! together. If the atoms that the match touches do not prove this, the result is [`Verdict::Unsure`], and the match
+//! is repeated on the general path, by chematic.
 
 use super::draft::Draft;
 use super::script::{Script, Written};
@@ -11,18 +11,18 @@ use crate::graph::valence;
 use crate::templates::matching::masks::{AROMATIC_BOND, Atom, DOUBLE, SINGLE, TRIPLE};
 use crate::templates::matching::target::Target;
 
-/// What became of a match.
+/// The validation result of a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// The draft is right as it stands.
+    /// The draft is valid as it stands.
     Molecules,
-    /// RDKit would refuse it.
+    /// RDKit would refuse the draft.
     Nothing,
-    /// It cannot be told here.
+    /// Cannot be decided here.
     Unsure,
 }
 
-/// The bonds of an atom, counted.
+/// The bonds of an atom, counted by order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Bonds {
     single: i16,
@@ -45,7 +45,7 @@ impl Bonds {
         bonds
     }
 
-    /// The orders that are not aromatic, added up.
+    /// Sums the bond orders that are not aromatic.
     fn plain(self) -> i16 {
         self.single + 2 * self.double + 3 * self.triple
     }
@@ -55,7 +55,7 @@ impl Bonds {
     }
 }
 
-/// Sets the atoms of the draft to what the script states and judges the result.
+/// Sets the atoms of the draft to what the script states and validates the result.
 pub(crate) fn judge(script: &Script, target: &Target, draft: &mut Draft) -> Verdict {
     if draft.tears {
         return Verdict::Unsure;
@@ -79,7 +79,7 @@ pub(crate) fn judge(script: &Script, target: &Target, draft: &mut Draft) -> Verd
     Verdict::Molecules
 }
 
-/// An aromatic atom that stays: the ring bonds and its share in the pi system must be what they were.
+/// Validates an aromatic atom that stays: its ring bonds and its share in the pi system must be unchanged.
 fn aromatic_atom(
     written: &Written,
     target: &Target,
@@ -109,19 +109,19 @@ fn aromatic_atom(
     if !same_ring || !same_multiple {
         return Verdict::Unsure;
     }
-    // Single bonds and hydrogens stand for each other.
+    // A single bond and a hydrogen replace each other.
     let hydrogens = i16::from(was.hydrogens) + before.single - after.single;
     let unstated = if written.degree_kept || was.element == 6 {
         hydrogens
     } else {
-        // RDKit gives an aromatic heteroatom no hydrogen of its own accord.
+        // RDKit adds no hydrogen to an aromatic heteroatom by itself.
         0
     };
     let stated = written.hydrogens.map_or(unstated, i16::from);
     if stated != hydrogens || hydrogens < 0 {
         return Verdict::Unsure;
     }
-    // A radical or other oddity keeps its hydrogens only where RDKit knows them from brackets.
+    // A radical or another unusual atom keeps its hydrogens only if RDKit knows them from brackets.
     if was.element == 6
         && hydrogens + after.single + 2 * after.double + after.aromatic != 3
         && after.double == 0
@@ -132,7 +132,7 @@ fn aromatic_atom(
     Verdict::Molecules
 }
 
-/// An atom that is not aromatic and stays.
+/// Validates an atom that is not aromatic and stays.
 fn plain_atom(
     written: &Written,
     target: &Target,
@@ -151,7 +151,7 @@ fn plain_atom(
     now.hydrogens = match written.hydrogens {
         Some(count) => count,
         None if now.element == was.element && now.charge == was.charge && before.plain() == after.plain() => {
-            // In brackets or not, the count is what it was, unless RDKit forgets the brackets.
+            // With or without brackets, the hydrogen count is unchanged, unless RDKit drops the brackets.
             if !written.degree_kept && was.hydrogens != usual {
                 return Verdict::Unsure;
             }
@@ -173,7 +173,7 @@ fn plain_atom(
     valence_verdict(draft, at, now, after, written.hydrogens)
 }
 
-/// An atom that the template adds.
+/// Validates an atom that the template adds.
 fn added_atom(written: &Written, draft: &mut Draft, at: usize, bonds: Bonds) -> Verdict {
     let (Some(element), Some(aromatic)) = (written.element, written.aromatic) else { return Verdict::Unsure };
     let mut atom = Atom {
@@ -183,10 +183,10 @@ fn added_atom(written: &Written, draft: &mut Draft, at: usize, bonds: Bonds) -> 
         aromatic,
         isotope: written.isotope.unwrap_or(0),
     };
-    // RDKit takes no hydrogens to mean "not stated" on an atom that is added.
+    // RDKit reads zero hydrogens on an added atom as "not stated".
     let stated = written.hydrogens.filter(|&count| count != 0);
     if aromatic {
-        // Only plain rings get here.
+        // Only rings that are aromatic as written reach this point.
         let room = match element {
             6 => 4 - 1 - bonds.aromatic - bonds.single,
             _ => i16::from(stated.unwrap_or(0)),
@@ -208,7 +208,7 @@ fn added_atom(written: &Written, draft: &mut Draft, at: usize, bonds: Bonds) -> 
     valence_verdict(draft, at, atom, bonds, stated)
 }
 
-/// What the script makes of an atom, but for its hydrogens.
+/// Returns the atom as the script states it, except for its hydrogens.
 fn restated(was: Atom, written: &Written) -> Atom {
     let mut atom = was;
     if let Some(element) = written.element
@@ -223,10 +223,10 @@ fn restated(was: Atom, written: &Written) -> Atom {
     atom
 }
 
-/// Whether an atom may have the bonds it has, and whether RDKit would write the group another way.
+/// Checks that an atom may have its bonds, and that RDKit would not rewrite the group.
 fn valence_verdict(draft: &Draft, at: usize, atom: Atom, bonds: Bonds, stated: Option<u8>) -> Verdict {
     let used = bonds.plain() + stated.map_or(0, i16::from);
-    // Nitro groups, halogen oxides and phosphorus ylides are rewritten by RDKit's clean-up, as are bonds to metals.
+    // RDKit's clean-up rewrites nitro groups, halogen oxides, phosphorus ylides and bonds to metals.
     let rewritten = match atom.element {
         7 => used >= 5,
         17 | 35 | 53 => used > 1,
@@ -257,7 +257,7 @@ fn bond_between(draft: &Draft, at: usize, source: u8) -> Option<u8> {
     draft.around(at).iter().find(|&&(next, _)| usize::from(next) == place).map(|&(_, order)| order)
 }
 
-/// Whether a ring that could be aromatic may have appeared, changed or gone.
+/// Returns true if a ring that could be aromatic may have appeared, changed or gone.
 fn rings_may_change(script: &Script, target: &Target, draft: &Draft) -> bool {
     let source_bond = |a: usize, b: usize| {
         let (a, b) = (draft.sources[a]?, draft.sources[b]?);
@@ -285,7 +285,7 @@ fn rings_may_change(script: &Script, target: &Target, draft: &Draft) -> bool {
         let before = multiple(&mut target.around(source).iter().map(|&(_, order)| order));
         let after = multiple(&mut draft.around(at).iter().map(|&(_, order)| order));
         let changed = before != after || !same_atom(was, now) || written.element.is_some();
-        // An exocyclic double bond counts by the element at its other end.
+        // An exocyclic double bond contributes according to the element at its other end.
         let partner_changed = after != (0, 0)
             && draft.around(at).iter().any(|&(next, order)| {
                 order & (DOUBLE | TRIPLE) != 0 && source_bond(at, usize::from(next)) != Some(order)
@@ -296,7 +296,7 @@ fn rings_may_change(script: &Script, target: &Target, draft: &Draft) -> bool {
             return true;
         }
     }
-    // A ring bond between aromatic rings may be what makes them aromatic together (azulene).
+    // A ring bond between aromatic rings may make them aromatic together (azulene).
     script.matched_bonds.iter().any(|&(a, b)| {
         let place = |atom: u8| script.becomes[usize::from(atom)].map(usize::from);
         match (place(a), place(b)) {
@@ -307,16 +307,16 @@ fn rings_may_change(script: &Script, target: &Target, draft: &Draft) -> bool {
                         && draft.components[a] == draft.components[b]
                         || opens_ring(target, draft, a, b))
             }
-            // An aromatic atom that goes takes its ring with it.
+            // Removing an aromatic atom removes its ring.
             _ => [a, b].iter().any(|&atom| place(atom).is_none() && script.query.may_be_aromatic(atom)),
         }
     })
 }
 
-/// The largest ring that RDKit and we certainly perceive alike when one through aromatic atoms is closed.
+/// Maximum size of a ring closed through aromatic atoms for which our perception certainly equals RDKit's.
 const LARGE_RING: usize = 8;
 
-/// Whether the bond closes a ring of more than [`LARGE_RING`] atoms, or one that bridges an aromatic ring.
+/// Returns true if the bond closes a ring of more than [`LARGE_RING`] atoms, or one that bridges an aromatic ring.
 fn closes_unusual_ring(draft: &Draft, from: usize, to: usize) -> bool {
     let mut back = vec![usize::MAX; draft.atoms.len()];
     back[from] = from;
@@ -337,13 +337,13 @@ fn closes_unusual_ring(draft: &Draft, from: usize, to: usize) -> bool {
     }
     let ring: Vec<usize> =
         std::iter::successors(Some(to), |&atom| (atom != from).then(|| back[atom])).collect();
-    // Two aromatic atoms side by side are what a fused ring shares.
+    // Two adjacent aromatic atoms are the shared edge of a fused ring.
     ring.len() > LARGE_RING
         || ring.windows(3).any(|atoms| atoms.iter().all(|&atom| draft.atoms[atom].aromatic))
 }
 
-/// Whether a bond that goes was in a ring, and leaves a double bond hanging on another ring that may be aromatic now:
-/// RDKit counts it differently while it is in a ring itself.
+/// Returns true if a removed bond was in a ring and leaves a double bond attached to another ring that may be
+/// aromatic now. RDKit counts such a double bond differently while it is in a ring itself.
 fn opens_ring(target: &Target, draft: &Draft, a: usize, b: usize) -> bool {
     let (Some(from), Some(to)) = (draft.sources[a], draft.sources[b]) else { return false };
     let mut seen = vec![false; target.atoms.len()];
@@ -369,7 +369,7 @@ fn opens_ring(target: &Target, draft: &Draft, a: usize, b: usize) -> bool {
         })
 }
 
-/// Whether a bond is in a ring of atoms of which none is a saturated carbon: no other ring can be aromatic.
+/// Returns true if a bond is in a ring without saturated carbon; no other ring can be aromatic.
 fn in_possible_ring(draft: &Draft, from: usize, to: usize) -> bool {
     if !may_be_aromatic(draft, from) || !may_be_aromatic(draft, to) {
         return false;
@@ -395,7 +395,7 @@ fn in_possible_ring(draft: &Draft, from: usize, to: usize) -> bool {
     false
 }
 
-/// Whether an atom could take part in an aromatic ring: saturated neutral carbon never does.
+/// Returns true if an atom could take part in an aromatic ring; saturated neutral carbon never does.
 fn may_be_aromatic(draft: &Draft, at: usize) -> bool {
     let atom = draft.atoms[at];
     let around = draft.around(at);

@@ -1,7 +1,7 @@
-//! The short way to apply a template: what it does to a match, carried out on flat arrays.
+//! The fast path of applying a template: its edit of a match, carried out on flat arrays.
 //!
-//! A `script` is read once from the two sides; each match of it is written down as a `draft`, which `judge` gives its
-//! hydrogens or refuses, and `build` makes molecules of it. Whatever that cannot tell for certain is left to chematic.
+//! A `script` is parsed once from the two sides. Each match is written as a `draft`. `judge` sets the hydrogens of
+//! the draft or refuses it, and `build` makes molecules of it. Undecided cases are left to chematic.
 
 pub(crate) mod build;
 mod digests;

@@ -1,4 +1,4 @@
-//! Applying a script to a molecule: every match, every draft, judged.
+//! Application of a script to a molecule: drafts every match and validates it.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -9,25 +9,25 @@ use super::script::Script;
 use crate::templates::matching::matcher;
 use crate::templates::matching::target::Target;
 
-/// Matches looked at before a template is taken to have said what it has to say.
+/// Maximum number of matches of one template.
 const MAX_MATCHES: usize = 1000;
 
-/// How a run ended.
+/// The way in which a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
-    /// Every match was looked at, or as many as are allowed.
+    /// Every match was processed, or the maximum number.
     Done,
-    /// The caller's time is over.
+    /// The caller's time is up.
     Stopped,
-    /// Whoever is told of the matches had enough.
+    /// The callback stopped the run.
     Left,
 }
 
-/// Calls `each` with the draft of every match that gives molecules and the atoms matched, until it has enough; there is no draft where a
-/// match can be followed by the long way alone.
+/// Calls `each` with the draft and the matched atoms of every match that gives molecules, until it breaks. The draft
+/// is `None` if a match needs the general path.
 ///
-/// Matches that build the same thing on the same atoms are drafted once: a template with three like groups (a Boc
-/// group) matches six times in one place. `go_on` is asked before each match.
+/// Matches that build the same thing on the same atoms are drafted once: a template with three equivalent groups (a
+/// Boc group) matches six times at one place. `go_on` is called before each match.
 pub(crate) fn run(
     script: &Script,
     target: &Target,
@@ -67,7 +67,7 @@ pub(crate) fn run(
     end
 }
 
-/// Whether every molecule of the target has a part in the match.
+/// Returns true if every molecule of the target takes part in the match.
 fn reaches_all(target: &Target, images: &[u8]) -> bool {
     target.molecules < 2
         || (0..target.molecules).all(|molecule| {

@@ -1,10 +1,10 @@
-//! What a template does to the atoms it matches, read once from its two sides.
+//! The edit that a template makes to the atoms it matches, parsed once from its two sides.
 //!
-//! The rules are those of RDKit's `ChemicalReaction` (`ReactionRunner.cpp`): an atom with a map takes from the
-//! side that is written what that side states (element, aromaticity, charge, hydrogens, isotope) and keeps the
-//! rest; an atom without one is added or, on the side that is matched, taken away; bonds between matched atoms
-//! are those that are written, and those that neither side mentions. A script exists only for templates whose
-//! every statement it can carry out exactly; all others are run by chematic.
+//! The rules are those of RDKit's `ChemicalReaction` (`ReactionRunner.cpp`). A mapped atom takes what the written
+//! side states for it (element, aromaticity, charge, hydrogens, isotope) and keeps the rest. An unmapped atom is
+//! added or, on the matched side, removed. Bonds between matched atoms are those that are written, and those that
+//! neither side mentions. A script exists only for templates of which it can carry out every statement exactly;
+//! chematic runs all others.
 
 use std::hash::{Hash, Hasher};
 
@@ -20,36 +20,36 @@ use crate::templates::matching::query::{self, MAX_PATTERN, Query};
 pub(crate) struct Script {
     /// The side that is matched.
     pub query: Query,
-    /// The atoms of the side that is written.
+    /// Atoms of the written side.
     pub atoms: Vec<Written>,
-    /// Its bonds: two of its atoms and one of [`SINGLE`], [`DOUBLE`], [`TRIPLE`], [`AROMATIC_BOND`].
+    /// Bonds of the written side: two of its atoms and one of [`SINGLE`], [`DOUBLE`], [`TRIPLE`], [`AROMATIC_BOND`].
     pub bonds: Vec<(u8, u8, u8)>,
-    /// For each atom of the matched side, the written atom it becomes; none where it goes.
+    /// Written atom of each atom on the matched side; `None` if it is removed.
     pub becomes: Vec<Option<u8>>,
-    /// The bonds of the matched side, as pairs of its atoms, the smaller first.
+    /// Bonds of the matched side, as pairs of its atoms, the smaller first.
     pub matched_bonds: Vec<(u8, u8)>,
     pub stereo: ScriptStereo,
 }
 
-/// An atom of the written side: what it states.
+/// An atom of the written side, with the properties that it states.
 #[derive(Debug)]
 pub(crate) struct Written {
-    /// The atom of the matched side it is; none for an atom that is added.
+    /// Its atom on the matched side; `None` for an added atom.
     pub from: Option<u8>,
-    /// The element, where it is added or becomes another.
+    /// Element, if the atom is added or changes its element.
     pub element: Option<u8>,
     pub aromatic: Option<bool>,
     pub charge: Option<i8>,
     pub hydrogens: Option<u8>,
     pub isotope: Option<u16>,
-    /// Whether it has as many bonds on both sides of the template.
+    /// Set if the atom has the same number of bonds on both sides of the template.
     pub degree_kept: bool,
-    /// A number for all of this.
+    /// Digest of all of the above.
     digest: u64,
 }
 
-/// Atomic numbers of the heavy atoms that `written` has and `matched` has not, ascending; `None` where atoms go, become
-/// others, or are of an element that is not stated.
+/// Returns the atomic numbers of the heavy atoms that `written` adds to `matched`, ascending; `None` if atoms are
+/// removed, change their element, or have no stated element.
 pub(crate) fn atoms_added(matched: &QueryMolecule, written: &QueryMolecule) -> Option<Vec<u8>> {
     let there =
         |side: &QueryMolecule, map: u16| side.atoms.iter().find(|atom| atom.atom_map == Some(map)).cloned();
@@ -69,7 +69,7 @@ pub(crate) fn atoms_added(matched: &QueryMolecule, written: &QueryMolecule) -> O
 }
 
 impl Script {
-    /// The script that turns `matched` into `written`, or `None` where it cannot be followed exactly.
+    /// Builds the script that turns `matched` into `written`; `None` if it cannot be followed exactly.
     pub fn new(matched: &QueryMolecule, written: &QueryMolecule) -> Option<Self> {
         let query = Query::new(matched).filter(|query| query.exact)?;
         if written.atoms.len() > MAX_PATTERN {
@@ -97,7 +97,7 @@ impl Script {
                     }
                 }
                 None => {
-                    // What is added must be known in full; a symbol of its own (`[Si]`) is no aromatic atom.
+                    // An added atom must be fully stated; a symbol of its own (`[Si]`) is not an aromatic atom.
                     stated.element?;
                     if stated.by_symbol {
                         stated.aromatic.get_or_insert(false);
@@ -134,10 +134,10 @@ impl Script {
         script.adds_only_plain_rings().then_some(script)
     }
 
-    /// A number that two matches share when they make the same edit to the same atoms.
+    /// Returns a number that is equal for two matches that make the same edit to the same atoms.
     ///
-    /// It is a sum over what is stated of each atom and bond, in no order, so that like atoms of the template may
-    /// change places; but not where stereo is written, which is another's when they do.
+    /// It is a sum over the statements for each atom and bond, independent of order, so that equivalent atoms of the
+    /// template may be swapped. This does not hold where stereo is written, since swapping changes the stereo.
     pub fn signature(&self, images: &[u8]) -> u128 {
         if !self.stereo.is_empty() {
             return images.iter().fold(0, |sum: u128, &image| mixed(sum as u64, u64::from(image), 4));
@@ -162,7 +162,7 @@ impl Script {
         sum
     }
 
-    /// The bonds of the matched side: two of its atoms and the orders that each may have.
+    /// Returns the bonds of the matched side: two of its atoms, and the orders allowed for the bond.
     pub fn matched_orders(&self) -> Vec<(u8, u8, u8)> {
         let steps = &self.query.steps;
         let bonds = steps.iter().flat_map(|step| {
@@ -172,10 +172,10 @@ impl Script {
         bonds.collect()
     }
 
-    /// Whether every aromatic atom that is added belongs to a ring of its own that is aromatic as written.
+    /// Returns true if every added aromatic atom belongs to an isolated ring that is aromatic as written.
     ///
-    /// That is so for six-membered rings of carbon and nitrogen, and for five-membered ones in which one atom gives
-    /// two electrons, whatever hangs on them by single bonds. Others are left to the perception of aromaticity.
+    /// This holds for six-membered rings of carbon and nitrogen, and for five-membered ones in which one atom
+    /// contributes two electrons, with any substituents on single bonds. Others are left to aromaticity perception.
     fn adds_only_plain_rings(&self) -> bool {
         let mut seen = vec![false; self.atoms.len()];
         (0..self.atoms.len())
@@ -186,7 +186,7 @@ impl Script {
         self.atoms[atom].from.is_none() && self.atoms[atom].aromatic == Some(true)
     }
 
-    /// Whether the added aromatic atoms that hang together with `start` are one plain ring; marks them as seen.
+    /// Returns true if the added aromatic atoms connected to `start` are one isolated ring; marks them as seen.
     fn is_plain_ring(&self, start: usize, seen: &mut [bool]) -> bool {
         let mut ring = vec![start];
         seen[start] = true;
@@ -226,20 +226,20 @@ impl Script {
     }
 }
 
-/// Two words and a kind made one number, as good as random.
+/// Hashes two words and a kind into one number, practically at random.
 fn mixed(a: u64, b: u64, kind: u64) -> u128 {
     let first = mix(mix(a, kind), b);
     u128::from(first) << 64 | u128::from(mix(mix(b, kind), a))
 }
 
-/// The atom of `side` that has this map, if there is one; `None` outside where there are several.
+/// Finds the atom of `side` with this map number: `Some(None)` if there is none, `None` if there are several.
 fn position_of(side: &QueryMolecule, map: u16) -> Option<Option<usize>> {
     let mut found = side.atoms.iter().enumerate().filter(|(_, atom)| atom.atom_map == Some(map));
     let first = found.next().map(|(at, _)| at);
     found.next().is_none().then_some(first)
 }
 
-/// What an atom of a template states outright.
+/// The explicit statements of a template atom.
 #[derive(Default)]
 struct Statement {
     element: Option<u8>,
@@ -247,12 +247,12 @@ struct Statement {
     charge: Option<i8>,
     hydrogens: Option<u8>,
     isotope: Option<u16>,
-    /// Whether the element is given by its symbol.
+    /// Set if the element is given by its symbol.
     by_symbol: bool,
 }
 
 impl Statement {
-    /// `None` where the atom states alternatives, or one thing in two ways.
+    /// Collects the statements of an atom; `None` if it states alternatives, or the same property twice.
     fn of(query: &AtomQuery) -> Option<Self> {
         let mut statement = Self::default();
         statement.add(query)?;
@@ -282,13 +282,13 @@ impl Statement {
                 AtomPrimitive::Charge(charge) => set(&mut self.charge, *charge),
                 AtomPrimitive::HCount(count) => set(&mut self.hydrogens, *count),
                 AtomPrimitive::Isotope(mass) => set(&mut self.isotope, *mass),
-                // What only a molecule that is matched can fulfil.
+                // Conditions on the matched molecule alone.
                 AtomPrimitive::Degree(_) | AtomPrimitive::Wildcard => Some(()),
-                // Read by itself.
+                // Parsed separately.
                 AtomPrimitive::Chirality(_) => Some(()),
                 _ => None,
             },
-            // What an atom must not be says nothing of what is made of it.
+            // A negated condition states nothing about the written atom.
             AtomQuery::Not(_) => Some(()),
             AtomQuery::Or(..) => None,
         }
@@ -305,7 +305,7 @@ fn set<T: PartialEq>(slot: &mut Option<T>, value: T) -> Option<()> {
     }
 }
 
-/// The one order that a written bond states.
+/// Returns the single order that a written bond states.
 fn order(bond: &BondQuery, from: Option<bool>, to: Option<bool>) -> Option<u8> {
     if matches!(bond, BondQuery::Any) {
         return match (from, to) {
@@ -323,7 +323,7 @@ fn order(bond: &BondQuery, from: Option<bool>, to: Option<bool>) -> Option<u8> {
     }
 }
 
-/// Whether a condition states a configuration.
+/// Returns true if a condition states a configuration.
 pub(crate) fn has_configuration(query: &AtomQuery) -> bool {
     match query {
         AtomQuery::Primitive(primitive) => matches!(primitive, AtomPrimitive::Chirality(_)),

@@ -1,10 +1,10 @@
-//! What a template does to configurations.
+//! The edit that a template makes to configurations.
 //!
-//! RDKit ignores those of the side that it matches, and compares the two sides' marks (`ReactionUtils.cpp`,
-//! `updateProductsStereochem`): an atom that is marked on the written side alone gets what is written there, one that is
-//! marked on the matched side alone loses what it has, and one that is marked on both keeps it or has it turned over.
-//! Marks are read here only where the template writes every neighbour, in a chain and not by closing a ring: then
-//! the order that they refer to is the order of the text.
+//! RDKit ignores configurations of the side that it matches, and compares the marks of both sides
+//! (`ReactionUtils.cpp`, `updateProductsStereochem`). An atom marked on the written side alone gets the written
+//! configuration. An atom marked on the matched side alone loses its configuration. An atom marked on both sides
+//! keeps or inverts it. Marks are read here only if the template writes every neighbour in a chain and not by closing
+//! a ring: then the order that they refer to is the order of the text.
 
 use chematic::smarts::{AtomPrimitive, AtomQuery, BondPrimitive, BondQuery, QueryMolecule};
 
@@ -12,35 +12,35 @@ use crate::graph::parity::is_odd;
 use crate::templates::matching::masks::DOUBLE;
 use crate::templates::matching::target::HYDROGEN;
 
-/// What a script does to configurations.
+/// The edits of a script to configurations.
 #[derive(Debug, Default)]
 pub(crate) struct ScriptStereo {
-    /// The centres that it writes.
+    /// Centres that the script writes.
     pub centres: Vec<WrittenCentre>,
-    /// The double bonds that it writes: whether the first and last of these written atoms in a row are on one side of
-    /// the double bond between the others.
+    /// Double bonds that the script writes. The flag is set if the first and last of the four written atoms are on
+    /// one side of the double bond between the middle two.
     pub double_bonds: Vec<(bool, [u8; 4])>,
-    /// The written atoms that keep what they have turned over.
+    /// Written atoms that keep their configuration, but inverted.
     pub inverted: Vec<u8>,
-    /// The written atoms that lose what they have.
+    /// Written atoms that lose their configuration.
     pub removed: Vec<u8>,
-    /// Whether the matched side states any: then configurations may be lost.
+    /// Set if the matched side states any configuration, so configurations may be lost.
     pub is_matched: bool,
 }
 
-/// A tetrahedral centre whose every neighbour is written.
+/// A tetrahedral centre with all neighbours written.
 #[derive(Debug)]
 pub(crate) struct WrittenCentre {
     pub atom: u8,
-    /// Seen from the first of `order`, the others go clockwise.
+    /// Set if, seen from the first of `order`, the others run clockwise.
     pub clockwise: bool,
-    /// Four neighbours: written atoms, or one [`HYDROGEN`].
+    /// Four neighbours: written atoms, or at most one [`HYDROGEN`].
     pub order: [u16; 4],
 }
 
 impl ScriptStereo {
-    /// What the sides state, `becomes` saying which written atom each matched one is; `None` where it cannot be
-    /// followed exactly.
+    /// Derives the stereo edits of both sides; `becomes` gives the written atom of each matched atom. `None` if they
+    /// cannot be followed exactly.
     pub fn new(
         matched: &QueryMolecule,
         written: &QueryMolecule,
@@ -68,7 +68,7 @@ impl ScriptStereo {
         Some(stereo)
     }
 
-    /// Whether configurations are what they would be without it.
+    /// Returns true if the script has no stereo edits.
     pub fn is_empty(&self) -> bool {
         self.centres.is_empty()
             && self.double_bonds.is_empty()
@@ -78,21 +78,21 @@ impl ScriptStereo {
 }
 
 impl WrittenCentre {
-    /// The mark as RDKit keeps it, with the hydrogen last.
+    /// Returns the mark in RDKit's convention, with the hydrogen last.
     fn mark(&self) -> bool {
         self.clockwise ^ (self.order[0] == HYDROGEN)
     }
 
-    /// The maps of the neighbours that are atoms, none where one has no map.
+    /// Returns the map numbers of the neighbours that are atoms; `None` for a neighbour without a map.
     fn maps(&self, side: &QueryMolecule) -> Vec<Option<u16>> {
         let atoms = self.order.iter().filter(|&&atom| atom != HYDROGEN);
         atoms.map(|&atom| side.atoms[usize::from(atom)].atom_map).collect()
     }
 }
 
-/// Whether the neighbours of one atom on the two sides come in orders of other parity, one without a map, or without
-/// a partner, taken for the one that is missing (RDKit's `countSwapsBetweenReactantAndProduct`); `None` where more
-/// than one is.
+/// Returns true if the neighbours of one atom are ordered with different parity on the two sides. One neighbour
+/// without a map, or without a counterpart, is matched with the missing one (RDKit's
+/// `countSwapsBetweenReactantAndProduct`). `None` if there is more than one such neighbour.
 fn is_swapped(before: &[Option<u16>], after: &[Option<u16>]) -> Option<bool> {
     let completed = |own: &[Option<u16>], other: &[Option<u16>]| {
         let mut own = own.to_vec();
@@ -115,7 +115,7 @@ fn is_swapped(before: &[Option<u16>], after: &[Option<u16>]) -> Option<bool> {
     Some(is_odd(&places?))
 }
 
-/// The marked centres of a side.
+/// Returns the marked centres of a side.
 fn centres(side: &QueryMolecule) -> Option<Vec<WrittenCentre>> {
     let mut centres = Vec::new();
     for (at, atom) in side.atoms.iter().enumerate() {
@@ -129,7 +129,7 @@ fn centres(side: &QueryMolecule) -> Option<Vec<WrittenCentre>> {
     Some(centres)
 }
 
-/// The marked double bonds of a side, given its bonds' orders.
+/// Returns the marked double bonds of a side, given its bond orders.
 fn double_bonds(side: &QueryMolecule, bonds: &[(u8, u8, u8)]) -> Option<Vec<(bool, [u8; 4])>> {
     let mut marks = Vec::new();
     for (at, bond) in side.bonds.iter().enumerate() {
@@ -147,19 +147,19 @@ fn double_bonds(side: &QueryMolecule, bonds: &[(u8, u8, u8)]) -> Option<Vec<(boo
                 found.push((above == other_above, [first, a, b, last]));
             }
             (None, None) => {}
-            // Half a configuration.
+            // Only one end is marked.
             _ => return None,
         }
     }
-    // Every mark belongs to one double bond, or it may come to belong to one of the molecule's.
+    // Every mark must belong to one double bond; otherwise it could end up at a double bond of the molecule.
     (marks.len() == 2 * found.len()).then_some(found)
 }
 
-/// How an atom is written, as far as its configuration goes.
+/// The spelling of an atom, as far as its configuration is concerned.
 struct Spelling {
     clockwise: Option<bool>,
-    /// Written as in SMILES, `[C@H]`: its hydrogen has the place in which it is written. With more conditions RDKit
-    /// reads it as one more of them, and the hydrogen comes last.
+    /// Set if written as in SMILES, `[C@H]`, where the hydrogen has its written position. With more conditions RDKit
+    /// reads the hydrogen as one of them, and it comes last.
     is_plain: bool,
 }
 
@@ -196,7 +196,7 @@ impl Spelling {
     }
 }
 
-/// The neighbours of a centre as written; `None` where they are not four, or a ring is closed at one.
+/// Returns the neighbours of a centre in written order; `None` if there are not four, or if one is a ring closure.
 fn order_of_neighbours(side: &QueryMolecule, at: usize, hydrogen_in_place: bool) -> Option<[u16; 4]> {
     let around = &side.adj[at];
     if around.iter().any(|&(bond, _)| is_in_ring(side, bond)) {
@@ -212,7 +212,7 @@ fn order_of_neighbours(side: &QueryMolecule, at: usize, hydrogen_in_place: bool)
     order.try_into().ok()
 }
 
-/// Whether a bond is in a ring of the text.
+/// Returns true if a bond is in a ring of the text.
 fn is_in_ring(side: &QueryMolecule, bond: usize) -> bool {
     let (from, to) = (side.bonds[bond].atom1, side.bonds[bond].atom2);
     let mut seen = vec![false; side.atoms.len()];
@@ -228,7 +228,8 @@ fn is_in_ring(side: &QueryMolecule, bond: usize) -> bool {
     seen[to]
 }
 
-/// The mark of a bond, whether it goes up from the atom that is written first; `None` outside where it states more.
+/// Returns the mark of a bond, true if it points up from the atom written first; the outer `None` if the bond states
+/// more.
 fn mark(query: &BondQuery) -> Option<Option<bool>> {
     match query {
         BondQuery::Primitive(BondPrimitive::Up) => Some(Some(true)),
@@ -241,8 +242,8 @@ fn mark(query: &BondQuery) -> Option<Option<bool>> {
     }
 }
 
-/// The neighbour of an end of a double bond that is marked, and whether it lies above the end; `Some(None)` where
-/// none is, `None` where several are.
+/// Returns the marked neighbour at one end of a double bond, and true if it lies above the end. `Some(None)` if there
+/// is none, `None` if there are several.
 fn side_of(side: &QueryMolecule, marks: &[(usize, bool)], end: u8) -> Option<Option<(u8, bool)>> {
     let mut found = marks.iter().filter_map(|&(at, up)| {
         let bond = &side.bonds[at];

@@ -1,7 +1,7 @@
 //! The bits by which atoms of molecules and of patterns are compared.
 //!
-//! Element, aromaticity, degree, hydrogens, charge and isotope are a group of bits each. An atom of a molecule has one
-//! bit set in every group; a pattern's mask has those that it allows.
+//! Element, aromaticity, degree, hydrogens, charge and isotope are one group of bits each. An atom of a molecule has
+//! one bit set in every group; a pattern's mask has all bits that it allows set.
 
 /// Elements with a bit of their own; all others share the bit after them.
 pub(crate) const ELEMENTS: [u8; 31] = [
@@ -24,7 +24,7 @@ pub(crate) const GROUPS: [u64; 6] = [
 ];
 pub(crate) const ANY_ATOM: u64 = bits(0, END);
 
-/// Bonds: a molecule has one of these, a pattern those that it allows.
+/// Bond bits: a molecule's bond has one of these, a pattern's has those that it allows.
 pub(crate) const SINGLE: u8 = 1;
 pub(crate) const DOUBLE: u8 = 2;
 pub(crate) const TRIPLE: u8 = 4;
@@ -35,18 +35,18 @@ const fn bits(from: u32, to: u32) -> u64 {
     (1 << to) - (1 << from)
 }
 
-/// An atom as templates see it.
+/// An atom with the properties that templates can state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Atom {
     pub element: u8,
     pub charge: i8,
-    /// Hydrogens that are no atoms.
+    /// Hydrogens that are not atoms of the graph.
     pub hydrogens: u8,
     pub aromatic: bool,
     pub isotope: u16,
 }
 
-/// The bits of an atom of a molecule: one in every group.
+/// Returns the bits of a molecule's atom: one in every group.
 pub(crate) fn features(atom: Atom, degree: usize) -> u64 {
     element_bit(atom.element)
         | 1 << (AROMATIC + u32::from(atom.aromatic))
@@ -60,7 +60,7 @@ pub(crate) fn element_bit(number: u8) -> u64 {
     1 << ELEMENTS.iter().position(|&element| element == number).unwrap_or(ELEMENTS.len())
 }
 
-/// The bit of a charge; what is beyond three either way shares the bit of three.
+/// Returns the bit of a charge; charges beyond ±3 share the bit of ±3.
 pub(crate) fn charge_bit(charge: i8) -> u64 {
     1 << (CHARGE + 3).saturating_add_signed(i32::from(charge.clamp(-3, 3)))
 }

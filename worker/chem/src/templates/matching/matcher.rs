@@ -1,22 +1,22 @@
-//! Finding every match of a lowered pattern in a molecule: candidate sets, then backtracking.
+//! The search for every match of a pattern in a molecule: candidate sets, then backtracking.
 //!
-//! Sets of atoms are words of 128 bits, one where the molecule has at most 128 atoms and two above: the common
-//! case pays nothing for the rare one. The number of assignments tried is bounded, so that a cage of like atoms
-//! cannot hold a search up.
+//! Sets of atoms are words of 128 bits: one for a molecule of at most 128 atoms, two for larger ones, so the common
+//! case does not pay for the rare one. The number of assignments tried is bounded, so that a cage of equivalent atoms
+//! cannot stall a search.
 
 use std::ops::ControlFlow;
 
 use super::query::{MAX_PATTERN, Query, Step};
 use super::target::Target;
 
-/// Assignments tried before matching stops: some milliseconds.
+/// Maximum number of assignments tried in matching: some milliseconds.
 const MAX_STEPS: u32 = 100_000;
 
-/// Assignments tried before the mere question whether there is a match is answered with "perhaps".
+/// Maximum number of assignments tried in a screen; beyond it the answer is "perhaps".
 const MAX_SCREEN_STEPS: u32 = 5_000;
 
-/// Whether the pattern may occur in `target` where `accept` says that it may: false is certain, and so is true where the
-/// pattern is exact and the answer comes within bounds.
+/// Returns true if the pattern may occur in `target` with a match that `accept` allows. False is certain. True is
+/// certain if the pattern is exact and the search stays within bounds.
 pub(crate) fn may_match_where(query: &Query, target: &Target, accept: &mut dyn FnMut(&[u8]) -> bool) -> bool {
     if target.features.len() <= 128 {
         candidates::<1>(query, target).is_some_and(|sets| may_match_among(query, target, sets, accept))
@@ -25,7 +25,7 @@ pub(crate) fn may_match_where(query: &Query, target: &Target, accept: &mut dyn F
     }
 }
 
-/// The same, where each step of the pattern is known to be one of its candidates.
+/// Does the same with given candidates for each step of the pattern.
 pub(crate) fn may_match_among<const W: usize>(
     query: &Query,
     target: &Target,
@@ -40,9 +40,9 @@ pub(crate) fn may_match_among<const W: usize>(
     found || steps > MAX_SCREEN_STEPS
 }
 
-/// Calls `visit` with every match: for each atom of the pattern, in the order of its text, the atom it is.
+/// Calls `visit` with every match: the target atom for each atom of the pattern, in the order of its text.
 ///
-/// Ends when `visit` breaks off or too many assignments have been tried.
+/// Ends when `visit` breaks or too many assignments have been tried.
 pub(crate) fn matches(query: &Query, target: &Target, visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) {
     if target.features.len() <= 128 {
         if let Some(sets) = candidates::<1>(query, target) {
@@ -53,7 +53,7 @@ pub(crate) fn matches(query: &Query, target: &Target, visit: &mut dyn FnMut(&[u8
     }
 }
 
-/// The same, where each step of the pattern is known to be one of its candidates, and with fewer assignments tried.
+/// Does the same with given candidates for each step of the pattern, so that fewer assignments are tried.
 pub(crate) fn matches_among<const W: usize>(
     query: &Query,
     target: &Target,
@@ -67,7 +67,7 @@ pub(crate) fn matches_among<const W: usize>(
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Set<const W: usize>([u128; W]);
 
-/// For each step of a pattern, the atoms that it may be.
+/// Candidate atoms of each step of a pattern.
 pub(crate) type Candidates<const W: usize> = [Set<W>; MAX_PATTERN];
 
 impl<const W: usize> Set<W> {
@@ -77,12 +77,12 @@ impl<const W: usize> Set<W> {
         self.0[usize::from(atom >> 7) % W] |= 1 << (atom & 127);
     }
 
-    /// Takes in all that `other` holds.
+    /// Adds all atoms of `other`.
     pub fn widen(&mut self, other: &Self) {
         self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word |= other);
     }
 
-    /// Leaves out all that `other` does not hold.
+    /// Keeps only the atoms of `other`.
     pub fn narrow(&mut self, other: &Self) {
         self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word &= other);
     }
@@ -96,11 +96,11 @@ impl<const W: usize> Set<W> {
     }
 }
 
-/// The atoms that fit each step by themselves; `None` where some step has none.
+/// Returns the atoms that fit each step by itself; `None` if some step has none.
 fn candidates<const W: usize>(query: &Query, target: &Target) -> Option<Candidates<W>> {
     let mut candidates = [Set::<W>::EMPTY; MAX_PATTERN];
     for (place, step) in query.steps.iter().enumerate() {
-        // Like atoms share their candidates.
+        // Equal masks share their candidates.
         if let Some(same) = query.steps[..place].iter().position(|earlier| earlier.mask == step.mask) {
             candidates[place] = candidates[same];
             continue;
@@ -119,7 +119,7 @@ fn candidates<const W: usize>(query: &Query, target: &Target) -> Option<Candidat
     Some(candidates)
 }
 
-/// Gives the number of assignments tried.
+/// Runs the search and returns the number of assignments tried.
 fn run<const W: usize>(
     query: &Query,
     target: &Target,
@@ -146,9 +146,9 @@ struct Matching<'a, const W: usize> {
     query: &'a Query,
     target: &'a Target,
     candidates: Candidates<W>,
-    /// The atom each step is placed on.
+    /// Target atom of each step.
     images: [u8; MAX_PATTERN],
-    /// The same, by atom of the pattern.
+    /// Target atom of each pattern atom.
     by_atom: [u8; MAX_PATTERN],
     used: Set<W>,
     steps: u32,

@@ -1,6 +1,6 @@
-//! Where a side of a template matches: patterns and molecules as masks of bits, and the search.
+//! Matching of template sides: patterns and molecules as bit masks, and the search.
 //!
-//! `masks` is imported by `query` (patterns) and `target` (molecules), these by `matcher`; nothing here knows what a
+//! `masks` is imported by `query` (patterns) and `target` (molecules), these by `matcher`. Nothing here knows what a
 //! template does to its match.
 
 pub(crate) mod masks;

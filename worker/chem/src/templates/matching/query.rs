@@ -1,11 +1,11 @@
-//! A side of a template lowered to bit masks, in the order in which its atoms are matched.
+//! A template side lowered to bit masks, in the order in which its atoms are matched.
 //!
-//! What a template asks of an atom becomes one 64-bit mask: element, aromaticity, degree, hydrogens, charge and
-//! isotope, each a group of bits. An atom of a molecule has one bit set in every group and fits when the mask has
-//! all of them. Where the mask says exactly what the pattern says, a match of masks is a match; where it does
-//! not (rings, recursion, rare elements), the mask allows more than the pattern and serves as a screen only:
-//! it may say "perhaps" where the pattern says no, but never "no" where the pattern says yes. Stereo is ignored,
-//! as RDKit ignores it when it matches templates.
+//! The conditions of a template atom become one 64-bit mask: element, aromaticity, degree, hydrogens, charge and
+//! isotope, each a group of bits. An atom of a molecule has one bit set in every group, and fits if the mask contains
+//! all of them. If the mask expresses the pattern exactly, a match of masks is a match. If it does not (rings,
+//! recursion, rare elements), the mask allows more than the pattern and serves only as a screen: it may say "perhaps"
+//! where the pattern says no, but never "no" where the pattern says yes. Stereo is ignored, as RDKit ignores it when
+//! it matches templates.
 
 use chematic::core::Element;
 use chematic::smarts::{AtomPrimitive, AtomQuery, BondPrimitive, BondQuery, QueryMolecule};
@@ -15,31 +15,31 @@ use super::masks::{
     SINGLE, TRIPLE, charge_bit, element_bit,
 };
 
-/// Largest pattern lowered, in atoms.
+/// Maximum number of atoms of a pattern.
 pub(crate) const MAX_PATTERN: usize = 64;
 
 /// A pattern lowered to masks.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Query {
     pub steps: Vec<Step>,
-    /// Whether a match of the masks is a match of the pattern.
+    /// Set if a match of the masks is a match of the pattern.
     pub exact: bool,
 }
 
-/// One atom of a pattern, placed after those it hangs on.
+/// One atom of a pattern, matched after the atoms to which it is attached.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Step {
-    /// Which atom of the pattern this is, in the order of its text.
+    /// Index of the pattern atom, in the order of the text.
     pub atom: u8,
     pub mask: u64,
-    /// The earlier step this atom is bonded to and the bonds allowed; none where a component starts.
+    /// Earlier step to which the atom is bonded, and the allowed bonds; `None` at the start of a component.
     pub parent: Option<(u8, u8)>,
-    /// Further earlier steps it is bonded to.
+    /// Further earlier steps to which it is bonded, and the allowed bonds.
     pub closures: Vec<(u8, u8)>,
 }
 
 impl Query {
-    /// `None` for patterns too large to keep in the small types used here.
+    /// Lowers a pattern; `None` for patterns too large for the small types used here.
     pub fn new(query: &QueryMolecule) -> Option<Self> {
         let count = query.atoms.len();
         if count > MAX_PATTERN {
@@ -73,13 +73,14 @@ impl Query {
 }
 
 impl Query {
-    /// Whether an atom of the pattern may be aromatic.
+    /// Returns true if an atom of the pattern may be aromatic.
     pub fn may_be_aromatic(&self, atom: u8) -> bool {
         self.steps.iter().any(|step| step.atom == atom && step.mask >> (AROMATIC + 1) & 1 == 1)
     }
 }
 
-/// The most specific atom that is bonded to one already placed, and that bond; else the most specific of all.
+/// Returns the most specific atom that is bonded to an already placed one, with that bond; otherwise the most
+/// specific of all.
 fn next_atom(
     query: &QueryMolecule,
     masks: &[(u64, bool)],
@@ -98,12 +99,12 @@ fn next_atom(
     })
 }
 
-/// How much a mask allows. Atoms that are no carbon are rarer than any carbon.
+/// Returns how much a mask allows. Heteroatoms count as rarer than any carbon.
 fn breadth(mask: u64) -> u32 {
     mask.count_ones() + if mask & element_bit(6) == 0 { 0 } else { END }
 }
 
-/// The mask of a condition on an atom, and whether it says exactly what the condition says.
+/// Returns the mask of an atom condition, and true if it expresses the condition exactly.
 pub(crate) fn atom_mask(query: &AtomQuery) -> (u64, bool) {
     match query {
         AtomQuery::Primitive(primitive) => primitive_mask(primitive),
@@ -145,14 +146,14 @@ fn primitive_mask(primitive: &AtomPrimitive) -> (u64, bool) {
     }
 }
 
-/// The atomic number of a symbol, in capitals or not.
+/// Returns the atomic number of a symbol, in upper or lower case.
 pub(crate) fn element_of(symbol: &str) -> Option<u8> {
     let mut name = symbol.to_owned();
     name.get_mut(..1)?.make_ascii_uppercase();
     Element::from_symbol(&name).map(Element::atomic_number)
 }
 
-/// The mask of a condition on a bond, and whether it says exactly what the condition says.
+/// Returns the mask of a bond condition, and true if it expresses the condition exactly.
 pub(crate) fn bond_mask(query: &BondQuery) -> (u8, bool) {
     match query {
         BondQuery::Any => (SINGLE | AROMATIC_BOND, true),
@@ -161,7 +162,7 @@ pub(crate) fn bond_mask(query: &BondQuery) -> (u8, bool) {
             BondPrimitive::Double => (DOUBLE, true),
             BondPrimitive::Triple => (TRIPLE, true),
             BondPrimitive::Aromatic => (AROMATIC_BOND, true),
-            // RDKit takes them for the bond that is not written.
+            // RDKit treats them as the default bond, as if no bond were written.
             BondPrimitive::Up | BondPrimitive::Down => (SINGLE | AROMATIC_BOND, true),
             BondPrimitive::Any => (ANY_BOND, true),
             _ => (ANY_BOND, false),

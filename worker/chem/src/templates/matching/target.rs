@@ -1,4 +1,4 @@
-//! Molecules as the matcher sees them: flat arrays, and a mask for each atom.
+//! Molecules in the form that the matcher needs: flat arrays, and a mask for each atom.
 
 use chematic::core::ez_markers::{EzFact, EzFactEnd};
 use chematic::core::{AtomIdx, BondOrder, Chirality, Element, Molecule as Graph, STEREO_H_SENTINEL};
@@ -8,13 +8,13 @@ use crate::graph::double_bonds;
 use crate::graph::index::index;
 use crate::molecules::molecule::Molecule;
 
-/// Most atoms a molecule may have to be matched here.
+/// Maximum number of atoms of a molecule in the matcher.
 pub(crate) const MAX_ATOMS: usize = 256;
 
-/// In the order of a centre's neighbours, the hydrogen that is no atom.
+/// Placeholder in a centre's neighbours for a hydrogen that is not an atom of the graph.
 pub(crate) const HYDROGEN: u16 = u16::MAX;
 
-/// A stated stereocentre: the sense of its neighbours, in an order.
+/// A stated stereocentre: the sense of rotation of its neighbours in a given order.
 #[derive(Debug, Clone)]
 pub(crate) struct Centre {
     pub atom: u8,
@@ -26,34 +26,35 @@ pub(crate) struct Centre {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DoubleBond {
     pub ends: [u8; 2],
-    /// A neighbour of each end.
+    /// One neighbour of each end.
     pub sides: [u8; 2],
-    /// Whether these are on one side of the bond.
+    /// Set if these are on one side of the bond.
     pub cis: bool,
 }
 
-/// Molecules as the matcher sees them: a feature word for each atom and its bonds.
+/// Molecules in the form that the matcher needs: a feature word for each atom, and the bonds.
 #[derive(Debug, Default)]
 pub(crate) struct Target {
     pub atoms: Vec<Atom>,
-    /// For each atom, the molecule it belongs to.
+    /// Molecule of each atom.
     pub molecule_of: Vec<u8>,
     pub molecules: usize,
-    /// The stated stereocentres.
+    /// Stated stereocentres.
     pub centres: Vec<Centre>,
-    /// The double bonds of stated configuration.
+    /// Double bonds of stated configuration.
     pub double_bonds: Vec<DoubleBond>,
-    /// Whether other stereo is stated: of other geometries, or in marks that may mean nothing.
+    /// Set if other stereo is stated: other geometries, or marks that may be meaningless.
     pub has_other_stereo: bool,
     pub features: Vec<u64>,
-    /// Where each atom's neighbours start in `neighbours`, and one more for the end.
+    /// Start of each atom's neighbours in `neighbours`, plus the end.
     pub starts: Vec<u16>,
     /// Neighbour and bond mask, atom after atom.
     pub neighbours: Vec<(u8, u8)>,
 }
 
 impl Target {
-    /// `None` where masks do not say enough: too many atoms, `*`, hydrogens that are atoms, unusual bonds.
+    /// Converts molecules; `None` if masks cannot express them: too many atoms, `*`, explicit hydrogen atoms, unusual
+    /// bonds.
     pub fn new(molecules: &[&Molecule]) -> Option<Self> {
         let mut target = Self { starts: vec![0], ..Self::default() };
         for molecule in molecules {
@@ -74,13 +75,13 @@ impl Target {
         Some(target)
     }
 
-    /// The neighbours of an atom and the masks of the bonds to them.
+    /// Returns the neighbours of an atom and the masks of the bonds to them.
     pub fn around(&self, atom: u8) -> &[(u8, u8)] {
         let atom = usize::from(atom);
         &self.neighbours[usize::from(self.starts[atom])..usize::from(self.starts[atom + 1])]
     }
 
-    /// Adds a molecule; `marks_are_meant` says that every mark of stereo in it is one of RDKit's.
+    /// Adds a molecule; `marks_are_meant` is set if RDKit wrote every stereo mark in it.
     fn add(&mut self, graph: &Graph, marks_are_meant: bool) -> Option<()> {
         let first = self.atoms.len();
         let place = |atom: AtomIdx| u8::try_from(first + atom.0 as usize).ok();

@@ -1,11 +1,11 @@
-//! Where the conformance vectors are, and how they are read.
+//! The location of the conformance vectors, and their loading.
 
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::io::Read;
 use std::path::PathBuf;
 
-/// The lines of a gzipped vector file, or `None` (with a message) where the vectors are not on this machine.
+/// Reads the lines of a gzipped vector file; `None` (with a message) if the vectors are not on this machine.
 ///
 /// `RETORT_SHARED` names the folder that has `data/chem`; without it, `shared` beside the repository is tried.
 pub fn vectors(file: &str) -> Option<Vec<String>> {
@@ -23,13 +23,13 @@ pub fn vectors(file: &str) -> Option<Vec<String>> {
     Some(text.lines().map(str::to_owned).collect())
 }
 
-/// Whether the ignored, complete run was asked for; otherwise tests take every `step`-th case.
+/// Returns all cases in the ignored, complete run; otherwise every `step`-th case.
 pub fn every<T>(cases: Vec<T>, step: usize) -> Vec<T> {
     let complete = std::env::var_os("RETORT_COMPLETE").is_some();
     cases.into_iter().step_by(if complete { 1 } else { step }).collect()
 }
 
-/// Fails with the first ten cases when there are any.
+/// Fails with the first ten cases if there are any.
 pub fn expect_none(what: &str, of: usize, wrong: &[String]) {
     println!("{what}: {} of {of} agree", of - wrong.len());
     let shown: Vec<_> = wrong.iter().take(10).collect();

@@ -1,13 +1,14 @@
-//! The forward judge: of all that a flask could give, is it this?
+//! The plausibility model: the probability that a reaction mixture gives a particular product.
 //!
-//! The decision that matters: a step is not judged by itself alone but beside its rivals, everything that the library
-//! makes of the same flask, sites included. A small network reads what changes (`chem::Change`) and gives each change a
-//! score, its log-odds against nothing happening; a step's plausibility is calibrated on its score and on its lead over
-//! its rivals. The score alone costs some microseconds, the rivals a millisecond: a search asks for the first,
-//! validation for both.
+//! The decision that matters: a step is not rated by itself alone but beside its rivals, everything that the library
+//! makes of the same mixture, sites included. A small network reads the change (`chem::Change`) and gives each change
+//! a score, its log-odds against no reaction. A step's plausibility is calibrated on its score and on its lead over
+//! its rivals. The score alone costs some microseconds, the rivals a millisecond: a search uses the score alone,
+//! validation uses both.
 //!
-//! The network is an embedding bag and one hidden layer (`reference.rs` has it in candle's words); features and weights
-//! come from `worker/training/train_plausibility.py`. Rivals as negatives: Coley et al., ACS Cent. Sci. 2017, 3, 434.
+//! The network is an embedding bag and one hidden layer (`reference.rs` implements it in candle). Features and
+//! weights come from `worker/training/train_plausibility.py`. Rivals as negatives: Coley et al., ACS Cent. Sci. 2017,
+//! 3, 434.
 
 pub mod reference;
 
@@ -20,20 +21,20 @@ use crate::model::dense::Dense;
 use crate::model::error::ModelError;
 use crate::model::tensors::Weights;
 
-/// Rows of the embedding: the upper half of a feature is its row.
+/// Number of rows of the embedding: the upper half of a feature is its row.
 const BUCKETS: usize = 1 << 16;
-/// Rivals that are looked at, those of common templates first.
+/// Maximum number of rivals, those of common templates first.
 const MAX_RIVALS: usize = 64;
-/// What a byte of the embedding means zero by.
+/// Byte that represents zero in the embedding.
 const ZERO: u8 = 128;
 
-/// The judge of a model.
+/// The plausibility model of a retro model.
 pub struct Judge {
     network: Network,
     index: OutcomeIndex,
 }
 
-/// The network and what makes probabilities of its scores.
+/// The network and the calibration of its scores.
 pub struct Network {
     width: usize,
     /// `[65536, width]`, bytes that share a scale with their row.
@@ -44,14 +45,14 @@ pub struct Network {
     hidden_bias: Vec<f32>,
     score: Vec<f32>,
     score_bias: f32,
-    /// Slope of the score, and offset.
+    /// Calibration without rivals: slope of the score, and offset.
     alone: [f32; 2],
-    /// Slopes of the score and of its lead, and offset.
+    /// Calibration among rivals: slopes of the score and of its lead, and offset.
     among: [f32; 3],
 }
 
-/// The flask of a step and what changes in it: `precursors` say which atom of the product each of their atoms becomes.
-/// `None` where what is in it cannot be told.
+/// Returns the reaction mixture of a step and its change; `precursors` map each of their atoms to a product atom.
+/// `None` if the mixture cannot be determined.
 pub fn change(product: &Molecule, precursors: &[Precursor]) -> Option<(Flask, Change)> {
     let molecules: Vec<Molecule> = precursors.iter().map(|precursor| precursor.molecule.clone()).collect();
     let flask = Flask::new(&molecules)?;
@@ -67,7 +68,7 @@ pub fn change(product: &Molecule, precursors: &[Precursor]) -> Option<(Flask, Ch
 }
 
 impl Judge {
-    /// Loads the network, and prepares the templates, each with its row, for being run forwards.
+    /// Loads the network, and prepares the templates, each with its row, for forward runs.
     pub fn load<'a>(
         path: &Path,
         templates: impl IntoIterator<Item = (u32, &'a Template)>,
@@ -75,12 +76,13 @@ impl Judge {
         Ok(Self { network: Network::load(path)?, index: OutcomeIndex::new(templates) })
     }
 
-    /// Probability that the flask gives this, by what changes and what stands around it.
+    /// Returns the probability that the mixture gives this product, by the change and its environment.
     pub fn alone(&self, change: &Change) -> f32 {
         self.network.alone(self.network.score(&change.features))
     }
 
-    /// The same, beside everything else that the templates make of the flask; never more than [`Self::alone`].
+    /// Returns the same probability among everything else that the templates make of the mixture; never more than
+    /// [`Self::alone`].
     pub fn among_rivals<'a>(
         &self,
         flask: &Flask,
@@ -94,7 +96,7 @@ impl Judge {
         self.network.among(score, score - others.ln_1p()).min(self.network.alone(score))
     }
 
-    /// Templates that make something of the flask, one a product, common ones first.
+    /// Returns the templates that make something of the mixture, one for each product, common ones first.
     pub fn templates_for<'a>(
         &self,
         flask: &Flask,
@@ -131,7 +133,7 @@ impl Network {
         })
     }
 
-    /// The log-odds of a change against nothing happening, not calibrated: about a microsecond.
+    /// Computes the uncalibrated log-odds of a change against no reaction, in about a microsecond.
     pub fn score(&self, features: &[u32]) -> f32 {
         let mut sums = self.bias.clone();
         Arch::new().dispatch(Bag { network: self, features, sums: &mut sums });
@@ -151,7 +153,7 @@ impl Network {
     }
 }
 
-/// The sum of the features' embeddings, compiled for the instruction sets that `pulp` finds at run time.
+/// Sum of the features' embeddings, compiled for the instruction sets that `pulp` finds at run time.
 struct Bag<'a> {
     network: &'a Network,
     features: &'a [u32],
@@ -164,7 +166,7 @@ impl WithSimd for Bag<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _simd: S) {
         let Network { width, embedding, scale, .. } = self.network;
-        // Loops, since closures would not be compiled for the instruction set.
+        // Loops, because closures would not be compiled for the instruction set.
         for feature in self.features {
             let row = (feature >> 16) as usize;
             let scale = scale[row];
@@ -195,7 +197,7 @@ mod tests {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/uspto_retro")
     }
 
-    /// All that the shipped templates make of the flasks of the first steps of a table.
+    /// Changes that the shipped templates make to the reaction mixtures of the first steps of a table.
     fn changes(model: &RetroModel, judge: &Judge) -> Vec<Change> {
         let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/right_steps.tsv");
         let text = std::fs::read_to_string(table).unwrap();

@@ -1,13 +1,14 @@
-//! The forward judge's network in candle's words, on a processor or a GPU: what the fast one is tested against.
+//! The plausibility network in candle's operations, on a CPU or a GPU: the reference that the fast implementation is
+//! tested against.
 
 use std::path::Path;
 
 use candle_core::{DType, Device, Error, Result, Tensor};
 use candle_nn::{Embedding, Linear, Module, VarBuilder, linear};
 
-/// Rows of the embedding: the upper half of a feature is its row.
+/// Rows of the embedding. The upper half of a feature is its row.
 const BUCKETS: usize = 1 << 16;
-/// What a byte of the embedding means zero by.
+/// Byte value of the embedding that stands for zero.
 const ZERO: f64 = 128.0;
 
 /// Scores changes by the weights of `plausibility.safetensors`.
@@ -42,7 +43,7 @@ impl ReferenceJudge {
         })
     }
 
-    /// The scores `[changes]` of changes, each given by its features.
+    /// Returns the scores `[changes]` of changes, each given by its features.
     ///
     /// # Errors
     /// Fails when the device runs out of memory.

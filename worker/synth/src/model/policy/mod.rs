@@ -1,12 +1,12 @@
-//! The template-relevance network: which templates are likely to make a molecule.
+//! The template-relevance network: ranks templates by how likely they are to make a molecule.
 //!
-//! `x -> layer1 -> activation -> layer2 -> softmax` (Segler and Waller, 2017, as AiZynthFinder ships it), where
-//! `x` is the Morgan fingerprint. A fingerprint sets some 50 of its 2,048 bits, so the first layer is a sum of
-//! that many rows. Of the second only the rows of templates that match the molecule are read: the others are no ways to
-//! make it, whatever the network thinks of them, and take no part in the softmax.
+//! `x -> layer1 -> activation -> layer2 -> softmax` (Segler and Waller, 2017, as AiZynthFinder ships it), where `x`
+//! is the Morgan fingerprint. A fingerprint sets some 50 of its 2,048 bits, so the first layer is a sum of that many
+//! rows. Of the second layer only the rows of templates that match the molecule are read. The other templates cannot
+//! make it, whatever the network scores, and take no part in the softmax.
 //!
-//! A network may see sites as well ([`sites`]): then every template has a score for each site that it matches at, the
-//! softmax is over those, and a template's probability is the sum of its sites'.
+//! A network may see sites as well ([`sites`]). Each template then has a score for each site that it matches, the
+//! softmax is over those scores, and a template's probability is the sum over its sites.
 
 mod output;
 mod ranking;
@@ -41,7 +41,7 @@ pub struct Policy {
     sites: Option<SiteScorer>,
 }
 
-/// What the hidden layer does to its sums.
+/// Activation function of the hidden layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Activation {
     Elu,
@@ -49,14 +49,14 @@ enum Activation {
 }
 
 impl Policy {
-    /// Reads `policy.safetensors` of a folder for `templates` templates, and `sites.safetensors` if it is there.
+    /// Reads `policy.safetensors` of a folder for `templates` templates, and `sites.safetensors` if it exists.
     pub fn load(folder: &Path, templates: usize) -> Result<Self, ModelError> {
         let sites = folder.join("sites.safetensors");
         let sites = sites.exists().then(|| Weights::read(&sites)).transpose()?;
         Self::of(&Weights::read(&folder.join("policy.safetensors"))?, sites.as_ref(), templates)
     }
 
-    /// Those of a file, and what sees sites of another.
+    /// Reads the policy weights from one file, and the site weights from another if given.
     pub fn of(file: &Weights, sites: Option<&Weights>, templates: usize) -> Result<Self, ModelError> {
         let shape = file.shape("layer1.weight")?.unwrap_or_default();
         let hidden = shape.first().copied().unwrap_or(0);
@@ -88,7 +88,7 @@ impl Policy {
         Ok(Self { hidden, layer1, bias1, activation, layer2, sites })
     }
 
-    /// A network that finds every template as likely as any other.
+    /// Network that gives every template the same probability.
     #[cfg(test)]
     pub fn uniform(templates: usize) -> Self {
         Self {
@@ -101,7 +101,7 @@ impl Policy {
         }
     }
 
-    /// The templates that match, most probable first.
+    /// Matching templates, most probable first.
     pub fn rank(&self, molecule: &Molecule, matches: Matches) -> Ranking {
         let logits = self.logits(molecule, &matches);
         match self.sites {
@@ -110,8 +110,8 @@ impl Policy {
         }
     }
 
-    /// One for each site of each template, template after template, and one for a template without sites; one for each
-    /// template where the network does not see sites.
+    /// Logits, template after template: one for each site of a template, and one for a template without sites. If the
+    /// network does not see sites, one for each template.
     fn logits(&self, molecule: &Molecule, matches: &Matches) -> Vec<f32> {
         let hidden = self.hidden_layer(&molecule.fingerprint());
         let general = self.template_scores(&hidden, matches);
@@ -122,7 +122,7 @@ impl Policy {
         general.zip(special).map(|(general, special)| general + special).collect()
     }
 
-    /// What each of the matching templates scores by itself.
+    /// Score of each matching template, without regard to sites.
     fn template_scores(&self, hidden: &[f32], matches: &Matches) -> Vec<f32> {
         let rows: Vec<(u32, u32)> = matches.templates.iter().map(|found| (found.template, 0)).collect();
         self.layer2.outputs(&[self.layer2.rounded_input(hidden)], &rows)
@@ -140,7 +140,7 @@ impl Policy {
 }
 
 impl Activation {
-    /// What the file's header says under `activation`; ELU where it says nothing.
+    /// Reads the header's `activation`; ELU if it is missing.
     fn of(file: &Weights) -> Result<Self, ModelError> {
         match file.note("activation")?.as_deref() {
             None | Some("elu") => Ok(Self::Elu),
@@ -167,7 +167,7 @@ mod tests {
 
     use super::*;
 
-    /// Two hidden units: bit 3 drives the first to 1, bit 5 the second to -1, which ELU bends.
+    /// Test network with two hidden units: bit 3 drives the first to 1, bit 5 the second to -1, which ELU bends.
     fn policy() -> Policy {
         let mut layer1 = vec![0.0; INPUTS * 2];
         (layer1[3 * 2], layer1[5 * 2 + 1]) = (1.0, -1.0);

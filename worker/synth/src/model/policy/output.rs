@@ -1,33 +1,33 @@
 //! The output layer: one row of weights for every template, in signed bytes.
 //!
-//! Weights take a byte each and share a scale with their row, the inputs are 16-bit integers, and sums are exact:
-//! every machine gets the same bits, whatever its vector width. Only the rows that are asked for are read.
+//! Each weight takes one byte and shares a scale with its row. Inputs are 16-bit integers and sums are exact, so
+//! every machine computes the same bits, whatever its vector width. Only the requested rows are read.
 
 use pulp::{Arch, Simd, WithSimd};
 
-/// The greatest magnitude of an input: [`MAX_INPUTS`] products with weights of up to 127 stay in 32 bits.
+/// Largest magnitude of an input: [`MAX_INPUTS`] products with weights of up to 127 stay in 32 bits.
 const INPUT_MAX: f32 = 4_000.0;
-/// One and a half times 2^23: between it and its neighbours there is nothing but whole numbers.
+/// 1.5 × 2^23: consecutive floats around this value are consecutive whole numbers.
 const ROUNDING: f32 = 12_582_912.0;
 /// Longest row whose sum cannot overflow.
 pub const MAX_INPUTS: usize = 4_096;
-/// Inputs that are multiplied at a time; rows are filled up with zeros to a multiple of it.
+/// Number of inputs multiplied at a time. Rows are padded with zeros to a multiple of it.
 const LANES: usize = 64;
 
 /// `inputs -> rows` dense layer.
 #[derive(Debug)]
 pub struct OutputLayer {
-    /// Blocks of a row.
+    /// Number of blocks per row.
     blocks: usize,
     /// `[row, block]`.
     weights: Vec<[i8; LANES]>,
-    /// What a weight of 1 stands for, by row.
+    /// Value of a weight of 1, by row.
     scales: Vec<f32>,
     bias: Vec<f32>,
 }
 
 impl OutputLayer {
-    /// A layer of `[rows, inputs]` weights that are in bytes already.
+    /// Creates a layer from `[rows, inputs]` weights that are already in bytes.
     pub fn new(inputs: usize, weights: &[i8], scales: Vec<f32>, bias: Vec<f32>) -> Self {
         let inputs = inputs.max(1);
         let blocks = inputs.div_ceil(LANES);
@@ -52,20 +52,21 @@ impl OutputLayer {
         Self::new(inputs, &bytes, scales, bias)
     }
 
-    /// An input as the layer multiplies it.
+    /// Converts an input to the integers that the layer multiplies.
     pub fn rounded_input(&self, input: &[f32]) -> Input {
         let most = input.iter().fold(0.0_f32, |most, value| most.max(value.abs()));
         let scale = if most > 0.0 { most / INPUT_MAX } else { 1.0 };
         let inverse = 1.0 / scale;
         let mut values = vec![[0_i16; LANES]; self.blocks];
         for (rounded, value) in values.as_flattened_mut().iter_mut().zip(input) {
-            // Added to so large a number, what is rounded to a whole one stands in the lowest bits; `round` is a call.
+            // Adding so large a number leaves the rounded integer in the lowest bits; `round` would be a function
+            // call.
             *rounded = (value * inverse + ROUNDING).to_bits() as i16;
         }
         Input { values, scale }
     }
 
-    /// The layer's outputs at pairs of a row and the number of an input, in their order.
+    /// Returns the layer's outputs for pairs of a row and an input's index, in their order.
     ///
     /// # Panics
     /// Panics when there is no such row or input.
@@ -83,11 +84,11 @@ impl OutputLayer {
 #[derive(Debug)]
 pub struct Input {
     values: Vec<[i16; LANES]>,
-    /// What 1 stands for.
+    /// Value of an integer of 1.
     scale: f32,
 }
 
-/// The sums of some rows, compiled for the instruction sets that `pulp` finds at run time.
+/// Sums of some rows, compiled for the instruction sets that `pulp` finds at run time.
 struct Sums<'a> {
     layer: &'a OutputLayer,
     inputs: &'a [Input],
@@ -100,7 +101,7 @@ impl WithSimd for Sums<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _simd: S) -> Vec<i32> {
         let mut sums = Vec::with_capacity(self.pairs.len());
-        // Loops, since closures would not be compiled for the instruction set.
+        // Loops, because closures would not be compiled for the instruction set.
         for &(row, input) in self.pairs {
             let input = &self.inputs[input as usize].values;
             let weights = &self.layer.weights[row as usize * self.layer.blocks..][..self.layer.blocks];

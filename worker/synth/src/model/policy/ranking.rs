@@ -2,41 +2,41 @@
 
 use chem::{Matches, Site};
 
-/// A template that matches a molecule and the probability that the network gives it.
+/// Matching template with the probability that the network gives it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ranked {
     /// Row of the template.
     pub template: u32,
-    /// Between 0 and 1; those of all templates that match sum to 1.
+    /// Probability between 0 and 1; those of all matching templates sum to 1.
     pub probability: f32,
 }
 
-/// The templates that match a molecule, most probable first, ties by row.
+/// Templates that match a molecule, most probable first, ties by row.
 #[derive(Debug, Default)]
 pub struct Ranking {
     templates: Box<[Ranked]>,
-    /// Where they match, if the network can tell sites apart.
+    /// Probability shares of the sites, if the network distinguishes sites.
     sites: Option<SiteShares>,
 }
 
-/// What part of its probability a template has at each of its sites.
+/// Share of a template's probability at each of its sites.
 #[derive(Debug)]
 struct SiteShares {
     matches: Matches,
-    /// For each of the matches, where its shares begin.
+    /// Start of the shares of each match.
     starts: Box<[u32]>,
     shares: Box<[f32]>,
 }
 
 impl Ranking {
-    /// A softmax over one score for each template.
+    /// Applies a softmax to one score per template.
     pub fn of_templates(matches: &Matches, mut scores: Vec<f32>) -> Self {
         softmax(&mut scores);
         let rows = matches.templates.iter().map(|found| found.template);
         Self { templates: sorted(rows.zip(scores)), sites: None }
     }
 
-    /// A softmax over one score for each site of each template, or one for a template without sites.
+    /// Applies a softmax to one score for each site of each template, or one for a template without sites.
     pub fn of_sites(matches: Matches, mut scores: Vec<f32>) -> Self {
         softmax(&mut scores);
         let mut starts = Vec::with_capacity(matches.templates.len());
@@ -59,8 +59,8 @@ impl Ranking {
         &self.templates
     }
 
-    /// What part of a template's probability is that of these sites, above 0 and at most 1; 1 where sites are not told
-    /// apart, and where nobody knows which they are.
+    /// Share of a template's probability at these sites, above 0 and at most 1. It is 1 if the network does not
+    /// distinguish sites, or if the template's sites are unknown.
     pub fn share(&self, template: u32, sites: &[Site]) -> f32 {
         self.share_of(template, sites).unwrap_or(1.0).clamp(f32::MIN_POSITIVE, 1.0)
     }
@@ -76,7 +76,7 @@ impl Ranking {
         Some(first + here.sum::<f32>())
     }
 
-    /// About how much memory it takes.
+    /// Approximate memory in bytes.
     pub fn bytes(&self) -> usize {
         let sites = self.sites.as_ref().map_or(0, |sites| {
             size_of_val(&sites.matches.sites[..])
@@ -108,7 +108,7 @@ mod tests {
 
     use super::*;
 
-    /// An oxidation that matches both alcohols of propanediol, and a template that matches at one place.
+    /// Matches of an oxidation at both alcohols of propanediol, and of a template at one site.
     fn matches() -> Matches {
         let templates =
             ["[C:1]-[OH:2]>>[C:1]=[O:2]", "[OH:1]-[C:2]-[C:3]-[C:4]-[OH:5]>>[O:1]=[C:2]-[C:3]-[C:4]=[O:5]"]

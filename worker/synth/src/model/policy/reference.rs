@@ -1,4 +1,5 @@
-//! The policy network in candle-nn's layers, on a processor or a GPU: what the fast one is tested against.
+//! The policy network in candle-nn's layers, on a CPU or a GPU: the reference that the fast implementation is tested
+//! against.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -12,7 +13,7 @@ use super::{Activation, INPUTS};
 use crate::model::error::ModelError;
 use crate::model::tensors::{Floats, Weights};
 
-/// Scores templates at sites by the weights of `policy.safetensors` and `sites.safetensors`.
+/// Scores templates at sites with the weights of `policy.safetensors` and `sites.safetensors`.
 #[derive(Debug)]
 pub struct ReferencePolicy {
     layer1: Linear,
@@ -91,8 +92,8 @@ impl ReferencePolicy {
         })
     }
 
-    /// The logit of every template at each of its sites, template after template, one for a template without sites; one
-    /// for every template where the network does not see sites.
+    /// Returns the logit of every template at each of its sites, template after template, and one for a template
+    /// without sites. If the network does not see sites, one for every template.
     ///
     /// # Errors
     /// Fails when the device runs out of memory.
@@ -128,7 +129,7 @@ impl ReferencePolicy {
         (general.index_select(&of_match, 0)? + special)?.to_vec1()
     }
 
-    /// `[sites + 1, site]`: the vector of every site, and last that of a site without atoms.
+    /// Vectors of all sites, `[sites + 1, site]`; the last is that of a site without atoms.
     fn site_vectors(
         &self,
         layers: &Sites,
@@ -176,7 +177,7 @@ impl ReferencePolicy {
     }
 }
 
-/// All tensors of a file in single precision, those in bytes by the scales of their rows.
+/// Returns all tensors of a file in single precision. Byte tensors are scaled by their rows' scales.
 fn tensors(file: &Weights) -> Result<HashMap<String, Tensor>> {
     let plain = file.tensors()?;
     let scaled = |(name, (shape, values)): (&String, &Floats)| {

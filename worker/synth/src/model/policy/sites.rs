@@ -1,9 +1,10 @@
-//! What the network thinks of a template at a site.
+//! Site scores: how probable a template is at each site where it matches.
 //!
-//! An atom's vector starts as the sum of what its Morgan environments of radius 0 to 3 say, by their hashes, and
-//! hears from its neighbours twice. A site's is the sum of its atoms', by the root of their number, with what the whole
-//! molecule says, rectified; a template's score at the site is a scalar product with that. `worker/training/policy_model.py`
-//! is the same in PyTorch, [`reference`](super::reference) on candle.
+//! An atom's vector starts as the sum of the embeddings of its Morgan environments of radius 0 to 3, found by their
+//! hashes. Two rounds of message passing from its neighbours follow. A site's vector is the sum of its atoms' vectors
+//! divided by the root of their number, plus the contribution of the whole molecule, rectified. A template's score at
+//! the site is a scalar product with that vector. `worker/training/policy_model.py` is the same in PyTorch,
+//! [`reference`](super::reference) on candle.
 
 use chem::{Bond, Match, Matches, Molecule, Structure};
 
@@ -12,11 +13,11 @@ use crate::model::dense::Dense;
 use crate::model::error::ModelError;
 use crate::model::tensors::Weights;
 
-/// How often atoms hear from their neighbours.
+/// Rounds of message passing between atoms.
 pub const ROUNDS: usize = 2;
 /// Kinds of bonds: the orders of [`chem::Order`].
 pub const BOND_KINDS: usize = 4;
-/// The tensors of each round.
+/// Tensor names of each round.
 pub const OWN: [[&str; 2]; ROUNDS] = [["own.0.weight", "own.0.bias"], ["own.1.weight", "own.1.bias"]];
 pub const HEARD: [&str; ROUNDS] = ["heard.0.weight", "heard.1.weight"];
 
@@ -26,21 +27,21 @@ pub struct SiteScorer {
     /// Length of an atom's vector and of a site's.
     atom: usize,
     site: usize,
-    /// `[environment, atom]` in bytes, and what 1 stands for in each row.
+    /// Environment embeddings `[environment, atom]` in bytes, with one scale per row.
     environments: Vec<i8>,
     environment_scales: Vec<f32>,
-    /// `[kind, atom]`.
+    /// Bond weights `[kind, atom]`.
     bonds: Vec<f32>,
     rounds: [Round; ROUNDS],
-    /// `atom -> site`.
+    /// Dense layer `atom -> site`.
     atoms: Dense,
-    /// `molecule -> site`.
+    /// Dense layer `molecule -> site`.
     molecule: Dense,
     molecule_bias: Vec<f32>,
     templates: OutputLayer,
 }
 
-/// How an atom's vector changes by what it hears.
+/// One round of message passing: how the messages update an atom's vector.
 #[derive(Debug)]
 struct Round {
     own: Dense,
@@ -49,7 +50,7 @@ struct Round {
 }
 
 impl SiteScorer {
-    /// Reads it from `sites.safetensors`; `hidden` is the length of the molecule's vector.
+    /// Reads the weights from `sites.safetensors`; `hidden` is the length of the molecule's vector.
     pub fn load(file: &Weights, templates: usize, hidden: usize) -> Result<Self, ModelError> {
         let shape = file.shape("environment.weight")?.unwrap_or_default();
         let &[environments, atom] = &shape[..] else {
@@ -88,8 +89,9 @@ impl SiteScorer {
         })
     }
 
-    /// The score of every template at each of its sites, template after template; of one of which nobody knows where it
-    /// matches, the one score of a site without atoms. `hidden` is what the network makes of the molecule's fingerprint.
+    /// Score of every template at each of its sites, template after template. A template whose sites are unknown has
+    /// one score, that of a site without atoms. `hidden` is the network's hidden vector for the molecule's
+    /// fingerprint.
     pub fn scores(&self, molecule: &Molecule, hidden: &[f32], matches: &Matches) -> Vec<f32> {
         let mut general = self.molecule_bias.clone();
         self.molecule.add_to(hidden, &mut general);
@@ -105,7 +107,7 @@ impl SiteScorer {
         self.templates.outputs(&inputs, &pairs)
     }
 
-    /// The vector of every site, and last that of a site without atoms.
+    /// Vectors of all sites; the last is that of a site without atoms.
     fn inputs(&self, atoms: &[f32], general: &[f32], matches: &Matches) -> Vec<Input> {
         let mut vector = vec![0.0; self.site];
         let mut input = |members: &mut dyn Iterator<Item = usize>| {
@@ -126,7 +128,7 @@ impl SiteScorer {
         inputs
     }
 
-    /// What every atom adds to the sites it is in: `[atoms, site]`.
+    /// Contribution of every atom to the sites it is in: `[atoms, site]`.
     fn atoms(&self, molecule: &Molecule) -> Vec<f32> {
         let structure = Structure::of(molecule);
         let count = structure.len();
@@ -152,7 +154,7 @@ impl SiteScorer {
         atoms
     }
 
-    /// The sum of what each atom's neighbours say: `[atoms, atom]`.
+    /// Sum of the messages from each atom's neighbours: `[atoms, atom]`.
     fn heard(&self, state: &[f32], count: usize, structure: &Structure) -> Vec<f32> {
         let mut heard = vec![0.0; state.len()];
         for (atom, sum) in (0..count as u32).zip(heard.chunks_exact_mut(self.atom)) {

@@ -1,4 +1,4 @@
-//! Routes out of made-up graphs, against those that trying everything finds.
+//! Tests of route extraction on made-up graphs, against exhaustive search.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -16,8 +16,8 @@ use crate::model::policy::Ranked;
 use crate::task::Budget;
 use catalogue::Block;
 
-/// For each molecule its reactions: a probability in hundredths and the numbers of the precursors. Molecules
-/// without reactions are building blocks.
+/// Reactions of each molecule: a probability in hundredths and the numbers of the precursors. Molecules without
+/// reactions are building blocks.
 type Chemistry = Vec<Vec<(u32, Vec<usize>)>>;
 
 const MOLECULES: usize = 7;
@@ -39,7 +39,7 @@ fn chemistry() -> impl Strategy<Value = Chemistry> {
     all
 }
 
-/// Molecule `number` is an alkane of one carbon more.
+/// Molecule `number`, an alkane of `number + 1` carbons.
 fn molecule(number: usize) -> Molecule {
     "C".repeat(number + 1).parse().unwrap()
 }
@@ -48,7 +48,7 @@ fn graph_of(chemistry: &Chemistry, max_depth: u32) -> Graph {
     let mut graph = Graph::new(&molecule(0));
     let numbers: FxHashMap<Key, usize> =
         (0..MOLECULES).map(|number| (molecule(number).key(), number)).collect();
-    // A molecule without reactions is for sale, but for the target.
+    // Every molecule without reactions is for sale, except the target.
     let block = |molecule: &Molecule| chemistry[numbers[&molecule.key()]].is_empty().then_some(Block::new(0));
     let mut next = 0;
     while let Some(id) = graph.all_molecules().nth(next) {
@@ -71,7 +71,7 @@ fn graph_of(chemistry: &Chemistry, max_depth: u32) -> Graph {
     graph
 }
 
-/// Every consistent route as its choices, found by trying everything.
+/// Costs of all consistent routes, found by exhaustive search.
 fn routes(chemistry: &Chemistry, max_depth: u32) -> Vec<f64> {
     let ways = all_ways(chemistry, 0, max_depth);
     let mut seen: Vec<_> = ways
@@ -99,7 +99,8 @@ fn all_ways(chemistry: &Chemistry, molecule: usize, left: u32) -> Vec<(f64, Vec<
     if left == 0 {
         return Vec::new();
     }
-    // The graph keeps one reaction per set of precursors, as probable as all templates that propose it.
+    // The graph keeps one reaction per set of precursors, with the summed probability of all templates that propose
+    // it.
     let mut distinct: Vec<(f32, Vec<usize>)> = Vec::new();
     for (percent, precursors) in &chemistry[molecule] {
         let probability = *percent as f32 / 100.0;

@@ -1,4 +1,4 @@
-//! Breadth-first search: every molecule with all its templates, in the order of discovery.
+//! Breadth-first search: expands every molecule with all its templates, in the order of discovery.
 //!
 //! Molecules are numbered as they are discovered, so that order is the order of their ids.
 
@@ -8,14 +8,14 @@ use crate::graph::nodes::MoleculeId;
 
 #[derive(Default)]
 pub struct BreadthFirst {
-    /// Molecules before this one were not open when it was chosen.
+    /// Search start: no earlier molecule was open when this one was chosen.
     from: usize,
 }
 
 impl Choice for BreadthFirst {
     fn next(&mut self, graph: &Graph) -> Option<MoleculeId> {
         let is_open = |&id: &MoleculeId| graph.molecule(id).is_open();
-        // A molecule may open again when a shorter way to it is found or more templates are allowed.
+        // A molecule may open again when a shorter path to it is found or more templates are allowed.
         let next = graph
             .all_molecules()
             .skip(self.from)

@@ -1,7 +1,7 @@
-//! Which open molecule to expand next: the search algorithms, over one graph.
+//! Search algorithms: the choice of the open molecule to expand next, over one graph.
 //!
-//! The search grows the graph, keeps its fields true and stops; an algorithm only chooses. All of them end in
-//! the same graph when nothing is left to try, so they differ in what they find before that.
+//! The search grows the graph, keeps its fields up to date and stops; an algorithm only chooses. All algorithms end
+//! in the same graph when nothing is left to try. They differ in what they find before that.
 
 mod breadth_first;
 mod retro_star;
@@ -12,13 +12,14 @@ use std::str::FromStr;
 use crate::graph::Graph;
 use crate::graph::nodes::MoleculeId;
 
-/// A search algorithm, by the name that configuration gives it.
+/// Search algorithm, by its name in the configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Algorithm {
-    /// The open leaf of the cheapest partial route (Retro*, Chen et al. 2020).
+    /// Expands the open leaf of the cheapest partial route (Retro*, Chen et al. 2020).
     #[default]
     RetroStar,
-    /// The shallowest open molecule, with all its templates: complete, slow, and what the others are tested against.
+    /// Expands the shallowest open molecule, with all its templates. Complete and slow; the reference for testing the
+    /// others.
     BreadthFirst,
 }
 
@@ -44,7 +45,7 @@ impl fmt::Display for Algorithm {
     }
 }
 
-/// There is no algorithm of this name.
+/// Error for an unknown algorithm name.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("no search algorithm is called `{0}`; there are retro_star and breadth_first")]
 pub struct UnknownAlgorithm(String);
@@ -58,18 +59,17 @@ impl FromStr for Algorithm {
     }
 }
 
-/// How an algorithm chooses.
+/// Selection strategy of an algorithm.
 pub(crate) trait Choice {
-    /// The open molecule to expand next; `None` when none is open. The graph's fields are true, and molecules
-    /// that a helper is at work on are not open.
+    /// Returns the open molecule to expand next; `None` when none is open. The graph's fields are up to date, and
+    /// molecules that a helper is working on are not open.
     fn next(&mut self, graph: &Graph) -> Option<MoleculeId>;
 
-    /// How many templates are tried at a time on a molecule of which `tried` have been tried.
+    /// Number of templates to try at a time on a molecule of which `tried` have been tried.
     fn batch(&self, tried: usize) -> usize {
-        // In the graph's order of cost, ten templates are as many as are about as good as each other; the
-        // improbable ones are tried by the hundred. Batches of five, ten and twenty solve about as many of the benchmark
-        // kit's targets as each other in as much time (that of 300 expansions with ten), and twenty find a tenth fewer
-        // first disconnections.
+        // In the graph's order of cost, about ten templates are equally good; the improbable ones are tried by the
+        // hundred. Batches of five, ten and twenty solve about as many of the benchmark kit's targets in the same
+        // time (that of 300 expansions with ten). Twenty find a tenth fewer first disconnections.
         match tried {
             0..50 => 10,
             50..200 => 40,

@@ -1,9 +1,9 @@
 //! Best-first search (Retro*, Chen et al., ICML 2020).
 //!
-//! The next molecule is the open leaf of the cheapest partial route. Templates are tried in small batches: once
-//! a batch is tried, the molecule is open again at the cost of its next template, so a sure step deep in the
-//! tree is tried before an unlikely one at the top. What is left to try on a molecule costs what the molecule is estimated
-//! to cost (`graph/update.rs`) beside its template.
+//! The next molecule is the open leaf of the cheapest partial route. Templates are tried in small batches. After a
+//! batch the molecule is open again at the cost of its next template, so a probable step deep in the tree is tried
+//! before an improbable one at the top. The untried templates of a molecule cost the molecule's estimate
+//! (`graph/update.rs`) plus the next template's cost.
 
 use super::Choice;
 use crate::graph::Graph;
@@ -30,7 +30,7 @@ impl Choice for RetroStar {
                     a.frontier.total_cmp(&b.frontier).then_with(|| a.precursors.cmp(&b.precursors))
                 })
                 .expect("retro star: a frontier comes from the molecule or from a reaction");
-            // Of several, the largest: it is the likeliest dead end, so the rest may not be needed.
+            // Chooses the largest precursor: it is the likeliest dead end, so the rest may not be needed.
             next = reaction
                 .precursors
                 .iter()
@@ -63,7 +63,7 @@ mod tests {
         "C".repeat(atoms).parse().unwrap()
     }
 
-    /// The size of what is expanded next, of 32 atoms with probability 0.6 and 12 with 0.4.
+    /// Size of the molecule expanded next, of 32 atoms with probability 0.6 and 12 with 0.4.
     fn next(per_atom: f64) -> u32 {
         let mut graph = Graph::new(&alkane(40));
         let target = graph.target();

@@ -36,7 +36,7 @@ fn with(mut node: Node, name: &str, f: f32, i: i64) -> Node {
     node
 }
 
-/// As Keras' models are exported: 2048 -> 2 -> 3.
+/// Returns a graph as Keras exports it: 2048 -> 2 -> 3.
 fn graph() -> Graph {
     Graph {
         nodes: vec![
@@ -73,7 +73,7 @@ fn weights_come_out_one_row_an_output() {
     let policy = read(graph()).unwrap();
 
     assert_eq!((policy.hidden, policy.outputs, policy.activation), (2, 3, "elu"));
-    // In the file, the numbers of `w2` are 0 to 5, two rows of three.
+    // In the file, `w2` holds the numbers 0 to 5 in two rows of three.
     assert_eq!(policy.weight2, [0.0, 3.0, 1.0, 4.0, 2.0, 5.0]);
     assert_eq!(policy.weight1[..3], [0.0, 2.0, 4.0]);
     assert_eq!((policy.bias1, policy.bias2), (vec![0.0, 1.0], vec![0.0, 1.0, 2.0]));
@@ -174,7 +174,7 @@ proptest! {
         tail in any::<bool>(),
     ) {
         let mut bytes = Model { graph: Some(graph()) }.encode_to_vec();
-        // The weights are most of the bytes; what is around them is more telling.
+        // Most of the bytes are weights; changes around them test the reader better.
         let bounds = if tail { bytes.len() - 200..bytes.len() } else { 0..200 };
         for (at, byte) in changes {
             let at = bounds.start + at.index(bounds.len());

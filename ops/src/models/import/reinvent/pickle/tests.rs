@@ -17,7 +17,7 @@ fn root(bytes: &[u8]) -> Node {
 
 #[test]
 fn plain_values_are_read() {
-    // pickle.dumps(value, 2) of CPython 3.11, and protocol 0 and 4 for some.
+    // Output of `pickle.dumps(value, 2)` in CPython 3.11; some cases use protocols 0 and 4.
     for (bytes, value) in [
         (&b"\x80\x02N."[..], Node::None),
         (b"\x80\x02\x88.", Node::Bool(true)),
@@ -101,7 +101,7 @@ fn what_cannot_be_read_is_refused_with_its_place() {
 
 #[test]
 fn what_one_value_is_used_for_often_is_not_copied() {
-    // A tuple of 100,000 items, and 100,000 calls with it: ten billion items, if each call had its own.
+    // A tuple of 100,000 items, and 100,000 calls with it: ten billion items if each call had its own copy.
     let mut bytes = b"\x80\x02ca\nThing\nq\x00(".to_vec();
     bytes.extend(b"N".repeat(100_000));
     bytes.extend(b"tq\x01");
@@ -132,7 +132,7 @@ fn values_are_counted() {
     assert_eq!(read(&bytes, allowed).unwrap_err(), PickleError::TooMany);
 }
 
-/// Bytes that are opcodes more often than not.
+/// Returns bytes that are mostly opcodes.
 fn opcodes() -> impl Strategy<Value = Vec<u8>> {
     let known =
         b"(.)]}lt0ae1sudNIJKMGFLSVTUXBCQRbhjgqrpci\x80\x81\x85\x86\x87\x88\x8a\x8c\x8f\x90\x91\x93\x94\n";

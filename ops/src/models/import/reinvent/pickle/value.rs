@@ -1,4 +1,4 @@
-//! What a pickle says, as nodes that refer to each other.
+//! Contents of a pickle, as nodes that refer to each other.
 
 use super::Meaning;
 
@@ -7,7 +7,7 @@ use super::Meaning;
 pub struct Id(u32);
 
 impl Id {
-    /// There are never more nodes than a `u32` can count.
+    /// Creates an id; there are never more nodes than a `u32` can count.
     pub(super) const fn new(index: usize) -> Self {
         Self(index as u32)
     }
@@ -23,7 +23,7 @@ pub enum Node {
     None,
     Bool(bool),
     Int(i64),
-    /// An integer beyond 64 bits; nobody asks for its value.
+    /// An integer beyond 64 bits, whose value is never needed.
     Long,
     Float(f64),
     Text(String),
@@ -32,22 +32,22 @@ pub enum Node {
     Tuple(Vec<Id>),
     Set(Vec<Id>),
     Dict(Vec<(Id, Id)>),
-    /// A class or function, `name` with its module.
+    /// A class or function; `name` includes its module.
     Name {
         name: String,
         meaning: Meaning,
     },
-    /// What a call of `class` with the tuple `arguments` would give, and the `state` that it would be given.
+    /// A recorded call of `class` with the tuple `arguments`, and the `state` that its result would be given.
     Object {
         class: String,
         arguments: Id,
         state: Option<Id>,
     },
-    /// What lies outside the pickle under this name.
+    /// An object outside the pickle, by its persistent id.
     Persistent(Id),
 }
 
-/// A pickle that was read.
+/// A pickle that has been read.
 #[derive(Debug)]
 pub struct Pickled {
     nodes: Vec<Node>,
@@ -59,23 +59,23 @@ impl Pickled {
         Self { nodes, root }
     }
 
-    /// What was pickled.
+    /// Returns the top-level value.
     pub const fn root(&self) -> Id {
         self.root
     }
 
-    /// A value.
+    /// Returns a value.
     pub fn node(&self, id: Id) -> &Node {
         &self.nodes[id.index()]
     }
 
-    /// The entries of a dictionary whose keys are texts.
+    /// Returns the entries of a dictionary whose keys are texts.
     pub fn entries(&self, id: Id) -> Option<impl Iterator<Item = (&str, Id)>> {
         let Node::Dict(pairs) = self.node(id) else { return None };
         Some(pairs.iter().filter_map(|(key, value)| Some((self.text(*key)?, *value))))
     }
 
-    /// An entry of a dictionary, or a part of an object's state; the last of several.
+    /// Returns an entry of a dictionary, or a part of an object's state; the last one if there are several.
     pub fn field(&self, id: Id, name: &str) -> Option<Id> {
         let dict = match self.node(id) {
             Node::Object { state, .. } => (*state)?,
@@ -84,7 +84,7 @@ impl Pickled {
         self.entries(dict)?.filter(|(key, _)| *key == name).last().map(|(_, value)| value)
     }
 
-    /// A text.
+    /// Returns a text.
     pub fn text(&self, id: Id) -> Option<&str> {
         match self.node(id) {
             Node::Text(text) => Some(text),
@@ -92,7 +92,7 @@ impl Pickled {
         }
     }
 
-    /// A number of things.
+    /// Returns an integer that is a count.
     pub fn count(&self, id: Id) -> Option<usize> {
         match self.node(id) {
             Node::Int(number) => usize::try_from(*number).ok(),
@@ -100,7 +100,7 @@ impl Pickled {
         }
     }
 
-    /// The items of a list or tuple.
+    /// Returns the items of a list or tuple.
     pub fn items(&self, id: Id) -> Option<&[Id]> {
         match self.node(id) {
             Node::List(items) | Node::Tuple(items) => Some(items),

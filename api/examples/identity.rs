@@ -34,11 +34,11 @@ const CONNECTIONS: usize = 8;
 const REQUESTS: u64 = 20_000;
 const LOGINS: u64 = 40;
 /// Bad tokens a second, and the duration of the flood.
-const FLOOD: u64 = 10_000;
+const BAD_TOKENS_PER_SECOND: u64 = 10_000;
 const FLOOD_TIME: Duration = Duration::from_secs(10);
 const PASSWORD: &str = "correct horse battery staple";
 /// Unit of CPU time in /proc, ticks a second.
-const TICKS: f64 = 100.0;
+const TICKS_PER_SECOND: f64 = 100.0;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
@@ -92,7 +92,8 @@ async fn flood(api: &Api, good: &[u8], bad: &[u8]) -> anyhow::Result<()> {
         let (bad, stop, sent, address) = (bad.to_vec(), stop.clone(), sent.clone(), api.address);
         senders.spawn(async move {
             let mut connection = Caller::connect(address).await?;
-            let mut clock = interval(Duration::from_secs(CONNECTIONS as u64) / u32::try_from(FLOOD)?);
+            let mut clock =
+                interval(Duration::from_secs(CONNECTIONS as u64) / u32::try_from(BAD_TOKENS_PER_SECOND)?);
             clock.set_missed_tick_behavior(MissedTickBehavior::Burst);
             while !stop.load(Ordering::Relaxed) {
                 clock.tick().await;
@@ -218,7 +219,7 @@ impl Api {
         File::open(format!("/proc/{}/stat", self.process.id()))?.read_to_string(&mut stat)?;
         let (_, fields) = stat.rsplit_once(')').context("an unknown /proc")?;
         let fields: Vec<&str> = fields.split_whitespace().collect();
-        Ok((fields[11].parse::<f64>()? + fields[12].parse::<f64>()?) / TICKS)
+        Ok((fields[11].parse::<f64>()? + fields[12].parse::<f64>()?) / TICKS_PER_SECOND)
     }
 }
 

@@ -18,7 +18,7 @@ use tokio::task::JoinSet;
 
 /// Load plan: requests, rate and accounts.
 #[derive(Debug, Deserialize)]
-struct Plan {
+struct LoadPlan {
     base: String,
     /// Requests a second; without it each caller sends the next request when it has its answer.
     rate: Option<f64>,
@@ -50,7 +50,7 @@ enum Operation {
 }
 
 /// One request and its result.
-struct Asked {
+struct RequestResult {
     account: usize,
     operation: Operation,
     /// Status code; 0: no answer.
@@ -64,7 +64,7 @@ async fn main() -> anyhow::Result<()> {
     std::io::stdin().read_to_string(&mut text)?;
     // The service speaks plain HTTP here, but a client cannot be built without a crypto provider.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let plan: &'static Plan = Box::leak(Box::new(serde_json::from_str(&text).context("the plan")?));
+    let plan: &'static LoadPlan = Box::leak(Box::new(serde_json::from_str(&text).context("the plan")?));
     let client = Client::builder().no_proxy().timeout(Duration::from_secs(120)).build()?;
     let begun = Instant::now();
     let asked = match plan.rate {
@@ -74,7 +74,7 @@ async fn main() -> anyhow::Result<()> {
     print(&asked, plan, begun.elapsed().as_secs_f64())
 }
 
-async fn by_the_clock(client: &Client, plan: &'static Plan, rate: f64) -> Vec<Asked> {
+async fn by_the_clock(client: &Client, plan: &'static LoadPlan, rate: f64) -> Vec<RequestResult> {
     let begun = Instant::now();
     let mut asked = JoinSet::new();
     for number in 0..(plan.seconds * rate) as usize {
@@ -85,7 +85,7 @@ async fn by_the_clock(client: &Client, plan: &'static Plan, rate: f64) -> Vec<As
     asked.join_all().await
 }
 
-async fn one_after_the_other(client: &Client, plan: &'static Plan) -> Vec<Asked> {
+async fn one_after_the_other(client: &Client, plan: &'static LoadPlan) -> Vec<RequestResult> {
     let ends = Instant::now() + Duration::from_secs_f64(plan.seconds);
     let mut callers = JoinSet::new();
     for caller in 0..plan.callers {
@@ -102,7 +102,7 @@ async fn one_after_the_other(client: &Client, plan: &'static Plan) -> Vec<Asked>
     callers.join_all().await.into_iter().flatten().collect()
 }
 
-async fn ask(client: Client, plan: &Plan, number: usize, due: Instant) -> Asked {
+async fn ask(client: Client, plan: &LoadPlan, number: usize, due: Instant) -> RequestResult {
     let operation = operation(plan, number);
     let account = number % plan.accounts.len();
     let Account { token, sample, .. } = &plan.accounts[account];
@@ -124,11 +124,11 @@ async fn ask(client: Client, plan: &Plan, number: usize, due: Instant) -> Asked 
         }
         Err(_) => 0,
     };
-    Asked { account, operation, status, seconds: due.elapsed().as_secs_f64() }
+    RequestResult { account, operation, status, seconds: due.elapsed().as_secs_f64() }
 }
 
 /// Chooses the operation of a request: multiples of the golden ratio spread each evenly over time.
-fn operation(plan: &Plan, number: usize) -> Operation {
+fn operation(plan: &LoadPlan, number: usize) -> Operation {
     let whole: f64 = plan.mix.values().sum();
     let mut place = (number as f64 * 0.618_033_988_749_895).fract() * whole;
     for (&operation, part) in &plan.mix {
@@ -141,7 +141,7 @@ fn operation(plan: &Plan, number: usize) -> Operation {
 }
 
 #[expect(clippy::print_stdout, reason = "the figures are what this program is for")]
-fn print(asked: &[Asked], plan: &Plan, seconds: f64) -> anyhow::Result<()> {
+fn print(asked: &[RequestResult], plan: &LoadPlan, seconds: f64) -> anyhow::Result<()> {
     let operations: BTreeMap<Operation, _> = plan
         .mix
         .keys()
@@ -164,7 +164,7 @@ fn print(asked: &[Asked], plan: &Plan, seconds: f64) -> anyhow::Result<()> {
 }
 
 /// Counts the answers by status, and computes the latencies of successes and rejections, in milliseconds.
-fn figures<'a>(asked: impl Iterator<Item = &'a Asked> + Clone) -> serde_json::Value {
+fn figures<'a>(asked: impl Iterator<Item = &'a RequestResult> + Clone) -> serde_json::Value {
     let mut statuses: BTreeMap<u16, usize> = BTreeMap::new();
     for one in asked.clone() {
         *statuses.entry(one.status).or_default() += 1;

@@ -10,23 +10,23 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use edge::{ApiError, Challenge};
-use identity::{Identity, Known};
+use identity::{AuthenticatedCaller, Identity};
 
-pub use crate::checks::Caller;
+pub use crate::body_validation::Caller;
 use crate::{
-    checks::Checks,
+    body_validation::ValidationPermits,
     limits::{Headroom, Limits, Operation},
 };
 
 /// A caller's right to the current operation, for responses that stream.
 #[derive(Clone)]
-pub struct Access {
+pub struct StreamAccess {
     identity: Arc<Identity>,
-    known: Known,
+    known: AuthenticatedCaller,
     operation: Operation,
 }
 
-impl Access {
+impl StreamAccess {
     /// Returns the caller's account.
     pub fn account_id(&self) -> &str {
         &self.known.account_id
@@ -41,7 +41,7 @@ impl Access {
     }
 }
 
-impl<S: Sync> FromRequestParts<S> for Access {
+impl<S: Sync> FromRequestParts<S> for StreamAccess {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
@@ -49,7 +49,7 @@ impl<S: Sync> FromRequestParts<S> for Access {
     }
 }
 
-fn must_allow(known: &Known, operation: Operation) -> Result<(), ApiError> {
+fn must_allow(known: &AuthenticatedCaller, operation: Operation) -> Result<(), ApiError> {
     match operation.scope() {
         Some(scope) if !known.may(scope) => Err(ApiError::Forbidden { scope }),
         _ => Ok(()),
@@ -58,16 +58,16 @@ fn must_allow(known: &Known, operation: Operation) -> Result<(), ApiError> {
 
 /// Authentication and quota check of a request, within `patience`.
 #[derive(Clone)]
-pub struct Gate {
+pub struct AuthGuard {
     pub identity: Arc<Identity>,
     pub limits: Arc<Limits>,
-    pub checks: Checks,
+    pub checks: ValidationPermits,
     pub patience: Duration,
 }
 
 /// Admits a request to `operation` and gives it its [`Caller`].
 pub async fn guard(
-    State((gate, operation)): State<(Gate, Operation)>,
+    State((gate, operation)): State<(AuthGuard, Operation)>,
     mut request: Request,
     next: Next,
 ) -> Response {
@@ -81,7 +81,11 @@ pub async fn guard(
                 checks: gate.checks.clone(),
             };
             request.extensions_mut().insert(caller);
-            request.extensions_mut().insert(Access { identity: gate.identity.clone(), known, operation });
+            request.extensions_mut().insert(StreamAccess {
+                identity: gate.identity.clone(),
+                known,
+                operation,
+            });
             headroom.attach(next.run(request).await)
         }
         Err(Refusal { error, headroom }) => headroom.attach(error.into_response()),
@@ -99,8 +103,12 @@ impl From<ApiError> for Refusal {
     }
 }
 
-impl Gate {
-    async fn admit(&self, operation: Operation, headers: &HeaderMap) -> Result<(Known, Headroom), Refusal> {
+impl AuthGuard {
+    async fn admit(
+        &self,
+        operation: Operation,
+        headers: &HeaderMap,
+    ) -> Result<(AuthenticatedCaller, Headroom), Refusal> {
         let known = self.identity.caller(headers).await?;
         must_allow(&known, operation)?;
         let headroom = self.limits.take(operation.ration(), &known.account_id, &known.rations, 1).await;

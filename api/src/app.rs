@@ -18,24 +18,24 @@ use sqlx::PgPool;
 use tower_http::{catch_panic::CatchPanicLayer, cors::CorsLayer};
 
 use crate::{
-    access::{self, Gate},
-    checks::Checks,
+    access::{self, AuthGuard},
+    body_validation::ValidationPermits,
+    concurrency_limit::{self, ConcurrencyLimit},
     config::{Config, GzipBody},
     console,
-    crowd::{self, Crowd},
     deadline::{self, Deadlines},
     docs,
     endpoints::{
-        batches,
+        batches, bulk_queries,
         engines::{self, Engines},
-        generate, health, kept_routes, looks, models, operations, plans, sample_batches, samples, treesearch,
+        generate, health, kept_routes, models, operations, plans, sample_batches, samples, treesearch,
     },
-    jobs::{Jobs, Patience},
-    keep::Keep,
+    jobs::{AdmissionLimits, Jobs},
     limits::{Limits, Operation},
     observe::observe,
     openapi,
     quota::Quota,
+    retention_times::RetentionTimes,
     streams::Streams,
 };
 
@@ -44,19 +44,19 @@ use crate::{
 pub struct App {
     identity: Arc<Identity>,
     limits: Arc<Limits>,
-    checks: Checks,
+    checks: ValidationPermits,
     deadlines: Deadlines,
-    crowd: Crowd,
+    crowd: ConcurrencyLimit,
     pool: PgPool,
     queue: queue::Client,
     jobs: Jobs,
     engines: Engines,
     streams: Streams,
     gzip_body: GzipBody,
-    keep: Keep,
+    keep: RetentionTimes,
     transport: Transport,
-    document: openapi::Served,
-    recent: health::Recent,
+    document: openapi::ServedDocument,
+    recent: health::ReadinessCache,
     cors_origins: Arc<[HeaderValue]>,
 }
 
@@ -78,7 +78,7 @@ pub enum StartError {
 impl StartError {
     /// Returns true if another start would fail as well.
     #[must_use]
-    pub fn is_lasting(&self) -> bool {
+    pub fn is_permanent(&self) -> bool {
         matches!(self, Self::Identity(identity::StartError::Keys(KeysError::Sealed { .. })))
     }
 }
@@ -90,17 +90,17 @@ impl App {
     /// Fails when the signing keys or the queue cannot be reached.
     pub async fn new(config: Config, database: impl Into<Database>) -> Result<Self, StartError> {
         let database = database.into();
-        let document = openapi::Served::new(&config.identity.public_url, config.max_seconds_limit)?;
+        let document = openapi::ServedDocument::new(&config.identity.public_url, config.max_seconds_limit)?;
         let transport = config.identity.transport();
         let connections = queue::Connections {
-            queue: config.database_connections.of_queue(),
+            queue: config.database_connections.queue_share(),
             process: config.connections_to_server(),
         };
         let queue = queue::Client::connect(database.clone(), connections).await?;
         let pool = database.pool.clone();
         let deadlines = Deadlines::new(&config);
-        let crowd = Crowd::new(config.requests_at_once);
-        let patience = Patience {
+        let crowd = ConcurrencyLimit::new(config.requests_at_once);
+        let patience = AdmissionLimits {
             sample: config.sample_deadline,
             longest_search: config.max_seconds_limit,
             search_slack: config.search_slack,
@@ -112,7 +112,7 @@ impl App {
         };
         let limits = Arc::new(Limits::new(pool.clone(), config.rates));
         Ok(Self {
-            checks: Checks::new(config.identity.threads.get(), limits.clone()),
+            checks: ValidationPermits::new(config.identity.threads.get(), limits.clone()),
             identity: Identity::new(config.identity, config.request_time, database).await?,
             limits,
             jobs: Jobs::new(queue.clone(), crowd.clone(), patience, config.default_models),
@@ -126,7 +126,7 @@ impl App {
             keep: config.keep,
             transport,
             document,
-            recent: health::Recent::default(),
+            recent: health::ReadinessCache::default(),
             cors_origins: config.cors_origins.into(),
         })
     }
@@ -135,7 +135,7 @@ impl App {
 /// Builds the router of the whole service.
 pub fn router(app: App) -> Router {
     let deadlines = app.deadlines;
-    let gate = Gate {
+    let gate = AuthGuard {
         identity: app.identity.clone(),
         limits: app.limits.clone(),
         checks: app.checks.clone(),
@@ -149,10 +149,10 @@ pub fn router(app: App) -> Router {
     // Operators need no permit, so that they can read and act under overload.
     let guarded = |operation: Operation, method: MethodRouter<App>| {
         watched(operation, method)
-            .route_layer(middleware::from_fn_with_state(app.crowd.clone(), crowd::enter))
+            .route_layer(middleware::from_fn_with_state(app.crowd.clone(), concurrency_limit::enter))
     };
     let queued = |operation: Operation, method: MethodRouter<App>| {
-        guarded(operation, method.route_layer(middleware::from_fn(crowd::leave)))
+        guarded(operation, method.route_layer(middleware::from_fn(concurrency_limit::leave)))
     };
     let ready = Deadline { time: deadlines.request, late: ApiError::into_response };
     let called = Router::new()
@@ -188,7 +188,7 @@ pub fn router(app: App) -> Router {
             "/synth/v1/{engine}/treesearch",
             queued(Operation::CreateTreeSearch, post(treesearch::create_by_engine)),
         )
-        .merge(look_routes(&queued))
+        .merge(bulk_query_routes(&queued))
         .merge(plan_routes(&guarded, &queued))
         .merge(kept_route_routes(&guarded, &queued))
         .route("/operations/v1/state", watched(Operation::SeeOperations, get(operations::state)))
@@ -209,7 +209,7 @@ pub fn router(app: App) -> Router {
         .route("/healthz", get(health::alive))
         .route(
             "/readyz",
-            get(health::ready).route_layer(middleware::from_fn_with_state(ready, edge::in_time)),
+            get(health::ready).route_layer(middleware::from_fn_with_state(ready, edge::enforce_deadline)),
         )
         .merge(docs::router())
         .merge(console::router())
@@ -222,22 +222,25 @@ pub fn router(app: App) -> Router {
 }
 
 /// Middleware of an operation.
-trait Guard: Fn(Operation, MethodRouter<App>) -> MethodRouter<App> {}
+trait OperationLayer: Fn(Operation, MethodRouter<App>) -> MethodRouter<App> {}
 
-impl<F: Fn(Operation, MethodRouter<App>) -> MethodRouter<App>> Guard for F {}
+impl<F: Fn(Operation, MethodRouter<App>) -> MethodRouter<App>> OperationLayer for F {}
 
 /// Routes for bulk queries.
-fn look_routes(queued: &impl Guard) -> Router<App> {
+fn bulk_query_routes(queued: &impl OperationLayer) -> Router<App> {
     Router::new()
-        .route("/synth/v1/expansions", queued(Operation::BulkQuery, post(looks::expansions)))
-        .route("/synth/v1/building-blocks", queued(Operation::BulkQuery, post(looks::building_blocks)))
-        .route("/synth/v1/building-blocks/search", queued(Operation::BulkQuery, post(looks::search)))
-        .route("/synth/v1/analogues", queued(Operation::BulkQuery, post(looks::analogues)))
-        .route("/synth/v1/synthesizability", queued(Operation::BulkQuery, post(looks::synthesizability)))
+        .route("/synth/v1/expansions", queued(Operation::BulkQuery, post(bulk_queries::expansions)))
+        .route("/synth/v1/building-blocks", queued(Operation::BulkQuery, post(bulk_queries::building_blocks)))
+        .route("/synth/v1/building-blocks/search", queued(Operation::BulkQuery, post(bulk_queries::search)))
+        .route("/synth/v1/analogues", queued(Operation::BulkQuery, post(bulk_queries::analogues)))
+        .route(
+            "/synth/v1/synthesizability",
+            queued(Operation::BulkQuery, post(bulk_queries::synthesizability)),
+        )
 }
 
 /// Routes for sample batches.
-fn sample_batch_routes(guarded: &impl Guard, queued: &impl Guard) -> Router<App> {
+fn sample_batch_routes(guarded: &impl OperationLayer, queued: &impl OperationLayer) -> Router<App> {
     Router::new()
         .route(
             "/generator/v1/sample-batches",
@@ -260,7 +263,7 @@ fn sample_batch_routes(guarded: &impl Guard, queued: &impl Guard) -> Router<App>
 }
 
 /// Routes for plans and batches, the asynchronous searches.
-fn plan_routes(guarded: &impl Guard, queued: &impl Guard) -> Router<App> {
+fn plan_routes(guarded: &impl OperationLayer, queued: &impl OperationLayer) -> Router<App> {
     Router::new()
         .route(
             "/synth-batches/v1/version-backend",
@@ -315,7 +318,7 @@ fn plan_routes(guarded: &impl Guard, queued: &impl Guard) -> Router<App> {
 }
 
 /// Routes for kept routes.
-fn kept_route_routes(guarded: &impl Guard, queued: &impl Guard) -> Router<App> {
+fn kept_route_routes(guarded: &impl OperationLayer, queued: &impl OperationLayer) -> Router<App> {
     Router::new()
         .route(
             "/synth/v1/routes",

@@ -7,17 +7,17 @@ mod reader;
 use std::{collections::BTreeMap, fmt, net::SocketAddr, str::FromStr, time::Duration};
 
 use axum::http::HeaderValue;
-use contract::Ration;
+use contract::QuotaKind;
 use identity::{Settings, Switch};
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::{
     connections::{Connections, LISTENERS},
-    keep::Keep,
+    retention_times::RetentionTimes,
     server::Tls,
-    words::is_word,
+    word_pattern::is_word,
 };
-use reader::Reader;
+use reader::SettingsReader;
 
 /// Settings of the API process.
 #[derive(Debug, Clone)]
@@ -68,7 +68,7 @@ pub struct Config {
     /// samples and sample batches; 0: unlimited.
     pub waiting_molecules: u32,
     /// `KEEP_SAMPLES_DAYS`, `KEEP_PLANS_DAYS`, `KEEP_JOURNAL_DAYS` and `KEEP_PRICES_DAYS`, by default 0: for ever.
-    pub keep: Keep,
+    pub keep: RetentionTimes,
     /// `CORS_ORIGINS`: web pages from here may call the service; none by default.
     pub cors_origins: Vec<HeaderValue>,
     /// `TLS_CERTIFICATE` and `TLS_KEY`: PEM files; without them the process speaks plain HTTP.
@@ -84,7 +84,7 @@ pub struct Config {
 const YEAR: u32 = 365 * 24 * 3600;
 
 /// Shortest retention of the audit log: the database keeps its entries for a year, which may have a leap day.
-const JOURNAL_DAYS: u32 = 366;
+const MIN_AUDIT_LOG_DAYS: u32 = 366;
 
 /// Models that ship, the default first.
 const SHIPPED_MODELS: &str = "druglike_gru,leadlike_gru,druglike_gru_large";
@@ -109,14 +109,14 @@ pub struct Rates {
 
 impl Rates {
     /// Returns the default amount of `ration` per minute.
-    pub(crate) const fn of(&self, ration: Ration) -> u32 {
+    pub(crate) const fn of(&self, ration: QuotaKind) -> u32 {
         match ration {
-            Ration::SamplesCreate => self.samples_create,
-            Ration::Molecules => self.molecules,
-            Ration::Reads => self.samples_read,
-            Ration::TreeSearch => self.treesearch,
-            Ration::SearchSeconds => self.search_seconds,
-            Ration::StoredMegabytes => self.stored_megabytes,
+            QuotaKind::SamplesCreate => self.samples_create,
+            QuotaKind::Molecules => self.molecules,
+            QuotaKind::Reads => self.samples_read,
+            QuotaKind::TreeSearch => self.treesearch,
+            QuotaKind::SearchSeconds => self.search_seconds,
+            QuotaKind::StoredMegabytes => self.stored_megabytes,
         }
     }
 }
@@ -172,7 +172,7 @@ impl Config {
     /// # Errors
     /// Fails with all errors at once.
     pub fn from_variables(variables: &BTreeMap<String, String>) -> Result<Self, ConfigError> {
-        let mut reader = Reader { variables, faults: Vec::new() };
+        let mut reader = SettingsReader { variables, faults: Vec::new() };
         let http_addr = reader.read("HTTP_ADDR", SocketAddr::from(([127, 0, 0, 1], 8080)), Ok);
         let tls = reader.tls();
         let database_url = reader.database_url("DATABASE_URL");
@@ -220,10 +220,10 @@ impl Config {
             jobs_in_flight: reader.read("JOBS_IN_FLIGHT", 64, Ok),
             waiting_targets: reader.read("WAITING_TARGETS", 1_000_000, Ok),
             waiting_molecules: reader.read("WAITING_MOLECULES", 10_000_000, Ok),
-            keep: Keep {
+            keep: RetentionTimes {
                 samples: reader.days("KEEP_SAMPLES_DAYS", 1),
                 plans: reader.days("KEEP_PLANS_DAYS", 1),
-                journal: reader.days("KEEP_JOURNAL_DAYS", JOURNAL_DAYS),
+                journal: reader.days("KEEP_JOURNAL_DAYS", MIN_AUDIT_LOG_DAYS),
                 prices: reader.days("KEEP_PRICES_DAYS", 1),
             },
             cors_origins: reader.list("CORS_ORIGINS", "", origin),
@@ -254,15 +254,15 @@ impl Config {
     /// Returns the longest duration of an accepted request: the latest deadline and some seconds around it. A request
     /// that lasts longer is stuck.
     #[must_use]
-    pub fn longest_request(&self) -> Duration {
+    pub fn max_request_time(&self) -> Duration {
         let search = self.search_slack + Duration::from_secs_f64(self.max_seconds_limit);
         self.sample_deadline.max(search) + Duration::from_secs(5)
     }
 
     /// Returns the longest duration of a shutdown; killing the process earlier breaks requests off.
     #[must_use]
-    pub fn longest_stop(&self) -> Duration {
-        self.shutdown_delay + self.longest_request()
+    pub fn max_shutdown_time(&self) -> Duration {
+        self.shutdown_delay + self.max_request_time()
     }
 }
 
@@ -353,7 +353,7 @@ mod tests {
     fn a_stop_takes_as_long_as_the_longest_request_and_its_delay() {
         let stop = |pairs: &[(&str, &str)]| {
             let pairs = [&[("DATABASE_URL", "postgres://db/retort")], pairs].concat();
-            Config::from_variables(&variables(&pairs)).unwrap().longest_stop().as_secs()
+            Config::from_variables(&variables(&pairs)).unwrap().max_shutdown_time().as_secs()
         };
 
         assert_eq!(stop(&[]), 120 + 15 + 5);

@@ -6,10 +6,10 @@ use std::{fmt, num::ParseIntError, str::FromStr};
 pub(crate) const LISTENERS: u32 = 2;
 
 /// Smallest number: two for each share.
-const LEAST: u32 = LISTENERS + 2 + 2;
+const MIN_CONNECTIONS: u32 = LISTENERS + 2 + 2;
 
 /// Largest number, more than PostgreSQL can have.
-const MOST: u32 = 10_000;
+const MAX_CONNECTIONS: u32 = 10_000;
 
 /// Connection limit of the process, and its division: two connections listen, half of the others submit jobs and read
 /// their outcomes, and the rest serves everything else, including streams.
@@ -29,7 +29,7 @@ impl fmt::Display for ConnectionsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoNumber(error) => error.fmt(f),
-            Self::OutOfRange => write!(f, "want {LEAST} to {MOST}"),
+            Self::OutOfRange => write!(f, "want {MIN_CONNECTIONS} to {MAX_CONNECTIONS}"),
         }
     }
 }
@@ -39,7 +39,7 @@ impl FromStr for Connections {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text.parse().map_err(ConnectionsError::NoNumber)? {
-            all @ LEAST..=MOST => Ok(Self(all)),
+            all @ MIN_CONNECTIONS..=MAX_CONNECTIONS => Ok(Self(all)),
             _ => Err(ConnectionsError::OutOfRange),
         }
     }
@@ -58,13 +58,13 @@ impl Connections {
     }
 
     /// Returns the queue's share, besides its listener.
-    pub(crate) fn of_queue(self) -> u32 {
+    pub(crate) fn queue_share(self) -> u32 {
         (self.0 - LISTENERS) / 2
     }
 
     /// Returns the share of everything else.
-    pub(crate) fn of_requests(self) -> u32 {
-        self.0 - LISTENERS - self.of_queue()
+    pub(crate) fn request_share(self) -> u32 {
+        self.0 - LISTENERS - self.queue_share()
     }
 }
 
@@ -77,10 +77,10 @@ mod tests {
         for all in ["6", "7", "34", "101"] {
             let connections: Connections = all.parse().unwrap();
 
-            let sum = LISTENERS + connections.of_queue() + connections.of_requests();
+            let sum = LISTENERS + connections.queue_share() + connections.request_share();
 
             assert_eq!(sum.to_string(), all);
-            assert!(connections.of_queue() >= 2 && connections.of_requests() >= 2);
+            assert!(connections.queue_share() >= 2 && connections.request_share() >= 2);
         }
     }
 }

@@ -17,10 +17,10 @@ use edge::ApiError;
 use crate::{config::Config, limits::Operation};
 
 /// Extra time for an operation's own response at its deadline, which says more than the one here.
-const GRACE: Duration = Duration::from_millis(500);
+const RESPONSE_GRACE: Duration = Duration::from_millis(500);
 
 /// Longest time for reading and storing a hundred thousand targets.
-const BATCH: Duration = Duration::from_secs(90);
+const BATCH_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// Deadlines by operation.
 #[derive(Debug, Clone, Copy)]
@@ -44,11 +44,11 @@ impl Deadlines {
 
     fn of(&self, operation: Operation) -> Duration {
         match operation {
-            Operation::CreateSample => self.sample + GRACE,
+            Operation::CreateSample => self.sample + RESPONSE_GRACE,
             Operation::CreateTreeSearch | Operation::BulkQuery => {
-                self.longest_search + self.search_slack + GRACE
+                self.longest_search + self.search_slack + RESPONSE_GRACE
             }
-            Operation::CreateBatch => self.request.max(BATCH),
+            Operation::CreateBatch => self.request.max(BATCH_TIMEOUT),
             Operation::ListSamples
             | Operation::RetrieveSample
             | Operation::DeleteSample
@@ -78,7 +78,7 @@ impl Deadlines {
         max_seconds: f64,
         search: impl Future<Output = Result<T, ApiError>>,
     ) -> Result<T, ApiError> {
-        let end = arrival + seconds(max_seconds) + self.search_slack + GRACE;
+        let end = arrival + seconds(max_seconds) + self.search_slack + RESPONSE_GRACE;
         tokio::time::timeout_at(end.into(), search).await.unwrap_or_else(|_| Err(passed()))
     }
 }

@@ -21,7 +21,7 @@ use crate::gzip::accepts_gzip;
 
 // Images within style sheets and scripts, such as the cursors of an editor, are `data:` URLs, which access no
 // network.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
+const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 pub const HTML: &str = "text/html; charset=utf-8";
@@ -44,29 +44,29 @@ pub fn router<S: Clone + Send + Sync + 'static>(files: &[File]) -> Router<S> {
 struct Page {
     content_type: &'static str,
     text: &'static str,
-    packed: OnceLock<Packed>,
+    packed: OnceLock<CompressedFile>,
 }
 
 /// A file as it is sent: gzipped, with the entity tag of its version.
-struct Packed {
+struct CompressedFile {
     body: Bytes,
     tag: HeaderValue,
 }
 
 impl Page {
     fn answer(&self, asked: &HeaderMap) -> Response {
-        let packed = self.packed.get_or_init(|| Packed::new(self.text.as_bytes()));
+        let packed = self.packed.get_or_init(|| CompressedFile::new(self.text.as_bytes()));
         let mut headers = HeaderMap::from_iter(
             [
                 (header::CONTENT_TYPE, self.content_type),
-                (header::CONTENT_SECURITY_POLICY, POLICY),
+                (header::CONTENT_SECURITY_POLICY, PAGE_POLICY),
                 (header::CACHE_CONTROL, "no-cache"),
                 (header::VARY, "accept-encoding"),
             ]
             .map(|(name, value)| (name, HeaderValue::from_static(value))),
         );
         headers.insert(header::ETAG, packed.tag.clone());
-        if has_it(asked, &packed.tag) {
+        if etag_matches(asked, &packed.tag) {
             return (StatusCode::NOT_MODIFIED, headers).into_response();
         }
         if accepts_gzip(asked) {
@@ -77,7 +77,7 @@ impl Page {
     }
 }
 
-impl Packed {
+impl CompressedFile {
     fn new(text: &[u8]) -> Self {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
         let body = encoder.write_all(text).and_then(|()| encoder.finish());
@@ -91,7 +91,7 @@ impl Packed {
 }
 
 /// Returns true if the client already has the text with this `tag`.
-fn has_it(asked: &HeaderMap, tag: &HeaderValue) -> bool {
+fn etag_matches(asked: &HeaderMap, tag: &HeaderValue) -> bool {
     let values = asked.get_all(header::IF_NONE_MATCH).into_iter().filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).any(|had| *tag == *had.trim())
 }

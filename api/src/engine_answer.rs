@@ -13,7 +13,7 @@ use contract::{
 use uuid::Uuid;
 
 /// Namespace UUID of the reactions' node ids. An id depends only on the ids of product and precursors.
-const REACTIONS: Uuid = Uuid::from_u128(0x8f0e_3b52_6c1d_4a97_b1a4_27d0_55c9_e18b);
+const REACTION_NAMESPACE: Uuid = Uuid::from_u128(0x8f0e_3b52_6c1d_4a97_b1a4_27d0_55c9_e18b);
 
 /// Converts a result for clients of the family.
 pub fn engine_answer(result: TreeSearchResult) -> EngineAnswer {
@@ -122,7 +122,7 @@ fn similarity_to(molecule: &str, steps: &BTreeMap<&str, Step<'_>>) -> f64 {
 fn reaction_id<'a>(product: &str, precursors: impl Iterator<Item = &'a str>) -> String {
     let mut precursors: Vec<&str> = precursors.collect();
     precursors.sort_unstable();
-    Uuid::new_v5(&REACTIONS, format!("{product}<{}", precursors.join("+")).as_bytes()).to_string()
+    Uuid::new_v5(&REACTION_NAMESPACE, format!("{product}<{}", precursors.join("+")).as_bytes()).to_string()
 }
 
 /// Renames the edges of the steps to the identifiers that they have in this shape.

@@ -44,7 +44,9 @@ pub fn answer(operation_id: &str) -> Option<Value> {
         "create_sample_batch" => Some(sample_batch("pending", 0)),
         "retrieve_sample_batch" | "cancel_sample_batch" => Some(sample_batch("processing", 3)),
         "list_sample_batches" => Some(listed(sample_batch("completed", 4))),
-        "list_samples_of_batch" => Some(listed(merged(sample(), json!({ "batch_id": SAMPLE_BATCH_ID })))),
+        "list_samples_of_batch" => {
+            Some(listed(with_fields(sample(), json!({ "batch_id": SAMPLE_BATCH_ID }))))
+        }
         "delete_sample_batch" => {
             Some(json!({ "id": SAMPLE_BATCH_ID, "object": "sample_batch", "deleted": true }))
         }
@@ -60,17 +62,17 @@ pub fn answer(operation_id: &str) -> Option<Value> {
         "create_analogues" => Some(analogues()),
         "create_route" | "retrieve_route" | "update_route" => Some(kept_route()),
         "list_routes" => {
-            Some(page(merged(kept_route(), json!({ "route": null, "pricing_annotations": null }))))
+            Some(page(with_fields(kept_route(), json!({ "route": null, "pricing_annotations": null }))))
         }
         "delete_route" => Some(json!({ "id": ROUTE_ID, "object": "route", "deleted": true })),
         "create_plan" | "retrieve_plan" => Some(plan(None)),
         "list_plans" => Some(page(plan(None))),
-        "cancel_plan" => Some(merged(plan(None), json!({ "status": "cancelled" }))),
+        "cancel_plan" => Some(with_fields(plan(None), json!({ "status": "cancelled" }))),
         "retrieve_plan_of_batch" => Some(plan(Some(BATCH_ID))),
         "list_plans_of_batch" => Some(page(plan(Some(BATCH_ID)))),
         "delete_plan" => Some(json!({ "id": PLAN_ID, "object": "plan", "deleted": true })),
         "create_batch" => Some(batch()),
-        "retrieve_batch" | "cancel_batch" | "resume_batch" => Some(merged(batch(), progress())),
+        "retrieve_batch" | "cancel_batch" | "resume_batch" => Some(with_fields(batch(), progress())),
         "list_batches" => Some(page(batch())),
         "delete_batch" => Some(json!({ "id": BATCH_ID, "object": "batch", "deleted": true })),
         "list_engines" => Some(json!([{ "name": ENGINE, "queue_length": 12 }])),
@@ -84,7 +86,7 @@ pub fn answer(operation_id: &str) -> Option<Value> {
 /// Returns the 202 answer of the operation `operation_id`.
 pub fn pending(operation_id: &str) -> Option<Value> {
     (operation_id == "create_sample")
-        .then(|| merged(sample(), json!({ "smiles": Value::Array(Vec::new()), "status": "pending" })))
+        .then(|| with_fields(sample(), json!({ "smiles": Value::Array(Vec::new()), "status": "pending" })))
 }
 
 /// Returns the body of the error `status` of an operation that needs `scope`; `None` if the body is `null`.
@@ -108,7 +110,7 @@ pub fn error(operation_id: &str, status: &str, scope: &str) -> Option<Value> {
         ),
         "409" => fault(&[], "conflict", "The job is done; it cannot be retried"),
         "422" => {
-            let (loc, kind, msg) = misfit(operation_id)?;
+            let (loc, kind, msg) = example_fault(operation_id)?;
             fault(&loc, kind, msg)
         }
         "429" => fault(&[], "rate_limited", "The rate limit of this account is spent"),
@@ -123,7 +125,7 @@ pub fn error(operation_id: &str, status: &str, scope: &str) -> Option<Value> {
 }
 
 /// Returns an example fault in a request of the operation: its location, kind and message.
-fn misfit(operation_id: &str) -> Option<([&'static str; 2], &'static str, &'static str)> {
+fn example_fault(operation_id: &str) -> Option<([&'static str; 2], &'static str, &'static str)> {
     let at_most = |field, msg| Some((field, "less_than_equal", msg));
     let no_word =
         |field| Some((["path", field], "string_pattern_mismatch", r"String should match pattern '^\w+$'"));
@@ -238,10 +240,10 @@ fn engine_tree_search() -> Option<Value> {
 }
 
 /// Wraps two items as a bulk query's answer: one for a molecule, and one for an invalid SMILES.
-fn looked(item: Value, nothing: Value) -> Value {
+fn bulk_query_answer(item: Value, nothing: Value) -> Value {
     let unread = json!({ "smiles": "C1CC", "error": "ring bond 1 opened at byte 1 is never closed" });
     json!({
-        "object": "list", "items": [item, merged(unread, nothing)], "total_elapsed": 0.016,
+        "object": "list", "items": [item, with_fields(unread, nothing)], "total_elapsed": 0.016,
         "deadline_seconds": 120.0,
     })
 }
@@ -254,7 +256,7 @@ fn expansions() -> Value {
         "in_stock": [true, true],
     });
     let item = json!({ "smiles": "CC(=O)Nc1ccc(O)cc1", "error": null, "precursors": [set] });
-    looked(item, json!({ "precursors": [] }))
+    bulk_query_answer(item, json!({ "precursors": [] }))
 }
 
 fn sold_block() -> Value {
@@ -267,7 +269,7 @@ fn sold_block() -> Value {
 }
 
 fn found_blocks() -> Value {
-    let item = merged(sold_block(), json!({ "inchikey": null, "mw": 109.128, "similarity": 0.5769 }));
+    let item = with_fields(sold_block(), json!({ "inchikey": null, "mw": 109.128, "similarity": 0.5769 }));
     json!({
         "object": "list", "items": [item], "more": false, "searched": 1.0, "total_elapsed": 0.004,
     })
@@ -278,7 +280,7 @@ fn building_blocks() -> Value {
         "in_stock": false, "building_block_idx": null, "price": null, "lead_time_days": null, "inchikey": null, "vendors": [],
         "offers": [],
     });
-    looked(sold_block(), nothing)
+    bulk_query_answer(sold_block(), nothing)
 }
 
 fn synthesizability() -> Value {
@@ -289,7 +291,7 @@ fn synthesizability() -> Value {
     let nothing = json!({
         "solved": false, "steps": null, "price": null, "plausibility": null, "seconds": 0.0,
     });
-    looked(item, nothing)
+    bulk_query_answer(item, nothing)
 }
 
 fn analogues() -> Value {
@@ -300,12 +302,12 @@ fn analogues() -> Value {
         "route": route,
     });
     let nothing = json!({ "in_stock": false, "target": null, "plausibility": null, "route": null });
-    looked(item, nothing)
+    bulk_query_answer(item, nothing)
 }
 
 fn plan(batch_id: Option<&str>) -> Value {
     let parameters = TreeSearchRequest::new("CC(=O)Nc1ccc(O)cc1");
-    let parameters = merged(json!(parameters), json!({ "engine": ENGINE }));
+    let parameters = with_fields(json!(parameters), json!({ "engine": ENGINE }));
     json!({
         "id": PLAN_ID, "object": "plan", "created_at": CREATED_AT, "updated_at": CREATED_AT, "batch_id": batch_id,
         "status": "pending", "parameters": parameters, "name": "Paracetamol", "description": null, "result": null,
@@ -343,7 +345,7 @@ fn page(item: Value) -> Value {
 }
 
 /// Returns `object` with `fields` added.
-fn merged(mut object: Value, fields: Value) -> Value {
+fn with_fields(mut object: Value, fields: Value) -> Value {
     if let (Value::Object(object), Value::Object(fields)) = (&mut object, fields) {
         object.extend(fields);
     }

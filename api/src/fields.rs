@@ -16,7 +16,7 @@ use std::{collections::HashSet, fmt};
 use contract::{ErrorItem, Location};
 use serde_json::value::RawValue;
 
-use crate::words::is_word;
+use crate::word_pattern::is_word;
 
 use self::json::{Members, input, members};
 pub use self::{
@@ -206,7 +206,7 @@ pub fn integer(least: i64, most: Option<i64>) -> impl Fn(&Input<'_>) -> Result<i
 
 fn integer_of_number(text: &str) -> Result<i64, Fault> {
     if !text.contains(['.', 'e', 'E']) {
-        return Ok(saturating(text));
+        return Ok(clamped_integer(text));
     }
     let value = finite(text)?;
     if value.fract() == 0.0 {
@@ -225,11 +225,11 @@ fn integer_of_query(text: &str) -> Result<i64, Fault> {
         let msg = "Input should be a valid integer, unable to parse string as an integer";
         return Err(Fault::new("int_parsing", msg));
     }
-    Ok(saturating(text))
+    Ok(clamped_integer(text))
 }
 
 /// Parses `text`, digits with an optional sign, and clamps it to 64 bits.
-fn saturating(text: &str) -> i64 {
+fn clamped_integer(text: &str) -> i64 {
     text.parse().unwrap_or(if text.starts_with('-') { i64::MIN } else { i64::MAX })
 }
 
@@ -415,7 +415,7 @@ mod tests {
 
     #[test]
     fn a_list_is_read_no_further_when_nobody_waits_for_it() {
-        let stop = crate::checks::Stop::default();
+        let stop = crate::body_validation::CancelFlag::default();
         let mut faults = Faults::default();
         faults.stop_by(stop.clone());
         let read = std::cell::Cell::new(0);

@@ -8,9 +8,9 @@ use edge::{ApiError, query_pairs};
 use serde::Serialize;
 
 use crate::{
-    endpoints::{batches, kept_routes, looks, plans, sample_batches, samples, treesearch},
+    endpoints::{batches, bulk_queries, kept_routes, plans, sample_batches, samples, treesearch},
     fields::Faults,
-    words::is_word,
+    word_pattern::is_word,
 };
 
 const MAX_SECONDS: f64 = 120.0;
@@ -48,17 +48,17 @@ pub fn bodies(input: &[u8]) {
         is_read_again(kept_routes::parse_update, &change);
     }
     let looks = [
-        looks::parse_expansions,
-        looks::parse_building_blocks,
-        looks::parse_synthesizability,
-        looks::parse_analogues,
+        bulk_queries::parse_expansions,
+        bulk_queries::parse_building_blocks,
+        bulk_queries::parse_synthesizability,
+        bulk_queries::parse_analogues,
     ];
     for parse in looks {
         if let Some(look) = read(parse, input) {
             assert!((1..=MAX_LOOK).contains(&look.smiles.len()));
         }
     }
-    if let Some(search) = read(looks::parse_search, input) {
+    if let Some(search) = read(bulk_queries::parse_search, input) {
         assert!(search.smiles.is_empty());
     }
     let Ok(uri) = format!("/?{}", String::from_utf8_lossy(input)).parse() else { return };

@@ -18,16 +18,16 @@ use opentelemetry::{
 use queue::{Backlog, LiveWorkers, operations};
 use sqlx::PgPool;
 
-use crate::endpoints::operations::seen::catalogue;
+use crate::endpoints::operations::state_view::catalogue;
 
 /// Polling interval.
 const LOOK: Duration = Duration::from_secs(5);
 /// Timeout of one poll.
-const PATIENCE: Duration = Duration::from_secs(5);
+const POLL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Values of the last poll.
 #[derive(Debug)]
-struct Seen {
+struct MetricsSnapshot {
     backlogs: Vec<Backlog>,
     workers: Vec<LiveWorkers>,
     /// Paused queues.
@@ -71,7 +71,7 @@ pub fn gauges(pool: PgPool) -> Background {
         let (pool, seen) = (pool.clone(), Arc::clone(&seen));
         async move {
             loop {
-                let now = database::within(PATIENCE, look(&pool)).await;
+                let now = database::within(POLL_TIMEOUT, look(&pool)).await;
                 let now =
                     now.inspect_err(|error| tracing::debug!("metrics of the database are missing: {error}"));
                 *seen.write().unwrap_or_else(PoisonError::into_inner) = now.ok();
@@ -81,7 +81,7 @@ pub fn gauges(pool: PgPool) -> Background {
     })
 }
 
-async fn look(pool: &PgPool) -> Result<Seen, sqlx::Error> {
+async fn look(pool: &PgPool) -> Result<MetricsSnapshot, sqlx::Error> {
     let mut connection = pool.acquire().await?;
     let server = sqlx::query_as!(
         Server,
@@ -123,24 +123,25 @@ async fn look(pool: &PgPool) -> Result<Seen, sqlx::Error> {
     }
     let paused = operations::pauses(&mut *connection).await?.into_iter().map(|(queue, _)| queue).collect();
     let catalogue = catalogue(&mut connection).await?;
-    Ok(Seen { backlogs, workers, paused, catalogue, server, tables })
+    Ok(MetricsSnapshot { backlogs, workers, paused, catalogue, server, tables })
 }
 
 /// Value with its attributes.
-type Figure = (f64, Vec<KeyValue>);
+type Measurement = (f64, Vec<KeyValue>);
 
 /// Extracts the values of a metric.
-type Of = fn(&Seen) -> Vec<Figure>;
+type ExtractMeasurements = fn(&MetricsSnapshot) -> Vec<Measurement>;
 
-fn show(meter: &Meter, seen: &Arc<RwLock<Option<Seen>>>) {
-    let gauge = |name: &'static str, unit: &'static str, described: &'static str, of: Of| {
+fn show(meter: &Meter, seen: &Arc<RwLock<Option<MetricsSnapshot>>>) {
+    let gauge = |name: &'static str, unit: &'static str, described: &'static str, of: ExtractMeasurements| {
         let gauge = meter.f64_observable_gauge(name).with_unit(unit).with_description(described);
-        gauge.with_callback(shown(seen, of)).build();
+        gauge.with_callback(observe_last(seen, of)).build();
     };
-    let counter = |name: &'static str, unit: &'static str, described: &'static str, of: Of| {
-        let counter = meter.f64_observable_counter(name).with_unit(unit).with_description(described);
-        counter.with_callback(shown(seen, of)).build();
-    };
+    let counter =
+        |name: &'static str, unit: &'static str, described: &'static str, of: ExtractMeasurements| {
+            let counter = meter.f64_observable_counter(name).with_unit(unit).with_description(described);
+            counter.with_callback(observe_last(seen, of)).build();
+        };
     gauge("retort.queue.depth", "{job}", "Jobs whose callers wait, by state", |seen| {
         let by_state = |backlog: &Backlog| {
             [("waiting", backlog.waiting), ("running", backlog.running)].map(|(state, jobs)| {
@@ -218,9 +219,9 @@ fn show(meter: &Meter, seen: &Arc<RwLock<Option<Seen>>>) {
 }
 
 /// Reports the values of the last poll; none if it failed.
-fn shown(
-    seen: &Arc<RwLock<Option<Seen>>>,
-    of: Of,
+fn observe_last(
+    seen: &Arc<RwLock<Option<MetricsSnapshot>>>,
+    of: ExtractMeasurements,
 ) -> impl Fn(&dyn AsyncInstrument<f64>) + Send + Sync + 'static {
     let seen = Arc::clone(seen);
     move |observer| {
@@ -231,7 +232,7 @@ fn shown(
     }
 }
 
-fn one(value: i64) -> Vec<Figure> {
+fn one(value: i64) -> Vec<Measurement> {
     vec![(value as f64, Vec::new())]
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use edge::ApiError;
-use queue::retention::BATCH;
+use queue::retention::BATCH_ROWS;
 use sha2::{Digest, Sha256};
 use sqlx::{PgConnection, PgPool};
 
@@ -21,7 +21,7 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const MAX_KEY: usize = 255;
 
 /// Retention time of keys.
-pub const KEEP: Duration = Duration::from_secs(24 * 60 * 60);
+pub const KEY_RETENTION: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Description of the header in the OpenAPI document.
 pub const DESCRIPTION: &str = "A key of up to 255 visible characters, such as a UUID. A request that is sent again within a day with its \
@@ -128,7 +128,7 @@ pub async fn delete_older(connection: &mut PgConnection, keep: Duration) -> Resu
             where created_at < now() - make_interval(secs => $1) order by created_at limit $2 for update skip locked
         )",
         keep.as_secs_f64(),
-        BATCH
+        BATCH_ROWS
     )
     .execute(connection)
     .await?;

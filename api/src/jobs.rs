@@ -8,20 +8,20 @@ use std::{sync::Arc, time::Duration};
 
 use chrono::Utc;
 use contract::{
-    Cause, ErrorItem, JobId, Look, LookJob, LookOutcome, Problem, SampleId, SampleJob, SampleRequest,
-    StoredLookJob, StoredOrderJob, StoredSampleJob, StoredTreeSearchJob, Told, TreeSearchJob,
-    TreeSearchRequest, TreeSearchResult,
+    BulkQuery, BulkQueryJob, BulkQueryOutcome, Cause, ErrorItem, JobFailure, JobId, ProgressReporting,
+    SampleId, SampleJob, SampleRequest, StoredAsyncSampleJob, StoredBulkQueryJob, StoredSampleJob,
+    StoredTreeSearchJob, TreeSearchJob, TreeSearchRequest, TreeSearchResult,
 };
-use queue::{AwaitError, Caller, Job, LiveModel, Pending, QueueError, SubmitError, Watch};
+use queue::{AwaitError, Caller, Job, LiveModel, Pending, QueueError, SubmitError, Subscription};
 
 use edge::ApiError;
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::{crowd::Crowd, quota::Quota};
+use crate::{concurrency_limit::ConcurrencyLimit, quota::Quota};
 
 /// Samplers run, but none has a default model, so a request must name one.
 const NO_DEFAULT_MODEL: ApiError = ApiError::Unavailable {
-    retry_after: queue::WORKER_START,
+    retry_after: queue::WORKER_START_TIME,
     reason: "No running sampler has a default model; name one of those that there are by `model_id`",
 };
 
@@ -29,15 +29,15 @@ const NO_DEFAULT_MODEL: ApiError = ApiError::Unavailable {
 #[derive(Debug, Clone)]
 pub struct Jobs {
     queue: queue::Client,
-    crowd: Crowd,
-    patience: Patience,
+    crowd: ConcurrencyLimit,
+    patience: AdmissionLimits,
     /// Models for requests that name none, in order of preference.
     default_models: Arc<[String]>,
 }
 
 /// Timeouts and admission limits of requests.
 #[derive(Debug, Clone, Copy)]
-pub struct Patience {
+pub struct AdmissionLimits {
     /// Timeout of a sample.
     pub sample: Duration,
     /// Longest search that a request may ask for, in seconds.
@@ -51,7 +51,12 @@ pub struct Patience {
 }
 
 impl Jobs {
-    pub fn new(queue: queue::Client, crowd: Crowd, patience: Patience, default_models: Vec<String>) -> Self {
+    pub fn new(
+        queue: queue::Client,
+        crowd: ConcurrencyLimit,
+        patience: AdmissionLimits,
+        default_models: Vec<String>,
+    ) -> Self {
         Self { queue, crowd, patience, default_models: default_models.into() }
     }
 
@@ -76,12 +81,15 @@ impl Jobs {
     }
 
     /// Subscribes to the job of an asynchronous sample; the job runs on without a subscriber.
-    pub async fn watch_order(&self, job_id: &str) -> Result<Watch<StoredOrderJob>, ApiError> {
-        Ok(self.queue.watch_idly(job_id).await?)
+    pub async fn watch_async_sample(
+        &self,
+        job_id: &str,
+    ) -> Result<Subscription<StoredAsyncSampleJob>, ApiError> {
+        Ok(self.queue.subscribe_passively(job_id).await?)
     }
 
     /// Returns the model for an asynchronous sample that names `named`, or no model.
-    pub async fn model_of_order(&self, named: Option<String>) -> Result<String, ApiError> {
+    pub async fn model_of_async_sample(&self, named: Option<String>) -> Result<String, ApiError> {
         let live = live_models(&self.queue, StoredSampleJob::QUEUE).await?;
         // While no sampler runs, the available models are unknown.
         let is_there = |id: &str| live.is_empty() || live.iter().any(|model| model.model_id == id);
@@ -108,7 +116,7 @@ impl Jobs {
         };
         let place = self.crowd.place()?;
         let taken = match &request.model_id {
-            Some(named) => self.submit(job(named), caller).await.map_err(not_taken)?,
+            Some(named) => self.submit(job(named), caller).await.map_err(submission_error)?,
             None => self.submit_to_default(job, caller).await?,
         };
         drop(place);
@@ -121,13 +129,13 @@ impl Jobs {
         &self,
         job: impl Fn(&str) -> StoredSampleJob,
         caller: Caller<'_>,
-    ) -> Result<Taken<StoredSampleJob>, ApiError> {
+    ) -> Result<SubmittedJob<StoredSampleJob>, ApiError> {
         let mut refused = NO_DEFAULT_MODEL;
         for model_id in &*self.default_models {
             match self.submit(job(model_id), caller).await {
                 Err(SubmitError::UnknownModel) => {}
-                Err(error @ SubmitError::NoWorker { .. }) => refused = not_taken(error),
-                submitted => return submitted.map_err(not_taken),
+                Err(error @ SubmitError::NoWorker { .. }) => refused = submission_error(error),
+                submitted => return submitted.map_err(submission_error),
             }
         }
         Err(refused)
@@ -140,9 +148,9 @@ impl Jobs {
         request: TreeSearchRequest,
         engine: Option<&str>,
     ) -> Result<TreeSearchResult, ApiError> {
-        let (job, caller) = self.search_job(account_id, request, engine, Told::Nothing);
+        let (job, caller) = self.search_job(account_id, request, engine, ProgressReporting::Nothing);
         let place = self.crowd.place()?;
-        let taken = self.submit(job, caller).await.map_err(not_taken)?;
+        let taken = self.submit(job, caller).await.map_err(submission_error)?;
         drop(place);
         self.outcome(taken, caller, "").await
     }
@@ -152,12 +160,12 @@ impl Jobs {
         &self,
         account_id: &str,
         request: TreeSearchRequest,
-    ) -> Result<Watch<StoredTreeSearchJob>, ApiError> {
+    ) -> Result<Subscription<StoredTreeSearchJob>, ApiError> {
         let asked = serde_json::to_value(&request).map_err(|error| ApiError::internal(&error))?;
-        let (job, caller) = self.search_job(account_id, request, None, Told::Events);
+        let (job, caller) = self.search_job(account_id, request, None, ProgressReporting::Events);
         let _permit = self.crowd.place()?;
-        let taken = self.submit(job, caller).await.map_err(not_taken)?;
-        Ok(self.queue.watch_instead(taken.pending, &asked).await?)
+        let taken = self.submit(job, caller).await.map_err(submission_error)?;
+        Ok(self.queue.detach_to_subscribers(taken.pending, &asked).await?)
     }
 
     /// Resumes following the search `id` of the account, if it can be followed.
@@ -165,8 +173,8 @@ impl Jobs {
         &self,
         account_id: &str,
         id: &str,
-    ) -> Result<Option<Watch<StoredTreeSearchJob>>, ApiError> {
-        Ok(self.queue.watch_again(id, account_id).await?)
+    ) -> Result<Option<Subscription<StoredTreeSearchJob>>, ApiError> {
+        Ok(self.queue.resubscribe(id, account_id).await?)
     }
 
     /// Returns the request and the result of the search `id` that the account followed, while they are kept.
@@ -184,7 +192,7 @@ impl Jobs {
         account_id: &'a str,
         request: TreeSearchRequest,
         engine: Option<&str>,
-        told: Told,
+        told: ProgressReporting,
     ) -> (StoredTreeSearchJob, Caller<'a>) {
         let patience = Duration::from_secs_f64(request.max_seconds) + self.patience.search_slack;
         let job = StoredTreeSearchJob::V1(TreeSearchJob {
@@ -203,16 +211,16 @@ impl Jobs {
         &self,
         account_id: &str,
         smiles: Vec<String>,
-        look: Look,
+        look: BulkQuery,
         engine: Option<&str>,
-    ) -> Result<LookOutcome, ApiError> {
+    ) -> Result<BulkQueryOutcome, ApiError> {
         let deadline_seconds = self.longest_search();
         let patience = Duration::from_secs_f64(deadline_seconds) + self.patience.search_slack;
         let caller = self.caller(account_id, patience);
         let (account_id, engine) = (account_id.to_owned(), engine.map(str::to_owned));
-        let job = StoredLookJob::V1(LookJob { account_id, engine, smiles, deadline_seconds, look });
+        let job = StoredBulkQueryJob::V1(BulkQueryJob { account_id, engine, smiles, deadline_seconds, look });
         let place = self.crowd.place()?;
-        let taken = self.submit(job, caller).await.map_err(not_taken)?;
+        let taken = self.submit(job, caller).await.map_err(submission_error)?;
         drop(place);
         self.outcome(taken, caller, "").await
     }
@@ -221,29 +229,29 @@ impl Jobs {
         Caller { account_id, patience, most_in_flight: self.patience.most_in_flight }
     }
 
-    async fn submit<J: Job>(&self, job: J, caller: Caller<'_>) -> Result<Taken<J>, SubmitError> {
+    async fn submit<J: Job>(&self, job: J, caller: Caller<'_>) -> Result<SubmittedJob<J>, SubmitError> {
         let id = JobId::generate();
         tracing::Span::current().record("job.id", tracing::field::display(id));
-        Ok(Taken { id, pending: self.queue.submit(id, &job, caller).await?, job })
+        Ok(SubmittedJob { id, pending: self.queue.submit(id, &job, caller).await?, job })
     }
 
     /// Awaits the outcome of a worker; `late` is the message for a job past its deadline.
     async fn outcome<J: Job>(
         &self,
-        taken: Taken<J>,
+        taken: SubmittedJob<J>,
         caller: Caller<'_>,
         late: &str,
     ) -> Result<J::Outcome, ApiError> {
-        let Taken { id, pending, job } = taken;
+        let SubmittedJob { id, pending, job } = taken;
         match pending.outcome().await {
-            Ok(Err(Problem::TooLate)) => Err(too_late(self.queue.retry_after(&job, caller).await)),
+            Ok(Err(JobFailure::TooLate)) => Err(too_late(self.queue.retry_after(&job, caller).await)),
             outcome => settled(&id.to_string(), outcome, late),
         }
     }
 }
 
 /// Submitted job; dropping it cancels the job.
-struct Taken<J: Job> {
+struct SubmittedJob<J: Job> {
     id: JobId,
     job: J,
     pending: Pending<J>,
@@ -260,27 +268,29 @@ pub async fn live_models(queue: &queue::Client, of: &str) -> Result<Vec<LiveMode
 /// Converts the outcome of a job; `late` is the message for a job past its deadline.
 pub fn settled<T>(
     id: &str,
-    outcome: Result<Result<T, Problem>, AwaitError>,
+    outcome: Result<Result<T, JobFailure>, AwaitError>,
     late: &str,
 ) -> Result<T, ApiError> {
     match outcome {
         Ok(Ok(outcome)) => Ok(outcome),
-        Ok(Err(Problem::DeadlinePassed)) | Err(AwaitError::DeadlinePassed) => Err(ApiError::DeadlinePassed {
-            message: format!("The deadline of job {id} passed before it was done{late}"),
-        }),
-        Ok(Err(Problem::TooLate)) => Err(too_late(queue::WORKER_START)),
-        Ok(Err(Problem::CancelledByOperator)) => Err(ApiError::Unavailable {
-            retry_after: queue::AFTER_AN_OPERATOR,
+        Ok(Err(JobFailure::DeadlinePassed)) | Err(AwaitError::DeadlinePassed) => {
+            Err(ApiError::DeadlinePassed {
+                message: format!("The deadline of job {id} passed before it was done{late}"),
+            })
+        }
+        Ok(Err(JobFailure::TooLate)) => Err(too_late(queue::WORKER_START_TIME)),
+        Ok(Err(JobFailure::CancelledByOperator)) => Err(ApiError::Unavailable {
+            retry_after: queue::PAUSED_RETRY_AFTER,
             reason: "An operator cancelled the request",
         }),
         // The job was cancelled by another party than its caller, lost by a database crash, or not stored because the
         // disk is full.
-        Ok(Err(Problem::Cancelled | Problem::Abandoned { cause: Some(Cause::Database), .. }))
+        Ok(Err(JobFailure::Cancelled | JobFailure::Abandoned { cause: Some(Cause::Database), .. }))
         | Err(AwaitError::Lost) => Err(ApiError::Unavailable {
-            retry_after: queue::WORKER_START,
+            retry_after: queue::WORKER_START_TIME,
             reason: "The request was lost on its way; it can be sent again",
         }),
-        Ok(Err(problem)) => Err(unsolved(id, problem)),
+        Ok(Err(problem)) => Err(failure_response(id, problem)),
         Err(AwaitError::Undecodable(error)) => {
             tracing::error!(job.id = %id, %error, "a worker's answer cannot be read");
             Err(bad_answer("response_invalid", "The worker's answer does not fit the response schema"))
@@ -296,7 +306,7 @@ fn too_late(retry_after: Duration) -> ApiError {
 }
 
 /// Explains why the queue did not take a job.
-pub fn not_taken(error: SubmitError) -> ApiError {
+pub fn submission_error(error: SubmitError) -> ApiError {
     match error {
         SubmitError::Full { retry_after } => {
             ApiError::Unavailable { retry_after, reason: "The queue is full for this request's deadline" }
@@ -316,16 +326,16 @@ pub fn not_taken(error: SubmitError) -> ApiError {
 }
 
 /// Converts a problem that a worker reports as its answer.
-fn unsolved(id: &str, problem: Problem) -> ApiError {
+fn failure_response(id: &str, problem: JobFailure) -> ApiError {
     match problem {
-        Problem::UnknownModel { .. } => ApiError::BadReference,
-        Problem::BadTarget { reason } => ApiError::Invalid(vec![ErrorItem {
+        JobFailure::UnknownModel { .. } => ApiError::BadReference,
+        JobFailure::BadTarget { reason } => ApiError::Invalid(vec![ErrorItem {
             loc: vec!["body".into(), "search_smiles".into()],
             msg: format!("Input should be a SMILES that can be searched: {reason}"),
             kind: "smiles_invalid".to_owned(),
         }]),
         // An answer with fewer structures than requested would violate the response schema, and is not sent.
-        Problem::SizeUnreachable { .. } => {
+        JobFailure::SizeUnreachable { .. } => {
             bad_answer("size_unreachable", &format!("Not enough structures: {problem}"))
         }
         problem => {

@@ -18,27 +18,26 @@
 
 mod access;
 pub mod app;
-mod checks;
+mod body_validation;
+mod concurrency_limit;
 pub mod config;
+mod connection_limiter;
 pub mod connections;
 mod console;
-mod crowd;
 mod deadline;
 mod docs;
-mod door;
 mod embedded;
 mod endpoints;
 mod engine_answer;
 mod examples;
 mod fields;
-pub mod front;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
 mod gauges;
 mod gzip;
 mod idempotency;
 mod jobs;
-mod keep;
+pub mod lifecycle;
 mod limits;
 mod observe;
 mod openapi;
@@ -46,9 +45,10 @@ mod pool;
 mod prefer;
 mod quota;
 mod retention;
+mod retention_times;
 pub mod server;
 mod streams;
-mod words;
+mod word_pattern;
 
 pub use gauges::gauges;
 pub use openapi::document;

@@ -9,12 +9,12 @@ use axum::{
     http::HeaderValue,
     response::{IntoResponse, Response},
 };
-use contract::Ration;
+use contract::QuotaKind;
 use sqlx::PgPool;
 use tracing::Instrument;
 
 use edge::{ApiError, whole_seconds};
-use identity::{BURST, Buckets, Rations, Taken};
+use identity::{AccountQuotas, BURST, Buckets, TakeResult};
 
 use crate::config::Rates;
 
@@ -75,7 +75,7 @@ impl Operation {
     }
 
     /// Returns the rate limit that a request counts against.
-    pub fn ration(self) -> Ration {
+    pub fn ration(self) -> QuotaKind {
         match self {
             Self::ListSamples
             | Self::RetrieveSample
@@ -92,10 +92,10 @@ impl Operation {
             | Self::UpdateRoute
             | Self::DeleteRoute
             | Self::SeeOperations
-            | Self::Operate => Ration::Reads,
-            Self::CreateSample | Self::CreateSampleBatch => Ration::SamplesCreate,
+            | Self::Operate => QuotaKind::Reads,
+            Self::CreateSample | Self::CreateSampleBatch => QuotaKind::SamplesCreate,
             Self::CreateTreeSearch | Self::BulkQuery | Self::CreatePlan | Self::CreateBatch => {
-                Ration::TreeSearch
+                QuotaKind::TreeSearch
             }
         }
     }
@@ -111,8 +111,8 @@ pub struct Limits {
 #[derive(Debug)]
 pub enum Headroom {
     Unlimited,
-    Left { ration: Ration, per_minute: NonZeroU32, remaining: u32 },
-    Spent { ration: Ration, per_minute: NonZeroU32, retry_after: Duration },
+    Left { ration: QuotaKind, per_minute: NonZeroU32, remaining: u32 },
+    Spent { ration: QuotaKind, per_minute: NonZeroU32, retry_after: Duration },
 }
 
 impl Limits {
@@ -123,16 +123,16 @@ impl Limits {
     /// Takes `amount` from the account's rate limit; more than the whole limit counts as all of it.
     pub async fn take(
         &self,
-        ration: Ration,
+        ration: QuotaKind,
         account_id: &str,
-        rations: &Rations,
+        rations: &AccountQuotas,
         amount: u32,
     ) -> Result<Headroom, sqlx::Error> {
         let Some(per_minute) = self.per_minute(ration, rations) else { return Ok(Headroom::Unlimited) };
         let taken = self.buckets.take(account_id, ration.as_str(), per_minute, amount).await?;
         let ahead = match taken {
-            Taken::Yes { full_in } => full_in.as_secs_f64(),
-            Taken::No { retry_after } => return Ok(Headroom::Spent { ration, per_minute, retry_after }),
+            TakeResult::Yes { full_in } => full_in.as_secs_f64(),
+            TakeResult::No { retry_after } => return Ok(Headroom::Spent { ration, per_minute, retry_after }),
         };
         let left = (BURST.as_secs_f64() - ahead) / BURST.as_secs_f64() * f64::from(per_minute.get());
         #[expect(
@@ -147,7 +147,7 @@ impl Limits {
 
     /// Refunds `amount` that was taken and not used, in the background. If that fails, the account regains it by the
     /// normal refill.
-    fn give_back(self: &Arc<Self>, ration: Ration, account_id: &str, rations: &Rations, amount: u32) {
+    fn refund(self: &Arc<Self>, ration: QuotaKind, account_id: &str, rations: &AccountQuotas, amount: u32) {
         let Some(per_minute) = self.per_minute(ration, rations).filter(|_| amount > 0) else { return };
         let (limits, account_id) = (Arc::clone(self), account_id.to_owned());
         let giving = async move {
@@ -162,40 +162,40 @@ impl Limits {
     /// Reserves `most` of the account's rate limit, or returns the 429 answer if too little is left.
     pub async fn spend(
         self: &Arc<Self>,
-        ration: Ration,
+        ration: QuotaKind,
         account_id: &str,
-        rations: &Rations,
+        rations: &AccountQuotas,
         most: u32,
-    ) -> Result<Spending, Response> {
+    ) -> Result<Reservation, Response> {
         let headroom = self.take(ration, account_id, rations, most).await;
         let headroom = headroom.map_err(|error| ApiError::from(error).into_response())?;
         if let Some(retry_after) = headroom.spent() {
             return Err(headroom.attach(ApiError::RateLimited { retry_after }.into_response()));
         }
         let (account_id, rations) = (account_id.to_owned(), rations.clone());
-        Ok(Spending { limits: Arc::clone(self), ration, account_id, rations, most })
+        Ok(Reservation { limits: Arc::clone(self), ration, account_id, rations, most })
     }
 
     /// Returns the account's limit per minute; `None` for no limit.
-    pub fn per_minute(&self, ration: Ration, rations: &Rations) -> Option<NonZeroU32> {
+    pub fn per_minute(&self, ration: QuotaKind, rations: &AccountQuotas) -> Option<NonZeroU32> {
         NonZeroU32::new(rations.get(ration.as_str()).copied().unwrap_or_else(|| self.rates.of(ration)))
     }
 }
 
 /// Reserved part of a rate limit, before the actual use is known.
-pub struct Spending {
+pub struct Reservation {
     limits: Arc<Limits>,
-    ration: Ration,
+    ration: QuotaKind,
     account_id: String,
-    rations: Rations,
+    rations: AccountQuotas,
     most: u32,
 }
 
-impl Spending {
+impl Reservation {
     /// Refunds the unused part.
     pub fn end(self, used: u32) {
         let left = self.most.saturating_sub(used);
-        self.limits.give_back(self.ration, &self.account_id, &self.rations, left);
+        self.limits.refund(self.ration, &self.account_id, &self.rations, left);
     }
 }
 

@@ -6,8 +6,8 @@ use anyhow::Context;
 use api::{
     app,
     config::{Config, ConfigError},
-    front::Front,
-    server::{Bounds, Terms, room_for_connections},
+    lifecycle::LifecycleRouter,
+    server::{Bounds, ConnectionSettings, room_for_connections},
 };
 use axum_server::Handle;
 use clap::{Parser, Subcommand};
@@ -52,7 +52,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Openapi => print(&api::document().to_pretty_json().context("writing the OpenAPI document")?),
-        Command::StopSeconds => print(&Config::from_env()?.longest_stop().as_secs().to_string()),
+        Command::StopSeconds => print(&Config::from_env()?.max_shutdown_time().as_secs().to_string()),
         Command::Migrate => in_runtime(migrate)?,
         Command::Serve => in_runtime(serve)?,
     }
@@ -81,10 +81,10 @@ async fn migrate(config: Config, _telemetry: telemetry::Guard) -> anyhow::Result
 }
 
 async fn serve(config: Config, telemetry: telemetry::Guard) -> anyhow::Result<()> {
-    telemetry.answer_prometheus()?;
+    telemetry.serve_prometheus()?;
     let has_metrics = telemetry.has_metrics();
     let asked = stop_asked()?;
-    let (delay, longest) = (config.shutdown_delay, config.longest_request());
+    let (delay, longest) = (config.shutdown_delay, config.max_request_time());
     let listener = TcpListener::bind(config.http_addr)
         .with_context(|| format!("listening on HTTP_ADDR {}", config.http_addr))?;
     let bounds = Bounds {
@@ -92,10 +92,10 @@ async fn serve(config: Config, telemetry: telemetry::Guard) -> anyhow::Result<()
         by_address: config.connections_by_address,
         proxies: config.identity.trusted_proxies.clone(),
     };
-    let terms = Terms { tls: config.tls.clone(), header_time: config.header_time, bounds };
+    let terms = ConnectionSettings { tls: config.tls.clone(), header_time: config.header_time, bounds };
     tracing::info!("serving {} on {}", config.identity.public_url, listener.local_addr()?);
 
-    let front = Arc::new(Front::new(config.identity.transport()));
+    let front = Arc::new(LifecycleRouter::new(config.identity.transport()));
     let handle = Handle::new();
     // The server is a task of its own, so probes are answered during start-up.
     let serving = tokio::spawn(api::server::serve(listener, front.router(), terms, handle.clone()));
@@ -123,7 +123,7 @@ async fn serve(config: Config, telemetry: telemetry::Guard) -> anyhow::Result<()
 }
 
 /// Assembles the service once the database is usable, and has `front` route to it.
-async fn start(config: Config, front: &Front) -> anyhow::Result<PgPool> {
+async fn start(config: Config, front: &LifecycleRouter) -> anyhow::Result<PgPool> {
     let wait = async |address: &SecretString| {
         schema::wait(address.expose_secret(), |missing| front.lacks(missing)).await
     };
@@ -161,7 +161,7 @@ fn print(text: &str) {
 fn complain(error: &anyhow::Error) -> ExitCode {
     eprintln!("Error: {error:?}");
     let lasts = error.is::<ConfigError>()
-        || error.is::<schema::Unusable>()
-        || error.downcast_ref::<app::StartError>().is_some_and(app::StartError::is_lasting);
+        || error.is::<schema::DatabaseUnusable>()
+        || error.downcast_ref::<app::StartError>().is_some_and(app::StartError::is_permanent);
     if lasts { ExitCode::from(EX_CONFIG) } else { ExitCode::FAILURE }
 }

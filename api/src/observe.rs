@@ -38,7 +38,7 @@ pub async fn observe(State(transport): State<Transport>, request: Request, next:
     let span = span(&request, &id, transport);
     telemetry::set_parent(&span, &trace_context(request.headers()));
     // Dropped with the request, however it ends.
-    let mut measured = Measured::begin(&request, transport);
+    let mut measured = RequestMetrics::begin(&request, transport);
 
     async move {
         let mut response = next.run(request).await;
@@ -101,7 +101,7 @@ fn scheme(transport: Transport) -> &'static str {
 }
 
 /// Metrics of a request, from its start to its answer or its end without one.
-struct Measured {
+struct RequestMetrics {
     begun: Instant,
     /// Method and scheme.
     known: [KeyValue; 2],
@@ -109,7 +109,7 @@ struct Measured {
     status: Option<StatusCode>,
 }
 
-impl Measured {
+impl RequestMetrics {
     fn begin(request: &Request, transport: Transport) -> Self {
         let known = [
             KeyValue::new("http.request.method", method(request.method())),
@@ -126,7 +126,7 @@ impl Measured {
     }
 }
 
-impl Drop for Measured {
+impl Drop for RequestMetrics {
     fn drop(&mut self) {
         REQUESTS.active.add(-1, &self.known);
         let mut attributes = self.known.to_vec();

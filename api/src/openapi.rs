@@ -28,7 +28,9 @@ use utoipa::{
 };
 
 use crate::{
-    endpoints::{self, MAX_ID, checked_route::MAX_PARTS, looks::MAX_MOLECULE, treesearch::MAX_TARGET},
+    endpoints::{
+        self, MAX_ID, bulk_queries::MAX_MOLECULE, checked_route::MAX_LENGTH, treesearch::MAX_TARGET,
+    },
     examples,
 };
 
@@ -55,11 +57,11 @@ use crate::{
         endpoints::treesearch::create,
         endpoints::treesearch::events::watch,
         endpoints::treesearch::create_by_engine,
-        endpoints::looks::expansions,
-        endpoints::looks::building_blocks,
-        endpoints::looks::search,
-        endpoints::looks::analogues,
-        endpoints::looks::synthesizability,
+        endpoints::bulk_queries::expansions,
+        endpoints::bulk_queries::building_blocks,
+        endpoints::bulk_queries::search,
+        endpoints::bulk_queries::analogues,
+        endpoints::bulk_queries::synthesizability,
         endpoints::kept_routes::create,
         endpoints::kept_routes::list,
         endpoints::kept_routes::retrieve,
@@ -106,10 +108,10 @@ struct Api;
 pub fn document() -> Document {
     let mut document = Api::openapi();
     add_security(&mut document, "");
-    widen(&mut document);
+    remove_integer_formats(&mut document);
     bound_texts(&mut document);
     add_engine(&mut document);
-    add_ways(&mut document);
+    add_search_modes(&mut document);
     for (path, item) in &mut document.paths.paths {
         for operation in
             [&mut item.get, &mut item.post, &mut item.patch, &mut item.delete].into_iter().flatten()
@@ -122,9 +124,9 @@ pub fn document() -> Document {
 
 /// Serialised document with the address and limit of this installation.
 #[derive(Debug, Clone)]
-pub struct Served(Bytes);
+pub struct ServedDocument(Bytes);
 
-impl Served {
+impl ServedDocument {
     /// Builds the document of an installation at `public_url` whose searches last at most `longest_search` seconds.
     pub fn new(public_url: &str, longest_search: f64) -> Result<Self, serde_json::Error> {
         let mut document = document();
@@ -142,12 +144,12 @@ impl Served {
 }
 
 /// `GET /openapi.json`.
-pub async fn serve(State(Served(document)): State<Served>) -> Answer {
+pub async fn serve(State(ServedDocument(document)): State<ServedDocument>) -> Answer {
     ([(header::CONTENT_TYPE, "application/json")], document).into_response()
 }
 
 /// Removes the integer format from upper bounds: they may be any number, larger than our type too.
-fn widen(document: &mut Document) {
+fn remove_integer_formats(document: &mut Document) {
     let request = document.components.as_mut().and_then(|parts| parts.schemas.get_mut("TreeSearchRequest"));
     let Some(RefOr::T(Schema::Object(request))) = request else { return };
     for name in ["max_backbone_groups", "max_backbone_group_size", "max_steps"] {
@@ -164,7 +166,10 @@ fn bound_texts(document: &mut Document) {
         if let RefOr::T(Schema::Object(schema)) = schema
             && (name.ends_with("Request") || name == "OwnBlock")
         {
-            schema.properties.iter_mut().for_each(|(field, schema)| bound_text(schema, most_of(name, field)));
+            schema
+                .properties
+                .iter_mut()
+                .for_each(|(field, schema)| bound_text(schema, max_text_length(name, field)));
         }
     }
     // Bounds for results that a client sends back, as `exactly` parses them.
@@ -179,7 +184,7 @@ fn bound_texts(document: &mut Document) {
 }
 
 /// Returns the maximum length of a text in the field of a request, or in its list, in characters.
-fn most_of(request: &str, field: &str) -> usize {
+fn max_text_length(request: &str, field: &str) -> usize {
     match (request, field) {
         ("BatchRequest", "smiles") => MAX_TARGET,
         (_, "smiles") => MAX_MOLECULE,
@@ -215,14 +220,14 @@ fn bound_answered(schema: &mut RefOr<Schema>, names: &mut Vec<String>) {
             }
         }
         RefOr::T(Schema::Array(array)) => {
-            array.max_items.get_or_insert(MAX_PARTS);
+            array.max_items.get_or_insert(MAX_LENGTH);
             if let ArrayItems::RefOrSchema(items) = &mut array.items {
                 bound_answered(items, names);
             }
         }
         RefOr::T(Schema::Object(object)) => {
             if is_text(&object.schema_type) && object.enum_values.is_none() && object.format.is_none() {
-                object.max_length.get_or_insert(MAX_PARTS);
+                object.max_length.get_or_insert(MAX_LENGTH);
             }
             object.properties.values_mut().for_each(|property| bound_answered(property, names));
             if let Some(AdditionalProperties::RefOr(others)) = object.additional_properties.as_deref_mut() {
@@ -271,7 +276,7 @@ fn add_engine(document: &mut Document) {
 }
 
 /// Declares that a catalogue query uses exactly one search mode.
-fn add_ways(document: &mut Document) {
+fn add_search_modes(document: &mut Document) {
     let request = document.components.as_mut().and_then(|parts| parts.schemas.get_mut("CatalogueRequest"));
     let Some(RefOr::T(Schema::Object(request))) = request else { return };
     let ways = ["smiles", "similar_to", "substructure", "text"].map(|way| json!({ "required": [way] }));

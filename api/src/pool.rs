@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use database::{Database, Terms};
+use database::{ConnectionLimits, Database};
 use secrecy::ExposeSecret;
 
 use crate::config::Config;
@@ -19,14 +19,14 @@ const IDLE_TRANSACTION: Duration = Duration::from_secs(60);
 /// # Errors
 /// Fails when no connection can be made.
 pub async fn connect(config: &Config) -> Result<Database, sqlx::Error> {
-    let terms = Terms {
+    let terms = ConnectionLimits {
         process: "retort-api",
         statement: Some(config.request_time),
         idle_transaction: Some(IDLE_TRANSACTION),
     };
     let options = database::options(config.database_url.expose_secret(), terms)?;
     let direct = database::options(config.database_direct_url.expose_secret(), terms)?;
-    let connections = config.database_connections.of_requests();
+    let connections = config.database_connections.request_share();
     let pool = database::pool("requests", options, connections, ACQUIRE_TIMEOUT).await?;
     Ok(Database::new(pool, direct))
 }

@@ -17,7 +17,7 @@ pub const RESPOND_ASYNC: &str = "respond-async";
 
 /// Time that a client waits for the work to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Patience {
+pub enum WaitPreference {
     /// Wait until the work is done.
     UntilDone,
     /// Wait for this time at most (`wait`, section 4.3, in seconds; otherwise zero); the client fetches the result
@@ -26,17 +26,17 @@ pub enum Patience {
 }
 
 /// Reads the waiting time from `headers`.
-pub fn patience(headers: &HeaderMap) -> Patience {
+pub fn patience(headers: &HeaderMap) -> WaitPreference {
     let values: Vec<&str> = headers.get_all(PREFER).iter().filter_map(|value| value.to_str().ok()).collect();
     let named = |wanted: &str| {
         let mut all = values.iter().flat_map(|value| split(value, ',')).map(preference);
         all.find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value)
     };
     if named(RESPOND_ASYNC).is_none() {
-        return Patience::UntilDone;
+        return WaitPreference::UntilDone;
     }
     let wait = named("wait").and_then(|seconds| seconds.parse().ok());
-    Patience::For(Duration::from_secs(wait.unwrap_or(0)))
+    WaitPreference::For(Duration::from_secs(wait.unwrap_or(0)))
 }
 
 /// Splits a preference into name and value, without its parameters; the value is empty if there is none.
@@ -67,7 +67,7 @@ fn split(text: &str, mark: char) -> impl Iterator<Item = &str> {
 mod tests {
     use super::*;
 
-    fn of(values: &[&str]) -> Patience {
+    fn of(values: &[&str]) -> WaitPreference {
         patience(&values.iter().map(|value| (PREFER, value.parse().unwrap())).collect())
     }
 
@@ -86,9 +86,9 @@ mod tests {
         ];
 
         for value in others {
-            assert_eq!(of(&[value]), Patience::UntilDone, "{value}");
+            assert_eq!(of(&[value]), WaitPreference::UntilDone, "{value}");
         }
-        assert_eq!(of(&[]), Patience::UntilDone);
+        assert_eq!(of(&[]), WaitPreference::UntilDone);
     }
 
     #[test]
@@ -107,7 +107,7 @@ mod tests {
         ];
 
         for (values, seconds) in cases {
-            assert_eq!(of(values), Patience::For(Duration::from_secs(seconds)), "{values:?}");
+            assert_eq!(of(values), WaitPreference::For(Duration::from_secs(seconds)), "{values:?}");
         }
     }
 }

@@ -4,7 +4,7 @@
 //! requests see each other, and an excess is rolled back. The counts are kept up to date as rows change
 //! (`migrations/0036_bounds.sql`).
 
-use contract::{MAX_KEPT, Ration};
+use contract::{MAX_KEPT, QuotaKind};
 use edge::ApiError;
 use sqlx::{PgConnection, PgTransaction};
 
@@ -24,7 +24,7 @@ pub struct Quota {
 
 /// Kind of thing that a request created; only its own quotas are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Created {
+pub enum CreatedKind {
     /// A plan or a batch.
     Targets,
     /// An asynchronous sample or a sample batch.
@@ -41,7 +41,7 @@ pub async fn commit(
     mut transaction: PgTransaction<'_>,
     (caller, quota): (&Caller, &Quota),
     key: Option<&IdempotencyKey>,
-    (created, id): (Created, &str),
+    (created, id): (CreatedKind, &str),
 ) -> Result<(), ApiError> {
     idempotency::remember(&mut transaction, &caller.account_id, key, id).await?;
     keep(&mut transaction, (caller, quota), created).await?;
@@ -56,16 +56,16 @@ pub async fn commit(
 pub async fn keep(
     transaction: &mut PgConnection,
     (caller, quota): (&Caller, &Quota),
-    created: Created,
+    created: CreatedKind,
 ) -> Result<(), ApiError> {
     let account_id = caller.account_id.as_str();
     sqlx::query!("select pg_advisory_xact_lock(hashtextextended('quota of ' || $1, 0))", account_id)
         .fetch_one(&mut *transaction)
         .await?;
     match created {
-        Created::Molecules => return keep_molecules(transaction, account_id, quota.molecules).await,
-        Created::Targets => keep_targets(transaction, account_id, quota.targets).await?,
-        Created::Route => keep_routes(transaction, account_id).await?,
+        CreatedKind::Molecules => return keep_molecules(transaction, account_id, quota.molecules).await,
+        CreatedKind::Targets => keep_targets(transaction, account_id, quota.targets).await?,
+        CreatedKind::Route => keep_routes(transaction, account_id).await?,
     }
     keep_bytes(transaction, caller).await
 }
@@ -129,7 +129,7 @@ fn must_be_within(waiting: i64, most: i64, what: &str) -> Result<(), ApiError> {
 }
 
 async fn keep_bytes(transaction: &mut PgConnection, caller: &Caller) -> Result<(), ApiError> {
-    let Some(most) = caller.ration(Ration::StoredMegabytes) else { return Ok(()) };
+    let Some(most) = caller.ration(QuotaKind::StoredMegabytes) else { return Ok(()) };
     let bytes = sqlx::query_scalar!(r#"select stored_bytes($1) as "bytes!""#, caller.account_id);
     let megabytes = bytes.fetch_one(transaction).await?.div_euclid(1_000_000);
     if megabytes < i64::from(most.get()) {

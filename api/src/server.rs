@@ -15,8 +15,8 @@ use database::Background;
 use hyper_util::rt::TokioTimer;
 use tokio::signal::unix::{SignalKind, signal};
 
-pub use crate::door::{Bounds, room_for_connections};
-use crate::door::{Door, Doorkeeper};
+pub use crate::connection_limiter::{Bounds, room_for_connections};
+use crate::connection_limiter::{ConnectionLimiter, LimitedAcceptor};
 
 /// Maximum size of headers, in bytes.
 const MAX_HEADERS: usize = 64 * 1024;
@@ -38,7 +38,7 @@ pub struct Tls {
 
 /// Settings of connections.
 #[derive(Debug, Clone)]
-pub struct Terms {
+pub struct ConnectionSettings {
     /// TLS settings; `None` for plain HTTP.
     pub tls: Option<Tls>,
     /// Timeout of a request's headers, of a handshake, and of the first byte.
@@ -54,15 +54,15 @@ pub struct Terms {
 pub async fn serve(
     listener: std::net::TcpListener,
     router: Router,
-    terms: Terms,
+    terms: ConnectionSettings,
     handle: Handle<SocketAddr>,
 ) -> io::Result<()> {
     listener.set_nonblocking(true)?;
-    let (door, patience) = (Door::new(terms.bounds), terms.header_time);
+    let (door, patience) = (ConnectionLimiter::new(terms.bounds), terms.header_time);
     let service = router.into_make_service_with_connect_info::<SocketAddr>();
     match terms.tls {
         None => {
-            let mut server = axum_server::from_tcp(listener)?.acceptor(Doorkeeper {
+            let mut server = axum_server::from_tcp(listener)?.acceptor(LimitedAcceptor {
                 inner: DefaultAcceptor,
                 door,
                 patience,
@@ -82,7 +82,7 @@ pub async fn serve(
             let _renewal = Background::keep("renewing the certificate", move || {
                 renew(taking.clone(), tls.clone(), pair.clone())
             });
-            let mut server = axum_server::from_tcp_rustls(listener, config)?.map(|tls| Doorkeeper {
+            let mut server = axum_server::from_tcp_rustls(listener, config)?.map(|tls| LimitedAcceptor {
                 inner: tls.handshake_timeout(patience),
                 door,
                 patience,
@@ -95,24 +95,24 @@ pub async fn serve(
 
 /// Contents of the two files.
 #[derive(Clone, PartialEq, Eq)]
-struct Pair {
+struct CertificateFiles {
     certificate: Vec<u8>,
     key: Vec<u8>,
 }
 
 impl Tls {
-    async fn read(&self) -> io::Result<Pair> {
+    async fn read(&self) -> io::Result<CertificateFiles> {
         let read = async |path: &PathBuf| {
             let found = tokio::fs::read(path).await;
             found
                 .map_err(|error| io::Error::new(error.kind(), format!("reading {}: {error}", path.display())))
         };
-        Ok(Pair { certificate: read(&self.certificate).await?, key: read(&self.key).await? })
+        Ok(CertificateFiles { certificate: read(&self.certificate).await?, key: read(&self.key).await? })
     }
 }
 
 /// Loads the files into `config` whenever their contents change.
-async fn renew(config: RustlsConfig, tls: Tls, mut seen: Pair) {
+async fn renew(config: RustlsConfig, tls: Tls, mut seen: CertificateFiles) {
     let Ok(mut asked) = signal(SignalKind::hangup()) else { return };
     let mut clock = tokio::time::interval(RENEWAL_INTERVAL);
     loop {

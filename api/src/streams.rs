@@ -20,7 +20,7 @@ use futures::{Stream, stream::unfold};
 use tokio::{sync::watch, time::Instant};
 
 use crate::{
-    access::Access,
+    access::StreamAccess,
     fields::{Faults, Input, integer},
     gzip::weight,
 };
@@ -30,8 +30,8 @@ mod readers;
 
 use open::OpenStream;
 pub use open::Streams;
-pub use readers::{Look, Source};
-use readers::{Next, Reader, Told, problem};
+use readers::{EventBuffer, NextEvents, Reader, problem};
+pub use readers::{Source, SourceRead};
 
 /// Media type of event streams.
 pub const EVENT_STREAM: &str = "text/event-stream";
@@ -46,23 +46,23 @@ const UNBUFFERED: (HeaderName, &str) = (HeaderName::from_static("x-accel-bufferi
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
 /// Reconnection delay after a broken stream.
-const COME_BACK: Duration = Duration::from_secs(1);
+const RECONNECT_DELAY: Duration = Duration::from_secs(1);
 
 /// Maximum duration of a stream.
-const LONGEST: Duration = Duration::from_secs(900);
+const MAX_DURATION: Duration = Duration::from_secs(900);
 
 /// Interval of re-checking the reader's account. Most checks hit the identity cache, which is at most half a minute
 /// old.
-const RECHECK: Duration = Duration::from_secs(5);
+const ACCOUNT_CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Largest event number: JavaScript's largest safe integer.
-const MOST: i64 = (1 << 53) - 1;
+const MAX_EVENT_NUMBER: i64 = (1 << 53) - 1;
 
 /// Shutdown signal of streams.
 #[derive(Debug, Clone, Default)]
-pub struct Closing(Option<watch::Receiver<bool>>);
+pub struct ShutdownSignal(Option<watch::Receiver<bool>>);
 
-impl Closing {
+impl ShutdownSignal {
     /// Creates the signal that fires when `closing` is true.
     pub fn once(closing: watch::Receiver<bool>) -> Self {
         Self(Some(closing))
@@ -77,7 +77,7 @@ impl Closing {
     }
 }
 
-impl<S: Sync> FromRequestParts<S> for Closing {
+impl<S: Sync> FromRequestParts<S> for ShutdownSignal {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
@@ -105,20 +105,20 @@ pub fn last_event(headers: &HeaderMap) -> Result<i64, ApiError> {
     let Some(value) = headers.get(LAST_EVENT_ID).filter(|value| !value.is_empty()) else { return Ok(0) };
     let mut faults = Faults::default();
     let text = String::from_utf8_lossy(value.as_bytes()).into_owned();
-    let number = integer(0, Some(MOST))(&Input::Query(text));
+    let number = integer(0, Some(MAX_EVENT_NUMBER))(&Input::Query(text));
     let number =
         number.map_err(|fault| faults.push(fault.at(["header".into(), LAST_EVENT_ID.as_str().into()]))).ok();
     faults.settle(number)
 }
 
 /// Prerequisites of a stream: its reader is authorised, and its process is not stopping.
-pub struct Terms {
-    access: Access,
-    closing: Closing,
+pub struct StreamContext {
+    access: StreamAccess,
+    closing: ShutdownSignal,
     streams: Streams,
 }
 
-impl<S> FromRequestParts<S> for Terms
+impl<S> FromRequestParts<S> for StreamContext
 where
     S: Send + Sync,
     Streams: FromRef<S>,
@@ -126,35 +126,35 @@ where
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
-        let Ok(closing) = Closing::from_request_parts(parts, state).await;
+        let Ok(closing) = ShutdownSignal::from_request_parts(parts, state).await;
         Ok(Self {
-            access: Access::from_request_parts(parts, state).await?,
+            access: StreamAccess::from_request_parts(parts, state).await?,
             closing,
             streams: Streams::from_ref(state),
         })
     }
 }
 
-impl Terms {
+impl StreamContext {
     /// Opens a stream.
     ///
     /// # Errors
     /// Fails if the account has its maximum of streams open, or on a database error.
-    pub async fn open(self) -> Result<Opened, ApiError> {
+    pub async fn open(self) -> Result<AdmittedStream, ApiError> {
         let open = self.streams.open(self.access.account_id()).await?;
-        Ok(Opened { _open: open, streams: self.streams, access: self.access, closing: self.closing })
+        Ok(AdmittedStream { _open: open, streams: self.streams, access: self.access, closing: self.closing })
     }
 }
 
 /// Admitted stream, ready to be sent.
-pub struct Opened {
+pub struct AdmittedStream {
     _open: OpenStream,
     streams: Streams,
-    access: Access,
-    closing: Closing,
+    access: StreamAccess,
+    closing: ShutdownSignal,
 }
 
-impl Opened {
+impl AdmittedStream {
     /// Streams the events at `address` after number `after`; clients resume at the same address. The events come from
     /// the reader that the account's other streams share, or else from the source that `begin` makes.
     pub async fn respond<S: Source>(
@@ -165,13 +165,13 @@ impl Opened {
     ) -> Result<Response, ApiError> {
         let account_id = self.access.account_id();
         let reader = self.streams.readers.reader(account_id, address, after, begin).await?;
-        let sending = Sending {
+        let sending = StreamState {
             told: reader.told.clone(),
             _reader: reader,
             opened: self,
             after,
-            recheck: Instant::now() + RECHECK,
-            end: Instant::now() + LONGEST,
+            recheck: Instant::now() + ACCOUNT_CHECK_INTERVAL,
+            end: Instant::now() + MAX_DURATION,
             waiting: VecDeque::new(),
             is_over: false,
             has_begun: false,
@@ -188,10 +188,10 @@ impl Opened {
 }
 
 /// Stream in progress.
-struct Sending {
-    told: watch::Receiver<Told>,
+struct StreamState {
+    told: watch::Receiver<EventBuffer>,
     _reader: Arc<Reader>,
-    opened: Opened,
+    opened: AdmittedStream,
     /// Number of the last event taken from the reader.
     after: i64,
     /// Time of the next account check.
@@ -204,7 +204,7 @@ struct Sending {
     has_begun: bool,
 }
 
-impl Sending {
+impl StreamState {
     fn events(self) -> impl Stream<Item = Result<Event, Infallible>> {
         unfold(self, async |mut sending| sending.next().await.map(|event| (Ok(event), sending)))
     }
@@ -238,20 +238,20 @@ impl Sending {
     }
 
     /// Re-checks the account periodically, and before the end: the streams of a disabled account end.
-    async fn recheck(&mut self, next: &Next) -> Result<(), ApiError> {
+    async fn recheck(&mut self, next: &NextEvents) -> Result<(), ApiError> {
         if next.end.is_none() && Instant::now() < self.recheck {
             return Ok(());
         }
-        self.recheck = Instant::now() + RECHECK;
+        self.recheck = Instant::now() + ACCOUNT_CHECK_INTERVAL;
         self.opened.access.check().await
     }
 
     /// Adds the reconnection delay to the first event.
     fn begin(&mut self, event: Event) -> Event {
-        if std::mem::replace(&mut self.has_begun, true) { event } else { event.retry(COME_BACK) }
+        if std::mem::replace(&mut self.has_begun, true) { event } else { event.retry(RECONNECT_DELAY) }
     }
 
-    fn take_in(&mut self, next: Next) {
+    fn take_in(&mut self, next: NextEvents) {
         for told in next.events {
             self.after = told.number;
             self.waiting.push_back(event(told.number, &told.event, &told.data));

@@ -13,4 +13,4 @@ mod restore;
 
 pub use dump::back_up;
 pub use manifest::Manifest;
-pub use restore::{State, restore, state};
+pub use restore::{DatabaseState, restore, state};

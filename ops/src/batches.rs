@@ -10,8 +10,7 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use crate::{
-    engine_answer::tree_search_result, failure::Failure, patience::patiently, service::Service,
-    targets::Target,
+    failure::Failure, plan_result::tree_search_result, retry::patiently, service::Service, targets::Target,
 };
 
 const BATCHES: &str = "/synth-batches/v1/batches";
@@ -24,10 +23,10 @@ const MAX_NAME: usize = 255;
 const PAGE: usize = 100;
 
 /// Timeout for storing a batch: a hundred thousand targets take longer than any other call.
-const STORING: Duration = Duration::from_secs(300);
+const CREATE_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Initial and final polling interval of a batch.
-const LOOKS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(5)];
+const POLL_INTERVALS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(5)];
 
 /// A plan of a batch, without its result.
 #[derive(Debug, Clone, Deserialize)]
@@ -45,7 +44,7 @@ pub struct Plan {
 
 /// A plan with its result.
 #[derive(Debug, Deserialize)]
-struct Found {
+struct PlanResult {
     result: Option<EngineAnswer>,
 }
 
@@ -87,7 +86,7 @@ pub async fn create(
     if targets.iter().any(|target| target.name.is_some()) {
         body["names"] = targets.iter().map(|target| json!(target.name.as_deref().map(shortened))).collect();
     }
-    service.create(BATCHES, &body, STORING).await
+    service.create(BATCHES, &body, CREATE_TIMEOUT).await
 }
 
 /// Truncates a name to the length that the service stores.
@@ -114,7 +113,7 @@ pub async fn retrieve(service: &Service, id: &str) -> Result<Batch, Failure> {
 
 /// Action on a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Act {
+pub enum BatchAction {
     Cancel,
     Resume,
 }
@@ -123,10 +122,10 @@ pub enum Act {
 ///
 /// # Errors
 /// Fails if the call fails.
-pub async fn act(service: &Service, id: &str, act: Act) -> Result<(), Failure> {
+pub async fn act(service: &Service, id: &str, act: BatchAction) -> Result<(), Failure> {
     let word = match act {
-        Act::Cancel => "cancel",
-        Act::Resume => "resume",
+        BatchAction::Cancel => "cancel",
+        BatchAction::Resume => "resume",
     };
     service.act(&format!("{BATCHES}/{id}/{word}")).await
 }
@@ -144,7 +143,7 @@ pub async fn delete(service: &Service, id: &str) -> Result<(), Failure> {
 /// # Errors
 /// Fails if the call fails, after [`patiently`] waiting.
 pub async fn follow(service: &Service, id: &str, seen: impl Fn(&BatchProgress)) -> Result<(), Failure> {
-    let mut pause = LOOKS[0];
+    let mut pause = POLL_INTERVALS[0];
     loop {
         let progress = patiently(async || retrieve(service, id).await).await?.progress.unwrap_or_default();
         seen(&progress);
@@ -152,7 +151,7 @@ pub async fn follow(service: &Service, id: &str, seen: impl Fn(&BatchProgress)) 
             return Ok(());
         }
         sleep(pause).await;
-        pause = (pause * 2).min(LOOKS[1]);
+        pause = (pause * 2).min(POLL_INTERVALS[1]);
     }
 }
 
@@ -185,6 +184,6 @@ pub async fn outcome(service: &Service, plan: &Plan) -> Result<Result<TreeSearch
         return Ok(Err(plan.error.clone().unwrap_or_else(|| status.as_str().unwrap_or_default().to_owned())));
     }
     let path = format!("{PLANS}/{}", plan.id);
-    let found: Found = patiently(async || service.get(&path).await).await?;
+    let found: PlanResult = patiently(async || service.get(&path).await).await?;
     Ok(found.result.map(tree_search_result).ok_or_else(|| "nothing is kept of it".to_owned()))
 }

@@ -9,11 +9,11 @@ pub(crate) mod export;
 mod files;
 pub(crate) mod import;
 pub(crate) mod load;
-pub(crate) mod look;
+pub(crate) mod query;
 mod report;
 pub(crate) mod vendors;
 pub(crate) mod verify;
 
 pub use files::Import;
 pub use import::{import, known_keys, try_out};
-pub use look::info;
+pub use query::info;

@@ -2,11 +2,11 @@
 
 pub mod account;
 pub mod app;
+pub mod audit_log;
 pub mod backup;
 pub mod batch;
 pub mod catalogue;
 pub mod doctor;
-pub mod journal;
 pub mod keys;
 pub mod login;
 pub mod logout;

@@ -17,14 +17,14 @@ use std::{
 
 use anyhow::Context as _;
 use chrono::{DateTime, Utc};
-use database::Terms;
+use database::ConnectionLimits;
 use serde::{Deserialize, Serialize};
 use sqlx::{Connection as _, PgConnection};
 
 use crate::failure::Failure;
 
 /// Name of an installation's data folder.
-const NAME: &str = ".retort";
+const FOLDER_NAME: &str = ".retort";
 
 /// Models folder of a checkout, for installations without a data folder.
 const DEFAULT_MODELS: &str = "worker/models";
@@ -33,10 +33,11 @@ const DEFAULT_MODELS: &str = "worker/models";
 const DEFAULT_API: &str = "http://127.0.0.1:8080";
 
 /// Connection settings without timeouts: an operator's action takes as long as it takes, and can be interrupted.
-const TERMS: Terms = Terms { process: "retort", statement: None, idle_transaction: None };
+const CONNECTION_SETTINGS: ConnectionLimits =
+    ConnectionLimits { process: "retort", statement: None, idle_transaction: None };
 
 /// Timeout for connecting to the database.
-const CONNECT: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A data folder, which may not exist yet.
 #[derive(Debug, Clone)]
@@ -69,8 +70,8 @@ impl DataFolder {
     /// new one here.
     pub fn nearest() -> Self {
         let here = std::env::current_dir().unwrap_or_default();
-        let found = here.ancestors().map(|folder| folder.join(NAME)).find(|folder| folder.is_dir());
-        Self::new(found.unwrap_or_else(|| NAME.into()))
+        let found = here.ancestors().map(|folder| folder.join(FOLDER_NAME)).find(|folder| folder.is_dir());
+        Self::new(found.unwrap_or_else(|| FOLDER_NAME.into()))
     }
 
     /// Returns the path as the user gave it.
@@ -109,8 +110,9 @@ impl DataFolder {
 
     /// Opens a connection to the database at `url`.
     pub async fn connect_to(&self, url: &str) -> Result<PgConnection, Failure> {
-        let connection = async { PgConnection::connect_with(&database::options(url, TERMS)?).await };
-        let connection = database::within(CONNECT, connection).await;
+        let connection =
+            async { PgConnection::connect_with(&database::options(url, CONNECTION_SETTINGS)?).await };
+        let connection = database::within(CONNECT_TIMEOUT, connection).await;
         connection.map_err(|error| Failure::database("connecting to the database", &error))
     }
 
@@ -143,13 +145,13 @@ impl DataFolder {
     }
 
     /// Stores `credentials` for later commands.
-    pub fn keep_credentials(&self, credentials: &Credentials) -> Result<(), Failure> {
+    pub fn store_credentials(&self, credentials: &Credentials) -> Result<(), Failure> {
         let text = serde_json::to_string_pretty(credentials).context("writing the credentials as JSON")?;
         self.write_secret("credentials.json", &text)
     }
 
     /// Deletes the stored credentials.
-    pub fn forget_credentials(&self) -> Result<(), Failure> {
+    pub fn delete_credentials(&self) -> Result<(), Failure> {
         let path = self.path.join("credentials.json");
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -227,7 +229,7 @@ mod tests {
             expires_at: DateTime::UNIX_EPOCH,
         };
 
-        data.keep_credentials(&credentials).unwrap();
+        data.store_credentials(&credentials).unwrap();
 
         let mode = fs::metadata(folder.path().join("data/credentials.json")).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);

@@ -19,7 +19,7 @@ use anyhow::Context as _;
 use clap::ValueEnum;
 use serde_json::{Map, Value};
 
-use crate::{failure::Failure, planned::Planned, report, route_tree, routes::routes, terminal};
+use crate::{failure::Failure, planned::PlannedTarget, report, route_tree, routes::routes, terminal};
 
 /// Output format of targets and their routes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -59,7 +59,7 @@ impl Format {
 
 /// Kind of request: a single target, or a list of targets, which may have one entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asked {
+pub enum TargetCount {
     One,
     Several,
 }
@@ -67,10 +67,10 @@ pub enum Asked {
 /// Writer of planned targets, one after the other.
 pub struct Output {
     format: Format,
-    asked: Asked,
+    asked: TargetCount,
     sink: Box<dyn Write>,
     /// Targets that are written at the end.
-    kept: Vec<Planned>,
+    kept: Vec<PlannedTarget>,
     written: usize,
 }
 
@@ -79,14 +79,14 @@ impl Output {
     ///
     /// # Errors
     /// Fails if the file cannot be created.
-    pub fn open(format: Format, asked: Asked, path: Option<&Path>) -> Result<Self, Failure> {
+    pub fn open(format: Format, asked: TargetCount, path: Option<&Path>) -> Result<Self, Failure> {
         let Some(path) = path else { return Ok(Self::new(format, asked, Box::new(io::stdout()))) };
         let file = File::create(path).with_context(|| format!("writing {}", path.display()))?;
         Ok(Self::new(format, asked, Box::new(BufWriter::new(file))))
     }
 
     /// Creates an output to `sink`.
-    pub fn new(format: Format, asked: Asked, sink: Box<dyn Write>) -> Self {
+    pub fn new(format: Format, asked: TargetCount, sink: Box<dyn Write>) -> Self {
         Self { format, asked, sink, kept: Vec::new(), written: 0 }
     }
 
@@ -94,7 +94,7 @@ impl Output {
     ///
     /// # Errors
     /// Fails if it cannot be written.
-    pub fn add(&mut self, planned: Planned) -> Result<(), Failure> {
+    pub fn add(&mut self, planned: PlannedTarget) -> Result<(), Failure> {
         let text = match self.format {
             Format::Text => self.text(&planned),
             Format::Json => self.json(&planned)?,
@@ -119,14 +119,16 @@ impl Output {
     pub fn finish(mut self) -> Result<(), Failure> {
         let kept = std::mem::take(&mut self.kept);
         let text = match (self.format, self.asked) {
-            (Format::Text | Format::Svg, _) | (Format::Json, Asked::One) => String::new(),
-            (Format::Json, Asked::Several) if self.written == 0 => "[]\n".to_owned(),
-            (Format::Json, Asked::Several) => "\n]\n".to_owned(),
+            (Format::Text | Format::Svg, _) | (Format::Json, TargetCount::One) => String::new(),
+            (Format::Json, TargetCount::Several) if self.written == 0 => "[]\n".to_owned(),
+            (Format::Json, TargetCount::Several) => "\n]\n".to_owned(),
             (Format::Csv, _) if self.written == 0 => table::header()?,
             (Format::Csv, _) => String::new(),
             (Format::Html, _) => report::page(&kept)?,
-            (Format::Aizynth, Asked::One) => pretty(&kept.first().map(aizynth::trees).unwrap_or_default())?,
-            (Format::Aizynth, Asked::Several) => pretty(&aizynth::table(&kept))?,
+            (Format::Aizynth, TargetCount::One) => {
+                pretty(&kept.first().map(aizynth::trees).unwrap_or_default())?
+            }
+            (Format::Aizynth, TargetCount::Several) => pretty(&aizynth::table(&kept))?,
             (Format::Retrocast, _) => pretty(&predictions(&kept)?)?,
         };
         self.write(&text)?;
@@ -135,25 +137,26 @@ impl Output {
     }
 
     /// Formats the routes as trees; an empty line separates targets.
-    fn text(&self, planned: &Planned) -> String {
+    fn text(&self, planned: &PlannedTarget) -> String {
         let of_one = |answer| route_tree::render(answer, planned.asked.ships_to);
         let said = match (self.asked, &planned.outcome) {
-            (Asked::One, outcome) => return outcome.as_ref().map(of_one).unwrap_or_default(),
-            (Asked::Several, Ok(answer)) => {
-                of_one(answer) + &route_tree::without_route(answer).map(|why| why + "\n").unwrap_or_default()
+            (TargetCount::One, outcome) => return outcome.as_ref().map(of_one).unwrap_or_default(),
+            (TargetCount::Several, Ok(answer)) => {
+                of_one(answer)
+                    + &route_tree::no_route_reason(answer).map(|why| why + "\n").unwrap_or_default()
             }
-            (Asked::Several, Err(why)) => format!("{}\n{why}\n", planned.smiles()),
+            (TargetCount::Several, Err(why)) => format!("{}\n{why}\n", planned.smiles()),
         };
         let before = if self.written == 0 { "" } else { "\n" };
         let name = planned.name.as_ref().map(|name| format!("{name}\n")).unwrap_or_default();
         format!("{before}{name}{said}")
     }
 
-    fn json(&self, planned: &Planned) -> Result<String, Failure> {
+    fn json(&self, planned: &PlannedTarget) -> Result<String, Failure> {
         match (self.asked, &planned.outcome) {
-            (Asked::One, Ok(answer)) => pretty(answer),
-            (Asked::One, Err(_)) => Ok(String::new()),
-            (Asked::Several, _) => {
+            (TargetCount::One, Ok(answer)) => pretty(answer),
+            (TargetCount::One, Err(_)) => Ok(String::new()),
+            (TargetCount::Several, _) => {
                 let before = if self.written == 0 { "[\n" } else { ",\n" };
                 let line = serde_json::to_string(planned).context("writing an answer as JSON")?;
                 Ok(format!("{before}{line}"))
@@ -169,7 +172,7 @@ impl Output {
 
 /// Returns RetroCast's predictions: ranked routes by target. The key is the target's name, or its SMILES if it has no
 /// name or shares it.
-fn predictions(planned: &[Planned]) -> Result<Value, Failure> {
+fn predictions(planned: &[PlannedTarget]) -> Result<Value, Failure> {
     let mut by_target = Map::new();
     for one in planned {
         let name = one.name.clone().filter(|name| !by_target.contains_key(name));

@@ -14,12 +14,12 @@ use serde_json::{Value, json};
 
 use crate::{
     catalogue::load::push_row,
-    formats::{Asked, Format, Output},
+    formats::{Format, Output, TargetCount},
     models::{
         card,
         import::{
             aizynth::{
-                network::{INPUTS, Policy},
+                network::{FINGERPRINT_BITS, Policy},
                 table::Table,
             },
             layout::tokenizer_of,
@@ -27,16 +27,16 @@ use crate::{
         },
         pack,
     },
-    planned::Planned,
+    planned::PlannedTarget,
     route_tree, sample_file,
-    targets::{Files, Found, check},
+    targets::{Files, ParsedTargets, check},
 };
 
 /// Valid prior; it supplies the tensors that a fuzzed pickle names.
 const PRIOR: &[u8] = include_bytes!("../tests/models/data/priors/gru.prior");
 
 /// Number of columns of the temporary table that an import copies to.
-const COPIED: usize = 29;
+const COPIED_COLUMNS: usize = 29;
 
 /// Reads a vendor's file in any format, compressed or not; every offer must become one line of the copy to the
 /// database.
@@ -46,7 +46,7 @@ pub fn catalogue(input: &[u8]) {
 }
 
 /// Opens the file, if its format is recognised.
-fn opened(input: &[u8]) -> Option<read::Opened> {
+fn opened(input: &[u8]) -> Option<read::OpenedFile> {
     let options = Options {
         vendor: Some("House".into()),
         profile: Profile::default(),
@@ -67,14 +67,14 @@ fn is_copied(batch: Batch) {
         let mut copied = String::new();
         push_row(&mut copied, 1, &entry);
         assert!(copied.ends_with('\n') && copied.lines().count() == 1, "{copied:?}");
-        assert_eq!(copied.matches('\t').count() + 1, COPIED, "{copied:?}");
+        assert_eq!(copied.matches('\t').count() + 1, COPIED_COLUMNS, "{copied:?}");
         assert!(entry.normalised_usd.is_none_or(|usd| usd.is_finite() && usd >= 0.0), "{entry:?}");
     }
 }
 
 /// Reads a file of targets in any format, compressed or not; every returned target must be valid.
 pub fn targets(input: &[u8]) {
-    let mut found = Found::default();
+    let mut found = ParsedTargets::default();
     let _ = Files::default().read_one(&Input::Bytes("fuzz".into(), input.to_vec()), &mut found);
     for target in found.targets {
         assert_eq!(check(&target.smiles), Ok(()));
@@ -110,7 +110,7 @@ pub fn onnx(input: &[u8]) {
     let Ok(policy) = Policy::read(input) else { return };
     assert_eq!(
         (policy.weight1.len(), policy.bias1.len(), policy.weight2.len(), policy.bias2.len()),
-        (policy.hidden * INPUTS, policy.hidden, policy.outputs * policy.hidden, policy.outputs)
+        (policy.hidden * FINGERPRINT_BITS, policy.hidden, policy.outputs * policy.hidden, policy.outputs)
     );
 }
 
@@ -145,11 +145,11 @@ pub fn answer(input: &[u8]) {
     }
     if let Ok(result) = serde_json::from_slice::<TreeSearchResult>(input) {
         let _ = route_tree::render(&result, Some(Country::De));
-        let _ = route_tree::without_route(&result);
+        let _ = route_tree::no_route_reason(&result);
         let asked = TreeSearchRequest::new(&result.search_smiles);
-        let planned = Planned { name: None, asked, outcome: Ok(result) };
+        let planned = PlannedTarget { name: None, asked, outcome: Ok(result) };
         for format in [Format::Json, Format::Csv, Format::Aizynth] {
-            let mut output = Output::new(format, Asked::Several, Box::new(io::sink()));
+            let mut output = Output::new(format, TargetCount::Several, Box::new(io::sink()));
             assert!(output.add(planned.clone()).and_then(|()| output.finish()).is_ok());
         }
     }

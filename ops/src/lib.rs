@@ -5,21 +5,21 @@
 //!
 //! This is a library with one function, [`run`], so that the readers of untrusted files can be fuzzed.
 
+mod audit_log;
 mod backup;
 mod batches;
 mod catalogue;
 mod commands;
 mod data_folder;
-mod engine_answer;
 mod failure;
 mod formats;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
-mod journal;
 mod models;
-mod patience;
+mod plan_result;
 mod planned;
 mod report;
+mod retry;
 mod route_tree;
 mod routes;
 mod sample_file;
@@ -52,14 +52,14 @@ use crate::{data_folder::DataFolder, failure::Failure, service::Service};
 )]
 struct Cli {
     #[command(flatten)]
-    place: Place,
+    place: InstallationArgs,
     #[command(subcommand)]
     command: Subcommands,
 }
 
 /// Options that locate the installation.
 #[derive(Debug, clap::Args)]
-struct Place {
+struct InstallationArgs {
     /// Data folder of the installation: its addresses, models and login [default: `.retort` here, or in the nearest
     /// parent folder].
     #[arg(long, global = true, value_name = "DIR", env = "RETORT_DATA")]
@@ -84,7 +84,7 @@ enum Subcommands {
     #[command(subcommand)]
     Keys(commands::keys::Keys),
     /// List the operators' actions from the audit log in the database.
-    Journal(commands::journal::Journal),
+    Journal(commands::audit_log::Journal),
     /// Log in and store the credentials in the data folder.
     Login(commands::login::Login),
     /// Log out, here and at the service.
@@ -115,7 +115,7 @@ enum Subcommands {
     Doctor(commands::doctor::Doctor),
 }
 
-impl Place {
+impl InstallationArgs {
     /// Returns the data folder.
     fn data(&self) -> DataFolder {
         self.data.clone().map_or_else(DataFolder::nearest, DataFolder::new)
@@ -143,7 +143,7 @@ pub async fn run() -> ExitCode {
         otel.status_code = field::Empty,
     );
     telemetry::set_parent(&span, &telemetry::surrounding());
-    let done = obey(cli).instrument(span.clone()).await;
+    let done = dispatch(cli).instrument(span.clone()).await;
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
@@ -156,7 +156,7 @@ pub async fn run() -> ExitCode {
 }
 
 /// Runs the parsed command.
-async fn obey(cli: Cli) -> Result<(), Failure> {
+async fn dispatch(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Subcommands::Account(command) => command.run(&cli.place).await,
         Subcommands::App(command) => command.run(&cli.place).await,

@@ -24,4 +24,4 @@ pub use id::ModelId;
 pub use import::{Import, import};
 pub use molecules::lines;
 pub use pack::{Kind, Pack};
-pub use train::{Event, Fault, Lessons, Training, train};
+pub use train::{Event, LineError, Training, TrainingData, train};

@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer, ser::SerializeStruct as _};
 
 /// A target that was planned, or could not be planned.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Planned {
+pub struct PlannedTarget {
     /// Name in the input file.
     pub name: Option<String>,
     /// Request of the search.
@@ -14,7 +14,7 @@ pub struct Planned {
     pub outcome: Result<TreeSearchResult, String>,
 }
 
-impl Planned {
+impl PlannedTarget {
     /// Returns the target as the user wrote it.
     pub fn smiles(&self) -> &str {
         &self.asked.search_smiles
@@ -26,7 +26,7 @@ impl Planned {
     }
 }
 
-impl Serialize for Planned {
+impl Serialize for PlannedTarget {
     /// Writes `name`, `smiles`, `asked`, and either `answer` or `error`; the other one is null.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut planned = serializer.serialize_struct("Planned", 5)?;

@@ -12,10 +12,10 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use maud::{DOCTYPE, PreEscaped, html};
 use sha2::{Digest as _, Sha256};
 
-use crate::{failure::Failure, planned::Planned, route_tree};
+use crate::{failure::Failure, planned::PlannedTarget, route_tree};
 
 /// Prefix under which the page's modules import each other; relative imports do not resolve in a `data:` address.
-const PREFIX: &str = "console/";
+const MODULE_PREFIX: &str = "console/";
 
 /// Pairs a module's name with its text.
 macro_rules! module {
@@ -54,17 +54,17 @@ const STYLE: &str = concat!(
 ///
 /// # Errors
 /// Fails if an answer cannot be written as JSON.
-pub fn page(planned: &[Planned]) -> Result<String, Failure> {
+pub fn page(planned: &[PlannedTarget]) -> Result<String, Failure> {
     let answers = serde_json::to_string(planned).context("writing the answers into the report")?;
     // A script element ends at the first `</script`, even within a JSON string.
     let answers = answers.replace('<', "\\u003c");
     let modules = import_map()?;
-    let start = format!("import \"{PREFIX}report.js\";");
+    let start = format!("import \"{MODULE_PREFIX}report.js\";");
     let policy = format!(
         "default-src 'none'; script-src {} {} data:; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",
-        hash(&modules),
-        hash(&start),
-        hash(STYLE)
+        csp_hash(&modules),
+        csp_hash(&start),
+        csp_hash(STYLE)
     );
     let title = match planned {
         [one] => format!("Routes to {}", one.name.as_deref().unwrap_or_else(|| one.smiles())),
@@ -95,8 +95,11 @@ pub fn page(planned: &[Planned]) -> Result<String, Failure> {
 /// Builds the import map: module names to `data:` addresses.
 fn import_map() -> Result<String, Failure> {
     let address = |(name, text): &(&str, &str)| {
-        let text = text.replace("from \"./", &format!("from \"{PREFIX}"));
-        (format!("{PREFIX}{name}.js"), format!("data:text/javascript;base64,{}", STANDARD.encode(text)))
+        let text = text.replace("from \"./", &format!("from \"{MODULE_PREFIX}"));
+        (
+            format!("{MODULE_PREFIX}{name}.js"),
+            format!("data:text/javascript;base64,{}", STANDARD.encode(text)),
+        )
     };
     let imports: BTreeMap<String, String> = MODULES.iter().map(address).collect();
     let map = serde_json::to_string(&BTreeMap::from([("imports", imports)]));
@@ -105,13 +108,13 @@ fn import_map() -> Result<String, Failure> {
 
 /// Returns the source hash of a script or style sheet with this text (Content Security Policy Level 3, section
 /// 2.3.1).
-fn hash(text: &str) -> String {
+fn csp_hash(text: &str) -> String {
     format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)))
 }
 
 /// Formats the routes as text, for browsers without scripts.
-fn text(planned: &[Planned]) -> String {
-    let one = |planned: &Planned| match &planned.outcome {
+fn text(planned: &[PlannedTarget]) -> String {
+    let one = |planned: &PlannedTarget| match &planned.outcome {
         Ok(answer) => route_tree::render(answer, planned.asked.ships_to),
         Err(why) => format!("{}\n{why}\n", planned.smiles()),
     };

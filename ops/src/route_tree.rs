@@ -29,7 +29,7 @@ pub fn render(result: &TreeSearchResult, ships_to: Option<Country>) -> String {
 /// Formats the price and the lead time of a route, as far as the answer gives them.
 fn standing(graph: &RouteGraph) -> String {
     let Some(standing) = &graph.graph else { return String::new() };
-    let price = standing.cost_usd_per_mol.map(|usd| format!(" · {} USD/mol", significant(usd)));
+    let price = standing.cost_usd_per_mol.map(|usd| format!(" · {} USD/mol", format_price(usd)));
     let days = standing.lead_time_days.map(|days| format!(" · {days} days"));
     price.into_iter().chain(days).collect()
 }
@@ -82,7 +82,7 @@ fn refusal(constraint: &ConstraintReport) -> String {
 }
 
 /// Describes what stopped a search without a route, and what to try; `None` if there is a route.
-pub fn without_route(result: &TreeSearchResult) -> Option<String> {
+pub fn no_route_reason(result: &TreeSearchResult) -> Option<String> {
     if !routes(result).is_empty() {
         return None;
     }
@@ -185,14 +185,14 @@ impl<'a> Tree<'a> {
     fn label(&self, id: &str) -> String {
         let Some(node) = self.nodes.get(id) else { return format!("{id} (not in the answer)") };
         if !node.data.is_building_block {
-            return format!("{}{}", node.data.smiles, self.made_by(id).unwrap_or_default());
+            return format!("{}{}", node.data.smiles, self.step_text(id).unwrap_or_default());
         }
         let offers = node.data.building_block_idx.and_then(|idx| self.offers.get(&idx));
         format!("{}  [{}]", node.data.smiles, offers.map_or_else(|| "buy".to_owned(), Offers::to_text))
     }
 
     /// Describes the step that makes a molecule and its evidence; `None` if the answer does not give it.
-    fn made_by(&self, id: &str) -> Option<String> {
+    fn step_text(&self, id: &str) -> Option<String> {
         let edge = self.steps.get(id)?;
         let evidence = edge.evidence.as_ref()?;
         let mut text = format!("  ← {}", evidence.reaction_class);
@@ -225,7 +225,7 @@ fn commonest(agents: &BTreeMap<String, u32>) -> Option<&str> {
 impl Offers<'_> {
     fn to_text(&self) -> String {
         let mut text = match self.best.normalised_usd {
-            Some(usd) => format!("buy at {} USD/g", significant(usd)),
+            Some(usd) => format!("buy at {} USD/g", format_price(usd)),
             None => "buy, price unknown".to_owned(),
         };
         let _ = write!(text, " · {}", self.best.vendor_name);
@@ -240,7 +240,7 @@ impl Offers<'_> {
 }
 
 /// Rounds a price for a tree to about three significant figures.
-fn significant(usd: f64) -> String {
+fn format_price(usd: f64) -> String {
     let decimals = if usd >= 100.0 {
         0
     } else if usd >= 1.0 {
@@ -325,7 +325,7 @@ mod tests {
         });
 
         assert!(render(&result, None).contains("\nno route found in "));
-        let why = without_route(&result).unwrap();
+        let why = no_route_reason(&result).unwrap();
         assert!(why.contains("neither made nor bought: C1CC1") && why.contains("--max-depth"), "{why}");
         assert!(why.contains("  molecules_never[1] refused 7: without this one there is a route\n"), "{why}");
     }

@@ -38,12 +38,12 @@ pub struct Step<'a> {
 /// Returns the routes of an answer, best first.
 pub fn routes(result: &TreeSearchResult) -> Vec<Route<'_>> {
     let graphs = route_tree::routes(result).into_iter();
-    graphs.filter_map(|(_, backbone, graph)| Route::of(backbone, graph)).collect()
+    graphs.filter_map(|(_, backbone, graph)| Route::from_graph(backbone, graph)).collect()
 }
 
 impl<'a> Route<'a> {
     /// Builds a route; `None` for a graph without a molecule.
-    fn of(backbone: &'a str, graph: &'a RouteGraph) -> Option<Self> {
+    fn from_graph(backbone: &'a str, graph: &'a RouteGraph) -> Option<Self> {
         let nodes: BTreeMap<&str, &NodeData> =
             graph.nodes.iter().map(|node| (node.id.as_str(), &node.data)).collect();
         let mut leaving: BTreeMap<&str, Vec<&Edge>> = BTreeMap::new();

@@ -58,7 +58,7 @@ impl Format {
 
 /// Treatment of an existing file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Begun {
+pub enum ExistingFile {
     /// Overwrites the file.
     Anew,
     /// Continues the file.
@@ -82,18 +82,18 @@ impl Output {
     pub fn open(
         format: Format,
         path: Option<&Path>,
-        begun: Begun,
+        begun: ExistingFile,
     ) -> Result<(Self, HashSet<String>), Failure> {
         let (mut sink, mut there): (Box<dyn Write>, _) = (Box::new(io::stdout()), HashSet::new());
         let mut has_header = false;
         if let Some(path) = path {
             let writing = || format!("writing {}", path.display());
-            let goes_on = begun == Begun::GoOn && path.exists();
+            let goes_on = begun == ExistingFile::GoOn && path.exists();
             if goes_on {
                 let text = fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?;
                 // A partial last line of an interrupted command is discarded.
                 let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
-                there = structures(format, whole)?;
+                there = read_structures(format, whole)?;
                 has_header = !whole.is_empty();
                 let file = OpenOptions::new().write(true).open(path).with_context(writing)?;
                 file.set_len(whole.len() as u64).with_context(writing)?;
@@ -149,7 +149,7 @@ impl Output {
 }
 
 /// Reads the structures of an existing file.
-fn structures(format: Format, text: &str) -> Result<HashSet<String>, Failure> {
+fn read_structures(format: Format, text: &str) -> Result<HashSet<String>, Failure> {
     let lines = text.lines().filter(|line| !line.is_empty());
     match format {
         Format::Smi => Ok(lines.map(ToOwned::to_owned).collect()),
@@ -219,7 +219,7 @@ mod tests {
         .unwrap()
     }
 
-    fn written(path: &Path, begun: Begun, samples: &[Sample]) -> Vec<u8> {
+    fn written(path: &Path, begun: ExistingFile, samples: &[Sample]) -> Vec<u8> {
         let (mut output, _) = Output::open(Format::of(path).unwrap(), Some(path), begun).unwrap();
         samples.iter().for_each(|sample| output.add(sample.clone()).unwrap());
         output.finish().unwrap();
@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn the_name_of_the_file_says_what_it_holds() {
         let folder = tempfile::tempdir().unwrap();
-        let written = |name: &str| written(&folder.path().join(name), Begun::Anew, &[sample()]);
+        let written = |name: &str| written(&folder.path().join(name), ExistingFile::Anew, &[sample()]);
 
         assert_eq!(written("a.smi"), b"CCO\nc1ccccc1\n");
         assert_eq!(written("a.txt"), written("a.smi"));
@@ -248,7 +248,10 @@ mod tests {
             .collect();
         assert_eq!(tables.len(), 2);
         assert!(sdf.contains("> <model_id>\ndruglike_gru\n\n"), "{sdf}");
-        assert!(Output::open(Format::Csv, Some(&folder.path().join("nowhere/a.csv")), Begun::Anew).is_err());
+        assert!(
+            Output::open(Format::Csv, Some(&folder.path().join("nowhere/a.csv")), ExistingFile::Anew)
+                .is_err()
+        );
         for name in ["a.xlsx", "a", ".csv"] {
             let fault = Format::of(Path::new(name)).unwrap_err();
             assert!(
@@ -273,15 +276,16 @@ mod tests {
             let path = folder.path().join(name);
             fs::write(&path, begun).unwrap();
 
-            let (_, known) = Output::open(Format::of(&path).unwrap(), Some(&path), Begun::GoOn).unwrap();
-            let text = written(&path, Begun::GoOn, &[sample()]);
+            let (_, known) =
+                Output::open(Format::of(&path).unwrap(), Some(&path), ExistingFile::GoOn).unwrap();
+            let text = written(&path, ExistingFile::GoOn, &[sample()]);
 
             assert_eq!(known, HashSet::from(["CC", "CN"].map(str::to_owned)), "{name}");
             assert_eq!(String::from_utf8(text).unwrap(), there);
         }
         let json = folder.path().join("a.json");
         fs::write(&json, "[]").unwrap();
-        assert!(Output::open(Format::Json, Some(&json), Begun::GoOn).is_err());
+        assert!(Output::open(Format::Json, Some(&json), ExistingFile::GoOn).is_err());
     }
 
     #[test]
@@ -289,8 +293,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let both = [sample(), sample()];
 
-        let csv = written(&folder.path().join("a.csv"), Begun::Anew, &both);
-        let json = written(&folder.path().join("a.json"), Begun::Anew, &both);
+        let csv = written(&folder.path().join("a.csv"), ExistingFile::Anew, &both);
+        let json = written(&folder.path().join("a.json"), ExistingFile::Anew, &both);
 
         assert_eq!(String::from_utf8(csv).unwrap().matches("smiles,model_id").count(), 1);
         assert_eq!(serde_json::from_slice::<Vec<Sample>>(&json).unwrap(), both);

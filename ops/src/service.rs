@@ -27,10 +27,10 @@ pub const CLIENT_ID: &str = "retort-cli";
 const RENEW_BEFORE: TimeDelta = TimeDelta::seconds(60);
 
 /// Timeout of short calls: logins and health.
-const SHORT: Duration = Duration::from_secs(20);
+const SHORT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Environment variable with a token for scripts, which takes precedence over the stored login.
-const TOKEN: &str = "RETORT_TOKEN";
+const TOKEN_VARIABLE: &str = "RETORT_TOKEN";
 
 /// A service, and the data folder that stores its login.
 #[derive(Clone)]
@@ -64,13 +64,13 @@ impl From<TokenError> for Failure {
 
 /// Error body of the contract, with its reasons.
 #[derive(Debug, Deserialize)]
-struct Refusal {
-    detail: Vec<Fault>,
+struct ErrorBody {
+    detail: Vec<ErrorDetail>,
 }
 
 /// One reason.
 #[derive(Debug, Deserialize)]
-struct Fault {
+struct ErrorDetail {
     loc: Vec<serde_json::Value>,
     msg: String,
 }
@@ -89,8 +89,10 @@ impl Service {
             builder = builder.no_proxy();
         }
         let http = builder.build().map_err(|error| Failure::http(&base, &error))?;
-        let token =
-            env::var(TOKEN).ok().map(|token| token.trim().to_owned()).filter(|token| !token.is_empty());
+        let token = env::var(TOKEN_VARIABLE)
+            .ok()
+            .map(|token| token.trim().to_owned())
+            .filter(|token| !token.is_empty());
         Ok(Self { base, token, data, http })
     }
 
@@ -107,7 +109,7 @@ impl Service {
             ("username", email),
             ("password", password),
         ];
-        let answer = match self.ask_for_token(&form).await? {
+        let answer = match self.request_token(&form).await? {
             Err(refused) if refused.error == "unsupported_grant_type" => {
                 return Err(Failure::Refused(
                     "this service takes passwords in the browser alone: run `retort login`, `retort login --no-browser`, or on \
@@ -118,7 +120,7 @@ impl Service {
             answer => answer?,
         };
         let _lock = self.data.lock_credentials()?;
-        self.data.keep_credentials(&self.credentials(email.to_owned(), answer, None))
+        self.data.store_credentials(&self.credentials(email.to_owned(), answer, None))
     }
 
     /// Returns a valid access token; renews it silently if it is about to expire.
@@ -153,17 +155,17 @@ impl Service {
 
     /// Reads the JSON at `path`.
     pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failure> {
-        self.call(Method::GET, path, |request| request.timeout(SHORT)).await
+        self.call(Method::GET, path, |request| request.timeout(SHORT_TIMEOUT)).await
     }
 
     /// Posts to `path` without a body.
     pub async fn act(&self, path: &str) -> Result<(), Failure> {
-        self.answer(Method::POST, path, |request| request.timeout(SHORT)).await.map(drop)
+        self.answer(Method::POST, path, |request| request.timeout(SHORT_TIMEOUT)).await.map(drop)
     }
 
     /// Deletes the resource at `path`.
     pub async fn delete(&self, path: &str) -> Result<(), Failure> {
-        self.answer(Method::DELETE, path, |request| request.timeout(SHORT)).await.map(drop)
+        self.answer(Method::DELETE, path, |request| request.timeout(SHORT_TIMEOUT)).await.map(drop)
     }
 
     /// Sends the request that `complete` builds, and reads the JSON answer.
@@ -210,7 +212,7 @@ impl Service {
     /// Returns the status and the body of a `GET` without credentials.
     pub async fn probe(&self, path: &str) -> Result<(StatusCode, String), Failure> {
         let send = async {
-            let request = self.http.get(format!("{}{path}", self.base)).timeout(SHORT);
+            let request = self.http.get(format!("{}{path}", self.base)).timeout(SHORT_TIMEOUT);
             let response = telemetry::send(request).await?;
             let status = response.status();
             Ok((status, response.text().await?))
@@ -222,7 +224,7 @@ impl Service {
         if let Some(token) = &self.token {
             let ended = || {
                 let why = format!(
-                    "the service refuses the token in {TOKEN}: it has ended, or is of another service"
+                    "the service refuses the token in {TOKEN_VARIABLE}: it has ended, or is of another service"
                 );
                 Failure::NotLoggedIn(why)
             };
@@ -256,7 +258,7 @@ impl Service {
             other => other,
         })?;
         let renewed = self.credentials(credentials.email, answer, Some(refresh_token));
-        self.data.keep_credentials(&renewed)?;
+        self.data.store_credentials(&renewed)?;
         Ok(renewed.access_token)
     }
 
@@ -276,12 +278,12 @@ impl Service {
     }
 
     async fn token(&self, form: &[(&str, &str)]) -> Result<TokenAnswer, Failure> {
-        Ok(self.ask_for_token(form).await??)
+        Ok(self.request_token(form).await??)
     }
 
     /// Requests a token; returns it or the authorization server's error.
-    async fn ask_for_token(&self, form: &[(&str, &str)]) -> Result<Result<TokenAnswer, TokenError>, Failure> {
-        let request = self.http.post(format!("{}/auth/token", self.base)).timeout(SHORT).form(form);
+    async fn request_token(&self, form: &[(&str, &str)]) -> Result<Result<TokenAnswer, TokenError>, Failure> {
+        let request = self.http.post(format!("{}/auth/token", self.base)).timeout(SHORT_TIMEOUT).form(form);
         let response = telemetry::send(request).await.map_err(|error| Failure::http(&self.base, &error))?;
         let status = response.status();
         if status.is_success() {
@@ -306,10 +308,10 @@ impl Service {
                 Failure::Refused(format!("the account may not do this ({why})"))
             }
             StatusCode::BAD_REQUEST => reasons.map_or(Failure::NotThere, Failure::Refused),
-            StatusCode::TOO_MANY_REQUESTS => later("the rate limit is spent".to_owned(), seconds),
+            StatusCode::TOO_MANY_REQUESTS => retryable_failure("the rate limit is spent".to_owned(), seconds),
             StatusCode::SERVICE_UNAVAILABLE => {
                 let reasons = reasons.map(|reasons| format!(" ({reasons})")).unwrap_or_default();
-                later(format!("the service cannot take the job now{reasons}"), seconds)
+                retryable_failure(format!("the service cannot take the job now{reasons}"), seconds)
             }
             _ => {
                 let reasons = reasons.unwrap_or_else(|| format!("{} answered {status}", self.base));
@@ -333,12 +335,12 @@ impl Service {
 
 /// Returns the reasons of an error body in one line, if it has the contract's shape.
 fn reasons(body: &str) -> Option<String> {
-    let refusal: Refusal = serde_json::from_str(body).ok()?;
-    let lines: Vec<String> = refusal.detail.iter().map(Fault::to_line).collect();
+    let refusal: ErrorBody = serde_json::from_str(body).ok()?;
+    let lines: Vec<String> = refusal.detail.iter().map(ErrorDetail::to_line).collect();
     if lines.is_empty() { None } else { Some(lines.join("; ")) }
 }
 
-impl Fault {
+impl ErrorDetail {
     /// Formats as `body.size: Input should be …`.
     fn to_line(&self) -> String {
         let place: Vec<String> = self
@@ -351,7 +353,7 @@ impl Fault {
 }
 
 /// Returns a retryable failure if the service says after how many seconds, else a refusal.
-fn later(why: String, seconds: Option<u64>) -> Failure {
+fn retryable_failure(why: String, seconds: Option<u64>) -> Failure {
     match seconds {
         Some(seconds) => Failure::Later { why, seconds },
         None => Failure::Refused(why),

@@ -14,18 +14,18 @@ use std::{
 use anyhow::Context as _;
 use catalogue::{
     Rates,
-    read::{self, Format, HeaderError, Input, Meaning, Options, Outline, Profile, ReadError, Record},
+    read::{self, FileDescription, Format, HeaderError, Input, Meaning, Options, Profile, ReadError, Record},
 };
-use chem::{Limits, Mapped, smiles_of_molfile};
+use chem::{Limits, MappedMolecule, smiles_of_molfile};
 use clap::Args;
 
 use crate::{failure::Failure, terminal};
 
 /// Maximum length of a target's SMILES, in characters.
-const LONGEST: usize = 1000;
+const MAX_SMILES_LENGTH: usize = 1000;
 
 /// Default name columns, compared without regard to case.
-const NAMES: [&str; 8] =
+const NAME_COLUMNS: [&str; 8] =
     ["name", "title", "id", "compound", "compound_id", "compound_name", "molecule_name", "identifier"];
 
 /// Files of targets.
@@ -55,7 +55,7 @@ pub struct Target {
 
 /// Contents of the files.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct ParsedTargets {
     /// Targets in the order of the files.
     pub targets: Vec<Target>,
     /// Invalid rows, each with its file, position and reason.
@@ -72,8 +72,8 @@ impl Files {
     ///
     /// # Errors
     /// Fails if a file cannot be read, or has no structures.
-    pub fn read(&self) -> Result<Found, Failure> {
-        let mut found = Found::default();
+    pub fn read(&self) -> Result<ParsedTargets, Failure> {
+        let mut found = ParsedTargets::default();
         for path in &self.input {
             self.read_one(&input(path)?, &mut found)?;
         }
@@ -84,9 +84,9 @@ impl Files {
     ///
     /// # Errors
     /// Fails as [`Files::read`] does.
-    pub fn read_one(&self, input: &Input, found: &mut Found) -> Result<(), Failure> {
+    pub fn read_one(&self, input: &Input, found: &mut ParsedTargets) -> Result<(), Failure> {
         let opened = read::open(input, &self.options()).map_err(failure)?;
-        let reader = Reader::new(&opened.outline, self.name_column.clone())
+        let reader = TargetReader::new(&opened.outline, self.name_column.clone())
             .ok_or_else(|| Failure::Usage(format!("{} has InChIKeys and no structures", input.name())))?;
         let counted = if opened.outline.format.has_lines() { "line" } else { "row" };
         for record in opened.records().map_err(failure)? {
@@ -117,10 +117,10 @@ impl Files {
 /// # Errors
 /// Fails with the reason why it would not.
 pub fn check(smiles: &str) -> Result<(), String> {
-    if smiles.chars().count() > LONGEST {
-        return Err(format!("longer than {LONGEST} characters"));
+    if smiles.chars().count() > MAX_SMILES_LENGTH {
+        return Err(format!("longer than {MAX_SMILES_LENGTH} characters"));
     }
-    Mapped::of_one(smiles, Limits::TARGET).map(drop).map_err(|why| format!("no target: {why}"))
+    MappedMolecule::of_one(smiles, Limits::TARGET).map(drop).map_err(|why| format!("no target: {why}"))
 }
 
 fn input(path: &Path) -> Result<Input, Failure> {
@@ -152,16 +152,16 @@ pub fn tell(faults: &[String]) {
 }
 
 /// Converter of a file's records to targets.
-struct Reader {
+struct TargetReader {
     /// Structure columns, in order of precedence.
     structures: Vec<String>,
     format: Format,
     name: Option<String>,
 }
 
-impl Reader {
+impl TargetReader {
     /// Chooses the columns; `None` for a file without structures.
-    fn new(outline: &Outline, name: Option<String>) -> Option<Self> {
+    fn new(outline: &FileDescription, name: Option<String>) -> Option<Self> {
         let holds = |wanted: fn(&Meaning) -> bool| {
             outline
                 .columns
@@ -174,7 +174,7 @@ impl Reader {
         let structures: Vec<String> = smiles.chain(molfiles).collect();
         let by_id = || holds(|meaning| matches!(meaning, Meaning::Id)).next();
         let by_name = || {
-            let mut names = NAMES.iter();
+            let mut names = NAME_COLUMNS.iter();
             names
                 .find_map(|name| outline.columns.iter().find(|column| column.name.eq_ignore_ascii_case(name)))
         };
@@ -225,8 +225,8 @@ mod tests {
 
     const ETHANOL: &str = "ethanol\n\n\n  3  2  0  0  0  0            999 V2000\n    0.0000    0.0000    0.0000 C   0  0\n    1.0000    0.0000    0.0000 C   0  0\n    2.0000    0.0000    0.0000 O   0  0\n  1  2  1  0\n  2  3  1  0\nM  END\n";
 
-    fn read(files: &Files, name: &str, bytes: &[u8]) -> Result<Found, Failure> {
-        let mut found = Found::default();
+    fn read(files: &Files, name: &str, bytes: &[u8]) -> Result<ParsedTargets, Failure> {
+        let mut found = ParsedTargets::default();
         files.read_one(&Input::Bytes(name.to_owned(), bytes.to_vec()), &mut found)?;
         Ok(found)
     }

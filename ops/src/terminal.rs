@@ -90,7 +90,7 @@ pub fn bar(length: u64, message: impl Into<String>) -> ProgressBar {
 
 /// Creates a progress bar for work of the service, which itself estimates the time left; invisible if standard error
 /// is no terminal.
-pub fn batch_bar(what: &'static str) -> ProgressBar {
+pub fn service_progress_bar(what: &'static str) -> ProgressBar {
     let style = ProgressStyle::with_template("{prefix} [{bar:40}] {pos}/{len} · {elapsed}{msg}")
         .expect("batch_bar: the template is a constant")
         .progress_chars("=> ");

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, ensure};
 use contract::Country;
 use sqlx::postgres::PgPoolOptions;
-use worker::{VendorTerms, offers_for};
+use worker::{VendorRules, offers_for};
 
 /// Number of repetitions.
 const ROUNDS: usize = 50;
@@ -34,7 +34,7 @@ async fn main() -> Result<()> {
     let mut found = 0;
     for _ in 0..ROUNDS {
         let began = Instant::now();
-        let offers = offers_for(&pool, &wanted, Some(Country::Us), &VendorTerms::default()).await?;
+        let offers = offers_for(&pool, &wanted, Some(Country::Us), &VendorRules::default()).await?;
         times.push(began.elapsed());
         found = offers.annotations.len();
     }

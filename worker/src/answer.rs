@@ -9,22 +9,22 @@ use contract::{
     Conditions, Edge, Metadata, Node, NodeData, NodeStanding, ReagentResults, RefusedSteps, RouteGraph,
     RouteHierarchy, RouteStanding, SearchReport, StepEvidence, TreeSearchRequest, TreeSearchResult,
 };
-use synth::{FoundRoute, Plan, Records, Role, Route, RouteNode, SharedGraph, Step};
+use synth::{PublishedRoute, RecordedReactions, Role, Route, RouteNode, SearchResult, SharedGraph, Step};
 use uuid::Uuid;
 
 use crate::{
     constraints::report_of,
     offers::Offers,
     rounding::{cents, rounded},
-    shopping::Shop,
+    shopping::ShoppingListBuilder,
 };
 
 /// Namespace UUID of the node ids. A molecule's id depends only on its canonical SMILES.
-const MOLECULES: Uuid = Uuid::from_u128(0x2d5c_0a6e_41d2_4f0b_9c55_6a5e_7e1f_30c4);
+const MOLECULE_NAMESPACE: Uuid = Uuid::from_u128(0x2d5c_0a6e_41d2_4f0b_9c55_6a5e_7e1f_30c4);
 
 /// Offers for the building blocks of a search result.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Annotation {
+pub struct OfferAnnotation {
     /// Offers in the order of the answer.
     pub offers: Offers,
     /// Names of the preferred vendors of shopping lists.
@@ -37,13 +37,14 @@ pub struct Annotation {
 #[must_use]
 pub fn result(
     request: &TreeSearchRequest,
-    plan: &Plan,
-    annotation: Annotation,
+    plan: &SearchResult,
+    annotation: OfferAnnotation,
     total: Duration,
 ) -> TreeSearchResult {
     let mut totals: Vec<f64> = plan.routes().map(|route| route.total).collect();
     totals.sort_by(f64::total_cmp);
-    let (shared, shop) = (SharedGraph::of(plan), Shop::new(request, &annotation.first, &annotation.offers));
+    let (shared, shop) =
+        (SharedGraph::of(plan), ShoppingListBuilder::new(request, &annotation.first, &annotation.offers));
     let mut route_hierarchy = RouteHierarchy::new();
     for group in &plan.groups {
         let graphs = |routes: &Vec<Route>| {
@@ -77,13 +78,13 @@ pub fn result(
 }
 
 /// Returns the catalogue ids of the building blocks that the routes buy, ascending.
-pub(crate) fn building_blocks(plan: &Plan) -> Vec<i32> {
+pub(crate) fn building_blocks(plan: &SearchResult) -> Vec<i32> {
     let used: BTreeSet<i32> =
         plan.routes().flat_map(Route::molecules).filter_map(|node| node.building_block).collect();
     used.into_iter().collect()
 }
 
-fn report(plan: &Plan) -> SearchReport {
+fn report(plan: &SearchResult) -> SearchReport {
     let refusals = plan.counts.refusals;
     SearchReport {
         expanded_molecules: plan.counts.expanded_molecules,
@@ -100,17 +101,17 @@ fn report(plan: &Plan) -> SearchReport {
 
 /// Computes a route's rank among all routes of its answer, and its shopping list; `totals` are those of all routes,
 /// ascending.
-fn standing(route: &Route, totals: &[f64], shop: &Shop<'_>) -> RouteStanding {
+fn standing(route: &Route, totals: &[f64], shop: &ShoppingListBuilder<'_>) -> RouteStanding {
     let better = totals.partition_point(|&total| total < route.total);
     RouteStanding {
         rank: u32::try_from(better + 1).unwrap_or(u32::MAX),
         shopping_list: Some(shop.list(route)),
-        ..alone(route)
+        ..standing_without_others(route)
     }
 }
 
 /// Computes the standing of a route without comparison: as if it were the only one.
-fn alone(route: &Route) -> RouteStanding {
+fn standing_without_others(route: &Route) -> RouteStanding {
     let longest = route.graph.longest_branch();
     RouteStanding {
         rank: 1,
@@ -125,9 +126,10 @@ fn alone(route: &Route) -> RouteStanding {
 
 /// Converts a route found before its answer is complete. Fields that depend on other routes or on offers are left
 /// out.
-pub(crate) fn found(found: FoundRoute) -> contract::FoundRoute {
+pub(crate) fn found(found: PublishedRoute) -> contract::FoundRoute {
     let route = &found.route;
-    let standing = RouteStanding { rank: found.rank, backbone: Some(found.skeleton), ..alone(route) };
+    let standing =
+        RouteStanding { rank: found.rank, backbone: Some(found.skeleton), ..standing_without_others(route) };
     contract::FoundRoute { route: graph(route, None, standing), backbone: found.key, steps: found.steps }
 }
 
@@ -189,7 +191,7 @@ pub(crate) fn evidence(step: &Step) -> StepEvidence {
     }
 }
 
-fn conditions(records: &Records) -> Conditions {
+fn conditions(records: &RecordedReactions) -> Conditions {
     let mut conditions = Conditions::default();
     for (role, name, count) in &records.agents {
         let agents = match role {
@@ -203,7 +205,7 @@ fn conditions(records: &Records) -> Conditions {
 }
 
 /// Returns the distinct steps as `precursor.precursor>>product`, each with the identifiers of its edges.
-fn reactions(plan: &Plan) -> BTreeMap<String, Vec<String>> {
+fn reactions(plan: &SearchResult) -> BTreeMap<String, Vec<String>> {
     let mut reactions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for route in plan.routes() {
         for (product, _) in route.steps() {
@@ -224,7 +226,7 @@ fn reactions(plan: &Plan) -> BTreeMap<String, Vec<String>> {
 
 /// Returns the node id of a molecule.
 pub(crate) fn id(smiles: &str) -> String {
-    Uuid::new_v5(&MOLECULES, smiles.as_bytes()).to_string()
+    Uuid::new_v5(&MOLECULE_NAMESPACE, smiles.as_bytes()).to_string()
 }
 
 #[cfg(test)]
@@ -234,7 +236,8 @@ mod tests {
 
     #[test]
     fn a_molecule_has_the_same_id_in_every_route_and_a_depth_of_its_own() {
-        let answer = result(&TreeSearchRequest::new("CCOCC"), &plan(), Annotation::default(), Duration::ZERO);
+        let answer =
+            result(&TreeSearchRequest::new("CCOCC"), &plan(), OfferAnnotation::default(), Duration::ZERO);
 
         let bought = &answer.route_hierarchy["1"]["b1"][0][0];
         let made = &answer.route_hierarchy["2"]["b2"][0][0];
@@ -247,7 +250,8 @@ mod tests {
 
     #[test]
     fn edges_run_from_product_to_precursor_each_once() {
-        let answer = result(&TreeSearchRequest::new("CCOCC"), &plan(), Annotation::default(), Duration::ZERO);
+        let answer =
+            result(&TreeSearchRequest::new("CCOCC"), &plan(), OfferAnnotation::default(), Duration::ZERO);
 
         let made = &answer.route_hierarchy["2"]["b2"][0][0];
         let place = |id: &str| made.nodes.iter().position(|node| node.id == id).unwrap();
@@ -260,7 +264,8 @@ mod tests {
 
     #[test]
     fn a_route_says_where_it_stands_and_its_edges_what_they_rest_on() {
-        let answer = result(&TreeSearchRequest::new("CCOCC"), &plan(), Annotation::default(), Duration::ZERO);
+        let answer =
+            result(&TreeSearchRequest::new("CCOCC"), &plan(), OfferAnnotation::default(), Duration::ZERO);
 
         let bought = &answer.route_hierarchy["1"]["b1"][0][0];
         let made = &answer.route_hierarchy["2"]["b2"][0][0];
@@ -286,7 +291,8 @@ mod tests {
 
     #[test]
     fn a_molecule_that_no_route_avoids_is_essential_and_others_say_what_they_are_for() {
-        let answer = result(&TreeSearchRequest::new("CCOCC"), &plan(), Annotation::default(), Duration::ZERO);
+        let answer =
+            result(&TreeSearchRequest::new("CCOCC"), &plan(), OfferAnnotation::default(), Duration::ZERO);
 
         let standings = |route: &RouteGraph| -> Vec<_> {
             let standings = route.nodes.iter().filter_map(|node| node.standing.clone());
@@ -303,7 +309,8 @@ mod tests {
 
     #[test]
     fn a_reaction_is_listed_once_with_its_edges_in_order() {
-        let answer = result(&TreeSearchRequest::new("CCOCC"), &plan(), Annotation::default(), Duration::ZERO);
+        let answer =
+            result(&TreeSearchRequest::new("CCOCC"), &plan(), OfferAnnotation::default(), Duration::ZERO);
 
         let edge = |from: &str, to: &str| format!("{}:{}", id(from), id(to));
         let mut made = vec![edge("CCO", "C"), edge("CCO", "CO")];
@@ -315,9 +322,13 @@ mod tests {
 
     #[test]
     fn metadata_counts_what_is_there() {
-        let metadata =
-            result(&TreeSearchRequest::new("CCOCC"), &plan(), Annotation::default(), Duration::from_secs(2))
-                .metadata;
+        let metadata = result(
+            &TreeSearchRequest::new("CCOCC"),
+            &plan(),
+            OfferAnnotation::default(),
+            Duration::from_secs(2),
+        )
+        .metadata;
 
         assert_eq!((metadata.total_graph_nodes, metadata.total_bblocks), (7, 3));
         assert_eq!((metadata.validated_routes, metadata.unvalidated_routes), (2, 1));
@@ -326,9 +337,10 @@ mod tests {
 
     #[test]
     fn a_plan_without_routes_is_an_answer() {
-        let empty = Plan { groups: Vec::new(), ..plan() };
+        let empty = SearchResult { groups: Vec::new(), ..plan() };
 
-        let answer = result(&TreeSearchRequest::new("CCOCC"), &empty, Annotation::default(), Duration::ZERO);
+        let answer =
+            result(&TreeSearchRequest::new("CCOCC"), &empty, OfferAnnotation::default(), Duration::ZERO);
 
         assert!(answer.route_hierarchy.is_empty());
         assert!(answer.reagent_results.reaction_to_edges.is_empty());

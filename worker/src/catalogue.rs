@@ -14,9 +14,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ::catalogue::{BlockRow, Builder, Content, Fetched, Folder, Offer, Opened, Origin, Snapshot, refusals};
+use ::catalogue::{
+    BlockRow, Builder, FetchOutcome, Offer, OpenedSnapshot, Snapshot, SnapshotContent, SnapshotFolder,
+    SnapshotOrigin, shipping_exclusions,
+};
 use chem::Fingerprint;
-use database::{Background, Database, Heard};
+use database::{Background, Database, ListenerEvent};
 use futures::TryStreamExt;
 use sha2::{Digest, Sha256};
 use sqlx::{PgConnection, PgPool};
@@ -24,42 +27,42 @@ use tokio::{runtime::Handle, sync::Notify};
 use tracing::{info, warn};
 
 use crate::{
-    compute::{compute, compute_aside},
-    store::Store,
+    compute::{compute, compute_in_background},
+    store::SnapshotStore,
 };
 
 /// Notification channel for finished imports.
-const CHANGED: &str = "catalogue_changed";
+const CHANGE_CHANNEL: &str = "catalogue_changed";
 
 /// Polling interval of the catalogue's version, which is one row.
-const LOOK: Duration = Duration::from_secs(15);
+const POLL_INTERVAL: Duration = Duration::from_secs(15);
 
 /// Delay before a reload: imports of several files follow each other, and one reload serves them all.
-const SETTLE: Duration = Duration::from_secs(1);
+const RELOAD_DELAY: Duration = Duration::from_secs(1);
 
 /// Pause before a failed reload is repeated.
-const RETRY: Duration = Duration::from_secs(2);
+const RETRY_PAUSE: Duration = Duration::from_secs(2);
 
 /// Timeout of reading one row.
-const ROW: Duration = Duration::from_secs(60);
+const ROW_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Timeout of reading the version.
-const VERSION: Duration = Duration::from_secs(10);
+const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Connections that a view uses beside the pool: its listener.
 pub const LISTENER: u32 = 1;
 
 /// Locations of the catalogue's snapshots.
 #[derive(Debug, Clone)]
-pub struct Snapshots {
+pub struct SnapshotLocations {
     /// Folder shared by the searchers of this machine.
-    pub folder: Folder,
+    pub folder: SnapshotFolder,
     /// Store shared by the machines of the installation, if there is one.
-    pub store: Option<Store>,
+    pub store: Option<SnapshotStore>,
 }
 
-impl From<Folder> for Snapshots {
-    fn from(folder: Folder) -> Self {
+impl From<SnapshotFolder> for SnapshotLocations {
+    fn from(folder: SnapshotFolder) -> Self {
         Self { folder, store: None }
     }
 }
@@ -77,32 +80,35 @@ impl CatalogueView {
     ///
     /// # Errors
     /// Fails if the first load fails; later ones are repeated until they succeed.
-    pub async fn load(database: &Database, snapshots: impl Into<Snapshots>) -> Result<Self, sqlx::Error> {
-        Self::load_looking(database, snapshots, LOOK).await
+    pub async fn load(
+        database: &Database,
+        snapshots: impl Into<SnapshotLocations>,
+    ) -> Result<Self, sqlx::Error> {
+        Self::load_polling(database, snapshots, POLL_INTERVAL).await
     }
 
     /// Loads the catalogue like [`CatalogueView::load`], and polls for missed changes at the interval `look`.
     ///
     /// # Errors
     /// Fails if the first load fails.
-    pub async fn load_looking(
+    pub async fn load_polling(
         database: &Database,
-        snapshots: impl Into<Snapshots>,
+        snapshots: impl Into<SnapshotLocations>,
         look: Duration,
     ) -> Result<Self, sqlx::Error> {
         let snapshots = snapshots.into();
         let pool = database.pool.clone();
         let seen = content(&pool).await?;
-        let first = open(&pool, &snapshots, Need::First).await?;
+        let first = open(&pool, &snapshots, OpenReason::First).await?;
         let current = Arc::new(RwLock::new(Arc::new(first)));
-        let told = Arc::new(Told::default());
+        let told = Arc::new(ImportNotifications::default());
         let ear = Arc::clone(&told);
-        let listener = database::listen(database, &[CHANGED], move |heard| match heard {
+        let listener = database::listen(database, &[CHANGE_CHANNEL], move |heard| match heard {
             // Earlier notifications are lost.
-            Heard::Connected => ear.look.notify_one(),
-            Heard::Notification { .. } => ear.hear(),
+            ListenerEvent::Connected => ear.look.notify_one(),
+            ListenerEvent::Notification { .. } => ear.hear(),
         });
-        let watch = Watch { pool, snapshots, current: Arc::clone(&current), told, look, seen };
+        let watch = CatalogueWatcher { pool, snapshots, current: Arc::clone(&current), told, look, seen };
         let watch = Background::keep("watching the catalogue", move || watch.clone().keep());
         Ok(Self { current, _watch: [listener, watch].into() })
     }
@@ -116,13 +122,13 @@ impl CatalogueView {
 
 /// Notifications of imports.
 #[derive(Debug, Default)]
-struct Told {
+struct ImportNotifications {
     look: Notify,
     /// Set when an import has finished since the catalogue was read.
     changed: AtomicBool,
 }
 
-impl Told {
+impl ImportNotifications {
     fn hear(&self) {
         self.changed.store(true, Ordering::Release);
         self.look.notify_one();
@@ -131,25 +137,25 @@ impl Told {
 
 /// Replaces `current` after a notification, or when polling finds a missed change.
 #[derive(Clone)]
-struct Watch {
+struct CatalogueWatcher {
     pool: PgPool,
-    snapshots: Snapshots,
+    snapshots: SnapshotLocations,
     current: Arc<RwLock<Arc<Snapshot>>>,
-    told: Arc<Told>,
+    told: Arc<ImportNotifications>,
     look: Duration,
-    seen: Content,
+    seen: SnapshotContent,
 }
 
-impl Watch {
+impl CatalogueWatcher {
     async fn keep(mut self) {
         loop {
             let is_told = tokio::time::timeout(self.look, self.told.look.notified()).await.is_ok();
             if is_told && self.told.changed.load(Ordering::Acquire) {
-                tokio::time::sleep(SETTLE).await;
+                tokio::time::sleep(RELOAD_DELAY).await;
             }
             while let Err(error) = self.look_once().await {
                 warn!("the catalogue may be out of date, and will be read anew: {error}");
-                tokio::time::sleep(RETRY).await;
+                tokio::time::sleep(RETRY_PAUSE).await;
             }
         }
     }
@@ -159,7 +165,7 @@ impl Watch {
         self.told.changed.store(false, Ordering::Release);
         let content = content(&self.pool).await?;
         if content != self.seen {
-            let snapshot = open(&self.pool, &self.snapshots, Need::Renewed).await?;
+            let snapshot = open(&self.pool, &self.snapshots, OpenReason::Renewed).await?;
             *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(snapshot);
             self.seen = content;
         }
@@ -169,7 +175,7 @@ impl Watch {
 
 /// Identifies the catalogue's content without reading it: every import makes a new version of the one row, and a
 /// restored database has a new row.
-async fn content(executor: impl sqlx::PgExecutor<'_>) -> Result<Content, sqlx::Error> {
+async fn content(executor: impl sqlx::PgExecutor<'_>) -> Result<SnapshotContent, sqlx::Error> {
     let row = sqlx::query!(
         r#"select
             version, xmin::text as "row!", imported_at,
@@ -178,8 +184,8 @@ async fn content(executor: impl sqlx::PgExecutor<'_>) -> Result<Content, sqlx::E
         from catalogue_version where is_the_only"#
     )
     .fetch_one(executor);
-    let row = database::within(VERSION, row).await?;
-    Ok(Content {
+    let row = database::within(VERSION_TIMEOUT, row).await?;
+    Ok(SnapshotContent {
         database: digest(&format!("{} {}", row.server, row.database)),
         version: row.version,
         digest: digest(&format!("{} {:?}", row.row, row.imported_at)),
@@ -193,7 +199,7 @@ fn digest(text: &str) -> u64 {
 
 /// Reason for opening a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Need {
+enum OpenReason {
     /// Initial load: no search begins before it.
     First,
     /// Reload: searches continue on the old snapshot, and building the new one yields to them.
@@ -201,29 +207,33 @@ enum Need {
 }
 
 /// Opens the snapshot of the database's content: from the folder, else from the store, else built for both.
-async fn open(pool: &PgPool, snapshots: &Snapshots, need: Need) -> Result<Snapshot, sqlx::Error> {
+async fn open(
+    pool: &PgPool,
+    snapshots: &SnapshotLocations,
+    need: OpenReason,
+) -> Result<Snapshot, sqlx::Error> {
     let started = Instant::now();
-    let (pool, Snapshots { folder, store }) = (pool.clone(), snapshots.clone());
+    let (pool, SnapshotLocations { folder, store }) = (pool.clone(), snapshots.clone());
     // A store that could not be read is not written either; one warning is enough.
     let is_reached = Arc::new(AtomicBool::new(true));
     let (asked, reached) = (store.clone(), Arc::clone(&is_reached));
     let runtime = Handle::current();
     // Waiting for another process and parsing molecules would block an async thread.
     let opening = move || {
-        folder.open_or_make::<Failure>(
+        folder.open_or_build::<Failure>(
             || Ok(runtime.block_on(content(&pool))?),
             |content, path| match &asked {
                 Some(store) => runtime.block_on(fetch(store, content, path, &reached)),
-                None => Fetched::Nothing,
+                None => FetchOutcome::Nothing,
             },
             |builder| runtime.block_on(read(&pool, builder)),
         )
     };
     let opened = match need {
-        Need::First => compute(opening),
-        Need::Renewed => compute_aside(opening),
+        OpenReason::First => compute(opening),
+        OpenReason::Renewed => compute_in_background(opening),
     };
-    let Opened { snapshot, origin, refused } =
+    let OpenedSnapshot { snapshot, origin, refused } =
         opened.await.map_err(|panic| sqlx::Error::Decode(Box::new(panic)))??;
     if let Some(error) = refused {
         warn!("the catalogue's snapshot was refused and made anew: {error}");
@@ -231,15 +241,15 @@ async fn open(pool: &PgPool, snapshots: &Snapshots, need: Need) -> Result<Snapsh
     let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     let (building_blocks, bytes, left_out) = (snapshot.len(), snapshot.bytes().0, snapshot.unreadable());
     let what = match origin {
-        Origin::Found => "mapped the catalogue's snapshot",
-        Origin::Fetched => "fetched the catalogue's snapshot",
-        Origin::Made(content, path) => {
+        SnapshotOrigin::Found => "mapped the catalogue's snapshot",
+        SnapshotOrigin::Fetched => "fetched the catalogue's snapshot",
+        SnapshotOrigin::Made(content, path) => {
             if let Some(store) = store.filter(|_| is_reached.load(Ordering::Relaxed)) {
                 put(store, content, path);
             }
             "made the catalogue's snapshot"
         }
-        Origin::Alone(error) => {
+        SnapshotOrigin::Alone(error) => {
             warn!("the catalogue's snapshot is in this process' own memory: {error}");
             "read the catalogue"
         }
@@ -249,20 +259,25 @@ async fn open(pool: &PgPool, snapshots: &Snapshots, need: Need) -> Result<Snapsh
 }
 
 /// Fetches a snapshot from the store; if the store fails, the snapshot is built instead.
-async fn fetch(store: &Store, content: &Content, path: &Path, is_reached: &AtomicBool) -> Fetched {
+async fn fetch(
+    store: &SnapshotStore,
+    content: &SnapshotContent,
+    path: &Path,
+    is_reached: &AtomicBool,
+) -> FetchOutcome {
     match store.fetch(content, path).await {
-        Ok(true) => Fetched::Written,
-        Ok(false) => Fetched::Nothing,
+        Ok(true) => FetchOutcome::Written,
+        Ok(false) => FetchOutcome::Nothing,
         Err(error) => {
             is_reached.store(false, Ordering::Relaxed);
             warn!("the catalogue's snapshot could not be fetched from {store}, and is made here: {error}");
-            Fetched::Nothing
+            FetchOutcome::Nothing
         }
     }
 }
 
 /// Uploads a snapshot to the store, while searches begin on it.
-fn put(store: Store, content: Content, path: PathBuf) {
+fn put(store: SnapshotStore, content: SnapshotContent, path: PathBuf) {
     let put = async move {
         let put = async { store.put(&content, File::open(&path)?).await };
         match put.await {
@@ -298,16 +313,16 @@ impl From<Failure> for sqlx::Error {
 }
 
 /// Reads the whole catalogue in one consistent transaction.
-async fn read(pool: &PgPool, mut builder: Builder) -> Result<(Content, Builder), Failure> {
-    let mut transaction = database::within(VERSION, pool.begin()).await?;
+async fn read(pool: &PgPool, mut builder: Builder) -> Result<(SnapshotContent, Builder), Failure> {
+    let mut transaction = database::within(VERSION_TIMEOUT, pool.begin()).await?;
     database::within(
-        VERSION,
+        VERSION_TIMEOUT,
         sqlx::query!("set transaction isolation level repeatable read, read only").execute(&mut *transaction),
     )
     .await?;
     let content = content(&mut *transaction).await?;
     let private = sqlx::query_scalar!("select id from vendors where is_private").fetch_all(&mut *transaction);
-    database::within(ROW, private).await?.into_iter().for_each(|vendor| builder.private(vendor));
+    database::within(ROW_TIMEOUT, private).await?.into_iter().for_each(|vendor| builder.private(vendor));
     read_offers(&mut transaction, &mut builder).await?;
     read_blocks(&mut transaction, &mut builder).await?;
     Ok((content, builder))
@@ -322,7 +337,7 @@ async fn read_offers(connection: &mut PgConnection, builder: &mut Builder) -> Re
         from offers"
     )
     .fetch(connection);
-    while let Some(row) = database::within(ROW, rows.try_next()).await? {
+    while let Some(row) = database::within(ROW_TIMEOUT, rows.try_next()).await? {
         let days = [
             row.lead_time_days_to_us,
             row.lead_time_days_to_ca,
@@ -337,7 +352,7 @@ async fn read_offers(connection: &mut PgConnection, builder: &mut Builder) -> Re
         let offer = Offer {
             usd_per_gram: rounded(row.normalised_usd),
             lead_time_days: days.map(rounded),
-            refuses: refusals::of_bits(row.refuses),
+            refuses: shipping_exclusions::of_bits(row.refuses),
             vendor: row.vendor_id,
         };
         builder.offer(row.building_block_id, &offer)?;
@@ -349,7 +364,7 @@ async fn read_blocks(connection: &mut PgConnection, builder: &mut Builder) -> Re
     let blocks = sqlx::query!("select id, smiles, mw, morgan_bits from building_blocks");
     let mut rows = blocks.fetch(connection);
     let mut broken = 0_u64;
-    while let Some(row) = database::within(ROW, rows.try_next()).await? {
+    while let Some(row) = database::within(ROW_TIMEOUT, rows.try_next()).await? {
         match Fingerprint::from_bytes(&row.morgan_bits) {
             Some(fingerprint) => {
                 builder.block(BlockRow { id: row.id, smiles: row.smiles, mw: row.mw, fingerprint });

@@ -7,25 +7,25 @@
 use tokio::task::JoinHandle;
 
 /// Nice value of compute threads, from 0 to 19.
-const NICE: i32 = 10;
+const COMPUTE_NICENESS: i32 = 10;
 
 /// Nice value of background threads: beside other computing they get a tenth of a core.
-const NICEST: i32 = 19;
+const BACKGROUND_NICENESS: i32 = 19;
 
 /// Runs `work` on a compute thread; threads that it starts inherit the priority.
 pub fn compute<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
     tokio::task::spawn_blocking(|| {
         // If the kernel refuses, all threads have the same priority.
-        let _ = rustix::process::setpriority_process(None, NICE);
+        let _ = rustix::process::setpriority_process(None, COMPUTE_NICENESS);
         work()
     })
 }
 
 /// Runs background `work` on a thread of its own: a thread cannot regain its priority, so it cannot be reused.
-pub fn compute_aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
+pub fn compute_in_background<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
     tokio::task::spawn_blocking(|| {
         let thread = std::thread::spawn(|| {
-            let _ = rustix::process::setpriority_process(None, NICEST);
+            let _ = rustix::process::setpriority_process(None, BACKGROUND_NICENESS);
             work()
         });
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -44,9 +44,9 @@ mod tests {
         let (computing, started) =
             compute(move || (priority(), std::thread::spawn(priority).join().unwrap())).await.unwrap();
 
-        assert_eq!((computing, started), (own.max(NICE), own.max(NICE)));
+        assert_eq!((computing, started), (own.max(COMPUTE_NICENESS), own.max(COMPUTE_NICENESS)));
         assert_eq!(priority(), own);
-        assert_eq!(compute_aside(priority).await.unwrap(), own.max(NICEST));
-        assert_eq!(compute(priority).await.unwrap(), own.max(NICE));
+        assert_eq!(compute_in_background(priority).await.unwrap(), own.max(BACKGROUND_NICENESS));
+        assert_eq!(compute(priority).await.unwrap(), own.max(COMPUTE_NICENESS));
     }
 }

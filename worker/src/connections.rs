@@ -6,24 +6,24 @@
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use database::{Database, Terms};
+use database::{ConnectionLimits, Database};
 use queue::WorkerConfig;
 
 /// Connections beside those of the jobs: the catalogue's version and its reading, or the reservoir.
-const BESIDE: u32 = 2;
+const NON_JOB_CONNECTIONS: u32 = 2;
 
 /// Timeout of acquiring a connection.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Timeout of a statement: one statement reads a catalogue of millions of offers.
-const STATEMENT: Duration = Duration::from_secs(600);
+const STATEMENT_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Idle timeout of a transaction: no transaction here waits for anything but the database.
-const IDLE_TRANSACTION: Duration = Duration::from_secs(60);
+const IDLE_TRANSACTION_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Maximum numbers of connections of a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shares {
+pub struct ConnectionShares {
     /// Pool size of the handlers: the rest after the queue and the listeners.
     pub handlers: u32,
     /// Listener connections.
@@ -37,21 +37,26 @@ pub struct Shares {
 ///
 /// # Errors
 /// Fails if `all` is less than the process needs.
-pub fn share_out(all: Option<u32>, configs: &[&WorkerConfig], listeners: u32) -> Result<Shares> {
+pub fn divide_connections(
+    all: Option<u32>,
+    configs: &[&WorkerConfig],
+    listeners: u32,
+) -> Result<ConnectionShares> {
     let count = |places: usize| u32::try_from(places).unwrap_or(u32::MAX);
     let of_queues = configs.iter().map(|config| config.connections()).fold(0, u32::saturating_add);
     let others = of_queues.saturating_add(listeners);
-    let in_hand = configs.iter().map(|config| config.in_hand()).fold(0, usize::saturating_add);
+    let max_running_jobs =
+        configs.iter().map(|config| config.max_running_jobs()).fold(0, usize::saturating_add);
     let of_jobs = configs.iter().map(|config| config.job_connections()).fold(0, u32::saturating_add);
-    let least = of_jobs.saturating_add(BESIDE);
+    let least = of_jobs.saturating_add(NON_JOB_CONNECTIONS);
     let needed = least.saturating_add(others);
     let all = all.unwrap_or(needed);
     ensure!(
         all >= needed,
-        "DATABASE_CONNECTIONS is `{all}`: this worker needs at least {needed} with {in_hand} jobs in hand"
+        "DATABASE_CONNECTIONS is `{all}`: this worker needs at least {needed} with {max_running_jobs} jobs in hand"
     );
-    let listeners = listeners + queue::LISTENER * count(configs.len());
-    Ok(Shares { handlers: all - others, listeners, all })
+    let listeners = listeners + queue::LISTENER_CONNECTIONS * count(configs.len());
+    Ok(ConnectionShares { handlers: all - others, listeners, all })
 }
 
 /// Opens a pool of at most `connections` to the database at `url`, for a process named `process`. `direct` is the
@@ -64,7 +69,11 @@ pub async fn connect(
     process: &'static str,
     connections: u32,
 ) -> Result<Database, sqlx::Error> {
-    let terms = Terms { process, statement: Some(STATEMENT), idle_transaction: Some(IDLE_TRANSACTION) };
+    let terms = ConnectionLimits {
+        process,
+        statement: Some(STATEMENT_TIMEOUT),
+        idle_transaction: Some(IDLE_TRANSACTION_TIMEOUT),
+    };
     let pool = database::pool("jobs", database::options(url, terms)?, connections, ACQUIRE_TIMEOUT).await?;
     Ok(Database::new(pool, database::options(direct, terms)?))
 }
@@ -78,15 +87,15 @@ mod tests {
         let config = WorkerConfig { slots: 2, ready_places: 1, ..WorkerConfig::default() };
 
         // Three running jobs and two more; as many jobs and five in the queue; one listener of its own.
-        let shares = |handlers, all| Shares { handlers, listeners: 2, all };
-        assert_eq!(share_out(None, &[&config], 1).unwrap(), shares(5, 14));
-        assert_eq!(share_out(Some(14), &[&config], 1).unwrap(), shares(5, 14));
-        assert_eq!(share_out(Some(20), &[&config], 1).unwrap(), shares(11, 20));
+        let shares = |handlers, all| ConnectionShares { handlers, listeners: 2, all };
+        assert_eq!(divide_connections(None, &[&config], 1).unwrap(), shares(5, 14));
+        assert_eq!(divide_connections(Some(14), &[&config], 1).unwrap(), shares(5, 14));
+        assert_eq!(divide_connections(Some(20), &[&config], 1).unwrap(), shares(11, 20));
         // Jobs of another queue share one.
         let aside = WorkerConfig { slots: 9, connections_of_jobs: Some(1), ..WorkerConfig::default() };
-        let both = share_out(None, &[&config, &aside], 1).unwrap();
-        assert_eq!(both, Shares { handlers: 6, listeners: 3, all: 21 });
-        let fault = share_out(Some(13), &[&config], 1).unwrap_err().to_string();
+        let both = divide_connections(None, &[&config, &aside], 1).unwrap();
+        assert_eq!(both, ConnectionShares { handlers: 6, listeners: 3, all: 21 });
+        let fault = divide_connections(Some(13), &[&config], 1).unwrap_err().to_string();
         assert_eq!(fault, "DATABASE_CONNECTIONS is `13`: this worker needs at least 14 with 3 jobs in hand");
     }
 }

@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use chem::{Limits, Mapped, Molecule, Pattern};
+use chem::{Limits, MappedMolecule, Molecule, Pattern};
 use contract::{AtomPair, ConstraintReport, ProtectingGroups, TreeSearchRequest};
-use synth::{Alone, Constraints, TargetBond, Verdict};
+use synth::{ConstraintEffect, Constraints, ResultWithout, TargetBond};
 
 /// Constraint that does not apply to the target.
 #[derive(Debug, thiserror::Error)]
@@ -30,7 +30,10 @@ pub enum ConstraintError {
 ///
 /// # Errors
 /// Fails if a constraint does not apply to the target, or is not valid SMILES or SMARTS.
-pub fn constraints(request: &TreeSearchRequest, target: &Mapped) -> Result<Constraints, ConstraintError> {
+pub fn constraints(
+    request: &TreeSearchRequest,
+    target: &MappedMolecule,
+) -> Result<Constraints, ConstraintError> {
     let pattern = |smarts: &String| Pattern::parse(smarts).map(Arc::new);
     let fragments = request.fragments_to_keep.iter().map(|fragment| bonds_within(fragment, target));
     Ok(Constraints {
@@ -52,7 +55,7 @@ pub fn constraints(request: &TreeSearchRequest, target: &Mapped) -> Result<Const
     })
 }
 
-fn bonds(pairs: &[AtomPair], target: &Mapped) -> Result<Vec<TargetBond>, ConstraintError> {
+fn bonds(pairs: &[AtomPair], target: &MappedMolecule) -> Result<Vec<TargetBond>, ConstraintError> {
     let bond = |&AtomPair(first, second): &AtomPair| {
         let (a, b) = (target.atom(first)?, target.atom(second)?);
         if target.are_bonded(a, b) {
@@ -69,7 +72,7 @@ fn molecules(smiles: &[String]) -> Result<Vec<Molecule>, ConstraintError> {
 }
 
 /// Returns the bonds of the target between atoms of one match of the fragment.
-fn bonds_within(fragment: &str, target: &Mapped) -> Result<Vec<TargetBond>, ConstraintError> {
+fn bonds_within(fragment: &str, target: &MappedMolecule) -> Result<Vec<TargetBond>, ConstraintError> {
     let matches = Pattern::parse(&as_smarts(fragment))?.matched_atoms(target.molecule());
     let within = |&&(a, b): &&TargetBond| {
         let has = |atoms: &Vec<usize>, atom: u32| atoms.binary_search(&(atom as usize)).is_ok();
@@ -90,10 +93,10 @@ fn as_smarts(fragment: &str) -> String {
 }
 
 /// Converts the outcome of a constraint to its report.
-pub fn report_of(verdict: &Verdict) -> ConstraintReport {
+pub fn report_of(verdict: &ConstraintEffect) -> ConstraintReport {
     let reason = verdict.alone.map(|alone| match alone {
-        Alone::Forbids => "without this one there is a route",
-        Alone::Innocent => "no route was found without this one either",
+        ResultWithout::Forbids => "without this one there is a route",
+        ResultWithout::Innocent => "no route was found without this one either",
     });
     ConstraintReport {
         constraint: verdict.rule.kind.to_string(),
@@ -108,7 +111,7 @@ mod tests {
     use super::*;
 
     fn asked(request: TreeSearchRequest) -> Result<Constraints, String> {
-        let target = Mapped::parse(&request.search_smiles, Limits::TARGET).unwrap();
+        let target = MappedMolecule::parse(&request.search_smiles, Limits::TARGET).unwrap();
         constraints(&request, &target).map_err(|error| error.to_string())
     }
 

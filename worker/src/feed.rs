@@ -15,14 +15,14 @@ use tracing::warn;
 const LOOK: Duration = Duration::from_millis(250);
 
 /// Timeout of one poll.
-const PATIENCE: Duration = Duration::from_secs(10);
+const POLL_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Jobs in flight per worker slot: as many as may end between two polls, at thirty milliseconds each.
-const FOR_EACH_SLOT: i64 = 8;
+const JOBS_PER_SLOT: i64 = 8;
 
 /// Most jobs enqueued in one poll. A poll holds locks that delay new plans and cancellations, and a poll beyond its
 /// timeout would be rolled back as a whole, again and again.
-const AT_ONCE: i64 = 256;
+const MAX_JOBS_PER_POLL: i64 = 256;
 
 /// Batch with parts to start.
 #[derive(Debug)]
@@ -37,13 +37,13 @@ pub(crate) struct OpenBatch<P> {
 
 /// Next part to start, with its job.
 #[derive(Debug)]
-pub(crate) struct Next<J> {
+pub(crate) struct NextPart<J> {
     pub(crate) id: String,
     pub(crate) job: J,
 }
 
 /// Tables of one kind of batch.
-pub(crate) trait Batches {
+pub(crate) trait BatchTables {
     /// Job that makes a part.
     type Job: Job;
     /// Parameters common to the parts of a batch.
@@ -66,7 +66,7 @@ pub(crate) trait Batches {
         connection: &mut PgConnection,
         batch: &OpenBatch<Self::Parameters>,
         most: i64,
-    ) -> impl Future<Output = Result<Vec<Next<Self::Job>>, sqlx::Error>> + Send;
+    ) -> impl Future<Output = Result<Vec<NextPart<Self::Job>>, sqlx::Error>> + Send;
 
     /// Records the job that makes the part.
     fn begin(
@@ -83,16 +83,16 @@ pub(crate) trait Batches {
 }
 
 /// Enqueues jobs for parts of batches, until dropped.
-pub(crate) async fn feed<B: Batches>(pool: PgPool) {
+pub(crate) async fn feed<B: BatchTables>(pool: PgPool) {
     loop {
-        if let Err(error) = database::within(PATIENCE, look::<B>(&pool)).await {
+        if let Err(error) = database::within(POLL_TIMEOUT, enqueue_parts::<B>(&pool)).await {
             warn!("batches could not be given their jobs of `{}`: {error}", B::Job::QUEUE);
         }
         tokio::time::sleep(LOOK).await;
     }
 }
 
-async fn look<B: Batches>(pool: &PgPool) -> Result<(), queue::SubmitError> {
+async fn enqueue_parts<B: BatchTables>(pool: &PgPool) -> Result<(), queue::SubmitError> {
     let mut transaction = pool.begin().await?;
     let open = B::open(&mut transaction).await?;
     if open.is_empty() {
@@ -100,9 +100,9 @@ async fn look<B: Batches>(pool: &PgPool) -> Result<(), queue::SubmitError> {
     }
     let live = queue::live_workers(&mut *transaction).await?;
     let slots = live.iter().filter(|live| live.queue == B::Job::QUEUE).map(|live| live.slots).sum::<i64>();
-    let mut left = AT_ONCE;
+    let mut left = MAX_JOBS_PER_POLL;
     for batch in open {
-        let room = (slots * FOR_EACH_SLOT - batch.in_flight).min(left);
+        let room = (slots * JOBS_PER_SLOT - batch.in_flight).min(left);
         // The lock blocks cancelling and resuming until the parts have their jobs.
         if room <= 0 || !B::lock(&mut transaction, &batch.id).await? {
             continue;

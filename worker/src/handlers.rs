@@ -1,35 +1,35 @@
 //! Handlers of each kind of job.
 
-mod look;
-mod order;
+mod async_sample;
+mod bulk_query;
 mod plan;
 mod sample;
 mod search;
 
 use std::{io::Write, time::Duration};
 
-use contract::Problem;
+use contract::JobFailure;
 use flate2::{Compression, write::GzEncoder};
-use queue::{Finished, HandlerError, Job, JobContext};
+use queue::{FinishResult, HandlerError, Job, JobContext};
 use serde::Serialize;
 use sqlx::PgPool;
 
-pub use look::Looks;
-pub use order::Orders;
-pub use plan::Plans;
-pub use sample::{Sampling, draw};
-pub use search::{Search, search};
+pub use async_sample::AsyncSampleHandler;
+pub use bulk_query::BulkQueryHandler;
+pub use plan::PlanHandler;
+pub use sample::{SampleHandler, draw};
+pub use search::{SearchHandler, search};
 
 /// Timeout of a database operation in a handler; after it the attempt has failed.
-const DATABASE: Duration = Duration::from_secs(30);
+const DATABASE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Outcome of a computation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ended<T> {
+pub enum ComputationOutcome<T> {
     /// Success.
     Done(T),
     /// Failure with a reason for the client.
-    Refused(Problem),
+    Refused(JobFailure),
     /// Stopped early, because the caller left.
     Cancelled,
 }
@@ -38,13 +38,13 @@ pub enum Ended<T> {
 async fn store<J: Job>(
     pool: &PgPool,
     context: &JobContext<J>,
-    outcome: &Result<J::Outcome, Problem>,
+    outcome: &Result<J::Outcome, JobFailure>,
 ) -> Result<(), HandlerError> {
-    database::within(DATABASE, async {
+    database::within(DATABASE_TIMEOUT, async {
         let mut transaction = pool.begin().await?;
         match context.finish(&mut transaction, outcome).await? {
-            Finished::Stored => transaction.commit().await?,
-            Finished::Superseded => transaction.rollback().await?,
+            FinishResult::Stored => transaction.commit().await?,
+            FinishResult::Superseded => transaction.rollback().await?,
         }
         Ok(())
     })

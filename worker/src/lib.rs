@@ -6,20 +6,21 @@
 //! into the reservoir.
 
 mod answer;
+mod async_samples;
+mod bulk_queries;
 mod catalogue;
 mod compute;
 pub mod connections;
 mod constraints;
+mod event_publisher;
 mod feed;
 mod handlers;
-mod looks;
 mod metrics;
+mod model_registry;
 mod offers;
-mod orders;
-mod orphans;
-mod own;
+mod own_blocks;
 mod plans;
-mod ready;
+mod ready_counts;
 mod refill;
 mod replay;
 pub mod reservoir;
@@ -27,29 +28,31 @@ mod resources;
 mod rounding;
 mod samples;
 mod settings;
-mod shelf;
 mod shopping;
 mod store;
-mod telling;
 #[cfg(test)]
 mod toy;
+mod unoffered_models;
 mod vendors;
 
-pub use self::catalogue::{CatalogueView, LISTENER, Snapshots};
-pub use answer::{Annotation, result};
+pub use self::catalogue::{CatalogueView, LISTENER, SnapshotLocations};
+pub use answer::{OfferAnnotation, result};
+pub use async_samples::feed_orders;
 pub use compute::compute;
-pub use handlers::{Ended, Looks, Orders, Plans, Sampling, Search, draw, search};
+pub use handlers::{
+    AsyncSampleHandler, BulkQueryHandler, ComputationOutcome, PlanHandler, SampleHandler, SearchHandler,
+    draw, search,
+};
 pub use metrics::{observe_sampler, observe_searcher};
+pub use model_registry::ModelRegistry;
 pub use offers::{Offers, OwnStock, offers_for};
-pub use orders::feed_orders;
-pub use orphans::forget_orphans;
 pub use plans::feed_plans;
-pub use ready::Ready;
-pub use refill::{Activity, refill};
+pub use ready_counts::ReadyCounts;
+pub use refill::{RunningJobs, refill};
 pub use replay::replay;
-pub use resources::{Machine, Model, Models, load_planner};
-pub use samples::Drawn;
+pub use resources::{ComputeDevice, Model, Models, load_planner};
+pub use samples::CompletedSample;
 pub use settings::{Role, Settings};
-pub use shelf::Shelf;
-pub use store::{Store, StoreError};
-pub use vendors::{VendorTerms, terms};
+pub use store::{SnapshotStore, StoreError};
+pub use unoffered_models::forget_orphans;
+pub use vendors::{VendorRules, terms};

@@ -4,7 +4,9 @@ use std::{pin::Pin, process::ExitCode, sync::Arc, time::Duration};
 
 use anyhow::{Context, Result};
 use clap::Parser;
-use contract::{StoredLookJob, StoredOrderJob, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob};
+use contract::{
+    StoredAsyncSampleJob, StoredBulkQueryJob, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob,
+};
 use database::{Background, Database};
 use futures::FutureExt;
 use queue::{LiveModel, WorkerConfig, run_worker};
@@ -15,9 +17,9 @@ use tokio::{
 };
 use tracing::error;
 use worker::{
-    Activity, CatalogueView, LISTENER, Looks, Machine, Orders, Plans, Ready, Role, Sampling, Search,
-    Settings, Shelf, compute,
-    connections::{self, Shares, share_out},
+    AsyncSampleHandler, BulkQueryHandler, CatalogueView, ComputeDevice, LISTENER, ModelRegistry, PlanHandler,
+    ReadyCounts, Role, RunningJobs, SampleHandler, SearchHandler, Settings, compute,
+    connections::{self, ConnectionShares, divide_connections},
     feed_orders, feed_plans, forget_orphans, load_planner, observe_sampler, observe_searcher, refill, replay,
 };
 
@@ -27,7 +29,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Samples from the reservoir that a process handles besides those that it draws. They are nearly all the database's
 /// work, and one job's commit overlaps with the next one's reading.
-const READY_SAMPLES: usize = 3;
+const RESERVOIR_SAMPLES_IN_FLIGHT: usize = 3;
 
 /// Exit code for unusable settings (EX_CONFIG of sysexits.h): a restart would not help.
 const EX_CONFIG: u8 = 78;
@@ -52,7 +54,7 @@ async fn obey(settings: &Settings) -> ExitCode {
         Err(error) => return complain(&format!("retort-worker: {error}")),
     };
     if !matches!(settings.role, Role::Replay { .. })
-        && let Err(error) = telemetry.answer_prometheus()
+        && let Err(error) = telemetry.serve_prometheus()
     {
         return complain(&format!("retort-worker: {error}"));
     }
@@ -60,7 +62,7 @@ async fn obey(settings: &Settings) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             error!("{error:#}");
-            if error.is::<schema::Unusable>() { ExitCode::from(EX_CONFIG) } else { ExitCode::FAILURE }
+            if error.is::<schema::DatabaseUnusable>() { ExitCode::from(EX_CONFIG) } else { ExitCode::FAILURE }
         }
     }
 }
@@ -78,20 +80,20 @@ async fn run(settings: &Settings) -> Result<()> {
 }
 
 async fn sample(settings: &Settings) -> Result<()> {
-    let machine = Machine::open(settings.device, settings.threads())?;
+    let machine = ComputeDevice::open(settings.device, settings.threads())?;
     let (dirs, wanted) = (settings.models_dir.clone(), settings.sampler_models.clone());
     // Threads that load the models inherit the low priority.
-    let shelf = Arc::new(compute(move || Shelf::load(dirs, wanted, machine)).await??);
-    let (activity, ready) = (Activity::default(), Ready::default());
+    let shelf = Arc::new(compute(move || ModelRegistry::load(dirs, wanted, machine)).await??);
+    let (activity, ready) = (RunningJobs::default(), ReadyCounts::default());
     let mut config = WorkerConfig {
         models: shelf.announce(),
         ready: ready.subscribe(),
         ready_target: settings.reservoir_size,
-        ready_places: READY_SAMPLES,
+        ready_places: RESERVOIR_SAMPLES_IN_FLIGHT,
         ..config(settings)
     };
     let orders = aside(settings, config.models.clone(), settings.slots());
-    let shares = share_out(settings.database_connections, &[&config, &orders], 0)?;
+    let shares = divide_connections(settings.database_connections, &[&config, &orders], 0)?;
     config.process_connections = connections_to_server(settings, shares);
     let mut shutdown = shutdown()?;
     let Some(database) = connect(settings, "retort-sampler", shares, &mut shutdown).await? else {
@@ -119,8 +121,9 @@ async fn sample(settings: &Settings) -> Result<()> {
     observe_sampler(&ready);
     let feeding = pool.clone();
     let _feed = Background::keep("giving chunks of batches their jobs", move || feed_orders(feeding.clone()));
-    let making = Orders { pool: pool.clone(), shelf: Arc::clone(&shelf), activity: activity.clone() };
-    let handler = Sampling { pool, shelf, activity, ready };
+    let making =
+        AsyncSampleHandler { pool: pool.clone(), shelf: Arc::clone(&shelf), activity: activity.clone() };
+    let handler = SampleHandler { pool, shelf, activity, ready };
     let shutdown = shutdown.shared();
     let told = shutdown.clone();
     let stopping = async move {
@@ -128,7 +131,7 @@ async fn sample(settings: &Settings) -> Result<()> {
         // The rest of the time belongs to the jobs.
         drop(refilling);
     };
-    let orders = run_worker::<StoredOrderJob, _>(database.clone(), orders, making, shutdown);
+    let orders = run_worker::<StoredAsyncSampleJob, _>(database.clone(), orders, making, shutdown);
     let samples = run_worker::<StoredSampleJob, _>(database, config, handler, stopping);
     tokio::try_join!(samples, orders).context("running sample jobs").map(|_| ())
 }
@@ -146,7 +149,7 @@ async fn search(settings: &Settings) -> Result<()> {
     let plans = aside(settings, models, settings.plan_slots());
     // A bulk query uses all free cores; a reserved slot lets another account's small one start beside a large one.
     let looks = WorkerConfig { connections_of_jobs: Some(1), slots: 1, guest_places, ..config.clone() };
-    let shares = share_out(settings.database_connections, &[&config, &plans, &looks], LISTENER)?;
+    let shares = divide_connections(settings.database_connections, &[&config, &plans, &looks], LISTENER)?;
     config.process_connections = connections_to_server(settings, shares);
     let mut shutdown = shutdown()?;
     let Some(database) = connect(settings, "retort-searcher", shares, &mut shutdown).await? else {
@@ -154,14 +157,14 @@ async fn search(settings: &Settings) -> Result<()> {
     };
     let catalogue = CatalogueView::load(&database, snapshots).await.context("reading the catalogue")?;
     observe_searcher(&planner, &catalogue);
-    let search = Search { pool: database.pool.clone(), planner, catalogue };
+    let search = SearchHandler { pool: database.pool.clone(), planner, catalogue };
     let shutdown = shutdown.shared();
-    let aside = Plans { search: search.clone() };
-    let many = Looks { search: search.clone() };
+    let aside = PlanHandler { search: search.clone() };
+    let many = BulkQueryHandler { search: search.clone() };
     let feeding = database.pool.clone();
     let _feed = Background::keep("giving plans of batches their jobs", move || feed_plans(feeding.clone()));
     let plans = run_worker::<StoredPlanJob, _>(database.clone(), plans, aside, shutdown.clone());
-    let looks = run_worker::<StoredLookJob, _>(database.clone(), looks, many, shutdown.clone());
+    let looks = run_worker::<StoredBulkQueryJob, _>(database.clone(), looks, many, shutdown.clone());
     let searches = run_worker::<StoredTreeSearchJob, _>(database, config, search, shutdown);
     tokio::try_join!(searches, plans, looks).context("running search jobs").map(|_| ())
 }
@@ -190,7 +193,7 @@ fn aside(settings: &Settings, models: watch::Receiver<Vec<LiveModel>>, slots: us
 
 /// Returns the most connections to the server itself, as reported to other processes: with a pooler, only listeners
 /// bypass it.
-fn connections_to_server(settings: &Settings, shares: Shares) -> u32 {
+fn connections_to_server(settings: &Settings, shares: ConnectionShares) -> u32 {
     match settings.addresses() {
         Some((url, direct)) if url != direct => shares.listeners,
         _ => shares.all,
@@ -202,7 +205,7 @@ fn connections_to_server(settings: &Settings, shares: Shares) -> u32 {
 async fn connect(
     settings: &Settings,
     process: &'static str,
-    shares: Shares,
+    shares: ConnectionShares,
     shutdown: &mut Shutdown,
 ) -> Result<Option<Database>> {
     let (url, direct) = settings.addresses().unwrap_or_default();

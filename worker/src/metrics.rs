@@ -5,21 +5,22 @@ use std::{
     time::Duration,
 };
 
-use generator::Tally;
+use generator::StringCounts;
 use opentelemetry::{
     KeyValue,
     metrics::{Counter, Histogram, Meter},
 };
-use synth::{Plan, Planner};
+use synth::{Planner, SearchResult};
 use telemetry::meter;
 
-use crate::{CatalogueView, Ready};
+use crate::{CatalogueView, ReadyCounts};
 
 /// Histogram bounds of a search's stages, in seconds.
-const SECONDS: [f64; 12] = [0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0, 120.0];
+const STAGE_BOUNDS_SECONDS: [f64; 12] =
+    [0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0, 120.0];
 
 /// Histogram bounds of a search's memory in bytes: powers of four from 1 MiB.
-const BYTES: [f64; 7] =
+const MEMORY_BOUNDS_BYTES: [f64; 7] =
     [1048576.0, 4194304.0, 16777216.0, 67108864.0, 268435456.0, 1073741824.0, 4294967296.0];
 
 static SAMPLING: LazyLock<Sampling> = LazyLock::new(|| Sampling::new(&meter()));
@@ -60,7 +61,7 @@ impl Sampling {
 }
 
 /// Counts strings that a model has drawn.
-pub(crate) fn drawn(model_id: &str, tally: Tally) {
+pub(crate) fn drawn(model_id: &str, tally: StringCounts) {
     let results = [
         ("new", tally.distinct),
         ("duplicate", tally.valid - tally.distinct),
@@ -84,7 +85,7 @@ pub(crate) fn refilled(model_id: &str, molecules: usize) {
 }
 
 /// Exports the molecules ready in the reservoir, as this process counts them; all samplers count the same reservoir.
-pub fn observe_sampler(ready: &Ready) {
+pub fn observe_sampler(ready: &ReadyCounts) {
     let levels = ready.subscribe();
     meter()
         .u64_observable_gauge("retort.reservoir.level")
@@ -113,7 +114,7 @@ impl Searching {
     fn new(meter: &Meter) -> Self {
         let seconds = |name: &'static str, described: &'static str| {
             let histogram = meter.f64_histogram(name).with_unit("s").with_description(described);
-            histogram.with_boundaries(SECONDS.to_vec()).build()
+            histogram.with_boundaries(STAGE_BOUNDS_SECONDS.to_vec()).build()
         };
         let count = |name: &'static str, unit: &'static str, described: &'static str| {
             meter.u64_counter(name).with_unit(unit).with_description(described).build()
@@ -133,7 +134,7 @@ impl Searching {
                 .u64_histogram("retort.search.memory")
                 .with_unit("By")
                 .with_description("What a search took at most, the answer included")
-                .with_boundaries(BYTES.to_vec())
+                .with_boundaries(MEMORY_BOUNDS_BYTES.to_vec())
                 .build(),
             expansions: count(
                 "retort.search.expansions",
@@ -156,7 +157,7 @@ impl Searching {
 }
 
 /// Records a finished search with its offers.
-pub(crate) fn searched(plan: &Plan, is_early_exit: bool, annotation: Duration) {
+pub(crate) fn searched(plan: &SearchResult, is_early_exit: bool, annotation: Duration) {
     let (counts, timings) = (&plan.counts, &plan.timings);
     let ended = match plan {
         plan if plan.exhausted => "exhausted",

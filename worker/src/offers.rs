@@ -2,12 +2,12 @@
 
 use std::cmp::Ordering;
 
-use catalogue::refusals;
+use catalogue::shipping_exclusions;
 use chrono::{DateTime, Utc};
 use contract::{Country, PricingAnnotation};
 use sqlx::PgPool;
 
-use crate::vendors::VendorTerms;
+use crate::vendors::VendorRules;
 
 struct Row {
     building_block_id: i32,
@@ -85,7 +85,7 @@ pub async fn offers_for(
     pool: &PgPool,
     building_blocks: &[i32],
     ships_to: Option<Country>,
-    terms: &VendorTerms,
+    terms: &VendorRules,
 ) -> Result<Offers, sqlx::Error> {
     // Each block is looked up once, not once per offer. Text is sorted here, as bytes: sorting by the database's
     // locale took a third of the time.
@@ -107,7 +107,7 @@ pub async fn offers_for(
             and ($4::int[] is null or vendor_id = any($4))
             and vendor_id <> all($5)",
         building_blocks,
-        ships_to.and_then(|country| refusals::bit(country.code())),
+        ships_to.and_then(|country| shipping_exclusions::bit(country.code())),
         &terms.shown,
         terms.only.as_deref(),
         &terms.never
@@ -125,7 +125,7 @@ pub async fn offers_for(
 
 /// Most offers whose first entries are read: a short text matches the whole catalogue. An entry has a few offers, one
 /// per pack.
-const MOST_ENTRIES: i64 = 10_000;
+const MAX_ENTRIES: i64 = 10_000;
 
 /// Returns the canonical SMILES of the first `most` building blocks with a vendor's catalogue number that begins with
 /// `text`, ignoring case, sorted by number; on these `terms`, and only those that ship to `ships_to`.
@@ -137,7 +137,7 @@ pub async fn entries(
     text: &str,
     most: usize,
     ships_to: Option<Country>,
-    terms: &VendorTerms,
+    terms: &VendorRules,
 ) -> Result<Vec<String>, sqlx::Error> {
     // The range from the text to the last string with this prefix, as bytes, matches the order of the index; `like`
     // with an argument does not.
@@ -158,11 +158,11 @@ pub async fn entries(
         order by min(number collate "C"), building_blocks.id
         limit $7"#,
         text,
-        ships_to.and_then(|country| refusals::bit(country.code())),
+        ships_to.and_then(|country| shipping_exclusions::bit(country.code())),
         &terms.shown,
         terms.only.as_deref(),
         &terms.never,
-        MOST_ENTRIES,
+        MAX_ENTRIES,
         most as i64
     )
     .fetch_all(pool)

@@ -1,15 +1,15 @@
 //! Worker access to the table of plans.
 
 use contract::{PlanFigures, PlanJob, StoredPlanJob, TreeSearchRequest};
-use queue::search_takes;
+use queue::search_estimate;
 use sqlx::{PgConnection, PgExecutor, PgPool, types::Json};
 use synth::Urgency;
 
-use crate::feed::{Batches, Next, OpenBatch, feed};
+use crate::feed::{BatchTables, NextPart, OpenBatch, feed};
 
 /// Parameters of a plan.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Wanted {
+pub(crate) struct QueuedPlan {
     /// Account of the plan, which decides the visible vendors of its organisation.
     pub(crate) account_id: String,
     /// Search request.
@@ -19,7 +19,10 @@ pub(crate) struct Wanted {
 }
 
 /// Reads the parameters of the plan `id`; `None` if it was deleted, has ended, or cannot be read by anybody any more.
-pub(crate) async fn wanted(database: impl PgExecutor<'_>, id: &str) -> Result<Option<Wanted>, sqlx::Error> {
+pub(crate) async fn wanted(
+    database: impl PgExecutor<'_>,
+    id: &str,
+) -> Result<Option<QueuedPlan>, sqlx::Error> {
     let row = sqlx::query!(
         r#"select plan.account_id, search_smiles, coalesce(plan.parameters, batch.parameters) as "parameters!", batch_id
         from plans as plan left join batches as batch on batch.id = plan.batch_id
@@ -31,7 +34,7 @@ pub(crate) async fn wanted(database: impl PgExecutor<'_>, id: &str) -> Result<Op
     let Some(row) = row else { return Ok(None) };
     let request: TreeSearchRequest =
         serde_json::from_value(row.parameters).map_err(|error| sqlx::Error::Decode(error.into()))?;
-    Ok(Some(Wanted {
+    Ok(Some(QueuedPlan {
         account_id: row.account_id,
         request: TreeSearchRequest { search_smiles: row.search_smiles, ..request },
         urgency: if row.batch_id.is_some() { Urgency::Batch } else { Urgency::Asked },
@@ -59,13 +62,13 @@ pub(crate) async fn complete(
 
 /// Enqueues jobs for plans of batches, until dropped.
 pub async fn feed_plans(pool: PgPool) {
-    feed::<OfPlans>(pool).await;
+    feed::<PlanBatchTables>(pool).await;
 }
 
 /// Batches of plans.
-struct OfPlans;
+struct PlanBatchTables;
 
-impl Batches for OfPlans {
+impl BatchTables for PlanBatchTables {
     type Job = StoredPlanJob;
     /// Request without a target.
     type Parameters = TreeSearchRequest;
@@ -109,8 +112,8 @@ impl Batches for OfPlans {
         connection: &mut PgConnection,
         batch: &OpenBatch<TreeSearchRequest>,
         most: i64,
-    ) -> Result<Vec<Next<StoredPlanJob>>, sqlx::Error> {
-        let (_, expected_seconds) = search_takes(&batch.parameters);
+    ) -> Result<Vec<NextPart<StoredPlanJob>>, sqlx::Error> {
+        let (_, expected_seconds) = search_estimate(&batch.parameters);
         let rows = sqlx::query!(
             "select id, engine from plans
             where batch_id = $1 and status = 'pending' and job_id is null and same_as is null
@@ -122,7 +125,7 @@ impl Batches for OfPlans {
         .await?;
         let next = rows.into_iter().map(|row| {
             let job = PlanJob { plan_id: row.id.clone(), engine: row.engine, expected_seconds };
-            Next { id: row.id, job: StoredPlanJob::V1(job) }
+            NextPart { id: row.id, job: StoredPlanJob::V1(job) }
         });
         Ok(next.collect())
     }

@@ -19,8 +19,8 @@ use tokio::sync::watch;
 use tracing::{Instrument, debug, error, info, info_span, warn};
 
 use crate::{
-    Models, Ready, Shelf, compute, metrics,
-    reservoir::{self, BLOCK},
+    ModelRegistry, Models, ReadyCounts, compute, metrics,
+    reservoir::{self, BLOCK_SIZE},
     resources::Model,
 };
 
@@ -32,28 +32,28 @@ const LOOK: Duration = Duration::from_secs(2);
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// Time without a job before refilling resumes: the job's answer is still being sent, and uses the same cores.
-const LINGER: Duration = Duration::from_millis(20);
+const QUIET_TIME: Duration = Duration::from_millis(20);
 /// Timeout of a database operation: dropping a reservoir takes a while.
 const DATABASE: Duration = Duration::from_secs(60);
 /// Timeout of a block: a model that takes longer on an idle machine is given up.
-const PATIENCE: Duration = Duration::from_secs(60);
+const BLOCK_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Number of running jobs of this process; refilling waits while there are any.
 #[derive(Debug, Clone)]
-pub struct Activity(watch::Sender<usize>);
+pub struct RunningJobs(watch::Sender<usize>);
 
-impl Default for Activity {
+impl Default for RunningJobs {
     fn default() -> Self {
         Self(watch::Sender::new(0))
     }
 }
 
-impl Activity {
+impl RunningJobs {
     /// Counts a job until the result is dropped.
     #[must_use]
-    pub fn begin(&self) -> Active {
+    pub fn begin(&self) -> RunningJob {
         self.0.send_modify(|jobs| *jobs += 1);
-        Active(self.0.clone())
+        RunningJob(self.0.clone())
     }
 
     /// Resolves when no job runs.
@@ -62,10 +62,10 @@ impl Activity {
         let _ = self.0.subscribe().wait_for(|jobs| *jobs == 0).await;
     }
 
-    /// Resolves when no job has run for the time `LINGER`.
+    /// Resolves when no job has run for the time `QUIET_TIME`.
     pub(crate) async fn quiet(&self) {
         self.idle().await;
-        while tokio::time::timeout(LINGER, self.busy()).await.is_ok() {
+        while tokio::time::timeout(QUIET_TIME, self.busy()).await.is_ok() {
             self.idle().await;
         }
     }
@@ -78,16 +78,22 @@ impl Activity {
 
 /// Running job.
 #[derive(Debug)]
-pub struct Active(watch::Sender<usize>);
+pub struct RunningJob(watch::Sender<usize>);
 
-impl Drop for Active {
+impl Drop for RunningJob {
     fn drop(&mut self) {
         self.0.send_modify(|jobs| *jobs -= 1);
     }
 }
 
 /// Refills the reservoir of each model up to `capacity` molecules; runs until dropped, and may be restarted.
-pub async fn refill(pool: PgPool, shelf: Arc<Shelf>, capacity: usize, activity: Activity, ready: Ready) {
+pub async fn refill(
+    pool: PgPool,
+    shelf: Arc<ModelRegistry>,
+    capacity: usize,
+    activity: RunningJobs,
+    ready: ReadyCounts,
+) {
     let (filling, given_up, current) = Default::default();
     let mut filler = Filler { pool, capacity, activity, ready, filling, given_up, current };
     let mut failures = 0;
@@ -95,12 +101,12 @@ pub async fn refill(pool: PgPool, shelf: Arc<Shelf>, capacity: usize, activity: 
         filler.activity.idle().await;
         let round = filler.round(&shelf.models()).await;
         let pause = match &round {
-            Ok(Round::Filled | Round::JobCame) => Duration::ZERO,
-            Ok(Round::Full) => LOOK,
+            Ok(RefillOutcome::Filled | RefillOutcome::JobCame) => Duration::ZERO,
+            Ok(RefillOutcome::Full) => LOOK,
             Err(_) => FIRST_PAUSE.saturating_mul(1 << failures.min(10)).min(LONGEST_PAUSE),
         };
         match round {
-            Ok(Round::JobCame) => filler.activity.quiet().await,
+            Ok(RefillOutcome::JobCame) => filler.activity.quiet().await,
             Ok(_) if failures > 0 => {
                 info!("the reservoir is refilled again");
                 failures = 0;
@@ -120,7 +126,7 @@ pub async fn refill(pool: PgPool, shelf: Arc<Shelf>, capacity: usize, activity: 
 }
 
 /// Outcome of one pass over all models.
-enum Round {
+enum RefillOutcome {
     /// Blocks were made.
     Filled,
     /// No model needs a block.
@@ -132,8 +138,8 @@ enum Round {
 struct Filler {
     pool: PgPool,
     capacity: usize,
-    activity: Activity,
-    ready: Ready,
+    activity: RunningJobs,
+    ready: ReadyCounts,
     /// Models that are being refilled from below the low-water mark to the capacity.
     filling: BTreeSet<String>,
     /// Versions that cannot give a block of distinct molecules.
@@ -144,25 +150,25 @@ struct Filler {
 
 impl Filler {
     /// Makes one block for each model that needs one.
-    async fn round(&mut self, models: &Arc<Models>) -> Result<Round, sqlx::Error> {
+    async fn round(&mut self, models: &Arc<Models>) -> Result<RefillOutcome, sqlx::Error> {
         for model in models.iter() {
             self.drop_other_versions(model).await?;
         }
         let levels = database::within(DATABASE, reservoir::levels(&self.pool)).await?;
-        let mut round = Round::Full;
+        let mut round = RefillOutcome::Full;
         for model in models.iter() {
             if !self.wants(model, levels.of(model)) {
                 continue;
             }
-            round = Round::Filled;
-            let span = info_span!("reservoir.refill", model.id = model.id(), molecules = BLOCK);
+            round = RefillOutcome::Filled;
+            let span = info_span!("reservoir.refill", model.id = model.id(), molecules = BLOCK_SIZE);
             match make(model, &self.activity).instrument(span.clone()).await {
                 Ok(block) => {
                     database::within(DATABASE, self.put(model, &block)).instrument(span).await?;
                     self.ready.more(model, block.len());
                     metrics::refilled(model.id(), block.len());
                 }
-                Err(NoBlock::JobCame) => return Ok(Round::JobCame),
+                Err(NoBlock::JobCame) => return Ok(RefillOutcome::JobCame),
                 Err(NoBlock::Fault(fault)) => {
                     error!(model.id = model.id(), "no molecules are kept ready of this model: {fault}");
                     self.given_up.insert(model.version.clone());
@@ -214,12 +220,12 @@ enum NoBlock {
 }
 
 /// Makes a block, unless a job arrives.
-async fn make(model: &Arc<Model>, activity: &Activity) -> Result<Vec<String>, NoBlock> {
+async fn make(model: &Arc<Model>, activity: &RunningJobs) -> Result<Vec<String>, NoBlock> {
     let stop = StopOnDrop::default();
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + BLOCK_TIMEOUT;
     let budget = Budget { deadline: Some(deadline), cancelled: Arc::clone(&stop.0) };
     let maker = Arc::clone(model);
-    let mut work = compute(move || maker.sampler.sample(BLOCK, rand::random(), &budget));
+    let mut work = compute(move || maker.sampler.sample(BLOCK_SIZE, rand::random(), &budget));
     let ended = tokio::select! {
         ended = &mut work => ended,
         () = activity.busy() => {
@@ -227,12 +233,13 @@ async fn make(model: &Arc<Model>, activity: &Activity) -> Result<Vec<String>, No
             work.await
         }
     };
-    metrics::drawn(model.id(), model.sampler.take_tally());
+    metrics::drawn(model.id(), model.sampler.take_counts());
     match ended {
         Ok(Ok(block)) => Ok(block),
-        Ok(Err(SampleError::Interrupted)) if Instant::now() >= deadline => {
-            Err(NoBlock::Fault(format!("{BLOCK} molecules take longer than {} s", PATIENCE.as_secs())))
-        }
+        Ok(Err(SampleError::Interrupted)) if Instant::now() >= deadline => Err(NoBlock::Fault(format!(
+            "{BLOCK_SIZE} molecules take longer than {} s",
+            BLOCK_TIMEOUT.as_secs()
+        ))),
         Ok(Err(SampleError::Interrupted)) => Err(NoBlock::JobCame),
         Ok(Err(fault)) => Err(NoBlock::Fault(fault.to_string())),
         Err(panic) => Err(NoBlock::Fault(panic.to_string())),

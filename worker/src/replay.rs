@@ -15,16 +15,18 @@ use anyhow::{Context, Result, anyhow, bail};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use chrono::Utc;
 use contract::{
-    LookJob, LookOutcome, Problem, Sample, SampleJob, SampleObject, SampleStatus, StoredLookJob,
-    StoredOrderJob, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob, TreeSearchJob,
+    BulkQueryJob, BulkQueryOutcome, JobFailure, Sample, SampleJob, SampleObject, SampleStatus,
+    StoredAsyncSampleJob, StoredBulkQueryJob, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob,
+    TreeSearchJob,
 };
 use flate2::read::GzDecoder;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use synth::{Allowance, Urgency};
+use synth::{BatchLimits, Urgency};
 
 use crate::{
-    CatalogueView, Ended, Looks, Machine, Models, Search, Settings, connections::connect, draw, load_planner,
+    BulkQueryHandler, CatalogueView, ComputationOutcome, ComputeDevice, Models, SearchHandler, Settings,
+    connections::connect, draw, load_planner,
 };
 
 /// One connection reads the catalogue and the offers, one listens.
@@ -43,7 +45,7 @@ pub async fn replay(settings: &Settings, job: &str) -> Result<Value> {
     if let Some(StoredTreeSearchJob::V1(job)) = stored(job) {
         return Ok(serde_json::to_value(search(settings, job).await?)?);
     }
-    if let Some(StoredLookJob::V1(job)) = stored(job) {
+    if let Some(StoredBulkQueryJob::V1(job)) = stored(job) {
         return Ok(serde_json::json!({ "Ok": look(settings, job).await? }));
     }
     if let Some(StoredPlanJob::V1(job)) = stored(job) {
@@ -52,7 +54,7 @@ pub async fn replay(settings: &Settings, job: &str) -> Result<Value> {
             job.plan_id
         );
     }
-    if let Some(StoredOrderJob::V1(job)) = stored(job) {
+    if let Some(StoredAsyncSampleJob::V1(job)) = stored(job) {
         bail!("the seed of sample {} does not stand in its job: order another of its model", job.sample_id);
     }
     bail!("neither a stored sample job nor a stored tree search job nor a stored look job")
@@ -63,14 +65,14 @@ fn stored<T: DeserializeOwned>(job: &str) -> Option<T> {
     serde_json::from_str(job).ok()
 }
 
-fn sample(settings: &Settings, job: &SampleJob) -> Result<Result<Sample, Problem>> {
-    let machine = Machine::open(settings.device, settings.threads())?;
+fn sample(settings: &Settings, job: &SampleJob) -> Result<Result<Sample, JobFailure>> {
+    let machine = ComputeDevice::open(settings.device, settings.threads())?;
     let models = Models::load(&settings.models_dir, &settings.sampler_models, &machine)?;
     let Some(model) = models.choose(job.model_id.as_deref()) else {
-        return Ok(Err(Problem::UnknownModel { model_id: job.model_id.clone().unwrap_or_default() }));
+        return Ok(Err(JobFailure::UnknownModel { model_id: job.model_id.clone().unwrap_or_default() }));
     };
     match draw(model, Vec::new(), job, &generator::Budget::unlimited())? {
-        Ended::Done(drawn) => Ok(Ok(Sample {
+        ComputationOutcome::Done(drawn) => Ok(Ok(Sample {
             id: job.sample_id,
             object: SampleObject::Sample,
             model_id: drawn.model_id,
@@ -80,15 +82,15 @@ fn sample(settings: &Settings, job: &SampleJob) -> Result<Result<Sample, Problem
             batch_id: None,
             error: None,
         })),
-        Ended::Refused(problem) => Ok(Err(problem)),
-        Ended::Cancelled => bail!("a replayed job was cancelled"),
+        ComputationOutcome::Refused(problem) => Ok(Err(problem)),
+        ComputationOutcome::Cancelled => bail!("a replayed job was cancelled"),
     }
 }
 
 async fn search(
     settings: &Settings,
     job: TreeSearchJob,
-) -> Result<Result<contract::TreeSearchResult, Problem>> {
+) -> Result<Result<contract::TreeSearchResult, JobFailure>> {
     let search = searcher(settings).await?;
     let started = Instant::now();
     let time = Duration::try_from_secs_f64(job.request.max_seconds).context("max_seconds")?;
@@ -97,13 +99,13 @@ async fn search(
 }
 
 /// Runs a bulk query and returns its body.
-async fn look(settings: &Settings, job: LookJob) -> Result<Value> {
+async fn look(settings: &Settings, job: BulkQueryJob) -> Result<Value> {
     let search = searcher(settings).await?;
     let time = Duration::try_from_secs_f64(job.deadline_seconds).context("deadline_seconds")?;
     let latest = Instant::now() + time;
-    let allowance = Allowance { urgency: Urgency::Awaited, latest, cancelled: Arc::default() };
-    let LookOutcome { zipped, .. } =
-        Looks { search }.answer(job, allowance).await.map_err(|error| anyhow!(error))?;
+    let allowance = BatchLimits { urgency: Urgency::Awaited, latest, cancelled: Arc::default() };
+    let BulkQueryOutcome { zipped, .. } =
+        BulkQueryHandler { search }.answer(job, allowance).await.map_err(|error| anyhow!(error))?;
     let zipped = STANDARD.decode(zipped).context("the answer's Base64")?;
     let mut body = String::new();
     GzDecoder::new(&zipped[..]).read_to_string(&mut body).context("the answer's gzip")?;
@@ -111,11 +113,11 @@ async fn look(settings: &Settings, job: LookJob) -> Result<Value> {
 }
 
 /// Loads the resources of searches and bulk queries.
-async fn searcher(settings: &Settings) -> Result<Search> {
+async fn searcher(settings: &Settings) -> Result<SearchHandler> {
     let addresses = settings.addresses().context("DATABASE_URL names no catalogue to search with")?;
     let database =
         connect(addresses, "retort-replay", CONNECTIONS).await.context("connecting to the database")?;
-    Ok(Search {
+    Ok(SearchHandler {
         planner: load_planner(&settings.retro_model(), settings.search())?,
         catalogue: CatalogueView::load(&database, settings.snapshots().context("CATALOGUE_STORE")?)
             .await

@@ -18,12 +18,12 @@ use sqlx::{PgConnection, PgExecutor, PgPool};
 use crate::resources::Model;
 
 /// Number of molecules in a full block.
-pub const BLOCK: usize = 500;
+pub const BLOCK_SIZE: usize = 500;
 /// Number of blocks per extra block: a sample of this many blocks has some duplicate molecules.
-const BLOCKS_A_SPARE: usize = 20;
+const BLOCKS_PER_EXTRA: usize = 20;
 
 /// Retention of the blocks of a model that no sampler offers: until then a returning model finds them.
-const ORPHANED: Duration = Duration::from_secs(24 * 3600);
+const UNOFFERED_RETENTION: Duration = Duration::from_secs(24 * 3600);
 
 /// Block that was taken or leased.
 struct Block {
@@ -33,17 +33,17 @@ struct Block {
 
 /// Distinct molecules from blocks, up to a size.
 #[derive(Default)]
-struct Picked {
+struct DistinctMolecules {
     molecules: HashSet<String>,
     /// Unneeded molecules of the last block.
     left: Vec<String>,
 }
 
-impl Picked {
+impl DistinctMolecules {
     /// Returns the number of blocks to read for the molecules missing to `size`.
     fn blocks_to(&self, size: usize) -> i64 {
-        let count = size.saturating_sub(self.molecules.len()).div_ceil(BLOCK);
-        i64::try_from(count + count / BLOCKS_A_SPARE).unwrap_or(i64::MAX)
+        let count = size.saturating_sub(self.molecules.len()).div_ceil(BLOCK_SIZE);
+        i64::try_from(count + count / BLOCKS_PER_EXTRA).unwrap_or(i64::MAX)
     }
 
     fn add(&mut self, blocks: &[Block], size: usize) {
@@ -65,7 +65,7 @@ pub async fn take(
     model: &Model,
     size: usize,
 ) -> Result<Vec<String>, sqlx::Error> {
-    let mut picked = Picked::default();
+    let mut picked = DistinctMolecules::default();
     while picked.molecules.len() < size {
         let blocks = take_blocks(connection, model, picked.blocks_to(size)).await?;
         if blocks.is_empty() {
@@ -121,7 +121,7 @@ pub async fn lease(
     holder: &str,
     time: Duration,
 ) -> Result<(Vec<String>, Lease), sqlx::Error> {
-    let (mut picked, mut ids) = (Picked::default(), Vec::new());
+    let (mut picked, mut ids) = (DistinctMolecules::default(), Vec::new());
     while picked.molecules.len() < size {
         let blocks = lease_blocks(pool, model, picked.blocks_to(size), holder, time).await?;
         if blocks.is_empty() {
@@ -130,7 +130,7 @@ pub async fn lease(
         ids.extend(blocks.iter().map(|block| block.id));
         picked.add(&blocks, size);
     }
-    let Picked { molecules, left } = picked;
+    let DistinctMolecules { molecules, left } = picked;
     Ok((molecules.into_iter().collect(), Lease { holder: holder.to_owned(), blocks: ids, left }))
 }
 
@@ -186,7 +186,7 @@ pub async fn spend(connection: &mut PgConnection, model: &Model, lease: &Lease) 
 ///
 /// # Errors
 /// Fails on a database error.
-pub async fn give_back(pool: &PgPool, lease: &Lease) -> Result<(), sqlx::Error> {
+pub async fn release_lease(pool: &PgPool, lease: &Lease) -> Result<(), sqlx::Error> {
     if lease.blocks.is_empty() {
         return Ok(());
     }
@@ -209,7 +209,7 @@ pub async fn put(
     model: &Model,
     molecules: &[String],
 ) -> Result<(), sqlx::Error> {
-    for block in molecules.chunks(BLOCK) {
+    for block in molecules.chunks(BLOCK_SIZE) {
         sqlx::query!(
             "insert into reservoir_blocks (model_id, model_version, smiles, molecules) values ($1, $2, $3, $4)",
             model.id(),
@@ -303,11 +303,11 @@ pub async fn count_unoffered(
 ///
 /// # Errors
 /// Fails on a database error.
-pub async fn drop_orphans(pool: &PgPool) -> Result<u64, sqlx::Error> {
+pub async fn drop_unoffered(pool: &PgPool) -> Result<u64, sqlx::Error> {
     let done = sqlx::query!(
         "with forgotten as (delete from reservoir_models where unoffered_seconds > $1 returning model_id)
         delete from reservoir_blocks using forgotten where reservoir_blocks.model_id = forgotten.model_id",
-        ORPHANED.as_secs_f64()
+        UNOFFERED_RETENTION.as_secs_f64()
     )
     .execute(pool)
     .await?;

@@ -22,15 +22,16 @@ use synth::{Planner, RetroModel};
 use tracing::{error, info};
 
 /// Files of a pack that determine its molecules.
-const FILES: [&str; 4] = ["config.json", "generation_config.json", "tokenizer.json", "model.safetensors"];
+const MODEL_FILES: [&str; 4] =
+    ["config.json", "generation_config.json", "tokenizer.json", "model.safetensors"];
 
 /// Filter rule of drawn molecules. A change of it changes the model's version, so that molecules made before are
 /// dropped.
-const WHAT_IS_KEPT: &str = "valid, no radicals";
+const KEEP_RULE: &str = "valid, no radicals";
 
 /// Hardware that samplers use.
 #[derive(Debug, Clone)]
-pub struct Machine {
+pub struct ComputeDevice {
     /// CPU or GPU.
     pub device: Device,
     /// Threads that draw and check.
@@ -81,7 +82,7 @@ impl Models {
     ///
     /// # Errors
     /// Fails when a folder cannot be read or no pack in them can be used; a single bad pack is only reported.
-    pub fn load(dirs: &[PathBuf], wanted: &[String], machine: &Machine) -> Result<Self> {
+    pub fn load(dirs: &[PathBuf], wanted: &[String], machine: &ComputeDevice) -> Result<Self> {
         Self::reload(dirs, wanted, machine, None)
     }
 
@@ -89,7 +90,7 @@ impl Models {
     pub(crate) fn reload(
         dirs: &[PathBuf],
         wanted: &[String],
-        machine: &Machine,
+        machine: &ComputeDevice,
         before: Option<&Self>,
     ) -> Result<Self> {
         let mut by_id: BTreeMap<String, Arc<Model>> = BTreeMap::new();
@@ -149,7 +150,7 @@ impl Models {
     }
 }
 
-impl Machine {
+impl ComputeDevice {
     /// Opens the device for samplers, with this number of threads.
     ///
     /// # Errors
@@ -165,7 +166,7 @@ impl Machine {
 ///
 /// # Errors
 /// Fails when a file of it is missing or cannot be used.
-pub fn load_planner(dir: &Path, settings: synth::Settings) -> Result<Arc<Planner>> {
+pub fn load_planner(dir: &Path, settings: synth::PlannerSettings) -> Result<Arc<Planner>> {
     let model = RetroModel::load_on(dir, settings.cores)
         .with_context(|| format!("loading the retrosynthesis model in {}", dir.display()))?;
     info!(
@@ -207,7 +208,7 @@ fn names(dirs: &[PathBuf]) -> String {
 
 /// Loads the model of the pack in `folder`, or reuses the one in `before` if it has not changed; `None` if the folder
 /// holds another kind of model.
-fn load_pack(folder: &Path, machine: &Machine, before: Option<&Models>) -> Result<Option<Arc<Model>>> {
+fn load_pack(folder: &Path, machine: &ComputeDevice, before: Option<&Models>) -> Result<Option<Arc<Model>>> {
     #[derive(Deserialize)]
     struct Kind {
         model_type: String,
@@ -242,12 +243,12 @@ fn has_nul(value: &Value) -> bool {
 }
 
 /// Fingerprint of files: modification time and size of each, if it exists.
-pub(crate) type Stamp = Vec<(PathBuf, Option<(SystemTime, u64)>)>;
+pub(crate) type FileStamps = Vec<(PathBuf, Option<(SystemTime, u64)>)>;
 
 /// Returns the fingerprint of the packs in `dirs`; it changes with their files.
-pub(crate) fn stamp(dirs: &[PathBuf]) -> Result<Stamp> {
+pub(crate) fn stamp(dirs: &[PathBuf]) -> Result<FileStamps> {
     let files = folders(dirs)?.into_iter().flat_map(|folder| {
-        FILES.iter().chain(&["metadata.json"]).map(move |file| folder.join(file)).collect::<Vec<_>>()
+        MODEL_FILES.iter().chain(&["metadata.json"]).map(move |file| folder.join(file)).collect::<Vec<_>>()
     });
     let looks = |file: &PathBuf| {
         let metadata = fs::metadata(file).ok()?;
@@ -258,8 +259,8 @@ pub(crate) fn stamp(dirs: &[PathBuf]) -> Result<Stamp> {
 
 fn version(folder: &Path) -> Result<String> {
     let mut hash = Sha256::new();
-    hash.update(WHAT_IS_KEPT);
-    for file in FILES {
+    hash.update(KEEP_RULE);
+    for file in MODEL_FILES {
         let bytes = fs::read(folder.join(file)).context(file)?;
         hash.update((bytes.len() as u64).to_le_bytes());
         hash.update(bytes);

@@ -5,7 +5,7 @@ use sqlx::PgConnection;
 
 /// A sample that is complete and not yet stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Drawn {
+pub struct CompletedSample {
     /// Id of the model that the molecules were drawn from.
     pub model_id: String,
     /// Distinct canonical SMILES, in the number that the job asks for.
@@ -17,7 +17,7 @@ pub struct Drawn {
 pub(crate) async fn insert(
     connection: &mut PgConnection,
     job: &SampleJob,
-    sample: &Drawn,
+    sample: &CompletedSample,
 ) -> Result<(), sqlx::Error> {
     // The column `seed` is a signed integer with the same 64 bits.
     sqlx::query!(

@@ -5,27 +5,27 @@ use std::{
     time::Duration,
 };
 
-use ::catalogue::Folder;
+use ::catalogue::SnapshotFolder;
 use clap::{Parser, Subcommand, builder::RangedU64ValueParser, value_parser};
 use generator::DeviceChoice;
 use queue::WorkerConfig;
 use synth::Algorithm;
 
 use crate::{
-    catalogue::Snapshots,
-    store::{Store, StoreError},
+    catalogue::SnapshotLocations,
+    store::{SnapshotStore, StoreError},
 };
 
 /// Upper limit of slots. No machine has that many cores, and each slot holds a database connection.
-const MOST_SLOTS: u64 = 1024;
+const MAX_SLOTS: u64 = 1024;
 /// Upper limit of threads. No machine has that many cores.
-const MOST_THREADS: u64 = 1024;
+const MAX_THREADS: u64 = 1024;
 /// Upper limit of molecules kept for one model; these take some gigabytes.
-const LARGEST_RESERVOIR: u64 = 100_000_000;
+const MAX_RESERVOIR_SIZE: u64 = 100_000_000;
 /// One hour, in seconds. After a longer grace period, a stopping process would seem to hang.
-const LONGEST_GRACE: u64 = 3600;
+const MAX_GRACE_SECONDS: u64 = 3600;
 /// Seconds, from one minute to one year. The lower bound keeps an outcome until its caller has read it.
-const KEPT_FINISHED: RangeInclusive<u64> = 60..=365 * 24 * 3600;
+const KEEP_FINISHED_RANGE: RangeInclusive<u64> = 60..=365 * 24 * 3600;
 
 /// The worker process of Retort.
 #[derive(Debug, Parser)]
@@ -45,7 +45,7 @@ pub struct Settings {
 
     /// Cores that this process computes on, and threads for everything else [default: the cores that affinity and
     /// control group allow].
-    #[arg(long = "threads", env = "RETORT_THREADS", value_parser = RangedU64ValueParser::<usize>::new().range(1..=MOST_THREADS), global = true)]
+    #[arg(long = "threads", env = "RETORT_THREADS", value_parser = RangedU64ValueParser::<usize>::new().range(1..=MAX_THREADS), global = true)]
     pub threads: Option<usize>,
 
     /// Folders of model packs, one folder each, separated by colons.
@@ -77,15 +77,15 @@ pub struct Settings {
     pub device: DeviceChoice,
 
     /// Jobs run at the same time [default: 1 for samples, which use all cores; RETORT_THREADS for searches].
-    #[arg(long, env = "WORKER_SLOTS", value_parser = RangedU64ValueParser::<usize>::new().range(1..=MOST_SLOTS), global = true)]
+    #[arg(long, env = "WORKER_SLOTS", value_parser = RangedU64ValueParser::<usize>::new().range(1..=MAX_SLOTS), global = true)]
     pub worker_slots: Option<usize>,
 
     /// Background searches run at the same time while no interactive search runs [default: RETORT_THREADS].
-    #[arg(long, env = "PLAN_SLOTS", value_parser = RangedU64ValueParser::<usize>::new().range(1..=MOST_SLOTS), global = true)]
+    #[arg(long, env = "PLAN_SLOTS", value_parser = RangedU64ValueParser::<usize>::new().range(1..=MAX_SLOTS), global = true)]
     pub plan_slots: Option<usize>,
 
     /// Molecules kept ready for each generative model, made while there are no jobs; 0 keeps none.
-    #[arg(long, env = "RESERVOIR_SIZE", value_parser = RangedU64ValueParser::<usize>::new().range(..=LARGEST_RESERVOIR), default_value_t = 200_000, global = true)]
+    #[arg(long, env = "RESERVOIR_SIZE", value_parser = RangedU64ValueParser::<usize>::new().range(..=MAX_RESERVOIR_SIZE), default_value_t = 200_000, global = true)]
     pub reservoir_size: usize,
 
     /// Search algorithm, which chooses the molecules to expand: retro_star or breadth_first.
@@ -110,11 +110,11 @@ pub struct Settings {
     pub database_connections: Option<u32>,
 
     /// Seconds that running jobs may continue after SIGTERM.
-    #[arg(long, env = "WORKER_GRACE_SECONDS", value_parser = value_parser!(u64).range(..=LONGEST_GRACE), default_value_t = WorkerConfig::default().grace.as_secs(), global = true)]
+    #[arg(long, env = "WORKER_GRACE_SECONDS", value_parser = value_parser!(u64).range(..=MAX_GRACE_SECONDS), default_value_t = WorkerConfig::default().grace.as_secs(), global = true)]
     pub worker_grace_seconds: u64,
 
     /// Seconds that finished jobs are kept in the database. Their callers have to read the outcomes within this time.
-    #[arg(long, env = "KEEP_FINISHED_SECONDS", value_parser = value_parser!(u64).range(KEPT_FINISHED), default_value_t = WorkerConfig::default().keep_finished.as_secs(), global = true)]
+    #[arg(long, env = "KEEP_FINISHED_SECONDS", value_parser = value_parser!(u64).range(KEEP_FINISHED_RANGE), default_value_t = WorkerConfig::default().keep_finished.as_secs(), global = true)]
     pub keep_finished_seconds: u64,
 }
 
@@ -159,12 +159,13 @@ impl Settings {
     ///
     /// # Errors
     /// Fails if the store's address is invalid.
-    pub fn snapshots(&self) -> Result<Snapshots, StoreError> {
+    pub fn snapshots(&self) -> Result<SnapshotLocations, StoreError> {
         let user = rustix::process::geteuid().as_raw();
         let default = || temp_dir().join(format!("retort-{user}"));
-        let folder = Folder::new(self.catalogue_folder.clone().unwrap_or_else(default), self.threads().get());
+        let folder =
+            SnapshotFolder::new(self.catalogue_folder.clone().unwrap_or_else(default), self.threads().get());
         let store = self.catalogue_store.as_deref().filter(|url| !url.is_empty());
-        Ok(Snapshots { folder, store: store.map(Store::at).transpose()? })
+        Ok(SnapshotLocations { folder, store: store.map(SnapshotStore::at).transpose()? })
     }
 
     /// Returns the database's address and the address that bypasses the pooler, which is the same if none is set.
@@ -200,8 +201,8 @@ impl Settings {
 
     /// Returns the algorithm and the resource limits of searches.
     #[must_use]
-    pub fn search(&self) -> synth::Settings {
-        synth::Settings {
+    pub fn search(&self) -> synth::PlannerSettings {
+        synth::PlannerSettings {
             algorithm: self.search_algorithm,
             cache_bytes: self.search_cache_mb.saturating_mul(1 << 20),
             memory_bytes: self.search_memory_mb.saturating_mul(1 << 20),

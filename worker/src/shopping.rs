@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use catalogue::{
-    common::VENDOR_NAME,
+    common_chemicals::VENDOR_NAME,
     packs::{Pack, cheapest},
 };
 use contract::{
@@ -19,7 +19,7 @@ use synth::Route;
 
 use crate::{
     offers::Offers,
-    own,
+    own_blocks,
     rounding::{cents, rounded},
 };
 
@@ -27,22 +27,22 @@ use crate::{
 const ROUNDING: f64 = 1e-9;
 
 /// Makes the shopping lists of an answer's routes.
-pub(crate) struct Shop<'a> {
+pub(crate) struct ShoppingListBuilder<'a> {
     request: &'a TreeSearchRequest,
     /// Supply of each building block that may be bought.
-    counters: BTreeMap<i32, Counter<'a>>,
+    counters: BTreeMap<i32, BlockSupply<'a>>,
 }
 
 /// An offer. If it is the company's own stock, also the grams of building block that it holds.
 #[derive(Clone, Copy)]
-struct Offered<'a> {
+struct OfferWithStock<'a> {
     offer: &'a PricingAnnotation,
     own_grams: Option<f64>,
 }
 
 /// Sources of one building block.
 #[derive(Default)]
-struct Counter<'a> {
+struct BlockSupply<'a> {
     /// True if the block is a common lab chemical or the caller has it.
     is_at_hand: bool,
     /// Grams and offers of the company's own bottles, the fullest first.
@@ -55,10 +55,10 @@ struct Counter<'a> {
     vendors: BTreeSet<&'a str>,
 }
 
-impl<'a> Counter<'a> {
+impl<'a> BlockSupply<'a> {
     /// Collects the sources from the offers of one block. If vendors named in `first` offer it, only they count,
     /// beside the company's own stock.
-    fn new(offered: &[Offered<'a>], first: &[String]) -> Self {
+    fn new(offered: &[OfferWithStock<'a>], first: &[String]) -> Self {
         let mut bottles: Vec<_> =
             offered.iter().filter_map(|offered| Some((offered.own_grams?, offered.offer))).collect();
         bottles.sort_by(|(one, _), (other, _)| other.total_cmp(one));
@@ -69,7 +69,8 @@ impl<'a> Counter<'a> {
             offers.retain(is_first);
         }
         let vendors: BTreeSet<&str> = offers.iter().map(|offer| offer.vendor_name.as_str()).collect();
-        let is_at_hand = vendors.contains(VENDOR_NAME) || offers.iter().any(|offer| own::is_callers(offer));
+        let is_at_hand =
+            vendors.contains(VENDOR_NAME) || offers.iter().any(|offer| own_blocks::is_callers(offer));
         let priced = offers.into_iter().filter_map(|offer| Some((pack(offer)?, offer)));
         let (packs, offers) = priced.unzip();
         Self { is_at_hand, bottles, packs, offers, vendors }
@@ -90,18 +91,18 @@ impl<'a> Counter<'a> {
     }
 }
 
-impl<'a> Shop<'a> {
+impl<'a> ShoppingListBuilder<'a> {
     /// Indexes `offers` by building block; vendors named in `first` are preferred.
     pub(crate) fn new(request: &'a TreeSearchRequest, first: &[String], offers: &'a Offers) -> Self {
         let own: BTreeMap<usize, f64> = offers.own.iter().map(|own| (own.at, own.grams)).collect();
-        let mut by_block: BTreeMap<i32, Vec<Offered<'_>>> = BTreeMap::new();
+        let mut by_block: BTreeMap<i32, Vec<OfferWithStock<'_>>> = BTreeMap::new();
         for (at, offer) in offers.annotations.iter().enumerate() {
             if may_be_bought(offer, request) {
-                let offered = Offered { offer, own_grams: own.get(&at).copied() };
+                let offered = OfferWithStock { offer, own_grams: own.get(&at).copied() };
                 by_block.entry(offer.major_component_id).or_default().push(offered);
             }
         }
-        let counters = by_block.iter().map(|(&block, offered)| (block, Counter::new(offered, first)));
+        let counters = by_block.iter().map(|(&block, offered)| (block, BlockSupply::new(offered, first)));
         Self { request, counters: counters.collect() }
     }
 
@@ -109,7 +110,7 @@ impl<'a> Shop<'a> {
     pub(crate) fn list(&self, route: &Route) -> ShoppingList {
         let mut vendors: BTreeMap<&str, Vec<OrderedPack>> = BTreeMap::new();
         let (mut from_stock, mut without_price, mut is_priced) = (Vec::new(), Vec::new(), true);
-        let nobody = Counter::default();
+        let nobody = BlockSupply::default();
         for (block, grams_needed) in self.needs(route) {
             let counter = self.counters.get(&block).unwrap_or(&nobody);
             let (taken, missing) = match counter.is_at_hand {
@@ -241,7 +242,7 @@ mod tests {
             ..TreeSearchRequest::new("CCOCC")
         };
         let offers = Offers { annotations, own: own.to_vec() };
-        Shop::new(&request, &[], &offers).list(&plan().groups[1].variations[0][0])
+        ShoppingListBuilder::new(&request, &[], &offers).list(&plan().groups[1].variations[0][0])
     }
 
     #[test]
@@ -302,7 +303,7 @@ mod tests {
 
     #[test]
     fn a_vendor_who_is_called_as_the_callers_own_blocks_are_is_ordered_from() {
-        let list = shopping_list(vec![offer(3, own::VENDOR_NAME, 1.0, 3.0, Some(2.0))], &[], None);
+        let list = shopping_list(vec![offer(3, own_blocks::VENDOR_NAME, 1.0, 3.0, Some(2.0))], &[], None);
 
         assert_eq!(list.vendors[0].total_usd, 12.0);
     }

@@ -14,30 +14,30 @@ use std::{
     time::Duration,
 };
 
-use catalogue::{Content, names_of, version_of};
+use catalogue::{SnapshotContent, name_prefix, version_in_name};
 use futures::TryStreamExt as _;
 use object_store::{ObjectStore, ObjectStoreExt as _, WriteMultipart, parse_url_opts, path::Path as Name};
 use tokio::time::{error::Elapsed, timeout};
 use url::Url;
 
 /// Timeout for a response of the store.
-const ANSWER: Duration = Duration::from_secs(10);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Timeout for the next part of a download or upload.
-const PART: Duration = Duration::from_secs(60);
+const PART_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Bytes of one upload part; S3 accepts up to 10,000 parts.
 const PART_BYTES: usize = 16 << 20;
 
 /// Parts uploaded at the same time.
-const PARTS: usize = 4;
+const MAX_CONCURRENT_PARTS: usize = 4;
 
 /// Prefixes of the environment variables in which the clouds' own tools keep addresses and credentials.
-const CLOUDS: [&str; 3] = ["AWS_", "GOOGLE_", "AZURE_"];
+const CLOUD_VARIABLE_PREFIXES: [&str; 3] = ["AWS_", "GOOGLE_", "AZURE_"];
 
 /// An object store.
 #[derive(Clone)]
-pub struct Store {
+pub struct SnapshotStore {
     objects: Arc<dyn ObjectStore>,
     /// Prefix of all objects.
     folder: Name,
@@ -63,19 +63,19 @@ pub enum StoreError {
     File(#[from] io::Error),
 }
 
-impl fmt::Debug for Store {
+impl fmt::Debug for SnapshotStore {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_tuple("Store").field(&self.address).finish()
     }
 }
 
-impl fmt::Display for Store {
+impl fmt::Display for SnapshotStore {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.address)
     }
 }
 
-impl Store {
+impl SnapshotStore {
     /// Opens the store at a URL: `file:///folder`, `s3://bucket/folder`, `gs://bucket/folder` or
     /// `az://container/folder`. Credentials and the like come from the environment, under the names that the clouds'
     /// own tools use (`AWS_…`, `GOOGLE_…`, `AZURE_…`).
@@ -84,9 +84,12 @@ impl Store {
     /// Fails if the URL is not of this form, or if the environment lacks a setting that the store needs.
     pub fn at(url: &str) -> Result<Self, StoreError> {
         let cloud = |(name, value): (String, String)| {
-            CLOUDS.iter().any(|cloud| name.starts_with(cloud)).then(|| (name.to_lowercase(), value))
+            CLOUD_VARIABLE_PREFIXES
+                .iter()
+                .any(|cloud| name.starts_with(cloud))
+                .then(|| (name.to_lowercase(), value))
         };
-        // A snapshot may be gigabytes, hence the long timeout; `PART` catches a stalled transfer.
+        // A snapshot may be gigabytes, hence the long timeout; `PART_TIMEOUT` catches a stalled transfer.
         let own = [("timeout", "1 hour"), ("connect_timeout", "5 seconds")];
         let own = own.map(|(name, value)| (name.to_owned(), value.to_owned()));
         Self::with(url, own.into_iter().chain(std::env::vars().filter_map(cloud)))
@@ -113,15 +116,16 @@ impl Store {
     ///
     /// # Errors
     /// Fails if the store cannot be read or the file cannot be written.
-    pub async fn fetch(&self, content: &Content, to: &Path) -> Result<bool, StoreError> {
-        let found = match timeout(ANSWER, self.objects.get(&self.name(&content.file_name()))).await? {
-            Ok(found) => found,
-            Err(object_store::Error::NotFound { .. }) => return Ok(false),
-            Err(error) => return Err(error.into()),
-        };
+    pub async fn fetch(&self, content: &SnapshotContent, to: &Path) -> Result<bool, StoreError> {
+        let found =
+            match timeout(RESPONSE_TIMEOUT, self.objects.get(&self.name(&content.file_name()))).await? {
+                Ok(found) => found,
+                Err(object_store::Error::NotFound { .. }) => return Ok(false),
+                Err(error) => return Err(error.into()),
+            };
         let mut file = File::create(to)?;
         let mut parts = found.into_stream();
-        while let Some(part) = within(PART, parts.try_next()).await? {
+        while let Some(part) = within(PART_TIMEOUT, parts.try_next()).await? {
             file.write_all(&part)?;
         }
         file.sync_all()?;
@@ -133,31 +137,31 @@ impl Store {
     ///
     /// # Errors
     /// Fails if the file cannot be read or the store cannot be written.
-    pub async fn put(&self, content: &Content, mut from: File) -> Result<(), StoreError> {
+    pub async fn put(&self, content: &SnapshotContent, mut from: File) -> Result<(), StoreError> {
         let name = self.name(&content.file_name());
-        let upload = within(ANSWER, self.objects.put_multipart(&name)).await?;
+        let upload = within(RESPONSE_TIMEOUT, self.objects.put_multipart(&name)).await?;
         let mut upload = WriteMultipart::new_with_chunk_size(upload, PART_BYTES);
         loop {
             let mut part = Vec::with_capacity(PART_BYTES);
             if (&mut from).take(PART_BYTES as u64).read_to_end(&mut part)? == 0 {
                 break;
             }
-            within(PART, upload.wait_for_capacity(PARTS)).await?;
+            within(PART_TIMEOUT, upload.wait_for_capacity(MAX_CONCURRENT_PARTS)).await?;
             upload.put(part.into());
         }
-        within(PART * PARTS as u32, upload.finish()).await?;
+        within(PART_TIMEOUT * MAX_CONCURRENT_PARTS as u32, upload.finish()).await?;
         self.remove_older(content).await
     }
 
-    async fn remove_older(&self, content: &Content) -> Result<(), StoreError> {
+    async fn remove_older(&self, content: &SnapshotContent) -> Result<(), StoreError> {
         let listed = self.objects.list(Some(&self.folder)).try_collect::<Vec<_>>();
-        let names = within(PART, listed).await?;
-        let of_database = names_of(content.database);
+        let names = within(PART_TIMEOUT, listed).await?;
+        let of_database = name_prefix(content.database);
         let versions: Vec<(Name, i64)> = names
             .into_iter()
             .filter_map(|object| {
                 let name = object.location.filename()?;
-                let version = version_of(name).filter(|_| name.starts_with(&of_database))?;
+                let version = version_in_name(name).filter(|_| name.starts_with(&of_database))?;
                 Some((object.location, version))
             })
             .collect();
@@ -166,7 +170,7 @@ impl Store {
             return Ok(());
         };
         for (name, _) in versions.into_iter().filter(|&(_, version)| version < before) {
-            within(ANSWER, self.objects.delete(&name)).await?;
+            within(RESPONSE_TIMEOUT, self.objects.delete(&name)).await?;
         }
         Ok(())
     }

@@ -5,8 +5,8 @@ use std::{sync::Arc, time::Duration};
 use contract::PricingAnnotation;
 use petgraph::graph::DiGraph;
 use synth::{
-    BackboneGroup, Counts, Nearness, Plan, ReactionClass, Records, Role, Route, RouteNode, Step, Timings,
-    Warning,
+    BackboneGroup, Counts, PrecedentSimilarity, ReactionClass, RecordedReactions, Role, Route, RouteNode,
+    SearchResult, Step, Timings, Warning,
 };
 
 pub(crate) fn molecule(smiles: &str, depth: u32, building_block: Option<i32>) -> RouteNode {
@@ -28,8 +28,8 @@ pub(crate) fn step() -> Step {
         rank: Some(2),
         probability: 0.9,
         plausibility: 0.75,
-        precedent: Some(Nearness { tanimoto: 0.5, cosine: 0.75 }),
-        records: Arc::new(Records {
+        precedent: Some(PrecedentSimilarity { tanimoto: 0.5, cosine: 0.75 }),
+        records: Arc::new(RecordedReactions {
             reactions: 12,
             patents: vec!["US01234567".to_owned()],
             agents: vec![(Role::Solvent, Arc::from("THF"), 9)],
@@ -54,7 +54,7 @@ pub(crate) fn route(molecules: Vec<RouteNode>, edges: &[(u32, u32, u32)], total:
 }
 
 /// Search result with two routes to `CCOCC`: from two bought `CCO`, and from two `CCO` each made from `C` and `CO`.
-pub(crate) fn plan() -> Plan {
+pub(crate) fn plan() -> SearchResult {
     let made = route(
         vec![
             molecule("CCOCC", 0, None),
@@ -76,7 +76,7 @@ pub(crate) fn plan() -> Plan {
         skeleton: "[CH3:1]".to_owned(),
         variations: vec![vec![route]],
     };
-    Plan {
+    SearchResult {
         target: "CCOCC".to_owned(),
         groups: vec![group(1, "b1", bought), group(2, "b2", made)],
         counts: Counts {

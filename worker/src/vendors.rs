@@ -6,7 +6,7 @@ use sqlx::PgPool;
 
 /// Vendor rules of a search; vendors are given by their database ids.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct VendorTerms {
+pub struct VendorRules {
     /// Private vendors that the account can see.
     pub shown: Vec<i32>,
     /// The only vendors allowed; `None` if all are.
@@ -25,10 +25,10 @@ pub async fn terms(
     pool: &PgPool,
     account: Option<&str>,
     request: &TreeSearchRequest,
-) -> Result<VendorTerms, sqlx::Error> {
+) -> Result<VendorRules, sqlx::Error> {
     let only = request.vendors_only.as_deref().map(sayable);
     sqlx::query_as!(
-        VendorTerms,
+        VendorRules,
         r#"select shown as "shown!", only_these as only, never_these as "never!", first_these as "first!"
         from vendor_terms($1, $2, $3, $4)"#,
         account.unwrap_or_default(),

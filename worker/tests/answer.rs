@@ -11,13 +11,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use catalogue::{BlockRow, Offer, Shelf};
+use catalogue::{BlockRow, Offer, StockView};
 use flate2::read::MultiGzDecoder;
-use synth::{Budget, Constraints, GroupOrder, RetroModel, Route, Stop, Task, Trivial};
-use worker::{Annotation, result};
+use synth::{Budget, Constraints, GroupOrder, RetroModel, Route, Stop, TargetPurchase, Task};
+use worker::{OfferAnnotation, result};
 
 #[global_allocator]
-static MEMORY: counting::Counting = counting::Counting::new();
+static MEMORY: counting::CountingAllocator = counting::CountingAllocator::new();
 
 #[test]
 fn an_answer_takes_what_was_reckoned_for_its_routes() {
@@ -31,19 +31,19 @@ fn an_answer_takes_what_was_reckoned_for_its_routes() {
         target: "CC(=O)Nc1ccc(OCc2ccccc2C(=O)N2CCN(C)CC2)cc1".parse().unwrap(),
         max_depth: 6,
         stop: Stop::Budget,
-        trivial: Trivial::Mask,
+        trivial: TargetPurchase::Mask,
         max_groups: 1000,
         max_group_size: 1000,
         group_order: GroupOrder::Total,
         constraints: Constraints::default(),
     };
-    let plan = synth::plan(&model, &shop(folder), &task, &budget);
+    let plan = synth::plan(&model, &demo_stock(folder), &task, &budget);
     let (routes, reckoned) = (plan.routes().count(), plan.routes().map(Route::answer_bytes).sum::<usize>());
 
     let before = MEMORY.forget();
     let request = contract::TreeSearchRequest::new(&*plan.target);
-    let answer = result(&request, &plan, Annotation::default(), Duration::ZERO);
-    let text = serde_json::value::to_raw_value(&Ok::<_, contract::Problem>(answer)).unwrap();
+    let answer = result(&request, &plan, OfferAnnotation::default(), Duration::ZERO);
+    let text = serde_json::value::to_raw_value(&Ok::<_, contract::JobFailure>(answer)).unwrap();
     // Serialised as it is sent.
     let mut sent = Vec::new();
     serde_json::to_writer(&mut sent, &text).unwrap();
@@ -56,7 +56,7 @@ fn an_answer_takes_what_was_reckoned_for_its_routes() {
 }
 
 /// Stock view of every third building block of the demo catalogue.
-fn shop(folder: &Path) -> Shelf {
+fn demo_stock(folder: &Path) -> StockView {
     let file = std::fs::File::open(folder.join("../ops/catalogue/demo.csv.gz"))
         .expect("the demo catalogue is there");
     let mut lines = csv::Reader::from_reader(MultiGzDecoder::new(file));
@@ -65,5 +65,5 @@ fn shop(folder: &Path) -> Shelf {
         let molecule: chem::Molecule = smiles.parse().ok()?;
         Some((BlockRow::of(id as i32, &molecule), vec![Offer::of(1).at(1.0).within(5.0)]))
     };
-    Shelf::in_memory(smiles.enumerate().filter_map(row))
+    StockView::in_memory(smiles.enumerate().filter_map(row))
 }

@@ -71,8 +71,8 @@ pub struct TreeSearchJob {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<String>,
     /// Progress events to publish. Older searchers do not know this field and publish none.
-    #[serde(default, skip_serializing_if = "Told::is_nothing")]
-    pub told: Told,
+    #[serde(default, skip_serializing_if = "ProgressReporting::is_nothing")]
+    pub told: ProgressReporting,
     /// Time at which the caller stops waiting, by the submitter's clock. Only older workers read it: the deadline
     /// that counts is the queue's, by the database's clock.
     pub deadline: DateTime<Utc>,
@@ -81,7 +81,7 @@ pub struct TreeSearchJob {
 /// Progress events that a running search publishes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Told {
+pub enum ProgressReporting {
     /// No events, only the answer.
     #[default]
     Nothing,
@@ -89,7 +89,7 @@ pub enum Told {
     Events,
 }
 
-impl Told {
+impl ProgressReporting {
     fn is_nothing(&self) -> bool {
         *self == Self::Nothing
     }
@@ -108,7 +108,7 @@ pub struct PlanJob {
 
 /// Job of a bulk query: one question about many molecules.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct LookJob {
+pub struct BulkQueryJob {
     /// Account that asks, which decides the private vendors it sees.
     pub account_id: String,
     /// Required engine: only searchers that serve it claim the job. `None`: any.
@@ -118,13 +118,13 @@ pub struct LookJob {
     /// Seconds after the start at which the query stops, finished or not.
     pub deadline_seconds: f64,
     /// The query.
-    pub look: Look,
+    pub look: BulkQuery,
 }
 
 /// A bulk query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Look {
+pub enum BulkQuery {
     /// One-step disconnections of each molecule.
     Expansions {
         /// Maximum number of precursor sets of each molecule.
@@ -157,7 +157,7 @@ pub enum Look {
     /// Search of the catalogue for building blocks.
     Catalogue {
         /// Search criterion.
-        sought: Sought,
+        sought: CatalogueCriterion,
         /// Maximum number of blocks.
         limit: u32,
         /// Delivery region; `None`: anywhere.
@@ -167,7 +167,7 @@ pub enum Look {
     },
 }
 
-impl Look {
+impl BulkQuery {
     /// Returns the kind of query; queries of one kind take similar times.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
@@ -177,10 +177,12 @@ impl Look {
             Self::BuildingBlocks { .. } => "building_blocks",
             Self::Synthesizability { .. } => "synthesizability",
             Self::Analogues { .. } => "analogues",
-            Self::Catalogue { sought: Sought::Structure { .. }, .. } => "catalogue structure",
-            Self::Catalogue { sought: Sought::Similar { .. }, .. } => "catalogue similar",
-            Self::Catalogue { sought: Sought::Substructure { .. }, .. } => "catalogue substructure",
-            Self::Catalogue { sought: Sought::Number { .. }, .. } => "catalogue number",
+            Self::Catalogue { sought: CatalogueCriterion::Structure { .. }, .. } => "catalogue structure",
+            Self::Catalogue { sought: CatalogueCriterion::Similar { .. }, .. } => "catalogue similar",
+            Self::Catalogue { sought: CatalogueCriterion::Substructure { .. }, .. } => {
+                "catalogue substructure"
+            }
+            Self::Catalogue { sought: CatalogueCriterion::Number { .. }, .. } => "catalogue number",
         }
     }
 }
@@ -188,7 +190,7 @@ impl Look {
 /// Search criterion of the catalogue.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "snake_case")]
-pub enum Sought {
+pub enum CatalogueCriterion {
     /// Block that is the same compound as a molecule.
     Structure {
         /// The molecule.
@@ -215,7 +217,7 @@ pub enum Sought {
 
 /// Worker's answer to a bulk query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct LookOutcome {
+pub struct BulkQueryOutcome {
     /// Body of the answer: gzipped JSON in Base64. A thousand molecules may take megabytes.
     pub zipped: String,
     /// Seconds of work, as charged to the account.
@@ -224,7 +226,7 @@ pub struct LookOutcome {
 
 /// Job that makes an asynchronous sample. Its row in `sample_orders` says what to generate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OrderJob {
+pub struct AsyncSampleJob {
     /// Id of the asynchronous sample, which the finished sample keeps.
     pub sample_id: SampleId,
     /// Required model: only samplers that serve it claim the job.
@@ -260,22 +262,22 @@ pub enum StoredPlanJob {
     V1(PlanJob),
 }
 
-/// A [`LookJob`] with the version of its shape; old versions can still be decoded.
+/// A [`BulkQueryJob`] with the version of its shape; old versions can still be decoded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "version")]
-pub enum StoredLookJob {
+pub enum StoredBulkQueryJob {
     /// The first shape.
     #[serde(rename = "1")]
-    V1(LookJob),
+    V1(BulkQueryJob),
 }
 
-/// An [`OrderJob`] with the version of its shape; old versions can still be decoded.
+/// An [`AsyncSampleJob`] with the version of its shape; old versions can still be decoded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "version")]
-pub enum StoredOrderJob {
+pub enum StoredAsyncSampleJob {
     /// The first shape.
     #[serde(rename = "1")]
-    V1(OrderJob),
+    V1(AsyncSampleJob),
 }
 
 /// Permanent failure of a job: stored as its outcome and never retried.
@@ -283,7 +285,7 @@ pub enum StoredOrderJob {
 #[serde(tag = "problem", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "fields named in the variant's doc")]
 #[non_exhaustive]
-pub enum Problem {
+pub enum JobFailure {
     /// No live worker has loaded `model_id`.
     #[error("no model `{model_id}`")]
     UnknownModel { model_id: String },

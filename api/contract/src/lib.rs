@@ -16,18 +16,18 @@
     )
 )]
 
+mod bulk_query;
 mod constraints;
 mod engine;
 mod error;
 mod events;
 mod flow;
 mod job;
-mod kept;
-mod look;
+mod kept_route;
 mod model;
 mod operations;
 mod plan;
-mod ration;
+mod quota;
 mod sample;
 mod sample_batch;
 pub mod scope;
@@ -35,6 +35,12 @@ mod search_request;
 mod shopping;
 mod treesearch;
 
+pub use bulk_query::{
+    Analogue, AnaloguesRequest, BuildingBlocksRequest, CatalogueRequest, DEFAULT_MIN_SIMILARITY,
+    ExpandedMolecule, ExpansionsRequest, FoundBlock, FoundBlocks, LEAST_NUMBER, Looked, MAX_FOUND,
+    MAX_LISTED_OFFERS, MAX_LOOK, MAX_PRECURSOR_SETS, MAX_SOUGHT, NOT_REACHED, PrecursorSet,
+    SYNTHESIZABILITY_SECONDS, SoldMolecule, StepCheck, Synthesizability, SynthesizabilityRequest,
+};
 pub use constraints::{AtomPair, ConstraintReport, MAX_ATOM_MAP, OwnBlock, ProtectingGroups};
 pub use engine::{
     COMMON_CHEMICALS, CommonOffer, EngineAnswer, EngineEdge, EngineHierarchy, EngineNode, EngineNodeData,
@@ -44,17 +50,12 @@ pub use error::{ErrorBody, ErrorItem, Location};
 pub use events::{FoundRoute, SearchProgress, StreamEvent, StreamProblem};
 pub use flow::{Flow, FlowError};
 pub use job::{
-    Cause, JobId, Look, LookJob, LookOutcome, OrderJob, PlanJob, Problem, SampleJob, Sought, StoredLookJob,
-    StoredOrderJob, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob, Told, TreeSearchJob,
+    AsyncSampleJob, BulkQuery, BulkQueryJob, BulkQueryOutcome, CatalogueCriterion, Cause, JobFailure, JobId,
+    PlanJob, ProgressReporting, SampleJob, StoredAsyncSampleJob, StoredBulkQueryJob, StoredPlanJob,
+    StoredSampleJob, StoredTreeSearchJob, TreeSearchJob,
 };
-pub use kept::{
+pub use kept_route::{
     KeptRoute, KeptRouteChange, KeptRouteObject, KeptRouteRequest, MAX_KEPT, MAX_KEPT_NODES, RouteFigures,
-};
-pub use look::{
-    Analogue, AnaloguesRequest, BuildingBlocksRequest, CatalogueRequest, DEFAULT_MIN_SIMILARITY,
-    ExpandedMolecule, ExpansionsRequest, FoundBlock, FoundBlocks, LEAST_NUMBER, Looked, MAX_FOUND,
-    MAX_LISTED_OFFERS, MAX_LOOK, MAX_PRECURSOR_SETS, MAX_SOUGHT, NOT_REACHED, PrecursorSet,
-    SYNTHESIZABILITY_SECONDS, SoldMolecule, StepCheck, Synthesizability, SynthesizabilityRequest,
 };
 pub use model::{
     Model, ModelCard, ModelList, ModelMetrics, ModelObject, ModelStanding, ModelStatus, PropertyDistribution,
@@ -67,12 +68,14 @@ pub use plan::{
     Batch, BatchObject, BatchParameters, BatchProgress, BatchRequest, Deleted, Engine, Library, MAX_BATCH,
     Page, Plan, PlanFigures, PlanObject, PlanParameters, PlanRequest, PlanStatus, Version,
 };
-pub use ration::{Ration, RationError};
+pub use quota::{QuotaKind, RationError};
 pub use sample::{
     Generated, ListObject, MAX_SAMPLE_SIZE, NotASampleId, Sample, SampleId, SampleList, SampleListItem,
     SampleObject, SampleRequest, SampleStatus,
 };
-pub use sample_batch::{CHUNK, Listed, MAX_SAMPLE_BATCH, SampleBatch, SampleBatchObject, SampleBatchRequest};
+pub use sample_batch::{
+    CHUNK_SIZE, Listed, MAX_SAMPLE_BATCH, SampleBatch, SampleBatchObject, SampleBatchRequest,
+};
 pub use search_request::{Country, MAX_AMOUNT_MMOL, MAX_DEPTH_LIMIT, TreeSearchRequest};
 pub use shopping::{OrderedPack, ShoppingList, StockTaken, Unpriced, VendorOrder};
 pub use treesearch::{

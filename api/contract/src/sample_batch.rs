@@ -10,7 +10,7 @@ use crate::sample::{ListObject, SampleStatus};
 pub const MAX_SAMPLE_BATCH: u32 = 100_000;
 
 /// Number of molecules of a chunk; the last one of a batch may have fewer.
-pub const CHUNK: u32 = 500;
+pub const CHUNK_SIZE: u32 = 500;
 
 /// Body of `POST /generator/v1/sample-batches`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]

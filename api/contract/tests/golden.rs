@@ -6,9 +6,10 @@ use std::fmt::Debug;
 
 use chrono::{DateTime, TimeZone, Utc};
 use contract::{
-    AtomPair, Cause, Country, Edge, Look, LookJob, LookOutcome, Node, NodeData, OrderJob, OwnBlock, PlanJob,
-    Problem, ProtectingGroups, RouteGraph, SampleJob, Sought, StepCheck, StoredLookJob, StoredOrderJob,
-    StoredPlanJob, StoredSampleJob, StoredTreeSearchJob, Told, TreeSearchJob, TreeSearchRequest,
+    AsyncSampleJob, AtomPair, BulkQuery, BulkQueryJob, BulkQueryOutcome, CatalogueCriterion, Cause, Country,
+    Edge, JobFailure, Node, NodeData, OwnBlock, PlanJob, ProgressReporting, ProtectingGroups, RouteGraph,
+    SampleJob, StepCheck, StoredAsyncSampleJob, StoredBulkQueryJob, StoredPlanJob, StoredSampleJob,
+    StoredTreeSearchJob, TreeSearchJob, TreeSearchRequest,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -46,7 +47,7 @@ fn a_stored_tree_search_job_keeps_its_shape() {
         request,
         account_id: None,
         engine: None,
-        told: Told::Nothing,
+        told: ProgressReporting::Nothing,
         deadline: deadline(),
     });
 
@@ -59,7 +60,7 @@ fn a_stored_tree_search_job_that_somebody_watches_keeps_its_shape() {
         request: TreeSearchRequest::new("CC(=O)Nc1ccc(O)cc1"),
         account_id: None,
         engine: None,
-        told: Told::Events,
+        told: ProgressReporting::Events,
         deadline: deadline(),
     };
 
@@ -107,27 +108,31 @@ fn route() -> RouteGraph {
 #[test]
 fn a_stored_look_job_and_its_outcome_keep_their_shapes() {
     let ships_to = Some(Country::Us);
-    let catalogue = |sought| Look::Catalogue { sought, limit: 25, ships_to, max_offers: 10 };
+    let catalogue = |sought| BulkQuery::Catalogue { sought, limit: 25, ships_to, max_offers: 10 };
     let looks = [
-        Look::Expansions { limit: 50, check: StepCheck::Rules },
-        Look::BuildingBlocks { ships_to: Some(Country::Us), max_offers: 10, inchikey: true },
-        Look::Synthesizability { max_seconds: 0.05 },
-        catalogue(Sought::Structure { smiles: "CCO".to_owned() }),
-        catalogue(Sought::Similar { smiles: "CCO".to_owned(), least: 0.3 }),
-        catalogue(Sought::Substructure { pattern: "[OH]".to_owned() }),
-        catalogue(Sought::Number { text: "EN300".to_owned() }),
-        Look::Analogues { route: Box::new(route()), building_block: "CO".to_owned() },
+        BulkQuery::Expansions { limit: 50, check: StepCheck::Rules },
+        BulkQuery::BuildingBlocks { ships_to: Some(Country::Us), max_offers: 10, inchikey: true },
+        BulkQuery::Synthesizability { max_seconds: 0.05 },
+        catalogue(CatalogueCriterion::Structure { smiles: "CCO".to_owned() }),
+        catalogue(CatalogueCriterion::Similar { smiles: "CCO".to_owned(), least: 0.3 }),
+        catalogue(CatalogueCriterion::Substructure { pattern: "[OH]".to_owned() }),
+        catalogue(CatalogueCriterion::Number { text: "EN300".to_owned() }),
+        BulkQuery::Analogues { route: Box::new(route()), building_block: "CO".to_owned() },
     ];
     let job = |look| {
-        StoredLookJob::V1(LookJob {
+        StoredBulkQueryJob::V1(BulkQueryJob {
             account_id: "acc_1".to_owned(),
             engine: Some("uspto_retro".to_owned()),
-            smiles: if matches!(look, Look::Catalogue { .. }) { Vec::new() } else { vec!["CCO".to_owned()] },
+            smiles: if matches!(look, BulkQuery::Catalogue { .. }) {
+                Vec::new()
+            } else {
+                vec!["CCO".to_owned()]
+            },
             deadline_seconds: 120.0,
             look,
         })
     };
-    let outcome = LookOutcome { zipped: "H4sIAAAAAAAA".to_owned(), worked_seconds: 0.25 };
+    let outcome = BulkQueryOutcome { zipped: "H4sIAAAAAAAA".to_owned(), worked_seconds: 0.25 };
 
     assert_golden(include_str!("golden/look_jobs_v1.json"), &looks.map(job).to_vec());
     assert_golden(include_str!("golden/look_outcome.json"), &outcome);
@@ -135,13 +140,13 @@ fn a_stored_look_job_and_its_outcome_keep_their_shapes() {
 
 #[test]
 fn a_stored_order_job_keeps_its_shape() {
-    let job = OrderJob {
+    let job = AsyncSampleJob {
         sample_id: "smp_01jd6xq1v3m4c5t6y7z8a9b0cd".parse().unwrap(),
         model_id: "druglike_gru".to_owned(),
         size: 500,
     };
 
-    assert_golden(include_str!("golden/order_job_v1.json"), &StoredOrderJob::V1(job));
+    assert_golden(include_str!("golden/order_job_v1.json"), &StoredAsyncSampleJob::V1(job));
 }
 
 #[test]
@@ -169,7 +174,7 @@ fn a_stored_tree_search_job_with_constraints_keeps_its_shape() {
         request,
         account_id: None,
         engine: None,
-        told: Told::Nothing,
+        told: ProgressReporting::Nothing,
         deadline: deadline(),
     });
 
@@ -179,15 +184,15 @@ fn a_stored_tree_search_job_with_constraints_keeps_its_shape() {
 #[test]
 fn a_stored_problem_keeps_its_shape() {
     let problems = vec![
-        Problem::UnknownModel { model_id: "m".to_owned() },
-        Problem::SizeUnreachable { model_id: "m".to_owned(), wanted: 10, reached: 9 },
-        Problem::BadTarget { reason: "r".to_owned() },
-        Problem::DeadlinePassed,
-        Problem::Cancelled,
-        Problem::CancelledByOperator,
-        Problem::Abandoned { attempts: 3, cause: None },
-        Problem::Abandoned { attempts: 3, cause: Some(Cause::Database) },
-        Problem::Internal,
+        JobFailure::UnknownModel { model_id: "m".to_owned() },
+        JobFailure::SizeUnreachable { model_id: "m".to_owned(), wanted: 10, reached: 9 },
+        JobFailure::BadTarget { reason: "r".to_owned() },
+        JobFailure::DeadlinePassed,
+        JobFailure::Cancelled,
+        JobFailure::CancelledByOperator,
+        JobFailure::Abandoned { attempts: 3, cause: None },
+        JobFailure::Abandoned { attempts: 3, cause: Some(Cause::Database) },
+        JobFailure::Internal,
     ];
 
     assert_golden(include_str!("golden/problems.json"), &problems);

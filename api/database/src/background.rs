@@ -7,7 +7,7 @@ use tokio::task::JoinHandle;
 use tracing::error;
 
 /// Pause before a task that ended is restarted.
-const PAUSE: Duration = Duration::from_secs(5);
+const RESTART_DELAY: Duration = Duration::from_secs(5);
 
 /// A task that is restarted when it panics or ends, and is stopped with its owner.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ impl Background {
     where
         F: Future<Output = ()> + Send,
     {
-        Self::keep_after(PAUSE, name, task)
+        Self::keep_after(RESTART_DELAY, name, task)
     }
 
     fn keep_after<F>(

@@ -25,23 +25,23 @@
 )]
 
 mod address;
+mod availability;
 mod background;
 mod clock;
-mod fault;
-mod flight;
 mod interval;
 mod listen;
 mod options;
 mod pool;
+mod single_flight;
 mod within;
 
 pub use address::Database;
+pub use availability::{comes_from_database_away, is_away};
 pub use background::Background;
 pub use clock::is_clock_steady;
-pub use fault::{comes_from_database_away, is_away};
-pub use flight::{Asked, Flight};
 pub use interval::interval;
-pub use listen::{Heard, PING, listen, listen_pinging};
-pub use options::{Terms, options};
+pub use listen::{ListenerEvent, PING_INTERVAL, listen, listen_with_ping_interval};
+pub use options::{ConnectionLimits, options};
 pub use pool::pool;
+pub use single_flight::{SharedResult, SingleFlight};
 pub use within::within;

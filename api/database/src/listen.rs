@@ -15,21 +15,21 @@ use tracing::{debug, warn};
 use crate::{Background, Database, within};
 
 /// Pause before reconnecting.
-const RECONNECT: Duration = Duration::from_millis(250);
+const RECONNECT_DELAY: Duration = Duration::from_millis(250);
 
 /// Time limit for a new connection to start listening.
-const CONNECT: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Silence after which a connection is pinged.
-pub const PING: Duration = Duration::from_secs(10);
+pub const PING_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Time limit for the answer to a ping, or ten times the ping interval if that is shorter. So a dead connection is
 /// replaced within 16 s.
-const ANSWER: Duration = Duration::from_secs(5);
+const PING_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Report of a listener.
 #[derive(Debug)]
-pub enum Heard<'a> {
+pub enum ListenerEvent<'a> {
     /// The connection is established; notifications sent before may be lost.
     Connected,
     /// A notification on `channel`.
@@ -42,17 +42,17 @@ pub enum Heard<'a> {
 pub fn listen(
     database: &Database,
     channels: &'static [&'static str],
-    report: impl Fn(Heard<'_>) + Send + Sync + 'static,
+    report: impl Fn(ListenerEvent<'_>) + Send + Sync + 'static,
 ) -> Background {
-    listen_pinging(PING, database, channels, report)
+    listen_with_ping_interval(PING_INTERVAL, database, channels, report)
 }
 
 /// Listens like [`listen`], and pings the connection after every silence of `ping`.
-pub fn listen_pinging(
+pub fn listen_with_ping_interval(
     ping: Duration,
     database: &Database,
     channels: &'static [&'static str],
-    report: impl Fn(Heard<'_>) + Send + Sync + 'static,
+    report: impl Fn(ListenerEvent<'_>) + Send + Sync + 'static,
 ) -> Background {
     let (options, report) = (Arc::new(database.direct().clone()), Arc::new(report));
     Background::keep("listening to the database", move || {
@@ -63,7 +63,7 @@ pub fn listen_pinging(
                     Ok(()) => debug!("the LISTEN connection was lost"),
                     Err(error) => warn!("the LISTEN connection failed: {error}"),
                 }
-                tokio::time::sleep(RECONNECT).await;
+                tokio::time::sleep(RECONNECT_DELAY).await;
             }
         }
     })
@@ -73,31 +73,35 @@ async fn listen_once(
     ping: Duration,
     options: &PgConnectOptions,
     channels: &[&str],
-    report: &(impl Fn(Heard<'_>) + Sync),
+    report: &(impl Fn(ListenerEvent<'_>) + Sync),
 ) -> Result<(), sqlx::Error> {
     // A pool for one connection: when dropped, sqlx's listener says goodbye to the server and waits for its answer.
     // With a dead server that would block a connection of a shared pool.
     let own = PgPoolOptions::new().max_connections(1).max_lifetime(None).idle_timeout(None);
     let own = own.connect_lazy_with(options.clone());
-    let mut listener = within(CONNECT, async {
+    let mut listener = within(CONNECT_TIMEOUT, async {
         let mut listener = PgListener::connect_with(&own).await?;
         listener.eager_reconnect(false);
         listener.listen_all(channels.iter().copied()).await?;
         Ok::<_, sqlx::Error>(listener)
     })
     .await?;
-    report(Heard::Connected);
+    report(ListenerEvent::Connected);
     loop {
         match tokio::time::timeout(ping, listener.try_recv()).await {
             Ok(heard) => match heard? {
                 Some(heard) => {
-                    report(Heard::Notification { channel: heard.channel(), payload: heard.payload() });
+                    report(ListenerEvent::Notification {
+                        channel: heard.channel(),
+                        payload: heard.payload(),
+                    });
                 }
                 None => return Ok(()),
             },
             // Notifications that arrive during the ping are kept for the next iteration.
             Err(_) => {
-                within(ANSWER.min(10 * ping), async { (&mut listener).acquire().await?.ping().await }).await?
+                within(PING_TIMEOUT.min(10 * ping), async { (&mut listener).acquire().await?.ping().await })
+                    .await?
             }
         }
     }

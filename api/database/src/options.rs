@@ -9,12 +9,12 @@ use std::time::Duration;
 use sqlx::postgres::PgConnectOptions;
 
 /// Lock timeout, for processes with a statement timeout.
-const LOCK: Duration = Duration::from_secs(5);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Settings by which the server detects a lost client: probes after 10 s of silence, four of them, every 5 s; and
 /// bytes that stay unacknowledged for 30 s end a connection. When a client has disconnected, its statement is
 /// cancelled within 2 s.
-const GONE: [(&str, &str); 5] = [
+const CLIENT_LOSS_SETTINGS: [(&str, &str); 5] = [
     ("tcp_keepalives_idle", "10"),
     ("tcp_keepalives_interval", "5"),
     ("tcp_keepalives_count", "4"),
@@ -24,7 +24,7 @@ const GONE: [(&str, &str); 5] = [
 
 /// Limits of a process at the database.
 #[derive(Debug, Clone, Copy)]
-pub struct Terms {
+pub struct ConnectionLimits {
     /// Name of the process in `pg_stat_activity`.
     pub process: &'static str,
     /// Statement timeout; `None` is for an operator's commands, which may take as long as they need.
@@ -37,16 +37,16 @@ pub struct Terms {
 ///
 /// # Errors
 /// Fails when `url` is no address of a database.
-pub fn options(url: &str, terms: Terms) -> Result<PgConnectOptions, sqlx::Error> {
+pub fn options(url: &str, terms: ConnectionLimits) -> Result<PgConnectOptions, sqlx::Error> {
     let own: PgConnectOptions = url.parse()?;
     let set = own.get_options().unwrap_or_default().to_owned();
     let limit = |name, time: Option<Duration>| time.map(|time| (name, time.as_millis().to_string()));
     let limits = [
         limit("statement_timeout", terms.statement),
-        limit("lock_timeout", terms.statement.map(|statement| statement.min(LOCK))),
+        limit("lock_timeout", terms.statement.map(|statement| statement.min(LOCK_TIMEOUT))),
         limit("idle_in_transaction_session_timeout", terms.idle_transaction),
     ];
-    let gone = GONE.map(|(name, value)| Some((name, value.to_owned())));
+    let gone = CLIENT_LOSS_SETTINGS.map(|(name, value)| Some((name, value.to_owned())));
     let all = limits.into_iter().chain(gone).flatten().filter(|(name, _)| !set.contains(name));
     let named = match own.get_application_name() {
         None => own.application_name(terms.process),
@@ -59,8 +59,11 @@ pub fn options(url: &str, terms: Terms) -> Result<PgConnectOptions, sqlx::Error>
 mod tests {
     use super::*;
 
-    const TERMS: Terms =
-        Terms { process: "a test", statement: Some(Duration::from_secs(3)), idle_transaction: None };
+    const TERMS: ConnectionLimits = ConnectionLimits {
+        process: "a test",
+        statement: Some(Duration::from_secs(3)),
+        idle_transaction: None,
+    };
 
     #[test]
     fn a_statement_has_a_limit_unless_the_address_sets_another() {

@@ -16,13 +16,13 @@ use sqlx::{
 use crate::within;
 
 /// Time limit for a connection to answer before it is closed.
-const ANSWER: Duration = Duration::from_secs(1);
+const HEALTH_CHECK_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Age of an answer that still counts: under load, a test before each use would double the round trips.
-const RECENT: Duration = Duration::from_millis(100);
+const HEALTH_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Lifetime of a connection, limited because the server's memory for it grows.
-const LIFETIME: Duration = Duration::from_secs(1800);
+const MAX_LIFETIME: Duration = Duration::from_secs(1800);
 
 /// Opens a pool of at most `connections`, one of which is made now. A caller that gets none within `patience`
 /// receives an error. Metrics name the pool `name`.
@@ -38,26 +38,26 @@ pub async fn pool(
     let pool = PgPoolOptions::new()
         .max_connections(connections)
         .acquire_timeout(patience)
-        .max_lifetime(LIFETIME)
+        .max_lifetime(MAX_LIFETIME)
         // sqlx's own test has no time limit; the one below has.
         .test_before_acquire(false)
         .before_acquire(|connection, state| {
             Box::pin(async move {
-                match state.idle_for < RECENT {
+                match state.idle_for < HEALTH_CHECK_INTERVAL {
                     true => Ok(true),
-                    false => answers(connection).await,
+                    false => is_healthy(connection).await,
                 }
             })
         })
-        .after_release(|connection, _| Box::pin(answers(connection)))
+        .after_release(|connection, _| Box::pin(is_healthy(connection)))
         .connect_with(options)
         .await?;
-    show(name, &pool);
+    register_metrics(name, &pool);
     Ok(pool)
 }
 
 /// Publishes metrics of the pool's connections, by the semantic conventions for database clients.
-fn show(name: &'static str, pool: &PgPool) {
+fn register_metrics(name: &'static str, pool: &PgPool) {
     let meter = telemetry::meter();
     let named = move || KeyValue::new("db.client.connection.pool.name", name);
     let shown = pool.clone();
@@ -83,6 +83,6 @@ fn show(name: &'static str, pool: &PgPool) {
 
 /// Checks that the connection answers and that no earlier query is left on it. An error closes it without another
 /// message to the server.
-async fn answers(connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
-    within(ANSWER, connection.ping()).await.map(|()| true)
+async fn is_healthy(connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
+    within(HEALTH_CHECK_TIMEOUT, connection.ping()).await.map(|()| true)
 }

@@ -7,13 +7,13 @@ mod proxy;
 
 use std::time::Duration;
 
-use database::{Heard, Terms};
-use proxy::{Proxy, Way};
+use database::{ConnectionLimits, ListenerEvent};
+use proxy::{Proxy, ProxyMode};
 use sqlx::PgPool;
 use tokio::sync::mpsc;
 
-const TERMS: Terms =
-    Terms { process: "a test", statement: Some(Duration::from_secs(60)), idle_transaction: None };
+const TERMS: ConnectionLimits =
+    ConnectionLimits { process: "a test", statement: Some(Duration::from_secs(60)), idle_transaction: None };
 
 async fn proxy() -> Proxy {
     let url = std::env::var("TEST_DATABASE_URL")
@@ -31,10 +31,10 @@ async fn one(pool: &PgPool) -> Result<i32, sqlx::Error> {
 }
 
 /// Returns the payload of a notification, or `None` for a new connection.
-fn tell(heard: Heard<'_>) -> Option<String> {
+fn payload_of(heard: ListenerEvent<'_>) -> Option<String> {
     match heard {
-        Heard::Connected => None,
-        Heard::Notification { payload, .. } => Some(payload.to_owned()),
+        ListenerEvent::Connected => None,
+        ListenerEvent::Notification { payload, .. } => Some(payload.to_owned()),
     }
 }
 
@@ -43,12 +43,12 @@ async fn a_listener_whose_connection_is_half_open_is_replaced() {
     let proxy = proxy().await;
     let (pool, direct) = (pool(&proxy.url, 1).await, proxy.url.clone());
     let (heard, mut hears) = mpsc::unbounded_channel();
-    let _listener = database::listen_pinging(
+    let _listener = database::listen_with_ping_interval(
         Duration::from_millis(100),
         &pool.clone().into(),
         &["half_open"],
         move |what| {
-            heard.send(tell(what)).unwrap();
+            heard.send(payload_of(what)).unwrap();
         },
     );
     assert_eq!(hears.recv().await, Some(None), "it connects");
@@ -67,12 +67,12 @@ async fn a_listener_in_silence_keeps_its_connection_and_loses_nothing() {
     let proxy = proxy().await;
     let pool = pool(&proxy.url, 1).await;
     let (heard, mut hears) = mpsc::unbounded_channel();
-    let _listener = database::listen_pinging(
+    let _listener = database::listen_with_ping_interval(
         Duration::from_millis(100),
         &pool.clone().into(),
         &["silence"],
         move |what| {
-            heard.send(tell(what)).unwrap();
+            heard.send(payload_of(what)).unwrap();
         },
     );
     assert_eq!(hears.recv().await, Some(None));
@@ -94,7 +94,7 @@ async fn queries_that_were_given_up_leave_the_pool_whole() {
     let pool = pool(&proxy.url, 2).await;
     assert_eq!(one(&pool).await.unwrap(), 1);
 
-    proxy.set(Way::Frozen);
+    proxy.set(ProxyMode::Frozen);
     let given_up = futures::future::join_all(
         (0..6).map(|_| database::within::<_, sqlx::Error>(Duration::from_millis(200), one(&pool))),
     )
@@ -102,7 +102,7 @@ async fn queries_that_were_given_up_leave_the_pool_whole() {
     assert!(given_up.iter().all(Result::is_err));
     // Old connections never come back, and new ones work at once.
     proxy.lose_connections();
-    proxy.set(Way::Open);
+    proxy.set(ProxyMode::Open);
 
     let both = tokio::join!(one(&pool), one(&pool));
     assert_eq!((both.0.unwrap(), both.1.unwrap()), (1, 1));
@@ -122,7 +122,7 @@ async fn a_query_that_was_given_up_is_not_answered_with_another_ones_rows() {
 #[tokio::test]
 async fn the_server_ends_a_statement_that_takes_too_long() {
     let proxy = proxy().await;
-    let terms = Terms { statement: Some(Duration::from_millis(100)), ..TERMS };
+    let terms = ConnectionLimits { statement: Some(Duration::from_millis(100)), ..TERMS };
     let options = database::options(&proxy.url, terms).unwrap();
     let pool = database::pool("test", options, 1, Duration::from_secs(10)).await.unwrap();
 

@@ -26,7 +26,7 @@ pub struct Deadline {
 }
 
 /// Answers within the deadline.
-pub async fn in_time(
+pub async fn enforce_deadline(
     State(Deadline { time, late }): State<Deadline>,
     request: Request,
     next: Next,

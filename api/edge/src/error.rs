@@ -11,7 +11,7 @@ use contract::{ErrorBody, ErrorItem, Location};
 use database::is_away;
 
 /// Message for a caller who may see a resource but not change it.
-const NOT_YOURS: &str = "Only the account that made it can change or delete it";
+const NOT_OWNER_MESSAGE: &str = "Only the account that made it can change or delete it";
 
 /// Error of a request to the service's API.
 #[derive(Debug)]
@@ -89,13 +89,13 @@ pub enum Challenge {
 impl ApiError {
     /// Builds the error for invalid credentials, with the reason.
     #[must_use]
-    pub const fn bad_token(why: &'static str) -> Self {
+    pub const fn invalid_token(why: &'static str) -> Self {
         Self::Unauthorized(Challenge::InvalidToken(why))
     }
 
     /// Logs the internal error `error` and hides it from the caller.
     pub fn internal(error: &dyn std::error::Error) -> Self {
-        tracing::error!(error = %chain(error), "a request failed by a fault of ours");
+        tracing::error!(error = %error_chain(error), "a request failed by a fault of ours");
         Self::Internal
     }
 
@@ -153,7 +153,7 @@ impl ApiError {
                 &format!("The access token lacks the scope {scope}"),
             ),
             Self::Conflict { message } => one(vec![], "conflict", &message),
-            Self::NotYours => one(vec![], "not_yours", NOT_YOURS),
+            Self::NotYours => one(vec![], "not_yours", NOT_OWNER_MESSAGE),
             Self::RateLimited { .. } => {
                 one(vec![], "rate_limited", "The rate limit of this account is spent")
             }
@@ -223,7 +223,7 @@ impl From<sqlx::Error> for ApiError {
     /// An unavailable database comes back; any other database error is an internal error.
     fn from(error: sqlx::Error) -> Self {
         if is_away(&error) {
-            tracing::warn!(error = %chain(&error), "the database is away");
+            tracing::warn!(error = %error_chain(&error), "the database is away");
             return Self::Unavailable {
                 retry_after: Duration::from_secs(1),
                 reason: "The database cannot be reached",
@@ -257,7 +257,7 @@ pub fn with_header(mut response: Response, header: Option<(HeaderName, String)>)
 }
 
 /// Formats `error` with its causes on one line.
-fn chain(error: &dyn std::error::Error) -> String {
+fn error_chain(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }

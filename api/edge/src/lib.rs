@@ -18,6 +18,6 @@ mod deadline;
 mod error;
 mod request;
 
-pub use deadline::{Deadline, in_time};
+pub use deadline::{Deadline, enforce_deadline};
 pub use error::{ApiError, Challenge, whole_seconds, with_header};
 pub use request::{MAX_BODY, body, json_body_up_to, query_pairs};

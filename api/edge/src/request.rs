@@ -17,10 +17,10 @@ pub const MAX_BODY: usize = 1024 * 1024;
 /// Number of bytes of an oversized body that are read and discarded, so that a client which writes everything before
 /// it reads still gets the answer instead of a broken connection.
 const MAX_DRAINED: usize = 8 * 1024 * 1024;
-const DRAIN_TIME: Duration = Duration::from_secs(2);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Time limit for a caller to send its body.
-const BODY_TIME: Duration = Duration::from_secs(30);
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Reads the body, at most `most` bytes, of a request with a JSON content type; a missing content type counts as
 /// JSON.
@@ -50,7 +50,7 @@ pub async fn body(body: Body, most: usize) -> Result<Bytes, ApiError> {
         }
         Ok(Bytes::from(whole))
     };
-    let result = tokio::time::timeout(BODY_TIME, whole).await.unwrap_or(Err(ApiError::BodyTooSlow));
+    let result = tokio::time::timeout(BODY_TIMEOUT, whole).await.unwrap_or(Err(ApiError::BodyTooSlow));
     if matches!(result, Err(ApiError::BodyTooLarge { .. })) {
         drain(chunks).await;
     }
@@ -68,7 +68,7 @@ async fn drain(mut chunks: BodyDataStream) {
         }
     };
     // A timeout only means that the client may not see the answer.
-    let _ = tokio::time::timeout(DRAIN_TIME, away).await;
+    let _ = tokio::time::timeout(DRAIN_TIMEOUT, away).await;
 }
 
 /// Returns the decoded parameters of the query, in their order.

@@ -3,7 +3,7 @@
 //! A change is published in its own transaction, so the notification arrives when the change is visible. Cache
 //! entries expire within seconds in a process that receives no notifications.
 
-use database::{Background, Database, Heard};
+use database::{Background, Database, ListenerEvent};
 use sqlx::PgConnection;
 
 const CHANNEL: &str = "retort_identity";
@@ -20,7 +20,7 @@ pub(crate) async fn tell(connection: &mut PgConnection, what: &str) -> Result<()
 pub(crate) fn hear(database: &Database, forget: impl Fn(Option<&str>) + Send + Sync + 'static) -> Background {
     database::listen(database, &[CHANNEL], move |heard| match heard {
         // Earlier changes are not sent again.
-        Heard::Connected => forget(None),
-        Heard::Notification { payload, .. } => forget(Some(payload)),
+        ListenerEvent::Connected => forget(None),
+        ListenerEvent::Notification { payload, .. } => forget(Some(payload)),
     })
 }

@@ -16,7 +16,7 @@ use crate::{
         csrf::Forged,
         pages::{Page, failure},
     },
-    throttle::Throttled,
+    throttle::RateLimitError,
 };
 
 /// Error of the token endpoint (RFC 6749, section 5.2).
@@ -128,11 +128,11 @@ impl From<sqlx::Error> for TokenError {
     }
 }
 
-impl From<Throttled> for TokenError {
-    fn from(error: Throttled) -> Self {
+impl From<RateLimitError> for TokenError {
+    fn from(error: RateLimitError) -> Self {
         match error {
-            Throttled::TooMany { retry_after } => Self::TooMany { retry_after },
-            Throttled::Database(error) => error.into(),
+            RateLimitError::TooMany { retry_after } => Self::TooMany { retry_after },
+            RateLimitError::Database(error) => error.into(),
         }
     }
 }
@@ -197,11 +197,11 @@ impl From<sqlx::Error> for PageError {
     }
 }
 
-impl From<Throttled> for PageError {
-    fn from(error: Throttled) -> Self {
+impl From<RateLimitError> for PageError {
+    fn from(error: RateLimitError) -> Self {
         match error {
-            Throttled::TooMany { retry_after } => Self::TooMany { retry_after },
-            Throttled::Database(error) => error.into(),
+            RateLimitError::TooMany { retry_after } => Self::TooMany { retry_after },
+            RateLimitError::Database(error) => error.into(),
         }
     }
 }

@@ -18,17 +18,17 @@ use crate::{
     form::Form,
     http::{
         client::basic,
-        request::{AuthorizationRequest, Read},
+        request::{AuthorizationRequest, ParsedRequest},
     },
     identity::bearer,
     network::behind,
     settings::{AUDIENCE, Switch, Transport},
     tables::{applications::Application, sessions::Cookie},
     tokens::{
-        issuers::{Keys, foreigner},
+        issuers::{RawJwkSet, foreigner},
         jwt,
         key::thumbprint,
-        keys::{Verified, access_header, access_rules},
+        keys::{AccessTokenClaims, access_header, access_rules},
     },
 };
 
@@ -38,18 +38,18 @@ const ELSEWHERE: &str = "https://elsewhere.test";
 const LEEWAY: u64 = 60;
 
 /// Signing key of these tests, and its public half.
-struct Pair {
+struct TestKeyPair {
     signing: SigningKey,
     public: String,
     kid: String,
     decoding: DecodingKey,
 }
 
-static PAIR: LazyLock<Pair> = LazyLock::new(|| {
+static PAIR: LazyLock<TestKeyPair> = LazyLock::new(|| {
     let signing = SigningKey::from_bytes(&[7; 32]);
     let public = URL_SAFE_NO_PAD.encode(signing.verifying_key().as_bytes());
     let decoding = DecodingKey::from_ed_components(&public).expect("fuzz: a point is a key");
-    Pair { signing, kid: thumbprint(&public), public, decoding }
+    TestKeyPair { signing, kid: thumbprint(&public), public, decoding }
 });
 
 /// Checks a bearer token as sent; or, if the input has two lines, the header and the claims of a token that our key
@@ -63,7 +63,7 @@ pub fn jwt(input: &[u8]) {
 }
 
 /// Reads the claims of an access token, as for every request.
-fn read(token: &str) -> Result<Verified, ()> {
+fn read(token: &str) -> Result<AccessTokenClaims, ()> {
     let kid = access_header(token).and_then(|header| jwt::kid(&header).map(str::to_owned)).map_err(drop)?;
     if kid != PAIR.kid {
         return Err(());
@@ -77,34 +77,34 @@ fn signed(head: &str, claims: &str) {
     let signature = PAIR.signing.sign(message.as_bytes()).to_bytes();
     let token = format!("{message}.{}", URL_SAFE_NO_PAD.encode(signature));
 
-    let claims = || serde_json::from_str::<Said>(claims).expect("what was let in is JSON");
+    let claims = || serde_json::from_str::<DecisiveClaims>(claims).expect("what was let in is JSON");
     if let Ok(verified) = read(&token) {
         let _ = verified.login_micros();
         assert!(verified.exp.saturating_add(LEEWAY) >= now(), "it has ended");
         assert_eq!(claims().sub, *verified.sub);
-        is_from_and_for(&claims(), ISSUER);
+        assert_issuer_and_audience(&claims(), ISSUER);
     }
     let keys = serde_json::json!({ "keys": [
         { "kty": "OKP", "crv": "Ed25519", "x": PAIR.public, "kid": PAIR.kid, "use": "sig" },
     ] });
-    let keys: Keys = serde_json::from_value(keys).expect("fuzz: a key set is one");
+    let keys: RawJwkSet = serde_json::from_value(keys).expect("fuzz: a key set is one");
     if let Ok(foreigner) = foreigner(ELSEWHERE, &token, &keys.usable(), &[AUDIENCE.to_owned()]) {
         assert!(foreigner.scopes.iter().all(|held| scope::ALL.iter().any(|(known, _)| known == held)));
         assert!(!foreigner.account_id.is_empty());
-        is_from_and_for(&claims(), ELSEWHERE);
+        assert_issuer_and_audience(&claims(), ELSEWHERE);
     }
 }
 
 /// Claims that decide. Other claims are not parsed, since they may contain numbers out of range.
 #[derive(Deserialize)]
-struct Said {
+struct DecisiveClaims {
     iss: Value,
     aud: Value,
     sub: Value,
 }
 
 /// Asserts that `iss` and `aud` (each a text or a list) match.
-fn is_from_and_for(claims: &Said, issuer: &str) {
+fn assert_issuer_and_audience(claims: &DecisiveClaims, issuer: &str) {
     for (claim, wanted) in [(&claims.iss, issuer), (&claims.aud, AUDIENCE)] {
         let is_named = match claim {
             Value::Array(all) => all.iter().any(|one| one == wanted),
@@ -120,7 +120,7 @@ fn now() -> u64 {
 
 /// Checks the JWK set of another issuer: its keys never accept a token that they did not sign.
 pub fn issuer_keys(input: &[u8]) {
-    let Ok(keys) = serde_json::from_slice::<Keys>(input) else { return };
+    let Ok(keys) = serde_json::from_slice::<RawJwkSet>(input) else { return };
     let keys = keys.usable();
     for (kid, key) in keys.iter().take(8) {
         let part = |json: Value| URL_SAFE_NO_PAD.encode(json.to_string());
@@ -146,17 +146,17 @@ pub fn form(input: &[u8]) {
             continue;
         };
         let (reply, pairs) = match read {
-            Read::Wanted(wanted) => {
+            ParsedRequest::Wanted(wanted) => {
                 assert!(wanted.scopes.iter().all(|scope| application().scopes.contains(scope)));
                 (wanted.reply, [("code", "x"), ("scope", "y")])
             }
-            Read::Refused(refusal) => {
+            ParsedRequest::Refused(refusal) => {
                 (refusal.reply, [("error", refusal.error.0), ("error_description", refusal.error.1)])
             }
         };
         let location = reply.location(ISSUER, &pairs);
         assert!(
-            application().redirects_to(&reply.redirect_uri, ISSUER)
+            application().allows_redirect_to(&reply.redirect_uri, ISSUER)
                 && location.starts_with(&reply.redirect_uri)
         );
         assert!(HeaderValue::try_from(location).is_ok(), "a browser can be sent there");

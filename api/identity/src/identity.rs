@@ -13,15 +13,15 @@ use crate::{
     settings::Settings,
     sweep,
     tables::{
-        accounts::{Account, Accounts, NO_PASSWORD, Rations, Standing},
+        accounts::{Account, AccountQuotas, AccountState, Accounts, NO_PASSWORD},
         revocations::Revocations,
         script_tokens::ScriptTokens,
     },
-    throttle::Throttle,
+    throttle::LoginRateLimiter,
     tokens::{
-        issuers::{Foreigner, Issuers},
-        keys::{Keys, KeysError, Verified},
-        passwords::Passwords,
+        issuers::{ExternalSubject, Issuers},
+        keys::{AccessTokenClaims, Keys, KeysError},
+        passwords::PasswordChecker,
     },
 };
 
@@ -33,10 +33,10 @@ pub struct Identity {
     pub(crate) keys: Keys,
     pub(crate) issuers: Issuers,
     pub(crate) accounts: Arc<Accounts>,
-    pub(crate) passwords: Passwords,
+    pub(crate) passwords: PasswordChecker,
     pub(crate) revocations: Arc<Revocations>,
     pub(crate) script_tokens: Arc<ScriptTokens>,
-    pub(crate) throttle: Throttle,
+    pub(crate) throttle: LoginRateLimiter,
     _background: [Background; 2],
 }
 
@@ -57,15 +57,15 @@ pub enum StartError {
 
 /// An account with a token that is valid now.
 #[derive(Debug, Clone)]
-pub struct Known {
+pub struct AuthenticatedCaller {
     /// The account.
     pub account_id: String,
     /// Rate limits and quotas of its own.
-    pub rations: Rations,
-    verified: Verified,
+    pub rations: AccountQuotas,
+    verified: AccessTokenClaims,
 }
 
-impl Known {
+impl AuthenticatedCaller {
     /// Returns true if the token allows `scope`.
     #[must_use]
     pub fn may(&self, scope: &str) -> bool {
@@ -90,18 +90,18 @@ impl Identity {
         let script_tokens = Arc::new(ScriptTokens::load(pool.clone()).await?);
         let memory = (accounts.clone(), revocations.clone(), script_tokens.clone());
         let forgetting =
-            changes::hear(&database, move |what| forget((&memory.0, &memory.1, &memory.2), what));
+            changes::hear(&database, move |what| invalidate_caches((&memory.0, &memory.1, &memory.2), what));
         Ok(Arc::new(Self {
             keys,
             issuers: Issuers::new(&settings.issuers, &settings.audiences)?,
             accounts,
-            passwords: Passwords::new(settings.threads),
+            passwords: PasswordChecker::new(settings.threads),
             revocations,
             script_tokens,
-            throttle: Throttle::new(pool.clone(), settings.logins_per_minute),
+            throttle: LoginRateLimiter::new(pool.clone(), settings.logins_per_minute),
             settings,
             request_time,
-            _background: [forgetting, sweep::every_now_and_then(&pool)],
+            _background: [forgetting, sweep::spawn_periodic(&pool)],
             pool,
         }))
     }
@@ -110,9 +110,9 @@ impl Identity {
     ///
     /// # Errors
     /// Reports the fault of the token, or that authentication is unavailable at the moment.
-    pub async fn caller(&self, headers: &HeaderMap) -> Result<Known, ApiError> {
+    pub async fn caller(&self, headers: &HeaderMap) -> Result<AuthenticatedCaller, ApiError> {
         let (verified, standing) = self.identify(headers).await?;
-        Ok(Known { account_id: verified.sub.clone(), rations: standing.rations, verified })
+        Ok(AuthenticatedCaller { account_id: verified.sub.clone(), rations: standing.rations, verified })
     }
 
     /// Checks again that the account and the login of a caller are still valid, for a long-lived answer. The token
@@ -120,10 +120,10 @@ impl Identity {
     ///
     /// # Errors
     /// Reports what has ended, or that the check is unavailable at the moment.
-    pub async fn recheck(&self, known: &Known) -> Result<Known, ApiError> {
+    pub async fn recheck(&self, known: &AuthenticatedCaller) -> Result<AuthenticatedCaller, ApiError> {
         let mut verified = known.verified.clone();
-        let standing = self.check_standing(&mut verified).await?;
-        Ok(Known { account_id: verified.sub.clone(), rations: standing.rations, verified })
+        let standing = self.check_account_state(&mut verified).await?;
+        Ok(AuthenticatedCaller { account_id: verified.sub.clone(), rations: standing.rations, verified })
     }
 
     /// Returns each other issuer with its state, for people.
@@ -132,18 +132,21 @@ impl Identity {
     }
 
     /// Returns the claims of the request's token, if it is valid now.
-    pub(crate) async fn identify(&self, headers: &HeaderMap) -> Result<(Verified, Standing), ApiError> {
+    pub(crate) async fn identify(
+        &self,
+        headers: &HeaderMap,
+    ) -> Result<(AccessTokenClaims, AccountState), ApiError> {
         let token = bearer(headers)?;
         if let Some(foreigner) = self.issuers.verify(token).await? {
-            return self.admit_foreigner(foreigner).await;
+            return self.admit_external(foreigner).await;
         }
         let mut verified = self.verify(token).await?;
-        let standing = self.check_standing(&mut verified).await?;
+        let standing = self.check_account_state(&mut verified).await?;
         Ok((verified, standing))
     }
 
     /// Verifies one of our tokens, without a check of its account.
-    pub(crate) async fn verify(&self, token: &str) -> Result<Verified, ApiError> {
+    pub(crate) async fn verify(&self, token: &str) -> Result<AccessTokenClaims, ApiError> {
         match self.script_tokens.verify(token).await? {
             Some(verified) => Ok(verified),
             None => self.keys.verify(token).await,
@@ -151,24 +154,35 @@ impl Identity {
     }
 
     /// Admits the account of a person from another issuer, which is created at the first token.
-    async fn admit_foreigner(&self, foreigner: Foreigner) -> Result<(Verified, Standing), ApiError> {
-        let Foreigner { account_id, name, scopes, issued_at } = foreigner;
+    async fn admit_external(
+        &self,
+        foreigner: ExternalSubject,
+    ) -> Result<(AccessTokenClaims, AccountState), ApiError> {
+        let ExternalSubject { account_id, name, scopes, issued_at } = foreigner;
         if self.accounts.standing(&account_id).await?.is_none() {
             self.accounts.welcome(&account_id, &name).await?;
         }
-        let mut verified =
-            Verified { sub: account_id, scope: scopes.join(" "), iat: issued_at, ..Verified::default() };
-        let standing = self.check_standing(&mut verified).await?;
+        let mut verified = AccessTokenClaims {
+            sub: account_id,
+            scope: scopes.join(" "),
+            iat: issued_at,
+            ..AccessTokenClaims::default()
+        };
+        let standing = self.check_account_state(&mut verified).await?;
         Ok((verified, standing))
     }
 
     /// Narrows the token to its account's current scopes, and rejects it if it was ended early.
-    pub(crate) async fn check_standing(&self, verified: &mut Verified) -> Result<Standing, ApiError> {
+    pub(crate) async fn check_account_state(
+        &self,
+        verified: &mut AccessTokenClaims,
+    ) -> Result<AccountState, ApiError> {
         let standing = self.accounts.standing(&verified.sub).await?;
-        let standing = standing.ok_or_else(|| ApiError::bad_token("the account is unknown or disabled"))?;
+        let standing =
+            standing.ok_or_else(|| ApiError::invalid_token("the account is unknown or disabled"))?;
         let revoked = [verified.family.as_str(), &verified.client_id, &verified.jti];
         if verified.login_micros() < standing.tokens_from || self.revocations.contain(revoked).await? {
-            return Err(ApiError::bad_token("the access token was revoked"));
+            return Err(ApiError::invalid_token("the access token was revoked"));
         }
         verified.scope = scopes::narrow(&scopes::parse(&verified.scope), &standing.scopes).join(" ");
         Ok(standing)
@@ -176,7 +190,11 @@ impl Identity {
 
     /// Returns the account of `email`, if the password is right and the account not disabled. Neither the answer nor
     /// its timing reveals what was wrong.
-    pub(crate) async fn authenticate(&self, email: &str, password: &str) -> Result<Option<Login>, ApiError> {
+    pub(crate) async fn authenticate(
+        &self,
+        email: &str,
+        password: &str,
+    ) -> Result<Option<AuthenticatedLogin>, ApiError> {
         let (account, at) = self.accounts.find_by_email(email).await?;
         let hash = account.as_ref().map(|account| account.password_hash.clone());
         let hash = hash.filter(|hash| hash != NO_PASSWORD);
@@ -190,12 +208,12 @@ impl Identity {
             // The address is not logged: people type their passwords into the wrong field.
             None => tracing::warn!(target: "audit", { account.id = id }, "a login failed"),
         }
-        Ok(account.map(|account| Login { account, at }))
+        Ok(account.map(|account| AuthenticatedLogin { account, at }))
     }
 }
 
 /// Drops the cache entries that `what` names; `None` is everything.
-fn forget(
+fn invalidate_caches(
     (accounts, revocations, script_tokens): (&Accounts, &Revocations, &ScriptTokens),
     what: Option<&str>,
 ) {
@@ -215,7 +233,7 @@ fn forget(
 
 /// Account that has just authenticated with its password.
 #[derive(Debug)]
-pub(crate) struct Login {
+pub(crate) struct AuthenticatedLogin {
     pub account: Account,
     /// Time at which the account and its password hash were read, by the database's clock.
     pub at: DateTime<Utc>,
@@ -226,15 +244,16 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Result<&str, ApiError> {
     let value = match (values.next(), values.next()) {
         (None, _) => return Err(ApiError::Unauthorized(Challenge::NoToken)),
         (Some(value), None) => value,
-        (Some(_), Some(_)) => return Err(ApiError::bad_token("more than one authorization header")),
+        (Some(_), Some(_)) => return Err(ApiError::invalid_token("more than one authorization header")),
     };
-    let text = value.to_str().map_err(|_| ApiError::bad_token("the authorization header is not ASCII"))?;
+    let text =
+        value.to_str().map_err(|_| ApiError::invalid_token("the authorization header is not ASCII"))?;
     match text.split_once(' ') {
         Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") && !token.trim().is_empty() => {
             Ok(token.trim())
         }
         _ if text.trim().eq_ignore_ascii_case("bearer") => {
-            Err(ApiError::bad_token("the access token is missing"))
+            Err(ApiError::invalid_token("the access token is missing"))
         }
         // Another scheme is not an attempt to use a bearer token.
         _ => Err(ApiError::Unauthorized(Challenge::NoToken)),

@@ -34,17 +34,17 @@ mod throttle;
 mod tokens;
 
 pub use http::{endpoints, pages};
-pub use identity::{Identity, Known, StartError};
+pub use identity::{AuthenticatedCaller, Identity, StartError};
 pub use network::Network;
 pub use settings::{Settings, Switch, Transport};
 pub use sweep::sweep;
 pub use tables::{
-    accounts::Rations,
-    rate_limits::{BURST, Buckets, Taken},
-    revocations::LONGEST as LONGEST_ACCESS_TOKEN,
+    accounts::AccountQuotas,
+    rate_limits::{BURST, Buckets, TakeResult},
+    revocations::MAX_TOKEN_LIFETIME as LONGEST_ACCESS_TOKEN,
 };
 pub use tokens::{
     keys::KeysError,
     passwords::hash as hash_password,
-    seal::{NotASecret, OpenError, Secret},
+    seal::{InvalidSealingKey, OpenError, SealingKey},
 };

@@ -30,7 +30,7 @@ pub fn narrow(wanted: &[String], held: &[String]) -> Vec<String> {
 
 /// Returns the default scopes of an application that requests none: all of its scopes for the service's own
 /// operations, but none about the person, and no refresh token.
-pub fn without_asking(held: &[String]) -> Vec<String> {
+pub fn default_scopes(held: &[String]) -> Vec<String> {
     let personal = [scope::OPENID, scope::PROFILE, scope::EMAIL, scope::OFFLINE_ACCESS];
     held.iter().filter(|scope| !personal.contains(&scope.as_str())).cloned().collect()
 }

@@ -2,7 +2,7 @@
 
 use std::{num::NonZeroUsize, str::FromStr, time::Duration};
 
-use crate::{network::Network, tokens::seal::Secret};
+use crate::{network::Network, tokens::seal::SealingKey};
 
 /// The audience of access tokens.
 pub const AUDIENCE: &str = "retort";
@@ -19,7 +19,7 @@ pub struct Settings {
     /// `AUTH_SESSION_SECONDS`, default 12 hours: lifetime of a login in a browser.
     pub session_lifetime: Duration,
     /// `KEYS_SECRET`: encrypts the keys that sign tokens; 32 bytes in Base64, unset by default.
-    pub keys_secret: Option<Secret>,
+    pub keys_secret: Option<SealingKey>,
     /// `AUTH_ISSUER`: other issuers whose tokens are accepted, separated by commas; none by default.
     pub issuers: Vec<String>,
     /// `AUTH_AUDIENCE`, default `retort`: accepted audiences of their tokens, of which each must name one.

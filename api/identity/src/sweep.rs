@@ -6,24 +6,25 @@ use database::Background;
 use sqlx::PgPool;
 
 use crate::tables::{
-    browsers, codes, device_codes, login_links, rate_limits, refresh, revocations, script_tokens, sessions,
+    browsers, codes, device_codes, login_links, rate_limits, refresh_tokens, revocations, script_tokens,
+    sessions,
 };
 
 /// Interval between two sweeps of a process.
 const INTERVAL: Duration = Duration::from_secs(600);
 
 /// Timeout of a sweep.
-const PATIENCE: Duration = Duration::from_secs(60);
+const SWEEP_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Sweeps every table periodically until dropped.
-pub(crate) fn every_now_and_then(pool: &PgPool) -> Background {
+pub(crate) fn spawn_periodic(pool: &PgPool) -> Background {
     let pool = pool.clone();
     Background::keep("sweeping up what has run out", move || {
         let pool = pool.clone();
         async move {
             loop {
                 tokio::time::sleep(INTERVAL).await;
-                if let Err(error) = database::within(PATIENCE, sweep(&pool)).await {
+                if let Err(error) = database::within(SWEEP_TIMEOUT, sweep(&pool)).await {
                     tracing::warn!(%error, "what has run out could not be swept up");
                 }
             }
@@ -40,7 +41,7 @@ pub async fn sweep(pool: &PgPool) -> Result<u64, sqlx::Error> {
     if !database::is_clock_steady(pool).await? {
         return Ok(0);
     }
-    Ok(refresh::sweep(pool).await?
+    Ok(refresh_tokens::sweep(pool).await?
         + sessions::sweep(pool).await?
         + browsers::sweep(pool).await?
         + codes::sweep(pool).await?

@@ -18,7 +18,7 @@ use std::{
 use sha2::{Digest, Sha256};
 use sqlx::PgPool;
 
-use crate::tables::rate_limits::{Buckets, Taken};
+use crate::tables::rate_limits::{Buckets, TakeResult};
 
 /// Factor for one network address, which may try as many accounts' worth: offices share addresses.
 const ADDRESS_FACTOR: NonZeroU32 = NonZeroU32::new(3).expect("3 is not 0");
@@ -30,13 +30,13 @@ const ACCOUNT_FACTOR: NonZeroU32 = NonZeroU32::new(10).expect("10 is not 0");
 const PROGRAM_FACTOR: NonZeroU32 = NonZeroU32::new(100).expect("100 is not 0");
 
 /// Name of the limit in the table.
-const RATION: &str = "login";
+const LIMIT_NAME: &str = "login";
 
 /// Mask of the IPv6 bits that name a network, which is what one customer gets (RFC 6177).
-const NETWORK: u128 = !(u64::MAX as u128);
+const IPV6_NETWORK_MASK: u128 = !(u64::MAX as u128);
 
 /// The rate limits; none apply without a number of attempts.
-pub struct Throttle {
+pub struct LoginRateLimiter {
     attempts: Option<NonZeroU32>,
     buckets: Buckets,
 }
@@ -52,20 +52,20 @@ pub enum Browser {
 
 /// Reason for which an attempt was refused.
 #[derive(Debug)]
-pub enum Throttled {
+pub enum RateLimitError {
     /// Too many attempts.
     TooMany { retry_after: Duration },
     /// The attempts could not be counted.
     Database(sqlx::Error),
 }
 
-impl From<sqlx::Error> for Throttled {
+impl From<sqlx::Error> for RateLimitError {
     fn from(error: sqlx::Error) -> Self {
         Self::Database(error)
     }
 }
 
-impl Throttle {
+impl LoginRateLimiter {
     pub fn new(pool: PgPool, attempts_per_minute: u32) -> Self {
         Self { attempts: NonZeroU32::new(attempts_per_minute), buckets: Buckets::new(pool) }
     }
@@ -76,9 +76,9 @@ impl Throttle {
         email: &str,
         address: Option<IpAddr>,
         browser: Browser,
-    ) -> Result<(), Throttled> {
+    ) -> Result<(), RateLimitError> {
         self.take_address(address).await?;
-        let account = hash(email);
+        let account = email_hash(email);
         if browser == Browser::Known {
             return self.take_one(&format!("known {account}"), NonZeroU32::MIN).await;
         }
@@ -89,45 +89,45 @@ impl Throttle {
     }
 
     /// Counts one attempt from `address` that names no account.
-    pub async fn take_address(&self, address: Option<IpAddr>) -> Result<(), Throttled> {
+    pub async fn take_address(&self, address: Option<IpAddr>) -> Result<(), RateLimitError> {
         let Some(address) = address else { return Ok(()) };
         self.take_one(&format!("address {}", network(address)), ADDRESS_FACTOR).await
     }
 
     /// Counts one attempt of the account at the code that a device shows.
-    pub async fn take_code(&self, account_id: &str) -> Result<(), Throttled> {
+    pub async fn take_code(&self, account_id: &str) -> Result<(), RateLimitError> {
         self.take_one(&format!("device {account_id}"), NonZeroU32::MIN).await
     }
 
     /// Counts one authorization code that an application gets for the account.
-    pub async fn take_authorization(&self, account_id: &str) -> Result<(), Throttled> {
+    pub async fn take_authorization(&self, account_id: &str) -> Result<(), RateLimitError> {
         self.take_one(&format!("code {account_id}"), ADDRESS_FACTOR).await
     }
 
     /// Counts one request of an application's program at `address` that changes or introspects tokens.
-    pub async fn take_program(&self, client_id: &str, address: Option<IpAddr>) -> Result<(), Throttled> {
+    pub async fn take_program(&self, client_id: &str, address: Option<IpAddr>) -> Result<(), RateLimitError> {
         let address = address.map_or_else(String::new, |address| network(address).to_string());
         self.take_one(&format!("program {client_id} {address}"), PROGRAM_FACTOR).await
     }
 
-    async fn take_one(&self, who: &str, factor: NonZeroU32) -> Result<(), Throttled> {
+    async fn take_one(&self, who: &str, factor: NonZeroU32) -> Result<(), RateLimitError> {
         let Some(attempts) = self.attempts else { return Ok(()) };
-        match self.buckets.take(who, RATION, attempts.saturating_mul(factor), 1).await? {
-            Taken::Yes { .. } => Ok(()),
-            Taken::No { retry_after } => Err(Throttled::TooMany { retry_after }),
+        match self.buckets.take(who, LIMIT_NAME, attempts.saturating_mul(factor), 1).await? {
+            TakeResult::Yes { .. } => Ok(()),
+            TakeResult::No { retry_after } => Err(RateLimitError::TooMany { retry_after }),
         }
     }
 }
 
 /// Hashes a typed e-mail address, which may be somebody's password.
-fn hash(email: &str) -> String {
+fn email_hash(email: &str) -> String {
     Sha256::digest(email.trim().to_lowercase()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => IpAddr::V4(address),
-        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & NETWORK)),
+        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & IPV6_NETWORK_MASK)),
     }
 }
 

@@ -15,7 +15,7 @@ use std::{
 };
 
 use contract::JobId;
-use queue::{Caller, Client, Connections, Job, Work};
+use queue::{Caller, Client, Connections, Job, WorkEstimate};
 use serde::{Deserialize, Serialize};
 use sqlx::{
     PgPool,
@@ -26,24 +26,24 @@ use tokio::{sync::Semaphore, task::JoinSet};
 type Anything = Box<dyn std::error::Error + Send + Sync>;
 
 /// Connections that all simulated workers share, beside one listening connection each.
-const SHARED: u32 = 48;
+const SHARED_CONNECTIONS: u32 = 48;
 /// Jobs that a simulated worker runs at once.
 const SLOTS: usize = 4;
 /// Time between two polls without a notification: with few workers, and with so many that only some are notified of a
 /// job (`poll.rs`).
 const IDLE: Duration = Duration::from_secs(1);
-const IDLE_IN_A_CROWD: Duration = Duration::from_secs(5);
+const IDLE_MANY_WORKERS: Duration = Duration::from_secs(5);
 
 #[derive(Serialize, Deserialize)]
-struct Light;
+struct NoopJob;
 
-impl Job for Light {
+impl Job for NoopJob {
     const QUEUE: &'static str = "light";
 
     type Outcome = ();
 
-    fn work(&self) -> Work<'_> {
-        Work { kind: "light", seconds: 0.01, longest: None, ready: None }
+    fn work(&self) -> WorkEstimate<'_> {
+        WorkEstimate { kind: "light", seconds: 0.01, longest: None, ready: None }
     }
 }
 
@@ -63,7 +63,7 @@ async fn main() -> Result<(), Anything> {
     let database = scratch::Database::with_schema().await;
     let options = database.url().parse::<PgConnectOptions>()?.options([("synchronous_commit", "off")]);
     let pool = PgPoolOptions::new()
-        .max_connections(SHARED)
+        .max_connections(SHARED_CONNECTIONS)
         .acquire_timeout(Duration::from_secs(60))
         .connect_with(options)
         .await?;
@@ -83,11 +83,11 @@ async fn main() -> Result<(), Anything> {
     let client = Client::connect(pool.clone(), Connections { queue: 16, process: 16 }).await?;
     let _ = at_a_rate(&client, rate, 3.0).await;
     fleet.looks.store(0, Ordering::Relaxed);
-    let before = Spent::so_far(&pool).await?;
+    let before = ResourceUsage::so_far(&pool).await?;
     let begun = Instant::now();
     let (mut latencies, failed) = at_a_rate(&client, rate, seconds).await;
     let lasted = begun.elapsed().as_secs_f64();
-    let after = Spent::so_far(&pool).await?;
+    let after = ResourceUsage::so_far(&pool).await?;
     latencies.sort();
     print(&fleet, workers, rate, &latencies, failed, lasted, &before, &after);
     working.abort_all();
@@ -129,7 +129,7 @@ impl Fleet {
                     let words: Vec<_> = heard.payload().split(' ').collect();
                     let is_ours = heard.channel() == "job_waits" && words[0] == "light";
                     if is_ours {
-                        idle = if words.len() > 1 { IDLE_IN_A_CROWD } else { IDLE };
+                        idle = if words.len() > 1 { IDLE_MANY_WORKERS } else { IDLE };
                     }
                     is_ours && (words.len() == 1 || words.contains(&&*name))
                 }),
@@ -220,7 +220,7 @@ async fn at_a_rate(client: &Client, rate: f64, seconds: f64) -> (Vec<Duration>, 
             let account_id = format!("acc_{}", number % 50);
             let caller =
                 Caller { account_id: &account_id, patience: Duration::from_secs(30), most_in_flight: None };
-            let pending = client.submit(JobId::generate(), &Light, caller).await.ok()?;
+            let pending = client.submit(JobId::generate(), &NoopJob, caller).await.ok()?;
             pending.outcome().await.ok()?.ok()?;
             Some(due.elapsed())
         });
@@ -231,7 +231,7 @@ async fn at_a_rate(client: &Client, rate: f64, seconds: f64) -> (Vec<Duration>, 
 }
 
 /// Resources that PostgreSQL has used.
-struct Spent {
+struct ResourceUsage {
     transactions: i64,
     wal: f64,
     /// CPU seconds of all its live processes.
@@ -241,7 +241,7 @@ struct Spent {
     processes: usize,
 }
 
-impl Spent {
+impl ResourceUsage {
     async fn so_far(pool: &PgPool) -> Result<Self, Anything> {
         let (transactions, wal): (i64, f64) = sqlx::query_as(
             "select sum(xact_commit)::bigint, (pg_current_wal_lsn() - '0/0'::pg_lsn)::float8 from pg_stat_database",
@@ -284,8 +284,8 @@ fn print(
     sorted: &[Duration],
     failed: usize,
     lasted: f64,
-    before: &Spent,
-    after: &Spent,
+    before: &ResourceUsage,
+    after: &ResourceUsage,
 ) {
     let at = |share: f64| {
         sorted

@@ -9,18 +9,18 @@ use std::time::{Duration, Instant};
 
 use contract::JobId;
 use queue::{
-    Caller, Client, Connections, Finished, Handler, HandlerError, Job, JobContext, Work, WorkerConfig,
-    run_worker,
+    Caller, Client, Connections, FinishResult, Handler, HandlerError, Job, JobContext, WorkEstimate,
+    WorkerConfig, run_worker,
 };
 use serde::{Deserialize, Serialize};
 use sqlx::{PgPool, postgres::PgConnectOptions};
 use tokio::sync::oneshot;
 
 /// Retention of finished jobs in the long run.
-const KEPT: Duration = Duration::from_secs(20);
+const RETENTION: Duration = Duration::from_secs(20);
 
 /// Time between two reports on the tables.
-const SLICE: Duration = Duration::from_secs(15);
+const REPORT_INTERVAL: Duration = Duration::from_secs(15);
 
 type Anything = Box<dyn std::error::Error + Send + Sync>;
 
@@ -32,8 +32,8 @@ impl Job for Noop {
 
     type Outcome = ();
 
-    fn work(&self) -> Work<'_> {
-        Work { kind: "noop", seconds: 0.001, longest: None, ready: None }
+    fn work(&self) -> WorkEstimate<'_> {
+        WorkEstimate { kind: "noop", seconds: 0.001, longest: None, ready: None }
     }
 }
 
@@ -43,8 +43,8 @@ impl Handler<Noop> for Nothing {
     async fn handle(&self, context: JobContext<Noop>, _: Noop) -> Result<(), HandlerError> {
         let mut connection = self.0.acquire().await?;
         match context.finish(&mut connection, &Ok(())).await? {
-            Finished::Stored => Ok(()),
-            Finished::Superseded => Err("a no-op was superseded".into()),
+            FinishResult::Stored => Ok(()),
+            FinishResult::Superseded => Err("a no-op was superseded".into()),
         }
     }
 }
@@ -62,7 +62,7 @@ async fn main() -> Result<(), Anything> {
 
 async fn measure(pool: PgPool, slots: usize, lasting: Duration) -> Result<(), Anything> {
     let (stop, stopped) = oneshot::channel::<()>();
-    let keep_finished = if lasting.is_zero() { WorkerConfig::default().keep_finished } else { KEPT };
+    let keep_finished = if lasting.is_zero() { WorkerConfig::default().keep_finished } else { RETENTION };
     let config = WorkerConfig { slots, keep_finished, ..WorkerConfig::default() };
     let worker = tokio::spawn(run_worker::<Noop, _>(pool.clone(), config, Nothing(pool.clone()), async {
         let _ = stopped.await;
@@ -83,7 +83,7 @@ async fn measure(pool: PgPool, slots: usize, lasting: Duration) -> Result<(), An
     let begun = Instant::now();
     while begun.elapsed() < lasting {
         let (slice, mut latencies) = (Instant::now(), Vec::new());
-        while slice.elapsed() < SLICE {
+        while slice.elapsed() < REPORT_INTERVAL {
             latencies.extend(round(&client, 50, 20).await?);
         }
         let seconds = slice.elapsed().as_secs_f64();

@@ -6,37 +6,39 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use contract::JobId;
-use database::{Background, Database, Heard};
+use database::{Background, Database, ListenerEvent};
 use serde_json::Value;
 use sqlx::PgPool;
 use tracing::{Instrument, info_span, warn};
 use ulid::Ulid;
 
 use crate::{
-    Caller, Job, Pending, QueueError, SubmitError, Watch,
-    appointments::{Appointments, Refused},
-    budget,
-    config::CALLER_BEAT,
-    ears::Ears,
-    events::{self, Watching},
-    live::ACT,
+    Caller, Job, Pending, QueueError, SubmitError, Subscription,
+    config::CALLER_HEARTBEAT_INTERVAL,
+    connection_usage,
+    events::{self, WatchMode},
+    listeners::JobListeners,
+    liveness,
     metrics::{self, callers},
     pending::decode,
-    pool, presence, store,
+    pool,
+    retry_schedule::{RefusedJob, RetrySchedule},
+    store,
     waiters::Waiters,
+    worker_process::ACT,
 };
 
 /// Typical start-up time of a worker, for a caller that finds none.
-pub const WORKER_START: Duration = Duration::from_secs(5);
+pub const WORKER_START_TIME: Duration = Duration::from_secs(5);
 
 /// Retry-after for a paused queue: nobody knows when the operator resumes it, so a client tries again every minute.
-pub const AFTER_AN_OPERATOR: Duration = Duration::from_secs(60);
+pub const PAUSED_RETRY_AFTER: Duration = Duration::from_secs(60);
 
 /// Notification channel for the ids of finished jobs.
-const FINISHED: &str = "job_finished";
+const FINISHED_CHANNEL: &str = "job_finished";
 
 /// Notification channel that carries a small outcome itself, ahead of `job_finished` (migration 0024).
-const OUTCOME: &str = "job_outcome";
+const OUTCOME_CHANNEL: &str = "job_outcome";
 
 /// A model that at least one live worker has loaded: a generative model for a sampler, an engine for a searcher.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,9 +74,9 @@ struct Inner {
     shared_pool: PgPool,
     /// Name of this process among those whose callers wait for jobs.
     name: String,
-    appointments: Appointments,
+    appointments: RetrySchedule,
     waiters: Arc<Waiters>,
-    ears: Arc<Ears>,
+    ears: Arc<JobListeners>,
     _listener: Background,
     _beats: Background,
 }
@@ -93,31 +95,36 @@ impl Client {
         let pool = pool::own(&database.pool, connections.queue).await?;
         let name = format!("caller-{}", Ulid::generate());
         // Workers cancel jobs whose submitting process sends no heartbeat.
-        presence::beat_as_caller(&pool, &name, connections.process).await?;
-        budget::warn_where_short(&pool).await;
+        liveness::beat_as_caller(&pool, &name, connections.process).await?;
+        connection_usage::warn_where_short(&pool).await;
         let beats = beats(pool.clone(), name.clone(), connections.process);
-        let (waiters, ears) = (Arc::<Waiters>::default(), Arc::<Ears>::default());
-        let listener = database::listen(&database, &[OUTCOME, FINISHED, events::TOLD], {
-            let (waiters, ears) = (Arc::clone(&waiters), Arc::clone(&ears));
-            move |heard| match heard {
-                Heard::Connected => {
-                    waiters.wake_all();
-                    ears.tell_all();
+        let (waiters, ears) = (Arc::<Waiters>::default(), Arc::<JobListeners>::default());
+        let listener =
+            database::listen(&database, &[OUTCOME_CHANNEL, FINISHED_CHANNEL, events::EVENT_CHANNEL], {
+                let (waiters, ears) = (Arc::clone(&waiters), Arc::clone(&ears));
+                move |heard| match heard {
+                    ListenerEvent::Connected => {
+                        waiters.wake_all();
+                        ears.tell_all();
+                    }
+                    ListenerEvent::Notification { channel: OUTCOME_CHANNEL, payload } => {
+                        waiters.tell(payload)
+                    }
+                    ListenerEvent::Notification { channel: events::EVENT_CHANNEL, payload } => {
+                        ears.tell(payload)
+                    }
+                    ListenerEvent::Notification { payload, .. } => {
+                        waiters.wake(payload);
+                        ears.tell(payload);
+                    }
                 }
-                Heard::Notification { channel: OUTCOME, payload } => waiters.tell(payload),
-                Heard::Notification { channel: events::TOLD, payload } => ears.tell(payload),
-                Heard::Notification { payload, .. } => {
-                    waiters.wake(payload);
-                    ears.tell(payload);
-                }
-            }
-        });
+            });
         Ok(Self {
             inner: Arc::new(Inner {
                 pool,
                 shared_pool: database.pool.clone(),
                 name,
-                appointments: Appointments::default(),
+                appointments: RetrySchedule::default(),
                 waiters,
                 ears,
                 _listener: listener,
@@ -152,7 +159,7 @@ impl Client {
         );
         let new = store::NewJob {
             id: id.to_string(),
-            terms: store::Terms::of(job, caller),
+            terms: store::AdmissionRequest::of(job, caller),
             payload: serde_json::to_vec(job).map_err(SubmitError::Unencodable)?,
             trace: span.in_scope(telemetry::inject),
         };
@@ -171,13 +178,13 @@ impl Client {
 
     /// Returns the retry-after of a caller whose job was admitted but could not start in time.
     pub async fn retry_after<J: Job>(&self, job: &J, caller: Caller<'_>) -> Duration {
-        let terms = store::Terms::of(job, caller);
+        let terms = store::AdmissionRequest::of(job, caller);
         match database::within(ACT, store::prospect(&self.inner.pool, terms)).await {
-            Ok(store::Prospect { slots, expected_seconds: seconds, admitted_in: Some(admitted_in) }) => {
-                let refused = Refused { seconds, admitted_in, slots: slots as f64 };
+            Ok(store::QueueLoad { slots, expected_seconds: seconds, admitted_in: Some(admitted_in) }) => {
+                let refused = RefusedJob { seconds, admitted_in, slots: slots as f64 };
                 self.inner.appointments.make(J::QUEUE, caller.account_id, refused)
             }
-            _ => WORKER_START,
+            _ => WORKER_START_TIME,
         }
     }
 
@@ -186,13 +193,13 @@ impl Client {
     ///
     /// # Errors
     /// Fails when the database does; then the job is cancelled.
-    pub async fn watch_instead<J: Job>(
+    pub async fn detach_to_subscribers<J: Job>(
         &self,
         mut pending: Pending<J>,
         asked: &Value,
-    ) -> Result<Watch<J>, sqlx::Error> {
+    ) -> Result<Subscription<J>, sqlx::Error> {
         let id = pending.id().to_string();
-        let watch = self.watch(id.clone(), Watching::ForItsOutcome).await?;
+        let watch = self.watch(id.clone(), WatchMode::ForItsOutcome).await?;
         database::within(ACT, events::remember(&self.inner.pool, &id, asked)).await?;
         database::within(ACT, store::leave_to_watchers(&self.inner.pool, &id)).await?;
         pending.forget();
@@ -204,15 +211,15 @@ impl Client {
     ///
     /// # Errors
     /// Fails when the database does.
-    pub async fn watch_again<J: Job>(
+    pub async fn resubscribe<J: Job>(
         &self,
         id: &str,
         account_id: &str,
-    ) -> Result<Option<Watch<J>>, sqlx::Error> {
+    ) -> Result<Option<Subscription<J>>, sqlx::Error> {
         if !database::within(ACT, events::can_watch(&self.inner.shared_pool, id, account_id)).await? {
             return Ok(None);
         }
-        self.watch(id.to_owned(), Watching::ForItsOutcome).await.map(Some)
+        self.watch(id.to_owned(), WatchMode::ForItsOutcome).await.map(Some)
     }
 
     /// Returns the request and the outcome of the job `id`, which the account submitted and watched; `None` if the
@@ -230,7 +237,7 @@ impl Client {
             return Ok(None);
         };
         match database::within(ACT, store::state(pool, id)).await? {
-            store::State::Finished(outcome) => {
+            store::WatchedState::Finished(outcome) => {
                 Ok(decode::<J>(outcome).ok().and_then(Result::ok).map(|found| (asked, found)))
             }
             _ => Ok(None),
@@ -241,12 +248,12 @@ impl Client {
     ///
     /// # Errors
     /// Fails when the database does.
-    pub async fn watch_idly<J: Job>(&self, id: &str) -> Result<Watch<J>, sqlx::Error> {
-        self.watch(id.to_owned(), Watching::Idly).await
+    pub async fn subscribe_passively<J: Job>(&self, id: &str) -> Result<Subscription<J>, sqlx::Error> {
+        self.watch(id.to_owned(), WatchMode::Idly).await
     }
 
-    async fn watch<J: Job>(&self, id: String, watching: Watching) -> Result<Watch<J>, sqlx::Error> {
-        let begun = Watch::begin(self.inner.shared_pool.clone(), &self.inner.ears, id, watching);
+    async fn watch<J: Job>(&self, id: String, watching: WatchMode) -> Result<Subscription<J>, sqlx::Error> {
+        let begun = Subscription::begin(self.inner.shared_pool.clone(), &self.inner.ears, id, watching);
         database::within(ACT, begun).await
     }
 
@@ -255,7 +262,7 @@ impl Client {
     /// # Errors
     /// Fails when the database does.
     pub async fn live_workers(&self) -> Result<BTreeMap<String, u32>, QueueError> {
-        let workers = presence::live_workers(&self.inner.pool).await?;
+        let workers = liveness::live_workers(&self.inner.pool).await?;
         Ok(workers.into_iter().map(|live| (live.queue, u32::try_from(live.slots).unwrap_or(0))).collect())
     }
 
@@ -264,7 +271,7 @@ impl Client {
     /// # Errors
     /// Fails when the database does.
     pub async fn live_models(&self, queue: &str) -> Result<Vec<LiveModel>, QueueError> {
-        Ok(presence::live_models(&self.inner.pool, queue).await?)
+        Ok(liveness::live_models(&self.inner.pool, queue).await?)
     }
 }
 
@@ -292,18 +299,18 @@ impl Inner {
 
 impl store::Admission {
     /// Returns the reason for which the job was refused; `appointment` gives the retry-after.
-    fn refusal(&self, appointment: impl FnOnce(Refused) -> Duration) -> SubmitError {
+    fn refusal(&self, appointment: impl FnOnce(RefusedJob) -> Duration) -> SubmitError {
         if self.all_slots > 0 && !self.model_is_known {
             return SubmitError::UnknownModel;
         }
         if self.is_paused {
-            return SubmitError::Paused { retry_after: AFTER_AN_OPERATOR };
+            return SubmitError::Paused { retry_after: PAUSED_RETRY_AFTER };
         }
         let Some(admitted_in) = self.admitted_in else {
-            return SubmitError::NoWorker { retry_after: WORKER_START };
+            return SubmitError::NoWorker { retry_after: WORKER_START_TIME };
         };
         let (seconds, slots) = (self.expected_seconds, self.slots as f64);
-        let retry_after = appointment(Refused { seconds, admitted_in, slots });
+        let retry_after = appointment(RefusedJob { seconds, admitted_in, slots });
         match self.is_capped {
             true => SubmitError::TooManyInFlight { retry_after },
             false => SubmitError::Full { retry_after },
@@ -317,8 +324,8 @@ fn beats(pool: PgPool, name: String, connections: u32) -> Background {
         let (pool, name) = (pool.clone(), name.clone());
         async move {
             loop {
-                tokio::time::sleep(CALLER_BEAT).await;
-                let beat = presence::beat_as_caller(&pool, &name, connections);
+                tokio::time::sleep(CALLER_HEARTBEAT_INTERVAL).await;
+                let beat = liveness::beat_as_caller(&pool, &name, connections);
                 if let Err(error) = database::within(ACT, beat).await {
                     warn!("could not say that callers wait here: {error}");
                 }

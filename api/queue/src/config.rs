@@ -7,30 +7,30 @@ use tokio::sync::watch;
 use crate::LiveModel;
 
 /// Default interval between heartbeats.
-const BEAT: Duration = Duration::from_secs(1);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Connections besides those of the jobs: two for apalis, one for heartbeats, one for sweeps.
-const BESIDE: u32 = 4;
+const EXTRA_CONNECTIONS: u32 = 4;
 
 /// One more connection, past any pooler, that listens for new jobs and cancellations.
-pub const LISTENER: u32 = 1;
+pub const LISTENER_CONNECTIONS: u32 = 1;
 
 /// Heartbeats of this process within the lease on a job.
-const BEATS_PER_LEASE: u32 = 5;
+const HEARTBEATS_PER_LEASE: u32 = 5;
 
 /// Silence after which a worker process counts as dead: several heartbeats, so that one late heartbeat on a busy
 /// machine makes no caller be refused.
-pub(crate) const DEAD_AFTER: Duration = Duration::from_secs(6 * BEAT.as_secs());
+pub(crate) const DEAD_AFTER: Duration = Duration::from_secs(6 * HEARTBEAT_INTERVAL.as_secs());
 
 /// Interval between heartbeats of a process with waiting callers.
-pub(crate) const CALLER_BEAT: Duration = Duration::from_millis(500);
+pub(crate) const CALLER_HEARTBEAT_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Silence after which the callers of a process count as gone. Shorter than for a worker, since an abandoned job
 /// delays others.
 pub(crate) const CALLER_DEAD_AFTER: Duration = Duration::from_secs(3);
 
 /// Silence after which a worker's row and its models are deleted. Until then its models stay known while it restarts.
-pub(crate) const FORGOTTEN_AFTER: Duration = Duration::from_secs(4 * DEAD_AFTER.as_secs());
+pub(crate) const DELETED_AFTER: Duration = Duration::from_secs(4 * DEAD_AFTER.as_secs());
 
 /// Settings of a worker process.
 #[derive(Debug, Clone)]
@@ -74,7 +74,7 @@ impl Default for WorkerConfig {
             ready: watch::channel(BTreeMap::new()).1,
             ready_target: 0,
             grace: Duration::from_secs(30),
-            beat: BEAT,
+            beat: HEARTBEAT_INTERVAL,
             heartbeat: Duration::from_secs(2),
             keep_finished: Duration::from_secs(3600),
             connections_of_jobs: None,
@@ -86,24 +86,24 @@ impl Default for WorkerConfig {
 impl WorkerConfig {
     /// Returns the time for which a job stays this worker's without a heartbeat.
     pub(crate) fn lease(&self) -> Duration {
-        self.beat * BEATS_PER_LEASE
+        self.beat * HEARTBEATS_PER_LEASE
     }
 
     /// Returns the number of connections that the queue opens for itself, besides the pool of the handlers.
     #[must_use]
     pub fn connections(&self) -> u32 {
-        self.job_connections().saturating_add(BESIDE + LISTENER)
+        self.job_connections().saturating_add(EXTRA_CONNECTIONS + LISTENER_CONNECTIONS)
     }
 
     /// Returns the number of connections of its jobs for the queue; the handlers need as many of their own.
     #[must_use]
     pub fn job_connections(&self) -> u32 {
-        self.connections_of_jobs.unwrap_or_else(|| u32::try_from(self.in_hand()).unwrap_or(u32::MAX))
+        self.connections_of_jobs.unwrap_or_else(|| u32::try_from(self.max_running_jobs()).unwrap_or(u32::MAX))
     }
 
     /// Returns the largest number of jobs that the process may run at the same time.
     #[must_use]
-    pub fn in_hand(&self) -> usize {
+    pub fn max_running_jobs(&self) -> usize {
         self.slots.saturating_add(self.ready_places).saturating_add(self.guest_places)
     }
 }

@@ -9,11 +9,11 @@ use std::{
     time::Instant,
 };
 
-use contract::{JobId, Problem};
+use contract::{JobFailure, JobId};
 use serde::Serialize;
 use sqlx::PgConnection;
 
-use crate::{HandlerError, Job, Teller, store};
+use crate::{EventPublisher, HandlerError, Job, store};
 
 /// Facts about a job besides its body.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ pub struct JobContext<J> {
 /// Result of storing an outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use = "a superseded outcome must be rolled back"]
-pub enum Finished {
+pub enum FinishResult {
     /// The outcome counts once the transaction commits.
     Stored,
     /// The job was cancelled, has another outcome or is another worker's by now: roll back.
@@ -49,8 +49,8 @@ pub enum Finished {
 impl<J: Job> JobContext<J> {
     /// Returns the publisher of the job's progress events.
     #[must_use]
-    pub fn teller(&self) -> Teller {
-        Teller::new(self.id.to_string(), self.attempt_number)
+    pub fn teller(&self) -> EventPublisher {
+        EventPublisher::new(self.id.to_string(), self.attempt_number)
     }
 
     /// Writes the outcome in the caller's transaction, so that it commits together with the caller's own rows.
@@ -60,8 +60,8 @@ impl<J: Job> JobContext<J> {
     pub async fn finish(
         &self,
         connection: &mut PgConnection,
-        outcome: &Result<J::Outcome, Problem>,
-    ) -> Result<Finished, HandlerError> {
+        outcome: &Result<J::Outcome, JobFailure>,
+    ) -> Result<FinishResult, HandlerError> {
         self.finish_with(connection, outcome).await
     }
 }
@@ -72,12 +72,12 @@ impl<J> JobContext<J> {
         &self,
         connection: &mut PgConnection,
         outcome: &impl Serialize,
-    ) -> Result<Finished, HandlerError> {
+    ) -> Result<FinishResult, HandlerError> {
         // As text: a tree of JSON values takes several times the memory.
         let outcome = serde_json::value::to_raw_value(outcome)?;
         let stored = store::finish(connection, &self.id.to_string(), self.attempt_number, &outcome).await?;
         self.answered.store(true, Ordering::Release);
-        Ok(if stored { Finished::Stored } else { Finished::Superseded })
+        Ok(if stored { FinishResult::Stored } else { FinishResult::Superseded })
     }
 
     /// Types the context with the kind of its job.

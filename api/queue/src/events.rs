@@ -10,22 +10,22 @@ use database::interval;
 use serde_json::Value;
 use sqlx::{PgExecutor, PgPool, types::Json};
 
-use crate::retention::BATCH;
+use crate::retention::BATCH_ROWS;
 
 /// Notification channel for the ids of jobs with a new event.
-pub(crate) const TOLD: &str = "job_event";
+pub(crate) const EVENT_CHANNEL: &str = "job_event";
 
 /// Lease of a watcher: the grace period in which a client that disconnected may come back.
-pub(crate) const LEASE: Duration = Duration::from_secs(8);
+pub(crate) const WATCH_LEASE: Duration = Duration::from_secs(8);
 
 /// Interval at which the lease is renewed.
-pub(crate) const RENEWAL: Duration = Duration::from_secs(2);
+pub(crate) const RENEWAL_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Retention of events after the end of their job.
-const KEEP: Duration = Duration::from_secs(300);
+const EVENT_RETENTION: Duration = Duration::from_secs(300);
 
 /// Largest number of events that are read at once.
-const PAGE: i64 = 64;
+const MAX_EVENTS_PER_READ: i64 = 64;
 
 /// A progress event to be published.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,13 +49,13 @@ pub struct JobEvent {
 
 /// Publisher of events for one attempt at a job.
 #[derive(Debug, Clone)]
-pub struct Teller {
+pub struct EventPublisher {
     job_id: String,
     attempt: i32,
     last: i64,
 }
 
-impl Teller {
+impl EventPublisher {
     pub(crate) fn new(job_id: String, attempt: i32) -> Self {
         Self { job_id, attempt, last: 0 }
     }
@@ -95,7 +95,7 @@ async fn tell(
         last,
         names as &[&str],
         data as &[&str],
-        TOLD,
+        EVENT_CHANNEL,
     )
     .fetch_optional(database)
     .await?;
@@ -103,7 +103,7 @@ async fn tell(
 }
 
 /// Returns the first events of the job after number `after`.
-pub(crate) async fn told_after(
+pub(crate) async fn events_after(
     database: impl PgExecutor<'_>,
     id: &str,
     after: i64,
@@ -113,7 +113,7 @@ pub(crate) async fn told_after(
         "select number, event, data from job_events where job_id = $1 and number > $2 order by number limit $3",
         id,
         after,
-        PAGE
+        MAX_EVENTS_PER_READ
     )
     .fetch_all(database)
     .await
@@ -121,21 +121,21 @@ pub(crate) async fn told_after(
 
 /// Effect of a watcher on the job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Watching {
+pub(crate) enum WatchMode {
     /// Only the watchers want the outcome.
     ForItsOutcome,
     /// The job runs with or without watchers.
     Idly,
 }
 
-/// Records that somebody watches the job, for the length of [`LEASE`].
-pub(crate) async fn watch(pool: &PgPool, id: &str, watching: Watching) -> Result<(), sqlx::Error> {
+/// Records that somebody watches the job, for the length of [`WATCH_LEASE`].
+pub(crate) async fn watch(pool: &PgPool, id: &str, watching: WatchMode) -> Result<(), sqlx::Error> {
     sqlx::query!(
         "insert into watched_jobs (job_id, until, is_awaited) values ($1, now() + $2, $3)
         on conflict (job_id) do update set until = excluded.until",
         id,
-        interval(LEASE),
-        watching == Watching::ForItsOutcome
+        interval(WATCH_LEASE),
+        watching == WatchMode::ForItsOutcome
     )
     .execute(pool)
     .await?;
@@ -210,8 +210,8 @@ pub(crate) async fn sweep(pool: &PgPool) -> Result<u64, sqlx::Error> {
             )
             limit $2
         )",
-        interval(KEEP),
-        BATCH
+        interval(EVENT_RETENTION),
+        BATCH_ROWS
     )
     .execute(pool)
     .await?;

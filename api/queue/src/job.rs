@@ -1,8 +1,9 @@
 //! Definition of a job for the queue, and the kinds of jobs.
 
 use contract::{
-    Look, LookOutcome, SampleId, Sought, StepCheck, StoredLookJob, StoredOrderJob, StoredPlanJob,
-    StoredSampleJob, StoredTreeSearchJob, TreeSearchRequest, TreeSearchResult,
+    BulkQuery, BulkQueryOutcome, CatalogueCriterion, SampleId, StepCheck, StoredAsyncSampleJob,
+    StoredBulkQueryJob, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob, TreeSearchRequest,
+    TreeSearchResult,
 };
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -20,10 +21,10 @@ const READY_PER_SECOND: f64 = 200_000.0;
 const FIRST_ROUTE_SECONDS: f64 = 1.0;
 
 /// Lowest estimate for a search: even a trivial one is claimed, started and answered.
-const LEAST_SEARCH_SECONDS: f64 = 0.01;
+const MIN_SEARCH_SECONDS: f64 = 0.01;
 
 /// Seconds that any bulk query takes, and the seconds for each of its molecules on two cores.
-const LOOK_FLOOR_SECONDS: f64 = 0.01;
+const BULK_QUERY_FLOOR_SECONDS: f64 = 0.01;
 const EXPANSION_SECONDS: f64 = 0.003;
 const CHECKED_EXPANSION_SECONDS: f64 = 0.01;
 const BUILDING_BLOCK_SECONDS: f64 = 0.000_2;
@@ -48,7 +49,7 @@ pub trait Job: Serialize + DeserializeOwned + Send + Sync + 'static {
     type Outcome: Serialize + DeserializeOwned + Send + Sync;
 
     /// Returns the job's estimate of its own work.
-    fn work(&self) -> Work<'_>;
+    fn work(&self) -> WorkEstimate<'_>;
 
     /// Returns the model that the job needs: only workers that serve it take the job. `None`: any worker does.
     fn model_id(&self) -> Option<&str> {
@@ -58,7 +59,7 @@ pub trait Job: Serialize + DeserializeOwned + Send + Sync + 'static {
 
 /// Estimated work of a job. The durations of finished jobs of its kind correct it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Work<'a> {
+pub struct WorkEstimate<'a> {
     /// Kind, within which actual durations deviate from estimates by the same factor.
     pub kind: &'a str,
     /// Seconds of one worker slot.
@@ -67,12 +68,12 @@ pub struct Work<'a> {
     /// deadline bounds it.
     pub longest: Option<f64>,
     /// Work if the result is ready on a worker; `None`: it is always computed.
-    pub ready: Option<Ready>,
+    pub ready: Option<ReadyResult>,
 }
 
 /// A job's share of ready results.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ready {
+pub struct ReadyResult {
     /// Number of results that it takes.
     pub units: u32,
     /// Seconds to deliver them.
@@ -84,8 +85,8 @@ pub const QUEUES: [&str; 5] = [
     StoredSampleJob::QUEUE,
     StoredTreeSearchJob::QUEUE,
     StoredPlanJob::QUEUE,
-    StoredLookJob::QUEUE,
-    StoredOrderJob::QUEUE,
+    StoredBulkQueryJob::QUEUE,
+    StoredAsyncSampleJob::QUEUE,
 ];
 
 impl Job for StoredSampleJob {
@@ -93,14 +94,17 @@ impl Job for StoredSampleJob {
 
     type Outcome = SampleId;
 
-    fn work(&self) -> Work<'_> {
+    fn work(&self) -> WorkEstimate<'_> {
         let Self::V1(job) = self;
         let size = f64::from(job.size);
-        Work {
+        WorkEstimate {
             kind: job.model_id.as_deref().unwrap_or_default(),
             seconds: drawing_seconds(job.size),
             longest: None,
-            ready: Some(Ready { units: job.size, seconds: READY_FLOOR_SECONDS + size / READY_PER_SECOND }),
+            ready: Some(ReadyResult {
+                units: job.size,
+                seconds: READY_FLOOR_SECONDS + size / READY_PER_SECOND,
+            }),
         }
     }
 
@@ -117,10 +121,15 @@ impl Job for StoredTreeSearchJob {
     type Outcome = TreeSearchResult;
 
     /// A search that stops at its first route mostly needs far less than its limit; any other uses all of it.
-    fn work(&self) -> Work<'_> {
+    fn work(&self) -> WorkEstimate<'_> {
         let Self::V1(job) = self;
-        let (kind, seconds) = search_takes(&job.request);
-        Work { kind, seconds, longest: Some(job.request.max_seconds + ANSWERING_SECONDS), ready: None }
+        let (kind, seconds) = search_estimate(&job.request);
+        WorkEstimate {
+            kind,
+            seconds,
+            longest: Some(job.request.max_seconds + ANSWERING_SECONDS),
+            ready: None,
+        }
     }
 
     fn model_id(&self) -> Option<&str> {
@@ -135,9 +144,9 @@ impl Job for StoredPlanJob {
     /// The result is stored with the plan.
     type Outcome = ();
 
-    fn work(&self) -> Work<'_> {
+    fn work(&self) -> WorkEstimate<'_> {
         let Self::V1(job) = self;
-        Work { kind: "plan", seconds: job.expected_seconds, longest: None, ready: None }
+        WorkEstimate { kind: "plan", seconds: job.expected_seconds, longest: None, ready: None }
     }
 
     fn model_id(&self) -> Option<&str> {
@@ -146,28 +155,30 @@ impl Job for StoredPlanJob {
     }
 }
 
-impl Job for StoredLookJob {
+impl Job for StoredBulkQueryJob {
     const QUEUE: &'static str = "look";
 
-    type Outcome = LookOutcome;
+    type Outcome = BulkQueryOutcome;
 
-    fn work(&self) -> Work<'_> {
+    fn work(&self) -> WorkEstimate<'_> {
         let Self::V1(job) = self;
         let molecules = job.smiles.len() as f64;
         let seconds = match &job.look {
-            Look::Expansions { check: StepCheck::Rules, .. } => EXPANSION_SECONDS * molecules,
-            Look::Expansions { check: StepCheck::Forwards, .. } => CHECKED_EXPANSION_SECONDS * molecules,
-            Look::BuildingBlocks { inchikey, .. } => {
+            BulkQuery::Expansions { check: StepCheck::Rules, .. } => EXPANSION_SECONDS * molecules,
+            BulkQuery::Expansions { check: StepCheck::Forwards, .. } => CHECKED_EXPANSION_SECONDS * molecules,
+            BulkQuery::BuildingBlocks { inchikey, .. } => {
                 (BUILDING_BLOCK_SECONDS + if *inchikey { INCHIKEY_SECONDS } else { 0.0 }) * molecules
             }
-            Look::Synthesizability { max_seconds } => max_seconds * SMALL_SEARCH_SHARE * molecules,
-            Look::Analogues { .. } => ANALOGUE_SECONDS * molecules,
-            Look::Catalogue { sought: Sought::Substructure { .. }, .. } => SUBSTRUCTURE_SECONDS,
-            Look::Catalogue { .. } => CATALOGUE_SECONDS,
+            BulkQuery::Synthesizability { max_seconds } => max_seconds * SMALL_SEARCH_SHARE * molecules,
+            BulkQuery::Analogues { .. } => ANALOGUE_SECONDS * molecules,
+            BulkQuery::Catalogue { sought: CatalogueCriterion::Substructure { .. }, .. } => {
+                SUBSTRUCTURE_SECONDS
+            }
+            BulkQuery::Catalogue { .. } => CATALOGUE_SECONDS,
         };
-        Work {
+        WorkEstimate {
             kind: job.look.kind(),
-            seconds: (LOOK_FLOOR_SECONDS + seconds).min(job.deadline_seconds),
+            seconds: (BULK_QUERY_FLOOR_SECONDS + seconds).min(job.deadline_seconds),
             longest: Some(job.deadline_seconds + ANSWERING_SECONDS),
             ready: None,
         }
@@ -179,15 +190,15 @@ impl Job for StoredLookJob {
     }
 }
 
-impl Job for StoredOrderJob {
+impl Job for StoredAsyncSampleJob {
     const QUEUE: &'static str = "order";
 
     /// The sample is stored under the id of the asynchronous sample.
     type Outcome = ();
 
-    fn work(&self) -> Work<'_> {
+    fn work(&self) -> WorkEstimate<'_> {
         let Self::V1(job) = self;
-        Work { kind: &job.model_id, seconds: drawing_seconds(job.size), longest: None, ready: None }
+        WorkEstimate { kind: &job.model_id, seconds: drawing_seconds(job.size), longest: None, ready: None }
     }
 
     fn model_id(&self) -> Option<&str> {
@@ -203,11 +214,11 @@ fn drawing_seconds(size: u32) -> f64 {
 
 /// Returns the kind of a search and its expected duration in seconds.
 #[must_use]
-pub fn search_takes(request: &TreeSearchRequest) -> (&'static str, f64) {
+pub fn search_estimate(request: &TreeSearchRequest) -> (&'static str, f64) {
     let most = request.max_seconds;
     let (kind, seconds) = match request.early_exit_first_solution {
         true => ("first_route", most.min(FIRST_ROUTE_SECONDS)),
         false => ("all_routes", most),
     };
-    (kind, seconds.max(LEAST_SEARCH_SECONDS))
+    (kind, seconds.max(MIN_SEARCH_SECONDS))
 }

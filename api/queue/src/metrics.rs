@@ -5,7 +5,7 @@
 
 use std::{sync::LazyLock, time::Duration};
 
-use contract::Problem;
+use contract::JobFailure;
 use opentelemetry::{
     KeyValue,
     metrics::{Counter, Histogram},
@@ -14,14 +14,14 @@ use opentelemetry::{
 use crate::{AwaitError, SubmitError};
 
 /// Histogram bounds in seconds for waits and work, from a ready sample to the longest search.
-const BOUNDS: [f64; 14] =
+const HISTOGRAM_BOUNDS: [f64; 14] =
     [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0, 120.0];
 
 static INSTRUMENTS: LazyLock<Instruments> = LazyLock::new(Instruments::new);
 
 /// Metrics of callers: jobs submitted, and the results of their waits.
 pub(crate) mod callers {
-    use super::{AwaitError, INSTRUMENTS, KeyValue, Problem, SubmitError, queue};
+    use super::{AwaitError, INSTRUMENTS, JobFailure, KeyValue, SubmitError, queue};
 
     /// Counts a job that was taken or refused.
     pub(crate) fn submitted(of: &'static str, refusal: Option<&SubmitError>) {
@@ -40,14 +40,14 @@ pub(crate) mod callers {
     }
 
     /// Counts a caller that got its outcome.
-    pub(crate) fn answered<T>(of: &'static str, outcome: &Result<Result<T, Problem>, AwaitError>) {
+    pub(crate) fn answered<T>(of: &'static str, outcome: &Result<Result<T, JobFailure>, AwaitError>) {
         let outcome = match outcome {
             Ok(Ok(_)) => "done",
-            Ok(Err(Problem::DeadlinePassed)) | Err(AwaitError::DeadlinePassed) => "deadline_passed",
-            Ok(Err(Problem::TooLate)) => "too_late",
-            Ok(Err(Problem::Cancelled)) => "cancelled",
-            Ok(Err(Problem::CancelledByOperator)) => "cancelled_by_operator",
-            Ok(Err(Problem::Abandoned { .. })) => "abandoned",
+            Ok(Err(JobFailure::DeadlinePassed)) | Err(AwaitError::DeadlinePassed) => "deadline_passed",
+            Ok(Err(JobFailure::TooLate)) => "too_late",
+            Ok(Err(JobFailure::Cancelled)) => "cancelled",
+            Ok(Err(JobFailure::CancelledByOperator)) => "cancelled_by_operator",
+            Ok(Err(JobFailure::Abandoned { .. })) => "abandoned",
             Ok(Err(_)) => "refused_by_worker",
             Err(AwaitError::Lost) => "lost",
             Err(AwaitError::Undecodable(_) | AwaitError::Database(_)) => "failed",
@@ -136,7 +136,7 @@ impl Instruments {
         };
         let seconds = |name: &'static str, described: &'static str| {
             let histogram = meter.f64_histogram(name).with_unit("s").with_description(described);
-            histogram.with_boundaries(BOUNDS.to_vec()).build()
+            histogram.with_boundaries(HISTOGRAM_BOUNDS.to_vec()).build()
         };
         Self {
             submitted: jobs("retort.jobs.submitted", "Jobs that a queue took"),

@@ -6,7 +6,7 @@
 use std::fmt;
 
 use chrono::{DateTime, Utc};
-use contract::{FailedJob, JobInFlight, JobState, Problem, QueuePause, StoredSampleJob, WorkerState};
+use contract::{FailedJob, JobFailure, JobInFlight, JobState, QueuePause, StoredSampleJob, WorkerState};
 use database::interval;
 use serde_json::Value;
 use sqlx::{PgConnection, PgExecutor};
@@ -15,7 +15,7 @@ use crate::{Job, config::DEAD_AFTER, store};
 
 /// The first items of a list, and the total.
 #[derive(Debug)]
-pub struct Bounded<T> {
+pub struct TruncatedList<T> {
     /// First items.
     pub first: Vec<T>,
     /// Total number of items.
@@ -61,7 +61,7 @@ pub async fn workers(database: impl PgExecutor<'_>) -> Result<Vec<WorkerState>, 
 pub async fn in_flight(
     database: impl PgExecutor<'_>,
     most: i64,
-) -> Result<Bounded<JobInFlight>, sqlx::Error> {
+) -> Result<TruncatedList<JobInFlight>, sqlx::Error> {
     let rows = sqlx::query!(
         r#"select job.id, job.queue, job.account_id, job.kind, job.model_id, job.attempts, job.created_at, job.started_at,
             job.deadline, is_held as "is_held!", job.holder as worker, count(*) over () as "total!"
@@ -86,11 +86,14 @@ pub async fn in_flight(
         deadline: row.deadline,
         worker: row.worker.filter(|_| row.is_held),
     });
-    Ok(Bounded { first: jobs.collect(), total })
+    Ok(TruncatedList { first: jobs.collect(), total })
 }
 
 /// Returns the stored jobs that failed, at most `most`, the latest first. Accounts appear by id.
-pub async fn failures(database: impl PgExecutor<'_>, most: i64) -> Result<Bounded<FailedJob>, sqlx::Error> {
+pub async fn failures(
+    database: impl PgExecutor<'_>,
+    most: i64,
+) -> Result<TruncatedList<FailedJob>, sqlx::Error> {
     // A job that its caller left has not failed.
     let rows = sqlx::query!(
         r#"select id, queue, account_id, model_id, attempts, finished_at as "finished_at!",
@@ -113,12 +116,12 @@ pub async fn failures(database: impl PgExecutor<'_>, most: i64) -> Result<Bounde
         problem: row.problem.get("problem").and_then(Value::as_str).unwrap_or_default().to_owned(),
         error: in_words(&row.problem, row.detail.as_deref()),
     });
-    Ok(Bounded { first: jobs.collect(), total })
+    Ok(TruncatedList { first: jobs.collect(), total })
 }
 
 fn in_words(problem: &Value, detail: Option<&str>) -> String {
     // A later release may know more problems than this one; then the stored word is shown.
-    let words = serde_json::from_value::<Problem>(problem.clone()).map_or_else(
+    let words = serde_json::from_value::<JobFailure>(problem.clone()).map_or_else(
         |_| problem["problem"].as_str().unwrap_or_default().to_owned(),
         |known| known.to_string(),
     );
@@ -155,13 +158,13 @@ pub async fn pause(connection: &mut PgConnection, queue: &str, operator: &str) -
 pub async fn resume(connection: &mut PgConnection, queue: &str) -> Result<bool, sqlx::Error> {
     let done =
         sqlx::query!("delete from paused_queues where queue = $1", queue).execute(&mut *connection).await?;
-    ring(connection, queue).await?;
+    wake_workers(connection, queue).await?;
     Ok(done.rows_affected() == 1)
 }
 
 /// State of a job that forbids an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum JobStatus {
     /// Waiting for a worker.
     Waiting,
     /// Running on a worker.
@@ -174,7 +177,7 @@ pub enum Standing {
     Done,
 }
 
-impl fmt::Display for Standing {
+impl fmt::Display for JobStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Waiting => "waits",
@@ -192,7 +195,7 @@ pub enum Refusal {
     /// The job does not exist, or no longer.
     Unknown,
     /// The job is in a state in which the action makes no sense.
-    Stands(Standing),
+    Stands(JobStatus),
 }
 
 /// Cancels a job in the name of `operator`, just as if its caller hung up. Waiting callers are notified at once, or
@@ -202,9 +205,9 @@ pub async fn cancel(
     id: &str,
     operator: &str,
 ) -> Result<Result<(), Refusal>, sqlx::Error> {
-    match look(connection, id).await? {
+    match lock_state(connection, id).await? {
         None => return Ok(Err(Refusal::Unknown)),
-        Some((_, Standing::Waiting | Standing::Running)) => {}
+        Some((_, JobStatus::Waiting | JobStatus::Running)) => {}
         Some((_, standing)) => return Ok(Err(Refusal::Stands(standing))),
     }
     sqlx::query!("update jobs set cancelled_at = now(), cancelled_by = $2 where id = $1", id, operator)
@@ -219,9 +222,9 @@ pub async fn cancel(
 pub async fn retry(connection: &mut PgConnection, id: &str) -> Result<Result<(), Refusal>, sqlx::Error> {
     // A job whose deadline passed unnoticed has ended as well.
     store::settle(&mut *connection, id).await?;
-    let queue = match look(connection, id).await? {
+    let queue = match lock_state(connection, id).await? {
         None => return Ok(Err(Refusal::Unknown)),
-        Some((queue, Standing::Failed)) => queue,
+        Some((queue, JobStatus::Failed)) => queue,
         Some((_, standing)) => return Ok(Err(Refusal::Stands(standing))),
     };
     // The job gets the virtual start time of an account that submits now. Its old one lies far in the past, and
@@ -249,12 +252,15 @@ pub async fn retry(connection: &mut PgConnection, id: &str) -> Result<Result<(),
     )
     .execute(&mut *connection)
     .await?;
-    ring(connection, &queue).await?;
+    wake_workers(connection, &queue).await?;
     Ok(Ok(()))
 }
 
 /// Returns the queue and the state of a job, and locks the job until the transaction ends.
-async fn look(connection: &mut PgConnection, id: &str) -> Result<Option<(String, Standing)>, sqlx::Error> {
+async fn lock_state(
+    connection: &mut PgConnection,
+    id: &str,
+) -> Result<Option<(String, JobStatus)>, sqlx::Error> {
     let row = sqlx::query!(
         r#"select queue, finished_at is not null as "is_finished!", coalesce(outcome ? 'Err', false) as "has_failed!",
             cancelled_at is not null as "is_cancelled!", coalesce(held_until > now(), false) as "is_held!"
@@ -265,18 +271,18 @@ async fn look(connection: &mut PgConnection, id: &str) -> Result<Option<(String,
     .await?;
     Ok(row.map(|row| {
         let standing = match (row.is_finished, row.has_failed, row.is_cancelled, row.is_held) {
-            (true, true, ..) => Standing::Failed,
-            (true, false, ..) => Standing::Done,
-            (false, _, true, _) => Standing::Stopping,
-            (false, _, false, true) => Standing::Running,
-            (false, _, false, false) => Standing::Waiting,
+            (true, true, ..) => JobStatus::Failed,
+            (true, false, ..) => JobStatus::Done,
+            (false, _, true, _) => JobStatus::Stopping,
+            (false, _, false, true) => JobStatus::Running,
+            (false, _, false, false) => JobStatus::Waiting,
         };
         (row.queue, standing)
     }))
 }
 
 /// Wakes all workers of `queue`, as a new job does.
-async fn ring(connection: &mut PgConnection, queue: &str) -> Result<(), sqlx::Error> {
+async fn wake_workers(connection: &mut PgConnection, queue: &str) -> Result<(), sqlx::Error> {
     sqlx::query!("select pg_notify('job_waits', $1::text)", queue).execute(connection).await?;
     Ok(())
 }

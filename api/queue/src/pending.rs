@@ -2,7 +2,7 @@
 
 use std::{marker::PhantomData, sync::Arc, time::Duration};
 
-use contract::{JobId, Problem};
+use contract::{JobFailure, JobId};
 use serde_json::Value;
 use sqlx::PgPool;
 use tokio::time::Instant;
@@ -16,17 +16,17 @@ use crate::{
 };
 
 /// Interval at which the outcome is polled without notifications.
-const RE_READ: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Timeout of the last poll, at the deadline.
-const LAST_LOOK: Duration = Duration::from_millis(200);
+const LAST_POLL_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// Margin for the database's clock, which counts a job's time from its insertion: this long after our own time is
 /// over, the database's is over too.
-const UNTIL_STORED: Duration = Duration::from_millis(100);
+const INSERT_MARGIN: Duration = Duration::from_millis(100);
 
 /// Time for which cancelling the job of a caller that left is retried.
-const CANCEL: Duration = Duration::from_secs(5);
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A job that was taken and whose outcome is awaited; dropping it before the outcome cancels the job.
 #[must_use = "a pending job that is dropped is cancelled"]
@@ -61,7 +61,7 @@ impl<J: Job> Pending<J> {
             waiters,
             id,
             deadline: now + patience,
-            begin_by: now + patience.saturating_sub(longest) + UNTIL_STORED,
+            begin_by: now + patience.saturating_sub(longest) + INSERT_MARGIN,
             waiter,
             settled: false,
             queue: J::QUEUE,
@@ -82,20 +82,21 @@ impl<J: Job> Pending<J> {
 
     /// Waits for the outcome until the job's deadline.
     ///
-    /// A job that has not started while its promised time was left gets the outcome [`Problem::TooLate`] at that
+    /// A job that has not started while its promised time was left gets the outcome [`JobFailure::TooLate`] at that
     /// moment, not at its deadline.
     ///
     /// # Errors
     /// Fails when there is no readable outcome by then. A job whose deadline passes is not cancelled: if a worker
     /// runs it, it may still finish, for a later reader.
-    pub async fn outcome(mut self) -> Result<Result<J::Outcome, Problem>, AwaitError> {
+    pub async fn outcome(mut self) -> Result<Result<J::Outcome, JobFailure>, AwaitError> {
         loop {
             let now = Instant::now();
             let next = if now < self.begin_by { self.begin_by.min(self.deadline) } else { self.deadline };
-            let pause = RE_READ.min(next.saturating_duration_since(now));
+            let pause = POLL_INTERVAL.min(next.saturating_duration_since(now));
             // After a notification or the timeout the row is read, unless the outcome came with the notification.
             let _ = tokio::time::timeout(pause, self.waiter.woken()).await;
-            let looked = tokio::time::timeout(RE_READ.min(self.longest_look()), self.look()).await;
+            let looked =
+                tokio::time::timeout(POLL_INTERVAL.min(self.poll_timeout()), self.poll_outcome()).await;
             let late = Instant::now() >= self.deadline;
             let outcome = match looked {
                 Ok(Ok(store::Outcome::Finished(outcome))) => decode::<J>(outcome),
@@ -120,12 +121,12 @@ impl<J: Job> Pending<J> {
 
     /// Returns the timeout of a poll: a database that does not answer costs the caller its deadline and only a moment
     /// more.
-    fn longest_look(&self) -> Duration {
-        self.deadline.saturating_duration_since(Instant::now()).max(LAST_LOOK)
+    fn poll_timeout(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now()).max(LAST_POLL_TIMEOUT)
     }
 
     /// Reads the row. If it is too late to start the job, this also stores the terminal state.
-    async fn look(&self) -> Result<store::Outcome, sqlx::Error> {
+    async fn poll_outcome(&self) -> Result<store::Outcome, sqlx::Error> {
         if let Some(outcome) = self.waiter.told().and_then(|text| serde_json::from_str(&text).ok()) {
             return Ok(store::Outcome::Finished(outcome));
         }
@@ -141,7 +142,7 @@ impl<J: Job> Pending<J> {
 }
 
 /// Decodes the stored outcome.
-pub(crate) fn decode<J: Job>(outcome: Value) -> Result<Result<J::Outcome, Problem>, AwaitError> {
+pub(crate) fn decode<J: Job>(outcome: Value) -> Result<Result<J::Outcome, JobFailure>, AwaitError> {
     serde_json::from_value(outcome).map_err(AwaitError::Undecodable)
 }
 
@@ -157,7 +158,7 @@ impl<J> Drop for Pending<J> {
         let pool = self.pool.clone();
         let cancel = async move {
             if let Err(error) =
-                database::within(CANCEL, store::cancel(&pool, std::slice::from_ref(&id))).await
+                database::within(CANCEL_TIMEOUT, store::cancel(&pool, std::slice::from_ref(&id))).await
             {
                 warn!(job.id = %id, "the job of a caller that left could not be cancelled: {error}");
             }

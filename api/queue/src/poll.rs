@@ -19,66 +19,70 @@ use futures::task::AtomicWaker;
 use tokio::time::{Instant, Sleep};
 
 /// Poll interval without notifications.
-const IDLE: Duration = Duration::from_secs(1);
+const IDLE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Poll interval without notifications if there are so many workers that only some are notified of a job. Workers
 /// that end jobs poll all the time, and a thousand futile polls a second cost the database a core.
-const IDLE_IN_A_CROWD: Duration = Duration::from_secs(5);
+const IDLE_INTERVAL_MANY_WORKERS: Duration = Duration::from_secs(5);
 
 /// First pause of a burst; each further one is twice as long.
-const FIRST: Duration = Duration::from_millis(2);
+const FIRST_PAUSE: Duration = Duration::from_millis(2);
 
 /// Polls in a burst: after 2, 4, 8 … 128 ms.
-const BURST: u32 = 7;
+const POLLS_PER_BURST: u32 = 7;
 
 /// Notifier that wakes the poll strategy; many calls before a poll count as one.
 #[derive(Debug, Default)]
-pub(crate) struct Bell {
+pub(crate) struct PollNotifier {
     rung: AtomicBool,
     in_a_crowd: AtomicBool,
     waker: AtomicWaker,
 }
 
-impl Bell {
+impl PollNotifier {
     pub(crate) fn ring(&self) {
         self.rung.store(true, Ordering::Release);
         self.waker.wake();
     }
 
     /// Records if the last job was announced to only some of many workers.
-    pub(crate) fn heard_in_a_crowd(&self, is_crowd: bool) {
+    pub(crate) fn set_many_workers(&self, is_crowd: bool) {
         self.in_a_crowd.store(is_crowd, Ordering::Relaxed);
     }
 }
 
 /// Polls at every wake-up, a few times after it, and once a second.
 #[derive(Debug)]
-pub(crate) struct OnBell {
-    bell: Arc<Bell>,
+pub(crate) struct NotifiedPolling {
+    bell: Arc<PollNotifier>,
     left: u32,
     timer: Pin<Box<Sleep>>,
 }
 
-impl OnBell {
-    pub(crate) fn new(bell: Arc<Bell>) -> Self {
-        Self { bell, left: 0, timer: Box::pin(tokio::time::sleep(IDLE)) }
+impl NotifiedPolling {
+    pub(crate) fn new(bell: Arc<PollNotifier>) -> Self {
+        Self { bell, left: 0, timer: Box::pin(tokio::time::sleep(IDLE_INTERVAL)) }
     }
 
     fn next_pause(&mut self) -> Duration {
         if self.left == 0 {
-            return if self.bell.in_a_crowd.load(Ordering::Relaxed) { IDLE_IN_A_CROWD } else { IDLE };
+            return if self.bell.in_a_crowd.load(Ordering::Relaxed) {
+                IDLE_INTERVAL_MANY_WORKERS
+            } else {
+                IDLE_INTERVAL
+            };
         }
         self.left -= 1;
-        FIRST * 2_u32.pow(BURST - 1 - self.left)
+        FIRST_PAUSE * 2_u32.pow(POLLS_PER_BURST - 1 - self.left)
     }
 }
 
-impl PollStrategy for OnBell {
+impl PollStrategy for NotifiedPolling {
     fn poll_drive(&mut self, context: &mut Context<'_>, _: &PollSnapshot) -> Poll<Option<()>> {
         self.bell.waker.register(context.waker());
         let mut look = self.bell.rung.swap(false, Ordering::AcqRel);
         if look {
-            self.left = BURST;
+            self.left = POLLS_PER_BURST;
             let pause = self.next_pause();
             self.timer.as_mut().reset(Instant::now() + pause);
         }

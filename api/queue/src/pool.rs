@@ -20,7 +20,7 @@ pub(crate) async fn own(pool: &PgPool, max_connections: u32) -> Result<PgPool, s
 }
 
 /// SQL functions that admit and claim jobs, and the changes to apalis' table.
-const OVER_APALIS: [&str; 3] =
+const QUEUE_FUNCTIONS_SQL: [&str; 3] =
     [include_str!("admit.sql"), include_str!("deal.sql"), include_str!("tasks.sql")];
 
 /// Creates apalis' own schema and the queue's functions over it; the project's migrations, which run first, create
@@ -30,7 +30,7 @@ const OVER_APALIS: [&str; 3] =
 /// Fails when the database does, or when the extension `hstore` cannot be made.
 pub async fn setup(pool: &PgPool) -> Result<(), QueueError> {
     PostgresStorage::setup(pool).await?;
-    for statements in OVER_APALIS {
+    for statements in QUEUE_FUNCTIONS_SQL {
         sqlx::raw_sql(statements).execute(pool).await?;
     }
     Ok(())

@@ -12,7 +12,7 @@ use sqlx::{PgConnection, PgExecutor, PgPool, PgTransaction};
 use crate::metrics;
 
 /// Rows deleted in one transaction.
-pub const BATCH: i64 = 500;
+pub const BATCH_ROWS: i64 = 500;
 
 /// A retention rule.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,16 +27,16 @@ pub struct Retention {
     pub deleted: i64,
 }
 
-/// A deletion of expired rows, in batches of at most [`BATCH`].
+/// A deletion of expired rows, in batches of at most [`BATCH_ROWS`].
 #[derive(Debug)]
-pub struct Sweep {
+pub struct BatchedDeletion {
     pool: PgPool,
     what: String,
     is_over: bool,
     deleted: u64,
 }
 
-impl Sweep {
+impl BatchedDeletion {
     /// Begins a deletion and records that `what` is kept for `keep`. If that is for ever or the clock has jumped
     /// ahead, there are no batches.
     ///
@@ -59,7 +59,7 @@ impl Sweep {
             return Ok(None);
         }
         let mut turn = self.pool.begin().await?;
-        Ok(has_turn(&mut turn, &self.what).await?.then_some(turn))
+        Ok(try_lock(&mut turn, &self.what).await?.then_some(turn))
     }
 
     /// Commits a batch in which `rows` rows were deleted; a batch that is not full is the last.
@@ -71,7 +71,7 @@ impl Sweep {
         turn.commit().await?;
         metrics::deleted(&self.what, rows);
         self.deleted += rows;
-        self.is_over = rows < BATCH.unsigned_abs();
+        self.is_over = rows < BATCH_ROWS.unsigned_abs();
         Ok(())
     }
 
@@ -110,7 +110,7 @@ async fn announce(pool: &PgPool, what: &str, keep: Option<Duration>) -> Result<(
 }
 
 /// Tries to lock the rule for this transaction; returns true if it did.
-async fn has_turn(connection: &mut PgConnection, what: &str) -> Result<bool, sqlx::Error> {
+async fn try_lock(connection: &mut PgConnection, what: &str) -> Result<bool, sqlx::Error> {
     let row = sqlx::query!("select what from retention where what = $1 for update skip locked", what)
         .fetch_optional(connection)
         .await?;

@@ -15,7 +15,7 @@ use std::{
 };
 
 use apalis::prelude::{BoxDynError, Task};
-use contract::{Cause, JobId, Problem};
+use contract::{Cause, JobFailure, JobId};
 use futures::future::BoxFuture;
 use serde_json::Value;
 use sqlx::PgPool;
@@ -25,23 +25,23 @@ use tracing::{Instrument, Span, error, field, info, info_span, warn};
 use crate::{
     HandlerError, Job, JobContext,
     metrics::{self, Attempt},
-    poll::Bell,
+    poll::PollNotifier,
     store,
 };
 
 /// Pause before a job is claimed again if an earlier attempt still runs here and is being stopped.
-const STILL_HERE: Duration = Duration::from_secs(2);
+const STILL_RUNNING_PAUSE: Duration = Duration::from_secs(2);
 
 /// Keys of an attempt in the task's metadata, written by `deal.sql`.
-const ATTEMPT: &str = "job.attempt";
+const ATTEMPT_KEY: &str = "job.attempt";
 const SECONDS_LEFT: &str = "job.seconds_left";
 const SECONDS_WAITED: &str = "job.seconds_waited";
 
 /// Pause before a failed job is retried, times the attempts so far.
-const AFTER_FAILURE: Duration = Duration::from_millis(250);
+const FAILURE_PAUSE: Duration = Duration::from_millis(250);
 
 /// Pause before the release of a job is retried after the database was down.
-const AFTER_OUTAGE: Duration = Duration::from_millis(250);
+const OUTAGE_RETRY_PAUSE: Duration = Duration::from_millis(250);
 
 /// Runs one job at a time per slot.
 pub trait Handler<J: Job>: Send + Sync + 'static {
@@ -59,26 +59,26 @@ pub(crate) trait AnyHandler: Send + Sync {
     ///
     /// # Errors
     /// Fails when the stored job is not of the handler's type.
-    fn begin(&self, context: JobContext<()>, payload: Value) -> serde_json::Result<Handling>;
+    fn begin(&self, context: JobContext<()>, payload: Value) -> serde_json::Result<HandlerFuture>;
 }
 
 /// The work of a handler on one job.
-type Handling = BoxFuture<'static, Result<(), HandlerError>>;
+type HandlerFuture = BoxFuture<'static, Result<(), HandlerError>>;
 
 /// A handler with the type of its jobs.
-pub(crate) struct Typed<J, H> {
+pub(crate) struct TypedHandler<J, H> {
     handler: Arc<H>,
     job: PhantomData<fn() -> J>,
 }
 
-impl<J, H> Typed<J, H> {
+impl<J, H> TypedHandler<J, H> {
     pub(crate) fn new(handler: H) -> Self {
         Self { handler: Arc::new(handler), job: PhantomData }
     }
 }
 
-impl<J: Job, H: Handler<J>> AnyHandler for Typed<J, H> {
-    fn begin(&self, context: JobContext<()>, payload: Value) -> serde_json::Result<Handling> {
+impl<J: Job, H: Handler<J>> AnyHandler for TypedHandler<J, H> {
+    fn begin(&self, context: JobContext<()>, payload: Value) -> serde_json::Result<HandlerFuture> {
         let job: J = serde_json::from_value(payload)?;
         let handler = Arc::clone(&self.handler);
         Ok(Box::pin(async move { handler.handle(context.of(), job).await }))
@@ -87,7 +87,7 @@ impl<J: Job, H: Handler<J>> AnyHandler for Typed<J, H> {
 
 /// The jobs that this process runs, by id.
 #[derive(Debug, Default)]
-pub(crate) struct Running {
+pub(crate) struct RunningJobs {
     by_id: Mutex<HashMap<String, RunningJob>>,
 }
 
@@ -99,7 +99,7 @@ struct RunningJob {
     task: Option<AbortHandle>,
 }
 
-impl Running {
+impl RunningJobs {
     pub(crate) fn ids(&self) -> Vec<String> {
         self.lock().keys().cloned().collect()
     }
@@ -122,7 +122,7 @@ impl Running {
 
     /// Applies the states read from the database: cancels the jobs that are over or another worker's, and updates the
     /// others' watch flag.
-    pub(crate) fn take_in(&self, held: &[store::Held]) {
+    pub(crate) fn apply_states(&self, held: &[store::RunningJobState]) {
         for held in held {
             // A lower attempt was read before ours began.
             if let Some(job) = self.lock().get(&held.id) {
@@ -145,7 +145,7 @@ impl Running {
     }
 
     /// Registers the job; `None` if it runs here already.
-    fn enter(self: &Arc<Self>, id: &str, attempt: i32) -> Option<Entry> {
+    fn enter(self: &Arc<Self>, id: &str, attempt: i32) -> Option<RunningGuard> {
         let (cancelled, watched) = (Arc::<AtomicBool>::default(), Arc::<AtomicBool>::default());
         let mut jobs = self.lock();
         if jobs.contains_key(id) {
@@ -158,7 +158,7 @@ impl Running {
             task: None,
         };
         jobs.insert(id.to_owned(), job);
-        Some(Entry { running: Arc::clone(self), id: id.to_owned(), cancelled, watched })
+        Some(RunningGuard { running: Arc::clone(self), id: id.to_owned(), cancelled, watched })
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, RunningJob>> {
@@ -167,14 +167,14 @@ impl Running {
 }
 
 /// Registration of a running job, until dropped.
-struct Entry {
-    running: Arc<Running>,
+struct RunningGuard {
+    running: Arc<RunningJobs>,
     id: String,
     cancelled: Arc<AtomicBool>,
     watched: Arc<AtomicBool>,
 }
 
-impl Drop for Entry {
+impl Drop for RunningGuard {
     fn drop(&mut self) {
         self.running.lock().remove(&self.id);
     }
@@ -182,7 +182,7 @@ impl Drop for Entry {
 
 /// An attempt that began when its job was claimed (`deal.sql`).
 #[derive(Debug, Clone, Copy)]
-struct Begun {
+struct ClaimedAttempt {
     attempt: i32,
     /// Deadline by this process's clock.
     deadline: Instant,
@@ -190,13 +190,13 @@ struct Begun {
     waited: Duration,
 }
 
-impl Begun {
+impl ClaimedAttempt {
     /// Reads the metadata of a task that was claimed just now; `None` if a key is missing.
     fn read(metadata: &BTreeMap<String, String>) -> Option<Self> {
         let dealt = Instant::now();
         let seconds = |key| metadata.get(key)?.parse().ok().map(seconds);
         Some(Self {
-            attempt: metadata.get(ATTEMPT)?.parse().ok()?,
+            attempt: metadata.get(ATTEMPT_KEY)?.parse().ok()?,
             deadline: dealt + seconds(SECONDS_LEFT)?,
             waited: seconds(SECONDS_WAITED)?,
         })
@@ -208,10 +208,10 @@ impl Begun {
 pub(crate) struct Runner {
     pub(crate) pool: PgPool,
     pub(crate) queue: &'static str,
-    pub(crate) running: Arc<Running>,
+    pub(crate) running: Arc<RunningJobs>,
     pub(crate) handler: Arc<dyn AnyHandler>,
     /// Wakes the poller when a job ends: a slot is free, and more jobs may wait.
-    pub(crate) bell: Arc<Bell>,
+    pub(crate) bell: Arc<PollNotifier>,
 }
 
 impl Runner {
@@ -221,10 +221,10 @@ impl Runner {
         let id = context.task_id().map(ToString::to_string).unwrap_or_default();
         let metadata: BTreeMap<String, String> =
             context.metadata().iter().map(|(key, value)| (key.clone(), value.clone())).collect();
-        let begun = Begun::read(&metadata).ok_or("a job was dealt without its attempt")?;
+        let begun = ClaimedAttempt::read(&metadata).ok_or("a job was dealt without its attempt")?;
         let Some(entry) = self.running.enter(&id, begun.attempt) else {
             info!(job.id = id, "still runs here, put off");
-            return self.release(&id, begun, STILL_HERE, None).await;
+            return self.release(&id, begun, STILL_RUNNING_PAUSE, None).await;
         };
         let span = info_span!(
             "job",
@@ -254,7 +254,12 @@ impl Runner {
         ended?
     }
 
-    async fn work(self, entry: Entry, begun: Begun, payload: Value) -> Result<(), BoxDynError> {
+    async fn work(
+        self,
+        entry: RunningGuard,
+        begun: ClaimedAttempt,
+        payload: Value,
+    ) -> Result<(), BoxDynError> {
         let attempt = Attempt::begin(self.queue, begun.waited);
         let answered = Arc::new(AtomicBool::new(false));
         let id: JobId = entry.id.parse()?;
@@ -302,7 +307,7 @@ impl Runner {
                 span.record("otel.status_code", "ERROR");
                 span.record("otel.status_description", field::display(&failure));
                 warn!("the attempt failed: {failure}");
-                AFTER_FAILURE * begun.attempt.unsigned_abs()
+                FAILURE_PAUSE * begun.attempt.unsigned_abs()
             }
             _ => {
                 info!("stopped, nobody waits for it");
@@ -319,7 +324,7 @@ impl Runner {
     async fn release(
         &self,
         id: &str,
-        begun: Begun,
+        begun: ClaimedAttempt,
         pause: Duration,
         failure: Option<&store::Failure>,
     ) -> Result<(), BoxDynError> {
@@ -327,7 +332,7 @@ impl Runner {
             if !database::is_away(&error) || Instant::now() >= begun.deadline {
                 return Err(error.into());
             }
-            tokio::time::sleep(AFTER_OUTAGE).await;
+            tokio::time::sleep(OUTAGE_RETRY_PAUSE).await;
         }
         let bell = Arc::clone(&self.bell);
         tokio::spawn(async move {
@@ -339,7 +344,7 @@ impl Runner {
 
     async fn refuse(&self, context: &JobContext<()>) -> Result<(), BoxDynError> {
         let mut connection = self.pool.acquire().await?;
-        let _ = context.finish_with(&mut connection, &Err::<(), _>(Problem::Internal)).await?;
+        let _ = context.finish_with(&mut connection, &Err::<(), _>(JobFailure::Internal)).await?;
         Ok(())
     }
 }
@@ -369,9 +374,14 @@ mod tests {
 
     /// Returns true if a job that runs here as `attempt` is cancelled when the database says `held` and `over`.
     fn stops(attempt: i32, held: i32, over: bool) -> bool {
-        let running = Arc::new(Running::default());
+        let running = Arc::new(RunningJobs::default());
         let entry = running.enter("job", attempt).expect("nothing runs yet");
-        running.take_in(&[store::Held { id: "job".to_owned(), attempt: held, over, watched: false }]);
+        running.apply_states(&[store::RunningJobState {
+            id: "job".to_owned(),
+            attempt: held,
+            over,
+            watched: false,
+        }]);
         entry.cancelled.load(Ordering::Acquire)
     }
 

@@ -13,26 +13,26 @@ use database::interval;
 use serde_json::{Value, value::RawValue};
 use sqlx::{PgConnection, PgExecutor, PgPool, types::Json};
 
-use crate::{Caller, Job, Work, config::DEAD_AFTER, retention::BATCH};
+use crate::{Caller, Job, WorkEstimate, config::DEAD_AFTER, retention::BATCH_ROWS};
 
 /// Attempts that apalis may make. It must never give a task up by itself, since callers would not be notified;
 /// `job_verdict` limits the attempts instead.
-const MAX_DEALS: i32 = 1_000_000;
+const MAX_APALIS_ATTEMPTS: i32 = 1_000_000;
 
 /// Largest number of characters that are kept of a failed attempt's error.
-const LONGEST_ERROR: usize = 1000;
+const MAX_ERROR_CHARS: usize = 1000;
 
 /// A job to be inserted.
 pub(crate) struct NewJob {
     pub(crate) id: String,
-    pub(crate) terms: Terms,
+    pub(crate) terms: AdmissionRequest,
     pub(crate) payload: Vec<u8>,
     pub(crate) trace: BTreeMap<String, String>,
 }
 
 /// Inputs of admission.
 #[derive(Debug)]
-pub(crate) struct Terms {
+pub(crate) struct AdmissionRequest {
     queue: &'static str,
     /// Model that a worker must serve to take the job; `None`: any worker takes it.
     model_id: Option<String>,
@@ -46,7 +46,7 @@ pub(crate) struct Terms {
     most_in_flight: Option<i32>,
 }
 
-impl Terms {
+impl AdmissionRequest {
     pub(crate) fn of<J: Job>(job: &J, caller: Caller<'_>) -> Self {
         let work = job.work();
         let number = |count| i32::try_from(count).unwrap_or(i32::MAX);
@@ -117,7 +117,7 @@ pub(crate) async fn submit(pool: &PgPool, process: &str, job: NewJob) -> Result<
         job.payload,
         &keys,
         &values,
-        MAX_DEALS,
+        MAX_APALIS_ATTEMPTS,
         interval(DEAD_AFTER),
     )
     .fetch_one(pool)
@@ -125,19 +125,22 @@ pub(crate) async fn submit(pool: &PgPool, process: &str, job: NewJob) -> Result<
 }
 
 /// A background job to be inserted.
-pub(crate) struct NewUnawaited<'a> {
+pub(crate) struct NewBackgroundJob<'a> {
     pub(crate) id: &'a str,
     pub(crate) queue: &'static str,
     pub(crate) account_id: &'a str,
     pub(crate) model_id: Option<&'a str>,
-    pub(crate) work: Work<'a>,
+    pub(crate) work: WorkEstimate<'a>,
     pub(crate) urgency: i16,
     pub(crate) payload: &'a [u8],
     pub(crate) trace: BTreeMap<String, String>,
 }
 
 /// Inserts the background job and its task in the transaction of `connection` (`admit.sql`).
-pub(crate) async fn enqueue(connection: &mut PgConnection, job: NewUnawaited<'_>) -> Result<(), sqlx::Error> {
+pub(crate) async fn enqueue(
+    connection: &mut PgConnection,
+    job: NewBackgroundJob<'_>,
+) -> Result<(), sqlx::Error> {
     let (keys, values): (Vec<String>, Vec<String>) = job.trace.into_iter().unzip();
     sqlx::query!(
         "select enqueue_job($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
@@ -151,7 +154,7 @@ pub(crate) async fn enqueue(connection: &mut PgConnection, job: NewUnawaited<'_>
         job.payload,
         &keys,
         &values,
-        MAX_DEALS,
+        MAX_APALIS_ATTEMPTS,
         interval(DEAD_AFTER),
     )
     .execute(connection)
@@ -160,9 +163,9 @@ pub(crate) async fn enqueue(connection: &mut PgConnection, job: NewUnawaited<'_>
 }
 
 /// Returns the load ahead of a job with these terms now.
-pub(crate) async fn prospect(pool: &PgPool, terms: Terms) -> Result<Prospect, sqlx::Error> {
+pub(crate) async fn prospect(pool: &PgPool, terms: AdmissionRequest) -> Result<QueueLoad, sqlx::Error> {
     sqlx::query_as!(
-        Prospect,
+        QueueLoad,
         r#"select slots as "slots!", expected_seconds as "expected_seconds!", admitted_in
         from job_prospect($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"#,
         terms.queue,
@@ -182,7 +185,7 @@ pub(crate) async fn prospect(pool: &PgPool, terms: Terms) -> Result<Prospect, sq
 
 /// Load ahead of a job, as in [`Admission`].
 #[derive(Debug)]
-pub(crate) struct Prospect {
+pub(crate) struct QueueLoad {
     pub(crate) slots: i64,
     pub(crate) expected_seconds: f64,
     pub(crate) admitted_in: Option<f64>,
@@ -210,7 +213,7 @@ pub(crate) async fn outcome(pool: &PgPool, id: &str) -> Result<Outcome, sqlx::Er
 
 /// State of a job for its watchers.
 #[derive(Debug)]
-pub(crate) enum State {
+pub(crate) enum WatchedState {
     Open,
     /// Its deadline has passed.
     Late,
@@ -218,7 +221,7 @@ pub(crate) enum State {
     Missing,
 }
 
-pub(crate) async fn state(pool: &PgPool, id: &str) -> Result<State, sqlx::Error> {
+pub(crate) async fn state(pool: &PgPool, id: &str) -> Result<WatchedState, sqlx::Error> {
     let row = sqlx::query!(
         r#"select finished_at is not null as "finished!", deadline < now() as "late!", outcome from jobs where id = $1"#,
         id
@@ -226,10 +229,10 @@ pub(crate) async fn state(pool: &PgPool, id: &str) -> Result<State, sqlx::Error>
     .fetch_optional(pool)
     .await?;
     Ok(match row {
-        None => State::Missing,
-        Some(row) if row.finished => State::Finished(row.outcome.unwrap_or_default()),
-        Some(row) if row.late => State::Late,
-        Some(_) => State::Open,
+        None => WatchedState::Missing,
+        Some(row) if row.finished => WatchedState::Finished(row.outcome.unwrap_or_default()),
+        Some(row) if row.late => WatchedState::Late,
+        Some(_) => WatchedState::Open,
     })
 }
 
@@ -271,7 +274,7 @@ pub(crate) async fn settle(database: impl PgExecutor<'_>, id: &str) -> Result<()
 }
 
 /// Releases the jobs of `queue` whose lease has expired: they wait again or end. Returns true if there were any.
-pub(crate) async fn let_go(pool: &PgPool, queue: &str) -> Result<bool, sqlx::Error> {
+pub(crate) async fn release_expired(pool: &PgPool, queue: &str) -> Result<bool, sqlx::Error> {
     let done = sqlx::query!(
         "with lapsed as (
             update jobs set holder = null, held_until = null, outcome = job_verdict(jobs),
@@ -333,8 +336,8 @@ pub(crate) async fn release(
     failure: Option<&Failure>,
 ) -> Result<(), sqlx::Error> {
     // PostgreSQL's texts cannot contain NUL, and a message may be of any length.
-    let text =
-        failure.map(|failure| failure.text.replace('\0', "").chars().take(LONGEST_ERROR).collect::<String>());
+    let text = failure
+        .map(|failure| failure.text.replace('\0', "").chars().take(MAX_ERROR_CHARS).collect::<String>());
     sqlx::query!(
         "update jobs set holder = null, held_until = now() + $3, last_error = coalesce($4, last_error),
             outcome = jsonb_set_lax(job_verdict(jobs), '{Err,cause}', $5, true, 'return_target'),
@@ -353,7 +356,7 @@ pub(crate) async fn release(
 
 /// State of a job that runs in this process.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct RunningJobState {
     pub(crate) id: String,
     pub(crate) attempt: i32,
     /// True if the caller left or the job has an outcome.
@@ -371,11 +374,11 @@ pub(crate) async fn hold(
     name: &str,
     running: &BTreeMap<String, i32>,
     lease: Duration,
-) -> Result<Vec<Held>, sqlx::Error> {
+) -> Result<Vec<RunningJobState>, sqlx::Error> {
     let (ids, attempts): (Vec<&str>, Vec<i32>) =
         running.iter().map(|(id, &attempt)| (id.as_str(), attempt)).unzip();
     sqlx::query_as!(
-        Held,
+        RunningJobState,
         r#"update jobs set (held_until, holder) = (
             select case when is_ours then now() + $3 else held_until end, case when is_ours then $4 else holder end
             from (
@@ -397,7 +400,11 @@ pub(crate) async fn hold(
 }
 
 /// Releases the jobs that the process `name` claimed but never ran: all that it holds except `running`.
-pub(crate) async fn give_back(pool: &PgPool, name: &str, running: &[String]) -> Result<(), sqlx::Error> {
+pub(crate) async fn release_unstarted(
+    pool: &PgPool,
+    name: &str,
+    running: &[String],
+) -> Result<(), sqlx::Error> {
     sqlx::query!(
         "update jobs set holder = null, held_until = null, attempts = attempts - 1
         where holder = $1 and finished_at is null and id <> all($2)",
@@ -411,7 +418,7 @@ pub(crate) async fn give_back(pool: &PgPool, name: &str, running: &[String]) -> 
 
 /// Releases the background jobs that run in the process `name`, without counting the attempt. That the process was
 /// told to stop is no fault of its jobs, and a long job may outlive many processes.
-pub(crate) async fn hand_over(pool: &PgPool, name: &str) -> Result<(), sqlx::Error> {
+pub(crate) async fn release_background(pool: &PgPool, name: &str) -> Result<(), sqlx::Error> {
     sqlx::query!(
         "update jobs set holder = null, held_until = null, attempts = attempts - 1
         where holder = $1 and finished_at is null and cancelled_at is null and caller is null",
@@ -441,9 +448,9 @@ pub(crate) async fn sweep_jobs(
         tasks as (delete from apalis.jobs as task using old where task.id = old.id)
         delete from jobs using old where jobs.id = old.id",
         queue,
-        made_before(keep),
+        first_id_younger_than(keep),
         interval(keep),
-        BATCH
+        BATCH_ROWS
     )
     .execute(connection)
     .await?;
@@ -456,7 +463,7 @@ pub(crate) async fn sweep_tasks(pool: &PgPool, queue: &str, keep: Duration) -> R
         "delete from apalis.jobs as task where job_type = $1 and id < $2
             and not exists (select from jobs where jobs.id = task.id)",
         queue,
-        made_before(keep)
+        first_id_younger_than(keep)
     )
     .execute(pool)
     .await?;
@@ -464,7 +471,7 @@ pub(crate) async fn sweep_tasks(pool: &PgPool, queue: &str, keep: Duration) -> R
 }
 
 /// Returns the id below which all jobs are older than `age`.
-fn made_before(age: Duration) -> String {
+fn first_id_younger_than(age: Duration) -> String {
     let since = SystemTime::now().checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH);
     JobId::first_at(since).to_string()
 }

@@ -10,31 +10,32 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use apalis::prelude::{BackendExt, Task, WorkerBuilder, WorkerBuilderExt, WorkerContext, WorkerError};
 use apalis_postgres::{Config, PostgresStorage};
-use database::{Background, Database, Heard};
+use database::{Background, Database, ListenerEvent};
 use futures::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use serde_json::Value;
 use tracing::{debug, info, warn};
 use ulid::Ulid;
 
 use crate::{
-    Handler, Job, QueueError, budget,
-    config::{LISTENER, WorkerConfig},
-    live::{ACT, Process},
-    poll::{Bell, OnBell},
-    pool, presence,
-    run::{AnyHandler, Runner, Running, Typed},
+    Handler, Job, QueueError,
+    config::{LISTENER_CONNECTIONS, WorkerConfig},
+    connection_usage, liveness,
+    poll::{NotifiedPolling, PollNotifier},
+    pool,
+    run::{AnyHandler, Runner, RunningJobs, TypedHandler},
     store,
+    worker_process::{ACT, WorkerProcess},
 };
 
 /// File in which the kernel gives the host name.
-const HOST_NAME: &str = "/proc/sys/kernel/hostname";
+const HOST_NAME_FILE: &str = "/proc/sys/kernel/hostname";
 
 /// Heartbeats that an apalis worker may miss before its jobs go to others.
 const MISSED_HEARTBEATS: usize = 3;
 
 /// Pause before apalis' worker is rebuilt. Longer than the pause after a failed heartbeat, so that after an outage
 /// every process has renewed its leases before jobs are claimed again.
-const RESTART: Duration = Duration::from_secs(1);
+const RESTART_PAUSE: Duration = Duration::from_secs(1);
 
 /// Runs jobs of one kind until `shutdown` resolves and the jobs in flight are done, or `grace` is over.
 ///
@@ -52,7 +53,7 @@ where
     J: Job,
     H: Handler<J>,
 {
-    let handler = Arc::new(Typed::<J, H>::new(handler));
+    let handler = Arc::new(TypedHandler::<J, H>::new(handler));
     begin(database.into(), config, J::QUEUE, handler, Box::pin(shutdown)).await
 }
 
@@ -74,20 +75,20 @@ async fn work(
     handler: Arc<dyn AnyHandler>,
     mut shutdown: BoxFuture<'_, ()>,
 ) -> Result<(), QueueError> {
-    let pool = pool::own(&database.pool, config.connections() - LISTENER).await?;
-    let running = Arc::new(Running::default());
-    let _stop = StopAll(Arc::clone(&running));
-    let bell = Arc::new(Bell::default());
+    let pool = pool::own(&database.pool, config.connections() - LISTENER_CONNECTIONS).await?;
+    let running = Arc::new(RunningJobs::default());
+    let _stop = AbortJobsOnDrop(Arc::clone(&running));
+    let bell = Arc::new(PollNotifier::default());
     let name = format!("{}-{}", queue, Ulid::generate());
-    let _listener = ear(&database, queue, name.clone(), Arc::clone(&bell), Arc::clone(&running));
+    let _listener = listen_for_jobs(&database, queue, name.clone(), Arc::clone(&bell), Arc::clone(&running));
     let runner =
         Runner { pool: pool.clone(), queue, running: Arc::clone(&running), handler, bell: Arc::clone(&bell) };
     let silent = Arc::default();
-    let host = std::fs::read_to_string(HOST_NAME).ok().map(|name| name.trim().to_owned());
-    let process = Process { pool, name, queue, host, config, running, silent };
-    presence::make_turns(&process.pool, process.queue).await?;
+    let host = std::fs::read_to_string(HOST_NAME_FILE).ok().map(|name| name.trim().to_owned());
+    let process = WorkerProcess { pool, name, queue, host, config, running, silent };
+    liveness::make_turns(&process.pool, process.queue).await?;
     process.beat().await?;
-    budget::warn_where_short(&process.pool).await;
+    connection_usage::warn_where_short(&process.pool).await;
     let beats = process.beats();
     let _holds = process.holds();
     let _sweeps = process.sweeps();
@@ -99,7 +100,8 @@ async fn work(
         let is_over = {
             // The worker has a task set of its own, so that it is polled only when it is woken itself. Apalis queries
             // for jobs at every poll, and otherwise the workers of one process would wake each other without end.
-            let mut alone = FuturesUnordered::from_iter([deal(&context, &process, &bell, runner.clone())]);
+            let mut alone =
+                FuturesUnordered::from_iter([run_apalis_worker(&context, &process, &bell, runner.clone())]);
             let mut worker = alone.select_next_some();
             tokio::select! {
                 () = process.silent.notified() => {
@@ -126,7 +128,7 @@ async fn work(
             break;
         }
         tokio::select! {
-            () = recover(&process) => {}
+            () = release_unstarted_jobs(&process) => {}
             () = &mut shutdown => break,
         }
     }
@@ -134,28 +136,28 @@ async fn work(
     beats.stop();
     let left = process.running.attempts();
     process.running.abort();
-    leave(&process, &left).await;
+    release_all_jobs(&process, &left).await;
     info!(worker = %process.name, unfinished = left.len(), "stopped");
     Ok(())
 }
 
 /// Listens for waiting jobs and for cancellations.
-fn ear(
+fn listen_for_jobs(
     database: &Database,
     queue: &'static str,
     name: String,
-    bell: Arc<Bell>,
-    running: Arc<Running>,
+    bell: Arc<PollNotifier>,
+    running: Arc<RunningJobs>,
 ) -> Background {
     database::listen(database, &["job_waits", "job_cancelled"], move |heard| match heard {
         // The next heartbeat finds cancellations that were missed.
-        Heard::Connected => bell.ring(),
-        Heard::Notification { channel: "job_cancelled", payload } => running.cancel(payload),
-        Heard::Notification { payload, .. } => {
-            if let Some((of, told)) = read_bell(payload)
+        ListenerEvent::Connected => bell.ring(),
+        ListenerEvent::Notification { channel: "job_cancelled", payload } => running.cancel(payload),
+        ListenerEvent::Notification { payload, .. } => {
+            if let Some((of, told)) = parse_wake_up(payload)
                 && of == queue
             {
-                bell.heard_in_a_crowd(!told.is_empty());
+                bell.set_many_workers(!told.is_empty());
                 if told.is_empty() || told.contains(&name.as_str()) {
                     bell.ring();
                 }
@@ -166,42 +168,42 @@ fn ear(
 
 /// Parses the payload of `job_bell` in `deal.sql`: a queue and, if it has many workers, the names of those that are
 /// to poll.
-fn read_bell(payload: &str) -> Option<(&str, Vec<&str>)> {
+fn parse_wake_up(payload: &str) -> Option<(&str, Vec<&str>)> {
     let mut words = payload.split(' ');
     Some((words.next()?, words.collect()))
 }
 
 /// Runs apalis' worker until it fails, or until `context` is stopped and the jobs in flight are done.
-async fn deal(
+async fn run_apalis_worker(
     context: &WorkerContext,
-    process: &Process,
-    bell: &Arc<Bell>,
+    process: &WorkerProcess,
+    bell: &Arc<PollNotifier>,
     runner: Runner,
 ) -> Result<(), WorkerError> {
     // Our own rows hold the lock and the outcome of a job; apalis would only write each task twice more. It claims no
     // more jobs than there are slots, so that a batch never delays its heartbeats.
     let config = Config::default()
         .queue(process.queue)
-        .batch_size(process.config.in_hand())
+        .batch_size(process.config.max_running_jobs())
         .persist_results(false)
         .heartbeat_interval(process.config.heartbeat)
         .missed_heartbeats(MISSED_HEARTBEATS)
         .lock_tasks(false);
     let storage = PostgresStorage::<Value>::new(&process.pool).with_config(config);
     WorkerBuilder::new(context)
-        .backend(storage.poll_with_strategy(OnBell::new(Arc::clone(bell))))
-        .concurrency(process.config.in_hand())
+        .backend(storage.poll_with_strategy(NotifiedPolling::new(Arc::clone(bell))))
+        .concurrency(process.config.max_running_jobs())
         .build(tower::service_fn(move |task: Task<Value>| runner.clone().run(task)))
         .run()
         .await
 }
 
 /// Waits for the database, then releases the jobs that were claimed but never arrived.
-async fn recover(process: &Process) {
+async fn release_unstarted_jobs(process: &WorkerProcess) {
     loop {
-        tokio::time::sleep(RESTART).await;
+        tokio::time::sleep(RESTART_PAUSE).await;
         let running = process.running.ids();
-        match database::within(ACT, store::give_back(&process.pool, &process.name, &running)).await {
+        match database::within(ACT, store::release_unstarted(&process.pool, &process.name, &running)).await {
             Ok(()) => return,
             Err(error) => warn!("the database is not back: {error}"),
         }
@@ -210,12 +212,12 @@ async fn recover(process: &Process) {
 
 /// Takes no new jobs and waits for those in flight, at most for the grace period.
 async fn drain(
-    process: &Process,
+    process: &WorkerProcess,
     context: &WorkerContext,
     worker: impl Future<Output = Result<(), WorkerError>>,
 ) {
     info!(worker = %process.name, in_flight = process.running.ids().len(), "stopping");
-    if let Err(error) = database::within(ACT, presence::leave(&process.pool, &process.name)).await {
+    if let Err(error) = database::within(ACT, liveness::leave(&process.pool, &process.name)).await {
         warn!("could not say that this worker leaves: {error}");
     }
     if context.stop().is_err() {
@@ -236,14 +238,14 @@ async fn drain(
 }
 
 /// Releases everything that other processes would otherwise have to wait for.
-async fn leave(process: &Process, unfinished: &BTreeMap<String, i32>) {
+async fn release_all_jobs(process: &WorkerProcess, unfinished: &BTreeMap<String, i32>) {
     let left = async {
-        store::hand_over(&process.pool, &process.name).await?;
+        store::release_background(&process.pool, &process.name).await?;
         for (id, attempt) in unfinished {
             store::release(&process.pool, id, *attempt, Duration::ZERO, None).await?;
         }
-        store::give_back(&process.pool, &process.name, &[]).await?;
-        presence::leave(&process.pool, &process.name).await
+        store::release_unstarted(&process.pool, &process.name, &[]).await?;
+        liveness::leave(&process.pool, &process.name).await
     };
     if let Err(error) = database::within(ACT, left).await {
         warn!("could not give back unfinished jobs: {error}");
@@ -251,9 +253,9 @@ async fn leave(process: &Process, unfinished: &BTreeMap<String, i32>) {
 }
 
 /// Stops the running jobs when the worker is dropped.
-struct StopAll(Arc<Running>);
+struct AbortJobsOnDrop(Arc<RunningJobs>);
 
-impl Drop for StopAll {
+impl Drop for AbortJobsOnDrop {
     fn drop(&mut self) {
         self.0.abort();
     }

@@ -9,4 +9,4 @@ mod migrations;
 mod wait;
 
 pub use migrations::{MIGRATIONS, MigrateError, migrate, pending};
-pub use wait::{Missing, Unusable, wait};
+pub use wait::{DatabaseUnusable, Missing, wait};

@@ -19,16 +19,16 @@ pub static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
 });
 
 /// Advisory lock that protects changes of the schema: an arbitrary number, the same in every process.
-const LOCK: i64 = 0x7265_746f_7274_6d69;
+const SCHEMA_LOCK_ID: i64 = 0x7265_746f_7274_6d69;
 
 /// Settings while the schema is changed: a short wait for every lock, and no time limit for the change itself.
-const SETTINGS: [(&str, &str); 2] = [("lock_timeout", "2s"), ("statement_timeout", "0")];
+const SESSION_SETTINGS: [(&str, &str); 2] = [("lock_timeout", "2s"), ("statement_timeout", "0")];
 
 /// Maximum number of attempts to get a lock.
-const ATTEMPTS: u32 = 12;
+const MAX_ATTEMPTS: u32 = 12;
 
 /// Pause between two attempts, in which statements that queued behind the first can finish.
-const PAUSE: Duration = Duration::from_secs(5);
+const RETRY_DELAY: Duration = Duration::from_secs(5);
 
 /// PostgreSQL error codes.
 const LOCK_NOT_AVAILABLE: &str = "55P03";
@@ -51,7 +51,7 @@ pub enum MigrateError {
 
 impl MigrateError {
     /// Returns true if a lock could not be had in time.
-    fn is_for_a_lock(&self) -> bool {
+    fn is_lock_timeout(&self) -> bool {
         let mut error: Option<&(dyn Error + 'static)> = Some(self);
         while let Some(cause) = error {
             if cause.downcast_ref().is_some_and(|cause| has_code(cause, LOCK_NOT_AVAILABLE)) {
@@ -73,17 +73,17 @@ fn has_code(error: &sqlx::Error, code: &str) -> bool {
 /// # Errors
 /// Fails when the database or a migration does, and when others hold a required lock for a minute.
 pub async fn migrate(url: &str) -> Result<(), MigrateError> {
-    let options = url.parse::<PgConnectOptions>()?.options(SETTINGS);
-    for attempt in 1..ATTEMPTS {
+    let options = url.parse::<PgConnectOptions>()?.options(SESSION_SETTINGS);
+    for attempt in 1..MAX_ATTEMPTS {
         match apply(&options).await {
-            Err(error) if error.is_for_a_lock() => tracing::warn!(
+            Err(error) if error.is_lock_timeout() => tracing::warn!(
                 attempt,
-                "others hold what has to be locked ({}); trying again in {PAUSE:?}",
+                "others hold what has to be locked ({}); trying again in {RETRY_DELAY:?}",
                 error.source().map_or_else(|| error.to_string(), ToString::to_string)
             ),
             applied => return applied,
         }
-        tokio::time::sleep(PAUSE).await;
+        tokio::time::sleep(RETRY_DELAY).await;
     }
     apply(&options).await
 }
@@ -91,7 +91,7 @@ pub async fn migrate(url: &str) -> Result<(), MigrateError> {
 async fn apply(options: &PgConnectOptions) -> Result<(), MigrateError> {
     // Separate connections, so that their locks are released in any case.
     let mut guard = PgConnection::connect_with(options).await?;
-    sqlx::query!("select pg_advisory_lock($1)", LOCK).execute(&mut guard).await?;
+    sqlx::query!("select pg_advisory_lock($1)", SCHEMA_LOCK_ID).execute(&mut guard).await?;
     MIGRATIONS.run(&mut guard).await?;
     let later = applied(&mut guard).await?.into_iter().filter(|version| !MIGRATIONS.version_exists(*version));
     match later.max() {

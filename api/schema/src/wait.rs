@@ -18,10 +18,10 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
 /// Timeout of an attempt.
-const PATIENCE: Duration = Duration::from_secs(5);
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Minimum interval between identical log lines.
-const QUIET: Duration = Duration::from_secs(60);
+const LOG_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The missing part that is waited for.
 #[derive(Debug)]
@@ -35,15 +35,15 @@ pub enum Missing {
 /// The database cannot be used, and waiting does not change that.
 #[derive(Debug, thiserror::Error)]
 #[error("the database cannot be used")]
-pub struct Unusable(#[source] sqlx::Error);
+pub struct DatabaseUnusable(#[source] sqlx::Error);
 
 /// Waits until the database at `url` is there and has every migration that this binary knows. Calls `tell` after
 /// every check that finds something missing.
 ///
 /// # Errors
 /// Fails when waiting would not fix the problem.
-pub async fn wait(url: &str, mut tell: impl FnMut(&Missing)) -> Result<(), Unusable> {
-    let options = url.parse().map_err(Unusable)?;
+pub async fn wait(url: &str, mut tell: impl FnMut(&Missing)) -> Result<(), DatabaseUnusable> {
+    let options = url.parse().map_err(DatabaseUnusable)?;
     let mut pause = FIRST_PAUSE;
     let mut said: Option<(Instant, String)> = None;
     loop {
@@ -55,11 +55,11 @@ pub async fn wait(url: &str, mut tell: impl FnMut(&Missing)) -> Result<(), Unusa
                 return Ok(());
             }
             Ok(count) => Missing::Migrations(count),
-            Err(error) if is_lasting(&error) => return Err(Unusable(error)),
+            Err(error) if is_permanent(&error) => return Err(DatabaseUnusable(error)),
             Err(error) => Missing::Database(error),
         };
         let words = missing.to_string();
-        if said.as_ref().is_none_or(|(at, before)| *before != words || at.elapsed() >= QUIET) {
+        if said.as_ref().is_none_or(|(at, before)| *before != words || at.elapsed() >= LOG_INTERVAL) {
             tracing::warn!("waiting: {words}");
             said = Some((Instant::now(), words));
         }
@@ -89,11 +89,11 @@ async fn look(options: &PgConnectOptions) -> Result<usize, sqlx::Error> {
         Ok(count)
     };
     let late = || sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, "no answer in time"));
-    tokio::time::timeout(PATIENCE, look).await.unwrap_or_else(|_| Err(late()))
+    tokio::time::timeout(ATTEMPT_TIMEOUT, look).await.unwrap_or_else(|_| Err(late()))
 }
 
 /// Returns true if an operator has to act, because the configuration on either side is wrong.
-fn is_lasting(error: &sqlx::Error) -> bool {
+fn is_permanent(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Configuration(_) => true,
         // PostgreSQL, appendix A: class 28 is "Invalid Authorization Specification", 3D000 "invalid_catalog_name", 42501

@@ -11,21 +11,21 @@ use secrecy::SecretString;
 use crate::server::Tls;
 
 /// Upper limit of threads, beyond the cores of any machine.
-const MOST_THREADS: usize = 1024;
+const MAX_THREADS: usize = 1024;
 
 /// Concurrent requests for each thread; two cores answer 64 in some 20 ms.
-const REQUESTS_BY_THREAD: usize = 32;
+const REQUESTS_PER_THREAD: usize = 32;
 
 /// Upper limit of concurrent requests, beyond what any process can answer within its deadlines.
-const MOST_REQUESTS: usize = 1_000_000;
+const MAX_REQUESTS: usize = 1_000_000;
 
 /// Variables, and the errors in those that were read.
-pub(super) struct Reader<'a> {
+pub(super) struct SettingsReader<'a> {
     pub(super) variables: &'a BTreeMap<String, String>,
     pub(super) faults: Vec<String>,
 }
 
-impl Reader<'_> {
+impl SettingsReader<'_> {
     fn get(&self, name: &str) -> Option<&str> {
         self.variables.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
     }
@@ -115,18 +115,18 @@ impl Reader<'_> {
     pub(super) fn threads(&mut self) -> NonZeroUsize {
         let all = available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let within = |threads: NonZeroUsize| match threads.get() {
-            ..=MOST_THREADS => Ok(threads),
-            _ => Err(format!("want 1 to {MOST_THREADS} threads")),
+            ..=MAX_THREADS => Ok(threads),
+            _ => Err(format!("want 1 to {MAX_THREADS} threads")),
         };
         self.read("RETORT_THREADS", all, within)
     }
 
     pub(super) fn requests_at_once(&mut self, threads: NonZeroUsize) -> usize {
-        let within = |requests| match (1..=MOST_REQUESTS).contains(&requests) {
+        let within = |requests| match (1..=MAX_REQUESTS).contains(&requests) {
             true => Ok(requests),
-            false => Err(format!("want 1 to {MOST_REQUESTS} requests")),
+            false => Err(format!("want 1 to {MAX_REQUESTS} requests")),
         };
-        self.read("REQUESTS_AT_ONCE", threads.get() * REQUESTS_BY_THREAD, within)
+        self.read("REQUESTS_AT_ONCE", threads.get() * REQUESTS_PER_THREAD, within)
     }
 
     pub(super) fn database_url_or(&mut self, name: &str, default: &SecretString) -> SecretString {

@@ -25,21 +25,21 @@ use sqlx::PgPool;
 use super::{
     PathId,
     engines::{Engines, engine},
-    new_id, nothing_else,
-    paging::{Asked, parse_list},
-    path_word,
+    named_path_id, new_id,
+    paging::{PageRequest, parse_list},
     plans::{
         MAX_DESCRIPTION, MAX_NAME, plan,
         table::{self as plan_table, Target},
     },
     treesearch::{target, terms},
+    with_empty_query,
 };
 use crate::{
     access::Caller,
     fields::{Fault, Faults, Fields, Input, nullable, text},
     idempotency::{self, Replayed, replayed},
     jobs::Jobs,
-    quota::{self, Created},
+    quota::{self, CreatedKind},
 };
 use table::{BatchRow, NewBatch};
 pub(crate) use table::{delete_some, mark_older};
@@ -87,7 +87,7 @@ pub async fn create(
     };
     let mut transaction = pool.begin().await?;
     let row = table::insert(&mut transaction, new, &wanted.targets).await?;
-    quota::commit(transaction, (&caller, jobs.quota()), key.as_ref(), (Created::Targets, &id)).await?;
+    quota::commit(transaction, (&caller, jobs.quota()), key.as_ref(), (CreatedKind::Targets, &id)).await?;
     Ok((None, Json(batch(row))))
 }
 
@@ -111,7 +111,7 @@ pub async fn list(
     caller: Caller,
     uri: Uri,
 ) -> Result<Json<Page<Batch>>, ApiError> {
-    let asked = Asked::of(&uri)?;
+    let asked = PageRequest::of(&uri)?;
     let rows = table::page(&pool, &caller.account_id, &asked).await?.ok_or(ApiError::BadReference)?;
     Ok(Json(asked.page(rows.into_iter().map(batch).collect())))
 }
@@ -156,10 +156,10 @@ pub async fn plans(
     uri: Uri,
 ) -> Result<Json<Page<Plan>>, ApiError> {
     let mut faults = Faults::default();
-    let id = path_word("batch_id", path, &mut faults);
+    let id = named_path_id("batch_id", path, &mut faults);
     let query = parse_list(query_pairs(&uri), &mut faults);
     let (id, query) = faults.settle(id.zip(query))?;
-    let asked = Asked::new(query)?;
+    let asked = PageRequest::new(query)?;
     table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
     let rows = plan_table::page_of_batch(&pool, &caller.account_id, &id, &asked).await?;
     let mut plans = Vec::new();
@@ -191,9 +191,9 @@ pub async fn retrieve_plan(
     let (batch, id) =
         path.map_or_else(|refused| (Err(refused), None), |Path((batch, id))| (Ok(Path(batch)), Some(id)));
     let mut faults = Faults::default();
-    let batch = path_word("batch_id", batch, &mut faults);
-    let id = path_word("plan_id", Ok(Path(id.unwrap_or_default())), &mut faults);
-    let (batch, id) = nothing_else(&uri, faults, batch.zip(id))?;
+    let batch = named_path_id("batch_id", batch, &mut faults);
+    let id = named_path_id("plan_id", Ok(Path(id.unwrap_or_default())), &mut faults);
+    let (batch, id) = with_empty_query(&uri, faults, batch.zip(id))?;
     let row = plan_table::find(&pool, &caller.account_id, &id).await?;
     let row = row.filter(|row| row.batch_id.as_ref() == Some(&batch)).ok_or(ApiError::NotFound)?;
     Ok(Json(plan(row).await?))
@@ -243,7 +243,7 @@ pub async fn resume(
     let mut transaction = pool.begin().await?;
     table::resume(&mut transaction, &id).await?;
     plan_table::resume_of_batch(&mut transaction, &id).await?;
-    quota::keep(&mut transaction, (&caller, jobs.quota()), Created::Targets).await?;
+    quota::keep(&mut transaction, (&caller, jobs.quota()), CreatedKind::Targets).await?;
     transaction.commit().await?;
     with_progress(&pool, &caller, &id).await
 }
@@ -273,7 +273,7 @@ pub async fn delete(
 }
 
 /// Parsed request to create a batch.
-pub(crate) struct Wanted {
+pub(crate) struct ParsedBatch {
     pub(crate) targets: Vec<Target>,
     /// Search parameters without a target.
     parameters: TreeSearchRequest,
@@ -282,7 +282,7 @@ pub(crate) struct Wanted {
     description: Option<String>,
 }
 
-pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Option<Wanted> {
+pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Option<ParsedBatch> {
     let mut body = Fields::body(body, faults)?;
     let smiles = body.required_list("smiles", MAX_BATCH, |input: &Input<'_>| {
         target(input).map(|(smiles, target)| (smiles, target.molecule().canonical_smiles()))
@@ -313,7 +313,7 @@ pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Op
         smiles.iter_mut().for_each(|(text, key)| key.clone_from(text));
     }
     let targets = targets(smiles, names);
-    Some(Wanted { targets, parameters, engine, name: name?, description: description? })
+    Some(ParsedBatch { targets, parameters, engine, name: name?, description: description? })
 }
 
 /// Returns each target with its id and name. A repeated molecule also gets the id of its first target.

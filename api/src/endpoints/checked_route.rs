@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use chem::{Limits, Mapped};
+use chem::{Limits, MappedMolecule};
 use contract::{Edge, Location, MAX_KEPT_NODES, RouteGraph, RouteStanding, StepEvidence};
 use petgraph::{
     algo::is_cyclic_directed,
@@ -13,33 +13,33 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::{
-    checks::Stop,
+    body_validation::CancelFlag,
     endpoints::treesearch::check_graph,
     fields::{Fault, Input},
 };
 
 /// Largest number of characters of a text, and of items of a list, in data that a caller sends back.
-pub const MAX_PARTS: usize = 10_000;
+pub const MAX_LENGTH: usize = 10_000;
 
 /// Parses a value in the shape of a tree search's answer; unknown fields are refused.
 pub fn exactly<T: DeserializeOwned + Serialize>(input: &Input<'_>) -> Result<T, Fault> {
     let Input::Object(raw) = input else {
         return Err(Fault::new("dict_type", "Input should be a valid dictionary"));
     };
-    let misfit = |error: serde_json::Error| {
+    let answer_fault = |error: serde_json::Error| {
         Fault::new("value_error", format!("Input should be as a tree search answers it: {error}"))
     };
-    let value: T = serde_json::from_str(raw).map_err(misfit)?;
-    let given = serde_json::from_str(raw).map_err(misfit)?;
-    if let Some((place, kind)) = beyond_bounds(&given) {
+    let value: T = serde_json::from_str(raw).map_err(answer_fault)?;
+    let given = serde_json::from_str(raw).map_err(answer_fault)?;
+    if let Some((place, kind)) = oversized_value(&given) {
         let fault = Fault::new(
             kind,
-            format!("Texts should have at most {MAX_PARTS} characters, lists as many items"),
+            format!("Texts should have at most {MAX_LENGTH} characters, lists as many items"),
         );
         return Err(place.into_iter().rev().fold(fault, Fault::within));
     }
-    let read = serde_json::to_value(&value).map_err(misfit)?;
-    match unread(&given, &read) {
+    let read = serde_json::to_value(&value).map_err(answer_fault)?;
+    match unknown_field(&given, &read) {
         None => Ok(value),
         Some(place) => {
             let msg = "Nothing reads this: its name is unknown, or others are missing that belong to it";
@@ -49,14 +49,16 @@ pub fn exactly<T: DeserializeOwned + Serialize>(input: &Input<'_>) -> Result<T, 
 }
 
 /// Returns the place in `given` of a text or list that is too long.
-fn beyond_bounds(given: &Value) -> Option<(Vec<Location>, &'static str)> {
+fn oversized_value(given: &Value) -> Option<(Vec<Location>, &'static str)> {
     let inside = |part: Location, value: &Value| {
-        let (place, kind) = beyond_bounds(value)?;
+        let (place, kind) = oversized_value(value)?;
         Some(([part].into_iter().chain(place).collect(), kind))
     };
     match given {
-        Value::String(text) if text.chars().nth(MAX_PARTS).is_some() => Some((Vec::new(), "string_too_long")),
-        Value::Array(items) if items.len() > MAX_PARTS => Some((Vec::new(), "too_long")),
+        Value::String(text) if text.chars().nth(MAX_LENGTH).is_some() => {
+            Some((Vec::new(), "string_too_long"))
+        }
+        Value::Array(items) if items.len() > MAX_LENGTH => Some((Vec::new(), "too_long")),
         Value::Array(items) => items.iter().enumerate().find_map(|(at, item)| inside(at.into(), item)),
         Value::Object(members) => {
             members.iter().find_map(|(name, value)| inside(name.as_str().into(), value))
@@ -66,9 +68,9 @@ fn beyond_bounds(given: &Value) -> Option<(Vec<Location>, &'static str)> {
 }
 
 /// Returns the place in `given` of a field that was lost in `read`, which was parsed from it.
-fn unread(given: &Value, read: &Value) -> Option<Vec<Location>> {
+fn unknown_field(given: &Value, read: &Value) -> Option<Vec<Location>> {
     let inside = |part: Location, given: &Value, read: &Value| {
-        unread(given, read).map(|within| [part].into_iter().chain(within).collect())
+        unknown_field(given, read).map(|within| [part].into_iter().chain(within).collect())
     };
     match (given, read) {
         (Value::Object(given), Value::Object(read)) => given.iter().find_map(|(name, given)| {
@@ -89,7 +91,7 @@ fn unread(given: &Value, read: &Value) -> Option<Vec<Location>> {
 
 /// Parses a route to the molecule with the canonical SMILES `target`, or to any molecule if that is `None`. Parsing
 /// ends when `stop` is set.
-pub fn route_to(target: Option<&str>, input: &Input<'_>, stop: &Stop) -> Result<RouteGraph, Fault> {
+pub fn route_to(target: Option<&str>, input: &Input<'_>, stop: &CancelFlag) -> Result<RouteGraph, Fault> {
     let route: RouteGraph = exactly(input)?;
     let refused = |why: &str| Fault::new("graph_invalid", format!("Input should be a route: {why}"));
     check_graph(&route).map_err(refused)?;
@@ -104,7 +106,7 @@ pub fn route_to(target: Option<&str>, input: &Input<'_>, stop: &Stop) -> Result<
         let fault = |kind, msg: String| {
             Fault::new(kind, msg).within("smiles").within("data").within(at).within("nodes")
         };
-        let mapped = Mapped::of_one(&node.data.smiles, Limits::TARGET)
+        let mapped = MappedMolecule::of_one(&node.data.smiles, Limits::TARGET)
             .map_err(|error| fault("smiles_invalid", format!("Input should be a valid SMILES: {error}")))?;
         let molecule = mapped.molecule().canonical_smiles();
         if at == 0 && target.is_some_and(|target| target != molecule) {
@@ -114,7 +116,7 @@ pub fn route_to(target: Option<&str>, input: &Input<'_>, stop: &Stop) -> Result<
             return Err(fault("graph_invalid", "Each molecule should stand in the route once".to_owned()));
         }
     }
-    check_way(&route).map_err(refused)?;
+    check_connectivity(&route).map_err(refused)?;
     check_numbers(&route).map_err(|name| {
         Fault::new("value_error", format!("Input should have its numbers in their ranges: `{name}` is not"))
     })?;
@@ -122,7 +124,7 @@ pub fn route_to(target: Option<&str>, input: &Input<'_>, stop: &Stop) -> Result<
 }
 
 /// Refuses a graph that does not lead from the target down to its building blocks.
-fn check_way(route: &RouteGraph) -> Result<(), &'static str> {
+fn check_connectivity(route: &RouteGraph) -> Result<(), &'static str> {
     let graph = route.molecules();
     if is_cyclic_directed(&graph) {
         return Err("a molecule is made of itself");

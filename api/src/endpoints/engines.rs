@@ -12,7 +12,7 @@ use edge::ApiError;
 use queue::{Client, Job};
 use sqlx::PgPool;
 
-use super::{MAX_ID, nothing_asked};
+use super::{MAX_ID, require_empty_query};
 use crate::{
     access::Caller,
     fields::{Fault, Input, nullable, word},
@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Lifetime of a count of waiting plans: a hundred thousand take a while to count.
-const RECENT: Duration = Duration::from_secs(5);
+const COUNT_TTL: Duration = Duration::from_secs(5);
 
 /// Engines by the names that clients use. Clones share them.
 #[derive(Debug, Clone)]
@@ -42,7 +42,7 @@ impl Engines {
     /// Returns the number of plans that wait for each engine, at most some seconds old.
     async fn queue_lengths(&self, pool: &PgPool) -> Result<QueueLengths, sqlx::Error> {
         if let Some((counted_at, lengths)) = &*self.counted.read().unwrap_or_else(PoisonError::into_inner)
-            && counted_at.elapsed() < RECENT
+            && counted_at.elapsed() < COUNT_TTL
         {
             return Ok(lengths.clone());
         }
@@ -62,7 +62,7 @@ impl Engines {
         let live = live(queue).await?;
         let Some(named) = named else {
             let none = ApiError::Unavailable {
-                retry_after: queue::WORKER_START,
+                retry_after: queue::WORKER_START_TIME,
                 reason: "No searcher is running that would say which engines there are; name one by `engine`",
             };
             return live.into_iter().next().ok_or(none);
@@ -98,7 +98,7 @@ pub async fn list(
     _: Caller,
     uri: Uri,
 ) -> Result<Json<Vec<Engine>>, ApiError> {
-    nothing_asked(&uri)?;
+    require_empty_query(&uri)?;
     let lengths = engines.queue_lengths(&pool).await?;
     let live = live(&queue).await?;
     let engine = |name: &str, of: &str| Engine {
@@ -122,7 +122,7 @@ pub async fn libraries(
     caller: Caller,
     uri: Uri,
 ) -> Result<Json<Vec<Library>>, ApiError> {
-    nothing_asked(&uri)?;
+    require_empty_query(&uri)?;
     let names = visible_vendors(&pool, &caller.account_id).await?;
     Ok(Json(names.into_iter().map(|name| Library { name }).collect()))
 }
@@ -135,7 +135,7 @@ pub async fn libraries(
     responses((status = 200, description = "The version.", body = Version)),
 )]
 pub async fn version(_: Caller, uri: Uri) -> Result<Json<Version>, ApiError> {
-    nothing_asked(&uri)?;
+    require_empty_query(&uri)?;
     Ok(Json(Version { version: env!("CARGO_PKG_VERSION") }))
 }
 

@@ -15,7 +15,7 @@ use edge::{ApiError, query_pairs};
 use sqlx::PgPool;
 
 use super::{
-    path_word,
+    named_path_id,
     samples::{make, rationed},
 };
 use crate::{
@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// Largest number of structures, and the default.
-const MOST: i64 = 1_000;
+const MAX_STRUCTURES: i64 = 1_000;
 const USUAL: i64 = 100;
 
 /// Generates structures.
@@ -74,7 +74,7 @@ pub async fn generate_by_model(
     uri: Uri,
 ) -> Result<Response, ApiError> {
     let mut faults = Faults::default();
-    let model_id = path_word("model_id", path, &mut faults);
+    let model_id = named_path_id("model_id", path, &mut faults);
     let size = parse_size(&uri, &mut faults);
     let (model_id, size) = faults.settle(model_id.zip(size))?;
     let wanted = SampleRequest { size, model_id: Some(model_id) };
@@ -92,7 +92,7 @@ pub async fn generate_by_model(
 
 fn parse_size(uri: &Uri, faults: &mut Faults) -> Option<u32> {
     let mut query = Fields::query(query_pairs(uri), faults);
-    let size = query.optional("samples", USUAL, integer(1, Some(MOST)));
+    let size = query.optional("samples", USUAL, integer(1, Some(MAX_STRUCTURES)));
     query.finish();
     u32::try_from(size?).ok()
 }

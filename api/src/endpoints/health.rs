@@ -12,7 +12,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use contract::{StoredSampleJob, StoredTreeSearchJob};
-use database::Flight;
+use database::SingleFlight;
 use edge::{ApiError, query_pairs};
 use identity::Identity;
 use queue::Job;
@@ -104,19 +104,19 @@ pub async fn alive() -> Json<Value> {
 
 /// Cached readiness: however many clients ask, the database is queried once a second.
 #[derive(Debug, Clone, Default)]
-pub struct Recent(Arc<Inner>);
+pub struct ReadinessCache(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
     found: RwLock<Option<(Instant, Readiness)>>,
-    looking: Flight<Readiness>,
+    looking: SingleFlight<Readiness>,
 }
 
 /// Lifetime of a cached answer.
-const RECENT: Duration = Duration::from_secs(1);
+const CACHE_TTL: Duration = Duration::from_secs(1);
 
 /// Timeout of each check.
-const PATIENCE: Duration = Duration::from_secs(2);
+const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// `GET /readyz`: the database is reachable, its schema current, and each queue has a live worker.
 ///
@@ -126,7 +126,7 @@ pub async fn ready(
     State(pool): State<PgPool>,
     State(queue): State<queue::Client>,
     State(identity): State<Arc<Identity>>,
-    State(recent): State<Recent>,
+    State(recent): State<ReadinessCache>,
     uri: Uri,
 ) -> Result<Readiness, ApiError> {
     let asked = query_pairs(&uri).into_iter();
@@ -139,10 +139,10 @@ async fn found(
     pool: PgPool,
     queue: queue::Client,
     identity: Arc<Identity>,
-    Recent(recent): Recent,
+    ReadinessCache(recent): ReadinessCache,
 ) -> Result<Readiness, ApiError> {
     if let Some((found_at, readiness)) = &*recent.found.read().unwrap_or_else(PoisonError::into_inner)
-        && found_at.elapsed() < RECENT
+        && found_at.elapsed() < CACHE_TTL
     {
         return Ok(readiness.clone());
     }
@@ -158,9 +158,9 @@ async fn found(
 
 async fn look(pool: &PgPool, queue: &queue::Client, identity: &Identity) -> Readiness {
     let (migrations, workers, notes) = tokio::join!(
-        database::within(PATIENCE, schema::pending(pool)),
-        database::within(PATIENCE, queue.live_workers()),
-        tokio::time::timeout(PATIENCE, identity.issuer_states()),
+        database::within(CHECK_TIMEOUT, schema::pending(pool)),
+        database::within(CHECK_TIMEOUT, queue.live_workers()),
+        tokio::time::timeout(CHECK_TIMEOUT, identity.issuer_states()),
     );
     // The check continues in the background, and the next answer has its result.
     let notes = notes.unwrap_or_else(|_| vec![("issuers".to_owned(), "do not answer".to_owned())]);

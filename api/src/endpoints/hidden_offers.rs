@@ -10,7 +10,7 @@ use contract::{PricingAnnotation, RouteGraph, ShoppingList};
 
 /// Removes the offers of `hidden` vendors, and what may rest on them in the routes; returns true if there was
 /// anything.
-pub fn leave_out<'r>(
+pub fn remove_hidden_offers<'r>(
     hidden: &[String],
     offers: &mut Vec<PricingAnnotation>,
     routes: impl Iterator<Item = &'r mut RouteGraph>,

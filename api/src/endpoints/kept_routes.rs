@@ -23,10 +23,10 @@ use sqlx::PgPool;
 use super::{
     PathId,
     checked_route::{exactly, route_to},
-    hidden_offers::leave_out,
+    gzip_json::unpacked,
+    hidden_offers::remove_hidden_offers,
     new_id,
-    packed::unpacked,
-    paging::Asked,
+    paging::PageRequest,
     plans::{MAX_DESCRIPTION, MAX_NAME},
     treesearch::{target, terms},
 };
@@ -35,7 +35,7 @@ use crate::{
     fields::{Faults, Fields, boolean, nullable, text},
     idempotency::{self, Replayed, replayed},
     jobs::Jobs,
-    quota::{self, Created},
+    quota::{self, CreatedKind},
 };
 use table::{Content, KeptRow, NewRoute};
 
@@ -85,7 +85,7 @@ pub async fn create(
     };
     let mut transaction = pool.begin().await?;
     let row = table::insert(&mut transaction, new).await?;
-    quota::commit(transaction, (&caller, jobs.quota()), key.as_ref(), (Created::Route, &id)).await?;
+    quota::commit(transaction, (&caller, jobs.quota()), key.as_ref(), (CreatedKind::Route, &id)).await?;
     let content = Content { route: wanted.route, pricing_annotations: wanted.pricing_annotations };
     Ok((StatusCode::CREATED, None, Json(kept(row, Some(content), &caller))))
 }
@@ -110,7 +110,7 @@ pub async fn list(
     caller: Caller,
     uri: Uri,
 ) -> Result<Json<Page<KeptRoute>>, ApiError> {
-    let asked = Asked::of(&uri)?;
+    let asked = PageRequest::of(&uri)?;
     let rows = table::page(&pool, &caller.account_id, &asked).await?.ok_or(ApiError::BadReference)?;
     let routes = rows.into_iter().map(|row| kept(row, None, &caller)).collect();
     Ok(Json(asked.page(routes)))
@@ -230,7 +230,7 @@ async fn with_content(mut row: KeptRow, caller: &Caller) -> Result<Json<KeptRout
     let unpacking = tokio::task::spawn_blocking(move || {
         let mut content: Content = unpacked(&zipped)?;
         let routes = iter::once(&mut content.route);
-        let has_left_out = leave_out(&hidden, &mut content.pricing_annotations, routes);
+        let has_left_out = remove_hidden_offers(&hidden, &mut content.pricing_annotations, routes);
         Ok::<_, io::Error>((content, has_left_out))
     });
     let unpacked = unpacking.await.map_err(|error| ApiError::internal(&error))?;

@@ -12,13 +12,14 @@ use serde_json::{Map, Value};
 use sqlx::{PgExecutor, PgPool};
 
 use super::{
-    PathId, nothing_asked,
-    paging::{Asked, Direction, parse_pages},
+    PathId,
+    paging::{Direction, PageRequest, parse_pages},
+    require_empty_query,
 };
 use crate::{access::Caller, fields::Faults, jobs::live_models};
 
 /// Default number of models on a page.
-const USUAL_PAGE: i64 = 25;
+const DEFAULT_PAGE: i64 = 25;
 
 /// Returns models that samples can be drawn from.
 #[utoipa::path(
@@ -41,15 +42,15 @@ pub async fn list(
     uri: Uri,
 ) -> Result<Json<ModelList>, ApiError> {
     let mut faults = Faults::default();
-    let query = parse_pages(query_pairs(&uri), USUAL_PAGE, &mut faults);
-    let asked = Asked::new(faults.settle(query)?)?;
+    let query = parse_pages(query_pairs(&uri), DEFAULT_PAGE, &mut faults);
+    let asked = PageRequest::new(faults.settle(query)?)?;
     let found = page(models(&pool, &queue).await?, &asked).ok_or(ApiError::BadReference)?;
     let Listed { data, has_more, object } = asked.listed(found);
     Ok(Json(ModelList { data, has_more, object }))
 }
 
 /// Returns the requested models, the nearest to the cursor first; `None` if the cursor is not a model.
-fn page(mut models: Vec<Model>, asked: &Asked) -> Option<Vec<Model>> {
+fn page(mut models: Vec<Model>, asked: &PageRequest) -> Option<Vec<Model>> {
     if asked.direction == Direction::Newer {
         models.reverse();
     }
@@ -94,7 +95,7 @@ pub async fn status(
     _: Caller,
     PathId(id): PathId,
 ) -> Result<Json<ModelStatus>, ApiError> {
-    let target = served(&pool, &id).await?;
+    let target = ready_target(&pool, &id).await?;
     let status = match target {
         Some(target) if target == 0 || molecules_ready(&pool, &id).await? > 0 => ModelStanding::Online,
         Some(_) => ModelStanding::Idle,
@@ -112,7 +113,7 @@ pub async fn status(
     responses((status = 200, description = "The version.", body = Version)),
 )]
 pub async fn version(_: Caller, uri: Uri) -> Result<Json<Version>, ApiError> {
-    nothing_asked(&uri)?;
+    require_empty_query(&uri)?;
     Ok(Json(Version { version: env!("CARGO_PKG_VERSION") }))
 }
 
@@ -167,7 +168,7 @@ pub(super) async fn ready(database: impl PgExecutor<'_>) -> Result<BTreeMap<Stri
 }
 
 /// Returns the number of molecules that live samplers of the model keep ready; `None` if no sampler serves it.
-async fn served(pool: &PgPool, id: &str) -> Result<Option<i64>, sqlx::Error> {
+async fn ready_target(pool: &PgPool, id: &str) -> Result<Option<i64>, sqlx::Error> {
     let targets = queue::operations::ready_targets(pool).await?;
     Ok(targets.into_iter().find(|(model, _)| model == id).map(|(_, target)| target.unwrap_or(0)))
 }

@@ -3,7 +3,7 @@
 //! An action commits together with its entry in the audit log, or not at all. The entry names the operator by the
 //! account's e-mail address.
 
-pub(crate) mod seen;
+pub(crate) mod state_view;
 
 use axum::{
     Json,
@@ -12,12 +12,12 @@ use axum::{
 };
 use contract::OperationsState;
 use edge::ApiError;
-use identity::tables::{accounts, journal::Act};
+use identity::tables::{accounts, audit_log::AuditedAction};
 use queue::operations::{self, Refusal};
 use serde_json::json;
 use sqlx::{PgConnection, PgPool};
 
-use super::{PathId, nothing_asked};
+use super::{PathId, require_empty_query};
 use crate::access::Caller;
 
 /// Returns the state of the installation.
@@ -32,8 +32,8 @@ pub async fn state(
     _: Caller,
     uri: Uri,
 ) -> Result<Json<OperationsState>, ApiError> {
-    nothing_asked(&uri)?;
-    Ok(Json(seen::look(&pool).await?))
+    require_empty_query(&uri)?;
+    Ok(Json(state_view::look(&pool).await?))
 }
 
 /// Pauses a queue.
@@ -92,7 +92,7 @@ pub async fn cancel(
     PathId(id): PathId,
 ) -> Result<StatusCode, ApiError> {
     operate(&pool, &caller, "job cancel", &id, async |database, operator| {
-        done(operations::cancel(database, &id, operator).await?, "cancelled")
+        action_result(operations::cancel(database, &id, operator).await?, "cancelled")
     })
     .await
 }
@@ -112,7 +112,7 @@ pub async fn retry(
     PathId(id): PathId,
 ) -> Result<StatusCode, ApiError> {
     operate(&pool, &caller, "job retry", &id, async |database, _| {
-        done(operations::retry(database, &id).await?, "retried")
+        action_result(operations::retry(database, &id).await?, "retried")
     })
     .await
 }
@@ -130,7 +130,7 @@ async fn operate(
     let ids = [caller.account_id.clone()];
     let mut addresses = accounts::addresses(&mut transaction, &ids).await?;
     let operator = addresses.remove(&caller.account_id).unwrap_or_else(|| caller.account_id.clone());
-    let mut under_way = Act::begin(transaction, operator.clone());
+    let mut under_way = AuditedAction::begin(transaction, operator.clone());
     if act(under_way.connection(), &operator).await? {
         under_way.done(what, subject, json!({})).await?;
         tracing::info!(target: "audit", { account.id = caller.account_id, subject }, "an operator's act: {what}");
@@ -139,7 +139,7 @@ async fn operate(
 }
 
 /// Maps the result of an action on a job: done or refused.
-fn done(outcome: Result<(), Refusal>, act: &str) -> Result<bool, ApiError> {
+fn action_result(outcome: Result<(), Refusal>, act: &str) -> Result<bool, ApiError> {
     match outcome {
         Ok(()) => Ok(true),
         Err(Refusal::Unknown) => Err(ApiError::NotFound),

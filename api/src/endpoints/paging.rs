@@ -44,7 +44,7 @@ pub enum Direction {
 
 /// Requested page of a list.
 #[derive(Debug)]
-pub struct Asked {
+pub struct PageRequest {
     /// Cursor; `None` is the newest page.
     pub from: Option<String>,
     pub direction: Direction,
@@ -52,7 +52,7 @@ pub struct Asked {
     pub count: i64,
 }
 
-impl Asked {
+impl PageRequest {
     /// Parses the query of `uri`: `limit`, `starting_after` and `ending_before`.
     ///
     /// # Errors
@@ -135,13 +135,13 @@ impl Asked {
 mod tests {
     use super::*;
 
-    fn asked(after: Option<&str>, before: Option<&str>) -> Asked {
-        Asked::new((2, after.map(str::to_owned), before.map(str::to_owned))).unwrap()
+    fn asked(after: Option<&str>, before: Option<&str>) -> PageRequest {
+        PageRequest::new((2, after.map(str::to_owned), before.map(str::to_owned))).unwrap()
     }
 
     #[test]
     fn a_page_says_whether_there_is_more_on_either_side() {
-        let told = |asked: Asked, found: &[u8]| {
+        let told = |asked: PageRequest, found: &[u8]| {
             let page = asked.page(found.to_vec());
             (page.items, page.has_next, page.has_previous)
         };
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_list_of_the_sampling_api_says_whether_there_is_more_in_the_direction_of_travel() {
-        let told = |asked: Asked, found: &[u8]| asked.listed(found.to_vec()).has_more;
+        let told = |asked: PageRequest, found: &[u8]| asked.listed(found.to_vec()).has_more;
 
         assert!(told(asked(None, None), &[9, 8, 7]));
         assert!(!told(asked(Some("8"), None), &[7, 6]));
@@ -165,6 +165,6 @@ mod tests {
 
     #[test]
     fn a_page_cannot_lie_on_both_sides() {
-        assert!(Asked::new((2, Some("a".to_owned()), Some("b".to_owned()))).is_err());
+        assert!(PageRequest::new((2, Some("a".to_owned()), Some("b".to_owned()))).is_err());
     }
 }

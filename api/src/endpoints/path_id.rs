@@ -6,7 +6,7 @@ use axum::{
 };
 use edge::ApiError;
 
-use super::{MAX_ID, nothing_else};
+use super::{MAX_ID, with_empty_query};
 use crate::fields::{Faults, Input, word};
 
 /// The one id in the path of a request; the query must be empty.
@@ -18,8 +18,8 @@ impl<S: Send + Sync> FromRequestParts<S> for PathId {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let path = Path::from_request_parts(parts, state).await;
         let mut faults = Faults::default();
-        let id = path_word(name(parts), path, &mut faults);
-        nothing_else(&parts.uri, faults, id).map(Self)
+        let id = named_path_id(name(parts), path, &mut faults);
+        with_empty_query(&parts.uri, faults, id).map(Self)
     }
 }
 
@@ -30,7 +30,7 @@ fn name(parts: &Parts) -> &str {
 }
 
 /// Returns the id that the path calls `name`.
-pub fn path_word(
+pub fn named_path_id(
     name: &str,
     path: Result<Path<String>, PathRejection>,
     faults: &mut Faults,

@@ -19,16 +19,16 @@ use contract::{
     Deleted, Page, Plan, PlanFigures, PlanJob, PlanParameters, PlanRequest, StoredPlanJob, TreeSearchResult,
 };
 use edge::{ApiError, MAX_BODY};
-use queue::{Client, Urgency, search_takes};
+use queue::{Client, Urgency, search_estimate};
 use sqlx::PgPool;
 
 use super::{
     MAX_ID, PathId,
     engines::{Engines, engine},
-    hidden_offers::leave_out,
+    gzip_json::{packed, unpacked},
+    hidden_offers::remove_hidden_offers,
     new_id,
-    packed::{packed, unpacked},
-    paging::Asked,
+    paging::PageRequest,
     treesearch::{target, terms},
 };
 use crate::{
@@ -36,8 +36,8 @@ use crate::{
     engine_answer::engine_answer,
     fields::{Faults, Fields, nullable, text, word},
     idempotency::{self, Replayed, replayed},
-    jobs::{Jobs, not_taken},
-    quota::{self, Created},
+    jobs::{Jobs, submission_error},
+    quota::{self, CreatedKind},
 };
 pub(crate) use table::delete_older;
 use table::{NewPlan, PlanRow};
@@ -93,18 +93,18 @@ pub async fn create(
         (id, transaction, None)
     } else {
         let id = new_id("pln");
-        let (_, expected_seconds) = search_takes(&wanted.request);
+        let (_, expected_seconds) = search_estimate(&wanted.request);
         let job =
             StoredPlanJob::V1(PlanJob { plan_id: id.clone(), engine: engine.clone(), expected_seconds });
         let parameters = PlanParameters { request: wanted.request, engine };
         let new = NewPlan { id: &id, parameters: &parameters, name, description };
         let mut transaction = pool.begin().await?;
         let job_id = queue::enqueue(&mut transaction, &job, &caller.account_id, Urgency::Asked).await;
-        let job_id = job_id.map_err(not_taken)?.to_string();
+        let job_id = job_id.map_err(submission_error)?.to_string();
         let row = table::insert(&mut transaction, &caller.account_id, new, &job_id).await?;
         (id, transaction, Some(row))
     };
-    quota::commit(transaction, (&caller, jobs.quota()), key.as_ref(), (Created::Targets, &id)).await?;
+    quota::commit(transaction, (&caller, jobs.quota()), key.as_ref(), (CreatedKind::Targets, &id)).await?;
     let row = match row {
         Some(row) => row,
         // An existing plan stays as it was.
@@ -141,7 +141,7 @@ pub async fn list(
     caller: Caller,
     uri: Uri,
 ) -> Result<Json<Page<Plan>>, ApiError> {
-    let asked = Asked::of(&uri)?;
+    let asked = PageRequest::of(&uri)?;
     let rows = table::page(&pool, &caller.account_id, &asked).await?.ok_or(ApiError::BadReference)?;
     let mut plans = Vec::with_capacity(rows.len());
     for row in rows {
@@ -223,7 +223,7 @@ pub async fn delete(
 }
 
 /// Parsed request to create a plan.
-pub(crate) struct Wanted {
+pub(crate) struct ParsedPlan {
     pub(crate) request: contract::TreeSearchRequest,
     /// Canonical SMILES of the target.
     target: String,
@@ -234,7 +234,7 @@ pub(crate) struct Wanted {
     description: Option<String>,
 }
 
-pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Option<Wanted> {
+pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Option<ParsedPlan> {
     let mut body = Fields::body(body, faults)?;
     let parameters = body.object("parameters", |mut fields| {
         let search_smiles = fields.required("search_smiles", target);
@@ -250,7 +250,14 @@ pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Op
     let search_id = body.optional("search_id", None, nullable(word(1, Some(MAX_ID))));
     body.finish();
     let (request, target, engine) = parameters?;
-    Some(Wanted { request, target, search_id: search_id?, engine, name: name?, description: description? })
+    Some(ParsedPlan {
+        request,
+        target,
+        search_id: search_id?,
+        engine,
+        name: name?,
+        description: description?,
+    })
 }
 
 fn must_be_own(row: &PlanRow, caller: &Caller) -> Result<(), ApiError> {
@@ -268,7 +275,7 @@ pub(super) async fn plan(mut row: PlanRow) -> Result<Plan, ApiError> {
                 let mut result: TreeSearchResult = unpacked(&zipped)?;
                 let groups = result.route_hierarchy.values_mut().flat_map(BTreeMap::values_mut);
                 let routes = groups.flatten().flatten();
-                let has_left_out = leave_out(&hidden, &mut result.pricing_annotations, routes);
+                let has_left_out = remove_hidden_offers(&hidden, &mut result.pricing_annotations, routes);
                 Ok::<_, io::Error>((engine_answer(result), has_left_out))
             });
             let unpacked = unpacking.await.map_err(|error| ApiError::internal(&error))?;

@@ -1,7 +1,7 @@
 //! Sample batches: up to 100,000 distinct molecules in one request. Extensions of the contract.
 //!
 //! A batch consists of rows, which are all stored before the response. Its chunks are asynchronous samples
-//! (`samples/orders.rs`), which workers turn into jobs a few at a time (`worker/src/orders.rs`). So a chunk is
+//! (`samples/orders.rs`), which workers turn into jobs a few at a time (`worker/src/async_samples.rs`). So a chunk is
 //! retrieved like any sample, and is listed among the samples once it is completed.
 
 mod table;
@@ -14,20 +14,18 @@ use axum::{
     http::Uri,
 };
 use contract::{
-    CHUNK, Deleted, Listed, MAX_SAMPLE_BATCH, Sample, SampleBatch, SampleBatchObject, SampleBatchRequest,
-    SampleId, SampleRequest, SampleStatus,
+    CHUNK_SIZE, Deleted, Listed, MAX_SAMPLE_BATCH, Sample, SampleBatch, SampleBatchObject,
+    SampleBatchRequest, SampleId, SampleRequest, SampleStatus,
 };
 use edge::{ApiError, MAX_BODY, query_pairs};
 use sqlx::{PgConnection, PgPool};
 
 use super::{
-    PathId, new_id,
-    paging::{Asked, ListQuery, parse_pages},
-    path_word,
+    PathId, named_path_id, new_id,
+    paging::{ListQuery, PageRequest, parse_pages},
     samples::{
-        ordered,
-        orders::{self, NewChunk},
-        parse_wanted, table as sample_table,
+        async_samples::{self, NewChunk},
+        ordered, parse_sample_request, table as sample_table,
     },
 };
 use crate::{
@@ -35,7 +33,7 @@ use crate::{
     fields::Faults,
     idempotency::{self, Replayed, replayed},
     jobs::Jobs,
-    quota::{self, Created},
+    quota::{self, CreatedKind},
 };
 use table::{BatchRow, NewBatch};
 
@@ -65,7 +63,7 @@ pub async fn create(
     if let Some(id) = idempotency::created(&pool, &caller.account_id, key.as_ref()).await? {
         return Ok((replayed(), Json(batch(found(&pool, &caller, &id).await?))));
     }
-    let model_id = jobs.model_of_order(wanted.model_id.clone()).await?;
+    let model_id = jobs.model_of_async_sample(wanted.model_id.clone()).await?;
     let id = new_id("sbt");
     let chunks = chunks(wanted.size);
     let new = NewBatch {
@@ -77,13 +75,13 @@ pub async fn create(
     };
     let mut transaction = pool.begin().await?;
     table::insert(&mut transaction, &new).await?;
-    orders::insert_of_batch(&mut transaction, (&caller.account_id, &id, &model_id), &chunks).await?;
-    quota::commit(transaction, (&caller, jobs.quota()), key.as_ref(), (Created::Molecules, &id)).await?;
+    async_samples::insert_of_batch(&mut transaction, (&caller.account_id, &id, &model_id), &chunks).await?;
+    quota::commit(transaction, (&caller, jobs.quota()), key.as_ref(), (CreatedKind::Molecules, &id)).await?;
     Ok((None, Json(batch(found(&pool, &caller, &id).await?))))
 }
 
 pub(crate) fn parse_create(body: &[u8], faults: &mut Faults) -> Option<SampleRequest> {
-    parse_wanted(body, MAX_SAMPLE_BATCH, faults)
+    parse_sample_request(body, MAX_SAMPLE_BATCH, faults)
 }
 
 /// Returns sample batches, the newest first.
@@ -108,7 +106,7 @@ pub async fn list(
 ) -> Result<Json<Listed<SampleBatch>>, ApiError> {
     let mut faults = Faults::default();
     let query = parse_list(&uri, &mut faults);
-    let asked = Asked::new(faults.settle(query)?)?;
+    let asked = PageRequest::new(faults.settle(query)?)?;
     let rows = table::page(&pool, &caller.account_id, &asked).await?.ok_or(ApiError::BadReference)?;
     Ok(Json(asked.listed(rows.into_iter().map(batch).collect())))
 }
@@ -154,12 +152,12 @@ pub async fn samples(
     uri: Uri,
 ) -> Result<Json<Listed<Sample>>, ApiError> {
     let mut faults = Faults::default();
-    let id = path_word("batch_id", path, &mut faults);
+    let id = named_path_id("batch_id", path, &mut faults);
     let query = parse_list(&uri, &mut faults);
     let (id, query) = faults.settle(id.zip(query))?;
-    let asked = Asked::new(query)?;
+    let asked = PageRequest::new(query)?;
     found(&pool, &caller, &id).await?;
-    let rows = orders::page_of_batch(&pool, &id, &asked).await?.ok_or(ApiError::BadReference)?;
+    let rows = async_samples::page_of_batch(&pool, &id, &asked).await?.ok_or(ApiError::BadReference)?;
     let Listed { data, has_more, object } = asked.listed(rows);
     let data = data.into_iter().filter_map(|row| ordered(row).transpose()).collect::<Result<_, _>>()?;
     Ok(Json(Listed { data, has_more, object }))
@@ -182,7 +180,7 @@ pub async fn cancel(
 ) -> Result<Json<SampleBatch>, ApiError> {
     must_be_own(&pool, &caller, &id).await?;
     let mut transaction = pool.begin().await?;
-    let jobs = orders::cancel_of_batch(&mut transaction, &id).await?;
+    let jobs = async_samples::cancel_of_batch(&mut transaction, &id).await?;
     queue::cancel(&mut transaction, &jobs).await?;
     transaction.commit().await?;
     Ok(Json(batch(found(&pool, &caller, &id).await?)))
@@ -206,7 +204,7 @@ pub async fn delete(
     must_be_own(&pool, &caller, &id).await?;
     let mut transaction = pool.begin().await?;
     table::lock(&mut transaction, &id).await?;
-    let jobs = orders::lock_of_batch(&mut transaction, &id).await?;
+    let jobs = async_samples::lock_of_batch(&mut transaction, &id).await?;
     sample_table::delete_of_batch(&mut transaction, &id).await?;
     table::delete(&mut transaction, &id).await?;
     queue::cancel(&mut transaction, &jobs).await?;
@@ -217,13 +215,13 @@ pub async fn delete(
 /// Deletes asynchronous samples of batches that are older than `keep`, with their molecules, and batches that have
 /// none left; at most one transaction's worth of each.
 pub(crate) async fn delete_older(connection: &mut PgConnection, keep: Duration) -> Result<u64, sqlx::Error> {
-    let orders = orders::delete_of_older_batches(connection, keep).await?;
+    let orders = async_samples::delete_of_older_batches(connection, keep).await?;
     Ok(orders.max(table::delete_empty(connection, keep).await?))
 }
 
 /// Divides a number of molecules into chunks.
 fn chunks(size: u32) -> Vec<NewChunk> {
-    let sizes = (0..size).step_by(CHUNK as usize).map(|made| (size - made).min(CHUNK));
+    let sizes = (0..size).step_by(CHUNK_SIZE as usize).map(|made| (size - made).min(CHUNK_SIZE));
     let chunk = |size: u32| NewChunk {
         id: SampleId::generate().to_string(),
         size: i32::try_from(size).unwrap_or(i32::MAX),

@@ -3,7 +3,7 @@
 //! A caller can request a sample and come back for it (`Prefer: respond-async`). Such an asynchronous sample is a row
 //! that is stored with its job, and it has its id from the beginning. Lists show it once it is completed.
 
-pub(crate) mod orders;
+pub(crate) mod async_samples;
 pub(super) mod table;
 
 use std::{collections::HashSet, sync::Arc, time::Instant};
@@ -15,8 +15,8 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use contract::{
-    ErrorItem, MAX_SAMPLE_SIZE, OrderJob, Ration, Sample, SampleId, SampleList, SampleObject, SampleRequest,
-    SampleStatus, StoredOrderJob,
+    AsyncSampleJob, ErrorItem, MAX_SAMPLE_SIZE, QuotaKind, Sample, SampleId, SampleList, SampleObject,
+    SampleRequest, SampleStatus, StoredAsyncSampleJob,
 };
 use edge::{ApiError, MAX_BODY, query_pairs};
 use queue::Urgency;
@@ -24,8 +24,9 @@ use serde_json::Value;
 use sqlx::PgPool;
 
 use super::{
-    MAX_ID, PathId, in_words, misfit,
+    MAX_ID, PathId, answer_fault,
     paging::{ListQuery, parse_pages},
+    problem_text,
 };
 use crate::{
     access::Caller,
@@ -34,14 +35,14 @@ use crate::{
     fields::{Faults, Fields, integer, nullable, word},
     gzip,
     idempotency::{self, IdempotencyKey, replayed},
-    jobs::{Jobs, not_taken},
-    keep::Keep,
+    jobs::{Jobs, submission_error},
     limits::Limits,
-    prefer::{self, PREFERENCE_APPLIED, Patience, RESPOND_ASYNC},
-    quota::{self, Created},
-    words::is_word,
+    prefer::{self, PREFERENCE_APPLIED, RESPOND_ASYNC, WaitPreference},
+    quota::{self, CreatedKind},
+    retention_times::RetentionTimes,
+    word_pattern::is_word,
 };
-use orders::{NewOrder, OrderRow};
+use async_samples::{AsyncSampleRow, NewAsyncSample};
 pub(crate) use table::delete_older;
 use table::{Deletion, Page, SampleRow};
 
@@ -71,7 +72,7 @@ const ACCEPT_ENCODING: &str = "When it contains `gzip`, the body is the gzipped 
 )]
 pub async fn list(
     State(pool): State<PgPool>,
-    State(keep): State<Keep>,
+    State(keep): State<RetentionTimes>,
     caller: Caller,
     uri: Uri,
 ) -> Result<Json<SampleList>, ApiError> {
@@ -86,8 +87,10 @@ pub async fn list(
     };
     let beyond = page.beyond(keep);
     let found = match (table::page(&pool, &caller.account_id, page, limit).await?, beyond) {
-        (None, Some(Beyond::Nothing)) => Some((Vec::new(), false)),
-        (None, Some(Beyond::All)) => table::page(&pool, &caller.account_id, Page::Oldest, limit).await?,
+        (None, Some(ExpiredCursor::Nothing)) => Some((Vec::new(), false)),
+        (None, Some(ExpiredCursor::All)) => {
+            table::page(&pool, &caller.account_id, Page::Oldest, limit).await?
+        }
         (found, _) => found,
     };
     let (rows, has_more) = found.ok_or(ApiError::BadReference)?;
@@ -97,17 +100,17 @@ pub async fn list(
 }
 
 /// Samples beyond an expired cursor, in the direction of paging.
-enum Beyond {
+enum ExpiredCursor {
     Nothing,
     All,
 }
 
 impl Page {
     /// Returns the content of a page whose cursor may have been deleted for its age; `None` if age is no reason.
-    fn beyond(&self, keep: Keep) -> Option<Beyond> {
+    fn beyond(&self, keep: RetentionTimes) -> Option<ExpiredCursor> {
         match self {
-            Self::Before(id) => keep.has_let_go_of(id).then_some(Beyond::Nothing),
-            Self::After(id) => keep.has_let_go_of(id).then_some(Beyond::All),
+            Self::Before(id) => keep.has_let_go_of(id).then_some(ExpiredCursor::Nothing),
+            Self::After(id) => keep.has_let_go_of(id).then_some(ExpiredCursor::All),
             Self::Newest | Self::Oldest => None,
         }
     }
@@ -155,16 +158,18 @@ pub async fn create(
 
     let size = wanted.size;
     let patience = prefer::patience(&headers);
-    if patience != Patience::UntilDone
+    if patience != WaitPreference::UntilDone
         && let Some(id) = idempotency::created(&pool, &caller.account_id, key.as_ref()).await?
     {
         let sample = found(&pool, &caller, &id).await?;
         let answer = gzip::body(&headers, mode, &sample).await?;
-        return Ok((replayed(), collected(&sample, answer)).into_response());
+        return Ok((replayed(), with_location(&sample, answer)).into_response());
     }
     let sample = match patience {
-        Patience::UntilDone => rationed(&limits, &caller, size, make(&pool, &jobs, &caller, wanted)).await,
-        Patience::For(wait) => {
+        WaitPreference::UntilDone => {
+            rationed(&limits, &caller, size, make(&pool, &jobs, &caller, wanted)).await
+        }
+        WaitPreference::For(wait) => {
             let longest = jobs.longest_sample();
             let end = arrival.within(longest).min(Instant::now() + wait.min(longest));
             rationed(&limits, &caller, size, order(&pool, &jobs, &caller, (wanted, key), end)).await
@@ -175,7 +180,7 @@ pub async fn create(
         Err(refusal) => return Ok(refusal),
     };
     let answer = gzip::body(&headers, mode, &sample).await?;
-    Ok(collected(&sample, answer))
+    Ok(with_location(&sample, answer))
 }
 
 /// Runs `work` that draws `molecules` of the account's quota; they are given back if it fails.
@@ -185,7 +190,7 @@ pub(super) async fn rationed<T>(
     molecules: u32,
     work: impl Future<Output = Result<T, ApiError>>,
 ) -> Result<T, Response> {
-    let spending = limits.spend(Ration::Molecules, &caller.account_id, &caller.rations, molecules).await?;
+    let spending = limits.spend(QuotaKind::Molecules, &caller.account_id, &caller.rations, molecules).await?;
     work.await.map_err(|error| {
         spending.end(0);
         error.into_response()
@@ -204,9 +209,13 @@ pub(super) async fn make(
     tracing::Span::current().record("sample.id", tracing::field::display(id));
     let row = table::find(pool, &caller.account_id, &id.to_string()).await?;
     let Some(row) = row else {
-        return Err(bad_answer(vec![misfit("id", "missing", "the worker stored no sample of this id")]));
+        return Err(bad_answer(vec![answer_fault(
+            "id",
+            "missing",
+            "the worker stored no sample of this id",
+        )]));
     };
-    check(row, Some(size)).map_err(bad_answer)
+    validate_sample(row, Some(size)).map_err(bad_answer)
 }
 
 /// Stores an asynchronous sample, and returns it once it has ended, or as it is at `end`.
@@ -218,12 +227,12 @@ async fn order(
     end: Instant,
 ) -> Result<Sample, ApiError> {
     let permit = jobs.permit()?;
-    let model_id = jobs.model_of_order(wanted.model_id).await?;
+    let model_id = jobs.model_of_async_sample(wanted.model_id).await?;
     let sample_id = SampleId::generate();
     tracing::Span::current().record("sample.id", tracing::field::display(sample_id));
     let id = sample_id.to_string();
-    let job = OrderJob { sample_id, model_id: model_id.clone(), size: wanted.size };
-    let new = NewOrder {
+    let job = AsyncSampleJob { sample_id, model_id: model_id.clone(), size: wanted.size };
+    let new = NewAsyncSample {
         id: &id,
         account_id: &caller.account_id,
         model_id: &model_id,
@@ -231,11 +240,11 @@ async fn order(
         seed: rand::random(),
     };
     let mut transaction = pool.begin().await?;
-    let job = StoredOrderJob::V1(job);
+    let job = StoredAsyncSampleJob::V1(job);
     let job_id = queue::enqueue(&mut transaction, &job, &caller.account_id, Urgency::Asked).await;
-    let job_id = job_id.map_err(not_taken)?.to_string();
-    let created_at = orders::insert(&mut transaction, &new, &job_id).await?;
-    quota::commit(transaction, (caller, jobs.quota()), key.as_ref(), (Created::Molecules, &id)).await?;
+    let job_id = job_id.map_err(submission_error)?.to_string();
+    let created_at = async_samples::insert(&mut transaction, &new, &job_id).await?;
+    quota::commit(transaction, (caller, jobs.quota()), key.as_ref(), (CreatedKind::Molecules, &id)).await?;
     drop(permit);
 
     // The row is committed: whatever happens now, its caller learns the id.
@@ -253,14 +262,14 @@ async fn order(
     if let Ok(Some(sample)) = tokio::time::timeout_at(end.into(), ended).await {
         return Ok(sample);
     }
-    Ok(stands(pool, &caller.account_id, &id).await.unwrap_or(pending))
+    Ok(current_state(pool, &caller.account_id, &id).await.unwrap_or(pending))
 }
 
 /// Waits for the end of an asynchronous sample and returns it; `None` if it cannot be read.
 async fn ended(pool: &PgPool, jobs: &Jobs, account_id: &str, id: &str, job_id: &str) -> Option<Sample> {
-    let mut watch = jobs.watch_order(job_id).await.ok()?;
+    let mut watch = jobs.watch_async_sample(job_id).await.ok()?;
     loop {
-        let sample = stands(pool, account_id, id).await?;
+        let sample = current_state(pool, account_id, id).await?;
         if matches!(sample.status, SampleStatus::Completed | SampleStatus::Failed) {
             return Some(sample);
         }
@@ -269,13 +278,13 @@ async fn ended(pool: &PgPool, jobs: &Jobs, account_id: &str, id: &str, job_id: &
 }
 
 /// Returns an asynchronous sample in its current state; `None` if it cannot be read.
-async fn stands(pool: &PgPool, account_id: &str, id: &str) -> Option<Sample> {
-    let row = orders::find(pool, account_id, id).await.ok()??;
+async fn current_state(pool: &PgPool, account_id: &str, id: &str) -> Option<Sample> {
+    let row = async_samples::find(pool, account_id, id).await.ok()??;
     ordered(row).ok()?
 }
 
 /// Adds the location to the response if the sample is not completed.
-fn collected(sample: &Sample, mut answer: Response) -> Response {
+fn with_location(sample: &Sample, mut answer: Response) -> Response {
     if sample.status == SampleStatus::Completed {
         return answer;
     }
@@ -288,11 +297,11 @@ fn collected(sample: &Sample, mut answer: Response) -> Response {
 }
 
 pub(crate) fn parse_create(body: &[u8], faults: &mut Faults) -> Option<SampleRequest> {
-    parse_wanted(body, MAX_SAMPLE_SIZE, faults)
+    parse_sample_request(body, MAX_SAMPLE_SIZE, faults)
 }
 
 /// Parses a sample request for up to `most` molecules.
-pub(super) fn parse_wanted(body: &[u8], most: u32, faults: &mut Faults) -> Option<SampleRequest> {
+pub(super) fn parse_sample_request(body: &[u8], most: u32, faults: &mut Faults) -> Option<SampleRequest> {
     let mut body = Fields::body(body, faults)?;
     let size = body.required("size", integer(1, Some(most.into())));
     let model_id = body.optional("model_id", None, nullable(word(0, Some(MAX_ID))));
@@ -327,8 +336,8 @@ pub async fn retrieve(
 /// Returns the sample in its current state, even if it is not made yet.
 async fn found(pool: &PgPool, caller: &Caller, id: &str) -> Result<Sample, ApiError> {
     let sample = match table::find(pool, &caller.account_id, id).await? {
-        Some(row) => Some(check(row, None).map_err(bad_answer)?),
-        None => match orders::find(pool, &caller.account_id, id).await? {
+        Some(row) => Some(validate_sample(row, None).map_err(bad_answer)?),
+        None => match async_samples::find(pool, &caller.account_id, id).await? {
             Some(row) => ordered(row)?,
             None => None,
         },
@@ -351,8 +360,8 @@ pub async fn delete(
     caller: Caller,
     PathId(id): PathId,
 ) -> Result<StatusCode, ApiError> {
-    if let Some(order) = orders::find(&pool, &caller.account_id, &id).await? {
-        return delete_order(&pool, &caller, order).await;
+    if let Some(order) = async_samples::find(&pool, &caller.account_id, &id).await? {
+        return delete_async_sample(&pool, &caller, order).await;
     }
     match table::delete(&pool, &caller.account_id, &id).await? {
         Deletion::Done => Ok(StatusCode::NO_CONTENT),
@@ -362,7 +371,11 @@ pub async fn delete(
 }
 
 /// Deletes an asynchronous sample with its result, and cancels its job.
-async fn delete_order(pool: &PgPool, caller: &Caller, order: OrderRow) -> Result<StatusCode, ApiError> {
+async fn delete_async_sample(
+    pool: &PgPool,
+    caller: &Caller,
+    order: AsyncSampleRow,
+) -> Result<StatusCode, ApiError> {
     if order.account_id != caller.account_id {
         return Err(ApiError::NotYours);
     }
@@ -374,15 +387,15 @@ async fn delete_order(pool: &PgPool, caller: &Caller, order: OrderRow) -> Result
     // A completed row whose sample was deleted counts as absent.
     let is_there = order.status != "completed" || order.smiles.is_some();
     let mut transaction = pool.begin().await?;
-    let jobs = orders::delete(&mut transaction, &order.id).await?;
+    let jobs = async_samples::delete(&mut transaction, &order.id).await?;
     queue::cancel(&mut transaction, &jobs).await?;
-    table::delete_ordered(&mut transaction, &order.id).await?;
+    table::delete_async_result(&mut transaction, &order.id).await?;
     transaction.commit().await?;
     if is_there { Ok(StatusCode::NO_CONTENT) } else { Err(ApiError::NotFound) }
 }
 
 /// Converts the row of an asynchronous sample; `None` if the sample was made and then deleted.
-pub(super) fn ordered(row: OrderRow) -> Result<Option<Sample>, ApiError> {
+pub(super) fn ordered(row: AsyncSampleRow) -> Result<Option<Sample>, ApiError> {
     let status =
         serde_json::from_value(Value::String(row.status)).map_err(|error| ApiError::internal(&error))?;
     let failed = status == SampleStatus::Failed;
@@ -397,7 +410,7 @@ pub(super) fn ordered(row: OrderRow) -> Result<Option<Sample>, ApiError> {
                 created_at: row.created_at,
                 batch_id: row.batch_id,
             };
-            check(made, None).map(Some).map_err(bad_answer)
+            validate_sample(made, None).map(Some).map_err(bad_answer)
         }
         _ => Ok(Some(Sample {
             id: row.id.parse().map_err(|error: contract::NotASampleId| ApiError::internal(&error))?,
@@ -407,31 +420,35 @@ pub(super) fn ordered(row: OrderRow) -> Result<Option<Sample>, ApiError> {
             created_at: row.created_at,
             status,
             batch_id: row.batch_id,
-            error: row.problem.filter(|_| failed).map(in_words),
+            error: row.problem.filter(|_| failed).map(problem_text),
         })),
     }
 }
 
 /// Returns the sample of `row` if it fits the response schema and has the requested `size`.
-fn check(row: SampleRow, size: Option<u32>) -> Result<Sample, Vec<ErrorItem>> {
+fn validate_sample(row: SampleRow, size: Option<u32>) -> Result<Sample, Vec<ErrorItem>> {
     let mut faults = Vec::new();
     let id = row.id.parse();
     if id.is_err() {
-        faults.push(misfit("id", "string_pattern_mismatch", "not a sample id"));
+        faults.push(answer_fault("id", "string_pattern_mismatch", "not a sample id"));
     }
     if !is_word(&row.model_id) {
-        faults.push(misfit("model_id", "string_pattern_mismatch", r"String should match pattern '^\w+$'"));
+        faults.push(answer_fault(
+            "model_id",
+            "string_pattern_mismatch",
+            r"String should match pattern '^\w+$'",
+        ));
     }
     let count = row.smiles.len();
     if size.is_some_and(|size| size as usize != count) || usize::try_from(row.num_smiles) != Ok(count) {
         let msg = format!("{count} structures are not as many as asked for");
-        faults.push(misfit("smiles", "wrong_length", &msg));
+        faults.push(answer_fault("smiles", "wrong_length", &msg));
     }
     if row.smiles.iter().any(String::is_empty) {
-        faults.push(misfit("smiles", "string_too_short", "a structure is empty"));
+        faults.push(answer_fault("smiles", "string_too_short", "a structure is empty"));
     }
     if row.smiles.iter().collect::<HashSet<_>>().len() != count {
-        faults.push(misfit("smiles", "not_unique", "a structure occurs twice"));
+        faults.push(answer_fault("smiles", "not_unique", "a structure occurs twice"));
     }
     match id {
         Ok(id) if faults.is_empty() => Ok(Sample {
@@ -470,7 +487,7 @@ mod tests {
 
     #[test]
     fn a_sample_is_sent_only_if_it_is_what_was_asked_for() {
-        let kinds = |row, size| match check(row, size) {
+        let kinds = |row, size| match validate_sample(row, size) {
             Ok(_) => vec![],
             Err(faults) => faults.into_iter().map(|fault| fault.kind).collect(),
         };

@@ -11,15 +11,15 @@ use axum::{
     http::request::Parts,
     response::{IntoResponse, Response},
 };
-use chem::{Limits, Mapped};
+use chem::{Limits, MappedMolecule};
 use contract::{
-    Country, EngineAnswer, ErrorItem, MAX_AMOUNT_MMOL, MAX_DEPTH_LIMIT, Ration, RouteGraph, StreamEvent,
+    Country, EngineAnswer, ErrorItem, MAX_AMOUNT_MMOL, MAX_DEPTH_LIMIT, QuotaKind, RouteGraph, StreamEvent,
     TreeSearchRequest, TreeSearchResult,
 };
 
 use edge::ApiError;
 
-use super::{MAX_ID, engines::Engines, misfit, path_word};
+use super::{MAX_ID, answer_fault, engines::Engines, named_path_id};
 use crate::{
     access::Caller,
     deadline::{Arrival, Deadlines},
@@ -27,7 +27,7 @@ use crate::{
     fields::{Fault, Faults, Fields, Input, boolean, choice, integer, nullable, number, positive, text},
     jobs::Jobs,
     limits,
-    streams::{Terms, asks_for_events},
+    streams::{StreamContext, asks_for_events},
 };
 
 /// Maximum length of a target, in characters.
@@ -49,7 +49,11 @@ const MAX_VENDORS: usize = 100;
         content((TreeSearchResult = "application/json"), (StreamEvent = "text/event-stream")),
         headers(("Content-Location" = String, description = "Of a stream: where it is gone on with.")))),
 )]
-pub async fn create(search: Searching, terms: Terms, request: Request) -> Result<Response, ApiError> {
+pub async fn create(
+    search: AdmittedSearch,
+    terms: StreamContext,
+    request: Request,
+) -> Result<Response, ApiError> {
     let (longest, is_stream) = (search.jobs.longest_search(), asks_for_events(request.headers()));
     let wanted = search.caller.body(request, move |body, faults| parse(body, longest, faults)).await?;
 
@@ -72,13 +76,13 @@ pub async fn create(search: Searching, terms: Terms, request: Request) -> Result
 )]
 pub async fn create_by_engine(
     State(engines): State<Engines>,
-    search: Searching,
+    search: AdmittedSearch,
     path: Result<Path<String>, PathRejection>,
     request: Request,
 ) -> Result<Response, ApiError> {
     let longest = search.jobs.longest_search();
     let parse = move |body: &[u8], faults: &mut Faults| {
-        let engine = path_word("engine", path, faults);
+        let engine = named_path_id("engine", path, faults);
         let wanted = parse(body, longest, faults);
         engine.zip(wanted)
     };
@@ -94,7 +98,7 @@ pub async fn create_by_engine(
 }
 
 /// Admitted request, with all that is needed to answer it.
-pub struct Searching {
+pub struct AdmittedSearch {
     pub(super) jobs: Jobs,
     pub(super) limits: Arc<limits::Limits>,
     pub(super) deadlines: Deadlines,
@@ -102,7 +106,7 @@ pub struct Searching {
     pub(super) caller: Caller,
 }
 
-impl<S> FromRequestParts<S> for Searching
+impl<S> FromRequestParts<S> for AdmittedSearch
 where
     S: Send + Sync,
     Jobs: FromRef<S>,
@@ -122,7 +126,7 @@ where
     }
 }
 
-impl Searching {
+impl AdmittedSearch {
     /// Runs the search `wanted`, checks its result and serialises it with `write`.
     async fn answer(
         self,
@@ -134,7 +138,7 @@ impl Searching {
         let (groups, group_size) = (wanted.max_backbone_groups, wanted.max_backbone_group_size);
         let most = wanted.max_seconds;
         let spending = match limits
-            .spend(Ration::SearchSeconds, &caller.account_id, &caller.rations, whole_seconds(most))
+            .spend(QuotaKind::SearchSeconds, &caller.account_id, &caller.rations, whole_seconds(most))
             .await
         {
             Ok(spending) => spending,
@@ -143,17 +147,17 @@ impl Searching {
         let search = jobs.search(&caller.account_id, wanted, engine);
         let searched = deadlines.search(arrival, most, search).await;
         spending.end(searched.as_ref().map_or(0, |result| whole_seconds(result.metadata.total_elapsed)));
-        Ok(write(fitting(searched?, groups, group_size)?))
+        Ok(write(validated(searched?, groups, group_size)?))
     }
 }
 
 /// Returns `result` if it satisfies the contract.
-fn fitting(
+fn validated(
     result: TreeSearchResult,
     max_groups: u32,
     max_group_size: u32,
 ) -> Result<TreeSearchResult, ApiError> {
-    let faults = check(&result, max_groups, max_group_size);
+    let faults = contract_violations(&result, max_groups, max_group_size);
     if faults.is_empty() {
         return Ok(result);
     }
@@ -184,7 +188,7 @@ pub(crate) fn parse(body: &[u8], max_seconds_limit: f64, faults: &mut Faults) ->
 /// is one.
 pub(super) fn terms(
     body: &mut Fields<'_, '_>,
-    target: Option<&Mapped>,
+    target: Option<&MappedMolecule>,
     max_seconds_limit: f64,
 ) -> Option<TreeSearchRequest> {
     let default = TreeSearchRequest::new("");
@@ -245,9 +249,9 @@ pub(super) fn terms(
 }
 
 /// Parses the SMILES of one molecule within the size limits of a target; returns the text and the parsed molecule.
-pub(super) fn target(input: &Input<'_>) -> Result<(String, Mapped), Fault> {
+pub(super) fn target(input: &Input<'_>) -> Result<(String, MappedMolecule), Fault> {
     let smiles = text(1, Some(MAX_TARGET))(input)?;
-    let mapped = Mapped::of_one(&smiles, Limits::TARGET).map_err(|error| not_smiles(&error))?;
+    let mapped = MappedMolecule::of_one(&smiles, Limits::TARGET).map_err(|error| not_smiles(&error))?;
     Ok((smiles, mapped))
 }
 
@@ -256,10 +260,10 @@ fn not_smiles(why: &dyn std::fmt::Display) -> Fault {
 }
 
 /// Lists the violations of the contract in `result`.
-fn check(result: &TreeSearchResult, max_groups: u32, max_group_size: u32) -> Vec<ErrorItem> {
+fn contract_violations(result: &TreeSearchResult, max_groups: u32, max_group_size: u32) -> Vec<ErrorItem> {
     let mut faults = Vec::new();
     let hierarchy = &result.route_hierarchy;
-    let mut fault = |kind: &str, msg: String| faults.push(misfit("route_hierarchy", kind, &msg));
+    let mut fault = |kind: &str, msg: String| faults.push(answer_fault("route_hierarchy", kind, &msg));
     // One backbone may appear under several numbers of steps.
     let groups = hierarchy.values().flat_map(|groups| groups.keys()).collect::<HashSet<_>>().len();
     if groups > max_groups as usize {

@@ -4,7 +4,7 @@ use contract::{ErrorItem, Location};
 
 use edge::ApiError;
 
-use crate::checks::Stop;
+use crate::body_validation::CancelFlag;
 
 /// Fault of one value.
 #[derive(Debug, PartialEq, Eq)]
@@ -39,31 +39,31 @@ impl Fault {
 }
 
 /// Maximum number of faults in an answer.
-const MOST_FAULTS: usize = 100;
+const MAX_FAULTS: usize = 100;
 
 /// Faults of one request, in the order in which its parts are parsed.
 #[derive(Debug, Default)]
 pub struct Faults {
     pub(super) items: Vec<ErrorItem>,
     /// Cancellation flag; parsing ends when it is set.
-    stop: Stop,
+    stop: CancelFlag,
 }
 
 impl Faults {
-    /// Records a fault; those beyond the first [`MOST_FAULTS`] are dropped.
+    /// Records a fault; those beyond the first [`MAX_FAULTS`] are dropped.
     pub fn push(&mut self, item: ErrorItem) {
-        if self.items.len() < MOST_FAULTS {
+        if self.items.len() < MAX_FAULTS {
             self.items.push(item);
         }
     }
 
     /// Sets the cancellation flag of the parsing.
-    pub fn stop_by(&mut self, stop: Stop) {
+    pub fn stop_by(&mut self, stop: CancelFlag) {
         self.stop = stop;
     }
 
     /// Cancellation flag of the parsing, set when the client no longer waits.
-    pub fn stop(&self) -> &Stop {
+    pub fn stop(&self) -> &CancelFlag {
         &self.stop
     }
 

@@ -17,10 +17,10 @@ use tokio::{runtime::Handle, time::MissedTickBehavior};
 use super::readers::Readers;
 
 /// Maximum number of open streams of an account.
-const MOST_STREAMS: i64 = 16;
+const MAX_OPEN_STREAMS: i64 = 16;
 
 /// `Retry-After` when the maximum is reached.
-const TRY_AGAIN: Duration = Duration::from_secs(5);
+const RETRY_AFTER: Duration = Duration::from_secs(5);
 
 /// Time after which a stream that is not renewed expires.
 const LEASE: Duration = Duration::from_secs(20);
@@ -32,16 +32,16 @@ const RENEWAL: Duration = Duration::from_secs(5);
 #[derive(Clone)]
 pub struct Streams {
     pool: PgPool,
-    open: Open,
+    open: OpenStreamIds,
     pub(super) readers: Readers,
     _renewal: Arc<Background>,
 }
 
 /// Row ids of the open streams of the process.
 #[derive(Clone, Default)]
-struct Open(Arc<Mutex<HashSet<i64>>>);
+struct OpenStreamIds(Arc<Mutex<HashSet<i64>>>);
 
-impl Open {
+impl OpenStreamIds {
     fn lock(&self) -> MutexGuard<'_, HashSet<i64>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -50,7 +50,7 @@ impl Open {
 impl Streams {
     /// Creates an empty set of streams.
     pub fn new(pool: PgPool) -> Self {
-        let open = Open::default();
+        let open = OpenStreamIds::default();
         let renewal = Background::keep("counting open streams", {
             let (pool, open) = (pool.clone(), open.clone());
             move || renew_all(pool.clone(), open.clone())
@@ -63,10 +63,14 @@ impl Streams {
     /// # Errors
     /// Fails if the account has its maximum of streams open, or on a database error.
     pub(super) async fn open(&self, account_id: &str) -> Result<OpenStream, ApiError> {
-        let opened =
-            sqlx::query_scalar!("select open_stream($1, $2, $3)", account_id, MOST_STREAMS, interval(LEASE));
+        let opened = sqlx::query_scalar!(
+            "select open_stream($1, $2, $3)",
+            account_id,
+            MAX_OPEN_STREAMS,
+            interval(LEASE)
+        );
         let Some(id) = opened.fetch_one(&self.pool).await? else {
-            return Err(ApiError::TooManyInFlight { retry_after: TRY_AGAIN });
+            return Err(ApiError::TooManyInFlight { retry_after: RETRY_AFTER });
         };
         self.open.lock().insert(id);
         Ok(OpenStream { streams: self.clone(), id })
@@ -94,7 +98,7 @@ impl Drop for OpenStream {
     }
 }
 
-async fn renew_all(pool: PgPool, open: Open) {
+async fn renew_all(pool: PgPool, open: OpenStreamIds) {
     let mut ticks = tokio::time::interval(RENEWAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {

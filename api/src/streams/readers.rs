@@ -14,19 +14,19 @@ use edge::ApiError;
 use queue::JobEvent;
 use tokio::{sync::watch, task::AbortHandle};
 
-/// Buffer size in bytes beyond which a reader keeps at most [`KEPT`] events.
-const MOST_BYTES: usize = 4 << 20;
+/// Buffer size in bytes beyond which a reader keeps at most [`MIN_BUFFERED_EVENTS`] events.
+const MAX_BUFFER_BYTES: usize = 4 << 20;
 
 /// Most events that a stream takes at once.
 const PAGE: usize = 64;
 
 /// Events that are kept whatever their size, so that a resumed stream always makes progress.
-const KEPT: usize = 2 * PAGE;
+const MIN_BUFFERED_EVENTS: usize = 2 * PAGE;
 
 /// Source of a stream's events.
 pub trait Source: Send + 'static {
     /// Reads the events after number `after`; the end comes only after all events.
-    fn look(&mut self, after: i64) -> impl Future<Output = Result<Look, ApiError>> + Send;
+    fn read_after(&mut self, after: i64) -> impl Future<Output = Result<SourceRead, ApiError>> + Send;
 
     /// Waits until there may be more events.
     fn heard(&mut self) -> impl Future<Output = ()> + Send;
@@ -34,7 +34,7 @@ pub trait Source: Send + 'static {
 
 /// Events and end that a source returned.
 #[derive(Debug)]
-pub struct Look {
+pub struct SourceRead {
     /// Events in order.
     pub events: Vec<JobEvent>,
     /// End of the stream, if reached: the answer as JSON, or an error.
@@ -90,13 +90,13 @@ fn reader(
 
 /// Task that reads a source while streams hold it.
 pub(super) struct Reader {
-    pub(super) told: watch::Receiver<Told>,
+    pub(super) told: watch::Receiver<EventBuffer>,
     task: AbortHandle,
 }
 
 impl Reader {
     fn begin(source: impl Source, after: i64) -> Self {
-        let (teller, told) = watch::channel(Told { floor: after, ..Told::default() });
+        let (teller, told) = watch::channel(EventBuffer { floor: after, ..EventBuffer::default() });
         Self { told, task: tokio::spawn(read(source, after, teller)).abort_handle() }
     }
 }
@@ -107,10 +107,10 @@ impl Drop for Reader {
     }
 }
 
-async fn read(mut source: impl Source, mut after: i64, teller: watch::Sender<Told>) {
+async fn read(mut source: impl Source, mut after: i64, teller: watch::Sender<EventBuffer>) {
     loop {
-        match source.look(after).await {
-            Ok(Look { events, end }) => {
+        match source.read_after(after).await {
+            Ok(SourceRead { events, end }) => {
                 let (is_over, is_new) = (end.is_some(), !events.is_empty());
                 after = events.last().map_or(after, |event| event.number);
                 teller.send_if_modified(|told| {
@@ -137,7 +137,7 @@ async fn read(mut source: impl Source, mut after: i64, teller: watch::Sender<Tol
 
 /// Events that a reader has buffered.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct EventBuffer {
     /// Number after which all events are kept.
     floor: i64,
     events: VecDeque<Arc<JobEvent>>,
@@ -154,18 +154,18 @@ pub(super) struct End {
 
 /// Next events for a stream, and the end when none are left.
 #[derive(Debug, Default)]
-pub(super) struct Next {
+pub(super) struct NextEvents {
     pub(super) events: Vec<Arc<JobEvent>>,
     pub(super) end: Option<Arc<End>>,
 }
 
-impl Told {
+impl EventBuffer {
     fn add(&mut self, events: Vec<JobEvent>, end: Option<Result<String, ApiError>>) {
         for event in events {
             self.bytes += event.data.len();
             self.events.push_back(Arc::new(event));
         }
-        while self.bytes > MOST_BYTES && self.events.len() > KEPT {
+        while self.bytes > MAX_BUFFER_BYTES && self.events.len() > MIN_BUFFERED_EVENTS {
             let Some(oldest) = self.events.pop_front() else { break };
             self.bytes -= oldest.data.len();
             self.floor = oldest.number;
@@ -177,14 +177,14 @@ impl Told {
     }
 
     /// Returns the buffered events after number `after`; `None` if some of them are no longer kept.
-    pub(super) fn after(&self, after: i64) -> Option<Next> {
+    pub(super) fn after(&self, after: i64) -> Option<NextEvents> {
         if after < self.floor {
             return None;
         }
         let first = self.events.partition_point(|event| event.number <= after);
         let events: Vec<_> = self.events.range(first..).take(PAGE).cloned().collect();
         let end = if events.is_empty() { self.end.clone() } else { None };
-        Some(Next { events, end })
+        Some(NextEvents { events, end })
     }
 }
 
@@ -206,8 +206,8 @@ mod tests {
 
     #[test]
     fn a_stream_that_falls_behind_is_told_so() {
-        let mut told = Told { floor: 3, ..Told::default() };
-        told.add(vec![event(4, MOST_BYTES)], None);
+        let mut told = EventBuffer { floor: 3, ..EventBuffer::default() };
+        told.add(vec![event(4, MAX_BUFFER_BYTES)], None);
         assert_eq!(told.after(3).unwrap().events.len(), 1, "the newest are kept whatever their size");
 
         told.add((5..=132).map(|number| event(number, 1)).collect(), Some(Ok("{}".to_owned())));

@@ -124,7 +124,7 @@ fn token_of(page: &Answer) -> String {
 }
 
 /// Returns the statuses of listing samples and of deleting one with `token`.
-async fn shown(service: &Service, token: &str) -> (u16, u16) {
+async fn statuses_with_token(service: &Service, token: &str) -> (u16, u16) {
     let path = format!("{}/generator/v1/samples", service.base);
     let list = answer(service.http.get(&path).bearer_auth(token)).await;
     let delete = answer(service.http.delete(format!("{path}/smp_1")).bearer_auth(token)).await;
@@ -141,10 +141,10 @@ async fn a_token_for_scripts_may_what_was_ticked_is_shown_once_and_ended() {
 
     let made = make_token(&browser, &[("name", "Nightly <b>"), ("days", "30"), READ]).await;
     let token = token_of(&made);
-    let may = shown(&service, &token).await;
+    let may = statuses_with_token(&service, &token).await;
     let page = browser.get("/auth/account").await;
     let ended = end(&browser, "Nightly").await;
-    let after = shown(&service, &token).await;
+    let after = statuses_with_token(&service, &token).await;
 
     assert_eq!((made.status, made.header("cache-control")), (200, "no-store"));
     assert!(token.starts_with("retort_") && token.len() == 58, "{token}");
@@ -210,7 +210,7 @@ async fn a_token_for_scripts_ends_by_its_day_a_new_password_and_lost_scopes_and_
     };
     let turns_to = async |wanted: u16| {
         for _ in 0..200 {
-            if shown(&service, &token).await.0 == wanted {
+            if statuses_with_token(&service, &token).await.0 == wanted {
                 return true;
             }
             tokio::time::sleep(std::time::Duration::from_millis(10)).await;
@@ -218,7 +218,7 @@ async fn a_token_for_scripts_ends_by_its_day_a_new_password_and_lost_scopes_and_
         false
     };
 
-    assert_eq!(shown(&service, &token).await.0, 200);
+    assert_eq!(statuses_with_token(&service, &token).await.0, 200);
     change("update script_tokens set expires_at = now()").await;
     assert!(turns_to(401).await, "its day");
     change("update script_tokens set expires_at = now() + interval '1 day'").await;
@@ -233,8 +233,8 @@ async fn a_token_for_scripts_ends_by_its_day_a_new_password_and_lost_scopes_and_
     let guess = format!("{}{}", &token[..token.len() - 1], if token.ends_with('A') { 'B' } else { 'A' });
     // A guessed token is refused even while the database does not answer.
     change("alter table script_tokens rename to gone").await;
-    assert_eq!(shown(&service, &guess).await.0, 401);
-    assert_eq!(shown(&service, "retort_").await.0, 401);
+    assert_eq!(statuses_with_token(&service, &guess).await.0, 401);
+    assert_eq!(statuses_with_token(&service, "retort_").await.0, 401);
 }
 
 #[tokio::test]
@@ -260,7 +260,7 @@ async fn a_token_for_scripts_needs_the_password_once_more_and_guesses_at_it_are_
         assert!(refused.status == 403 && refused.text.contains("password is wrong"), "{refused:?}");
     }
     // The token is valid, but has no scope.
-    assert_eq!((made.status, shown(&service, &token_of(&made)).await.0), (200, 403));
+    assert_eq!((made.status, statuses_with_token(&service, &token_of(&made)).await.0), (200, 403));
     assert!(guesses.contains(&429), "{guesses:?}");
 }
 
@@ -301,12 +301,15 @@ async fn whoever_holds_a_token_for_scripts_ends_it_and_an_application_with_a_sec
 
     let guess = format!("{}{}", &token[..57], if token.ends_with('A') { 'B' } else { 'A' });
     let (before, guessed) = (introspect().await, revoke(&guess).await);
-    let between = shown(&service, &token).await.0;
+    let between = statuses_with_token(&service, &token).await.0;
     let (ended, again) = (revoke(&token).await, revoke(&token).await);
 
     assert_eq!((&before["active"], &before["scope"]), (&true.into(), &READ.0.into()));
     assert_eq!((&before["sub"], before.get("client_id")), (&service.account.as_str().into(), None));
     assert_eq!((guessed, between, ended, again), (200, 200, 200, 200));
-    assert_eq!((shown(&service, &token).await.0, shown(&service, &other).await.0), (401, 200));
+    assert_eq!(
+        (statuses_with_token(&service, &token).await.0, statuses_with_token(&service, &other).await.0),
+        (401, 200)
+    );
     assert_eq!(introspect().await, serde_json::json!({ "active": false }));
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::{
-    browser::{Browser, Landed, PAGE, PROGRAM, REDIRECT, SERVER},
+    browser::{Browser, PAGE, PROGRAM, REDIRECT, RedirectTarget, SERVER},
     support::{ISSUER, PASSWORD, Service, answer},
 };
 
@@ -21,7 +21,7 @@ async fn a_person_logs_in_and_agrees_and_the_application_gets_tokens_for_a_code(
     for text in ["Test &lt;app_page&gt;", "demo@example.org", "app.test", "Read samples", "offline_access"] {
         assert!(consent.text.contains(text), "{text}: {}", consent.text);
     }
-    let landed = Landed::of(&browser.decide(&consent, "allow").await);
+    let landed = RedirectTarget::of(&browser.decide(&consent, "allow").await);
     assert_eq!(landed.address, REDIRECT);
     assert_eq!((landed.query["state"].as_str(), landed.query["iss"].as_str()), ("xyz", ISSUER));
 
@@ -34,7 +34,7 @@ async fn a_person_logs_in_and_agrees_and_the_application_gets_tokens_for_a_code(
     let refreshed = PAGE.refresh(&service, tokens["refresh_token"].as_str().unwrap()).await;
     assert_eq!(refreshed.json()["scope"], tokens["scope"]);
     // A user who has agreed to a confidential application is not asked again, for the same scopes or fewer.
-    let again = Landed::of(&browser.get(&PAGE.request(&[("scope", "openid")])).await);
+    let again = RedirectTarget::of(&browser.get(&PAGE.request(&[("scope", "openid")])).await);
     assert_eq!(again.code().len(), 43);
     let more = browser.get(&PAGE.request(&[("scope", "openid generator_api.samples:create")])).await;
     assert!(more.text.contains("<h1>Allow access</h1>"), "{more:?}");
@@ -78,7 +78,7 @@ async fn what_is_switched_off_is_neither_offered_nor_done() {
     let discovery = format!("{}/auth/.well-known/openid-configuration", service.base);
     let discovery = answer(service.http.get(discovery)).await.json();
 
-    assert_eq!(Landed::of(&implicit).error(), "unsupported_response_type");
+    assert_eq!(RedirectTarget::of(&implicit).error(), "unsupported_response_type");
     assert_eq!(password.json()["error"], "unsupported_grant_type");
     assert_eq!(discovery["response_types_supported"], json!(["code"]));
     assert_eq!(
@@ -127,16 +127,16 @@ async fn prompts_and_the_age_of_the_login_are_obeyed() {
     let browser = Browser::new(&service);
     let ask = async |prompt: &str| browser.get(&PAGE.request(&[("prompt", prompt)])).await;
 
-    assert_eq!(Landed::of(&ask("none").await).error(), "login_required");
+    assert_eq!(RedirectTarget::of(&ask("none").await).error(), "login_required");
     let consent = browser.log_in(&PAGE.request(&[("prompt", "login consent")])).await;
     assert!(consent.text.contains("<h1>Allow access</h1>"));
-    assert_eq!(Landed::of(&ask("none").await).error(), "consent_required");
-    let landed = Landed::of(&browser.decide(&consent, "allow").await);
+    assert_eq!(RedirectTarget::of(&ask("none").await).error(), "consent_required");
+    let landed = RedirectTarget::of(&browser.decide(&consent, "allow").await);
     assert_eq!(landed.code().len(), 43);
-    assert_eq!(Landed::of(&ask("none").await).code().len(), 43);
+    assert_eq!(RedirectTarget::of(&ask("none").await).code().len(), 43);
     assert!(ask("consent").await.text.contains("<h1>Allow access</h1>"));
     assert!(ask("login").await.text.contains("<h1>Log in</h1>"));
-    assert_eq!(Landed::of(&ask("none login").await).error(), "invalid_request");
+    assert_eq!(RedirectTarget::of(&ask("none login").await).error(), "invalid_request");
 
     sqlx::query("update browser_sessions set authenticated_at = now() - interval '1 hour'")
         .execute(&service.pool)
@@ -145,7 +145,7 @@ async fn prompts_and_the_age_of_the_login_are_obeyed() {
     let young = browser.get(&PAGE.request(&[("max_age", "60")])).await;
     assert!(young.text.contains("<h1>Log in</h1>"));
     let old = browser.get(&PAGE.request(&[("max_age", "7200")])).await;
-    assert_eq!(Landed::of(&old).code().len(), 43);
+    assert_eq!(RedirectTarget::of(&old).code().len(), 43);
 }
 
 #[tokio::test]
@@ -173,7 +173,7 @@ async fn errors_go_to_the_application_with_its_state() {
     let browser = Browser::new(&service);
     for (changes, error) in cases {
         let answer = browser.get(&PAGE.request(changes)).await;
-        let landed = Landed::of(&answer);
+        let landed = RedirectTarget::of(&answer);
 
         assert_eq!((answer.status, landed.error()), (303, *error), "{changes:?}");
         let all: std::collections::BTreeMap<_, _> = landed.query.iter().chain(&landed.fragment).collect();
@@ -181,10 +181,10 @@ async fn errors_go_to_the_application_with_its_state() {
         assert_eq!(all[&"iss".to_owned()], ISSUER, "{changes:?}");
     }
     let implicit = browser.get(&PROGRAM.request(&[("response_type", "token")])).await;
-    assert_eq!(Landed::of(&implicit).error(), "unauthorized_client");
+    assert_eq!(RedirectTarget::of(&implicit).error(), "unauthorized_client");
     let consent = browser.log_in(&PAGE.request(&[])).await;
     let refused = browser.decide(&consent, "deny").await;
-    assert_eq!(Landed::of(&refused).error(), "access_denied");
+    assert_eq!(RedirectTarget::of(&refused).error(), "access_denied");
 }
 
 #[tokio::test]

@@ -130,13 +130,13 @@ impl Application {
 
 /// Redirect target outside the service.
 #[derive(Debug)]
-pub struct Landed {
+pub struct RedirectTarget {
     pub address: String,
     pub query: BTreeMap<String, String>,
     pub fragment: BTreeMap<String, String>,
 }
 
-impl Landed {
+impl RedirectTarget {
     /// Parses the `Location` of an answer that redirects to an application.
     pub fn of(answer: &Answer) -> Self {
         let location = answer.header("location");
@@ -239,7 +239,7 @@ impl<'a> Browser<'a> {
     }
 
     /// Logs in and allows all that is requested.
-    pub async fn let_in(&self, request: &str) -> Landed {
+    pub async fn let_in(&self, request: &str) -> RedirectTarget {
         let mut answer = self.get(request).await;
         if answer.text.contains("<h1>Log in</h1>") {
             answer = self.fill_in(&answer, "demo@example.org", PASSWORD).await;
@@ -248,7 +248,7 @@ impl<'a> Browser<'a> {
         if answer.text.contains("<h1>Allow access</h1>") {
             answer = self.decide(&answer, "allow").await;
         }
-        Landed::of(&answer)
+        RedirectTarget::of(&answer)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::{
     auth_clients::skip,
-    browser::{Application, Browser, Landed, VERIFIER},
+    browser::{Application, Browser, RedirectTarget, VERIFIER},
     support::{PASSWORD, Service, add_account, add_operator, answer},
     webdriver::{Chromium, Script},
 };
@@ -199,8 +199,9 @@ async fn who_logs_in_at_the_console_is_asked_for_nothing_more_and_gets_what_the_
         let browser = Browser::new(&service);
         let page = browser.get(&request).await;
         let landed = browser.follow(browser.fill_in(&page, email, PASSWORD).await).await;
-        let tokens =
-            CONSOLE.exchange(&service, &Landed::of(&landed).code(), &[("code_verifier", VERIFIER)]).await;
+        let tokens = CONSOLE
+            .exchange(&service, &RedirectTarget::of(&landed).code(), &[("code_verifier", VERIFIER)])
+            .await;
         assert_eq!(tokens.status, 200, "{tokens:?}");
         tokens.json()["scope"].as_str().unwrap().to_owned()
     };

@@ -59,7 +59,7 @@ async fn hostile_files_are_read_as_far_as_they_say_something_and_harm_nothing() 
             json!(text),
             json!(name)
         );
-        let reading = browser.run_until_told(&function).await;
+        let reading = browser.run_async(&function).await;
         let lines = |part: &str, word: &str| {
             let all = reading[part].as_array().unwrap_or_else(|| panic!("{name}: {reading}")).iter();
             all.map(|one| format!("{} {}", one["line"], one[word].as_str().unwrap())).collect::<Vec<_>>()

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{
     console_plan::{breaks_no_rule, count, find_routes, no_complaint, stage},
-    console_plan_work::{ONE_STEP, act, choose},
+    console_plan_work::{MOCK_ONE_STEP_SCRIPT, act, choose},
     support::Service,
     webdriver::Chromium,
 };
@@ -113,7 +113,7 @@ async fn a_structure_is_written_by_the_name_of_a_route_that_is_kept() {
 #[tokio::test]
 async fn a_route_that_was_made_by_hand_is_kept_whole() {
     let Some((service, browser)) = stage().await else { return };
-    browser.run(ONE_STEP).await;
+    browser.run(MOCK_ONE_STEP_SCRIPT).await;
     find_routes(&browser, "46").await;
     browser.wait_for_text("#route_count", |text| text == "10").await;
     choose(&browser, ".target").await;

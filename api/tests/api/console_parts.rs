@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Script that captures saved files in the page, by name.
-const KEEP_FILES: &str = "
+const CAPTURE_FILES_SCRIPT: &str = "
     window.saved = {}; const blobs = new Map();
     URL.createObjectURL = (blob) => { const key = `blob:${blobs.size}`; blobs.set(key, blob); return key; };
     HTMLAnchorElement.prototype.click = function () { blobs.get(this.href).text().then((text) => { window.saved[this.download] = text; }); };";
@@ -85,7 +85,7 @@ async fn molecules_are_drawn_measured_sieved_ticked_and_taken_away() {
         &texts(&["CCO", "c1ccncc1", "CC(=O)Nc1ccc(O)cc1", "Cc1ccccn1", "CCCCCCCCCCCCCCCC", HOSTILE]),
     )
     .await;
-    browser.run(KEEP_FILES).await;
+    browser.run(CAPTURE_FILES_SCRIPT).await;
 
     browser.go(&format!("#/sample/{id}")).await;
     browser.wait_for_text(".gallery [aria-posinset='5']", |text| text.contains("226 Da")).await;
@@ -190,7 +190,7 @@ async fn a_batch_is_read_stored_followed_sorted_opened_and_deleted() {
     let Some((service, browser)) = stage().await else { return };
     browser.go("#/batches/new").await;
     browser.wait_for_title("Batches · Retort").await;
-    browser.run(KEEP_FILES).await;
+    browser.run(CAPTURE_FILES_SCRIPT).await;
 
     browser.put("molecules", "id;smiles\nEXP-9;CCN\n2;Cxx\nEXP-10;CCO\n4;\nEXP-8;CCCC").await;
     let faults = browser.wait_for_text("#molecules_faults", |text| text.contains("Line 5")).await;

@@ -106,7 +106,7 @@ async fn routes_are_sorted_filtered_ordered_and_taken_away() {
         browser.click(button).await;
     }
     let shopping = browser.text("#shopping").await;
-    let saved = browser.run_until_told("const done = arguments[arguments.length - 1]; const look = () => (Object.keys(window.saved).length === 6 ? done(window.saved) : setTimeout(look, 20)); look();").await;
+    let saved = browser.run_async("const done = arguments[arguments.length - 1]; const look = () => (Object.keys(window.saved).length === 6 ? done(window.saved) : setTimeout(look, 20)); look();").await;
 
     assert!(shortest.contains("4 steps"), "{shortest}");
     assert!(some.ends_with(" of 10"), "{some}");
@@ -127,7 +127,7 @@ async fn routes_are_sorted_filtered_ordered_and_taken_away() {
     let graph: contract::RouteGraph = serde_json::from_str(&text("route_1.json")).unwrap();
     assert_eq!(graph.graph.unwrap().rank, 1);
     let all: contract::TreeSearchResult = serde_json::from_str(&text("routes.json")).unwrap();
-    assert_eq!(all, crate::recorded::answer(crate::recorded::Kind::AsFound));
+    assert_eq!(all, crate::recorded::answer(crate::recorded::RecordedVariant::AsFound));
     let trees: Value = serde_json::from_str(&text("routes_aizynth.json")).unwrap();
     let first = &trees[0]["children"][0];
     assert_eq!((trees.as_array().unwrap().len(), &trees[0]["metadata"]["is_solved"]), (10, &json!(true)));
@@ -295,7 +295,7 @@ pub async fn breaks_no_rule(browser: &Chromium) {
         return skip("axe", "AXE names no axe.min.js: npm pack axe-core");
     };
     let axe = std::fs::read_to_string(axe).unwrap();
-    assert_eq!(browser.run_until_told(&axe_check(&axe)).await, json!([]));
+    assert_eq!(browser.run_async(&axe_check(&axe)).await, json!([]));
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Script that records the requests of the page, except those that store plans, and sends them unchanged.
-pub const LISTEN: &str = "const send = window.fetch; window.fetch = (address, how) => { if (how?.body?.startsWith?.('{') && !address.includes('/plans')) window.asked = JSON.parse(how.body); return send(address, how); };";
+pub const RECORD_REQUESTS_SCRIPT: &str = "const send = window.fetch; window.fetch = (address, how) => { if (how?.body?.startsWith?.('{') && !address.includes('/plans')) window.asked = JSON.parse(how.body); return send(address, how); };";
 
 /// Presses a key on the focused element.
 pub async fn press(browser: &Chromium, key: &str) {
@@ -28,7 +28,7 @@ pub async fn asked(browser: &Chromium) -> Value {
 #[tokio::test]
 async fn bonds_that_are_pressed_are_broken_or_kept_and_the_answer_says_what_became_of_them() {
     let Some((_service, browser)) = stage().await else { return };
-    browser.run(LISTEN).await;
+    browser.run(RECORD_REQUESTS_SCRIPT).await;
 
     browser.put("search_smiles", "CC(=O)Nc1ccc(O)cc1").await;
     browser.click("[data-key='bond 2']").await;
@@ -65,7 +65,7 @@ async fn bonds_that_are_pressed_are_broken_or_kept_and_the_answer_says_what_beca
 #[tokio::test]
 async fn marks_are_reached_by_arrows_go_over_to_a_target_that_changed_and_are_taken_back() {
     let Some((_service, browser)) = stage().await else { return };
-    browser.run(LISTEN).await;
+    browser.run(RECORD_REQUESTS_SCRIPT).await;
 
     browser.put("search_smiles", "CC(=O)Nc1ccc(O)cc1").await;
     for atom in ["atom 4", "atom 5", "atom 6"] {
@@ -104,7 +104,7 @@ async fn marks_are_reached_by_arrows_go_over_to_a_target_that_changed_and_are_ta
 #[tokio::test]
 async fn what_routes_must_and_may_not_have_is_a_list_of_which_each_can_be_taken_back() {
     let Some((_service, browser)) = stage().await else { return };
-    browser.run(LISTEN).await;
+    browser.run(RECORD_REQUESTS_SCRIPT).await;
 
     browser.click("#more summary").await;
     browser.type_into("#molecules_never", "CC(=O)Cl\u{e007}CCO\u{e007}CCN").await;

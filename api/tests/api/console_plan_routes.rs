@@ -92,7 +92,7 @@ async fn a_route_is_taken_away_as_a_sharp_picture() {
 
     browser.click("#take_png").await;
     let picture = browser
-        .run_until_told(
+        .run_async(
             "const done = arguments[arguments.length - 1]; const look = async () => { if (!window.saved) return setTimeout(look, 20); \
              const image = await createImageBitmap(window.saved); const canvas = new OffscreenCanvas(image.width, image.height); \
              const drawing = canvas.getContext('2d'); drawing.drawImage(image, 0, 0); \

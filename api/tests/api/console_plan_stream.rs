@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 
 use crate::{
     console_plan::{breaks_no_rule, find_routes, no_complaint, stage},
-    recorded::{self, Kind},
+    recorded::{self, RecordedVariant},
     webdriver::Chromium,
 };
 
 /// Script that answers the page's search with events that `tell` sends, and breaks the connection on `lose`; it
 /// records where the stream was resumed.
-const STREAMS: &str = "
+const MOCK_STREAM_SCRIPT: &str = "
     const plain = window.fetch;
     window.resumed = [];
     const stream = (signal) => new Response(new ReadableStream({ start(controller) {
@@ -35,7 +35,7 @@ async fn tell(browser: &Chromium, id: u32, event: &str, data: &Value) {
 
 /// Returns the routes of the recorded answer as progress events: without shopping lists.
 fn routes() -> Vec<Value> {
-    let answer = recorded::answer(Kind::AsFound);
+    let answer = recorded::answer(RecordedVariant::AsFound);
     let mut routes = Vec::new();
     for (steps, backbones) in &answer.route_hierarchy {
         for (backbone, variations) in backbones {
@@ -54,7 +54,7 @@ fn routes() -> Vec<Value> {
 #[tokio::test]
 async fn routes_are_seen_as_they_are_found_and_what_is_looked_at_stays_when_the_answer_comes() {
     let Some((_service, browser)) = stage().await else { return };
-    browser.run(STREAMS).await;
+    browser.run(MOCK_STREAM_SCRIPT).await;
     let routes = routes();
     let progress = json!({ "seconds": 1.2, "expansions": 310, "molecules": 2048, "depth": 4, "routes": 1, "best_cost": 5.1 });
 
@@ -64,7 +64,7 @@ async fn routes_are_seen_as_they_are_found_and_what_is_looked_at_stays_when_the_
     tell(&browser, 2, "route", &routes[0]).await;
     browser.wait_for_text("#route_count", |text| text == "1").await;
     browser.run("window.lose()").await;
-    browser.run_until_told("const done = arguments[arguments.length - 1]; const look = () => (window.resumed.length ? done(true) : setTimeout(look, 20)); look();").await;
+    browser.run_async("const done = arguments[arguments.length - 1]; const look = () => (window.resumed.length ? done(true) : setTimeout(look, 20)); look();").await;
     tell(&browser, 3, "route", &routes[1]).await;
     browser.wait_for_text("#route_count", |text| text == "2").await;
     browser.type_into("#route_list", "\u{e015}").await; // Arrow down.
@@ -73,7 +73,8 @@ async fn routes_are_seen_as_they_are_found_and_what_is_looked_at_stays_when_the_
     let shopping = browser.text("#shopping").await;
     browser.screenshot("plan_growing").await;
     breaks_no_rule(&browser).await;
-    tell(&browser, 4, "answer", &serde_json::to_value(recorded::answer(Kind::AsFound)).unwrap()).await;
+    tell(&browser, 4, "answer", &serde_json::to_value(recorded::answer(RecordedVariant::AsFound)).unwrap())
+        .await;
     browser.wait_for_text("#route_count", |text| text == "10").await;
     let still = browser.run("return document.querySelector('#scheme .molecule').parentElement.innerHTML.match(/building block [^ \"]+/i)?.[0] ?? ''").await;
     let summary = browser.text("#route_summary").await;
@@ -94,7 +95,7 @@ async fn routes_are_seen_as_they_are_found_and_what_is_looked_at_stays_when_the_
 #[tokio::test]
 async fn a_search_that_is_stopped_keeps_what_it_found_and_one_that_fails_on_the_way_says_why() {
     let Some((_service, browser)) = stage().await else { return };
-    browser.run(STREAMS).await;
+    browser.run(MOCK_STREAM_SCRIPT).await;
     let routes = routes();
 
     find_routes(&browser, "46").await;
@@ -131,7 +132,7 @@ async fn an_event_stream_means_the_same_wherever_it_is_cut() {
         json!(text)
     );
 
-    let read = browser.run_until_told(&cuts).await;
+    let read = browser.run_async(&cuts).await;
 
     assert_eq!(
         read,

@@ -4,8 +4,8 @@ use serde_json::json;
 
 use crate::{
     console_plan::{breaks_no_rule, count, find_routes, no_complaint, stage},
-    console_plan_marks::{LISTEN, asked, press},
-    recorded::{self, Kind},
+    console_plan_marks::{RECORD_REQUESTS_SCRIPT, asked, press},
+    recorded::{self, RecordedVariant},
     webdriver::Chromium,
 };
 
@@ -25,7 +25,7 @@ pub async fn choose(browser: &Chromium, part: &str) {
 #[tokio::test]
 async fn what_is_banned_or_at_hand_holds_in_the_next_search_and_is_undone_step_by_step() {
     let Some((_service, browser)) = stage().await else { return };
-    browser.run(LISTEN).await;
+    browser.run(RECORD_REQUESTS_SCRIPT).await;
     find_routes(&browser, "46").await;
     browser.wait_for_text("#route_count", |text| text == "10").await;
 
@@ -83,7 +83,7 @@ async fn a_menu_at_a_part_of_the_drawing_is_walked_by_keys() {
 }
 
 /// Script that mocks the service's answers about single steps and vendors.
-pub const ONE_STEP: &str = "
+pub const MOCK_ONE_STEP_SCRIPT: &str = "
     const plain = window.fetch;
     const answers = {
         '/synth/v1/expansions': (asked) => ({ items: asked.smiles.map((smiles) => ({ smiles, error: null, precursors: [
@@ -98,7 +98,7 @@ pub const ONE_STEP: &str = "
 #[tokio::test]
 async fn a_molecule_is_made_by_hand_of_precursors_that_are_chosen_and_the_step_is_undone() {
     let Some((_service, browser)) = stage().await else { return };
-    browser.run(ONE_STEP).await;
+    browser.run(MOCK_ONE_STEP_SCRIPT).await;
     find_routes(&browser, "46").await;
     browser.wait_for_text("#route_count", |text| text == "10").await;
 
@@ -130,7 +130,7 @@ async fn a_molecule_is_made_by_hand_of_precursors_that_are_chosen_and_the_step_i
 #[tokio::test]
 async fn of_two_routes_side_by_side_the_one_is_worked_on_whose_part_was_chosen() {
     let Some((_service, browser)) = stage().await else { return };
-    browser.run(ONE_STEP).await;
+    browser.run(MOCK_ONE_STEP_SCRIPT).await;
     find_routes(&browser, "46").await;
     browser.wait_for_text("#route_count", |text| text == "10").await;
     browser.click("#compare").await;
@@ -156,7 +156,7 @@ async fn of_two_routes_side_by_side_the_one_is_worked_on_whose_part_was_chosen()
 #[tokio::test]
 async fn a_block_is_replaced_by_another_that_gives_the_same_with_the_others() {
     let Some((_service, browser)) = stage().await else { return };
-    let found = recorded::answer(Kind::AsFound);
+    let found = recorded::answer(RecordedVariant::AsFound);
     let mut routes = found.route_hierarchy.values().flat_map(|groups| groups.values()).flatten().flatten();
     let route = routes.find(|route| route.graph.as_ref().is_some_and(|graph| graph.rank == 1)).unwrap();
     let smiles = |id: &str| route.nodes.iter().find(|node| node.id == id).unwrap().data.smiles.as_str();
@@ -179,7 +179,7 @@ async fn a_block_is_replaced_by_another_that_gives_the_same_with_the_others() {
     let sets =
         json!([set(&block.data.smiles, true), set("CCl", true), set("CI", true), set("CBr", false), apart]);
     let alike = json!({ "items": [{ "smiles": "CI", "similarity": 0.625 }] });
-    browser.run(&format!("{ONE_STEP} answers['/synth/v1/building-blocks/search'] = () => ({alike}); answers['/synth/v1/expansions'] = (asked) => ({{ items: asked.smiles.map((smiles) => ({{ smiles, error: null, precursors: {sets} }})) }});")).await;
+    browser.run(&format!("{MOCK_ONE_STEP_SCRIPT} answers['/synth/v1/building-blocks/search'] = () => ({alike}); answers['/synth/v1/expansions'] = (asked) => ({{ items: asked.smiles.map((smiles) => ({{ smiles, error: null, precursors: {sets} }})) }});")).await;
     find_routes(&browser, "46").await;
     browser.wait_for_text("#route_count", |text| text == "10").await;
     let label = json!(block.data.smiles);
@@ -204,7 +204,7 @@ async fn a_block_is_replaced_by_another_that_gives_the_same_with_the_others() {
 }
 
 /// Script that returns two similar blocks; the worker refuses the second as an invalid molecule.
-const TWO_ALIKE: &str = "
+const TWO_SIMILAR_BLOCKS_SCRIPT: &str = "
     const plain = window.fetch;
     const block = (smiles, similarity) => ({ smiles, error: null, in_stock: true, building_block_idx: 7, price: 2.5, lead_time_days: 3, vendors: ['Acme'], offers: [], mw: 109.1, similarity });
     const found = JSON.stringify({ items: [block('Nc1ccc(O)cc1', 0.63), block('C1CC', 0.4)], more: true, searched: 1 });
@@ -213,7 +213,7 @@ const TWO_ALIKE: &str = "
 #[tokio::test]
 async fn a_similar_block_gives_another_product_which_is_looked_at_kept_and_undone() {
     let Some((_service, browser)) = stage().await else { return };
-    browser.run(TWO_ALIKE).await;
+    browser.run(TWO_SIMILAR_BLOCKS_SCRIPT).await;
     find_routes(&browser, "46").await;
     browser.wait_for_text("#route_count", |text| text == "10").await;
 
@@ -244,7 +244,7 @@ async fn a_similar_block_gives_another_product_which_is_looked_at_kept_and_undon
     assert!(refused.contains("C1CC") && refused.contains("no molecule"), "{refused}");
     assert_eq!((title.as_str(), how.as_str()), ("By hand 1", "Route 1 with a similar block"));
     // The mock worker makes the same product from every block.
-    assert_eq!(target, recorded::answer(Kind::AsFound).search_smiles);
+    assert_eq!(target, recorded::answer(RecordedVariant::AsFound).search_smiles);
     assert_eq!((back.as_str(), count_again.as_str()), ("Route 1", "10"));
     no_complaint(&browser).await;
 }

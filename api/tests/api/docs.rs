@@ -10,7 +10,7 @@ fn quoted(text: &str, before: &str) -> Vec<String> {
 }
 
 /// Returns the addresses that a browser loads or follows from `text`, without anchors in the page itself.
-fn named(text: &str) -> Vec<String> {
+fn linked_addresses(text: &str) -> Vec<String> {
     let modules = quoted(text, "from \"./").into_iter().map(|name| format!("/docs/{name}"));
     let links = [quoted(text, " src=\""), quoted(text, " href=\"")].concat();
     links.into_iter().filter(|link| !link.starts_with('#')).chain(modules).collect()
@@ -29,7 +29,7 @@ async fn the_reference_needs_nothing_from_elsewhere() {
             let policy = file.header("content-security-policy");
             assert!(policy.contains("script-src 'self'; style-src 'self'; connect-src 'self'"), "{path}");
             assert!(!file.text.contains("innerHTML"), "{path}");
-            let new = named(&file.text).into_iter().filter(|name| seen.insert(name.clone()));
+            let new = linked_addresses(&file.text).into_iter().filter(|name| seen.insert(name.clone()));
             waiting.extend(new);
         }
     }

@@ -6,25 +6,25 @@ use futures::future::join_all;
 use reqwest::Method;
 
 use crate::{
-    proxy::{Proxy, Way},
+    proxy::{Proxy, ProxyMode},
     support::{Answer, Service, answer, claims},
 };
 
 /// Request timeout in these tests.
-const REQUEST: Duration = Duration::from_secs(3);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Tolerance beyond a deadline for the answer's transfer on a busy machine.
-const WAY: Duration = Duration::from_secs(1);
+const TRANSFER_TOLERANCE: Duration = Duration::from_secs(1);
 
 /// Service with a second API process whose connection to the database can be frozen.
-struct Stage {
+struct FrozenDatabaseFixture {
     service: Service,
     proxy: Proxy,
     base: String,
     token: String,
 }
 
-impl Stage {
+impl FrozenDatabaseFixture {
     async fn set() -> Self {
         let mut service = Service::start_without_workers(&[]).await;
         let proxy = Proxy::start(service.database_url()).await;
@@ -67,7 +67,7 @@ fn assert_unavailable(answer: &Answer) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn while_the_database_is_frozen_nobody_waits_for_another_and_after_it_all_is_well() {
-    let stage = Stage::set().await;
+    let stage = FrozenDatabaseFixture::set().await;
     stage.until_a_list_is_answered().await;
     // Clears the caches of accounts and revocations, so that every request must query the database.
     sqlx::query("select pg_notify('retort_identity', 'revocations'), pg_notify('retort_identity', $1)")
@@ -76,24 +76,24 @@ async fn while_the_database_is_frozen_nobody_waits_for_another_and_after_it_all_
         .await
         .unwrap();
 
-    stage.proxy.set(Way::Frozen);
+    stage.proxy.set(ProxyMode::Frozen);
     for _ in 0..2 {
         let asked = Instant::now();
         let answers = join_all((0..50).map(|_| stage.list())).await;
 
-        assert!(asked.elapsed() < REQUEST + WAY, "{:?}", asked.elapsed());
+        assert!(asked.elapsed() < REQUEST_TIMEOUT + TRANSFER_TOLERANCE, "{:?}", asked.elapsed());
         answers.iter().for_each(assert_unavailable);
     }
 
-    stage.proxy.set(Way::Open);
+    stage.proxy.set(ProxyMode::Open);
     stage.until_a_list_is_answered().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn while_the_database_is_frozen_logins_and_probes_are_answered_in_their_own_shapes() {
-    let stage = Stage::set().await;
+    let stage = FrozenDatabaseFixture::set().await;
     stage.until_a_list_is_answered().await;
-    stage.proxy.set(Way::Frozen);
+    stage.proxy.set(ProxyMode::Frozen);
     let form = "grant_type=refresh_token&client_id=retort-cli&refresh_token=0123456789012345678901234567890123456789012";
 
     let asked = Instant::now();
@@ -113,7 +113,7 @@ async fn while_the_database_is_frozen_logins_and_probes_are_answered_in_their_ow
         answer(stage.request(Method::GET, "/readyz")),
     );
 
-    assert!(asked.elapsed() < REQUEST + WAY, "{:?}", asked.elapsed());
+    assert!(asked.elapsed() < REQUEST_TIMEOUT + TRANSFER_TOLERANCE, "{:?}", asked.elapsed());
     assert_eq!((token.status, token.header("retry-after")), (503, "1"), "{token:?}");
     assert_eq!(token.json()["error"], "server_error");
     assert_eq!((page.status, page.header("retry-after")), (503, "1"), "{page:?}");
@@ -124,7 +124,7 @@ async fn while_the_database_is_frozen_logins_and_probes_are_answered_in_their_ow
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_search_is_answered_at_its_deadline_though_its_outcome_cannot_be_read() {
-    let stage = Stage::set().await;
+    let stage = FrozenDatabaseFixture::set().await;
     // A worker that is alive and takes no job.
     sqlx::query("insert into live_workers (name, queue, slots, last_seen) values ('w', 'search', 1, now() + interval '1 hour')")
         .execute(&stage.service.pool)
@@ -146,21 +146,21 @@ async fn a_search_is_answered_at_its_deadline_though_its_outcome_cannot_be_read(
         while !submitted().await {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        stage.proxy.set(Way::Frozen);
+        stage.proxy.set(ProxyMode::Frozen);
     };
 
     let asked = Instant::now();
     let (search, ()) = tokio::join!(search, frozen);
 
     // The limit is `max_seconds` plus slack, not the longest search allowed.
-    assert!(asked.elapsed() < Duration::from_secs(1 + 3) + WAY, "{:?}", asked.elapsed());
+    assert!(asked.elapsed() < Duration::from_secs(1 + 3) + TRANSFER_TOLERANCE, "{:?}", asked.elapsed());
     assert_eq!(search.status, 504, "{search:?}");
     assert_eq!(search.faults(), [(String::new(), "deadline_passed".to_owned())]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn connections_that_are_half_open_are_replaced() {
-    let stage = Stage::set().await;
+    let stage = FrozenDatabaseFixture::set().await;
     stage.until_a_list_is_answered().await;
 
     stage.proxy.lose_connections();

@@ -1,10 +1,10 @@
 //! Sample batches: many molecules in one request. Samplers that make their chunks are tested in
-//! `worker/tests/worker/order.rs` and in `ops/tests/processes/sample_batches.rs`.
+//! `worker/tests/worker/async_sample.rs` and in `ops/tests/processes/sample_batches.rs`.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::support::{Service, add_account, answer, complete_order, join_one_organisation};
+use crate::support::{Service, add_account, answer, complete_async_sample, join_one_organisation};
 
 const BATCHES: &str = "/generator/v1/sample-batches";
 const SAMPLES: &str = "/generator/v1/samples";
@@ -29,11 +29,11 @@ impl Service {
     }
 
     async fn complete(&self, chunk: &str) {
-        complete_order(&mut self.pool.acquire().await.unwrap(), chunk).await.unwrap();
+        complete_async_sample(&mut self.pool.acquire().await.unwrap(), chunk).await.unwrap();
     }
 
     /// Returns the status of a batch, and its numbers of completed and failed chunks.
-    async fn stands(&self, batch: &str) -> Value {
+    async fn batch_status(&self, batch: &str) -> Value {
         let batch = self.get(&format!("{BATCHES}/{batch}")).await.json();
         json!([batch["status"], batch["completed_chunks"], batch["failed_chunks"]])
     }
@@ -60,7 +60,7 @@ async fn a_batch_is_stored_in_chunks_which_are_samples() {
 
     service.complete(&chunk).await;
 
-    assert_eq!(service.stands(id).await, json!(["processing", 1, 0]));
+    assert_eq!(service.batch_status(id).await, json!(["processing", 1, 0]));
     let made = service.get(&format!("{SAMPLES}/{chunk}")).await.json();
     assert_eq!((&made["status"], &made["batch_id"]), (&json!("completed"), &json!(id)));
     assert_eq!(made["smiles"].as_array().unwrap().len(), 500);
@@ -109,7 +109,7 @@ async fn a_batch_that_is_cancelled_keeps_what_is_made_and_the_rest_has_failed() 
     let cancelled = service.post(&format!("{BATCHES}/{batch}/cancel"), "").await;
 
     assert_eq!((cancelled.status, &cancelled.json()["status"]), (200, &json!("failed")));
-    assert_eq!(service.stands(&batch).await, json!(["failed", 1, 2]));
+    assert_eq!(service.batch_status(&batch).await, json!(["failed", 1, 2]));
     let chunk = service.get(&format!("{SAMPLES}/{}", service.chunk(&batch, 1).await)).await.json();
     assert_eq!((&chunk["status"], &chunk["error"]), (&json!("failed"), &json!("cancelled")));
 }

@@ -27,7 +27,7 @@ const SAMPLES: &str = "/generator/v1/samples";
 const STEPS: usize = 150;
 const OPEN: usize = 6;
 /// Readers per round that page to the oldest sample again and again.
-const WALKERS: usize = 2;
+const PAGING_READERS: usize = 2;
 
 fn rounds() -> u64 {
     if std::env::var_os("RETORT_COMPLETE").is_some() { 100 } else { 4 }
@@ -35,7 +35,7 @@ fn rounds() -> u64 {
 
 /// Acknowledged state of the database.
 #[derive(Default)]
-struct Truth {
+struct AcknowledgedState {
     /// Samples whose commit was acknowledged, with their places in lists.
     stored: BTreeMap<String, i64>,
     /// Samples whose deletion has begun or ended.
@@ -44,7 +44,7 @@ struct Truth {
     over: bool,
 }
 
-impl Truth {
+impl AcknowledgedState {
     /// Returns the samples that every reader must see.
     fn there(&self) -> BTreeSet<String> {
         self.stored.keys().filter(|id| !self.leaving.contains(*id)).cloned().collect()
@@ -53,10 +53,10 @@ impl Truth {
 
 /// State shared by all tasks of a round.
 #[derive(Clone)]
-struct Stage {
+struct RoundState {
     service: Arc<Service>,
     token: String,
-    truth: Arc<Mutex<Truth>>,
+    truth: Arc<Mutex<AcknowledgedState>>,
 }
 
 /// Page of the list.
@@ -65,8 +65,8 @@ struct Page {
     has_more: bool,
 }
 
-impl Stage {
-    fn look<T>(&self, at: impl FnOnce(&mut Truth) -> T) -> T {
+impl RoundState {
+    fn look<T>(&self, at: impl FnOnce(&mut AcknowledgedState) -> T) -> T {
         at(&mut self.truth.lock().unwrap())
     }
 
@@ -138,7 +138,7 @@ impl Direction {
 }
 
 /// Asserts that no sample is repeated, and that all known ones are in the order of their places.
-fn is_in_order(stage: &Stage, seen: &[String], direction: Direction) {
+fn is_in_order(stage: &RoundState, seen: &[String], direction: Direction) {
     assert_eq!(BTreeSet::from_iter(seen).len(), seen.len(), "one twice: {seen:?}");
     let places: Vec<i64> =
         stage.look(|truth| seen.iter().filter_map(|id| truth.stored.get(id).copied()).collect());
@@ -147,7 +147,7 @@ fn is_in_order(stage: &Stage, seen: &[String], direction: Direction) {
 
 /// Asserts that a reader who pages from the newest sample to the oldest sees every sample stored before, and none
 /// twice.
-async fn walk(stage: Stage, mut rng: StdRng) {
+async fn walk(stage: RoundState, mut rng: StdRng) {
     while stage.look(|truth| !truth.over) {
         let there = stage.look(|truth| truth.there());
 
@@ -161,7 +161,7 @@ async fn walk(stage: Stage, mut rng: StdRng) {
 }
 
 /// Asserts that a reader who polls for samples after its newest one sees every sample, and none twice.
-async fn follow(stage: Stage, mut rng: StdRng, first: String) {
+async fn follow(stage: RoundState, mut rng: StdRng, first: String) {
     let over = Mutex::new(false);
     let goes_on = |page: &Page| {
         // A sample stored before a request is in its answer or in a later page.
@@ -186,7 +186,7 @@ enum End {
 
 /// Runs a transaction that stores a sample of `account`, reports it, and stays open until it receives its end.
 async fn store(
-    stage: Stage,
+    stage: RoundState,
     pool: PgPool,
     account: String,
     number: usize,
@@ -212,7 +212,7 @@ async fn store(
 }
 
 /// Deletes a sample as retention does.
-async fn delete(stage: &Stage, rng: &mut StdRng) {
+async fn delete(stage: &RoundState, rng: &mut StdRng) {
     let there: Vec<String> = stage.look(|truth| truth.there().into_iter().collect());
     if there.is_empty() {
         return;
@@ -223,7 +223,7 @@ async fn delete(stage: &Stage, rng: &mut StdRng) {
 }
 
 /// Starts and ends transactions in random order.
-async fn happen(stage: &Stage, rng: &mut StdRng, accounts: &[String]) {
+async fn run_random_transactions(stage: &RoundState, rng: &mut StdRng, accounts: &[String]) {
     let options = (*stage.service.pool.connect_options()).clone();
     let pool = PgPoolOptions::new().max_connections(OPEN as u32).connect_with(options).await.unwrap();
     let (sender, mut stored) = mpsc::unbounded_channel();
@@ -261,7 +261,7 @@ async fn happen(stage: &Stage, rng: &mut StdRng, accounts: &[String]) {
 
 /// Asserts, without concurrent changes, that every page in either direction is a section of the list and has the
 /// right `has_more`.
-async fn is_paged(stage: &Stage, rng: &mut StdRng, first: String) {
+async fn is_paged(stage: &RoundState, rng: &mut StdRng, first: String) {
     let there = stage.look(|truth| truth.there());
     let mut list: Vec<(i64, String)> =
         stage.look(|truth| there.iter().map(|id| (truth.stored[id], id.clone())).collect());
@@ -308,17 +308,17 @@ async fn whoever_reads_pages_while_others_store_and_delete_sees_every_sample_onc
             .execute(&service.pool)
             .await
             .unwrap();
-        let stage = Stage { service: service.clone(), token: token.clone(), truth: Arc::default() };
+        let stage = RoundState { service: service.clone(), token: token.clone(), truth: Arc::default() };
         let mut rng = StdRng::seed_from_u64(seed);
         let first = SampleId::generate().to_string();
         service.insert_sample(&members[1], &first).await;
 
         let mut readers = JoinSet::new();
-        for number in 0..WALKERS {
+        for number in 0..PAGING_READERS {
             readers.spawn(walk(stage.clone(), StdRng::seed_from_u64(seed * 100 + number as u64)));
         }
         readers.spawn(follow(stage.clone(), StdRng::seed_from_u64(seed * 100 + 99), first.clone()));
-        happen(&stage, &mut rng, &members).await;
+        run_random_transactions(&stage, &mut rng, &members).await;
         stage.look(|truth| truth.over = true);
         while let Some(read) = readers.join_next().await {
             read.unwrap();

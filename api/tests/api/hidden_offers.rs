@@ -46,7 +46,7 @@ fn vendors(offers: &Value) -> Vec<&str> {
 }
 
 /// Returns the fields of a route's standing that depend on offers.
-fn of_offers(standing: &Value) -> [&Value; 3] {
+fn offer_dependent_fields(standing: &Value) -> [&Value; 3] {
     ["cost_usd_per_mol", "lead_time_days", "shopping_list"].map(|field| &standing[field])
 }
 
@@ -94,7 +94,7 @@ async fn whoever_leaves_an_organisation_reads_no_offers_of_its_vendors_in_their_
         let routes: Vec<_> = routes.flat_map(|routes| routes.as_array().unwrap()).collect();
         assert_eq!(routes.len(), 2);
         for route in routes {
-            assert_eq!((of_offers(&route[0]["graph"]), &route[1]), (NOTHING, &json!(9999.0)));
+            assert_eq!((offer_dependent_fields(&route[0]["graph"]), &route[1]), (NOTHING, &json!(9999.0)));
         }
         assert_eq!(figures(&after), (Value::Null, Value::Null, true));
     }
@@ -132,7 +132,7 @@ async fn whoever_leaves_an_organisation_reads_no_offers_of_its_vendors_in_the_ro
     for (id, offers) in [(&kept, &["Common Lab Chemicals", "Priceless"][..]), (&listing, &[])] {
         let after = service.read(account, &format!("{ROUTES}/{id}")).await;
         assert_eq!(vendors(&after["pricing_annotations"]), offers);
-        assert_eq!(of_offers(&after["route"]["graph"]), NOTHING);
+        assert_eq!(offer_dependent_fields(&after["route"]["graph"]), NOTHING);
         assert_eq!(figures(&after), (Value::Null, Value::Null, true));
         let change = service.request(Method::PATCH, &format!("{ROUTES}/{id}")).await;
         let changed = answer(change.header("content-type", "application/json").body("{}")).await;

@@ -169,7 +169,7 @@ impl<'a> World<'a> {
     }
 
     /// Runs every read operation as the account.
-    async fn look(&self, reader: usize) {
+    async fn read_everything(&self, reader: usize) {
         let seen = self.seen_by(reader);
         self.expect(&self.call(reader, Method::GET, &format!("?limit={}", self.limit)).await, &seen, false);
         for (_, id) in &self.samples {
@@ -192,7 +192,7 @@ impl<'a> World<'a> {
     }
 
     async fn everybody_looks(&self) {
-        join_all((0..self.people.len()).map(|reader| self.look(reader))).await;
+        join_all((0..self.people.len()).map(|reader| self.read_everything(reader))).await;
     }
 }
 

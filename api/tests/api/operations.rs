@@ -12,12 +12,12 @@ const STATE: &str = "/operations/v1/state";
 const SAMPLES: &str = "/generator/v1/samples";
 
 /// Service with an operator account.
-struct Stage {
+struct OperatorFixture {
     service: Arc<Service>,
     token: String,
 }
 
-impl Stage {
+impl OperatorFixture {
     async fn set(settings: &[(&str, &str)]) -> Self {
         let service = Service::start_with(settings).await;
         let operator = add_operator(&service.pool, "ada@example.org").await;
@@ -87,7 +87,7 @@ fn line(act: &str, subject: &str) -> (String, String, String) {
 
 #[tokio::test]
 async fn the_state_tells_of_queues_workers_jobs_reservoirs_and_the_catalogue() {
-    let stage = Stage::set(&[]).await;
+    let stage = OperatorFixture::set(&[]).await;
     sqlx::raw_sql(
         "insert into reservoir_blocks (model_id, model_version, smiles, molecules)
          values ('druglike_gru', 'v', 'C', 300), ('gone', 'v', 'C', 5);
@@ -135,7 +135,7 @@ async fn the_state_tells_of_queues_workers_jobs_reservoirs_and_the_catalogue() {
 
 #[tokio::test]
 async fn only_who_has_the_scope_sees_anything_or_does_anything() {
-    let stage = Stage::set(&[]).await;
+    let stage = OperatorFixture::set(&[]).await;
     let paths = [
         (Method::GET, STATE),
         (Method::POST, "/operations/v1/queues/search/pause"),
@@ -163,7 +163,7 @@ async fn only_who_has_the_scope_sees_anything_or_does_anything() {
 
 #[tokio::test]
 async fn what_is_not_there_is_404_and_what_makes_no_sense_422() {
-    let stage = Stage::set(&[]).await;
+    let stage = OperatorFixture::set(&[]).await;
 
     for path in ["queues/toy/pause", "queues/toy/resume", "jobs/none/cancel", "jobs/none/retry"] {
         let absent = stage.act(path).await;
@@ -185,7 +185,7 @@ async fn what_is_not_there_is_404_and_what_makes_no_sense_422() {
 
 #[tokio::test]
 async fn a_paused_queue_refuses_with_its_reason_until_it_is_resumed() {
-    let stage = Stage::set(&[]).await;
+    let stage = OperatorFixture::set(&[]).await;
 
     for _ in 0..2 {
         assert_eq!(stage.act("queues/sample/pause").await.status, 204);
@@ -209,7 +209,7 @@ async fn a_paused_queue_refuses_with_its_reason_until_it_is_resumed() {
 
 #[tokio::test]
 async fn who_waits_for_a_cancelled_job_is_told_and_the_job_can_be_sent_on_its_way_again() {
-    let stage = Stage::set(&[]).await;
+    let stage = OperatorFixture::set(&[]).await;
     let search = stage.begin_search();
     let id = running(&stage.until(|state| running(state).is_some()).await).unwrap();
 
@@ -239,7 +239,7 @@ async fn who_waits_for_a_cancelled_job_is_told_and_the_job_can_be_sent_on_its_wa
 
 #[tokio::test]
 async fn a_sample_that_a_retry_makes_is_its_accounts() {
-    let stage = Stage::set(&[("SAMPLE_DEADLINE_SECONDS", "8")]).await;
+    let stage = OperatorFixture::set(&[("SAMPLE_DEADLINE_SECONDS", "8")]).await;
     // With this model the mock sampler runs until the job's first deadline, then it stores the sample.
     let refused = stage.begin(SAMPLES, json!({ "size": 2, "model_id": "slow_model" }));
     let id = running(&stage.until(|state| running(state).is_some()).await).unwrap();

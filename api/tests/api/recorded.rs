@@ -5,7 +5,7 @@ use contract::{ConstraintReport, TreeSearchRequest, TreeSearchResult};
 
 /// Variant that a test selects by `max_depth`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum RecordedVariant {
     /// 46: the routes as found.
     AsFound,
     /// 45: a thousand routes, a hundred backbones.
@@ -14,7 +14,7 @@ pub enum Kind {
     Hostile,
 }
 
-impl Kind {
+impl RecordedVariant {
     pub fn of(request: &TreeSearchRequest) -> Option<Self> {
         match request.max_depth {
             46 => Some(Self::AsFound),
@@ -29,20 +29,20 @@ impl Kind {
 pub const HOSTILE: &str =
     "<img src=x onerror=\"document.title='caught'\"><script>document.title='caught'</script>";
 
-pub fn answer(kind: Kind) -> TreeSearchResult {
+pub fn answer(kind: RecordedVariant) -> TreeSearchResult {
     let mut answer: TreeSearchResult =
         serde_json::from_str(include_str!("../data/imatinib_routes.json")).unwrap();
     match kind {
-        Kind::AsFound => {}
-        Kind::Thousand => make_thousand(&mut answer),
-        Kind::Hostile => make_hostile(&mut answer),
+        RecordedVariant::AsFound => {}
+        RecordedVariant::Thousand => make_thousand(&mut answer),
+        RecordedVariant::Hostile => make_hostile(&mut answer),
     }
     answer
 }
 
 /// Adds reports of the bonds to break to an answer: seven proposals refused for each, and the reason if no route was
 /// found.
-pub fn tell_constraints(answer: &mut TreeSearchResult, request: &TreeSearchRequest) {
+pub fn add_constraint_reports(answer: &mut TreeSearchResult, request: &TreeSearchRequest) {
     if request.bonds_to_break.is_empty() {
         return;
     }

@@ -12,7 +12,7 @@ use crate::support::{Service, add_account, sample_id};
 const SAMPLES: &str = "/generator/v1/samples";
 
 /// Number of samples: more than two sweep batches.
-const OLD: i64 = 1_200;
+const OLD_SAMPLE_COUNT: i64 = 1_200;
 
 /// Returns the settings of a service with some more.
 fn config(service: &Service, settings: &[(&str, &str)]) -> Result<Config, String> {
@@ -70,8 +70,8 @@ async fn old_samples_go_while_somebody_pages_through_them() {
     let settings = [("KEEP_SAMPLES_DAYS", "30"), ("RATE_SAMPLES_READ_PER_MINUTE", "0")];
     let service = Service::start_without_workers(&settings).await;
     let other = add_account(&service.pool, "other@example.org").await;
-    insert_old_samples(&service, &service.account, 1, OLD / 2).await;
-    insert_old_samples(&service, &other, OLD / 2 + 1, OLD).await;
+    insert_old_samples(&service, &service.account, 1, OLD_SAMPLE_COUNT / 2).await;
+    insert_old_samples(&service, &other, OLD_SAMPLE_COUNT / 2 + 1, OLD_SAMPLE_COUNT).await;
     let new = [(); 3].map(|()| SampleId::generate().to_string());
     for id in &new {
         service.insert_sample(&service.account, id).await;
@@ -93,15 +93,15 @@ async fn old_samples_go_while_somebody_pages_through_them() {
     }
     until(&service, "select count(*) from samples", 3).await;
     let deleted = "select coalesce(sum(deleted), 0)::int8 from retention where what = 'samples' and keep = interval '30 days'";
-    until(&service, deleted, OLD).await;
+    until(&service, deleted, OLD_SAMPLE_COUNT).await;
     drop(processes);
 
     let mut newest_first = new.clone();
     newest_first.reverse();
     assert_eq!(seen[..3], newest_first, "what is kept is on the first page");
-    let newest_old: Vec<_> = (1..=OLD / 2).rev().map(old_id).take(seen.len() - 3).collect();
+    let newest_old: Vec<_> = (1..=OLD_SAMPLE_COUNT / 2).rev().map(old_id).take(seen.len() - 3).collect();
     assert_eq!(seen[3..], newest_old, "what went meanwhile is the end");
-    let gone = old_id(OLD / 2);
+    let gone = old_id(OLD_SAMPLE_COUNT / 2);
     assert_eq!(service.get(&format!("{SAMPLES}/{gone}")).await.status, 404);
     let behind = service.get(&format!("{SAMPLES}?next-page={gone}")).await;
     assert_eq!(behind.json(), json!({ "data": [], "has_more": false, "object": "list" }));

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::support::{Operation, Service, add_operator, answer, claims, operations};
 
 /// Returns the scopes that the contract does not name.
-fn ours() -> Vec<&'static str> {
+fn extension_scopes() -> Vec<&'static str> {
     scope::ALL.iter().map(|(name, _)| *name).filter(|name| name.starts_with("synth_api.")).collect()
 }
 
@@ -80,7 +80,7 @@ async fn who_could_plan_before_there_were_scopes_for_it_still_can() {
         scopes.sort();
         scopes.dedup();
         assert_eq!(scopes.len(), count, "{holder}: once each");
-        let has_ours = ours().iter().all(|name| scopes.iter().any(|held| held == name));
+        let has_ours = extension_scopes().iter().all(|name| scopes.iter().any(|held| held == name));
         assert_eq!(has_ours, !["consent app_1", "refresh app_1"].contains(&holder.as_str()), "{holder}");
     }
 }
@@ -92,7 +92,7 @@ async fn the_clients_of_the_service_ask_for_every_scope_of_theirs_and_the_server
     let server = answer(service.http.get(format!("{}{path}", service.base))).await.json();
 
     let supported = server["scopes_supported"].as_array().unwrap();
-    for name in ours() {
+    for name in extension_scopes() {
         assert!(supported.contains(&Value::from(name)), "{name}");
         for (client, text) in [
             ("console", include_str!("../../console/console.js")),

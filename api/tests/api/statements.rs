@@ -7,11 +7,11 @@ use sqlx::{AssertSqlSafe, Executor as _, Row as _, SqlSafeStr as _};
 use crate::support::Service;
 
 /// Advice when a test here fails.
-const RENEW: &str = "run ./ops/prepare and commit .sqlx";
+const RENEW_HINT: &str = "run ./ops/prepare and commit .sqlx";
 
 /// Tables that may be scanned in full. They have one row, or a row for each thing that an operator made or that runs
 /// now. Rate-limit rows are deleted every minute.
-const SMALL: [&str; 13] = [
+const FULL_SCAN_TABLES: [&str; 13] = [
     "accounts",
     "applications",
     // The queue's table, with a row for each waiting or claimed job: a sweep each minute asks who holds some.
@@ -30,7 +30,7 @@ const SMALL: [&str; 13] = [
 
 /// Statements that may scan the whole catalogue, by a text unique to each: the end of an import, a snapshot, an
 /// operator's view of it.
-const WHOLE: [&str; 4] = [
+const CATALOGUE_SCAN_STATEMENTS: [&str; 4] = [
     "update catalogue_version set version",
     "lead_time_days_to_us, lead_time_days_to_ca",
     "select id, smiles, mw, morgan_bits from building_blocks",
@@ -38,17 +38,17 @@ const WHOLE: [&str; 4] = [
 ];
 
 /// File of `.sqlx`.
-struct Stored {
+struct SqlxFile {
     file: String,
     statement: String,
     described: Value,
 }
 
-fn stored() -> Vec<Stored> {
+fn stored() -> Vec<SqlxFile> {
     let stored = files(".sqlx").into_iter().map(|file| {
         let data: Value = serde_json::from_str(&text(&file)).unwrap();
         let statement = data["query"].as_str().unwrap().to_owned();
-        Stored { file, statement, described: data["describe"].clone() }
+        SqlxFile { file, statement, described: data["describe"].clone() }
     });
     stored.collect()
 }
@@ -72,7 +72,7 @@ async fn every_statement_is_what_the_compiler_takes_it_for() {
     assert!(!stored.is_empty());
 
     let mut faults = Vec::new();
-    for Stored { file, statement, described } in stored {
+    for SqlxFile { file, statement, described } in stored {
         let today = match connection.describe(AssertSqlSafe(statement.clone()).into_sql_str()).await {
             Ok(today) => serde_json::to_value(&today).unwrap(),
             Err(error) => {
@@ -88,17 +88,17 @@ async fn every_statement_is_what_the_compiler_takes_it_for() {
         }
     }
 
-    assert!(faults.is_empty(), "{RENEW}:\n{}", faults.join("\n\n"));
+    assert!(faults.is_empty(), "{RENEW_HINT}:\n{}", faults.join("\n\n"));
 }
 
 /// Returns the tables that a query plan of PostgreSQL scans in full.
-fn read_whole(plan: &Value) -> Vec<String> {
+fn fully_scanned_tables(plan: &Value) -> Vec<String> {
     let word = |name: &str| plan[name].as_str().unwrap_or_default();
     let own = (plan["Node Type"] == "Seq Scan").then(|| match (word("Schema"), word("Relation Name")) {
         ("public", table) => table.to_owned(),
         (schema, table) => format!("{schema}.{table}"),
     });
-    let below = plan["Plans"].as_array().into_iter().flatten().flat_map(read_whole);
+    let below = plan["Plans"].as_array().into_iter().flatten().flat_map(fully_scanned_tables);
     own.into_iter().chain(below).collect()
 }
 
@@ -112,7 +112,7 @@ async fn no_statement_reads_a_table_that_grows_from_end_to_end() {
     connection.execute(settings).await.unwrap();
 
     let (mut faults, mut looked_at) = (Vec::new(), 0);
-    for Stored { file, statement, described } in stored() {
+    for SqlxFile { file, statement, described } in stored() {
         let words = statement.trim_start();
         if !["select", "insert", "update", "delete", "with"].iter().any(|word| words.starts_with(word)) {
             continue;
@@ -126,10 +126,10 @@ async fn no_statement_reads_a_table_that_grows_from_end_to_end() {
         connection.execute("deallocate asked").await.unwrap();
         let plans: Value = row.get(0);
         looked_at += 1;
-        for table in read_whole(&plans[0]["Plan"]) {
+        for table in fully_scanned_tables(&plans[0]["Plan"]) {
             let is_known = table.starts_with("pg_catalog.")
-                || SMALL.contains(&table.as_str())
-                || WHOLE.iter().any(|part| statement.contains(part));
+                || FULL_SCAN_TABLES.contains(&table.as_str())
+                || CATALOGUE_SCAN_STATEMENTS.iter().any(|part| statement.contains(part));
             if !is_known {
                 faults.push(format!("{table} is read whole by\n{statement}"));
             }
@@ -150,5 +150,5 @@ fn nothing_is_kept_of_statements_that_are_gone() {
         .map(|stored| format!("{}: {}", stored.file, stored.statement))
         .collect();
 
-    assert!(gone.is_empty(), "{RENEW}:\n{}", gone.join("\n\n"));
+    assert!(gone.is_empty(), "{RENEW_HINT}:\n{}", gone.join("\n\n"));
 }

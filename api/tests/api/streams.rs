@@ -14,7 +14,7 @@ const SEARCH: &str = "/synth/v1/treesearch";
 const PLANS: &str = "/synth-batches/v1/plans";
 
 /// `max_depth` of a search that publishes progress before it answers, and of one that runs until it is cancelled.
-const TOLD: u32 = 43;
+const PROGRESS_DEPTH: u32 = 43;
 const ENDLESS: u32 = 47;
 
 fn body(depth: u32) -> Value {
@@ -54,10 +54,10 @@ impl Service {
 #[tokio::test]
 async fn a_stream_tells_what_is_found_and_ends_with_the_answer_that_there_is_without_one() {
     let service = Service::start().await;
-    let plain = service.post(SEARCH, &body(TOLD).to_string()).await;
+    let plain = service.post(SEARCH, &body(PROGRESS_DEPTH).to_string()).await;
 
     let request = service.request(Method::POST, SEARCH).await.header("accept-encoding", "gzip");
-    let reader = Reader::of(request.json(&body(TOLD))).await;
+    let reader = Reader::of(request.json(&body(PROGRESS_DEPTH))).await;
 
     let headers = ["cache-control", "x-accel-buffering", "content-encoding"].map(|name| reader.header(name));
     assert_eq!(headers, ["no-store", "no", ""]);
@@ -142,10 +142,10 @@ async fn who_loses_a_stream_goes_on_at_another_process_and_who_leaves_cancels() 
 async fn a_stream_is_its_callers_alone_and_asked_for_by_a_number() {
     let service = Service::start().await;
     let stranger = add_account(&service.pool, "other@example.org").await;
-    let reader = service.stream(&body(TOLD)).await;
+    let reader = service.stream(&body(PROGRESS_DEPTH)).await;
     let location = reader.location();
     reader.rest().await;
-    let plain = service.post(SEARCH, &body(TOLD).to_string()).await;
+    let plain = service.post(SEARCH, &body(PROGRESS_DEPTH).to_string()).await;
     assert_eq!(plain.status, 200);
     let plain: String = sqlx::query_scalar("select id from jobs order by id desc limit 1")
         .fetch_one(&service.pool)
@@ -183,7 +183,7 @@ async fn seconds_that_a_stream_did_not_use_are_given_back() {
     let service = Service::start_with(&[("RATE_SEARCH_SECONDS_PER_MINUTE", "60")]).await;
 
     for _ in 0..3 {
-        assert_eq!(service.stream(&body(TOLD)).await.rest().await.len(), 3);
+        assert_eq!(service.stream(&body(PROGRESS_DEPTH)).await.rest().await.len(), 3);
         // The refund happens while the last event is sent.
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
@@ -231,8 +231,8 @@ async fn searched(service: &Service, body: &Value) -> String {
 #[tokio::test]
 async fn what_a_search_found_is_stored_as_a_plan_and_not_searched_for_again() {
     let service = Service::start().await;
-    let id = searched(&service, &body(TOLD)).await;
-    let plan = json!({ "parameters": body(TOLD), "name": "mine", "search_id": id });
+    let id = searched(&service, &body(PROGRESS_DEPTH)).await;
+    let plan = json!({ "parameters": body(PROGRESS_DEPTH), "name": "mine", "search_id": id });
 
     let stored = service.post(PLANS, &plan.to_string()).await;
     let again = service.post(PLANS, &plan.to_string()).await;
@@ -241,7 +241,7 @@ async fn what_a_search_found_is_stored_as_a_plan_and_not_searched_for_again() {
     let stored = stored.json();
     assert_eq!((&stored["status"], &stored["name"]), (&json!("completed"), &json!("mine")));
     assert_eq!(stored["result"]["search_smiles"], "CCO");
-    assert_eq!(stored["parameters"]["max_depth"], TOLD);
+    assert_eq!(stored["parameters"]["max_depth"], PROGRESS_DEPTH);
     assert_eq!(again.json(), stored);
     assert_eq!(service.get(&format!("{PLANS}/{}", stored["id"].as_str().unwrap())).await.json(), stored);
     let jobs: i64 = sqlx::query_scalar("select count(*) from jobs").fetch_one(&service.pool).await.unwrap();
@@ -252,7 +252,7 @@ async fn what_a_search_found_is_stored_as_a_plan_and_not_searched_for_again() {
 async fn a_search_that_is_not_there_or_was_for_something_else_is_no_plan() {
     let service = Service::start().await;
     let stranger = add_account(&service.pool, "other@example.org").await;
-    let id = searched(&service, &body(TOLD)).await;
+    let id = searched(&service, &body(PROGRESS_DEPTH)).await;
     let store = async |account: &str, target: &str, id: &str| {
         let plan = json!({ "parameters": { "search_smiles": target }, "search_id": id });
         let request = service.request_as(account, Method::POST, PLANS).await.json(&plan);
@@ -269,7 +269,7 @@ async fn a_search_that_is_not_there_or_was_for_something_else_is_no_plan() {
 #[tokio::test]
 async fn a_plan_of_a_search_has_the_parameters_that_were_searched_with() {
     let service = Service::start().await;
-    let id = searched(&service, &body(TOLD)).await;
+    let id = searched(&service, &body(PROGRESS_DEPTH)).await;
     let claimed =
         json!({ "search_smiles": "CCO", "max_depth": 2, "max_seconds": 1, "templates_never": ["t"] });
 
@@ -277,7 +277,7 @@ async fn a_plan_of_a_search_has_the_parameters_that_were_searched_with() {
         service.post(PLANS, &json!({ "parameters": claimed, "search_id": id }).to_string()).await.json();
 
     assert_eq!(stored["status"], "completed", "{stored}");
-    assert_eq!(stored["parameters"]["max_depth"], TOLD);
+    assert_eq!(stored["parameters"]["max_depth"], PROGRESS_DEPTH);
     assert_eq!(stored["parameters"]["max_seconds"], 60.0);
     assert_eq!(stored["parameters"]["templates_never"], Value::Null);
 }
@@ -292,7 +292,7 @@ impl Service {
     }
 
     /// Counts the database transactions during a hundred progress notifications of the plan.
-    async fn transactions_of_news(&self) -> i64 {
+    async fn transactions_of_notifications(&self) -> i64 {
         let count =
             "select xact_commit + xact_rollback from pg_stat_database where datname = current_database()";
         let count = async || sqlx::query_scalar::<_, i64>(count).fetch_one(&self.pool).await.unwrap();
@@ -316,14 +316,14 @@ async fn sixteen_streams_of_a_plan_cost_what_one_costs_and_there_is_no_seventeen
     let path = service.endless_plan().await;
     let mut streams = vec![service.watched(&path).await];
     let told = [streams[0].next().await.unwrap(), streams[0].next().await.unwrap()];
-    let one = service.transactions_of_news().await;
+    let one = service.transactions_of_notifications().await;
 
     while streams.len() < 16 {
         let mut stream = service.watched(&path).await;
         assert_eq!([stream.next().await.unwrap(), stream.next().await.unwrap()], told);
         streams.push(stream);
     }
-    let sixteen = service.transactions_of_news().await;
+    let sixteen = service.transactions_of_notifications().await;
     let refused = service.get(&path).await;
     let another = add_account(&service.pool, "other@example.org").await;
     join_one_organisation(&service.pool, &[&service.account, &another]).await;

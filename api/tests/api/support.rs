@@ -4,23 +4,23 @@ use std::{collections::BTreeMap, io::Write, net::SocketAddr, sync::atomic::Order
 
 use api::{app, config::Config};
 use argon2::{Argon2, PasswordHasher, password_hash::SaltString};
-use chem::{Limits, Mapped};
+use chem::{Limits, MappedMolecule};
 use chrono::Utc;
 use contract::{
-    JobId, Metadata, PlanFigures, Problem, ReagentResults, StoredLookJob, StoredOrderJob, StoredPlanJob,
-    StoredSampleJob, StoredTreeSearchJob, Told, TreeSearchResult, scope,
+    JobFailure, JobId, Metadata, PlanFigures, ProgressReporting, ReagentResults, StoredAsyncSampleJob,
+    StoredBulkQueryJob, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob, TreeSearchResult, scope,
 };
 use flate2::{Compression, write::GzEncoder};
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use queue::{
-    Finished, Handler, HandlerError, Job, JobContext, LiveModel, NewEvent, WorkerConfig, run_worker,
+    FinishResult, Handler, HandlerError, Job, JobContext, LiveModel, NewEvent, WorkerConfig, run_worker,
 };
 use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 use sqlx::{PgConnection, PgPool};
 use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 
-use crate::{looker::Looker, recorded};
+use crate::{mock_bulk_query::MockBulkQueryWorker, recorded};
 
 pub const PASSWORD: &str = "correct horse battery staple";
 pub const ISSUER: &str = "http://retort.test/auth";
@@ -67,27 +67,29 @@ impl Service {
         };
         let (pool, other, third) = (service.pool.clone(), service.pool.clone(), service.pool.clone());
         let (fourth, fifth) = (service.pool.clone(), service.pool.clone());
-        let handler = Sampler(pool.clone());
+        let handler = MockSampler(pool.clone());
         service.tasks.spawn(async move {
             let _ = run_worker::<StoredSampleJob, _>(pool, sampler, handler, std::future::pending()).await;
         });
         service.tasks.spawn(async move {
-            let handler = Searcher(other.clone());
+            let handler = MockSearcher(other.clone());
             let _ =
                 run_worker::<StoredTreeSearchJob, _>(other, engine(), handler, std::future::pending()).await;
         });
         service.tasks.spawn(async move {
-            let handler = Planner(third.clone());
+            let handler = MockPlanWorker(third.clone());
             let _ = run_worker::<StoredPlanJob, _>(third, engine(), handler, std::future::pending()).await;
         });
         service.tasks.spawn(async move {
-            let handler = Looker(fourth.clone());
-            let _ = run_worker::<StoredLookJob, _>(fourth, engine(), handler, std::future::pending()).await;
+            let handler = MockBulkQueryWorker(fourth.clone());
+            let _ =
+                run_worker::<StoredBulkQueryJob, _>(fourth, engine(), handler, std::future::pending()).await;
         });
         service.tasks.spawn(async move {
-            let handler = OrderMaker(fifth.clone());
+            let handler = MockAsyncSampler(fifth.clone());
             let _ =
-                run_worker::<StoredOrderJob, _>(fifth, order_maker, handler, std::future::pending()).await;
+                run_worker::<StoredAsyncSampleJob, _>(fifth, order_maker, handler, std::future::pending())
+                    .await;
         });
         service.wait_until_ready().await;
         service
@@ -369,9 +371,9 @@ async fn insert_sample(
 }
 
 /// Mock sampler whose behaviour depends on the model's name.
-struct Sampler(PgPool);
+struct MockSampler(PgPool);
 
-impl Handler<StoredSampleJob> for Sampler {
+impl Handler<StoredSampleJob> for MockSampler {
     async fn handle(
         &self,
         context: JobContext<StoredSampleJob>,
@@ -386,14 +388,14 @@ impl Handler<StoredSampleJob> for Sampler {
         }
         let mut transaction = self.0.begin().await?;
         let outcome = if model_id == "poor_model" {
-            Err(Problem::SizeUnreachable { model_id, wanted: job.size, reached: 1 })
+            Err(JobFailure::SizeUnreachable { model_id, wanted: job.size, reached: 1 })
         } else {
             let size = if model_id == "stingy_model" { job.size - 1 } else { job.size };
             let id = job.sample_id.to_string();
             insert_sample(&mut transaction, &id, &job.account_id, &model_id, size, job.seed).await?;
             Ok(job.sample_id)
         };
-        if context.finish(&mut transaction, &outcome).await? == Finished::Stored {
+        if context.finish(&mut transaction, &outcome).await? == FinishResult::Stored {
             transaction.commit().await?;
         }
         Ok(())
@@ -417,13 +419,13 @@ async fn tell<J: Job>(context: &JobContext<J>, pool: &PgPool) -> Result<(), sqlx
 
 /// Mock worker for asynchronous samples, controlled by the model's name: with `slow_model` it runs until it is
 /// cancelled.
-struct OrderMaker(PgPool);
+struct MockAsyncSampler(PgPool);
 
-impl Handler<StoredOrderJob> for OrderMaker {
+impl Handler<StoredAsyncSampleJob> for MockAsyncSampler {
     async fn handle(
         &self,
-        context: JobContext<StoredOrderJob>,
-        StoredOrderJob::V1(job): StoredOrderJob,
+        context: JobContext<StoredAsyncSampleJob>,
+        StoredAsyncSampleJob::V1(job): StoredAsyncSampleJob,
     ) -> Result<(), HandlerError> {
         if job.model_id == "slow_model" {
             while !context.cancelled.load(Ordering::Acquire) {
@@ -433,9 +435,9 @@ impl Handler<StoredOrderJob> for OrderMaker {
         }
         let mut transaction = self.0.begin().await?;
         let outcome = if job.model_id == "poor_model" {
-            Err(Problem::SizeUnreachable { model_id: job.model_id, wanted: job.size, reached: 1 })
+            Err(JobFailure::SizeUnreachable { model_id: job.model_id, wanted: job.size, reached: 1 })
         } else {
-            complete_order(&mut transaction, &job.sample_id.to_string()).await?;
+            complete_async_sample(&mut transaction, &job.sample_id.to_string()).await?;
             Ok(())
         };
         let _ = context.finish(&mut transaction, &outcome).await?;
@@ -445,7 +447,7 @@ impl Handler<StoredOrderJob> for OrderMaker {
 }
 
 /// Stores the result of an asynchronous sample as a sampler does.
-pub async fn complete_order(connection: &mut PgConnection, id: &str) -> Result<(), sqlx::Error> {
+pub async fn complete_async_sample(connection: &mut PgConnection, id: &str) -> Result<(), sqlx::Error> {
     let (account, model, size): (String, String, i32) = sqlx::query_as(
         "update sample_orders set status = 'completed' where id = $1 returning account_id, model_id, size",
     )
@@ -457,9 +459,9 @@ pub async fn complete_order(connection: &mut PgConnection, id: &str) -> Result<(
 
 /// Mock worker for plans that finds two routes. A `max_depth` of 48 makes it refuse the target; 47 makes it run until
 /// it is cancelled, and publish progress while a client watches.
-struct Planner(PgPool);
+struct MockPlanWorker(PgPool);
 
-impl Handler<StoredPlanJob> for Planner {
+impl Handler<StoredPlanJob> for MockPlanWorker {
     async fn handle(
         &self,
         context: JobContext<StoredPlanJob>,
@@ -482,7 +484,7 @@ impl Handler<StoredPlanJob> for Planner {
         }
         let mut transaction = self.0.begin().await?;
         let outcome = match depth {
-            Some(48) => Err(Problem::BadTarget { reason: "too strange".to_owned() }),
+            Some(48) => Err(JobFailure::BadTarget { reason: "too strange".to_owned() }),
             _ => {
                 complete_plan(&mut transaction, &job.plan_id).await?;
                 Ok(())
@@ -511,18 +513,18 @@ pub async fn complete_plan(connection: &mut PgConnection, id: &str) -> Result<()
     Ok(())
 }
 
-/// Mock searcher that finds nothing. A `max_depth` of 49 gives a malformed answer, 48 refuses the target, 47 runs
-/// until it is cancelled, 46 to 44 give what [`recorded::Kind`] describes. With 47 and 43 it publishes progress if
-/// the client wants it.
-struct Searcher(PgPool);
+/// A searcher that finds no route. `max_depth` selects its behaviour: 49 gives a malformed answer, 48 refuses the target, 47
+/// runs until it is cancelled, 46 to 44 give what [`recorded::RecordedVariant`] says. With 47 and 43 it publishes progress
+/// events if they are wanted.
+struct MockSearcher(PgPool);
 
-impl Handler<StoredTreeSearchJob> for Searcher {
+impl Handler<StoredTreeSearchJob> for MockSearcher {
     async fn handle(
         &self,
         context: JobContext<StoredTreeSearchJob>,
         StoredTreeSearchJob::V1(job): StoredTreeSearchJob,
     ) -> Result<(), HandlerError> {
-        if job.told == Told::Events && [43, 47].contains(&job.request.max_depth) {
+        if job.told == ProgressReporting::Events && [43, 47].contains(&job.request.max_depth) {
             tell(&context, &self.0).await?;
         }
         if job.request.max_depth == 47 {
@@ -531,7 +533,7 @@ impl Handler<StoredTreeSearchJob> for Searcher {
             }
             return Ok(());
         }
-        let kind = recorded::Kind::of(&job.request);
+        let kind = recorded::RecordedVariant::of(&job.request);
         let nothing = TreeSearchResult {
             search_smiles: job.request.search_smiles.clone(),
             metadata: Metadata { total_graph_nodes: 1, ..Metadata::default() },
@@ -540,17 +542,17 @@ impl Handler<StoredTreeSearchJob> for Searcher {
             reagent_results: ReagentResults::default(),
         };
         let mut result = kind.map_or(nothing, recorded::answer);
-        if kind != Some(recorded::Kind::Hostile) {
-            let target = Mapped::of_one(&job.request.search_smiles, Limits::TARGET).unwrap();
+        if kind != Some(recorded::RecordedVariant::Hostile) {
+            let target = MappedMolecule::of_one(&job.request.search_smiles, Limits::TARGET).unwrap();
             result.search_smiles = target.molecule().canonical_smiles();
         }
-        recorded::tell_constraints(&mut result, &job.request);
+        recorded::add_constraint_reports(&mut result, &job.request);
         if job.request.max_depth == 49 {
             let groups = [("nonsense".to_owned(), Vec::new())].into();
             result.route_hierarchy.insert("one".to_owned(), groups);
         }
         let outcome = match job.request.max_depth {
-            48 => Err(Problem::BadTarget { reason: "too strange".to_owned() }),
+            48 => Err(JobFailure::BadTarget { reason: "too strange".to_owned() }),
             _ => Ok(result),
         };
         let mut transaction = self.0.begin().await?;

@@ -12,10 +12,10 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 /// Timeout of any browser command.
-const PATIENCE: Duration = Duration::from_secs(60);
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Key by which WebDriver refers to elements.
-const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+const ELEMENT_KEY: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 /// Permission for pages to run scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Chromium {
         let mut chromium = Self { driver, http, session: format!("http://127.0.0.1:{port}") };
         let begun = Instant::now();
         while chromium.http.get(format!("{}/status", chromium.session)).send().await.is_err() {
-            if begun.elapsed() > PATIENCE {
+            if begun.elapsed() > COMMAND_TIMEOUT {
                 return Err(missing("chromedriver"));
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
@@ -64,7 +64,7 @@ impl Chromium {
         let session = session.map_err(|_| missing("chromium"))?;
         chromium.session = format!("{}/session/{}", chromium.session, session["sessionId"].as_str().unwrap());
         // A page that is still loading may not have the element yet.
-        let patience = json!({ "implicit": PATIENCE.as_millis() as u64 });
+        let patience = json!({ "implicit": COMMAND_TIMEOUT.as_millis() as u64 });
         chromium.call(Method::POST, "/timeouts", Some(patience)).await;
         Ok(chromium)
     }
@@ -81,7 +81,7 @@ impl Chromium {
     pub async fn wait_for_title(&self, title: &str) {
         let begun = Instant::now();
         while self.title().await != title {
-            assert!(begun.elapsed() < PATIENCE, "the page is {}, not {title}", self.title().await);
+            assert!(begun.elapsed() < COMMAND_TIMEOUT, "the page is {}, not {title}", self.title().await);
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
@@ -89,7 +89,7 @@ impl Chromium {
     /// Returns the first element of the page that matches.
     pub async fn find(&self, selector: &str) -> String {
         let by = json!({ "using": "css selector", "value": selector });
-        text(&self.call(Method::POST, "/element", Some(by)).await[ELEMENT])
+        text(&self.call(Method::POST, "/element", Some(by)).await[ELEMENT_KEY])
     }
 
     /// Reads a property of an element: `text`, `computedrole`, `computedlabel`.
@@ -129,7 +129,7 @@ impl Chromium {
     }
 
     pub async fn type_where_the_cursor_is(&self, keys: &str) {
-        let element = text(&self.call(Method::GET, "/element/active", None).await[ELEMENT]);
+        let element = text(&self.call(Method::GET, "/element/active", None).await[ELEMENT_KEY]);
         self.call(Method::POST, &format!("/element/{element}/value"), Some(json!({ "text": keys }))).await;
     }
 
@@ -140,7 +140,7 @@ impl Chromium {
     }
 
     /// Returns the value that this function passes to its last argument, asynchronously.
-    pub async fn run_until_told(&self, function: &str) -> Value {
+    pub async fn run_async(&self, function: &str) -> Value {
         let script = json!({ "script": function, "args": [] });
         self.call(Method::POST, "/execute/async", Some(script)).await
     }
@@ -153,7 +153,7 @@ impl Chromium {
             if is_it(&text) {
                 return text;
             }
-            assert!(begun.elapsed() < PATIENCE, "{selector} says {text}");
+            assert!(begun.elapsed() < COMMAND_TIMEOUT, "{selector} says {text}");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
@@ -162,7 +162,7 @@ impl Chromium {
     pub async fn until(&self, is_so: &str) {
         let begun = Instant::now();
         while self.run(is_so).await != true {
-            assert!(begun.elapsed() < PATIENCE, "never: {is_so}");
+            assert!(begun.elapsed() < COMMAND_TIMEOUT, "never: {is_so}");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
@@ -197,20 +197,20 @@ impl Chromium {
             [("wide", 1360, 820, "light"), ("wide_dark", 1360, 820, "dark"), ("narrow", 360, 780, "light")]
         {
             let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
-            self.tell("Emulation.setDeviceMetricsOverride", size).await;
+            self.chromium_command("Emulation.setDeviceMetricsOverride", size).await;
             let feature = json!({ "name": "prefers-color-scheme", "value": colours });
-            self.tell("Emulation.setEmulatedMedia", json!({ "features": [feature] })).await;
+            self.chromium_command("Emulation.setEmulatedMedia", json!({ "features": [feature] })).await;
             // Elements rendered on scrolling into view need time.
             tokio::time::sleep(Duration::from_millis(600)).await;
             keep(&format!("{name}_{kind}")).await;
         }
-        self.tell("Emulation.setEmulatedMedia", json!({ "features": [] })).await;
-        self.tell("Emulation.clearDeviceMetricsOverride", json!({})).await;
+        self.chromium_command("Emulation.setEmulatedMedia", json!({ "features": [] })).await;
+        self.chromium_command("Emulation.clearDeviceMetricsOverride", json!({})).await;
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
 
     /// Runs a Chromium command that WebDriver does not define.
-    async fn tell(&self, command: &str, parameters: Value) {
+    async fn chromium_command(&self, command: &str, parameters: Value) {
         let body = json!({ "cmd": command, "params": parameters });
         self.call(Method::POST, "/goog/cdp/execute", Some(body)).await;
     }
@@ -233,7 +233,8 @@ impl Chromium {
     }
 
     async fn try_call(&self, method: Method, path: &str, body: Option<Value>) -> Result<Value, Value> {
-        let mut request = self.http.request(method, format!("{}{path}", self.session)).timeout(PATIENCE);
+        let mut request =
+            self.http.request(method, format!("{}{path}", self.session)).timeout(COMMAND_TIMEOUT);
         if let Some(body) = body {
             request = request.json(&body);
         }
@@ -258,7 +259,7 @@ fn end(session: &str) -> io::Result<()> {
     let address = session.trim_start_matches("http://").split_once('/');
     let (address, path) = address.ok_or(io::ErrorKind::NotFound)?;
     let mut stream = TcpStream::connect(address)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(COMMAND_TIMEOUT))?;
     write!(stream, "DELETE /{path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n")?;
     stream.read(&mut [0; 1024]).map(drop)
 }

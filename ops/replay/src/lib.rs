@@ -18,7 +18,7 @@ use mutate::Mutator;
 pub fn replay(target: &str, mutations: usize, meet: impl Fn(&[u8])) {
     let seeds = seeds(target);
     let meet = |input: &[u8]| {
-        let _shown = ShownIfBroken { target, input };
+        let _shown = PrintOnPanic { target, input };
         meet(input);
     };
     seeds.iter().for_each(|seed| meet(seed));
@@ -41,12 +41,12 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
 }
 
 /// Prints the input during a panic.
-struct ShownIfBroken<'a> {
+struct PrintOnPanic<'a> {
     target: &'a str,
     input: &'a [u8],
 }
 
-impl Drop for ShownIfBroken<'_> {
+impl Drop for PrintOnPanic<'_> {
     #[expect(clippy::print_stdout, reason = "a failed test has to say on what")]
     fn drop(&mut self) {
         if std::thread::panicking() {

@@ -1,7 +1,7 @@
 //! Mutated seeds: the mutations of a fuzzer, driven by a fixed sequence of pseudo-random numbers.
 
 /// Inputs that often matter to parsers.
-const TELLING: [&[u8]; 12] = [
+const INTERESTING_INPUTS: [&[u8]; 12] = [
     b"\0",
     b"\xff",
     b"\n",
@@ -17,7 +17,7 @@ const TELLING: [&[u8]; 12] = [
 ];
 
 /// Maximum length of a mutated input, in bytes.
-const LONGEST: usize = 64 << 10;
+const MAX_INPUT_BYTES: usize = 64 << 10;
 
 /// Generates inputs from seeds.
 pub struct Mutator<'a> {
@@ -37,7 +37,7 @@ impl<'a> Mutator<'a> {
         for _ in 0..=self.below(5) {
             self.change(&mut input);
         }
-        input.truncate(LONGEST);
+        input.truncate(MAX_INPUT_BYTES);
         input
     }
 
@@ -55,7 +55,7 @@ impl<'a> Mutator<'a> {
                 input.splice(range, part);
             }
             3 => {
-                let telling = TELLING[self.below(TELLING.len())];
+                let telling = INTERESTING_INPUTS[self.below(INTERESTING_INPUTS.len())];
                 self.insert(input, telling);
             }
             // The most common mutation: flip a bit, replace a byte, or shift it by up to two.

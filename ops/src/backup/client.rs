@@ -38,7 +38,7 @@ const PARAMETERS: [(&str, &str); 14] = [
 
 /// PostgreSQL programs for one database.
 #[derive(Debug)]
-pub struct Client {
+pub struct PgClient {
     folder: PathBuf,
     address: Address,
 }
@@ -51,13 +51,13 @@ struct Address {
 }
 
 /// A running program, and the file with its standard error.
-pub struct Running {
+pub struct PgProcess {
     pub child: Child,
     name: String,
     complaints: fs::File,
 }
 
-impl Client {
+impl PgClient {
     /// Finds the programs for the database at `url`, whose server has version `server`: in the folder `PG_BIN`,
     /// otherwise Debian's of the server's version, otherwise Debian's newest, otherwise those on the path.
     ///
@@ -66,7 +66,7 @@ impl Client {
     pub fn new(url: &str, server: u32) -> Result<Self, Failure> {
         let folder = match env::var_os("PG_BIN").filter(|folder| !folder.is_empty()) {
             Some(folder) => PathBuf::from(folder),
-            None => of_debian(server).unwrap_or_default(),
+            None => debian_folder(server).unwrap_or_default(),
         };
         let client = Self { folder, address: Address::parse(url)? };
         let version = client.version()?;
@@ -123,7 +123,7 @@ impl Client {
 }
 
 /// Debian's folder of programs for `server`'s version, otherwise for the newest.
-fn of_debian(server: u32) -> Option<PathBuf> {
+fn debian_folder(server: u32) -> Option<PathBuf> {
     let versions = fs::read_dir(DEBIAN).ok()?.flatten();
     let versions = versions.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     let folder = |version: u32| Path::new(DEBIAN).join(version.to_string()).join("bin");
@@ -164,7 +164,7 @@ fn encoded(text: &str) -> String {
     form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20")
 }
 
-impl Running {
+impl PgProcess {
     /// Starts `command` and collects its standard error.
     pub fn start(mut command: Command) -> Result<Self, Failure> {
         let name =
@@ -202,7 +202,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for PgProcess {
     /// Ends the program if its result is no longer awaited.
     fn drop(&mut self) {
         if matches!(self.child.try_wait(), Ok(None)) {

@@ -18,14 +18,14 @@ use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 use tempfile::TempDir;
 
 use super::{
-    client::{Client, Running},
+    client::{PgClient, PgProcess},
     manifest::{DATABASE, MANIFEST, Manifest},
     packs, parts,
 };
 use crate::{failure::Failure, models::ModelsFolder, terminal};
 
 /// Tables whose rows matter only while the service runs.
-const PASSING: [&str; 12] = [
+const TRANSIENT_TABLES: [&str; 12] = [
     "public.job_events",
     "public.jobs",
     "public.live_callers",
@@ -42,7 +42,7 @@ const PASSING: [&str; 12] = [
 
 /// A completed backup.
 #[derive(Debug)]
-pub struct BackedUp {
+pub struct CompletedBackup {
     /// Content of the backup.
     pub manifest: Manifest,
     /// Names of the packs in it.
@@ -59,10 +59,10 @@ pub async fn back_up(
     database: &mut PgConnection,
     models: &ModelsFolder,
     target: &Path,
-) -> Result<BackedUp, Failure> {
-    let (draft, target) = begin(target)?;
+) -> Result<CompletedBackup, Failure> {
+    let (draft, target) = create_draft(target)?;
     let server = server(database).await?;
-    let client = Client::new(url, server.major)?;
+    let client = PgClient::new(url, server.major)?;
     let failed = |error| Failure::database("reading the database", &error);
 
     let mut snapshot =
@@ -83,7 +83,7 @@ pub async fn back_up(
 
     let packs = packs::take(models, draft.path(), &mut manifest.parts)?;
     finish(draft, &target, &manifest)?;
-    Ok(BackedUp { manifest, packs })
+    Ok(CompletedBackup { manifest, packs })
 }
 
 /// A PostgreSQL server.
@@ -110,7 +110,7 @@ pub(super) async fn schema_version(database: &mut PgConnection) -> Option<i64> {
 }
 
 /// Creates an empty folder beside the target; it is renamed to the target at the end.
-fn begin(target: &Path) -> Result<(TempDir, PathBuf), Failure> {
+fn create_draft(target: &Path) -> Result<(TempDir, PathBuf), Failure> {
     let doing = || format!("making {}", target.display());
     if target.symlink_metadata().is_ok() {
         return Err(Failure::Usage(format!(
@@ -138,7 +138,7 @@ async fn count_rows(database: &mut PgConnection) -> Result<BTreeMap<String, i64>
     .await
     .map_err(failed)?;
     let mut rows = BTreeMap::new();
-    for table in tables.into_iter().filter(|table| !PASSING.contains(&table.as_str())) {
+    for table in tables.into_iter().filter(|table| !TRANSIENT_TABLES.contains(&table.as_str())) {
         // Not checked at compile time: the table names come from the database.
         let count = sqlx::query_scalar(AssertSqlSafe(format!("select count(*) from {table}")));
         rows.insert(table, count.fetch_one(&mut *database).await.map_err(failed)?);
@@ -147,7 +147,7 @@ async fn count_rows(database: &mut PgConnection) -> Result<BTreeMap<String, i64>
 }
 
 /// Runs `pg_dump` on the snapshot `id`.
-fn dump(client: &Client, id: &str, folder: &Path) -> Result<super::manifest::Part, Failure> {
+fn dump(client: &PgClient, id: &str, folder: &Path) -> Result<super::manifest::Part, Failure> {
     let mut command = client.on_database("pg_dump");
     command.args([
         "--format=custom",
@@ -157,10 +157,10 @@ fn dump(client: &Client, id: &str, folder: &Path) -> Result<super::manifest::Par
         "--snapshot",
         id,
     ]);
-    command.args(PASSING.map(|table| format!("--exclude-table-data={table}")));
+    command.args(TRANSIENT_TABLES.map(|table| format!("--exclude-table-data={table}")));
     command.stdout(Stdio::piped());
     let bar = terminal::bytes_spinner("reading the database");
-    let mut running = Running::start(command)?;
+    let mut running = PgProcess::start(command)?;
     let output = running.child.stdout.take().expect("dump: its output is a pipe");
     let written = parts::write(folder, DATABASE, output, &bar);
     // Closing the pipe ends the program too.

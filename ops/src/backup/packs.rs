@@ -16,7 +16,7 @@ use crate::{failure::Failure, models::ModelsFolder, terminal};
 
 /// Result of restoring the packs of a backup.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Placed {
+pub struct RestoredPacks {
     /// Added to the models.
     pub new: Vec<String>,
     /// Already there, and identical.
@@ -45,7 +45,7 @@ pub fn take(models: &ModelsFolder, folder: &Path, into: &mut Vec<Part>) -> Resul
 }
 
 /// Copies the packs of the backup in `folder` to the models; existing packs stay.
-pub fn place(models: &ModelsFolder, folder: &Path, manifest: &Manifest) -> Result<Placed, Failure> {
+pub fn place(models: &ModelsFolder, folder: &Path, manifest: &Manifest) -> Result<RestoredPacks, Failure> {
     let mut packs: BTreeMap<&str, Vec<&Part>> = BTreeMap::new();
     for part in &manifest.parts {
         let within = part.path.strip_prefix(MODELS).and_then(|path| path.strip_prefix('/'));
@@ -53,7 +53,7 @@ pub fn place(models: &ModelsFolder, folder: &Path, manifest: &Manifest) -> Resul
             packs.entry(name).or_default().push(part);
         }
     }
-    let mut placed = Placed::default();
+    let mut placed = RestoredPacks::default();
     for (name, parts) in packs {
         let target = models.own().join(name);
         let prefix = Path::new(MODELS).join(name);

@@ -16,13 +16,13 @@ use serde_json::json;
 use sqlx::PgConnection;
 
 use super::{
-    client::{Client, Running},
+    client::{PgClient, PgProcess},
     dump::{schema_version, server},
     manifest::{DATABASE, Manifest},
-    packs::{self, Placed},
+    packs::{self, RestoredPacks},
     parts,
 };
-use crate::{failure::Failure, journal, models::ModelsFolder, terminal};
+use crate::{audit_log, failure::Failure, models::ModelsFolder, terminal};
 
 /// Drops all objects of ours in the schemas, and nothing that belongs to an extension.
 const DROP_ALL: &str = "
@@ -52,7 +52,7 @@ $$;
 
 /// Content of the database before a restore.
 #[derive(Debug)]
-pub struct State {
+pub struct DatabaseState {
     /// Name of the database.
     pub database: String,
     /// Number of tables in it.
@@ -65,13 +65,13 @@ pub struct State {
 #[derive(Debug)]
 pub struct Restored {
     /// Result for its packs.
-    pub packs: Placed,
+    pub packs: RestoredPacks,
     /// True if its schema was older and has been migrated.
     pub is_migrated: bool,
 }
 
 /// Reads the state of the database.
-pub async fn state(database: &mut PgConnection) -> Result<State, Failure> {
+pub async fn state(database: &mut PgConnection) -> Result<DatabaseState, Failure> {
     let row = sqlx::query!(
         r#"select current_database() as "database!",
             (
@@ -86,7 +86,7 @@ pub async fn state(database: &mut PgConnection) -> Result<State, Failure> {
     .fetch_one(database)
     .await
     .map_err(|error| Failure::database("looking at the database", &error))?;
-    Ok(State { database: row.database, tables: row.tables, processes: row.processes })
+    Ok(DatabaseState { database: row.database, tables: row.tables, processes: row.processes })
 }
 
 /// Restores the backup in `folder` to the database at `url`, replacing its content, and its packs to `models`.
@@ -112,7 +112,7 @@ pub async fn restore(
         )));
     }
     parts::verify(folder, &manifest)?;
-    let client = Client::new(url, server(database).await?.major)?;
+    let client = PgClient::new(url, server(database).await?.major)?;
     run(&client, folder, &manifest)?;
     let migrated = schema::migrate(url).await;
     migrated.map_err(|error| {
@@ -127,7 +127,7 @@ pub async fn restore(
 }
 
 /// Runs the transaction.
-fn run(client: &Client, folder: &Path, manifest: &Manifest) -> Result<(), Failure> {
+fn run(client: &PgClient, folder: &Path, manifest: &Manifest) -> Result<(), Failure> {
     let archive = folder.join(DATABASE);
     let contents = contents(client, &archive)?;
     let mut command = client.command("pg_restore");
@@ -136,13 +136,13 @@ fn run(client: &Client, folder: &Path, manifest: &Manifest) -> Result<(), Failur
         .arg(contents.path())
         .arg(&archive);
     command.stdout(Stdio::piped());
-    let mut reader = Running::start(command)?;
+    let mut reader = PgProcess::start(command)?;
     let mut statements = reader.child.stdout.take().expect("restore: its output is a pipe");
 
     let mut command = client.on_database("psql");
     command.args(["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--file=-"]);
     command.stdin(Stdio::piped()).stdout(Stdio::null());
-    let mut writer = Running::start(command)?;
+    let mut writer = PgProcess::start(command)?;
     let mut to = writer.child.stdin.take().expect("restore: its input is a pipe");
 
     let bar = terminal::bytes_spinner("writing the database");
@@ -161,7 +161,7 @@ fn run(client: &Client, folder: &Path, manifest: &Manifest) -> Result<(), Failur
     }
     // Without a commit nothing has changed.
     reader.end()?;
-    to.write_all(ending(folder, manifest).as_bytes()).context("writing to psql")?;
+    to.write_all(closing_statements(folder, manifest).as_bytes()).context("writing to psql")?;
     drop(to);
     writer.end()?;
     bar.finish_and_clear();
@@ -170,10 +170,10 @@ fn run(client: &Client, folder: &Path, manifest: &Manifest) -> Result<(), Failur
 
 /// Table of contents of the archive, without the objects that the database has already: schemas, and comments on them
 /// and on extensions.
-fn contents(client: &Client, archive: &Path) -> Result<tempfile::NamedTempFile, Failure> {
+fn contents(client: &PgClient, archive: &Path) -> Result<tempfile::NamedTempFile, Failure> {
     let mut command = client.command("pg_restore");
     command.arg("--list").arg(archive).stdout(Stdio::piped());
-    let mut running = Running::start(command)?;
+    let mut running = PgProcess::start(command)?;
     let mut list = String::new();
     let mut output = running.child.stdout.take().expect("contents: its output is a pipe");
     output.read_to_string(&mut list).context("reading what pg_restore lists")?;
@@ -194,7 +194,7 @@ fn contents(client: &Client, archive: &Path) -> Result<tempfile::NamedTempFile, 
 }
 
 /// Last statements of the transaction: compare the row counts with the manifest, write the audit log, commit.
-fn ending(folder: &Path, manifest: &Manifest) -> String {
+fn closing_statements(folder: &Path, manifest: &Manifest) -> String {
     let mut text = "\ndo $$\ndeclare\n    found bigint;\nbegin\n".to_owned();
     for (table, rows) in &manifest.rows {
         let _ = writeln!(
@@ -206,7 +206,7 @@ fn ending(folder: &Path, manifest: &Manifest) -> String {
     text.push_str("end\n$$;\n");
     let details =
         json!({ "made_at": manifest.made_at, "version": manifest.version, "schema": manifest.schema });
-    text.push_str(&journal::statement("restore", &folder.display().to_string(), &details));
+    text.push_str(&audit_log::statement("restore", &folder.display().to_string(), &details));
     text.push_str("\ncommit;\n");
     text
 }

@@ -1,12 +1,12 @@
 //! Common laboratory chemicals, in the catalogue beside the vendors' offers.
 
-use catalogue::common::{CHEMICALS, VENDOR, VENDOR_NAME};
+use catalogue::common_chemicals::{CHEMICALS, VENDOR, VENDOR_NAME};
 use chem::Molecule;
 use serde_json::json;
 use sqlx::PgConnection;
 
 use super::load;
-use crate::{failure::Failure, journal::Act};
+use crate::{audit_log::LoggedAction, failure::Failure};
 
 /// Adds the common laboratory chemicals to the catalogue, if they are missing.
 ///
@@ -16,7 +16,7 @@ pub async fn add(database: &mut PgConnection) -> Result<(), Failure> {
     if is_there(database).await? {
         return Ok(());
     }
-    let mut act = Act::begin(database, "adding what every laboratory has").await?;
+    let mut act = LoggedAction::begin(database, "adding what every laboratory has").await?;
     let failed = act.failed();
     load::lock(act.connection()).await.map_err(&failed)?;
     let is_new = sqlx::query!(

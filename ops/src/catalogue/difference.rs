@@ -6,13 +6,13 @@
 //!
 //! Statements with a temporary table are not checked at compile time, because no migration creates it.
 
-use ::catalogue::{COUNTRIES, refusals};
+use ::catalogue::{COUNTRIES, shipping_exclusions};
 use futures::TryStreamExt as _;
 use serde::Serialize;
 use sqlx::{AssertSqlSafe, FromRow, PgConnection};
 
 use super::{
-    files::{Files, Import},
+    files::{Import, InputFiles},
     import::stage,
     load,
 };
@@ -20,7 +20,7 @@ use crate::failure::Failure;
 
 /// Base of the comparison.
 #[derive(Debug, Clone, Copy)]
-pub enum Before<'a> {
+pub enum DiffBase<'a> {
     /// Loaded offers of the files' vendors.
     Loaded,
     /// Other files.
@@ -30,7 +30,7 @@ pub enum Before<'a> {
 /// Kind of change of an offer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum ChangeKind {
     /// The offer is new.
     New,
     /// The offer is gone.
@@ -43,7 +43,7 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// Kind of change of the offer.
-    pub change: Kind,
+    pub change: ChangeKind,
     /// Vendor.
     pub vendor_name: String,
     /// Catalogue number.
@@ -98,13 +98,13 @@ struct Offer {
 pub async fn difference(
     database: &mut PgConnection,
     import: &Import,
-    before: Before<'_>,
+    before: DiffBase<'_>,
     mut tell: impl FnMut(&Difference) -> Result<(), Failure>,
 ) -> Result<Counts, Failure> {
     let failed = |error| Failure::database("comparing the offers", &error);
     // Dropping the transaction drops the temporary tables.
     let mut transaction = load::begin(database).await?;
-    if let Before::Files(older) = before {
+    if let DiffBase::Files(older) = before {
         staged(&mut transaction, older).await?;
         let rename = "alter table staged rename to staged_before";
         sqlx::query(rename).execute(&mut *transaction).await.map_err(failed)?;
@@ -114,7 +114,7 @@ pub async fn difference(
     sqlx::query("analyze staged").execute(&mut *transaction).await.map_err(failed)?;
     let statement = statement(before);
     let mut offers = sqlx::query_as::<_, Offer>(AssertSqlSafe(statement));
-    if let Before::Loaded = before {
+    if let DiffBase::Loaded = before {
         offers = offers.bind(&import.vendor);
     }
     let mut offers = offers.fetch(&mut *transaction);
@@ -132,14 +132,14 @@ pub async fn difference(
 }
 
 async fn staged(connection: &mut PgConnection, import: &Import) -> Result<(), Failure> {
-    let mut files = Files::open(import)?;
+    let mut files = InputFiles::open(import)?;
     stage(connection, &mut files).await?;
     files.finish()?;
     Ok(())
 }
 
 /// Both sides, sorted. For one pack of an entry the last line of the files counts, as in an import.
-fn statement(before: Before<'_>) -> String {
+fn statement(before: DiffBase<'_>) -> String {
     let lead_times: Vec<String> = load::lead_time_columns().collect();
     let columns = format!(
         "pack, uom, full_canonical, price_usd, normalised_usd, amount, amount_uom, location, refuses,
@@ -156,8 +156,8 @@ fn statement(before: Before<'_>) -> String {
         )
     };
     let older = match before {
-        Before::Files(_) => format!("{} as older", of_files("staged_before")),
-        Before::Loaded => format!(
+        DiffBase::Files(_) => format!("{} as older", of_files("staged_before")),
+        DiffBase::Loaded => format!(
             "(select name as vendor_name, cs_id, {columns} from offers join vendors on vendors.id = vendor_id) as older
              where vendor_name = $1 or vendor_name in (select vendor_name from staged)"
         ),
@@ -193,15 +193,23 @@ impl Counts {
         for (old, new) in &pairs {
             let facts = facts(old, new);
             *(if facts.is_empty() { &mut self.same } else { &mut self.changed }) += 1;
-            facts.iter().try_for_each(|fact| tell(&told(new, Kind::Changed, fact)))?;
+            facts.iter().try_for_each(|fact| tell(&to_difference(new, ChangeKind::Changed, fact)))?;
         }
         for offer in &gone {
             self.gone += 1;
-            tell(&told(offer, Kind::Gone, &Fact::new("price_usd", number(offer.price_usd), String::new())))?;
+            tell(&to_difference(
+                offer,
+                ChangeKind::Gone,
+                &ChangedField::new("price_usd", number(offer.price_usd), String::new()),
+            ))?;
         }
         for offer in &after {
             self.new += 1;
-            tell(&told(offer, Kind::New, &Fact::new("price_usd", String::new(), number(offer.price_usd))))?;
+            tell(&to_difference(
+                offer,
+                ChangeKind::New,
+                &ChangedField::new("price_usd", String::new(), number(offer.price_usd)),
+            ))?;
         }
         Ok(())
     }
@@ -209,43 +217,52 @@ impl Counts {
 
 /// Name, old value and new value of a changed fact.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Fact {
+struct ChangedField {
     what: String,
     before: String,
     after: String,
 }
 
-impl Fact {
+impl ChangedField {
     fn new(what: &str, before: String, after: String) -> Self {
         Self { what: what.to_owned(), before, after }
     }
 }
 
 /// Facts of an offer that changed. The price per gram is left out if it follows from a changed pack or price.
-fn facts(old: &Offer, new: &Offer) -> Vec<Fact> {
+fn facts(old: &Offer, new: &Offer) -> Vec<ChangedField> {
     let amount = |offer: &Offer| size(offer.amount, &offer.amount_uom);
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     let mut facts = vec![
-        Fact::new("pack", size(old.pack, &old.uom), size(new.pack, &new.uom)),
-        Fact::new("full_canonical", old.full_canonical.clone(), new.full_canonical.clone()),
-        Fact::new("price_usd", number(old.price_usd), number(new.price_usd)),
-        Fact::new("amount", amount(old), amount(new)),
-        Fact::new("location", text(&old.location), text(&new.location)),
+        ChangedField::new("pack", size(old.pack, &old.uom), size(new.pack, &new.uom)),
+        ChangedField::new("full_canonical", old.full_canonical.clone(), new.full_canonical.clone()),
+        ChangedField::new("price_usd", number(old.price_usd), number(new.price_usd)),
+        ChangedField::new("amount", amount(old), amount(new)),
+        ChangedField::new("location", text(&old.location), text(&new.location)),
     ];
     if (old.price_usd, old.pack, &old.uom) == (new.price_usd, new.pack, &new.uom) {
-        facts.push(Fact::new("normalised_usd", number(old.normalised_usd), number(new.normalised_usd)));
+        facts.push(ChangedField::new(
+            "normalised_usd",
+            number(old.normalised_usd),
+            number(new.normalised_usd),
+        ));
     }
     for (at, country) in COUNTRIES.iter().enumerate() {
         let days = |offer: &Offer| number(offer.lead_time_days.get(at).copied().flatten());
-        let ships = |offer: &Offer| if refusals::of_bits(offer.refuses)[at] { "no" } else { "yes" };
-        facts.push(Fact::new(&format!("lead_time_days_to_{country}"), days(old), days(new)));
-        facts.push(Fact::new(&format!("ships_to_{country}"), ships(old).to_owned(), ships(new).to_owned()));
+        let ships =
+            |offer: &Offer| if shipping_exclusions::of_bits(offer.refuses)[at] { "no" } else { "yes" };
+        facts.push(ChangedField::new(&format!("lead_time_days_to_{country}"), days(old), days(new)));
+        facts.push(ChangedField::new(
+            &format!("ships_to_{country}"),
+            ships(old).to_owned(),
+            ships(new).to_owned(),
+        ));
     }
     facts.retain(|fact| fact.before != fact.after);
     facts
 }
 
-fn told(offer: &Offer, change: Kind, fact: &Fact) -> Difference {
+fn to_difference(offer: &Offer, change: ChangeKind, fact: &ChangedField) -> Difference {
     Difference {
         change,
         vendor_name: offer.vendor_name.clone(),
@@ -282,7 +299,7 @@ mod tests {
     async fn lines(
         database: &mut PgConnection,
         import: &Import,
-        before: Before<'_>,
+        before: DiffBase<'_>,
     ) -> (Counts, Vec<String>) {
         let mut lines = Vec::new();
         let counts = difference(database, import, before, |difference| {
@@ -307,9 +324,9 @@ mod tests {
             let (before, after) = (file(&folder, "before.csv", BEFORE), file(&folder, "after.csv", AFTER));
             import(database, &before).await.unwrap();
 
-            let loaded = lines(database, &after, Before::Loaded).await;
-            let of_files = lines(database, &after, Before::Files(&before)).await;
-            let same = lines(database, &before, Before::Loaded).await;
+            let loaded = lines(database, &after, DiffBase::Loaded).await;
+            let of_files = lines(database, &after, DiffBase::Files(&before)).await;
+            let same = lines(database, &before, DiffBase::Loaded).await;
 
             let expected = [
                 "Changed 1 10 g: price_usd 20 -> 25",
@@ -339,9 +356,9 @@ mod tests {
             let before = file(&folder, "before.csv", BEFORE);
             let empty = file(&folder, "empty.csv", "smiles,cs_id\nC1CC,9\n");
 
-            let all_new = lines(database, &before, Before::Loaded).await;
+            let all_new = lines(database, &before, DiffBase::Loaded).await;
             import(database, &before).await.unwrap();
-            let all_gone = lines(database, &empty, Before::Loaded).await;
+            let all_gone = lines(database, &empty, DiffBase::Loaded).await;
 
             assert_eq!(all_new.0, Counts { new: 5, ..Counts::default() });
             assert_eq!(all_gone.0, Counts { gone: 5, ..Counts::default() });

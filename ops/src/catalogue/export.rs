@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use anyhow::Context as _;
-use catalogue::{COUNTRIES, refusals};
+use catalogue::{COUNTRIES, shipping_exclusions};
 use chrono::{DateTime, SecondsFormat, Utc};
 use contract::Country;
 use futures::TryStreamExt as _;
@@ -90,7 +90,7 @@ fn ships_to(refuses: i16) -> String {
     if refuses == 0 {
         return String::new();
     }
-    let countries = COUNTRIES.into_iter().zip(refusals::of_bits(refuses));
+    let countries = COUNTRIES.into_iter().zip(shipping_exclusions::of_bits(refuses));
     let codes: Vec<&str> = countries.filter(|(_, refuses)| !refuses).map(|(code, _)| code).collect();
     if codes.is_empty() { "none".to_owned() } else { codes.join(" ") }
 }

@@ -11,12 +11,14 @@ use std::{
 
 use ::catalogue::{
     Rates,
-    read::{self, Batch, Input, KnownKeys, Meaning, Opened, Options, Outline, Profile, ReadError},
+    read::{
+        self, Batch, FileDescription, Input, KnownKeys, Meaning, OpenedFile, Options, Profile, ReadError,
+    },
 };
 use anyhow::Context as _;
 use indicatif::ProgressBar;
 
-use super::report::{At, Report};
+use super::report::{RecordLocation, Report};
 use crate::{failure::Failure, terminal};
 
 /// Options of an import.
@@ -59,7 +61,7 @@ impl Import {
     pub fn has_keys(&self) -> Result<bool, Failure> {
         for path in &self.files {
             let opened = read::open(&Input::File(path.clone()), &self.options()).map_err(failure)?;
-            if opened.outline.is_of_keys() {
+            if opened.outline.has_only_keys() {
                 return Ok(true);
             }
         }
@@ -68,8 +70,8 @@ impl Import {
 }
 
 /// The files of an import, one after the other.
-pub(super) struct Files {
-    waiting: std::vec::IntoIter<(String, Opened)>,
+pub(super) struct InputFiles {
+    waiting: std::vec::IntoIter<(String, OpenedFile)>,
     reading: Option<Current>,
     /// True if messages must name the file.
     are_several: bool,
@@ -86,11 +88,11 @@ pub(super) struct Files {
 /// The file being read.
 struct Current {
     name: String,
-    outline: Outline,
-    reading: read::Reading,
+    outline: FileDescription,
+    reading: read::BatchReader,
 }
 
-impl Files {
+impl InputFiles {
     /// Opens all files and shows their formats and columns.
     pub(super) fn open(import: &Import) -> Result<Self, Failure> {
         let options = import.options();
@@ -98,7 +100,7 @@ impl Files {
         for path in &import.files {
             let opened = read::open(&Input::File(path.clone()), &options).map_err(failure)?;
             terminal::note(&shown(path, &opened.outline));
-            if !opened.outline.tells_vendors() {
+            if !opened.outline.has_vendors() {
                 let path = path.display();
                 return Err(Failure::Usage(format!(
                     "{path} has no column `vendor_name`: name the vendor with --vendor"
@@ -150,7 +152,7 @@ impl Files {
         let Some(current) = &self.reading else { return Ok(batch) };
         let counted = if current.outline.format.has_lines() { "line" } else { "row" };
         let file = self.are_several.then_some(current.name.as_str());
-        let at = |number| At { file, number, counted };
+        let at = |number| RecordLocation { file, number, counted };
         let tell = |told: &str| self.bar.suspend(|| terminal::note(told));
         let writing = "writing the file of rejects";
         for reject in &batch.rejects {
@@ -177,8 +179,8 @@ impl Files {
 }
 
 /// Description of a file for the user.
-fn shown(path: &Path, outline: &Outline) -> String {
-    let Outline { format, compression, profile, columns, .. } = outline;
+fn shown(path: &Path, outline: &FileDescription) -> String {
+    let FileDescription { format, compression, profile, columns, .. } = outline;
     let width = columns.iter().map(|column| column.name.chars().count()).max().unwrap_or(0);
     let line = |column: &read::Column| match &column.meaning {
         Meaning::Ignored => format!("\n  {:width$}  not used", column.name),

@@ -8,10 +8,10 @@ use serde_json::json;
 use sqlx::PgConnection;
 
 use super::{
-    files::{Files, Import},
+    files::{Import, InputFiles},
     load::{self, Merged},
 };
-use crate::{failure::Failure, journal, terminal};
+use crate::{audit_log, failure::Failure, terminal};
 
 /// Result of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub struct Imported {
 /// Fails, and changes nothing, if a file cannot be read to its end, if its columns hold no structures, or if the
 /// database fails.
 pub async fn import(database: &mut PgConnection, import: &Import) -> Result<Imported, Failure> {
-    let mut files = Files::open(import)?;
+    let mut files = InputFiles::open(import)?;
     let mut transaction = load::begin(database).await?;
     stage(&mut transaction, &mut files).await?;
     files.bar.set_message("merging");
@@ -40,7 +40,7 @@ pub async fn import(database: &mut PgConnection, import: &Import) -> Result<Impo
     let left_out = files.report.count();
     let details = json!({ "vendor": import.vendor, "loaded": files.loaded, "left_out": left_out });
     let names: Vec<String> = import.files.iter().map(|path| path.display().to_string()).collect();
-    journal::record(&mut transaction, "catalogue import", &names.join(", "), details)
+    audit_log::record(&mut transaction, "catalogue import", &names.join(", "), details)
         .await
         .map_err(|error| Failure::database("writing the journal", &error))?;
     load::commit(transaction).await?;
@@ -51,7 +51,7 @@ pub async fn import(database: &mut PgConnection, import: &Import) -> Result<Impo
 ///
 /// # Errors
 /// Fails if a file cannot be read to its end, or if the database fails.
-pub(super) async fn stage(connection: &mut PgConnection, files: &mut Files) -> Result<(), Failure> {
+pub(super) async fn stage(connection: &mut PgConnection, files: &mut InputFiles) -> Result<(), Failure> {
     let mut copy = load::copy(connection).await?;
     let mut text = String::new();
     let mut number = 0;
@@ -97,14 +97,14 @@ pub async fn known_keys(database: &mut PgConnection) -> Result<KnownKeys, Failur
 /// # Errors
 /// Fails as [`import`] does, except for the database.
 pub fn try_out(import: &Import) -> Result<Imported, Failure> {
-    let mut files = Files::open(import)?;
+    let mut files = InputFiles::open(import)?;
     while let Some(batch) = files.next() {
         batch?;
     }
     finish(files, None)
 }
 
-fn finish(files: Files, merged: Option<Merged>) -> Result<Imported, Failure> {
+fn finish(files: InputFiles, merged: Option<Merged>) -> Result<Imported, Failure> {
     let loaded = files.loaded;
     let (left_out, doubted) = files.finish()?;
     Ok(Imported { loaded, left_out, doubted, merged })
@@ -117,7 +117,7 @@ mod tests {
     use flate2::{Compression, write::GzEncoder};
 
     use super::*;
-    use crate::{catalogue::look::Info, test_database::with_database};
+    use crate::{catalogue::query::Info, test_database::with_database};
 
     /// Writes a file, with gzip if its name says so, and returns the options to import it.
     fn file(folder: &tempfile::TempDir, name: &str, text: &str) -> Import {
@@ -195,7 +195,7 @@ mod tests {
                 .fetch_one(&mut *database)
                 .await
                 .unwrap();
-            let past = crate::catalogue::look::past_prices(database, block).await.unwrap();
+            let past = crate::catalogue::query::past_prices(database, block).await.unwrap();
             let past: Vec<_> = past
                 .iter()
                 .map(|price| {

@@ -15,7 +15,7 @@ use sqlx::{
     postgres::{PgConnection as Connection, PgCopyIn},
 };
 
-use ::catalogue::{Entry, refusals};
+use ::catalogue::{Entry, shipping_exclusions};
 
 use crate::{failure::Failure, terminal};
 
@@ -33,12 +33,12 @@ pub struct Merged {
 }
 
 /// Columns of the temporary table, in the order of `push_row`.
-const STAGED: &str = "line, vendor_name, smiles, mw, morgan_bits, full_canonical, minor_components, full_mw, cs_id, \
+const STAGED_COLUMNS: &str = "line, vendor_name, smiles, mw, morgan_bits, full_canonical, minor_components, full_mw, cs_id, \
                       cs_prefix, cs_url, pack, uom, price_usd, normalised_usd, amount, amount_uom, amount_grams, location, \
                       api_timestamp, refuses";
 
 /// Columns of an offer that come from a file, without lead times.
-const OFFERED: &str = "full_canonical, minor_components, full_mw, cs_prefix, cs_url, pack, uom, price_usd, normalised_usd, amount, \
+const OFFER_COLUMNS: &str = "full_canonical, minor_components, full_mw, cs_prefix, cs_url, pack, uom, price_usd, normalised_usd, amount, \
                        amount_uom, amount_grams, location, refuses";
 
 /// Begins an import: a transaction with an empty temporary table.
@@ -70,7 +70,7 @@ pub async fn make_staged(connection: &mut PgConnection) -> Result<(), sqlx::Erro
 /// Opens the stream of rows into the temporary table; `push_row` writes the rows.
 pub async fn copy(connection: &mut Connection) -> Result<PgCopyIn<&mut Connection>, Failure> {
     let lead_times: String = lead_time_columns().map(|column| format!(", {column}")).collect();
-    let statement = format!("copy staged ({STAGED}{lead_times}) from stdin");
+    let statement = format!("copy staged ({STAGED_COLUMNS}{lead_times}) from stdin");
     connection.copy_in_raw(&statement).await.map_err(|error| Failure::database("copying rows", &error))
 }
 
@@ -106,7 +106,7 @@ pub fn push_row(rows: &mut String, number: u64, entry: &Entry) {
     push_optional(rows, entry.api_timestamp, |rows, time| {
         let _ = write!(rows, "{}\t", time.to_rfc3339_opts(SecondsFormat::Micros, true));
     });
-    let refuses = refusals::to_bits(entry.ships_to.map(|ships| ships == Some(false)));
+    let refuses = shipping_exclusions::to_bits(entry.ships_to.map(|ships| ships == Some(false)));
     let _ = write!(rows, "{refuses}\t");
     for days in entry.lead_time_days {
         push_optional(rows, days, push_number);
@@ -145,10 +145,10 @@ pub async fn merge(transaction: &mut Transaction<'_, Postgres>, is_all: bool) ->
     .execute(&mut *connection)
     .await
     .map_err(failed)?;
-    note_abandoned(connection).await.map_err(failed)?;
+    note_orphan_candidates(connection).await.map_err(failed)?;
     let (new_offers, replaced_offers) = merge_offers(connection).await.map_err(failed)?;
-    let removed_offers = if is_all { remove_others(connection).await.map_err(failed)? } else { 0 };
-    remove_abandoned(connection).await.map_err(failed)?;
+    let removed_offers = if is_all { remove_missing_offers(connection).await.map_err(failed)? } else { 0 };
+    remove_orphans(connection).await.map_err(failed)?;
     // Searches that follow need up-to-date statistics for their query plans.
     sqlx::query("analyze building_blocks, offers").execute(&mut *connection).await.map_err(failed)?;
     Ok(Merged { new_building_blocks: blocks.rows_affected(), new_offers, replaced_offers, removed_offers })
@@ -156,7 +156,7 @@ pub async fn merge(transaction: &mut Transaction<'_, Postgres>, is_all: bool) ->
 
 /// Removes offers of the import's vendors that are not in the import. Imported offers are recognised as rows that
 /// this transaction wrote, whatever their time stamp and whichever transaction began first.
-async fn remove_others(connection: &mut PgConnection) -> Result<u64, sqlx::Error> {
+async fn remove_missing_offers(connection: &mut PgConnection) -> Result<u64, sqlx::Error> {
     let removed: i64 = sqlx::query_scalar(
         "with removed as (
             delete from offers using vendors
@@ -179,7 +179,7 @@ pub(super) const WITH_ENTRY: &str =
 
 /// Notes the building blocks to which entries of this import belonged before. A block that is now offered under
 /// another parent (a salt that was taken for its acid) must not stay in stock.
-async fn note_abandoned(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+async fn note_orphan_candidates(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     let statement = format!(
         "create temporary table abandoned on commit drop as
          select distinct building_blocks.id
@@ -197,7 +197,7 @@ async fn note_abandoned(connection: &mut PgConnection) -> Result<(), sqlx::Error
 }
 
 /// Removes the noted building blocks that have no offer left.
-async fn remove_abandoned(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+async fn remove_orphans(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     sqlx::query(
         "delete from building_blocks using abandoned
          where building_blocks.id = abandoned.id
@@ -211,7 +211,7 @@ async fn remove_abandoned(connection: &mut PgConnection) -> Result<(), sqlx::Err
 /// Merges the offers and keeps the prices that they replace; returns the numbers of new and of replaced offers.
 async fn merge_offers(connection: &mut PgConnection) -> Result<(u64, u64), sqlx::Error> {
     let lead_times: Vec<String> = lead_time_columns().collect();
-    let columns = format!("{OFFERED}, {}", lead_times.join(", "));
+    let columns = format!("{OFFER_COLUMNS}, {}", lead_times.join(", "));
     let replaced: String = ["building_block_id", "api_timestamp"]
         .into_iter()
         .chain(columns.split(", "))

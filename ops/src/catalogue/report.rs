@@ -13,10 +13,10 @@ use ::catalogue::{Entry, Fault, Structure};
 use crate::terminal;
 
 /// Number of rows shown in full; the others are counted.
-const TOLD: u64 = 20;
+const MAX_SHOWN_ROWS: u64 = 20;
 
 /// Position of a record.
-pub struct At<'a> {
+pub struct RecordLocation<'a> {
     /// The file, if an import has several.
     pub file: Option<&'a str>,
     /// Line number, or row number in a file without lines.
@@ -25,7 +25,7 @@ pub struct At<'a> {
     pub counted: &'static str,
 }
 
-impl At<'_> {
+impl RecordLocation<'_> {
     /// Form used in the file of rejects.
     fn key(&self) -> String {
         match self.file {
@@ -35,7 +35,7 @@ impl At<'_> {
     }
 }
 
-impl fmt::Display for At<'_> {
+impl fmt::Display for RecordLocation<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(file) = self.file {
             write!(formatter, "{file}, ")?;
@@ -63,13 +63,13 @@ impl Report {
     }
 
     /// Records a reject at its position; `tell` shows a line to the user.
-    pub fn add(&mut self, at: &At<'_>, fault: &Fault, tell: impl Fn(&str)) -> io::Result<()> {
+    pub fn add(&mut self, at: &RecordLocation<'_>, fault: &Fault, tell: impl Fn(&str)) -> io::Result<()> {
         self.count += 1;
         *self.kinds.entry(fault.kind()).or_default() += 1;
-        if self.count <= TOLD {
+        if self.count <= MAX_SHOWN_ROWS {
             tell(&format!("{at}: {fault}"));
         }
-        if self.count == TOLD + 1 {
+        if self.count == MAX_SHOWN_ROWS + 1 {
             tell(self.more());
         }
         if let Some(file) = &mut self.all {
@@ -81,16 +81,16 @@ impl Report {
 
     /// Records a doubtful offer: one that loads although its major component is a known counter-ion or solvate.
     /// `tell` shows a line to the user.
-    pub fn doubt(&mut self, at: &At<'_>, entry: &Entry, tell: impl Fn(&str)) -> io::Result<()> {
+    pub fn doubt(&mut self, at: &RecordLocation<'_>, entry: &Entry, tell: impl Fn(&str)) -> io::Result<()> {
         let Some(name) = entry.structure.counter_ion else { return Ok(()) };
         self.doubted += 1;
         let Structure { smiles, full_canonical, .. } = &*entry.structure;
         let reason =
             format!("`{full_canonical}` is taken for `{smiles}`, a known counter-ion or solvate ({name})");
-        if self.doubted <= TOLD {
+        if self.doubted <= MAX_SHOWN_ROWS {
             tell(&format!("{at}: warning: {reason}"));
         }
-        if self.doubted == TOLD + 1 {
+        if self.doubted == MAX_SHOWN_ROWS + 1 {
             tell(self.more());
         }
         if let Some(file) = &mut self.all {

@@ -2,12 +2,12 @@
 
 use anyhow::anyhow;
 use clap::ValueEnum;
-use identity::tables::organisations::{self, Named};
+use identity::tables::organisations::{self, OrganisationHandle};
 use serde_json::json;
 use sqlx::PgConnection;
 
 use super::load;
-use crate::{failure::Failure, journal::Act};
+use crate::{audit_log::LoggedAction, failure::Failure};
 
 /// One vendor.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,9 +48,9 @@ pub async fn restrict(
     vendor: &str,
     organisation_names: &[String],
 ) -> Result<(), Failure> {
-    let mut act = Act::begin(database, "restricting the vendor").await?;
+    let mut act = LoggedAction::begin(database, "restricting the vendor").await?;
     let failed = act.failed();
-    let id = show(act.connection(), vendor, true).await?;
+    let id = set_visibility(act.connection(), vendor, true).await?;
     let mut shown_to = Vec::new();
     for name in organisation_names {
         let organisation = known(act.connection(), name).await?;
@@ -73,15 +73,15 @@ pub async fn restrict(
 /// # Errors
 /// Fails if the vendor is unknown.
 pub async fn publish(database: &mut PgConnection, vendor: &str) -> Result<(), Failure> {
-    let mut act = Act::begin(database, "publishing the vendor").await?;
+    let mut act = LoggedAction::begin(database, "publishing the vendor").await?;
     let failed = act.failed();
-    show(act.connection(), vendor, false).await?;
+    set_visibility(act.connection(), vendor, false).await?;
     load::changed(act.connection()).await.map_err(failed)?;
     act.done("catalogue publish", vendor, json!({})).await
 }
 
 /// Sets the visibility of a vendor and clears its list of organisations; returns its number.
-async fn show(database: &mut PgConnection, vendor: &str, is_private: bool) -> Result<i32, Failure> {
+async fn set_visibility(database: &mut PgConnection, vendor: &str, is_private: bool) -> Result<i32, Failure> {
     let failed = |error| Failure::database("changing who sees the vendor", &error);
     let id = sqlx::query_scalar!(
         "update vendors set is_private = $2 where name = $1 returning id",
@@ -133,7 +133,7 @@ pub async fn prefer(
     preference: Preference,
     organisation: Option<&str>,
 ) -> Result<(), Failure> {
-    let mut act = Act::begin(database, "saying what is wanted of the vendor").await?;
+    let mut act = LoggedAction::begin(database, "saying what is wanted of the vendor").await?;
     let failed = act.failed();
     let id = sqlx::query_scalar!("select id from vendors where name = $1 for update", vendor)
         .fetch_optional(act.connection())
@@ -144,7 +144,7 @@ pub async fn prefer(
         None => None,
         Some(name) => Some(known(act.connection(), name).await?),
     };
-    let organisation_id = organisation.as_ref().map(Named::id);
+    let organisation_id = organisation.as_ref().map(OrganisationHandle::id);
     sqlx::query!(
         "delete from vendor_preferences where vendor_id = $1 and organisation_id is not distinct from $2",
         id,
@@ -169,7 +169,7 @@ pub async fn prefer(
     act.done("catalogue prefer", vendor, details).await
 }
 
-async fn known(database: &mut PgConnection, organisation: &str) -> Result<Named, Failure> {
+async fn known(database: &mut PgConnection, organisation: &str) -> Result<OrganisationHandle, Failure> {
     let found = organisations::named(database, organisation).await;
     let found = found.map_err(|error| Failure::database("looking for the organisation", &error))?;
     found.ok_or_else(|| anyhow!("there is no organisation {organisation}").into())
@@ -177,7 +177,7 @@ async fn known(database: &mut PgConnection, organisation: &str) -> Result<Named,
 
 /// Rows removed with a vendor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Removed {
+pub struct RemovedRows {
     /// Offers of the vendor.
     pub offers: u64,
     /// Building blocks that no other vendor offers.
@@ -188,8 +188,8 @@ pub struct Removed {
 ///
 /// # Errors
 /// Fails if the vendor is unknown.
-pub async fn remove(database: &mut PgConnection, vendor: &str) -> Result<Removed, Failure> {
-    let mut act = Act::begin(database, "removing the vendor").await?;
+pub async fn remove(database: &mut PgConnection, vendor: &str) -> Result<RemovedRows, Failure> {
+    let mut act = LoggedAction::begin(database, "removing the vendor").await?;
     let failed = act.failed();
     load::lock(act.connection()).await.map_err(&failed)?;
     let id = sqlx::query_scalar!("select id from vendors where name = $1", vendor)
@@ -210,7 +210,7 @@ pub async fn remove(database: &mut PgConnection, vendor: &str) -> Result<Removed
     let blocks = sqlx::query!("delete from building_blocks where id = any($1)", &alone)
         .execute(act.connection())
         .await;
-    let removed = Removed {
+    let removed = RemovedRows {
         offers: offers.map_err(&failed)?.rows_affected(),
         building_blocks: blocks.map_err(&failed)?.rows_affected(),
     };

@@ -15,7 +15,7 @@ const ROUNDING: f64 = 1e-6;
 
 /// Fault of a building block.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct BlockFault {
     /// Catalogue id.
     pub id: i32,
     /// Stored SMILES.
@@ -36,7 +36,10 @@ struct Block {
 ///
 /// # Errors
 /// Fails if the database does.
-pub async fn verify(database: &mut PgConnection, mut seen: impl FnMut(u64)) -> Result<Vec<Fault>, Failure> {
+pub async fn verify(
+    database: &mut PgConnection,
+    mut seen: impl FnMut(u64),
+) -> Result<Vec<BlockFault>, Failure> {
     let failed = |error| Failure::database("reading the catalogue", &error);
     let blocks = sqlx::query_as!(
         Block,
@@ -51,7 +54,7 @@ pub async fn verify(database: &mut PgConnection, mut seen: impl FnMut(u64)) -> R
     while let Some(part) = blocks.try_next().await.map_err(|error| failed(error.1))? {
         let fault = |block: &Block| {
             let what = what_is_wrong(block)?;
-            Some(Fault { id: block.id, smiles: block.smiles.clone(), what })
+            Some(BlockFault { id: block.id, smiles: block.smiles.clone(), what })
         };
         faults.par_extend(part.par_iter().filter_map(fault));
         seen(part.len() as u64);

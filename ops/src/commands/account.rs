@@ -4,13 +4,13 @@ use std::{str::FromStr, time::Duration};
 
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
-use contract::{Ration, scope};
+use contract::{QuotaKind, scope};
 
 mod manage;
 mod tokens;
 
 use crate::{
-    Place,
+    InstallationArgs,
     failure::Failure,
     terminal::{self, Confirm, PasswordSource},
 };
@@ -80,17 +80,17 @@ pub enum Account {
     #[command(subcommand)]
     Token(tokens::Tokens),
     /// Set a rate limit (per minute) or a storage quota of an account; takes effect within a minute.
-    Ration(SetRation),
+    Ration(SetLimit),
 }
 
 /// Set a rate limit (per minute) or a storage quota of an account.
 #[derive(Debug, Args)]
-pub struct SetRation {
+pub struct SetLimit {
     /// The account.
     email: String,
     /// Limit to set: samples-create, molecules, reads, treesearch or search-seconds (per minute), or stored-megabytes
     /// (a total).
-    ration: Ration,
+    ration: QuotaKind,
     /// A number, 0 for no limit, or `default` for the default limit.
     per_minute: PerMinute,
 }
@@ -151,7 +151,7 @@ pub struct Add {
 
 impl Account {
     /// Runs the command.
-    pub async fn run(self, place: &Place) -> Result<(), Failure> {
+    pub async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
         if let Self::Add(add) = self {
             return add.run(place).await;
         }
@@ -196,7 +196,7 @@ impl Account {
             Self::Login { email } => {
                 let service = place.service()?;
                 let email = service
-                    .login_by(async |redirect, challenge| {
+                    .login_with_code(async |redirect, challenge| {
                         manage::log_in(&mut database, &email, redirect, challenge).await
                     })
                     .await?;
@@ -209,8 +209,8 @@ impl Account {
                 terminal::note("good once, for ten minutes: whoever opens it is logged in");
             }
             Self::Token(tokens) => tokens.run(&mut database).await?,
-            Self::Ration(SetRation { email, ration, per_minute: PerMinute(per_minute) }) => {
-                manage::change_ration(&mut database, &email, ration, per_minute).await?;
+            Self::Ration(SetLimit { email, ration, per_minute: PerMinute(per_minute) }) => {
+                manage::change_limit(&mut database, &email, ration, per_minute).await?;
                 let amount = per_minute.map_or_else(|| "the default".to_owned(), |number| number.to_string());
                 terminal::note(&format!("{email} now has {amount} of {ration} a minute"));
             }
@@ -220,7 +220,7 @@ impl Account {
 }
 
 impl Add {
-    async fn run(self, place: &Place) -> Result<(), Failure> {
+    async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
         let email = parse_email(&self.email)?;
         let scopes = if self.operator { everything() } else { parse_scopes(self.scopes.as_deref())? };
         let name = self.name.unwrap_or_else(|| email.split('@').next().unwrap_or_default().to_owned());

@@ -8,14 +8,14 @@ use anyhow::anyhow;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use clap::{Args, Subcommand};
 use contract::Flow;
-use identity::tables::applications::{self, Application, Kind};
+use identity::tables::applications::{self, Application, ClientType};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 use sqlx::PgConnection;
 use url::Url;
 
 use super::account::{parse_name, parse_scopes, show_scopes};
-use crate::{Place, failure::Failure, journal::Act, service::CLIENT_ID, terminal};
+use crate::{InstallationArgs, audit_log::LoggedAction, failure::Failure, service::CLIENT_ID, terminal};
 
 /// Built-in clients that migrations create: the command line and the console.
 const BUILT_IN: [&str; 2] = [CLIENT_ID, "console"];
@@ -58,7 +58,7 @@ pub struct Add {
 
 impl App {
     /// Runs the command.
-    pub async fn run(self, place: &Place) -> Result<(), Failure> {
+    pub async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
         match self {
             Self::Add(add) => add.run(place).await,
             Self::List => {
@@ -75,7 +75,7 @@ impl App {
 }
 
 impl Add {
-    async fn run(self, place: &Place) -> Result<(), Failure> {
+    async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
         let secret = self.confidential.then(|| URL_SAFE_NO_PAD.encode(rand::random::<[u8; 32]>()));
         let application = self.into_application(secret.as_deref())?;
 
@@ -118,8 +118,8 @@ impl Add {
 
 fn to_line(application: &Application) -> String {
     let kind = match application.kind() {
-        Kind::Confidential => "confidential",
-        Kind::Public => "public",
+        ClientType::Confidential => "confidential",
+        ClientType::Public => "public",
     };
     let Application { client_id, name, .. } = application;
     let scopes = show_scopes(&application.scopes);
@@ -148,11 +148,11 @@ fn parse_redirect(text: &str) -> Result<String, Failure> {
 }
 
 async fn insert(database: &mut PgConnection, application: &Application) -> Result<(), Failure> {
-    let mut act = Act::begin(database, "registering the application").await?;
+    let mut act = LoggedAction::begin(database, "registering the application").await?;
     let failed = act.failed();
     applications::add(act.connection(), application).await.map_err(failed)?;
     let details = json!({
-        "name": application.name, "confidential": application.kind() == Kind::Confidential,
+        "name": application.name, "confidential": application.kind() == ClientType::Confidential,
         "flows": application.flows, "redirects": application.redirect_uris,
         "scopes": show_scopes(&application.scopes),
     });
@@ -168,7 +168,7 @@ async fn remove(database: &mut PgConnection, client_id: &str) -> Result<(), Fail
     if BUILT_IN.contains(&client_id) {
         return Err(Failure::Usage(format!("{client_id} is a part of Retort; it cannot be removed")));
     }
-    let mut act = Act::begin(database, "removing the application").await?;
+    let mut act = LoggedAction::begin(database, "removing the application").await?;
     let failed = act.failed();
     let removed = applications::remove(act.connection(), client_id).await.map_err(failed)?;
     let name = removed.ok_or_else(|| anyhow!("there is no application {client_id}"))?;

@@ -6,7 +6,9 @@ use clap::Args;
 use identity::tables::signing_keys;
 use serde_json::json;
 
-use crate::{Place, backup, failure::Failure, journal::Act, models::ModelsFolder, terminal};
+use crate::{
+    InstallationArgs, audit_log::LoggedAction, backup, failure::Failure, models::ModelsFolder, terminal,
+};
 
 /// Back up the database and the imported models; the service may run.
 ///
@@ -25,7 +27,7 @@ pub struct Backup {
 
 impl Backup {
     /// Runs the command.
-    pub async fn run(self, place: &Place) -> Result<(), Failure> {
+    pub async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
         let data = place.data();
         let models = self.models.filter(|paths| !paths.is_empty());
         let models = ModelsFolder::new(models.map_or_else(|| data.models(), Ok)?)?;
@@ -37,7 +39,7 @@ impl Backup {
         let failed = |error| Failure::database("looking at the signing keys", &error);
         let keys = signing_keys::list(&mut database).await.map_err(failed)?;
         let details = json!({ "schema": made.manifest.schema, "packs": made.packs });
-        let act = Act::begin(&mut database, "writing the journal").await?;
+        let act = LoggedAction::begin(&mut database, "writing the journal").await?;
         act.done("backup", &self.folder.display().to_string(), details).await?;
 
         let bytes: u64 = made.manifest.parts.iter().map(|part| part.bytes).sum();

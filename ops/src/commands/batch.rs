@@ -6,8 +6,8 @@ use clap::Subcommand;
 use contract::{Batch as Stored, BatchProgress};
 
 use crate::{
-    Place,
-    batches::{self, Act},
+    InstallationArgs,
+    batches::{self, BatchAction},
     failure::Failure,
     terminal,
 };
@@ -42,7 +42,7 @@ pub enum Batch {
 
 impl Batch {
     /// Runs the command.
-    pub async fn run(self, place: &Place) -> Result<(), Failure> {
+    pub async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
         let service = place.service()?;
         match self {
             Self::List => {
@@ -57,14 +57,14 @@ impl Batch {
             Self::Show { id } => {
                 let batch = batches::retrieve(&service, &id).await?;
                 let progress = batch.progress.unwrap_or_default();
-                terminal::data(&format!("{}\n{}", line(&batch), standing(&progress)))?;
+                terminal::data(&format!("{}\n{}", line(&batch), status_counts(&progress)))?;
             }
             Self::Cancel { id } => {
-                batches::act(&service, &id, Act::Cancel).await?;
+                batches::act(&service, &id, BatchAction::Cancel).await?;
                 terminal::note(&format!("{id} is cancelled; `retort batch resume {id}` goes on with it"));
             }
             Self::Resume { id } => {
-                batches::act(&service, &id, Act::Resume).await?;
+                batches::act(&service, &id, BatchAction::Resume).await?;
                 terminal::note(&format!("{id} goes on; `retort plan --resume {id}` waits for it"));
             }
             Self::Delete { id } => {
@@ -83,7 +83,7 @@ fn line(batch: &Stored) -> String {
 }
 
 /// Formats the numbers of plans by status.
-fn standing(progress: &BatchProgress) -> String {
+fn status_counts(progress: &BatchProgress) -> String {
     let counts = [
         (progress.completed, "completed"),
         (progress.failed, "failed"),
@@ -115,6 +115,6 @@ mod tests {
             ..BatchProgress::default()
         };
 
-        assert_eq!(standing(&progress), "7 completed, 1 failed, 3 waiting, about 12 s left");
+        assert_eq!(status_counts(&progress), "7 completed, 1 failed, 3 waiting, about 12 s left");
     }
 }

@@ -1,7 +1,7 @@
 //! `retort catalogue`.
 
 mod diff;
-mod look;
+mod query;
 mod reading;
 mod vendors;
 
@@ -9,9 +9,9 @@ use std::{path::PathBuf, time::Instant};
 
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
-use reading::{Reading, know_keys};
+use reading::{ReadingArgs, load_known_keys};
 
-use crate::{Place, catalogue, failure::Failure, terminal};
+use crate::{InstallationArgs, catalogue, failure::Failure, terminal};
 
 /// Load and query the catalogue of building blocks.
 #[derive(Debug, Subcommand)]
@@ -28,10 +28,10 @@ pub enum Catalogue {
     Publish(vendors::Named),
     /// Remove a vendor with its offers, and the building blocks that no other vendor offers.
     Remove(vendors::Named),
-    Search(look::Search),
-    Show(look::Show),
-    Export(look::Export),
-    Verify(look::Verify),
+    Search(query::Search),
+    Show(query::Show),
+    Export(query::Export),
+    Verify(query::Verify),
 }
 
 /// Load vendors' files.
@@ -47,7 +47,7 @@ pub enum Catalogue {
 #[derive(Debug, Args)]
 pub struct Import {
     #[command(flatten)]
-    reading: Reading,
+    reading: ReadingArgs,
     /// The files are the complete offer of their vendors: offers that are not in them are removed.
     #[arg(long)]
     replace: bool,
@@ -65,7 +65,7 @@ pub struct Info {}
 
 impl Catalogue {
     /// Runs the command.
-    pub async fn run(self, place: &Place) -> Result<(), Failure> {
+    pub async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
         match self {
             Self::Import(import) => import.run(place).await,
             Self::Diff(diff) => diff.run(place).await,
@@ -84,7 +84,7 @@ impl Catalogue {
 }
 
 impl Import {
-    async fn run(self, place: &Place) -> Result<(), Failure> {
+    async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
         let begun = Instant::now();
         let dry_run = self.dry_run;
         let mut import = catalogue::Import {
@@ -93,7 +93,7 @@ impl Import {
             ..self.reading.settled()?
         };
         if import.has_keys()? {
-            know_keys(&mut place.data().connect().await?, &mut import).await?;
+            load_known_keys(&mut place.data().connect().await?, &mut import).await?;
         }
 
         let imported = if dry_run {
@@ -124,7 +124,7 @@ impl Import {
 }
 
 impl Info {
-    async fn run(self, place: &Place) -> Result<(), Failure> {
+    async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
         let mut database = place.data().connect().await?;
         let info = catalogue::info(&mut database).await?;
         let mut lines = vec![format!(

@@ -9,7 +9,7 @@ use queue::{
 };
 use sqlx::PgConnection;
 
-use crate::{Place, catalogue, failure::Failure, terminal};
+use crate::{InstallationArgs, catalogue, failure::Failure, terminal};
 
 /// Check every part of the installation and report faults.
 #[derive(Debug, Args)]
@@ -17,8 +17,8 @@ pub struct Doctor {}
 
 /// Fraction of the notification queue, and below it of the transaction ids, from which on the server counts as
 /// faulty; the same limits as in `ops/dashboards/alerts.yml`.
-const NOTIFICATIONS: f64 = 0.1;
-const TRANSACTION_IDS: f64 = 0.5;
+const MAX_NOTIFICATION_USAGE: f64 = 0.1;
+const MAX_TRANSACTION_ID_USAGE: f64 = 0.5;
 
 /// Findings so far.
 #[derive(Debug, Default)]
@@ -39,7 +39,7 @@ impl Findings {
 
 impl Doctor {
     /// Runs the command.
-    pub async fn run(self, place: &Place) -> Result<(), Failure> {
+    pub async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
         let mut findings = Findings::default();
         match place.data().connect().await {
             Ok(mut database) => check_database(&mut findings, &mut database).await?,
@@ -146,7 +146,8 @@ async fn check_server(findings: &mut Findings, database: &mut PgConnection) -> R
             let words = format!(
                 "server: {notifications} % of the room for notifications is taken, {ids} % of the ids of transactions"
             );
-            if used.notifications < NOTIFICATIONS && used.transaction_ids < TRANSACTION_IDS {
+            if used.notifications < MAX_NOTIFICATION_USAGE && used.transaction_ids < MAX_TRANSACTION_ID_USAGE
+            {
                 findings.good(&words)
             } else {
                 findings.bad(&words)
@@ -237,7 +238,7 @@ async fn check_connections(findings: &mut Findings, database: &mut PgConnection)
     }
 }
 
-async fn check_service(findings: &mut Findings, place: &Place) -> Result<(), Failure> {
+async fn check_service(findings: &mut Findings, place: &InstallationArgs) -> Result<(), Failure> {
     let service = place.service()?;
     match service.probe("/readyz").await {
         Ok((status, _)) if status.is_success() => {

@@ -3,13 +3,13 @@
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use identity::{
-    Secret,
-    tables::signing_keys::{self, Listed},
+    SealingKey,
+    tables::signing_keys::{self, SigningKeyEntry},
 };
 use serde_json::json;
 use sqlx::PgConnection;
 
-use crate::{Place, failure::Failure, journal::Act, terminal};
+use crate::{InstallationArgs, audit_log::LoggedAction, failure::Failure, terminal};
 
 /// Manage the keys that sign tokens.
 #[derive(Debug, Subcommand)]
@@ -33,7 +33,7 @@ pub struct Rotate {
 
 impl Keys {
     /// Runs the command.
-    pub async fn run(self, place: &Place) -> Result<(), Failure> {
+    pub async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
         let mut database = place.data().connect().await?;
         match self {
             Self::List => {
@@ -42,7 +42,7 @@ impl Keys {
             }
             Self::Rotate(Rotate { keys_secret }) => {
                 let secret = keys_secret.filter(|text| !text.trim().is_empty());
-                let secret: Option<Secret> =
+                let secret: Option<SealingKey> =
                     secret.map(|text| text.parse()).transpose().context("KEYS_SECRET cannot be used")?;
                 let kid = rotate(&mut database, secret.as_ref()).await?;
                 terminal::data(&kid)?;
@@ -53,18 +53,18 @@ impl Keys {
     }
 }
 
-fn to_line(key: &Listed) -> String {
+fn to_line(key: &SigningKeyEntry) -> String {
     let sealed = if key.sealed { "sealed" } else { "open" };
     format!("{}\t{}\t{}\t{sealed}", key.kid, key.created, key.state)
 }
 
-async fn list(database: &mut PgConnection) -> Result<Vec<Listed>, Failure> {
+async fn list(database: &mut PgConnection) -> Result<Vec<SigningKeyEntry>, Failure> {
     signing_keys::list(database).await.map_err(|error| Failure::database("listing the keys", &error))
 }
 
 /// Creates a key that replaces the ones in use; returns its name.
-async fn rotate(database: &mut PgConnection, secret: Option<&Secret>) -> Result<String, Failure> {
-    let mut act = Act::begin(database, "rotating the keys").await?;
+async fn rotate(database: &mut PgConnection, secret: Option<&SealingKey>) -> Result<String, Failure> {
+    let mut act = LoggedAction::begin(database, "rotating the keys").await?;
     let failed = act.failed();
     let kid = signing_keys::rotate(act.connection(), secret).await.map_err(failed)?;
     act.done("keys rotate", &kid, json!({ "sealed": secret.is_some() })).await?;
@@ -79,7 +79,7 @@ mod tests {
     #[tokio::test]
     async fn a_rotation_publishes_a_key_and_retires_the_others() {
         with_database(async |database| {
-            let secret: Secret = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=".parse().unwrap();
+            let secret: SealingKey = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=".parse().unwrap();
             rotate(database, None).await.unwrap();
             sqlx::query("update signing_keys set created_at = created_at - interval '1 hour'")
                 .execute(&mut *database)

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use clap::Args;
 
 use crate::{
-    Place,
+    InstallationArgs,
     failure::Failure,
     service::Service,
     terminal::{self, Confirm, PasswordSource},
@@ -31,13 +31,13 @@ pub struct Login {
 
 impl Login {
     /// Runs the command.
-    pub async fn run(self, place: &Place) -> Result<(), Failure> {
+    pub async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
         let service = place.service()?;
         // A new login replaces damaged credentials.
         let last = place.data().credentials().ok().flatten().map(|credentials| credentials.email);
         let known = self.email.or(last).filter(|email| !email.is_empty());
         let email = if self.no_browser {
-            service.login_elsewhere(show_code).await?
+            service.login_with_device_code(show_code).await?
         } else if self.password || self.password_stdin {
             let source = if self.password_stdin {
                 PasswordSource::Stdin
@@ -46,7 +46,7 @@ impl Login {
             };
             by_password(&service, known, source).await?
         } else {
-            service.login_here(known.as_deref(), open_browser).await?
+            service.login_with_local_browser(known.as_deref(), open_browser).await?
         };
         terminal::note(&format!("logged in at {} as {email}", service.base()));
         Ok(())

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::{Place, failure::Failure, terminal};
+use crate::{InstallationArgs, failure::Failure, terminal};
 
 /// End the login, here and at the service.
 #[derive(Debug, Args)]
@@ -10,7 +10,7 @@ pub struct Logout {}
 
 impl Logout {
     /// Runs the command.
-    pub async fn run(self, place: &Place) -> Result<(), Failure> {
+    pub async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
         place.service()?.logout().await?;
         terminal::note("logged out");
         Ok(())

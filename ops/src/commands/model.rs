@@ -12,7 +12,7 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use crate::{
-    Place,
+    InstallationArgs,
     failure::Failure,
     models::{self, Kind, ModelsFolder, Pack, Report},
     terminal,
@@ -73,7 +73,7 @@ struct Remove {
 
 impl Model {
     /// Runs the command.
-    pub fn run(self, place: &Place) -> Result<(), Failure> {
+    pub fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
         let models = self.models.filter(|paths| !paths.is_empty());
         let models = ModelsFolder::new(models.map_or_else(|| place.data().models(), Ok)?)?;
         match self.command {
@@ -93,7 +93,7 @@ impl Check {
         let (packs, all) = self.packs(models)?;
         let mut reports = Vec::new();
         for pack in &packs {
-            let spinner = terminal::spinner(format!("checking {}", plain(pack.id())));
+            let spinner = terminal::spinner(format!("checking {}", escape_control_characters(pack.id())));
             let report = models::check(pack, &all);
             spinner.finish_and_clear();
             if !self.json {
@@ -135,9 +135,11 @@ impl Remove {
         let pack = models.find(&self.id)?;
         let folder = pack.folder.display();
         if !self.yes {
-            let answer =
-                terminal::ask(&format!("Remove {} with everything in it? [y/N]", plain(&folder.to_string())))
-                    .map_err(|_| Failure::Usage("there is no terminal to ask on; use --yes".to_owned()))?;
+            let answer = terminal::ask(&format!(
+                "Remove {} with everything in it? [y/N]",
+                escape_control_characters(&folder.to_string())
+            ))
+            .map_err(|_| Failure::Usage("there is no terminal to ask on; use --yes".to_owned()))?;
             if !["y", "yes"].contains(&answer.to_lowercase().as_str()) {
                 return Err(anyhow!("nothing was removed").into());
             }
@@ -157,10 +159,12 @@ impl Remove {
 fn text(report: &Report) -> String {
     let kind = report.kind.map_or("?", Kind::name);
     let verdict = if report.is_sound() { "ok" } else { "FAULT" };
-    let mut lines = vec![format!("{verdict:<6} {} ({kind})", plain(&report.id))];
+    let mut lines = vec![format!("{verdict:<6} {} ({kind})", escape_control_characters(&report.id))];
     let kinds = [("FAULT", &report.faults), ("warn", &report.warnings), ("", &report.notes)];
     for (kind, findings) in kinds {
-        lines.extend(findings.iter().map(|finding| format!("  {kind:<6} {}", plain(finding))));
+        lines.extend(
+            findings.iter().map(|finding| format!("  {kind:<6} {}", escape_control_characters(finding))),
+        );
     }
     lines.join("\n")
 }
@@ -171,7 +175,7 @@ fn json(value: &impl Serialize) -> Result<(), Failure> {
 }
 
 /// Escapes the control characters of untrusted text, so that it cannot control the terminal.
-fn plain(text: &str) -> String {
+fn escape_control_characters(text: &str) -> String {
     text.chars()
         .map(
             |letter| {
@@ -187,7 +191,7 @@ mod tests {
 
     #[test]
     fn text_of_a_file_cannot_steer_the_terminal() {
-        assert_eq!(plain("Ada\u{1b}[2Jé\n"), "Ada\\u{1b}[2Jé\\n");
+        assert_eq!(escape_control_characters("Ada\u{1b}[2Jé\n"), "Ada\\u{1b}[2Jé\\n");
     }
 
     #[test]

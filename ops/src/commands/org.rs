@@ -6,12 +6,12 @@
 
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
-use identity::tables::organisations::{self, Listed, Member};
+use identity::tables::organisations::{self, Membership, OrganisationListItem};
 use serde_json::json;
 use sqlx::PgConnection;
 
 use super::account::parse_name;
-use crate::{Place, failure::Failure, journal::Act, terminal};
+use crate::{InstallationArgs, audit_log::LoggedAction, failure::Failure, terminal};
 
 /// Manage organisations.
 #[derive(Debug, Subcommand)]
@@ -50,7 +50,7 @@ pub struct Join {
 
 impl Org {
     /// Runs the command.
-    pub async fn run(self, place: &Place) -> Result<(), Failure> {
+    pub async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
         let mut database = place.data().connect().await?;
         match self {
             Self::Add(Name { name }) => {
@@ -82,12 +82,12 @@ impl Org {
     }
 }
 
-fn to_line(organisation: &Listed) -> String {
+fn to_line(organisation: &OrganisationListItem) -> String {
     format!("{}\t{}\t{}", organisation.name, organisation.created, organisation.members.join(","))
 }
 
 async fn add(database: &mut PgConnection, name: &str) -> Result<(), Failure> {
-    let mut act = Act::begin(database, "making the organisation").await?;
+    let mut act = LoggedAction::begin(database, "making the organisation").await?;
     let failed = act.failed();
     if !organisations::add(act.connection(), name).await.map_err(failed)? {
         return Err(anyhow!("there is an organisation {name} already").into());
@@ -95,14 +95,14 @@ async fn add(database: &mut PgConnection, name: &str) -> Result<(), Failure> {
     act.done("org add", name, json!({})).await
 }
 
-async fn list(database: &mut PgConnection) -> Result<Vec<Listed>, Failure> {
+async fn list(database: &mut PgConnection) -> Result<Vec<OrganisationListItem>, Failure> {
     organisations::list(database)
         .await
         .map_err(|error| Failure::database("listing the organisations", &error))
 }
 
 async fn remove(database: &mut PgConnection, name: &str) -> Result<(), Failure> {
-    let mut act = Act::begin(database, "removing the organisation").await?;
+    let mut act = LoggedAction::begin(database, "removing the organisation").await?;
     let failed = act.failed();
     let removed = organisations::remove(act.connection(), name).await.map_err(failed)?;
     let (name, members) = removed.ok_or_else(|| unknown(name))?;
@@ -110,11 +110,11 @@ async fn remove(database: &mut PgConnection, name: &str) -> Result<(), Failure> 
 }
 
 async fn join(database: &mut PgConnection, email: &str, name: &str) -> Result<(), Failure> {
-    let mut act = Act::begin(database, "letting the account into the organisation").await?;
+    let mut act = LoggedAction::begin(database, "letting the account into the organisation").await?;
     let failed = act.failed();
     let organisation = organisations::named(act.connection(), name).await.map_err(&failed)?;
     let organisation = organisation.ok_or_else(|| unknown(name))?;
-    let account = membership(&mut act, email).await?;
+    let account = locked_member(&mut act, email).await?;
     match &account.organisation {
         Some(current) if *current == organisation.name => return Ok(()),
         Some(current) => {
@@ -122,25 +122,25 @@ async fn join(database: &mut PgConnection, email: &str, name: &str) -> Result<()
         }
         None => {}
     }
-    account.belongs_to(act.connection(), Some(&organisation)).await.map_err(failed)?;
+    account.assign_account(act.connection(), Some(&organisation)).await.map_err(failed)?;
     act.done("org join", &account.email, json!({ "organisation": organisation.name })).await
 }
 
 /// Removes the account from its organisation; returns the organisation's name.
 async fn leave(database: &mut PgConnection, email: &str) -> Result<String, Failure> {
-    let mut act = Act::begin(database, "taking the account out of its organisation").await?;
-    let account = membership(&mut act, email).await?;
+    let mut act = LoggedAction::begin(database, "taking the account out of its organisation").await?;
+    let account = locked_member(&mut act, email).await?;
     let Some(name) = &account.organisation else {
         return Err(anyhow!("{email} belongs to no organisation").into());
     };
     let failed = act.failed();
-    account.belongs_to(act.connection(), None).await.map_err(failed)?;
+    account.assign_account(act.connection(), None).await.map_err(failed)?;
     act.done("org leave", &account.email, json!({ "organisation": name })).await?;
     Ok(name.clone())
 }
 
 /// Returns the account, locked until the action ends.
-async fn membership(act: &mut Act<'_>, email: &str) -> Result<Member, Failure> {
+async fn locked_member(act: &mut LoggedAction<'_>, email: &str) -> Result<Membership, Failure> {
     let failed = act.failed();
     let member = organisations::membership(act.connection(), email).await.map_err(failed)?;
     member.ok_or_else(|| anyhow!("there is no account {email}").into())
@@ -153,7 +153,7 @@ fn unknown(name: &str) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{journal, test_database::with_database};
+    use crate::{audit_log, test_database::with_database};
 
     async fn lines(database: &mut PgConnection) -> Vec<String> {
         let rows = list(database).await.unwrap();
@@ -190,7 +190,7 @@ mod tests {
             assert!(remove(database, "lab").await.is_err());
             assert_eq!(lines(database).await, ["Plant "]);
 
-            let journal = journal::read(database, 100).await.unwrap();
+            let journal = audit_log::read(database, 100).await.unwrap();
             let acts: Vec<_> = journal.iter().map(|line| line.to_line()).collect();
             let acts: Vec<_> = acts.iter().map(|line| line.split('\t').skip(2).collect::<Vec<_>>().join(" ")).collect();
             assert_eq!(

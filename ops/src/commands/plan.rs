@@ -13,13 +13,13 @@ use contract::TreeSearchResult;
 use futures::{StreamExt as _, stream};
 use tokio::signal;
 
-use self::asked::Asked;
+use self::asked::SearchOptions;
 use crate::{
-    Place,
+    InstallationArgs,
     failure::Failure,
     formats::{self, Format, Output},
-    patience::patiently,
-    planned::Planned,
+    planned::PlannedTarget,
+    retry::patiently,
     route_tree,
     service::Service,
     targets::{self, Files, Target},
@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// Time that queueing and annotation may add to the search's own seconds.
-const MARGIN: Duration = Duration::from_secs(60);
+const TIMEOUT_MARGIN: Duration = Duration::from_secs(60);
 
 /// Plan routes to one molecule or to many.
 #[derive(Debug, Args)]
@@ -38,7 +38,7 @@ pub struct Plan {
     #[command(flatten)]
     files: Files,
     #[command(flatten)]
-    asked: Asked,
+    asked: SearchOptions,
     /// Have the service plan all targets as one batch, which continues even if this command ends.
     #[arg(long)]
     batch: bool,
@@ -66,14 +66,14 @@ pub struct Plan {
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct Tally {
     solved: usize,
-    without_route: usize,
+    no_route_reason: usize,
     failed: usize,
     left_out: usize,
 }
 
 impl Plan {
     /// Runs the command.
-    pub async fn run(self, place: &Place) -> Result<(), Failure> {
+    pub async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
         // The format is checked before anything is searched.
         let format = match (self.format, &self.out) {
             (Some(format), _) => format,
@@ -86,7 +86,7 @@ impl Plan {
             && !self.files.are_given()
             && !self.batch
         {
-            return self.one(&service, smiles, format).await;
+            return self.plan_single(&service, smiles, format).await;
         }
         if format == Format::Svg {
             return Err(Failure::Usage(
@@ -102,7 +102,7 @@ impl Plan {
         let mut tally = if self.batch || self.resume.is_some() {
             self.as_batch(&service, &found.targets, format).await?
         } else {
-            self.one_after_the_other(&service, found.targets, format).await?
+            self.plan_several(&service, found.targets, format).await?
         };
         tally.left_out = left_out;
         if let Some(path) = &self.out {
@@ -114,7 +114,7 @@ impl Plan {
     }
 
     /// Plans a single target: writes its answer, and the reason if there is no route.
-    async fn one(&self, service: &Service, smiles: &str, format: Format) -> Result<(), Failure> {
+    async fn plan_single(&self, service: &Service, smiles: &str, format: Format) -> Result<(), Failure> {
         let spinner = terminal::spinner(format!("searching for at most {} s", self.asked.max_seconds()));
         let answer = self.search(service, smiles).await;
         spinner.finish_and_clear();
@@ -123,30 +123,34 @@ impl Plan {
         if self.json && self.out.is_some() {
             terminal::data(&serde_json::to_string_pretty(&answer).context("writing the answer as JSON")?)?;
         }
-        let mut output = Output::open(format, formats::Asked::One, self.out.as_deref())?;
-        output.add(Planned { name: None, asked: self.asked.request(smiles), outcome: Ok(answer.clone()) })?;
+        let mut output = Output::open(format, formats::TargetCount::One, self.out.as_deref())?;
+        output.add(PlannedTarget {
+            name: None,
+            asked: self.asked.request(smiles),
+            outcome: Ok(answer.clone()),
+        })?;
         output.finish()?;
         if let Some(path) = &self.out {
             terminal::note(&format!("{}; written to {}", route_tree::found(&answer), path.display()));
         }
-        route_tree::without_route(&answer).map_or(Ok(()), |why| Err(Failure::NoRoute(why)))
+        route_tree::no_route_reason(&answer).map_or(Ok(()), |why| Err(Failure::NoRoute(why)))
     }
 
     async fn search(&self, service: &Service, smiles: &str) -> Result<TreeSearchResult, Failure> {
-        let timeout = Duration::from_secs_f64(self.asked.max_seconds()) + MARGIN;
+        let timeout = Duration::from_secs_f64(self.asked.max_seconds()) + TIMEOUT_MARGIN;
         service.post("/synth/v1/treesearch", &self.asked.request(smiles), timeout).await
     }
 
     /// Plans several targets. Each is written once it and all targets before it are done, so that Ctrl-C keeps the
     /// results so far.
-    async fn one_after_the_other(
+    async fn plan_several(
         &self,
         service: &Service,
         targets: Vec<Target>,
         format: Format,
     ) -> Result<Tally, Failure> {
         let bar = terminal::bar(targets.len() as u64, "planning");
-        let mut output = Output::open(format, formats::Asked::Several, self.out.as_deref())?;
+        let mut output = Output::open(format, formats::TargetCount::Several, self.out.as_deref())?;
         let mut tally = Tally::default();
         let searches = stream::iter(targets).map(async |Target { smiles, name }| {
             let outcome = match patiently(async || self.search(service, &smiles).await).await {
@@ -157,7 +161,7 @@ impl Plan {
                 }
                 Err(failure) => return Err(failure),
             };
-            Ok(Planned { name, asked: self.asked.request(&smiles), outcome })
+            Ok(PlannedTarget { name, asked: self.asked.request(&smiles), outcome })
         });
         let mut searches = pin!(searches.buffered(self.parallel.into()));
         let mut interrupt = pin!(signal::ctrl_c());
@@ -183,7 +187,7 @@ impl Plan {
 }
 
 impl Tally {
-    fn count(&mut self, planned: &Planned) {
+    fn count(&mut self, planned: &PlannedTarget) {
         match &planned.outcome {
             Err(why) => {
                 self.failed += 1;
@@ -192,7 +196,7 @@ impl Tally {
                     planned.name.as_deref().unwrap_or_else(|| planned.smiles())
                 ));
             }
-            Ok(answer) if answer.route_hierarchy.is_empty() => self.without_route += 1,
+            Ok(answer) if answer.route_hierarchy.is_empty() => self.no_route_reason += 1,
             Ok(_) => self.solved += 1,
         }
     }
@@ -200,7 +204,7 @@ impl Tally {
     fn said(&self) -> String {
         let counts = [
             (self.solved, "with a route"),
-            (self.without_route, "without a route"),
+            (self.no_route_reason, "without a route"),
             (self.failed, "not planned"),
             (self.left_out, "left out"),
         ];
@@ -212,14 +216,14 @@ impl Tally {
 
     /// Returns the command's failure if not every target has a route.
     fn failure(&self) -> Option<Failure> {
-        let planned = self.solved + self.without_route;
+        let planned = self.solved + self.no_route_reason;
         let failed = self.failed + self.left_out;
         if failed > 0 {
             let all = planned + failed;
             return Some(Failure::Partly(format!("{failed} of {all} targets could not be planned")));
         }
-        (self.without_route > 0)
-            .then(|| Failure::NoRoute(format!("  for {} of {planned} targets", self.without_route)))
+        (self.no_route_reason > 0)
+            .then(|| Failure::NoRoute(format!("  for {} of {planned} targets", self.no_route_reason)))
     }
 }
 
@@ -257,10 +261,10 @@ mod tests {
         let solved = Tally { solved: 2, ..Tally::default() };
 
         assert_eq!(status(solved), None);
-        assert_eq!(status(Tally { without_route: 1, ..solved }), code(6));
-        assert_eq!(status(Tally { without_route: 1, left_out: 1, ..solved }), code(7));
+        assert_eq!(status(Tally { no_route_reason: 1, ..solved }), code(6));
+        assert_eq!(status(Tally { no_route_reason: 1, left_out: 1, ..solved }), code(7));
         assert_eq!(
-            Tally { without_route: 1, left_out: 3, ..solved }.said(),
+            Tally { no_route_reason: 1, left_out: 3, ..solved }.said(),
             "2 with a route, 1 without a route, 3 left out"
         );
     }

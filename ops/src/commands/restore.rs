@@ -6,8 +6,8 @@ use anyhow::anyhow;
 use clap::Args;
 
 use crate::{
-    Place,
-    backup::{self, Manifest, State},
+    InstallationArgs,
+    backup::{self, DatabaseState, Manifest},
     failure::Failure,
     models::ModelsFolder,
     terminal,
@@ -33,14 +33,14 @@ pub struct Restore {
 
 impl Restore {
     /// Runs the command.
-    pub async fn run(self, place: &Place) -> Result<(), Failure> {
+    pub async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
         let data = place.data();
         let models = self.models.as_ref().filter(|paths| !paths.is_empty()).cloned();
         let models = ModelsFolder::new(models.map_or_else(|| data.models(), Ok)?)?;
         let manifest = Manifest::read(&self.folder)?;
         let url = data.owner_url()?;
         let mut database = data.connect_to(&url).await?;
-        self.agree(&backup::state(&mut database).await?)?;
+        self.confirm_replacement(&backup::state(&mut database).await?)?;
 
         let restored = backup::restore(&url, &mut database, &models, &self.folder).await?;
 
@@ -64,8 +64,8 @@ impl Restore {
     }
 
     /// Checks that the contents of the database may be deleted.
-    fn agree(&self, there: &State) -> Result<(), Failure> {
-        let State { database, tables, processes } = there;
+    fn confirm_replacement(&self, there: &DatabaseState) -> Result<(), Failure> {
+        let DatabaseState { database, tables, processes } = there;
         if *tables == 0 {
             return Ok(());
         }

@@ -10,10 +10,10 @@ use clap::Args;
 use contract::{MAX_SAMPLE_SIZE, ModelList, Sample as Made, SampleRequest};
 
 use crate::{
-    Place,
+    InstallationArgs,
     failure::Failure,
-    patience::patiently,
-    sample_file::{Begun, Format, Output},
+    retry::patiently,
+    sample_file::{ExistingFile, Format, Output},
     service::Service,
     terminal,
 };
@@ -22,16 +22,16 @@ use crate::{
 const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Maximum number of molecules per command.
-const MOST: u32 = 10_000_000;
+const MAX_SIZE: u32 = 10_000_000;
 
 /// Number of consecutive calls without a new molecule after which the model counts as exhausted.
-const FRUITLESS: u32 = 3;
+const MAX_CALLS_WITHOUT_NEW: u32 = 3;
 
 /// Generate molecules.
 #[derive(Debug, Args)]
 pub struct Sample {
     /// Number of distinct molecules; more than 10,000 are drawn as several samples.
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST)))]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SIZE)))]
     size: u32,
     /// Model name as in `retort model list` or the service [default: the installation's].
     #[arg(long)]
@@ -52,7 +52,7 @@ pub struct Sample {
 
 impl Sample {
     /// Runs the command.
-    pub async fn run(self, place: &Place) -> Result<(), Failure> {
+    pub async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
         // The format is checked before anything is generated.
         let format = match (self.format, &self.out) {
             _ if self.json => Format::Json,
@@ -61,7 +61,7 @@ impl Sample {
             (None, None) => Format::Smi,
         };
         let service = place.service()?;
-        let begun = if self.resume { Begun::GoOn } else { Begun::Anew };
+        let begun = if self.resume { ExistingFile::GoOn } else { ExistingFile::Anew };
         let (mut output, mut known) = Output::open(format, self.out.as_deref(), begun)?;
         let (size, resumed) = (self.size as usize, known.len());
         if resumed > 0 {
@@ -75,11 +75,11 @@ impl Sample {
         while known.len() < size {
             let sample = self.call(&service, size - known.len()).await?;
             made.push((sample.model_id.clone(), sample.id.to_string()));
-            let new = unseen(sample, &mut known);
+            let new = without_known(sample, &mut known);
             fruitless = if new.smiles.is_empty() { fruitless + 1 } else { 0 };
             bar.set_position(known.len() as u64);
             bar.suspend(|| output.add(new))?;
-            if fruitless == FRUITLESS {
+            if fruitless == MAX_CALLS_WITHOUT_NEW {
                 bar.finish_and_clear();
                 output.finish()?;
                 return Err(Failure::Partly(format!(
@@ -109,20 +109,20 @@ impl Sample {
         // A single call fails at once if the service is unavailable; a long command waits for it.
         let answer = if self.size > MAX_SAMPLE_SIZE { patiently(ask).await } else { ask().await };
         match answer {
-            Err(Failure::NotThere) => Err(unknown(service, self.model.as_deref()).await),
+            Err(Failure::NotThere) => Err(unknown_model(service, self.model.as_deref()).await),
             answer => answer,
         }
     }
 }
 
 /// Returns the sample without the molecules of earlier samples.
-fn unseen(mut sample: Made, known: &mut HashSet<String>) -> Made {
+fn without_known(mut sample: Made, known: &mut HashSet<String>) -> Made {
     sample.smiles.retain(|smiles| known.insert(smiles.clone()));
     sample
 }
 
 /// Returns the failure for an unknown model, which lists the models that the service has.
-async fn unknown(service: &Service, model: Option<&str>) -> Failure {
+async fn unknown_model(service: &Service, model: Option<&str>) -> Failure {
     let Some(model) = model else { return Failure::NotThere };
     let known = match service.get::<ModelList>("/generator/v1/models").await {
         Ok(list) => list.data.into_iter().map(|model| model.id).collect::<Vec<_>>().join(", "),

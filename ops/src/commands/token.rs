@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::{Place, failure::Failure, terminal};
+use crate::{InstallationArgs, failure::Failure, terminal};
 
 /// Print a bearer token and nothing else.
 #[derive(Debug, Args)]
@@ -10,7 +10,7 @@ pub struct Token {}
 
 impl Token {
     /// Runs the command.
-    pub async fn run(self, place: &Place) -> Result<(), Failure> {
+    pub async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
         terminal::data(&place.service()?.access_token().await?)
     }
 }

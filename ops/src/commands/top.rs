@@ -10,10 +10,10 @@ use clap::Args;
 use contract::OperationsState;
 use serde_json::Value;
 
-use crate::{Place, failure::Failure, terminal};
+use crate::{InstallationArgs, failure::Failure, terminal};
 
 /// Path of the installation's state.
-const STATE: &str = "/operations/v1/state";
+const STATE_PATH: &str = "/operations/v1/state";
 
 /// Show queues, jobs, failures, workers and reservoirs, live; for accounts with the scope `operations`.
 ///
@@ -31,14 +31,14 @@ pub struct Top {
 
 impl Top {
     /// Runs the command.
-    pub async fn run(self, place: &Place) -> Result<(), Failure> {
+    pub async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
         let service = place.service()?;
         if self.json {
-            let state: Value = service.get(STATE).await?;
+            let state: Value = service.get(STATE_PATH).await?;
             return terminal::data(&serde_json::to_string_pretty(&state).context("writing JSON")?);
         }
         // Reads the state before taking over the terminal, so that login errors are printed as usual.
-        let state: OperationsState = service.get(STATE).await?;
+        let state: OperationsState = service.get(STATE_PATH).await?;
         if self.once || !io::stdout().is_terminal() || !io::stdin().is_terminal() {
             return terminal::data(sections::plain(&state).trim_end());
         }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::{Place, failure::Failure, terminal};
+use crate::{InstallationArgs, failure::Failure, terminal};
 
 /// Print who is logged in: e-mail address, name, account id, service; separated by tabs.
 #[derive(Debug, Args)]
@@ -10,7 +10,7 @@ pub struct Whoami {}
 
 impl Whoami {
     /// Runs the command.
-    pub async fn run(self, place: &Place) -> Result<(), Failure> {
+    pub async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
         let service = place.service()?;
         let person = service.person().await?;
         let stored = place.data().credentials()?.map(|credentials| credentials.email).unwrap_or_default();

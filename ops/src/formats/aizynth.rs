@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::known;
 use crate::{
-    planned::Planned,
+    planned::PlannedTarget,
     routes::{Molecule, Route, Step, routes},
 };
 
@@ -14,7 +14,7 @@ use crate::{
 const PANDAS_VERSION: &str = "1.4.0";
 
 /// Returns the trees of a target, best first.
-pub(super) fn trees(planned: &Planned) -> Value {
+pub(super) fn trees(planned: &PlannedTarget) -> Value {
     let answer = planned.answer();
     Value::Array(answer.map(|answer| routes(answer).iter().map(tree).collect()).unwrap_or_default())
 }
@@ -23,7 +23,7 @@ pub(super) fn trees(planned: &Planned) -> Value {
 /// orient="table")` reads it, and so does REINVENT's route component, from the standard output of its
 /// `custom_aizynth_command`. The trees have the scores that this component requests by name: everything bought is in
 /// stock, and every step is of a class that the request allows.
-pub(super) fn table(planned: &[Planned]) -> Value {
+pub(super) fn table(planned: &[PlannedTarget]) -> Value {
     let column = |name: &str, kind: &str| json!({ "name": name, "type": kind });
     let fields = [
         column("index", "integer"),
@@ -34,7 +34,7 @@ pub(super) fn table(planned: &[Planned]) -> Value {
         column("search_time", "number"),
         column("trees", "string"),
     ];
-    let row = |(index, one): (usize, &Planned)| {
+    let row = |(index, one): (usize, &PlannedTarget)| {
         let routes = one.answer().map(routes).unwrap_or_default();
         let (trees, count): (Vec<Value>, _) = (routes.iter().map(scored).collect(), routes.len());
         json!({

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::known;
 use crate::{
     failure::Failure,
-    planned::Planned,
+    planned::PlannedTarget,
     routes::{Molecule, Route, Step, routes},
 };
 
@@ -20,7 +20,7 @@ type Prices = BTreeMap<i32, f64>;
 ///
 /// # Errors
 /// Fails if a molecule has no InChIKey.
-pub(super) fn candidates(planned: &Planned) -> Result<Value, Failure> {
+pub(super) fn candidates(planned: &PlannedTarget) -> Result<Value, Failure> {
     let Some(answer) = planned.answer() else { return Ok(json!([])) };
     let prices = prices(&answer.pricing_annotations);
     let ranked = (1..).zip(routes(answer));

@@ -4,7 +4,7 @@ use anyhow::{Context as _, anyhow};
 
 use crate::{
     failure::Failure,
-    planned::Planned,
+    planned::PlannedTarget,
     routes::{Route, routes},
 };
 
@@ -31,12 +31,12 @@ pub(super) fn header() -> Result<String, Failure> {
 }
 
 /// Returns the line of a target; the first one follows the header.
-pub(super) fn line(planned: &Planned, is_first: bool) -> Result<String, Failure> {
+pub(super) fn line(planned: &PlannedTarget, is_first: bool) -> Result<String, Failure> {
     let routes = planned.answer().map(routes).unwrap_or_default();
     let of_best =
         |fact: &dyn Fn(&Route<'_>) -> Option<String>| routes.first().and_then(fact).unwrap_or_default();
     let line = written([
-        text(planned.name.as_deref().unwrap_or_default()),
+        escape_formula(planned.name.as_deref().unwrap_or_default()),
         planned.smiles().to_owned(),
         (!routes.is_empty()).to_string(),
         routes.len().to_string(),
@@ -46,7 +46,7 @@ pub(super) fn line(planned: &Planned, is_first: bool) -> Result<String, Failure>
         of_best(&|best| best.standing?.cost_usd_per_mol.map(|usd| format!("{usd:.2}"))),
         of_best(&|best| best.standing?.lead_time_days.map(|days| days.to_string())),
         of_best(&|best| Some(reactions(best))),
-        text(planned.outcome.as_ref().err().map(String::as_str).unwrap_or_default()),
+        escape_formula(planned.outcome.as_ref().err().map(String::as_str).unwrap_or_default()),
     ])?;
     Ok(if is_first { header()? + &line } else { line })
 }
@@ -65,7 +65,7 @@ fn reactions(route: &Route<'_>) -> String {
 }
 
 /// Escapes text that a spreadsheet would read as a formula. SMILES begin with none of these characters.
-fn text(written: &str) -> String {
+fn escape_formula(written: &str) -> String {
     let is_formula = written.starts_with(['=', '+', '-', '@', '\t', '\r']);
     if is_formula { format!("'{written}") } else { written.to_owned() }
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::{Kind, ModelId, Pack};
 
 /// Multiplications per token of the reference model: a GRU layer of 512 units, and 48 tokens.
-const REFERENCE: f64 = 3.0 * 512.0 * 512.0 + 48.0 * 512.0;
+const REFERENCE_MULTIPLICATIONS: f64 = 3.0 * 512.0 * 512.0 + 48.0 * 512.0;
 
 /// Facts that an import knows of a model.
 #[derive(Debug)]
@@ -67,7 +67,7 @@ pub fn relative_cost(config: &Value) -> Option<f64> {
     };
     // The first layer reads its input from a table; the others multiply theirs.
     let products = gates * hidden * hidden * (2.0 * layers - 1.0) + vocab * hidden;
-    Some((products / REFERENCE * 100.0).ceil() / 100.0)
+    Some((products / REFERENCE_MULTIPLICATIONS * 100.0).ceil() / 100.0)
 }
 
 /// Converts an evaluation to the form that `metadata.json` stores.
@@ -88,7 +88,7 @@ pub fn figures(evaluation: &Evaluation) -> ModelMetrics {
         novelty: known(evaluation.novelty),
         kl_score: known(evaluation.kl_score),
         properties: properties
-            .filter_map(|of| Some((key(of.name), distribution(&of.drawn, of.likeness)?)))
+            .filter_map(|of| Some((metric_key(of.name), distribution(&of.drawn, of.likeness)?)))
             .collect(),
         other: other
             .into_iter()
@@ -116,7 +116,7 @@ pub fn tables(metrics: &ModelMetrics) -> String {
 }
 
 /// Returns a property's name in `metadata.json`.
-fn key(name: &str) -> String {
+fn metric_key(name: &str) -> String {
     name.to_lowercase().replace(' ', "_")
 }
 

@@ -52,9 +52,9 @@ pub fn check(pack: &Pack, all: &[Pack]) -> Report {
             other.folder.display()
         ));
     }
-    let too_large = too_large(pack);
-    if !too_large.is_empty() {
-        report.faults.extend(too_large);
+    let oversized_files = oversized_files(pack);
+    if !oversized_files.is_empty() {
+        report.faults.extend(oversized_files);
         return report;
     }
     match pack.kind {
@@ -66,8 +66,10 @@ pub fn check(pack: &Pack, all: &[Pack]) -> Report {
 }
 
 /// Returns the files that exceed the size limit of their kind, so that nothing too large is loaded.
-fn too_large(pack: &Pack) -> Vec<String> {
-    let limit = |name: &str| if name.ends_with(".safetensors") { read::LARGE } else { read::SMALL };
+fn oversized_files(pack: &Pack) -> Vec<String> {
+    let limit = |name: &str| {
+        if name.ends_with(".safetensors") { read::MAX_WEIGHTS_BYTES } else { read::MAX_JSON_BYTES }
+    };
     let files = pack.files();
     let large = files.iter().filter(|(name, bytes)| *bytes > limit(name));
     large

@@ -16,7 +16,7 @@ use super::{ModelId, Pack};
 use crate::failure::Failure;
 
 /// Age after which an unfinished import or removal counts as killed.
-const ABANDONED: Duration = Duration::from_secs(3600);
+const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
 
 /// Folders that hold the packs.
 #[derive(Debug)]
@@ -125,7 +125,7 @@ impl ModelsFolder {
         if target.symlink_metadata().is_ok() {
             return Err(taken(&id, &target));
         }
-        self.sweep();
+        self.delete_abandoned();
         let folder = tempfile::Builder::new()
             .prefix(".import-")
             .tempdir_in(&self.own)
@@ -134,14 +134,14 @@ impl ModelsFolder {
     }
 
     /// Deletes the remains of killed imports and removals, as far as possible.
-    fn sweep(&self) {
+    fn delete_abandoned(&self) {
         for entry in fs::read_dir(&self.own).into_iter().flatten().flatten() {
             let name = entry.file_name();
             let name = name.as_encoded_bytes();
             let ours = name.starts_with(b".import-") || name.starts_with(b".removed-");
             let written = entry.metadata().and_then(|metadata| metadata.modified());
             let age = written.ok().and_then(|written| written.elapsed().ok());
-            if ours && age.is_some_and(|age| age > ABANDONED) {
+            if ours && age.is_some_and(|age| age > ABANDONED_AFTER) {
                 // Folders of other users cannot be deleted; the error is ignored.
                 let _ = fs::remove_dir_all(entry.path());
             }

@@ -3,7 +3,7 @@
 use std::{fmt, str::FromStr};
 
 /// Maximum length of an id in characters.
-const LONGEST: usize = 64;
+const MAX_LENGTH: usize = 64;
 
 /// Model id of letters, digits and underscores: no character with a meaning in a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct ModelId(String);
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ModelIdError {
     /// The text is empty or too long.
-    #[error("an id has 1 to {LONGEST} characters")]
+    #[error("an id has 1 to {MAX_LENGTH} characters")]
     Length,
     /// A character is not a letter, digit or underscore.
     #[error("`{0}` is not allowed: an id has letters, digits and underscores")]
@@ -26,7 +26,7 @@ impl FromStr for ModelId {
     fn from_str(text: &str) -> Result<Self, ModelIdError> {
         match text.chars().find(|letter| !(letter.is_ascii_alphanumeric() || *letter == '_')) {
             Some(letter) => Err(ModelIdError::Character(letter)),
-            None if !(1..=LONGEST).contains(&text.len()) => Err(ModelIdError::Length),
+            None if !(1..=MAX_LENGTH).contains(&text.len()) => Err(ModelIdError::Length),
             None => Ok(Self(text.to_owned())),
         }
     }
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn an_id_is_a_word() {
-        for text in ["a", "druglike_gru", "Model7", &"x".repeat(LONGEST)] {
+        for text in ["a", "druglike_gru", "Model7", &"x".repeat(MAX_LENGTH)] {
             assert_eq!(text.parse::<ModelId>().unwrap().as_str(), text);
         }
     }
@@ -70,6 +70,6 @@ mod tests {
             assert_eq!(text.parse::<ModelId>(), Err(ModelIdError::Character(letter)));
         }
         assert_eq!("".parse::<ModelId>(), Err(ModelIdError::Length));
-        assert_eq!("x".repeat(LONGEST + 1).parse::<ModelId>(), Err(ModelIdError::Length));
+        assert_eq!("x".repeat(MAX_LENGTH + 1).parse::<ModelId>(), Err(ModelIdError::Length));
     }
 }

@@ -9,9 +9,9 @@ use std::{
 use serde_json::Value;
 
 /// Maximum size of a JSON file or model card.
-pub const SMALL: u64 = 64 << 20;
+pub const MAX_JSON_BYTES: u64 = 64 << 20;
 /// Maximum size of a weights file: no model for these engines comes near it.
-pub const LARGE: u64 = 4 << 30;
+pub const MAX_WEIGHTS_BYTES: u64 = 4 << 30;
 
 /// Reason why a file cannot be read, before its contents are known.
 #[derive(Debug, thiserror::Error)]
@@ -42,7 +42,7 @@ pub fn bytes(file: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
 
 /// Reads a JSON file of reasonable size.
 pub fn json(file: &Path) -> Result<Value, ReadError> {
-    serde_json::from_slice(&bytes(file, SMALL)?)
+    serde_json::from_slice(&bytes(file, MAX_JSON_BYTES)?)
         .map_err(|cause| ReadError::Json { file: file.to_owned(), cause })
 }
 

@@ -5,7 +5,7 @@
 //! training continues where it was. The weights that are best for the held-out molecules are kept.
 
 mod checkpoint;
-mod lessons;
+mod training_data;
 
 use std::{
     path::{Path, PathBuf},
@@ -21,12 +21,12 @@ use serde_json::{Map, Value, json};
 use super::{ModelId, ModelsFolder, Report, card, import, read};
 use crate::failure::Failure;
 use checkpoint::Checkpoint;
-pub use lessons::{Fault, Lessons};
+pub use training_data::{LineError, TrainingData};
 
 /// Number of strings that the new model's figures are computed from.
-const EVALUATED: usize = 10_000;
+const EVALUATED_STRINGS: usize = 10_000;
 /// Factor of the learning rate after an epoch without improvement.
-const SLOWER: f32 = 0.5;
+const LEARNING_RATE_FACTOR: f32 = 0.5;
 
 /// Training job: model, data and settings.
 #[derive(Debug)]
@@ -81,7 +81,7 @@ pub enum Event {
     Measuring,
 }
 
-/// Trains a model, checks it and moves it among the others; ends with the best epoch so far when `go_on` returns
+/// Trains a model, checks it and moves it among the others; ends with the best epoch so far when `resume` returns
 /// false.
 ///
 /// # Errors
@@ -90,8 +90,8 @@ pub enum Event {
 pub fn train(
     models: &ModelsFolder,
     training: &Training,
-    lessons: &Lessons,
-    go_on: impl Fn() -> bool,
+    lessons: &TrainingData,
+    resume: impl Fn() -> bool,
     mut watch: impl FnMut(Event),
 ) -> Result<Report, Failure> {
     let pack = ModelPack::load(&training.from).map_err(anyhow::Error::from)?;
@@ -117,22 +117,22 @@ pub fn train(
         let learnt = trainer
             .epoch(&lessons.learnt, |molecules| {
                 watch(Event::Step(molecules));
-                go_on()
+                resume()
             })
             .map_err(anyhow::Error::from)?;
-        if !go_on() {
+        if !resume() {
             watch(Event::Interrupted { best: course.best_epoch });
             break;
         }
         let held_out = trainer.loss(&lessons.held_out).map_err(anyhow::Error::from)?;
         let is_best = course.note(held_out, &trainer);
         if !is_best {
-            trainer.slow_down(SLOWER);
+            trainer.scale_learning_rate(LEARNING_RATE_FACTOR);
         }
         course.save(&place, &trainer)?;
         watch(Event::Epoch { number: course.epochs, learnt, held_out, is_best });
     }
-    if course.best_epoch == 0 && !go_on() {
+    if course.best_epoch == 0 && !resume() {
         return Err(match course.epochs {
             0 => anyhow!("nothing is kept: no epoch had ended"),
             epochs => anyhow!("no epoch was of use yet; the same command goes on after number {epochs}"),
@@ -154,11 +154,11 @@ pub fn train(
             .with_context(|| format!("reading {name} of the model"))?;
         draft.write(name, &bytes)?;
     }
-    draft.write("model.safetensors", &halves(&course.best)?)?;
+    draft.write("model.safetensors", &f16_safetensors(&course.best)?)?;
     let mut metadata = metadata(training, lessons, &pack);
     draft.write_json("metadata.json", &Value::Object(metadata.clone()))?;
     watch(Event::Measuring);
-    let evaluation = measured(draft.path(), lessons)?;
+    let evaluation = evaluate_model(draft.path(), lessons)?;
     metadata.insert("metrics".to_owned(), json!({ "as_shipped": card::figures(&evaluation) }));
     draft.write_json("metadata.json", &Value::Object(metadata.clone()))?;
     let history = history(training, lessons, &course, begun.elapsed().as_secs());
@@ -169,7 +169,7 @@ pub fn train(
 }
 
 /// Builds `metadata.json` without figures.
-fn metadata(training: &Training, lessons: &Lessons, pack: &ModelPack) -> Map<String, Value> {
+fn metadata(training: &Training, lessons: &TrainingData, pack: &ModelPack) -> Map<String, Value> {
     let before = read::json(&training.from.join("metadata.json")).unwrap_or_default();
     let text = |field: &str| before.get(field).and_then(Value::as_str).unwrap_or("not stated").to_owned();
     let file = training.data.file_name().unwrap_or_default().to_string_lossy();
@@ -187,15 +187,15 @@ fn metadata(training: &Training, lessons: &Lessons, pack: &ModelPack) -> Map<Str
 }
 
 /// Evaluates what the new model draws, compared with its training molecules.
-fn measured(folder: &Path, lessons: &Lessons) -> Result<Evaluation, Failure> {
+fn evaluate_model(folder: &Path, lessons: &TrainingData) -> Result<Evaluation, Failure> {
     let pack = ModelPack::load(folder).map_err(anyhow::Error::from)?;
     let sampler = Sampler::new(&pack, Device::Cpu).map_err(anyhow::Error::from)?;
-    let strings = sampler.raw(EVALUATED, 0).map_err(anyhow::Error::from)?;
+    let strings = sampler.raw(EVALUATED_STRINGS, 0).map_err(anyhow::Error::from)?;
     Ok(Evaluation::of(&strings, &lessons.smiles))
 }
 
 /// Returns the model card's lines on how the model was made.
-fn history(training: &Training, lessons: &Lessons, course: &Checkpoint, seconds: u64) -> Vec<String> {
+fn history(training: &Training, lessons: &TrainingData, course: &Checkpoint, seconds: u64) -> Vec<String> {
     let settings = training.settings;
     vec![
         format!(
@@ -231,7 +231,7 @@ fn readme(metadata: &Map<String, Value>, history: &[String], evaluation: &Evalua
 }
 
 /// Encodes tensors as a safetensors file in f16.
-fn halves(tensors: &[checkpoint::Kept]) -> Result<Vec<u8>, Failure> {
+fn f16_safetensors(tensors: &[checkpoint::StoredTensor]) -> Result<Vec<u8>, Failure> {
     let bytes: Vec<Vec<u8>> = tensors
         .iter()
         .map(|it| it.numbers.iter().flat_map(|number| f16::from_f32(*number).to_le_bytes()).collect())
@@ -246,8 +246,8 @@ fn halves(tensors: &[checkpoint::Kept]) -> Result<Vec<u8>, Failure> {
 }
 
 /// Copies a tensor.
-fn kept(tensor: &NamedTensor<'_>) -> checkpoint::Kept {
-    checkpoint::Kept {
+fn stored_tensor(tensor: &NamedTensor<'_>) -> checkpoint::StoredTensor {
+    checkpoint::StoredTensor {
         name: tensor.name.clone(),
         shape: tensor.shape.to_vec(),
         numbers: tensor.numbers.to_vec(),

@@ -8,7 +8,7 @@ use super::*;
 use crate::webdriver::{Chromium, Script};
 
 /// Markup that changes the page's title if it is ever interpreted as markup.
-const HOSTILE: &str =
+const MALICIOUS_MARKUP: &str =
     "<img src=x onerror=\"document.title='caught'\"></script><script>document.title='caught'</script>";
 
 fn imatinib() -> TreeSearchResult {
@@ -32,14 +32,14 @@ fn one_step() -> TreeSearchResult {
     answer
 }
 
-fn planned(name: &str, outcome: Result<TreeSearchResult, String>) -> Planned {
+fn planned(name: &str, outcome: Result<TreeSearchResult, String>) -> PlannedTarget {
     let smiles = outcome.as_ref().map_or("CC.CC", |answer| &answer.search_smiles).to_owned();
-    Planned { name: Some(name.to_owned()), asked: TreeSearchRequest::new(&smiles), outcome }
+    PlannedTarget { name: Some(name.to_owned()), asked: TreeSearchRequest::new(&smiles), outcome }
 }
 
 /// Opens the report of `planned` in a browser; returns the browser, and the folder and file of the report. `None` if
 /// there is no browser.
-async fn opened(planned: &[Planned]) -> Option<(Chromium, TempDir, PathBuf)> {
+async fn opened(planned: &[PlannedTarget]) -> Option<(Chromium, TempDir, PathBuf)> {
     let browser = match Chromium::start(Script::On).await {
         Ok(browser) => browser,
         Err(missing) => {
@@ -66,7 +66,7 @@ async fn count(browser: &Chromium, selector: &str) -> u64 {
 
 /// Script that returns the labels and structures that overlap within a scheme, and the scales of a page's schemes if
 /// there are several.
-const SEEN: &str = "
+const LAYOUT_SCRIPT: &str = "
     const meet = (one, other) => Math.min(one.right, other.right) - Math.max(one.left, other.left) > 0.5
         && Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) > 0.5;
     const met = [];
@@ -87,7 +87,7 @@ const SEEN: &str = "
 async fn a_report_has_a_page_for_each_backbone_on_which_nothing_is_squeezed_or_lies_on_anything_else() {
     let Some((browser, _folder, _)) = opened(&[planned("Imatinib", Ok(imatinib()))]).await else { return };
 
-    let seen = browser.run(SEEN).await;
+    let seen = browser.run(LAYOUT_SCRIPT).await;
     browser.screenshot("report_imatinib").await;
     let sheets = browser.sheets().await;
 
@@ -176,10 +176,10 @@ async fn several_targets_are_a_table_and_each_is_drawn_once_it_is_opened() {
 #[tokio::test]
 async fn what_strangers_wrote_is_text() {
     let mut answer = imatinib();
-    answer.search_smiles = HOSTILE.to_owned();
+    answer.search_smiles = MALICIOUS_MARKUP.to_owned();
     for offer in &mut answer.pricing_annotations {
-        HOSTILE.clone_into(&mut offer.vendor_name);
-        HOSTILE.clone_into(&mut offer.cs_id);
+        MALICIOUS_MARKUP.clone_into(&mut offer.vendor_name);
+        MALICIOUS_MARKUP.clone_into(&mut offer.cs_id);
     }
     let graphs = answer.route_hierarchy.values_mut().flat_map(|groups| groups.values_mut());
     for graph in graphs.flatten().flatten() {
@@ -187,25 +187,25 @@ async fn what_strangers_wrote_is_text() {
             .nodes
             .iter_mut()
             .filter(|node| node.data.is_building_block)
-            .for_each(|node| HOSTILE.clone_into(&mut node.data.smiles));
+            .for_each(|node| MALICIOUS_MARKUP.clone_into(&mut node.data.smiles));
         for evidence in graph.edges.iter_mut().filter_map(|edge| edge.evidence.as_mut()) {
-            HOSTILE.clone_into(&mut evidence.reaction_class);
-            evidence.warnings = vec![HOSTILE.to_owned()];
-            evidence.conditions.solvents = [(HOSTILE.to_owned(), 1)].into();
+            MALICIOUS_MARKUP.clone_into(&mut evidence.reaction_class);
+            evidence.warnings = vec![MALICIOUS_MARKUP.to_owned()];
+            evidence.conditions.solvents = [(MALICIOUS_MARKUP.to_owned(), 1)].into();
         }
         let list = graph.graph.as_mut().and_then(|standing| standing.shopping_list.as_mut());
         list.into_iter()
             .flat_map(|list| list.vendors.iter_mut())
-            .for_each(|order| HOSTILE.clone_into(&mut order.vendor_name));
+            .for_each(|order| MALICIOUS_MARKUP.clone_into(&mut order.vendor_name));
     }
-    let Some((browser, _folder, _)) = opened(&[planned(HOSTILE, Ok(answer))]).await else { return };
+    let Some((browser, _folder, _)) = opened(&[planned(MALICIOUS_MARKUP, Ok(answer))]).await else { return };
 
     browser.run("document.querySelectorAll('details').forEach((one) => { one.open = true; });").await;
     browser.find(".variation .view").await;
     let words = browser.text("#report").await;
 
     assert!(words.contains("<script>document.title"), "{words}");
-    assert_eq!(browser.title().await, format!("Routes to {HOSTILE}"));
+    assert_eq!(browser.title().await, format!("Routes to {MALICIOUS_MARKUP}"));
     assert_eq!(count(&browser, "#report img, #report script, #report a").await, 0);
     assert_eq!(browser.complaints().await, [] as [Value; 0]);
 }

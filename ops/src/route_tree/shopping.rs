@@ -2,7 +2,7 @@
 
 use contract::{OrderedPack, RouteGraph, ShoppingList, StockTaken};
 
-use super::significant;
+use super::format_price;
 
 /// Formats the route's shopping list: its total, then each pack under its vendor. Empty if the target itself is
 /// bought, or for an answer of an earlier version.
@@ -18,7 +18,7 @@ pub fn lines(graph: &RouteGraph) -> Vec<String> {
         let vendors = if block.vendors.is_empty() { "nobody".to_owned() } else { block.vendors.join(", ") };
         format!(
             "  {} g of #{}: no price ({vendors})",
-            significant(block.grams_needed),
+            format_price(block.grams_needed),
             block.building_block_idx
         )
     }));
@@ -35,7 +35,7 @@ fn total(list: &ShoppingList) -> String {
 fn taken(stock: &StockTaken) -> String {
     let StockTaken { grams, building_block_idx, vendor_name, cs_id, location } = stock;
     let from = location.as_deref().unwrap_or("stock");
-    format!("  take {} g of #{building_block_idx} from {from} ({vendor_name} {cs_id})", significant(*grams))
+    format!("  take {} g of #{building_block_idx} from {from} ({vendor_name} {cs_id})", format_price(*grams))
 }
 
 fn ordered(vendor: &str, item: &OrderedPack) -> String {
@@ -43,7 +43,7 @@ fn ordered(vendor: &str, item: &OrderedPack) -> String {
         (Some(size), Some(unit)) => format!("{size} {unit}"),
         _ => "pack".to_owned(),
     };
-    let needed = significant(item.grams_needed);
+    let needed = format_price(item.grams_needed);
     format!(
         "  {} × {pack} of #{} ({needed} g needed): {vendor} {}, {:.2} USD",
         item.count, item.building_block_idx, item.cs_id, item.usd

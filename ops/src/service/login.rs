@@ -15,18 +15,18 @@ use tokio::{
 };
 use url::{Url, form_urlencoded};
 
-use super::{CLIENT_ID, SHORT, Service, TokenAnswer};
+use super::{CLIENT_ID, SHORT_TIMEOUT, Service, TokenAnswer};
 use crate::failure::Failure;
 
 /// Timeout for the user to log in.
-const PATIENCE: Duration = Duration::from_secs(600);
+const LOGIN_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Default seconds between two polls, and the increase if the service asks to slow down (RFC 8628, sections 3.2 and
 /// 3.5).
 const INTERVAL_SECONDS: u64 = 5;
 
 /// Maximum size of the browser's request, in bytes.
-const MAX_REQUEST: usize = 16 * 1024;
+const MAX_REQUEST_BYTES: usize = 16 * 1024;
 
 /// Required part of the authorization server's metadata (RFC 8414).
 #[derive(Debug, Deserialize)]
@@ -48,7 +48,7 @@ struct DeviceAnswer {
 
 /// The logged-in user (OpenID Connect Core, section 5.3).
 #[derive(Debug, Deserialize)]
-pub struct Person {
+pub struct UserInfo {
     /// Id of the account.
     pub sub: String,
     /// Name of the account.
@@ -59,7 +59,11 @@ pub struct Person {
 
 impl Service {
     /// Logs in with a browser on this machine; `show` gets the address to open. Returns the account's e-mail address.
-    pub async fn login_here(&self, hint: Option<&str>, show: impl FnOnce(&str)) -> Result<String, Failure> {
+    pub async fn login_with_local_browser(
+        &self,
+        hint: Option<&str>,
+        show: impl FnOnce(&str),
+    ) -> Result<String, Failure> {
         let discovery = self.discover().await?;
         let listener = TcpListener::bind("127.0.0.1:0").await.context("listening for the browser")?;
         let port = listener.local_addr().context("listening for the browser")?.port();
@@ -81,13 +85,13 @@ impl Service {
         }
         show(address.as_str());
 
-        let code = await_code(&listener, &state, &discovery.issuer).await?;
+        let code = wait_for_code(&listener, &state, &discovery.issuer).await?;
         self.redeem(&code, &redirect, &verifier).await
     }
 
     /// Logs in without a browser, for the operator: `give` returns an authorization code for a redirect address and a
     /// challenge (RFC 7636).
-    pub async fn login_by(
+    pub async fn login_with_code(
         &self,
         give: impl AsyncFnOnce(&str, &str) -> Result<String, Failure>,
     ) -> Result<String, Failure> {
@@ -111,9 +115,10 @@ impl Service {
     }
 
     /// Logs in with a browser on another device; `show` gets the address to open and the code to type.
-    pub async fn login_elsewhere(&self, show: impl FnOnce(&str, &str)) -> Result<String, Failure> {
+    pub async fn login_with_device_code(&self, show: impl FnOnce(&str, &str)) -> Result<String, Failure> {
         let form = [("client_id", CLIENT_ID), ("scope", &everything())];
-        let request = self.http.post(format!("{}/auth/device_authorization", self.base)).timeout(SHORT);
+        let request =
+            self.http.post(format!("{}/auth/device_authorization", self.base)).timeout(SHORT_TIMEOUT);
         let answer =
             telemetry::send(request.form(&form)).await.map_err(|error| Failure::http(&self.base, &error))?;
         if !answer.status().is_success() {
@@ -134,7 +139,7 @@ impl Service {
         let mut interval = Duration::from_secs(device.interval.unwrap_or(INTERVAL_SECONDS));
         while Instant::now() < end {
             sleep(interval).await;
-            let refused = match self.ask_for_token(&form).await? {
+            let refused = match self.request_token(&form).await? {
                 Ok(answer) => return self.keep_login(answer).await,
                 Err(refused) => refused,
             };
@@ -151,10 +156,11 @@ impl Service {
     pub async fn logout(&self) -> Result<(), Failure> {
         let _lock = self.data.lock_credentials()?;
         let Some(credentials) = self.data.credentials()? else { return Ok(()) };
-        self.data.forget_credentials()?;
+        self.data.delete_credentials()?;
         let token = credentials.refresh_token.unwrap_or(credentials.access_token);
         let form = [("client_id", CLIENT_ID), ("token", token.as_str())];
-        let request = self.http.post(format!("{}/auth/revoke", credentials.api)).timeout(SHORT).form(&form);
+        let request =
+            self.http.post(format!("{}/auth/revoke", credentials.api)).timeout(SHORT_TIMEOUT).form(&form);
         let answer =
             telemetry::send(request).await.map_err(|error| Failure::http(&credentials.api, &error))?;
         if answer.status().is_success() {
@@ -164,13 +170,14 @@ impl Service {
     }
 
     /// Returns the logged-in user; `None` if the token does not permit it.
-    pub async fn person(&self) -> Result<Option<Person>, Failure> {
+    pub async fn person(&self) -> Result<Option<UserInfo>, Failure> {
         let token = self.access_token().await?;
         self.person_of(&token).await
     }
 
-    async fn person_of(&self, token: &str) -> Result<Option<Person>, Failure> {
-        let request = self.http.get(format!("{}/auth/userinfo", self.base)).bearer_auth(token).timeout(SHORT);
+    async fn person_of(&self, token: &str) -> Result<Option<UserInfo>, Failure> {
+        let request =
+            self.http.get(format!("{}/auth/userinfo", self.base)).bearer_auth(token).timeout(SHORT_TIMEOUT);
         let answer = telemetry::send(request).await.map_err(|error| Failure::http(&self.base, &error))?;
         match answer.status() {
             status if status.is_success() => {
@@ -185,7 +192,7 @@ impl Service {
         let person = self.person_of(&answer.access_token).await?;
         let email = person.and_then(|person| person.email).unwrap_or_default();
         let _lock = self.data.lock_credentials()?;
-        self.data.keep_credentials(&self.credentials(email.clone(), answer, None))?;
+        self.data.store_credentials(&self.credentials(email.clone(), answer, None))?;
         Ok(email)
     }
 
@@ -219,8 +226,8 @@ impl Verifier {
 }
 
 /// Waits until the browser brings the code.
-async fn await_code(listener: &TcpListener, state: &str, issuer: &str) -> Result<String, Failure> {
-    let end = Instant::now() + PATIENCE;
+async fn wait_for_code(listener: &TcpListener, state: &str, issuer: &str) -> Result<String, Failure> {
+    let end = Instant::now() + LOGIN_TIMEOUT;
     loop {
         let accepted = timeout_at(end, listener.accept()).await;
         let Ok(accepted) = accepted else {
@@ -257,7 +264,7 @@ async fn request_target(stream: &mut TcpStream) -> Option<String> {
     let mut chunk = [0; 2048];
     while !request.windows(4).any(|window| window == b"\r\n\r\n") {
         let read = stream.read(&mut chunk).await.ok()?;
-        if read == 0 || request.len() > MAX_REQUEST {
+        if read == 0 || request.len() > MAX_REQUEST_BYTES {
             return None;
         }
         request.extend_from_slice(&chunk[..read]);
@@ -337,7 +344,7 @@ mod tests {
             answers
         });
 
-        let code = await_code(&listener, "s1", "http://retort.test/auth").await.unwrap();
+        let code = wait_for_code(&listener, "s1", "http://retort.test/auth").await.unwrap();
 
         assert_eq!(code, "c");
         assert_eq!(browser.await.unwrap(), ["HTTP/1.1 404 Not Found", "HTTP/1.1 200 OK"]);

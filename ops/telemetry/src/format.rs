@@ -15,22 +15,22 @@ use tracing_subscriber::{
     registry::LookupSpan,
 };
 
-use crate::statements::is_statement;
+use crate::statements::is_fast_statement;
 
 /// Format of an event's line: human-readable text ([`Full`]), or a JSON object ([`Json`]).
-pub(crate) struct Line<F> {
+pub(crate) struct LineFormat<F> {
     pub(crate) format: Format<F>,
     /// True if SQL statements are logged too.
     pub(crate) shows_statements: bool,
 }
 
-impl<F> Line<F> {
+impl<F> LineFormat<F> {
     fn passes_over(&self, event: &Event<'_>) -> bool {
-        !self.shows_statements && is_statement(event.metadata())
+        !self.shows_statements && is_fast_statement(event.metadata())
     }
 }
 
-impl<S, N> FormatEvent<S, N> for Line<Full>
+impl<S, N> FormatEvent<S, N> for LineFormat<Full>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
     N: for<'a> FormatFields<'a> + 'static,
@@ -44,7 +44,9 @@ where
         if self.passes_over(event) {
             return Ok(());
         }
-        let Some((trace_id, _)) = ids() else { return self.format.format_event(context, writer, event) };
+        let Some((trace_id, _)) = trace_and_span_ids() else {
+            return self.format.format_event(context, writer, event);
+        };
 
         let mut line = String::new();
         self.format.format_event(context, Writer::new(&mut line), event)?;
@@ -52,7 +54,7 @@ where
     }
 }
 
-impl<S, N> FormatEvent<S, N> for Line<Json>
+impl<S, N> FormatEvent<S, N> for LineFormat<Json>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
     N: for<'a> FormatFields<'a> + 'static,
@@ -66,7 +68,7 @@ where
         if self.passes_over(event) {
             return Ok(());
         }
-        let Some((trace_id, span_id)) = ids() else {
+        let Some((trace_id, span_id)) = trace_and_span_ids() else {
             return self.format.format_event(context, writer, event);
         };
 
@@ -82,7 +84,7 @@ where
 }
 
 /// Returns the ids of the event's trace and span.
-fn ids() -> Option<(String, String)> {
+fn trace_and_span_ids() -> Option<(String, String)> {
     let context = Context::current();
     let span = context.span();
     let span = span.span_context();

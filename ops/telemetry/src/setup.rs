@@ -41,11 +41,11 @@ use ulid::Ulid;
 
 use crate::{
     endpoint,
-    format::Line,
-    logs::Lines,
+    format::LineFormat,
+    logs::LogExportLayer,
     meter::SCOPE,
     process,
-    statements::{self, Statements},
+    statements::{self, StatementLayer},
     variables::{Protocol, Signal, is_disabled, prometheus_address, variable},
 };
 
@@ -108,7 +108,7 @@ impl Guard {
     ///
     /// # Errors
     /// Fails if the variables hold no valid address, or the process cannot listen there.
-    pub fn answer_prometheus(&self) -> Result<(), InitError> {
+    pub fn serve_prometheus(&self) -> Result<(), InitError> {
         let at_fault = |address: &dyn ToString, error: &dyn ToString| {
             InitError::Prometheus(address.to_string(), error.to_string())
         };
@@ -166,12 +166,12 @@ pub fn init(service_name: &'static str) -> Result<Guard, InitError> {
     let meter = metrics.as_ref().map(|metrics| metrics.meter(SCOPE));
     // Spans that are not exported are not created.
     let exported = tracer.filter(|_| Signal::Traces.over_otlp().is_some());
-    let statements = Statements::new(exported, meter.as_ref());
+    let statements = StatementLayer::new(exported, meter.as_ref());
     let filter = match statements {
-        Some(_) => EnvFilter::try_new(format!("{},{directives}", statements::DIRECTIVE))?,
+        Some(_) => EnvFilter::try_new(format!("{},{directives}", statements::SQLX_DIRECTIVE))?,
         None => EnvFilter::try_new(directives)?,
     };
-    let bridge = logs.as_ref().map(|logs| Lines(OpenTelemetryTracingBridge::new(logs)));
+    let bridge = logs.as_ref().map(|logs| LogExportLayer(OpenTelemetryTracingBridge::new(logs)));
 
     tracing_subscriber::registry()
         .with(filter)
@@ -208,7 +208,7 @@ fn directives() -> (String, bool) {
         .map_or_else(|| DEFAULT_FILTER.to_owned(), |of_operator| format!("{DEFAULT_FILTER},{of_operator}"));
     let targets = Targets::from_str(&directives);
     let shows_statements =
-        targets.is_ok_and(|targets| targets.would_enable(statements::TARGET, &Level::DEBUG));
+        targets.is_ok_and(|targets| targets.would_enable(statements::SQLX_TARGET, &Level::DEBUG));
     (directives, shows_statements)
 }
 
@@ -220,11 +220,11 @@ where
     let lines = fmt::layer().with_writer(io::stderr).with_ansi(colours);
     match variable("LOG_FORMAT").as_deref() {
         None | Some("text") => {
-            Ok(lines.event_format(Line { format: fmt::format(), shows_statements }).boxed())
+            Ok(lines.event_format(LineFormat { format: fmt::format(), shows_statements }).boxed())
         }
         Some("json") => {
             let format = fmt::format().json().flatten_event(true);
-            Ok(lines.json().event_format(Line { format, shows_statements }).boxed())
+            Ok(lines.json().event_format(LineFormat { format, shows_statements }).boxed())
         }
         Some(other) => Err(InitError::Format(other.to_owned())),
     }

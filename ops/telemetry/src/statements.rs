@@ -22,26 +22,26 @@ use tracing::{
 use tracing_subscriber::{Layer, layer};
 
 /// Target of sqlx's statement events.
-pub(crate) const TARGET: &str = "sqlx::query";
+pub(crate) const SQLX_TARGET: &str = "sqlx::query";
 
 /// Directive that makes sqlx log its statements; placed before the operator's directives.
-pub(crate) const DIRECTIVE: &str = "sqlx::query=debug";
+pub(crate) const SQLX_DIRECTIVE: &str = "sqlx::query=debug";
 
 /// Histogram bounds of the durations in seconds (semantic conventions, `db.client.operation.duration`).
 const BOUNDS: [f64; 10] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0];
 
 /// Returns true for the event of a statement that was not too slow. Such events get no line in the log.
-pub(crate) fn is_statement(metadata: &Metadata<'_>) -> bool {
-    metadata.target() == TARGET && *metadata.level() > tracing::Level::WARN
+pub(crate) fn is_fast_statement(metadata: &Metadata<'_>) -> bool {
+    metadata.target() == SQLX_TARGET && *metadata.level() > tracing::Level::WARN
 }
 
 /// Layer that creates spans and durations of statements.
-pub(crate) struct Statements {
+pub(crate) struct StatementLayer {
     tracer: Option<SdkTracer>,
     duration: Option<Histogram<f64>>,
 }
 
-impl Statements {
+impl StatementLayer {
     /// Creates the layer with a tracer, a meter or both; `None` if there is neither.
     pub(crate) fn new(tracer: Option<SdkTracer>, meter: Option<&Meter>) -> Option<Self> {
         let duration = meter.map(|meter| {
@@ -56,9 +56,9 @@ impl Statements {
     }
 }
 
-impl<S: Subscriber> Layer<S> for Statements {
+impl<S: Subscriber> Layer<S> for StatementLayer {
     fn on_event(&self, event: &Event<'_>, _: layer::Context<'_, S>) {
-        if event.metadata().target() != TARGET {
+        if event.metadata().target() != SQLX_TARGET {
             return;
         }
         let mut statement = Statement::default();

@@ -25,7 +25,7 @@ async fn process() {
         Ok(guard) => guard,
         Err(error) => return println!("error: {error}"),
     };
-    if let Err(error) = guard.answer_prometheus() {
+    if let Err(error) = guard.serve_prometheus() {
         return println!("error: {error}");
     }
     let header = BTreeMap::from([("traceparent".to_owned(), format!("00-{TRACE}-{PARENT}-01"))]);

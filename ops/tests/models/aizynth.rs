@@ -8,13 +8,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use catalogue::{BlockRow, Offer, Shelf};
+use catalogue::{BlockRow, Offer, StockView};
 use chem::Molecule;
 use flate2::{Compression, write::GzEncoder};
 use serde::Deserialize;
-use synth::{Budget, Constraints, GroupOrder, RetroModel, Route, Step, Stop, Task, Trivial, plan};
+use synth::{Budget, Constraints, GroupOrder, RetroModel, Route, Step, Stop, TargetPurchase, Task, plan};
 
-use crate::stage::{Said, Stage, data};
+use crate::stage::{CommandOutput, TestModels, data};
 
 #[derive(Deserialize)]
 struct Expected {
@@ -23,7 +23,7 @@ struct Expected {
 }
 
 /// Imports a policy as `x`.
-fn import(stage: &Stage, network: &Path, templates: &Path, more: &[&str]) -> Said {
+fn import(stage: &TestModels, network: &Path, templates: &Path, more: &[&str]) -> CommandOutput {
     let paths = [network.to_str().unwrap(), "--templates", templates.to_str().unwrap(), "--name", "x"];
     stage.model(&[&["import"], &paths[..], more].concat())
 }
@@ -33,7 +33,7 @@ fn a_policy_ranks_templates_as_its_network_does() {
     let expected: Expected =
         serde_json::from_slice(&fs::read(data("policy/expected.json")).unwrap()).unwrap();
     for network in ["policy/keras.onnx", "policy/pytorch.onnx"] {
-        let stage = Stage::with(&[]);
+        let stage = TestModels::with(&[]);
 
         let said = import(&stage, &data(network), &data("policy/templates.csv.gz"), &[]);
 
@@ -57,7 +57,7 @@ fn a_policy_ranks_templates_as_its_network_does() {
 
 #[test]
 fn what_was_imported_is_shown() {
-    let stage = Stage::with(&[]);
+    let stage = TestModels::with(&[]);
     let errors = stage.beside("errors.tsv");
     let more = ["--errors", errors.to_str().unwrap()];
 
@@ -74,7 +74,7 @@ fn what_was_imported_is_shown() {
 
 #[test]
 fn a_table_of_another_length_is_refused() {
-    let stage = Stage::with(&[]);
+    let stage = TestModels::with(&[]);
     let table = stage.beside("table.csv");
     fs::write(&table, "retro_template\nC>>C\n").unwrap();
 
@@ -89,7 +89,7 @@ fn a_table_of_another_length_is_refused() {
 
 #[test]
 fn what_is_no_table_or_no_network_is_refused_by_its_name() {
-    let stage = Stage::with(&[]);
+    let stage = TestModels::with(&[]);
     let write = |name: &str, bytes: &[u8]| {
         fs::write(stage.beside(name), bytes).unwrap();
         stage.beside(name)
@@ -123,7 +123,7 @@ fn what_is_no_table_or_no_network_is_refused_by_its_name() {
 
 #[test]
 fn a_table_that_unpacks_without_end_is_refused() {
-    let stage = Stage::with(&[]);
+    let stage = TestModels::with(&[]);
     let bomb = stage.beside("bomb.csv.gz");
     let packed = |bytes: &[u8]| {
         let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
@@ -140,7 +140,7 @@ fn a_table_that_unpacks_without_end_is_refused() {
 
 #[test]
 fn network_and_table_go_together() {
-    let stage = Stage::with(&[]);
+    let stage = TestModels::with(&[]);
     let network = data("policy/keras.onnx");
 
     stage.model(&["import", network.to_str().unwrap()]).fails(2, &["name their table with --templates"]);
@@ -154,7 +154,7 @@ fn network_and_table_go_together() {
 /// Returns the steps that a pack finds for a target whose precursors can all be bought, by template.
 fn steps(pack: &Path, target: &str) -> Vec<Step> {
     let model = Arc::new(RetroModel::load(pack).unwrap());
-    let shelf = Shelf::in_memory((0..).zip(["CC(=O)O", "CC(=O)Cl", "CCN"]).map(|(id, smiles)| {
+    let shelf = StockView::in_memory((0..).zip(["CC(=O)O", "CC(=O)Cl", "CCN"]).map(|(id, smiles)| {
         let molecule: Molecule = smiles.parse().unwrap();
         (BlockRow::of(id, &molecule), vec![Offer::of(1).at(1.0).within(1.0)])
     }));
@@ -162,7 +162,7 @@ fn steps(pack: &Path, target: &str) -> Vec<Step> {
         target: target.parse().unwrap(),
         max_depth: 1,
         stop: Stop::Budget,
-        trivial: Trivial::Mask,
+        trivial: TargetPurchase::Mask,
         max_groups: 10,
         max_group_size: 10,
         group_order: GroupOrder::Total,

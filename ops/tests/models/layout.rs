@@ -4,11 +4,11 @@ use std::{fs, path::Path};
 
 use serde_json::json;
 
-use crate::stage::{Stage, edit};
+use crate::stage::{TestModels, edit};
 
 #[test]
 fn models_are_listed_for_people_and_for_scripts() {
-    let stage = Stage::with(&["leadlike_gru", "uspto_retro"]);
+    let stage = TestModels::with(&["leadlike_gru", "uspto_retro"]);
     fs::create_dir(stage.models().join("empty")).unwrap();
     fs::create_dir(stage.models().join(".import-7")).unwrap();
 
@@ -26,7 +26,7 @@ fn models_are_listed_for_people_and_for_scripts() {
 
 #[test]
 fn a_model_is_shown_with_its_card_its_settings_and_its_files() {
-    let stage = Stage::with(&["leadlike_gru"]);
+    let stage = TestModels::with(&["leadlike_gru"]);
 
     let said = stage.model(&["show", "leadlike_gru"]);
     let shown = stage.model(&["show", "leadlike_gru", "--json"]).json();
@@ -42,7 +42,7 @@ fn a_model_is_shown_with_its_card_its_settings_and_its_files() {
 
 #[test]
 fn what_ships_is_sound() {
-    let stage = Stage::with(&["druglike_gru", "leadlike_gru", "uspto_retro"]);
+    let stage = TestModels::with(&["druglike_gru", "leadlike_gru", "uspto_retro"]);
 
     let said = stage.model(&["check", "--json"]);
 
@@ -90,7 +90,7 @@ fn what_is_wrong_is_said_with_its_file() {
         ("uspto_retro", |pack| poison(&pack.join("plausibility.safetensors")), "not finite"),
     ];
     for (model, break_it, words) in cases {
-        let stage = Stage::with(&[model]);
+        let stage = TestModels::with(&[model]);
         break_it(&stage.models().join(model));
 
         let said = stage.model(&["check", model]);
@@ -102,7 +102,7 @@ fn what_is_wrong_is_said_with_its_file() {
 
 #[test]
 fn a_table_that_unpacks_to_more_than_any_table_is_not_read() {
-    let stage = Stage::with(&["uspto_retro"]);
+    let stage = TestModels::with(&["uspto_retro"]);
     let table = stage.models().join("uspto_retro/templates.csv.gz");
     // A gzip file may have many members: here 1,100 times a mebibyte of zeros, a few kilobytes each.
     let mut member = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
@@ -116,7 +116,7 @@ fn a_table_that_unpacks_to_more_than_any_table_is_not_read() {
 
 #[test]
 fn two_packs_with_one_id_are_named() {
-    let stage = Stage::with(&["leadlike_gru"]);
+    let stage = TestModels::with(&["leadlike_gru"]);
     fs::rename(stage.copy_of("leadlike_gru", "copy"), stage.models().join("copy")).unwrap();
 
     let said = stage.model(&["check", "--json"]);
@@ -128,7 +128,7 @@ fn two_packs_with_one_id_are_named() {
 
 #[test]
 fn a_pack_is_imported_whole_under_the_name_it_is_given() {
-    let stage = Stage::with(&["leadlike_gru"]);
+    let stage = TestModels::with(&["leadlike_gru"]);
     let source = stage.copy_of("leadlike_gru", "theirs");
     fs::write(source.join("training_args.bin"), "x").unwrap();
 
@@ -145,7 +145,7 @@ fn a_pack_is_imported_whole_under_the_name_it_is_given() {
 
 #[test]
 fn what_follows_from_other_files_need_not_be_there() {
-    let stage = Stage::with(&[]);
+    let stage = TestModels::with(&[]);
     let source = stage.copy_of("leadlike_gru", "theirs");
     let tokenizer: serde_json::Value =
         serde_json::from_slice(&fs::read(source.join("tokenizer.json")).unwrap()).unwrap();
@@ -164,7 +164,7 @@ fn what_follows_from_other_files_need_not_be_there() {
 
 #[test]
 fn an_id_is_never_taken_twice() {
-    let stage = Stage::with(&["leadlike_gru"]);
+    let stage = TestModels::with(&["leadlike_gru"]);
     let source = stage.copy_of("leadlike_gru", "theirs");
 
     let said = stage.model(&["import", source.to_str().unwrap()]);
@@ -175,7 +175,7 @@ fn an_id_is_never_taken_twice() {
 
 #[test]
 fn a_name_that_is_a_path_is_wrong_usage() {
-    let stage = Stage::with(&[]);
+    let stage = TestModels::with(&[]);
     let source = stage.copy_of("leadlike_gru", "theirs");
 
     for name in ["../up", "a/b", ".", "", "a b"] {
@@ -188,7 +188,7 @@ fn a_name_that_is_a_path_is_wrong_usage() {
 
 #[test]
 fn a_pack_that_is_not_sound_is_not_imported_and_leaves_nothing() {
-    let stage = Stage::with(&[]);
+    let stage = TestModels::with(&[]);
     let source = stage.copy_of("leadlike_gru", "theirs");
     truncate(&source.join("model.safetensors"));
 
@@ -201,7 +201,7 @@ fn a_pack_that_is_not_sound_is_not_imported_and_leaves_nothing() {
 
 #[test]
 fn a_source_that_is_no_model_is_refused_by_its_name() {
-    let stage = Stage::with(&[]);
+    let stage = TestModels::with(&[]);
     fs::create_dir(stage.beside("empty")).unwrap();
 
     for (source, words) in [
@@ -216,7 +216,7 @@ fn a_source_that_is_no_model_is_refused_by_its_name() {
 
 #[test]
 fn a_model_is_removed_when_it_is_certain() {
-    let stage = Stage::with(&["leadlike_gru", "uspto_retro"]);
+    let stage = TestModels::with(&["leadlike_gru", "uspto_retro"]);
 
     stage.model(&["remove", "leadlike_gru"]).fails(2, &["use --yes"]);
     assert_eq!(stage.names().len(), 2);

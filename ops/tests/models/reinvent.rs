@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fs, path::PathBuf};
 use generator::{Device, ModelPack, Sampler};
 use serde::Deserialize;
 
-use crate::stage::{Stage, data};
+use crate::stage::{TestModels, data};
 
 #[derive(Deserialize)]
 struct Expected {
@@ -21,7 +21,7 @@ fn prior(name: &str) -> PathBuf {
 fn a_prior_computes_what_pytorch_computed() {
     let expected = fs::read(data("priors/logits.json")).unwrap();
     let expected: BTreeMap<String, Expected> = serde_json::from_slice(&expected).unwrap();
-    let stage = Stage::with(&[]);
+    let stage = TestModels::with(&[]);
     for (cell, expected) in expected {
         let said = stage.model(&["import", prior(&cell).to_str().unwrap(), "--name", &cell]);
 
@@ -38,7 +38,7 @@ fn a_prior_computes_what_pytorch_computed() {
 
 #[test]
 fn a_prior_becomes_a_pack_with_what_its_file_says() {
-    let stage = Stage::with(&[]);
+    let stage = TestModels::with(&[]);
 
     let said = stage.model(&["import", prior("lstm").to_str().unwrap()]);
 
@@ -55,7 +55,7 @@ fn a_prior_becomes_a_pack_with_what_its_file_says() {
 
 #[test]
 fn a_model_that_has_learnt_nothing_is_warned_of() {
-    let stage = Stage::with(&[]);
+    let stage = TestModels::with(&[]);
     let said = stage.model(&["import", prior("gru").to_str().unwrap(), "--name", "x"]);
     assert!(!said.notes.contains("the weights know little chemistry"), "{said:?}");
     let weights = stage.models().join("x/model.safetensors");
@@ -71,7 +71,7 @@ fn a_model_that_has_learnt_nothing_is_warned_of() {
 
 #[test]
 fn a_file_that_would_run_something_is_refused_by_the_name_of_it_and_does_not_run() {
-    let stage = Stage::with(&[]);
+    let stage = TestModels::with(&[]);
 
     let said = stage.model(&["import", prior("harmful").to_str().unwrap(), "--name", "x"]);
 
@@ -85,7 +85,7 @@ fn a_file_that_would_run_something_is_refused_by_the_name_of_it_and_does_not_run
 
 #[test]
 fn a_file_that_is_no_prior_is_refused_by_what_is_wrong_with_it() {
-    let stage = Stage::with(&[]);
+    let stage = TestModels::with(&[]);
     for (name, words) in [
         ("libinvent", "a model of type `Libinvent`; only `Reinvent` priors"),
         ("normalised", "`network_params.layer_normalization` is true, but layers are not normalised here"),
@@ -117,7 +117,7 @@ fn a_file_that_is_no_prior_is_refused_by_what_is_wrong_with_it() {
 
 #[test]
 fn a_prior_that_is_cut_off_is_refused_wherever_it_is_cut() {
-    let stage = Stage::with(&[]);
+    let stage = TestModels::with(&[]);
     let whole = fs::read(prior("gru")).unwrap();
     let cut = stage.beside("cut.prior");
     for part in [0, 3, 16, 900, whole.len() / 2, whole.len() - 1] {
@@ -130,7 +130,7 @@ fn a_prior_that_is_cut_off_is_refused_wherever_it_is_cut() {
 
 #[test]
 fn a_prior_with_bytes_changed_is_imported_or_refused_and_never_ends_the_program() {
-    let stage = Stage::with(&[]);
+    let stage = TestModels::with(&[]);
     let whole = fs::read(prior("no_end")).unwrap();
     let changed = stage.beside("changed.prior");
     for n in 0..60 {

@@ -11,19 +11,19 @@ use tempfile::TempDir;
 
 /// Models folder of a single test.
 #[derive(Debug)]
-pub struct Stage {
+pub struct TestModels {
     folder: TempDir,
 }
 
 /// Output of the program.
 #[derive(Debug)]
-pub struct Said {
+pub struct CommandOutput {
     pub code: i32,
     pub data: String,
     pub notes: String,
 }
 
-impl Stage {
+impl TestModels {
     /// Creates a folder with copies of these shipped models.
     pub fn with(models: &[&str]) -> Self {
         let stage = Self { folder: tempfile::tempdir().unwrap() };
@@ -51,7 +51,7 @@ impl Stage {
     }
 
     /// Runs `retort model` with these arguments.
-    pub fn model(&self, arguments: &[&str]) -> Said {
+    pub fn model(&self, arguments: &[&str]) -> CommandOutput {
         let output = Command::new(env!("CARGO_BIN_EXE_retort"))
             .arg("model")
             .args(arguments)
@@ -61,7 +61,7 @@ impl Stage {
             .current_dir(self.folder.path())
             .output()
             .unwrap();
-        Said::from(&output)
+        CommandOutput::from(&output)
     }
 
     /// Returns the names in the models folder.
@@ -74,7 +74,7 @@ impl Stage {
     }
 }
 
-impl Said {
+impl CommandOutput {
     fn from(output: &Output) -> Self {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         Self {

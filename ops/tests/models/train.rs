@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::stage::Stage;
+use crate::stage::TestModels;
 
 /// Returns molecules of one kind, which a general model rarely draws together.
 fn sulfonamides() -> String {
@@ -18,7 +18,7 @@ fn sulfonamides() -> String {
 
 #[test]
 fn a_model_is_taught_a_users_molecules_and_is_a_model_like_others() {
-    let stage = Stage::with(&["leadlike_gru"]);
+    let stage = TestModels::with(&["leadlike_gru"]);
     let broken = "O=S(=O)(NC\nnonsense\n\nCC.O\n[U]\nCS(N)(=O)=O\nNS(C)(=O)=O\n";
     fs::write(stage.beside("own.smi"), sulfonamides() + broken).unwrap();
 
@@ -67,7 +67,7 @@ fn a_model_is_taught_a_users_molecules_and_is_a_model_like_others() {
 
 #[test]
 fn what_cannot_be_taught_is_said() {
-    let stage = Stage::with(&["leadlike_gru"]);
+    let stage = TestModels::with(&["leadlike_gru"]);
     fs::write(stage.beside("few.smi"), "CCO\nCCN\nx\n").unwrap();
     fs::write(stage.beside("own.smi"), sulfonamides()).unwrap();
     let train = |data: &str, from: &str, name: &str, rate: &str| {
@@ -89,7 +89,7 @@ fn what_cannot_be_taught_is_said() {
 
 #[test]
 fn a_model_is_measured_and_reported() {
-    let stage = Stage::with(&["leadlike_gru"]);
+    let stage = TestModels::with(&["leadlike_gru"]);
     fs::write(stage.beside("known.smi"), sulfonamides()).unwrap();
 
     let said =

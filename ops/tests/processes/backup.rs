@@ -24,7 +24,7 @@ use crate::{
 const SAMPLES: &str = "/generator/v1/samples";
 
 /// Runs a command that must fail; returns its message.
-fn refused(mut command: Command) -> String {
+fn failure_message(mut command: Command) -> String {
     let ended = command.output().unwrap();
     let words = String::from_utf8_lossy(&ended.stderr).into_owned();
     assert!(!ended.status.success(), "{command:?}: {words}");
@@ -142,8 +142,8 @@ async fn refuse_what_cannot_be_restored(installation: &mut Installation, backup:
     let later = copy(backup, "later");
     edit(&later, |manifest| manifest["schema"] = json!(9999));
 
-    let full = refused(restore(installation, backup, &[]));
-    let running = refused(restore(installation, backup, &["--replace"]));
+    let full = failure_message(restore(installation, backup, &[]));
+    let running = failure_message(restore(installation, backup, &["--replace"]));
     installation.kill_all();
     eventually("the server has noticed", async || {
         let open = "select count(*) from pg_stat_activity where application_name like 'retort-%'";
@@ -158,15 +158,15 @@ async fn refuse_what_cannot_be_restored(installation: &mut Installation, backup:
         (&backup.with_file_name("nothing"), "there is no "),
         (&backup.join("models"), "is no backup of Retort"),
     ] {
-        let said = refused(restore(installation, folder, &["--replace"]));
+        let said = failure_message(restore(installation, folder, &["--replace"]));
         assert!(said.contains(words), "{}: {said}", folder.display());
     }
     let mut old_programs = restore(installation, backup, &["--replace"]);
     old_programs.env("PG_BIN", "/nowhere");
-    let programs = refused(old_programs);
+    let programs = failure_message(old_programs);
     let mut unreachable = restore(installation, backup, &["--replace"]);
     unreachable.env("DATABASE_URL", "postgres://postgres@127.0.0.1:1/postgres");
-    let away = refused(unreachable);
+    let away = failure_message(unreachable);
 
     assert!(full.contains("is not empty"), "{full}");
     assert!(running.contains("stop the service first") && running.contains("retort-api"), "{running}");
@@ -192,11 +192,11 @@ async fn a_backup_that_cannot_be_made_leaves_nothing() {
         command
     };
 
-    let there = refused(backup("there"));
-    let nowhere = refused(backup("no/folder"));
+    let there = failure_message(backup("there"));
+    let nowhere = failure_message(backup("no/folder"));
     let mut without = backup("new");
     without.env("PG_BIN", "/nowhere");
-    let programs = refused(without);
+    let programs = failure_message(without);
 
     assert!(there.contains("is there already"), "{there}");
     assert!(nowhere.contains("No such file or directory"), "{nowhere}");
@@ -206,7 +206,7 @@ async fn a_backup_that_cannot_be_made_leaves_nothing() {
 }
 
 /// Last migration of a release without counters of a batch's progress and of an account's storage.
-const OLDER: i64 = 35;
+const OLDER_MIGRATION: i64 = 35;
 
 /// Rows that such a release stored.
 const OLD_ROWS: &str = r"
@@ -224,7 +224,7 @@ async fn a_backup_of_an_older_schema_is_brought_up_to_date_where_it_is_restored(
     let Some(older) = Installation::unmigrated_with_own_postgres() else { return };
     let Some(mut today) = Installation::unmigrated_with_own_postgres() else { return };
     let mut database = older.connection().await;
-    let known = schema::MIGRATIONS.iter().filter(|migration| migration.version <= OLDER).cloned();
+    let known = schema::MIGRATIONS.iter().filter(|migration| migration.version <= OLDER_MIGRATION).cloned();
     Migrator::with_migrations(known.collect()).run(&mut database).await.unwrap();
     database.execute(OLD_ROWS).await.unwrap();
     let backup = older.folder().join("backup");

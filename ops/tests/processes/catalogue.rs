@@ -5,7 +5,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::{
-    client::Caller,
+    client::ApiClient,
     installation::{Installation, Role},
     process::{eventually, output},
 };
@@ -95,7 +95,7 @@ fn route_of(answer: &Value) -> Option<&Value> {
     Some(&variations[0][0])
 }
 
-async fn search(caller: &Caller, more: Value) -> Value {
+async fn search(caller: &ApiClient, more: Value) -> Value {
     let mut request = json!({ "search_smiles": TARGET, "max_depth": 1, "max_seconds": 2 });
     request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     caller.create(SEARCH, &request).await

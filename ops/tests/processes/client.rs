@@ -3,22 +3,22 @@
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde_json::Value;
 
-use crate::process::PATIENCE;
+use crate::process::WAIT_TIMEOUT;
 
 /// Client of one account at one service.
 #[derive(Debug, Clone)]
-pub struct Caller {
+pub struct ApiClient {
     http: reqwest::Client,
     base: String,
     token: String,
 }
 
-impl Caller {
+impl ApiClient {
     /// Creates a client with a token.
     pub fn new(base: &str, token: &str) -> Self {
         // The process has one TLS library; only this line could install it a second time.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = reqwest::Client::builder().timeout(PATIENCE).build().expect("a client can be made");
+        let http = reqwest::Client::builder().timeout(WAIT_TIMEOUT).build().expect("a client can be made");
         Self { http, base: base.to_owned(), token: token.to_owned() }
     }
 

@@ -18,12 +18,12 @@ use crate::{
     package::{package, unpack},
     postgres::is_root,
     process::{binaries, free_port, is_installed, output, root},
-    settings::{must_be_settings, must_be_taken, stop_seconds},
+    settings::{assert_command_accepted, assert_settings, stop_seconds},
     yaml::{documents, names, texts},
 };
 
 /// Runs a command with the image as its only file system: read-only, except for a `/tmp`.
-const RUN: &str = r#"set -e
+const RUN_SCRIPT: &str = r#"set -e
 mount --bind "$0" "$0"
 mount -o remount,ro,bind "$0"
 mount -t tmpfs tmpfs "$0/tmp"
@@ -72,7 +72,7 @@ impl Image {
     /// Builds a command that runs in the image, with the image's variables.
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new("unshare");
-        command.args(["--mount", "bash", "-c", RUN]).arg(&self.files);
+        command.args(["--mount", "bash", "-c", RUN_SCRIPT]).arg(&self.files);
         command.arg(self.settings["User"].as_str().unwrap()).args(arguments).env_clear();
         let variables = texts(&self.settings["Env"]).into_iter().filter_map(|pair| pair.split_once('='));
         // The machine's own `PATH`, to find the programs that enter the image.
@@ -135,7 +135,7 @@ fn compose() -> Option<Value> {
 }
 
 /// Returns the services that run our image.
-fn ours(compose: &Value) -> impl Iterator<Item = (&str, &Value)> {
+fn our_services(compose: &Value) -> impl Iterator<Item = (&str, &Value)> {
     let services = compose["services"].as_object().unwrap().iter();
     services
         .filter(|(_, service)| !service["build"].is_null())
@@ -165,14 +165,14 @@ fn the_compose_file_is_one_that_compose_takes() {
 #[test]
 fn every_service_of_the_compose_file_is_told_what_it_knows_and_finds_its_files() {
     let Some(compose) = compose() else { return };
-    let services: Vec<_> = ours(&compose).collect();
+    let services: Vec<_> = our_services(&compose).collect();
     assert_eq!(
         services.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
         ["api", "migrate", "sampler", "searcher"]
     );
     for (name, service) in services {
-        must_be_settings(names(&service["environment"]));
-        must_be_taken(&texts(&service["command"]));
+        assert_settings(names(&service["environment"]));
+        assert_command_accepted(&texts(&service["command"]));
         assert_eq!((&service["read_only"], &service["cap_drop"]), (&json!(true), &json!(["ALL"])), "{name}");
         assert_eq!(service["security_opt"], json!(["no-new-privileges:true"]), "{name}");
     }

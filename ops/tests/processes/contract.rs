@@ -7,17 +7,17 @@ use std::process::Command;
 use serde_json::json;
 
 use crate::{
-    client::Caller,
+    client::ApiClient,
     installation::Installation,
     process::{is_installed, root},
     searches::CATALOGUE,
 };
 
 /// Default number of examples, which takes tens of seconds; a thousand take an hour.
-const EXAMPLES: &str = "5";
+const DEFAULT_EXAMPLES: &str = "5";
 
 /// Paths that only operators may use.
-const OPERATIONS: &str = "^/operations/";
+const OPERATOR_PATHS: &str = "^/operations/";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn schemathesis_finds_no_answer_that_the_document_does_not_have() {
@@ -37,7 +37,7 @@ async fn schemathesis_finds_no_answer_that_the_document_does_not_have() {
     let caller = installation.account("owner");
     let sample = caller.create("/generator/v1/samples", &json!({ "size": 2 })).await;
 
-    let told = |caller: &Caller, which: [&str; 2]| {
+    let told = |caller: &ApiClient, which: [&str; 2]| {
         let mut command = schemathesis(&installation, caller);
         command
             .args(which)
@@ -51,19 +51,21 @@ async fn schemathesis_finds_no_answer_that_the_document_does_not_have() {
     };
     // Streams are excluded: they accept a header, and schemathesis would then require that all other headers are
     // refused.
-    let words = told(&caller, ["--exclude-path-regex", &format!("{OPERATIONS}|/events$")]);
+    let words = told(&caller, ["--exclude-path-regex", &format!("{OPERATOR_PATHS}|/events$")]);
     assert!(words.contains("Tested: 44"), "it looked at every operation: {words}");
     // Runs last, because an operator's actions stop what other accounts could do.
-    let words =
-        told(&installation.account_with("operator", &["--operator"]), ["--include-path-regex", OPERATIONS]);
+    let words = told(
+        &installation.account_with("operator", &["--operator"]),
+        ["--include-path-regex", OPERATOR_PATHS],
+    );
     assert!(words.contains("Tested: 5"), "it looked at every operation: {words}");
     installation.must_live();
 }
 
 /// Builds a schemathesis run against the installation with the token of `caller`.
-fn schemathesis(installation: &Installation, caller: &Caller) -> Command {
+fn schemathesis(installation: &Installation, caller: &ApiClient) -> Command {
     let settings = root().join("ops/tests/processes/schemathesis");
-    let examples = std::env::var("SCHEMATHESIS_EXAMPLES").unwrap_or_else(|_| EXAMPLES.to_owned());
+    let examples = std::env::var("SCHEMATHESIS_EXAMPLES").unwrap_or_else(|_| DEFAULT_EXAMPLES.to_owned());
     let mut command = Command::new("schemathesis");
     command
         .arg("--config-file")

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use sqlx::Executor as _;
 
 use crate::{
-    client::Caller,
+    client::ApiClient,
     installation::{Installation, Role},
     keep::keep_postgres,
     process::{eventually, output},
@@ -25,7 +25,7 @@ const SAMPLES: &str = "/generator/v1/samples";
 
 /// Responses that callers received.
 #[derive(Debug, Default)]
-struct Seen {
+struct Responses {
     /// Samples that were answered with 200, by id.
     samples: Mutex<BTreeMap<String, Value>>,
     /// Number of responses of each other status.
@@ -33,7 +33,7 @@ struct Seen {
     is_over: AtomicBool,
 }
 
-impl Seen {
+impl Responses {
     fn good(&self) -> usize {
         self.samples.lock().unwrap().len()
     }
@@ -43,7 +43,7 @@ impl Seen {
     }
 
     /// Requests samples until the test is over.
-    async fn ask(self: Arc<Self>, caller: Caller) {
+    async fn ask(self: Arc<Self>, caller: ApiClient) {
         while !self.is_over.load(Ordering::Relaxed) {
             let answer = caller.post(SAMPLES, &json!({ "size": 200 })).await;
             let status = answer.status();
@@ -73,12 +73,12 @@ async fn a_full_disk_loses_nothing_that_was_answered_and_room_mends_all() {
     installation.begin_worker(Role::Sample);
     installation.readiness(|body| body["missing"] == json!(["searcher"])).await;
     let caller = installation.account("owner");
-    let seen = Arc::new(Seen::default());
+    let seen = Arc::new(Responses::default());
     let callers: Vec<_> = (0..4).map(|_| tokio::spawn(seen.clone().ask(caller.clone()))).collect();
     eventually("samples are answered", async || (seen.good() >= 10).then_some(())).await;
 
     // The tables cannot grow.
-    installation.postgres().volume().fill_but(256);
+    installation.postgres().volume().fill_except(256);
     eventually("requests are refused", async || (seen.bad() >= 10).then_some(())).await;
     // The write-ahead log cannot grow either, and PostgreSQL stops without it.
     let first = installation.postgres().id();
@@ -96,7 +96,7 @@ async fn a_full_disk_loses_nothing_that_was_answered_and_room_mends_all() {
     let refused = seen.bad();
     eventually("requests are refused", async || (seen.bad() >= refused + 4).then_some(())).await;
 
-    installation.postgres().volume().give_space();
+    installation.postgres().volume().release_space();
     let (room, before) = (Instant::now(), seen.good());
     eventually("samples are answered again", async || (seen.good() >= before + 4).then_some(())).await;
     println!("answered again {:.1} s after there was room; {:?}", room.elapsed().as_secs_f64(), seen.others);

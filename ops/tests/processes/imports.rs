@@ -23,7 +23,7 @@ fn offers(entries: &str, count: usize, price_usd: u32) -> String {
 }
 
 /// Number of entries that keeps an import reading long enough to interrupt it.
-const MANY: usize = 60_000;
+const LARGE_IMPORT_ENTRIES: usize = 60_000;
 
 fn file(installation: &Installation, name: &str, text: &str) -> PathBuf {
     let path = installation.folder().join(name);
@@ -38,7 +38,7 @@ fn replacing(installation: &Installation, file: &PathBuf) -> Command {
 }
 
 /// Waits until another process's connection satisfies `condition`.
-async fn until_somebody(database: &mut PgConnection, condition: &'static str) {
+async fn wait_for_connection(database: &mut PgConnection, condition: &'static str) {
     let statement = format!(
         "select count(*) from pg_stat_activity
          where datname = current_database() and pid <> pg_backend_pid() and {condition}"
@@ -55,7 +55,7 @@ const WAITS_TO_MERGE: &str = "wait_event_type = 'Lock' and wait_event = 'advisor
 const WAITS_TO_COMMIT: &str = "wait_event_type = 'Lock' and query ilike '%update catalogue_version%'";
 
 /// Points at which an import is killed, each with another connection's statement that holds the import there.
-const STAGES: [(&str, &str); 3] = [
+const KILL_POINTS: [(&str, &str); 3] = [
     (COPIES, "select"),
     (WAITS_TO_MERGE, "select pg_advisory_xact_lock(hashtext('retort catalogue import'))"),
     (WAITS_TO_COMMIT, "select from catalogue_version for update"),
@@ -66,16 +66,16 @@ async fn an_import_that_is_killed_leaves_the_old_offers_whole_wherever_it_was() 
     let mut installation = Installation::new().await;
     installation.import_catalogue(&offers("old", 40, 5));
     let old = installation.retort(&["catalogue", "export"]);
-    let new = file(&installation, "new.csv", &offers("new", MANY, 7));
+    let new = file(&installation, "new.csv", &offers("new", LARGE_IMPORT_ENTRIES, 7));
     let mut database = installation.connection().await;
     let mut holder = installation.connection().await;
 
-    for (stage, held) in STAGES {
+    for (stage, held) in KILL_POINTS {
         holder.execute("begin").await.unwrap();
         holder.execute(held).await.unwrap();
         let command = replacing(&installation, &new);
         let mut import = installation.start("import", command);
-        until_somebody(&mut database, stage).await;
+        wait_for_connection(&mut database, stage).await;
 
         import.must_live();
         import.kill();
@@ -94,7 +94,7 @@ async fn an_import_that_is_killed_leaves_the_old_offers_whole_wherever_it_was() 
     installation.import_catalogue(&offers("old", 40, 6));
     let command = replacing(&installation, &new);
     assert!(installation.start("import", command).wait().success());
-    assert_eq!(entries(&mut database).await, (MANY as i64, "new-0".to_owned()));
+    assert_eq!(entries(&mut database).await, (LARGE_IMPORT_ENTRIES as i64, "new-0".to_owned()));
 }
 
 /// Returns the number of the vendor's entries, and the first of them by name.
@@ -129,17 +129,17 @@ async fn two_imports_of_one_vendor_take_turns_and_each_is_whole() {
     assert_eq!(entries(&mut database).await, (50, "two-0".to_owned()), "the one that came last");
 
     // An import that began earlier but ends later still wins, and leaves nothing of the other.
-    let many = file(&installation, "many", &offers("many", MANY, 7));
+    let many = file(&installation, "many", &offers("many", LARGE_IMPORT_ENTRIES, 7));
     let command = replacing(&installation, &many);
     let mut slow = installation.start("import", command);
-    until_somebody(&mut database, COPIES).await;
+    wait_for_connection(&mut database, COPIES).await;
     signal("STOP", slow.id());
     let command = replacing(&installation, &files[0]);
     assert!(installation.start("import", command).wait().success());
     assert_eq!(entries(&mut database).await, (50, "one-0".to_owned()));
     signal("CONT", slow.id());
     assert!(slow.wait().success(), "{}", slow.log());
-    assert_eq!(entries(&mut database).await, (MANY as i64, "many-0".to_owned()));
+    assert_eq!(entries(&mut database).await, (LARGE_IMPORT_ENTRIES as i64, "many-0".to_owned()));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -147,9 +147,9 @@ async fn an_import_that_fills_the_disk_says_so_and_leaves_the_old_offers_whole()
     let Some(mut installation) = Installation::with_postgres_on_a_disk_of(250) else { return };
     installation.import_catalogue(&offers("old", 40, 5));
     let old = installation.retort(&["catalogue", "export"]);
-    let new = file(&installation, "new.csv", &offers("new", MANY, 7));
+    let new = file(&installation, "new.csv", &offers("new", LARGE_IMPORT_ENTRIES, 7));
 
-    installation.postgres().volume().fill_but(4 * 1024);
+    installation.postgres().volume().fill_except(4 * 1024);
     let command = replacing(&installation, &new);
     let mut import = installation.start("import", command);
 
@@ -158,11 +158,11 @@ async fn an_import_that_fills_the_disk_says_so_and_leaves_the_old_offers_whole()
     assert!(said.contains("the database's disk is full") && said.contains("nothing was changed"), "{said}");
     assert_eq!(installation.retort(&["catalogue", "export"]), old);
 
-    installation.postgres().volume().give_space();
+    installation.postgres().volume().release_space();
     let command = replacing(&installation, &new);
     assert!(installation.start("import", command).wait().success());
     let mut database = installation.connection().await;
-    assert_eq!(entries(&mut database).await, (MANY as i64, "new-0".to_owned()));
+    assert_eq!(entries(&mut database).await, (LARGE_IMPORT_ENTRIES as i64, "new-0".to_owned()));
 }
 
 /// Returns a vendor's file of `count` building blocks: benzenes with three of fifty-six substituents.

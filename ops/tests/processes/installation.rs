@@ -11,7 +11,7 @@ use sqlx::{Connection as _, PgConnection};
 use tempfile::TempDir;
 
 use crate::{
-    client::Caller,
+    client::ApiClient,
     postgres::{Database, Server},
     process::{Process, binaries, binary_of, eventually, free_port, output},
 };
@@ -107,7 +107,7 @@ impl Installation {
     }
 
     /// Uses the binaries of `folder` from now on.
-    pub fn use_binaries(&mut self, folder: PathBuf) {
+    pub fn set_binaries(&mut self, folder: PathBuf) {
         self.binaries = folder;
     }
 
@@ -174,8 +174,8 @@ impl Installation {
     }
 
     /// Returns a client without a token.
-    pub fn anybody(&self) -> Caller {
-        Caller::new(&format!("http://{}", self.address()), "")
+    pub fn anybody(&self) -> ApiClient {
+        ApiClient::new(&format!("http://{}", self.address()), "")
     }
 
     /// Polls `/readyz` until the answer satisfies `is_it`; returns the answer.
@@ -244,12 +244,12 @@ impl Installation {
     }
 
     /// Creates an account, logs it in through the command line, and returns a client with its token.
-    pub fn account(&self, name: &str) -> Caller {
+    pub fn account(&self, name: &str) -> ApiClient {
         self.account_with(name, &[])
     }
 
     /// Same as `account`, with extra `options` of `retort account add`.
-    pub fn account_with(&self, name: &str, options: &[&str]) -> Caller {
+    pub fn account_with(&self, name: &str, options: &[&str]) -> ApiClient {
         let email = format!("{name}@example.org");
         let mut add = self.retort_as(name);
         add.args(["account", "add", &email, "--generate"]).args(options);
@@ -258,7 +258,7 @@ impl Installation {
     }
 
     /// Logs in an existing account, and returns a client with its token.
-    pub fn logged_in(&self, name: &str) -> Caller {
+    pub fn logged_in(&self, name: &str) -> ApiClient {
         let email = format!("{name}@example.org");
         let run = |arguments: &[&str]| {
             let mut command = self.retort_as(name);
@@ -266,7 +266,7 @@ impl Installation {
             output(command)
         };
         run(&["account", "login", &email]);
-        Caller::new(&format!("http://{}", self.address()), run(&["token"]).trim())
+        ApiClient::new(&format!("http://{}", self.address()), run(&["token"]).trim())
     }
 
     /// Builds a command line in which the account called `name` is logged in.

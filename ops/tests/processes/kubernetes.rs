@@ -13,7 +13,7 @@ use sqlx::{AssertSqlSafe, Executor as _};
 use crate::{
     installation::{Installation, Role},
     process::{eventually, free_port, output, root},
-    settings::{must_be_settings, must_be_taken, stop_seconds},
+    settings::{assert_command_accepted, assert_settings, stop_seconds},
     yaml::{documents, texts},
 };
 
@@ -99,8 +99,8 @@ fn every_process_is_told_what_it_knows_and_may_do_nothing_else() {
     for workload in workloads {
         let (pod, container) = (&workload["spec"]["template"]["spec"], container(workload));
         let own = container["env"].as_array().into_iter().flatten().map(|variable| text(&variable["name"]));
-        must_be_settings(own.chain(variables(&manifests, container).into_keys()));
-        must_be_taken(&texts(&container["command"]));
+        assert_settings(own.chain(variables(&manifests, container).into_keys()));
+        assert_command_accepted(&texts(&container["command"]));
 
         let may = json!({
             "readOnlyRootFilesystem": true, "allowPrivilegeEscalation": false, "capabilities": { "drop": ["ALL"] }

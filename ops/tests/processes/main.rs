@@ -7,6 +7,7 @@
 #![allow(clippy::print_stdout, reason = "a skipped test and the logs of a failed one are worth a line")]
 
 mod backup;
+mod bulk_queries;
 mod catalogue;
 mod client;
 mod console;
@@ -21,7 +22,6 @@ mod installation;
 mod keep;
 mod kubernetes;
 mod logs;
-mod looks;
 mod metrics;
 mod models;
 mod outage;

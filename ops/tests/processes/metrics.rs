@@ -6,9 +6,9 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::{
-    client::Caller,
+    client::ApiClient,
     installation::{Installation, Role, long_search},
-    process::{PATIENCE, Process, eventually, free_port, is_installed, output, root},
+    process::{Process, WAIT_TIMEOUT, eventually, free_port, is_installed, output, root},
     searches::{CATALOGUE, TARGET},
 };
 
@@ -45,7 +45,7 @@ async fn installation() -> (Installation, Vec<u16>) {
 }
 
 /// Sends a few requests of every kind.
-async fn ask(caller: &Caller) {
+async fn ask(caller: &ApiClient) {
     let sample = |body: Value| async move {
         let _ = caller.post("/generator/v1/samples", &body).await;
     };
@@ -63,14 +63,14 @@ async fn ask(caller: &Caller) {
 }
 
 /// Returns the metrics of a process in Prometheus' text format.
-async fn shown(port: u16) -> String {
+async fn scrape(port: u16) -> String {
     let answer = reqwest::get(format!("http://127.0.0.1:{port}/metrics")).await.unwrap();
     assert_eq!(answer.headers()["content-type"], "text/plain; version=0.0.4");
     answer.text().await.unwrap()
 }
 
 /// Returns the names and types of the metrics in a text.
-fn described(text: &str) -> BTreeSet<(String, String)> {
+fn metrics_in(text: &str) -> BTreeSet<(String, String)> {
     let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
     let ours = types.filter(|(name, _)| *name != "target_info");
     ours.map(|(name, kind)| (name.to_owned(), kind.to_owned())).collect()
@@ -96,16 +96,16 @@ async fn what_is_shown_is_what_is_documented() {
     let mut found = BTreeSet::new();
     while found != documented {
         let missing: Vec<_> = documented.symmetric_difference(&found).collect();
-        assert!(begun.elapsed() < PATIENCE, "shown or documented alone: {missing:?}");
+        assert!(begun.elapsed() < WAIT_TIMEOUT, "shown or documented alone: {missing:?}");
         ask(&caller).await;
         for &port in &ports {
-            found.extend(described(&shown(port).await));
+            found.extend(metrics_in(&scrape(port).await));
         }
     }
 
     // No metric label identifies a caller.
     for port in ports {
-        let text = shown(port).await;
+        let text = scrape(port).await;
         assert!(!text.contains("acc_") && !text.contains(TARGET), "{text}");
     }
 }
@@ -151,7 +151,7 @@ async fn no_panel_of_a_dashboard_and_no_rule_asks_for_what_is_not_there() {
     let begun = Instant::now();
     let mut empty = queries.clone();
     while !empty.is_empty() {
-        assert!(begun.elapsed() < PATIENCE, "nothing is found for {empty:#?}");
+        assert!(begun.elapsed() < WAIT_TIMEOUT, "nothing is found for {empty:#?}");
         ask(&caller).await;
         let mut still = Vec::new();
         for query in empty {

@@ -6,7 +6,7 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 
 use crate::{
-    client::Caller,
+    client::ApiClient,
     installation::{Installation, Role},
     process::eventually,
 };
@@ -31,7 +31,7 @@ fn one_model() -> tempfile::TempDir {
 }
 
 /// Starts an installation whose sampler serves the packs of a folder.
-async fn sampling_from(models: &Path) -> (Installation, Caller) {
+async fn sampling_from(models: &Path) -> (Installation, ApiClient) {
     let mut installation = Installation::new().await;
     installation.set("MODELS_DIR", models.to_str().unwrap());
     installation.start_worker(Role::Sample, &[]).await;
@@ -40,7 +40,7 @@ async fn sampling_from(models: &Path) -> (Installation, Caller) {
     (installation, caller)
 }
 
-async fn is_known(caller: &Caller, model: &str) -> bool {
+async fn is_known(caller: &ApiClient, model: &str) -> bool {
     caller.get(&format!("{MODELS}/{model}")).await.status() == StatusCode::OK
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::{
-    client::Caller,
+    client::ApiClient,
     postgres::{is_root, open_folder, programs},
     process::{binaries, free_port, is_installed, output, root},
 };
@@ -74,7 +74,7 @@ fn can_mount() -> bool {
 /// Script that starts a release as an unprivileged user, in a root with only the system, the release and an empty
 /// data folder; it plans a route and stops the release. $0 is the release, $1 an empty folder, $2 a port, $3 the
 /// repository.
-const BARE_MACHINE: &str = r#"set -euo pipefail
+const BARE_MACHINE_SCRIPT: &str = r#"set -euo pipefail
 PATH=/usr/local/bin:$PATH
 for tool in cargo rustc cc gcc make pkg-config; do
     while read -r found; do mount --bind /dev/null "$(readlink -f "$found")"; done < <(type -ap "$tool" || true)
@@ -114,7 +114,7 @@ fn a_release_plans_a_route_where_there_is_neither_a_checkout_nor_a_compiler_nor_
     output(check);
 
     let mut machine = Command::new("unshare");
-    machine.args(["--mount", "--pid", "--fork", "--kill-child", "bash", "-c", BARE_MACHINE]);
+    machine.args(["--mount", "--pid", "--fork", "--kill-child", "bash", "-c", BARE_MACHINE_SCRIPT]);
     machine.arg(&release).arg(&bare).arg(free_port().to_string()).arg(root()).stdin(Stdio::null());
     let found = output(machine);
 
@@ -131,13 +131,13 @@ fn a_release_plans_a_route_where_there_is_neither_a_checkout_nor_a_compiler_nor_
 }
 
 /// Installation that a release started; dropping it stops the installation.
-struct Up<'a> {
+struct RunningRelease<'a> {
     release: &'a Path,
     data: &'a Path,
     address: String,
 }
 
-impl<'a> Up<'a> {
+impl<'a> RunningRelease<'a> {
     fn start(release: &'a Path, data: &'a Path, options: &[&str]) -> Self {
         let port = free_port().to_string();
         output(up(release, data, &[&["--detach", "--port", &port], options].concat()));
@@ -145,14 +145,14 @@ impl<'a> Up<'a> {
     }
 
     /// Returns a client of the demo account.
-    fn caller(&self) -> Caller {
+    fn caller(&self) -> ApiClient {
         let mut token = Command::new(self.data.join("bin/retort"));
         token.arg("token").env_clear().env("PATH", PATH);
-        Caller::new(&self.address, output(token).trim())
+        ApiClient::new(&self.address, output(token).trim())
     }
 }
 
-impl Drop for Up<'_> {
+impl Drop for RunningRelease<'_> {
     fn drop(&mut self) {
         let _ = Command::new(self.release.join("down")).arg("--data").arg(self.data).output();
     }
@@ -170,18 +170,18 @@ async fn an_upgrade_by_archive_keeps_all_data_and_can_be_rolled_back() {
     let older = unpack(&package(&before, "0.0.9", folder.path()).expect("the tools are there"));
     let data = folder.path().join("data");
 
-    let started = Up::start(&older, &data, &[]);
+    let started = RunningRelease::start(&older, &data, &[]);
     let sample = started.caller().create(SAMPLES, &json!({ "size": 3 })).await;
     drop(started);
     let path = format!("{SAMPLES}/{}", sample["id"].as_str().unwrap());
 
-    let upgraded = Up::start(&newer, &data, &[]);
+    let upgraded = RunningRelease::start(&newer, &data, &[]);
     assert_eq!(upgraded.caller().read(&path).await, sample);
     drop(upgraded);
 
     let words = refusal(up(&older, &data, &[]));
     assert!(words.contains("was last used by version 0.0.10 and this is 0.0.9"), "{words}");
-    let rolled_back = Up::start(&older, &data, &["--roll-back"]);
+    let rolled_back = RunningRelease::start(&older, &data, &["--roll-back"]);
     assert_eq!(rolled_back.caller().read(&path).await, sample);
     assert_eq!(fs::read_to_string(data.join("version")).unwrap(), "0.0.9\n");
 }
@@ -248,7 +248,7 @@ fn what_cannot_work_is_refused_in_one_line_before_anything_is_changed() {
 
 /// Script that simulates a machine without PostgreSQL and sudo, for an unprivileged user: $0 is a command, $1 the
 /// contents of /etc/os-release.
-const POOR_MACHINE: &str = r#"set -euo pipefail
+const NO_POSTGRES_SCRIPT: &str = r#"set -euo pipefail
 for folder in /usr/lib/postgresql /usr/pgsql-*; do [ ! -d "$folder" ] || mount -t tmpfs tmpfs "$folder"; done
 for tool in initdb sudo; do
     while read -r found; do mount --bind /dev/null "$(readlink -f "$found")"; done < <(type -ap "$tool" || true)
@@ -278,7 +278,11 @@ fn who_has_no_postgresql_and_may_not_install_it_is_told_what_to_do() {
     ] {
         fs::write(&system, format!("ID={id}\n")).unwrap();
         let mut machine = Command::new("unshare");
-        machine.args(["--mount", "bash", "-c", POOR_MACHINE]).arg(release.join("up")).arg(&system).arg(&data);
+        machine
+            .args(["--mount", "bash", "-c", NO_POSTGRES_SCRIPT])
+            .arg(release.join("up"))
+            .arg(&system)
+            .arg(&data);
         machine.stdin(Stdio::null()).env_clear().env("PATH", PATH);
 
         let found = refusal(machine);

@@ -10,7 +10,7 @@ use std::{
 };
 
 use crate::{
-    client::Caller,
+    client::ApiClient,
     installation::{Installation, Role},
     process::{output, root},
     searches::{CATALOGUE, TARGET},
@@ -41,7 +41,7 @@ async fn installation(roles: &[Role]) -> Installation {
 }
 
 /// Builds a run of a script in this folder with a release of the package.
-fn python(script: &str, release: &Path, installation: &Installation, caller: &Caller) -> Command {
+fn python(script: &str, release: &Path, installation: &Installation, caller: &ApiClient) -> Command {
     let mut python = Command::new("python3");
     python
         .arg(root().join("ops/tests/processes/pendingai").join(script))

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Target without a route if common laboratory chemicals are excluded.
-const HOPELESS: &str = "CC(=O)Oc1ccccc1C(=O)O";
+const UNSOLVABLE_TARGET: &str = "CC(=O)Oc1ccccc1C(=O)O";
 
 async fn installation() -> Installation {
     let mut installation = Installation::new().await;
@@ -52,7 +52,7 @@ fn rows(table: &[u8]) -> Vec<Value> {
 #[tokio::test(flavor = "multi_thread")]
 async fn targets_of_a_file_are_planned_and_what_could_not_be_is_told() {
     let installation = installation().await;
-    let file = format!("name,SMILES\nLidocaine,{TARGET}\nbroken,C1CC\nAspirin,{HOPELESS}\n");
+    let file = format!("name,SMILES\nLidocaine,{TARGET}\nbroken,C1CC\nAspirin,{UNSOLVABLE_TARGET}\n");
     let plan = [
         "plan",
         "-i",

@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::{
-    client::{Caller, good},
+    client::{ApiClient, good},
     installation::{Installation, Role, long_search},
     process::eventually,
     searches::{CATALOGUE, TARGET, installation},
@@ -17,14 +17,14 @@ const PLANS: &str = "/synth-batches/v1/plans";
 const BATCHES: &str = "/synth-batches/v1/batches";
 
 /// Stores a plan and returns its id.
-async fn plan(caller: &Caller, parameters: &Value) -> String {
+async fn plan(caller: &ApiClient, parameters: &Value) -> String {
     let answer = caller.post(PLANS, &json!({ "parameters": parameters })).await;
     assert_eq!(answer.status(), 201);
     answer.json::<Value>().await.unwrap()["id"].as_str().unwrap().to_owned()
 }
 
 /// Waits until the plan has `status`; returns the plan.
-async fn standing(caller: &Caller, id: &str, status: &str) -> Value {
+async fn wait_for_status(caller: &ApiClient, id: &str, status: &str) -> Value {
     eventually(&format!("the plan is {status}"), async || {
         let plan = caller.read(&format!("{PLANS}/{id}")).await;
         assert!(plan["status"] != "failed" || status == "failed", "{plan}");
@@ -33,7 +33,7 @@ async fn standing(caller: &Caller, id: &str, status: &str) -> Value {
     .await
 }
 
-async fn progress(caller: &Caller, batch: &str) -> Value {
+async fn progress(caller: &ApiClient, batch: &str) -> Value {
     caller.read(&format!("{BATCHES}/{batch}")).await["progress"].clone()
 }
 
@@ -45,7 +45,7 @@ async fn a_plan_finds_what_a_search_finds_that_is_waited_for() {
 
     let waited_for = caller.create("/synth/v1/uspto_retro/treesearch", &wanted).await;
     let id = plan(&caller, &wanted).await;
-    let planned = standing(&caller, &id, "completed").await;
+    let planned = wait_for_status(&caller, &id, "completed").await;
     assert!(planned["figures"]["routes"].as_u64() > Some(0), "{}", planned["figures"]);
 
     let routes = |answer: &Value| -> BTreeSet<String> {
@@ -65,13 +65,13 @@ async fn a_plan_outlives_every_process_that_is_killed_while_it_is_made() {
     let mut installation = installation().await;
     let caller = installation.account("owner");
     let id = plan(&caller, &long_search(4)).await;
-    standing(&caller, &id, "processing").await;
+    wait_for_status(&caller, &id, "processing").await;
 
     installation.kill_all();
     installation.start_worker(Role::Search, &[]).await;
     installation.start_api().await;
 
-    let plan = standing(&caller, &id, "completed").await;
+    let plan = wait_for_status(&caller, &id, "completed").await;
     assert!(plan["result"]["metadata"]["total_graph_nodes"].as_u64().unwrap() > 1);
 }
 
@@ -84,11 +84,11 @@ async fn a_plan_stands_aside_while_somebody_waits_for_a_search_and_loses_nothing
     installation.start_api().await;
     let caller = installation.account("owner");
     let id = plan(&caller, &long_search(10)).await;
-    standing(&caller, &id, "processing").await;
+    wait_for_status(&caller, &id, "processing").await;
 
     caller.create("/synth/v1/treesearch", &long_search(6)).await;
 
-    let plan = standing(&caller, &id, "completed").await;
+    let plan = wait_for_status(&caller, &id, "completed").await;
     let metadata = &plan["result"]["metadata"];
     let seconds = |stage: &str| metadata[stage].as_f64().unwrap();
     let stages = ["tree_search_elapsed", "routes_extracted_elapsed", "routes_validated_elapsed"];
@@ -103,11 +103,11 @@ async fn a_plan_is_handed_over_at_once_by_a_searcher_that_is_told_to_stop() {
     let mut installation = installation().await;
     let caller = installation.account("owner");
     let id = plan(&caller, &long_search(60)).await;
-    standing(&caller, &id, "processing").await;
+    wait_for_status(&caller, &id, "processing").await;
 
     installation.end_workers();
 
-    standing(&caller, &id, "pending").await;
+    wait_for_status(&caller, &id, "pending").await;
     let attempts: i32 = sqlx::query_scalar("select attempts from jobs where queue = 'plan'")
         .fetch_one(&mut installation.connection().await)
         .await

@@ -23,7 +23,7 @@ const SEARCH: &str = "/synth/v1/treesearch";
 const SAMPLES: &str = "/generator/v1/samples";
 
 /// First version of PgBouncer that keeps prepared statements apart in transaction mode.
-const LEAST: (u32, u32) = (1, 21);
+const MIN_VERSION: (u32, u32) = (1, 21);
 
 /// A PgBouncer in front of the server of TEST_DATABASE_URL.
 struct Pooler {
@@ -33,14 +33,14 @@ struct Pooler {
 
 impl Pooler {
     /// Prepares the settings; `None` if no PgBouncer is installed or it is too old.
-    fn before(url: &str, folder: &Path) -> Option<Self> {
+    fn in_front_of(url: &str, folder: &Path) -> Option<Self> {
         let version = Command::new("pgbouncer").arg("--version").output();
         let version =
             version.map(|found| String::from_utf8_lossy(&found.stdout).into_owned()).unwrap_or_default();
         let first = version.lines().next().unwrap_or_default().trim_start_matches("PgBouncer ");
         let mut parts = first.split('.').filter_map(|part| part.parse().ok());
-        if (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) < LEAST {
-            println!("skipped: PgBouncer {}.{} or newer is not installed", LEAST.0, LEAST.1);
+        if (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) < MIN_VERSION {
+            println!("skipped: PgBouncer {}.{} or newer is not installed", MIN_VERSION.0, MIN_VERSION.1);
             return None;
         }
         let options: PgConnectOptions = url.parse().unwrap();
@@ -86,7 +86,7 @@ impl Pooler {
 async fn an_installation_works_behind_pgbouncer_in_transaction_mode() {
     let mut installation = Installation::new().await;
     let direct = installation.url();
-    let Some(pooler) = Pooler::before(&direct, installation.folder()) else { return };
+    let Some(pooler) = Pooler::in_front_of(&direct, installation.folder()) else { return };
     let mut bouncer = pooler.start();
     installation.set("DATABASE_URL", &pooler.url(&direct));
     installation.set("DATABASE_DIRECT_URL", &direct);

@@ -139,7 +139,7 @@ impl Server {
     }
 
     /// Requires a password for connections as `role`, from the next start on.
-    pub fn demand_password_of(&self, role: &str) {
+    pub fn require_password_for(&self, role: &str) {
         let rules = self.data().join("pg_hba.conf");
         let others = fs::read_to_string(&rules).expect("a cluster has rules");
         fs::write(rules, format!("host all {role} all scram-sha-256\n{others}"))
@@ -184,8 +184,8 @@ impl Volume {
         mounted.is_ok_and(|status| status.success()).then(|| Self { path: path.to_owned() })
     }
 
-    /// Fills the volume except for `kilobytes`, until [`Volume::give_space`].
-    pub fn fill_but(&self, kilobytes: u64) {
+    /// Fills the volume except for `kilobytes`, until [`Volume::release_space`].
+    pub fn fill_except(&self, kilobytes: u64) {
         let mut df = Command::new("df");
         df.args(["--output=avail", "--block-size=1K"]).arg(&self.path);
         let free: u64 =
@@ -195,7 +195,7 @@ impl Volume {
     }
 
     /// Removes the filling.
-    pub fn give_space(&self) {
+    pub fn release_space(&self) {
         fs::remove_file(self.ballast()).expect("it was filled");
     }
 

@@ -9,7 +9,7 @@ use std::{
 };
 
 /// Timeout for every wait; only a hang takes so long.
-pub const PATIENCE: Duration = Duration::from_secs(120);
+pub const WAIT_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Builds a command that runs one of the workspace's binaries in the repository's root.
 pub fn binary(name: &str) -> Command {
@@ -123,7 +123,7 @@ impl Process {
             if let Some(status) = self.child.try_wait().expect("a child can be waited for") {
                 return status;
             }
-            assert!(begun.elapsed() < PATIENCE, "{} does not end:\n{}", self.name, self.log());
+            assert!(begun.elapsed() < WAIT_TIMEOUT, "{} does not end:\n{}", self.name, self.log());
             thread::sleep(Duration::from_millis(50));
         }
     }
@@ -162,7 +162,7 @@ pub async fn eventually<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) 
         if let Some(answer) = ask().await {
             return answer;
         }
-        assert!(begun.elapsed() < PATIENCE, "waited in vain: {what}");
+        assert!(begun.elapsed() < WAIT_TIMEOUT, "waited in vain: {what}");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }

@@ -22,9 +22,9 @@ async fn the_python_client_passes_its_tests_against_a_running_service() {
         );
         return;
     }
-    let mut installation = started().await;
+    let mut installation = start_installation().await;
 
-    let words = tested(&installation, Path::new("python3"), &[]);
+    let words = run_pytest(&installation, Path::new("python3"), &[]);
 
     assert!(!words.contains("describes no running service"), "it asked the service: {words}");
     installation.must_live();
@@ -37,12 +37,12 @@ async fn the_plug_ins_work_inside_the_programs_that_they_are_for() {
         println!("skipped: PLUGINS names no virtual environments with AiZynthFinder, MolScore or REINVENT");
         return;
     };
-    let mut installation = started().await;
+    let mut installation = start_installation().await;
 
     for folder in std::env::split_paths(&folders) {
         let plug_ins = ["aizynthfinder", "molscore", "reinvent", "syntheseus"]
             .map(|name| format!("tests/test_{name}.py"));
-        let words = tested(&installation, &folder.join("bin/python"), &plug_ins);
+        let words = run_pytest(&installation, &folder.join("bin/python"), &plug_ins);
 
         assert!(words.contains(" passed"), "{}: {words}", folder.display());
         assert!(!words.contains("describes no running service"), "it asked the service: {words}");
@@ -51,7 +51,7 @@ async fn the_plug_ins_work_inside_the_programs_that_they_are_for() {
 }
 
 /// Starts a service that searches.
-async fn started() -> Installation {
+async fn start_installation() -> Installation {
     let mut installation = Installation::new().await;
     for ration in ["SAMPLES_CREATE", "MOLECULES", "SAMPLES_READ", "TREESEARCH", "SEARCH_SECONDS"] {
         installation.set(&format!("RATE_{ration}_PER_MINUTE"), "0");
@@ -62,19 +62,19 @@ async fn started() -> Installation {
 }
 
 /// Runs these test files, or all, with this Python; returns the output.
-fn tested(installation: &Installation, python: &Path, files: &[String]) -> String {
+fn run_pytest(installation: &Installation, python: &Path, files: &[String]) -> String {
     let mut pytest = Command::new(python);
     pytest
         .args(["-m", "pytest", "-q"])
         .args(files)
         .current_dir(root().join("api/clients/python"))
         .env("PYTHONDONTWRITEBYTECODE", "1")
-        .env("RETORT_TEST_INSTALLATION", described(installation).to_string());
+        .env("RETORT_TEST_INSTALLATION", installation_json(installation).to_string());
     output(pytest)
 }
 
 /// Describes the installation for `tests/conftest.py`, which calls it an `Installation`.
-fn described(installation: &Installation) -> serde_json::Value {
+fn installation_json(installation: &Installation) -> serde_json::Value {
     let (rationed, reader, person) = ("rationed@example.org", "reader@example.org", "person@example.org");
     let token = installation.account("owner").token().to_owned();
     let rationed_token = installation.account("rationed").token().to_owned();

@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::{
-    client::{Caller, good},
+    client::{ApiClient, good},
     installation::{Installation, Role},
     process::eventually,
 };
@@ -16,10 +16,10 @@ const BATCHES: &str = "/generator/v1/sample-batches";
 const SAMPLES: &str = "/generator/v1/samples";
 
 /// Setting that keeps the reservoir empty, so that every interactive sample has to be drawn.
-const NOTHING_READY: [(&str, &str); 1] = [("RESERVOIR_SIZE", "0")];
+const EMPTY_RESERVOIR: [(&str, &str); 1] = [("RESERVOIR_SIZE", "0")];
 
 /// Waits until the sample or batch has `status`; returns it.
-async fn standing(caller: &Caller, path: &str, status: &str) -> Value {
+async fn standing(caller: &ApiClient, path: &str, status: &str) -> Value {
     eventually(&format!("{path} is {status}"), async || {
         let found = caller.read(path).await;
         (found["status"] == status).then_some(found)
@@ -28,14 +28,14 @@ async fn standing(caller: &Caller, path: &str, status: &str) -> Value {
 }
 
 /// Requests an asynchronous sample and returns its address.
-async fn order(caller: &Caller, size: u32) -> String {
+async fn request_async_sample(caller: &ApiClient, size: u32) -> String {
     let request = caller.request(Method::POST, SAMPLES).header("prefer", "respond-async");
     let answer = request.json(&json!({ "size": size })).send().await.unwrap();
     assert_eq!(answer.status(), 202);
     answer.headers()["location"].to_str().unwrap().to_owned()
 }
 
-async fn batch(caller: &Caller, size: u32) -> String {
+async fn batch(caller: &ApiClient, size: u32) -> String {
     let batch = caller.create(BATCHES, &json!({ "size": size })).await;
     format!("{BATCHES}/{}", batch["id"].as_str().unwrap())
 }
@@ -45,10 +45,10 @@ async fn an_order_outlives_every_process_that_is_killed_before_it_is_made() {
     let mut installation = Installation::new().await;
     installation.start_api().await;
     let caller = installation.account("owner");
-    let path = order(&caller, 40).await;
+    let path = request_async_sample(&caller, 40).await;
 
     installation.kill_all();
-    installation.start_worker(Role::Sample, &NOTHING_READY).await;
+    installation.start_worker(Role::Sample, &EMPTY_RESERVOIR).await;
     installation.start_api().await;
 
     let sample = standing(&caller, &path, "completed").await;
@@ -60,8 +60,8 @@ async fn an_order_outlives_every_process_that_is_killed_before_it_is_made() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_is_made_through_a_kill_by_two_samplers_and_no_molecule_of_it_twice() {
     let mut installation = Installation::new().await;
-    installation.start_worker(Role::Sample, &NOTHING_READY).await;
-    installation.start_worker(Role::Sample, &NOTHING_READY).await;
+    installation.start_worker(Role::Sample, &EMPTY_RESERVOIR).await;
+    installation.start_worker(Role::Sample, &EMPTY_RESERVOIR).await;
     installation.start_api().await;
     let caller = installation.account("owner");
     let path = batch(&caller, 3_100).await;
@@ -71,8 +71,8 @@ async fn a_batch_is_made_through_a_kill_by_two_samplers_and_no_molecule_of_it_tw
     .await;
 
     installation.kill_all();
-    installation.start_worker(Role::Sample, &NOTHING_READY).await;
-    installation.start_worker(Role::Sample, &NOTHING_READY).await;
+    installation.start_worker(Role::Sample, &EMPTY_RESERVOIR).await;
+    installation.start_worker(Role::Sample, &EMPTY_RESERVOIR).await;
     installation.start_api().await;
 
     let made = standing(&caller, &path, "completed").await;
@@ -89,14 +89,14 @@ async fn a_batch_is_made_through_a_kill_by_two_samplers_and_no_molecule_of_it_tw
 #[tokio::test(flavor = "multi_thread")]
 async fn who_waits_for_a_sample_does_not_wait_for_a_batch_and_the_batch_can_be_deleted_while_it_runs() {
     let mut installation = Installation::new().await;
-    installation.start_worker(Role::Sample, &NOTHING_READY).await;
+    installation.start_worker(Role::Sample, &EMPTY_RESERVOIR).await;
     installation.start_api().await;
     let (many, one) = (installation.account("many"), installation.account("one"));
     let path = batch(&many, 100_000).await;
     standing(&many, &path, "processing").await;
 
     let waited = one.create(SAMPLES, &json!({ "size": 20 })).await;
-    let asked = order(&one, 20).await;
+    let asked = request_async_sample(&one, 20).await;
     standing(&one, &asked, "completed").await;
     let under_way = many.read(&path).await;
     let gone = good(many.request(Method::DELETE, &path).send().await.unwrap()).await;
@@ -122,7 +122,7 @@ async fn who_waits_for_a_sample_does_not_wait_for_a_batch_and_the_batch_can_be_d
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_is_handed_over_at_once_by_a_sampler_that_is_told_to_stop() {
     let mut installation = Installation::new().await;
-    installation.start_worker(Role::Sample, &NOTHING_READY).await;
+    installation.start_worker(Role::Sample, &EMPTY_RESERVOIR).await;
     installation.start_api().await;
     let caller = installation.account("owner");
     let path = batch(&caller, 100_000).await;

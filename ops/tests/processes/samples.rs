@@ -6,13 +6,13 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 
 use crate::{
-    client::Caller,
+    client::ApiClient,
     installation::{Installation, Role},
 };
 
 const SAMPLES: &str = "/generator/v1/samples";
 
-async fn create(caller: &Caller, size: u32) -> Value {
+async fn create(caller: &ApiClient, size: u32) -> Value {
     caller.create(SAMPLES, &json!({ "size": size })).await
 }
 

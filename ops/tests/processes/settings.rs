@@ -5,7 +5,7 @@ use std::{fs, process::Command};
 use crate::process::{binaries, binary, output, root};
 
 /// Fails if a variable is not one of our settings.
-pub fn must_be_settings<'a>(variables: impl IntoIterator<Item = &'a str>) {
+pub fn assert_settings<'a>(variables: impl IntoIterator<Item = &'a str>) {
     let known = fs::read_to_string(root().join("README.md")).unwrap();
     for name in variables {
         let standard = ["OTEL_", "PATH", "HOME"].iter().any(|start| name.starts_with(start));
@@ -14,7 +14,7 @@ pub fn must_be_settings<'a>(variables: impl IntoIterator<Item = &'a str>) {
 }
 
 /// Fails if the binaries do not accept a command.
-pub fn must_be_taken(command: &[&str]) {
+pub fn assert_command_accepted(command: &[&str]) {
     let mut help = binary(command[0]);
     help.args(&command[1..]).arg("--help");
     output(help);

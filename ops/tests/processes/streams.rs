@@ -5,7 +5,7 @@ use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::{
-    client::Caller,
+    client::ApiClient,
     events::{Event, Reader},
     installation::{Installation, Role, long_search},
     process::{Process, eventually, free_port},
@@ -24,7 +24,7 @@ async fn another_api(installation: &mut Installation) -> (Process, String) {
         .env("PUBLIC_URL", format!("http://{}", installation.address()));
     let process = installation.start("api", command);
     let base = format!("http://{address}");
-    let anybody = Caller::new(&base, "");
+    let anybody = ApiClient::new(&base, "");
     eventually("the other API serves", async || {
         let answer = anybody.request(Method::GET, "/openapi.json").send().await.ok()?;
         (answer.status() == StatusCode::OK).then_some(())

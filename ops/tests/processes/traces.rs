@@ -16,7 +16,7 @@ use tokio::{
 use crate::{
     client::good,
     installation::{Installation, Role},
-    process::{PATIENCE, output},
+    process::{WAIT_TIMEOUT, output},
     searches::{CATALOGUE, TARGET},
 };
 
@@ -46,7 +46,7 @@ async fn collected(
     let mut spans = BTreeMap::new();
     let begun = Instant::now();
     while !wanted.iter().all(|name| spans.contains_key(*name)) {
-        assert!(begun.elapsed() < PATIENCE, "wanted {wanted:?}, got {:?}", spans.keys());
+        assert!(begun.elapsed() < WAIT_TIMEOUT, "wanted {wanted:?}, got {:?}", spans.keys());
         let exported = collector.exported_spans(1, Duration::from_secs(1)).await;
         spans.extend(exported.into_iter().filter(|span| ours(span)).map(|span| (span.name.clone(), span)));
     }
@@ -111,7 +111,7 @@ async fn a_request_its_job_and_the_stages_of_the_work_are_one_trace() {
 }
 
 /// Returns a sent request's attributes: method, host, port, status, kind of failure.
-fn sent(span: &ExportedSpan) -> [Option<&str>; 5] {
+fn request_attributes(span: &ExportedSpan) -> [Option<&str>; 5] {
     let attribute = |name| {
         // The collector gives values in debug format: `Some(AnyValue { value: Some(StringValue("GET")) })`.
         let value = span.attributes.get(name)?;
@@ -143,7 +143,7 @@ async fn the_command_line_goes_on_with_the_trace_of_its_surroundings() {
     assert_child(&spans, request, "POST");
     let address = installation.address();
     let (host, port) = address.split_once(':').unwrap();
-    assert_eq!(sent(&spans["POST"]), [Some("POST"), Some(host), Some(port), Some("200"), None]);
+    assert_eq!(request_attributes(&spans["POST"]), [Some("POST"), Some(host), Some(port), Some("200"), None]);
     assert_eq!(spans["POST"].kind, "SPAN_KIND_CLIENT");
 }
 
@@ -173,7 +173,10 @@ async fn a_request_for_the_keys_of_an_issuer_is_traced_with_its_failure() {
 
     let span = &spans["GET"];
     let port = port.to_string();
-    assert_eq!(sent(span), [Some("GET"), Some("127.0.0.1"), Some(&port), Some("503"), Some("503")]);
+    assert_eq!(
+        request_attributes(span),
+        [Some("GET"), Some("127.0.0.1"), Some(&port), Some("503"), Some("503")]
+    );
     assert_eq!(span.status.as_ref().map(|status| &*status.code), Some("STATUS_CODE_ERROR"));
     let context = format!("traceparent: 00-{}-{}-01", span.trace_id, span.span_id);
     assert!(request.contains(&context), "{context} is not in {request}");

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 
 use crate::{
-    client::Caller,
+    client::ApiClient,
     installation::{Installation, Role, long_search},
     process::{Process, binaries, eventually, output, root},
 };
@@ -23,7 +23,7 @@ fn short_search() -> Value {
 }
 
 /// Possible changes of a later release: columns that this one does not know.
-const LATER: &str = "
+const LATER_SCHEMA: &str = "
     alter table jobs add column later text;
     alter table samples add column later text;
     alter table live_workers add column later text not null default '';
@@ -34,7 +34,7 @@ const LATER: &str = "
 #[tokio::test(flavor = "multi_thread")]
 async fn processes_start_again_beside_the_schema_of_a_later_release() {
     let mut installation = Installation::new().await;
-    installation.connection().await.execute(LATER).await.unwrap();
+    installation.connection().await.execute(LATER_SCHEMA).await.unwrap();
 
     installation.start_all().await;
     let caller = installation.account("owner");
@@ -47,7 +47,7 @@ async fn processes_start_again_beside_the_schema_of_a_later_release() {
 }
 
 /// Returns the folder of the previous release's binaries.
-fn release_before() -> Option<PathBuf> {
+fn previous_release() -> Option<PathBuf> {
     let folder = std::env::var_os("RELEASED_BINARIES").map(PathBuf::from);
     if folder.is_none() {
         println!("skipped: RELEASED_BINARIES names no folder with the binaries of a release");
@@ -57,9 +57,9 @@ fn release_before() -> Option<PathBuf> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_release_before_works_with_todays_schema() {
-    let Some(folder) = release_before() else { return };
+    let Some(folder) = previous_release() else { return };
     let mut installation = Installation::new().await;
-    installation.use_binaries(folder);
+    installation.set_binaries(folder);
 
     installation.start_all().await;
     let caller = installation.account("owner");
@@ -72,13 +72,13 @@ async fn the_release_before_works_with_todays_schema() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn releases_work_side_by_side_through_a_migration() {
-    let Some(folder) = release_before() else { return };
+    let Some(folder) = previous_release() else { return };
     let mut installation = Installation::unmigrated().await;
-    installation.use_binaries(folder);
+    installation.set_binaries(folder);
     installation.migrate();
     installation.start_all().await;
     let caller = installation.account("owner");
-    let ask = async |caller: &Caller| {
+    let ask = async |caller: &ApiClient| {
         let sample = caller.create(SAMPLES, &json!({ "size": 3 })).await;
         assert_eq!(sample["smiles"].as_array().unwrap().len(), 3);
         let found = caller.create(SEARCH, &short_search()).await;
@@ -86,7 +86,7 @@ async fn releases_work_side_by_side_through_a_migration() {
     };
     ask(&caller).await;
 
-    installation.use_binaries(binaries());
+    installation.set_binaries(binaries());
     installation.migrate();
     // The old processes run on the new schema.
     ask(&caller).await;
@@ -97,11 +97,11 @@ async fn releases_work_side_by_side_through_a_migration() {
     ask(&caller).await;
     // The new API's jobs are processed by old workers.
     installation.end_workers();
-    installation.use_binaries(release_before().unwrap());
+    installation.set_binaries(previous_release().unwrap());
     installation.start_worker(Role::Sample, &[]).await;
     installation.start_worker(Role::Search, &[]).await;
     installation.api().kill();
-    installation.use_binaries(binaries());
+    installation.set_binaries(binaries());
     installation.start_api().await;
     let caller = installation.logged_in("owner");
     ask(&caller).await;
@@ -134,13 +134,13 @@ async fn releases_work_side_by_side_through_a_migration() {
 
 /// Number of plans in the batch, each of which takes seconds: starting the processes below takes as long as several
 /// plans.
-const PLANNED: u64 = 40;
+const PLAN_COUNT: u64 = 40;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_is_made_by_releases_that_follow_each_other_forwards_and_back() {
-    let Some(before) = release_before() else { return };
+    let Some(before) = previous_release() else { return };
     let mut installation = Installation::unmigrated().await;
-    installation.use_binaries(before.clone());
+    installation.set_binaries(before.clone());
     installation.migrate();
     installation.start_worker(Role::Search, &[]).await;
     installation.start_api().await;
@@ -148,7 +148,7 @@ async fn a_batch_is_made_by_releases_that_follow_each_other_forwards_and_back() 
     let mut parameters = long_search(3);
     let target = parameters.as_object_mut().unwrap().remove("search_smiles").unwrap();
     parameters["engine"] = json!("uspto_retro");
-    let smiles: Vec<_> = (0..PLANNED as usize)
+    let smiles: Vec<_> = (0..PLAN_COUNT as usize)
         .map(|length| format!("{}{}", "C".repeat(length), target.as_str().unwrap()))
         .collect();
     let body = json!({ "smiles": smiles, "parameters": parameters });
@@ -160,12 +160,12 @@ async fn a_batch_is_made_by_releases_that_follow_each_other_forwards_and_back() 
     };
     let goes_on = async |installation: &Installation, stage: &str| {
         let had = completed(installation).await;
-        assert!(had < PLANNED, "{stage}: there is nothing left to be made");
+        assert!(had < PLAN_COUNT, "{stage}: there is nothing left to be made");
         eventually(stage, async || (completed(installation).await > had).then_some(())).await;
     };
 
     goes_on(&installation, "the release before").await;
-    installation.use_binaries(binaries());
+    installation.set_binaries(binaries());
     installation.migrate();
     goes_on(&installation, "the release before, on today's schema").await;
     for (workers, api, stage) in [
@@ -176,19 +176,19 @@ async fn a_batch_is_made_by_releases_that_follow_each_other_forwards_and_back() 
         (binaries(), binaries(), "today's once more"),
     ] {
         installation.end_workers();
-        installation.use_binaries(workers);
+        installation.set_binaries(workers);
         installation.start_worker(Role::Search, &[]).await;
         installation.api().kill();
-        installation.use_binaries(api);
+        installation.set_binaries(api);
         installation.start_api().await;
         goes_on(&installation, stage).await;
     }
 
-    eventually("all are made", async || (completed(&installation).await == PLANNED).then_some(())).await;
+    eventually("all are made", async || (completed(&installation).await == PLAN_COUNT).then_some(())).await;
     let counted = "select count(*) from plans where status = 'completed' and result is not null";
     let counted: i64 =
         sqlx::query_scalar(counted).fetch_one(&mut installation.connection().await).await.unwrap();
-    assert_eq!(counted.unsigned_abs(), PLANNED);
+    assert_eq!(counted.unsigned_abs(), PLAN_COUNT);
     installation.must_live();
 }
 
@@ -198,7 +198,7 @@ fn plan_parameters() -> Value {
 
 /// Posts a request that creates a resource and must answer `status`; returns the resource's id.
 async fn create(
-    caller: &Caller,
+    caller: &ApiClient,
     path: &str,
     headers: &[(&'static str, &str)],
     body: &Value,
@@ -250,7 +250,7 @@ async fn the_service_needs_no_right_to_change_the_schema() {
     let Some(mut installation) = Installation::unmigrated_with_own_postgres() else { return };
     let server = installation.postgres();
     for role in ["retort_owner", "retort_service"] {
-        server.demand_password_of(role);
+        server.require_password_for(role);
     }
     server.stop();
     server.start();

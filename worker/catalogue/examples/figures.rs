@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use catalogue::{Block, BlockRow, Builder, Masks, Offer, Region, Shelf, Snapshot, Stock};
+use catalogue::{Block, BlockRow, Builder, Masks, Offer, Region, Snapshot, Stock, StockView};
 use chem::{Fingerprint, Limits, Molecule};
 
 #[global_allocator]
@@ -109,8 +109,8 @@ fn offers(id: i32) -> impl Iterator<Item = Offer> {
 }
 
 /// Number of blocks in a vendors' file that have many offers, to size an answer; below, their number of offers.
-const WITH_MANY: i32 = 100;
-const MANY: usize = 50;
+const BLOCKS_WITH_MANY_OFFERS: i32 = 100;
+const OFFERS_PER_SUCH_BLOCK: usize = 50;
 
 /// Writes the offers of the first enumerated blocks, one a line.
 fn write_offers(blocks: u64) -> Result<(), Box<dyn Error>> {
@@ -120,7 +120,10 @@ fn write_offers(blocks: u64) -> Result<(), Box<dyn Error>> {
         let smiles = enumerated(id);
         let id = id as i32;
         let own: Vec<Offer> = match id {
-            ..WITH_MANY => (0..).flat_map(|round| offers(id + round * WITH_MANY)).take(MANY).collect(),
+            ..BLOCKS_WITH_MANY_OFFERS => (0..)
+                .flat_map(|round| offers(id + round * BLOCKS_WITH_MANY_OFFERS))
+                .take(OFFERS_PER_SUCH_BLOCK)
+                .collect(),
             _ => offers(id).collect(),
         };
         for (at, offer) in own.iter().enumerate() {
@@ -236,12 +239,12 @@ fn look_up(snapshot: Arc<Snapshot>, queries: &[Fingerprint], cores: usize) -> Re
         molecules.iter().for_each(|molecule| {
             let _ = molecule.key();
         });
-        let start = computed();
+        let start = thread_cpu_time();
         let found = molecules.iter().filter(|molecule| snapshot.own(molecule).is_some()).count();
         println!(
             "{found} of {} found, {:.0} ns each",
             molecules.len(),
-            (computed() - start).as_nanos() as f64 / molecules.len() as f64
+            (thread_cpu_time() - start).as_nanos() as f64 / molecules.len() as f64
         );
     }
     let region = Region::of_country("DE").ok_or("a region")?;
@@ -251,25 +254,25 @@ fn look_up(snapshot: Arc<Snapshot>, queries: &[Fingerprint], cores: usize) -> Re
         Masks { usd_gte: Some(40.0), lead_gte: Some(7.0), mw_gte: Some(250.0), region, ..none.clone() };
     let light = Masks { mw_gte: Some(150.0), ..none.clone() };
     for (name, masks) in [("no masks", none), ("loose", loose), ("strict", strict), ("light", light)] {
-        let start = computed();
-        let shelf = Shelf::new(Arc::clone(&snapshot), masks);
-        let bound = computed() - start;
-        let start = computed();
+        let start = thread_cpu_time();
+        let shelf = StockView::new(Arc::clone(&snapshot), masks);
+        let bound = thread_cpu_time() - start;
+        let start = thread_cpu_time();
         let allowed = sample.clone().cycle().take(1_000_000).filter(|&block| shelf.is_allowed(block)).count();
-        let mask = (computed() - start).as_nanos() as f64 / 1e6;
+        let mask = (thread_cpu_time() - start).as_nanos() as f64 / 1e6;
         print!(
             "{name}: bound in {bound:.1?}, {} % allowed, {mask:.0} ns a mask; nearest of",
             allowed / 10_000
         );
         for (count, cores) in [(1, 1), (10, 1), (50, 1), (50, cores)] {
             // The thread clock has a resolution of milliseconds.
-            let (start, began, mut times) = (computed(), Instant::now(), 0);
+            let (start, began, mut times) = (thread_cpu_time(), Instant::now(), 0);
             while began.elapsed() < Duration::from_millis(400) {
                 let found = shelf.nearest(&queries[..count.min(queries.len())], cores);
                 assert!(found.len() <= count);
                 times += 1;
             }
-            let each = (computed() - start) / times;
+            let each = (thread_cpu_time() - start) / times;
             print!(" {count} on {cores}: {each:.2?},");
         }
         println!();
@@ -278,7 +281,7 @@ fn look_up(snapshot: Arc<Snapshot>, queries: &[Fingerprint], cores: usize) -> Re
 }
 
 /// CPU time of this thread so far, which other work on the machine does not change.
-fn computed() -> Duration {
+fn thread_cpu_time() -> Duration {
     let stat = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanos = stat.split_whitespace().next().and_then(|nanos| nanos.parse().ok());
     Duration::from_nanos(nanos.unwrap_or(0))

@@ -8,7 +8,7 @@ pub struct Currency([u8; 3]);
 
 /// Error for a text that is not a three-letter code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NotACurrency;
+pub struct CurrencyParseError;
 
 impl Currency {
     /// Currency in which catalogues are stored.
@@ -16,7 +16,7 @@ impl Currency {
 
     /// Returns the currency of a sign. `¥` stands for two currencies, so it gives `None`.
     #[must_use]
-    pub fn of_sign(sign: char) -> Option<Self> {
+    pub fn from_sign(sign: char) -> Option<Self> {
         match sign {
             '$' => Some(Self::USD),
             '€' => Some(Self(*b"EUR")),
@@ -27,16 +27,16 @@ impl Currency {
 }
 
 impl FromStr for Currency {
-    type Err = NotACurrency;
+    type Err = CurrencyParseError;
 
-    fn from_str(text: &str) -> Result<Self, NotACurrency> {
+    fn from_str(text: &str) -> Result<Self, CurrencyParseError> {
         let mut characters = text.chars();
         if let (Some(sign), None) = (characters.next(), characters.next()) {
-            return Self::of_sign(sign).ok_or(NotACurrency);
+            return Self::from_sign(sign).ok_or(CurrencyParseError);
         }
-        let code: [u8; 3] = text.as_bytes().try_into().map_err(|_| NotACurrency)?;
+        let code: [u8; 3] = text.as_bytes().try_into().map_err(|_| CurrencyParseError)?;
         let is_code = code.iter().all(u8::is_ascii_alphabetic);
-        is_code.then(|| Self(code.map(|letter| letter.to_ascii_uppercase()))).ok_or(NotACurrency)
+        is_code.then(|| Self(code.map(|letter| letter.to_ascii_uppercase()))).ok_or(CurrencyParseError)
     }
 }
 
@@ -53,7 +53,7 @@ pub struct Rates(BTreeMap<Currency, f64>);
 /// Error for an invalid line of a table of rates.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: `{text}` is no rate (EUR = 1.08)")]
-pub struct NotARate {
+pub struct RateParseError {
     /// Line number.
     pub line: usize,
     /// Text of the line.
@@ -72,18 +72,18 @@ impl Rates {
 }
 
 impl FromStr for Rates {
-    type Err = NotARate;
+    type Err = RateParseError;
 
     /// Parses lines `EUR = 1.08` or `EUR,1.08`, which give USD for one euro. It ignores empty lines, text after a
     /// `#`, table names in brackets, and a first line that is a header.
-    fn from_str(text: &str) -> Result<Self, NotARate> {
+    fn from_str(text: &str) -> Result<Self, RateParseError> {
         let mut rates = BTreeMap::new();
         for (line, text) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
             let said = text.split('#').next().unwrap_or_default().trim();
             if said.is_empty() || said.starts_with('[') {
                 continue;
             }
-            let fault = || NotARate { line, text: crate::fault::shorten(said) };
+            let fault = || RateParseError { line, text: crate::fault::shorten(said) };
             let (code, rate) = said.split_once(['=', ',', ';', '\t']).ok_or_else(fault)?;
             let bare = |text: &str| text.trim().trim_matches('"').to_owned();
             match (bare(code).parse(), bare(rate).parse::<f64>()) {

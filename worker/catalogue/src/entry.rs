@@ -8,7 +8,7 @@ use crate::structure::Structure;
 
 /// Position of a record in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub struct Place {
+pub struct RecordPosition {
     /// Line number, counted from 1. Row number in a file without lines.
     pub number: u64,
     /// Byte offset before compression; 0 in a file without lines.
@@ -19,7 +19,7 @@ pub struct Place {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
     /// Position of its record. A record may hold several offers.
-    pub place: Place,
+    pub place: RecordPosition,
     /// Vendor.
     pub vendor_name: String,
     /// Structure for sale; the offers of one record share it.
@@ -65,7 +65,7 @@ pub struct InStock {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reject {
     /// Position of the record.
-    pub place: Place,
+    pub place: RecordPosition,
     /// Reason.
     pub fault: crate::fault::Fault,
 }

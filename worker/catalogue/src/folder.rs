@@ -14,7 +14,7 @@ use crate::snapshot::{BuildError, Builder, FORMAT, Snapshot, SnapshotError, chem
 
 /// Identity of the content of a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Content {
+pub struct SnapshotContent {
     /// Identifier of the database.
     pub database: u64,
     /// Catalogue version, as users count it.
@@ -23,26 +23,26 @@ pub struct Content {
     pub digest: u64,
 }
 
-impl Content {
+impl SnapshotContent {
     /// File name of the snapshot, in any store. The same content in the same release has the same name and the same
     /// bytes.
     #[must_use]
     pub fn file_name(&self) -> String {
         let Self { database, version, digest } = self;
         // Releases with another file format or another numbering of molecules use other names.
-        format!("{}{version}-{digest:016x}-{FORMAT}-{:016x}.{ENDING}", names_of(*database), chemistry())
+        format!("{}{version}-{digest:016x}-{FORMAT}-{:016x}.{ENDING}", name_prefix(*database), chemistry())
     }
 }
 
 /// Common prefix of the names of all snapshots of a database.
 #[must_use]
-pub fn names_of(database: u64) -> String {
+pub fn name_prefix(database: u64) -> String {
     format!("{database:016x}-")
 }
 
 /// Catalogue version in the name of a snapshot.
 #[must_use]
-pub fn version_of(name: &str) -> Option<i64> {
+pub fn version_in_name(name: &str) -> Option<i64> {
     name.strip_suffix(ENDING)?.split('-').nth(1)?.parse().ok()
 }
 
@@ -50,14 +50,14 @@ const ENDING: &str = "snapshot";
 
 /// A folder of snapshots.
 #[derive(Debug, Clone)]
-pub struct Folder {
+pub struct SnapshotFolder {
     path: PathBuf,
     cores: usize,
 }
 
 /// Result of an attempt to fetch a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fetched {
+pub enum FetchOutcome {
     /// The file was written, and appears to be complete.
     Written,
     /// There is no such file, or the store could not be reached.
@@ -66,29 +66,29 @@ pub enum Fetched {
 
 /// A usable snapshot.
 #[derive(Debug)]
-pub struct Opened {
+pub struct OpenedSnapshot {
     /// The snapshot.
     pub snapshot: Snapshot,
     /// Source of the snapshot.
-    pub origin: Origin,
+    pub origin: SnapshotOrigin,
     /// Fault of the file that was found or fetched.
     pub refused: Option<SnapshotError>,
 }
 
 /// Source of a snapshot.
 #[derive(Debug)]
-pub enum Origin {
+pub enum SnapshotOrigin {
     /// The snapshot was already in the folder.
     Found,
     /// The snapshot was fetched from the store of other machines.
     Fetched,
     /// This process built the snapshot for all processes: its content, and its path.
-    Made(Content, PathBuf),
+    Made(SnapshotContent, PathBuf),
     /// This process built the snapshot for itself, because the folder cannot be used.
     Alone(io::Error),
 }
 
-impl Folder {
+impl SnapshotFolder {
     /// Uses the folder at `path`, which need not exist yet. Files are checked and built on `cores` cores.
     #[must_use]
     pub fn new(path: PathBuf, cores: usize) -> Self {
@@ -101,26 +101,30 @@ impl Folder {
     ///
     /// # Errors
     /// Fails if `content` or `make` fails, or if no snapshot can be built from the catalogue.
-    pub fn open_or_make<E: From<BuildError>>(
+    pub fn open_or_build<E: From<BuildError>>(
         &self,
-        content: impl Fn() -> Result<Content, E>,
-        fetch: impl FnOnce(&Content, &Path) -> Fetched,
-        make: impl FnOnce(Builder) -> Result<(Content, Builder), E>,
-    ) -> Result<Opened, E> {
+        content: impl Fn() -> Result<SnapshotContent, E>,
+        fetch: impl FnOnce(&SnapshotContent, &Path) -> FetchOutcome,
+        make: impl FnOnce(Builder) -> Result<(SnapshotContent, Builder), E>,
+    ) -> Result<OpenedSnapshot, E> {
         let wanted = content()?;
         if let Ok(Some(snapshot)) = self.open(wanted) {
-            return Ok(Opened { snapshot, origin: Origin::Found, refused: None });
+            return Ok(OpenedSnapshot { snapshot, origin: SnapshotOrigin::Found, refused: None });
         }
         let lock = self.lock(wanted.database);
         let wanted = content()?;
         let mut refused = match self.open(wanted) {
-            Ok(Some(snapshot)) => return Ok(Opened { snapshot, origin: Origin::Found, refused: None }),
+            Ok(Some(snapshot)) => {
+                return Ok(OpenedSnapshot { snapshot, origin: SnapshotOrigin::Found, refused: None });
+            }
             Ok(None) => None,
             Err(error) => Some(error),
         };
         if lock.is_ok() {
-            match self.take(wanted, fetch) {
-                Ok(Some(snapshot)) => return Ok(Opened { snapshot, origin: Origin::Fetched, refused }),
+            match self.fetch_snapshot(wanted, fetch) {
+                Ok(Some(snapshot)) => {
+                    return Ok(OpenedSnapshot { snapshot, origin: SnapshotOrigin::Fetched, refused });
+                }
                 Ok(None) => {}
                 Err(error) => refused = Some(error),
             }
@@ -128,14 +132,14 @@ impl Folder {
         let (made, mut builder) = make(Builder::new(self.cores))?;
         let written = lock.and_then(|_lock| self.write(made, &mut builder));
         let (snapshot, origin) = match written {
-            Ok(snapshot) => (snapshot?, Origin::Made(made, self.path.join(made.file_name()))),
-            Err(error) => (self.in_memory(made, builder)?, Origin::Alone(error)),
+            Ok(snapshot) => (snapshot?, SnapshotOrigin::Made(made, self.path.join(made.file_name()))),
+            Err(error) => (self.in_memory(made, builder)?, SnapshotOrigin::Alone(error)),
         };
-        Ok(Opened { snapshot, origin, refused })
+        Ok(OpenedSnapshot { snapshot, origin, refused })
     }
 
     /// Opens the snapshot of this content, if it is in the folder.
-    fn open(&self, content: Content) -> Result<Option<Snapshot>, SnapshotError> {
+    fn open(&self, content: SnapshotContent) -> Result<Option<Snapshot>, SnapshotError> {
         let path = self.path.join(content.file_name());
         match self.own(&path) {
             Ok(()) => Snapshot::open(&path, self.cores).map(Some),
@@ -144,17 +148,17 @@ impl Folder {
     }
 
     /// Fetches the snapshot from elsewhere, if there is one. It is kept in the folder if it passes the checks.
-    fn take(
+    fn fetch_snapshot(
         &self,
-        content: Content,
-        fetch: impl FnOnce(&Content, &Path) -> Fetched,
+        content: SnapshotContent,
+        fetch: impl FnOnce(&SnapshotContent, &Path) -> FetchOutcome,
     ) -> Result<Option<Snapshot>, SnapshotError> {
         let path = self.path.join(content.file_name());
         let unfinished = path.with_extension("fetched");
         let placed = match fetch(&content, &unfinished) {
-            Fetched::Written => Snapshot::open(&unfinished, self.cores)
+            FetchOutcome::Written => Snapshot::open(&unfinished, self.cores)
                 .and_then(|snapshot| Ok(fs::rename(&unfinished, &path).map(|()| Some(snapshot))?)),
-            Fetched::Nothing => Ok(None),
+            FetchOutcome::Nothing => Ok(None),
         };
         match placed {
             Ok(Some(_)) => self.remove_others(content),
@@ -184,7 +188,11 @@ impl Folder {
     }
 
     /// Writes a snapshot and maps it. The outer error is a fault of the folder, the inner one a fault of the content.
-    fn write(&self, content: Content, builder: &mut Builder) -> io::Result<Result<Snapshot, BuildError>> {
+    fn write(
+        &self,
+        content: SnapshotContent,
+        builder: &mut Builder,
+    ) -> io::Result<Result<Snapshot, BuildError>> {
         let path = self.path.join(content.file_name());
         let unfinished = path.with_extension("unfinished");
         let file = BufWriter::with_capacity(1 << 20, File::create(&unfinished)?);
@@ -206,13 +214,13 @@ impl Folder {
     }
 
     /// Removes the snapshots of earlier content of this database. A process that has one mapped keeps it.
-    fn remove_others(&self, content: Content) {
-        let (own, of_database) = (content.file_name(), names_of(content.database));
+    fn remove_others(&self, content: SnapshotContent) {
+        let (own, of_database) = (content.file_name(), name_prefix(content.database));
         let files = fs::read_dir(&self.path).into_iter().flatten().flatten();
         for file in files {
             let name = file.file_name();
             let name = name.to_string_lossy();
-            let is_older = || version_of(&name).is_some_and(|older| older <= content.version);
+            let is_older = || version_in_name(&name).is_some_and(|older| older <= content.version);
             if name.starts_with(&of_database) && name != own && is_older() {
                 // Another process may have removed it first.
                 let _ = fs::remove_file(file.path());
@@ -220,7 +228,7 @@ impl Folder {
         }
     }
 
-    fn in_memory(&self, content: Content, builder: Builder) -> Result<Snapshot, BuildError> {
+    fn in_memory(&self, content: SnapshotContent, builder: Builder) -> Result<Snapshot, BuildError> {
         let bytes = builder.into_bytes(content.version)?;
         Ok(Snapshot::from_bytes(&bytes, self.cores).expect("folder: what was just written is sound"))
     }

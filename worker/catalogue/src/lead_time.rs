@@ -43,13 +43,13 @@ impl LeadTime {
             "no" | "does not ship" | "not shipped" | "not available" | "unavailable" => Self::DoesNotShip,
             "in stock" | "in-stock" | "stock" | "on stock" | "available" | "immediate" | "immediately"
             | "same day" => Self::Days(IN_STOCK_DAYS),
-            text => Self::Days(span(text)?),
+            text => Self::Days(days_in(text)?),
         })
     }
 }
 
 /// Parses a number, or a range of which the upper end counts, and a unit into days.
-fn span(text: &str) -> Option<f64> {
+fn days_in(text: &str) -> Option<f64> {
     let mut text = text.strip_suffix('.').unwrap_or(text);
     for before in ["up to", "within", "approx.", "approximately", "about", "ca.", "max.", "~", "<", "≤"] {
         text = text.strip_prefix(before).unwrap_or(text).trim_start();

@@ -1,6 +1,6 @@
 //! The catalogue: readers of vendors' files, building blocks and offers as a search sees them, and purchases.
 
-pub mod common;
+pub mod common_chemicals;
 mod currency;
 mod entry;
 mod fault;
@@ -14,21 +14,24 @@ mod offer;
 pub mod packs;
 mod price;
 pub mod read;
-pub mod refusals;
 mod region;
-mod shelf;
+pub mod shipping_exclusions;
 mod snapshot;
+mod stock_view;
 mod structure;
 
-pub use currency::{Currency, NotARate, Rates};
-pub use entry::{Entry, InStock, Place, Reject};
+pub use currency::{Currency, RateParseError, Rates};
+pub use entry::{Entry, InStock, RecordPosition, Reject};
 pub use fault::Fault;
-pub use folder::{Content, Fetched, Folder, Opened, Origin, names_of, version_of};
+pub use folder::{
+    FetchOutcome, OpenedSnapshot, SnapshotContent, SnapshotFolder, SnapshotOrigin, name_prefix,
+    version_in_name,
+};
 pub use inchi::inchi_key;
 pub use lead_time::IN_STOCK_DAYS;
 pub use masks::{Masks, VendorSet, Visibility};
 pub use offer::Offer;
 pub use region::{COUNTRIES, Region};
-pub use shelf::{Shelf, Stock};
 pub use snapshot::{Block, BlockRow, BuildError, Builder, Section, Snapshot, SnapshotError, chemistry};
+pub use stock_view::{Stock, StockView};
 pub use structure::Structure;

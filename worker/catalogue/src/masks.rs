@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::common;
+use crate::common_chemicals;
 use crate::region::Region;
 
 /// Limits on the building blocks of a search. `None` is no limit.
@@ -35,7 +35,7 @@ pub struct VendorSet {
 impl VendorSet {
     /// Adds private vendors.
     #[must_use]
-    pub fn and_private(self, vendors: impl IntoIterator<Item = i32>) -> Self {
+    pub fn with_private(self, vendors: impl IntoIterator<Item = i32>) -> Self {
         Self { shown: vendors.into_iter().collect(), ..self }
     }
 
@@ -45,7 +45,7 @@ impl VendorSet {
         Self { only: Some(vendors.into_iter().collect()), ..self }
     }
 
-    /// Excludes these vendors. Without [`common::VENDOR`], common laboratory chemicals have to be bought like any
+    /// Excludes these vendors. Without [`common_chemicals::VENDOR`], common laboratory chemicals have to be bought like any
     /// other block.
     #[must_use]
     pub fn never(self, vendors: impl IntoIterator<Item = i32>) -> Self {
@@ -56,8 +56,8 @@ impl VendorSet {
     #[must_use]
     pub fn allows(&self, vendor: i32, visibility: Visibility) -> bool {
         let is_seen = visibility == Visibility::Public || self.shown.contains(&vendor);
-        let is_wanted =
-            vendor == common::VENDOR || self.only.as_ref().is_none_or(|only| only.contains(&vendor));
+        let is_wanted = vendor == common_chemicals::VENDOR
+            || self.only.as_ref().is_none_or(|only| only.contains(&vendor));
         is_seen && is_wanted && !self.never.contains(&vendor)
     }
 }
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn a_private_vendor_is_seen_by_those_to_whom_it_is_shown() {
         let everybody = VendorSet::default();
-        let company = VendorSet::default().and_private([7]);
+        let company = VendorSet::default().with_private([7]);
 
         assert_eq!([everybody.allows(7, Private), company.allows(7, Private)], [false, true]);
         assert_eq!([company.allows(8, Private), company.allows(8, Public)], [false, true]);
@@ -98,7 +98,7 @@ mod tests {
     fn what_every_laboratory_has_is_there_unless_it_is_switched_off() {
         let only = VendorSet::default().only([3]);
 
-        assert!(only.allows(common::VENDOR, Public));
-        assert!(!only.never([common::VENDOR]).allows(common::VENDOR, Public));
+        assert!(only.allows(common_chemicals::VENDOR, Public));
+        assert!(!only.never([common_chemicals::VENDOR]).allows(common_chemicals::VENDOR, Public));
     }
 }

@@ -49,7 +49,7 @@ pub(crate) fn money(text: &str) -> Option<(f64, Option<Currency>)> {
 /// Parses the upper end of a price range (`50 - 100`, `< 50`) or a single price. `Some(None)` is a range without an
 /// upper end (`> 100`).
 #[must_use]
-pub(crate) fn upper_end(text: &str) -> Option<Option<(f64, Option<Currency>)>> {
+pub(crate) fn parse_price_range(text: &str) -> Option<Option<(f64, Option<Currency>)>> {
     if text.starts_with(['>', '≥']) {
         return Some(None);
     }
@@ -121,7 +121,7 @@ mod tests {
             ("-5", usd(-5.0)),
         ];
         for (text, expected) in cases {
-            assert_eq!(upper_end(text), expected, "{text}");
+            assert_eq!(parse_price_range(text), expected, "{text}");
         }
     }
 }

@@ -7,20 +7,20 @@
 use std::cmp::Ordering;
 
 use crate::masks::Masks;
-use crate::refusals::Refuses;
 use crate::region::{COUNTRIES, Region};
+use crate::shipping_exclusions::ShippingExclusions;
 
 /// An offer for a building block.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Offer {
-    /// The vendor's number in the database, or [`common::VENDOR`](crate::common::VENDOR).
+    /// The vendor's number in the database, or [`common_chemicals::VENDOR`](crate::common_chemicals::VENDOR).
     pub vendor: i32,
     /// USD per gram of the major component, if known.
     pub usd_per_gram: Option<f32>,
     /// Days to each of [`COUNTRIES`], if known.
     pub lead_time_days: [Option<f32>; COUNTRIES.len()],
     /// True where the vendor states that it does not ship to the country of [`COUNTRIES`].
-    pub refuses: Refuses,
+    pub refuses: ShippingExclusions,
 }
 
 impl Offer {
@@ -48,12 +48,12 @@ impl Offer {
 pub type Profile = [u32; Region::COUNT + 1];
 
 /// Stored form of an offer: the bits of its price (NaN if unknown), then its vendor and profile.
-pub type Terms = [u32; 2];
+pub type PackedOffer = [u32; 2];
 
 /// Maximum numbers of vendors and profiles: 12 and 20 bits.
-pub const MOST_VENDORS: usize = 1 << 12;
-/// See [`MOST_VENDORS`].
-pub const MOST_PROFILES: usize = 1 << 20;
+pub const MAX_VENDORS: usize = 1 << 12;
+/// See [`MAX_VENDORS`].
+pub const MAX_PROFILES: usize = 1 << 20;
 
 /// The NaN that stands for an unknown value.
 const UNKNOWN: u32 = f32::NAN.to_bits();
@@ -101,22 +101,22 @@ pub fn is_below(value: Option<f32>, limit: Option<f64>) -> bool {
 }
 
 /// Terms of an offer; vendor and profile are indices in the file.
-pub fn terms(usd_per_gram: Option<f32>, vendor: usize, profile: usize) -> Terms {
+pub fn terms(usd_per_gram: Option<f32>, vendor: usize, profile: usize) -> PackedOffer {
     [bits(usd_per_gram), (vendor << 20 | profile) as u32]
 }
 
 /// Index of the vendor.
-pub fn vendor_of(terms: Terms) -> usize {
+pub fn vendor_of(terms: PackedOffer) -> usize {
     (terms[1] >> 20) as usize
 }
 
 /// Index of the profile.
-pub fn profile_of(terms: Terms) -> usize {
-    terms[1] as usize & (MOST_PROFILES - 1)
+pub fn profile_of(terms: PackedOffer) -> usize {
+    terms[1] as usize & (MAX_PROFILES - 1)
 }
 
 /// USD per gram, if known.
-pub fn usd_per_gram(terms: Terms) -> Option<f32> {
+pub fn usd_per_gram(terms: PackedOffer) -> Option<f32> {
     known(terms[0])
 }
 
@@ -124,9 +124,10 @@ pub fn usd_per_gram(terms: Terms) -> Option<f32> {
 ///
 /// For one vendor and one profile, a higher price never passes a mask that the lowest one fails and is never the best
 /// price. An offer without a price passes every price limit but adds no cost, so it is kept beside the cheapest.
-pub fn leave_best(offers: &mut Vec<Terms>) {
-    let price = |terms: &Terms| f32::from_bits(terms[0]);
-    let order = |a: &Terms, b: &Terms| a[1].cmp(&b[1]).then_with(|| price(a).total_cmp(&price(b)));
+pub fn keep_best(offers: &mut Vec<PackedOffer>) {
+    let price = |terms: &PackedOffer| f32::from_bits(terms[0]);
+    let order =
+        |a: &PackedOffer, b: &PackedOffer| a[1].cmp(&b[1]).then_with(|| price(a).total_cmp(&price(b)));
     offers.sort_unstable_by(order);
     // NaN sorts after every price.
     offers.dedup_by(|next, first| next[1] == first[1] && price(next).is_nan() == price(first).is_nan());

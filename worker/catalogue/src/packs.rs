@@ -6,7 +6,7 @@
 //! take one pack or two; a branch limit bounds cases such as a kilogram in packs of a milligram.
 
 /// Maximum number of branches; after that the best purchase so far is taken.
-const MOST_BRANCHES: u32 = 20_000;
+const MAX_BRANCHES: u32 = 20_000;
 
 /// Relative shortfall of an amount that counts as rounding.
 const ROUNDING: f64 = 1e-9;
@@ -41,8 +41,8 @@ pub fn cheapest(packs: &[Pack], grams: f64) -> Option<Purchase> {
     });
     let packs_by_gram = order.iter().map(|&at| packs[at]).collect();
     let mut search =
-        Search { packs: packs_by_gram, counts: vec![0; order.len()], best: None, branches: MOST_BRANCHES };
-    search.descend(0, grams * (1.0 - ROUNDING), 0.0);
+        Search { packs: packs_by_gram, counts: vec![0; order.len()], best: None, branches: MAX_BRANCHES };
+    search.branch(0, grams * (1.0 - ROUNDING), 0.0);
     let best = search.best?;
     let mut bought: Vec<(usize, u32)> =
         order.into_iter().zip(best.counts).filter(|&(_, count)| count > 0).collect();
@@ -68,7 +68,7 @@ struct Best {
 
 impl Search {
     /// Adds packs from index `next` on until `missing` grams are covered; `usd` has been spent so far.
-    fn descend(&mut self, next: usize, missing: f64, usd: f64) {
+    fn branch(&mut self, next: usize, missing: f64, usd: f64) {
         if missing <= 0.0 {
             self.keep(usd);
             return;
@@ -88,7 +88,7 @@ impl Search {
             }
             self.branches = self.branches.saturating_sub(1);
             self.counts[next] = count;
-            self.descend(next + 1, left, spent);
+            self.branch(next + 1, left, spent);
         }
         self.counts[next] = 0;
     }

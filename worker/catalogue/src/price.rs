@@ -18,13 +18,13 @@ pub enum Unit {
 
 /// The text names no known unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NotAUnit;
+pub struct UnknownUnit;
 
 impl FromStr for Unit {
-    type Err = NotAUnit;
+    type Err = UnknownUnit;
 
     /// Letter case does not matter: vendors write `G`, `KG` and `ML`, and nothing is sold by the megagram.
-    fn from_str(text: &str) -> Result<Self, NotAUnit> {
+    fn from_str(text: &str) -> Result<Self, UnknownUnit> {
         Ok(match text.to_lowercase().as_str() {
             "kg" | "kilogram" | "kilograms" => Self::Mass(1e3),
             "g" | "gr" | "gram" | "grams" => Self::Mass(1.0),
@@ -37,7 +37,7 @@ impl FromStr for Unit {
             "l" => Self::Volume(1e3),
             "ml" => Self::Volume(1.0),
             "ul" | "µl" | "μl" => Self::Volume(1e-3),
-            _ => return Err(NotAUnit),
+            _ => return Err(UnknownUnit),
         })
     }
 }
@@ -133,6 +133,6 @@ mod tests {
 
     #[test]
     fn a_bottle_is_no_unit() {
-        assert_eq!("bottle".parse::<Unit>(), Err(NotAUnit));
+        assert_eq!("bottle".parse::<Unit>(), Err(UnknownUnit));
     }
 }

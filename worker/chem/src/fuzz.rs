@@ -8,14 +8,14 @@ use std::sync::LazyLock;
 use chematic::core::{AtomIdx, ez_markers};
 use chematic::perception::find_sssr;
 
+use crate::fast_path::canonicalise;
 use crate::molecules::descriptors::{Descriptors, scaffold};
-use crate::ordinary::canonicalise;
 use crate::{
-    Limits, Molecule, Pattern, PreparedMolecule, Structure, Template, TemplateIndex, Written, drawing,
+    Limits, Molecule, Pattern, PreparedMolecule, SmilesSkeleton, Structure, Template, TemplateIndex, drawing,
 };
 
 /// Number of matches of a template that are tried; real searches stop by time instead.
-const MATCHES: usize = 20;
+const MAX_FUZZ_MATCHES: usize = 20;
 
 /// Molecules to try patterns and templates on: chains, rings, stereo, charges, a salt, isotopes, and methane.
 static MOLECULES: LazyLock<Vec<PreparedMolecule>> = LazyLock::new(|| {
@@ -37,7 +37,7 @@ static MOLECULES: LazyLock<Vec<PreparedMolecule>> = LazyLock::new(|| {
 pub fn smiles(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
     let short = canonicalise(text, Limits::DEFAULT);
-    let long = Molecule::parse_any(text, Limits::DEFAULT);
+    let long = Molecule::parse_general(text, Limits::DEFAULT);
     if let Err(error) = &long {
         assert!(error.position().is_none_or(|at| text.is_char_boundary(at) && at <= text.len()), "{error}");
     }
@@ -46,12 +46,12 @@ pub fn smiles(input: &[u8]) {
         assert_eq!((short.canonical.as_str(), short.heavy_atoms), (long.as_canonical(), long.heavy_atoms()));
     }
     let Ok(molecule) = Molecule::parse(text, Limits::DEFAULT) else { return };
-    comes_back(text, &molecule);
-    is_described(&molecule);
+    assert_round_trip(text, &molecule);
+    assert_properties(&molecule);
 }
 
 /// Asserts that a molecule's SMILES gives the same molecule.
-fn comes_back(text: &str, molecule: &Molecule) {
+fn assert_round_trip(text: &str, molecule: &Molecule) {
     let canonical = molecule.as_canonical();
     // RDKit reads some of its own output as something else. It moves the charges of halogen oxides and drops a
     // hydrogen kept for a stereo mark that has gone. It is inconsistent about aromatic bonds outside rings, and makes
@@ -92,14 +92,14 @@ fn has_unsettled_rings(molecule: &Molecule) -> bool {
 }
 
 /// Asserts that all properties of the molecule can be computed.
-fn is_described(molecule: &Molecule) {
+fn assert_properties(molecule: &Molecule) {
     assert!(molecule.molecular_weight().is_finite());
     let _ = (Descriptors::of(molecule), scaffold(molecule), molecule.is_achiral(), molecule.tautomer_key());
     let neutral = molecule.neutral();
     assert_eq!(neutral.neutral().as_canonical(), neutral.as_canonical(), "of {molecule:?}");
     let parent = molecule.parent();
     assert!(parent.copies > 0 && parent.copies <= parent.others.len() + 1);
-    let (structure, written) = (Structure::of(molecule), Written::read(molecule.as_canonical()));
+    let (structure, written) = (Structure::of(molecule), SmilesSkeleton::read(molecule.as_canonical()));
     assert_eq!(structure.len(), written.atoms.len());
     assert!(drawing(molecule, 300.0, 200.0).ends_with("</svg>"));
 }
@@ -139,7 +139,7 @@ fn is_applied(template: &Template, product: &PreparedMolecule) {
     let mut tries = 0;
     let outcomes = template.apply_while(product, &mut || {
         tries += 1;
-        tries <= MATCHES
+        tries <= MAX_FUZZ_MATCHES
     });
     let molecule = product.molecule();
     for precursor in outcomes.iter().flat_map(|outcome| &outcome.precursors) {

@@ -11,39 +11,39 @@
 
 mod drawing;
 mod error;
-mod flask;
+mod fast_path;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
 mod graph;
+mod mixture;
 mod molecules;
-mod ordinary;
 mod smiles;
-mod standard;
+mod standardise;
 mod templates;
 
 pub use drawing::{Drawing, drawing, drawing_to_scale, molfile};
 pub use error::{SmilesError, TemplateError};
-pub use flask::{
-    change::{Change, Flask},
+pub use graph::{parity::is_odd, valence::valences};
+pub use mixture::{
+    change::{Change, ReactionMixture},
     outcomes::OutcomeIndex,
 };
-pub use graph::{parity::is_odd, valence::valences};
 pub use molecules::{
     bytes::block,
     descriptors::{Descriptors, scaffold},
     fingerprint::Fingerprint,
-    key::{Key, Skeleton, TautomerKey},
-    mapped::{Mapped, UnknownAtom},
+    key::{MoleculeKey, TautomerKey, TautomerSkeleton},
+    mapped::{MappedMolecule, UnknownAtom},
     molecule::Molecule,
     molfile::{MolfileError, smiles_of_molfile},
     structure::{Atom, Bond, Centre, Order, Structure},
 };
 pub use smiles::{
     limits::Limits,
-    symbols::{Symbol, symbols},
-    written::{Written, WrittenBond},
+    skeleton::{SkeletonBond, SmilesSkeleton},
+    tokens::{Token, tokens},
 };
-pub use standard::parent::Parent;
+pub use standardise::parent::Parent;
 pub use templates::{
     edit::parts::Precursor,
     index::TemplateIndex,

@@ -26,7 +26,7 @@ impl Budget {
 
     /// Returns true if the computation has to stop now.
     #[must_use]
-    pub fn is_spent(&self) -> bool {
+    pub fn is_exhausted(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
             || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 use crate::PackError;
 
 /// Upper limit of sizes. No vocabulary, layer or string of a SMILES model comes near it.
-const LARGEST: usize = 1 << 20;
+const MAX_SIZE: usize = 1 << 20;
 
 /// Content of `generation_config.json`.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
@@ -91,7 +91,7 @@ impl Config {
             ("hidden_size", config.hidden_size),
             ("num_layers", config.num_layers),
         ] {
-            check.that(field, &size, (1..=LARGEST).contains(&size), "1 to 2^20")?;
+            check.that(field, &size, (1..=MAX_SIZE).contains(&size), "1 to 2^20")?;
         }
         let mut tokens = vec![("bos_token_id", config.bos_token_id), ("eos_token_id", config.eos_token_id)];
         tokens.extend(config.pad_token_id.map(|id| ("pad_token_id", id)));
@@ -122,7 +122,7 @@ impl GenerationConfig {
         let check = Check(file);
         check.that("temperature", &temperature, (1e-3..=100.0).contains(&temperature), "0.001 to 100")?;
         check.that("top_p", &top_p, top_p > 0.0 && top_p <= 1.0, "over 0 and at most 1")?;
-        check.that("max_length", &max_length, (3..=LARGEST).contains(&max_length), "3 to 2^20")?;
+        check.that("max_length", &max_length, (3..=MAX_SIZE).contains(&max_length), "3 to 2^20")?;
         Ok(config)
     }
 }

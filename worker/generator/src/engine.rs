@@ -24,7 +24,7 @@ pub(crate) enum Engine {
 
 /// Kind of operations of an engine, which decides the size of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Operations {
+pub(crate) enum KernelStyle {
     /// Gates computed in one pass, on a CPU.
     Fused,
     /// The reference's operations, one after the other, on any device.
@@ -54,10 +54,10 @@ impl Engine {
     }
 
     /// Returns the kind of operations.
-    pub(crate) fn operations(&self) -> Operations {
+    pub(crate) fn operations(&self) -> KernelStyle {
         match self {
-            Self::Reference(_) => Operations::Plain,
-            Self::Fused(_) | Self::Bytes(_) => Operations::Fused,
+            Self::Reference(_) => KernelStyle::Plain,
+            Self::Fused(_) | Self::Bytes(_) => KernelStyle::Fused,
         }
     }
 
@@ -89,7 +89,7 @@ impl Engine {
 
 /// Saved hidden state of one member.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Kept(int8::Kept);
+pub(crate) struct SavedState(int8::SavedMemberState);
 
 impl State {
     /// Returns the scores of the last step, `[batch, vocab]`.
@@ -102,7 +102,7 @@ impl State {
 
     /// Saves a member's hidden state and returns true if it did. States in tensors cannot be saved; to return to one,
     /// the tokens must be fed again.
-    pub(crate) fn keep(&self, member: usize, kept: &mut Kept) -> bool {
+    pub(crate) fn keep(&self, member: usize, kept: &mut SavedState) -> bool {
         match self {
             Self::Single(_) => false,
             Self::Bytes(state) => {
@@ -113,7 +113,7 @@ impl State {
     }
 
     /// Restores a member's saved hidden state.
-    pub(crate) fn restore(&mut self, member: usize, kept: &Kept) {
+    pub(crate) fn restore(&mut self, member: usize, kept: &SavedState) {
         if let Self::Bytes(state) = self {
             state.restore(member, &kept.0);
         }

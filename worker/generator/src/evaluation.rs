@@ -15,11 +15,11 @@ use rayon::prelude::*;
 /// Molecules whose pairwise similarities are averaged.
 const DIVERSITY_MOLECULES: usize = 1_000;
 /// Maximum molecules per set whose distributions are compared; the noise of histograms depends on it.
-const COMPARED: usize = 10_000;
+const MAX_COMPARED: usize = 10_000;
 /// Bins of a property that is not a count.
 const BINS: usize = 50;
 /// Count assigned to an empty bin.
-const EMPTY: f64 = 0.1;
+const EMPTY_BIN_COUNT: f64 = 0.1;
 
 /// Evaluation of a set of strings.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,10 +91,10 @@ const NAMES: [&str; SCORED + 1] = [
 ];
 
 /// Number of scaffolds in a report.
-const COMMONEST: usize = 12;
+const REPORTED_SCAFFOLDS: usize = 12;
 
 /// Computed properties of a molecule.
-struct Traits {
+struct MoleculeProperties {
     numbers: [f64; NAMES.len()],
     scaffold: Option<String>,
     has_stereo: bool,
@@ -116,13 +116,14 @@ impl Evaluation {
         let known_texts: HashSet<&str> = known.iter().map(String::as_str).collect();
         let novel = distinct.iter().filter(|molecule| !known_texts.contains(molecule.as_canonical())).count();
 
-        let compared: Vec<&Molecule> = distinct.iter().copied().take(COMPARED).collect();
+        let compared: Vec<&Molecule> = distinct.iter().copied().take(MAX_COMPARED).collect();
         let drawn = traits(&compared);
-        let known_molecules = parsed(&known[..known.len().min(COMPARED)]);
+        let known_molecules = parsed(&known[..known.len().min(MAX_COMPARED)]);
         let known = traits(&known_molecules.iter().collect::<Vec<_>>());
         let properties: Vec<_> = (0..NAMES.len())
             .map(|n| {
-                let values = |of: &[Traits]| -> Vec<f64> { of.iter().map(|it| it.numbers[n]).collect() };
+                let values =
+                    |of: &[MoleculeProperties]| -> Vec<f64> { of.iter().map(|it| it.numbers[n]).collect() };
                 let (drawn, known) = (values(&drawn), values(&known));
                 let likeness = (!known.is_empty() && !drawn.is_empty()).then(|| likeness(&drawn, &known));
                 Distribution { name: NAMES[n], drawn, known, likeness }
@@ -130,7 +131,8 @@ impl Evaluation {
             .collect();
         let scores: Vec<f64> =
             properties.iter().take(SCORED).filter_map(|property| property.likeness).collect();
-        let stereo = |of: &[Traits]| share(of.iter().filter(|it| it.has_stereo).count(), of.len());
+        let stereo =
+            |of: &[MoleculeProperties]| share(of.iter().filter(|it| it.has_stereo).count(), of.len());
         Self {
             strings: strings.len(),
             validity: share(valid.len(), strings.len()),
@@ -148,13 +150,13 @@ impl Evaluation {
 }
 
 impl Scaffolds {
-    fn of(drawn: &[Traits], known: &[Traits]) -> Self {
+    fn of(drawn: &[MoleculeProperties], known: &[MoleculeProperties]) -> Self {
         let (counts, known_counts) = (counts(drawn), counts(known));
         let cyclic: usize = counts.values().sum();
         let mut commonest: Vec<(&str, usize)> = counts.iter().map(|(text, count)| (*text, *count)).collect();
         commonest.sort_by_key(|(text, count)| (std::cmp::Reverse(*count), *text));
         let known_share = |text: &str| share(known_counts.get(text).copied().unwrap_or(0), known.len());
-        let commonest = commonest.into_iter().take(COMMONEST).map(|(text, count)| {
+        let commonest = commonest.into_iter().take(REPORTED_SCAFFOLDS).map(|(text, count)| {
             (text.to_owned(), share(count, drawn.len()), (!known.is_empty()).then(|| known_share(text)))
         });
         Self {
@@ -166,7 +168,7 @@ impl Scaffolds {
     }
 }
 
-fn counts(of: &[Traits]) -> HashMap<&str, usize> {
+fn counts(of: &[MoleculeProperties]) -> HashMap<&str, usize> {
     let mut counts = HashMap::new();
     for scaffold in of.iter().filter_map(|it| it.scaffold.as_deref()) {
         *counts.entry(scaffold).or_insert(0) += 1;
@@ -195,10 +197,10 @@ fn share(part: usize, whole: usize) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-fn traits(molecules: &[&Molecule]) -> Vec<Traits> {
+fn traits(molecules: &[&Molecule]) -> Vec<MoleculeProperties> {
     let traits = |molecule: &&Molecule| {
         let it = Descriptors::of(molecule);
-        Traits {
+        MoleculeProperties {
             numbers: [
                 it.complexity,
                 it.log_p,
@@ -251,9 +253,9 @@ fn edges(known: &[f64]) -> Vec<f64> {
     edges
 }
 
-/// Returns the share of the values in each bin; an empty bin counts as `EMPTY`.
+/// Returns the share of the values in each bin; an empty bin counts as `EMPTY_BIN_COUNT`.
 fn shares(values: &[f64], edges: &[f64]) -> Vec<f64> {
-    let mut shares = vec![EMPTY; edges.len() + 1];
+    let mut shares = vec![EMPTY_BIN_COUNT; edges.len() + 1];
     for value in values {
         shares[edges.partition_point(|edge| edge <= value)] += 1.0;
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::{
     config::{Config, GenerationConfig, Metadata},
-    outline::Outline,
+    partial_smiles::PartialSmiles,
     vocabulary::Vocabulary,
     weights::Weights,
 };
@@ -37,7 +37,7 @@ pub fn generator_config(input: &[u8]) {
 pub fn tokenizer(input: &[u8]) {
     let Ok(vocabulary) = Vocabulary::read(input, "input".into(), &config()) else { return };
     assert_eq!((vocabulary.len(), vocabulary.can_be_drawn().len()), (9, 9));
-    let mut outline = Outline::default();
+    let mut outline = PartialSmiles::default();
     for token in 0..9 {
         outline.clear();
         let _ = outline.read(vocabulary.symbols(token)) && outline.end();

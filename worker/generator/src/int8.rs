@@ -14,5 +14,5 @@ mod rate;
 mod table;
 
 pub(crate) use kernel::Kernel;
-pub(crate) use network::{Kept, Network, State};
+pub(crate) use network::{Network, SavedMemberState, State};
 pub use rate::ByteRates;

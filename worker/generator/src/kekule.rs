@@ -5,42 +5,42 @@
 //! 1957). An atom from which the string can still continue waits, since what follows may use its valence or remove
 //! its need. So a string is refused at the first symbol after which no continuation is valid.
 
-use super::sketch::{Place, Sketch};
-use crate::symbol::Aromatic;
+use super::partial_molecule::{PartialAtom, PartialMolecule};
+use crate::symbol::DoubleBondNeed;
 
 /// Limit of steps in a search for a path. Beyond it the string is accepted and the parser decides.
-const MOST_STEPS: u32 = 2_000;
+const MAX_SEARCH_STEPS: u32 = 2_000;
 
 /// Search for a path from an atom that lacks a double bond.
-struct Search {
+struct PathSearch {
     /// Atoms on the path, as a bit set.
     path: u128,
     steps: u32,
 }
 
-impl Place {
+impl PartialAtom {
     /// Returns true if the atom, as it stands, needs a double bond.
     fn needs(&self) -> bool {
         !self.is_saturated
             && match self.atom.aromatic {
-                Aromatic::Always => true,
-                Aromatic::WithNeighbours(needed) => self.neighbours == needed,
-                Aromatic::Never | Aromatic::No => false,
+                DoubleBondNeed::Always => true,
+                DoubleBondNeed::WithNeighbours(needed) => self.neighbours == needed,
+                DoubleBondNeed::Never | DoubleBondNeed::No => false,
             }
     }
 
     /// Returns true if the atom can take a double bond.
-    fn may_need(&self) -> bool {
+    fn may_have_double_bond(&self) -> bool {
         let may_grow =
             |needed| self.is_open && self.neighbours < needed && self.atom.most_neighbours >= needed;
         match self.atom.aromatic {
-            Aromatic::WithNeighbours(needed) if may_grow(needed) => !self.is_saturated,
+            DoubleBondNeed::WithNeighbours(needed) if may_grow(needed) => !self.is_saturated,
             _ => self.needs(),
         }
     }
 
     /// Returns true if the atom must get a double bond now, from its existing neighbours.
-    fn is_due(&self) -> bool {
+    fn must_have_double_bond(&self) -> bool {
         let waits = self.open_rings > 0 || self.is_open && self.has_room(1);
         !waits && self.needs()
     }
@@ -48,24 +48,24 @@ impl Place {
     /// Returns true if the atom has, or can still get, the two aromatic bonds of an aromatic ring.
     fn can_be_in_aromatic_ring(&self) -> bool {
         let room = if self.is_open { self.atom.most_neighbours - self.neighbours } else { 0 };
-        self.atom.aromatic == Aromatic::No || self.aromatic_bonds() + self.open_rings + room >= 2
+        self.atom.aromatic == DoubleBondNeed::No || self.aromatic_bonds() + self.open_rings + room >= 2
     }
 }
 
-impl Sketch {
+impl PartialMolecule {
     /// Marks `place` as closed to further bonds; returns true if that is valid.
     pub(crate) fn finish(&mut self, place: u8) -> bool {
         let may_come = self.rings_may_come;
         let it = self.at_mut(place);
         it.is_open = false;
-        if !may_come && !it.in_ring && it.atom.aromatic != Aromatic::No {
+        if !may_come && !it.in_ring && it.atom.aromatic != DoubleBondNeed::No {
             return false;
         }
         self.settle(place)
     }
 
     /// Sets whether bonds outside rings may still become ring bonds; returns true if that is valid.
-    pub(crate) fn let_rings_come(&mut self, may_come: bool) -> bool {
+    pub(crate) fn set_rings_may_form(&mut self, may_come: bool) -> bool {
         let ends = self.rings_may_come && !may_come;
         self.rings_may_come = may_come;
         !ends || self.outside_rings == 0 || self.settle_outside_rings()
@@ -75,21 +75,21 @@ impl Sketch {
     /// partner. Returns false if there is none.
     pub(crate) fn settle(&mut self, place: u8) -> bool {
         if let Some(partner) = self.at(place).partner
-            && !self.at(place).may_need()
+            && !self.at(place).may_have_double_bond()
         {
             self.part(place, partner);
-            if !self.provide(partner) {
+            if !self.assign_double_bond(partner) {
                 return false;
             }
         }
-        self.at(place).can_be_in_aromatic_ring() && self.provide(place)
+        self.at(place).can_be_in_aromatic_ring() && self.assign_double_bond(place)
     }
 
     /// Removes double bonds along bonds that turned out not to be in a ring, and finds others.
     fn settle_outside_rings(&mut self) -> bool {
         for place in 0..self.places.len() as u8 {
             let it = self.at(place);
-            if it.atom.aromatic == Aromatic::No {
+            if it.atom.aromatic == DoubleBondNeed::No {
                 continue;
             }
             if !it.in_ring && !it.is_open {
@@ -99,7 +99,7 @@ impl Sketch {
                 && !self.aromatic_neighbours(place).any(|other| other == partner)
             {
                 self.part(place, partner);
-                if !(self.provide(place) && self.provide(partner)) {
+                if !(self.assign_double_bond(place) && self.assign_double_bond(partner)) {
                     return false;
                 }
             }
@@ -113,27 +113,30 @@ impl Sketch {
     }
 
     /// Finds a double bond for `place` if it must have one; returns true if done.
-    fn provide(&mut self, place: u8) -> bool {
+    fn assign_double_bond(&mut self, place: u8) -> bool {
         let it = self.at(place);
-        if it.partner.is_some() || !it.is_due() {
+        if it.partner.is_some() || !it.must_have_double_bond() {
             return true;
         }
-        let mut search = Search { path: 1 << place, steps: 0 };
-        self.search(place, &mut search) || search.steps >= MOST_STEPS
+        let mut search = PathSearch { path: 1 << place, steps: 0 };
+        self.search(place, &mut search) || search.steps >= MAX_SEARCH_STEPS
     }
 
     /// Gives `place` a double bond to a neighbour, whose previous partner gets another.
-    fn search(&mut self, place: u8, search: &mut Search) -> bool {
+    fn search(&mut self, place: u8, search: &mut PathSearch) -> bool {
         for neighbour in self.aromatic_neighbours(place) {
             let it = self.at(neighbour);
-            if search.path >> neighbour & 1 == 1 || !it.may_need() || search.steps >= MOST_STEPS {
+            if search.path >> neighbour & 1 == 1
+                || !it.may_have_double_bond()
+                || search.steps >= MAX_SEARCH_STEPS
+            {
                 continue;
             }
             search.steps += 1;
             if let Some(partner) = it.partner {
                 let pair = 1 << neighbour | 1 << partner;
                 search.path |= pair;
-                let is_free = !self.at(partner).is_due() || self.search(partner, search);
+                let is_free = !self.at(partner).must_have_double_bond() || self.search(partner, search);
                 search.path &= !pair;
                 if !is_free {
                     continue;

@@ -6,10 +6,7 @@
 
 mod budget;
 mod config;
-mod crew;
 mod device;
-mod draft;
-mod draw;
 mod engine;
 mod error;
 mod evaluation;
@@ -17,34 +14,37 @@ mod fused;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
 mod gates;
-mod harvest;
 mod int8;
 mod kekule;
 mod lstm;
-mod outline;
+mod molecule_collector;
 mod pack;
+mod partial_molecule;
+mod partial_sample;
+mod partial_smiles;
 mod reference;
 mod report;
 mod sampler;
-mod sketch;
 mod slot;
-mod stream;
+mod string_batch;
 mod symbol;
+mod token_sampler;
 mod training;
 mod vocabulary;
 mod weights;
+mod worker_threads;
 
 pub use budget::Budget;
 pub use candle_core::Device;
 pub use config::GenerationConfig;
 pub use device::{DeviceChoice, DeviceError};
-pub use draft::Draft;
 pub use engine::Precision;
 pub use error::{PackError, SampleError};
 pub use evaluation::{Distribution, Evaluation, Scaffolds};
-pub use harvest::Tally;
 pub use int8::ByteRates;
+pub use molecule_collector::StringCounts;
 pub use pack::ModelPack;
+pub use partial_sample::PartialSample;
 pub use sampler::Sampler;
 pub use training::{NamedTensor, Trainer, TrainingError, TrainingSettings};
 

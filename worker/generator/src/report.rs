@@ -11,14 +11,14 @@ use crate::{Distribution, Evaluation};
 const WIDTH: f64 = 320.0;
 const HEIGHT: f64 = 120.0;
 /// Maximum number of bars of a histogram.
-const BARS: usize = 40;
+const MAX_BARS: usize = 40;
 /// Share of the values at each end that lies outside a histogram's range.
-const FAR: f64 = 0.002;
+const OUTLIER_SHARE: f64 = 0.002;
 /// Number of molecules drawn, and the size of their pictures.
-const DRAWN: usize = 40;
+const MAX_PICTURES: usize = 40;
 const PICTURE: (f64, f64) = (240.0, 170.0);
 /// Size of a scaffold's picture.
-const SCAFFOLD: (f64, f64) = (160.0, 110.0);
+const SCAFFOLD_SIZE: (f64, f64) = (160.0, 110.0);
 
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:1060px;margin:2em auto;padding:0 1em;color:#1b1f24}\
 table{border-collapse:collapse}td,th{padding:.25em 1em .25em 0;text-align:left}td+td{font-variant-numeric:tabular-nums}\
@@ -67,10 +67,10 @@ impl Evaluation {
         for (scaffold, share, known) in &self.scaffolds.commonest {
             let known =
                 known.map(|share| format!(", {:.2} % of the known", 100.0 * share)).unwrap_or_default();
-            picture(&mut page, scaffold, SCAFFOLD, &format!("{:.2} %{known}", 100.0 * share));
+            picture(&mut page, scaffold, SCAFFOLD_SIZE, &format!("{:.2} %{known}", 100.0 * share));
         }
         page.push_str("</div>\n<h2>Molecules</h2>\n<div class=\"grid\">\n");
-        for molecule in self.molecules.iter().take(DRAWN) {
+        for molecule in self.molecules.iter().take(MAX_PICTURES) {
             picture(&mut page, molecule, PICTURE, &escaped(molecule));
         }
         page.push_str("</div>\n</body></html>\n");
@@ -98,14 +98,14 @@ fn plot(page: &mut String, property: &Distribution) {
         return;
     }
     // Outliers must not compress the rest: they count in the bars at the ends.
-    let far = (sorted.len() as f64 * FAR) as usize;
+    let far = (sorted.len() as f64 * OUTLIER_SHARE) as usize;
     let (least, most) = (sorted[far], sorted[sorted.len() - 1 - far]);
     // Integers of a short range get one bar each.
     let span = (most - least).max(1.0);
     let step = if all().all(|value| *value == value.round()) {
-        (span / BARS as f64).ceil()
+        (span / MAX_BARS as f64).ceil()
     } else {
-        span / BARS as f64
+        span / MAX_BARS as f64
     };
     let bars = (span / step) as usize + 1;
     let heights = |values: &[f64]| {

@@ -26,18 +26,18 @@ use rayon::prelude::*;
 
 use crate::{
     Budget, ModelPack, Precision, SampleError,
-    crew::{self, Berth, Crew},
-    draft::Draft,
     engine::Engine,
-    harvest::{Harvest, Tally},
     int8::ByteRates,
-    stream::{self, End, Ends, Hopeless, Raw, Source},
+    molecule_collector::{MoleculeCollector, StringCounts},
+    partial_sample::PartialSample,
+    string_batch::{self, DeadEndPolicy, EndReason, GenerationContext, RawString, StringQueue},
+    worker_threads::{self, BatchResources, WorkerThreads},
 };
 
 /// Strings that a thread checks at a time.
-const CHECKED_TOGETHER: usize = 32;
+const CHECK_BATCH: usize = 32;
 /// Interval at which a thread without strings to start checks its budget.
-const PATIENCE: Duration = Duration::from_millis(20);
+const BUDGET_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Draws molecules from one model; can be shared between threads.
 #[derive(Debug)]
@@ -46,9 +46,9 @@ pub struct Sampler {
     device: Device,
     engine: Engine,
     threads: NonZeroUsize,
-    crew: Crew,
-    /// Counts of the strings of all finished samples since the last `take_tally`.
-    tally: Mutex<Tally>,
+    crew: WorkerThreads,
+    /// Counts of the strings of all finished samples since the last `take_counts`.
+    tally: Mutex<StringCounts>,
 }
 
 impl Sampler {
@@ -73,7 +73,7 @@ impl Sampler {
     pub fn on_threads(pack: &ModelPack, device: Device, threads: NonZeroUsize) -> Result<Self, SampleError> {
         let precision = if device.is_cpu() { Precision::Bytes } else { Precision::Single };
         let engine = Engine::new(pack, &device, precision)?;
-        let crew = Crew::new(engine.operations(), threads);
+        let crew = WorkerThreads::new(engine.operations(), threads);
         Ok(Self { pack: pack.clone(), device, engine, threads, crew, tally: Mutex::default() })
     }
 
@@ -83,7 +83,7 @@ impl Sampler {
     /// Panics if the operating system refuses threads.
     #[must_use]
     pub fn with_threads(self, threads: NonZeroUsize) -> Self {
-        Self { threads, crew: Crew::new(self.engine.operations(), threads), ..self }
+        Self { threads, crew: WorkerThreads::new(self.engine.operations(), threads), ..self }
     }
 
     /// Changes the precision. Byte precision always runs on the CPU, whatever the device.
@@ -127,8 +127,8 @@ impl Sampler {
     /// Fails if the budget ends, or if the model cannot give `size` molecules: after `20 * size + 2,000` strings, or
     /// earlier if the last 2,000 gave no new molecule.
     pub fn sample(&self, size: usize, seed: u64, budget: &Budget) -> Result<Vec<String>, SampleError> {
-        let mut draft = Draft::new(size, seed);
-        self.go_on(&mut draft, size, budget)?;
+        let mut draft = PartialSample::new(size, seed);
+        self.resume(&mut draft, size, budget)?;
         Ok(draft.harvest.into_molecules())
     }
 
@@ -137,13 +137,13 @@ impl Sampler {
     ///
     /// # Errors
     /// Fails as [`Self::sample`] does.
-    pub fn go_on(&self, draft: &mut Draft, aim: usize, budget: &Budget) -> Result<(), SampleError> {
-        let Draft { seed, harvest } = draft;
+    pub fn resume(&self, draft: &mut PartialSample, aim: usize, budget: &Budget) -> Result<(), SampleError> {
+        let PartialSample { seed, harvest } = draft;
         let before = harvest.tally();
         harvest.aim_at(aim);
         if !harvest.is_over() {
             let missing = harvest.missing();
-            self.draw(missing, self.source(*seed, Hopeless::Cut), &Run::new(harvest, budget))?;
+            self.draw(missing, self.source(*seed, DeadEndPolicy::Cut), &Run::new(harvest, budget))?;
         }
         self.count(harvest.tally().since(before));
         if harvest.is_complete() {
@@ -156,17 +156,22 @@ impl Sampler {
     }
 
     /// Draws until the run is over, with the number of batches that `molecules` strings justify.
-    fn draw(&self, molecules: usize, source: Source<'_>, run: &Run<'_>) -> Result<(), SampleError> {
+    fn draw(
+        &self,
+        molecules: usize,
+        source: GenerationContext<'_>,
+        run: &Run<'_>,
+    ) -> Result<(), SampleError> {
         self.crew.run(molecules, |berth| {
-            let mut worker = Worker { run, berth, unchecked: Vec::new() };
+            let mut worker = SampleBatch { run, berth, unchecked: Vec::new() };
             loop {
-                let work = stream::generate(source, berth, &mut worker);
+                let work = string_batch::generate(source, berth, &mut worker);
                 if work.is_err() {
                     run.end();
                 }
                 work?;
                 worker.check();
-                if !run.wants_more() {
+                if !run.wait_for_work() {
                     return Ok(());
                 }
             }
@@ -174,7 +179,7 @@ impl Sampler {
         Ok(())
     }
 
-    fn count(&self, more: Tally) {
+    fn count(&self, more: StringCounts) {
         let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
         tally.strings += more.strings;
         tally.valid += more.valid;
@@ -182,7 +187,7 @@ impl Sampler {
     }
 
     /// Returns and resets the counts of the strings of all samples that ended since the last call.
-    pub fn take_tally(&self) -> Tally {
+    pub fn take_counts(&self) -> StringCounts {
         std::mem::take(&mut self.tally.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -194,13 +199,14 @@ impl Sampler {
     /// # Errors
     /// Fails if the network does.
     pub fn raw(&self, count: usize, seed: u64) -> Result<Vec<String>, SampleError> {
-        let source = self.source(seed, Hopeless::Continue);
+        let source = self.source(seed, DeadEndPolicy::Continue);
         let begun = AtomicU64::new(0);
         let texts = Mutex::new(vec![String::new(); count]);
         self.crew.run(count, |berth| {
             let hopeless = source.hopeless;
-            let mut collector = Collector { begun: &begun, count: count as u64, hopeless, texts: &texts };
-            stream::generate(source, berth, &mut collector)
+            let mut collector =
+                EvaluationBatch { begun: &begun, count: count as u64, hopeless, texts: &texts };
+            string_batch::generate(source, berth, &mut collector)
         })?;
         Ok(texts.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
@@ -239,21 +245,21 @@ impl Sampler {
     #[must_use]
     pub fn byte_rates(&self, time: Duration) -> Vec<ByteRates> {
         match &self.engine {
-            Engine::Bytes(network) => network.rates(crew::SLOTS, time),
+            Engine::Bytes(network) => network.rates(worker_threads::SLOTS, time),
             Engine::Reference(_) | Engine::Fused(_) => Vec::new(),
         }
     }
 
     /// Returns the source of a run's strings. `hopeless` applies to packs without constrained decoding.
-    fn source(&self, seed: u64, hopeless: Hopeless) -> Source<'_> {
-        let hopeless = if self.pack.generation.constrained { Hopeless::Avoid } else { hopeless };
-        Source { engine: &self.engine, pack: &self.pack, seed, hopeless }
+    fn source(&self, seed: u64, hopeless: DeadEndPolicy) -> GenerationContext<'_> {
+        let hopeless = if self.pack.generation.constrained { DeadEndPolicy::Avoid } else { hopeless };
+        GenerationContext { engine: &self.engine, pack: &self.pack, seed, hopeless }
     }
 }
 
 /// Returns the canonical SMILES of a valid string. Radicals count as invalid, since they are not wanted.
-fn canonical(raw: &Raw) -> Option<String> {
-    if raw.end != End::Itself {
+fn canonical(raw: &RawString) -> Option<String> {
+    if raw.end != EndReason::Itself {
         return None;
     }
     let molecule = Molecule::parse(&raw.text, Limits::TARGET).ok()?;
@@ -270,7 +276,7 @@ fn next_number(begun: &AtomicU64, limit: u64) -> Option<u64> {
 /// State shared by the threads of a sample.
 struct Run<'a> {
     budget: &'a Budget,
-    harvest: Mutex<&'a mut Harvest>,
+    harvest: Mutex<&'a mut MoleculeCollector>,
     /// Numbers of the strings that had arrived before the run.
     early: HashSet<u64>,
     /// Notified when results have been added.
@@ -283,7 +289,7 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(harvest: &'a mut Harvest, budget: &'a Budget) -> Self {
+    fn new(harvest: &'a mut MoleculeCollector, budget: &'a Budget) -> Self {
         Self {
             budget,
             early: harvest.early().collect(),
@@ -295,7 +301,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn harvest(&self) -> MutexGuard<'_, &'a mut Harvest> {
+    fn harvest(&self) -> MutexGuard<'_, &'a mut MoleculeCollector> {
         self.harvest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -312,14 +318,14 @@ impl<'a> Run<'a> {
     }
 
     /// Waits until there are strings to start; returns false if there will be none.
-    fn wants_more(&self) -> bool {
+    fn wait_for_work(&self) -> bool {
         let mut harvest = self.harvest();
         while !self.is_over() {
             // When all started strings have arrived, at least one more is expected, so the wait always ends.
             if self.begun.load(Ordering::Relaxed) < self.limit.load(Ordering::Relaxed) {
                 return true;
             }
-            let waited = self.grown.wait_timeout(harvest, PATIENCE);
+            let waited = self.grown.wait_timeout(harvest, BUDGET_CHECK_INTERVAL);
             harvest = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         false
@@ -331,36 +337,36 @@ impl<'a> Run<'a> {
     }
 
     fn is_over(&self) -> bool {
-        self.over.load(Ordering::Relaxed) || self.budget.is_spent()
+        self.over.load(Ordering::Relaxed) || self.budget.is_exhausted()
     }
 }
 
 /// One batch of a sample.
-struct Worker<'a, 'harvest> {
+struct SampleBatch<'a, 'harvest> {
     run: &'a Run<'harvest>,
-    berth: Berth<'a>,
-    unchecked: Vec<(u64, Raw)>,
+    berth: BatchResources<'a>,
+    unchecked: Vec<(u64, RawString)>,
 }
 
-impl Worker<'_, '_> {
+impl SampleBatch<'_, '_> {
     fn check(&mut self) {
         let unchecked = std::mem::take(&mut self.unchecked);
-        let checked = |(number, raw): (u64, Raw)| (number, canonical(&raw));
+        let checked = |(number, raw): (u64, RawString)| (number, canonical(&raw));
         let checked: Vec<_> = self.berth.pool.install(|| unchecked.into_par_iter().map(checked).collect());
         self.run.add(checked);
     }
 }
 
-impl Ends for Worker<'_, '_> {
+impl StringQueue for SampleBatch<'_, '_> {
     fn next(&mut self) -> Option<u64> {
         let limit = self.run.limit.load(Ordering::Relaxed);
         std::iter::from_fn(|| next_number(&self.run.begun, limit))
             .find(|number| !self.run.early.contains(number))
     }
 
-    fn take(&mut self, number: u64, raw: Raw) {
+    fn take(&mut self, number: u64, raw: RawString) {
         self.unchecked.push((number, raw));
-        if self.unchecked.len() == CHECKED_TOGETHER * self.berth.pool.current_num_threads() {
+        if self.unchecked.len() == CHECK_BATCH * self.berth.pool.current_num_threads() {
             self.check();
         }
     }
@@ -371,20 +377,20 @@ impl Ends for Worker<'_, '_> {
 }
 
 /// One batch of an evaluation.
-struct Collector<'a> {
+struct EvaluationBatch<'a> {
     begun: &'a AtomicU64,
     count: u64,
-    hopeless: Hopeless,
+    hopeless: DeadEndPolicy,
     texts: &'a Mutex<Vec<String>>,
 }
 
-impl Ends for Collector<'_> {
+impl StringQueue for EvaluationBatch<'_> {
     fn next(&mut self) -> Option<u64> {
         next_number(self.begun, self.count)
     }
 
-    fn take(&mut self, number: u64, raw: Raw) {
-        if raw.end == End::Itself || self.hopeless == Hopeless::Continue {
+    fn take(&mut self, number: u64, raw: RawString) {
+        if raw.end == EndReason::Itself || self.hopeless == DeadEndPolicy::Continue {
             let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
             // Fits, since it is below the length `count`.
             texts[number as usize] = raw.text;

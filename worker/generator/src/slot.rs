@@ -9,15 +9,15 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::{
-    engine::{Kept, State},
-    outline::Outline,
+    engine::{SavedState, State},
+    partial_smiles::PartialSmiles,
     vocabulary::Vocabulary,
 };
 
 /// Distance of backtracking points in tokens; network states are saved at multiples of it.
-const STRIDE: usize = 8;
+const CHECKPOINT_INTERVAL: usize = 8;
 /// Maximum number of times that a string goes back before it is given up.
-const MOST_REWINDS: u32 = 16;
+const MAX_REWINDS: u32 = 16;
 
 /// A string being generated.
 #[derive(Debug)]
@@ -25,11 +25,11 @@ pub(crate) struct Slot {
     pub(crate) number: u64,
     pub(crate) rng: Xoshiro256PlusPlus,
     pub(crate) tokens: Vec<u32>,
-    pub(crate) outline: Outline,
+    pub(crate) outline: PartialSmiles,
     /// Number of tokens that have been fed to the network.
     given: usize,
-    /// Network states saved before every `STRIDE`th token. Entries from `n_kept` on are unused buffers.
-    kept: Vec<Kept>,
+    /// Network states saved before every `CHECKPOINT_INTERVAL`th token. Entries from `n_kept` on are unused buffers.
+    kept: Vec<SavedState>,
     n_kept: usize,
     rewinds: u32,
     /// Length that the string could not pass, and the number of strides that it last went back from there.
@@ -43,7 +43,7 @@ impl Slot {
             number,
             rng: random(seed, number),
             tokens: Vec::new(),
-            outline: Outline::default(),
+            outline: PartialSmiles::default(),
             given: 0,
             kept: Vec::new(),
             n_kept: 0,
@@ -54,7 +54,7 @@ impl Slot {
     }
 
     /// Starts another string and reuses the buffers.
-    pub(crate) fn begin_again(&mut self, seed: u64, number: u64) {
+    pub(crate) fn restart(&mut self, seed: u64, number: u64) {
         (self.number, self.rng) = (number, random(seed, number));
         (self.given, self.n_kept, self.rewinds, self.stuck_at, self.strides) = (0, 0, 0, 0, 0);
         self.tokens.clear();
@@ -62,7 +62,7 @@ impl Slot {
     }
 
     /// Returns the next token that must be fed to the network again, if any.
-    pub(crate) fn give_again(&mut self) -> Option<u32> {
+    pub(crate) fn next_replayed(&mut self) -> Option<u32> {
         let token = self.tokens.get(self.given).copied();
         self.given += usize::from(token.is_some());
         token
@@ -76,12 +76,12 @@ impl Slot {
 
     /// Saves the network's state, which includes all tokens so far, if this is a backtracking point.
     pub(crate) fn keep(&mut self, state: &State, member: usize) {
-        let place = self.tokens.len() / STRIDE;
-        if self.tokens.len() % STRIDE != STRIDE - 1 || place != self.n_kept {
+        let place = self.tokens.len() / CHECKPOINT_INTERVAL;
+        if self.tokens.len() % CHECKPOINT_INTERVAL != CHECKPOINT_INTERVAL - 1 || place != self.n_kept {
             return;
         }
         if place == self.kept.len() {
-            self.kept.push(Kept::default());
+            self.kept.push(SavedState::default());
         }
         self.n_kept += usize::from(state.keep(member, &mut self.kept[place]));
     }
@@ -89,17 +89,17 @@ impl Slot {
     /// Goes back to an earlier token. Returns the token to feed next, after the state has been
     /// [restored](Self::restore); `None` if that is the token that begins every string. Fails if this has happened
     /// too often.
-    pub(crate) fn rewind(&mut self, vocabulary: &Vocabulary) -> Result<Option<u32>, Lost> {
-        if self.rewinds == MOST_REWINDS || self.tokens.is_empty() {
-            return Err(Lost);
+    pub(crate) fn rewind(&mut self, vocabulary: &Vocabulary) -> Result<Option<u32>, RewindLimitReached> {
+        if self.rewinds == MAX_REWINDS || self.tokens.is_empty() {
+            return Err(RewindLimitReached);
         }
         self.rewinds += 1;
         let is_further = self.tokens.len() > self.stuck_at;
         self.stuck_at = self.stuck_at.max(self.tokens.len());
         self.strides = if is_further { 1 } else { 2 * self.strides };
-        let places = self.stuck_at.div_ceil(STRIDE).saturating_sub(self.strides);
+        let places = self.stuck_at.div_ceil(CHECKPOINT_INTERVAL).saturating_sub(self.strides);
 
-        self.tokens.truncate(places * STRIDE);
+        self.tokens.truncate(places * CHECKPOINT_INTERVAL);
         self.outline.clear();
         for token in &self.tokens {
             // These tokens fitted when they were drawn.
@@ -123,7 +123,7 @@ impl Slot {
 
 /// A string that cannot be completed.
 #[derive(Debug)]
-pub(crate) struct Lost;
+pub(crate) struct RewindLimitReached;
 
 /// Creates the random number generator of a string, so that the string does not depend on the distribution over slots
 /// and threads.

@@ -39,12 +39,12 @@ pub(crate) struct Atom {
     pub(crate) most_bonds: u8,
     /// Maximum neighbours, hydrogens left out.
     pub(crate) most_neighbours: u8,
-    pub(crate) aromatic: Aromatic,
+    pub(crate) aromatic: DoubleBondNeed,
 }
 
 /// Need of an aromatic atom for one of the ring's alternating double bonds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Aromatic {
+pub(crate) enum DoubleBondNeed {
     /// Not aromatic.
     No,
     /// Needs one unless it has an exocyclic double bond: carbon.
@@ -70,7 +70,7 @@ impl Bond {
 /// Splits `text` into symbols and stops after the first unknown one.
 pub(crate) fn symbols(text: &str) -> Vec<Symbol> {
     let mut symbols = Vec::new();
-    for symbol in chem::symbols(text) {
+    for symbol in chem::tokens(text) {
         symbols.push(Symbol::of(symbol).unwrap_or(Symbol::Unknown));
         if symbols.last() == Some(&Symbol::Unknown) {
             break;
@@ -81,11 +81,11 @@ pub(crate) fn symbols(text: &str) -> Vec<Symbol> {
 
 impl Symbol {
     /// Converts a SMILES symbol.
-    fn of(symbol: chem::Symbol<'_>) -> Option<Self> {
+    fn of(symbol: chem::Token<'_>) -> Option<Self> {
         Some(match symbol {
-            chem::Symbol::Atom(name) => Self::Atom(plain(name)?),
-            chem::Symbol::Bracket(text) => Self::Atom(bracket(text)?),
-            chem::Symbol::Bond(mark) => Self::Bond(match mark {
+            chem::Token::Atom(name) => Self::Atom(plain(name)?),
+            chem::Token::Bracket(text) => Self::Atom(bracket(text)?),
+            chem::Token::Bond(mark) => Self::Bond(match mark {
                 b'-' => Bond::Single,
                 b'=' => Bond::Double,
                 b'#' => Bond::Triple,
@@ -93,11 +93,11 @@ impl Symbol {
                 b'/' | b'\\' => Bond::Direction,
                 _ => return None,
             }),
-            chem::Symbol::Open => Self::Open,
-            chem::Symbol::Close => Self::Close,
-            chem::Symbol::Ring(number) => Self::Ring(u8::try_from(number).ok()?),
-            chem::Symbol::Dot => Self::Dot,
-            chem::Symbol::Unknown(_) => return None,
+            chem::Token::Open => Self::Open,
+            chem::Token::Close => Self::Close,
+            chem::Token::Ring(number) => Self::Ring(u8::try_from(number).ok()?),
+            chem::Token::Dot => Self::Dot,
+            chem::Token::Unknown(_) => return None,
         })
     }
 }
@@ -107,7 +107,7 @@ fn plain(name: &str) -> Option<Atom> {
     let plain = ["B", "C", "N", "O", "F", "P", "S", "Cl", "Br", "I", "b", "c", "n", "o", "p", "s"];
     let mut atom = plain.contains(&name).then(|| atom(name, 0, 0))??;
     if name == "c" {
-        (atom.most_neighbours, atom.aromatic) = (3, Aromatic::Always);
+        (atom.most_neighbours, atom.aromatic) = (3, DoubleBondNeed::Always);
     }
     Some(atom)
 }
@@ -125,8 +125,8 @@ fn bracket(text: &str) -> Option<Atom> {
     };
     let charge = match charge.as_bytes() {
         [] => 0,
-        [b'+', rest @ ..] => i32::from(times(rest, b'+')?),
-        [b'-', rest @ ..] => -i32::from(times(rest, b'-')?),
+        [b'+', rest @ ..] => i32::from(charge_magnitude(rest, b'+')?),
+        [b'-', rest @ ..] => -i32::from(charge_magnitude(rest, b'-')?),
         _ => return None,
     };
     atom(name, hydrogens, charge)
@@ -141,7 +141,7 @@ fn count(text: &str) -> (u8, &str) {
 }
 
 /// Returns the magnitude of a charge from the text after its first sign.
-fn times(rest: &[u8], sign: u8) -> Option<u8> {
+fn charge_magnitude(rest: &[u8], sign: u8) -> Option<u8> {
     match rest {
         [] => Some(1),
         [digit @ b'0'..=b'9'] => Some(digit - b'0'),
@@ -155,7 +155,7 @@ fn atom(name: &str, hydrogens: u8, charge: i32) -> Option<Atom> {
     let bonds = |most: u8| most.saturating_sub(hydrogens);
     if !name.starts_with(|letter: char| letter.is_ascii_lowercase()) {
         let most = bonds(most_bonds(number - charge));
-        return Some(Atom { most_bonds: most, most_neighbours: most, aromatic: Aromatic::No });
+        return Some(Atom { most_bonds: most, most_neighbours: most, aromatic: DoubleBondNeed::No });
     }
     // A negative charge gives boron one bond more; a charge of either sign takes one from carbon.
     let default = match number {
@@ -165,7 +165,7 @@ fn atom(name: &str, hydrogens: u8, charge: i32) -> Option<Atom> {
         _ => 2 + charge,
     };
     let most = bonds(u8::try_from(default).ok()?);
-    let aromatic = if most > 2 { Aromatic::WithNeighbours(most - 1) } else { Aromatic::Never };
+    let aromatic = if most > 2 { DoubleBondNeed::WithNeighbours(most - 1) } else { DoubleBondNeed::Never };
     Some(Atom { most_bonds: most, most_neighbours: most.min(3), aromatic })
 }
 
@@ -203,7 +203,7 @@ fn most_bonds(number: i32) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Aromatic, Atom, Bond, Symbol, symbols};
+    use super::{Atom, Bond, DoubleBondNeed, Symbol, symbols};
 
     #[test]
     fn a_string_is_split_into_symbols() {
@@ -264,16 +264,16 @@ mod tests {
     #[test]
     fn aromatic_atoms_say_when_they_need_a_double_bond() {
         for (text, bonds, neighbours, aromatic) in [
-            ("c", 4, 3, Aromatic::Always),
-            ("n", 3, 3, Aromatic::WithNeighbours(2)),
-            ("[nH]", 2, 2, Aromatic::Never),
-            ("[n+]", 4, 3, Aromatic::WithNeighbours(3)),
-            ("[nH+]", 3, 3, Aromatic::WithNeighbours(2)),
-            ("[n-]", 2, 2, Aromatic::Never),
-            ("o", 2, 2, Aromatic::Never),
-            ("[o+]", 3, 3, Aromatic::WithNeighbours(2)),
-            ("s", 2, 2, Aromatic::Never),
-            ("[se]", 2, 2, Aromatic::Never),
+            ("c", 4, 3, DoubleBondNeed::Always),
+            ("n", 3, 3, DoubleBondNeed::WithNeighbours(2)),
+            ("[nH]", 2, 2, DoubleBondNeed::Never),
+            ("[n+]", 4, 3, DoubleBondNeed::WithNeighbours(3)),
+            ("[nH+]", 3, 3, DoubleBondNeed::WithNeighbours(2)),
+            ("[n-]", 2, 2, DoubleBondNeed::Never),
+            ("o", 2, 2, DoubleBondNeed::Never),
+            ("[o+]", 3, 3, DoubleBondNeed::WithNeighbours(2)),
+            ("s", 2, 2, DoubleBondNeed::Never),
+            ("[se]", 2, 2, DoubleBondNeed::Never),
         ] {
             let atom = Atom { most_bonds: bonds, most_neighbours: neighbours, aromatic };
             assert_eq!(symbols(text), [Symbol::Atom(atom)], "{text}");

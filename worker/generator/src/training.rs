@@ -57,9 +57,9 @@ pub struct Trainer {
 }
 
 /// Steps of warm-up until the learning rate is reached.
-const WARM_UP: u64 = 20;
+const WARM_UP_STEPS: u64 = 20;
 /// Number of batches that are cut together from molecules sorted by length.
-const POOL: usize = 64;
+const BATCHES_PER_SORT: usize = 64;
 
 impl Trainer {
     /// Starts from the weights of `pack`.
@@ -92,14 +92,14 @@ impl Trainer {
 
     /// Trains on every molecule once, in a new order. Returns their mean loss on the way, in nats per molecule.
     ///
-    /// `go_on` is called after each step with the number of molecules used, and ends the epoch by returning false.
+    /// `resume` is called after each step with the number of molecules used, and ends the epoch by returning false.
     ///
     /// # Errors
     /// Fails if the loss is not a finite number, or if a matrix product fails.
     pub fn epoch(
         &mut self,
         molecules: &[Vec<u32>],
-        mut go_on: impl FnMut(usize) -> bool,
+        mut resume: impl FnMut(usize) -> bool,
     ) -> Result<f64, TrainingError> {
         let tokens: usize = molecules.iter().map(|molecule| molecule.len() - 1).sum();
         let tokens_per_molecule = tokens as f32 / molecules.len().max(1) as f32;
@@ -112,11 +112,11 @@ impl Trainer {
                 return Err(TrainingError::Diverged);
             }
             self.steps += 1;
-            let warm = (self.steps as f32 / WARM_UP as f32).min(1.0);
+            let warm = (self.steps as f32 / WARM_UP_STEPS as f32).min(1.0);
             self.parameters.update(gradients, self.settings.learning_rate * warm, self.steps);
             sum += loss;
             seen += rows.len();
-            if !go_on(rows.len()) {
+            if !resume(rows.len()) {
                 break;
             }
         }
@@ -124,7 +124,7 @@ impl Trainer {
     }
 
     /// Multiplies the learning rate.
-    pub fn slow_down(&mut self, factor: f32) {
+    pub fn scale_learning_rate(&mut self, factor: f32) {
         self.settings.learning_rate *= factor;
     }
 
@@ -160,7 +160,7 @@ impl Trainer {
         let mut order: Vec<usize> = (0..molecules.len()).collect();
         order.shuffle(&mut self.rng);
         let size = self.settings.batch_size.max(1);
-        for pool in order.chunks_mut(size * POOL) {
+        for pool in order.chunks_mut(size * BATCHES_PER_SORT) {
             pool.sort_by_key(|n| molecules[*n].len());
         }
         let mut batches: Vec<Vec<usize>> = order.chunks(size).map(<[usize]>::to_vec).collect();

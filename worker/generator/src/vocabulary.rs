@@ -85,7 +85,7 @@ impl Vocabulary {
     }
 
     /// Returns the text of one token.
-    fn piece(&self, token: u32) -> &str {
+    fn token_text(&self, token: u32) -> &str {
         &self.texts[token as usize]
     }
 
@@ -117,7 +117,7 @@ impl Vocabulary {
         let mut at = 0;
         while at < text.len() {
             let id = choices[at]?;
-            at += self.piece(id).len();
+            at += self.token_text(id).len();
             spelled.push(id);
         }
         spelled.push(self.eos);
@@ -139,7 +139,7 @@ fn decoder(bytes: &[u8]) -> Result<Tokenizer, String> {
         }
     }
     let tokenizer = Tokenizer::from_bytes(json.to_string()).map_err(|e| e.to_string())?;
-    if tokenizer.get_decoder().is_some_and(cuts_ends) {
+    if tokenizer.get_decoder().is_some_and(trims_tokens) {
         return Err("the decoder cuts off the ends of tokens (`Strip` with a `stop` above 0)".to_owned());
     }
     Ok(tokenizer)
@@ -147,10 +147,10 @@ fn decoder(bytes: &[u8]) -> Result<Tokenizer, String> {
 
 /// Returns true if a decoder would cut characters off the ends of tokens. A concatenating decoder does not, and the
 /// library panics if a token is shorter than the part to cut.
-fn cuts_ends(decoder: &DecoderWrapper) -> bool {
+fn trims_tokens(decoder: &DecoderWrapper) -> bool {
     match decoder {
         DecoderWrapper::Strip(strip) => strip.stop > 0,
-        DecoderWrapper::Sequence(parts) => parts.get_decoders().iter().any(cuts_ends),
+        DecoderWrapper::Sequence(parts) => parts.get_decoders().iter().any(trims_tokens),
         _ => false,
     }
 }

@@ -3,13 +3,13 @@
 use chem::Order;
 
 use crate::change::{Facts, Step};
+use crate::competition::{builds_ring, closes_ring, hot_electrophile_spared, nucleophiles};
 use crate::electrophile;
 use crate::event::Event;
 use crate::group::Group;
-use crate::look::*;
 use crate::nucleophile::Reagent;
+use crate::queries::*;
 use crate::refusal::Refusal;
-use crate::rivals::{builds_ring, closes_ring, hot_electrophile_spared, nucleophiles};
 
 type Verdict = Result<(), Refusal>;
 
@@ -81,23 +81,23 @@ pub fn acylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
         let rank = if acceptor == Group::Acid { 70 } else { own };
         hot_electrophile_spared(step, carbon, rank)?;
         if acceptor == Group::Acid && ring.is_none() {
-            another_acid(step, carbon)?;
+            refuse_unreacted_acid(step, carbon)?;
         }
         nucleophiles(step, events, nucleophile, carbon, Reagent::Acyl)?;
-        aldehyde_spared(step, carbon, donor)?;
+        refuse_unreacted_aldehyde(step, carbon, donor)?;
     }
     Ok(())
 }
 
 /// Refuses a step in which a primary amine or similar donor leaves an aldehyde unreacted, or a hydrazine leaves a
 /// ketone.
-pub fn aldehyde_spared(step: &Step<'_>, carbon: u32, donor: Group) -> Verdict {
+pub fn refuse_unreacted_aldehyde(step: &Step<'_>, carbon: u32, donor: Group) -> Verdict {
     let least = match donor {
         Group::PrimaryAmine => 95,
         Group::Hydrazine | Group::Hydroxylamine => 60,
         _ => return Ok(()),
     };
-    if free_carbonyl(step, carbon, least) { Err(Refusal::Spared) } else { Ok(()) }
+    if leaves_carbonyl_unreacted(step, carbon, least) { Err(Refusal::Spared) } else { Ok(()) }
 }
 
 /// Returns true if an amide-like carbon can lose its nitrogen: an acyl azole, an N-acyl imide, an aniline of a urea.
@@ -111,18 +111,18 @@ fn is_activated_amide(before: &Facts, carbon: u32, leaving: Option<u32>) -> bool
 }
 
 /// Refuses a step that leaves another acid unreacted, which a coupling reagent would activate as well.
-fn another_acid(step: &Step<'_>, own: u32) -> Verdict {
+fn refuse_unreacted_acid(step: &Step<'_>, own: u32) -> Verdict {
     let spared = step.atoms().any(|atom| {
         atom != own
             && step.before.group(atom) == Group::Acid
             && step.is_untouched(atom)
-            && !step.are_alike(atom, own)
+            && !step.are_equivalent(atom, own)
     });
     if spared { Err(Refusal::Spared) } else { Ok(()) }
 }
 
 /// Returns true if an aldehyde or ketone of at least this rank is left unreacted.
-fn free_carbonyl(step: &Step<'_>, own: u32, least: i32) -> bool {
+fn leaves_carbonyl_unreacted(step: &Step<'_>, own: u32, least: i32) -> bool {
     electrophile::spared(step, own, least, electrophile::carbonyl).is_some()
 }
 

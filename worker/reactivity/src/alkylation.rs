@@ -1,14 +1,14 @@
 //! Substitution at sp3 carbon: leaving groups, steric hindrance, and the nucleophiles that displace a hydroxyl group.
 
-use crate::acylation::aldehyde_spared;
+use crate::acylation::refuse_unreacted_aldehyde;
 use crate::change::{Facts, Step};
+use crate::competition::{closes_ring, hot_electrophile_spared, nucleophiles, reacts_elsewhere};
 use crate::electrophile;
 use crate::event::Event;
 use crate::group::Group;
-use crate::look::*;
 use crate::nucleophile::Reagent;
+use crate::queries::*;
 use crate::refusal::Refusal;
-use crate::rivals::{closes_ring, hot_electrophile_spared, nucleophiles, reacts_elsewhere};
 
 type Verdict = Result<(), Refusal>;
 
@@ -24,7 +24,7 @@ pub fn alkylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u
         return Err(Refusal::Unreactive);
     }
     let ring = closes_ring(step, nucleophile, carbon);
-    crowding(step, nucleophile, carbon, leaving, ring)?;
+    check_hindrance(step, nucleophile, carbon, leaving, ring)?;
     let hydroxyl = before.element(leaving) == O
         && (before.hydrogens(leaving) > 0 || before.at(leaving).charge < 0)
         && before.group(leaving) != Group::AcidOxygen;
@@ -54,7 +54,7 @@ pub fn alkylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u
             return Err(Refusal::Spared);
         }
     }
-    aldehyde_spared(step, carbon, before.group(nucleophile))?;
+    refuse_unreacted_aldehyde(step, carbon, before.group(nucleophile))?;
     nucleophiles(step, events, nucleophile, carbon, Reagent::Alkyl)
 }
 
@@ -159,7 +159,13 @@ pub fn carbon_leaves(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u3
     (cyanide && lone_pair) || migrates || nitrogen_alone || kept_elsewhere || strained
 }
 
-fn crowding(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32, ring: Option<u8>) -> Verdict {
+fn check_hindrance(
+    step: &Step<'_>,
+    nucleophile: u32,
+    carbon: u32,
+    leaving: u32,
+    ring: Option<u8>,
+) -> Verdict {
     let before = &step.before;
     let epoxide = before.ring(leaving) == 3;
     let aryls = before.next_to(carbon).filter(|&next| before.is_aromatic(next)).count();
@@ -242,7 +248,7 @@ fn mitsunobu(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, r
         other > 0
             && other >= own
             && step.is_untouched(atom)
-            && !before.next_to(carbon).any(|next| step.are_alike(next, atom))
+            && !before.next_to(carbon).any(|next| step.are_equivalent(next, atom))
             && ring.is_none()
     });
     if rival {

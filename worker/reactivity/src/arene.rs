@@ -8,19 +8,19 @@
 use chem::Order;
 
 use crate::change::{Facts, Step};
-use crate::cleavage::lewis_acid_victim;
+use crate::cleavage::keeps_lewis_acid_labile_group;
+use crate::competition::{closes_ring, is_new_ring};
 use crate::event::Event;
 use crate::group::{Group, aromatic_positions};
-use crate::look::*;
+use crate::queries::*;
 use crate::refusal::Refusal;
-use crate::rivals::{closes_ring, is_new_ring};
 
 /// Largest score difference to the best position at which a position is still part of the mixture that chemists
 /// separate.
-const MIXTURE: i32 = 9;
+const SEPARABLE_SCORE_GAP: i32 = 9;
 
 /// Score from which a position needs no acid to react with an acyl or sulfonyl group.
-const RICH: i32 = 40;
+const ELECTRON_RICH: i32 = 40;
 
 type Verdict = Result<(), Refusal>;
 
@@ -86,7 +86,7 @@ fn carbon_electrophile(step: &Step<'_>, carbon: u32, electrophile: u32) -> Verdi
         Group::CarbonDioxide => lithiation_or(step, carbon, 20),
         _ if formyl => lithiation_or(step, carbon, 14),
         Group::AcylHalide | Group::Anhydride | Group::Acid | Group::Isocyanate | Group::Chloroformate => {
-            free_amines(step)?;
+            refuse_free_amines(step)?;
             lewis_acid(step, carbon)?;
             position(step, carbon, -16)
         }
@@ -103,7 +103,7 @@ fn carbon_electrophile(step: &Step<'_>, carbon: u32, electrophile: u32) -> Verdi
             if before.is_saturated(electrophile) {
                 friedel_crafts_alkyl(step, electrophile)?;
             }
-            free_amines(step)?;
+            refuse_free_amines(step)?;
             position(step, carbon, -14)
         }
         _ => Ok(()),
@@ -112,12 +112,12 @@ fn carbon_electrophile(step: &Step<'_>, carbon: u32, electrophile: u32) -> Verdi
 
 /// Refuses a reaction that needs a strong acid, if the step keeps a protecting group that the acid removes.
 fn lewis_acid(step: &Step<'_>, carbon: u32) -> Verdict {
-    let poor = score(&step.before, carbon) < RICH;
-    if poor && lewis_acid_victim(step) { Err(Refusal::Incompatible) } else { Ok(()) }
+    let poor = score(&step.before, carbon) < ELECTRON_RICH;
+    if poor && keeps_lewis_acid_labile_group(step) { Err(Refusal::Incompatible) } else { Ok(()) }
 }
 
 /// Refuses Friedel–Crafts reactions beside free amines, which bind the Lewis acid or are acylated.
-fn free_amines(step: &Step<'_>) -> Verdict {
+fn refuse_free_amines(step: &Step<'_>) -> Verdict {
     let amine = |group| {
         matches!(
             group,
@@ -205,8 +205,8 @@ fn position(step: &Step<'_>, carbon: u32, least: i32) -> Verdict {
             && before.is_aromatic_carbon(atom)
             && before.hydrogens(atom) > 0
             && step.image(atom).is_some()
-            && !step.are_alike(atom, carbon)
-            && score(before, atom) > own + MIXTURE
+            && !step.are_equivalent(atom, carbon)
+            && score(before, atom) > own + SEPARABLE_SCORE_GAP
     });
     if better { Err(Refusal::Position) } else { Ok(()) }
 }
@@ -252,7 +252,7 @@ fn ring_atom(facts: &Facts, carbon: u32, atom: u32, distance: u32, five: bool) -
             // Pyrrole reacts next to nitrogen, indole at C3.
             let fused = facts.next_to(carbon).any(|next| facts.degree(next) == 3 && fused(facts, next))
                 || facts.next_to(atom).any(|next| fused(facts, next));
-            let azole = it_is_azole(facts, atom);
+            let azole = is_azole(facts, atom);
             match (distance, fused) {
                 (1, _) if azole => 34,
                 (1, true) => 36,
@@ -273,7 +273,7 @@ fn ring_atom(facts: &Facts, carbon: u32, atom: u32, distance: u32, five: bool) -
 }
 
 /// Returns true if a five-membered ring has another nitrogen.
-fn it_is_azole(facts: &Facts, nitrogen: u32) -> bool {
+fn is_azole(facts: &Facts, nitrogen: u32) -> bool {
     facts.distances(nitrogen, 2).into_iter().any(|(atom, distance)| {
         distance > 0 && facts.element(atom) == N && facts.is_aromatic(atom) && facts.ring(atom) == 5
     })

@@ -2,13 +2,13 @@
 
 use crate::alkylation::{carbon_leaves, is_oxocarbenium};
 use crate::change::{Facts, Step};
+use crate::competition::{closes_ring, hot_electrophile_spared, nucleophiles};
 use crate::electrophile;
 use crate::event::Event;
 use crate::group::{Group, aromatic_positions};
-use crate::look::*;
 use crate::nucleophile::Reagent;
+use crate::queries::*;
 use crate::refusal::Refusal;
-use crate::rivals::{closes_ring, hot_electrophile_spared, nucleophiles};
 
 type Verdict = Result<(), Refusal>;
 
@@ -57,10 +57,10 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     }
     let rival_snar = activated
         && by_snar > 0
-        && electrophile::clearly_spared(step, carbon, by_snar, electrophile::aryl).is_some();
+        && electrophile::clearly_more_reactive(step, carbon, by_snar, electrophile::aryl).is_some();
     let by_coupling = electrophile::coupling(before, carbon);
-    let rival_metal =
-        metal && electrophile::clearly_spared(step, carbon, by_coupling, electrophile::coupling).is_some();
+    let rival_metal = metal
+        && electrophile::clearly_more_reactive(step, carbon, by_coupling, electrophile::coupling).is_some();
     let snar_first = !activated
         && electrophile::spared(step, carbon, 50, electrophile::aryl).is_some()
         && matches!(before.element(nucleophile), N | S);
@@ -129,7 +129,7 @@ pub fn halide(step: &Step<'_>, carbon: u32, leaving: u32) -> Verdict {
         return if thioether || metal { Ok(()) } else { Err(Refusal::NoLeavingGroup) };
     }
     let own = electrophile::coupling(before, carbon);
-    if own > 0 && electrophile::clearly_spared(step, carbon, own, electrophile::coupling).is_some() {
+    if own > 0 && electrophile::clearly_more_reactive(step, carbon, own, electrophile::coupling).is_some() {
         return Err(Refusal::Spared);
     }
     Ok(())

@@ -2,14 +2,14 @@
 
 use crate::alkylation::is_acidic;
 use crate::change::{Facts, Step};
+use crate::competition::{closes_ring, hot_electrophile_spared, nucleophiles};
 use crate::electrophile;
 use crate::event::Event;
-use crate::flask::smallest_cycle;
 use crate::group::Group;
-use crate::look::*;
+use crate::mixture::smallest_cycle;
 use crate::nucleophile::Reagent;
+use crate::queries::*;
 use crate::refusal::Refusal;
-use crate::rivals::{closes_ring, hot_electrophile_spared, nucleophiles};
 
 type Verdict = Result<(), Refusal>;
 
@@ -46,7 +46,7 @@ fn is_enolisable(facts: &Facts, carbonyl: u32) -> bool {
 
 /// Returns true if the step takes hydrogen from beside a carbonyl group for a new bond.
 fn is_enolised(step: &Step<'_>, carbonyl: u32) -> bool {
-    step.before.next_to(carbonyl).any(|next| step.before.is_sp3(next) && step.takes_up(next))
+    step.before.next_to(carbonyl).any(|next| step.before.is_sp3(next) && step.forms_bond(next))
 }
 
 pub fn imination(step: &Step<'_>, events: &[Event], nitrogen: u32, carbon: u32) -> Verdict {
@@ -106,7 +106,7 @@ pub fn conjugate_addition(
 ) -> Verdict {
     let before = &step.before;
     // A second bond to the partner is a cycloaddition; metals and strong acids add to plain alkenes.
-    if step.takes_up(partner)
+    if step.forms_bond(partner)
         || before.is_aromatic(carbon)
         || matches!(before.element(nucleophile), B | SI | SN)
     {

@@ -3,7 +3,7 @@
 use chem::{Order, Structure};
 
 use crate::group::{Group, groups};
-use crate::look::{Look, O, S};
+use crate::queries::{O, S, StructureQueries};
 
 /// Molecule with the functional group of each of its atoms.
 #[derive(Debug, Clone, Default)]
@@ -39,7 +39,7 @@ impl Facts {
     }
 }
 
-impl Look for Facts {
+impl StructureQueries for Facts {
     fn structure(&self) -> &Structure {
         &self.structure
     }
@@ -96,10 +96,10 @@ impl<'a> Step<'a> {
                 origin[target as usize] = Some(atom as u32);
             }
         }
-        let mut map = Map { before: &before, after: product, image, origin };
-        map.tell_oxygens_apart();
+        let mut map = AtomMap { before: &before, after: product, image, origin };
+        map.keep_carbonyl_oxygens();
         map.complete();
-        let Map { image, origin, .. } = map;
+        let AtomMap { image, origin, .. } = map;
         let change = Change::of(&before, product, &image, &origin);
         Self { before, after: product, molecule_of, image, origin, change }
     }
@@ -127,12 +127,12 @@ impl<'a> Step<'a> {
     }
 
     /// Returns true if the atom forms a new bond, to an atom of the reaction mixture or of an unlisted reagent.
-    pub fn takes_up(&self, atom: u32) -> bool {
+    pub fn forms_bond(&self, atom: u32) -> bool {
         self.gained(atom).next().is_some() || self.change.added.iter().any(|&(at, _, _)| at == atom)
     }
 
     /// Returns true if the step leaves an epoxide unreacted.
-    pub fn spares_epoxide(&self) -> bool {
+    pub fn keeps_epoxide(&self) -> bool {
         let epoxide = |atom: u32| self.before.element(atom) == O && self.before.ring(atom) == 3;
         self.atoms().any(|atom| epoxide(atom) && self.is_untouched(atom))
     }
@@ -157,12 +157,12 @@ impl<'a> Step<'a> {
     }
 
     /// Returns true if two atoms of the reaction mixture are equivalent by symmetry.
-    pub fn are_alike(&self, a: u32, b: u32) -> bool {
+    pub fn are_equivalent(&self, a: u32, b: u32) -> bool {
         self.before.at(a).class == self.before.at(b).class
     }
 
     /// Returns true if two atoms belong to the same molecule of the reaction mixture.
-    pub fn are_together(&self, a: u32, b: u32) -> bool {
+    pub fn are_in_same_molecule(&self, a: u32, b: u32) -> bool {
         self.molecule_of[a as usize] == self.molecule_of[b as usize]
     }
 
@@ -173,16 +173,16 @@ impl<'a> Step<'a> {
 }
 
 /// Atom map of a template, corrected to agree with the mechanism.
-struct Map<'a> {
+struct AtomMap<'a> {
     before: &'a Facts,
     after: &'a Facts,
     image: Vec<Option<u32>>,
     origin: Vec<Option<u32>>,
 }
 
-impl Map<'_> {
+impl AtomMap<'_> {
     /// Keeps the doubly bonded oxygen of an acid in place. Templates do not distinguish which oxygen leaves.
-    fn tell_oxygens_apart(&mut self) {
+    fn keep_carbonyl_oxygens(&mut self) {
         for carbon in 0..self.image.len() as u32 {
             let Some(here) = self.image[carbon as usize] else { continue };
             let order_after =

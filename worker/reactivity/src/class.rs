@@ -9,11 +9,11 @@ use std::fmt;
 use crate::alkylation::is_doubly_activated;
 use crate::change::Step;
 use crate::cleavage;
+use crate::competition::ring_after;
 use crate::electrophile;
 use crate::event::{Event, events};
 use crate::group::Group;
-use crate::look::*;
-use crate::rivals::ring_after;
+use crate::queries::*;
 
 /// Category of a reaction. The number is the category's in NameRxn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -7,14 +7,14 @@ use chem::Order;
 use crate::change::{Facts, Step};
 use crate::event::Event;
 use crate::group::Group;
-use crate::look::*;
+use crate::queries::*;
 use crate::refusal::Refusal;
 
 type Verdict = Result<(), Refusal>;
 
 /// Protecting group of a heteroatom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Guard {
+enum ProtectingGroup {
     Trityl,
     /// Silyl group, by the number of carbons on silicon that are not methyl, and aryls.
     Silyl(i32),
@@ -51,25 +51,32 @@ enum Guard {
 /// Name of the removal of the group between `atom` and `root`.
 pub fn name(it: &Facts, atom: u32, root: u32) -> &'static str {
     match guard(it, atom, root) {
-        Some(Guard::Boc) => "Boc removal",
-        Some(Guard::Cbz) => "Cbz removal",
-        Some(Guard::Fmoc) => "Fmoc removal",
-        Some(Guard::Alloc | Guard::Allyl) => "allyl removal",
-        Some(Guard::Trityl) => "trityl removal",
-        Some(Guard::Silyl(_)) => "silyl removal",
-        Some(Guard::Tetrahydropyranyl | Guard::Acetal | Guard::Methoxymethyl) => "acetal cleavage",
-        Some(Guard::TertButylEster) => "tert-butyl ester cleavage",
-        Some(Guard::BenzylEster | Guard::BenzylEther | Guard::BenzylAmine) => "debenzylation",
-        Some(Guard::Methoxybenzyl) => "methoxybenzyl removal",
-        Some(Guard::ArylMethyl | Guard::ArylAlkyl | Guard::AlkylMethyl | Guard::TertButylEther) => {
-            "ether cleavage"
+        Some(ProtectingGroup::Boc) => "Boc removal",
+        Some(ProtectingGroup::Cbz) => "Cbz removal",
+        Some(ProtectingGroup::Fmoc) => "Fmoc removal",
+        Some(ProtectingGroup::Alloc | ProtectingGroup::Allyl) => "allyl removal",
+        Some(ProtectingGroup::Trityl) => "trityl removal",
+        Some(ProtectingGroup::Silyl(_)) => "silyl removal",
+        Some(
+            ProtectingGroup::Tetrahydropyranyl | ProtectingGroup::Acetal | ProtectingGroup::Methoxymethyl,
+        ) => "acetal cleavage",
+        Some(ProtectingGroup::TertButylEster) => "tert-butyl ester cleavage",
+        Some(ProtectingGroup::BenzylEster | ProtectingGroup::BenzylEther | ProtectingGroup::BenzylAmine) => {
+            "debenzylation"
         }
-        Some(Guard::Acyl) => "O-deacylation",
-        Some(Guard::Ester) => "ester hydrolysis",
-        Some(Guard::Amide | Guard::Trifluoroacetyl) => "N-deacylation",
-        Some(Guard::Phthalimide) => "phthalimide removal",
-        Some(Guard::Sulfonyl) => "sulfonyl removal",
-        Some(Guard::Vinyl) | None => "deprotection",
+        Some(ProtectingGroup::Methoxybenzyl) => "methoxybenzyl removal",
+        Some(
+            ProtectingGroup::ArylMethyl
+            | ProtectingGroup::ArylAlkyl
+            | ProtectingGroup::AlkylMethyl
+            | ProtectingGroup::TertButylEther,
+        ) => "ether cleavage",
+        Some(ProtectingGroup::Acyl) => "O-deacylation",
+        Some(ProtectingGroup::Ester) => "ester hydrolysis",
+        Some(ProtectingGroup::Amide | ProtectingGroup::Trifluoroacetyl) => "N-deacylation",
+        Some(ProtectingGroup::Phthalimide) => "phthalimide removal",
+        Some(ProtectingGroup::Sulfonyl) => "sulfonyl removal",
+        Some(ProtectingGroup::Vinyl) | None => "deprotection",
     }
 }
 
@@ -84,7 +91,7 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
         }
         Event::Cleavage { atom, root } => match guard(&step.before, atom, root) {
             Some(guard) => cleavage(step, guard, atom, root),
-            None => unguarded(step, atom, root),
+            None => unprotected_release(step, atom, root),
         },
         Event::Hydrolysis { carbon, .. } => hydrolysis(step, carbon),
         _ => Ok(()),
@@ -92,7 +99,7 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
 }
 
 /// Protecting group that begins with the bond from a heteroatom to `root`.
-fn guard(it: &Facts, atom: u32, root: u32) -> Option<Guard> {
+fn guard(it: &Facts, atom: u32, root: u32) -> Option<ProtectingGroup> {
     let aryls = |at: u32| it.next_to(at).filter(|&next| it.is_aromatic(next)).count();
     let on_acyl = it.next_to(atom).any(|next| next != root && it.is_carbonyl(next) && !it.is_aromatic(next));
     match it.element(root) {
@@ -107,32 +114,38 @@ fn guard(it: &Facts, atom: u32, root: u32) -> Option<Guard> {
                 (0, 0, 0) => 90,
                 _ => 80,
             };
-            Some(Guard::Silyl(rank))
+            Some(ProtectingGroup::Silyl(rank))
         }
-        S if it.oxo(root) == 2 => Some(Guard::Sulfonyl),
+        S if it.oxo(root) == 2 => Some(ProtectingGroup::Sulfonyl),
         C if it.is_carbonyl(root) && !it.is_aromatic(root) => acyl_guard(it, atom, root),
-        C if it.group(root) == Group::Alkene && it.group(atom) == Group::Ether => Some(Guard::Vinyl),
+        C if it.group(root) == Group::Alkene && it.group(atom) == Group::Ether => {
+            Some(ProtectingGroup::Vinyl)
+        }
         C if it.is_saturated(root) => {
             let oxygen = it.next_to(root).any(|next| next != atom && it.element(next) == O);
             Some(match () {
-                () if aryls(root) >= 3 => Guard::Trityl,
-                () if oxygen && it.ring(root) >= 5 => Guard::Tetrahydropyranyl,
-                () if oxygen && it.hydrogens(root) == 2 => Guard::Methoxymethyl,
-                () if oxygen => Guard::Acetal,
-                () if it.carbons(root) == 3 && on_acyl => Guard::TertButylEster,
-                () if it.carbons(root) == 3 && aryls(root) == 0 => Guard::TertButylEther,
+                () if aryls(root) >= 3 => ProtectingGroup::Trityl,
+                () if oxygen && it.ring(root) >= 5 => ProtectingGroup::Tetrahydropyranyl,
+                () if oxygen && it.hydrogens(root) == 2 => ProtectingGroup::Methoxymethyl,
+                () if oxygen => ProtectingGroup::Acetal,
+                () if it.carbons(root) == 3 && on_acyl => ProtectingGroup::TertButylEster,
+                () if it.carbons(root) == 3 && aryls(root) == 0 => ProtectingGroup::TertButylEther,
                 () if aryls(root) > 0 && it.carbons(root) == 1 && on_acyl && it.element(atom) == O => {
-                    Guard::BenzylEster
+                    ProtectingGroup::BenzylEster
                 }
-                () if aryls(root) == 1 && has_para_methoxy(it, root) => Guard::Methoxybenzyl,
-                () if aryls(root) > 0 && it.element(atom) == O => Guard::BenzylEther,
-                () if aryls(root) > 0 && it.element(atom) == N => Guard::BenzylAmine,
-                () if is_allyl(it, root) => Guard::Allyl,
-                () if on_acyl && it.element(atom) == O => Guard::Ester,
+                () if aryls(root) == 1 && has_para_methoxy(it, root) => ProtectingGroup::Methoxybenzyl,
+                () if aryls(root) > 0 && it.element(atom) == O => ProtectingGroup::BenzylEther,
+                () if aryls(root) > 0 && it.element(atom) == N => ProtectingGroup::BenzylAmine,
+                () if is_allyl(it, root) => ProtectingGroup::Allyl,
+                () if on_acyl && it.element(atom) == O => ProtectingGroup::Ester,
                 () if it.element(atom) == O && it.next_to(atom).any(|next| it.is_aromatic(next)) => {
-                    if it.hydrogens(root) == 3 { Guard::ArylMethyl } else { Guard::ArylAlkyl }
+                    if it.hydrogens(root) == 3 {
+                        ProtectingGroup::ArylMethyl
+                    } else {
+                        ProtectingGroup::ArylAlkyl
+                    }
                 }
-                () if it.element(atom) == O => Guard::AlkylMethyl,
+                () if it.element(atom) == O => ProtectingGroup::AlkylMethyl,
                 () => return None,
             })
         }
@@ -140,16 +153,18 @@ fn guard(it: &Facts, atom: u32, root: u32) -> Option<Guard> {
     }
 }
 
-fn acyl_guard(it: &Facts, atom: u32, root: u32) -> Option<Guard> {
+fn acyl_guard(it: &Facts, atom: u32, root: u32) -> Option<ProtectingGroup> {
     let oxygen =
         it.next_to(root).find(|&next| next != atom && it.element(next) == O && it.is_saturated(next));
     let Some(oxygen) = oxygen else {
         let fluorinated = it.next_to(root).any(|next| it.is_trifluoromethyl(next));
         return Some(match it.element(atom) {
-            _ if fluorinated => Guard::Trifluoroacetyl,
-            N if it.group(atom) == Group::ImideNitrogen && it.is_in_ring(atom) => Guard::Phthalimide,
-            N => Guard::Amide,
-            O => Guard::Acyl,
+            _ if fluorinated => ProtectingGroup::Trifluoroacetyl,
+            N if it.group(atom) == Group::ImideNitrogen && it.is_in_ring(atom) => {
+                ProtectingGroup::Phthalimide
+            }
+            N => ProtectingGroup::Amide,
+            O => ProtectingGroup::Acyl,
             _ => return None,
         });
     };
@@ -157,11 +172,11 @@ fn acyl_guard(it: &Facts, atom: u32, root: u32) -> Option<Guard> {
     let fluorenyl =
         it.next_to(alkyl).any(|next| it.is_sp3(next) && it.ring(next) == 5 && it.carbons(next) == 3);
     Some(match () {
-        () if it.is_sp3(alkyl) && it.carbons(alkyl) == 3 && it.ring(alkyl) == 0 => Guard::Boc,
-        () if fluorenyl && it.hydrogens(alkyl) == 2 => Guard::Fmoc,
-        () if it.is_sp3(alkyl) && it.next_to(alkyl).any(|next| it.is_aromatic(next)) => Guard::Cbz,
-        () if is_allyl(it, alkyl) => Guard::Alloc,
-        () => Guard::Amide,
+        () if it.is_sp3(alkyl) && it.carbons(alkyl) == 3 && it.ring(alkyl) == 0 => ProtectingGroup::Boc,
+        () if fluorenyl && it.hydrogens(alkyl) == 2 => ProtectingGroup::Fmoc,
+        () if it.is_sp3(alkyl) && it.next_to(alkyl).any(|next| it.is_aromatic(next)) => ProtectingGroup::Cbz,
+        () if is_allyl(it, alkyl) => ProtectingGroup::Alloc,
+        () => ProtectingGroup::Amide,
     })
 }
 
@@ -179,10 +194,10 @@ fn has_para_methoxy(it: &Facts, benzyl: u32) -> bool {
 }
 
 /// Rank of a protecting group's removal by acid; 0: not removed.
-fn acid(it: &Facts, guard: Guard, atom: u32) -> i32 {
+fn acid_lability(it: &Facts, guard: ProtectingGroup, atom: u32) -> i32 {
     match guard {
-        Guard::Trityl => 100,
-        Guard::Silyl(rank) => match rank {
+        ProtectingGroup::Trityl => 100,
+        ProtectingGroup::Silyl(rank) => match rank {
             100 => 98,
             90 => 90,
             72 => 76,
@@ -190,38 +205,41 @@ fn acid(it: &Facts, guard: Guard, atom: u32) -> i32 {
             42 => 38,
             _ => 60,
         },
-        Guard::Tetrahydropyranyl if it.ring(atom) > 0 => 80,
-        Guard::Tetrahydropyranyl => 90,
-        Guard::Acetal => 82,
-        Guard::Vinyl => 95,
-        Guard::Boc => 78,
-        Guard::TertButylEster => 66,
-        Guard::Methoxymethyl => 62,
-        Guard::Methoxybenzyl if it.element(atom) == O => 60,
-        Guard::TertButylEther if it.element(atom) == O => 55,
-        Guard::Cbz => 15,
-        Guard::BenzylEther => 12,
+        ProtectingGroup::Tetrahydropyranyl if it.ring(atom) > 0 => 80,
+        ProtectingGroup::Tetrahydropyranyl => 90,
+        ProtectingGroup::Acetal => 82,
+        ProtectingGroup::Vinyl => 95,
+        ProtectingGroup::Boc => 78,
+        ProtectingGroup::TertButylEster => 66,
+        ProtectingGroup::Methoxymethyl => 62,
+        ProtectingGroup::Methoxybenzyl if it.element(atom) == O => 60,
+        ProtectingGroup::TertButylEther if it.element(atom) == O => 55,
+        ProtectingGroup::Cbz => 15,
+        ProtectingGroup::BenzylEther => 12,
         _ => 0,
     }
 }
 
 /// Rank of a protecting group's removal by hydrogen and palladium; 0: not removed.
-fn hydrogen(it: &Facts, guard: Guard, atom: u32) -> i32 {
+fn hydrogenolysis_lability(it: &Facts, guard: ProtectingGroup, atom: u32) -> i32 {
     match guard {
-        Guard::Cbz => 100,
-        Guard::BenzylEster => 96,
-        Guard::BenzylEther | Guard::Methoxybenzyl if it.element(atom) == O => 84,
-        Guard::BenzylAmine => 60,
+        ProtectingGroup::Cbz => 100,
+        ProtectingGroup::BenzylEster => 96,
+        ProtectingGroup::BenzylEther | ProtectingGroup::Methoxybenzyl if it.element(atom) == O => 84,
+        ProtectingGroup::BenzylAmine => 60,
         _ => 0,
     }
 }
 
 /// Rank of a protecting group's removal by hydroxide; 0: not removed.
-fn base(it: &Facts, guard: Guard, atom: u32) -> i32 {
+fn base_lability(it: &Facts, guard: ProtectingGroup, atom: u32) -> i32 {
     match guard {
-        Guard::Trifluoroacetyl => 95,
-        Guard::Fmoc => 98,
-        Guard::Acyl | Guard::Ester | Guard::BenzylEster | Guard::Allyl => {
+        ProtectingGroup::Trifluoroacetyl => 95,
+        ProtectingGroup::Fmoc => 98,
+        ProtectingGroup::Acyl
+        | ProtectingGroup::Ester
+        | ProtectingGroup::BenzylEster
+        | ProtectingGroup::Allyl => {
             let acyl = it.next_to(atom).find(|&next| it.is_carbonyl(next) && !it.is_aromatic(next));
             let alkyl = it.next_to(atom).find(|&next| Some(next) != acyl);
             let (Some(acyl), Some(alkyl)) = (acyl, alkyl) else { return 0 };
@@ -235,17 +253,17 @@ fn base(it: &Facts, guard: Guard, atom: u32) -> i32 {
                 2 => 55,
                 _ => 8,
             };
-            ease - crowd(it, acyl)
+            ease - acyl_hindrance(it, acyl)
         }
-        Guard::Phthalimide => 60,
-        Guard::Amide if it.next_to(atom).filter(|&next| it.is_carbonyl(next)).count() > 1 => 40,
-        Guard::Amide => 12,
+        ProtectingGroup::Phthalimide => 60,
+        ProtectingGroup::Amide if it.next_to(atom).filter(|&next| it.is_carbonyl(next)).count() > 1 => 40,
+        ProtectingGroup::Amide => 12,
         _ => 0,
     }
 }
 
 /// Deduction for steric hindrance next to a carbonyl carbon.
-fn crowd(it: &Facts, acyl: u32) -> i32 {
+fn acyl_hindrance(it: &Facts, acyl: u32) -> i32 {
     it.next_to(acyl)
         .map(|next| match it.carbons(next) {
             4 => 30,
@@ -258,7 +276,7 @@ fn crowd(it: &Facts, acyl: u32) -> i32 {
 }
 
 /// All protecting groups of the reaction mixture that the step keeps, with the atoms at both ends of their bond.
-fn kept(step: &Step<'_>) -> Vec<(Guard, u32, u32)> {
+fn kept(step: &Step<'_>) -> Vec<(ProtectingGroup, u32, u32)> {
     let before = &step.before;
     let mut kept = Vec::new();
     for atom in step.atoms().filter(|&atom| matches!(before.element(atom), N | O | S)) {
@@ -277,36 +295,38 @@ fn kept(step: &Step<'_>) -> Vec<(Guard, u32, u32)> {
 }
 
 /// Returns true if the step keeps a protecting group that aluminium chloride or chlorosulfonic acid removes.
-pub fn lewis_acid_victim(step: &Step<'_>) -> bool {
+pub fn keeps_lewis_acid_labile_group(step: &Step<'_>) -> bool {
     let before = &step.before;
     kept(step).into_iter().any(|(guard, atom, _)| match guard {
-        Guard::Trityl | Guard::Boc | Guard::TertButylEster => true,
-        Guard::Silyl(rank) => rank >= 72,
-        Guard::Tetrahydropyranyl | Guard::Acetal => !before.is_phenolic(atom),
+        ProtectingGroup::Trityl | ProtectingGroup::Boc | ProtectingGroup::TertButylEster => true,
+        ProtectingGroup::Silyl(rank) => rank >= 72,
+        ProtectingGroup::Tetrahydropyranyl | ProtectingGroup::Acetal => !before.is_phenolic(atom),
         _ => false,
     })
 }
 
-fn cleavage(step: &Step<'_>, guard: Guard, atom: u32, root: u32) -> Verdict {
+fn cleavage(step: &Step<'_>, guard: ProtectingGroup, atom: u32, root: u32) -> Verdict {
     let before = &step.before;
     let kept: Vec<_> = kept(step)
         .into_iter()
         .filter(|&(_, other, end)| {
-            other != atom && !(step.are_alike(other, atom) && step.are_alike(end, root))
+            other != atom && !(step.are_equivalent(other, atom) && step.are_equivalent(end, root))
         })
         .collect();
-    let beats = |rank: &dyn Fn(Guard, u32, u32) -> i32, margin: i32| {
+    let beats = |rank: &dyn Fn(ProtectingGroup, u32, u32) -> i32, margin: i32| {
         let own = rank(guard, atom, root);
         own > 0 && !kept.iter().any(|&(guard, atom, root)| rank(guard, atom, root) > own + margin)
     };
-    let acid_rank = |guard, atom, _root| acid(before, guard, atom);
-    let by_acid = beats(&acid_rank, 8) && !step.spares_epoxide();
-    let by_base = beats(&|guard, atom, _| base(before, guard, atom), -3) && !base_victim(step, guard, atom);
-    let by_hydrogen = beats(&|guard, atom, _| hydrogen(before, guard, atom), 3) && !hydrogen_victim(step);
+    let acid_rank = |guard, atom, _root| acid_lability(before, guard, atom);
+    let by_acid = beats(&acid_rank, 8) && !step.keeps_epoxide();
+    let by_base = beats(&|guard, atom, _| base_lability(before, guard, atom), -3)
+        && !keeps_base_labile_group(step, guard, atom);
+    let by_hydrogen = beats(&|guard, atom, _| hydrogenolysis_lability(before, guard, atom), 3)
+        && !keeps_hydrogenable_group(step);
     let works = match guard {
-        Guard::Silyl(_) => {
-            let rank = |guard: Guard, atom: u32| match guard {
-                Guard::Silyl(rank) => rank + silyl_place(before, atom),
+        ProtectingGroup::Silyl(_) => {
+            let rank = |guard: ProtectingGroup, atom: u32| match guard {
+                ProtectingGroup::Silyl(rank) => rank + silyl_position_bonus(before, atom),
                 _ => 0,
             };
             let own = rank(guard, atom);
@@ -314,35 +334,39 @@ fn cleavage(step: &Step<'_>, guard: Guard, atom: u32, root: u32) -> Verdict {
             let like_silyl = kept.iter().any(|&(guard, other, _)| rank(guard, other) > own - 3);
             by_fluoride || (by_acid && !like_silyl)
         }
-        Guard::Boc => {
+        ProtectingGroup::Boc => {
             let other_boc = kept.iter().any(|&(guard, other, _)| {
-                guard == Guard::Boc && boc_place(before, other) >= boc_place(before, atom)
+                guard == ProtectingGroup::Boc
+                    && boc_position_bonus(before, other) >= boc_position_bonus(before, atom)
             });
             by_acid && !other_boc
         }
-        Guard::Alloc | Guard::Allyl => true,
-        Guard::Fmoc | Guard::Trifluoroacetyl | Guard::Phthalimide => true,
-        Guard::Cbz | Guard::BenzylEther => {
+        ProtectingGroup::Alloc | ProtectingGroup::Allyl => true,
+        ProtectingGroup::Fmoc | ProtectingGroup::Trifluoroacetyl | ProtectingGroup::Phthalimide => true,
+        ProtectingGroup::Cbz | ProtectingGroup::BenzylEther => {
             by_hydrogen || (before.is_phenolic(atom) && by_acid_strong(before, &kept))
         }
-        Guard::BenzylAmine => by_hydrogen,
-        Guard::BenzylEster => by_hydrogen || by_base,
-        Guard::Methoxybenzyl => by_acid || by_hydrogen || before.element(atom) == N,
-        Guard::Trityl
-        | Guard::Tetrahydropyranyl
-        | Guard::Acetal
-        | Guard::TertButylEster
-        | Guard::TertButylEther
-        | Guard::Methoxymethyl => {
-            by_acid && !kept.iter().any(|&(other, _, _)| other == guard && guard != Guard::TertButylEther)
+        ProtectingGroup::BenzylAmine => by_hydrogen,
+        ProtectingGroup::BenzylEster => by_hydrogen || by_base,
+        ProtectingGroup::Methoxybenzyl => by_acid || by_hydrogen || before.element(atom) == N,
+        ProtectingGroup::Trityl
+        | ProtectingGroup::Tetrahydropyranyl
+        | ProtectingGroup::Acetal
+        | ProtectingGroup::TertButylEster
+        | ProtectingGroup::TertButylEther
+        | ProtectingGroup::Methoxymethyl => {
+            by_acid
+                && !kept
+                    .iter()
+                    .any(|&(other, _, _)| other == guard && guard != ProtectingGroup::TertButylEther)
                 || before.element(atom) != O
         }
-        Guard::Acyl | Guard::Ester => by_base,
-        Guard::Amide => by_base || before.element(atom) != N,
-        Guard::ArylMethyl => aryl_methyl(step, &kept, atom),
-        Guard::AlkylMethyl => by_acid_strong(before, &kept) && before.hydrogens(root) > 0,
-        Guard::ArylAlkyl => by_acid_strong(before, &kept),
-        Guard::Sulfonyl | Guard::Vinyl => true,
+        ProtectingGroup::Acyl | ProtectingGroup::Ester => by_base,
+        ProtectingGroup::Amide => by_base || before.element(atom) != N,
+        ProtectingGroup::ArylMethyl => aryl_methyl(step, &kept, atom),
+        ProtectingGroup::AlkylMethyl => by_acid_strong(before, &kept) && before.hydrogens(root) > 0,
+        ProtectingGroup::ArylAlkyl => by_acid_strong(before, &kept),
+        ProtectingGroup::Sulfonyl | ProtectingGroup::Vinyl => true,
     };
     if works { Ok(()) } else { Err(Refusal::Spared) }
 }
@@ -354,30 +378,30 @@ impl Facts {
 }
 
 /// Returns true if no kept protecting group is removed by boron tribromide or hot acid.
-fn by_acid_strong(before: &Facts, kept: &[(Guard, u32, u32)]) -> bool {
+fn by_acid_strong(before: &Facts, kept: &[(ProtectingGroup, u32, u32)]) -> bool {
     !kept.iter().any(|&(guard, atom, _)| {
-        (guard == Guard::TertButylEther && before.element(atom) == O)
+        (guard == ProtectingGroup::TertButylEther && before.element(atom) == O)
             || matches!(
                 guard,
-                Guard::Trityl
-                    | Guard::Silyl(_)
-                    | Guard::Tetrahydropyranyl
-                    | Guard::Acetal
-                    | Guard::Boc
-                    | Guard::TertButylEster
-                    | Guard::Methoxybenzyl
-                    | Guard::Methoxymethyl
-                    | Guard::Cbz
-                    | Guard::BenzylEther
-                    | Guard::BenzylEster
-                    | Guard::Allyl
+                ProtectingGroup::Trityl
+                    | ProtectingGroup::Silyl(_)
+                    | ProtectingGroup::Tetrahydropyranyl
+                    | ProtectingGroup::Acetal
+                    | ProtectingGroup::Boc
+                    | ProtectingGroup::TertButylEster
+                    | ProtectingGroup::Methoxybenzyl
+                    | ProtectingGroup::Methoxymethyl
+                    | ProtectingGroup::Cbz
+                    | ProtectingGroup::BenzylEther
+                    | ProtectingGroup::BenzylEster
+                    | ProtectingGroup::Allyl
             )
     })
 }
 
 /// Returns true if boron tribromide cleaves this methyl ether of a phenol. Ethers next to a carbonyl group react
 /// first.
-fn aryl_methyl(step: &Step<'_>, kept: &[(Guard, u32, u32)], atom: u32) -> bool {
+fn aryl_methyl(step: &Step<'_>, kept: &[(ProtectingGroup, u32, u32)], atom: u32) -> bool {
     let before = &step.before;
     let chelated = |oxygen: u32| {
         before.next_to(oxygen).filter(|&next| before.is_aromatic(next)).any(|ipso| {
@@ -387,13 +411,13 @@ fn aryl_methyl(step: &Step<'_>, kept: &[(Guard, u32, u32)], atom: u32) -> bool {
         })
     };
     let like = kept.iter().any(|&(guard, other, _)| {
-        guard == Guard::ArylMethyl && other != atom && (!chelated(atom) || chelated(other))
+        guard == ProtectingGroup::ArylMethyl && other != atom && (!chelated(atom) || chelated(other))
     });
     !like && by_acid_strong(before, kept)
 }
 
 /// Bonus on a silyl ether's removal rank for its position.
-fn silyl_place(it: &Facts, atom: u32) -> i32 {
+fn silyl_position_bonus(it: &Facts, atom: u32) -> i32 {
     let carbon = it.next_to(atom).find(|&next| it.element(next) == C);
     carbon.map_or(0, |carbon| match it.carbons(carbon) {
         _ if it.is_aromatic(carbon) => 12,
@@ -404,7 +428,7 @@ fn silyl_place(it: &Facts, atom: u32) -> i32 {
 }
 
 /// Bonus on a Boc group's removal rank for its position.
-fn boc_place(it: &Facts, atom: u32) -> i32 {
+fn boc_position_bonus(it: &Facts, atom: u32) -> i32 {
     match () {
         () if it.is_aromatic(atom) => 3,
         () if it.next_to(atom).filter(|&next| it.is_carbonyl(next)).count() > 1 => 2,
@@ -414,7 +438,7 @@ fn boc_place(it: &Facts, atom: u32) -> i32 {
 }
 
 /// Returns true if hydrogen and palladium would reduce another group.
-pub fn hydrogen_victim(step: &Step<'_>) -> bool {
+pub fn keeps_hydrogenable_group(step: &Step<'_>) -> bool {
     let before = &step.before;
     step.atoms().any(|atom| {
         step.is_untouched(atom)
@@ -439,7 +463,7 @@ pub fn is_shielded_alkene(it: &Facts, atom: u32) -> bool {
 }
 
 /// Returns true if hydroxide would attack another group.
-fn base_victim(step: &Step<'_>, guard: Guard, atom: u32) -> bool {
+fn keeps_base_labile_group(step: &Step<'_>, guard: ProtectingGroup, atom: u32) -> bool {
     let before = &step.before;
     let anilide = before.is_phenolic(atom);
     step.atoms().any(|atom| {
@@ -447,14 +471,14 @@ fn base_victim(step: &Step<'_>, guard: Guard, atom: u32) -> bool {
             && match before.group(atom) {
                 Group::AcylHalide | Group::Anhydride | Group::ActiveEster | Group::SulfonylHalide => true,
                 // Acid in an alcohol frees anilines, and an ester remains an ester.
-                Group::Ester => guard == Guard::Amide && !anilide,
+                Group::Ester => guard == ProtectingGroup::Amide && !anilide,
                 _ => false,
             }
     })
 }
 
 /// Checks the release of a heteroatom from a group that is no protecting group.
-fn unguarded(step: &Step<'_>, atom: u32, root: u32) -> Verdict {
+fn unprotected_release(step: &Step<'_>, atom: u32, root: u32) -> Verdict {
     let before = &step.before;
     let leaves_alone = step.image(root).is_none();
     // A plain N-alkyl group is not removed: the von Braun reaction and chloroformates need more than a step states.
@@ -490,7 +514,9 @@ fn hydrolysis(step: &Step<'_>, carbon: u32) -> Verdict {
             match (oxygen, root) {
                 (Some(_), Some(root)) if before.is_aromatic(root) => 88,
                 (Some(_), Some(root)) if before.is_sp3(root) && before.carbons(root) == 3 => 8,
-                (Some(_), Some(root)) => [74, 70, 55, 8][before.carbons(root).min(3)] - crowd(before, atom),
+                (Some(_), Some(root)) => {
+                    [74, 70, 55, 8][before.carbons(root).min(3)] - acyl_hindrance(before, atom)
+                }
                 _ => 60,
             }
         }
@@ -501,7 +527,10 @@ fn hydrolysis(step: &Step<'_>, carbon: u32) -> Verdict {
     let own = rank(carbon);
     let spared = own > 0
         && step.atoms().any(|atom| {
-            atom != carbon && step.is_untouched(atom) && !step.are_alike(atom, carbon) && rank(atom) > own - 3
+            atom != carbon
+                && step.is_untouched(atom)
+                && !step.are_equivalent(atom, carbon)
+                && rank(atom) > own - 3
         });
     if spared { Err(Refusal::Spared) } else { Ok(()) }
 }

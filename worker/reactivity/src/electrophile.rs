@@ -9,8 +9,8 @@ use chem::Order;
 
 use crate::change::{Facts, Step};
 use crate::group::{Group, aromatic_positions};
-use crate::look::*;
 use crate::nucleophile::TIE;
+use crate::queries::*;
 
 /// Activation from which an aromatic halide reacts with nucleophiles without a metal.
 pub const ACTIVATED: i32 = 16;
@@ -285,7 +285,7 @@ impl Facts {
 /// Returns an aromatic carbon that is left unreacted although, by `rank`, it would clearly react sooner than `own`.
 /// Two similar carbons do not count, since either may be meant: positions of polyhalogenated rings differ by more
 /// than these ranks know.
-pub fn clearly_spared(
+pub fn clearly_more_reactive(
     step: &Step<'_>,
     own: u32,
     own_rank: i32,
@@ -303,7 +303,7 @@ fn spared_above(step: &Step<'_>, own: u32, least: i32, rank: impl Fn(&Facts, u32
     step.atoms().find(|&atom| {
         atom != own
             && step.is_untouched(atom)
-            && !step.are_alike(atom, own)
+            && !step.are_equivalent(atom, own)
             && rank(&step.before, atom) > least
     })
 }

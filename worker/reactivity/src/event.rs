@@ -7,7 +7,7 @@ use chem::Order;
 
 use crate::change::Step;
 use crate::group::Group;
-use crate::look::*;
+use crate::queries::*;
 
 /// Event of a step. Atoms are those of the reaction mixture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,7 +99,7 @@ pub enum Event {
 
 /// State, before the step, of an atom that gets a new bond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
+enum BondPartner {
     Metal,
     Ylide,
     Acyl,
@@ -157,159 +157,182 @@ fn epoxide(step: &Step<'_>, oxygen: u32, carbon: u32) -> Option<Event> {
         .then_some(Event::Epoxidation { carbon: carbon.min(partner), partner: carbon.max(partner) })
 }
 
-fn end(step: &Step<'_>, atom: u32, other: u32) -> End {
+fn end(step: &Step<'_>, atom: u32, other: u32) -> BondPartner {
     let before = &step.before;
     let lost = |wanted: &dyn Fn(u8) -> bool| {
         step.lost(atom).find(|&(gone, _)| wanted(before.element(gone))).map(|(gone, _)| gone)
     };
     match before.element(atom) {
         C => carbon_end(step, atom, other),
-        S | P if lost(&is_halogen).is_some() && before.oxo(atom) > 0 => End::Sulfonyl,
-        SI => End::Silyl,
-        F | CL | BR | I => End::Halogen,
+        S | P if lost(&is_halogen).is_some() && before.oxo(atom) > 0 => BondPartner::Sulfonyl,
+        SI => BondPartner::Silyl,
+        F | CL | BR | I => BondPartner::Halogen,
         _ if step.hydrogens_gained(atom) < 0
             || before.at(atom).charge < 0
             || lost(&|element| matches!(element, SI | LI | MG | SN | B)).is_some() =>
         {
-            End::Nucleophile
+            BondPartner::Nucleophile
         }
-        _ => End::Other,
+        _ => BondPartner::Other,
     }
 }
 
-fn carbon_end(step: &Step<'_>, atom: u32, other: u32) -> End {
+fn carbon_end(step: &Step<'_>, atom: u32, other: u32) -> BondPartner {
     let before = &step.before;
     let mut leaving = None;
     for (gone, order) in step.lost(atom) {
         match before.element(gone) {
-            LI | MG | ZN | CU | CD | B | SN => return End::Metal,
-            SI if before.element(other) == C => return End::Metal,
-            P => return End::Ylide,
-            O | S if order == Order::Double => return End::CarbonylGone,
-            N if order != Order::Single && order != Order::Aromatic => return End::CarbonylGone,
+            LI | MG | ZN | CU | CD | B | SN => return BondPartner::Metal,
+            SI if before.element(other) == C => return BondPartner::Metal,
+            P => return BondPartner::Ylide,
+            O | S if order == Order::Double => return BondPartner::CarbonylGone,
+            N if order != Order::Single && order != Order::Aromatic => return BondPartner::CarbonylGone,
             _ if order == Order::Single => leaving = Some(gone),
             _ => {}
         }
     }
     if let Some(leaving) = leaving {
         return match () {
-            () if before.is_aromatic(atom) => End::Aryl(leaving),
-            () if before.is_carbonyl(atom) => End::Acyl,
-            () if before.is_saturated(atom) => End::Alkyl(leaving),
-            () if before.doubly(atom, |next| before.element(next) == C).is_some() => End::Vinyl(leaving),
-            () => End::Other,
+            () if before.is_aromatic(atom) => BondPartner::Aryl(leaving),
+            () if before.is_carbonyl(atom) => BondPartner::Acyl,
+            () if before.is_saturated(atom) => BondPartner::Alkyl(leaving),
+            () if before.doubly(atom, |next| before.element(next) == C).is_some() => {
+                BondPartner::Vinyl(leaving)
+            }
+            () => BondPartner::Other,
         };
     }
     for (next, was, now) in step.reordered(atom) {
         if was > now && now != Order::Aromatic && was != Order::Aromatic {
             return match before.element(next) {
-                N | O | S if before.group(atom) == Group::Isocyanate => End::Isocyanate,
-                N | O | S => End::CarbonylAdd,
-                _ => End::AlkeneAdd(next),
+                N | O | S if before.group(atom) == Group::Isocyanate => BondPartner::Isocyanate,
+                N | O | S => BondPartner::CarbonylAdd,
+                _ => BondPartner::AlkeneAdd(next),
             };
         }
     }
     if step.hydrogens_gained(atom) < 0 {
         return match before.group(atom) {
-            _ if before.is_aromatic(atom) => End::ArylHydrogen,
-            Group::TerminalAlkyne => End::AlkyneHydrogen,
-            _ if before.is_saturated(atom) => End::AlkylHydrogen,
-            Group::Alkene => End::VinylHydrogen,
-            _ => End::Other,
+            _ if before.is_aromatic(atom) => BondPartner::ArylHydrogen,
+            Group::TerminalAlkyne => BondPartner::AlkyneHydrogen,
+            _ if before.is_saturated(atom) => BondPartner::AlkylHydrogen,
+            Group::Alkene => BondPartner::VinylHydrogen,
+            _ => BondPartner::Other,
         };
     }
-    End::Other
+    BondPartner::Other
 }
 
 /// Event of a new bond, if its atoms come in this order.
-fn made(step: &Step<'_>, ends: [End; 2], a: u32, b: u32, order: Order) -> Option<Event> {
+fn made(step: &Step<'_>, ends: [BondPartner; 2], a: u32, b: u32, order: Order) -> Option<Event> {
     let is_carbon = step.before.element(a) == C;
     Some(match ends {
-        [_, End::Alkyl(leaving) | End::Aryl(leaving)]
+        [_, BondPartner::Alkyl(leaving) | BondPartner::Aryl(leaving)]
             if step.before.element(a) == N
                 && step.before.is_carbonyl(leaving)
                 && step.before.bond(a, leaving).is_some() =>
         {
             Event::Degradation { carbon: b, nitrogen: a }
         }
-        [End::Nucleophile, End::Alkyl(leaving)] => Event::Alkylation { nucleophile: a, carbon: b, leaving },
-        [End::AlkylHydrogen | End::AlkyneHydrogen | End::VinylHydrogen, End::Alkyl(leaving)] => {
+        [BondPartner::Nucleophile, BondPartner::Alkyl(leaving)] => {
             Event::Alkylation { nucleophile: a, carbon: b, leaving }
         }
-        [End::Other, End::Alkyl(leaving)] if !is_carbon || step.before.is_cyano(a) => {
+        [
+            BondPartner::AlkylHydrogen | BondPartner::AlkyneHydrogen | BondPartner::VinylHydrogen,
+            BondPartner::Alkyl(leaving),
+        ] => Event::Alkylation { nucleophile: a, carbon: b, leaving },
+        [BondPartner::Other, BondPartner::Alkyl(leaving)] if !is_carbon || step.before.is_cyano(a) => {
             Event::Alkylation { nucleophile: a, carbon: b, leaving }
         }
-        [End::Other, End::Acyl] if step.before.group(a) == Group::TertiaryAmine => {
+        [BondPartner::Other, BondPartner::Acyl] if step.before.group(a) == Group::TertiaryAmine => {
             Event::Acylation { nucleophile: a, carbon: b }
         }
-        [End::Nucleophile, End::Acyl | End::Isocyanate] => Event::Acylation { nucleophile: a, carbon: b },
-        [End::Nucleophile, End::Sulfonyl] => Event::Sulfonylation { nucleophile: a, sulfur: b },
-        [End::Nucleophile, End::Silyl] => Event::Silylation { nucleophile: a },
-        [End::Nucleophile, End::Aryl(leaving)] => Event::Arylation { nucleophile: a, carbon: b, leaving },
-        [_, End::Aryl(nitrogen)] if is_diazotised(step, b, nitrogen, a) => {
-            Event::Diazotisation { carbon: b, nitrogen }
+        [BondPartner::Nucleophile, BondPartner::Acyl | BondPartner::Isocyanate] => {
+            Event::Acylation { nucleophile: a, carbon: b }
         }
-        [End::Other, End::Aryl(leaving)] if !is_carbon || step.before.is_cyano(a) => {
+        [BondPartner::Nucleophile, BondPartner::Sulfonyl] => {
+            Event::Sulfonylation { nucleophile: a, sulfur: b }
+        }
+        [BondPartner::Nucleophile, BondPartner::Silyl] => Event::Silylation { nucleophile: a },
+        [BondPartner::Nucleophile, BondPartner::Aryl(leaving)] => {
             Event::Arylation { nucleophile: a, carbon: b, leaving }
         }
-        [End::Nucleophile, End::Vinyl(leaving)] => Event::Vinylation { nucleophile: a, carbon: b, leaving },
-        [End::Metal, End::Aryl(leaving) | End::Vinyl(leaving) | End::Alkyl(leaving)] => {
-            Event::Coupling { metal: a, carbon: b, leaving }
+        [_, BondPartner::Aryl(nitrogen)] if is_diazotised(step, b, nitrogen, a) => {
+            Event::Diazotisation { carbon: b, nitrogen }
         }
-        [End::Metal, End::Acyl | End::CarbonylAdd | End::Isocyanate | End::CarbonylGone] => {
-            Event::MetalAddition { metal: a, carbon: b }
+        [BondPartner::Other, BondPartner::Aryl(leaving)] if !is_carbon || step.before.is_cyano(a) => {
+            Event::Arylation { nucleophile: a, carbon: b, leaving }
         }
-        [End::AlkyneHydrogen, End::Aryl(leaving) | End::Vinyl(leaving)] => {
+        [BondPartner::Nucleophile, BondPartner::Vinyl(leaving)] => {
+            Event::Vinylation { nucleophile: a, carbon: b, leaving }
+        }
+        [
+            BondPartner::Metal,
+            BondPartner::Aryl(leaving) | BondPartner::Vinyl(leaving) | BondPartner::Alkyl(leaving),
+        ] => Event::Coupling { metal: a, carbon: b, leaving },
+        [
+            BondPartner::Metal,
+            BondPartner::Acyl
+            | BondPartner::CarbonylAdd
+            | BondPartner::Isocyanate
+            | BondPartner::CarbonylGone,
+        ] => Event::MetalAddition { metal: a, carbon: b },
+        [BondPartner::AlkyneHydrogen, BondPartner::Aryl(leaving) | BondPartner::Vinyl(leaving)] => {
             Event::Alkynylation { alkyne: a, carbon: b, leaving }
         }
-        [End::VinylHydrogen, End::Aryl(leaving) | End::Vinyl(leaving)] => {
+        [BondPartner::VinylHydrogen, BondPartner::Aryl(leaving) | BondPartner::Vinyl(leaving)] => {
             Event::Heck { alkene: a, carbon: b, leaving }
         }
-        [End::ArylHydrogen, End::Aryl(leaving) | End::Vinyl(leaving)] if step.before.element(b) == C => {
+        [BondPartner::ArylHydrogen, BondPartner::Aryl(leaving) | BondPartner::Vinyl(leaving)]
+            if step.before.element(b) == C =>
+        {
             Event::DirectArylation { arene: a, carbon: b, leaving }
         }
-        [End::Nucleophile, End::CarbonylGone] if step.before.element(a) == N && order == Order::Double => {
+        [BondPartner::Nucleophile, BondPartner::CarbonylGone]
+            if step.before.element(a) == N && order == Order::Double =>
+        {
             Event::Imination { nitrogen: a, carbon: b }
         }
-        [End::Nucleophile, End::CarbonylGone]
+        [BondPartner::Nucleophile, BondPartner::CarbonylGone]
             if step.before.element(a) == N && step.hydrogens_gained(b) > 0 =>
         {
             Event::ReductiveAmination { nitrogen: a, carbon: b }
         }
-        [End::Nucleophile, End::CarbonylGone]
+        [BondPartner::Nucleophile, BondPartner::CarbonylGone]
             if matches!(step.before.element(a), O | S) && step.hydrogens_gained(b) <= 0 =>
         {
             Event::Acetalisation { carbon: b }
         }
-        [End::Nucleophile, End::CarbonylGone]
+        [BondPartner::Nucleophile, BondPartner::CarbonylGone]
             if step.before.element(a) == O && step.hydrogens_gained(b) > 0 =>
         {
             Event::ReductiveEtherification { oxygen: a, carbon: b }
         }
-        [End::Halogen, End::CarbonylGone] if step.before.is_aromatic(b) => {
+        [BondPartner::Halogen, BondPartner::CarbonylGone] if step.before.is_aromatic(b) => {
             Event::LactamHalogenation { carbon: b }
         }
-        [End::Ylide, End::CarbonylGone] => Event::Olefination { ylide: a, carbon: b },
-        [End::AlkylHydrogen, End::CarbonylGone | End::CarbonylAdd] => {
+        [BondPartner::Ylide, BondPartner::CarbonylGone] => Event::Olefination { ylide: a, carbon: b },
+        [BondPartner::AlkylHydrogen, BondPartner::CarbonylGone | BondPartner::CarbonylAdd] => {
             Event::Aldol { nucleophile: a, carbon: b }
         }
-        [End::AlkylHydrogen, End::Acyl] => Event::Acylation { nucleophile: a, carbon: b },
-        [End::Nucleophile | End::AlkylHydrogen | End::Metal, End::AlkeneAdd(partner)] => {
-            Event::ConjugateAddition { nucleophile: a, carbon: b, partner }
-        }
-        [End::ArylHydrogen, _] => {
+        [BondPartner::AlkylHydrogen, BondPartner::Acyl] => Event::Acylation { nucleophile: a, carbon: b },
+        [
+            BondPartner::Nucleophile | BondPartner::AlkylHydrogen | BondPartner::Metal,
+            BondPartner::AlkeneAdd(partner),
+        ] => Event::ConjugateAddition { nucleophile: a, carbon: b, partner },
+        [BondPartner::ArylHydrogen, _] => {
             Event::AromaticSubstitution { carbon: a, electrophile: Some(b), element: step.before.element(b) }
         }
-        [End::AlkylHydrogen, _] if step.before.element(b) == O && is_alcohol_carbon(step, a) => {
+        [BondPartner::AlkylHydrogen, _] if step.before.element(b) == O && is_alcohol_carbon(step, a) => {
             Event::AcidOxidation { carbon: a }
         }
-        [End::AlkylHydrogen, _] if step.before.element(b) != C => {
+        [BondPartner::AlkylHydrogen, _] if step.before.element(b) != C => {
             Event::Functionalisation { carbon: a, element: step.before.element(b) }
         }
-        [End::Halogen, End::Alkyl(leaving)] if step.before.element(leaving) == O => {
+        [BondPartner::Halogen, BondPartner::Alkyl(leaving)] if step.before.element(leaving) == O => {
             Event::Deoxyhalogenation { carbon: b, oxygen: leaving }
         }
-        [End::Halogen, End::Acyl] => Event::AcidActivation { carbon: b },
+        [BondPartner::Halogen, BondPartner::Acyl] => Event::AcidActivation { carbon: b },
         _ if order == Order::Double && is_carbon && step.before.group(a) == Group::Alkene => {
             Event::Metathesis { carbon: a, partner: b }
         }
@@ -400,7 +423,7 @@ fn is_alcohol_carbon(step: &Step<'_>, atom: u32) -> bool {
 
 /// Adds the events of one atom that takes part in no new bond.
 fn changed(step: &Step<'_>, atom: u32, events: &mut Vec<Event>) {
-    let is_new = step.takes_up(atom);
+    let is_new = step.forms_bond(atom);
     let gained = step.hydrogens_gained(atom);
     match step.before.element(atom) {
         C if !is_new && gained > 0 => events.extend(reduced_carbon(step, atom, gained)),
@@ -417,7 +440,7 @@ fn changed(step: &Step<'_>, atom: u32, events: &mut Vec<Event>) {
             let root = step.lost(atom).find(|&(gone, order)| {
                 order == Order::Single
                     && matches!(step.before.element(gone), C | SI | S | P | B)
-                    && !step.takes_up(gone)
+                    && !step.forms_bond(gone)
             });
             events.extend(root.map(|(root, _)| Event::Cleavage { atom, root }));
         }

@@ -5,7 +5,7 @@
 
 use chem::{Order, Structure};
 
-use crate::look::*;
+use crate::queries::*;
 
 /// Functional group of an atom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

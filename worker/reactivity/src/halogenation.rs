@@ -2,10 +2,10 @@
 
 use crate::alkylation::is_acidic;
 use crate::change::Step;
+use crate::competition::is_new_ring;
 use crate::group::Group;
-use crate::look::*;
+use crate::queries::*;
 use crate::refusal::Refusal;
-use crate::rivals::is_new_ring;
 use crate::{arene, redox};
 
 type Verdict = Result<(), Refusal>;
@@ -24,13 +24,13 @@ pub fn deoxyhalogenation(step: &Step<'_>, oxygen: u32) -> Verdict {
         _ => 0,
     };
     let own = rank(oxygen);
-    let spared = step.spares_epoxide()
+    let spared = step.keeps_epoxide()
         || own > 0
             && step.atoms().any(|atom| {
                 rank(atom) >= own
                     && atom != oxygen
                     && step.is_untouched(atom)
-                    && !step.are_alike(atom, oxygen)
+                    && !step.are_equivalent(atom, oxygen)
             });
     if spared { Err(Refusal::Spared) } else { Ok(()) }
 }
@@ -41,7 +41,7 @@ pub fn lactam_halogenation(step: &Step<'_>, carbon: u32) -> Verdict {
     let before = &step.before;
     let spared = step.atoms().any(|atom| {
         step.is_untouched(atom)
-            && !step.are_alike(atom, carbon)
+            && !step.are_equivalent(atom, carbon)
             && match before.group(atom) {
                 Group::PrimaryAlcohol | Group::SecondaryAlcohol | Group::TertiaryAlcohol => true,
                 Group::PrimaryAmine | Group::SecondaryAmine => true,
@@ -57,7 +57,7 @@ pub fn acid_activation(step: &Step<'_>, carbon: u32) -> Verdict {
     let spared = step.atoms().any(|atom| {
         step.is_untouched(atom)
             && before.hydrogens(atom) > 0
-            && !before.next_to(carbon).any(|next| step.are_alike(next, atom))
+            && !before.next_to(carbon).any(|next| step.are_equivalent(next, atom))
             && matches!(
                 before.group(atom),
                 Group::PrimaryAmine

@@ -7,7 +7,7 @@
 
 use crate::change::{Facts, Step};
 use crate::group::Group;
-use crate::look::*;
+use crate::queries::*;
 
 /// Rank difference below which sites react alike.
 pub const TIE: i32 = 5;
@@ -178,7 +178,7 @@ pub fn spared(
     let waits = |atom: u32| {
         reagent == Reagent::Alkyl
             && before.group(atom) == Group::AcidOxygen
-            && (step.are_together(atom, electrophile)
+            && (step.are_in_same_molecule(atom, electrophile)
                 || before.element(own) == C
                     && before.next_to(own).any(|acid| before.bond(acid, atom).is_some()))
     };
@@ -223,7 +223,7 @@ pub fn spared(
         let excused = atom == own
             || settles(atom)
             || waits(atom)
-            || step.are_alike(atom, own)
+            || step.are_equivalent(atom, own)
             || amine && needs_base(step.before.group(atom));
         !excused
             && step.is_untouched(atom)

@@ -8,7 +8,7 @@ use chem::Order;
 
 use crate::change::{Facts, Step};
 use crate::group::Group;
-use crate::look::*;
+use crate::queries::*;
 use crate::refusal::Refusal;
 
 /// Checks every carbon that is in both reaction mixture and product.
@@ -96,7 +96,7 @@ fn oxidation(step: &Step<'_>, atom: u32, image: u32) -> Result<(), Refusal> {
 fn source(step: &Step<'_>, atom: u32, image: u32) -> Result<(), Refusal> {
     let (before, after) = (&step.before, &step.after);
     let saturated = after.is_saturated(image) && !after.is_aromatic(image);
-    let gains = step.takes_up(atom);
+    let gains = step.forms_bond(atom);
     let hydrogens = step.hydrogens_gained(atom);
     let is_carbon_on = |element: u8| before.count(atom, element) > 0;
     let refused = match before.group(atom) {

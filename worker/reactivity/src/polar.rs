@@ -5,13 +5,13 @@ use crate::alkylation::{alkylation, is_acidic, is_doubly_activated};
 use crate::arylation::{arylation, coupling, halide, vinylation};
 use crate::carbonyl::{carbonyl_electrophile, conjugate_addition, imination, metal_addition};
 use crate::change::Step;
+use crate::competition::{closes_ring, nucleophiles};
 use crate::event::Event;
 use crate::group::Group;
 use crate::halogenation::{acid_activation, deoxyhalogenation, functionalisation, lactam_halogenation};
-use crate::look::*;
 use crate::nucleophile::Reagent;
+use crate::queries::*;
 use crate::refusal::Refusal;
-use crate::rivals::{closes_ring, nucleophiles};
 
 type Verdict = Result<(), Refusal>;
 

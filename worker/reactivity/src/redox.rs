@@ -4,12 +4,12 @@
 //! "Reductions in Organic Chemistry" and "Oxidations in Organic Chemistry".
 
 use crate::change::Step;
-use crate::cleavage::{hydrogen_victim, is_shielded_alkene};
+use crate::cleavage::{is_shielded_alkene, keeps_hydrogenable_group};
 use crate::electrophile;
 use crate::event::Event;
 use crate::group::{Group, aromatic_positions};
-use crate::look::*;
 use crate::nucleophile::TIE;
+use crate::queries::*;
 use crate::refusal::Refusal;
 
 type Verdict = Result<(), Refusal>;
@@ -21,11 +21,11 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
         Event::AcylReduction { carbon } => acyl(step, carbon),
         Event::AmideReduction { carbon } => {
             // Aluminium hydride opens epoxides.
-            if step.spares_epoxide() {
+            if step.keeps_epoxide() {
                 return Err(Refusal::Spared);
             }
             // Borane reduces amides before esters.
-            spare(step, carbon, |group| {
+            refuse_unreacted(step, carbon, |group| {
                 matches!(
                     group,
                     Group::Aldehyde
@@ -37,40 +37,40 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
                 )
             })?;
             let formamide = step.before.hydrogens(carbon) > 0;
-            if formamide { Ok(()) } else { spare_alike(step, carbon, Group::Amide) }
+            if formamide { Ok(()) } else { refuse_unreacted_same_kind(step, carbon, Group::Amide) }
         }
         Event::NitrileReduction { carbon } => {
-            spare(step, carbon, |group| {
+            refuse_unreacted(step, carbon, |group| {
                 matches!(
                     group,
                     Group::Aldehyde | Group::Ketone | Group::AcylHalide | Group::Azide | Group::Nitro
                 )
             })?;
-            spare_alike(step, carbon, Group::Nitrile)
+            refuse_unreacted_same_kind(step, carbon, Group::Nitrile)
         }
         Event::NitroReduction { nitrogen } => {
-            spare(step, nitrogen, |group| matches!(group, Group::Azide | Group::AcylHalide))?;
-            spare_alike(step, nitrogen, Group::Nitro)
+            refuse_unreacted(step, nitrogen, |group| matches!(group, Group::Azide | Group::AcylHalide))?;
+            refuse_unreacted_same_kind(step, nitrogen, Group::Nitro)
         }
-        Event::AzideReduction { nitrogen } => spare_alike(step, nitrogen, Group::Azide),
+        Event::AzideReduction { nitrogen } => refuse_unreacted_same_kind(step, nitrogen, Group::Azide),
         Event::Hydrogenation { carbon, partner } => hydrogenation(step, carbon, partner),
         Event::Dehalogenation { carbon, halogen } => dehalogenation(step, carbon, halogen),
         Event::AlcoholOxidation { carbon } => alcohol(step, carbon),
         Event::AcidOxidation { carbon } => acid(step, carbon),
         Event::SulfurOxidation { sulfur } => {
-            spare(step, sulfur, |group| {
+            refuse_unreacted(step, sulfur, |group| {
                 matches!(group, Group::Thiol | Group::Thiophenol | Group::PrimaryAmine)
             })?;
-            spare_alike(step, sulfur, Group::Sulfide)
+            refuse_unreacted_same_kind(step, sulfur, Group::Sulfide)
         }
         Event::NitrogenOxidation { nitrogen } => {
             let pyridine = step.before.group(nitrogen) == Group::Azine;
-            spare(step, nitrogen, |group| {
+            refuse_unreacted(step, nitrogen, |group| {
                 matches!(group, Group::Sulfide | Group::Thiol) || (pyridine && group == Group::TertiaryAmine)
             })
         }
         Event::Epoxidation { carbon, partner } => {
-            spare(step, carbon, |group| {
+            refuse_unreacted(step, carbon, |group| {
                 matches!(
                     group,
                     Group::Sulfide
@@ -89,21 +89,21 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
 }
 
 /// Refuses a step that leaves such a group unreacted.
-fn spare(step: &Step<'_>, own: u32, victim: impl Fn(Group) -> bool) -> Verdict {
+fn refuse_unreacted(step: &Step<'_>, own: u32, victim: impl Fn(Group) -> bool) -> Verdict {
     let spared = step.atoms().any(|atom| {
         atom != own
             && step.before.bond(atom, own).is_none()
             && victim(step.before.group(atom))
             && step.is_untouched(atom)
-            && !step.are_alike(atom, own)
+            && !step.are_equivalent(atom, own)
     });
     if spared { Err(Refusal::Spared) } else { Ok(()) }
 }
 
 /// Refuses a step that leaves another group of the kind unreacted.
-fn spare_alike(step: &Step<'_>, own: u32, kind: Group) -> Verdict {
+fn refuse_unreacted_same_kind(step: &Step<'_>, own: u32, kind: Group) -> Verdict {
     let own_kind = step.before.group(own) == kind;
-    if own_kind { spare(step, own, |group| group == kind) } else { Ok(()) }
+    if own_kind { refuse_unreacted(step, own, |group| group == kind) } else { Ok(()) }
 }
 
 fn carbonyl(step: &Step<'_>, carbon: u32) -> Verdict {
@@ -119,14 +119,14 @@ fn carbonyl(step: &Step<'_>, carbon: u32) -> Verdict {
 fn acyl(step: &Step<'_>, carbon: u32) -> Verdict {
     let before = &step.before;
     let own = before.group(carbon);
-    spare(step, carbon, |group| {
+    refuse_unreacted(step, carbon, |group| {
         matches!(group, Group::Aldehyde | Group::Ketone | Group::AcylHalide | Group::Anhydride)
             || (matches!(own, Group::Ester | Group::Amide | Group::Weinreb) && group == Group::ActiveEster)
     })?;
     match own {
-        Group::Ester => spare_alike(step, carbon, Group::Ester),
-        Group::Acid => spare_alike(step, carbon, Group::Acid),
-        Group::Amide => spare(step, carbon, |group| matches!(group, Group::Ester)),
+        Group::Ester => refuse_unreacted_same_kind(step, carbon, Group::Ester),
+        Group::Acid => refuse_unreacted_same_kind(step, carbon, Group::Acid),
+        Group::Amide => refuse_unreacted(step, carbon, |group| matches!(group, Group::Ester)),
         _ => Ok(()),
     }
 }
@@ -137,8 +137,8 @@ fn hydrogenation(step: &Step<'_>, carbon: u32, partner: u32) -> Verdict {
         // Hydrogenation of benzene rings needs conditions that no other unsaturated group survives.
         let benzene =
             aromatic_positions(&before.structure, carbon).iter().all(|&(atom, _)| before.element(atom) == C);
-        let victim =
-            hydrogen_victim(step) || benzene && step.atoms().any(|atom| is_benzyl_oxygen(step, atom));
+        let victim = keeps_hydrogenable_group(step)
+            || benzene && step.atoms().any(|atom| is_benzyl_oxygen(step, atom));
         return if victim { Err(Refusal::Spared) } else { Ok(()) };
     }
     let own_alkyne = before.triply(carbon).is_some();
@@ -187,7 +187,7 @@ fn dehalogenation(step: &Step<'_>, carbon: u32, halogen: u32) -> Verdict {
     let spared = step.atoms().any(|atom| {
         let on_arene = before.next_to(atom).any(|next| before.is_aromatic(next));
         step.is_untouched(atom)
-            && !step.are_alike(atom, halogen)
+            && !step.are_equivalent(atom, halogen)
             && rank(before.element(atom)) > own
             && on_arene == before.is_aromatic(carbon)
     });
@@ -210,7 +210,7 @@ fn oxidisable(step: &Step<'_>, carbon: u32) -> i32 {
 fn alcohol(step: &Step<'_>, carbon: u32) -> Verdict {
     let before = &step.before;
     let own = oxidisable(step, carbon);
-    spare(step, carbon, |group| {
+    refuse_unreacted(step, carbon, |group| {
         matches!(
             group,
             Group::Thiol | Group::Thiophenol | Group::PrimaryAmine | Group::SecondaryAmine | Group::Hydrazine
@@ -219,7 +219,7 @@ fn alcohol(step: &Step<'_>, carbon: u32) -> Verdict {
     let spared = own > 0
         && step.atoms().any(|atom| {
             atom != carbon
-                && !step.are_alike(atom, carbon)
+                && !step.are_equivalent(atom, carbon)
                 && step.is_untouched(atom)
                 && oxidisable(step, atom) > own - TIE
                 && before.element(atom) == C
@@ -228,7 +228,7 @@ fn alcohol(step: &Step<'_>, carbon: u32) -> Verdict {
 }
 
 fn acid(step: &Step<'_>, carbon: u32) -> Verdict {
-    spare(step, carbon, |group| {
+    refuse_unreacted(step, carbon, |group| {
         matches!(
             group,
             Group::Thiol
@@ -247,7 +247,7 @@ pub fn oxidant(step: &Step<'_>, carbon: u32) -> Verdict {
     acid(step, carbon)?;
     // An oxidant that turns a methyl group into an acid also cleaves double and triple bonds.
     let is_acid = step.image(carbon).is_some_and(|image| step.after.group(image) == Group::Acid);
-    spare(step, carbon, |group| match group {
+    refuse_unreacted(step, carbon, |group| match group {
         Group::SecondaryAlcohol | Group::Aniline | Group::Phenol => true,
         Group::Alkene | Group::Alkyne | Group::TerminalAlkyne => is_acid,
         _ => false,
@@ -266,7 +266,7 @@ fn richer_alkene(step: &Step<'_>, carbon: u32, partner: u32) -> Verdict {
         before.group(atom) == Group::Alkene
             && step.is_untouched(atom)
             && before.doubly(atom, |next| before.element(next) == C).is_some_and(|other| {
-                step.is_untouched(other) && rank(atom, other) > own && !step.are_alike(atom, carbon)
+                step.is_untouched(other) && rank(atom, other) > own && !step.are_equivalent(atom, carbon)
             })
     });
     if spared { Err(Refusal::Spared) } else { Ok(()) }

@@ -7,7 +7,7 @@ use chem::{Centre, is_odd};
 
 use crate::change::Step;
 use crate::event::Event;
-use crate::look::*;
+use crate::queries::*;
 use crate::refusal::Refusal;
 
 type Verdict = Result<(), Refusal>;
@@ -25,8 +25,8 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         };
         let inverted = inverts(step, events, atom);
         match comparison(step, atom, was, now) {
-            Some(Hand::Kept) if inverted == Some(true) => return Err(Refusal::Retention),
-            Some(Hand::Turned) if inverted == Some(false) => return Err(Refusal::StereoScrambled),
+            Some(StereoOutcome::Kept) if inverted == Some(true) => return Err(Refusal::Retention),
+            Some(StereoOutcome::Turned) if inverted == Some(false) => return Err(Refusal::StereoScrambled),
             _ => {}
         }
     }
@@ -38,14 +38,14 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Hand {
+enum StereoOutcome {
     Kept,
     Turned,
 }
 
 /// Returns true if the step inverts the carbon; `None` if it may invert or retain.
 fn inverts(step: &Step<'_>, events: &[Event], atom: u32) -> Option<bool> {
-    if step.lost(atom).next().is_none() && !step.takes_up(atom) {
+    if step.lost(atom).next().is_none() && !step.forms_bond(atom) {
         return Some(false);
     }
     for event in events {
@@ -70,7 +70,7 @@ fn inverts(step: &Step<'_>, events: &[Event], atom: u32) -> Option<bool> {
 }
 
 /// Compares a stereocentre before and after the step. One new neighbour replaces one that left.
-fn comparison(step: &Step<'_>, atom: u32, was: &Centre, now: &Centre) -> Option<Hand> {
+fn comparison(step: &Step<'_>, atom: u32, was: &Centre, now: &Centre) -> Option<StereoOutcome> {
     let image = step.image(atom)?;
     let mut expected: Vec<u32> = Vec::with_capacity(4);
     let mut hole = None;
@@ -101,7 +101,7 @@ fn comparison(step: &Step<'_>, atom: u32, was: &Centre, now: &Centre) -> Option<
         .map(|next| now.order.iter().position(|other| other == next))
         .collect::<Option<_>>()?;
     let odd = is_odd(&places);
-    Some(if (was.clockwise == now.clockwise) ^ odd { Hand::Kept } else { Hand::Turned })
+    Some(if (was.clockwise == now.clockwise) ^ odd { StereoOutcome::Kept } else { StereoOutcome::Turned })
 }
 
 /// Returns true if every new stereocentre has an existing one within a few bonds that can control it.

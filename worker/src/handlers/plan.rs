@@ -5,53 +5,56 @@ use std::{
     time::Instant,
 };
 
-use contract::{PlanFigures, PlanJob, Problem, StoredPlanJob, Told, TreeSearchJob, TreeSearchResult};
+use contract::{
+    JobFailure, PlanFigures, PlanJob, ProgressReporting, StoredPlanJob, TreeSearchJob, TreeSearchResult,
+};
 use flate2::Compression;
-use queue::{Finished, Handler, HandlerError, JobContext};
+use queue::{FinishResult, Handler, HandlerError, JobContext};
 use synth::Budget;
 
-use super::{DATABASE, Search, search::seconds, zipped};
+use super::{DATABASE_TIMEOUT, SearchHandler, search::seconds, zipped};
 use crate::{
     compute::compute,
+    event_publisher::{PublishCondition, Telling},
     plans,
-    telling::{Telling, Wanted},
 };
 
 /// Handler of plans.
 #[derive(Debug, Clone)]
-pub struct Plans {
+pub struct PlanHandler {
     /// State shared by all searches of the process.
-    pub search: Search,
+    pub search: SearchHandler,
 }
 
-impl Handler<StoredPlanJob> for Plans {
+impl Handler<StoredPlanJob> for PlanHandler {
     async fn handle(
         &self,
         context: JobContext<StoredPlanJob>,
         StoredPlanJob::V1(job): StoredPlanJob,
     ) -> Result<(), HandlerError> {
-        let wanted = database::within(DATABASE, plans::wanted(&self.search.pool, &job.plan_id)).await?;
+        let wanted =
+            database::within(DATABASE_TIMEOUT, plans::wanted(&self.search.pool, &job.plan_id)).await?;
         let answer = match wanted {
             Some(wanted) => self.answer(&context, wanted).await?,
-            None => Err(Problem::Cancelled),
+            None => Err(JobFailure::Cancelled),
         };
         if context.cancelled.load(Ordering::Acquire) {
             return Ok(());
         }
         let found = match answer {
-            Ok(answer) => Ok(compute(move || Found::of(&answer)).await??),
+            Ok(answer) => Ok(compute(move || StoredAnswer::of(&answer)).await??),
             Err(problem) => Err(problem),
         };
-        database::within(DATABASE, self.store(&context, &job, found)).await
+        database::within(DATABASE_TIMEOUT, self.store(&context, &job, found)).await
     }
 }
 
-impl Plans {
+impl PlanHandler {
     async fn answer(
         &self,
         context: &JobContext<StoredPlanJob>,
-        wanted: plans::Wanted,
-    ) -> Result<Result<TreeSearchResult, Problem>, HandlerError> {
+        wanted: plans::QueuedPlan,
+    ) -> Result<Result<TreeSearchResult, JobFailure>, HandlerError> {
         let started = Instant::now();
         let end = started + seconds(wanted.request.max_seconds);
         let budget = Budget {
@@ -62,13 +65,13 @@ impl Plans {
             request: wanted.request,
             account_id: Some(wanted.account_id),
             engine: None,
-            told: Told::Events,
+            told: ProgressReporting::Events,
             deadline: chrono::Utc::now(),
         };
         // A client may subscribe at any time, but few plans are ever watched.
-        let wanted = Wanted::While(Arc::clone(&context.watched));
+        let wanted = PublishCondition::While(Arc::clone(&context.watched));
         let telling = Telling::begin(self.search.pool.clone(), context.teller(), wanted);
-        let answer = self.search.answer_telling(&job, budget, started, Some(telling.listener())).await;
+        let answer = self.search.answer_with_progress(&job, budget, started, Some(telling.listener())).await;
         telling.end().await;
         answer
     }
@@ -78,32 +81,32 @@ impl Plans {
         &self,
         context: &JobContext<StoredPlanJob>,
         job: &PlanJob,
-        found: Result<Found, Problem>,
+        found: Result<StoredAnswer, JobFailure>,
     ) -> Result<(), HandlerError> {
         let mut transaction = self.search.pool.begin().await?;
         let outcome = match found {
-            Ok(Found { zipped, figures }) => {
+            Ok(StoredAnswer { zipped, figures }) => {
                 let is_kept = plans::complete(&mut transaction, &job.plan_id, &zipped, &figures).await?;
-                if is_kept { Ok(()) } else { Err(Problem::Cancelled) }
+                if is_kept { Ok(()) } else { Err(JobFailure::Cancelled) }
             }
             Err(problem) => Err(problem),
         };
         match context.finish(&mut transaction, &outcome).await? {
-            Finished::Stored => transaction.commit().await?,
-            Finished::Superseded => transaction.rollback().await?,
+            FinishResult::Stored => transaction.commit().await?,
+            FinishResult::Superseded => transaction.rollback().await?,
         }
         Ok(())
     }
 }
 
 /// Answer as stored.
-struct Found {
+struct StoredAnswer {
     /// Gzipped JSON.
     zipped: Vec<u8>,
     figures: PlanFigures,
 }
 
-impl Found {
+impl StoredAnswer {
     fn of(answer: &TreeSearchResult) -> Result<Self, HandlerError> {
         Ok(Self { zipped: zipped(answer, Compression::default())?, figures: PlanFigures::of(answer) })
     }

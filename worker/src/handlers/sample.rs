@@ -9,41 +9,41 @@ use std::{
     time::{Duration, Instant},
 };
 
-use contract::{Problem, SampleJob, StoredSampleJob};
+use contract::{JobFailure, SampleJob, StoredSampleJob};
 use generator::{Budget, SampleError};
-use queue::{Finished, Handler, HandlerError, JobContext};
+use queue::{FinishResult, Handler, HandlerError, JobContext};
 use sqlx::{PgPool, Postgres, Transaction};
 use tracing::{Span, field::Empty, info, info_span};
 
-use super::{DATABASE, Ended, store};
+use super::{ComputationOutcome, DATABASE_TIMEOUT, store};
 use crate::{
-    Activity, Model, Ready, Shelf, compute, metrics,
+    Model, ModelRegistry, ReadyCounts, RunningJobs, compute, metrics,
     reservoir::{self, Lease},
-    samples::{self, Drawn},
+    samples::{self, CompletedSample},
 };
 
 /// Time after its deadline for which a sample is still finished. Its client has received a timeout, and finds the
 /// sample in the list.
-const LATE: Duration = Duration::from_secs(30);
+const LATE_FINISH_TIME: Duration = Duration::from_secs(30);
 /// Time after the end of drawing within which a sample is surely stored; then its lease ends.
-const STORED: Duration = Duration::from_secs(10);
+const STORE_TIME: Duration = Duration::from_secs(10);
 /// Maximum number of rounds that draw molecules new to the sample.
-const ROUNDS: u64 = 10;
+const MAX_DRAW_ROUNDS: u64 = 10;
 
 /// Handler of sample jobs.
 #[derive(Debug, Clone)]
-pub struct Sampling {
+pub struct SampleHandler {
     /// Connections with synchronous commit: what is acknowledged is never lost.
     pub pool: PgPool,
     /// Models of this process.
-    pub shelf: Arc<Shelf>,
+    pub shelf: Arc<ModelRegistry>,
     /// Running samples, to which the refilling of the reservoir yields.
-    pub activity: Activity,
+    pub activity: RunningJobs,
     /// Counts of the reservoir's molecules.
-    pub ready: Ready,
+    pub ready: ReadyCounts,
 }
 
-impl Handler<StoredSampleJob> for Sampling {
+impl Handler<StoredSampleJob> for SampleHandler {
     async fn handle(
         &self,
         context: JobContext<StoredSampleJob>,
@@ -51,7 +51,7 @@ impl Handler<StoredSampleJob> for Sampling {
     ) -> Result<(), HandlerError> {
         let _active = self.activity.begin();
         let Some(model) = self.shelf.models().choose(job.model_id.as_deref()).cloned() else {
-            let problem = Problem::UnknownModel { model_id: job.model_id.unwrap_or_default() };
+            let problem = JobFailure::UnknownModel { model_id: job.model_id.unwrap_or_default() };
             return store(&self.pool, &context, &Err(problem)).await;
         };
         let span = info_span!(
@@ -62,44 +62,46 @@ impl Handler<StoredSampleJob> for Sampling {
             sample.ready = Empty,
             sample.drawn = Empty,
         );
-        let making = Making { sampling: self, context, job, model, span };
+        let making = SampleRun { sampling: self, context, job, model, span };
         // A retry draws all molecules again: whatever failed before, that needs only the model.
         let found = match making.context.attempt {
-            1 => database::within(DATABASE, making.hand_out()).await?,
-            _ => Found::Nothing,
+            1 => database::within(DATABASE_TIMEOUT, making.hand_out()).await?,
+            _ => ReservoirHit::Nothing,
         };
         let (ready, lease) = match found {
-            Found::All => return Ok(()),
-            Found::Some => database::within(DATABASE, making.lease()).await?,
-            Found::Nothing => Default::default(),
+            ReservoirHit::All => return Ok(()),
+            ReservoirHit::Some => database::within(DATABASE_TIMEOUT, making.lease()).await?,
+            ReservoirHit::Nothing => Default::default(),
         };
         let from_reservoir = ready.len();
         let ended = making.draw(ready).await;
-        metrics::drawn(making.model.id(), making.model.sampler.take_tally());
+        metrics::drawn(making.model.id(), making.model.sampler.take_counts());
         let stored = match &ended {
-            Ok(Ended::Done(sample)) => database::within(DATABASE, making.spend(&lease, sample)).await,
-            _ => Ok(Finished::Superseded),
+            Ok(ComputationOutcome::Done(sample)) => {
+                database::within(DATABASE_TIMEOUT, making.store_with_lease(&lease, sample)).await
+            }
+            _ => Ok(FinishResult::Superseded),
         };
-        if !matches!(stored, Ok(Finished::Stored)) {
+        if !matches!(stored, Ok(FinishResult::Stored)) {
             // The leased molecules are free for others immediately.
-            database::within(DATABASE, reservoir::give_back(&self.pool, &lease)).await?;
+            database::within(DATABASE_TIMEOUT, reservoir::release_lease(&self.pool, &lease)).await?;
         }
         match ended? {
-            Ended::Refused(problem) => store(&self.pool, &making.context, &Err(problem)).await,
-            Ended::Done(sample) => {
-                if stored? == Finished::Stored {
+            ComputationOutcome::Refused(problem) => store(&self.pool, &making.context, &Err(problem)).await,
+            ComputationOutcome::Done(sample) => {
+                if stored? == FinishResult::Stored {
                     let drawn = sample.smiles.len() - from_reservoir;
                     metrics::stored(making.model.id(), from_reservoir, drawn);
                 }
                 Ok(())
             }
-            Ended::Cancelled => Ok(()),
+            ComputationOutcome::Cancelled => Ok(()),
         }
     }
 }
 
 /// Molecules found in the reservoir.
-enum Found {
+enum ReservoirHit {
     /// All of them; the job is over.
     All,
     Some,
@@ -107,37 +109,37 @@ enum Found {
 }
 
 /// Sample in progress.
-struct Making<'a> {
-    sampling: &'a Sampling,
+struct SampleRun<'a> {
+    sampling: &'a SampleHandler,
     context: JobContext<StoredSampleJob>,
     job: SampleJob,
     model: Arc<Model>,
     span: Span,
 }
 
-impl Making<'_> {
+impl SampleRun<'_> {
     /// Stores the sample if all of it is ready.
-    async fn hand_out(&self) -> Result<Found, HandlerError> {
+    async fn hand_out(&self) -> Result<ReservoirHit, HandlerError> {
         // A rollback returns the molecules to the reservoir.
         let mut transaction = self.sampling.pool.begin().await?;
         let smiles = reservoir::take(&mut transaction, &self.model, size(&self.job)).await?;
         if smiles.len() < size(&self.job) {
             transaction.rollback().await?;
-            return Ok(if smiles.is_empty() { Found::Nothing } else { Found::Some });
+            return Ok(if smiles.is_empty() { ReservoirHit::Nothing } else { ReservoirHit::Some });
         }
         self.span.record("sample.ready", smiles.len());
         self.span.record("sample.drawn", 0);
-        let sample = Drawn { model_id: self.model.id().to_owned(), smiles };
-        if self.store(transaction, &sample).await? == Finished::Stored {
+        let sample = CompletedSample { model_id: self.model.id().to_owned(), smiles };
+        if self.store(transaction, &sample).await? == FinishResult::Stored {
             self.sampling.ready.fewer(&self.model, sample.smiles.len());
             metrics::stored(self.model.id(), sample.smiles.len(), 0);
         }
-        Ok(Found::All)
+        Ok(ReservoirHit::All)
     }
 
     /// Leases the ready molecules until the rest is drawn.
     async fn lease(&self) -> Result<(Vec<String>, Lease), HandlerError> {
-        let last = self.context.deadline + LATE + STORED;
+        let last = self.context.deadline + LATE_FINISH_TIME + STORE_TIME;
         let time = last.saturating_duration_since(Instant::now());
         let holder = self.context.id.to_string();
         let (ready, lease) =
@@ -147,10 +149,10 @@ impl Making<'_> {
     }
 
     /// Draws the molecules that are missing beside those `ready`.
-    async fn draw(&self, ready: Vec<String>) -> Result<Ended<Drawn>, HandlerError> {
+    async fn draw(&self, ready: Vec<String>) -> Result<ComputationOutcome<CompletedSample>, HandlerError> {
         self.span.record("sample.ready", ready.len());
         let budget = Budget {
-            deadline: Some(self.context.deadline + LATE),
+            deadline: Some(self.context.deadline + LATE_FINISH_TIME),
             cancelled: Arc::clone(&self.context.cancelled),
         };
         let (model, job, span) = (Arc::clone(&self.model), self.job.clone(), self.span.clone());
@@ -159,7 +161,11 @@ impl Making<'_> {
     }
 
     /// Stores the sample, using all that `lease` reserved.
-    async fn spend(&self, lease: &Lease, sample: &Drawn) -> Result<Finished, HandlerError> {
+    async fn store_with_lease(
+        &self,
+        lease: &Lease,
+        sample: &CompletedSample,
+    ) -> Result<FinishResult, HandlerError> {
         let mut transaction = self.sampling.pool.begin().await?;
         if !reservoir::spend(&mut transaction, &self.model, lease).await? {
             return Err("what was kept of the reservoir has gone to others meanwhile".into());
@@ -171,16 +177,16 @@ impl Making<'_> {
     async fn store(
         &self,
         mut transaction: Transaction<'_, Postgres>,
-        sample: &Drawn,
-    ) -> Result<Finished, HandlerError> {
+        sample: &CompletedSample,
+    ) -> Result<FinishResult, HandlerError> {
         let finished = self.context.finish(&mut transaction, &Ok(self.job.sample_id)).await?;
         match finished {
-            Finished::Stored => {
+            FinishResult::Stored => {
                 samples::insert(&mut transaction, &self.job, sample).await?;
                 transaction.commit().await?;
                 info!(sample.id = %self.job.sample_id, sample.size = self.job.size, "sample job done");
             }
-            Finished::Superseded => transaction.rollback().await?,
+            FinishResult::Superseded => transaction.rollback().await?,
         }
         Ok(finished)
     }
@@ -201,7 +207,7 @@ pub fn draw(
     ready: Vec<String>,
     job: &SampleJob,
     budget: &Budget,
-) -> Result<Ended<Drawn>, SampleError> {
+) -> Result<ComputationOutcome<CompletedSample>, SampleError> {
     let (size, model_id) = (size(job), model.id().to_owned());
     let mut known: HashSet<String> = match ready.len() < size {
         true => ready.iter().cloned().collect(),
@@ -210,7 +216,7 @@ pub fn draw(
     let already = ready.len();
     let mut smiles = ready;
     let mut ended = Ok(());
-    for round in 0..ROUNDS {
+    for round in 0..MAX_DRAW_ROUNDS {
         if smiles.len() >= size || ended.is_err() {
             break;
         }
@@ -221,9 +227,11 @@ pub fn draw(
     }
     Span::current().record("sample.drawn", smiles.len() - already);
     match ended {
-        Ok(()) if smiles.len() == size => Ok(Ended::Done(Drawn { model_id, smiles })),
-        Err(SampleError::Interrupted) if budget.cancelled.load(Ordering::Acquire) => Ok(Ended::Cancelled),
-        Err(SampleError::Interrupted) => Ok(Ended::Refused(Problem::DeadlinePassed)),
+        Ok(()) if smiles.len() == size => Ok(ComputationOutcome::Done(CompletedSample { model_id, smiles })),
+        Err(SampleError::Interrupted) if budget.cancelled.load(Ordering::Acquire) => {
+            Ok(ComputationOutcome::Cancelled)
+        }
+        Err(SampleError::Interrupted) => Ok(ComputationOutcome::Refused(JobFailure::DeadlinePassed)),
         Ok(()) => Ok(unreachable(model_id, job, smiles.len())),
         Err(SampleError::SizeUnreachable { reached, .. }) => {
             Ok(unreachable(model_id, job, smiles.len().max(reached)))
@@ -232,7 +240,7 @@ pub fn draw(
     }
 }
 
-fn unreachable(model_id: String, job: &SampleJob, reached: usize) -> Ended<Drawn> {
+fn unreachable(model_id: String, job: &SampleJob, reached: usize) -> ComputationOutcome<CompletedSample> {
     let reached = u32::try_from(reached).unwrap_or(u32::MAX);
-    Ended::Refused(Problem::SizeUnreachable { model_id, wanted: job.size, reached })
+    ComputationOutcome::Refused(JobFailure::SizeUnreachable { model_id, wanted: job.size, reached })
 }

@@ -5,30 +5,29 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ::catalogue::{Masks, Region, Shelf, VendorSet};
-use chem::{Limits, Mapped};
-use contract::{Problem, StoredTreeSearchJob, Told, TreeSearchJob, TreeSearchRequest};
+use ::catalogue::{Masks, Region, StockView, VendorSet};
+use chem::{Limits, MappedMolecule};
+use contract::{JobFailure, ProgressReporting, StoredTreeSearchJob, TreeSearchJob, TreeSearchRequest};
 use queue::{Handler, HandlerError, JobContext};
 use sqlx::PgPool;
-use synth::{Budget, GroupOrder, Listener, Plan, Planner, Stop, Task, Trivial};
+use synth::{Budget, GroupOrder, Listener, Planner, SearchResult, Stop, TargetPurchase, Task};
 use tracing::{Instrument, info, info_span};
 
-use super::{DATABASE, count, store};
+use super::{DATABASE_TIMEOUT, count, store};
 use crate::{
-    Annotation, CatalogueView, VendorTerms,
-    compute::{compute, compute_aside},
+    CatalogueView, OfferAnnotation, VendorRules,
+    compute::{compute, compute_in_background},
     constraints::constraints,
+    event_publisher::{EventListener, PublishCondition, Telling},
     metrics,
     offers::offers_for,
-    own::OwnBlocks,
-    result,
-    telling::{Heard, Telling, Wanted},
-    terms,
+    own_blocks::OwnBlocks,
+    result, terms,
 };
 
 /// Handler of search jobs.
 #[derive(Debug, Clone)]
-pub struct Search {
+pub struct SearchHandler {
     /// Connections for offers and outcomes.
     pub pool: PgPool,
     /// Templates, the policy network that ranks them, and state shared by searches.
@@ -37,7 +36,7 @@ pub struct Search {
     pub catalogue: CatalogueView,
 }
 
-impl Handler<StoredTreeSearchJob> for Search {
+impl Handler<StoredTreeSearchJob> for SearchHandler {
     async fn handle(
         &self,
         context: JobContext<StoredTreeSearchJob>,
@@ -48,10 +47,11 @@ impl Handler<StoredTreeSearchJob> for Search {
         let end = started + seconds(job.request.max_seconds);
         let budget = Budget::until(end, Arc::clone(&context.cancelled));
         let outcome = match job.told {
-            Told::Nothing => self.answer(&job, budget, started).await?,
-            Told::Events => {
-                let telling = Telling::begin(self.pool.clone(), context.teller(), Wanted::Always);
-                let outcome = self.answer_telling(&job, budget, started, Some(telling.listener())).await;
+            ProgressReporting::Nothing => self.answer(&job, budget, started).await?,
+            ProgressReporting::Events => {
+                let telling = Telling::begin(self.pool.clone(), context.teller(), PublishCondition::Always);
+                let outcome =
+                    self.answer_with_progress(&job, budget, started, Some(telling.listener())).await;
                 telling.end().await;
                 outcome?
             }
@@ -64,7 +64,7 @@ impl Handler<StoredTreeSearchJob> for Search {
     }
 }
 
-impl Search {
+impl SearchHandler {
     /// Searches and adds the offers; `started` is when the worker took the job.
     ///
     /// # Errors
@@ -74,28 +74,28 @@ impl Search {
         job: &TreeSearchJob,
         budget: Budget,
         started: Instant,
-    ) -> Result<Result<contract::TreeSearchResult, Problem>, HandlerError> {
-        self.answer_telling(job, budget, started, None).await
+    ) -> Result<Result<contract::TreeSearchResult, JobFailure>, HandlerError> {
+        self.answer_with_progress(job, budget, started, None).await
     }
 
     /// Same as [`Self::answer`], and publishes progress events to `listener`.
     ///
     /// # Errors
     /// As [`Self::answer`].
-    pub(super) async fn answer_telling(
+    pub(super) async fn answer_with_progress(
         &self,
         job: &TreeSearchJob,
         budget: Budget,
         started: Instant,
-        listener: Option<Heard>,
-    ) -> Result<Result<contract::TreeSearchResult, Problem>, HandlerError> {
+        listener: Option<EventListener>,
+    ) -> Result<Result<contract::TreeSearchResult, JobFailure>, HandlerError> {
         let request = &job.request;
         let terms = terms(&self.pool, job.account_id.as_deref(), request);
-        let terms = database::within(DATABASE, terms).await?;
+        let terms = database::within(DATABASE_TIMEOUT, terms).await?;
         let (planner, masks) = (Arc::clone(&self.planner), masks(request, &terms));
-        let shelf = Shelf::new(self.catalogue.now(), masks);
+        let shelf = StockView::new(self.catalogue.now(), masks);
         let (span, wanted) = (info_span!("search", max_seconds = request.max_seconds), request.clone());
-        let compute = if budget.turn.is_awaited() { compute } else { compute_aside };
+        let compute = if budget.turn.is_awaited() { compute } else { compute_in_background };
         let search = move || {
             let listener = listener.as_ref().map(|heard| heard as &dyn Listener);
             span.in_scope(|| search_telling(&planner, &shelf, &wanted, &budget, listener))
@@ -110,9 +110,9 @@ impl Search {
         let blocks = crate::answer::building_blocks(&plan);
         let span = info_span!("annotate", building_blocks = blocks.len());
         let offers = offers_for(&self.pool, &blocks, request.ships_to, &terms).instrument(span);
-        let mut offers = database::within(DATABASE, offers).await?;
-        offers.annotations.extend(crate::own::offers(request, &blocks));
-        let annotation = Annotation { offers, first: terms.first, elapsed: annotating.elapsed() };
+        let mut offers = database::within(DATABASE_TIMEOUT, offers).await?;
+        offers.annotations.extend(crate::own_blocks::offers(request, &blocks));
+        let annotation = OfferAnnotation { offers, first: terms.first, elapsed: annotating.elapsed() };
         metrics::searched(&plan, request.early_exit_first_solution, annotation.elapsed);
         let answer = result(request, &plan, annotation, started.elapsed());
         info!(
@@ -133,40 +133,40 @@ impl Search {
 /// Returns a problem if the target is no molecule that can be searched; the API refuses the same ones.
 pub fn search(
     planner: &Planner,
-    shelf: &Shelf,
+    shelf: &StockView,
     request: &TreeSearchRequest,
     budget: &Budget,
-) -> Result<Plan, Problem> {
+) -> Result<SearchResult, JobFailure> {
     search_telling(planner, shelf, request, budget, None)
 }
 
 fn search_telling(
     planner: &Planner,
-    shelf: &Shelf,
+    shelf: &StockView,
     request: &TreeSearchRequest,
     budget: &Budget,
     listener: Option<&dyn Listener>,
-) -> Result<Plan, Problem> {
+) -> Result<SearchResult, JobFailure> {
     let task = task(request)?;
     if request.building_blocks_own.is_empty() {
-        return Ok(planner.plan_telling(shelf, &task, budget, listener));
+        return Ok(planner.plan_with_events(shelf, &task, budget, listener));
     }
     let own = OwnBlocks::new(shelf, &request.building_blocks_own).map_err(bad_target)?;
-    Ok(planner.plan_telling(&own, &task, budget, listener))
+    Ok(planner.plan_with_events(&own, &task, budget, listener))
 }
 
-fn bad_target(why: impl ToString) -> Problem {
-    Problem::BadTarget { reason: why.to_string() }
+fn bad_target(why: impl ToString) -> JobFailure {
+    JobFailure::BadTarget { reason: why.to_string() }
 }
 
-fn task(request: &TreeSearchRequest) -> Result<Task, Problem> {
-    let mapped = Mapped::of_one(&request.search_smiles, Limits::TARGET).map_err(bad_target)?;
+fn task(request: &TreeSearchRequest) -> Result<Task, JobFailure> {
+    let mapped = MappedMolecule::of_one(&request.search_smiles, Limits::TARGET).map_err(bad_target)?;
     Ok(Task {
         constraints: constraints(request, &mapped).map_err(bad_target)?,
         target: mapped.molecule().clone(),
         max_depth: request.max_depth,
         stop: if request.early_exit_first_solution { Stop::FirstRoute } else { Stop::Budget },
-        trivial: if request.mask_trivial_solution { Trivial::Mask } else { Trivial::Allow },
+        trivial: if request.mask_trivial_solution { TargetPurchase::Mask } else { TargetPurchase::Allow },
         max_groups: count(request.max_backbone_groups),
         max_group_size: count(request.max_backbone_group_size),
         group_order: if request.limit_backbone_group_size_by_cost {
@@ -178,9 +178,9 @@ fn task(request: &TreeSearchRequest) -> Result<Task, Problem> {
 }
 
 /// Returns the stock masks that the request and the vendors' terms imply.
-pub(super) fn masks(request: &TreeSearchRequest, terms: &VendorTerms) -> Masks {
+pub(super) fn masks(request: &TreeSearchRequest, terms: &VendorRules) -> Masks {
     let vendors =
-        VendorSet::default().and_private(terms.shown.iter().copied()).never(terms.never.iter().copied());
+        VendorSet::default().with_private(terms.shown.iter().copied()).never(terms.never.iter().copied());
     let vendors = match &terms.only {
         Some(only) => vendors.only(only.iter().copied()),
         None => vendors,

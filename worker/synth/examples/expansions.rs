@@ -15,11 +15,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use catalogue::{BlockRow, Offer, Shelf};
+use catalogue::{BlockRow, Offer, StockView};
 use chem::Molecule;
 use flate2::read::MultiGzDecoder;
 use synth::{
-    Allowance, Check, Constraints, GroupOrder, Planner, RetroModel, Settings, Stop, Task, Trivial, Urgency,
+    BatchLimits, Check, Constraints, GroupOrder, Planner, PlannerSettings, RetroModel, Stop, TargetPurchase,
+    Task, Urgency,
 };
 
 /// The same allocator as in the worker.
@@ -39,7 +40,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let number = |name: &str, default: usize| option(name).map_or(Ok(default), |text| text.parse());
     let (limit, count) = (number("--limit", 50)?, number("--count", 1000)?);
     let time = Duration::from_secs_f64(option("--seconds").map_or(Ok(0.05), |text| text.parse())?);
-    let settings = Settings { cores: number("--cores", 1)?, cache_bytes: 256 << 20, ..Settings::default() };
+    let settings = PlannerSettings {
+        cores: number("--cores", 1)?,
+        cache_bytes: 256 << 20,
+        ..PlannerSettings::default()
+    };
 
     let model = Arc::new(RetroModel::load(Path::new(model))?);
     let molecules: Vec<Molecule> = read(targets)?.into_iter().take(count).collect();
@@ -63,7 +68,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .into_iter()
         .zip(0..)
         .map(|(molecule, id)| (BlockRow::of(id, &molecule), vec![Offer::of(1).at(1.0).within(5.0)]));
-    let shelf = Shelf::in_memory(blocks);
+    let shelf = StockView::in_memory(blocks);
     let planner = Planner::new(model, settings);
     let (seconds, solved) = measured(|| {
         let work = |molecule: &Molecule, budget: &synth::Budget| {
@@ -91,7 +96,7 @@ fn task(molecule: &Molecule) -> Task {
         target: molecule.clone(),
         max_depth: 5,
         stop: Stop::FirstRoute,
-        trivial: Trivial::Allow,
+        trivial: TargetPurchase::Allow,
         max_groups: 1,
         max_group_size: 1,
         group_order: GroupOrder::Total,
@@ -99,9 +104,9 @@ fn task(molecule: &Molecule) -> Task {
     }
 }
 
-fn allowance() -> Allowance {
+fn allowance() -> BatchLimits {
     let latest = Instant::now() + Duration::from_secs(3600);
-    Allowance { urgency: Urgency::Many, latest, cancelled: Arc::default() }
+    BatchLimits { urgency: Urgency::Many, latest, cancelled: Arc::default() }
 }
 
 /// Returns the result of `work` and the CPU time that the process took for it.

@@ -9,7 +9,7 @@
 //! recorded one, the others are rivals. `changes` u32 `[C + 1]`, the start of each change's features; `features` u16
 //! `[N]`, the upper half of each; `classes` i64 `[C]`; `templates` u32 `[C]`, the template that makes the change;
 //! `rows` u32 `[F]`, the line of the reaction. A change that no template makes on the graph is derived from the
-//! recorded map and has the template [`UNMADE`].
+//! recorded map and has the template [`NO_TEMPLATE`].
 
 #![allow(clippy::print_stdout, reason = "a program that reports")]
 
@@ -19,12 +19,12 @@ use std::io::stdin;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use chem::{Change, Flask, Molecule, OutcomeIndex, Template};
+use chem::{Change, Molecule, OutcomeIndex, ReactionMixture, Template};
 use flate2::read::MultiGzDecoder;
 use safetensors::tensor::{Dtype, TensorView};
 
 /// Placeholder template for a recorded change that no template makes.
-const UNMADE: u32 = u32::MAX;
+const NO_TEMPLATE: u32 = u32::MAX;
 
 /// The same allocator as in the worker.
 #[global_allocator]
@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             continue;
         };
         let start = Instant::now();
-        let Some(flask) = Flask::new(&precursors) else {
+        let Some(flask) = ReactionMixture::new(&precursors) else {
             unread += 1;
             continue;
         };
@@ -77,7 +77,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let at =
             made.iter().position(|(_, change)| change.product == recorded.product).unwrap_or_else(|| {
                 unmade += 1;
-                made.push((UNMADE, recorded));
+                made.push((NO_TEMPLATE, recorded));
                 made.len() - 1
             });
         examples.add(u32::try_from(row)?, made, at);

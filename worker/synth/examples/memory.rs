@@ -20,12 +20,14 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use catalogue::{BlockRow, Offer, Shelf};
+use catalogue::{BlockRow, Offer, StockView};
 use chem::Molecule;
-use synth::{Budget, Constraints, GroupOrder, Planner, RetroModel, Settings, Stop, Task, Trivial};
+use synth::{
+    Budget, Constraints, GroupOrder, Planner, PlannerSettings, RetroModel, Stop, TargetPurchase, Task,
+};
 
 #[global_allocator]
-static MEMORY: counting::Counting = counting::Counting::new();
+static MEMORY: counting::CountingAllocator = counting::CountingAllocator::new();
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -38,15 +40,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let seconds = Duration::from_secs(number("--seconds", 4)? as u64);
     let (at_once, rounds) = (number("--at-once", 2)?, number("--rounds", 1)?);
-    let settings = Settings {
+    let settings = PlannerSettings {
         cache_bytes: number("--cache-mb", 256)? << 20,
         memory_bytes: number("--memory-mb", 512)? << 20,
-        ..Settings::default()
+        ..PlannerSettings::default()
     };
 
     let model = Arc::new(RetroModel::load(Path::new(model))?);
     let blocks = molecules(stock)?.into_iter().zip(0..).map(row);
-    let (catalogue, targets) = (Shelf::in_memory(blocks), molecules(targets)?);
+    let (catalogue, targets) = (StockView::in_memory(blocks), molecules(targets)?);
     let planner = Planner::new(model, settings);
     let (base, resident) = (MEMORY.forget(), status("VmRSS:"));
     println!("before the first search {} MB in use, {} MB resident", base >> 20, resident >> 20);
@@ -81,12 +83,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Runs a search and returns the maximum of the bytes that it counted.
-fn search(planner: &Planner, catalogue: &Shelf, target: &Molecule, seconds: Duration) -> u64 {
+fn search(planner: &Planner, catalogue: &StockView, target: &Molecule, seconds: Duration) -> u64 {
     let task = Task {
         target: target.clone(),
         max_depth: 10,
         stop: Stop::Budget,
-        trivial: Trivial::Mask,
+        trivial: TargetPurchase::Mask,
         max_groups: 10_000,
         max_group_size: 10_000,
         group_order: GroupOrder::Total,

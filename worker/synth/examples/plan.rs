@@ -25,14 +25,14 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use catalogue::{BlockRow, Offer, Shelf, Stock};
-use chem::{Limits, Mapped, Molecule};
+use catalogue::{BlockRow, Offer, Stock, StockView};
+use chem::{Limits, MappedMolecule, Molecule};
 use flate2::read::MultiGzDecoder;
 use petgraph::graph::NodeIndex;
 use serde_json::{Value, json};
 use synth::{
-    Algorithm, Budget, Constraints, GroupOrder, Plan, Planner, RetroModel, Route, Settings, Step, Stop,
-    TargetBond, Task, Trivial,
+    Algorithm, Budget, Constraints, GroupOrder, Planner, PlannerSettings, RetroModel, Route, SearchResult,
+    Step, Stop, TargetBond, TargetPurchase, Task,
 };
 
 /// The same allocator as in the worker.
@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let seconds: f64 = number("--seconds").map_or(Ok(4.0), |text| text.parse())?;
     let max_expansions: Option<u64> = number("--expansions").map(|text| text.parse()).transpose()?;
     let count = |name: &str, default: usize| number(name).map_or(Ok(default), |text| text.parse());
-    let settings = Settings {
+    let settings = PlannerSettings {
         algorithm: number("--algorithm").map_or(Ok(Algorithm::default()), |name| name.parse())?,
         cache_bytes: count("--cache-mb", 0)? << 20,
         memory_bytes: count("--memory-mb", 512)? << 20,
@@ -87,7 +87,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut plans = Vec::new();
     let columns = read_columns(Path::new(targets), &["smiles"], &["id", "bonds_to_break", "bonds_to_keep"])?;
     for (at, line) in columns.into_iter().enumerate() {
-        let Ok(target) = Mapped::parse(&line[0], Limits::TARGET) else {
+        let Ok(target) = MappedMolecule::parse(&line[0], Limits::TARGET) else {
             println!("{at}\tnot a molecule: {}", line[0]);
             continue;
         };
@@ -121,7 +121,7 @@ fn task(target: Molecule) -> Task {
         target,
         max_depth: 5,
         stop: Stop::FirstRoute,
-        trivial: Trivial::Mask,
+        trivial: TargetPurchase::Mask,
         max_groups: 5,
         max_group_size: 10,
         group_order: GroupOrder::Total,
@@ -130,7 +130,7 @@ fn task(target: Molecule) -> Task {
 }
 
 /// Parses bonds of the target, written as `1-2 5-6`.
-fn bonds(text: &str, target: &Mapped) -> Result<Vec<TargetBond>, Box<dyn Error>> {
+fn bonds(text: &str, target: &MappedMolecule) -> Result<Vec<TargetBond>, Box<dyn Error>> {
     let bond = |pair: &str| {
         let (a, b) =
             pair.split_once('-').ok_or_else(|| format!("{pair}: expected two map numbers, as 1-2"))?;
@@ -140,7 +140,7 @@ fn bonds(text: &str, target: &Mapped) -> Result<Vec<TargetBond>, Box<dyn Error>>
     text.split_whitespace().map(bond).collect()
 }
 
-fn report(at: usize, plan: &Plan, total: Duration, cpu: f64) {
+fn report(at: usize, plan: &SearchResult, total: Duration, cpu: f64) {
     let first = plan.timings.first_route.map_or("-".to_owned(), |time| format!("{:.3}", time.as_secs_f64()));
     let counts = &plan.counts;
     println!(
@@ -158,7 +158,7 @@ fn report(at: usize, plan: &Plan, total: Duration, cpu: f64) {
     );
 }
 
-fn print_routes(plan: &Plan) {
+fn print_routes(plan: &SearchResult) {
     for group in &plan.groups {
         println!("  {} {} ({} variations)", group.steps, group.key, group.variations.len());
         let route = &group.variations[0][0];
@@ -171,7 +171,7 @@ fn print_routes(plan: &Plan) {
 }
 
 /// Formats all routes of a search result as nested lists, best first.
-fn trees_of(id: &str, plan: &Plan, total: Duration) -> Value {
+fn trees_of(id: &str, plan: &SearchResult, total: Duration) -> Value {
     let mut routes: Vec<&Route> = plan.routes().collect();
     routes.sort_by(|a, b| a.total.total_cmp(&b.total));
     let trees: Vec<Value> = routes.iter().map(|route| tree(route, route.graph.target())).collect();
@@ -205,7 +205,7 @@ fn tree(route: &Route, node: NodeIndex) -> Value {
     json!([route.graph.molecule(node).smiles, below])
 }
 
-fn summarise(plans: &[(Plan, Duration, f64)]) {
+fn summarise(plans: &[(SearchResult, Duration, f64)]) {
     let mut firsts: Vec<f64> = plans
         .iter()
         .filter_map(|(plan, ..)| plan.timings.first_route)
@@ -213,8 +213,9 @@ fn summarise(plans: &[(Plan, Duration, f64)]) {
         .collect();
     firsts.sort_by(f64::total_cmp);
     let within = |limit: f64| firsts.iter().filter(|&&time| time <= limit).count();
-    let sum = |count: fn(&Plan) -> u64| plans.iter().map(|(plan, ..)| count(plan)).sum::<u64>() as f64;
-    let time = |part: fn(&Plan) -> Duration| {
+    let sum =
+        |count: fn(&SearchResult) -> u64| plans.iter().map(|(plan, ..)| count(plan)).sum::<u64>() as f64;
+    let time = |part: fn(&SearchResult) -> Duration| {
         plans.iter().map(|(plan, ..)| part(plan)).sum::<Duration>().as_secs_f64()
     };
     let cpu: f64 = plans.iter().map(|(.., cpu)| cpu).sum();
@@ -243,7 +244,7 @@ fn summarise(plans: &[(Plan, Duration, f64)]) {
         sum(|plan| plan.counts.expansions) / total,
         sum(|plan| plan.counts.template_applications) / total,
     );
-    let disconnections = |plan: &Plan| {
+    let disconnections = |plan: &SearchResult| {
         let first = |route: &Route| {
             let (place, _) = route.steps().next()?;
             Some(route.precursors(place).map(|node| node.smiles.clone()).collect::<Vec<_>>())
@@ -271,7 +272,7 @@ fn summarise(plans: &[(Plan, Duration, f64)]) {
 }
 
 /// Reports the time to find the nearest building block.
-fn time_nearest(catalogue: &Shelf, targets: &Path) -> Result<(), Box<dyn Error>> {
+fn time_nearest(catalogue: &StockView, targets: &Path) -> Result<(), Box<dyn Error>> {
     const ROUNDS: u32 = 20;
     let fingerprints: Vec<_> = read_columns(targets, &["smiles"], &[])?
         .into_iter()
@@ -296,7 +297,7 @@ fn cpu_seconds() -> f64 {
     nanoseconds / 1e9
 }
 
-fn read_stock(path: &Path) -> Result<Shelf, Box<dyn Error>> {
+fn read_stock(path: &Path) -> Result<StockView, Box<dyn Error>> {
     let lines = read_columns(path, &["smiles"], &["usd_per_g"])?;
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let row = |(id, line): (i32, &Vec<String>)| {
@@ -313,7 +314,7 @@ fn read_stock(path: &Path) -> Result<Shelf, Box<dyn Error>> {
     });
     println!("{} lines are not molecules", lines.len() - rows.len());
     let start = Instant::now();
-    let catalogue = Shelf::in_memory(rows);
+    let catalogue = StockView::in_memory(rows);
     println!("the catalogue was made of its rows in {:.2?}", start.elapsed());
     Ok(catalogue)
 }

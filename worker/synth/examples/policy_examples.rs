@@ -15,21 +15,21 @@ use std::ops::Range;
 use std::path::Path;
 use std::thread;
 
-use chem::{Key, Molecule, PreparedMolecule, Structure};
+use chem::{Molecule, MoleculeKey, PreparedMolecule, Structure};
 use safetensors::tensor::{Dtype, TensorView, serialize_to_file};
-use synth::Library;
+use synth::TemplateLibrary;
 
 /// A recorded reaction: the number of its product, its line, and the keys of its precursors, ascending.
 struct Reaction {
     product: usize,
     line: usize,
-    precursors: Vec<Key>,
+    precursors: Vec<MoleculeKey>,
     /// Number of atoms of each element in the precursors.
-    elements: Elements,
+    elements: ElementCounts,
 }
 
 /// Counts of atoms by atomic number, for one or several molecules.
-type Elements = [i16; 128];
+type ElementCounts = [i16; 128];
 
 /// Flat arrays of some products and of their reactions.
 #[derive(Default)]
@@ -59,8 +59,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("usage: policy_examples TEMPLATES OUT < REACTIONS".into());
     };
     let threads = thread::available_parallelism().map_or(1, usize::from);
-    let library = Library::load(Path::new(&templates), threads)?;
-    let Recorded { products, mut reactions, unreadable } = read()?;
+    let library = TemplateLibrary::load(Path::new(&templates), threads)?;
+    let ParsedReactions { products, mut reactions, unreadable } = read()?;
     reactions.sort_by_key(|reaction| reaction.product);
     let share = products.len().div_ceil(threads).max(1);
     let parts: Vec<Range<usize>> =
@@ -94,14 +94,14 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// The parsed input: distinct products, reactions, and the number of invalid lines.
 #[derive(Default)]
-struct Recorded {
+struct ParsedReactions {
     products: Vec<String>,
     reactions: Vec<Reaction>,
     unreadable: usize,
 }
 
-fn read() -> Result<Recorded, Box<dyn Error>> {
-    let Recorded { mut products, mut reactions, mut unreadable } = Recorded::default();
+fn read() -> Result<ParsedReactions, Box<dyn Error>> {
+    let ParsedReactions { mut products, mut reactions, mut unreadable } = ParsedReactions::default();
     let mut known: HashMap<String, Option<usize>> = HashMap::new();
     for (line, text) in stdin().lines().enumerate() {
         let text = text?;
@@ -121,23 +121,23 @@ fn read() -> Result<Recorded, Box<dyn Error>> {
             unreadable += 1;
             continue;
         };
-        let mut precursors: Vec<Key> = molecules.iter().map(Molecule::key).collect();
+        let mut precursors: Vec<MoleculeKey> = molecules.iter().map(Molecule::key).collect();
         precursors.sort_unstable();
         let elements = elements(&molecules);
         reactions.push(Reaction { product, line, precursors, elements });
     }
-    Ok(Recorded { products, reactions, unreadable })
+    Ok(ParsedReactions { products, reactions, unreadable })
 }
 
 impl Arrays {
     /// Adds a product and the reactions that make it.
-    fn add(&mut self, library: &Library, product: &str, reactions: &[Reaction]) {
+    fn add(&mut self, library: &TemplateLibrary, product: &str, reactions: &[Reaction]) {
         let molecule = Molecule::trusted(product).expect("was read before");
         let prepared = PreparedMolecule::new(&molecule);
         let own = self.atom_counts.len() as u32;
         let environments = molecule.environments();
         self.atom_counts.push(environments.len() as u32);
-        self.environments.extend(environments.as_flattened().iter().map(|&hash| folded(hash)));
+        self.environments.extend(environments.as_flattened().iter().map(|&hash| low_half(hash)));
         let bits: Vec<u16> = molecule.fingerprint().on_bits().collect();
         self.bit_counts.push(bits.len() as u32);
         self.bits.extend(bits);
@@ -161,7 +161,7 @@ impl Arrays {
             self.match_sites.push(found.count as u8);
         }
         let own_elements = elements(std::slice::from_ref(&molecule));
-        let added: Vec<Elements> = reactions
+        let added: Vec<ElementCounts> = reactions
             .iter()
             .map(|reaction| std::array::from_fn(|at| reaction.elements[at] - own_elements[at]))
             .collect();
@@ -193,21 +193,21 @@ impl Arrays {
     }
 }
 
-fn elements(molecules: &[Molecule]) -> Elements {
+fn elements(molecules: &[Molecule]) -> ElementCounts {
     let structures = molecules.iter().map(Structure::of);
     let atoms = structures
         .flat_map(|whole| (0..whole.len() as u32).map(move |at| whole.atom(at).element).collect::<Vec<_>>());
     counted(&atoms.collect::<Vec<_>>())
 }
 
-fn counted(atoms: &[u8]) -> Elements {
+fn counted(atoms: &[u8]) -> ElementCounts {
     let mut elements = [0; 128];
     atoms.iter().for_each(|&element| elements[usize::from(element) % 128] += 1);
     elements
 }
 
 /// Returns the low half of a hash, which is the network's resolution.
-fn folded(hash: u32) -> u16 {
+fn low_half(hash: u32) -> u16 {
     (hash & 0xffff) as u16
 }
 

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 
-use chem::{Key, Molecule};
+use chem::{Molecule, MoleculeKey};
 use synth::{RetroModel, proposals};
 
 const TOP: [usize; 6] = [1, 3, 5, 10, 20, 50];
@@ -51,7 +51,7 @@ fn rank(model: &Arc<RetroModel>, line: &str) -> Option<usize> {
     let mut columns = line.split('\t');
     let product: Molecule = columns.next()?.parse().ok()?;
     let precursors: Result<Vec<Molecule>, _> = columns.next()?.split('.').map(str::parse).collect();
-    let mut wanted: Vec<Key> = precursors.ok()?.iter().map(Molecule::key).collect();
+    let mut wanted: Vec<MoleculeKey> = precursors.ok()?.iter().map(Molecule::key).collect();
     wanted.sort_unstable();
     let found = proposals(model, &product, TOP[TOP.len() - 1]);
     found

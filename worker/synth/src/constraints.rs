@@ -29,13 +29,13 @@ pub struct Constraints {
     pub molecules_never: Vec<Molecule>,
     /// Substructures excluded from all molecules of a route except the target.
     pub substructures_never: Vec<Arc<Pattern>>,
-    /// Building blocks that every route buys, at most [`Self::MOST_REQUIRED`].
+    /// Building blocks that every route buys, at most [`Self::MAX_REQUIRED`].
     pub building_blocks_required: Vec<Molecule>,
     /// Names of allowed classes. If the list is not empty, every step has one of them.
     pub reaction_classes_only: Vec<String>,
     /// Names of classes that no step has.
     pub reaction_classes_never: Vec<String>,
-    /// Names of classes of which every route has a step, at most [`Self::MOST_REQUIRED`].
+    /// Names of classes of which every route has a step, at most [`Self::MAX_REQUIRED`].
     pub reaction_classes_required: Vec<String>,
     /// Hashes of templates on which no step is based.
     pub templates_never: Vec<String>,
@@ -58,7 +58,7 @@ pub enum ProtectingGroups {
 /// The kind of a constraint, named as in a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "each is the field of Constraints of its name")]
-pub enum Kind {
+pub enum ConstraintKind {
     BondsToBreak,
     BondsToKeep,
     FragmentsToKeep,
@@ -75,27 +75,27 @@ pub enum Kind {
 
 /// One constraint: an item of a list, or a constraint that is no list or counts as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Rule {
+pub struct ConstraintRef {
     /// Kind of the constraint.
-    pub kind: Kind,
+    pub kind: ConstraintKind,
     /// Index of the item in its list.
     pub index: Option<usize>,
 }
 
 /// The effect of a constraint on a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Verdict {
+pub struct ConstraintEffect {
     /// The constraint.
-    pub rule: Rule,
+    pub rule: ConstraintRef,
     /// Number of refused steps, or of refused combinations of steps.
     pub refused: u64,
     /// Result without this constraint, for a search that found no route. `None` if that was not tested.
-    pub alone: Option<Alone>,
+    pub alone: Option<ResultWithout>,
 }
 
 /// The result of a search without one constraint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Alone {
+pub enum ResultWithout {
     /// A route exists without it.
     Forbids,
     /// No route was found without it either.
@@ -104,7 +104,7 @@ pub enum Alone {
 
 impl Constraints {
     /// Maximum number of required building blocks, and of required classes.
-    pub const MOST_REQUIRED: usize = 16;
+    pub const MAX_REQUIRED: usize = 16;
 
     /// Returns true if there are no constraints.
     #[must_use]
@@ -114,34 +114,36 @@ impl Constraints {
 
     /// Returns every constraint, kind by kind.
     #[must_use]
-    pub fn rules(&self) -> Vec<Rule> {
+    pub fn rules(&self) -> Vec<ConstraintRef> {
         let lists = [
-            (Kind::BondsToBreak, self.bonds_to_break.len()),
-            (Kind::BondsToKeep, self.bonds_to_keep.len()),
-            (Kind::FragmentsToKeep, self.fragments_to_keep.len()),
-            (Kind::MoleculesNever, self.molecules_never.len()),
-            (Kind::SubstructuresNever, self.substructures_never.len()),
-            (Kind::BuildingBlocksRequired, self.building_blocks_required.len()),
-            (Kind::ReactionClassesNever, self.reaction_classes_never.len()),
-            (Kind::ReactionClassesRequired, self.reaction_classes_required.len()),
-            (Kind::TemplatesNever, self.templates_never.len()),
+            (ConstraintKind::BondsToBreak, self.bonds_to_break.len()),
+            (ConstraintKind::BondsToKeep, self.bonds_to_keep.len()),
+            (ConstraintKind::FragmentsToKeep, self.fragments_to_keep.len()),
+            (ConstraintKind::MoleculesNever, self.molecules_never.len()),
+            (ConstraintKind::SubstructuresNever, self.substructures_never.len()),
+            (ConstraintKind::BuildingBlocksRequired, self.building_blocks_required.len()),
+            (ConstraintKind::ReactionClassesNever, self.reaction_classes_never.len()),
+            (ConstraintKind::ReactionClassesRequired, self.reaction_classes_required.len()),
+            (ConstraintKind::TemplatesNever, self.templates_never.len()),
         ];
         let wholes = [
-            (Kind::ReactionClassesOnly, !self.reaction_classes_only.is_empty()),
-            (Kind::MaxSteps, self.max_steps.is_some()),
-            (Kind::ProtectingGroups, self.protecting_groups == ProtectingGroups::Never),
+            (ConstraintKind::ReactionClassesOnly, !self.reaction_classes_only.is_empty()),
+            (ConstraintKind::MaxSteps, self.max_steps.is_some()),
+            (ConstraintKind::ProtectingGroups, self.protecting_groups == ProtectingGroups::Never),
         ];
-        let items =
-            lists.into_iter().flat_map(|(kind, count)| (0..count).map(move |at| Rule::item(kind, at)));
-        let wholes = wholes.into_iter().filter(|&(_, is_set)| is_set).map(|(kind, _)| Rule::whole(kind));
-        let mut rules: Vec<Rule> = items.chain(wholes).collect();
+        let items = lists
+            .into_iter()
+            .flat_map(|(kind, count)| (0..count).map(move |at| ConstraintRef::item(kind, at)));
+        let wholes =
+            wholes.into_iter().filter(|&(_, is_set)| is_set).map(|(kind, _)| ConstraintRef::whole(kind));
+        let mut rules: Vec<ConstraintRef> = items.chain(wholes).collect();
         rules.sort_unstable();
         rules
     }
 
     /// Returns the constraints without one of them.
     #[must_use]
-    pub fn without(&self, rule: Rule) -> Self {
+    pub fn without(&self, rule: ConstraintRef) -> Self {
         fn drop_item<T>(list: &mut Vec<T>, at: usize) {
             if at < list.len() {
                 list.remove(at);
@@ -149,18 +151,18 @@ impl Constraints {
         }
         let (mut rest, at) = (self.clone(), rule.index.unwrap_or_default());
         match rule.kind {
-            Kind::BondsToBreak => drop_item(&mut rest.bonds_to_break, at),
-            Kind::BondsToKeep => drop_item(&mut rest.bonds_to_keep, at),
-            Kind::FragmentsToKeep => drop_item(&mut rest.fragments_to_keep, at),
-            Kind::MoleculesNever => drop_item(&mut rest.molecules_never, at),
-            Kind::SubstructuresNever => drop_item(&mut rest.substructures_never, at),
-            Kind::BuildingBlocksRequired => drop_item(&mut rest.building_blocks_required, at),
-            Kind::ReactionClassesOnly => rest.reaction_classes_only.clear(),
-            Kind::ReactionClassesNever => drop_item(&mut rest.reaction_classes_never, at),
-            Kind::ReactionClassesRequired => drop_item(&mut rest.reaction_classes_required, at),
-            Kind::TemplatesNever => drop_item(&mut rest.templates_never, at),
-            Kind::MaxSteps => rest.max_steps = None,
-            Kind::ProtectingGroups => rest.protecting_groups = ProtectingGroups::Allowed,
+            ConstraintKind::BondsToBreak => drop_item(&mut rest.bonds_to_break, at),
+            ConstraintKind::BondsToKeep => drop_item(&mut rest.bonds_to_keep, at),
+            ConstraintKind::FragmentsToKeep => drop_item(&mut rest.fragments_to_keep, at),
+            ConstraintKind::MoleculesNever => drop_item(&mut rest.molecules_never, at),
+            ConstraintKind::SubstructuresNever => drop_item(&mut rest.substructures_never, at),
+            ConstraintKind::BuildingBlocksRequired => drop_item(&mut rest.building_blocks_required, at),
+            ConstraintKind::ReactionClassesOnly => rest.reaction_classes_only.clear(),
+            ConstraintKind::ReactionClassesNever => drop_item(&mut rest.reaction_classes_never, at),
+            ConstraintKind::ReactionClassesRequired => drop_item(&mut rest.reaction_classes_required, at),
+            ConstraintKind::TemplatesNever => drop_item(&mut rest.templates_never, at),
+            ConstraintKind::MaxSteps => rest.max_steps = None,
+            ConstraintKind::ProtectingGroups => rest.protecting_groups = ProtectingGroups::Allowed,
         }
         rest
     }
@@ -174,21 +176,21 @@ impl Constraints {
     }
 }
 
-impl Rule {
+impl ConstraintRef {
     /// Identifies item number `at` of a list.
     #[must_use]
-    pub fn item(kind: Kind, at: usize) -> Self {
+    pub fn item(kind: ConstraintKind, at: usize) -> Self {
         Self { kind, index: Some(at) }
     }
 
     /// Identifies a constraint that is no list, or counts as a whole.
     #[must_use]
-    pub fn whole(kind: Kind) -> Self {
+    pub fn whole(kind: ConstraintKind) -> Self {
         Self { kind, index: None }
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for ConstraintKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::BondsToBreak => "bonds_to_break",

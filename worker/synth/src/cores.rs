@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle, available_parallelism};
 
-use crate::turns::{Place, Turn, Turns};
+use crate::priority::{PriorityScheduler, ScheduledSearch, SearchPriority};
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -21,16 +21,16 @@ pub fn all_cores() -> usize {
 }
 
 /// Helper threads and the count of the searches that share them.
-pub struct Cores {
+pub struct HelperPool {
     cores: usize,
-    turns: Arc<Turns>,
-    line: Arc<Line>,
+    turns: Arc<PriorityScheduler>,
+    line: Arc<JobQueue>,
     helpers: Vec<JoinHandle<()>>,
 }
 
 /// The queue of jobs for the helpers.
 #[derive(Default)]
-struct Line {
+struct JobQueue {
     jobs: Mutex<Jobs>,
     changed: Condvar,
 }
@@ -42,15 +42,15 @@ struct Jobs {
 }
 
 /// One search's registration for a share of the cores.
-pub struct Seat<'a> {
-    cores: &'a Cores,
-    place: Arc<Place>,
+pub struct CoreShare<'a> {
+    cores: &'a HelperPool,
+    place: Arc<ScheduledSearch>,
 }
 
-impl Cores {
+impl HelperPool {
     /// Shares `cores` cores, at least one. A thread that cannot be started is left out.
     pub fn new(cores: usize) -> Self {
-        let line = Arc::<Line>::default();
+        let line = Arc::<JobQueue>::default();
         let helper = |number: usize| {
             let line = Arc::clone(&line);
             Builder::new().name(format!("search-helper-{number}")).spawn(move || line.work()).ok()
@@ -60,17 +60,17 @@ impl Cores {
     }
 
     /// Registers the search with priority `turn`, until the seat is dropped.
-    pub fn seat(&self, turn: &Turn) -> Seat<'_> {
-        Seat { cores: self, place: self.turns.place_of(turn) }
+    pub fn seat(&self, turn: &SearchPriority) -> CoreShare<'_> {
+        CoreShare { cores: self, place: self.turns.place_of(turn) }
     }
 
     /// Returns the priority scheduler of the searches.
-    pub fn turns(&self) -> &Arc<Turns> {
+    pub fn turns(&self) -> &Arc<PriorityScheduler> {
         &self.turns
     }
 }
 
-impl Drop for Cores {
+impl Drop for HelperPool {
     fn drop(&mut self) {
         self.line.jobs().closed = true;
         self.line.changed.notify_all();
@@ -81,7 +81,7 @@ impl Drop for Cores {
     }
 }
 
-impl Seat<'_> {
+impl CoreShare<'_> {
     /// Returns the number of helpers that the search may use now.
     pub fn helpers(&self) -> usize {
         if self.place.must_stand_aside() {
@@ -97,7 +97,7 @@ impl Seat<'_> {
     }
 }
 
-impl Line {
+impl JobQueue {
     fn work(&self) {
         while let Some(job) = self.next() {
             // The requesting search does the same work itself and hits the same panic.
@@ -130,15 +130,15 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::turns::Urgency;
+    use crate::priority::Urgency;
 
     #[test]
     fn a_search_alone_has_all_cores_and_several_share_them() {
-        let cores = Cores::new(8);
+        let cores = HelperPool::new(8);
 
-        let first = cores.seat(&Turn::default());
+        let first = cores.seat(&SearchPriority::default());
         let alone = first.helpers();
-        let others = [cores.seat(&Turn::default()), cores.seat(&Turn::default())];
+        let others = [cores.seat(&SearchPriority::default()), cores.seat(&SearchPriority::default())];
         let shared = first.helpers();
         drop(others);
 
@@ -147,13 +147,13 @@ mod tests {
 
     #[test]
     fn as_many_searches_as_cores_have_one_each() {
-        let cores = Cores::new(3);
+        let cores = HelperPool::new(3);
 
         let seats = [
-            cores.seat(&Turn::default()),
-            cores.seat(&Turn::default()),
-            cores.seat(&Turn::default()),
-            cores.seat(&Turn::default()),
+            cores.seat(&SearchPriority::default()),
+            cores.seat(&SearchPriority::default()),
+            cores.seat(&SearchPriority::default()),
+            cores.seat(&SearchPriority::default()),
         ];
 
         assert!(seats.iter().all(|seat| seat.helpers() == 0));
@@ -161,20 +161,20 @@ mod tests {
 
     #[test]
     fn a_search_that_stands_aside_takes_no_core_from_the_one_that_it_stands_aside_for() {
-        let cores = Cores::new(4);
+        let cores = HelperPool::new(4);
         let batch = cores.seat(&cores.turns().turn(Urgency::Batch));
 
         let alone = batch.helpers();
-        let awaited = cores.seat(&Turn::default());
+        let awaited = cores.seat(&SearchPriority::default());
 
         assert_eq!((alone, batch.helpers(), awaited.helpers()), (3, 0, 3));
     }
 
     #[test]
     fn helpers_outlive_a_job_that_panics() {
-        let cores = Cores::new(2);
+        let cores = HelperPool::new(2);
         let (done, heard) = mpsc::channel();
-        let seat = cores.seat(&Turn::default());
+        let seat = cores.seat(&SearchPriority::default());
 
         seat.help(|| panic!("a broken job"));
         seat.help(move || done.send(7).unwrap());

@@ -6,10 +6,10 @@ use std::sync::LazyLock;
 
 use chem::PreparedMolecule;
 
-use crate::model::library::Library;
+use crate::model::library::TemplateLibrary;
 use crate::model::policy::Policy;
 use crate::model::precedents::Precedents;
-use crate::model::records::{AllRecords, read_agents};
+use crate::model::records::{RecordedReactionsByTemplate, read_agents};
 use crate::model::tensors::Weights;
 
 /// Two templates, to which the weights belong.
@@ -17,15 +17,15 @@ const TABLE: &str = "\tretro_template\ttemplate_hash\tlibrary_occurrence\tlibrar
     0\t[C:1](=[O;H0;D1:2])-[N;H1;D2;+0:3]>>([C:1](=[O:2])-[OH;+0].[NH2;+0:3])\ta\t1\t0\n\
     1\t[C:1]-[O;H0:2]-[C:3]>>([C:1]-[OH:2].[C:3]-[OH])\tb\t1\t1\n";
 
-static LIBRARY: LazyLock<Library> = LazyLock::new(|| {
-    Library::read(TABLE.as_bytes(), Path::new("templates"), 1).expect("fuzz: a table is one")
+static LIBRARY: LazyLock<TemplateLibrary> = LazyLock::new(|| {
+    TemplateLibrary::read(TABLE.as_bytes(), Path::new("templates"), 1).expect("fuzz: a table is one")
 });
 static PRODUCT: LazyLock<PreparedMolecule> =
     LazyLock::new(|| PreparedMolecule::new(&"CC(=O)NCCOC".parse().expect("fuzz: a molecule of ours is one")));
 
 /// Checks a `templates.csv.gz`, unpacked.
 pub fn template_table(input: &[u8]) {
-    let Ok(library) = Library::read(input, Path::new("input"), 1) else { return };
+    let Ok(library) = TemplateLibrary::read(input, Path::new("input"), 1) else { return };
     assert!(library.skipped() < library.len());
     for found in library.matches(&PRODUCT).templates {
         assert!(library.template(found.template).is_some());
@@ -38,7 +38,9 @@ pub fn template_records(input: &[u8]) {
     let (agents, evidence) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     let path = Path::new("input");
     let Ok(agents) = read_agents(agents, path) else { return };
-    let Ok(records) = AllRecords::read(evidence, path, &agents, LIBRARY.len()) else { return };
+    let Ok(records) = RecordedReactionsByTemplate::read(evidence, path, &agents, LIBRARY.len()) else {
+        return;
+    };
     assert!(records.of(LIBRARY.len() as u32).is_none());
 }
 

@@ -2,7 +2,7 @@
 //!
 //! [`RetroModel`] says which reaction templates are worth trying on a molecule, [`Stock`](catalogue::Stock) which
 //! molecules can be bought. A [`Planner`] searches an AND/OR graph between the two until a [`Budget`] is spent. The
-//! result is a [`Plan`]: validated routes, grouped by backbone. Everything here is synchronous, does no I/O except
+//! result is a [`SearchResult`]: validated routes, grouped by backbone. Everything here is synchronous, does no I/O except
 //! for [`RetroModel::load`], and gives, on one core, the same result for the same inputs and number of expansions.
 //!
 //! A folder imports those above it, never those below:
@@ -18,40 +18,44 @@
 
 mod constraints;
 mod cores;
+mod events;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
 mod graph;
 mod model;
-mod news;
-mod plan;
+mod priority;
 mod route;
 mod routes;
 mod search;
-mod shared;
+mod search_result;
+mod shared_graph;
 mod steps;
 mod task;
-mod turns;
 
-pub use constraints::{Alone, Constraints, Kind, ProtectingGroups, Rule, TargetBond, Verdict};
+pub use constraints::{
+    ConstraintEffect, ConstraintKind, ConstraintRef, Constraints, ProtectingGroups, ResultWithout, TargetBond,
+};
+pub use events::{EventPacing, Listener, Progress, PublishedRoute, SearchEvent};
 pub use model::RetroModel;
 pub use model::error::ModelError;
-pub use model::judge::reference::ReferenceJudge;
-pub use model::library::Library;
+pub use model::library::TemplateLibrary;
+pub use model::plausibility::reference::ReferencePlausibilityModel;
 pub use model::policy::ReferencePolicy;
-pub use model::precedents::Nearness;
-pub use model::records::{Records, Role};
-pub use news::{FoundRoute, Listener, News, Pace, Progress};
-pub use plan::{BackboneGroup, Counts, Plan, Refusals, Route, RouteNode, Step, Timings, Warning};
+pub use model::precedents::PrecedentSimilarity;
+pub use model::records::{RecordedReactions, Role};
+pub use priority::{SearchPriority, Urgency};
 pub use reactivity::{Category, ReactionClass};
 pub use route::RouteGraph;
 pub use search::algorithm::{Algorithm, UnknownAlgorithm};
+pub use search::batch::{BatchLimits, BatchResult};
 pub use search::entry::plan;
-pub use search::many::{Allowance, Done};
-pub use search::planner::{Planner, Settings};
-pub use shared::SharedGraph;
+pub use search::planner::{Planner, PlannerSettings};
+pub use search_result::{
+    BackboneGroup, Counts, Refusals, Route, RouteNode, SearchResult, Step, Timings, Warning,
+};
+pub use shared_graph::SharedGraph;
 pub use steps::explain::{ProposedBy, StepFault, explain};
-pub use steps::forwards::{KnownStep, Made, NotMade};
+pub use steps::forward::{ForwardFailure, ForwardProduct, KnownStep};
 pub use steps::one_step::{Check, PrecursorSet};
 pub use steps::proposals::{Precursors, proposals};
-pub use task::{Budget, GroupOrder, Stop, Task, Trivial};
-pub use turns::{Turn, Urgency};
+pub use task::{Budget, GroupOrder, Stop, TargetPurchase, Task};

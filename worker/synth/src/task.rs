@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use chem::Molecule;
 
 use crate::constraints::Constraints;
-use crate::turns::Turn;
+use crate::priority::SearchPriority;
 
 /// Stop condition of a search, beside its [`Budget`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum Stop {
 
 /// Policy on whether buying the target itself counts as a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trivial {
+pub enum TargetPurchase {
     /// Buying does not count.
     Mask,
     /// Buying counts, as a route without steps.
@@ -46,7 +46,7 @@ pub struct Task {
     /// Stop condition.
     pub stop: Stop,
     /// Policy on buying the target.
-    pub trivial: Trivial,
+    pub trivial: TargetPurchase,
     /// Maximum number of backbone groups returned.
     pub max_groups: usize,
     /// Maximum number of building-block variations returned for a backbone.
@@ -70,7 +70,7 @@ pub struct Budget {
     pub max_expansions: Option<u64>,
     /// Registration with the priority scheduler. Time for which the search is paused does not count: its deadline
     /// moves on by it.
-    pub turn: Turn,
+    pub turn: SearchPriority,
     /// Wall-clock deadline, which pauses do not extend; `None`: only the search's own clock counts.
     pub latest: Option<Instant>,
 }
@@ -79,7 +79,7 @@ impl Budget {
     /// Creates a budget that ends at `deadline`, or earlier when `cancelled` is set.
     #[must_use]
     pub fn until(deadline: Instant, cancelled: Arc<AtomicBool>) -> Self {
-        Self { deadline, cancelled, max_expansions: None, turn: Turn::default(), latest: None }
+        Self { deadline, cancelled, max_expansions: None, turn: SearchPriority::default(), latest: None }
     }
 
     /// Returns the same budget limited to `time` from now, by its own clock.

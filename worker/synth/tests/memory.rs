@@ -10,14 +10,14 @@ mod toy;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use catalogue::Shelf;
-use synth::{Budget, Counts, Planner, RetroModel, Settings, Task};
+use catalogue::StockView;
+use synth::{Budget, Counts, Planner, PlannerSettings, RetroModel, Task};
 
 #[global_allocator]
-static MEMORY: counting::Counting = counting::Counting::new();
+static MEMORY: counting::CountingAllocator = counting::CountingAllocator::new();
 
 /// Lock that lets only one test measure at a time.
-static ALONE: Mutex<()> = Mutex::new(());
+static MEASUREMENT_LOCK: Mutex<()> = Mutex::new(());
 
 const MIB: usize = 1 << 20;
 
@@ -28,7 +28,7 @@ const TARGETS: [&str; 2] = [
 ];
 
 /// Returns the peak memory that a search of `target` added, as measured, and the search's own counts.
-fn search(planner: &Planner, catalogue: &Shelf, target: &str, budget: &Budget) -> (usize, Counts) {
+fn search(planner: &Planner, catalogue: &StockView, target: &str, budget: &Budget) -> (usize, Counts) {
     let task = Task { max_depth: 10, max_groups: 1000, max_group_size: 1000, ..toy::task(target) };
     let before = MEMORY.forget();
     let plan = planner.plan(catalogue, &task, budget);
@@ -36,13 +36,16 @@ fn search(planner: &Planner, catalogue: &Shelf, target: &str, budget: &Budget) -
 }
 
 fn planner(model: &Arc<RetroModel>, memory_mib: usize, cache_mib: usize) -> Planner {
-    let settings =
-        Settings { memory_bytes: memory_mib * MIB, cache_bytes: cache_mib * MIB, ..Settings::default() };
+    let settings = PlannerSettings {
+        memory_bytes: memory_mib * MIB,
+        cache_bytes: cache_mib * MIB,
+        ..PlannerSettings::default()
+    };
     Planner::new(Arc::clone(model), settings)
 }
 
 /// Makes the model fill its shared caches, which do not belong to a single search.
-fn warm_up(model: &Arc<RetroModel>, catalogue: &Shelf) {
+fn warm_up(model: &Arc<RetroModel>, catalogue: &StockView) {
     let planner = planner(model, 512, 0);
     for target in TARGETS {
         search(&planner, catalogue, target, &toy::expansions(600));
@@ -50,7 +53,7 @@ fn warm_up(model: &Arc<RetroModel>, catalogue: &Shelf) {
 }
 
 /// Catalogue of everyday building blocks, so that there are many routes.
-fn shop() -> Shelf {
+fn everyday_catalogue() -> StockView {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ops/catalogue/demo.csv.gz");
     let file = std::fs::File::open(file).expect("the demo catalogue is there");
     let mut lines = csv::Reader::from_reader(flate2::read::MultiGzDecoder::new(file));
@@ -62,8 +65,8 @@ fn shop() -> Shelf {
 
 #[test]
 fn a_search_takes_what_it_counts_and_no_more_than_it_may() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let (model, catalogue) = (toy::shipped(), shop());
+    let _alone = MEASUREMENT_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
+    let (model, catalogue) = (toy::shipped(), everyday_catalogue());
     warm_up(&model, &catalogue);
     let planner = planner(&model, 48, 0);
 
@@ -80,8 +83,8 @@ fn a_search_takes_what_it_counts_and_no_more_than_it_may() {
 
 #[test]
 fn the_cache_takes_what_it_counts_and_no_more_than_it_may() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let (model, catalogue) = (toy::shipped(), shop());
+    let _alone = MEASUREMENT_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
+    let (model, catalogue) = (toy::shipped(), everyday_catalogue());
     warm_up(&model, &catalogue);
     let planner = planner(&model, 512, 16);
     let before = MEMORY.in_use();

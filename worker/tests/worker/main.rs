@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up its stage has failed")]
 
-mod looks;
-mod order;
+mod async_sample;
+mod bulk_queries;
 mod reservoir;
 mod sample;
 mod search;

@@ -10,20 +10,20 @@ use std::{
 
 use crate::support::{CALLER, Database, MACHINE, live, models, write_endless_pack, write_pack};
 use chrono::Utc;
-use contract::{JobId, Problem, SampleId, SampleJob, StoredSampleJob};
+use contract::{JobFailure, JobId, SampleId, SampleJob, StoredSampleJob};
 use queue::{Client, LiveModel, Pending, QueueError, WorkerConfig, run_worker};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use sqlx::{PgPool, postgres::PgPoolOptions};
 use tempfile::TempDir;
 use tokio::{sync::oneshot, task::JoinHandle};
 use worker::{
-    Activity, Model, Models, Ready, Sampling, Shelf, refill,
-    reservoir::{self, BLOCK},
+    Model, ModelRegistry, Models, ReadyCounts, RunningJobs, SampleHandler, refill,
+    reservoir::{self, BLOCK_SIZE},
 };
 
 struct Stage {
     database: Database,
-    shelf: Arc<Shelf>,
+    shelf: Arc<ModelRegistry>,
     models: Arc<Models>,
     dir: TempDir,
 }
@@ -42,7 +42,7 @@ impl Stage {
 
     async fn with(dir: TempDir) -> Self {
         let database = Database::create().await;
-        let shelf = Arc::new(Shelf::load(vec![dir.path().to_owned()], Vec::new(), MACHINE).unwrap());
+        let shelf = Arc::new(ModelRegistry::load(vec![dir.path().to_owned()], Vec::new(), MACHINE).unwrap());
         Self { database, models: shelf.models(), shelf, dir }
     }
 
@@ -54,9 +54,9 @@ impl Stage {
         self.database.pool.clone()
     }
 
-    fn sampling(&self) -> Sampling {
+    fn sampling(&self) -> SampleHandler {
         let (activity, ready) = Default::default();
-        Sampling { pool: self.pool(), shelf: Arc::clone(&self.shelf), activity, ready }
+        SampleHandler { pool: self.pool(), shelf: Arc::clone(&self.shelf), activity, ready }
     }
 
     async fn level(&self, id: &str) -> usize {
@@ -69,7 +69,7 @@ impl Stage {
     }
 
     /// Sets all leases to be expired.
-    async fn leases_end(&self) {
+    async fn expire_leases(&self) {
         let over = sqlx::query(
             "update reservoir_blocks set leased_until = now() - interval '1 second' where leased_by is not null",
         );
@@ -116,15 +116,15 @@ async fn eventually<F: Future<Output = bool>>(what: &str, mut check: impl FnMut(
 #[tokio::test]
 async fn what_a_sample_does_not_need_of_a_block_goes_back() {
     let stage = Stage::set().await;
-    stage.put("cheap", &chains(1..BLOCK + 101)).await;
+    stage.put("cheap", &chains(1..BLOCK_SIZE + 101)).await;
 
     let first = stage.take("cheap", 10).await;
     let level = stage.level("cheap").await;
     let rest = stage.take("cheap", 10_000).await;
 
-    assert_eq!((first.len(), level, rest.len()), (10, BLOCK + 90, BLOCK + 90));
+    assert_eq!((first.len(), level, rest.len()), (10, BLOCK_SIZE + 90, BLOCK_SIZE + 90));
     let distinct: HashSet<_> = first.iter().chain(&rest).collect();
-    assert_eq!(distinct.len(), BLOCK + 100);
+    assert_eq!(distinct.len(), BLOCK_SIZE + 100);
     assert_eq!(stage.take("cheap", 5).await, Vec::<String>::new());
 }
 
@@ -143,7 +143,7 @@ async fn a_molecule_of_two_blocks_occurs_once_in_a_sample() {
 #[tokio::test]
 async fn samples_at_the_same_time_do_not_wait_for_each_other_and_share_nothing() {
     let stage = Stage::set().await;
-    stage.put("cheap", &chains(1..4 * BLOCK + 1)).await;
+    stage.put("cheap", &chains(1..4 * BLOCK_SIZE + 1)).await;
     let (mut one, mut other) = (stage.pool().begin().await.unwrap(), stage.pool().begin().await.unwrap());
     let model = stage.model("cheap");
 
@@ -154,7 +154,7 @@ async fn samples_at_the_same_time_do_not_wait_for_each_other_and_share_nothing()
 
     let distinct: HashSet<_> = first.iter().chain(&second).collect();
     assert_eq!((first.len(), second.len(), distinct.len()), (700, 300, 1000));
-    assert_eq!(stage.level("cheap").await, 4 * BLOCK - 1000);
+    assert_eq!(stage.level("cheap").await, 4 * BLOCK_SIZE - 1000);
 }
 
 #[tokio::test]
@@ -190,18 +190,18 @@ async fn an_idle_sampler_fills_the_reservoir_and_a_model_that_cannot_fill_it_har
     let filling = tokio::spawn(refill(
         stage.pool(),
         Arc::clone(&stage.shelf),
-        3 * BLOCK,
-        Activity::default(),
-        Ready::default(),
+        3 * BLOCK_SIZE,
+        RunningJobs::default(),
+        ReadyCounts::default(),
     ));
 
-    eventually("the reservoir is full", || async { stage.level("cheap").await >= 3 * BLOCK }).await;
+    eventually("the reservoir is full", || async { stage.level("cheap").await >= 3 * BLOCK_SIZE }).await;
 
     // `dear` can make fewer molecules than a block holds.
-    assert_eq!((stage.level("cheap").await, stage.level("dear").await), (3 * BLOCK, 0));
-    let taken = stage.take("cheap", 2 * BLOCK).await;
-    eventually("it is full again", || async { stage.level("cheap").await >= 3 * BLOCK }).await;
-    assert_eq!(taken.len(), 2 * BLOCK);
+    assert_eq!((stage.level("cheap").await, stage.level("dear").await), (3 * BLOCK_SIZE, 0));
+    let taken = stage.take("cheap", 2 * BLOCK_SIZE).await;
+    eventually("it is full again", || async { stage.level("cheap").await >= 3 * BLOCK_SIZE }).await;
+    assert_eq!(taken.len(), 2 * BLOCK_SIZE);
     filling.abort();
     let _ = filling.await;
 }
@@ -209,20 +209,20 @@ async fn an_idle_sampler_fills_the_reservoir_and_a_model_that_cannot_fill_it_har
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_made_ahead_while_a_job_runs() {
     let stage = Stage::set().await;
-    let activity = Activity::default();
+    let activity = RunningJobs::default();
     let job = activity.begin();
     let filling = tokio::spawn(refill(
         stage.pool(),
         Arc::clone(&stage.shelf),
-        BLOCK,
+        BLOCK_SIZE,
         activity.clone(),
-        Ready::default(),
+        ReadyCounts::default(),
     ));
 
     tokio::time::sleep(Duration::from_millis(300)).await;
     let while_busy = stage.level("cheap").await;
     drop(job);
-    eventually("the reservoir is full", || async { stage.level("cheap").await >= BLOCK }).await;
+    eventually("the reservoir is full", || async { stage.level("cheap").await >= BLOCK_SIZE }).await;
 
     assert_eq!(while_busy, 0);
     filling.abort();
@@ -232,20 +232,20 @@ async fn nothing_is_made_ahead_while_a_job_runs() {
 #[tokio::test]
 async fn what_a_job_has_leased_is_nobody_elses_until_the_time_is_over() {
     let stage = Stage::set().await;
-    stage.put("cheap", &chains(1..2 * BLOCK + 1)).await;
+    stage.put("cheap", &chains(1..2 * BLOCK_SIZE + 1)).await;
     let model = stage.model("cheap");
 
-    let (kept, lease) = reservoir::lease(&stage.pool(), &model, BLOCK, "one", MINUTE).await.unwrap();
-    let (rest, _) = reservoir::lease(&stage.pool(), &model, 2 * BLOCK, "other", MINUTE).await.unwrap();
+    let (kept, lease) = reservoir::lease(&stage.pool(), &model, BLOCK_SIZE, "one", MINUTE).await.unwrap();
+    let (rest, _) = reservoir::lease(&stage.pool(), &model, 2 * BLOCK_SIZE, "other", MINUTE).await.unwrap();
     let (level, nothing) = (stage.level("cheap").await, stage.take("cheap", 5).await);
-    stage.leases_end().await;
-    let later = stage.take("cheap", 2 * BLOCK).await;
+    stage.expire_leases().await;
+    let later = stage.take("cheap", 2 * BLOCK_SIZE).await;
     let mut transaction = stage.pool().begin().await.unwrap();
     let spent = reservoir::spend(&mut transaction, &model, &lease).await.unwrap();
 
     let distinct: HashSet<_> = kept.iter().chain(&rest).collect();
-    assert_eq!((kept.len(), rest.len(), distinct.len()), (BLOCK, BLOCK, 2 * BLOCK));
-    assert_eq!((level, nothing.len(), later.len()), (0, 0, 2 * BLOCK));
+    assert_eq!((kept.len(), rest.len(), distinct.len()), (BLOCK_SIZE, BLOCK_SIZE, 2 * BLOCK_SIZE));
+    assert_eq!((level, nothing.len(), later.len()), (0, 0, 2 * BLOCK_SIZE));
     assert!(!spent, "others have it");
     drop(transaction);
 }
@@ -253,19 +253,19 @@ async fn what_a_job_has_leased_is_nobody_elses_until_the_time_is_over() {
 #[tokio::test]
 async fn of_what_a_job_has_leased_the_rest_goes_back_when_it_is_spent_and_all_when_it_is_given_back() {
     let stage = Stage::set().await;
-    stage.put("cheap", &chains(1..BLOCK + 1)).await;
+    stage.put("cheap", &chains(1..BLOCK_SIZE + 1)).await;
     let model = stage.model("cheap");
 
     let (_, lease) = reservoir::lease(&stage.pool(), &model, 10, "one", MINUTE).await.unwrap();
-    reservoir::give_back(&stage.pool(), &lease).await.unwrap();
+    reservoir::release_lease(&stage.pool(), &lease).await.unwrap();
     let given_back = stage.level("cheap").await;
     let (kept, lease) = reservoir::lease(&stage.pool(), &model, 10, "other", MINUTE).await.unwrap();
     let mut transaction = stage.pool().begin().await.unwrap();
     let spent = reservoir::spend(&mut transaction, &model, &lease).await.unwrap();
     transaction.commit().await.unwrap();
-    let rest: HashSet<_> = stage.take("cheap", BLOCK).await.into_iter().collect();
+    let rest: HashSet<_> = stage.take("cheap", BLOCK_SIZE).await.into_iter().collect();
 
-    assert_eq!((given_back, spent, kept.len(), rest.len()), (BLOCK, true, 10, BLOCK - 10));
+    assert_eq!((given_back, spent, kept.len(), rest.len()), (BLOCK_SIZE, true, 10, BLOCK_SIZE - 10));
     assert!(kept.iter().all(|molecule| !rest.contains(molecule)));
 }
 
@@ -313,7 +313,7 @@ async fn handed_out(
                     }
                     transaction.rollback().await.unwrap();
                 }
-                End::GivenBack => reservoir::give_back(&pool, &lease).await.unwrap(),
+                End::GivenBack => reservoir::release_lease(&pool, &lease).await.unwrap(),
                 _ => {}
             }
         }
@@ -327,11 +327,11 @@ async fn however_samples_at_the_same_time_end_no_block_is_handed_out_twice_and_n
     let ends = [End::Taken, End::TakenAndFailed, End::Spent, End::SpentAndFailed, End::GivenBack, End::Died];
     for seed in 0..6 {
         let mut rng = StdRng::seed_from_u64(seed);
-        let all: Vec<_> = (0..40 * BLOCK).map(|n| format!("{seed}-{n}")).collect();
+        let all: Vec<_> = (0..40 * BLOCK_SIZE).map(|n| format!("{seed}-{n}")).collect();
         stage.put("cheap", &all).await;
 
         let samples = (0..60).map(|id| {
-            let (size, end) = (rng.random_range(1..3 * BLOCK), ends[rng.random_range(0..ends.len())]);
+            let (size, end) = (rng.random_range(1..3 * BLOCK_SIZE), ends[rng.random_range(0..ends.len())]);
             // Some leases expire before they are spent.
             let time = if rng.random_bool(0.5) { Duration::ZERO } else { MINUTE };
             tokio::spawn(handed_out(stage.pool(), stage.model("cheap"), id, size, end, time))
@@ -342,8 +342,8 @@ async fn however_samples_at_the_same_time_end_no_block_is_handed_out_twice_and_n
             found.append(&mut sample.await.unwrap());
         }
         let handed_out = found.len();
-        stage.leases_end().await;
-        found.append(&mut stage.take("cheap", 40 * BLOCK).await);
+        stage.expire_leases().await;
+        found.append(&mut stage.take("cheap", 40 * BLOCK_SIZE).await);
 
         assert!((1..all.len()).contains(&handed_out), "seed {seed}: {handed_out}");
         found.sort_unstable();
@@ -363,9 +363,9 @@ async fn a_model_is_forgotten_after_a_day_in_which_samplers_ran_and_none_offered
     for _ in 0..=24 {
         stage.count(&["cheap"], 1).await;
     }
-    let before = reservoir::drop_orphans(&stage.pool()).await.unwrap();
+    let before = reservoir::drop_unoffered(&stage.pool()).await.unwrap();
     stage.count(&["cheap"], 1).await;
-    let dropped = reservoir::drop_orphans(&stage.pool()).await.unwrap();
+    let dropped = reservoir::drop_unoffered(&stage.pool()).await.unwrap();
 
     assert_eq!((before, dropped), (0, 1));
     assert_eq!((stage.level("cheap").await, stage.level("dear").await), (10, 0));
@@ -379,14 +379,14 @@ async fn time_in_which_no_sampler_runs_and_a_word_of_another_sampler_keep_a_mode
     // No sampler runs for ten days, then one starts without the model; five times.
     for _ in 0..5 {
         stage.count(&["cheap"], 10 * 24).await;
-        assert_eq!(reservoir::drop_orphans(&stage.pool()).await.unwrap(), 0);
+        assert_eq!(reservoir::drop_unoffered(&stage.pool()).await.unwrap(), 0);
     }
     // Less than a day without the model, then a sampler offers it; twice.
     for hours in [19, 23] {
         for _ in 0..hours {
             stage.count(&["cheap"], 1).await;
         }
-        assert_eq!(reservoir::drop_orphans(&stage.pool()).await.unwrap(), 0);
+        assert_eq!(reservoir::drop_unoffered(&stage.pool()).await.unwrap(), 0);
         stage.count(&["dear"], 1).await;
     }
 
@@ -397,9 +397,10 @@ async fn time_in_which_no_sampler_runs_and_a_word_of_another_sampler_keep_a_mode
 async fn a_sampler_knows_how_much_lies_ready_of_the_versions_that_it_serves() {
     let stage = Stage::set().await;
     stage.put("cheap", &chains(1..101)).await;
-    let ready = Ready::default();
+    let ready = ReadyCounts::default();
     let counting = tokio::spawn(ready.clone().keep_up(stage.pool(), Arc::clone(&stage.shelf)));
-    let serving = Serving::with(&stage, Sampling { ready: ready.clone(), ..stage.sampling() }).await;
+    let serving =
+        RunningSampler::with(&stage, SampleHandler { ready: ready.clone(), ..stage.sampling() }).await;
     let counts = |cheap| BTreeMap::from([("cheap".to_owned(), cheap), ("dear".to_owned(), 0)]);
     let mut told = ready.subscribe();
 
@@ -416,18 +417,18 @@ async fn a_sampler_knows_how_much_lies_ready_of_the_versions_that_it_serves() {
 }
 
 /// A running sampler on a stage, and a client that submits jobs to it.
-struct Serving {
+struct RunningSampler {
     client: Client,
     stop: oneshot::Sender<()>,
     worker: JoinHandle<Result<(), QueueError>>,
 }
 
-impl Serving {
-    async fn on(stage: &Stage, activity: Activity) -> Self {
-        Self::with(stage, Sampling { activity, ..stage.sampling() }).await
+impl RunningSampler {
+    async fn on(stage: &Stage, activity: RunningJobs) -> Self {
+        Self::with(stage, SampleHandler { activity, ..stage.sampling() }).await
     }
 
-    async fn with(stage: &Stage, handler: Sampling) -> Self {
+    async fn with(stage: &Stage, handler: SampleHandler) -> Self {
         sqlx::query(
             "insert into accounts (id, email, name, password_hash, scopes) values ('acc_1', 'a', 'a', '', '{}')",
         )
@@ -458,7 +459,7 @@ impl Serving {
         (sample_id, pending)
     }
 
-    async fn ask(&self, size: u32, model_id: Option<&str>) -> (SampleId, Result<SampleId, Problem>) {
+    async fn ask(&self, size: u32, model_id: Option<&str>) -> (SampleId, Result<SampleId, JobFailure>) {
         let (sample_id, pending) = self.submit(size, model_id).await;
         (sample_id, pending.outcome().await.unwrap())
     }
@@ -474,13 +475,13 @@ async fn a_job_takes_what_is_ready_of_its_model_and_a_refused_one_takes_nothing(
     let stage = Stage::set().await;
     let ready = ["O", "OO"].map(str::to_owned);
     stage.put("dear", &ready).await;
-    let serving = Serving::on(&stage, Activity::default()).await;
+    let serving = RunningSampler::on(&stage, RunningJobs::default()).await;
 
     let (_, refused) = serving.ask(5_000, Some("dear")).await;
     let level = stage.level("dear").await;
     let (id, answered) = serving.ask(4, Some("dear")).await;
 
-    assert!(matches!(refused, Err(Problem::SizeUnreachable { wanted: 5_000, .. })), "{refused:?}");
+    assert!(matches!(refused, Err(JobFailure::SizeUnreachable { wanted: 5_000, .. })), "{refused:?}");
     assert_eq!((level, answered), (2, Ok(id)));
     let (model_id, smiles): (String, Vec<String>) =
         sqlx::query_as("select model_id, smiles from samples where id = $1")
@@ -501,7 +502,8 @@ async fn a_sample_that_draws_holds_no_connection_and_what_it_leased_is_free_when
     let only =
         PgPoolOptions::new().max_connections(1).connect_with((*stage.pool().connect_options()).clone());
     let only = only.await.unwrap();
-    let serving = Serving::with(&stage, Sampling { pool: only.clone(), ..stage.sampling() }).await;
+    let serving =
+        RunningSampler::with(&stage, SampleHandler { pool: only.clone(), ..stage.sampling() }).await;
 
     let (_, pending) = serving.submit(20, Some("endless")).await;
     eventually("what lies ready is leased", || async { stage.level("endless").await == 0 }).await;
@@ -519,7 +521,7 @@ async fn a_sample_that_draws_holds_no_connection_and_what_it_leased_is_free_when
 async fn what_a_sampler_leased_that_dies_comes_back_in_time() {
     let stage = Stage::with_endless().await;
     stage.put("endless", &chains(1..11)).await;
-    let serving = Serving::on(&stage, Activity::default()).await;
+    let serving = RunningSampler::on(&stage, RunningJobs::default()).await;
 
     let (_, _pending) = serving.submit(20, Some("endless")).await;
     eventually("what lies ready is leased", || async { stage.level("endless").await == 0 }).await;
@@ -532,7 +534,7 @@ async fn what_a_sampler_leased_that_dies_comes_back_in_time() {
     .fetch_one(&stage.database.pool)
     .await
     .unwrap();
-    stage.leases_end().await;
+    stage.expire_leases().await;
 
     // The sum of the deadline, the allowed lateness of a sample and the time to store it.
     assert!((1.0..=30.0 + 30.0 + 10.0).contains(&left), "{left} s");
@@ -570,22 +572,22 @@ async fn a_full_disk_stops_the_refilling_says_so_once_and_stops_no_request() {
     let written = log.clone();
     let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || written.clone()).finish();
     let _logging = tracing::subscriber::set_default(subscriber);
-    let activity = Activity::default();
+    let activity = RunningJobs::default();
     let filling = tokio::spawn(refill(
         stage.pool(),
         Arc::clone(&stage.shelf),
-        BLOCK,
+        BLOCK_SIZE,
         activity.clone(),
-        Ready::default(),
+        ReadyCounts::default(),
     ));
-    let serving = Serving::on(&stage, activity).await;
+    let serving = RunningSampler::on(&stage, activity).await;
 
     // The rest of the block cannot be put back, so the sample is drawn anew.
     let (id, answered) = serving.ask(4, Some("cheap")).await;
     tokio::time::sleep(Duration::from_millis(3500)).await;
     let while_full = stage.level("cheap").await;
     sqlx::raw_sql("drop trigger full_disk on reservoir_blocks").execute(&stage.database.pool).await.unwrap();
-    eventually("the reservoir is full", || async { stage.level("cheap").await >= BLOCK }).await;
+    eventually("the reservoir is full", || async { stage.level("cheap").await >= BLOCK_SIZE }).await;
 
     assert_eq!(answered, Ok(id));
     assert_eq!(while_full, 12);

@@ -8,11 +8,13 @@ use std::{
 
 use crate::support::{CALLER, Database, MACHINE, live, models, write_endless_pack, write_pack};
 use chrono::Utc;
-use contract::{JobId, Problem, SampleId, SampleJob, StoredSampleJob};
+use contract::{JobFailure, JobId, SampleId, SampleJob, StoredSampleJob};
 use generator::Budget;
 use queue::{WorkerConfig, run_worker};
 use tokio::sync::oneshot;
-use worker::{Activity, Drawn, Ended, Models, Ready, Sampling, Shelf, draw};
+use worker::{
+    CompletedSample, ComputationOutcome, ModelRegistry, Models, ReadyCounts, RunningJobs, SampleHandler, draw,
+};
 
 fn job(size: u32, model_id: Option<&str>) -> SampleJob {
     SampleJob {
@@ -72,7 +74,7 @@ fn a_model_that_never_ends_its_strings_ends_at_the_deadline() {
 
     let ended = draw(endless, Vec::new(), &job(3, None), &budget).unwrap();
 
-    assert_eq!(ended, Ended::Refused(Problem::DeadlinePassed));
+    assert_eq!(ended, ComputationOutcome::Refused(JobFailure::DeadlinePassed));
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
 }
 
@@ -92,7 +94,7 @@ fn the_model_that_is_named_draws_and_the_cheapest_for_jobs_of_earlier_versions_t
     let drawn_by = |model_id| {
         let model = models.choose(model_id).unwrap();
         match draw(model, Vec::new(), &job(3, model_id), &Budget::unlimited()).unwrap() {
-            Ended::Done(Drawn { model_id, smiles }) => (model_id, smiles.len()),
+            ComputationOutcome::Done(CompletedSample { model_id, smiles }) => (model_id, smiles.len()),
             other => panic!("{other:?}"),
         }
     };
@@ -111,7 +113,7 @@ fn a_sample_that_is_begun_is_completed_with_other_molecules() {
 
     let ended = draw(dear, ready, &job(5, None), &Budget::unlimited()).unwrap();
 
-    let Ended::Done(Drawn { smiles, .. }) = ended else { panic!("{ended:?}") };
+    let ComputationOutcome::Done(CompletedSample { smiles, .. }) = ended else { panic!("{ended:?}") };
     assert_eq!(smiles[..2], ["C", "CN"]);
     assert_eq!(smiles.iter().collect::<std::collections::HashSet<_>>().len(), 5, "{smiles:?}");
 }
@@ -125,7 +127,8 @@ fn more_than_a_model_can_give_is_a_problem_and_not_a_failure() {
     for ready in [Vec::new(), vec!["C".to_owned()]] {
         let ended = draw(dear, ready, &job(5_000, None), &Budget::unlimited()).unwrap();
 
-        let Ended::Refused(Problem::SizeUnreachable { wanted: 5_000, reached, .. }) = ended else {
+        let ComputationOutcome::Refused(JobFailure::SizeUnreachable { wanted: 5_000, reached, .. }) = ended
+        else {
             panic!("{ended:?}")
         };
         assert!((1..100).contains(&reached), "{reached}");
@@ -139,7 +142,7 @@ fn a_sample_that_nobody_waits_for_is_given_up() {
     let model = models.choose(None).unwrap();
     let budget = Budget { deadline: None, cancelled: Arc::new(true.into()) };
 
-    assert_eq!(draw(model, Vec::new(), &job(1_000, None), &budget).unwrap(), Ended::Cancelled);
+    assert_eq!(draw(model, Vec::new(), &job(1_000, None), &budget).unwrap(), ComputationOutcome::Cancelled);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -151,15 +154,15 @@ async fn an_answered_sample_is_stored_whole() {
     .execute(&database.pool)
     .await
     .unwrap();
-    let shelf = Arc::new(Shelf::load(vec![dir.path().to_owned()], Vec::new(), MACHINE).unwrap());
+    let shelf = Arc::new(ModelRegistry::load(vec![dir.path().to_owned()], Vec::new(), MACHINE).unwrap());
     let client = database.client().await;
     let (stop, stopped) = oneshot::channel::<()>();
     let config = WorkerConfig { models: shelf.announce(), ..WorkerConfig::default() };
-    let handler = Sampling {
+    let handler = SampleHandler {
         pool: database.pool.clone(),
         shelf,
-        activity: Activity::default(),
-        ready: Ready::default(),
+        activity: RunningJobs::default(),
+        ready: ReadyCounts::default(),
     };
     let worker =
         tokio::spawn(run_worker::<StoredSampleJob, _>(database.pool.clone(), config, handler, async {

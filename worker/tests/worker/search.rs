@@ -7,28 +7,29 @@ use std::{
 };
 
 use crate::support::{Database, MACHINE, models, offer, raise_version, shelve};
-use catalogue::{Builder, Folder, Masks, Shelf, Snapshot};
+use catalogue::{Builder, Masks, Snapshot, SnapshotFolder, StockView};
 use clap::Parser;
 use contract::{
-    AtomPair, Country, Look, LookJob, OwnBlock, Problem, SampleId, Sought, StepCheck, StoredLookJob,
-    StoredTreeSearchJob, Told, TreeSearchJob, TreeSearchRequest, TreeSearchResult,
+    AtomPair, BulkQuery, BulkQueryJob, CatalogueCriterion, Country, JobFailure, OwnBlock, ProgressReporting,
+    SampleId, StepCheck, StoredBulkQueryJob, StoredTreeSearchJob, TreeSearchJob, TreeSearchRequest,
+    TreeSearchResult,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
 use synth::Budget;
 use tempfile::TempDir;
-use worker::{CatalogueView, Search, Settings, VendorTerms, load_planner, offers_for, replay, search};
+use worker::{CatalogueView, SearchHandler, Settings, VendorRules, load_planner, offers_for, replay, search};
 
 /// A folder for snapshots.
-struct Shared(TempDir);
+struct SharedFolder(TempDir);
 
-impl Shared {
+impl SharedFolder {
     fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
 
-    fn folder(&self) -> Folder {
-        Folder::new(self.0.path().join("catalogue"), MACHINE.threads.get())
+    fn folder(&self) -> SnapshotFolder {
+        SnapshotFolder::new(self.0.path().join("catalogue"), MACHINE.threads.get())
     }
 }
 
@@ -36,7 +37,7 @@ impl Shared {
 const TARGET: &str = "CCNC(C)=O";
 
 /// Adds the two precursors of the target and offers for them to the stock.
-async fn stage(database: &Database) -> (i32, i32) {
+async fn add_stock(database: &Database) -> (i32, i32) {
     let acid = shelve(&database.pool, "CC(=O)O").await;
     let amine = shelve(&database.pool, "CCN").await;
     offer(&database.pool, acid, "Zenith", Some(2.0), Some(3.0)).await;
@@ -46,11 +47,11 @@ async fn stage(database: &Database) -> (i32, i32) {
     (acid, amine)
 }
 
-async fn answer(database: &Database, request: &TreeSearchRequest) -> Result<TreeSearchResult, Problem> {
-    let (dir, shared) = (models(), Shared::new());
-    let search = Search {
+async fn answer(database: &Database, request: &TreeSearchRequest) -> Result<TreeSearchResult, JobFailure> {
+    let (dir, shared) = (models(), SharedFolder::new());
+    let search = SearchHandler {
         pool: database.pool.clone(),
-        planner: load_planner(&dir.path().join("uspto_retro"), synth::Settings::default()).unwrap(),
+        planner: load_planner(&dir.path().join("uspto_retro"), synth::PlannerSettings::default()).unwrap(),
         catalogue: CatalogueView::load(&database.pool.clone().into(), shared.folder()).await.unwrap(),
     };
     let budget = Budget::until(Instant::now() + Duration::from_secs(20), Arc::default());
@@ -58,7 +59,7 @@ async fn answer(database: &Database, request: &TreeSearchRequest) -> Result<Tree
         request: request.clone(),
         account_id: None,
         engine: None,
-        told: Told::Nothing,
+        told: ProgressReporting::Nothing,
         deadline: chrono::DateTime::UNIX_EPOCH,
     };
     search.answer(&job, budget, Instant::now()).await.unwrap()
@@ -67,7 +68,7 @@ async fn answer(database: &Database, request: &TreeSearchRequest) -> Result<Tree
 #[tokio::test(flavor = "multi_thread")]
 async fn a_route_is_answered_with_the_offers_that_ship() {
     let database = Database::create().await;
-    let (acid, amine) = stage(&database).await;
+    let (acid, amine) = add_stock(&database).await;
 
     let answer = answer(&database, &TreeSearchRequest::new("O=C(C)NCC")).await.unwrap();
 
@@ -135,7 +136,7 @@ async fn what_the_caller_has_is_used_and_told_under_a_name_of_its_own() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_constraint_that_forbids_all_routes_is_named_in_the_answer() {
     let database = Database::create().await;
-    stage(&database).await;
+    add_stock(&database).await;
     let request = TreeSearchRequest {
         bonds_to_keep: vec![AtomPair(2, 1)],
         templates_never: vec!["unknown".to_owned()],
@@ -163,13 +164,13 @@ async fn the_constraint_that_forbids_all_routes_is_named_in_the_answer() {
 #[tokio::test(flavor = "multi_thread")]
 async fn offers_are_those_that_ship_or_all_where_no_country_is_named() {
     let database = Database::create().await;
-    let (acid, _) = stage(&database).await;
+    let (acid, _) = add_stock(&database).await;
     // No vendor says anything about Germany. "Acme" ships neither to the United States nor to China.
     let refuses =
         "update offers set refuses = 65 where vendor_id = (select id from vendors where name = 'Acme')";
     sqlx::query(refuses).execute(&database.pool).await.unwrap();
     let vendors = async |ships_to| {
-        let terms = VendorTerms::default();
+        let terms = VendorRules::default();
         let offers = offers_for(&database.pool, &[acid], ships_to, &terms).await.unwrap();
         offers.annotations.into_iter().map(|offer| offer.vendor_name).collect::<Vec<_>>()
     };
@@ -183,7 +184,7 @@ async fn offers_are_those_that_ship_or_all_where_no_country_is_named() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_price_mask_looks_at_every_offer_that_may_ship() {
     let database = Database::create().await;
-    stage(&database).await;
+    add_stock(&database).await;
     let masked = |usd, ships_to| TreeSearchRequest {
         mask_usd_pricing_gte: Some(usd),
         ships_to,
@@ -207,7 +208,7 @@ async fn a_price_mask_looks_at_every_offer_that_may_ship() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_import_is_seen_without_a_restart() {
-    let (database, shared) = (Database::create().await, Shared::new());
+    let (database, shared) = (Database::create().await, SharedFolder::new());
     let view = CatalogueView::load(&database.pool.clone().into(), shared.folder()).await.unwrap();
     assert!(view.now().is_empty());
     // The listener may not be connected yet; in that case polling finds the change.
@@ -233,8 +234,8 @@ async fn an_import_is_seen_without_a_restart() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_import_that_nobody_was_told_of_is_seen() {
-    let (database, shared) = (Database::create().await, Shared::new());
-    let view = CatalogueView::load_looking(
+    let (database, shared) = (Database::create().await, SharedFolder::new());
+    let view = CatalogueView::load_polling(
         &database.pool.clone().into(),
         shared.folder(),
         Duration::from_millis(50),
@@ -258,14 +259,14 @@ async fn an_import_that_nobody_was_told_of_is_seen() {
 #[test]
 fn a_target_that_is_no_single_molecule_is_refused_with_the_reason() {
     let dir = models();
-    let planner = load_planner(&dir.path().join("uspto_retro"), synth::Settings::default()).unwrap();
+    let planner = load_planner(&dir.path().join("uspto_retro"), synth::PlannerSettings::default()).unwrap();
     let budget = Budget::until(Instant::now(), Arc::default());
     let empty = Builder::new(1).into_bytes(1).unwrap();
-    let empty = Shelf::new(Arc::new(Snapshot::from_bytes(&empty, 1).unwrap()), Masks::default());
+    let empty = StockView::new(Arc::new(Snapshot::from_bytes(&empty, 1).unwrap()), Masks::default());
 
     for target in ["CC(", "CC.CN", "C(C)(C)(C)(C)C", ""] {
         let refused = search(&planner, &empty, &TreeSearchRequest::new(target), &budget);
-        assert!(matches!(refused, Err(Problem::BadTarget { .. })), "{target}: {refused:?}");
+        assert!(matches!(refused, Err(JobFailure::BadTarget { .. })), "{target}: {refused:?}");
     }
 }
 
@@ -289,12 +290,12 @@ async fn replayed(dir: &Path, database: &Database, job: &impl Serialize) -> anyh
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stored_job_is_replayed_whatever_its_deadline() {
     let (dir, database) = (models(), Database::create().await);
-    stage(&database).await;
+    add_stock(&database).await;
     let job = StoredTreeSearchJob::V1(TreeSearchJob {
         request: TreeSearchRequest::new(TARGET),
         account_id: None,
         engine: None,
-        told: Told::Nothing,
+        told: ProgressReporting::Nothing,
         deadline: chrono::DateTime::UNIX_EPOCH,
     });
 
@@ -307,9 +308,9 @@ async fn a_stored_job_is_replayed_whatever_its_deadline() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stored_look_is_replayed_and_its_answer_unpacked() {
     let (dir, database) = (models(), Database::create().await);
-    stage(&database).await;
+    add_stock(&database).await;
     let replayed = async |smiles: &[&str], look| {
-        let job = StoredLookJob::V1(LookJob {
+        let job = StoredBulkQueryJob::V1(BulkQueryJob {
             account_id: "acc_1".to_owned(),
             engine: Some("uspto_retro".to_owned()),
             smiles: smiles.iter().map(|&smiles| smiles.to_owned()).collect(),
@@ -318,14 +319,16 @@ async fn a_stored_look_is_replayed_and_its_answer_unpacked() {
         });
         replayed(dir.path(), &database, &job).await.unwrap()["Ok"].take()
     };
-    let sought = Sought::Structure { smiles: "CCN".to_owned() };
+    let sought = CatalogueCriterion::Structure { smiles: "CCN".to_owned() };
 
-    let expanded = replayed(&[TARGET], Look::Expansions { limit: 5, check: StepCheck::Rules }).await;
-    let sold =
-        replayed(&["CCN", "CCC"], Look::BuildingBlocks { ships_to: None, max_offers: 3, inchikey: false })
-            .await;
-    let solved = replayed(&[TARGET], Look::Synthesizability { max_seconds: 1.0 }).await;
-    let found = replayed(&[], Look::Catalogue { sought, limit: 5, ships_to: None, max_offers: 3 }).await;
+    let expanded = replayed(&[TARGET], BulkQuery::Expansions { limit: 5, check: StepCheck::Rules }).await;
+    let sold = replayed(
+        &["CCN", "CCC"],
+        BulkQuery::BuildingBlocks { ships_to: None, max_offers: 3, inchikey: false },
+    )
+    .await;
+    let solved = replayed(&[TARGET], BulkQuery::Synthesizability { max_seconds: 1.0 }).await;
+    let found = replayed(&[], BulkQuery::Catalogue { sought, limit: 5, ships_to: None, max_offers: 3 }).await;
 
     assert_eq!(expanded["items"][0]["precursors"][0]["template_id"], "amide", "{expanded}");
     let in_stock: Vec<_> = [0, 1].iter().map(|&item| &sold["items"][item]["in_stock"]).collect();

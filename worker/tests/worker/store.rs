@@ -9,17 +9,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-use catalogue::Folder;
+use catalogue::SnapshotFolder;
 use tempfile::TempDir;
-use worker::{CatalogueView, Snapshots, Store, StoreError};
+use worker::{CatalogueView, SnapshotLocations, SnapshotStore, StoreError};
 
 use crate::support::{Database, raise_version, shelve};
 
 /// Starts a machine with its own folder and the shared store. Returns the folder and the number of blocks seen.
-async fn on_a_machine(database: &Database, store: &Store) -> (TempDir, usize) {
+async fn on_a_machine(database: &Database, store: &SnapshotStore) -> (TempDir, usize) {
     let machine = tempfile::tempdir().unwrap();
-    let folder = Folder::new(machine.path().join("catalogue"), 1);
-    let snapshots = Snapshots { folder, store: Some(store.clone()) };
+    let folder = SnapshotFolder::new(machine.path().join("catalogue"), 1);
+    let snapshots = SnapshotLocations { folder, store: Some(store.clone()) };
     let view = CatalogueView::load(&database.pool.clone().into(), snapshots).await.unwrap();
     let blocks = view.now().len();
     (machine, blocks)
@@ -50,7 +50,7 @@ async fn hide_blocks(database: &Database) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_machine_takes_the_snapshot_that_another_made_unless_it_is_damaged() {
     let (database, shared) = (Database::create().await, tempfile::tempdir().unwrap());
-    let store = Store::at(&format!("file://{}/snapshots", shared.path().display())).unwrap();
+    let store = SnapshotStore::at(&format!("file://{}/snapshots", shared.path().display())).unwrap();
     let stored = shared.path().join("snapshots");
     shelve(&database.pool, "CCN").await;
     shelve(&database.pool, "CCO").await;
@@ -74,7 +74,7 @@ async fn a_machine_takes_the_snapshot_that_another_made_unless_it_is_damaged() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_store_keeps_a_version_and_the_one_before_it() {
     let (database, shared) = (Database::create().await, tempfile::tempdir().unwrap());
-    let store = Store::at(&format!("file://{}", shared.path().display())).unwrap();
+    let store = SnapshotStore::at(&format!("file://{}", shared.path().display())).unwrap();
     let foreign = shared.path().join("0000000000000001-1-00-1-00.snapshot");
     fs::write(&foreign, "another database's").unwrap();
 
@@ -108,7 +108,7 @@ async fn without_its_store_a_machine_goes_on_with_what_postgresql_holds() {
         // A server that accepts connections and never answers.
         s3(&format!("http://{}", silent.local_addr().unwrap())),
         // A folder that nobody can write to.
-        Store::at("file:///proc/nowhere").unwrap(),
+        SnapshotStore::at("file:///proc/nowhere").unwrap(),
     ];
 
     for store in stores {
@@ -119,14 +119,14 @@ async fn without_its_store_a_machine_goes_on_with_what_postgresql_holds() {
 #[test]
 fn an_address_that_is_none_is_refused() {
     for address in ["snapshots", "ftp://host/folder", "s3://", "memory", "file://host only/"] {
-        let refused = Store::at(address);
+        let refused = SnapshotStore::at(address);
 
         assert!(matches!(refused, Err(StoreError::Address(_))), "{address}: {refused:?}");
     }
 }
 
 /// Opens a bucket on a server that speaks S3.
-fn s3(endpoint: &str) -> Store {
+fn s3(endpoint: &str) -> SnapshotStore {
     let options = [
         ("aws_endpoint", endpoint),
         ("aws_allow_http", "true"),
@@ -135,7 +135,7 @@ fn s3(endpoint: &str) -> Store {
         ("aws_region", "us-east-1"),
     ];
     let options = options.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    Store::with("s3://snapshots/retort", options).unwrap()
+    SnapshotStore::with("s3://snapshots/retort", options).unwrap()
 }
 
 /// A running moto server (a mock of S3), killed on drop.
@@ -159,7 +159,7 @@ impl Drop for Moto {
 }
 
 /// Returns the response to a request; `None` if nothing listens on the port.
-fn asked(port: u16, line: &str) -> Option<String> {
+fn http_response(port: u16, line: &str) -> Option<String> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
     let request =
         format!("{line} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
@@ -178,7 +178,7 @@ async fn machines_share_snapshots_through_s3() {
         return;
     };
     eventually("the bucket is made", async || {
-        asked(port, "PUT /snapshots").is_some_and(|answer| answer.contains(" 200 "))
+        http_response(port, "PUT /snapshots").is_some_and(|answer| answer.contains(" 200 "))
     })
     .await;
     let (database, store) = (Database::create().await, s3(&format!("http://127.0.0.1:{port}")));
@@ -186,7 +186,7 @@ async fn machines_share_snapshots_through_s3() {
 
     let (_first, made) = on_a_machine(&database, &store).await;
     eventually("it lies in the store", async || {
-        asked(port, "GET /snapshots").is_some_and(|answer| answer.contains(".snapshot"))
+        http_response(port, "GET /snapshots").is_some_and(|answer| answer.contains(".snapshot"))
     })
     .await;
     hide_blocks(&database).await;

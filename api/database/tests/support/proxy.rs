@@ -12,7 +12,7 @@ use tokio::{
 
 /// Treatment of the bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum ProxyMode {
     /// Bytes are forwarded.
     Open,
     /// Bytes are accepted but not forwarded for the time being, on old connections and on new ones.
@@ -23,7 +23,7 @@ pub enum Way {
 pub struct Proxy {
     /// Address of the database through the proxy.
     pub url: String,
-    way: watch::Sender<Way>,
+    way: watch::Sender<ProxyMode>,
     /// Connections with a lower number are frozen for ever.
     lost: watch::Sender<u64>,
     accepted: watch::Receiver<u64>,
@@ -43,14 +43,14 @@ impl Proxy {
         let server = format!("{}:{}", options.get_host(), options.get_port());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let (way, lost) = (watch::Sender::new(Way::Open), watch::Sender::new(0));
+        let (way, lost) = (watch::Sender::new(ProxyMode::Open), watch::Sender::new(0));
         let (count, accepted) = watch::channel(0);
         let switches = Switches { way: way.subscribe(), lost: lost.subscribe() };
         let task = tokio::spawn(serve(listener, server, switches, count));
-        Self { url: by_way_of(url, address), way, lost, accepted, task }
+        Self { url: with_host_and_port(url, address), way, lost, accepted, task }
     }
 
-    pub fn set(&self, way: Way) {
+    pub fn set(&self, way: ProxyMode) {
         self.way.send_replace(way);
     }
 
@@ -61,7 +61,7 @@ impl Proxy {
 }
 
 /// Returns `url` with the host and port of `address`.
-fn by_way_of(url: &str, address: SocketAddr) -> String {
+fn with_host_and_port(url: &str, address: SocketAddr) -> String {
     let (scheme, rest) = url.split_once("://").unwrap();
     let (authority, path) = rest.split_once('/').unwrap();
     let user = authority.rsplit_once('@').map_or(String::new(), |(user, _)| format!("{user}@"));
@@ -70,7 +70,7 @@ fn by_way_of(url: &str, address: SocketAddr) -> String {
 
 #[derive(Clone)]
 struct Switches {
-    way: watch::Receiver<Way>,
+    way: watch::Receiver<ProxyMode>,
     lost: watch::Receiver<u64>,
 }
 
@@ -80,7 +80,7 @@ impl Switches {
         if self.lost.borrow().gt(&number) {
             std::future::pending::<()>().await;
         }
-        let _ = self.way.wait_for(|way| *way == Way::Open).await;
+        let _ = self.way.wait_for(|way| *way == ProxyMode::Open).await;
         // It may have been lost while it was frozen.
         if self.lost.borrow().gt(&number) {
             std::future::pending::<()>().await;

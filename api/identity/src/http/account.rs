@@ -27,18 +27,18 @@ use crate::{
     scopes,
     tables::{
         accounts::NO_PASSWORD,
-        applications, codes, consents, device_codes, organisations, refresh,
-        script_tokens::{self, Made},
-        sessions::{self, Person, Session},
+        applications, codes, consents, device_codes, organisations, refresh_tokens,
+        script_tokens::{self, ScriptTokenCreation},
+        sessions::{self, Session, SessionAccount},
     },
 };
 
 /// Time after a login by link in which a token may be made without a password: the lifetime of a link.
-const FRESH: TimeDelta = TimeDelta::minutes(10);
+const RECENT_LOGIN: TimeDelta = TimeDelta::minutes(10);
 
 /// An item that a person may end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Held<'a> {
+enum AccountItem<'a> {
     /// A login in a browser, by its id.
     Session(&'a str),
     /// Tokens that a program got from a login, by their family.
@@ -49,7 +49,7 @@ enum Held<'a> {
     Token(&'a str),
 }
 
-impl<'a> Held<'a> {
+impl<'a> AccountItem<'a> {
     /// Parses the text in a form.
     fn read(words: &'a str) -> Option<Self> {
         match words.split_once(' ')? {
@@ -86,7 +86,7 @@ async fn page(
     failed: Option<&str>,
 ) -> Result<pages::Page, PageError> {
     let account_id = &session.person.account_id;
-    let entry = |held: Held<'_>, name: String, about: String| {
+    let entry = |held: AccountItem<'_>, name: String, about: String| {
         let request = held.words();
         Entry { proof: csrf::proof(&session.secret, Purpose::Account, &request), request, name, about }
     };
@@ -94,24 +94,28 @@ async fn page(
     let sessions = sessions::list(&identity.pool, account_id).await?.into_iter().map(|found| {
         let name = if found.id == own { "This browser" } else { "A browser" };
         let about = format!("since {}", time(found.authenticated_at));
-        entry(Held::Session(&found.id), name.to_owned(), about)
+        entry(AccountItem::Session(&found.id), name.to_owned(), about)
     });
     let mut programs = Vec::new();
-    for found in refresh::families(&identity.pool, account_id).await? {
+    for found in refresh_tokens::families(&identity.pool, account_id).await? {
         let about = format!("since {}, last seen {}", time(found.began_at), time(found.renewed_at));
-        programs.push(entry(Held::Family(&found.family), name(identity, found.client_id).await?, about));
+        programs.push(entry(
+            AccountItem::Family(&found.family),
+            name(identity, found.client_id).await?,
+            about,
+        ));
     }
     let mut allowed = Vec::new();
     for found in consents::list(&identity.pool, account_id).await? {
         let about = format!("may {} since {}", found.scopes.join(", "), time(found.granted_at));
         let client_id = found.client_id.clone();
-        allowed.push(entry(Held::Consent(&client_id), name(identity, found.client_id).await?, about));
+        allowed.push(entry(AccountItem::Consent(&client_id), name(identity, found.client_id).await?, about));
     }
     let tokens = script_tokens::list(&identity.pool, account_id).await?.into_iter().map(|found| {
         let may =
             if found.scopes.is_empty() { "search for routes".to_owned() } else { found.scopes.join(", ") };
         let about = format!("may {may}; made {}, ends {}", time(found.created_at), day(found.expires_at));
-        entry(Held::Token(&found.id), found.name, about)
+        entry(AccountItem::Token(&found.id), found.name, about)
     });
     Ok(pages::account(&pages::Account {
         person: &session.person,
@@ -135,18 +139,18 @@ pub async fn end(State(identity): State<Arc<Identity>>, request: Request) -> Res
         csrf::session(&identity.pool, &identity.settings, &headers).await?.ok_or(PageError::Forged)?;
     csrf::check(&identity.settings, &headers, &form, Purpose::Account, &session.secret)?;
     let account_id = &session.person.account_id;
-    let held = Held::read(form.get("request").unwrap_or_default()).ok_or(PageError::Forged)?;
+    let held = AccountItem::read(form.get("request").unwrap_or_default()).ok_or(PageError::Forged)?;
     let mut transaction = identity.pool.begin().await?;
     match held {
-        Held::Session(id) => sessions::end_of(&mut transaction, account_id, id).await?,
-        Held::Family(family) => refresh::end_of(&mut transaction, account_id, family).await?,
-        Held::Consent(client_id) => {
+        AccountItem::Session(id) => sessions::end_of(&mut transaction, account_id, id).await?,
+        AccountItem::Family(family) => refresh_tokens::end_of(&mut transaction, account_id, family).await?,
+        AccountItem::Consent(client_id) => {
             consents::withdraw(&mut transaction, account_id, client_id).await?;
             codes::end_application_of(&mut transaction, account_id, client_id).await?;
             device_codes::end_application_of(&mut transaction, account_id, client_id).await?;
-            refresh::end_application_of(&mut transaction, account_id, client_id).await?;
+            refresh_tokens::end_application_of(&mut transaction, account_id, client_id).await?;
         }
-        Held::Token(id) => drop(script_tokens::end(&mut transaction, account_id, id).await?),
+        AccountItem::Token(id) => drop(script_tokens::end(&mut transaction, account_id, id).await?),
     }
     transaction.commit().await?;
     // The client is told that a login has ended, so it must find it ended here at once.
@@ -169,7 +173,7 @@ pub async fn make_token(
     let session =
         csrf::session(&identity.pool, &identity.settings, &headers).await?.ok_or(PageError::Forged)?;
     csrf::check(&identity.settings, &headers, &form, Purpose::Token, &session.secret)?;
-    let made = match wanted(&form) {
+    let made = match parse_token_request(&form) {
         Ok((name, days)) => match authenticated_at(&identity, &headers, address, &session, &form).await? {
             Ok(at) => store_token(&identity, &session.person, at, &form, (name, days)).await?,
             Err(why) => Err(why),
@@ -191,12 +195,12 @@ pub async fn make_token(
 }
 
 /// Parses the name and the lifetime in days of the requested token, or returns the error in them.
-fn wanted(form: &Form) -> Result<(&str, u16), &'static str> {
+fn parse_token_request(form: &Form) -> Result<(&str, u16), &'static str> {
     let name = form.get("name").unwrap_or_default().trim();
     if name.is_empty() {
         return Err("A token needs a name, by which you know it again.");
     }
-    if name.chars().count() > script_tokens::LONGEST_NAME || name.chars().any(char::is_control) {
+    if name.chars().count() > script_tokens::MAX_NAME_LENGTH || name.chars().any(char::is_control) {
         return Err("The name is too long: it has 80 characters at most, in one line.");
     }
     let days = form.get("days").and_then(|days| days.parse().ok());
@@ -215,7 +219,7 @@ async fn authenticated_at(
     form: &Form,
 ) -> Result<Result<DateTime<Utc>, &'static str>, PageError> {
     if !has_password(identity, person).await? {
-        let is_fresh = Utc::now() - person.authenticated_at < FRESH;
+        let is_fresh = Utc::now() - person.authenticated_at < RECENT_LOGIN;
         let why = "Your login is too old to make a token. Whoever runs the service can make you a link to log in by.";
         return Ok(is_fresh.then_some(person.authenticated_at).ok_or(why));
     }
@@ -225,7 +229,7 @@ async fn authenticated_at(
     Ok(own.map(|login| login.at).ok_or("The password is wrong."))
 }
 
-async fn has_password(identity: &Identity, person: &Person) -> Result<bool, sqlx::Error> {
+async fn has_password(identity: &Identity, person: &SessionAccount) -> Result<bool, sqlx::Error> {
     let account = identity.accounts.find(&person.account_id).await?;
     Ok(account.is_some_and(|account| account.password_hash != NO_PASSWORD))
 }
@@ -233,26 +237,28 @@ async fn has_password(identity: &Identity, person: &Person) -> Result<bool, sqlx
 /// Stores a token of a login at that time; returns its text, or the reason for a failure.
 async fn store_token(
     identity: &Identity,
-    person: &Person,
+    person: &SessionAccount,
     authenticated_at: DateTime<Utc>,
     form: &Form,
     (name, days): (&str, u16),
 ) -> Result<Result<String, &'static str>, PageError> {
-    let held = scopes::without_asking(&person.scopes);
+    let held = scopes::default_scopes(&person.scopes);
     let ticked: Vec<String> = held.into_iter().filter(|scope| form.get(scope).is_some()).collect();
-    let new = script_tokens::New { name, scopes: &ticked, days };
+    let new = script_tokens::NewScriptToken { name, scopes: &ticked, days };
     let mut transaction = identity.pool.begin().await?;
     let made = script_tokens::make(&mut transaction, &person.account_id, authenticated_at, new).await?;
     transaction.commit().await?;
     Ok(match made {
-        Made::Token(token) => {
+        ScriptTokenCreation::Token(token) => {
             tracing::info!(target: "audit", { account.id = person.account_id, days }, "a person made a token for scripts");
             Ok(token)
         }
-        Made::NameTaken => {
+        ScriptTokenCreation::NameTaken => {
             Err("You have a token of this name already: end it first, or choose another name.")
         }
-        Made::TooMany => Err("You have 50 tokens, which is the most: end one that you do not need."),
+        ScriptTokenCreation::TooMany => {
+            Err("You have 50 tokens, which is the most: end one that you do not need.")
+        }
     })
 }
 

@@ -19,17 +19,17 @@ use crate::{
         csrf::{self, Purpose},
         login,
         pages::{self, Page},
-        request::{AuthorizationRequest, Prompt, Read, Refusal, Wanted},
+        request::{AuthorizationError, AuthorizationRequest, ParsedRequest, Prompt, RequestedResponse},
     },
     identity::Identity,
     scopes,
     tables::{
         applications::Application,
-        codes::{self, Promise},
+        codes::{self, CodeGrant},
         consents,
-        sessions::{Person, Session},
+        sessions::{Session, SessionAccount},
     },
-    tokens::mint::{self, Authentication, Bearer},
+    tokens::mint::{self, IdTokenContext, TokenSubject},
 };
 
 /// `GET` and `POST /auth/authorize`.
@@ -44,8 +44,8 @@ pub async fn authorize(
     }
     let wanted =
         match AuthorizationRequest::read(&identity, request.uri().query().unwrap_or_default()).await? {
-            Read::Wanted(wanted) => wanted,
-            Read::Refused(refusal) => return Ok(refusal.send(&identity)),
+            ParsedRequest::Wanted(wanted) => wanted,
+            ParsedRequest::Refused(refusal) => return Ok(refusal.send(&identity)),
         };
     let session = csrf::session(&identity.pool, &identity.settings, request.headers()).await?;
     let Some(session) = session.filter(|session| is_login_enough(&wanted, session)) else {
@@ -76,8 +76,8 @@ pub async fn consent(State(identity): State<Arc<Identity>>, request: Request) ->
         csrf::session(&identity.pool, &identity.settings, &headers).await?.ok_or(PageError::Forged)?;
     csrf::check(&identity.settings, &headers, &form, Purpose::Consent, &session.secret)?;
     let wanted = match AuthorizationRequest::read(&identity, query).await? {
-        Read::Wanted(wanted) => wanted,
-        Read::Refused(refusal) => return Ok(refusal.send(&identity)),
+        ParsedRequest::Wanted(wanted) => wanted,
+        ParsedRequest::Refused(refusal) => return Ok(refusal.send(&identity)),
     };
     let granted = match grantable(&wanted, &session.person) {
         Ok(granted) => granted,
@@ -102,7 +102,10 @@ fn is_login_enough(wanted: &AuthorizationRequest, session: &Session) -> bool {
 }
 
 /// Returns the requested scopes that the account can grant.
-fn grantable(wanted: &AuthorizationRequest, person: &Person) -> Result<Vec<String>, Refusal> {
+fn grantable(
+    wanted: &AuthorizationRequest,
+    person: &SessionAccount,
+) -> Result<Vec<String>, AuthorizationError> {
     let granted = scopes::narrow(&wanted.scopes, &person.scopes);
     if granted.is_empty() && !wanted.scopes.is_empty() {
         return Err(wanted.refuse("access_denied", "the account may not do this"));
@@ -113,14 +116,14 @@ fn grantable(wanted: &AuthorizationRequest, person: &Person) -> Result<Vec<Strin
 async fn needs_consent(
     identity: &Identity,
     wanted: &AuthorizationRequest,
-    person: &Person,
+    person: &SessionAccount,
     granted: &[String],
 ) -> Result<bool, sqlx::Error> {
     if wanted.application.is_own() {
         return Ok(false);
     }
     let asked_for = matches!(wanted.prompt, Prompt::Consent | Prompt::LoginAndConsent);
-    if asked_for || !wanted.application.is_certain_at(&wanted.reply.redirect_uri) {
+    if asked_for || !wanted.application.is_exclusive_at(&wanted.reply.redirect_uri) {
         return Ok(true);
     }
     let client_id = &wanted.application.client_id;
@@ -138,7 +141,7 @@ fn login_page(identity: &Identity, headers: &HeaderMap, wanted: &AuthorizationRe
             email: wanted.login_hint.as_deref().unwrap_or_default(),
         },
     );
-    page.leads_to(&wanted.reply.redirect_uri)
+    page.allow_redirect(&wanted.reply.redirect_uri)
 }
 
 fn consent_page(wanted: &AuthorizationRequest, session: &Session, granted: &[String]) -> Page {
@@ -152,14 +155,14 @@ fn consent_page(wanted: &AuthorizationRequest, session: &Session, granted: &[Str
         request: &request,
         proof: &csrf::proof(&session.secret, Purpose::Consent, &request),
     });
-    page.leads_to(&wanted.reply.redirect_uri)
+    page.allow_redirect(&wanted.reply.redirect_uri)
 }
 
 /// Redirects the browser to the application with the requested code or token.
 async fn issue(
     identity: &Identity,
     wanted: &AuthorizationRequest,
-    person: &Person,
+    person: &SessionAccount,
     granted: &[String],
 ) -> Result<Response, PageError> {
     identity.throttle.take_authorization(&person.account_id).await?;
@@ -170,8 +173,8 @@ async fn issue(
     );
     let family = codes::new_family();
     let nonce = match &wanted.wanted {
-        Wanted::Code { challenge, nonce } => {
-            let promise = Promise {
+        RequestedResponse::Code { challenge, nonce } => {
+            let promise = CodeGrant {
                 family,
                 client_id: client_id.clone(),
                 account_id: person.account_id.clone(),
@@ -184,10 +187,10 @@ async fn issue(
             let code = codes::issue(&identity.pool, &promise).await?;
             return Ok(wanted.reply.send(identity, &[("code", &code)]));
         }
-        Wanted::Token => None,
-        Wanted::TokenAndIdToken { nonce } => Some(nonce),
+        RequestedResponse::Token => None,
+        RequestedResponse::TokenAndIdToken { nonce } => Some(nonce),
     };
-    let bearer = Bearer {
+    let bearer = TokenSubject {
         account_id: &person.account_id,
         client_id,
         family: &family,
@@ -204,7 +207,7 @@ async fn issue(
     ];
     let id_token = match nonce {
         Some(nonce) => {
-            let told = Authentication {
+            let told = IdTokenContext {
                 email: &person.email,
                 name: &person.name,
                 authenticated_at: person.authenticated_at,

@@ -78,7 +78,7 @@ pub fn check(
     let expected = proof(secret, purpose, form.get("request").unwrap_or_default());
     let presented = form.get("proof").unwrap_or_default();
     let proven: bool = expected.as_bytes().ct_eq(presented.as_bytes()).into();
-    if proven && is_from_here(settings, headers) { Ok(()) } else { Err(Forged) }
+    if proven && is_same_origin(settings, headers) { Ok(()) } else { Err(Forged) }
 }
 
 /// Returns the session of the browser, if it has one.
@@ -94,7 +94,7 @@ pub async fn session(
 }
 
 /// Returns true unless the browser's headers say that the form comes from elsewhere.
-fn is_from_here(settings: &Settings, headers: &HeaderMap) -> bool {
+fn is_same_origin(settings: &Settings, headers: &HeaderMap) -> bool {
     let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or_default());
     if let Some(site) = text("sec-fetch-site") {
         return site == "same-origin";

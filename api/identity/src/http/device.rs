@@ -44,7 +44,7 @@ pub async fn authorization(
     }
     identity.throttle.take_address(address).await?;
     let scopes = match form.get("scope").map(scopes::parse) {
-        None => scopes::without_asking(&application.scopes),
+        None => scopes::default_scopes(&application.scopes),
         Some(wanted) if scopes::covers(&application.scopes, &wanted) => wanted,
         Some(_) => return Err(TokenError::InvalidScope),
     };
@@ -82,7 +82,7 @@ pub async fn look(State(identity): State<Arc<Identity>>, request: Request) -> Re
     identity.throttle.take_code(&session.person.account_id).await?;
     let code = device_codes::normalise(form.get("user_code").unwrap_or_default());
     let Some(waiting) = device_codes::find(&identity.pool, &code).await? else {
-        return Ok(no_such_code(&session, &code));
+        return Ok(unknown_code_page(&session, &code));
     };
     let page = pages::allow_device(&pages::AllowDevice {
         application: &waiting.application,
@@ -109,7 +109,7 @@ pub async fn decide(State(identity): State<Arc<Identity>>, request: Request) -> 
     let at = person.authenticated_at;
     let done = device_codes::decide(&identity.pool, code, decision, &person.account_id, at).await?;
     let Some(waiting) = waiting.filter(|_| done) else {
-        return Ok(no_such_code(&session, code));
+        return Ok(unknown_code_page(&session, code));
     };
     tracing::info!(
         target: "audit",
@@ -130,7 +130,7 @@ fn question(session: &Session, code: &str, failed: Option<&str>) -> pages::Page 
 }
 
 /// Shows the form again, after a code that no device shows.
-fn no_such_code(session: &Session, code: &str) -> Response {
+fn unknown_code_page(session: &Session, code: &str) -> Response {
     RefusedForm(question(session, code, Some("There is no such code, or it has run out."))).into_response()
 }
 

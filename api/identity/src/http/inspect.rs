@@ -18,8 +18,8 @@ use crate::{
     form::Form,
     http::{client, client_address::ClientAddress},
     identity::Identity,
-    tables::{applications::Kind, refresh, revocations, script_tokens},
-    tokens::keys::Verified,
+    tables::{applications::ClientType, refresh_tokens, revocations, script_tokens},
+    tokens::keys::AccessTokenClaims,
 };
 
 /// `POST /auth/revoke`: revokes the whole family of an access or refresh token.
@@ -33,7 +33,7 @@ pub async fn revoke(
     let headers = request.headers().clone();
     let form = Form::read(request).await?;
     let done = (StatusCode::OK, [(header::CACHE_CONTROL, "no-store")]);
-    if let Some(token) = form.get("token").filter(|token| script_tokens::is_one(token)) {
+    if let Some(token) = form.get("token").filter(|token| script_tokens::has_prefix(token)) {
         identity.throttle.take_program("", address).await?;
         identity.script_tokens.revoke(token).await?;
         return Ok(done.into_response());
@@ -42,16 +42,16 @@ pub async fn revoke(
     identity.throttle.take_program(&application.client_id, address).await?;
     let token = form.get("token").ok_or(TokenError::MISSING)?;
     let client_id = &application.client_id;
-    if let Some(family) = refresh::family(&identity.pool, token, client_id).await? {
+    if let Some(family) = refresh_tokens::family(&identity.pool, token, client_id).await? {
         let mut transaction = identity.pool.begin().await?;
-        refresh::end(&mut transaction, &family).await?;
+        refresh_tokens::end(&mut transaction, &family).await?;
         transaction.commit().await?;
     } else if let Some(verified) = own_access_token(&identity, token, client_id).await? {
         let mut transaction = identity.pool.begin().await?;
         if verified.family.is_empty() {
             revocations::add(&mut transaction, &verified.jti).await?;
         } else {
-            refresh::end(&mut transaction, &verified.family).await?;
+            refresh_tokens::end(&mut transaction, &verified.family).await?;
         }
         transaction.commit().await?;
     }
@@ -68,7 +68,7 @@ pub async fn introspect(
 ) -> Result<Response, TokenError> {
     let (application, form) = client::read(&identity.pool, request).await?;
     identity.throttle.take_program(&application.client_id, address).await?;
-    if application.kind() == Kind::Public {
+    if application.kind() == ClientType::Public {
         return Err(TokenError::InvalidClient(ClientProof::Header));
     }
     let token = form.get("token").ok_or(TokenError::MISSING)?;
@@ -79,7 +79,7 @@ pub async fn introspect(
 
 #[expect(clippy::indexing_slicing, reason = "an object of ours takes every field")]
 async fn describe(identity: &Identity, token: &str, client_id: &str) -> Result<Option<Value>, ApiError> {
-    if let Some(token) = refresh::describe(&identity.pool, token, client_id).await? {
+    if let Some(token) = refresh_tokens::describe(&identity.pool, token, client_id).await? {
         return Ok(Some(json!({
             "active": true, "token_type": "refresh_token", "client_id": client_id, "sub": token.account_id,
             "scope": token.scopes.join(" "), "exp": token.expires_at.timestamp(),
@@ -105,15 +105,15 @@ async fn own_access_token(
     identity: &Identity,
     token: &str,
     client_id: &str,
-) -> Result<Option<Verified>, ApiError> {
+) -> Result<Option<AccessTokenClaims>, ApiError> {
     let standing = async {
         let mut verified = identity.verify(token).await?;
-        identity.check_standing(&mut verified).await?;
+        identity.check_account_state(&mut verified).await?;
         Ok(verified)
     };
     match standing.await {
         Ok(verified) => {
-            Ok((script_tokens::is_one(token) || verified.client_id == client_id).then_some(verified))
+            Ok((script_tokens::has_prefix(token) || verified.client_id == client_id).then_some(verified))
         }
         Err(ApiError::Unauthorized(_)) => Ok(None),
         Err(error) => Err(error),

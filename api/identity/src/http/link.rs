@@ -18,13 +18,13 @@ use crate::{
     http::{
         client_address::ClientAddress,
         csrf::{self, Purpose},
-        login::{self, Entered},
+        login::{self, AuthenticatedAccount},
         pages,
     },
     identity::Identity,
     secrets,
     tables::{
-        login_links::{self, Standing},
+        login_links::{self, LinkState},
         sessions::Cookie,
     },
 };
@@ -42,7 +42,7 @@ pub async fn ask(
     let code = query.get("code").unwrap_or_default();
     identity.throttle.take_address(address).await?;
     let standing = standing(&identity, code).await?;
-    let Standing::Good { email } = standing else { return Err(refusal(&standing)) };
+    let LinkState::Good { email } = standing else { return Err(refusal(&standing)) };
     let transport = identity.settings.transport();
     let secret = Cookie::Form.read(request.headers(), transport).unwrap_or_else(secrets::fresh);
     let proof = csrf::proof(&secret, Purpose::Link, code);
@@ -67,27 +67,27 @@ pub async fn follow(
         return Err(refusal(&standing(&identity, code).await?));
     };
     tracing::info!(target: "audit", { account.id = follower.account_id }, "a person logged in by a link");
-    let entered = Entered { account_id: &follower.account_id, at: follower.at };
+    let entered = AuthenticatedAccount { account_id: &follower.account_id, at: follower.at };
     login::enter(&identity, &headers, entered, HOME).await
 }
 
-async fn standing(identity: &Identity, code: &str) -> Result<Standing, sqlx::Error> {
+async fn standing(identity: &Identity, code: &str) -> Result<LinkState, sqlx::Error> {
     if secrets::is_wellformed(code) {
         login_links::standing(&identity.pool, code).await
     } else {
-        Ok(Standing::Unknown)
+        Ok(LinkState::Unknown)
     }
 }
 
-fn refusal(standing: &Standing) -> PageError {
+fn refusal(standing: &LinkState) -> PageError {
     PageError::BadRequest(match standing {
-        Standing::Spent => {
+        LinkState::Spent => {
             "This link has been used. A link logs in once: whoever runs the service can make another."
         }
-        Standing::Late => {
+        LinkState::Late => {
             "This link is too old. A link is good for minutes: whoever runs the service can make another."
         }
-        Standing::Good { .. } | Standing::Unknown => {
+        LinkState::Good { .. } | LinkState::Unknown => {
             "This link logs nobody in. Was it copied whole? Whoever runs the service can make another."
         }
     })

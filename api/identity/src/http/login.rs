@@ -17,9 +17,9 @@ use crate::{
         client_address::ClientAddress,
         csrf::{self, Purpose},
         pages,
-        request::{AuthorizationRequest, Read},
+        request::{AuthorizationRequest, ParsedRequest},
     },
-    identity::{Identity, Login},
+    identity::{AuthenticatedLogin, Identity},
     scopes, secrets,
     tables::{
         applications, browsers,
@@ -56,20 +56,22 @@ pub async fn login(
     let wanted = match purpose {
         Purpose::DeviceLogin => None,
         _ => match AuthorizationRequest::read(&identity, query).await? {
-            Read::Wanted(wanted) => Some(wanted),
-            Read::Refused(refusal) => return Ok(refusal.send(&identity)),
+            ParsedRequest::Wanted(wanted) => Some(wanted),
+            ParsedRequest::Refused(refusal) => return Ok(refusal.send(&identity)),
         },
     };
 
     let email = form.get("email").unwrap_or_default().trim();
     let password = form.get("password").unwrap_or_default();
-    let Some(Login { account, at }) = attempt(&identity, &headers, address, (email, password)).await? else {
+    let Some(AuthenticatedLogin { account, at }) =
+        attempt(&identity, &headers, address, (email, password)).await?
+    else {
         let application = wanted.as_ref().map(|wanted| wanted.application.name.as_str());
         let login = pages::Login { application, to: purpose, request: query, email };
         let failed = Some("The e-mail address or the password is wrong.");
         let page = pages::login(&login, &csrf::proof(&secret, purpose, query), failed);
         return Ok(RefusedForm(match &wanted {
-            Some(wanted) => page.leads_to(&wanted.reply.redirect_uri),
+            Some(wanted) => page.allow_redirect(&wanted.reply.redirect_uri),
             None => page,
         })
         .into_response());
@@ -80,7 +82,7 @@ pub async fn login(
         // The proof covers it, so it is a code that we wrote: only letters.
         None => format!("/auth/device?user_code={query}"),
     };
-    enter(&identity, &headers, Entered { account_id: &account.id, at }, &location).await
+    enter(&identity, &headers, AuthenticatedAccount { account_id: &account.id, at }, &location).await
 }
 
 /// Counts a password attempt against the rate limit and checks it; `None` where it is wrong.
@@ -89,7 +91,7 @@ pub(super) async fn attempt(
     headers: &HeaderMap,
     address: Option<IpAddr>,
     (email, password): (&str, &str),
-) -> Result<Option<Login>, PageError> {
+) -> Result<Option<AuthenticatedLogin>, PageError> {
     let device = Cookie::Device.read(headers, identity.settings.transport());
     let browser = match &device {
         Some(device) if browsers::is_known(&identity.pool, device, email).await? => Browser::Known,
@@ -101,7 +103,7 @@ pub(super) async fn attempt(
 
 /// An account that has just authenticated, and the time at which it was read.
 #[derive(Debug, Clone, Copy)]
-pub struct Entered<'a> {
+pub struct AuthenticatedAccount<'a> {
     pub account_id: &'a str,
     pub at: DateTime<Utc>,
 }
@@ -110,14 +112,14 @@ pub struct Entered<'a> {
 pub async fn enter(
     identity: &Identity,
     headers: &HeaderMap,
-    entered: Entered<'_>,
+    entered: AuthenticatedAccount<'_>,
     location: &str,
 ) -> Result<Response, PageError> {
     let transport = identity.settings.transport();
     if let Some(old) = Cookie::Session.read(headers, transport) {
         sessions::end(&identity.pool, &old).await?;
     }
-    let Entered { account_id, at } = entered;
+    let AuthenticatedAccount { account_id, at } = entered;
     let session = sessions::begin(&identity.pool, account_id, at, identity.settings.session_lifetime).await?;
     let device = Cookie::Device.read(headers, transport).unwrap_or_else(secrets::fresh);
     browsers::keep(&identity.pool, &device, account_id).await?;
@@ -168,7 +170,7 @@ pub async fn logout(State(identity): State<Arc<Identity>>, request: Request) -> 
     let proof = csrf::proof(&session.secret, Purpose::Logout, &request);
     let page = pages::logout(&session.person, &request, &proof);
     Ok(match &target {
-        Some(target) => page.leads_to(target).into_response(),
+        Some(target) => page.allow_redirect(target).into_response(),
         None => page.into_response(),
     })
 }
@@ -208,7 +210,7 @@ async fn return_address(identity: &Identity, form: &Form) -> Result<Option<Strin
         (None, None) => return Err(refused),
     };
     let application = applications::find(&identity.pool, client_id).await?;
-    if !application.is_some_and(|application| application.returns_to(address)) {
+    if !application.is_some_and(|application| application.allows_logout_redirect_to(address)) {
         return Err(refused);
     }
     let Some(state) = form.get("state") else { return Ok(Some(address.to_owned())) };

@@ -26,7 +26,7 @@ use axum::{
     response::IntoResponse,
     routing::{get, post},
 };
-use edge::{Deadline, in_time};
+use edge::{Deadline, enforce_deadline};
 
 use crate::{
     error::{PageError, TokenError},
@@ -48,7 +48,7 @@ pub fn pages(identity: Arc<Identity>) -> Router {
         .route("/auth/device", get(device::ask).post(device::look))
         .route("/auth/device/decision", post(device::decide))
         .route("/auth/pages.css", get(pages::style))
-        .layer(from_fn_with_state(deadline, in_time))
+        .layer(from_fn_with_state(deadline, enforce_deadline))
         .with_state(identity)
 }
 
@@ -65,6 +65,6 @@ pub fn endpoints(identity: Arc<Identity>) -> Router {
         .route("/auth/jwks.json", get(discovery::jwks))
         .route("/auth/.well-known/openid-configuration", get(discovery::configuration))
         .route("/.well-known/oauth-authorization-server/auth", get(discovery::configuration))
-        .layer(from_fn_with_state(deadline, in_time))
+        .layer(from_fn_with_state(deadline, enforce_deadline))
         .with_state(identity)
 }

@@ -14,7 +14,9 @@ use url::Url;
 use crate::{
     http::csrf::Purpose,
     scopes,
-    tables::{device_codes::Decision, organisations::MOST_FELLOWS, script_tokens, sessions::Person},
+    tables::{
+        device_codes::Decision, organisations::MAX_LISTED_MEMBERS, script_tokens, sessions::SessionAccount,
+    },
 };
 
 /// A page with its headers.
@@ -22,7 +24,7 @@ use crate::{
 pub struct Page {
     markup: Markup,
     /// Additional target to which the form's answer may redirect: browsers apply the policy to redirects too.
-    leads_to: Option<String>,
+    allow_redirect: Option<String>,
     cookie: Option<String>,
 }
 
@@ -44,7 +46,7 @@ pub struct Consent<'a> {
     pub application: &'a str,
     /// Address that receives the answer.
     pub address: &'a str,
-    pub person: &'a Person,
+    pub person: &'a SessionAccount,
     pub scopes: &'a [String],
     pub request: &'a str,
     pub proof: &'a str,
@@ -64,12 +66,12 @@ impl Page {
                 body { main { h1 { (title) } (content) } }
             }
         };
-        Self { markup, leads_to: None, cookie: None }
+        Self { markup, allow_redirect: None, cookie: None }
     }
 
     /// Allows the form's answer to redirect to `address`.
-    pub fn leads_to(self, address: &str) -> Self {
-        Self { leads_to: source(address), ..self }
+    pub fn allow_redirect(self, address: &str) -> Self {
+        Self { allow_redirect: csp_source(address), ..self }
     }
 
     /// Sets a cookie with the page.
@@ -82,7 +84,7 @@ impl IntoResponse for Page {
     fn into_response(self) -> Response {
         let policy = format!(
             "default-src 'none'; style-src 'self'; form-action 'self' {}; base-uri 'none'; frame-ancestors 'none'",
-            self.leads_to.unwrap_or_default()
+            self.allow_redirect.unwrap_or_default()
         );
         let mut response = Html(self.markup.into_string()).into_response();
         let mut set = |name, value: String| {
@@ -149,7 +151,7 @@ pub fn consent(consent: &Consent<'_>) -> Page {
     let content = html! {
         p { strong { (consent.application) } " asks to act for you at Retort." }
         p { "You are logged in as " strong { (consent.person.email) } ". The answer goes to "
-            strong { (place(consent.address)) } "." }
+            strong { (describe_receiver(consent.address)) } "." }
         (permissions(consent.scopes))
         (decision("/auth/consent", consent.request, consent.proof))
     };
@@ -201,7 +203,7 @@ pub fn device(code: &str, proof: &str, failed: Option<&str>) -> Page {
 #[derive(Debug)]
 pub struct AllowDevice<'a> {
     pub application: &'a str,
-    pub person: &'a Person,
+    pub person: &'a SessionAccount,
     pub scopes: &'a [String],
     pub code: &'a str,
     pub request: &'a str,
@@ -227,7 +229,7 @@ pub fn device_decided(decision: Decision) -> Page {
     Page::new("Done", html! { p { (text) } })
 }
 
-pub fn logout(person: &Person, request: &str, proof: &str) -> Page {
+pub fn logout(person: &SessionAccount, request: &str, proof: &str) -> Page {
     let content = html! {
         p { "You are logged in as " strong { (person.email) } "." }
         form method="post" action="/auth/logout" {
@@ -242,7 +244,7 @@ pub fn logout(person: &Person, request: &str, proof: &str) -> Page {
 /// Items that a person holds, each with the form that ends it.
 #[derive(Debug)]
 pub struct Account<'a> {
-    pub person: &'a Person,
+    pub person: &'a SessionAccount,
     /// Name of the organisation.
     pub organisation: Option<&'a str>,
     /// Members of the organisation, including the person.
@@ -278,7 +280,7 @@ pub fn account(account: &Account<'_>) -> Page {
             details {
                 summary { "Its members" }
                 ul { @for fellow in account.fellows { li { (fellow) } } }
-                @if account.fellows.len() >= usize::from(MOST_FELLOWS) { p { small { "and others" } } }
+                @if account.fellows.len() >= usize::from(MAX_LISTED_MEMBERS) { p { small { "and others" } } }
             }
         }
         (entries("Browsers", account.sessions, "End"))
@@ -296,7 +298,7 @@ pub const NEW_TOKEN: &str = "new";
 
 /// Builds the form for a new token. Scopes for operators are off by default, all others are on.
 fn new_token(account: &Account<'_>) -> Markup {
-    let scopes = scopes::without_asking(&account.person.scopes);
+    let scopes = scopes::default_scopes(&account.person.scopes);
     html! {
         details open[account.failed.is_some()] {
             summary { "New token" }
@@ -307,7 +309,7 @@ fn new_token(account: &Account<'_>) -> Markup {
                     p #failed .failed role="alert" { (failed) }
                 }
                 label for="name" { "Name" }
-                input #name type="text" name="name" maxlength=(script_tokens::LONGEST_NAME) required autocomplete="off"
+                input #name type="text" name="name" maxlength=(script_tokens::MAX_NAME_LENGTH) required autocomplete="off"
                     aria-describedby=[account.failed.map(|_| "failed")];
                 fieldset {
                     legend { "It may search for routes" @if !scopes.is_empty() { ", and:" } }
@@ -374,7 +376,7 @@ pub fn failure(why: &str) -> Page {
 }
 
 /// Describes the receiver of the answer at `address` for a person.
-fn place(address: &str) -> String {
+fn describe_receiver(address: &str) -> String {
     match Url::parse(address) {
         Ok(url) if url.has_host() && is_loopback(&url) => "a program on this machine".to_owned(),
         Ok(url) if url.has_host() => url.host_str().unwrap_or_default().to_owned(),
@@ -388,7 +390,7 @@ fn is_loopback(url: &Url) -> bool {
 }
 
 /// Formats `address` as a source of a content security policy.
-fn source(address: &str) -> Option<String> {
+fn csp_source(address: &str) -> Option<String> {
     let url = Url::parse(address).ok()?;
     Some(if url.has_host() && url.origin().is_tuple() {
         url.origin().ascii_serialization()
@@ -417,9 +419,9 @@ mod tests {
 
     #[test]
     fn the_policy_names_an_origin_or_a_scheme() {
-        assert_eq!(source("https://app.test:8443/cb?x=;%20*"), Some("https://app.test:8443".to_owned()));
-        assert_eq!(source("org.example.app:/cb"), Some("org.example.app:".to_owned()));
-        assert_eq!(place("http://127.0.0.1:4000/cb"), "a program on this machine");
-        assert_eq!(place("https://app.test/cb"), "app.test");
+        assert_eq!(csp_source("https://app.test:8443/cb?x=;%20*"), Some("https://app.test:8443".to_owned()));
+        assert_eq!(csp_source("org.example.app:/cb"), Some("org.example.app:".to_owned()));
+        assert_eq!(describe_receiver("http://127.0.0.1:4000/cb"), "a program on this machine");
+        assert_eq!(describe_receiver("https://app.test/cb"), "app.test");
     }
 }

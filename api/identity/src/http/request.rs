@@ -25,7 +25,7 @@ const MAX_REQUEST: usize = 4096;
 pub struct AuthorizationRequest {
     pub application: Application,
     pub reply: Reply,
-    pub wanted: Wanted,
+    pub wanted: RequestedResponse,
     /// Requested scopes, all of them allowed for the application; the account may hold fewer.
     pub scopes: Vec<String>,
     pub prompt: Prompt,
@@ -38,7 +38,7 @@ pub struct AuthorizationRequest {
 
 /// Response that the application wants.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wanted {
+pub enum RequestedResponse {
     /// A code, bound to the challenge.
     Code { challenge: String, nonce: Option<String> },
     /// An access token.
@@ -79,20 +79,20 @@ enum Mode {
 
 /// An error for the application (RFC 6749, section 4.1.2.1).
 #[derive(Debug)]
-pub struct Refusal {
+pub struct AuthorizationError {
     pub reply: Reply,
     pub error: (&'static str, &'static str),
 }
 
 /// Result of parsing a request.
-pub enum Read {
+pub enum ParsedRequest {
     Wanted(Box<AuthorizationRequest>),
-    Refused(Refusal),
+    Refused(AuthorizationError),
 }
 
 impl AuthorizationRequest {
     /// Parses the request in `query`.
-    pub async fn read(identity: &Identity, query: &str) -> Result<Read, PageError> {
+    pub async fn read(identity: &Identity, query: &str) -> Result<ParsedRequest, PageError> {
         if query.len() > MAX_REQUEST {
             return Err(PageError::BadRequest("The request of the application is too long."));
         }
@@ -110,9 +110,9 @@ impl AuthorizationRequest {
         form: Form,
         public_url: &str,
         implicit_flow: Switch,
-    ) -> Result<Read, PageError> {
+    ) -> Result<ParsedRequest, PageError> {
         let address = form.get("redirect_uri");
-        let address = address.filter(|address| application.redirects_to(address, public_url));
+        let address = address.filter(|address| application.allows_redirect_to(address, public_url));
         let Some(redirect_uri) = address.map(str::to_owned) else {
             return Err(PageError::BadRequest(
                 "The application asks to send you to an address that is not registered for it.",
@@ -121,7 +121,7 @@ impl AuthorizationRequest {
         let mut reply =
             Reply { redirect_uri, mode: Mode::Query, state: form.get("state").map(str::to_owned) };
         Ok(match parse(implicit_flow, &application, &form, &mut reply) {
-            Ok((wanted, scopes, prompt, max_age_seconds)) => Read::Wanted(Box::new(Self {
+            Ok((wanted, scopes, prompt, max_age_seconds)) => ParsedRequest::Wanted(Box::new(Self {
                 application,
                 reply,
                 wanted,
@@ -131,16 +131,16 @@ impl AuthorizationRequest {
                 login_hint: form.get("login_hint").map(str::to_owned),
                 form,
             })),
-            Err(error) => Read::Refused(Refusal { reply, error }),
+            Err(error) => ParsedRequest::Refused(AuthorizationError { reply, error }),
         })
     }
 
-    pub fn refuse(&self, error: &'static str, description: &'static str) -> Refusal {
-        Refusal { reply: self.reply.clone(), error: (error, description) }
+    pub fn refuse(&self, error: &'static str, description: &'static str) -> AuthorizationError {
+        AuthorizationError { reply: self.reply.clone(), error: (error, description) }
     }
 }
 
-type Parsed = (Wanted, Vec<String>, Prompt, Option<u32>);
+type Parsed = (RequestedResponse, Vec<String>, Prompt, Option<u32>);
 type Fault = (&'static str, &'static str);
 
 fn parse(
@@ -175,14 +175,14 @@ fn parse(
     let scopes = parse_scopes(application, form, kind)?;
     let nonce = form.get("nonce").map(str::to_owned);
     let wanted = match kind {
-        Kind::Code => Wanted::Code { challenge: parse_challenge(form)?, nonce },
-        Kind::Token => Wanted::Token,
+        Kind::Code => RequestedResponse::Code { challenge: parse_challenge(form)?, nonce },
+        Kind::Token => RequestedResponse::Token,
         Kind::TokenAndIdToken => {
             if !scopes::has(&scopes, scope::OPENID) {
                 return Err(("invalid_scope", "an ID token needs the scope openid"));
             }
             let nonce = nonce.ok_or(("invalid_request", "an ID token in a redirect needs a nonce"))?;
-            Wanted::TokenAndIdToken { nonce }
+            RequestedResponse::TokenAndIdToken { nonce }
         }
     };
     let max_age = match form.get("max_age").map(str::parse) {
@@ -228,7 +228,7 @@ fn parse_challenge(form: &Form) -> Result<String, Fault> {
 }
 
 fn parse_scopes(application: &Application, form: &Form, kind: Kind) -> Result<Vec<String>, Fault> {
-    let Some(text) = form.get("scope") else { return Ok(scopes::without_asking(&application.scopes)) };
+    let Some(text) = form.get("scope") else { return Ok(scopes::default_scopes(&application.scopes)) };
     let mut wanted = scopes::parse(text);
     if !scopes::covers(&application.scopes, &wanted) {
         return Err(("invalid_scope", "a scope is unknown or not for this application"));
@@ -280,7 +280,7 @@ impl Reply {
     }
 }
 
-impl Refusal {
+impl AuthorizationError {
     pub fn send(&self, identity: &Identity) -> Response {
         let (error, description) = self.error;
         self.reply.send(identity, &[("error", error), ("error_description", description)])

@@ -19,18 +19,18 @@ use crate::{
     error::TokenError,
     form::Form,
     http::{client, client_address::ClientAddress},
-    identity::{Identity, Login},
+    identity::{AuthenticatedLogin, Identity},
     scopes,
     settings::Switch,
     tables::{
         accounts::Account,
         applications::Application,
-        codes::{self, Presented, Promise},
-        device_codes::{self, Polled},
-        refresh::{self, Grant, Used},
+        codes::{self, CodeGrant, RedeemRequest},
+        device_codes::{self, PollResult},
+        refresh_tokens::{self, Grant, RotationResult},
     },
     throttle::Browser,
-    tokens::mint::{self, Authentication, Bearer},
+    tokens::mint::{self, IdTokenContext, TokenSubject},
 };
 
 /// Grant type of RFC 8628.
@@ -60,7 +60,7 @@ pub async fn issue(
 }
 
 async fn code(identity: &Identity, application: &Application, form: &Form) -> Result<Response, TokenError> {
-    let presented = Presented {
+    let presented = RedeemRequest {
         code: form.get("code").ok_or(TokenError::MISSING)?,
         client_id: &application.client_id,
         redirect_uri: form.get("redirect_uri").ok_or(TokenError::MISSING)?,
@@ -73,7 +73,7 @@ async fn code(identity: &Identity, application: &Application, form: &Form) -> Re
         && scopes::has(&promise.scopes, scope::OFFLINE_ACCESS)
     {
         let lifetime = identity.settings.refresh_token_lifetime;
-        refresh_token = Some(refresh::begin(&mut transaction, &promise.grant(), lifetime).await?);
+        refresh_token = Some(refresh_tokens::begin(&mut transaction, &promise.grant(), lifetime).await?);
     }
     transaction.commit().await?;
     let Some(promise) = promise else {
@@ -90,12 +90,12 @@ async fn device(identity: &Identity, application: &Application, form: &Form) -> 
     let code = form.get("device_code").ok_or(TokenError::MISSING)?;
     let refused = TokenError::InvalidGrant("the device code is not valid");
     let allowed = match device_codes::poll(&identity.pool, code, &application.client_id).await? {
-        Polled::Allowed(allowed) => allowed,
-        Polled::Unknown => return Err(refused),
-        Polled::Expired => return Err(TokenError::ExpiredToken),
-        Polled::Pending => return Err(TokenError::AuthorizationPending),
-        Polled::TooOften => return Err(TokenError::SlowDown),
-        Polled::Refused => return Err(TokenError::AccessDenied),
+        PollResult::Allowed(allowed) => allowed,
+        PollResult::Unknown => return Err(refused),
+        PollResult::Expired => return Err(TokenError::ExpiredToken),
+        PollResult::Pending => return Err(TokenError::AuthorizationPending),
+        PollResult::TooOften => return Err(TokenError::SlowDown),
+        PollResult::Refused => return Err(TokenError::AccessDenied),
     };
     let account = identity.accounts.find(&allowed.account_id).await?;
     let account = account.filter(|account| account.active).ok_or(refused)?;
@@ -106,7 +106,7 @@ async fn device(identity: &Identity, application: &Application, form: &Form) -> 
         scopes: scopes::narrow(&allowed.scopes, &account.scopes),
         authenticated_at: allowed.authenticated_at,
     };
-    let refresh_token = begin(identity, &grant).await?;
+    let refresh_token = issue_first_refresh_token(identity, &grant).await?;
     let told = tell(&account, &grant.scopes, allowed.authenticated_at, None);
     answer(identity, grant.bearer(&grant.scopes), refresh_token, told).await
 }
@@ -117,18 +117,19 @@ fn tell<'a>(
     scopes: &[String],
     authenticated_at: DateTime<Utc>,
     nonce: Option<&'a str>,
-) -> Option<Authentication<'a>> {
-    let told = Authentication { email: &account.email, name: &account.name, authenticated_at, nonce };
+) -> Option<IdTokenContext<'a>> {
+    let told = IdTokenContext { email: &account.email, name: &account.name, authenticated_at, nonce };
     scopes::has(scopes, scope::OPENID).then_some(told)
 }
 
 /// Issues the first refresh token of the grant, if it is to have one.
-async fn begin(identity: &Identity, grant: &Grant) -> Result<Option<String>, TokenError> {
+async fn issue_first_refresh_token(identity: &Identity, grant: &Grant) -> Result<Option<String>, TokenError> {
     if !scopes::has(&grant.scopes, scope::OFFLINE_ACCESS) {
         return Ok(None);
     }
     let mut transaction = identity.pool.begin().await?;
-    let token = refresh::begin(&mut transaction, grant, identity.settings.refresh_token_lifetime).await?;
+    let token =
+        refresh_tokens::begin(&mut transaction, grant, identity.settings.refresh_token_lifetime).await?;
     transaction.commit().await?;
     Ok(Some(token))
 }
@@ -145,11 +146,11 @@ async fn password(
     let email = form.get("username").ok_or(TokenError::MISSING)?.trim();
     let password = form.get("password").ok_or(TokenError::MISSING)?;
     identity.throttle.take(email, address, Browser::Strange).await?;
-    let Some(Login { account, at }) = identity.authenticate(email, password).await? else {
+    let Some(AuthenticatedLogin { account, at }) = identity.authenticate(email, password).await? else {
         return Err(TokenError::InvalidGrant("the account or the password is wrong"));
     };
 
-    let scopes = narrowed(form, &scopes::narrow(&account.scopes, &application.scopes))?;
+    let scopes = requested_scopes(form, &scopes::narrow(&account.scopes, &application.scopes))?;
     let grant = Grant {
         family: codes::new_family(),
         account_id: account.id,
@@ -157,7 +158,7 @@ async fn password(
         scopes,
         authenticated_at: at,
     };
-    let refresh_token = begin(identity, &grant).await?;
+    let refresh_token = issue_first_refresh_token(identity, &grant).await?;
     answer(identity, grant.bearer(&grant.scopes), refresh_token, None).await
 }
 
@@ -167,13 +168,13 @@ async fn refresh(
     form: &Form,
 ) -> Result<Response, TokenError> {
     let token = form.get("refresh_token").ok_or(TokenError::MISSING)?;
-    if let Some(held) = refresh::scopes(&identity.pool, token).await? {
+    if let Some(held) = refresh_tokens::scopes(&identity.pool, token).await? {
         // A request for too many scopes is rejected before it uses up the token.
-        narrowed(form, &held)?;
+        requested_scopes(form, &held)?;
     }
     let lifetime = identity.settings.refresh_token_lifetime;
-    let used = refresh::rotate(&identity.pool, token, &application.client_id, lifetime).await?;
-    let Used::Rotated { grant, token } = used else {
+    let used = refresh_tokens::rotate(&identity.pool, token, &application.client_id, lifetime).await?;
+    let RotationResult::Rotated { grant, token } = used else {
         identity.revocations.forget();
         return Err(TokenError::InvalidGrant("the refresh token is not valid"));
     };
@@ -181,21 +182,21 @@ async fn refresh(
     // that the operator has since taken from the account or the application are gone.
     let account = identity.accounts.find(&grant.account_id).await?;
     let held = account.map(|account| account.scopes).unwrap_or_default();
-    let scopes = narrowed(form, &grant.scopes)?;
+    let scopes = requested_scopes(form, &grant.scopes)?;
     let scopes = scopes::narrow(&scopes::narrow(&scopes, &held), &application.scopes);
     answer(identity, grant.bearer(&scopes), Some(token), None).await
 }
 
 /// Parses the requested scopes, which must all be `held`; without the parameter, returns all `held` scopes.
-fn narrowed(form: &Form, held: &[String]) -> Result<Vec<String>, TokenError> {
+fn requested_scopes(form: &Form, held: &[String]) -> Result<Vec<String>, TokenError> {
     let Some(wanted) = form.get("scope") else { return Ok(held.to_vec()) };
     let wanted = scopes::parse(wanted);
     if scopes::covers(held, &wanted) { Ok(wanted) } else { Err(TokenError::InvalidScope) }
 }
 
 impl Grant {
-    fn bearer<'a>(&'a self, scopes: &'a [String]) -> Bearer<'a> {
-        Bearer {
+    fn bearer<'a>(&'a self, scopes: &'a [String]) -> TokenSubject<'a> {
+        TokenSubject {
             account_id: &self.account_id,
             client_id: &self.client_id,
             family: &self.family,
@@ -205,7 +206,7 @@ impl Grant {
     }
 }
 
-impl Promise {
+impl CodeGrant {
     fn grant(&self) -> Grant {
         Grant {
             family: self.family.clone(),
@@ -221,9 +222,9 @@ impl Promise {
 #[expect(clippy::indexing_slicing, reason = "an object of ours takes every field")]
 async fn answer(
     identity: &Identity,
-    bearer: Bearer<'_>,
+    bearer: TokenSubject<'_>,
     refresh_token: Option<String>,
-    told: Option<Authentication<'_>>,
+    told: Option<IdTokenContext<'_>>,
 ) -> Result<Response, TokenError> {
     let access = mint::access_token(identity, bearer).await?;
     tracing::info!(

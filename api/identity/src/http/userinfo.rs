@@ -20,7 +20,7 @@ pub async fn userinfo(
         return Err(ApiError::Forbidden { scope: scope::OPENID });
     }
     let account = identity.accounts.find(&verified.sub).await?;
-    let account = account.ok_or_else(|| ApiError::bad_token("the account is unknown or disabled"))?;
+    let account = account.ok_or_else(|| ApiError::invalid_token("the account is unknown or disabled"))?;
     let mut told = mint::person(&account.id, &account.email, &account.name, &held);
     if scopes::has(&held, scope::PROFILE)
         && let Some(organisation) = organisations::name_of(&identity.pool, &account.id).await?

@@ -7,7 +7,7 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use contract::{Ration, scope};
+use contract::{QuotaKind, scope};
 use edge::ApiError;
 use quick_cache::sync::Cache;
 use serde::Serialize;
@@ -17,50 +17,50 @@ use ulid::Ulid;
 use crate::{
     changes,
     tables::{
-        codes, device_codes, login_links, refresh,
-        script_tokens::{self, Made, New},
+        codes, device_codes, login_links, refresh_tokens,
+        script_tokens::{self, NewScriptToken, ScriptTokenCreation},
         sessions,
     },
 };
 
 /// Lifetime of a cached account state where change notifications do not arrive: a disabled account is rejected after
 /// this at the latest.
-const BELIEVED: Duration = Duration::from_secs(30);
+const CACHE_TTL: Duration = Duration::from_secs(30);
 
 /// Maximum number of cached accounts.
-const REMEMBERED: usize = 10_000;
+const MAX_CACHED_ACCOUNTS: usize = 10_000;
 
 /// Password hash of an account without a password.
 pub(crate) const NO_PASSWORD: &str = "!";
 
 /// Quotas and rate limits a minute of an account that differ from the defaults, set by the operator; 0 is no limit.
-pub type Rations = BTreeMap<String, u32>;
+pub type AccountQuotas = BTreeMap<String, u32>;
 
 /// Prefix of the id of an account from another issuer.
-pub(crate) const FROM_ELSEWHERE: &str = "ext_";
+pub(crate) const EXTERNAL_ID_PREFIX: &str = "ext_";
 
 /// Returns true if the account was created for a person of another issuer.
-pub(crate) fn is_from_elsewhere(account_id: &str) -> bool {
-    account_id.starts_with(FROM_ELSEWHERE)
+pub(crate) fn is_external(account_id: &str) -> bool {
+    account_id.starts_with(EXTERNAL_ID_PREFIX)
 }
 
 /// Access to accounts, with a short-lived cache of their states.
 pub(crate) struct Accounts {
     pool: PgPool,
-    remembered: Cache<String, (Instant, Option<Standing>)>,
+    remembered: Cache<String, (Instant, Option<AccountState>)>,
     /// Counter that rises at each invalidation, so that a state read before it is not cached after it.
     forgotten: AtomicU64,
 }
 
 /// State of an account that decides about its tokens.
 #[derive(Debug, Clone)]
-pub(crate) struct Standing {
+pub(crate) struct AccountState {
     /// Current scopes, the maximum for its tokens.
     pub scopes: Vec<String>,
     /// Time in microseconds of the epoch; tokens from logins before it have ended.
     pub tokens_from: i64,
     /// Quotas and rate limits that differ from the defaults.
-    pub rations: Rations,
+    pub rations: AccountQuotas,
 }
 
 /// Account data for logins and tokens.
@@ -76,17 +76,17 @@ pub(crate) struct Account {
 
 impl Accounts {
     pub fn new(pool: PgPool) -> Self {
-        Self { pool, remembered: Cache::new(REMEMBERED), forgotten: AtomicU64::new(0) }
+        Self { pool, remembered: Cache::new(MAX_CACHED_ACCOUNTS), forgotten: AtomicU64::new(0) }
     }
 
     /// Returns the state of the account, at most half a minute old; `None` if it is unknown or disabled.
-    pub async fn standing(&self, id: &str) -> Result<Option<Standing>, ApiError> {
+    pub async fn standing(&self, id: &str) -> Result<Option<AccountState>, ApiError> {
         // PostgreSQL rejects a query with a NUL character.
         if id.contains('\0') {
             return Ok(None);
         }
         if let Some((seen, standing)) = self.remembered.get(id)
-            && seen.elapsed() < BELIEVED
+            && seen.elapsed() < CACHE_TTL
         {
             return Ok(standing);
         }
@@ -159,17 +159,17 @@ impl Accounts {
     }
 }
 
-async fn find_standing(pool: &PgPool, id: &str) -> Result<Option<Standing>, sqlx::Error> {
+async fn find_standing(pool: &PgPool, id: &str) -> Result<Option<AccountState>, sqlx::Error> {
     let standing = sqlx::query!(
         r#"select scopes, coalesce((extract(epoch from tokens_from) * 1000000)::bigint, 0) as "tokens_from!",
          coalesce((select jsonb_object_agg(ration, per_minute) from account_rations where account_id = id), '{}')
-         as "rations!: Json<Rations>"
+         as "rations!: Json<AccountQuotas>"
          from accounts where id = $1 and disabled_at is null"#,
         id
     )
     .fetch_optional(pool)
     .await?;
-    Ok(standing.map(|found| Standing {
+    Ok(standing.map(|found| AccountState {
         scopes: found.scopes,
         tokens_from: found.tokens_from,
         rations: found.rations.0,
@@ -178,7 +178,7 @@ async fn find_standing(pool: &PgPool, id: &str) -> Result<Option<Standing>, sqlx
 
 /// An account in the operator's list.
 #[derive(Debug)]
-pub struct Listed {
+pub struct AccountListItem {
     /// E-mail address for logins.
     pub email: String,
     /// True if the account is not disabled.
@@ -197,9 +197,9 @@ pub struct Listed {
 ///
 /// # Errors
 /// Fails when the database does, like everything here.
-pub async fn list(connection: &mut PgConnection) -> Result<Vec<Listed>, sqlx::Error> {
+pub async fn list(connection: &mut PgConnection) -> Result<Vec<AccountListItem>, sqlx::Error> {
     sqlx::query_as!(
-        Listed,
+        AccountListItem,
         r#"select email, disabled_at is null as "active!", scopes, to_char(accounts.created_at, 'YYYY-MM-DD') as "created!",
          accounts.name, coalesce(organisations.name, '') as "organisation!"
          from accounts left join organisations on organisations.id = organisation_id order by lower(email)"#
@@ -232,7 +232,7 @@ pub async fn add(
 
 /// An account found by an address that an operator typed.
 #[derive(Debug)]
-pub struct Named {
+pub struct AccountHandle {
     id: String,
     /// The address as it was registered.
     pub email: String,
@@ -241,10 +241,14 @@ pub struct Named {
 }
 
 /// Finds the account with this address, if there is one.
-pub async fn named(connection: &mut PgConnection, email: &str) -> Result<Option<Named>, sqlx::Error> {
-    sqlx::query_as!(Named, "select id, email, scopes from accounts where lower(email) = lower($1)", email)
-        .fetch_optional(connection)
-        .await
+pub async fn named(connection: &mut PgConnection, email: &str) -> Result<Option<AccountHandle>, sqlx::Error> {
+    sqlx::query_as!(
+        AccountHandle,
+        "select id, email, scopes from accounts where lower(email) = lower($1)",
+        email
+    )
+    .fetch_optional(connection)
+    .await
 }
 
 /// Moves the account with exactly this address into an organisation, or out of its present one.
@@ -278,7 +282,7 @@ pub async fn active(connection: &mut PgConnection) -> Result<i64, sqlx::Error> {
 
 /// Numbers of cancelled items of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Cancelled {
+pub struct CancelledWork {
     /// Plans outside batches.
     pub plans: i64,
     /// Batches of plans.
@@ -291,9 +295,9 @@ pub struct Cancelled {
     pub requests: i64,
 }
 
-impl Named {
+impl AccountHandle {
     /// Ends every token and session of the account, prevents new ones, and cancels its open work.
-    pub async fn disable(&self, connection: &mut PgConnection) -> Result<Cancelled, sqlx::Error> {
+    pub async fn disable(&self, connection: &mut PgConnection) -> Result<CancelledWork, sqlx::Error> {
         self.end_logins(connection).await?;
         sqlx::query!("update accounts set disabled_at = coalesce(disabled_at, now()) where id = $1", self.id)
             .execute(&mut *connection)
@@ -302,9 +306,12 @@ impl Named {
     }
 
     /// Cancels all open work of the account.
-    pub async fn cancel_open_work(&self, connection: &mut PgConnection) -> Result<Cancelled, sqlx::Error> {
+    pub async fn cancel_open_work(
+        &self,
+        connection: &mut PgConnection,
+    ) -> Result<CancelledWork, sqlx::Error> {
         sqlx::query_as!(
-            Cancelled,
+            CancelledWork,
             r#"select ended_plans as "plans!", ended_batches as "batches!", ended_samples as "samples!",
              ended_sample_batches as "sample_batches!", ended_requests as "requests!" from cancel_open_work($1)"#,
             self.id
@@ -335,7 +342,7 @@ impl Named {
         .fetch_optional(&mut *connection)
         .await?;
         let Some(held) = held else { return Ok(None) };
-        let promise = codes::Promise {
+        let promise = codes::CodeGrant {
             family: codes::new_family(),
             client_id: client_id.to_owned(),
             account_id: self.id.clone(),
@@ -371,8 +378,8 @@ impl Named {
     pub async fn make_token(
         &self,
         connection: &mut PgConnection,
-        new: New<'_>,
-    ) -> Result<Option<Made>, sqlx::Error> {
+        new: NewScriptToken<'_>,
+    ) -> Result<Option<ScriptTokenCreation>, sqlx::Error> {
         let at = sqlx::query_scalar!(
             "select clock_timestamp() as \"at!\" from accounts where id = $1 and disabled_at is null for share",
             self.id
@@ -389,7 +396,7 @@ impl Named {
     pub async fn tokens(
         &self,
         connection: &mut PgConnection,
-    ) -> Result<Vec<script_tokens::Listed>, sqlx::Error> {
+    ) -> Result<Vec<script_tokens::ScriptTokenEntry>, sqlx::Error> {
         script_tokens::list(connection, &self.id).await
     }
 
@@ -426,7 +433,7 @@ impl Named {
     pub async fn change_ration(
         &self,
         connection: &mut PgConnection,
-        ration: Ration,
+        ration: QuotaKind,
         per_minute: Option<i32>,
     ) -> Result<(), sqlx::Error> {
         let change = match per_minute {
@@ -456,7 +463,7 @@ impl Named {
             sqlx::query!("update accounts set tokens_from = clock_timestamp() where id = $1", self.id);
         ended.execute(&mut *connection).await?;
         changes::tell(connection, &self.id).await?;
-        refresh::end_account(connection, &self.id).await?;
+        refresh_tokens::end_account(connection, &self.id).await?;
         sessions::end_account(connection, &self.id).await?;
         codes::end_account(connection, &self.id).await?;
         login_links::end_account(connection, &self.id).await?;

@@ -8,7 +8,7 @@
 use contract::Flow;
 use sqlx::{PgConnection, PgPool};
 
-use crate::tables::{refresh, revocations};
+use crate::tables::{refresh_tokens, revocations};
 
 /// A registered application.
 #[derive(Debug, Clone)]
@@ -31,7 +31,7 @@ pub struct Application {
 
 /// Client type: confidential or public, as defined by RFC 6749, section 2.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ClientType {
     /// The application cannot keep a secret.
     Public,
     /// The application can keep a secret.
@@ -41,8 +41,8 @@ pub enum Kind {
 impl Application {
     /// Returns the client type.
     #[must_use]
-    pub fn kind(&self) -> Kind {
-        if self.secret_hash.is_some() { Kind::Confidential } else { Kind::Public }
+    pub fn kind(&self) -> ClientType {
+        if self.secret_hash.is_some() { ClientType::Confidential } else { ClientType::Public }
     }
 
     pub(crate) fn allows(&self, flow: Flow) -> bool {
@@ -50,7 +50,7 @@ impl Application {
     }
 
     /// Returns true if answers may be sent to `address`, for a service at `public_url`.
-    pub(crate) fn redirects_to(&self, address: &str, public_url: &str) -> bool {
+    pub(crate) fn allows_redirect_to(&self, address: &str, public_url: &str) -> bool {
         self.redirect_uris.iter().any(|registered| match is_own(registered) {
             true => address.strip_prefix(public_url) == Some(registered),
             false => is_same_address(registered, address),
@@ -64,14 +64,14 @@ impl Application {
     }
 
     /// Returns true if a browser may be sent to `address` after a logout.
-    pub(crate) fn returns_to(&self, address: &str) -> bool {
+    pub(crate) fn allows_logout_redirect_to(&self, address: &str) -> bool {
         self.logout_uris.iter().any(|registered| registered == address)
     }
 
     /// Returns true if only this application can receive an answer at `address`: then a person who agreed once need
     /// not be asked again. Any program can listen on a loopback port or claim a scheme.
-    pub(crate) fn is_certain_at(&self, address: &str) -> bool {
-        self.kind() == Kind::Confidential || address.starts_with("https://")
+    pub(crate) fn is_exclusive_at(&self, address: &str) -> bool {
+        self.kind() == ClientType::Confidential || address.starts_with("https://")
     }
 }
 
@@ -126,7 +126,7 @@ pub async fn remove(connection: &mut PgConnection, client_id: &str) -> Result<Op
             .fetch_optional(&mut *connection)
             .await?;
     if removed.is_some() {
-        refresh::end_application(connection, client_id).await?;
+        refresh_tokens::end_application(connection, client_id).await?;
         revocations::add(connection, client_id).await?;
     }
     Ok(removed)
@@ -179,10 +179,10 @@ mod tests {
             ("/console/operations", false),
             ("https://evil.test/console/operations", false),
         ] {
-            assert_eq!(page.redirects_to(address, "https://retort.test"), leads_there, "{address}");
+            assert_eq!(page.allows_redirect_to(address, "https://retort.test"), leads_there, "{address}");
         }
         assert!(page.is_own() && !other.is_own());
-        assert!(!other.redirects_to("https://app.test/cb/cb", "https://app.test/cb"));
+        assert!(!other.allows_redirect_to("https://app.test/cb/cb", "https://app.test/cb"));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use sqlx::PgPool;
 use crate::secrets;
 
 /// Days without a login after which a browser is unknown again.
-pub const DAYS: u32 = 180;
+pub const KNOWN_DAYS: u32 = 180;
 
 /// Returns true if the browser with `secret` has logged in to the account of `email` before.
 pub async fn is_known(pool: &PgPool, secret: &str, email: &str) -> Result<bool, sqlx::Error> {
@@ -28,7 +28,7 @@ pub async fn keep(pool: &PgPool, secret: &str, account_id: &str) -> Result<(), s
          on conflict (secret_hash, account_id) do update set expires_at = excluded.expires_at",
         secrets::hash(secret),
         account_id,
-        i32::try_from(DAYS).unwrap_or(i32::MAX)
+        i32::try_from(KNOWN_DAYS).unwrap_or(i32::MAX)
     )
     .execute(pool)
     .await

@@ -12,17 +12,17 @@ use sqlx::{PgConnection, PgExecutor, PgPool};
 use subtle::ConstantTimeEq;
 use ulid::Ulid;
 
-use crate::{secrets, tables::refresh};
+use crate::{secrets, tables::refresh_tokens};
 
 /// Lifetime of a code.
 const LIFETIME: Duration = Duration::from_secs(60);
 
 /// Time for which an expired code is stored; a second use within it ends the tokens issued for the code.
-const REMEMBERED: Duration = Duration::from_secs(24 * 3600);
+const RETENTION: Duration = Duration::from_secs(24 * 3600);
 
 /// Data that a code stands for.
 #[derive(Debug)]
-pub struct Promise {
+pub struct CodeGrant {
     pub family: String,
     pub client_id: String,
     pub account_id: String,
@@ -35,7 +35,7 @@ pub struct Promise {
 
 /// Data that the application presents to redeem a code.
 #[derive(Debug)]
-pub struct Presented<'a> {
+pub struct RedeemRequest<'a> {
     pub code: &'a str,
     pub client_id: &'a str,
     pub redirect_uri: &'a str,
@@ -43,7 +43,7 @@ pub struct Presented<'a> {
 }
 
 /// Issues a code for `promise`.
-pub async fn issue(executor: impl PgExecutor<'_>, promise: &Promise) -> Result<String, sqlx::Error> {
+pub async fn issue(executor: impl PgExecutor<'_>, promise: &CodeGrant) -> Result<String, sqlx::Error> {
     let code = secrets::fresh();
     sqlx::query!(
         "insert into authorization_codes (code_hash, family, client_id, account_id, redirect_uri, \
@@ -76,10 +76,10 @@ pub fn new_family() -> String {
 /// and then ends those tokens.
 pub async fn redeem(
     connection: &mut PgConnection,
-    presented: &Presented<'_>,
-) -> Result<Option<Promise>, sqlx::Error> {
+    presented: &RedeemRequest<'_>,
+) -> Result<Option<CodeGrant>, sqlx::Error> {
     let spent = sqlx::query_as!(
-        Promise,
+        CodeGrant,
         "update authorization_codes set used_at = now() \
          where code_hash = $1 and used_at is null and expires_at > now() \
          and exists (select from accounts where id = account_id and disabled_at is null \
@@ -108,7 +108,7 @@ async fn revoke_what_it_bought(connection: &mut PgConnection, code: &str) -> Res
     .await?;
     if let Some(family) = used {
         tracing::warn!(target: "audit", family, "a spent authorization code came back; its tokens are revoked");
-        refresh::end(connection, &family).await?;
+        refresh_tokens::end(connection, &family).await?;
     }
     Ok(())
 }
@@ -146,7 +146,7 @@ pub async fn end_application_of(
     .fetch_all(&mut *connection)
     .await?;
     for family in families {
-        refresh::end(connection, &family).await?;
+        refresh_tokens::end(connection, &family).await?;
     }
     Ok(())
 }
@@ -155,7 +155,7 @@ pub async fn end_application_of(
 pub(crate) async fn sweep(pool: &PgPool) -> Result<u64, sqlx::Error> {
     let swept = sqlx::query!(
         "delete from authorization_codes where expires_at < now() - make_interval(secs => $1)",
-        REMEMBERED.as_secs_f64()
+        RETENTION.as_secs_f64()
     )
     .execute(pool)
     .await?;

@@ -42,16 +42,16 @@ pub async fn keep(
 
 /// A consent of a person to an application.
 #[derive(Debug)]
-pub struct Allowed {
+pub struct StoredConsent {
     pub client_id: String,
     pub scopes: Vec<String>,
     pub granted_at: DateTime<Utc>,
 }
 
 /// Lists the account's consents, the latest first.
-pub async fn list(pool: &PgPool, account_id: &str) -> Result<Vec<Allowed>, sqlx::Error> {
+pub async fn list(pool: &PgPool, account_id: &str) -> Result<Vec<StoredConsent>, sqlx::Error> {
     sqlx::query_as!(
-        Allowed,
+        StoredConsent,
         "select client_id, scopes, granted_at from consents where account_id = $1 order by granted_at desc",
         account_id
     )

@@ -32,7 +32,7 @@ pub struct Codes {
 
 /// A waiting device.
 #[derive(Debug)]
-pub struct Waiting {
+pub struct PendingDevice {
     pub client_id: String,
     pub application: String,
     pub scopes: Vec<String>,
@@ -56,19 +56,19 @@ impl Decision {
 
 /// Answer to a poll of a device.
 #[derive(Debug)]
-pub enum Polled {
+pub enum PollResult {
     Unknown,
     Expired,
     Pending,
     TooOften,
     Refused,
     /// Allowed; the code is now used up.
-    Allowed(Allowed),
+    Allowed(DeviceGrant),
 }
 
 /// Account that allowed the device, and the scopes granted.
 #[derive(Debug)]
-pub struct Allowed {
+pub struct DeviceGrant {
     pub account_id: String,
     pub scopes: Vec<String>,
     pub authenticated_at: DateTime<Utc>,
@@ -109,9 +109,9 @@ pub async fn issue(pool: &PgPool, client_id: &str, scopes: &[String]) -> Result<
 }
 
 /// Finds the device that waits with `user_code`.
-pub async fn find(pool: &PgPool, user_code: &str) -> Result<Option<Waiting>, sqlx::Error> {
+pub async fn find(pool: &PgPool, user_code: &str) -> Result<Option<PendingDevice>, sqlx::Error> {
     sqlx::query_as!(
-        Waiting,
+        PendingDevice,
         "select applications.client_id, applications.name as application, device_codes.scopes \
          from device_codes join applications on applications.client_id = device_codes.client_id \
          where user_code = $1 and decision is null and expires_at > now()",
@@ -153,7 +153,7 @@ struct Row {
 }
 
 /// Returns the state of the device code; any answer other than "wait" uses it up.
-pub async fn poll(pool: &PgPool, device_code: &str, client_id: &str) -> Result<Polled, sqlx::Error> {
+pub async fn poll(pool: &PgPool, device_code: &str, client_id: &str) -> Result<PollResult, sqlx::Error> {
     let hash = secrets::hash(device_code);
     let mut transaction = pool.begin().await?;
     let row = sqlx::query_as!(
@@ -169,9 +169,9 @@ pub async fn poll(pool: &PgPool, device_code: &str, client_id: &str) -> Result<P
     )
     .fetch_optional(&mut *transaction)
     .await?;
-    let Some(row) = row else { return Ok(Polled::Unknown) };
+    let Some(row) = row else { return Ok(PollResult::Unknown) };
     if row.expired {
-        return Ok(Polled::Expired);
+        return Ok(PollResult::Expired);
     }
     let change = if row.decision.is_some() {
         sqlx::query!("delete from device_codes where device_code_hash = $1", hash)
@@ -186,12 +186,12 @@ pub async fn poll(pool: &PgPool, device_code: &str, client_id: &str) -> Result<P
     change.execute(&mut *transaction).await?;
     transaction.commit().await?;
     Ok(match (row.decision.as_deref(), row.account_id, row.authenticated_at) {
-        (None, ..) if row.too_often => Polled::TooOften,
-        (None, ..) => Polled::Pending,
+        (None, ..) if row.too_often => PollResult::TooOften,
+        (None, ..) => PollResult::Pending,
         (Some("allowed"), Some(account_id), Some(authenticated_at)) => {
-            Polled::Allowed(Allowed { account_id, scopes: row.scopes, authenticated_at })
+            PollResult::Allowed(DeviceGrant { account_id, scopes: row.scopes, authenticated_at })
         }
-        _ => Polled::Refused,
+        _ => PollResult::Refused,
     })
 }
 

@@ -34,7 +34,7 @@ pub async fn issue(
 
 /// State of a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Standing {
+pub enum LinkState {
     /// The link is valid and logs the account of this address in.
     Good {
         /// The account's address.
@@ -49,7 +49,7 @@ pub enum Standing {
 }
 
 /// Returns the state of the link with `secret`.
-pub async fn standing(pool: &PgPool, secret: &str) -> Result<Standing, sqlx::Error> {
+pub async fn standing(pool: &PgPool, secret: &str) -> Result<LinkState, sqlx::Error> {
     let found = sqlx::query!(
         r#"select email, used_at is not null as "is_spent!", expires_at <= now() as "is_late!"
         from login_links join accounts on accounts.id = account_id
@@ -59,16 +59,16 @@ pub async fn standing(pool: &PgPool, secret: &str) -> Result<Standing, sqlx::Err
     .fetch_optional(pool)
     .await?;
     Ok(match found {
-        None => Standing::Unknown,
-        Some(link) if link.is_spent => Standing::Spent,
-        Some(link) if link.is_late => Standing::Late,
-        Some(link) => Standing::Good { email: link.email },
+        None => LinkState::Unknown,
+        Some(link) if link.is_spent => LinkState::Spent,
+        Some(link) if link.is_late => LinkState::Late,
+        Some(link) => LinkState::Good { email: link.email },
     })
 }
 
 /// Account logged in by a link, and the time.
 #[derive(Debug)]
-pub struct Follower {
+pub struct LinkLogin {
     /// The account.
     pub account_id: String,
     /// Time of use, by the database's clock.
@@ -76,9 +76,9 @@ pub struct Follower {
 }
 
 /// Uses up the link with `secret`; `None` where it is no longer valid.
-pub async fn follow(pool: &PgPool, secret: &str) -> Result<Option<Follower>, sqlx::Error> {
+pub async fn follow(pool: &PgPool, secret: &str) -> Result<Option<LinkLogin>, sqlx::Error> {
     sqlx::query_as!(
-        Follower,
+        LinkLogin,
         r#"update login_links set used_at = clock_timestamp()
         where secret_hash = $1 and used_at is null and expires_at > now()
             and exists (

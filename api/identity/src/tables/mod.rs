@@ -3,15 +3,15 @@
 
 pub mod accounts;
 pub mod applications;
+pub mod audit_log;
 pub(crate) mod browsers;
 pub(crate) mod codes;
 pub(crate) mod consents;
 pub(crate) mod device_codes;
-pub mod journal;
 pub(crate) mod login_links;
 pub mod organisations;
 pub mod rate_limits;
-pub(crate) mod refresh;
+pub(crate) mod refresh_tokens;
 pub mod revocations;
 pub mod script_tokens;
 pub(crate) mod sessions;

@@ -6,11 +6,11 @@ use ulid::Ulid;
 use crate::tables::accounts;
 
 /// Maximum number of members that a page lists.
-pub(crate) const MOST_FELLOWS: u8 = 100;
+pub(crate) const MAX_LISTED_MEMBERS: u8 = 100;
 
 /// An organisation in the operator's list.
 #[derive(Debug)]
-pub struct Listed {
+pub struct OrganisationListItem {
     /// Display name.
     pub name: String,
     /// Day of creation.
@@ -21,7 +21,7 @@ pub struct Listed {
 
 /// An account's address, and the name of its organisation.
 #[derive(Debug)]
-pub struct Member {
+pub struct Membership {
     /// The address as it was registered.
     pub email: String,
     /// Name of the organisation; `None` if the account has none.
@@ -30,7 +30,7 @@ pub struct Member {
 
 /// An organisation found by a name that an operator typed.
 #[derive(Debug)]
-pub struct Named {
+pub struct OrganisationHandle {
     id: String,
     /// Name as first given.
     pub name: String,
@@ -52,9 +52,9 @@ pub async fn add(connection: &mut PgConnection, name: &str) -> Result<bool, sqlx
 }
 
 /// Lists all organisations, by name.
-pub async fn list(connection: &mut PgConnection) -> Result<Vec<Listed>, sqlx::Error> {
+pub async fn list(connection: &mut PgConnection) -> Result<Vec<OrganisationListItem>, sqlx::Error> {
     sqlx::query_as!(
-        Listed,
+        OrganisationListItem,
         r#"select name, to_char(created_at, 'YYYY-MM-DD') as "created!",
          array(select email from accounts where organisation_id = organisations.id order by lower(email)) as "members!"
          from organisations order by lower(name)"#
@@ -83,10 +83,17 @@ pub async fn remove(
 }
 
 /// Finds the organisation with this name, and locks it until the transaction ends.
-pub async fn named(connection: &mut PgConnection, name: &str) -> Result<Option<Named>, sqlx::Error> {
-    sqlx::query_as!(Named, "select id, name from organisations where lower(name) = lower($1) for share", name)
-        .fetch_optional(connection)
-        .await
+pub async fn named(
+    connection: &mut PgConnection,
+    name: &str,
+) -> Result<Option<OrganisationHandle>, sqlx::Error> {
+    sqlx::query_as!(
+        OrganisationHandle,
+        "select id, name from organisations where lower(name) = lower($1) for share",
+        name
+    )
+    .fetch_optional(connection)
+    .await
 }
 
 /// Returns the name of the account's organisation, if it has one.
@@ -107,16 +114,19 @@ pub(crate) async fn fellows(pool: &PgPool, account_id: &str) -> Result<Vec<Strin
          from accounts join accounts as fellow on fellow.organisation_id = accounts.organisation_id
          where accounts.id = $1 and fellow.disabled_at is null order by lower(fellow.name), fellow.email limit $2"#,
         account_id,
-        i64::from(MOST_FELLOWS)
+        i64::from(MAX_LISTED_MEMBERS)
     )
     .fetch_all(pool)
     .await
 }
 
 /// Returns the account's membership, and locks it until the transaction ends.
-pub async fn membership(connection: &mut PgConnection, email: &str) -> Result<Option<Member>, sqlx::Error> {
+pub async fn membership(
+    connection: &mut PgConnection,
+    email: &str,
+) -> Result<Option<Membership>, sqlx::Error> {
     sqlx::query_as!(
-        Member,
+        Membership,
         "select email, (select name from organisations where id = organisation_id) as organisation \
          from accounts where lower(email) = lower($1) for update",
         email
@@ -125,7 +135,7 @@ pub async fn membership(connection: &mut PgConnection, email: &str) -> Result<Op
     .await
 }
 
-impl Named {
+impl OrganisationHandle {
     /// Returns the organisation's id in the database.
     #[must_use]
     pub fn id(&self) -> &str {
@@ -133,12 +143,12 @@ impl Named {
     }
 }
 
-impl Member {
+impl Membership {
     /// Moves the account into the organisation, or out of its present one.
-    pub async fn belongs_to(
+    pub async fn assign_account(
         &self,
         connection: &mut PgConnection,
-        organisation: Option<&Named>,
+        organisation: Option<&OrganisationHandle>,
     ) -> Result<(), sqlx::Error> {
         let organisation = organisation.map(|organisation| organisation.id.as_str());
         accounts::put_into(connection, &self.email, organisation).await

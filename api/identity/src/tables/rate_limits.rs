@@ -18,23 +18,23 @@ use sqlx::PgPool;
 pub const BURST: Duration = Duration::from_secs(60);
 
 /// Time for which a full bucket stays in the table.
-const KEPT: Duration = Duration::from_secs(600);
+const FULL_BUCKET_RETENTION: Duration = Duration::from_secs(600);
 
 /// Number of cached callers above which those with something left again are dropped.
-const MANY: usize = 10_000;
+const MAX_CACHED_CALLERS: usize = 10_000;
 
 /// The table, and a cache of the callers known to have nothing left.
 pub struct Buckets {
     pool: PgPool,
-    spent: Mutex<HashMap<Key, Instant>>,
+    spent: Mutex<HashMap<BucketKey, Instant>>,
 }
 
-/// Caller and limit.
-type Key = (String, &'static str);
+/// AuthenticatedCaller and limit.
+type BucketKey = (String, &'static str);
 
 /// Result of an attempt to take from a bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Taken {
+pub enum TakeResult {
     /// The amount was taken.
     Yes {
         /// Time until the bucket is full again.
@@ -61,22 +61,22 @@ impl Buckets {
         what: &'static str,
         per_minute: NonZeroU32,
         amount: u32,
-    ) -> Result<Taken, sqlx::Error> {
+    ) -> Result<TakeResult, sqlx::Error> {
         let key = (who.to_owned(), what);
         if let Some(retry_after) = self.known_wait(&key) {
-            return Ok(Taken::No { retry_after });
+            return Ok(TakeResult::No { retry_after });
         }
         let cost = cost(per_minute, amount);
         let (ahead, refused) = spend(&self.pool, who, what, cost).await?;
         if !refused {
-            return Ok(Taken::Yes { full_in: Duration::from_secs_f64(ahead.max(0.0)) });
+            return Ok(TakeResult::Yes { full_in: Duration::from_secs_f64(ahead.max(0.0)) });
         }
         let retry_after = Duration::from_secs_f64((ahead + cost - BURST.as_secs_f64()).max(0.0));
         // A smaller request may still succeed: only the wait for the smallest amount holds for all.
         if amount == 1 {
             self.remember(key, retry_after);
         }
-        Ok(Taken::No { retry_after })
+        Ok(TakeResult::No { retry_after })
     }
 
     /// Returns an `amount` that `who` took and did not use.
@@ -92,16 +92,16 @@ impl Buckets {
         Ok(())
     }
 
-    fn known_wait(&self, key: &Key) -> Option<Duration> {
+    fn known_wait(&self, key: &BucketKey) -> Option<Duration> {
         let until = *self.spent.lock().unwrap_or_else(PoisonError::into_inner).get(key)?;
         let wait = until.saturating_duration_since(Instant::now());
         (!wait.is_zero()).then_some(wait)
     }
 
-    fn remember(&self, key: Key, wait: Duration) {
+    fn remember(&self, key: BucketKey, wait: Duration) {
         let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
-        if spent.len() > MANY {
+        if spent.len() > MAX_CACHED_CALLERS {
             spent.retain(|_, until| *until > now);
         }
         spent.insert(key, now + wait);
@@ -152,7 +152,7 @@ async fn restore(pool: &PgPool, who: &str, what: &str, cost: f64) -> Result<(), 
 pub(crate) async fn sweep(pool: &PgPool) -> Result<u64, sqlx::Error> {
     let swept = sqlx::query!(
         "delete from rate_limits where spent_until < now() - make_interval(secs => $1)",
-        KEPT.as_secs_f64()
+        FULL_BUCKET_RETENTION.as_secs_f64()
     )
     .execute(pool)
     .await?;

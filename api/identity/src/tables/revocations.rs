@@ -10,36 +10,36 @@ use std::{
     time::{Duration, Instant},
 };
 
-use database::{Asked, Flight};
+use database::{SharedResult, SingleFlight};
 use sqlx::{PgConnection, PgPool};
 
 use crate::changes;
 
 /// Longest age of the list at which it is trusted.
-const BELIEVED: Duration = Duration::from_secs(10);
+const MAX_AGE: Duration = Duration::from_secs(10);
 
 /// Age at which the list is read again in the background; callers still use the old one meanwhile.
-const FRESH: Duration = Duration::from_secs(5);
+const REFRESH_AGE: Duration = Duration::from_secs(5);
 
 /// Timeout of reading the list.
-const PATIENCE: Duration = Duration::from_secs(2);
+const READ_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Pause after a failed read, during which the database is not queried again.
-const FAILED: Duration = Duration::from_secs(1);
+const FAILURE_BACKOFF: Duration = Duration::from_secs(1);
 
 /// Longest lifetime of an access token; settings are checked against it.
-pub const LONGEST: Duration = Duration::from_secs(24 * 3600);
+pub const MAX_TOKEN_LIFETIME: Duration = Duration::from_secs(24 * 3600);
 
 /// Cached list of revocations, a few seconds old at most. One read at a time serves all callers that wait for it.
 pub(crate) struct Revocations {
     pool: PgPool,
     list: Arc<RwLock<List>>,
-    reading: Flight<Option<Reading>>,
+    reading: SingleFlight<Option<RevocationSnapshot>>,
 }
 
 #[derive(Default)]
 struct List {
-    ids: Ids,
+    ids: RevokedIds,
     read_at: Option<Instant>,
     failed_at: Option<Instant>,
     /// Generation of the list. It rises when the list is invalidated, so that a read which began before is not
@@ -48,18 +48,18 @@ struct List {
 }
 
 /// Ids that were revoked.
-type Ids = Arc<HashSet<String>>;
+type RevokedIds = Arc<HashSet<String>>;
 
 /// Result of a read, with the generation of the list at which the read began.
 #[derive(Clone)]
-struct Reading {
-    ids: Ids,
+struct RevocationSnapshot {
+    ids: RevokedIds,
     forgotten: u64,
 }
 
 impl Revocations {
     pub fn new(pool: PgPool) -> Self {
-        Self { pool, list: Arc::default(), reading: Flight::default() }
+        Self { pool, list: Arc::default(), reading: SingleFlight::default() }
     }
 
     /// Returns true if one of `ids` was revoked: a family, an application, or a token by its own id.
@@ -67,13 +67,13 @@ impl Revocations {
     /// The answer comes at once while the list is fresh enough or the database has just failed. Otherwise it comes
     /// when the current read ends.
     pub async fn contain(&self, ids: [&str; 3]) -> Result<bool, sqlx::Error> {
-        let is_in = |revoked: &Ids| ids.iter().any(|id| revoked.contains(*id));
+        let is_in = |revoked: &RevokedIds| ids.iter().any(|id| revoked.contains(*id));
         let forgotten = {
             let list = read(&self.list);
             let is_recent = |at: Option<Instant>, most: Duration| at.is_some_and(|at| at.elapsed() < most);
-            let has_failed = is_recent(list.failed_at, FAILED);
-            if is_recent(list.read_at, BELIEVED) {
-                if !has_failed && !is_recent(list.read_at, FRESH) {
+            let has_failed = is_recent(list.failed_at, FAILURE_BACKOFF);
+            if is_recent(list.read_at, MAX_AGE) {
+                if !has_failed && !is_recent(list.read_at, REFRESH_AGE) {
                     drop(self.read_anew());
                 }
                 return Ok(is_in(&list.ids));
@@ -101,22 +101,22 @@ impl Revocations {
     }
 
     /// Joins the current read or starts one; gives nothing if the database does not answer.
-    fn read_anew(&self) -> Asked<Option<Reading>> {
+    fn read_anew(&self) -> SharedResult<Option<RevocationSnapshot>> {
         self.reading.join(|| read_list(self.pool.clone(), self.list.clone()))
     }
 }
 
-async fn read_list(pool: PgPool, list: Arc<RwLock<List>>) -> Option<Reading> {
+async fn read_list(pool: PgPool, list: Arc<RwLock<List>>) -> Option<RevocationSnapshot> {
     let (read_at, forgotten) = (Instant::now(), read(&list).forgotten);
     let rows = sqlx::query_scalar!("select id from revocations where until > now()").fetch_all(&pool);
-    let rows = database::within(PATIENCE, rows).await;
+    let rows = database::within(READ_TIMEOUT, rows).await;
     let mut list = list.write().unwrap_or_else(PoisonError::into_inner);
     match rows {
         Ok(rows) => {
             list.ids = Arc::new(rows.into_iter().collect());
             list.failed_at = None;
             list.read_at = (list.forgotten == forgotten).then_some(read_at);
-            Some(Reading { ids: list.ids.clone(), forgotten })
+            Some(RevocationSnapshot { ids: list.ids.clone(), forgotten })
         }
         Err(error) => {
             tracing::warn!(%error, "the revocations cannot be read");
@@ -136,7 +136,7 @@ pub(crate) async fn add(connection: &mut PgConnection, id: &str) -> Result<(), s
         "insert into revocations (id, until) values ($1, now() + make_interval(secs => $2)) \
          on conflict (id) do update set until = excluded.until",
         id,
-        LONGEST.as_secs_f64()
+        MAX_TOKEN_LIFETIME.as_secs_f64()
     )
     .execute(&mut *connection)
     .await?;

@@ -21,25 +21,25 @@ use sqlx::{PgConnection, PgPool};
 use subtle::ConstantTimeEq;
 use ulid::Ulid;
 
-use crate::{changes, secrets, tokens::keys::Verified};
+use crate::{changes, secrets, tokens::keys::AccessTokenClaims};
 
 /// Prefix of every token, so that people and secret scanners recognise one.
 const PREFIX: &str = "retort_";
 
 /// Bytes of a mark, which are eight characters of text.
-const MARK: usize = 6;
+const MARK_BYTES: usize = 6;
 
 /// Time for which a cached token is trusted in a process that gets no notifications.
 const BELIEVED: Duration = Duration::from_secs(30);
 
 /// Capacity of the cache, in tokens.
-const REMEMBERED: usize = 10_000;
+const CACHE_CAPACITY: usize = 10_000;
 
 /// Largest number of tokens that an account may have at a time.
-pub const MOST: i64 = 50;
+pub const MAX_TOKENS: i64 = 50;
 
 /// Longest name of a token, in characters.
-pub const LONGEST_NAME: usize = 80;
+pub const MAX_NAME_LENGTH: usize = 80;
 
 /// Lifetimes to choose from, in days.
 pub const LIFETIMES_DAYS: [u16; 3] = [30, 90, 365];
@@ -48,7 +48,7 @@ pub const LIFETIMES_DAYS: [u16; 3] = [30, 90, 365];
 pub(crate) struct ScriptTokens {
     pool: PgPool,
     key: Vec<u8>,
-    remembered: Cache<Vec<u8>, (Instant, Option<Verified>)>,
+    remembered: Cache<Vec<u8>, (Instant, Option<AccessTokenClaims>)>,
     /// Generation of the cache. It rises at every invalidation, so that a query which began before is not cached
     /// afterwards.
     forgotten: AtomicU64,
@@ -61,15 +61,15 @@ impl ScriptTokens {
     /// Fails when the database does.
     pub async fn load(pool: PgPool) -> Result<Self, sqlx::Error> {
         let key = mark_key(&pool).await?;
-        Ok(Self { pool, key, remembered: Cache::new(REMEMBERED), forgotten: AtomicU64::new(0) })
+        Ok(Self { pool, key, remembered: Cache::new(CACHE_CAPACITY), forgotten: AtomicU64::new(0) })
     }
 
     /// Verifies a script token and returns its claims; `None` for a token of another kind.
-    pub async fn verify(&self, token: &str) -> Result<Option<Verified>, ApiError> {
-        if !is_one(token) {
+    pub async fn verify(&self, token: &str) -> Result<Option<AccessTokenClaims>, ApiError> {
+        if !has_prefix(token) {
             return Ok(None);
         }
-        let unknown = || ApiError::bad_token("the token is unknown or has ended");
+        let unknown = || ApiError::invalid_token("the token is unknown or has ended");
         let secret = self.secret(token).ok_or_else(unknown)?;
         let found = self.find(secrets::hash(secret)).await?.ok_or_else(unknown)?;
         if found.exp <= u64::try_from(Utc::now().timestamp()).unwrap_or_default() {
@@ -82,7 +82,7 @@ impl ScriptTokens {
     pub async fn revoke(&self, token: &str) -> Result<bool, sqlx::Error> {
         let Some(secret) = self.secret(token) else { return Ok(false) };
         let mut transaction = self.pool.begin().await?;
-        let ended = end_shown(&mut transaction, &secrets::hash(secret)).await?;
+        let ended = revoke_by_hash(&mut transaction, &secrets::hash(secret)).await?;
         transaction.commit().await?;
         self.forget();
         Ok(ended)
@@ -99,7 +99,7 @@ impl ScriptTokens {
         self.remembered.clear();
     }
 
-    async fn find(&self, hash: Vec<u8>) -> Result<Option<Verified>, sqlx::Error> {
+    async fn find(&self, hash: Vec<u8>) -> Result<Option<AccessTokenClaims>, sqlx::Error> {
         if let Some((seen, found)) = self.remembered.get(&hash)
             && seen.elapsed() < BELIEVED
         {
@@ -116,13 +116,13 @@ impl ScriptTokens {
 }
 
 /// Returns true if the token has the form of a script token, genuine or not.
-pub(crate) fn is_one(token: &str) -> bool {
+pub(crate) fn has_prefix(token: &str) -> bool {
     token.starts_with(PREFIX)
 }
 
 /// A new token.
 #[derive(Debug, Clone, Copy)]
-pub struct New<'a> {
+pub struct NewScriptToken<'a> {
     /// Name that its owner gave it.
     pub name: &'a str,
     /// Scopes that it grants.
@@ -133,12 +133,12 @@ pub struct New<'a> {
 
 /// Result of making a token.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Made {
+pub enum ScriptTokenCreation {
     /// Text of the token, which is shown only this once.
     Token(String),
     /// The account has a token of this name.
     NameTaken,
-    /// The account has [`MOST`] tokens.
+    /// The account has [`MAX_TOKENS`] tokens.
     TooMany,
 }
 
@@ -147,14 +147,14 @@ pub(crate) async fn make(
     connection: &mut PgConnection,
     account_id: &str,
     authenticated_at: DateTime<Utc>,
-    new: New<'_>,
-) -> Result<Made, sqlx::Error> {
+    new: NewScriptToken<'_>,
+) -> Result<ScriptTokenCreation, sqlx::Error> {
     // The lock makes simultaneous requests count one after the other.
     sqlx::query!("select from accounts where id = $1 for no key update", account_id)
         .execute(&mut *connection)
         .await?;
-    if count(connection, account_id).await? >= MOST {
-        return Ok(Made::TooMany);
+    if count(connection, account_id).await? >= MAX_TOKENS {
+        return Ok(ScriptTokenCreation::TooMany);
     }
     let secret = secrets::fresh();
     let made = sqlx::query!(
@@ -171,15 +171,15 @@ pub(crate) async fn make(
     .execute(&mut *connection)
     .await?;
     if made.rows_affected() == 0 {
-        return Ok(Made::NameTaken);
+        return Ok(ScriptTokenCreation::NameTaken);
     }
     let key = mark_key(&mut *connection).await?;
-    Ok(Made::Token(format!("{PREFIX}{secret}{}", mark(&key, &secret))))
+    Ok(ScriptTokenCreation::Token(format!("{PREFIX}{secret}{}", mark(&key, &secret))))
 }
 
 /// A token as its owner sees it.
 #[derive(Debug)]
-pub struct Listed {
+pub struct ScriptTokenEntry {
     /// Id by which the owner ends it.
     pub id: String,
     /// Name that its owner gave it.
@@ -196,9 +196,9 @@ pub struct Listed {
 pub(crate) async fn list<'c>(
     database: impl sqlx::PgExecutor<'c>,
     account_id: &str,
-) -> Result<Vec<Listed>, sqlx::Error> {
+) -> Result<Vec<ScriptTokenEntry>, sqlx::Error> {
     sqlx::query_as!(
-        Listed,
+        ScriptTokenEntry,
         "select id, name, scopes, created_at, expires_at from script_tokens \
          where account_id = $1 and expires_at > now() order by created_at desc, id desc",
         account_id
@@ -225,7 +225,7 @@ pub(crate) async fn end(
 }
 
 /// Ends the token whose secret has this hash; false if there is none.
-async fn end_shown(connection: &mut PgConnection, hash: &[u8]) -> Result<bool, sqlx::Error> {
+async fn revoke_by_hash(connection: &mut PgConnection, hash: &[u8]) -> Result<bool, sqlx::Error> {
     let account_id =
         sqlx::query_scalar!("delete from script_tokens where secret_hash = $1 returning account_id", hash)
             .fetch_optional(&mut *connection)
@@ -259,7 +259,7 @@ async fn count(connection: &mut PgConnection, account_id: &str) -> Result<i64, s
     .await
 }
 
-async fn find(pool: &PgPool, hash: &[u8]) -> Result<Option<Verified>, sqlx::Error> {
+async fn find(pool: &PgPool, hash: &[u8]) -> Result<Option<AccessTokenClaims>, sqlx::Error> {
     let found = sqlx::query!(
         "select id, account_id, scopes, authenticated_at, created_at, expires_at from script_tokens \
          where secret_hash = $1 and expires_at > now()",
@@ -268,7 +268,7 @@ async fn find(pool: &PgPool, hash: &[u8]) -> Result<Option<Verified>, sqlx::Erro
     .fetch_optional(pool)
     .await?;
     let seconds = |time: DateTime<Utc>| u64::try_from(time.timestamp()).unwrap_or_default();
-    Ok(found.map(|token| Verified {
+    Ok(found.map(|token| AccessTokenClaims {
         sub: token.account_id,
         scope: token.scopes.join(" "),
         jti: token.id,
@@ -276,7 +276,7 @@ async fn find(pool: &PgPool, hash: &[u8]) -> Result<Option<Verified>, sqlx::Erro
         iat: seconds(token.created_at),
         #[expect(clippy::cast_precision_loss, reason = "half a microsecond is lost in the year 2255")]
         auth_time: Some(token.authenticated_at.timestamp_micros() as f64 / 1e6),
-        ..Verified::default()
+        ..AccessTokenClaims::default()
     }))
 }
 
@@ -294,7 +294,7 @@ fn marked<'t>(key: &[u8], text: &'t str) -> Option<&'t str> {
 fn mark(key: &[u8], secret: &str) -> String {
     let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("script tokens: any length is a key");
     mac.update(secret.as_bytes());
-    let whole: Vec<u8> = mac.finalize().into_bytes().into_iter().take(MARK).collect();
+    let whole: Vec<u8> = mac.finalize().into_bytes().into_iter().take(MARK_BYTES).collect();
     URL_SAFE_NO_PAD.encode(whole)
 }
 

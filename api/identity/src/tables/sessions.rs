@@ -15,12 +15,12 @@ use crate::{secrets, settings::Transport, tables::browsers};
 pub struct Session {
     /// The value of the cookie.
     pub secret: String,
-    pub person: Person,
+    pub person: SessionAccount,
 }
 
 /// Part of the account that pages and tokens need.
 #[derive(Debug)]
-pub struct Person {
+pub struct SessionAccount {
     pub account_id: String,
     pub email: String,
     pub name: String,
@@ -69,7 +69,7 @@ impl Cookie {
         match self {
             Self::Session | Self::Form => self.with(secret, transport, ""),
             Self::Device => {
-                self.with(secret, transport, &format!("; Max-Age={}", browsers::DAYS * 24 * 3600))
+                self.with(secret, transport, &format!("; Max-Age={}", browsers::KNOWN_DAYS * 24 * 3600))
             }
         }
     }
@@ -88,7 +88,7 @@ impl Cookie {
 /// Returns the session of `secret`, unless it has expired or the credential that opened the account has ended.
 pub async fn find(pool: &PgPool, secret: String) -> Result<Option<Session>, sqlx::Error> {
     let person = sqlx::query_as!(
-        Person,
+        SessionAccount,
         "select accounts.id as account_id, email, name, scopes, authenticated_at \
          from browser_sessions join accounts on accounts.id = account_id \
          where secret_hash = $1 and expires_at > now() and disabled_at is null \
@@ -136,16 +136,16 @@ pub fn id(secret: &str) -> String {
 
 /// A session as its owner sees it.
 #[derive(Debug)]
-pub struct Listed {
+pub struct SessionEntry {
     /// Id as made by [`id`].
     pub id: String,
     pub authenticated_at: DateTime<Utc>,
 }
 
 /// Lists the sessions of an account, the newest first.
-pub async fn list(pool: &PgPool, account_id: &str) -> Result<Vec<Listed>, sqlx::Error> {
+pub async fn list(pool: &PgPool, account_id: &str) -> Result<Vec<SessionEntry>, sqlx::Error> {
     sqlx::query_as!(
-        Listed,
+        SessionEntry,
         r#"select encode(substring(secret_hash for 16), 'hex') as "id!", authenticated_at from browser_sessions
         where account_id = $1 and expires_at > now() order by authenticated_at desc"#,
         account_id

@@ -11,25 +11,25 @@ use crate::{
     tables::revocations,
     tokens::{
         key::{self, StoredKey},
-        seal::{self, Secret},
+        seal::{self, SealingKey},
     },
 };
 
 /// Advisory lock, the same arbitrary number in every process: its holder may make the first key.
-const LOCK: i64 = 0x7265_746f_7274_6b79;
+const ADVISORY_LOCK_ID: i64 = 0x7265_746f_7274_6b79;
 
 /// Time for which a key is published before it signs: twice as long as clients may cache our key set.
-const PUBLISHED: Duration = Duration::from_secs(600);
+const PUBLICATION_TIME: Duration = Duration::from_secs(600);
 
 /// Time for which the previous keys go on signing: until the new one signs, and a little longer.
-const OVERLAP: Duration = Duration::from_secs(720);
+const SIGNING_OVERLAP: Duration = Duration::from_secs(720);
 
 /// Time for which a retired key verifies: the longest lifetime of a token, and an hour.
-const VERIFIES: Duration = Duration::from_secs(revocations::LONGEST.as_secs() + 3600);
+const VERIFICATION_TIME: Duration = Duration::from_secs(revocations::MAX_TOKEN_LIFETIME.as_secs() + 3600);
 
 /// A key that verifies and may also sign.
 #[derive(Debug)]
-pub(crate) struct Row {
+pub(crate) struct SigningKeyRow {
     pub kid: String,
     pub private_key_pem: String,
     pub public_key_pem: String,
@@ -39,7 +39,7 @@ pub(crate) struct Row {
 
 /// A key as the operators' list shows it.
 #[derive(Debug)]
-pub struct Listed {
+pub struct SigningKeyEntry {
     /// Key id.
     pub kid: String,
     /// Day on which it was made.
@@ -51,9 +51,9 @@ pub struct Listed {
 }
 
 /// Makes the first key, and seals keys that were stored before there was a secret.
-pub(crate) async fn prepare(pool: &PgPool, secret: Option<&Secret>) -> Result<(), sqlx::Error> {
+pub(crate) async fn prepare(pool: &PgPool, secret: Option<&SealingKey>) -> Result<(), sqlx::Error> {
     let mut transaction = pool.begin().await?;
-    sqlx::query!("select pg_advisory_xact_lock($1)", LOCK).execute(&mut *transaction).await?;
+    sqlx::query!("select pg_advisory_xact_lock($1)", ADVISORY_LOCK_ID).execute(&mut *transaction).await?;
     let exists = sqlx::query_scalar!(
         r#"select exists (select from signing_keys where retired_at is null or retired_at > now()) as "exists!""#
     )
@@ -71,15 +71,15 @@ pub(crate) async fn prepare(pool: &PgPool, secret: Option<&Secret>) -> Result<()
 }
 
 /// Returns the keys that verify. The one that is to sign comes first: the newest that has been published long enough.
-pub(crate) async fn usable(pool: &PgPool) -> Result<Vec<Row>, sqlx::Error> {
+pub(crate) async fn usable(pool: &PgPool) -> Result<Vec<SigningKeyRow>, sqlx::Error> {
     sqlx::query_as!(
-        Row,
+        SigningKeyRow,
         r#"select kid, private_key_pem, public_key_pem, retired_at is null or retired_at > now() as "current!"
          from signing_keys
          where algorithm = 'EdDSA' and (retired_at is null or retired_at > now() - make_interval(secs => $1))
          order by created_at <= now() - make_interval(secs => $2) desc, created_at desc, kid"#,
-        VERIFIES.as_secs_f64(),
-        PUBLISHED.as_secs_f64()
+        VERIFICATION_TIME.as_secs_f64(),
+        PUBLICATION_TIME.as_secs_f64()
     )
     .fetch_all(pool)
     .await
@@ -89,17 +89,17 @@ pub(crate) async fn usable(pool: &PgPool) -> Result<Vec<Row>, sqlx::Error> {
 ///
 /// # Errors
 /// Fails when the database does.
-pub async fn list(connection: &mut PgConnection) -> Result<Vec<Listed>, sqlx::Error> {
+pub async fn list(connection: &mut PgConnection) -> Result<Vec<SigningKeyEntry>, sqlx::Error> {
     sqlx::query_as!(
-        Listed,
+        SigningKeyEntry,
         r#"select kid, to_char(created_at, 'YYYY-MM-DD') as "created!",
          case when retired_at is null and created_at > now() - make_interval(secs => $1) then 'new'
          when retired_at is null then 'in use'
          when retired_at > now() - make_interval(secs => $2) then 'verifies' else 'retired' end as "state!",
          private_key_pem like 'sealed1:%' as "sealed!"
          from signing_keys order by created_at, kid"#,
-        PUBLISHED.as_secs_f64(),
-        VERIFIES.as_secs_f64()
+        PUBLICATION_TIME.as_secs_f64(),
+        VERIFICATION_TIME.as_secs_f64()
     )
     .fetch_all(connection)
     .await
@@ -109,10 +109,13 @@ pub async fn list(connection: &mut PgConnection) -> Result<Vec<Listed>, sqlx::Er
 ///
 /// # Errors
 /// Fails when the database does.
-pub async fn rotate(connection: &mut PgConnection, secret: Option<&Secret>) -> Result<String, sqlx::Error> {
+pub async fn rotate(
+    connection: &mut PgConnection,
+    secret: Option<&SealingKey>,
+) -> Result<String, sqlx::Error> {
     sqlx::query!(
         "update signing_keys set retired_at = now() + make_interval(secs => $1) where retired_at is null",
-        OVERLAP.as_secs_f64()
+        SIGNING_OVERLAP.as_secs_f64()
     )
     .execute(&mut *connection)
     .await?;
@@ -121,7 +124,7 @@ pub async fn rotate(connection: &mut PgConnection, secret: Option<&Secret>) -> R
     // Keys that no token needs any more are deleted, so that they cannot be stolen.
     sqlx::query!(
         "delete from signing_keys where retired_at < now() - make_interval(secs => $1)",
-        VERIFIES.as_secs_f64()
+        VERIFICATION_TIME.as_secs_f64()
     )
     .execute(connection)
     .await?;
@@ -141,7 +144,7 @@ async fn insert(connection: &mut PgConnection, key: &StoredKey) -> Result<(), sq
     Ok(())
 }
 
-async fn seal_open_keys(connection: &mut PgConnection, secret: &Secret) -> Result<(), sqlx::Error> {
+async fn seal_open_keys(connection: &mut PgConnection, secret: &SealingKey) -> Result<(), sqlx::Error> {
     let rows =
         sqlx::query!("select kid, private_key_pem from signing_keys").fetch_all(&mut *connection).await?;
     for row in rows.iter().filter(|row| !seal::is_sealed(&row.private_key_pem)) {

@@ -16,16 +16,16 @@ use std::{
 };
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use database::{Asked, Flight};
+use database::{SharedResult, SingleFlight};
 use edge::ApiError;
 use jsonwebtoken::Algorithm;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::{tables::accounts::FROM_ELSEWHERE, tokens::jwt};
-use claims::ForeignClaims;
+use crate::{tables::accounts::EXTERNAL_ID_PREFIX, tokens::jwt};
+use claims::ExternalClaims;
 #[cfg(any(test, fuzzing))]
-pub(crate) use key_set::Keys;
+pub(crate) use key_set::RawJwkSet;
 use key_set::{FetchError, KeySet};
 
 /// Age at which keys are fetched again; they are still used meanwhile.
@@ -34,9 +34,9 @@ const FRESH: Duration = Duration::from_secs(600);
 /// Age beyond which keys are not trusted: an issuer that is unreachable for a day may have revoked one.
 const BELIEVED: Duration = Duration::from_secs(24 * 3600);
 
-/// Shortest time between two fetches; each failure doubles it up to [`LONGEST_PAUSE`].
-const SHORTEST_PAUSE: Duration = Duration::from_secs(10);
-const LONGEST_PAUSE: Duration = Duration::from_secs(320);
+/// Shortest time between two fetches; each failure doubles it up to [`MAX_FETCH_INTERVAL`].
+const MIN_FETCH_INTERVAL: Duration = Duration::from_secs(10);
+const MAX_FETCH_INTERVAL: Duration = Duration::from_secs(320);
 
 /// Algorithms with which their keys may sign.
 const ALGORITHMS: [Algorithm; 3] = [Algorithm::EdDSA, Algorithm::ES256, Algorithm::RS256];
@@ -51,7 +51,7 @@ struct Issuer {
     address: String,
     http: reqwest::Client,
     state: RwLock<State>,
-    looking: Flight<()>,
+    looking: SingleFlight<()>,
 }
 
 #[derive(Default)]
@@ -63,7 +63,7 @@ struct State {
 
 /// Subject of a token from another issuer.
 #[derive(Debug)]
-pub struct Foreigner {
+pub struct ExternalSubject {
     /// Id of the account, made of issuer and subject.
     pub account_id: String,
     /// Display name of the person.
@@ -90,7 +90,7 @@ impl Issuers {
                 address: address.clone(),
                 http: http.clone(),
                 state: RwLock::default(),
-                looking: Flight::default(),
+                looking: SingleFlight::default(),
             })
         };
         Ok(Self { list: addresses.iter().map(issuer).collect(), audiences: audiences.to_vec() })
@@ -98,7 +98,7 @@ impl Issuers {
 
     /// Verifies a token that claims to be of one of the issuers and returns its subject; `None` if it claims another
     /// issuer.
-    pub async fn verify(&self, token: &str) -> Result<Option<Foreigner>, ApiError> {
+    pub async fn verify(&self, token: &str) -> Result<Option<ExternalSubject>, ApiError> {
         if self.list.is_empty() || token.len() > jwt::MAX_BYTES {
             return Ok(None);
         }
@@ -111,7 +111,7 @@ impl Issuers {
     pub async fn states(&self) -> Vec<(String, String)> {
         let mut states = Vec::new();
         for issuer in &self.list {
-            issuer.look_if_old().await;
+            issuer.refresh_keys_if_stale().await;
             states.push((format!("issuer {}", issuer.address), issuer.describe()));
         }
         states
@@ -119,7 +119,11 @@ impl Issuers {
 }
 
 impl Issuer {
-    async fn verify(self: &Arc<Self>, token: &str, audiences: &[String]) -> Result<Foreigner, ApiError> {
+    async fn verify(
+        self: &Arc<Self>,
+        token: &str,
+        audiences: &[String],
+    ) -> Result<ExternalSubject, ApiError> {
         let header = jwt::header(token, &ALGORITHMS)?;
         let keys = self.keys_for(jwt::kid(&header)?).await?;
         foreigner(&self.address, token, &keys, audiences)
@@ -131,14 +135,14 @@ impl Issuer {
             && keys.get(kid).is_some()
         {
             if fetched_at.elapsed() > FRESH {
-                drop(self.look());
+                drop(self.refresh_keys());
             }
             return Ok(keys);
         }
-        self.look().await;
+        self.refresh_keys().await;
         let believed = self.believed().map(|(_, keys)| keys);
         believed.ok_or(ApiError::Unavailable {
-            retry_after: SHORTEST_PAUSE,
+            retry_after: MIN_FETCH_INTERVAL,
             reason: "The issuer of the access token cannot be reached",
         })
     }
@@ -148,14 +152,14 @@ impl Issuer {
         state.keys.clone().filter(|(fetched_at, _)| fetched_at.elapsed() < BELIEVED)
     }
 
-    async fn look_if_old(self: &Arc<Self>) {
+    async fn refresh_keys_if_stale(self: &Arc<Self>) {
         if self.believed().is_none_or(|(fetched_at, _)| fetched_at.elapsed() > FRESH) {
-            self.look().await;
+            self.refresh_keys().await;
         }
     }
 
     /// Fetches the keys, unless that was just tried; it continues if its callers leave.
-    fn look(self: &Arc<Self>) -> Asked<()> {
+    fn refresh_keys(self: &Arc<Self>) -> SharedResult<()> {
         self.looking.join(|| self.clone().fetch())
     }
 
@@ -163,7 +167,7 @@ impl Issuer {
         {
             let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
             let doublings = state.failures.saturating_sub(1).min(5);
-            let pause = (SHORTEST_PAUSE * 2_u32.pow(doublings)).min(LONGEST_PAUSE);
+            let pause = (MIN_FETCH_INTERVAL * 2_u32.pow(doublings)).min(MAX_FETCH_INTERVAL);
             if state.tried_at.is_some_and(|tried_at| tried_at.elapsed() < pause) {
                 return;
             }
@@ -202,22 +206,22 @@ pub fn foreigner(
     token: &str,
     keys: &KeySet,
     audiences: &[String],
-) -> Result<Foreigner, ApiError> {
+) -> Result<ExternalSubject, ApiError> {
     let header = jwt::header(token, &ALGORITHMS)?;
     let key = keys.get(jwt::kid(&header)?);
-    let key = key.ok_or_else(|| ApiError::bad_token("the key of the access token is unknown"))?;
+    let key = key.ok_or_else(|| ApiError::invalid_token("the key of the access token is unknown"))?;
     if key.algorithm != header.alg {
-        return Err(ApiError::bad_token("the algorithm of the access token is not its key's"));
+        return Err(ApiError::invalid_token("the algorithm of the access token is not its key's"));
     }
     let rules = jwt::rules(key.algorithm, address, audiences);
-    let claims: ForeignClaims = jwt::claims(token, &key.decoding, &rules)?;
-    if claims.is_of_a_login() {
-        return Err(ApiError::bad_token("the token is no access token"));
+    let claims: ExternalClaims = jwt::claims(token, &key.decoding, &rules)?;
+    if claims.is_id_token() {
+        return Err(ApiError::invalid_token("the token is no access token"));
     }
     if claims.sub.is_empty() {
-        return Err(ApiError::bad_token("the access token lacks a claim"));
+        return Err(ApiError::invalid_token("the access token lacks a claim"));
     }
-    Ok(Foreigner {
+    Ok(ExternalSubject {
         account_id: account_id(address, &claims.sub),
         name: claims.person().to_owned(),
         scopes: claims.scopes(),
@@ -237,7 +241,7 @@ fn claimed_issuer(token: &str) -> Option<String> {
 fn account_id(issuer: &str, subject: &str) -> String {
     let hash = Sha256::new().chain_update(issuer).chain_update([0]).chain_update(subject).finalize();
     let hex: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    format!("{FROM_ELSEWHERE}{hex}")
+    format!("{EXTERNAL_ID_PREFIX}{hex}")
 }
 
 #[cfg(test)]

@@ -14,23 +14,23 @@ const LEEWAY_SECONDS: u64 = 60;
 /// Reads the header of `token`, and refuses the token if the header already rules it out.
 pub fn header(token: &str, allowed: &[Algorithm]) -> Result<Header, ApiError> {
     if token.len() > MAX_BYTES {
-        return Err(ApiError::bad_token("the access token is too long"));
+        return Err(ApiError::invalid_token("the access token is too long"));
     }
     let header = jsonwebtoken::decode_header(token)
-        .map_err(|_| ApiError::bad_token("the access token is malformed"))?;
+        .map_err(|_| ApiError::invalid_token("the access token is malformed"))?;
     if !allowed.contains(&header.alg) {
-        return Err(ApiError::bad_token("the algorithm of the access token is not allowed"));
+        return Err(ApiError::invalid_token("the algorithm of the access token is not allowed"));
     }
     if header.crit.is_some() {
         // The token has a critical extension (RFC 7515, section 4.1.11).
-        return Err(ApiError::bad_token("the access token needs an extension that is not known"));
+        return Err(ApiError::invalid_token("the access token needs an extension that is not known"));
     }
     Ok(header)
 }
 
 /// Returns the id of the token's key.
 pub fn kid(header: &Header) -> Result<&str, ApiError> {
-    header.kid.as_deref().ok_or_else(|| ApiError::bad_token("the access token names no key"))
+    header.kid.as_deref().ok_or_else(|| ApiError::invalid_token("the access token names no key"))
 }
 
 /// Builds the validation rules for access tokens of `issuer` for one of `audiences`.
@@ -50,7 +50,7 @@ where
     T: DeserializeOwned,
 {
     let token = jsonwebtoken::decode::<T>(token, key, rules).map_err(|error| {
-        ApiError::bad_token(match error.kind() {
+        ApiError::invalid_token(match error.kind() {
             ErrorKind::ExpiredSignature => "the access token expired",
             ErrorKind::ImmatureSignature => "the access token is not valid yet",
             ErrorKind::InvalidIssuer => "the access token is from another issuer",

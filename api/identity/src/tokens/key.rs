@@ -7,7 +7,7 @@ use ed25519_dalek::{
 };
 use sha2::{Digest as _, Sha256};
 
-use crate::tokens::seal::{Secret, seal};
+use crate::tokens::seal::{SealingKey, seal};
 
 /// A key pair as a row of `signing_keys`.
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ pub struct StoredKey {
 /// # Panics
 /// Never: any 32 bytes are a key, and a key can be encoded.
 #[must_use]
-pub fn generate(secret: Option<&Secret>) -> StoredKey {
+pub fn generate(secret: Option<&SealingKey>) -> StoredKey {
     let key = SigningKey::from_bytes(&rand::random());
     let kid = thumbprint(&URL_SAFE_NO_PAD.encode(key.verifying_key().as_bytes()));
     let private =

@@ -23,10 +23,10 @@ use sqlx::PgPool;
 
 use crate::{
     settings::AUDIENCE,
-    tables::signing_keys::{self, Row},
+    tables::signing_keys::{self, SigningKeyRow},
     tokens::{
         jwt,
-        seal::{OpenError, Secret, open},
+        seal::{OpenError, SealingKey, open},
     },
 };
 
@@ -37,11 +37,11 @@ const RELOAD_INTERVAL: Duration = Duration::from_secs(10);
 const BELIEVED: Duration = Duration::from_secs(60);
 
 /// Timeout of a reload.
-const PATIENCE: Duration = Duration::from_secs(2);
+const RELOAD_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Claims of a verified access token that are needed later.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub struct Verified {
+pub struct AccessTokenClaims {
     /// Account id.
     pub sub: String,
     /// Scopes, separated by spaces.
@@ -62,7 +62,7 @@ pub struct Verified {
     pub auth_time: Option<f64>,
 }
 
-impl Verified {
+impl AccessTokenClaims {
     /// Returns the time of the login behind the token, in microseconds since the epoch; if the token does not say,
     /// the time it was issued.
     pub fn login_micros(&self) -> i64 {
@@ -77,7 +77,7 @@ impl Verified {
 
 /// Claims of an ID token that comes back as a hint.
 #[derive(Debug, Deserialize)]
-pub struct Hint {
+pub struct IdTokenHint {
     /// The application.
     pub aud: String,
 }
@@ -131,7 +131,7 @@ pub enum KeysError {
 /// The installation's keys.
 pub struct Keys {
     pool: PgPool,
-    secret: Option<Secret>,
+    secret: Option<SealingKey>,
     /// Rules for access tokens.
     rules: Validation,
     /// Rules for ID tokens that come back as a hint: they may have expired, and each is for its own application.
@@ -154,7 +154,7 @@ struct PublicKey {
 
 impl Keys {
     /// Loads the keys, and makes the first one if there is none.
-    pub async fn load(pool: PgPool, issuer: &str, secret: Option<Secret>) -> Result<Self, KeysError> {
+    pub async fn load(pool: PgPool, issuer: &str, secret: Option<SealingKey>) -> Result<Self, KeysError> {
         signing_keys::prepare(&pool, secret.as_ref()).await?;
         let set = read(&pool, secret.as_ref()).await?;
         let rules = access_rules(issuer);
@@ -179,15 +179,15 @@ impl Keys {
     }
 
     /// Returns the claims of the access token, if we issued it for this service and it is within its time.
-    pub async fn verify(&self, token: &str) -> Result<Verified, ApiError> {
+    pub async fn verify(&self, token: &str) -> Result<AccessTokenClaims, ApiError> {
         let header = access_header(token)?;
         let key = self.key(jwt::kid(&header)?).await?;
-        let key = key.ok_or_else(|| ApiError::bad_token("the key of the access token is unknown"))?;
+        let key = key.ok_or_else(|| ApiError::invalid_token("the key of the access token is unknown"))?;
         jwt::claims(token, &key, &self.rules)
     }
 
     /// Returns the claims of an ID token of ours, expired or not.
-    pub async fn read_hint(&self, token: &str) -> Result<Option<Hint>, ApiError> {
+    pub async fn read_hint(&self, token: &str) -> Result<Option<IdTokenHint>, ApiError> {
         let Ok(header) = jwt::header(token, &[Algorithm::EdDSA]) else { return Ok(None) };
         let Some(kid) = header.kid else { return Ok(None) };
         let Some(key) = self.key(&kid).await? else { return Ok(None) };
@@ -237,7 +237,7 @@ impl Keys {
             }
             *reloaded = Instant::now();
         }
-        match database::within(PATIENCE, read(&self.pool, self.secret.as_ref())).await {
+        match database::within(RELOAD_TIMEOUT, read(&self.pool, self.secret.as_ref())).await {
             Ok(set) => *self.set.write().unwrap_or_else(PoisonError::into_inner) = set,
             Err(KeysError::Database(error)) => return Err(error.into()),
             Err(error) => return Err(ApiError::internal(&error)),
@@ -250,7 +250,7 @@ impl Keys {
 pub fn access_header(token: &str) -> Result<Header, ApiError> {
     let header = jwt::header(token, &[Algorithm::EdDSA])?;
     if header.typ.as_deref().is_none_or(|typ| !typ.eq_ignore_ascii_case(TokenType::Access.as_str())) {
-        return Err(ApiError::bad_token("the token is no access token"));
+        return Err(ApiError::invalid_token("the token is no access token"));
     }
     Ok(header)
 }
@@ -265,10 +265,10 @@ fn jwk(kid: &str, x: &str) -> Value {
 }
 
 /// Reads the key set. The newest key that has been published long enough signs; on a new installation, the only one.
-async fn read(pool: &PgPool, secret: Option<&Secret>) -> Result<KeySet, KeysError> {
+async fn read(pool: &PgPool, secret: Option<&SealingKey>) -> Result<KeySet, KeysError> {
     let mut signing = None;
     let mut verifying = BTreeMap::new();
-    for Row { kid, private_key_pem, public_key_pem, current } in signing_keys::usable(pool).await? {
+    for SigningKeyRow { kid, private_key_pem, public_key_pem, current } in signing_keys::usable(pool).await? {
         let damaged = || KeysError::Damaged { kid: kid.clone() };
         let point = VerifyingKey::from_public_key_pem(&public_key_pem).map_err(|_| damaged())?;
         let x = URL_SAFE_NO_PAD.encode(point.as_bytes());

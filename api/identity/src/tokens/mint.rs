@@ -13,7 +13,7 @@ use crate::{identity::Identity, scopes, settings::AUDIENCE, tables::accounts, to
 
 /// Subject and client of an access token.
 #[derive(Debug, Clone, Copy)]
-pub struct Bearer<'a> {
+pub struct TokenSubject<'a> {
     pub account_id: &'a str,
     pub client_id: &'a str,
     /// Family that it belongs to and ends with.
@@ -33,7 +33,7 @@ pub struct AccessToken {
 
 /// Claims of an ID token besides the account.
 #[derive(Debug)]
-pub struct Authentication<'a> {
+pub struct IdTokenContext<'a> {
     pub email: &'a str,
     pub name: &'a str,
     pub authenticated_at: DateTime<Utc>,
@@ -57,7 +57,7 @@ struct AccessClaims<'a> {
     family: &'a str,
 }
 
-pub async fn access_token(identity: &Identity, bearer: Bearer<'_>) -> Result<AccessToken, ApiError> {
+pub async fn access_token(identity: &Identity, bearer: TokenSubject<'_>) -> Result<AccessToken, ApiError> {
     let now = seconds(Utc::now());
     let lifetime = identity.settings.access_token_lifetime.as_secs();
     let scope = bearer.scopes.join(" ");
@@ -82,8 +82,8 @@ pub async fn access_token(identity: &Identity, bearer: Bearer<'_>) -> Result<Acc
 /// Issues the ID token that goes with `access` (OpenID Connect Core, section 2).
 pub async fn id_token(
     identity: &Identity,
-    bearer: Bearer<'_>,
-    told: &Authentication<'_>,
+    bearer: TokenSubject<'_>,
+    told: &IdTokenContext<'_>,
     access: &AccessToken,
 ) -> Result<String, ApiError> {
     let now = seconds(Utc::now());
@@ -94,7 +94,7 @@ pub async fn id_token(
         ("exp", json!(now + identity.settings.access_token_lifetime.as_secs())),
         ("iat", json!(now)),
         ("auth_time", json!(seconds(told.authenticated_at))),
-        ("at_hash", json!(left_half(&access.text))),
+        ("at_hash", json!(access_token_hash(&access.text))),
     ] {
         claims.insert(name.to_owned(), value);
     }
@@ -112,7 +112,7 @@ pub fn person(account_id: &str, email: &str, name: &str, held: &[String]) -> Map
     if scopes::has(held, scope::PROFILE) {
         claims.insert("name".to_owned(), json!(name));
     }
-    if scopes::has(held, scope::EMAIL) && !accounts::is_from_elsewhere(account_id) {
+    if scopes::has(held, scope::EMAIL) && !accounts::is_external(account_id) {
         claims.insert("email".to_owned(), json!(email));
         claims.insert("email_verified".to_owned(), json!(true));
     }
@@ -120,7 +120,7 @@ pub fn person(account_id: &str, email: &str, name: &str, held: &[String]) -> Map
 }
 
 /// Computes `at_hash` (OpenID Connect Core, section 3.2.2.10); the hash of Ed25519 is SHA-512.
-fn left_half(access_token: &str) -> String {
+fn access_token_hash(access_token: &str) -> String {
     URL_SAFE_NO_PAD.encode(Sha512::digest(access_token).into_iter().take(32).collect::<Vec<u8>>())
 }
 

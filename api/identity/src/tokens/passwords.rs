@@ -13,19 +13,19 @@ use tokio::sync::Semaphore;
 pub const MAX_BYTES: usize = 1024;
 
 /// Longest time that a login waits for a permit.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PERMIT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Password verifier. Each check takes 19 MiB and some tens of milliseconds of a core, so at most half of the
 /// process's threads run one.
 #[derive(Clone)]
-pub struct Passwords {
+pub struct PasswordChecker {
     turns: Arc<Semaphore>,
     /// Hash of no account's password, with the usual parameters. It is verified when the account does not exist, so
     /// that the response time does not reveal that.
     stand_in: Arc<str>,
 }
 
-impl Passwords {
+impl PasswordChecker {
     pub fn new(threads: NonZeroUsize) -> Self {
         let secret: [u8; 32] = rand::random();
         let hash = hash_bytes(&secret).expect("passwords: the default parameters are valid");
@@ -34,8 +34,8 @@ impl Passwords {
 
     /// Returns true if `password` matches `hash`; `None` takes as long and never matches.
     pub async fn check(&self, password: String, hash: Option<String>) -> Result<bool, ApiError> {
-        let busy = ApiError::Unavailable { retry_after: PATIENCE, reason: "Too many logins at once" };
-        let turn = tokio::time::timeout(PATIENCE, self.turns.clone().acquire_owned()).await;
+        let busy = ApiError::Unavailable { retry_after: PERMIT_TIMEOUT, reason: "Too many logins at once" };
+        let turn = tokio::time::timeout(PERMIT_TIMEOUT, self.turns.clone().acquire_owned()).await;
         let Ok(Ok(turn)) = turn else { return Err(busy) };
         let stand_in = self.stand_in.clone();
         let check = tokio::task::spawn_blocking(move || {

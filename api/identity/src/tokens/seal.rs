@@ -17,9 +17,9 @@ const NONCE_BYTES: usize = 24;
 
 /// Secret that seals the keys: 32 bytes, written in Base64.
 #[derive(Clone)]
-pub struct Secret([u8; 32]);
+pub struct SealingKey([u8; 32]);
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for SealingKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secret(…)")
     }
@@ -28,14 +28,14 @@ impl fmt::Debug for Secret {
 /// The text is not 32 bytes in Base64.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("want 32 bytes in Base64, as `openssl rand -base64 32` writes them")]
-pub struct NotASecret;
+pub struct InvalidSealingKey;
 
-impl FromStr for Secret {
-    type Err = NotASecret;
+impl FromStr for SealingKey {
+    type Err = InvalidSealingKey;
 
-    fn from_str(text: &str) -> Result<Self, NotASecret> {
-        let bytes = STANDARD.decode(text.trim()).map_err(|_| NotASecret)?;
-        bytes.try_into().map(Self).map_err(|_| NotASecret)
+    fn from_str(text: &str) -> Result<Self, InvalidSealingKey> {
+        let bytes = STANDARD.decode(text.trim()).map_err(|_| InvalidSealingKey)?;
+        bytes.try_into().map(Self).map_err(|_| InvalidSealingKey)
     }
 }
 
@@ -62,7 +62,7 @@ pub fn is_sealed(stored: &str) -> bool {
 /// # Panics
 /// Never: a key of a few hundred bytes is not too long for the cipher.
 #[must_use]
-pub fn seal(kid: &str, text: &str, secret: &Secret) -> String {
+pub fn seal(kid: &str, text: &str, secret: &SealingKey) -> String {
     let nonce: [u8; NONCE_BYTES] = rand::random();
     let payload = Payload { msg: text.as_bytes(), aad: kid.as_bytes() };
     let sealed = cipher(secret)
@@ -75,7 +75,7 @@ pub fn seal(kid: &str, text: &str, secret: &Secret) -> String {
 ///
 /// # Errors
 /// Fails if it is sealed and `secret` is missing or wrong.
-pub fn open(kid: &str, stored: &str, secret: Option<&Secret>) -> Result<String, OpenError> {
+pub fn open(kid: &str, stored: &str, secret: Option<&SealingKey>) -> Result<String, OpenError> {
     let Some(sealed) = stored.strip_prefix(MARK) else { return Ok(stored.to_owned()) };
     let secret = secret.ok_or(OpenError::NoSecret)?;
     let bytes = STANDARD.decode(sealed).map_err(|_| OpenError::WrongSecret)?;
@@ -85,7 +85,7 @@ pub fn open(kid: &str, stored: &str, secret: Option<&Secret>) -> Result<String, 
     String::from_utf8(text).map_err(|_| OpenError::WrongSecret)
 }
 
-fn cipher(secret: &Secret) -> XChaCha20Poly1305 {
+fn cipher(secret: &SealingKey) -> XChaCha20Poly1305 {
     XChaCha20Poly1305::new(&secret.0.into())
 }
 
@@ -95,13 +95,13 @@ mod tests {
 
     #[test]
     fn a_sealed_key_opens_with_its_secret_and_its_name_alone() {
-        let secret = Secret([1; 32]);
+        let secret = SealingKey([1; 32]);
         let sealed = seal("kid", "private", &secret);
 
         assert!(is_sealed(&sealed) && !sealed.contains("private"));
         assert_eq!(open("kid", &sealed, Some(&secret)).as_deref(), Ok("private"));
         assert_eq!(open("other", &sealed, Some(&secret)), Err(OpenError::WrongSecret));
-        assert_eq!(open("kid", &sealed, Some(&Secret([2; 32]))), Err(OpenError::WrongSecret));
+        assert_eq!(open("kid", &sealed, Some(&SealingKey([2; 32]))), Err(OpenError::WrongSecret));
         assert_eq!(open("kid", &sealed, None), Err(OpenError::NoSecret));
         assert_eq!(open("kid", "sealed1:AAAA", Some(&secret)), Err(OpenError::WrongSecret));
         assert_eq!(open("kid", "not sealed", None).as_deref(), Ok("not sealed"));
@@ -112,9 +112,9 @@ mod tests {
     fn a_secret_is_32_bytes_and_never_printed() {
         let text = STANDARD.encode([7; 32]);
 
-        assert_eq!(format!("{:?}", text.parse::<Secret>().unwrap()), "Secret(…)");
+        assert_eq!(format!("{:?}", text.parse::<SealingKey>().unwrap()), "Secret(…)");
         for bad in ["", "short", &STANDARD.encode([7; 31]), &STANDARD.encode([7; 33])] {
-            assert_eq!(bad.parse::<Secret>().unwrap_err(), NotASecret);
+            assert_eq!(bad.parse::<SealingKey>().unwrap_err(), InvalidSealingKey);
         }
     }
 }

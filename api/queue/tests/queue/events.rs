@@ -1,10 +1,10 @@
 //! Progress events of jobs and their retention.
 
-use crate::support::{Act, Database, Put, Toy, Toys, Worker, eventually, live};
+use crate::support::{Database, SubmitToy, Toy, ToyAction, Toys, Worker, eventually, live};
 use contract::JobId;
 
 /// Stores an event of the job with an age of `seconds_ago`.
-async fn told(database: &Database, id: &str, seconds_ago: f64) {
+async fn store_event(database: &Database, id: &str, seconds_ago: f64) {
     sqlx::query(
         "insert into job_events (job_id, number, event, data)
         values ($1, (extract(epoch from now() - make_interval(secs => $2)) * 1000)::bigint, 'progress', '{}')",
@@ -34,10 +34,10 @@ async fn events_go_some_minutes_after_their_job_and_not_before() {
     let open = JobId::generate();
     let first = Worker::start(&toys, 1);
     live(&client).await;
-    let pending = client.put(open, &Toy::new(Act::Sleep(20_000))).await.unwrap();
+    let pending = client.put(open, &Toy::new(ToyAction::Sleep(20_000))).await.unwrap();
     for (id, seconds_ago) in [(open.to_string().as_str(), 3600.0), ("gone", 3600.0), ("gone_just_now", 10.0)]
     {
-        told(&database, id, seconds_ago).await;
+        store_event(&database, id, seconds_ago).await;
     }
     sqlx::query("insert into watched_jobs values ('gone', now() - interval '1 hour', true)")
         .execute(&database.pool)

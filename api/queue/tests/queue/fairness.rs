@@ -2,8 +2,10 @@
 
 use std::{mem, time::Duration};
 
-use crate::support::{Act, Database, Put, Toy, Toys, Worker, config, eventually, live, models, serves};
-use contract::{JobId, Problem};
+use crate::support::{
+    Database, SubmitToy, Toy, ToyAction, Toys, Worker, config, eventually, live, models, serves,
+};
+use contract::{JobFailure, JobId};
 use queue::{Client, SubmitError, WorkerConfig};
 use tokio::sync::watch;
 
@@ -18,7 +20,7 @@ async fn order(database: &Database) -> Vec<String> {
 }
 
 /// Submits a job that is admitted, and returns its id and the wait for it.
-async fn taken(client: &Client, job: &Toy) -> (String, queue::Pending<Toy>) {
+async fn submit_admitted(client: &Client, job: &Toy) -> (String, queue::Pending<Toy>) {
     let pending = client.put(JobId::generate(), job).await.unwrap();
     (pending.id().to_string(), pending)
 }
@@ -29,16 +31,16 @@ async fn an_account_with_one_job_comes_before_the_backlog_of_another() {
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
     live(&client).await;
-    let job = |account| Toy::new(Act::Sleep(400)).expecting(0.4).within(MINUTE).by(account);
+    let job = |account| Toy::new(ToyAction::Sleep(400)).expecting(0.4).within(MINUTE).by(account);
 
     let mut waiting = Vec::new();
     for _ in 0..12 {
-        waiting.push(taken(&client, &job("many")).await);
+        waiting.push(submit_admitted(&client, &job("many")).await);
     }
-    let (one, pending) = taken(&client, &job("one")).await;
+    let (one, pending) = submit_admitted(&client, &job("one")).await;
     assert_eq!(pending.outcome().await.unwrap(), Ok(400));
     // The account's second job has its virtual start time after the first; at most one other job runs between them.
-    let (two, pending) = taken(&client, &job("one")).await;
+    let (two, pending) = submit_admitted(&client, &job("one")).await;
     assert_eq!(pending.outcome().await.unwrap(), Ok(400));
 
     let order = order(&database).await;
@@ -58,18 +60,25 @@ async fn shares_are_of_time_and_not_of_jobs() {
     live(&client).await;
     // Holds the slot until all jobs are submitted.
     let (_, first) =
-        taken(&client, &Toy::new(Act::Sleep(1500)).expecting(1.5).within(MINUTE).by("third")).await;
+        submit_admitted(&client, &Toy::new(ToyAction::Sleep(1500)).expecting(1.5).within(MINUTE).by("third"))
+            .await;
 
     let (mut long, mut short, mut waits) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..4 {
-        let (id, wait) =
-            taken(&client, &Toy::new(Act::Sleep(200)).expecting(0.2).within(MINUTE).by("long")).await;
+        let (id, wait) = submit_admitted(
+            &client,
+            &Toy::new(ToyAction::Sleep(200)).expecting(0.2).within(MINUTE).by("long"),
+        )
+        .await;
         long.push(id);
         waits.push(wait);
     }
     for _ in 0..8 {
-        let (id, wait) =
-            taken(&client, &Toy::new(Act::Sleep(50)).expecting(0.05).within(MINUTE).by("short")).await;
+        let (id, wait) = submit_admitted(
+            &client,
+            &Toy::new(ToyAction::Sleep(50)).expecting(0.05).within(MINUTE).by("short"),
+        )
+        .await;
         short.push(id);
         waits.push(wait);
     }
@@ -92,7 +101,7 @@ async fn long_jobs_of_one_account_do_not_keep_another_from_its_share() {
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start_with(&toys, WorkerConfig { guest_places: 1, ..config(2) });
     live(&client).await;
-    let long = Toy::new(Act::Sleep(60_000)).expecting(60.0).at_most(60.0).within(MINUTE * 5).by("long");
+    let long = Toy::new(ToyAction::Sleep(60_000)).expecting(60.0).at_most(60.0).within(MINUTE * 5).by("long");
     let mut waiting = Vec::new();
     for _ in 0..4 {
         waiting.push(client.put(JobId::generate(), &long).await.unwrap());
@@ -100,7 +109,7 @@ async fn long_jobs_of_one_account_do_not_keep_another_from_its_share() {
     let begun = || async { waiting.iter().filter(|job| toys.seen(job.id()).started == 1).count() == 2 };
     eventually("both slots are taken", begun).await;
 
-    let short = Toy::new(Act::Answer(7)).expecting(4.0).at_most(4.0).within(Duration::from_secs(19));
+    let short = Toy::new(ToyAction::Answer(7)).expecting(4.0).at_most(4.0).within(Duration::from_secs(19));
     let answer = client.put(JobId::generate(), &short.by("short")).await.unwrap().outcome().await.unwrap();
 
     assert_eq!(answer, Ok(7));
@@ -118,7 +127,7 @@ async fn what_lies_ready_does_not_wait_for_what_must_be_made() {
     let ready = watch::channel([("full".to_owned(), 100)].into()).1;
     let worker = Worker::start_with(&toys, WorkerConfig { models, ready, ready_places: 2, ..config(1) });
     serves(&client, "full").await;
-    let made = Toy::new(Act::Sleep(60_000)).expecting(60.0).taking(1).of("empty").within(MINUTE * 5);
+    let made = Toy::new(ToyAction::Sleep(60_000)).expecting(60.0).taking(1).of("empty").within(MINUTE * 5);
     let mut waiting = Vec::new();
     for _ in 0..3 {
         waiting.push(client.put(JobId::generate(), &made).await.unwrap());
@@ -126,9 +135,9 @@ async fn what_lies_ready_does_not_wait_for_what_must_be_made() {
     let begun = || async { waiting.iter().filter(|job| toys.seen(job.id()).started == 1).count() == 1 };
     eventually("the slot is taken", begun).await;
 
-    let ready = Toy::new(Act::Answer(1)).taking(100).of("full").within(Duration::from_secs(5));
+    let ready = Toy::new(ToyAction::Answer(1)).taking(100).of("full").within(Duration::from_secs(5));
     let too_much =
-        Toy::new(Act::Answer(1)).taking(101).of("full").expecting(4.0).within(Duration::from_secs(5));
+        Toy::new(ToyAction::Answer(1)).taking(101).of("full").expecting(4.0).within(Duration::from_secs(5));
     let answer = client.put(JobId::generate(), &ready).await.unwrap().outcome().await.unwrap();
     let refused = client.put(JobId::generate(), &too_much).await.map(|pending| pending.id());
 
@@ -148,7 +157,7 @@ async fn an_account_has_so_many_jobs_in_flight_and_another_as_many() {
     live(&client).await;
     let job = |account| Toy {
         most_in_flight: Some(3),
-        ..Toy::new(Act::Sleep(60_000)).within(MINUTE * 5).by(account)
+        ..Toy::new(ToyAction::Sleep(60_000)).within(MINUTE * 5).by(account)
     };
 
     // Submitted at once, so that they must see each other.
@@ -179,23 +188,23 @@ async fn a_job_that_cannot_have_its_time_any_more_is_told_so_then_and_never_begu
     let worker = Worker::start(&toys, 1);
     live(&client).await;
     // Its estimate is short, but it is slow.
-    let long = Toy::new(Act::Sleep(60_000)).within(MINUTE * 5).by("long");
+    let long = Toy::new(ToyAction::Sleep(60_000)).within(MINUTE * 5).by("long");
     let running = client.put(JobId::generate(), &long).await.unwrap();
     eventually("it runs", || async { toys.seen(running.id()).now == 1 }).await;
     let id = JobId::generate();
-    let job = Toy::new(Act::Answer(1)).at_most(59.0).within(MINUTE);
+    let job = Toy::new(ToyAction::Answer(1)).at_most(59.0).within(MINUTE);
 
     let answer = client.put(id, &job).await.unwrap().outcome().await.unwrap();
 
-    assert_eq!(answer, Err(Problem::TooLate));
-    let told_after: f64 = sqlx::query_scalar(
+    assert_eq!(answer, Err(JobFailure::TooLate));
+    let seconds: f64 = sqlx::query_scalar(
         "select extract(epoch from finished_at - created_at)::float8 from jobs where id = $1",
     )
     .bind(id.to_string())
     .fetch_one(&database.pool)
     .await
     .unwrap();
-    assert!(told_after < 30.0, "{told_after} s, which is nearer to the deadline than to the last moment");
+    assert!(seconds < 30.0, "{seconds} s, which is nearer to the deadline than to the last moment");
     assert_eq!(toys.seen(id).started, 0);
     drop(running);
     worker.stop().await;
@@ -211,7 +220,7 @@ async fn what_jobs_of_a_kind_took_corrects_what_they_say() {
     // A twentieth of its estimate.
     for _ in 0..3 {
         client
-            .put(JobId::generate(), &says(Act::Sleep(50), 1.0))
+            .put(JobId::generate(), &says(ToyAction::Sleep(50), 1.0))
             .await
             .unwrap()
             .outcome()
@@ -220,7 +229,7 @@ async fn what_jobs_of_a_kind_took_corrects_what_they_say() {
             .unwrap();
     }
 
-    let (id, pending) = taken(&client, &says(Act::Answer(1), 10.0)).await;
+    let (id, pending) = submit_admitted(&client, &says(ToyAction::Answer(1), 10.0)).await;
 
     let expected: f64 = sqlx::query_scalar("select expected_seconds from jobs where id = $1")
         .bind(id)
@@ -238,7 +247,7 @@ async fn jobs_of_a_process_that_died_are_cancelled_and_others_are_not() {
     let (dead, alive, toys) = (database.client().await, database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 2);
     live(&alive).await;
-    let long = Toy::new(Act::Sleep(60_000)).within(MINUTE * 5);
+    let long = Toy::new(ToyAction::Sleep(60_000)).within(MINUTE * 5);
     let ids = [JobId::generate(), JobId::generate(), JobId::generate()];
     // Forgotten, as in a process that dies; dropping it would cancel the job.
     mem::forget(dead.put(ids[0], &long).await.unwrap());
@@ -270,13 +279,13 @@ async fn a_submission_that_is_dropped_leaves_no_job_to_run() {
     let worker = Worker::start(&toys, 1);
     live(&client).await;
     let running =
-        client.put(JobId::generate(), &Toy::new(Act::Sleep(60_000)).within(MINUTE * 5)).await.unwrap();
+        client.put(JobId::generate(), &Toy::new(ToyAction::Sleep(60_000)).within(MINUTE * 5)).await.unwrap();
     // Blocks every insert until it ends.
     let mut hold = database.pool.begin().await.unwrap();
     sqlx::query("lock table jobs in exclusive mode").execute(&mut *hold).await.unwrap();
 
     let id = JobId::generate();
-    let job = Toy::new(Act::Answer(1)).within(MINUTE * 5);
+    let job = Toy::new(ToyAction::Answer(1)).within(MINUTE * 5);
     let given_up = tokio::time::timeout(Duration::from_millis(300), client.put(id, &job)).await;
     assert!(given_up.is_err());
     hold.rollback().await.unwrap();

@@ -2,15 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use crate::support::{Act, Database, Put, Toy, Toys, Worker, config, eventually, live};
-use contract::{Cause, JobId, Problem};
+use crate::support::{Database, SubmitToy, Toy, ToyAction, Toys, Worker, config, eventually, live};
+use contract::{Cause, JobFailure, JobId};
 use queue::{Client, Job, Pending};
 use sqlx::AssertSqlSafe;
 
 /// Submits a job that sleeps, and waits until it runs.
 async fn running(client: &Client, toys: &Toys, milliseconds: u64) -> (JobId, Pending<Toy>) {
     let id = JobId::generate();
-    let pending = client.put(id, &Toy::new(Act::Sleep(milliseconds))).await.unwrap();
+    let pending = client.put(id, &Toy::new(ToyAction::Sleep(milliseconds))).await.unwrap();
     eventually("the job runs", || async { toys.seen(id).now == 1 }).await;
     (id, pending)
 }
@@ -32,7 +32,7 @@ async fn a_job_whose_worker_died_is_finished_by_another() {
 }
 
 /// Moves all stored times by `by` in the other direction, which looks as if the database's clock had jumped.
-async fn jump(database: &Database, by: &str) {
+async fn jump_clock(database: &Database, by: &str) {
     let moved = "with turns as (update queue_turns set taken_at = taken_at - $1::interval),
         workers as (update live_workers set last_seen = last_seen - $1::interval),
         callers as (update live_callers set last_seen = last_seen - $1::interval)
@@ -53,7 +53,7 @@ async fn a_clock_that_jumps_ahead_takes_no_job_from_a_worker_that_lives() {
     live(&client).await;
     let (id, pending) = running(&client, &toys, 1500).await;
 
-    jump(&database, "1 hour").await;
+    jump_clock(&database, "1 hour").await;
 
     assert_eq!(pending.outcome().await.unwrap(), Ok(1500));
     assert_eq!(toys.seen(id).started, 1);
@@ -77,7 +77,7 @@ async fn a_clock_that_goes_back_leaves_no_job_with_a_dead_worker() {
     let (id, pending) = running(&client, &toys, 1500).await;
 
     first.crash().await;
-    jump(&database, "-1 hour").await;
+    jump_clock(&database, "-1 hour").await;
     let second = Worker::start(&toys, 1);
 
     assert_eq!(pending.outcome().await.unwrap(), Ok(1500));
@@ -92,7 +92,10 @@ async fn a_job_that_finished_before_its_worker_died_does_not_run_again() {
     let first = Worker::start(&toys, 1);
     live(&client).await;
     let id = JobId::generate();
-    assert_eq!(client.put(id, &Toy::new(Act::Answer(1))).await.unwrap().outcome().await.unwrap(), Ok(1));
+    assert_eq!(
+        client.put(id, &Toy::new(ToyAction::Answer(1))).await.unwrap().outcome().await.unwrap(),
+        Ok(1)
+    );
     first.crash().await;
 
     // The outcome and the deletion of apalis' task are one transaction.
@@ -100,7 +103,7 @@ async fn a_job_that_finished_before_its_worker_died_does_not_run_again() {
         sqlx::query_scalar("select count(*) from apalis.jobs").fetch_one(&database.pool).await.unwrap();
     assert_eq!(tasks, 0);
     let second = Worker::start(&toys, 1);
-    let next = client.put(JobId::generate(), &Toy::new(Act::Answer(2))).await.unwrap();
+    let next = client.put(JobId::generate(), &Toy::new(ToyAction::Answer(2))).await.unwrap();
     assert_eq!(next.outcome().await.unwrap(), Ok(2));
     assert_eq!(toys.seen(id).started, 1);
     second.stop().await;
@@ -116,7 +119,7 @@ async fn two_workers_never_run_one_job_twice_at_the_same_time() {
     let mut jobs = Vec::new();
     for number in 0..60 {
         let id = JobId::generate();
-        let act = if number % 3 == 0 { Act::Sleep(300) } else { Act::Answer(300) };
+        let act = if number % 3 == 0 { ToyAction::Sleep(300) } else { ToyAction::Answer(300) };
         jobs.push((id, client.put(id, &Toy::new(act)).await.unwrap()));
         if number % 20 == 10 {
             // As apalis does when it wrongly thinks a worker dead.
@@ -158,7 +161,7 @@ async fn answers_come_after_every_connection_was_killed() {
     assert_eq!(toys.seen(id).started, 1);
     let next = async {
         loop {
-            match client.put(JobId::generate(), &Toy::new(Act::Answer(5))).await {
+            match client.put(JobId::generate(), &Toy::new(ToyAction::Answer(5))).await {
                 Ok(pending) => break pending.outcome().await.unwrap(),
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             }
@@ -184,7 +187,7 @@ async fn a_killed_listen_connection_delays_an_answer_by_no_more_than_the_slow_re
     .await
     .unwrap();
     let started = Instant::now();
-    let pending = client.put(JobId::generate(), &Toy::new(Act::Answer(5))).await.unwrap();
+    let pending = client.put(JobId::generate(), &Toy::new(ToyAction::Answer(5))).await.unwrap();
 
     assert_eq!(pending.outcome().await.unwrap(), Ok(5));
     assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
@@ -198,8 +201,8 @@ async fn a_stopping_worker_finishes_what_it_began_and_begins_nothing() {
     let worker = Worker::start(&toys, 1);
     live(&client).await;
     let (first, second) = (JobId::generate(), JobId::generate());
-    let begun = client.put(first, &Toy::new(Act::Sleep(800))).await.unwrap();
-    let waiting = client.put(second, &Toy::new(Act::Answer(2))).await.unwrap();
+    let begun = client.put(first, &Toy::new(ToyAction::Sleep(800))).await.unwrap();
+    let waiting = client.put(second, &Toy::new(ToyAction::Answer(2))).await.unwrap();
     eventually("the first job runs", || async { toys.seen(first).now == 1 }).await;
 
     worker.stop().await;
@@ -264,7 +267,7 @@ async fn a_job_that_was_dealt_to_a_worker_that_never_heard_of_it_is_dealt_again(
         .await
         .unwrap();
     let id = JobId::generate();
-    let pending = client.put(id, &Toy::new(Act::Answer(1))).await.unwrap();
+    let pending = client.put(id, &Toy::new(ToyAction::Answer(1))).await.unwrap();
     let dealt = "select metadata -> 'job.attempt' from apalis.get_jobs('deaf/1', $1, 5)";
     let attempts: Vec<String> =
         sqlx::query_scalar(dealt).bind(Toy::QUEUE).fetch_all(&database.pool).await.unwrap();
@@ -305,7 +308,7 @@ async fn a_worker_that_was_stopped_while_it_wrote_an_end_down_does_not_stand_in_
     assert_eq!(toys.seen(id).started, 1);
 
     live(&client).await;
-    let next = client.put(JobId::generate(), &Toy::new(Act::Answer(7))).await.unwrap();
+    let next = client.put(JobId::generate(), &Toy::new(ToyAction::Answer(7))).await.unwrap();
     assert_eq!(next.outcome().await.unwrap(), Ok(7));
     worker.stop().await;
 }
@@ -327,7 +330,7 @@ async fn the_cause_of_a_job_that_was_given_up_is_told_though_the_disk_had_no_roo
     let worker = Worker::start(&toys, 1);
     live(&client).await;
     let id = JobId::generate();
-    let pending = client.put(id, &Toy::new(Act::Answer(1))).await.unwrap();
+    let pending = client.put(id, &Toy::new(ToyAction::Answer(1))).await.unwrap();
     eventually("the third attempt has failed", || async {
         let seen = toys.seen(id);
         (seen.started, seen.now) == (3, 0)
@@ -340,7 +343,7 @@ async fn the_cause_of_a_job_that_was_given_up_is_told_though_the_disk_had_no_roo
 
     assert_eq!(
         pending.outcome().await.unwrap(),
-        Err(Problem::Abandoned { attempts: 3, cause: Some(Cause::Database) })
+        Err(JobFailure::Abandoned { attempts: 3, cause: Some(Cause::Database) })
     );
     worker.stop().await;
 }

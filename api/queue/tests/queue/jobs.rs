@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::support::{Act, Database, Put, Toy, Toys, Worker, config, eventually, live};
-use contract::{JobId, Problem};
+use crate::support::{Database, SubmitToy, Toy, ToyAction, Toys, Worker, config, eventually, live};
+use contract::{JobFailure, JobId};
 use queue::{AwaitError, SubmitError};
 use serde_json::{Value, json};
 use sqlx::postgres::PgListener;
@@ -17,7 +17,7 @@ async fn outcomes_come_by_notification_and_not_by_the_slow_re_read() {
 
     let (mut answers, mut fastest) = (Vec::new(), Duration::MAX);
     for number in 0..5 {
-        let pending = client.put(JobId::generate(), &Toy::new(Act::Answer(number))).await.unwrap();
+        let pending = client.put(JobId::generate(), &Toy::new(ToyAction::Answer(number))).await.unwrap();
         let started = Instant::now();
         answers.push(pending.outcome().await.unwrap());
         fastest = fastest.min(started.elapsed());
@@ -37,9 +37,9 @@ async fn a_problem_is_an_answer_and_is_never_retried() {
     live(&client).await;
     let id = JobId::generate();
 
-    let answer = client.put(id, &Toy::new(Act::Refuse)).await.unwrap().outcome().await.unwrap();
+    let answer = client.put(id, &Toy::new(ToyAction::Refuse)).await.unwrap().outcome().await.unwrap();
 
-    assert_eq!(answer, Err(Problem::BadTarget { reason: "no".to_owned() }));
+    assert_eq!(answer, Err(JobFailure::BadTarget { reason: "no".to_owned() }));
     assert_eq!(toys.seen(id).started, 1);
     worker.stop().await;
 }
@@ -51,7 +51,7 @@ async fn a_fault_of_the_machine_is_tried_again() {
     let worker = Worker::start(&toys, 1);
     live(&client).await;
 
-    let pending = client.put(JobId::generate(), &Toy::new(Act::FailUntil(3))).await.unwrap();
+    let pending = client.put(JobId::generate(), &Toy::new(ToyAction::FailUntil(3))).await.unwrap();
 
     assert_eq!(pending.outcome().await.unwrap(), Ok(3));
     worker.stop().await;
@@ -65,11 +65,16 @@ async fn a_job_that_panics_is_given_up_after_three_attempts_and_the_worker_goes_
     live(&client).await;
     let id = JobId::generate();
 
-    let answer = client.put(id, &Toy::new(Act::Panic)).await.unwrap().outcome().await.unwrap();
-    let next =
-        client.put(JobId::generate(), &Toy::new(Act::Answer(7))).await.unwrap().outcome().await.unwrap();
+    let answer = client.put(id, &Toy::new(ToyAction::Panic)).await.unwrap().outcome().await.unwrap();
+    let next = client
+        .put(JobId::generate(), &Toy::new(ToyAction::Answer(7)))
+        .await
+        .unwrap()
+        .outcome()
+        .await
+        .unwrap();
 
-    assert_eq!(answer, Err(Problem::Abandoned { attempts: 3, cause: None }));
+    assert_eq!(answer, Err(JobFailure::Abandoned { attempts: 3, cause: None }));
     assert_eq!(toys.seen(id).started, 3);
     assert_eq!(next, Ok(7));
     worker.stop().await;
@@ -83,7 +88,7 @@ async fn dropping_the_wait_cancels_the_job_while_it_runs() {
     live(&client).await;
     let id = JobId::generate();
 
-    let pending = client.put(id, &Toy::new(Act::Sleep(20_000))).await.unwrap();
+    let pending = client.put(id, &Toy::new(ToyAction::Sleep(20_000))).await.unwrap();
     eventually("the job runs", || async { toys.seen(id).now == 1 }).await;
     drop(pending);
 
@@ -106,12 +111,12 @@ async fn a_job_cancelled_before_its_turn_is_never_begun() {
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
     live(&client).await;
-    let first = client.put(JobId::generate(), &Toy::new(Act::Sleep(500))).await.unwrap();
+    let first = client.put(JobId::generate(), &Toy::new(ToyAction::Sleep(500))).await.unwrap();
     let id = JobId::generate();
 
-    drop(client.put(id, &Toy::new(Act::Answer(1))).await.unwrap());
+    drop(client.put(id, &Toy::new(ToyAction::Answer(1))).await.unwrap());
     assert_eq!(first.outcome().await.unwrap(), Ok(500));
-    let last = client.put(JobId::generate(), &Toy::new(Act::Answer(2))).await.unwrap();
+    let last = client.put(JobId::generate(), &Toy::new(ToyAction::Answer(2))).await.unwrap();
 
     assert_eq!(last.outcome().await.unwrap(), Ok(2));
     assert_eq!(toys.seen(id).started, 0);
@@ -125,7 +130,7 @@ async fn the_wait_ends_at_the_deadline_and_the_late_outcome_is_still_stored() {
     let worker = Worker::start(&toys, 1);
     live(&client).await;
     let id = JobId::generate();
-    let job = Toy::new(Act::Sleep(4000)).within(Duration::from_millis(400));
+    let job = Toy::new(ToyAction::Sleep(4000)).within(Duration::from_millis(400));
 
     let started = Instant::now();
     let answer = client.put(id, &job).await.unwrap().outcome().await;
@@ -150,9 +155,9 @@ async fn a_job_whose_deadline_passed_in_the_queue_is_never_begun() {
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
     live(&client).await;
-    let first = client.put(JobId::generate(), &Toy::new(Act::Sleep(900))).await.unwrap();
+    let first = client.put(JobId::generate(), &Toy::new(ToyAction::Sleep(900))).await.unwrap();
     let id = JobId::generate();
-    let job = Toy::new(Act::Answer(1)).within(Duration::from_millis(300));
+    let job = Toy::new(ToyAction::Answer(1)).within(Duration::from_millis(300));
 
     let late = client.put(id, &job).await.unwrap().outcome().await;
     assert_eq!(first.outcome().await.unwrap(), Ok(900));
@@ -176,7 +181,8 @@ async fn without_a_worker_nothing_is_taken() {
     let database = Database::create().await;
     let client = database.client().await;
 
-    let answer = client.put(JobId::generate(), &Toy::new(Act::Answer(1))).await.map(|pending| pending.id());
+    let answer =
+        client.put(JobId::generate(), &Toy::new(ToyAction::Answer(1))).await.map(|pending| pending.id());
 
     assert!(matches!(answer, Err(SubmitError::NoWorker { .. })), "{answer:?}");
     let rows: i64 =
@@ -193,14 +199,14 @@ async fn work_that_would_outlast_the_deadline_is_refused_with_an_honest_time() {
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 2);
     live(&client).await;
-    let long = Toy::new(Act::Sleep(20_000)).expecting(20.0);
+    let long = Toy::new(ToyAction::Sleep(20_000)).expecting(20.0);
     let ahead = [
         client.put(JobId::generate(), &long).await.unwrap(),
         client.put(JobId::generate(), &long).await.unwrap(),
     ];
 
     // 40 s of work on 2 slots against a timeout of 11 - 1 s.
-    let job = Toy::new(Act::Answer(1)).within(Duration::from_secs(11)).expecting(1.0);
+    let job = Toy::new(ToyAction::Answer(1)).within(Duration::from_secs(11)).expecting(1.0);
     let answer = client.put(JobId::generate(), &job).await.map(|pending| pending.id());
 
     let Err(SubmitError::Full { retry_after }) = answer else { panic!("{answer:?}") };
@@ -236,8 +242,8 @@ async fn old_finished_jobs_are_swept_and_open_ones_stay() {
     config.keep_finished = Duration::from_millis(500);
     let worker = Worker::start_with(&toys, config);
     live(&client).await;
-    let open = client.put(JobId::generate(), &Toy::new(Act::Sleep(4000))).await.unwrap();
-    let done = client.put(JobId::generate(), &Toy::new(Act::Answer(1))).await.unwrap();
+    let open = client.put(JobId::generate(), &Toy::new(ToyAction::Sleep(4000))).await.unwrap();
+    let done = client.put(JobId::generate(), &Toy::new(ToyAction::Answer(1))).await.unwrap();
     assert_eq!(done.outcome().await.unwrap(), Ok(1));
 
     let swept = || async {
@@ -266,8 +272,8 @@ async fn an_outcome_comes_along_where_it_is_small_and_is_read_where_it_is_not() 
 
     for (reason, comes_along) in texts.into_iter().zip([true, true, false, false]) {
         let id = JobId::generate();
-        let pending = client.put(id, &Toy::new(Act::Refuse)).await.unwrap();
-        let problem = Problem::BadTarget { reason };
+        let pending = client.put(id, &Toy::new(ToyAction::Refuse)).await.unwrap();
+        let problem = JobFailure::BadTarget { reason };
         let outcome = json!({ "Err": problem });
         sqlx::query("update jobs set finished_at = now(), outcome = $2 where id = $1")
             .bind(id.to_string())

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up its stage has failed")]
 
+mod background;
 mod events;
 mod fairness;
 mod faults;
@@ -9,4 +10,3 @@ mod jobs;
 mod operations;
 mod routing;
 mod support;
-mod unawaited;

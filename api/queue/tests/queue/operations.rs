@@ -2,11 +2,11 @@
 
 use std::{future::pending, time::Duration};
 
-use crate::support::{Act, Database, Put, Toy, Toys, Worker, config, eventually, live};
-use contract::{JobId, JobState, Problem};
+use crate::support::{Database, SubmitToy, Toy, ToyAction, Toys, Worker, config, eventually, live};
+use contract::{JobFailure, JobId, JobState};
 use queue::{
     AwaitError, SubmitError,
-    operations::{self, Refusal, Standing},
+    operations::{self, JobStatus, Refusal},
     run_worker,
 };
 use sqlx::postgres::PgListener;
@@ -15,7 +15,7 @@ const OPERATOR: &str = "ada@example.org";
 
 /// Returns the number of jobs that the worker would claim now, and the number if no queue were paused. Nothing is
 /// committed.
-async fn dealt(database: &Database) -> (i64, i64) {
+async fn claimable_jobs(database: &Database) -> (i64, i64) {
     let mut transaction = database.pool.begin().await.unwrap();
     // The process's apalis worker, whose name begins with the process's name.
     let deal =
@@ -42,23 +42,24 @@ async fn of_a_paused_queue_nothing_is_dealt_and_to_it_nothing_is_submitted_until
     let worker = Worker::start(&toys, 1);
     live(&client).await;
     let (first, second) = (JobId::generate(), JobId::generate());
-    let in_hand = client.put(first, &Toy::new(Act::Sleep(300))).await.unwrap();
+    let max_running_jobs = client.put(first, &Toy::new(ToyAction::Sleep(300))).await.unwrap();
     eventually("the first job runs", || async { toys.seen(first).now == 1 }).await;
-    let waiting = client.put(second, &Toy::new(Act::Answer(2))).await.unwrap();
+    let waiting = client.put(second, &Toy::new(ToyAction::Answer(2))).await.unwrap();
 
     let mut connection = database.pool.acquire().await.unwrap();
     assert!(operations::pause(&mut connection, "toy", OPERATOR).await.unwrap());
     assert!(!operations::pause(&mut connection, "toy", "bob@example.org").await.unwrap());
     let pauses = operations::pauses(&mut *connection).await.unwrap();
-    let refused = client.put(JobId::generate(), &Toy::new(Act::Answer(3))).await.map(|pending| pending.id());
-    let of_the_first = in_hand.outcome().await.unwrap();
-    eventually("the slot is free", || async { dealt(&database).await.1 == 1 }).await;
+    let refused =
+        client.put(JobId::generate(), &Toy::new(ToyAction::Answer(3))).await.map(|pending| pending.id());
+    let of_the_first = max_running_jobs.outcome().await.unwrap();
+    eventually("the slot is free", || async { claimable_jobs(&database).await.1 == 1 }).await;
 
     let paused: Vec<_> = pauses.iter().map(|(queue, pause)| (queue.as_str(), pause.by.as_str())).collect();
     assert_eq!(paused, [("toy", OPERATOR)]);
     assert!(matches!(refused, Err(SubmitError::Paused { .. })), "{refused:?}");
     assert_eq!(of_the_first, Ok(300), "what is in hand goes on");
-    assert_eq!(dealt(&database).await, (0, 1));
+    assert_eq!(claimable_jobs(&database).await, (0, 1));
     assert_eq!(toys.seen(second).started, 0);
 
     let mut listener = PgListener::connect_with(&database.pool).await.unwrap();
@@ -67,7 +68,7 @@ async fn of_a_paused_queue_nothing_is_dealt_and_to_it_nothing_is_submitted_until
     assert!(!operations::resume(&mut connection, "toy").await.unwrap());
     assert_eq!(listener.recv().await.unwrap().payload(), "toy");
     assert_eq!(waiting.outcome().await.unwrap(), Ok(2));
-    let next = client.put(JobId::generate(), &Toy::new(Act::Answer(4))).await.unwrap();
+    let next = client.put(JobId::generate(), &Toy::new(ToyAction::Answer(4))).await.unwrap();
     assert_eq!(next.outcome().await.unwrap(), Ok(4));
     // The pool closes only once these are returned.
     drop((connection, listener));
@@ -82,9 +83,10 @@ async fn whoever_waits_for_a_cancelled_job_is_told_that_an_operator_did_it() {
     live(&client).await;
     let (first, second) = (JobId::generate(), JobId::generate());
     let runs =
-        client.put(first, &Toy::new(Act::Sleep(60_000)).within(Duration::from_secs(90))).await.unwrap();
+        client.put(first, &Toy::new(ToyAction::Sleep(60_000)).within(Duration::from_secs(90))).await.unwrap();
     eventually("the first job runs", || async { toys.seen(first).now == 1 }).await;
-    let waits = client.put(second, &Toy::new(Act::Answer(2)).within(Duration::from_secs(90))).await.unwrap();
+    let waits =
+        client.put(second, &Toy::new(ToyAction::Answer(2)).within(Duration::from_secs(90))).await.unwrap();
     let open = operations::in_flight(&database.pool, 10).await.unwrap();
     let bounded = operations::in_flight(&database.pool, 1).await.unwrap();
 
@@ -99,12 +101,12 @@ async fn whoever_waits_for_a_cancelled_job_is_told_that_an_operator_did_it() {
     assert_eq!(standing, [(&*first_id, JobState::Running), (&*second_id, JobState::Waiting)]);
     assert!(open.first[0].worker.as_deref().is_some_and(|name| name.starts_with("toy-")), "{open:?}");
     assert_eq!((open.total, bounded.total, bounded.first.len()), (2, 2, 1));
-    assert_eq!(of_the_second, Err(Problem::CancelledByOperator));
+    assert_eq!(of_the_second, Err(JobFailure::CancelledByOperator));
     assert!(the_first_runs_still, "it need not end for the other to be told");
-    assert_eq!(of_the_first, Err(Problem::CancelledByOperator));
+    assert_eq!(of_the_first, Err(JobFailure::CancelledByOperator));
     assert!(toys.seen(first).cancelled);
     assert_eq!(toys.seen(second).started, 0);
-    assert_eq!(cancel(&database, first).await, Err(Refusal::Stands(Standing::Failed)));
+    assert_eq!(cancel(&database, first).await, Err(Refusal::Stands(JobStatus::Failed)));
     assert_eq!(cancel(&database, JobId::generate()).await, Err(Refusal::Unknown));
     let failures = operations::failures(&database.pool, 10).await.unwrap();
     let told: Vec<_> = failures.first.iter().map(|job| (job.id.as_str(), job.error.as_str())).collect();
@@ -120,19 +122,19 @@ async fn a_failed_job_that_is_retried_has_all_of_its_time_and_attempts_again() {
     let worker = Worker::start(&toys, 1);
     live(&client).await;
     let [first, second, late] = [(); 3].map(|()| JobId::generate());
-    let in_hand = client.put(first, &Toy::new(Act::Sleep(60_000))).await.unwrap();
+    let max_running_jobs = client.put(first, &Toy::new(ToyAction::Sleep(60_000))).await.unwrap();
     eventually("the first job runs", || async { toys.seen(first).now == 1 }).await;
-    let waits = client.put(second, &Toy::new(Act::FailUntil(2))).await.unwrap();
-    let soon = Toy::new(Act::Answer(3)).within(Duration::from_millis(200));
+    let waits = client.put(second, &Toy::new(ToyAction::FailUntil(2))).await.unwrap();
+    let soon = Toy::new(ToyAction::Answer(3)).within(Duration::from_millis(200));
     let too_late = client.put(late, &soon).await.unwrap().outcome().await;
-    assert_eq!(retry(&database, second).await, Err(Refusal::Stands(Standing::Waiting)));
-    assert_eq!(retry(&database, first).await, Err(Refusal::Stands(Standing::Running)));
+    assert_eq!(retry(&database, second).await, Err(Refusal::Stands(JobStatus::Waiting)));
+    assert_eq!(retry(&database, first).await, Err(Refusal::Stands(JobStatus::Running)));
     assert_eq!(cancel(&database, second).await, Ok(()));
-    assert_eq!(waits.outcome().await.unwrap(), Err(Problem::CancelledByOperator));
+    assert_eq!(waits.outcome().await.unwrap(), Err(JobFailure::CancelledByOperator));
 
     assert_eq!(retry(&database, second).await, Ok(()));
     assert_eq!(cancel(&database, first).await, Ok(()));
-    assert_eq!(in_hand.outcome().await.unwrap(), Err(Problem::CancelledByOperator));
+    assert_eq!(max_running_jobs.outcome().await.unwrap(), Err(JobFailure::CancelledByOperator));
 
     let done = || async {
         let outcome: Option<serde_json::Value> = sqlx::query_scalar("select outcome from jobs where id = $1")
@@ -152,11 +154,11 @@ async fn a_failed_job_that_is_retried_has_all_of_its_time_and_attempts_again() {
     .unwrap();
     assert!((time - 30.0).abs() < 1e-3, "{time}");
     assert!(!cancelled);
-    assert_eq!(retry(&database, second).await, Err(Refusal::Stands(Standing::Done)));
+    assert_eq!(retry(&database, second).await, Err(Refusal::Stands(JobStatus::Done)));
     assert_eq!(retry(&database, JobId::generate()).await, Err(Refusal::Unknown));
     // A job whose deadline passed unnoticed has failed too.
     assert!(
-        matches!(too_late, Err(AwaitError::DeadlinePassed) | Ok(Err(Problem::DeadlinePassed))),
+        matches!(too_late, Err(AwaitError::DeadlinePassed) | Ok(Err(JobFailure::DeadlinePassed))),
         "{too_late:?}"
     );
     assert_eq!(retry(&database, late).await, Ok(()));
@@ -170,8 +172,8 @@ async fn what_failed_is_told_with_the_last_attempts_error_and_what_callers_left_
     let worker = Worker::start(&toys, 1);
     live(&client).await;
     let (failed, left) = (JobId::generate(), JobId::generate());
-    let abandoned = client.put(failed, &Toy::new(Act::Panic)).await.unwrap().outcome().await.unwrap();
-    let pending = client.put(left, &Toy::new(Act::Sleep(60_000))).await.unwrap();
+    let abandoned = client.put(failed, &Toy::new(ToyAction::Panic)).await.unwrap().outcome().await.unwrap();
+    let pending = client.put(left, &Toy::new(ToyAction::Sleep(60_000))).await.unwrap();
     eventually("the job runs", || async { toys.seen(left).now == 1 }).await;
     drop(pending);
     eventually("it is stopped", || async { toys.seen(left).cancelled }).await;
@@ -179,7 +181,7 @@ async fn what_failed_is_told_with_the_last_attempts_error_and_what_callers_left_
     let failures = operations::failures(&database.pool, 10).await.unwrap();
     let workers = operations::workers(&database.pool).await.unwrap();
 
-    assert_eq!(abandoned, Err(Problem::Abandoned { attempts: 3, cause: None }));
+    assert_eq!(abandoned, Err(JobFailure::Abandoned { attempts: 3, cause: None }));
     let [job] = &failures.first[..] else { panic!("{failures:?}") };
     assert_eq!((&*job.id, &*job.problem, job.attempts), (&*failed.to_string(), "abandoned", 3));
     assert!(job.error.starts_with("given up after 3 attempts: "), "{job:?}");

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use crate::support::{Act, Database, Put, Toy, Toys, Worker, config, eventually, models, serves};
+use crate::support::{Database, SubmitToy, Toy, ToyAction, Toys, Worker, config, eventually, models, serves};
 use contract::JobId;
 use queue::{LiveModel, SubmitError, WorkerConfig};
 use sqlx::postgres::PgListener;
@@ -28,7 +28,7 @@ async fn a_job_goes_only_to_a_worker_that_serves_its_model() {
     let mut waiting = Vec::new();
     for number in 0..30 {
         let model = ["ant", "bee"][number % 2];
-        let job = Toy::new(Act::Answer(number as u64)).of(model);
+        let job = Toy::new(ToyAction::Answer(number as u64)).of(model);
         let job = if number % 3 == 2 { Toy { model_id: None, ..job } } else { job };
         let pending = client.put(JobId::generate(), &job).await.unwrap();
         waiting.push((job, pending));
@@ -36,7 +36,7 @@ async fn a_job_goes_only_to_a_worker_that_serves_its_model() {
 
     for (job, pending) in waiting {
         let id = pending.id();
-        assert_eq!(Act::Answer(pending.outcome().await.unwrap().unwrap()), job.act);
+        assert_eq!(ToyAction::Answer(pending.outcome().await.unwrap().unwrap()), job.act);
         let (by_ants, by_bees) = (ants.seen(id).started, bees.seen(id).started);
         match job.model_id.as_deref() {
             Some("ant") => assert_eq!((by_ants, by_bees), (1, 0)),
@@ -56,11 +56,12 @@ async fn a_backlog_of_one_model_holds_up_no_other() {
     let (_bees, second, _b) = start(&database, 1, &["bee"]);
     serves(&client, "ant").await;
     serves(&client, "bee").await;
-    let long = Toy::new(Act::Sleep(20_000)).expecting(20.0).of("bee");
+    let long = Toy::new(ToyAction::Sleep(20_000)).expecting(20.0).of("bee");
     let backlog = [client.put(JobId::generate(), &long).await.unwrap()];
 
     // 20 s of work on the one slot that serves bees, against a timeout of 11 - 1 s.
-    let short = |model| Toy::new(Act::Answer(1)).within(Duration::from_secs(11)).expecting(1.0).of(model);
+    let short =
+        |model| Toy::new(ToyAction::Answer(1)).within(Duration::from_secs(11)).expecting(1.0).of(model);
     let bee = client.put(JobId::generate(), &short("bee")).await.map(|pending| pending.id());
     let ant = client.put(JobId::generate(), &short("ant")).await.unwrap().outcome().await.unwrap();
 
@@ -81,15 +82,16 @@ async fn work_that_others_can_take_counts_by_the_share_that_falls_to_ours() {
     let (_bees, second, _b) = start(&database, 3, &["bee"]);
     serves(&client, "ant").await;
     eventually("both live", || async { client.live_workers().await.unwrap().get("toy") == Some(&4) }).await;
-    let long = Toy::new(Act::Sleep(20_000)).expecting(20.0).of("bee");
+    let long = Toy::new(ToyAction::Sleep(20_000)).expecting(20.0).of("bee");
     let mut backlog = Vec::new();
     for _ in 0..4 {
         backlog.push(client.put(JobId::generate(), &long).await.unwrap());
     }
 
     // Of 80 s, 20 s fall to the slot that serves ants.
-    let ant =
-        |seconds| Toy::new(Act::Answer(1)).within(Duration::from_secs(seconds)).expecting(1.0).of("ant");
+    let ant = |seconds| {
+        Toy::new(ToyAction::Answer(1)).within(Duration::from_secs(seconds)).expecting(1.0).of("ant")
+    };
     let soon = client.put(JobId::generate(), &ant(11)).await.map(|pending| pending.id());
     let later = client.put(JobId::generate(), &ant(22)).await;
 
@@ -111,7 +113,10 @@ async fn a_model_that_nobody_has_is_unknown_and_one_whose_worker_is_away_is_not(
     serves(&client, "ant").await;
     serves(&client, "bee").await;
     let submit = async |model: &str| {
-        client.put(JobId::generate(), &Toy::new(Act::Answer(1)).of(model)).await.map(|pending| pending.id())
+        client
+            .put(JobId::generate(), &Toy::new(ToyAction::Answer(1)).of(model))
+            .await
+            .map(|pending| pending.id())
     };
 
     let cat = submit("cat").await;
@@ -119,7 +124,7 @@ async fn a_model_that_nobody_has_is_unknown_and_one_whose_worker_is_away_is_not(
     let bee = submit("bee").await;
     shelf.send(models(&["ant", "cat"])).unwrap();
     serves(&client, "cat").await;
-    let pending = client.put(JobId::generate(), &Toy::new(Act::Answer(7)).of("cat")).await.unwrap();
+    let pending = client.put(JobId::generate(), &Toy::new(ToyAction::Answer(7)).of("cat")).await.unwrap();
 
     assert!(matches!(cat, Err(SubmitError::UnknownModel)), "{cat:?}");
     assert!(matches!(bee, Err(SubmitError::NoWorker { .. })), "{bee:?}");
@@ -143,7 +148,7 @@ async fn of_many_workers_some_that_may_take_a_job_are_told_of_it_and_of_few_all(
             let statement = "insert into live_workers (name, queue, slots) values ($1, 'toy', 1)";
             sqlx::query(statement).bind(name).execute(&database.pool).await.unwrap();
         }
-        let pending = client.put(JobId::generate(), &Toy::new(Act::Answer(1))).await.unwrap();
+        let pending = client.put(JobId::generate(), &Toy::new(ToyAction::Answer(1))).await.unwrap();
         let told = listener.recv().await.unwrap().payload().to_owned();
         drop(pending);
         told

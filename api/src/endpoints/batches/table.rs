@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use contract::TreeSearchRequest;
-use queue::retention::BATCH;
+use queue::retention::BATCH_ROWS;
 use sqlx::{PgConnection, PgPool, types::Json};
 
-use crate::endpoints::{paging::Asked, plans::table as plan_table};
+use crate::endpoints::{paging::PageRequest, plans::table as plan_table};
 
 /// Plans stored by one statement, which takes a fraction of a second.
-const STORED_AT_ONCE: usize = 5_000;
+const PLANS_PER_INSERT: usize = 5_000;
 
 /// A batch to be stored.
 #[derive(Debug)]
@@ -61,9 +61,10 @@ pub async fn insert(
     )
     .fetch_one(&mut *connection)
     .await?;
-    let new_plans = plan_table::OfBatch { account_id: new.account_id, batch_id: new.id, engine: new.engine };
-    for (at, some) in targets.chunks(STORED_AT_ONCE).enumerate() {
-        let first = i32::try_from(at * STORED_AT_ONCE).unwrap_or(i32::MAX);
+    let new_plans =
+        plan_table::BatchFields { account_id: new.account_id, batch_id: new.id, engine: new.engine };
+    for (at, some) in targets.chunks(PLANS_PER_INSERT).enumerate() {
+        let first = i32::try_from(at * PLANS_PER_INSERT).unwrap_or(i32::MAX);
         plan_table::insert_of_batch(connection, &new_plans, first, some).await?;
     }
     Ok(row)
@@ -84,7 +85,11 @@ pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<BatchR
 
 /// Returns batches that `reader` may see in the requested direction, the nearest to the cursor first; `None` if the
 /// cursor is not such a batch.
-pub async fn page(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Option<Vec<BatchRow>>, sqlx::Error> {
+pub async fn page(
+    pool: &PgPool,
+    reader: &str,
+    asked: &PageRequest,
+) -> Result<Option<Vec<BatchRow>>, sqlx::Error> {
     let Some(ids) = asked.ids(pool, "batches", reader).await? else { return Ok(None) };
     let rows = sqlx::query_as!(
         BatchRow,
@@ -138,7 +143,7 @@ pub async fn mark_older(connection: &mut PgConnection, keep: Duration) -> Result
             order by created_at limit $2 for update skip locked
         ))",
         keep.as_secs_f64(),
-        BATCH
+        BATCH_ROWS
     )
     .execute(connection)
     .await?;
@@ -158,7 +163,7 @@ pub async fn delete_some(connection: &mut PgConnection) -> Result<u64, sqlx::Err
             where deleted_at is not null and not exists (select from plans where batch_id = batches.id)
             order by id limit $1 for update skip locked
         ))",
-        BATCH
+        BATCH_ROWS
     )
     .execute(connection)
     .await?;

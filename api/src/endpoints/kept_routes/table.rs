@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sqlx::{PgConnection, PgPool, types::Json};
 
-use crate::endpoints::{packed::packed, paging::Asked};
+use crate::endpoints::{gzip_json::packed, paging::PageRequest};
 
 /// A route to be kept.
 #[derive(Debug)]
@@ -54,11 +54,11 @@ pub struct Content {
 pub fn zipped(wanted: &KeptRouteRequest) -> io::Result<Vec<u8>> {
     /// [`Content`] in the form in which it is written.
     #[derive(Serialize)]
-    struct Sent<'a> {
+    struct SerializedContent<'a> {
         route: &'a RouteGraph,
         pricing_annotations: &'a [PricingAnnotation],
     }
-    packed(&Sent { route: &wanted.route, pricing_annotations: &wanted.pricing_annotations })
+    packed(&SerializedContent { route: &wanted.route, pricing_annotations: &wanted.pricing_annotations })
 }
 
 /// Stores the route; the returned row has no content.
@@ -113,7 +113,11 @@ pub async fn owner(pool: &PgPool, reader: &str, id: &str) -> Result<Option<Strin
 
 /// Returns routes that `reader` may see, without content, in the requested direction, the nearest to the cursor
 /// first; `None` if the cursor is not such a route.
-pub async fn page(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Option<Vec<KeptRow>>, sqlx::Error> {
+pub async fn page(
+    pool: &PgPool,
+    reader: &str,
+    asked: &PageRequest,
+) -> Result<Option<Vec<KeptRow>>, sqlx::Error> {
     let Some(ids) = asked.ids(pool, "kept_routes", reader).await? else { return Ok(None) };
     let rows = sqlx::query_as!(
         KeptRow,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::{extract::State, http::HeaderMap, response::Response};
 use contract::{FoundRoute, StoredPlanJob, StreamEvent};
 use edge::ApiError;
-use queue::{Client, JobEvent, Watch};
+use queue::{Client, JobEvent, Subscription};
 use serde_json::json;
 use sqlx::PgPool;
 
@@ -16,11 +16,11 @@ use crate::{
     access::Caller,
     endpoints::PathId,
     engine_answer::engine_route,
-    streams::{Look, Source, Terms, last_event},
+    streams::{Source, SourceRead, StreamContext, last_event},
 };
 
 /// Poll interval for a plan that has no job yet.
-const RE_READ: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Streams the progress of a plan.
 #[utoipa::path(
@@ -42,7 +42,7 @@ pub async fn watch(
     State(pool): State<PgPool>,
     State(queue): State<Client>,
     caller: Caller,
-    terms: Terms,
+    terms: StreamContext,
     PathId(id): PathId,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
@@ -62,38 +62,41 @@ struct Events {
     reader: String,
     id: String,
     /// `None` while the plan has no job.
-    watch: Option<Watch<StoredPlanJob>>,
+    watch: Option<Subscription<StoredPlanJob>>,
 }
 
 impl Source for Events {
-    async fn look(&mut self, after: i64) -> Result<Look, ApiError> {
+    async fn read_after(&mut self, after: i64) -> Result<SourceRead, ApiError> {
         let stands = table::stands(&self.pool, &self.reader, &self.id).await?.ok_or(ApiError::NotFound)?;
-        self.turn_to(stands.job_id).await?;
+        self.watch_job(stands.job_id).await?;
         if let Some(watch) = &mut self.watch {
             let events = watch.look(after).await?.events;
             if !events.is_empty() {
-                let events = events.into_iter().map(as_plans_have_it).collect::<Result<_, _>>();
-                return Ok(Look { events: events.map_err(|error| ApiError::internal(&error))?, end: None });
+                let events = events.into_iter().map(with_reaction_nodes).collect::<Result<_, _>>();
+                return Ok(SourceRead {
+                    events: events.map_err(|error| ApiError::internal(&error))?,
+                    end: None,
+                });
             }
         }
-        let end = if stands.has_ended { Some(self.written().await) } else { None };
-        Ok(Look { events: Vec::new(), end })
+        let end = if stands.has_ended { Some(self.plan_json().await) } else { None };
+        Ok(SourceRead { events: Vec::new(), end })
     }
 
     async fn heard(&mut self) {
         match &mut self.watch {
             Some(watch) => watch.heard().await,
-            None => tokio::time::sleep(RE_READ).await,
+            None => tokio::time::sleep(POLL_INTERVAL).await,
         }
     }
 }
 
 impl Events {
     /// Watches the plan's current job, which changes if the plan was cancelled and resumed.
-    async fn turn_to(&mut self, job_id: Option<String>) -> Result<(), ApiError> {
+    async fn watch_job(&mut self, job_id: Option<String>) -> Result<(), ApiError> {
         if self.watch.as_ref().map(|watch| watch.id()) != job_id.as_deref() {
             self.watch = match job_id {
-                Some(id) => Some(self.queue.watch_idly(&id).await?),
+                Some(id) => Some(self.queue.subscribe_passively(&id).await?),
                 None => None,
             };
         }
@@ -101,14 +104,14 @@ impl Events {
     }
 
     /// Returns the plan as JSON, as retrieval does.
-    async fn written(&self) -> Result<String, ApiError> {
+    async fn plan_json(&self) -> Result<String, ApiError> {
         let row = table::find(&self.pool, &self.reader, &self.id).await?.ok_or(ApiError::NotFound)?;
         serde_json::to_string(&plan(row).await?).map_err(|error| ApiError::internal(&error))
     }
 }
 
 /// Converts a route to the form of plans, with reactions as nodes.
-fn as_plans_have_it(told: JobEvent) -> Result<JobEvent, serde_json::Error> {
+fn with_reaction_nodes(told: JobEvent) -> Result<JobEvent, serde_json::Error> {
     if told.event != "route" {
         return Ok(told);
     }

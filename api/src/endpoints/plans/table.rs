@@ -10,11 +10,11 @@ use chrono::{DateTime, Utc};
 use contract::{
     BatchProgress, EngineAnswer, Plan, PlanFigures, PlanObject, PlanParameters, PlanStatus, TreeSearchRequest,
 };
-use queue::retention::BATCH;
+use queue::retention::BATCH_ROWS;
 use serde_json::Value;
 use sqlx::{PgConnection, PgPool, types::Json};
 
-use crate::endpoints::{in_words, paging::Asked};
+use crate::endpoints::{paging::PageRequest, problem_text};
 
 /// A plan to be stored.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ impl PlanRow {
             description: self.description,
             result,
             figures: figures.map(|figures| if sees_prices { figures } else { figures.without_offers() }),
-            error: problem.map(in_words),
+            error: problem.map(problem_text),
         }
     }
 }
@@ -137,7 +137,11 @@ pub async fn insert_completed(
 
 /// Returns plans outside batches that `reader` may see, without results, in the requested direction, the nearest to
 /// the cursor first; `None` if the cursor is not such a plan.
-pub async fn page(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Option<Vec<PlanRow>>, sqlx::Error> {
+pub async fn page(
+    pool: &PgPool,
+    reader: &str,
+    asked: &PageRequest,
+) -> Result<Option<Vec<PlanRow>>, sqlx::Error> {
     let Some(ids) = asked.ids(pool, "plans", reader).await? else { return Ok(None) };
     let rows = sqlx::query_as!(
         PlanRow,
@@ -174,16 +178,16 @@ pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<PlanRo
 
 /// State of a plan for its stream.
 #[derive(Debug)]
-pub struct Standing {
+pub struct PlanState {
     /// Job that makes the plan; `None` if there is none yet.
     pub job_id: Option<String>,
     pub has_ended: bool,
 }
 
 /// Returns the state of the plan, if `reader` may see it.
-pub async fn stands(pool: &PgPool, reader: &str, id: &str) -> Result<Option<Standing>, sqlx::Error> {
+pub async fn stands(pool: &PgPool, reader: &str, id: &str) -> Result<Option<PlanState>, sqlx::Error> {
     sqlx::query_as!(
-        Standing,
+        PlanState,
         r#"select made.job_id, (plan.status <> 'pending' or made.status <> 'pending') as "has_ended!"
         from plans as plan
             join plans as made on made.id = coalesce(plan.same_as, plan.id)
@@ -225,7 +229,7 @@ pub async fn delete_older(connection: &mut PgConnection, keep: Duration) -> Resu
             order by created_at limit $2 for update skip locked
         ))",
         keep.as_secs_f64(),
-        BATCH
+        BATCH_ROWS
     )
     .execute(connection)
     .await?;
@@ -246,7 +250,7 @@ pub struct Target {
 
 /// Fields that the plans of a batch share.
 #[derive(Debug)]
-pub struct OfBatch<'a> {
+pub struct BatchFields<'a> {
     pub account_id: &'a str,
     pub batch_id: &'a str,
     pub engine: &'a str,
@@ -255,7 +259,7 @@ pub struct OfBatch<'a> {
 /// Stores a plan for each of the targets, with positions from `first` on.
 pub async fn insert_of_batch(
     connection: &mut PgConnection,
-    batch: &OfBatch<'_>,
+    batch: &BatchFields<'_>,
     first: i32,
     targets: &[Target],
 ) -> Result<(), sqlx::Error> {
@@ -287,7 +291,7 @@ pub async fn page_of_batch(
     pool: &PgPool,
     reader: &str,
     batch_id: &str,
-    asked: &Asked,
+    asked: &PageRequest,
 ) -> Result<Option<Vec<PlanRow>>, sqlx::Error> {
     let from = match &asked.from {
         None => None,
@@ -406,7 +410,7 @@ pub async fn delete_of_deleted(connection: &mut PgConnection) -> Result<u64, sql
             select plans.id from batches join plans on plans.batch_id = batches.id
             where batches.deleted_at is not null limit $1 for update of plans skip locked
         ))",
-        BATCH
+        BATCH_ROWS
     )
     .execute(connection)
     .await?;

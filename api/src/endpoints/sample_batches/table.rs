@@ -1,15 +1,15 @@
 //! Table of sample batches, as the API reads and writes it. Workers record the jobs of its chunks
-//! (`worker/src/orders.rs`).
+//! (`worker/src/async_samples.rs`).
 //!
 //! An account that may read another's samples may read its batches.
 
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use queue::retention::BATCH;
+use queue::retention::BATCH_ROWS;
 use sqlx::{PgConnection, PgPool};
 
-use crate::endpoints::paging::Asked;
+use crate::endpoints::paging::PageRequest;
 
 /// A sample batch to be stored.
 #[derive(Debug)]
@@ -69,7 +69,11 @@ pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<BatchR
 
 /// Returns batches that `reader` may see in the requested direction, the nearest to the cursor first; `None` if the
 /// cursor is not such a batch.
-pub async fn page(pool: &PgPool, reader: &str, asked: &Asked) -> Result<Option<Vec<BatchRow>>, sqlx::Error> {
+pub async fn page(
+    pool: &PgPool,
+    reader: &str,
+    asked: &PageRequest,
+) -> Result<Option<Vec<BatchRow>>, sqlx::Error> {
     let Some(ids) = asked.ids(pool, "sample_batches", reader).await? else { return Ok(None) };
     let rows = sqlx::query_as!(
         BatchRow,
@@ -106,7 +110,7 @@ pub async fn delete_empty(connection: &mut PgConnection, keep: Duration) -> Resu
             order by created_at limit $2 for update skip locked
         ))",
         keep.as_secs_f64(),
-        BATCH
+        BATCH_ROWS
     )
     .execute(connection)
     .await?;

@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use contract::{ErrorItem, SampleListItem, SampleObject};
-use queue::retention::BATCH;
+use queue::retention::BATCH_ROWS;
 use sqlx::{PgConnection, PgPool};
 
-use crate::endpoints::misfit;
+use crate::endpoints::answer_fault;
 
 /// Requested page of the list.
 #[derive(Debug)]
@@ -50,9 +50,13 @@ pub struct ItemRow {
 
 impl ItemRow {
     pub fn into_item(self) -> Result<SampleListItem, ErrorItem> {
-        let id = self.id.parse().map_err(|_| misfit("data", "string_pattern_mismatch", "not a sample id"))?;
-        let num_smiles = u32::try_from(self.num_smiles)
-            .map_err(|_| misfit("data", "greater_than_equal", "a sample with less than no structures"))?;
+        let id = self
+            .id
+            .parse()
+            .map_err(|_| answer_fault("data", "string_pattern_mismatch", "not a sample id"))?;
+        let num_smiles = u32::try_from(self.num_smiles).map_err(|_| {
+            answer_fault("data", "greater_than_equal", "a sample with less than no structures")
+        })?;
         Ok(SampleListItem {
             id,
             object: SampleObject::Sample,
@@ -98,12 +102,12 @@ pub async fn page(
     // One more row than requested shows whether there are more.
     let count = limit + 1;
     let mut rows = match &page {
-        Page::Newest => older(pool, reader, settled_place(pool, reader).await? + 1, count).await?,
-        Page::Oldest => newer(pool, reader, 0, settled_place(pool, reader).await?, count).await?,
+        Page::Newest => older(pool, reader, last_settled_place(pool, reader).await? + 1, count).await?,
+        Page::Oldest => newer(pool, reader, 0, last_settled_place(pool, reader).await?, count).await?,
         Page::Before(id) | Page::After(id) => match (place(pool, reader, id).await?, &page) {
             (None, _) => return Ok(None),
             (Some(after), Page::After(_)) => {
-                newer(pool, reader, after, settled_place(pool, reader).await?, count).await?
+                newer(pool, reader, after, last_settled_place(pool, reader).await?, count).await?
             }
             (Some(before), _) => older(pool, reader, before, count).await?,
         },
@@ -130,7 +134,7 @@ async fn place(pool: &PgPool, reader: &str, id: &str) -> Result<Option<i64>, sql
 }
 
 /// Returns the newest place before which no visible sample is still being stored.
-async fn settled_place(pool: &PgPool, reader: &str) -> Result<i64, sqlx::Error> {
+async fn last_settled_place(pool: &PgPool, reader: &str) -> Result<i64, sqlx::Error> {
     sqlx::query_scalar!(r#"select settled_place($1) as "place!""#, reader).fetch_one(pool).await
 }
 
@@ -185,7 +189,7 @@ pub async fn delete_of_batch(connection: &mut PgConnection, batch_id: &str) -> R
 }
 
 /// Deletes the result of an asynchronous sample, if there is one.
-pub async fn delete_ordered(connection: &mut PgConnection, id: &str) -> Result<(), sqlx::Error> {
+pub async fn delete_async_result(connection: &mut PgConnection, id: &str) -> Result<(), sqlx::Error> {
     sqlx::query!("delete from samples where id = $1", id).execute(connection).await?;
     Ok(())
 }
@@ -211,7 +215,7 @@ pub async fn delete_older(connection: &mut PgConnection, keep: Duration) -> Resu
             order by created_at limit $2 for update skip locked
         ))",
         keep.as_secs_f64(),
-        BATCH
+        BATCH_ROWS
     )
     .execute(connection)
     .await?;

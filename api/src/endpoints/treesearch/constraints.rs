@@ -3,7 +3,7 @@
 //! Bonds are bonds of the target, and every class name is one that a step can have. The worker parses the same texts
 //! with the same functions of `chem`, so it has nothing to refuse.
 
-use chem::{Limits, Mapped, Molecule, Pattern, TemplateError};
+use chem::{Limits, MappedMolecule, Molecule, Pattern, TemplateError};
 use contract::{AtomPair, MAX_ATOM_MAP, OwnBlock, ProtectingGroups, TreeSearchRequest};
 use reactivity::CLASS_NAMES;
 
@@ -12,11 +12,11 @@ use crate::endpoints::MAX_ID;
 use crate::fields::{Fault, Fields, Input, choice, integer, nullable, object, pair, positive, text};
 
 /// Maximum number of bonds or patterns of one kind.
-const MAX_PARTS: usize = 100;
+const MAX_BONDS_OR_PATTERNS: usize = 100;
 /// Maximum number of fragments. Each is matched against the target before the search begins.
 const MAX_FRAGMENTS: usize = 20;
 /// Maximum number of molecules, own building blocks or templates.
-const MAX_THINGS: usize = 1000;
+const MAX_LISTED_ITEMS: usize = 1000;
 /// Maximum number of allowed or excluded reaction classes.
 const MAX_CLASSES: usize = 200;
 /// Maximum number of building blocks, or reaction classes, that every route must contain.
@@ -26,19 +26,19 @@ const MAX_USD_PER_GRAM: f64 = 1e9;
 
 /// Parses these fields of `body` into a request with defaults everywhere else. Bonds are looked up in `target`, if it
 /// could be parsed.
-pub(super) fn read(body: &mut Fields<'_, '_>, target: Option<&Mapped>) -> Option<TreeSearchRequest> {
+pub(super) fn read(body: &mut Fields<'_, '_>, target: Option<&MappedMolecule>) -> Option<TreeSearchRequest> {
     let map_number = integer(1, Some(MAX_ATOM_MAP.into()));
-    let bonds_to_break = body.list("bonds_to_break", MAX_PARTS, pair(&map_number)).map(pairs);
-    let bonds_to_keep = body.list("bonds_to_keep", MAX_PARTS, pair(&map_number)).map(pairs);
+    let bonds_to_break = body.list("bonds_to_break", MAX_BONDS_OR_PATTERNS, pair(&map_number)).map(pairs);
+    let bonds_to_keep = body.list("bonds_to_keep", MAX_BONDS_OR_PATTERNS, pair(&map_number)).map(pairs);
     let fragments_to_keep = body.list("fragments_to_keep", MAX_FRAGMENTS, pattern);
-    let molecules_never = body.list("molecules_never", MAX_THINGS, molecule);
-    let substructures_never = body.list("substructures_never", MAX_PARTS, pattern);
+    let molecules_never = body.list("molecules_never", MAX_LISTED_ITEMS, molecule);
+    let substructures_never = body.list("substructures_never", MAX_BONDS_OR_PATTERNS, pattern);
     let building_blocks_required = body.list("building_blocks_required", MAX_REQUIRED, molecule);
-    let building_blocks_own = body.list("building_blocks_own", MAX_THINGS, own_block);
+    let building_blocks_own = body.list("building_blocks_own", MAX_LISTED_ITEMS, own_block);
     let reaction_classes_only = body.list("reaction_classes_only", MAX_CLASSES, class);
     let reaction_classes_never = body.list("reaction_classes_never", MAX_CLASSES, class);
     let reaction_classes_required = body.list("reaction_classes_required", MAX_REQUIRED, class);
-    let templates_never = body.list("templates_never", MAX_THINGS, text(0, Some(MAX_ID)));
+    let templates_never = body.list("templates_never", MAX_LISTED_ITEMS, text(0, Some(MAX_ID)));
     let max_steps = body.optional("max_steps", None, nullable(integer(1, None)));
     let protecting_groups = body.optional(
         "protecting_groups",
@@ -86,7 +86,7 @@ fn pairs(pairs: Option<Vec<(i64, i64)>>) -> Vec<AtomPair> {
 /// bond.
 fn bonds_of(
     body: &mut Fields<'_, '_>,
-    target: &Mapped,
+    target: &MappedMolecule,
     name: &str,
     pairs: &[AtomPair],
 ) -> Vec<Option<(u32, u32)>> {
@@ -116,7 +116,8 @@ fn bonds_of(
 /// Parses a SMILES of one component.
 pub(crate) fn molecule(input: &Input<'_>) -> Result<String, Fault> {
     let smiles = text(1, Some(MAX_TARGET))(input)?;
-    let read = Molecule::parse(&smiles, Limits::TARGET).and_then(|molecule| molecule.must_be_one(&smiles));
+    let read = Molecule::parse(&smiles, Limits::TARGET)
+        .and_then(|molecule| molecule.require_single_component(&smiles));
     read.map_err(|error| not_smiles(&error))?;
     Ok(smiles)
 }
@@ -128,7 +129,7 @@ fn pattern(input: &Input<'_>) -> Result<String, Fault> {
 
 /// Parses a SMARTS, or a SMILES of a part of a molecule.
 pub(crate) fn part(input: &Input<'_>) -> Result<String, Fault> {
-    read_by(Pattern::of_part, input)
+    read_by(Pattern::parse_substructure, input)
 }
 
 fn read_by(parse: fn(&str) -> Result<Pattern, TemplateError>, input: &Input<'_>) -> Result<String, Fault> {

@@ -4,17 +4,17 @@
 //! any process; then the search is cancelled.
 
 use axum::{extract::State, http::HeaderMap, response::Response};
-use contract::{Ration, StoredTreeSearchJob, StreamEvent, TreeSearchRequest, TreeSearchResult};
+use contract::{QuotaKind, StoredTreeSearchJob, StreamEvent, TreeSearchRequest, TreeSearchResult};
 use edge::ApiError;
-use queue::Watch;
+use queue::Subscription;
 
-use super::{Searching, fitting, whole_seconds};
+use super::{AdmittedSearch, validated, whole_seconds};
 use crate::{
     access::Caller,
     endpoints::PathId,
     jobs::{Jobs, settled},
-    limits::Spending,
-    streams::{Look, Source, Terms, last_event},
+    limits::Reservation,
+    streams::{Source, SourceRead, StreamContext, last_event},
 };
 
 /// Continues the stream of a search.
@@ -38,7 +38,7 @@ use crate::{
 pub async fn watch(
     State(jobs): State<Jobs>,
     caller: Caller,
-    terms: Terms,
+    terms: StreamContext,
     PathId(id): PathId,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
@@ -46,26 +46,26 @@ pub async fn watch(
     let begin = async {
         let watch = jobs.watch_search(&caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
         // The job no longer holds the requested numbers of backbones; the worker that made the answer respected them.
-        Ok(Events { watch, groups: u32::MAX, group_size: u32::MAX, spending: None })
+        Ok(SearchEventSource { watch, groups: u32::MAX, group_size: u32::MAX, spending: None })
     };
     terms.open().await?.respond(&address(&id), after, begin).await
 }
 
 /// Starts the search `wanted` and streams its events.
 pub(super) async fn begin(
-    search: Searching,
+    search: AdmittedSearch,
     wanted: TreeSearchRequest,
-    terms: Terms,
+    terms: StreamContext,
 ) -> Result<Response, ApiError> {
     let opened = terms.open().await?;
-    let Searching { jobs, limits, deadlines, arrival, caller } = search;
+    let AdmittedSearch { jobs, limits, deadlines, arrival, caller } = search;
     let (groups, group_size) = (wanted.max_backbone_groups, wanted.max_backbone_group_size);
     let most = whole_seconds(wanted.max_seconds);
-    let spending = match limits.spend(Ration::SearchSeconds, &caller.account_id, &caller.rations, most).await
-    {
-        Ok(spending) => spending,
-        Err(refusal) => return Ok(refusal),
-    };
+    let spending =
+        match limits.spend(QuotaKind::SearchSeconds, &caller.account_id, &caller.rations, most).await {
+            Ok(spending) => spending,
+            Err(refusal) => return Ok(refusal),
+        };
     let asked = jobs.search_watched(&caller.account_id, wanted);
     let watch = match deadlines.search(arrival, f64::from(most), asked).await {
         Ok(watch) => watch,
@@ -75,7 +75,7 @@ pub(super) async fn begin(
         }
     };
     let address = address(watch.id());
-    let events = Events { watch, groups, group_size, spending: Some(spending) };
+    let events = SearchEventSource { watch, groups, group_size, spending: Some(spending) };
     opened.respond(&address, 0, std::future::ready(Ok(events))).await
 }
 
@@ -84,18 +84,18 @@ fn address(id: &str) -> String {
 }
 
 /// Event source of a search.
-struct Events {
-    watch: Watch<StoredTreeSearchJob>,
+struct SearchEventSource {
+    watch: Subscription<StoredTreeSearchJob>,
     /// Most backbones, and most variations of each, in the answer.
     groups: u32,
     group_size: u32,
     /// Rate-limit charge of the client that started the search; `None` when a stream is continued, which has nothing
     /// to refund.
-    spending: Option<Spending>,
+    spending: Option<Reservation>,
 }
 
-impl Source for Events {
-    async fn look(&mut self, after: i64) -> Result<Look, ApiError> {
+impl Source for SearchEventSource {
+    async fn read_after(&mut self, after: i64) -> Result<SourceRead, ApiError> {
         let seen = self.watch.look(after).await?;
         let end = seen.end.map(|outcome| {
             let result = settled(self.watch.id(), outcome, "");
@@ -103,9 +103,9 @@ impl Source for Events {
                 let used = result.as_ref().map_or(0, |result| whole_seconds(result.metadata.total_elapsed));
                 spending.end(used);
             }
-            written(&fitting(result?, self.groups, self.group_size)?)
+            serialize_result(&validated(result?, self.groups, self.group_size)?)
         });
-        Ok(Look { events: seen.events, end })
+        Ok(SourceRead { events: seen.events, end })
     }
 
     async fn heard(&mut self) {
@@ -114,6 +114,6 @@ impl Source for Events {
 }
 
 /// Serialises the result as the operation without a stream does.
-fn written(result: &TreeSearchResult) -> Result<String, ApiError> {
+fn serialize_result(result: &TreeSearchResult) -> Result<String, ApiError> {
     serde_json::to_string(result).map_err(|error| ApiError::internal(&error))
 }

@@ -315,7 +315,7 @@ async fn person_asked_for_without_the_scope() {
 }
 
 /// Puts the accounts into one organisation, as `retort org join` does.
-async fn organise(service: &Service, accounts: &[&str]) {
+async fn join_organisation(service: &Service, accounts: &[&str]) {
     sqlx::raw_sql("insert into organisations (id, name) values ('org_lab', 'Lab')")
         .execute(&service.pool)
         .await
@@ -333,7 +333,7 @@ async fn organise(service: &Service, accounts: &[&str]) {
 async fn sample_of_a_fellow_member_deleted() {
     let service = Service::start_without_workers(&[]).await;
     let fellow = add_account(&service.pool, "eve@example.org").await;
-    organise(&service, &[&service.account, &fellow]).await;
+    join_organisation(&service, &[&service.account, &fellow]).await;
     service.insert_sample(&service.account, &sample_id(1)).await;
     let mine = format!("/generator/v1/samples/{}", sample_id(1));
 
@@ -349,7 +349,7 @@ async fn sample_of_a_fellow_member_deleted() {
 async fn samples_kept_in_sight_after_leaving_the_organisation() {
     let service = Service::start_without_workers(&[]).await;
     let leaver = add_account(&service.pool, "eve@example.org").await;
-    organise(&service, &[&service.account, &leaver]).await;
+    join_organisation(&service, &[&service.account, &leaver]).await;
     service.insert_sample(&service.account, &sample_id(1)).await;
     let list = async || answer(service.request_as(&leaver, Method::GET, "/generator/v1/samples").await).await;
     assert_eq!(list().await.json()["data"].as_array().unwrap().len(), 1);

@@ -6,7 +6,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::json;
 
 use crate::{
-    browser::{Browser, Landed, PAGE, PROGRAM, REDIRECT, SECRET, SERVER, VERIFIER},
+    browser::{Browser, PAGE, PROGRAM, REDIRECT, RedirectTarget, SECRET, SERVER, VERIFIER},
     support::{Answer, PASSWORD, Service, answer},
 };
 
@@ -143,7 +143,8 @@ async fn flow_that_the_application_is_not_registered_for() {
     PROGRAM.register(&service).await;
     let browser = Browser::new(&service);
     for response_type in ["token", "id_token token"] {
-        let landed = Landed::of(&browser.get(&PROGRAM.request(&[("response_type", response_type)])).await);
+        let landed =
+            RedirectTarget::of(&browser.get(&PROGRAM.request(&[("response_type", response_type)])).await);
 
         assert_eq!(landed.error(), "unauthorized_client");
     }
@@ -156,7 +157,8 @@ async fn response_types_mixed_to_get_a_code_and_a_token() {
     let browser = Browser::new(&service);
     for response_type in ["code token", "code id_token", "code id_token token", "none", "Code", "token token"]
     {
-        let landed = Landed::of(&browser.get(&PAGE.request(&[("response_type", response_type)])).await);
+        let landed =
+            RedirectTarget::of(&browser.get(&PAGE.request(&[("response_type", response_type)])).await);
 
         assert_eq!(landed.error(), "unsupported_response_type", "{response_type}");
     }
@@ -170,7 +172,7 @@ async fn scope_that_the_application_is_not_registered_for() {
     for scope in
         ["generator_api.samples:delete", "openid generator_api.models:delete", "openid\tprofile", "*"]
     {
-        let landed = Landed::of(&browser.get(&PAGE.request(&[("scope", scope)])).await);
+        let landed = RedirectTarget::of(&browser.get(&PAGE.request(&[("scope", scope)])).await);
 
         assert_eq!(landed.error(), "invalid_scope", "{scope}");
     }

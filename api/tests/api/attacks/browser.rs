@@ -1,7 +1,7 @@
 //! Attacks on the forms by other pages, and by other users of the same browser.
 
 use crate::{
-    browser::{Browser, Landed, PAGE, PROGRAM, hidden},
+    browser::{Browser, PAGE, PROGRAM, RedirectTarget, hidden},
     support::{PASSWORD, Service, add_account},
 };
 
@@ -126,7 +126,11 @@ async fn consent_by_any_word_but_allow() {
     let browser = Browser::new(&service);
     let page = browser.log_in(&PAGE.request(&[])).await;
     for decision in ["", "yes", "ALLOW", "allow "] {
-        assert_eq!(Landed::of(&browser.decide(&page, decision).await).error(), "access_denied", "{decision}");
+        assert_eq!(
+            RedirectTarget::of(&browser.decide(&page, decision).await).error(),
+            "access_denied",
+            "{decision}"
+        );
     }
 }
 
@@ -140,7 +144,7 @@ async fn consent_skipped_by_a_program_that_poses_as_another() {
     let silently = browser.get(&PROGRAM.request(&[("prompt", "none")])).await;
     let again = browser.get(&PROGRAM.request(&[])).await;
 
-    assert_eq!(Landed::of(&silently).error(), "consent_required");
+    assert_eq!(RedirectTarget::of(&silently).error(), "consent_required");
     assert!(again.text.contains("<h1>Allow access</h1>"));
 }
 

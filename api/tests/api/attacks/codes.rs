@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::{
-    browser::{Browser, Landed, PAGE, PROGRAM, SERVER, VERIFIER},
+    browser::{Browser, PAGE, PROGRAM, RedirectTarget, SERVER, VERIFIER},
     support::{Answer, Service, answer},
 };
 
@@ -110,7 +110,7 @@ async fn pkce_downgrade_to_plain() {
     for method in ["plain", "", "s256", "S512"] {
         let changes = [("code_challenge_method", method), ("code_challenge", VERIFIER)];
 
-        let landed = Landed::of(&browser.get(&PAGE.request(&changes)).await);
+        let landed = RedirectTarget::of(&browser.get(&PAGE.request(&changes)).await);
         assert_eq!(landed.error(), "invalid_request", "{method}");
     }
 }
@@ -121,7 +121,7 @@ async fn pkce_downgrade_to_nothing() {
     SERVER.register(&service).await;
     let changes = [("code_challenge", ""), ("code_challenge_method", "")];
 
-    let landed = Landed::of(&Browser::new(&service).get(&SERVER.request(&changes)).await);
+    let landed = RedirectTarget::of(&Browser::new(&service).get(&SERVER.request(&changes)).await);
 
     assert_eq!(landed.error(), "invalid_request");
 }

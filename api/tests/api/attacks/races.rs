@@ -24,7 +24,7 @@ use crate::{
 /// Number of runs of each race.
 const ROUNDS: usize = 1000;
 /// Number of parallel runs.
-const LANES: usize = 4;
+const PARALLEL_RUNS: usize = 4;
 
 /// Account with a password that is cheap to check.
 struct Victim {
@@ -103,7 +103,7 @@ async fn assert_nothing_survives(end: impl AsyncFn(&Service, &Victim, &Value) ->
     let lane = async |lane: usize| {
         let victim = victim(&service, lane).await;
         let mut left = Vec::new();
-        for round in 0..ROUNDS / LANES {
+        for round in 0..ROUNDS / PARALLEL_RUNS {
             let tokens = log_in(&service, &victim.email, PASSWORD).await.json();
             let ended = AtomicBool::new(false);
             let ending = async {
@@ -123,7 +123,7 @@ async fn assert_nothing_survives(end: impl AsyncFn(&Service, &Victim, &Value) ->
         }
         left
     };
-    let left = join_all((0..LANES).map(lane)).await.concat();
+    let left = join_all((0..PARALLEL_RUNS).map(lane)).await.concat();
     assert_all_end(&service, &left).await;
 }
 

@@ -1,7 +1,7 @@
 //! Attacks that redirect an answer to the wrong place.
 
 use crate::{
-    browser::{Application, Browser, Landed, PAGE, PROGRAM, hidden},
+    browser::{Application, Browser, PAGE, PROGRAM, RedirectTarget, hidden},
     support::{PASSWORD, Service},
 };
 
@@ -150,7 +150,7 @@ async fn line_break_in_the_state() {
     let answer = Browser::new(&service).get(&PAGE.request(&[("state", state), ("prompt", "none")])).await;
 
     assert_eq!(answer.headers.get("set-cookie"), None);
-    assert_eq!(Landed::of(&answer).query["state"], state);
+    assert_eq!(RedirectTarget::of(&answer).query["state"], state);
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use std::{
 use serde_json::Value;
 
 /// Our packages, and for each the packages of ours that it may link, directly or indirectly.
-const ARROWS: [(&str, &[&str]); 15] = [
+const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 15] = [
     ("contract", &[]),
     ("edge", &["contract", "database", "telemetry"]),
     ("database", &["telemetry"]),
@@ -92,7 +92,7 @@ impl Links {
     }
 
     /// All packages that `package` links, directly or indirectly.
-    fn reach(&self, package: &str) -> BTreeSet<String> {
+    fn transitive_dependencies(&self, package: &str) -> BTreeSet<String> {
         let mut reached = BTreeSet::new();
         let mut open = vec![package.to_owned()];
         while let Some(next) = open.pop() {
@@ -109,10 +109,10 @@ impl Links {
 #[test]
 fn our_packages_link_each_other_only_along_the_arrows() {
     let links = Links::read();
-    let ours: BTreeSet<&str> = ARROWS.iter().map(|(package, _)| *package).collect();
+    let ours: BTreeSet<&str> = ALLOWED_DEPENDENCIES.iter().map(|(package, _)| *package).collect();
 
-    for (package, allowed) in ARROWS {
-        let linked = links.reach(package);
+    for (package, allowed) in ALLOWED_DEPENDENCIES {
+        let linked = links.transitive_dependencies(package);
         let of_ours: Vec<&str> = ours.iter().copied().filter(|&ours| linked.contains(ours)).collect();
         let beyond: Vec<&str> = of_ours.into_iter().filter(|ours| !allowed.contains(ours)).collect();
         assert_eq!(beyond, [""; 0], "`{package}` links what it should not");
@@ -121,7 +121,7 @@ fn our_packages_link_each_other_only_along_the_arrows() {
 
 #[test]
 fn the_api_links_no_model_runtime() {
-    let linked = Links::read().reach("api");
+    let linked = Links::read().transitive_dependencies("api");
 
     let runtime: Vec<_> =
         linked.iter().filter(|name| name.starts_with("candle") || name.as_str() == "tokenizers").collect();
@@ -134,7 +134,7 @@ fn compute_links_neither_an_async_runtime_nor_a_database() {
     let links = Links::read();
 
     for package in ["chem", "generator", "reactivity", "synth"] {
-        let linked = links.reach(package);
+        let linked = links.transitive_dependencies(package);
         let io: Vec<_> = linked
             .iter()
             .filter(|name| name.as_str() == "tokio" || name.starts_with("sqlx") || name.starts_with("apalis"))
@@ -147,7 +147,7 @@ fn compute_links_neither_an_async_runtime_nor_a_database() {
 fn only_the_queue_knows_apalis() {
     let links = Links::read();
 
-    let users: Vec<&str> = ARROWS
+    let users: Vec<&str> = ALLOWED_DEPENDENCIES
         .iter()
         .map(|(package, _)| *package)
         .filter(|package| links.0[*package].iter().any(|name| name.starts_with("apalis")))

@@ -8,7 +8,7 @@ use repository::{files, text};
 const ENDINGS: [&str; 4] = [".rs", ".sql", ".py", ".sh"];
 
 /// Beginnings of names that must be files or folders.
-const TOPS: [&str; 4] = ["api/", "worker/", "ops/", "migrations/"];
+const FOLDERS: [&str; 4] = ["api/", "worker/", "ops/", "migrations/"];
 
 /// Names in backticks within a line, code blocks excluded.
 fn names(text: &str) -> Vec<&str> {
@@ -20,7 +20,7 @@ fn is_path(name: &str) -> bool {
     let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-/".contains(&byte));
     plain
         && (ENDINGS.iter().any(|ending| name.ends_with(ending))
-            || TOPS.iter().any(|top| name.starts_with(top)))
+            || FOLDERS.iter().any(|top| name.starts_with(top)))
 }
 
 #[test]

@@ -64,7 +64,7 @@ fn paths(text: &str) -> Vec<Vec<String>> {
             let is_whole =
                 !code[..at].ends_with(|before: char| before.is_alphanumeric() || "_:".contains(before));
             if is_whole {
-                spell(
+                expand_braces(
                     &mut code[at..].chars().filter(|letter| !letter.is_whitespace()).peekable(),
                     &[],
                     &mut found,
@@ -76,7 +76,7 @@ fn paths(text: &str) -> Vec<Vec<String>> {
 }
 
 /// Parses a path into one path for each name in its braces.
-fn spell(
+fn expand_braces(
     letters: &mut std::iter::Peekable<impl Iterator<Item = char>>,
     before: &[String],
     found: &mut Vec<Vec<String>>,
@@ -91,7 +91,7 @@ fn spell(
             '{' if name.is_empty() => {
                 letters.next();
                 while letters.peek().is_some_and(|&letter| letter != '}') {
-                    spell(letters, &path, found);
+                    expand_braces(letters, &path, found);
                     // Skips a comma or a star.
                     letters.next_if(|&letter| letter != '}');
                 }
@@ -121,7 +121,7 @@ fn resolve(here: &Module, path: &[String], modules: &BTreeMap<Module, &String>) 
 }
 
 /// Remaining files after repeatedly removing those without imports and those that no remaining file imports.
-fn circles(mut imports: BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
+fn cycles(mut imports: BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
     loop {
         let before = imports.len();
         let left: BTreeSet<String> = imports.keys().cloned().collect();
@@ -140,7 +140,7 @@ fn circles(mut imports: BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
 #[test]
 fn no_files_import_each_other_in_a_circle() {
     for package in PACKAGES {
-        assert_eq!(circles(imports(package)), [""; 0], "in {package}");
+        assert_eq!(cycles(imports(package)), [""; 0], "in {package}");
     }
 }
 
@@ -151,7 +151,7 @@ fn a_circle_is_found() {
     };
     let files = [file("a", &["b"]), file("b", &["c"]), file("c", &["b", "d"]), file("d", &[])];
 
-    assert_eq!(circles(files.into()), ["b", "c"]);
+    assert_eq!(cycles(files.into()), ["b", "c"]);
     assert_eq!(
         paths("use crate::{\n    a::{self, B},\n    c,\n};\nfn f() { super::d::e(); } // crate::no"),
         [vec!["crate", "a", "self"], vec!["crate", "a", "B"], vec!["crate", "c"], vec!["super", "d", "e"]]

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a repository that cannot be read is a failed test")]
 
 mod architecture;
+mod comments;
 mod documents;
 mod imports;
 mod security;

@@ -31,7 +31,7 @@ const DEVICES: &str = "api/identity/src/tables/device_codes.rs";
 const LINKS: &str = "api/identity/src/tables/login_links.rs";
 const ORGANISATIONS: &str = "api/identity/src/tables/organisations.rs";
 const RATE_LIMITS: &str = "api/identity/src/tables/rate_limits.rs";
-const REFRESH: &str = "api/identity/src/tables/refresh.rs";
+const REFRESH: &str = "api/identity/src/tables/refresh_tokens.rs";
 const REVOCATIONS: &str = "api/identity/src/tables/revocations.rs";
 const SCRIPT_TOKENS: &str = "api/identity/src/tables/script_tokens.rs";
 const SESSIONS: &str = "api/identity/src/tables/sessions.rs";
@@ -40,35 +40,35 @@ const BATCHES: &str = "api/src/endpoints/batches/table.rs";
 const ENGINES: &str = "api/src/endpoints/engines.rs";
 const KEPT_ROUTES: &str = "api/src/endpoints/kept_routes/table.rs";
 const PLANS: &str = "api/src/endpoints/plans/table.rs";
-const MADE: &str = "worker/src/plans.rs";
+const PLAN_RESULTS: &str = "worker/src/plans.rs";
 const ADMIT: &str = "api/queue/src/admit.sql";
-const DEAL: &str = "api/queue/src/deal.sql";
+const CLAIM: &str = "api/queue/src/deal.sql";
 const EVENTS: &str = "api/queue/src/events.rs";
 const RETENTION: &str = "api/queue/src/retention.rs";
 const OPERATE: &str = "api/queue/src/operations.rs";
 const QUEUE: &str = "api/queue/src/store.rs";
-const PRESENCE: &str = "api/queue/src/presence.rs";
-const OPERATIONS: &str = "api/src/endpoints/operations/seen.rs";
+const PRESENCE: &str = "api/queue/src/liveness.rs";
+const OPERATIONS: &str = "api/src/endpoints/operations/state_view.rs";
 const MODELS: &str = "api/src/endpoints/models.rs";
 const SAMPLES: &str = "api/src/endpoints/samples/table.rs";
 const COMMON: &str = "ops/src/catalogue/common.rs";
 const DIFFERENCE: &str = "ops/src/catalogue/difference.rs";
 const EXPORT: &str = "ops/src/catalogue/export.rs";
 const LOAD: &str = "ops/src/catalogue/load.rs";
-const LOOK: &str = "ops/src/catalogue/look.rs";
+const CATALOGUE_QUERIES: &str = "ops/src/catalogue/query.rs";
 const VENDORS: &str = "ops/src/catalogue/vendors.rs";
 const VERIFY: &str = "ops/src/catalogue/verify.rs";
-const JOURNAL: &str = "api/identity/src/tables/journal.rs";
-const OLD_LINES: &str = "api/src/retention.rs";
-const BUDGET: &str = "api/queue/src/budget.rs";
+const AUDIT_LOG: &str = "api/identity/src/tables/audit_log.rs";
+const EXPIRED_ROWS: &str = "api/src/retention.rs";
+const BUDGET: &str = "api/queue/src/connection_usage.rs";
 const STREAMS: &str = "api/src/streams/open.rs";
 const CATALOGUE: &str = "worker/src/catalogue.rs";
 const OFFERS: &str = "worker/src/offers.rs";
 const RESERVOIR: &str = "worker/src/reservoir.rs";
-const DRAWN: &str = "worker/src/samples.rs";
+const SAMPLE_RESULTS: &str = "worker/src/samples.rs";
 
-const ORDERED: &str = "worker/src/orders.rs";
-const ORDERS: &str = "api/src/endpoints/samples/orders.rs";
+const ASYNC_SAMPLE_RESULTS: &str = "worker/src/async_samples.rs";
+const ASYNC_SAMPLES: &str = "api/src/endpoints/samples/async_samples.rs";
 const QUOTA: &str = "api/src/quota.rs";
 const IDEMPOTENCY: &str = "api/src/idempotency.rs";
 const SAMPLE_BATCHES: &str = "api/src/endpoints/sample_batches/table.rs";
@@ -81,42 +81,57 @@ const TABLES: [Table; 49] = [
     table(
         "accounts",
         &[ACCOUNTS],
-        &[BROWSERS, CODES, DEVICES, LINKS, MADE, ORDERED, ORGANISATIONS, REFRESH, SCRIPT_TOKENS, SESSIONS],
+        &[
+            BROWSERS,
+            CODES,
+            DEVICES,
+            LINKS,
+            PLAN_RESULTS,
+            ASYNC_SAMPLE_RESULTS,
+            ORGANISATIONS,
+            REFRESH,
+            SCRIPT_TOKENS,
+            SESSIONS,
+        ],
     ),
-    table("apalis.jobs", &[ADMIT, OPERATE, QUEUE], &[DEAL, PRESENCE]),
+    table("apalis.jobs", &[ADMIT, OPERATE, QUEUE], &[CLAIM, PRESENCE]),
     table("apalis.workers", &[PRESENCE], &[]),
     table("applications", &[APPLICATIONS], &[DEVICES]),
     table("authorization_codes", &[CODES], &[]),
     // Maintained by triggers only.
     table("batch_progress", &[], &[BATCHES, QUOTA]),
     // The API stores them; a search worker records when each of their plans has its job.
-    table("batches", &[BATCHES, MADE], &[PLANS, QUOTA]),
+    table("batches", &[BATCHES, PLAN_RESULTS], &[PLANS, QUOTA]),
     table("browser_sessions", &[SESSIONS], &[]),
-    table("building_blocks", &[COMMON, LOAD, VENDORS], &[CATALOGUE, LOOK, OFFERS, VERIFY]),
+    table("building_blocks", &[COMMON, LOAD, VENDORS], &[CATALOGUE, CATALOGUE_QUERIES, OFFERS, VERIFY]),
     table("catalogue_version", &[LOAD], &[CATALOGUE, OPERATIONS]),
     table("consents", &[CONSENTS], &[]),
     table("device_codes", &[DEVICES], &[]),
     table("idempotency_keys", &[IDEMPOTENCY], &[]),
     table("job_events", &[EVENTS], &[]),
     // Operators' actions on a job differ from its normal life cycle and are in another file.
-    table("jobs", &[ADMIT, DEAL, OPERATE, PRESENCE, QUEUE], &[EVENTS]),
+    table("jobs", &[ADMIT, CLAIM, OPERATE, PRESENCE, QUEUE], &[EVENTS]),
     // Written by operators; the service deletes old rows.
-    table("journal", &[JOURNAL, OLD_LINES], &[]),
+    table("journal", &[AUDIT_LOG, EXPIRED_ROWS], &[]),
     table("kept_routes", &[KEPT_ROUTES], &[QUOTA]),
     table("known_browsers", &[BROWSERS], &[]),
     table("live_callers", &[PRESENCE], &[BUDGET]),
-    table("live_models", &[PRESENCE], &[ADMIT, DEAL, OPERATE]),
-    table("live_workers", &[PRESENCE], &[ADMIT, BUDGET, DEAL, OPERATE]),
+    table("live_models", &[PRESENCE], &[ADMIT, CLAIM, OPERATE]),
+    table("live_workers", &[PRESENCE], &[ADMIT, BUDGET, CLAIM, OPERATE]),
     table("login_links", &[LINKS], &[]),
-    table("offers", &[COMMON, LOAD, VENDORS], &[CATALOGUE, DIFFERENCE, EXPORT, LOOK, OFFERS, VERIFY]),
+    table(
+        "offers",
+        &[COMMON, LOAD, VENDORS],
+        &[CATALOGUE, DIFFERENCE, EXPORT, CATALOGUE_QUERIES, OFFERS, VERIFY],
+    ),
     // Written by imports; the service deletes old rows.
-    table("offer_prices", &[LOAD, OLD_LINES], &[LOOK]),
+    table("offer_prices", &[LOAD, EXPIRED_ROWS], &[CATALOGUE_QUERIES]),
     table("open_streams", &[STREAMS], &[]),
     table("organisations", &[ORGANISATIONS], &[ACCOUNTS]),
     // Checked wherever jobs are claimed or taken.
-    table("paused_queues", &[OPERATE], &[ADMIT, DEAL, QUEUE]),
+    table("paused_queues", &[OPERATE], &[ADMIT, CLAIM, QUEUE]),
     // Stored by the API on request, completed by the search worker.
-    table("plans", &[MADE, PLANS], &[BATCHES, ENGINES, QUOTA]),
+    table("plans", &[PLAN_RESULTS, PLANS], &[BATCHES, ENGINES, QUOTA]),
     table("queue_turns", &[PRESENCE], &[]),
     table("rate_limits", &[RATE_LIMITS], &[]),
     table("refresh_tokens", &[REFRESH], &[]),
@@ -125,13 +140,13 @@ const TABLES: [Table; 49] = [
     table("retention", &[RETENTION], &[]),
     table("revocations", &[REVOCATIONS], &[REFRESH]),
     // The API stores them; a sampling worker records when each of their chunks has its job.
-    table("sample_batches", &[ORDERED, SAMPLE_BATCHES], &[ORDERS]),
-    table("sample_claims", &[ORDERED], &[]),
+    table("sample_batches", &[ASYNC_SAMPLE_RESULTS, SAMPLE_BATCHES], &[ASYNC_SAMPLES]),
+    table("sample_claims", &[ASYNC_SAMPLE_RESULTS], &[]),
     // Stored by the API on request, completed by the sampling worker.
-    table("sample_orders", &[ORDERED, ORDERS], &[QUOTA, SAMPLE_BATCHES, SAMPLES]),
+    table("sample_orders", &[ASYNC_SAMPLE_RESULTS, ASYNC_SAMPLES], &[QUOTA, SAMPLE_BATCHES, SAMPLES]),
     // A worker creates a sample. The API shows and deletes it; a batch's sample is deleted in one statement with its
     // asynchronous sample. Neither process links the other.
-    table("samples", &[DRAWN, ORDERS, SAMPLES], &[]),
+    table("samples", &[SAMPLE_RESULTS, ASYNC_SAMPLES, SAMPLES], &[]),
     // Written only by its migration, and read by a statement of `script_tokens.rs` that this scan does not find.
     table("script_token_mark", &[], &[]),
     table("script_tokens", &[SCRIPT_TOKENS], &[]),
@@ -139,7 +154,11 @@ const TABLES: [Table; 49] = [
     table("sweep_clock", &[CLOCK], &[]),
     table("vendor_organisations", &[VENDORS], &[]),
     table("vendor_preferences", &[VENDORS], &[]),
-    table("vendors", &[COMMON, LOAD, VENDORS], &[CATALOGUE, DIFFERENCE, ENGINES, EXPORT, LOOK, OFFERS]),
+    table(
+        "vendors",
+        &[COMMON, LOAD, VENDORS],
+        &[CATALOGUE, DIFFERENCE, ENGINES, EXPORT, CATALOGUE_QUERIES, OFFERS],
+    ),
     // A worker that holds a job checks whether a client subscribes to it.
     table("watched_jobs", &[EVENTS], &[QUEUE]),
 ];

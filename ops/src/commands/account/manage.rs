@@ -3,24 +3,24 @@
 use std::time::Duration;
 
 use anyhow::anyhow;
-use contract::Ration;
-use identity::tables::accounts::{self, Cancelled, Listed, Named};
+use contract::QuotaKind;
+use identity::tables::accounts::{self, AccountHandle, AccountListItem, CancelledWork};
 use serde_json::{Value, json};
 use sqlx::PgConnection;
 
 use super::show_scopes;
-use crate::{failure::Failure, journal::Act, service::CLIENT_ID};
+use crate::{audit_log::LoggedAction, failure::Failure, service::CLIENT_ID};
 
 /// Formats e-mail address, state, scopes, day of creation, name and organisation, separated by tabs.
-pub fn to_line(account: &Listed) -> String {
+pub fn to_line(account: &AccountListItem) -> String {
     let state = if account.active { "active" } else { "disabled" };
     let scopes = show_scopes(&account.scopes);
-    let Listed { email, created, name, organisation, .. } = account;
+    let AccountListItem { email, created, name, organisation, .. } = account;
     format!("{email}\t{state}\t{scopes}\t{created}\t{name}\t{organisation}")
 }
 
 /// Lists all accounts, by address.
-pub async fn list(database: &mut PgConnection) -> Result<Vec<Listed>, Failure> {
+pub async fn list(database: &mut PgConnection) -> Result<Vec<AccountListItem>, Failure> {
     accounts::list(database).await.map_err(|error| Failure::database("listing the accounts", &error))
 }
 
@@ -32,7 +32,7 @@ pub async fn add(
     password_hash: &str,
     scopes: &[String],
 ) -> Result<(), Failure> {
-    let mut act = Act::begin(database, "making the account").await?;
+    let mut act = LoggedAction::begin(database, "making the account").await?;
     let failed = act.failed();
     let made = accounts::add(act.connection(), email, name, password_hash, scopes).await.map_err(failed)?;
     if !made {
@@ -42,13 +42,13 @@ pub async fn add(
 }
 
 /// Disables the account: ends its tokens and sessions, issues no new ones, and cancels its open work.
-pub async fn disable(database: &mut PgConnection, email: &str) -> Result<Cancelled, Failure> {
+pub async fn disable(database: &mut PgConnection, email: &str) -> Result<CancelledWork, Failure> {
     let doing = ("disabling the account", "account disable");
     end(database, email, doing, async |account, connection| account.disable(connection).await).await
 }
 
 /// Cancels all open work of the account.
-pub async fn cancel(database: &mut PgConnection, email: &str) -> Result<Cancelled, Failure> {
+pub async fn cancel(database: &mut PgConnection, email: &str) -> Result<CancelledWork, Failure> {
     let doing = ("cancelling what the account has open", "account cancel");
     end(database, email, doing, async |account, connection| account.cancel_open_work(connection).await).await
 }
@@ -58,8 +58,8 @@ async fn end(
     database: &mut PgConnection,
     email: &str,
     (doing, act): (&'static str, &str),
-    end: impl AsyncFnOnce(&Named, &mut PgConnection) -> Result<Cancelled, sqlx::Error>,
-) -> Result<Cancelled, Failure> {
+    end: impl AsyncFnOnce(&AccountHandle, &mut PgConnection) -> Result<CancelledWork, sqlx::Error>,
+) -> Result<CancelledWork, Failure> {
     let (mut under_way, account) = begin(database, email, doing).await?;
     let failed = under_way.failed();
     let cancelled = end(&account, under_way.connection()).await.map_err(failed)?;
@@ -68,8 +68,8 @@ async fn end(
 }
 
 /// Formats the counts of cancelled work.
-pub fn in_words(cancelled: Cancelled) -> String {
-    let Cancelled { plans, batches, samples, sample_batches, requests } = cancelled;
+pub fn in_words(cancelled: CancelledWork) -> String {
+    let CancelledWork { plans, batches, samples, sample_batches, requests } = cancelled;
     format!(
         "cancelled plans: {plans}, batches of plans: {batches}, asynchronous samples: {samples}, sample batches: {sample_batches}, \
          other requests: {requests}"
@@ -90,7 +90,7 @@ pub async fn change_password(
     password_hash: &str,
 ) -> Result<(), Failure> {
     let doing = ("changing the password", "account password");
-    let change_it = async |account: &Named, connection: &mut PgConnection| {
+    let change_it = async |account: &AccountHandle, connection: &mut PgConnection| {
         account.change_password(connection, password_hash).await
     };
     change(database, email, doing, json!({}), change_it).await
@@ -104,7 +104,7 @@ pub async fn change_scopes(
 ) -> Result<(), Failure> {
     let (doing, details) =
         (("changing the scopes", "account scopes"), json!({ "scopes": show_scopes(scopes) }));
-    let change_them = async |account: &Named, connection: &mut PgConnection| {
+    let change_them = async |account: &AccountHandle, connection: &mut PgConnection| {
         account.change_scopes(connection, scopes).await
     };
     change(database, email, doing, details, change_them).await
@@ -126,7 +126,7 @@ pub async fn log_in(
     challenge: &str,
 ) -> Result<String, Failure> {
     let mut code = None;
-    let log_in = async |account: &Named, connection: &mut PgConnection| {
+    let log_in = async |account: &AccountHandle, connection: &mut PgConnection| {
         code = account.log_in(connection, (CLIENT_ID, redirect), challenge).await?;
         Ok(())
     };
@@ -137,7 +137,7 @@ pub async fn log_in(
 /// Creates a link that logs the account in once within `lifetime`; returns its secret.
 pub async fn link(database: &mut PgConnection, email: &str, lifetime: Duration) -> Result<String, Failure> {
     let mut secret = None;
-    let make = async |account: &Named, connection: &mut PgConnection| {
+    let make = async |account: &AccountHandle, connection: &mut PgConnection| {
         secret = account.link(connection, lifetime).await?;
         Ok(())
     };
@@ -146,15 +146,15 @@ pub async fn link(database: &mut PgConnection, email: &str, lifetime: Duration) 
 }
 
 /// Sets a limit of the account, or with `None` the default limit.
-pub async fn change_ration(
+pub async fn change_limit(
     database: &mut PgConnection,
     email: &str,
-    ration: Ration,
+    ration: QuotaKind,
     per_minute: Option<i32>,
 ) -> Result<(), Failure> {
     let doing = ("changing the ration", "account ration");
     let details = json!({ "ration": ration.as_str(), "per_minute": per_minute });
-    let change_it = async |account: &Named, connection: &mut PgConnection| {
+    let change_it = async |account: &AccountHandle, connection: &mut PgConnection| {
         account.change_ration(connection, ration, per_minute).await
     };
     change(database, email, doing, details, change_it).await
@@ -166,7 +166,7 @@ pub async fn change(
     email: &str,
     (doing, act): (&'static str, &str),
     details: Value,
-    change: impl AsyncFnOnce(&Named, &mut PgConnection) -> Result<(), sqlx::Error>,
+    change: impl AsyncFnOnce(&AccountHandle, &mut PgConnection) -> Result<(), sqlx::Error>,
 ) -> Result<(), Failure> {
     let (mut under_way, account) = begin(database, email, doing).await?;
     let failed = under_way.failed();
@@ -179,8 +179,8 @@ async fn begin<'a>(
     database: &'a mut PgConnection,
     email: &str,
     doing: &'static str,
-) -> Result<(Act<'a>, Named), Failure> {
-    let mut act = Act::begin(database, doing).await?;
+) -> Result<(LoggedAction<'a>, AccountHandle), Failure> {
+    let mut act = LoggedAction::begin(database, doing).await?;
     let failed = act.failed();
     let account = accounts::named(act.connection(), email).await.map_err(failed)?;
     Ok((act, account.ok_or_else(|| unknown(email))?))
@@ -192,7 +192,7 @@ pub async fn exists(database: &mut PgConnection, email: &str) -> Result<(), Fail
 }
 
 /// Looks up the account with this address.
-pub async fn named(database: &mut PgConnection, email: &str) -> Result<Named, Failure> {
+pub async fn named(database: &mut PgConnection, email: &str) -> Result<AccountHandle, Failure> {
     let account = accounts::named(database, email).await;
     let account = account.map_err(|error| Failure::database("looking for the account", &error))?;
     account.ok_or_else(|| unknown(email))
@@ -204,7 +204,7 @@ fn unknown(email: &str) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use identity::tables::journal;
+    use identity::tables::audit_log;
 
     use super::*;
     use crate::test_database::with_database;
@@ -251,8 +251,8 @@ mod tests {
             let cancelled = cancel(database, "A@example.org").await.unwrap();
             let nothing = cancel(database, "a@example.org").await.unwrap();
 
-            let some = Cancelled { plans: 1, batches: 1, samples: 1, sample_batches: 1, requests: 2 };
-            let none = Cancelled { plans: 0, batches: 0, samples: 0, sample_batches: 0, requests: 0 };
+            let some = CancelledWork { plans: 1, batches: 1, samples: 1, sample_batches: 1, requests: 2 };
+            let none = CancelledWork { plans: 0, batches: 0, samples: 0, sample_batches: 0, requests: 0 };
             assert_eq!((cancelled, nothing), (some, none));
             let stands = "
                 select id, status from plans where account_id = 'a' union all select id, status from sample_orders where account_id = 'a'
@@ -279,7 +279,7 @@ mod tests {
                 ]
             );
             assert_eq!(count(database, "select count(*) from accounts where disabled_at is not null").await, 0);
-            let told = journal::read(database, 1).await.unwrap()[0].to_line();
+            let told = audit_log::read(database, 1).await.unwrap()[0].to_line();
             assert!(told.contains("account cancel\ta@example.org"), "{told}");
 
             let cancelled = disable(database, "b@example.org").await.unwrap();
@@ -340,7 +340,7 @@ mod tests {
             );
             enable(database, "ada@example.org").await.unwrap();
             for (per_minute, rows) in [(Some(5), 1), (Some(6), 1), (None, 0)] {
-                change_ration(database, "ada@example.org", Ration::Reads, per_minute).await.unwrap();
+                change_limit(database, "ada@example.org", QuotaKind::Reads, per_minute).await.unwrap();
                 assert_eq!(count(database, "select count(*) from account_rations").await, rows);
             }
             assert_eq!(count(database, "select count(*) from accounts where disabled_at is null").await, 2);

@@ -2,7 +2,7 @@
 //! end any of them.
 
 use clap::Subcommand;
-use identity::tables::script_tokens::{Listed, Made, New};
+use identity::tables::script_tokens::{NewScriptToken, ScriptTokenCreation, ScriptTokenEntry};
 use serde_json::json;
 use sqlx::PgConnection;
 
@@ -49,7 +49,8 @@ impl Tokens {
             }
             Self::Create { email, name, days, scopes } => {
                 let (name, scopes) = (parse_name(&name)?, parse_scopes(scopes.as_deref())?);
-                let token = create(database, &email, New { name: &name, scopes: &scopes, days }).await?;
+                let token =
+                    create(database, &email, NewScriptToken { name: &name, scopes: &scopes, days }).await?;
                 terminal::data(&token)?;
                 terminal::note(&format!(
                     "made the token {name} of {email}, which ends after {days} days: whoever has it acts for the account"
@@ -66,19 +67,23 @@ impl Tokens {
 }
 
 /// Formats name, scopes, day of creation and day of expiry, separated by tabs.
-fn to_line(token: &Listed) -> String {
+fn to_line(token: &ScriptTokenEntry) -> String {
     let day = |time: chrono::DateTime<chrono::Utc>| time.format("%Y-%m-%d").to_string();
     let scopes = show_scopes(&token.scopes);
     format!("{}\t{scopes}\t{}\t{}", token.name, day(token.created_at), day(token.expires_at))
 }
 
-async fn list(database: &mut PgConnection, email: &str) -> Result<Vec<Listed>, Failure> {
+async fn list(database: &mut PgConnection, email: &str) -> Result<Vec<ScriptTokenEntry>, Failure> {
     let account = manage::named(database, email).await?;
     let failed = |error| Failure::database("listing the tokens", &error);
     account.tokens(database).await.map_err(failed)
 }
 
-async fn create(database: &mut PgConnection, email: &str, new: New<'_>) -> Result<String, Failure> {
+async fn create(
+    database: &mut PgConnection,
+    email: &str,
+    new: NewScriptToken<'_>,
+) -> Result<String, Failure> {
     let mut made = None;
     let details = json!({ "name": new.name, "scopes": show_scopes(new.scopes), "days": new.days });
     let doing = ("making the token", "account token create");
@@ -88,9 +93,11 @@ async fn create(database: &mut PgConnection, email: &str, new: New<'_>) -> Resul
     })
     .await?;
     match made {
-        Some(Made::Token(token)) => Ok(token),
-        Some(Made::NameTaken) => Err(Failure::Refused(format!("{email} has a token {} already", new.name))),
-        Some(Made::TooMany) => {
+        Some(ScriptTokenCreation::Token(token)) => Ok(token),
+        Some(ScriptTokenCreation::NameTaken) => {
+            Err(Failure::Refused(format!("{email} has a token {} already", new.name)))
+        }
+        Some(ScriptTokenCreation::TooMany) => {
             Err(Failure::Refused(format!("{email} has as many tokens as an account may have")))
         }
         None => Err(Failure::Refused(format!("the account {email} is disabled"))),
@@ -130,10 +137,10 @@ mod tests {
             .await
             .unwrap();
             let scopes = ["generator_api.samples:read".to_owned()];
-            let new = New { name: "Nightly", scopes: &scopes, days: 30 };
+            let new = NewScriptToken { name: "Nightly", scopes: &scopes, days: 30 };
 
             let token = create(database, "ada@example.org", new).await.unwrap();
-            let twice = create(database, "ada@example.org", New { name: "nightly", ..new }).await;
+            let twice = create(database, "ada@example.org", NewScriptToken { name: "nightly", ..new }).await;
             let listed: Vec<_> =
                 list(database, "ada@example.org").await.unwrap().iter().map(to_line).collect();
             let other = end(database, "ada@example.org", "weekly").await;

@@ -8,12 +8,12 @@ use std::{
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 
-use super::reading::{Reading, know_keys};
+use super::reading::{ReadingArgs, load_known_keys};
 use crate::{
-    Place,
+    InstallationArgs,
     catalogue::{
         Import,
-        difference::{Before, Difference, difference},
+        difference::{DiffBase, Difference, difference},
     },
     failure::Failure,
     terminal,
@@ -27,7 +27,7 @@ use crate::{
 #[derive(Debug, Args)]
 pub struct Diff {
     #[command(flatten)]
-    reading: Reading,
+    reading: ReadingArgs,
     /// Compare with this file instead of the loaded catalogue; can be given several times.
     #[arg(long, value_name = "FILE")]
     against: Vec<PathBuf>,
@@ -46,16 +46,16 @@ pub enum Format {
 }
 
 impl Diff {
-    pub(super) async fn run(self, place: &Place) -> Result<(), Failure> {
+    pub(super) async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
         let (against, format) = (self.against, self.format);
         let mut import = self.reading.settled()?;
         let mut database = place.data().connect().await?;
         let mut older = Import { files: against, rejects: None, ..import.clone() };
         // A list of keys only may be on either side.
-        know_keys(&mut database, &mut import).await?;
-        know_keys(&mut database, &mut older).await?;
-        let before = if older.files.is_empty() { Before::Loaded } else { Before::Files(&older) };
-        let mut lines = Lines::new(format);
+        load_known_keys(&mut database, &mut import).await?;
+        load_known_keys(&mut database, &mut older).await?;
+        let before = if older.files.is_empty() { DiffBase::Loaded } else { DiffBase::Files(&older) };
+        let mut lines = DiffWriter::new(format);
         let counts = difference(&mut database, &import, before, |difference| lines.write(difference)).await?;
         lines.finish()?;
         terminal::note(&format!(
@@ -67,15 +67,15 @@ impl Diff {
 }
 
 /// Standard output in the requested format.
-enum Lines {
+enum DiffWriter {
     Csv(Box<csv::Writer<io::Stdout>>),
     Json(io::BufWriter<io::Stdout>),
 }
 
 /// Context of a write error.
-const WRITING: &str = "writing to standard output";
+const WRITE_CONTEXT: &str = "writing to standard output";
 
-impl Lines {
+impl DiffWriter {
     fn new(format: Format) -> Self {
         match format {
             Format::Csv => Self::Csv(Box::new(csv::Writer::from_writer(io::stdout()))),
@@ -85,10 +85,14 @@ impl Lines {
 
     fn write(&mut self, difference: &Difference) -> Result<(), Failure> {
         match self {
-            Self::Csv(lines) => lines.serialize(difference).map_err(io::Error::from).context(WRITING)?,
+            Self::Csv(lines) => {
+                lines.serialize(difference).map_err(io::Error::from).context(WRITE_CONTEXT)?
+            }
             Self::Json(lines) => {
-                serde_json::to_writer(&mut *lines, difference).map_err(io::Error::from).context(WRITING)?;
-                lines.write_all(b"\n").context(WRITING)?;
+                serde_json::to_writer(&mut *lines, difference)
+                    .map_err(io::Error::from)
+                    .context(WRITE_CONTEXT)?;
+                lines.write_all(b"\n").context(WRITE_CONTEXT)?;
             }
         }
         Ok(())
@@ -96,8 +100,8 @@ impl Lines {
 
     fn finish(self) -> Result<(), Failure> {
         match self {
-            Self::Csv(mut lines) => lines.flush().context(WRITING)?,
-            Self::Json(mut lines) => lines.flush().context(WRITING)?,
+            Self::Csv(mut lines) => lines.flush().context(WRITE_CONTEXT)?,
+            Self::Json(mut lines) => lines.flush().context(WRITE_CONTEXT)?,
         }
         Ok(())
     }

@@ -19,7 +19,7 @@ use crate::{catalogue, failure::Failure};
 
 /// Files, and options for reading them.
 #[derive(Debug, Args)]
-pub struct Reading {
+pub struct ReadingArgs {
     /// The files.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
@@ -52,7 +52,7 @@ fn column(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), meaning.to_owned()))
 }
 
-impl Reading {
+impl ReadingArgs {
     /// Converts the arguments to import options, reading the files that they name.
     ///
     /// # Errors
@@ -89,7 +89,7 @@ impl Reading {
 ///
 /// # Errors
 /// Fails if a file cannot be opened, or if the database fails.
-pub(super) async fn know_keys(
+pub(super) async fn load_known_keys(
     database: &mut PgConnection,
     import: &mut catalogue::Import,
 ) -> Result<(), Failure> {

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::{
-    Place,
+    InstallationArgs,
     catalogue::vendors::{self, Preference},
     failure::Failure,
     terminal,
@@ -44,7 +44,7 @@ pub struct Prefer {
 }
 
 impl Vendors {
-    pub(super) async fn run(self, place: &Place) -> Result<(), Failure> {
+    pub(super) async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
         let mut database = place.data().connect().await?;
         for vendor in vendors::list(&mut database).await? {
             let shown_to = match vendor.shown_to {
@@ -62,7 +62,7 @@ impl Vendors {
 }
 
 impl Restrict {
-    pub(super) async fn run(self, place: &Place) -> Result<(), Failure> {
+    pub(super) async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
         let mut database = place.data().connect().await?;
         vendors::restrict(&mut database, &self.vendor, &self.organisations).await?;
         let shown_to =
@@ -73,7 +73,7 @@ impl Restrict {
 }
 
 impl Prefer {
-    pub(super) async fn run(self, place: &Place) -> Result<(), Failure> {
+    pub(super) async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
         let mut database = place.data().connect().await?;
         let organisation = self.organisation.as_deref();
         vendors::prefer(&mut database, &self.vendor, self.preference, organisation).await?;
@@ -83,14 +83,14 @@ impl Prefer {
 }
 
 impl Named {
-    pub(super) async fn publish(self, place: &Place) -> Result<(), Failure> {
+    pub(super) async fn publish(self, place: &InstallationArgs) -> Result<(), Failure> {
         let mut database = place.data().connect().await?;
         vendors::publish(&mut database, &self.vendor).await?;
         terminal::note(&format!("{} is seen by everybody", self.vendor));
         Ok(())
     }
 
-    pub(super) async fn remove(self, place: &Place) -> Result<(), Failure> {
+    pub(super) async fn remove(self, place: &InstallationArgs) -> Result<(), Failure> {
         let mut database = place.data().connect().await?;
         let removed = vendors::remove(&mut database, &self.vendor).await?;
         terminal::note(&format!(

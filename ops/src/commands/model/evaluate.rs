@@ -7,7 +7,7 @@ use clap::Args;
 use generator::{Device, Evaluation, ModelPack, Sampler};
 use serde_json::json;
 
-use super::plain;
+use super::escape_control_characters;
 use crate::{
     failure::Failure,
     models::{self, ModelsFolder, Pack},
@@ -68,7 +68,11 @@ impl Evaluate {
         let known = self.reference.as_deref().map(models::lines).transpose()?.unwrap_or_default();
         let known: Vec<String> = known.into_iter().map(|(_, smiles)| smiles).collect();
 
-        let spinner = terminal::spinner(format!("drawing {} strings from {}", self.size, plain(&pack.id)));
+        let spinner = terminal::spinner(format!(
+            "drawing {} strings from {}",
+            self.size,
+            escape_control_characters(&pack.id)
+        ));
         let sampler = Sampler::new(&pack, Device::Cpu).map_err(anyhow::Error::from)?;
         let strings = sampler.raw(self.size as usize, self.seed).map_err(anyhow::Error::from)?;
         spinner.set_message("measuring them");

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::plain;
+use super::escape_control_characters;
 use crate::{
     failure::Failure,
     models::{self, Kind, ModelId, ModelsFolder},
@@ -45,10 +45,10 @@ impl Import {
         let report = models::import(models, &import)?;
 
         for warning in &report.warnings {
-            terminal::note(&format!("warning: {}", plain(warning)));
+            terminal::note(&format!("warning: {}", escape_control_characters(warning)));
         }
         for note in &report.notes {
-            terminal::note(&plain(note));
+            terminal::note(&escape_control_characters(note));
         }
         terminal::note(&format!("imported to {}", report.folder));
         if report.kind == Some(Kind::Templates) {

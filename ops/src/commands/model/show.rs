@@ -5,7 +5,7 @@ use contract::PropertyDistribution;
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
-use super::plain;
+use super::escape_control_characters;
 use crate::{
     failure::Failure,
     models::{self, Kind, ModelsFolder, Pack},
@@ -42,7 +42,7 @@ impl List {
         let rows: Vec<[String; 6]> = [header].into_iter().chain(packs.iter().map(row)).collect();
         terminal::data(&aligned(&rows))?;
         for fault in packs.iter().flat_map(|pack| &pack.faults) {
-            terminal::note(&format!("FAULT  {}", plain(fault)));
+            terminal::note(&format!("FAULT  {}", escape_control_characters(fault)));
         }
         Ok(())
     }
@@ -69,7 +69,7 @@ impl Show {
         lines.push(String::new());
         lines.extend(pack.files().iter().map(|(name, bytes)| format!("{name}: {}", size(*bytes))));
         lines.extend(pack.faults.iter().map(|fault| format!("FAULT  {fault}")));
-        let lines: Vec<String> = lines.iter().map(|line| plain(line)).collect();
+        let lines: Vec<String> = lines.iter().map(|line| escape_control_characters(line)).collect();
         terminal::data(&lines.join("\n"))
     }
 }
@@ -89,13 +89,13 @@ fn summary(pack: &Pack) -> Value {
 }
 
 fn row(pack: &Pack) -> [String; 6] {
-    let text = |field: &str| plain(pack.text(field).unwrap_or("-"));
+    let text = |field: &str| escape_control_characters(pack.text(field).unwrap_or("-"));
     [
-        plain(pack.id()),
+        escape_control_characters(pack.id()),
         pack.kind.map_or("?", Kind::name).to_owned(),
         size(pack.size()),
         text("created"),
-        plain(&models::architecture(pack)),
+        escape_control_characters(&models::architecture(pack)),
         text("licence"),
     ]
 }

@@ -7,15 +7,15 @@ use clap::Args;
 use generator::{ModelPack, TrainingSettings};
 use indicatif::ProgressBar;
 
-use super::plain;
+use super::escape_control_characters;
 use crate::{
     failure::Failure,
-    models::{self, Event, Lessons, ModelId, ModelsFolder, Training},
+    models::{self, Event, ModelId, ModelsFolder, Training, TrainingData},
     terminal,
 };
 
 /// Number of rejected lines that are listed on the terminal.
-const NAMED: usize = 10;
+const MAX_LISTED_LINES: usize = 10;
 
 /// Train a model on your own molecules; the result is a new model, which running samplers load without a restart.
 ///
@@ -75,10 +75,10 @@ impl Train {
         let from = models.locate(&self.from)?;
         let pack = ModelPack::load(&from).map_err(anyhow::Error::from)?;
         let spinner = terminal::spinner(format!("reading {}", self.molecules.display()));
-        let lessons = Lessons::read(&self.molecules, &pack, self.held_out);
+        let lessons = TrainingData::read(&self.molecules, &pack, self.held_out);
         spinner.finish_and_clear();
         let lessons = lessons?;
-        self.tell_faults(&lessons)?;
+        self.report_rejected_lines(&lessons)?;
         let training = Training {
             data: self.molecules,
             from,
@@ -94,22 +94,26 @@ impl Train {
 
         let bar = terminal::bar(lessons.learnt.len() as u64, "epoch");
         let interrupted = terminal::interrupted();
-        let go_on = || !interrupted.load(Ordering::Relaxed);
-        let report = models::train(models, &training, &lessons, go_on, |event| tell(&bar, event));
+        let resume = || !interrupted.load(Ordering::Relaxed);
+        let report = models::train(models, &training, &lessons, resume, |event| show_event(&bar, event));
         bar.finish_and_clear();
         let report = report?;
 
         for warning in &report.warnings {
-            terminal::note(&format!("warning: {}", plain(warning)));
+            terminal::note(&format!("warning: {}", escape_control_characters(warning)));
         }
         terminal::note(&format!("written to {}", report.folder));
         terminal::data(&report.id)
     }
 
     /// Reports the rejected lines and the reasons.
-    fn tell_faults(&self, lessons: &Lessons) -> Result<(), Failure> {
-        let line = |(number, fault): &(usize, models::Fault)| {
-            format!("{}:{number}: {}", self.molecules.display(), plain(&fault.to_string()))
+    fn report_rejected_lines(&self, lessons: &TrainingData) -> Result<(), Failure> {
+        let line = |(number, fault): &(usize, models::LineError)| {
+            format!(
+                "{}:{number}: {}",
+                self.molecules.display(),
+                escape_control_characters(&fault.to_string())
+            )
         };
         if let Some(file) = &self.errors {
             let lines: String = lessons.faults.iter().map(|fault| line(fault) + "\n").collect();
@@ -118,10 +122,10 @@ impl Train {
         if lessons.faults.is_empty() {
             return Ok(());
         }
-        for fault in lessons.faults.iter().take(NAMED) {
+        for fault in lessons.faults.iter().take(MAX_LISTED_LINES) {
             terminal::note(&line(fault));
         }
-        let more = lessons.faults.len().saturating_sub(NAMED);
+        let more = lessons.faults.len().saturating_sub(MAX_LISTED_LINES);
         let more = if more == 0 { String::new() } else { format!(", {more} of them not named here") };
         terminal::note(&format!("left out {} lines{more} ({})", lessons.faults.len(), lessons.summary()));
         Ok(())
@@ -129,7 +133,7 @@ impl Train {
 }
 
 /// Shows a training event.
-fn tell(bar: &ProgressBar, event: Event) {
+fn show_event(bar: &ProgressBar, event: Event) {
     let note = |text: String| bar.suspend(|| terminal::note(&text));
     match event {
         Event::Begun { learnt, held_out, loss, epochs_before } => {

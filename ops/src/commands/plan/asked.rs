@@ -3,11 +3,11 @@
 use clap::Args;
 use contract::{Country, TreeSearchRequest};
 
-use super::wishes::Wishes;
+use super::wishes::RouteConstraints;
 
 /// Search options for every target.
 #[derive(Debug, Args)]
-pub(super) struct Asked {
+pub(super) struct SearchOptions {
     /// Maximum search time in seconds.
     #[arg(long, default_value_t = 4.0, value_parser = parse_seconds)]
     max_seconds: f64,
@@ -60,7 +60,7 @@ pub(super) struct Asked {
     #[arg(long, value_name = "VENDOR")]
     first_vendor: Vec<String>,
     #[command(flatten)]
-    wishes: Wishes,
+    wishes: RouteConstraints,
 }
 
 /// Destination of the building blocks.
@@ -70,7 +70,7 @@ enum Destination {
     To(Country),
 }
 
-impl Asked {
+impl SearchOptions {
     /// Returns the maximum search time in seconds.
     pub(super) const fn max_seconds(&self) -> f64 {
         self.max_seconds
@@ -135,7 +135,7 @@ mod tests {
     #[derive(Parser)]
     struct Line {
         #[command(flatten)]
-        asked: Asked,
+        asked: SearchOptions,
     }
 
     #[test]

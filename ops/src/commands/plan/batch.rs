@@ -10,14 +10,14 @@ use crate::{
     batches,
     failure::Failure,
     formats::{self, Format, Output},
-    planned::Planned,
+    planned::PlannedTarget,
     service::Service,
     targets::{Target, check},
     terminal,
 };
 
 /// Number of results that are fetched concurrently.
-const AT_A_TIME: usize = 4;
+const CONCURRENT_FETCHES: usize = 4;
 
 impl Plan {
     /// Creates a batch of `targets` or resumes one, waits until it is done, and writes the results.
@@ -29,7 +29,7 @@ impl Plan {
     ) -> Result<Tally, Failure> {
         let id = match &self.resume {
             Some(id) => id.clone(),
-            None => self.store(service, targets).await?,
+            None => self.create_batch(service, targets).await?,
         };
         let come_back = format!("`retort plan --resume {id}` comes back to it");
         tokio::select! {
@@ -43,7 +43,7 @@ impl Plan {
     }
 
     /// Stores the batch.
-    async fn store(&self, service: &Service, targets: &[Target]) -> Result<String, Failure> {
+    async fn create_batch(&self, service: &Service, targets: &[Target]) -> Result<String, Failure> {
         // Targets from files were checked earlier. One invalid target on the command line would make the service
         // refuse the whole batch.
         for target in &self.smiles {
@@ -71,7 +71,7 @@ impl Plan {
         targets: &[Target],
         format: Format,
     ) -> Result<Tally, Failure> {
-        let bar = terminal::batch_bar("planning");
+        let bar = terminal::service_progress_bar("planning");
         let followed = batches::follow(service, id, |progress| {
             let ended = progress.completed + progress.failed + progress.cancelled;
             bar.set_length((ended + progress.pending + progress.processing).unsigned_abs());
@@ -85,7 +85,7 @@ impl Plan {
         let plans = batches::plans(service, id).await?;
         let names = names(targets);
         let bar = terminal::bar(plans.len() as u64, "fetching");
-        let mut output = Output::open(format, formats::Asked::Several, self.out.as_deref())?;
+        let mut output = Output::open(format, formats::TargetCount::Several, self.out.as_deref())?;
         let mut tally = Tally::default();
         let found = stream::iter(plans).map(async |plan| {
             let outcome = batches::outcome(service, &plan).await?;
@@ -93,9 +93,9 @@ impl Plan {
             // Batches of earlier versions store no names; the user may pass the input file again.
             let name = names.get(asked.search_smiles.as_str()).map(|name| (*name).to_owned());
             let name = plan.name.clone().or(name);
-            Ok::<_, Failure>(Planned { name, asked, outcome })
+            Ok::<_, Failure>(PlannedTarget { name, asked, outcome })
         });
-        let mut found = std::pin::pin!(found.buffered(AT_A_TIME));
+        let mut found = std::pin::pin!(found.buffered(CONCURRENT_FETCHES));
         while let Some(planned) = found.try_next().await? {
             tally.count(&planned);
             output.add(planned)?;

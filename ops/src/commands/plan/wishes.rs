@@ -6,7 +6,7 @@ use contract::{AtomPair, OwnBlock, ProtectingGroups, TreeSearchRequest};
 /// Constraints that routes must satisfy.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What routes must and may not do")]
-pub(super) struct Wishes {
+pub(super) struct RouteConstraints {
     /// Break the bond between the atoms with these map numbers, as in `C[C:1](=O)[NH:2]C`.
     #[arg(long, value_name = "MAP,MAP", value_parser = parse_bond)]
     break_bond: Vec<AtomPair>,
@@ -26,7 +26,7 @@ pub(super) struct Wishes {
     #[arg(long, value_name = "SMILES")]
     using: Vec<String>,
     /// Treat this building block as in stock, at this price if one is given.
-    #[arg(long, value_name = "SMILES[,USD_PER_GRAM]", value_parser = parse_own)]
+    #[arg(long, value_name = "SMILES[,USD_PER_GRAM]", value_parser = parse_own_block)]
     own: Vec<OwnBlock>,
     /// Use only steps of this class; repeat the option for several classes.
     #[arg(long, value_name = "CLASS")]
@@ -48,7 +48,7 @@ pub(super) struct Wishes {
     no_protecting_groups: bool,
 }
 
-impl Wishes {
+impl RouteConstraints {
     /// Builds a request with these constraints and nothing else.
     pub(super) fn request(&self) -> TreeSearchRequest {
         TreeSearchRequest {
@@ -81,7 +81,7 @@ fn parse_bond(text: &str) -> Result<AtomPair, String> {
 }
 
 /// Parses a SMILES and an optional price after a comma.
-fn parse_own(text: &str) -> Result<OwnBlock, String> {
+fn parse_own_block(text: &str) -> Result<OwnBlock, String> {
     let Some((smiles, price)) = text.split_once(',') else {
         return Ok(OwnBlock { smiles: text.to_owned(), usd_per_gram: None });
     };

@@ -15,19 +15,19 @@ use ratatui::{
 use tokio::sync::mpsc;
 
 use super::{
-    STATE,
+    STATE_PATH,
     sections::{self, Section},
 };
 use crate::{failure::Failure, service::Service};
 
 /// Polling interval.
-const EVERY: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Maximum number of failures shown; the jobs take the rest of the screen.
-const FAILURES: usize = 6;
+const MAX_FAILURES: usize = 6;
 
 /// Maximum number of workers and models shown.
-const WORKERS: usize = 8;
+const MAX_WORKERS: usize = 8;
 
 /// Shows the installation until the user quits.
 pub async fn show(service: &Service, state: OperationsState) -> Result<(), Failure> {
@@ -40,8 +40,8 @@ pub async fn show(service: &Service, state: OperationsState) -> Result<(), Failu
 async fn live(terminal: &mut DefaultTerminal, service: &Service, mut view: View) -> Result<(), Failure> {
     let mut keys = keys();
     let look = async || {
-        tokio::time::sleep(EVERY).await;
-        service.get::<OperationsState>(STATE).await
+        tokio::time::sleep(POLL_INTERVAL).await;
+        service.get::<OperationsState>(STATE_PATH).await
     };
     let mut looking = Box::pin(look());
     loop {
@@ -88,12 +88,12 @@ fn keys() -> mpsc::UnboundedReceiver<KeyEvent> {
 #[derive(Debug, PartialEq, Eq)]
 enum Command {
     Quit,
-    Act(Act),
+    Act(Action),
 }
 
 /// Call to the service, and the message after it succeeds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Act {
+struct Action {
     path: String,
     done: String,
 }
@@ -106,7 +106,7 @@ struct View {
     /// Id of the selected job, which may have ended.
     job: Option<String>,
     /// Action that awaits confirmation, and the question.
-    asked: Option<(Act, String)>,
+    asked: Option<(Action, String)>,
     /// Result message of the last action.
     said: String,
 }
@@ -135,7 +135,7 @@ impl View {
             KeyCode::Right => self.queue = (self.queue + 1).min(self.state.queues.len().saturating_sub(1)),
             KeyCode::Up => self.choose(self.chosen().map_or(0, |at| at.saturating_sub(1))),
             KeyCode::Down => self.choose(self.chosen().map_or(0, |at| at + 1)),
-            KeyCode::Char('p') => return self.turn(),
+            KeyCode::Char('p') => return self.toggle_pause(),
             KeyCode::Char('c') => self.ask_to_cancel(),
             _ => {}
         }
@@ -154,14 +154,14 @@ impl View {
     }
 
     /// Resumes the selected queue, or asks for confirmation to pause it.
-    fn turn(&mut self) -> Option<Command> {
+    fn toggle_pause(&mut self) -> Option<Command> {
         let QueueState { queue, paused, .. } = self.state.queues.get(self.queue)?;
         let path = |act: &str| format!("/operations/v1/queues/{queue}/{act}");
         if paused.is_some() {
-            return Some(Command::Act(Act { path: path("resume"), done: format!("resumed {queue}") }));
+            return Some(Command::Act(Action { path: path("resume"), done: format!("resumed {queue}") }));
         }
         let question = format!("Pause {queue}? Jobs in hand go on, new ones are refused. y/n");
-        self.asked = Some((Act { path: path("pause"), done: format!("paused {queue}") }, question));
+        self.asked = Some((Action { path: path("pause"), done: format!("paused {queue}") }, question));
         None
     }
 
@@ -170,7 +170,8 @@ impl View {
             self.said = "no job is chosen: up and down choose one".to_owned();
             return;
         };
-        let act = Act { path: format!("/operations/v1/jobs/{id}/cancel"), done: format!("cancelled {id}") };
+        let act =
+            Action { path: format!("/operations/v1/jobs/{id}/cancel"), done: format!("cancelled {id}") };
         self.asked = Some((act, format!("Cancel {id} of {account}? y/n")));
     }
 
@@ -178,12 +179,12 @@ impl View {
         let high =
             |rows: usize| Constraint::Length(u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2));
         let state = &self.state;
-        let beside = state.workers.len().max(state.reservoirs.len()).clamp(1, WORKERS);
+        let beside = state.workers.len().max(state.reservoirs.len()).clamp(1, MAX_WORKERS);
         let [head, queues, jobs, failures, lowest, foot] = Layout::vertical([
             Constraint::Length(1),
             high(state.queues.len()),
             Constraint::Min(4),
-            high(state.failures.len().clamp(1, FAILURES)),
+            high(state.failures.len().clamp(1, MAX_FAILURES)),
             high(beside),
             Constraint::Length(1),
         ])
@@ -237,7 +238,7 @@ mod tests {
     }
 
     fn act(path: &str, done: &str) -> Option<Command> {
-        Some(Command::Act(Act { path: path.to_owned(), done: done.to_owned() }))
+        Some(Command::Act(Action { path: path.to_owned(), done: done.to_owned() }))
     }
 
     #[test]

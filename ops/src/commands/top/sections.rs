@@ -26,7 +26,7 @@ pub fn queues(state: &OperationsState) -> Section {
         );
         let longest = match queue.waiting {
             0 => "-".to_owned(),
-            _ => span(queue.oldest_wait_seconds),
+            _ => format_duration(queue.oldest_wait_seconds),
         };
         vec![
             queue.queue.clone(),
@@ -57,7 +57,11 @@ pub fn jobs(state: &OperationsState) -> Section {
             job.account.clone(),
             standing.to_owned(),
             since(state, from),
-            if left >= 0.0 { format!("in {}", span(left)) } else { format!("{} ago", span(-left)) },
+            if left >= 0.0 {
+                format!("in {}", format_duration(left))
+            } else {
+                format!("{} ago", format_duration(-left))
+            },
             job.attempts.to_string(),
             job.worker.clone().unwrap_or_default(),
         ]
@@ -162,7 +166,7 @@ fn titled(title: &str, shown: usize, total: i64) -> String {
 }
 
 fn since(state: &OperationsState, time: DateTime<Utc>) -> String {
-    span(seconds(state.at - time))
+    format_duration(seconds(state.at - time))
 }
 
 fn seconds(delta: TimeDelta) -> f64 {
@@ -170,7 +174,7 @@ fn seconds(delta: TimeDelta) -> f64 {
 }
 
 /// Formats seconds for people, in one unit.
-fn span(seconds: f64) -> String {
+fn format_duration(seconds: f64) -> String {
     match seconds.max(0.0) {
         seconds if seconds < 99.5 => format!("{seconds:.0} s"),
         seconds if seconds < 100.0 * 60.0 => format!("{:.0} min", seconds / 60.0),

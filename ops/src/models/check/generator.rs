@@ -12,7 +12,7 @@ use super::Report;
 use crate::models::Pack;
 
 /// Features that any model of drug-like molecules has met: rings, branches, halogens, charges, both kinds of stereo.
-const ORDINARY: [&str; 12] = [
+const ORDINARY_MOLECULES: [&str; 12] = [
     "CCO",
     "c1ccccc1",
     "CC(=O)Oc1ccccc1C(=O)O",
@@ -27,20 +27,20 @@ const ORDINARY: [&str; 12] = [
     "O=C(O)/C=C/c1ccccc1",
 ];
 /// Minimum of ordinary molecules that a vocabulary of drug-like molecules can write.
-const SPELLED_AT_LEAST: usize = 6;
+const MIN_ENCODED: usize = 6;
 /// Number of molecules drawn.
-const DRAWN: usize = 20;
+const DRAWN_MOLECULES: usize = 20;
 /// Number of raw strings drawn to measure the share of valid molecules.
-const RAW: usize = 256;
+const RAW_STRINGS: usize = 256;
 /// Maximum length of a drawn string, so that a model that never ends its strings takes seconds, not hours.
-const LONGEST: usize = 256;
+const MAX_STRING_LENGTH: usize = 256;
 /// Timeout for drawing.
-const PATIENCE: Duration = Duration::from_secs(20);
+const DRAW_TIMEOUT: Duration = Duration::from_secs(20);
 /// Loss of a trained model, as a share of the nats of blind guessing, must be below this. The models that ship need a
 /// fifth.
-const LEARNT: f64 = 0.8;
+const MAX_LOSS_SHARE: f64 = 0.8;
 /// Minimum share of raw strings that are valid molecules.
-const VALID_AT_LEAST: f64 = 0.5;
+const MIN_VALID_SHARE: f64 = 0.5;
 
 /// Checks the pack of a generator.
 pub fn check(pack: &Pack, report: &mut Report) {
@@ -53,14 +53,14 @@ pub fn check(pack: &Pack, report: &mut Report) {
         Ok(loaded) => loaded,
         Err(fault) => return report.faults.push(fault.to_string()),
     };
-    if loaded.generation.max_length > LONGEST {
-        loaded.generation.max_length = LONGEST;
+    if loaded.generation.max_length > MAX_STRING_LENGTH {
+        loaded.generation.max_length = MAX_STRING_LENGTH;
     }
     let file = |name: &str| pack.folder.join(name).display().to_string();
-    let spelled = spell(&loaded, &file("tokenizer.json"), report);
+    let spelled = encode_ordinary(&loaded, &file("tokenizer.json"), report);
     match Sampler::new(&loaded, Device::Cpu) {
         Ok(sampler) => {
-            judge(&sampler, &spelled, &file("model.safetensors"), report);
+            check_likelihood(&sampler, &spelled, &file("model.safetensors"), report);
             if report.is_sound() {
                 draw(&sampler, &file("model.safetensors"), report);
             }
@@ -70,18 +70,18 @@ pub fn check(pack: &Pack, report: &mut Report) {
 }
 
 /// Encodes ordinary molecules in the model's tokens.
-fn spell(pack: &ModelPack, file: &str, report: &mut Report) -> Vec<Vec<u32>> {
+fn encode_ordinary(pack: &ModelPack, file: &str, report: &mut Report) -> Vec<Vec<u32>> {
     let (mut spelled, mut missing) = (Vec::new(), Vec::new());
-    for smiles in ORDINARY {
+    for smiles in ORDINARY_MOLECULES {
         match pack.spell(smiles) {
             Some(tokens) => spelled.push(tokens),
             None => missing.push(smiles),
         }
     }
-    let count = format!("spells {} of {} ordinary molecules", spelled.len(), ORDINARY.len());
+    let count = format!("spells {} of {} ordinary molecules", spelled.len(), ORDINARY_MOLECULES.len());
     if missing.is_empty() {
         report.notes.push(count);
-    } else if spelled.len() < SPELLED_AT_LEAST {
+    } else if spelled.len() < MIN_ENCODED {
         report.faults.push(format!("{file}: {count}; not {}", missing.join(", ")));
     } else {
         report.warnings.push(format!("{file}: {count}; not {}", missing.join(", ")));
@@ -90,7 +90,7 @@ fn spell(pack: &ModelPack, file: &str, report: &mut Report) -> Vec<Vec<u32>> {
 }
 
 /// Measures how likely the model finds ordinary molecules.
-fn judge(sampler: &Sampler, spelled: &[Vec<u32>], file: &str, report: &mut Report) {
+fn check_likelihood(sampler: &Sampler, spelled: &[Vec<u32>], file: &str, report: &mut Report) {
     if spelled.is_empty() {
         return;
     }
@@ -116,7 +116,7 @@ fn judge(sampler: &Sampler, spelled: &[Vec<u32>], file: &str, report: &mut Repor
     }
     let blind = (choices as f64).ln();
     let figures = format!("{a_token:.2} nats a token on ordinary molecules, {blind:.2} by blind guessing");
-    if a_token < LEARNT * blind {
+    if a_token < MAX_LOSS_SHARE * blind {
         report.notes.push(figures);
     } else {
         report.warnings.push(format!("{file}: {figures}: the weights know little chemistry"));
@@ -126,19 +126,24 @@ fn judge(sampler: &Sampler, spelled: &[Vec<u32>], file: &str, report: &mut Repor
 /// Draws some molecules and raw strings.
 fn draw(sampler: &Sampler, file: &str, report: &mut Report) {
     let begun = Instant::now();
-    let budget = Budget { deadline: Some(begun + PATIENCE), cancelled: Arc::new(AtomicBool::new(false)) };
-    let drawn = match sampler.sample(DRAWN, 0, &budget) {
+    let budget = Budget { deadline: Some(begun + DRAW_TIMEOUT), cancelled: Arc::new(AtomicBool::new(false)) };
+    let drawn = match sampler.sample(DRAWN_MOLECULES, 0, &budget) {
         Ok(drawn) => drawn,
-        Err(fault) => return report.faults.push(format!("{file}: drawing {DRAWN} molecules: {fault}")),
+        Err(fault) => {
+            return report.faults.push(format!("{file}: drawing {DRAWN_MOLECULES} molecules: {fault}"));
+        }
     };
     let seconds = begun.elapsed().as_secs_f64();
-    report.notes.push(format!("drew {DRAWN} molecules in {seconds:.2} s, the first of them {}", drawn[0]));
-    match sampler.raw(RAW, 1) {
+    report
+        .notes
+        .push(format!("drew {DRAWN_MOLECULES} molecules in {seconds:.2} s, the first of them {}", drawn[0]));
+    match sampler.raw(RAW_STRINGS, 1) {
         Ok(raw) => {
             let valid = raw.iter().filter(|text| Molecule::parse(text, Limits::TARGET).is_ok()).count();
-            let share = valid as f64 / RAW as f64;
-            let figures = format!("{valid} of {RAW} raw strings are molecules ({:.0} %)", 100.0 * share);
-            if share < VALID_AT_LEAST {
+            let share = valid as f64 / RAW_STRINGS as f64;
+            let figures =
+                format!("{valid} of {RAW_STRINGS} raw strings are molecules ({:.0} %)", 100.0 * share);
+            if share < MIN_VALID_SHARE {
                 report.warnings.push(format!("{file}: {figures}"));
             } else {
                 report.notes.push(figures);

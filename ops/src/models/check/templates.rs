@@ -8,16 +8,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use catalogue::Shelf;
+use catalogue::StockView;
 use flate2::read::MultiGzDecoder;
 use serde_json::Value;
-use synth::{Budget, Constraints, GroupOrder, RetroModel, Stop, Task, Trivial, plan};
+use synth::{Budget, Constraints, GroupOrder, RetroModel, Stop, TargetPurchase, Task, plan};
 
 use super::{Report, weights};
 use crate::models::Pack;
 
 /// Maximum size of a decompressed table in bytes: a hundred times the usual size.
-const MOST_TABLE_BYTES: u64 = 1 << 30;
+const MAX_TABLE_BYTES: u64 = 1 << 30;
 /// Optional files of a pack, besides the two required ones.
 const OPTIONAL: [&str; 3] = ["sites.safetensors", "plausibility.safetensors", "precedents.safetensors"];
 /// Products of the most common reactions: an amide, a biaryl, an ester, a sulfonamide, an aryl ether, an amine.
@@ -30,12 +30,12 @@ const ORDINARY: [&str; 6] = [
     "CCN(CC)Cc1ccccc1",
 ];
 /// Timeout for expanding the molecules.
-const PATIENCE: Duration = Duration::from_secs(20);
+const EXPANSION_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Checks a template pack.
 pub fn check(pack: &Pack, report: &mut Report) {
     let table = pack.folder.join("templates.csv.gz");
-    if let Err(fault) = unpacks(&table) {
+    if let Err(fault) = check_decompression(&table) {
         return report.faults.push(format!("{}: {fault}", table.display()));
     }
     for name in OPTIONAL {
@@ -66,36 +66,36 @@ pub fn check(pack: &Pack, report: &mut Report) {
             model.templates()
         ));
     }
-    take_apart(&model, &table, report);
+    expand_ordinary(&model, &table, report);
 }
 
 /// Checks that a table decompresses to a reasonable size.
-fn unpacks(table: &Path) -> io::Result<()> {
+fn check_decompression(table: &Path) -> io::Result<()> {
     let unpacked = MultiGzDecoder::new(File::open(table)?);
-    let bytes = io::copy(&mut unpacked.take(MOST_TABLE_BYTES + 1), &mut io::sink())?;
-    if bytes > MOST_TABLE_BYTES {
-        return Err(io::Error::other(format!("unpacks to more than {MOST_TABLE_BYTES} bytes")));
+    let bytes = io::copy(&mut unpacked.take(MAX_TABLE_BYTES + 1), &mut io::sink())?;
+    if bytes > MAX_TABLE_BYTES {
+        return Err(io::Error::other(format!("unpacks to more than {MAX_TABLE_BYTES} bytes")));
     }
     Ok(())
 }
 
 /// Expands ordinary molecules by one step each.
-fn take_apart(model: &Arc<RetroModel>, table: &Path, report: &mut Report) {
+fn expand_ordinary(model: &Arc<RetroModel>, table: &Path, report: &mut Report) {
     let begun = Instant::now();
-    let nothing_on_the_shelf = Shelf::in_memory([]);
+    let nothing_on_the_shelf = StockView::in_memory([]);
     let (mut reactions, mut applications, mut opened) = (0, 0, 0);
     for smiles in ORDINARY {
         let task = Task {
             target: smiles.parse().expect("check: an ordinary molecule is a molecule"),
             max_depth: 1,
             stop: Stop::Budget,
-            trivial: Trivial::Mask,
+            trivial: TargetPurchase::Mask,
             max_groups: 1,
             max_group_size: 1,
             group_order: GroupOrder::Total,
             constraints: Constraints::default(),
         };
-        let mut budget = Budget::until(begun + PATIENCE, Arc::new(AtomicBool::new(false)));
+        let mut budget = Budget::until(begun + EXPANSION_TIMEOUT, Arc::new(AtomicBool::new(false)));
         budget.max_expansions = Some(1);
         let counts = plan(model, &nothing_on_the_shelf, &task, &budget).counts;
         reactions += counts.reactions;

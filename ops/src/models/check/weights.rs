@@ -8,7 +8,7 @@ use crate::models::read;
 
 /// Returns the faults of a safetensors file.
 pub fn faults(file: &Path) -> Vec<String> {
-    let bytes = match read::bytes(file, read::LARGE) {
+    let bytes = match read::bytes(file, read::MAX_WEIGHTS_BYTES) {
         Ok(bytes) => bytes,
         Err(fault) => return vec![fault.to_string()],
     };

@@ -29,13 +29,13 @@ use crate::{
     },
     terminal,
 };
-use network::{INPUTS, Policy};
+use network::{FINGERPRINT_BITS, Policy};
 use table::Table;
 
 /// Maximum size of a network file: ten times the usual size.
-const LARGEST: u64 = 1 << 30;
+const MAX_NETWORK_BYTES: u64 = 1 << 30;
 /// Number of unusable rows listed on the terminal; the error file lists all of them.
-const NAMED: usize = 10;
+const MAX_LISTED_ROWS: usize = 10;
 
 /// Reads the network and the table into a draft.
 pub fn import(models: &ModelsFolder, import: &Import) -> Result<Draft, Failure> {
@@ -46,7 +46,7 @@ pub fn import(models: &ModelsFolder, import: &Import) -> Result<Draft, Failure> 
         )));
     };
     let draft = models.begin(super::id_or_stem(import)?)?;
-    let bytes = read::bytes(&import.source, LARGEST).map_err(anyhow::Error::from)?;
+    let bytes = read::bytes(&import.source, MAX_NETWORK_BYTES).map_err(anyhow::Error::from)?;
     let policy = Policy::read(&bytes).with_context(|| import.source.display().to_string())?;
     drop(bytes);
     let table = Table::read(templates).with_context(|| templates.display().to_string())?;
@@ -69,7 +69,7 @@ pub fn import(models: &ModelsFolder, import: &Import) -> Result<Draft, Failure> 
 fn report(table: &Table, templates: &Path, errors: Option<&Path>) -> Result<(), Failure> {
     let faults: Vec<(u64, &str)> =
         table.rows.iter().filter_map(|row| Some((row.line, row.fault.as_deref()?))).collect();
-    for (line, fault) in faults.iter().take(if errors.is_some() { 0 } else { NAMED }) {
+    for (line, fault) in faults.iter().take(if errors.is_some() { 0 } else { MAX_LISTED_ROWS }) {
         terminal::note(&format!("{}, line {line}: {fault}", templates.display()));
     }
     if !faults.is_empty() {
@@ -77,7 +77,11 @@ fn report(table: &Table, templates: &Path, errors: Option<&Path>) -> Result<(), 
             "{} of {} templates cannot be read and are switched off{}",
             faults.len(),
             table.rows.len(),
-            if errors.is_none() && faults.len() > NAMED { "; --errors FILE lists them all" } else { "" }
+            if errors.is_none() && faults.len() > MAX_LISTED_ROWS {
+                "; --errors FILE lists them all"
+            } else {
+                ""
+            }
         ));
     }
     let repeated = table.repeated();
@@ -103,7 +107,7 @@ fn write(
     let name = |file: &Path| file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let usable = table.rows.iter().filter(|row| row.fault.is_none()).count();
     let architecture = format!(
-        "Morgan r2 {INPUTS} -> {} {} -> {} templates",
+        "Morgan r2 {FINGERPRINT_BITS} -> {} {} -> {} templates",
         policy.hidden,
         policy.activation.to_uppercase(),
         policy.outputs
@@ -125,7 +129,7 @@ fn write(
     ];
     let config = json!({
         "model_type": pack::TEMPLATES,
-        "fingerprint": format!("morgan_r2_{INPUTS}"),
+        "fingerprint": format!("morgan_r2_{FINGERPRINT_BITS}"),
         "hidden_size": policy.hidden,
         "n_templates": policy.outputs,
     });
@@ -135,20 +139,20 @@ fn write(
         numbers: numbers.to_vec(),
     };
     let tensors = [
-        tensor("layer1.weight", &[policy.hidden, INPUTS], &policy.weight1),
+        tensor("layer1.weight", &[policy.hidden, FINGERPRINT_BITS], &policy.weight1),
         tensor("layer1.bias", &[policy.hidden], &policy.bias1),
         tensor("layer2.weight", &[policy.outputs, policy.hidden], &policy.weight2),
         tensor("layer2.bias", &[policy.outputs], &policy.bias2),
     ];
     draft.write("policy.safetensors", &weights::file(&tensors, &[("activation", policy.activation)])?)?;
-    draft.write("templates.csv.gz", &packed(table).context("writing templates.csv.gz")?)?;
+    draft.write("templates.csv.gz", &encode_table(table).context("writing templates.csv.gz")?)?;
     draft.write_json("config.json", &config)?;
     draft.write("README.md", card::readme(&metadata, &history).as_bytes())?;
     draft.write_json("metadata.json", &Value::Object(metadata))
 }
 
 /// Encodes the table as the search engine reads it.
-fn packed(table: &Table) -> anyhow::Result<Vec<u8>> {
+fn encode_table(table: &Table) -> anyhow::Result<Vec<u8>> {
     let mut csv = csv::WriterBuilder::new().delimiter(b'\t').from_writer(Vec::new());
     csv.write_record(["", "retro_template", "template_hash", "library_occurrence", "library_index"])?;
     for (number, row) in table.rows.iter().enumerate() {

@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Default maximum length of a model's strings, in tokens.
-const LONGEST: u32 = 128;
+const DEFAULT_MAX_LENGTH: u32 = 128;
 
 /// Reads the folder into a draft.
 pub fn import(models: &ModelsFolder, import: &Import) -> Result<Draft, Failure> {
@@ -105,7 +105,8 @@ fn copy(source: &Path, kind: Kind, draft: &Draft) -> Result<Vec<String>, Failure
     for (file, _) in Pack::open(source).files() {
         let is_terms = ["LICENSE", "LICENCE", "NOTICE"].iter().any(|name| file.starts_with(name));
         if wanted.contains(&file.as_str()) || is_terms {
-            let limit = if file.ends_with(".safetensors") { read::LARGE } else { read::SMALL };
+            let limit =
+                if file.ends_with(".safetensors") { read::MAX_WEIGHTS_BYTES } else { read::MAX_JSON_BYTES };
             let bytes = read::bytes(&source.join(&file), limit).map_err(anyhow::Error::from)?;
             draft.write(&file, &bytes)?;
         } else if !["metadata.json", "vocab.json"].contains(&file.as_str()) {
@@ -127,10 +128,10 @@ fn complete_generator(
         draft.write_json("tokenizer.json", &tokenizer)?;
     }
     if !draft.path().join("generation_config.json").exists() {
-        let generation = json!({"temperature": 1.0, "top_p": 1.0, "max_length": LONGEST});
+        let generation = json!({"temperature": 1.0, "top_p": 1.0, "max_length": DEFAULT_MAX_LENGTH});
         draft.write_json("generation_config.json", &generation)?;
         terminal::note(&format!(
-            "no generation_config.json: temperature 1, at most {LONGEST} tokens a string"
+            "no generation_config.json: temperature 1, at most {DEFAULT_MAX_LENGTH} tokens a string"
         ));
     }
     if let Some(cost) = card::relative_cost(config) {

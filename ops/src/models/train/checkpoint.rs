@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use generator::Trainer;
 use safetensors::SafeTensors;
 
-use super::kept;
+use super::stored_tensor;
 use crate::{
     failure::Failure,
     models::{
@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// A stored tensor with its name.
-pub type Kept = Tensor;
+pub type StoredTensor = Tensor;
 
 /// Progress of a training.
 #[derive(Debug)]
@@ -37,16 +37,16 @@ pub struct Checkpoint {
     /// Lowest loss since then.
     pub best_loss: f64,
     /// Weights with the lowest loss.
-    pub best: Vec<Kept>,
+    pub best: Vec<StoredTensor>,
 }
 
 /// Prefix of the names of the best weights.
-const BEST: &str = "best.";
+const BEST_PREFIX: &str = "best.";
 
 impl Checkpoint {
     /// Creates the state before the first epoch.
     pub fn first(key: String, loss: f64, trainer: &Trainer) -> Self {
-        let best = trainer.weights().iter().map(kept).collect();
+        let best = trainer.weights().iter().map(stored_tensor).collect();
         Self { key, epochs: 0, barren: 0, best_epoch: 0, first_loss: loss, best_loss: loss, best }
     }
 
@@ -56,7 +56,7 @@ impl Checkpoint {
         let is_best = loss < self.best_loss;
         if is_best {
             (self.best_loss, self.best_epoch, self.barren) = (loss, self.epochs, 0);
-            self.best = trainer.weights().iter().map(kept).collect();
+            self.best = trainer.weights().iter().map(stored_tensor).collect();
         } else {
             self.barren += 1;
         }
@@ -67,8 +67,9 @@ impl Checkpoint {
     pub fn save(&self, folder: &Path, trainer: &Trainer) -> Result<(), Failure> {
         let doing = || format!("writing a checkpoint to {}", folder.display());
         let (steps, state) = trainer.state();
-        let mut tensors: Vec<Tensor> = state.iter().map(kept).collect();
-        let best = self.best.iter().map(|it| Tensor { name: format!("{BEST}{}", it.name), ..it.clone() });
+        let mut tensors: Vec<Tensor> = state.iter().map(stored_tensor).collect();
+        let best =
+            self.best.iter().map(|it| Tensor { name: format!("{BEST_PREFIX}{}", it.name), ..it.clone() });
         tensors.extend(best);
         let numbers = [
             ("epochs", self.epochs.to_string()),
@@ -89,7 +90,7 @@ impl Checkpoint {
 
     /// Reads the state that an earlier run of the same training left; `None` if there is none.
     pub fn load(folder: &Path, key: &str, trainer: &mut Trainer) -> Result<Option<Self>, Failure> {
-        let Ok(bytes) = read::bytes(&place(folder), read::LARGE) else { return Ok(None) };
+        let Ok(bytes) = read::bytes(&place(folder), read::MAX_WEIGHTS_BYTES) else { return Ok(None) };
         let Some(notes) = notes(&bytes).filter(|notes| notes.get("key").is_some_and(|found| found == key))
         else {
             return Ok(None);
@@ -102,10 +103,10 @@ impl Checkpoint {
         trainer.restore(steps, |name| numbers(&tensors, name)).map_err(anyhow::Error::from)?;
         let weights = trainer.weights();
         let best = weights.iter().map(|it| {
-            let numbers = numbers(&tensors, &format!("{BEST}{}", it.name))?;
-            Some(Kept { numbers, ..kept(it) })
+            let numbers = numbers(&tensors, &format!("{BEST_PREFIX}{}", it.name))?;
+            Some(StoredTensor { numbers, ..stored_tensor(it) })
         });
-        let Some(best) = best.collect::<Option<Vec<Kept>>>() else { return Ok(None) };
+        let Some(best) = best.collect::<Option<Vec<StoredTensor>>>() else { return Ok(None) };
         Ok(Some(Self {
             key: key.to_owned(),
             epochs: number("epochs"),

@@ -7,21 +7,21 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 type Fraction = (u32, u32);
 
 /// The lowest similarity.
-const NOTHING: Fraction = (0, 1);
+const ZERO_SIMILARITY: Fraction = (0, 1);
 
 /// Denominator of a requested similarity: finer than the difference between any two fractions of up to 4,096 bits.
-const FINE: u32 = 1 << 16;
+const SIMILARITY_DENOMINATOR: u32 = 1 << 16;
 
 /// Number and minimum similarity of the blocks to return.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted {
+pub struct NearestLimits {
     /// Number of blocks, the most similar ones; at least one.
     pub most: usize,
     /// Minimum similarity, from 0 to 1.
     pub least: f32,
 }
 
-impl Wanted {
+impl NearestLimits {
     /// The single most similar block.
     pub const NEAREST: Self = Self { most: 1, least: 0.0 };
 }
@@ -33,12 +33,12 @@ fn is_above((shared, either): Fraction, (other_shared, other_either): Fraction) 
 
 /// A block and its similarity.
 #[derive(Debug, Clone, Copy)]
-struct Found {
+struct Hit {
     block: u32,
     similarity: Fraction,
 }
 
-impl Found {
+impl Hit {
     /// Returns true if this block is more similar than the other, or as similar with a lower number.
     fn is_better_than(&self, other: &Self) -> bool {
         let is_as_good = !is_above(other.similarity, self.similarity);
@@ -53,20 +53,21 @@ impl Found {
 
 /// The best blocks for a molecule among those that one thread has compared.
 #[derive(Debug, Clone)]
-pub struct Best {
+pub struct TopBlocks {
     /// Best first.
-    found: Vec<Found>,
+    found: Vec<Hit>,
     most: usize,
     /// Higher of the requested similarity and the best bound of other threads. Only blocks that reach it matter.
     floor: Fraction,
     query_count: u32,
 }
 
-impl Best {
+impl TopBlocks {
     /// Starts empty, for a molecule that sets `query_count` bits.
-    pub fn none(query_count: u32, wanted: Wanted) -> Self {
-        let floor = ((wanted.least.clamp(0.0, 1.0) * FINE as f32) as u32, FINE);
-        let floor = if floor.0 == 0 { NOTHING } else { floor };
+    pub fn none(query_count: u32, wanted: NearestLimits) -> Self {
+        let floor =
+            ((wanted.least.clamp(0.0, 1.0) * SIMILARITY_DENOMINATOR as f32) as u32, SIMILARITY_DENOMINATOR);
+        let floor = if floor.0 == 0 { ZERO_SIMILARITY } else { floor };
         Self { found: Vec::new(), most: wanted.most, floor, query_count }
     }
 
@@ -82,7 +83,7 @@ impl Best {
             0 => (1, 1),
             either => (shared, either),
         };
-        let found = Found { block, similarity };
+        let found = Hit { block, similarity };
         if self.worst().is_some_and(|worst| !found.is_better_than(worst)) {
             return;
         }
@@ -95,35 +96,35 @@ impl Best {
     }
 
     /// The block that others have to beat, once there are `most` blocks.
-    fn worst(&self) -> Option<&Found> {
+    fn worst(&self) -> Option<&Hit> {
         self.found.get(self.most - 1)
     }
 
     /// Adopts the bound that other threads have found.
-    pub fn heed(&mut self, bound: &Bound) {
+    pub fn heed(&mut self, bound: &SharedBound) {
         self.floor = bound.get();
     }
 
     /// Returns true if a known bound excludes some blocks.
     pub fn is_bounded(&self) -> bool {
-        self.worst().is_some() || self.floor != NOTHING
+        self.worst().is_some() || self.floor != ZERO_SIMILARITY
     }
 
     /// Minimum number of bits that a block with `count` bits shares if it is as good as the worst of the best so far:
     /// the least `s` for which `s / (query + count - s)` is not below that similarity.
-    pub fn least_shared(&self, count: u32) -> u32 {
-        let own = self.worst().map_or(NOTHING, |found| found.similarity);
+    pub fn min_shared_bits(&self, count: u32) -> u32 {
+        let own = self.worst().map_or(ZERO_SIMILARITY, |found| found.similarity);
         let (shared, either) = if is_above(own, self.floor) { own } else { self.floor };
         ((self.query_count + count) * shared).div_ceil(shared + either)
     }
 
     /// Merges the best blocks of all threads, with their similarities.
-    pub fn of_all<'a>(all: impl Iterator<Item = &'a Self>, wanted: Wanted) -> Vec<(u32, f32)> {
-        let mut found: Vec<Found> = all.flat_map(|best| best.found.iter().copied()).collect();
+    pub fn merge<'a>(all: impl Iterator<Item = &'a Self>, wanted: NearestLimits) -> Vec<(u32, f32)> {
+        let mut found: Vec<Hit> = all.flat_map(|best| best.found.iter().copied()).collect();
         // Every thread starts with the blocks that were found before.
         found.sort_unstable_by_key(|found| found.block);
         found.dedup_by_key(|found| found.block);
-        found.sort_unstable_by(Found::order);
+        found.sort_unstable_by(Hit::order);
         found.truncate(wanted.most);
         let similarity = |(shared, either)| shared as f32 / either as f32;
         let each = found.into_iter().map(|found| (found.block, similarity(found.similarity)));
@@ -133,11 +134,11 @@ impl Best {
 
 /// Similarity bound that all threads share.
 #[derive(Debug)]
-pub struct Bound(AtomicU64);
+pub struct SharedBound(AtomicU64);
 
-impl Bound {
+impl SharedBound {
     /// Starts with the bound known so far.
-    pub fn of(best: &Best) -> Self {
+    pub fn of(best: &TopBlocks) -> Self {
         let bound = Self(AtomicU64::new(packed(best.floor)));
         bound.raise(best);
         bound
@@ -149,7 +150,7 @@ impl Bound {
     }
 
     /// Publishes a higher bound to the other threads.
-    pub fn raise(&self, best: &Best) {
+    pub fn raise(&self, best: &TopBlocks) {
         let Some(found) = best.worst() else { return };
         let higher = |bound| is_above(found.similarity, unpacked(bound)).then(|| packed(found.similarity));
         // A bound that is not higher changes nothing.

@@ -18,16 +18,16 @@ use std::thread;
 use chem::Fingerprint;
 use pulp::Arch;
 
-pub use best::Wanted;
-use best::{Best, Bound};
-use sums::{AtLeast, LANES, TOGETHER};
+pub use best::NearestLimits;
+use best::{SharedBound, TopBlocks};
+use sums::{COLUMNS_PER_STEP, LANES, ThresholdSearch};
 use tile::{BITS, CHUNK, Column, EMPTY, STARTS, TILE};
 
 /// Positions of blocks that the masks exclude; shared by all queries under the same masks.
 #[derive(Debug)]
-pub struct Refused(Vec<AtomicU64>);
+pub struct ExcludedPositions(Vec<AtomicU64>);
 
-impl Refused {
+impl ExcludedPositions {
     /// Starts empty, for `blocks` blocks.
     pub fn none(blocks: usize) -> Self {
         Self((0..blocks.div_ceil(64)).map(|_| AtomicU64::new(0)).collect())
@@ -45,7 +45,7 @@ impl Refused {
 
 /// The fingerprints of all blocks, as the file holds them.
 #[derive(Debug, Clone, Copy)]
-pub struct Index<'a> {
+pub struct FingerprintIndex<'a> {
     /// Block at each position, ascending by number of set bits, then by block number.
     pub places: &'a [u32],
     /// First position whose block sets at least this many bits, for every count up to one more than the number of
@@ -59,25 +59,25 @@ pub struct Index<'a> {
     pub columns: &'a [u64],
 }
 
-impl<'a> Index<'a> {
+impl<'a> FingerprintIndex<'a> {
     /// For each fingerprint, the `wanted` blocks that are `allowed` and their similarities: the most similar first,
     /// then the lowest number. `cores` threads share the tiles and the bounds.
     pub fn nearest_on(
         &self,
         fingerprints: &[Fingerprint],
-        wanted: Wanted,
-        allowed: &Allowed<'_>,
+        wanted: NearestLimits,
+        allowed: &BlockFilter<'_>,
         cores: usize,
     ) -> Vec<Vec<(u32, f32)>> {
         let mut queries: Vec<Query> = fingerprints.iter().map(|query| Query::new(query, wanted)).collect();
         let threads = cores.min(self.tile_starts.len()).max(1);
         let part = queries.len().div_ceil(threads).max(1);
-        on_all(queries.chunks_mut(part), |queries| self.begin(queries, allowed));
-        let bounds: Vec<Bound> = queries.iter().map(|query| Bound::of(&query.best)).collect();
-        let (order, next) = (self.common_order(&queries), AtomicUsize::new(0));
+        run_in_parallel(queries.chunks_mut(part), |queries| self.compare_nearest_tile(queries, allowed));
+        let bounds: Vec<SharedBound> = queries.iter().map(|query| SharedBound::of(&query.best)).collect();
+        let (order, next) = (self.tile_order(&queries), AtomicUsize::new(0));
         let mut copies = vec![queries; threads];
-        on_all(copies.iter_mut(), |queries| {
-            let mut columns = Columns::new();
+        run_in_parallel(copies.iter_mut(), |queries| {
+            let mut columns = UnpackedColumns::new();
             while let Some(&tile) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
                 queries.iter_mut().zip(&bounds).for_each(|(query, bound)| query.best.heed(bound));
                 self.compare(tile, queries, &mut columns, allowed);
@@ -85,13 +85,13 @@ impl<'a> Index<'a> {
             }
         });
         let best_of = |at: usize| copies.iter().map(move |queries| &queries[at].best);
-        (0..fingerprints.len()).map(|at| Best::of_all(best_of(at), wanted)).collect()
+        (0..fingerprints.len()).map(|at| TopBlocks::merge(best_of(at), wanted)).collect()
     }
 
     /// Compares each query with the tile of its own bit count. That tile mostly has a block that excludes most
     /// others.
-    fn begin(&self, queries: &mut [Query], allowed: &Allowed<'_>) {
-        let mut columns = Columns::new();
+    fn compare_nearest_tile(&self, queries: &mut [Query], allowed: &BlockFilter<'_>) {
+        let mut columns = UnpackedColumns::new();
         for query in queries {
             if let Some(&tile) = self.tiles_by_distance(query.count()).first() {
                 query.bits.sort_by_key(|&bit| self.column(tile, bit).len());
@@ -101,14 +101,20 @@ impl<'a> Index<'a> {
     }
 
     /// Order of the tiles that suits most of these molecules.
-    fn common_order(&self, queries: &[Query]) -> Vec<usize> {
+    fn tile_order(&self, queries: &[Query]) -> Vec<usize> {
         let mut counts: Vec<u32> = queries.iter().map(Query::count).collect();
         counts.sort_unstable();
         self.tiles_by_distance(counts.get(counts.len() / 2).copied().unwrap_or(0))
     }
 
     /// Compares the blocks of a tile with the queries.
-    fn compare(&self, tile: usize, queries: &mut [Query], columns: &mut Columns<'a>, allowed: &Allowed<'_>) {
+    fn compare(
+        &self,
+        tile: usize,
+        queries: &mut [Query],
+        columns: &mut UnpackedColumns<'a>,
+        allowed: &BlockFilter<'_>,
+    ) {
         let counts = self.counts(tile);
         let is_open = |query: &Query| counts.clone().any(|count| query.least(count).is_some());
         let mut open: Vec<&mut Query> = queries.iter_mut().filter(|query| is_open(query)).collect();
@@ -138,10 +144,10 @@ impl<'a> Index<'a> {
     }
 
     /// The blocks of a tile that set `count` bits.
-    fn run(&self, tile: usize, count: u32) -> Run<'_> {
+    fn run(&self, tile: usize, count: u32) -> EqualCountRun<'_> {
         let within = |place: u32| (place as usize).clamp(tile * TILE, (tile + 1) * TILE) - tile * TILE;
         let [start, end] = [count, count + 1].map(|count| within(self.count_starts[count as usize]));
-        Run { count, places: start..end, tile, blocks: &self.places[tile * TILE..] }
+        EqualCountRun { count, places: start..end, tile, blocks: &self.places[tile * TILE..] }
     }
 
     fn column(&self, tile: usize, bit: u16) -> &'a [u64] {
@@ -152,7 +158,7 @@ impl<'a> Index<'a> {
 }
 
 /// Runs `work` on each part, each on its own thread except the first, which runs on the calling thread.
-fn on_all<T: Send>(parts: impl Iterator<Item = T>, work: impl Fn(T) + Sync) {
+fn run_in_parallel<T: Send>(parts: impl Iterator<Item = T>, work: impl Fn(T) + Sync) {
     let (mut parts, work) = (parts, &work);
     let Some(own) = parts.next() else { return };
     thread::scope(|scope| {
@@ -162,15 +168,15 @@ fn on_all<T: Send>(parts: impl Iterator<Item = T>, work: impl Fn(T) + Sync) {
 }
 
 /// Filter on the blocks of a result.
-pub struct Allowed<'a> {
+pub struct BlockFilter<'a> {
     /// Returns true if a block is allowed.
     pub is_allowed: &'a (dyn Fn(u32) -> bool + Sync),
     /// Blocks known to be excluded.
-    pub refused: &'a Refused,
+    pub refused: &'a ExcludedPositions,
 }
 
 /// Blocks of a tile with the same number of set bits.
-struct Run<'a> {
+struct EqualCountRun<'a> {
     count: u32,
     /// Positions of the run in the tile.
     places: Range<usize>,
@@ -179,7 +185,7 @@ struct Run<'a> {
     blocks: &'a [u32],
 }
 
-impl Run<'_> {
+impl EqualCountRun<'_> {
     /// Bitmap of the run's positions in word `at` of the tile.
     fn word(&self, at: usize) -> u64 {
         let below = |place: usize| {
@@ -191,7 +197,7 @@ impl Run<'_> {
 }
 
 /// The columns of a tile that any query needs, unpacked to bitmaps.
-struct Columns<'a> {
+struct UnpackedColumns<'a> {
     arch: Arch,
     /// Index of each bit's bitmap, if it is needed.
     places: Vec<u16>,
@@ -209,7 +215,7 @@ struct Bitmap {
     chunks: u32,
 }
 
-impl<'a> Columns<'a> {
+impl<'a> UnpackedColumns<'a> {
     fn new() -> Self {
         Self { arch: Arch::new(), places: vec![u16::MAX; BITS], bitmaps: Vec::new(), unfolded: Vec::new() }
     }
@@ -237,9 +243,9 @@ impl<'a> Columns<'a> {
     }
 
     /// The columns of one query.
-    fn of(&self, bits: &[u16]) -> Own<'_> {
-        let filling = bits.len().next_multiple_of(TOGETHER) - bits.len();
-        let mut own = Own { arch: self.arch, columns: vec![&EMPTY; filling], most: [0; CHUNKS] };
+    fn of(&self, bits: &[u16]) -> QueryColumns<'_> {
+        let filling = bits.len().next_multiple_of(COLUMNS_PER_STEP) - bits.len();
+        let mut own = QueryColumns { arch: self.arch, columns: vec![&EMPTY; filling], most: [0; CHUNKS] };
         for &bit in bits {
             let Bitmap { column, chunks } = &self.bitmaps[usize::from(self.places[usize::from(bit)])];
             own.columns.push(column);
@@ -272,9 +278,9 @@ const COLUMN: usize = TILE / 64;
 const CHUNKS: usize = TILE / CHUNK;
 
 /// The columns of one query's bits.
-struct Own<'a> {
+struct QueryColumns<'a> {
     arch: Arch,
-    /// Padded in front with empty columns to a multiple of `TOGETHER`.
+    /// Padded in front with empty columns to a multiple of `COLUMNS_PER_STEP`.
     columns: Vec<&'a Column>,
     /// Number of columns that are not empty in each chunk.
     most: [u32; CHUNKS],
@@ -285,13 +291,13 @@ struct Own<'a> {
 struct Query {
     /// Rarest bits first.
     bits: Vec<u16>,
-    best: Best,
+    best: TopBlocks,
 }
 
 impl Query {
-    fn new(fingerprint: &Fingerprint, wanted: Wanted) -> Self {
+    fn new(fingerprint: &Fingerprint, wanted: NearestLimits) -> Self {
         let bits: Vec<u16> = fingerprint.on_bits().collect();
-        Self { best: Best::none(bits.len() as u32, wanted), bits }
+        Self { best: TopBlocks::none(bits.len() as u32, wanted), bits }
     }
 
     fn count(&self) -> u32 {
@@ -301,26 +307,26 @@ impl Query {
     /// Minimum number of bits that a block with `count` bits has to share to equal the best so far; `None` if no such
     /// block can.
     fn least(&self, count: u32) -> Option<u32> {
-        let least = self.best.least_shared(count);
+        let least = self.best.min_shared_bits(count);
         (least <= count.min(self.count())).then_some(least)
     }
 
     /// Compares the query with the blocks of a run.
-    fn compare(&mut self, run: &Run<'_>, own: &Own<'_>, allowed: &Allowed<'_>) {
+    fn compare(&mut self, run: &EqualCountRun<'_>, own: &QueryColumns<'_>, allowed: &BlockFilter<'_>) {
         if run.places.is_empty() {
             return;
         }
         for chunk in run.places.start / CHUNK..run.places.end.div_ceil(CHUNK) {
             let Some(least) = self.least(run.count) else { return };
             if self.best.is_bounded() {
-                self.look(run, own, chunk, least, allowed);
+                self.compare_chunk(run, own, chunk, least, allowed);
                 continue;
             }
             // No bound is known yet. The few blocks that share most bits are tried first, because they exclude the
             // others.
             let most = run.count.min(self.count());
             for eighths in (0..8).rev() {
-                self.look(run, own, chunk, most * eighths / 8, allowed);
+                self.compare_chunk(run, own, chunk, most * eighths / 8, allowed);
                 if self.best.is_bounded() {
                     break;
                 }
@@ -329,11 +335,18 @@ impl Query {
     }
 
     /// Compares the query with the blocks of a chunk that share at least `least` bits.
-    fn look(&mut self, run: &Run<'_>, own: &Own<'_>, chunk: usize, least: u32, allowed: &Allowed<'_>) {
+    fn compare_chunk(
+        &mut self,
+        run: &EqualCountRun<'_>,
+        own: &QueryColumns<'_>,
+        chunk: usize,
+        least: u32,
+        allowed: &BlockFilter<'_>,
+    ) {
         if own.most[chunk] < least {
             return;
         }
-        let found = AtLeast { columns: &own.columns, chunk, least }.find(own.arch);
+        let found = ThresholdSearch { columns: &own.columns, chunk, least }.find(own.arch);
         if found == [0; LANES] {
             return;
         }

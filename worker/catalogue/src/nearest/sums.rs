@@ -14,14 +14,14 @@ use super::tile::{CHUNK, Column};
 pub const LANES: usize = CHUNK / 64;
 
 /// Columns added together.
-pub const TOGETHER: usize = 7;
+pub const COLUMNS_PER_STEP: usize = 7;
 
 /// One bit for each block of a chunk.
-pub type Lane = [u64; LANES];
+pub type ChunkBitmap = [u64; LANES];
 
 /// Search for the blocks of a chunk that set enough bits.
-pub struct AtLeast<'a> {
-    /// Columns of the query's bits, a multiple of [`TOGETHER`]. With rare bits first, a chunk without a match is
+pub struct ThresholdSearch<'a> {
+    /// Columns of the query's bits, a multiple of [`COLUMNS_PER_STEP`]. With rare bits first, a chunk without a match is
     /// rejected early.
     pub columns: &'a [&'a Column],
     /// Chunk of the tile to search.
@@ -30,38 +30,38 @@ pub struct AtLeast<'a> {
     pub least: u32,
 }
 
-impl AtLeast<'_> {
+impl ThresholdSearch<'_> {
     /// Returns the matching blocks of the chunk.
-    pub fn find(self, arch: Arch) -> Lane {
+    pub fn find(self, arch: Arch) -> ChunkBitmap {
         arch.dispatch(self)
     }
 
     /// Runs the search with scalar instructions.
     #[cfg(test)]
-    pub fn find_plainly(self) -> Lane {
+    pub fn find_scalar(self) -> ChunkBitmap {
         self.with_simd(pulp::Scalar::new())
     }
 
     #[inline(always)]
-    fn add_up<S: Simd, const POWERS: usize>(&self, simd: S) -> Lane {
+    fn add_up<S: Simd, const POWERS: usize>(&self, simd: S) -> ChunkBitmap {
         let mut found = [0; LANES];
         let parts = S::as_mut_simd_u64s(&mut found).0;
         let first = self.chunk * parts.len();
         for (at, part) in (first..).zip(parts) {
             let adder = Adder(simd);
             let mut sum = [simd.splat_u64s(0); POWERS];
-            let sevens = self.columns.as_chunks::<TOGETHER>().0;
+            let sevens = self.columns.as_chunks::<COLUMNS_PER_STEP>().0;
             for (number, [a, b, c, d, e, f, g]) in (1..).zip(sevens) {
                 let word = |column: &Column| S::as_simd_u64s(column).0[at];
-                let (first, carry_first) = adder.full(word(a), word(b), word(c));
-                let (second, carry_second) = adder.full(word(d), word(e), word(f));
-                let (ones, carry_ones) = adder.full(first, second, word(g));
-                let (twos, fours) = adder.full(carry_first, carry_second, carry_ones);
+                let (first, carry_first) = adder.full_adder(word(a), word(b), word(c));
+                let (second, carry_second) = adder.full_adder(word(d), word(e), word(f));
+                let (ones, carry_ones) = adder.full_adder(first, second, word(g));
+                let (twos, fours) = adder.full_adder(carry_first, carry_second, carry_ones);
                 adder.add(&mut sum, [ones, twos, fours]);
-                let left = ((sevens.len() - number) * TOGETHER) as u32;
+                let left = ((sevens.len() - number) * COLUMNS_PER_STEP) as u32;
                 if number > 1 && left < self.least {
                     // Blocks that can still reach the minimum with the remaining columns.
-                    *part = adder.not_below(&sum, self.least - left);
+                    *part = adder.at_least(&sum, self.least - left);
                     if bytemuck::cast_slice::<_, u64>(std::slice::from_ref(part))
                         == [0; LANES].split_at(S::U64_LANES).0
                     {
@@ -70,18 +70,18 @@ impl AtLeast<'_> {
                 }
             }
             if self.least == 0 || sevens.len() < 2 {
-                *part = adder.not_below(&sum, self.least);
+                *part = adder.at_least(&sum, self.least);
             }
         }
         found
     }
 }
 
-impl WithSimd for AtLeast<'_> {
-    type Output = Lane;
+impl WithSimd for ThresholdSearch<'_> {
+    type Output = ChunkBitmap;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> Lane {
+    fn with_simd<S: Simd>(self, simd: S) -> ChunkBitmap {
         // Powers of two that the sum needs.
         match self.columns.len() {
             0..64 => self.add_up::<S, 6>(simd),
@@ -98,7 +98,7 @@ struct Adder<S>(S);
 impl<S: Simd> Adder<S> {
     /// Sum and carry of three bits.
     #[inline(always)]
-    fn full(self, a: S::u64s, b: S::u64s, c: S::u64s) -> (S::u64s, S::u64s) {
+    fn full_adder(self, a: S::u64s, b: S::u64s, c: S::u64s) -> (S::u64s, S::u64s) {
         let Self(simd) = self;
         let either = simd.xor_u64s(a, b);
         let both = simd.or_u64s(simd.and_u64s(a, b), simd.and_u64s(c, either));
@@ -111,7 +111,7 @@ impl<S: Simd> Adder<S> {
         let Self(simd) = self;
         let mut carry = simd.splat_u64s(0);
         for (power, bit) in sum.iter_mut().zip(number) {
-            (*power, carry) = self.full(*power, bit, carry);
+            (*power, carry) = self.full_adder(*power, bit, carry);
         }
         for power in sum.iter_mut().skip(number.len()) {
             (*power, carry) = (simd.xor_u64s(*power, carry), simd.and_u64s(*power, carry));
@@ -120,7 +120,7 @@ impl<S: Simd> Adder<S> {
 
     /// Bitmap of the positions where a sum is `least` or more.
     #[inline(always)]
-    fn not_below<const POWERS: usize>(self, sum: &[S::u64s; POWERS], least: u32) -> S::u64s {
+    fn at_least<const POWERS: usize>(self, sum: &[S::u64s; POWERS], least: u32) -> S::u64s {
         let Self(simd) = self;
         let (mut above, mut equal) = (simd.splat_u64s(0), simd.splat_u64s(u64::MAX));
         for (power, &bits) in sum.iter().enumerate().rev() {
@@ -162,10 +162,10 @@ mod tests {
             let least = least.min(number);
             let columns: Vec<Column> = (0..number as u64).map(|at| column(at + u64::from(seed))).collect();
             let mut filled: Vec<&Column> = columns.iter().collect();
-            filled.resize(number.next_multiple_of(TOGETHER), &EMPTY);
-            let what = || AtLeast { columns: &filled, chunk, least: least as u32 };
+            filled.resize(number.next_multiple_of(COLUMNS_PER_STEP), &EMPTY);
+            let what = || ThresholdSearch { columns: &filled, chunk, least: least as u32 };
 
-            let (found, plainly) = (what().find(Arch::new()), what().find_plainly());
+            let (found, plainly) = (what().find(Arch::new()), what().find_scalar());
 
             let mut expected = [0; LANES];
             for place in 0..CHUNK {

@@ -20,7 +20,7 @@ pub const CHUNK: usize = 512;
 
 /// Longest position list, in positions. A bitmap would be shorter only from four times as many positions on, but is
 /// copied instead of written position by position.
-const LONGEST: usize = TILE / 64;
+const MAX_LIST_LENGTH: usize = TILE / 64;
 
 /// Starts of a tile's columns, and the end of the last.
 pub const STARTS: usize = BITS + 1;
@@ -52,7 +52,7 @@ impl Tile {
         }
         let mut tile = Self { starts: vec![0], columns: Vec::new() };
         for list in lists {
-            if list.len() <= LONGEST {
+            if list.len() <= MAX_LIST_LENGTH {
                 let word =
                     |four: &[u64]| (0..4).rev().fold(0, |word, at| word << 16 | four[at.min(four.len() - 1)]);
                 tile.columns.extend(list.chunks(4).map(word));

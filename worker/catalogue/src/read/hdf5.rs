@@ -13,7 +13,7 @@ use super::inchikey::{LENGTH, is_key_at};
 const CHUNK: usize = 1 << 18;
 
 /// The keys of a file, in its order.
-pub(crate) struct Keys {
+pub(crate) struct KeyReader {
     bytes: Box<dyn Read + Send>,
     held: Vec<u8>,
     at: usize,
@@ -21,7 +21,7 @@ pub(crate) struct Keys {
     ended: bool,
 }
 
-impl Keys {
+impl KeyReader {
     pub(crate) fn new(bytes: Box<dyn Read + Send>) -> Self {
         Self { bytes, held: Vec::new(), at: 0, offset: 0, ended: false }
     }
@@ -36,7 +36,7 @@ impl Keys {
     }
 }
 
-impl Iterator for Keys {
+impl Iterator for KeyReader {
     /// A key and its byte offset.
     type Item = io::Result<(u64, Vec<u8>)>;
 
@@ -85,7 +85,7 @@ mod tests {
         bytes.extend_from_slice(KEYS[2]);
 
         let keys: Vec<(u64, Vec<u8>)> =
-            Keys::new(Box::new(io::Cursor::new(bytes))).map(Result::unwrap).collect();
+            KeyReader::new(Box::new(io::Cursor::new(bytes))).map(Result::unwrap).collect();
 
         let expected = [(10, KEYS[0]), (37, KEYS[1]), (CHUNK as u64 - 10, KEYS[2])];
         assert_eq!(keys, expected.map(|(at, key)| (at, key.to_vec())));

@@ -9,13 +9,13 @@ use serde_json::{Map, Value};
 use crate::fault::{Fault, shorten};
 
 /// Names of lists that hold offers, or objects with offers.
-const NESTED: [&str; 4] = ["items", "offers", "prices", "packs"];
+const OFFER_LISTS: [&str; 4] = ["items", "offers", "prices", "packs"];
 
 /// Maximum number of rows of one object.
-const ROWS: usize = 10_000;
+const MAX_ROWS: usize = 10_000;
 
 /// Maximum total size of the rows of one object, bytes.
-const SIZE: usize = 1 << 24;
+const MAX_ROW_BYTES: usize = 1 << 24;
 
 /// Pairs of name and text, at least one.
 pub(crate) type Row = Vec<(String, String)>;
@@ -49,8 +49,8 @@ impl Rows {
             self.size += row.iter().map(|(name, text)| name.len() + text.len()).sum::<usize>();
             self.rows.push(row);
         }
-        if self.rows.len() > ROWS || self.size > SIZE {
-            return Err(Fault::TooManyOffers { limit: ROWS });
+        if self.rows.len() > MAX_ROWS || self.size > MAX_ROW_BYTES {
+            return Err(Fault::TooManyOffers { limit: MAX_ROWS });
         }
         Ok(())
     }
@@ -65,7 +65,7 @@ fn flatten<'a>(
     for (name, value) in object {
         match value {
             Value::Object(inner) => flatten(inner, &format!("{prefix}{name}."), row, nested),
-            Value::Array(list) if NESTED.contains(&name.as_str()) => nested.push(list),
+            Value::Array(list) if OFFER_LISTS.contains(&name.as_str()) => nested.push(list),
             value => {
                 let Some(text) = text(value) else { continue };
                 let name = format!("{prefix}{name}");
@@ -120,7 +120,7 @@ mod tests {
         for record in ["[1]", "1", "{\"a\"", "{} {}", "{\"a\": 1e999}"] {
             assert!(matches!(shown(record), Err(Fault::Json { .. })), "{record}");
         }
-        let many = format!("{{\"offers\": [{}]}}", vec!["{}"; ROWS + 1].join(","));
-        assert_eq!(shown(&many), Err(Fault::TooManyOffers { limit: ROWS }));
+        let many = format!("{{\"offers\": [{}]}}", vec!["{}"; MAX_ROWS + 1].join(","));
+        assert_eq!(shown(&many), Err(Fault::TooManyOffers { limit: MAX_ROWS }));
     }
 }

@@ -130,13 +130,13 @@ impl fmt::Display for Meaning {
      price_per_gram, price_per_gram:EUR, price_per_gram_of:VENDOR, usd_per_gram_of_major, currency, density, lead_time, \
      lead_time:US, ships_to, ships_to:US, timestamp, amount, amount:mg, amount_unit, grams_of_major, location, ignore)"
 )]
-pub struct NotAMeaning(pub String);
+pub struct UnknownMeaning(pub String);
 
 impl FromStr for Meaning {
-    type Err = NotAMeaning;
+    type Err = UnknownMeaning;
 
-    fn from_str(text: &str) -> Result<Self, NotAMeaning> {
-        let wrong = || NotAMeaning(text.to_owned());
+    fn from_str(text: &str) -> Result<Self, UnknownMeaning> {
+        let wrong = || UnknownMeaning(text.to_owned());
         let (word, rest) = text.split_once(':').unwrap_or((text, ""));
         let currency = |code: &str| match code {
             "" => Ok(Currency::USD),
@@ -149,7 +149,7 @@ impl FromStr for Meaning {
         match word {
             "price" => match rest.split_once(':') {
                 Some((code, pack)) => {
-                    let (size, unit) = pack_of(pack).filter(|(size, _)| *size > 0.0).ok_or_else(wrong)?;
+                    let (size, unit) = parse_pack(pack).filter(|(size, _)| *size > 0.0).ok_or_else(wrong)?;
                     Ok(Self::PackPrice(size, unit.to_owned(), currency(code)?))
                 }
                 None => currency(rest).map(Self::Price),
@@ -170,7 +170,7 @@ impl FromStr for Meaning {
 
 /// Parses a pack written as one text: `5g`, `0.5 kg`.
 #[must_use]
-pub(crate) fn pack_of(text: &str) -> Option<(f64, &str)> {
+pub(crate) fn parse_pack(text: &str) -> Option<(f64, &str)> {
     let end = text.rfind(|character: char| character.is_ascii_digit())? + 1;
     let size = crate::number::number(text[..end].trim())?;
     let unit = text[end..].trim();

@@ -5,20 +5,20 @@
 //! assign meanings to columns, `row` sorts a record's fields, `offers` parses them, and `reading` runs this on all
 //! cores in the file's order. Callers that need no offers use `records`.
 
+mod batch_reader;
 mod boundary;
-mod cutter;
 mod error;
+mod file_format;
 mod hdf5;
 mod inchikey;
 mod json;
-mod known;
-mod layout;
+mod known_profiles;
 mod meaning;
 mod offers;
 mod opening;
 mod parquet;
 mod profile;
-mod reading;
+mod record_source;
 mod records;
 mod row;
 mod sdf;
@@ -28,14 +28,14 @@ mod text;
 mod window;
 
 pub use self::{
+    batch_reader::{Batch, BatchReader},
     error::ReadError,
+    file_format::Format,
     inchikey::KnownKeys,
-    layout::Format,
-    meaning::{Meaning, NotAMeaning},
-    opening::{Opened, Options, Outline, open},
+    meaning::{Meaning, UnknownMeaning},
+    opening::{FileDescription, OpenedFile, Options, open},
     profile::{Column, HeaderError, Profile, ProfileError},
-    reading::{Batch, Reading},
     records::{Record, Records},
     source::{Compression, Input},
-    window::LIMIT,
+    window::MAX_RECORD_BYTES,
 };

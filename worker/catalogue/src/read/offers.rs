@@ -9,33 +9,33 @@ use chrono::{DateTime, Datelike as _, NaiveDate, NaiveDateTime, Utc};
 
 use super::{
     inchikey::{self, KnownKeys},
-    meaning::{Meaning, pack_of},
+    meaning::{Meaning, parse_pack},
     profile::{Column, holds_structures},
     row::{Cell, LARGEST_PACK, Row},
     stock,
 };
 use crate::{
     currency::{Currency, Rates},
-    entry::{Entry, Place},
+    entry::{Entry, RecordPosition},
     fault::{Fault, shorten},
     lead_time::{LeadTime, destinations, ships},
-    number::{money, number, upper_end},
+    number::{money, number, parse_price_range},
     price::{Pack, Unit, usd_per_gram},
     structure::Structure,
 };
 
 /// Maximum price of a pack, USD; a higher one is taken for an error in the file.
-const MOST_USD: f64 = 1e8;
+const MAX_PACK_USD: f64 = 1e8;
 /// Maximum price per gram, USD: a microgram for a million.
-const MOST_USD_PER_GRAM: f64 = 1e12;
+const MAX_USD_PER_GRAM: f64 = 1e12;
 /// Plausible years of a vendor's statement.
 const YEARS: RangeInclusive<i32> = 1970..=2199;
 /// The longest lead time, days.
-const LONGEST_LEAD_TIME: f64 = 3_650.0;
+const MAX_LEAD_TIME_DAYS: f64 = 3_650.0;
 
 /// Settings for all records of a file.
 #[derive(Clone)]
-pub(crate) struct Rules {
+pub(crate) struct FileDefaults {
     /// The vendor of records that name none.
     pub(crate) vendor: Option<String>,
     /// Exchange rates of other currencies.
@@ -45,7 +45,7 @@ pub(crate) struct Rules {
 }
 
 /// Cache of recently parsed structures, by their text.
-pub(crate) type Structures = HashMap<String, Result<Arc<Structure>, Fault>>;
+pub(crate) type StructureCache = HashMap<String, Result<Arc<Structure>, Fault>>;
 
 /// Pack and price of an offer.
 #[derive(Debug, Clone, Default)]
@@ -62,10 +62,10 @@ struct Offer {
 /// # Errors
 /// Fails with the first fault of the record.
 pub(crate) fn entries<'a>(
-    place: Place,
+    place: RecordPosition,
     fields: impl Iterator<Item = (&'a Column, &'a str)>,
-    rules: &Rules,
-    structures: &mut Structures,
+    rules: &FileDefaults,
+    structures: &mut StructureCache,
 ) -> Result<Vec<Entry>, Fault> {
     let row = Row::of(fields)?;
     let has_structure = row.find(holds_structures).is_some();
@@ -76,7 +76,7 @@ pub(crate) fn entries<'a>(
     let offers = offers(&row, rules)?;
     let density_g_per_ml = row.get(&Meaning::Density).map(|cell| cell.number(LARGEST_PACK)).transpose()?;
     let stated_usd =
-        row.get(&Meaning::NormalisedUsd).map(|cell| cell.number(MOST_USD_PER_GRAM)).transpose()?;
+        row.get(&Meaning::NormalisedUsd).map(|cell| cell.number(MAX_USD_PER_GRAM)).transpose()?;
     let (lead_time_days, ships_to) = delivery(&row)?;
     let api_timestamp = row.get(&Meaning::Timestamp).map(timestamp).transpose()?;
     let is_priced = offers.iter().any(|offer| offer.price_usd.or(offer.usd_per_g).is_some());
@@ -135,7 +135,7 @@ impl Offer {
 
 /// Offers from a row's prices: one for its own pack, and one for each pack or vendor column. A row without prices
 /// gives one offer without a price.
-fn offers(row: &Row<'_>, rules: &Rules) -> Result<Vec<Offer>, Fault> {
+fn offers(row: &Row<'_>, rules: &FileDefaults) -> Result<Vec<Offer>, Fault> {
     let said = row.get(&Meaning::Currency).map(|cell| match cell.text.parse() {
         Ok(currency) => Ok(currency),
         Err(_) => Err(Fault::Currency { column: cell.name(), text: shorten(cell.text) }),
@@ -144,13 +144,13 @@ fn offers(row: &Row<'_>, rules: &Rules) -> Result<Vec<Offer>, Fault> {
     let mut own = pack(row)?;
     for cell in row.single.iter().copied() {
         match cell.column.meaning {
-            Meaning::Price(currency) => own.price_usd = Some(prices.money(cell, currency, MOST_USD)?),
+            Meaning::Price(currency) => own.price_usd = Some(prices.money(cell, currency, MAX_PACK_USD)?),
             Meaning::PricePerGram(currency) => {
                 // ASKCOS buyables mark entries that are not for sale this way.
                 if number(cell.text) == Some(0.0) {
                     return Err(Fault::NotForSale { column: cell.name() });
                 }
-                own.usd_per_g = Some(prices.money(cell, currency, MOST_USD_PER_GRAM)?);
+                own.usd_per_g = Some(prices.money(cell, currency, MAX_USD_PER_GRAM)?);
             }
             _ => {}
         }
@@ -159,14 +159,14 @@ fn offers(row: &Row<'_>, rules: &Rules) -> Result<Vec<Offer>, Fault> {
     for cell in row.offers.iter().copied() {
         match &cell.column.meaning {
             Meaning::PackPrice(size, unit, currency) => {
-                let price = upper_end(cell.text).ok_or_else(|| cell.not_a_number())?;
+                let price = parse_price_range(cell.text).ok_or_else(|| cell.not_a_number())?;
                 let Some((amount, beside)) = price else { continue };
-                let price_usd = prices.usd(cell, amount, beside.unwrap_or(*currency), MOST_USD)?;
+                let price_usd = prices.usd(cell, amount, beside.unwrap_or(*currency), MAX_PACK_USD)?;
                 let (pack, uom) = (Some(*size), Some(unit.clone()));
                 offers.push(Offer { pack, uom, price_usd: Some(price_usd), ..Offer::default() });
             }
             Meaning::VendorPerGram(vendor) if number(cell.text) != Some(0.0) => {
-                let usd_per_g = prices.money(cell, Currency::USD, MOST_USD_PER_GRAM)?;
+                let usd_per_g = prices.money(cell, Currency::USD, MAX_USD_PER_GRAM)?;
                 offers.push(Offer {
                     vendor: Some(vendor.clone()),
                     usd_per_g: Some(usd_per_g),
@@ -200,7 +200,7 @@ fn pack(row: &Row<'_>) -> Result<Offer, Fault> {
     if let Meaning::PackIn(unit) = &cell.column.meaning {
         offer.uom = Some(unit.clone());
     }
-    let size = match pack_of(cell.text) {
+    let size = match parse_pack(cell.text) {
         Some((size, unit)) if offer.uom.is_none() => {
             offer.uom = Some(unit.to_owned());
             cell.over_zero(size, LARGEST_PACK)?
@@ -276,7 +276,7 @@ fn lead_time(cell: Cell<'_>) -> Result<LeadTime, Fault> {
         .ok_or_else(|| Fault::LeadTime { column: cell.name(), text: shorten(cell.text) })?;
     match found {
         LeadTime::Days(days) if days < 0.0 => Err(cell.out_of_range("negative")),
-        LeadTime::Days(days) if days > LONGEST_LEAD_TIME => Err(cell.out_of_range("beyond all reason")),
+        LeadTime::Days(days) if days > MAX_LEAD_TIME_DAYS => Err(cell.out_of_range("beyond all reason")),
         found => Ok(found),
     }
 }
@@ -296,7 +296,11 @@ fn timestamp(cell: Cell<'_>) -> Result<DateTime<Utc>, Fault> {
 
 /// The row's structure: from its SMILES, otherwise its connection table, otherwise the known structure of its
 /// InChIKey.
-fn structure(row: &Row<'_>, rules: &Rules, structures: &mut Structures) -> Result<Arc<Structure>, Fault> {
+fn structure(
+    row: &Row<'_>,
+    rules: &FileDefaults,
+    structures: &mut StructureCache,
+) -> Result<Arc<Structure>, Fault> {
     // The blank lines at the start of a connection table are part of it.
     let molfile = row.get(&Meaning::Molfile).map(|cell| cell.untrimmed);
     let written = if let Some(smiles) = row.text(&Meaning::Smiles) {

@@ -6,20 +6,20 @@ use std::{
 };
 
 use super::{
+    batch_reader::{Batch, BatchReader, ParseContext, read_here},
     boundary::Boundary,
-    cutter::Cutter,
     error::ReadError,
-    hdf5::Keys,
+    file_format::{self, Format},
+    hdf5::KeyReader,
     inchikey::{self, KnownKeys},
-    layout::{self, Format},
     meaning::Meaning,
-    offers::Rules,
-    parquet::Rows,
-    profile::{Column, HeaderError, Profile, Reader},
-    reading::{Batch, Reading, Understanding, read_here},
+    offers::FileDefaults,
+    parquet::RowReader,
+    profile::{Column, ColumnMapper, HeaderError, Profile},
+    record_source::RecordSource,
     records::Records,
     source::{Compression, Input, Source},
-    window::{Cut, Window},
+    window::{RawBatch, RecordCutter},
 };
 use crate::currency::Rates;
 
@@ -40,7 +40,7 @@ pub struct Options {
 
 /// Description of a file, shown before it is read.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outline {
+pub struct FileDescription {
     /// Compression of the file.
     pub compression: Compression,
     /// Format of the file.
@@ -55,17 +55,17 @@ pub struct Outline {
     pub size: u64,
 }
 
-impl Outline {
+impl FileDescription {
     /// Returns true if every record can have a vendor.
     #[must_use]
-    pub fn tells_vendors(&self) -> bool {
+    pub fn has_vendors(&self) -> bool {
         let vendors = |meaning: &Meaning| matches!(meaning, Meaning::Vendor | Meaning::VendorPerGram(_));
         self.vendor.is_some() || self.columns.iter().any(|column| vendors(&column.meaning))
     }
 
     /// Returns true if its records have InChIKeys instead of structures.
     #[must_use]
-    pub fn is_of_keys(&self) -> bool {
+    pub fn has_only_keys(&self) -> bool {
         let structures = |meaning: &Meaning| matches!(meaning, Meaning::Smiles | Meaning::Molfile);
         !self.columns.iter().any(|column| structures(&column.meaning))
     }
@@ -79,20 +79,20 @@ impl Outline {
 }
 
 /// An opened file whose records are still to be read.
-pub struct Opened {
+pub struct OpenedFile {
     /// Description of the file.
-    pub outline: Outline,
-    cutter: Box<dyn FnOnce() -> Result<Cutter, ReadError> + Send>,
-    understanding: Understanding,
+    pub outline: FileDescription,
+    cutter: Box<dyn FnOnce() -> Result<RecordSource, ReadError> + Send>,
+    understanding: ParseContext,
     taken: Arc<AtomicU64>,
     threads: NonZeroUsize,
 }
 
-impl Opened {
+impl OpenedFile {
     /// Starts reading on worker threads.
     #[must_use]
-    pub fn read(self) -> Reading {
-        Reading::begin(self.cutter, self.understanding, self.taken, self.threads)
+    pub fn read(self) -> BatchReader {
+        BatchReader::begin(self.cutter, self.understanding, self.taken, self.threads)
     }
 
     /// Reads the file on this thread and passes each batch to `each`. Meant for files so small that starting threads
@@ -117,16 +117,16 @@ impl Opened {
 /// Opens a file and detects its format.
 ///
 /// # Errors
-/// Fails when the file cannot be read at all; later faults come out of the [`Reading`].
-pub fn open(input: &Input, options: &Options) -> Result<Opened, ReadError> {
+/// Fails when the file cannot be read at all; later faults come out of the [`BatchReader`].
+pub fn open(input: &Input, options: &Options) -> Result<OpenedFile, ReadError> {
     let name = input.name();
     let opening = |source| ReadError::Open { name: name.clone(), source };
     let source = Source::open(input).map_err(opening)?;
-    let mut window = Window::new(source.bytes);
+    let mut window = RecordCutter::new(source.bytes);
     let broken = |source| ReadError::Broken { name: name.clone(), at: 1, source };
     if !window.fill() {
         // A stream that fails at once is not an empty file.
-        window.cut(&mut Boundary::Line, &mut Cut::default()).map_err(broken)?;
+        window.cut(&mut Boundary::Line, &mut RawBatch::default()).map_err(broken)?;
         return Err(ReadError::Empty { name });
     }
     if window.held().starts_with(&[0xff, 0xfe]) || window.held().starts_with(&[0xfe, 0xff]) {
@@ -135,9 +135,9 @@ pub fn open(input: &Input, options: &Options) -> Result<Opened, ReadError> {
     if window.held().starts_with("\u{feff}".as_bytes()) {
         window.skip(3);
     }
-    let format = match layout::said_delimiter(window.held()) {
+    let format = match file_format::said_delimiter(window.held()) {
         Some(delimiter) => {
-            window.cut(&mut Boundary::Line, &mut Cut::default()).map_err(broken)?;
+            window.cut(&mut Boundary::Line, &mut RawBatch::default()).map_err(broken)?;
             Format::Delimited(delimiter)
         }
         None => Format::of(window.held(), &name),
@@ -145,18 +145,18 @@ pub fn open(input: &Input, options: &Options) -> Result<Opened, ReadError> {
     check(&name, format, source.compression)?;
     let names = match format {
         Format::Hdf5 => vec!["inchi_key".to_owned()],
-        Format::Parquet => Rows::open(input).map_err(|error| of_table(&name, &error))?.names,
-        format => layout::names(format, window.held()),
+        Format::Parquet => RowReader::open(input).map_err(|error| of_table(&name, &error))?.names,
+        format => file_format::names(format, window.held()),
     };
-    let reader = Reader::new(&options.profile, &names)?;
+    let reader = ColumnMapper::new(&options.profile, &names)?;
     let (format, columns) = columns(format, &names, &reader)
         .map_err(|source| ReadError::Header { name: name.clone(), source })?;
     if matches!(format, Format::Delimited(_)) {
-        window.cut(&mut format.boundary(), &mut Cut::default()).map_err(broken)?;
+        window.cut(&mut format.boundary(), &mut RawBatch::default()).map_err(broken)?;
     }
     let known = reader.known;
     let vendor = options.vendor.clone().or_else(|| known.vendor.map(ToOwned::to_owned));
-    let outline = Outline {
+    let outline = FileDescription {
         compression: source.compression,
         format,
         profile: known.name,
@@ -164,18 +164,18 @@ pub fn open(input: &Input, options: &Options) -> Result<Opened, ReadError> {
         vendor: vendor.clone(),
         size: source.size,
     };
-    let rules = Rules { vendor, rates: options.rates.clone(), keys: Arc::clone(&options.keys) };
-    let understanding = Understanding { format, columns, reader, rules };
+    let rules = FileDefaults { vendor, rates: options.rates.clone(), keys: Arc::clone(&options.keys) };
+    let understanding = ParseContext { format, columns, reader, rules };
     let input = input.clone();
     let cutter = move || match format {
         Format::Parquet => {
-            let rows = Rows::open(&input).map_err(|error| of_table(&name, &error))?;
-            Ok(Cutter::Rows { rows, next: 1, name })
+            let rows = RowReader::open(&input).map_err(|error| of_table(&name, &error))?;
+            Ok(RecordSource::Rows { rows, next: 1, name })
         }
-        Format::Hdf5 => Ok(Cutter::Keys { keys: Keys::new(window.into_bytes()), next: 1, name }),
-        format => Ok(Cutter::Text { window, boundary: format.boundary(), name }),
+        Format::Hdf5 => Ok(RecordSource::Keys { keys: KeyReader::new(window.into_bytes()), next: 1, name }),
+        format => Ok(RecordSource::Text { window, boundary: format.boundary(), name }),
     };
-    Ok(Opened {
+    Ok(OpenedFile {
         outline,
         cutter: Box::new(cutter),
         understanding,
@@ -185,9 +185,13 @@ pub fn open(input: &Input, options: &Options) -> Result<Opened, ReadError> {
 }
 
 /// Meanings of a file's columns. The returned format changes to a list if the apparent header was the first record.
-fn columns(format: Format, names: &[String], reader: &Reader) -> Result<(Format, Vec<Column>), HeaderError> {
+fn columns(
+    format: Format,
+    names: &[String],
+    reader: &ColumnMapper,
+) -> Result<(Format, Vec<Column>), HeaderError> {
     match format {
-        Format::Delimited(delimiter) if layout::is_list(names, reader) => {
+        Format::Delimited(delimiter) if file_format::is_list(names, reader) => {
             let numbered: Vec<String> = (1..=names.len()).map(|number| format!("column {number}")).collect();
             let first = if inchikey::is_key(&names[0]) { Meaning::InchiKey } else { Meaning::Smiles };
             Ok((Format::List(delimiter), reader.header(&numbered, &[first, Meaning::Id])?))

@@ -16,13 +16,13 @@ use serde_json::{Map, Value};
 use super::source::Input;
 
 /// The rows of a table.
-pub(crate) struct Rows {
+pub(crate) struct RowReader {
     rows: RowIter<'static>,
     /// Column names.
     pub(crate) names: Vec<String>,
 }
 
-impl Rows {
+impl RowReader {
     pub(crate) fn open(input: &Input) -> Result<Self, ParquetError> {
         let open = || match input {
             Input::File(path) => Self::of(SerializedFileReader::new(File::open(path)?)?),
@@ -40,7 +40,7 @@ impl Rows {
     }
 }
 
-impl Iterator for Rows {
+impl Iterator for RowReader {
     type Item = Result<Vec<u8>, ParquetError>;
 
     fn next(&mut self) -> Option<Self::Item> {

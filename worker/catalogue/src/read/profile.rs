@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    known::{Known, Meanings},
-    meaning::{Meaning, NotAMeaning},
+    known_profiles::{ColumnMeanings, KnownProfile},
+    meaning::{Meaning, UnknownMeaning},
 };
 use crate::fault::shorten;
 
@@ -28,11 +28,11 @@ pub struct Profile {
 #[expect(missing_docs, reason = "fields are named in the docs of their variants")]
 pub enum ProfileError {
     /// There is no profile `name`.
-    #[error("no profile `{name}` (known: {})", Known::names().collect::<Vec<_>>().join(", "))]
+    #[error("no profile `{name}` (known: {})", KnownProfile::names().collect::<Vec<_>>().join(", "))]
     NoSuchProfile { name: String },
     /// A column has an unknown meaning.
     #[error(transparent)]
-    Meaning(#[from] NotAMeaning),
+    Meaning(#[from] UnknownMeaning),
 }
 
 /// Maximum number of columns: more than a fingerprint has bits. A wider table is the wrong file or a broken one.
@@ -71,23 +71,23 @@ pub struct Column {
 
 /// Rules for assigning meanings to columns by name.
 #[derive(Clone)]
-pub(crate) struct Reader {
-    pub(crate) known: &'static Known,
-    meanings: Meanings,
+pub(crate) struct ColumnMapper {
+    pub(crate) known: &'static KnownProfile,
+    meanings: ColumnMeanings,
     own: BTreeMap<String, Meaning>,
 }
 
-impl Reader {
+impl ColumnMapper {
     /// Combines the user's meanings with the profile that the user names or that the columns identify.
     pub(crate) fn new(said: &Profile, columns: &[String]) -> Result<Self, ProfileError> {
         let known = match &said.profile {
             Some(name) => {
-                Known::named(name).ok_or_else(|| ProfileError::NoSuchProfile { name: name.clone() })?
+                KnownProfile::named(name).ok_or_else(|| ProfileError::NoSuchProfile { name: name.clone() })?
             }
-            None => Known::of_columns(columns.iter().map(String::as_str)),
+            None => KnownProfile::of_columns(columns.iter().map(String::as_str)),
         };
         let own = said.columns.iter().map(|(name, meaning)| Ok((fold(name), meaning.parse()?)));
-        Ok(Self { known, meanings: known.meanings(), own: own.collect::<Result<_, NotAMeaning>>()? })
+        Ok(Self { known, meanings: known.meanings(), own: own.collect::<Result<_, UnknownMeaning>>()? })
     }
 
     /// Assigns a meaning to a column by its name.
@@ -126,17 +126,17 @@ impl Reader {
         if let Some(column) = twice {
             return Err(HeaderError::Twice { name: fold(&column.name) });
         }
-        settled(columns)
+        without_duplicates(columns)
     }
 
     /// Assigns meanings to the names in the first records of a file; later records may add others.
     pub(crate) fn names(&self, names: &[String]) -> Result<Vec<Column>, HeaderError> {
-        settled(names.iter().map(|name| self.column(name)).collect())
+        without_duplicates(names.iter().map(|name| self.column(name)).collect())
     }
 }
 
 /// Keeps one column for each meaning, the first by rank and then by position.
-fn settled(mut columns: Vec<Column>) -> Result<Vec<Column>, HeaderError> {
+fn without_duplicates(mut columns: Vec<Column>) -> Result<Vec<Column>, HeaderError> {
     for at in 0..columns.len() {
         let this = &columns[at];
         let beaten = !this.meaning.is_an_offer()
@@ -170,7 +170,7 @@ mod tests {
     fn header(names: &[&str], own: &[(&str, &str)]) -> Result<String, HeaderError> {
         let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
         let columns = own.iter().map(|&(name, meaning)| (name.to_owned(), meaning.to_owned())).collect();
-        let reader = Reader::new(&Profile { profile: None, columns }, &names).unwrap();
+        let reader = ColumnMapper::new(&Profile { profile: None, columns }, &names).unwrap();
         let columns = reader.header(&names, &[])?;
         Ok(columns.iter().map(|column| column.meaning.to_string()).collect::<Vec<_>>().join(" "))
     }

@@ -4,21 +4,21 @@
 use std::collections::VecDeque;
 
 use super::{
-    cutter::Cutter,
     error::ReadError,
+    file_format::{BLANKS, Format},
     json,
-    layout::{BLANKS, Format},
+    record_source::RecordSource,
     sdf,
     text::decode,
-    window::Cut,
+    window::RawBatch,
 };
-use crate::{entry::Place, fault::Fault};
+use crate::{entry::RecordPosition, fault::Fault};
 
 /// A record of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
     /// Position of the record.
-    pub place: Place,
+    pub place: RecordPosition,
     /// Fields by column name in the file's order (for JSON, ordered by name), or the fault of the record. Fields of a
     /// list without a header are called `column 1` and so on, whatever their number. The connection table of an SDF
     /// is called `(connection table)`.
@@ -27,7 +27,7 @@ pub struct Record {
 
 /// Iterator over the records of a file, in order.
 pub struct Records {
-    cutter: Cutter,
+    cutter: RecordSource,
     format: Format,
     /// Columns of a format with a header.
     columns: Vec<String>,
@@ -36,7 +36,7 @@ pub struct Records {
 }
 
 impl Records {
-    pub(crate) fn new(cutter: Cutter, format: Format, columns: Vec<String>) -> Self {
+    pub(crate) fn new(cutter: RecordSource, format: Format, columns: Vec<String>) -> Self {
         Self { cutter, format, columns, cut: VecDeque::new(), is_over: false }
     }
 
@@ -83,7 +83,7 @@ impl Iterator for Records {
 
     fn next(&mut self) -> Option<Self::Item> {
         while self.cut.is_empty() && !self.is_over {
-            let mut cut = Cut::default();
+            let mut cut = RawBatch::default();
             let more = self.cutter.cut(&mut cut);
             let read = cut.records().map(|(place, record)| Record {
                 place,

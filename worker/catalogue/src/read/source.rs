@@ -51,7 +51,7 @@ pub enum Compression {
 
 impl Compression {
     /// Bytes needed to detect the compression.
-    const MAGIC: usize = 4;
+    const MAGIC_BYTES: usize = 4;
 
     fn of(start: &[u8]) -> Self {
         match start {
@@ -94,9 +94,9 @@ impl Source {
             Input::Bytes(_, bytes) => (bytes.len() as u64, Box::new(Cursor::new(bytes.clone()))),
         };
         let taken = Arc::new(AtomicU64::new(0));
-        let mut raw = BufReader::with_capacity(1 << 16, Counted { raw, taken: Arc::clone(&taken) });
-        let mut start = Vec::with_capacity(Compression::MAGIC);
-        raw.by_ref().take(Compression::MAGIC as u64).read_to_end(&mut start)?;
+        let mut raw = BufReader::with_capacity(1 << 16, CountingReader { raw, taken: Arc::clone(&taken) });
+        let mut start = Vec::with_capacity(Compression::MAGIC_BYTES);
+        raw.by_ref().take(Compression::MAGIC_BYTES as u64).read_to_end(&mut start)?;
         let compression = Compression::of(&start);
         let whole = BufReader::with_capacity(1 << 16, Cursor::new(start).chain(raw));
         let bytes: Box<dyn Read + Send> = match compression {
@@ -110,12 +110,12 @@ impl Source {
 }
 
 /// Reader that counts the bytes read.
-struct Counted {
+struct CountingReader {
     raw: Box<dyn Read + Send>,
     taken: Arc<AtomicU64>,
 }
 
-impl Read for Counted {
+impl Read for CountingReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.raw.read(buffer)?;
         self.taken.fetch_add(read as u64, Ordering::Relaxed);

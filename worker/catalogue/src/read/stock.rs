@@ -5,7 +5,7 @@
 //! stock`) give no amount.
 
 use super::{
-    meaning::{Meaning, pack_of},
+    meaning::{Meaning, parse_pack},
     row::{Cell, LARGEST_PACK, Row},
 };
 use crate::{
@@ -17,9 +17,9 @@ use crate::{
 };
 
 /// Words for "in stock, amount unknown".
-const SOME: [&str; 7] = ["in stock", "instock", "yes", "y", "true", "available", "unknown"];
+const IN_STOCK_WORDS: [&str; 7] = ["in stock", "instock", "yes", "y", "true", "available", "unknown"];
 /// Words for "out of stock".
-const NONE: [&str; 8] =
+const OUT_OF_STOCK_WORDS: [&str; 8] =
     ["out of stock", "not in stock", "sold out", "unavailable", "none", "no", "n", "false"];
 
 /// An amount as the record states it.
@@ -50,10 +50,10 @@ pub(super) fn amount(row: &Row<'_>, is_priced: bool) -> Result<Option<Amount>, F
     };
     let word = cell.text.to_lowercase();
     let none = || Fault::NoneInStock { column: cell.name() };
-    if SOME.contains(&word.as_str()) {
+    if IN_STOCK_WORDS.contains(&word.as_str()) {
         return Ok(None);
     }
-    if NONE.contains(&word.as_str()) {
+    if OUT_OF_STOCK_WORDS.contains(&word.as_str()) {
         return if is_priced { Ok(None) } else { Err(none()) };
     }
     let (size, uom) = size(row, cell)?;
@@ -69,7 +69,7 @@ fn size(row: &Row<'_>, cell: Cell<'_>) -> Result<(f64, String), Fault> {
     let wrong = || Fault::Amount { column: cell.name(), text: shorten(cell.text) };
     // A lower bound counts as the amount.
     let text = cell.text.trim_start_matches(['>', '≥', '~', '=']).trim_start();
-    if let Some((size, unit)) = pack_of(text) {
+    if let Some((size, unit)) = parse_pack(text) {
         return Ok((cell.zero_or_more(Some(size), LARGEST_PACK)?, unit.to_owned()));
     }
     let size = cell.zero_or_more(Some(number(text).ok_or_else(wrong)?), LARGEST_PACK)?;

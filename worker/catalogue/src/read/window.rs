@@ -1,36 +1,36 @@
-//! Cuts a stream of text into records while holding at most [`LIMIT`] bytes.
+//! Cuts a stream of text into records while holding at most [`MAX_RECORD_BYTES`] bytes.
 
 use std::io::{self, Read};
 
 use super::boundary::Boundary;
-use crate::{entry::Place, fault::Fault};
+use crate::{entry::RecordPosition, fault::Fault};
 
 /// Maximum length of a record, in bytes. A longer record is rejected and skipped without being held in memory.
-pub const LIMIT: usize = 1 << 20;
+pub const MAX_RECORD_BYTES: usize = 1 << 20;
 
 /// Bytes per read.
 const CHUNK: usize = 1 << 18;
 
 /// Bytes kept of a skipped record, enough to find its end.
-const TAIL: usize = 8;
+const SKIPPED_TAIL_BYTES: usize = 8;
 
 /// Maximum number of records in a batch.
-const RECORDS: usize = 2_048;
+const MAX_BATCH_RECORDS: usize = 2_048;
 
 /// Batch of cut records, to be parsed.
 #[derive(Debug, Default)]
-pub(crate) struct Cut {
+pub(crate) struct RawBatch {
     text: Vec<u8>,
-    pieces: Vec<(Place, Result<usize, Fault>)>,
+    pieces: Vec<(RecordPosition, Result<usize, Fault>)>,
 }
 
-impl Cut {
-    pub(crate) fn push(&mut self, place: Place, record: &[u8]) {
+impl RawBatch {
+    pub(crate) fn push(&mut self, place: RecordPosition, record: &[u8]) {
         self.text.extend_from_slice(record);
         self.pieces.push((place, Ok(record.len())));
     }
 
-    pub(crate) fn reject(&mut self, place: Place, fault: Fault) {
+    pub(crate) fn reject(&mut self, place: RecordPosition, fault: Fault) {
         self.pieces.push((place, Err(fault)));
     }
 
@@ -40,11 +40,11 @@ impl Cut {
 
     /// Returns true if the batch is full.
     pub(crate) fn is_full(&self) -> bool {
-        self.pieces.len() >= RECORDS || self.text.len() >= LIMIT
+        self.pieces.len() >= MAX_BATCH_RECORDS || self.text.len() >= MAX_RECORD_BYTES
     }
 
     /// The records in the file's order.
-    pub(crate) fn records(&self) -> impl Iterator<Item = (Place, Result<&[u8], &Fault>)> {
+    pub(crate) fn records(&self) -> impl Iterator<Item = (RecordPosition, Result<&[u8], &Fault>)> {
         let mut begin = 0;
         self.pieces.iter().map(move |(place, piece)| {
             let record = piece.as_ref().map(|length| {
@@ -58,7 +58,7 @@ impl Cut {
 }
 
 /// A stream of text with its read position.
-pub(crate) struct Window {
+pub(crate) struct RecordCutter {
     bytes: Box<dyn Read + Send>,
     held: Vec<u8>,
     begin: usize,
@@ -67,7 +67,7 @@ pub(crate) struct Window {
     end: Option<io::Result<()>>,
 }
 
-impl Window {
+impl RecordCutter {
     pub(crate) fn new(bytes: Box<dyn Read + Send>) -> Self {
         Self { bytes, held: Vec::new(), begin: 0, line: 1, offset: 0, end: None }
     }
@@ -78,8 +78,8 @@ impl Window {
     }
 
     /// Position of the first of these bytes.
-    pub(crate) const fn place(&self) -> Place {
-        Place { number: self.line, offset: self.offset }
+    pub(crate) const fn place(&self) -> RecordPosition {
+        RecordPosition { number: self.line, offset: self.offset }
     }
 
     /// Returns all bytes that have not been cut.
@@ -117,7 +117,7 @@ impl Window {
     ///
     /// # Errors
     /// Fails if the stream fails, after all complete records before that point.
-    pub(crate) fn cut(&mut self, boundary: &mut Boundary, cut: &mut Cut) -> io::Result<bool> {
+    pub(crate) fn cut(&mut self, boundary: &mut Boundary, cut: &mut RawBatch) -> io::Result<bool> {
         loop {
             let lead = boundary.lead(self.held());
             self.skip(lead);
@@ -134,8 +134,8 @@ impl Window {
         loop {
             let end = boundary.end(&self.held[self.begin..], looked_at);
             if let Some(end) = end {
-                if passed_over || end > LIMIT {
-                    cut.reject(place, Fault::TooLong { limit: LIMIT });
+                if passed_over || end > MAX_RECORD_BYTES {
+                    cut.reject(place, Fault::TooLong { limit: MAX_RECORD_BYTES });
                 } else {
                     cut.push(place, &self.held[self.begin..self.begin + end]);
                 }
@@ -143,13 +143,13 @@ impl Window {
                 return Ok(true);
             }
             looked_at = self.held().len();
-            if looked_at >= LIMIT {
-                if !passed_over && boundary.is_quoted() && self.leave_line_out(place, cut) {
+            if looked_at >= MAX_RECORD_BYTES {
+                if !passed_over && boundary.is_quoted() && self.reject_first_line(place, cut) {
                     return Ok(true);
                 }
-                self.skip(looked_at - TAIL);
-                boundary.shift(looked_at - TAIL);
-                (looked_at, passed_over) = (TAIL, true);
+                self.skip(looked_at - SKIPPED_TAIL_BYTES);
+                boundary.shift(looked_at - SKIPPED_TAIL_BYTES);
+                (looked_at, passed_over) = (SKIPPED_TAIL_BYTES, true);
             }
             if !self.fill() {
                 return self.cut_rest(boundary, place, passed_over, cut);
@@ -161,9 +161,9 @@ impl Window {
     fn cut_rest(
         &mut self,
         boundary: &Boundary,
-        place: Place,
+        place: RecordPosition,
         passed_over: bool,
-        cut: &mut Cut,
+        cut: &mut RawBatch,
     ) -> io::Result<bool> {
         self.ended()?;
         let rest = &self.held[self.begin..];
@@ -171,12 +171,14 @@ impl Window {
             self.skip(self.held().len());
             return Ok(false);
         }
-        if boundary.is_quoted() && !passed_over && self.leave_line_out(place, cut) {
+        if boundary.is_quoted() && !passed_over && self.reject_first_line(place, cut) {
             return Ok(true);
         }
         let rest = &self.held[self.begin..];
         match boundary.check_rest(rest) {
-            _ if passed_over || rest.len() > LIMIT => cut.reject(place, Fault::TooLong { limit: LIMIT }),
+            _ if passed_over || rest.len() > MAX_RECORD_BYTES => {
+                cut.reject(place, Fault::TooLong { limit: MAX_RECORD_BYTES })
+            }
             _ if boundary.is_quoted() => cut.reject(place, Fault::OpenQuote),
             Err(fault) => cut.reject(place, fault),
             Ok(()) => cut.push(place, rest),
@@ -187,7 +189,7 @@ impl Window {
 
     /// Rejects the first line of a record with an unclosed quote, so that the quote affects no other line. Returns
     /// true if there is a line.
-    fn leave_line_out(&mut self, place: Place, cut: &mut Cut) -> bool {
+    fn reject_first_line(&mut self, place: RecordPosition, cut: &mut RawBatch) -> bool {
         let Some(line) = memchr::memchr(b'\n', self.held()) else { return false };
         cut.reject(place, Fault::OpenQuote);
         self.skip(line + 1);
@@ -210,10 +212,10 @@ mod tests {
 
     /// Every record of a text or its fault, with its line.
     fn records(text: &[u8], mut boundary: Boundary) -> Vec<(u64, Result<String, Fault>)> {
-        let mut window = Window::new(Box::new(Cursor::new(text.to_vec())));
-        let mut cut = Cut::default();
+        let mut window = RecordCutter::new(Box::new(Cursor::new(text.to_vec())));
+        let mut cut = RawBatch::default();
         while window.cut(&mut boundary, &mut cut).unwrap() {
-            assert!(window.held.capacity() <= 3 * LIMIT, "{} bytes held", window.held.capacity());
+            assert!(window.held.capacity() <= 3 * MAX_RECORD_BYTES, "{} bytes held", window.held.capacity());
         }
         let text = |record: &[u8]| String::from_utf8_lossy(record).trim_end().to_owned();
         cut.records().map(|(place, record)| (place.number, record.map(text).map_err(Clone::clone))).collect()
@@ -242,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_quote_that_does_not_close_costs_its_own_line() {
-        let text = format!("a,\"b\nc,d\n{}", "e,f\n".repeat(LIMIT / 4));
+        let text = format!("a,\"b\nc,d\n{}", "e,f\n".repeat(MAX_RECORD_BYTES / 4));
 
         for text in [text.as_bytes(), &text.as_bytes()[..20]] {
             let found = records(text, Boundary::delimited(b','));
@@ -266,7 +268,7 @@ mod tests {
             let found = records(text.as_bytes(), boundary);
 
             assert_eq!(found.len(), 3);
-            assert_eq!(found[1].1, Err(Fault::TooLong { limit: LIMIT }));
+            assert_eq!(found[1].1, Err(Fault::TooLong { limit: MAX_RECORD_BYTES }));
             assert!(found[0].1.is_ok() && found[2].1.is_ok());
         }
     }

@@ -11,11 +11,11 @@ use bytemuck::NoUninit;
 use chem::{Fingerprint, Molecule};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::counts::Written;
+use super::counts::EncodedCounts;
 use super::format::{Section, Writer};
 use super::{SMILES_STRIDE, keys, text};
 use crate::nearest::tile::{self, BITS};
-use crate::offer::{self, MOST_PROFILES, MOST_VENDORS, Offer, Profile, Terms};
+use crate::offer::{self, MAX_PROFILES, MAX_VENDORS, Offer, PackedOffer, Profile};
 
 /// Rows whose molecules are parsed together.
 const BATCH: usize = 1 << 14;
@@ -56,10 +56,10 @@ pub enum BuildError {
     #[error("the snapshot cannot be written")]
     Io(#[from] io::Error),
     /// There are more vendors than a snapshot can number.
-    #[error("the catalogue has more than {MOST_VENDORS} vendors")]
+    #[error("the catalogue has more than {MAX_VENDORS} vendors")]
     Vendors,
     /// There are more combinations of lead times and countries than a snapshot can number.
-    #[error("the catalogue has more than {MOST_PROFILES} combinations of lead times and countries")]
+    #[error("the catalogue has more than {MAX_PROFILES} combinations of lead times and countries")]
     Profiles,
     /// There are more blocks or offers than 32 bits can number.
     #[error("the catalogue has more than {} building blocks or offers", u32::MAX)]
@@ -76,7 +76,7 @@ pub struct Builder {
     waiting: Vec<BlockRow>,
     rows: Rows,
     /// Block id, and the offer's terms with vendor and profile numbered in the order of arrival.
-    offers: Vec<(i32, Terms)>,
+    offers: Vec<(i32, PackedOffer)>,
     vendors: FxHashMap<i32, usize>,
     private: FxHashSet<i32>,
     profiles: FxHashMap<Profile, usize>,
@@ -91,24 +91,24 @@ struct Rows {
     forms: Vec<u64>,
     ids: Vec<i32>,
     weights: Vec<f32>,
-    smiles: Packed<u8>,
-    bits: Packed<u16>,
+    smiles: ConcatenatedLists<u8>,
+    bits: ConcatenatedLists<u16>,
 }
 
 /// Concatenated lists.
 #[derive(Debug)]
-struct Packed<T> {
+struct ConcatenatedLists<T> {
     starts: Vec<u64>,
     all: Vec<T>,
 }
 
-impl<T> Default for Packed<T> {
+impl<T> Default for ConcatenatedLists<T> {
     fn default() -> Self {
         Self { starts: vec![0], all: Vec::new() }
     }
 }
 
-impl<T> Packed<T> {
+impl<T> ConcatenatedLists<T> {
     /// Ends the current list.
     fn end(&mut self) {
         self.starts.push(self.all.len() as u64);
@@ -131,7 +131,7 @@ impl Keys {
     /// Returns `None` if the SMILES cannot be parsed.
     fn of(row: &BlockRow) -> Option<Self> {
         let molecule = Molecule::trusted(&row.smiles).ok()?;
-        let form = molecule.skeleton().number() & !0xffff | u64::from(keys::form_tautomers(&molecule));
+        let form = molecule.skeleton().number() & !0xffff | u64::from(keys::stored_tautomer_key(&molecule));
         let mut smiles = Vec::new();
         text::pack(&row.smiles, &mut smiles)?;
         Some(Self { key: molecule.key().number(), form, smiles })
@@ -163,10 +163,10 @@ impl Builder {
         let vendor = *self.vendors.entry(offer.vendor).or_insert(next);
         let next = self.profiles.len();
         let profile = *self.profiles.entry(offer::profile(offer)).or_insert(next);
-        if vendor >= MOST_VENDORS {
+        if vendor >= MAX_VENDORS {
             return Err(BuildError::Vendors);
         }
-        if profile >= MOST_PROFILES {
+        if profile >= MAX_PROFILES {
             return Err(BuildError::Profiles);
         }
         self.offers.push((block, offer::terms(offer.usd_per_gram, vendor, profile)));
@@ -198,7 +198,7 @@ impl Builder {
 
         let bits = keys::bucket_bits(order.len());
         let key = |row: u32| rows.keys[row as usize];
-        writer.section(Section::Keys, mapped(&order, |row| keys::below_bucket(key(row), order.len())))?;
+        writer.section(Section::Keys, mapped(&order, |row| keys::stored_key(key(row), order.len())))?;
         writer
             .section(Section::KeyStarts, [keys::starts(order.iter().map(|&row| (key(row) >> 64) as u64))])?;
         self.write_forms(&order, bits, &mut writer)?;
@@ -275,7 +275,7 @@ impl Builder {
         // Among blocks with the same stored skeleton bits, the lowest id comes first.
         by_form.sort_unstable_by_key(|&block| (form(block) >> (48 - bits), id(block)));
         let kept = |block: u32| {
-            let skeleton = u64::from(keys::form_skeleton(form(block), order.len()));
+            let skeleton = u64::from(keys::stored_skeleton_key(form(block), order.len()));
             skeleton << 48 | (form(block) & 0xffff) << 32 | u64::from(block)
         };
         writer.section(Section::Forms, mapped(&by_form, kept))?;
@@ -287,7 +287,7 @@ impl Builder {
         let (profiles, profile_places) = sorted(&self.profiles);
         let mut offers = self.offers.clone();
         offers.sort_unstable();
-        let placed = |&(_, [price, known]): &(i32, Terms)| {
+        let placed = |&(_, [price, known]): &(i32, PackedOffer)| {
             let vendor = vendor_places[offer::vendor_of([price, known])];
             let profile = profile_places[offer::profile_of([price, known])];
             [price, offer::terms(None, vendor, profile)[1]]
@@ -297,12 +297,13 @@ impl Builder {
             let id = self.rows.ids[row as usize];
             let first = offers.partition_point(|&(other, _)| other < id);
             let own = offers[first..].iter().take_while(|&&(other, _)| other == id);
-            let mut own: Vec<Terms> = own.map(placed).collect();
-            offer::leave_best(&mut own);
+            let mut own: Vec<PackedOffer> = own.map(placed).collect();
+            offer::keep_best(&mut own);
             counts.push(own.len());
             all.extend(own);
         }
-        let Written { starts, unary } = Written::of(counts.into_iter()).ok_or(BuildError::Many)?;
+        let EncodedCounts { starts, unary } =
+            EncodedCounts::of(counts.into_iter()).ok_or(BuildError::Many)?;
         let vendors: Vec<[i32; 2]> =
             vendors.iter().map(|&vendor| [vendor, i32::from(self.private.contains(&vendor))]).collect();
         writer.section(Section::OfferStarts, [starts])?;

@@ -12,14 +12,14 @@ pub const STRIDE: usize = 16;
 
 /// Numbers of offers in the file's form.
 #[derive(Debug, Default)]
-pub struct Written {
+pub struct EncodedCounts {
     /// First offer of every sixteenth block.
     pub starts: Vec<u32>,
     /// All numbers of offers in unary.
     pub unary: Vec<u64>,
 }
 
-impl Written {
+impl EncodedCounts {
     /// Encodes the numbers of offers in the blocks' order; `None` if there are more offers than 32 bits can number.
     pub fn of(counts: impl Iterator<Item = usize>) -> Option<Self> {
         let (mut written, mut offers, mut blocks) = (Self::default(), 0, 0);
@@ -45,9 +45,9 @@ impl Written {
 /// Numbers of offers, read from a file.
 #[derive(Debug, Clone, Copy)]
 pub struct Counts<'a> {
-    /// See [`Written::starts`].
+    /// See [`EncodedCounts::starts`].
     pub starts: &'a [u32],
-    /// See [`Written::unary`].
+    /// See [`EncodedCounts::unary`].
     pub unary: &'a [u64],
 }
 
@@ -56,12 +56,12 @@ impl Counts<'_> {
     pub fn offers(self, block: usize) -> Range<usize> {
         let group = block / STRIDE;
         let group_place = self.starts[group] as usize + group * STRIDE;
-        let own = self.one_after(group_place, block % STRIDE);
-        own - block..self.one_after(own + 1, 0) - (block + 1)
+        let own = self.select_one(group_place, block % STRIDE);
+        own - block..self.select_one(own + 1, 0) - (block + 1)
     }
 
     /// Position of the one that follows `skipped` other ones, from position `from` on.
-    fn one_after(self, from: usize, mut skipped: usize) -> usize {
+    fn select_one(self, from: usize, mut skipped: usize) -> usize {
         let mut at = from / 64;
         let mut left = self.unary[at] & u64::MAX << (from % 64);
         loop {
@@ -80,7 +80,7 @@ impl Counts<'_> {
 
     /// Checks that the encoding has exactly `blocks` blocks and `offers` offers, so that every block can be looked
     /// up.
-    pub fn are_of(self, blocks: usize, offers: usize) -> bool {
+    pub fn is_consistent(self, blocks: usize, offers: usize) -> bool {
         let (mut found, mut last) = (0, 0);
         if self.starts.len() != blocks.div_ceil(STRIDE) {
             return false;
@@ -107,7 +107,7 @@ mod tests {
 
     use super::*;
 
-    fn counts(written: &Written) -> Counts<'_> {
+    fn counts(written: &EncodedCounts) -> Counts<'_> {
         Counts { starts: &written.starts, unary: &written.unary }
     }
 
@@ -116,29 +116,29 @@ mod tests {
         fn every_block_has_the_offers_that_are_its_own(
             numbers in prop::collection::vec(prop_oneof![0_usize..4, 0_usize..300], 0..200),
         ) {
-            let written = Written::of(numbers.iter().copied()).unwrap();
+            let written = EncodedCounts::of(numbers.iter().copied()).unwrap();
             let (counts, mut start) = (counts(&written), 0);
 
             for (block, &number) in numbers.iter().enumerate() {
                 prop_assert_eq!(counts.offers(block), start..start + number);
                 start += number;
             }
-            prop_assert!(counts.are_of(numbers.len(), start));
-            prop_assert!(!counts.are_of(numbers.len() + 1, start) && !counts.are_of(numbers.len(), start + 1));
+            prop_assert!(counts.is_consistent(numbers.len(), start));
+            prop_assert!(!counts.is_consistent(numbers.len() + 1, start) && !counts.is_consistent(numbers.len(), start + 1));
         }
 
         #[test]
         fn what_was_changed_is_seen(
             numbers in prop::collection::vec(0_usize..9, 1..100), at: prop::sample::Index, by in 1_u32..9,
         ) {
-            let written = Written::of(numbers.iter().copied()).unwrap();
+            let written = EncodedCounts::of(numbers.iter().copied()).unwrap();
             let (blocks, offers) = (numbers.len(), numbers.iter().sum());
             let mut starts = written.starts.clone();
             *at.get_mut(&mut starts) += by;
             let mut unary = written.unary.clone();
             *at.get_mut(&mut unary) ^= 1 << by;
 
-            let is_sound = |starts: &[u32], unary: &[u64]| Counts { starts, unary }.are_of(blocks, offers);
+            let is_sound = |starts: &[u32], unary: &[u64]| Counts { starts, unary }.is_consistent(blocks, offers);
 
             prop_assert!(!is_sound(&starts, &written.unary) && !is_sound(&written.starts, &unary));
         }

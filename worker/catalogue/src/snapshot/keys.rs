@@ -44,16 +44,16 @@ pub fn place(starts: &[u32], top: u64) -> Range<usize> {
 /// Stored part of a key in a file of `numbers` keys: the 64 bits that follow those of its bucket. Another molecule
 /// has the same bits with a probability of 2^-64 for each of the eight or so in the bucket, a risk like that of equal
 /// keys.
-pub fn below_bucket(key: u128, numbers: usize) -> u64 {
+pub fn stored_key(key: u128, numbers: usize) -> u64 {
     (key << bucket_bits(numbers) >> 64) as u64
 }
 
 /// Stored part of a skeleton key in a file of `numbers` forms: the 16 bits that follow those of its bucket.
-pub fn form_skeleton(skeleton: u64, numbers: usize) -> u16 {
+pub fn stored_skeleton_key(skeleton: u64, numbers: usize) -> u16 {
     (skeleton << bucket_bits(numbers) >> 48) as u16
 }
 
 /// Stored part of the key that the tautomers of a molecule share.
-pub fn form_tautomers(molecule: &Molecule) -> u16 {
+pub fn stored_tautomer_key(molecule: &Molecule) -> u16 {
     (molecule.tautomer_key().number() >> 112) as u16
 }

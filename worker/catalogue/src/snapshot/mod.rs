@@ -22,8 +22,8 @@ pub use format::{FORMAT, Section, SnapshotError, chemistry};
 
 use crate::masks::Visibility;
 use crate::nearest::tile::{BITS, STARTS, TILE};
-use crate::nearest::{Allowed, Index, Wanted};
-use crate::offer::{self, Profile, Terms};
+use crate::nearest::{BlockFilter, FingerprintIndex, NearestLimits};
+use crate::offer::{self, PackedOffer, Profile};
 use counts::Counts;
 use format::Header;
 use map::Bytes;
@@ -116,7 +116,7 @@ impl Snapshot {
     pub fn own(&self, molecule: &Molecule) -> Option<Block> {
         let key = molecule.key().number();
         let place = keys::place(self.section(Section::KeyStarts), (key >> 64) as u64);
-        let wanted = keys::below_bucket(key, self.len());
+        let wanted = keys::stored_key(key, self.len());
         let keys: &[u64] = &self.section(Section::Keys)[place.clone()];
         keys.iter().position(|&key| key == wanted).map(|at| Block((place.start + at) as u32))
     }
@@ -126,10 +126,10 @@ impl Snapshot {
     pub fn forms(&self, molecule: &Molecule, wanted: impl Fn(Block) -> bool) -> impl Iterator<Item = Block> {
         let skeleton = molecule.skeleton().number();
         let place = keys::place(self.section(Section::FormStarts), skeleton);
-        let start = keys::form_skeleton(skeleton, self.len());
+        let start = keys::stored_skeleton_key(skeleton, self.len());
         let forms: &[u64] = &self.section(Section::Forms)[place];
         let alike = forms.iter().filter(move |&&form| (form >> 48) as u16 == start);
-        let of_same_form = alike.filter(|&&form| (form >> 32) as u16 == keys::form_tautomers(molecule));
+        let of_same_form = alike.filter(|&&form| (form >> 32) as u16 == keys::stored_tautomer_key(molecule));
         let blocks = of_same_form.map(|&form| Block(form as u32));
         blocks.filter(move |&block| wanted(block) && self.is_form(block, molecule))
     }
@@ -160,7 +160,7 @@ impl Snapshot {
         self.section(Section::Weights)[block.at()]
     }
 
-    pub(crate) fn offers(&self, block: Block) -> &[Terms] {
+    pub(crate) fn offers(&self, block: Block) -> &[PackedOffer] {
         let (starts, unary) = (self.section(Section::OfferStarts), self.section(Section::OfferCounts));
         &self.section(Section::Offers)[Counts { starts, unary }.offers(block.at())]
     }
@@ -196,11 +196,11 @@ impl Snapshot {
     pub(crate) fn nearest(
         &self,
         fingerprints: &[Fingerprint],
-        wanted: Wanted,
-        allowed: &Allowed<'_>,
+        wanted: NearestLimits,
+        allowed: &BlockFilter<'_>,
         cores: usize,
     ) -> Vec<Vec<(Block, f32)>> {
-        let index = Index {
+        let index = FingerprintIndex {
             places: self.section(Section::Places),
             count_starts: self.section(Section::CountStarts),
             tile_starts: self.section(Section::TileStarts),
@@ -243,14 +243,14 @@ impl Snapshot {
     }
 
     fn check_offers(&self, blocks: usize) -> Result<(), SnapshotError> {
-        let offers: &[Terms] = self.cast(Section::Offers)?;
+        let offers: &[PackedOffer] = self.cast(Section::Offers)?;
         let counts =
             Counts { starts: self.cast(Section::OfferStarts)?, unary: self.cast(Section::OfferCounts)? };
-        ensure(counts.are_of(blocks, offers.len()), Section::OfferCounts)?;
+        ensure(counts.is_consistent(blocks, offers.len()), Section::OfferCounts)?;
         let profiles = self.cast::<Profile>(Section::Profiles)?.len();
         let vendors = self.cast::<[i32; 2]>(Section::Vendors)?.len();
         let is_known =
-            |&terms: &Terms| offer::profile_of(terms) < profiles && offer::vendor_of(terms) < vendors;
+            |&terms: &PackedOffer| offer::profile_of(terms) < profiles && offer::vendor_of(terms) < vendors;
         ensure(offers.iter().all(is_known), Section::Offers)
     }
 

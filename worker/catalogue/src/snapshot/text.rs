@@ -6,7 +6,7 @@
 //! requires a new format version.
 
 /// Meanings of the bytes from 128 on, in ascending order.
-const PIECES: [&str; 128] = [
+const FRAGMENTS: [&str; 128] = [
     "(=O)",
     "(=O)O)",
     "(C",
@@ -158,8 +158,8 @@ pub fn pack(smiles: &str, packed: &mut Vec<u8>) -> Option<()> {
 /// The longest fragment that `text` starts with, and its length.
 fn longest(text: &str) -> Option<(u8, usize)> {
     let first = text.as_bytes()[0];
-    let start = PIECES.partition_point(|piece| piece.as_bytes()[0] < first);
-    let alike = PIECES[start..].iter().take_while(|piece| piece.as_bytes()[0] == first);
+    let start = FRAGMENTS.partition_point(|piece| piece.as_bytes()[0] < first);
+    let alike = FRAGMENTS[start..].iter().take_while(|piece| piece.as_bytes()[0] == first);
     let fitting = (start..).zip(alike).filter(|(_, piece)| text.starts_with(**piece));
     // A fragment is sorted after its own prefixes.
     fitting.last().map(|(at, piece)| (128 + at as u8, piece.len()))
@@ -170,7 +170,7 @@ pub fn unpack(packed: &[u8]) -> String {
     let mut smiles = String::with_capacity(64);
     for &code in packed.iter().take_while(|&&code| code != END) {
         match code.checked_sub(128) {
-            Some(piece) => smiles.push_str(PIECES[usize::from(piece)]),
+            Some(piece) => smiles.push_str(FRAGMENTS[usize::from(piece)]),
             None => smiles.push(char::from(code)),
         }
     }
@@ -185,8 +185,8 @@ mod tests {
 
     #[test]
     fn pieces_ascend_and_have_two_letters_or_more() {
-        assert!(PIECES.is_sorted_by(|a, b| a < b));
-        assert!(PIECES.iter().all(|piece| piece.len() > 1));
+        assert!(FRAGMENTS.is_sorted_by(|a, b| a < b));
+        assert!(FRAGMENTS.iter().all(|piece| piece.len() > 1));
     }
 
     #[test]

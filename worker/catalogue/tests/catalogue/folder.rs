@@ -7,20 +7,23 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
-use catalogue::{BuildError, Content, Fetched, Folder, Opened, Origin, version_of};
+use catalogue::{
+    BuildError, FetchOutcome, OpenedSnapshot, SnapshotContent, SnapshotFolder, SnapshotOrigin,
+    version_in_name,
+};
 
 use crate::alkane;
 
 /// Content of the database in this version: `version` alkanes.
-fn content(version: i64) -> Content {
-    Content { database: 7, version, digest: 1 }
+fn content(version: i64) -> SnapshotContent {
+    SnapshotContent { database: 7, version, digest: 1 }
 }
 
-fn opened(folder: &Path, version: i64) -> Opened {
-    let folder = Folder::new(folder.to_owned(), 1);
-    let opened = folder.open_or_make::<BuildError>(
+fn opened(folder: &Path, version: i64) -> OpenedSnapshot {
+    let folder = SnapshotFolder::new(folder.to_owned(), 1);
+    let opened = folder.open_or_build::<BuildError>(
         || Ok(content(version)),
-        |_, _| Fetched::Nothing,
+        |_, _| FetchOutcome::Nothing,
         |mut builder| {
             (0..version as i32).for_each(|id| builder.block(alkane(id)));
             Ok((content(version), builder))
@@ -44,8 +47,8 @@ fn a_snapshot_is_made_once_and_found_after_that() {
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path().join("not/there/yet");
 
-    assert!(matches!(opened(&folder, 3).origin, Origin::Made(..)));
-    assert!(matches!(opened(&folder, 3).origin, Origin::Found));
+    assert!(matches!(opened(&folder, 3).origin, SnapshotOrigin::Made(..)));
+    assert!(matches!(opened(&folder, 3).origin, SnapshotOrigin::Found));
 }
 
 #[test]
@@ -59,7 +62,7 @@ fn one_of_many_that_begin_together_makes_it() {
         for _ in 0..PROCESSES {
             scope.spawn(|| {
                 begin.wait();
-                if matches!(opened(&folder, 50).origin, Origin::Made(..)) {
+                if matches!(opened(&folder, 50).origin, SnapshotOrigin::Made(..)) {
                     made.fetch_add(1, Ordering::Relaxed);
                 }
             });
@@ -81,7 +84,7 @@ fn a_damaged_snapshot_is_refused_and_made_anew() {
 
     let again = opened(folder, 5);
 
-    assert!(matches!(again.origin, Origin::Made(..)));
+    assert!(matches!(again.origin, SnapshotOrigin::Made(..)));
     assert_eq!(again.refused.unwrap().to_string(), "its section `keys` is damaged");
     assert!(opened(folder, 5).refused.is_none());
 }
@@ -108,7 +111,7 @@ fn without_a_folder_each_has_its_own() {
     fs::set_permissions(&open_to_all, fs::Permissions::from_mode(0o777)).unwrap();
 
     for folder in [file.join("below"), open_to_all] {
-        assert!(matches!(opened(&folder, 4).origin, Origin::Alone(_)), "{folder:?}");
+        assert!(matches!(opened(&folder, 4).origin, SnapshotOrigin::Alone(_)), "{folder:?}");
     }
 }
 
@@ -120,13 +123,13 @@ fn a_snapshot_of_another_machine_is_taken_unless_it_is_damaged() {
     let [name] = &files(&theirs)[..] else { panic!("one is made") };
     let bytes = fs::read(theirs.join(name)).unwrap();
     let fetch = |bytes: &[u8]| {
-        let folder = Folder::new(ours.clone(), 1);
-        let fetched = folder.open_or_make::<BuildError>(
+        let folder = SnapshotFolder::new(ours.clone(), 1);
+        let fetched = folder.open_or_build::<BuildError>(
             || Ok(content(5)),
             |wanted, path| {
                 assert_eq!(&wanted.file_name(), name);
                 fs::write(path, bytes).unwrap();
-                Fetched::Written
+                FetchOutcome::Written
             },
             |mut builder| {
                 (0..5).for_each(|id| builder.block(alkane(id)));
@@ -137,14 +140,14 @@ fn a_snapshot_of_another_machine_is_taken_unless_it_is_damaged() {
     };
 
     let cut = fetch(&bytes[..bytes.len() - 9]);
-    assert!(matches!(cut.origin, Origin::Made(..)));
+    assert!(matches!(cut.origin, SnapshotOrigin::Made(..)));
     assert!(cut.refused.unwrap().to_string().contains("bytes long, not"));
     fs::remove_dir_all(&ours).unwrap();
     let whole = fetch(&bytes);
 
-    assert!(matches!(whole.origin, Origin::Fetched) && whole.refused.is_none());
+    assert!(matches!(whole.origin, SnapshotOrigin::Fetched) && whole.refused.is_none());
     assert_eq!((whole.snapshot.len(), files(&ours)), (5, vec![name.clone()]));
-    assert_eq!(version_of(name), Some(5));
+    assert_eq!(version_in_name(name), Some(5));
     // No fetched and refused file is left.
     assert_eq!(fs::read_dir(&ours).unwrap().count(), 2, "the snapshot and the lock");
 }

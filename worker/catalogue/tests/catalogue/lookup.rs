@@ -1,12 +1,12 @@
 //! Lookup of a molecule's building block.
 
-use catalogue::{BlockRow, Masks, Offer, Shelf, Stock};
+use catalogue::{BlockRow, Masks, Offer, Stock, StockView};
 use chem::Molecule;
 
 use crate::{alkane, row, shelf};
 
 /// Id of the block found for a molecule.
-fn found(shelf: &Shelf, smiles: &str) -> Option<i32> {
+fn found(shelf: &StockView, smiles: &str) -> Option<i32> {
     shelf.find(&smiles.parse().unwrap()).map(|block| shelf.id(block))
 }
 
@@ -28,7 +28,7 @@ fn of_rows_for_one_molecule_the_lowest_id_stays_with_its_offers() {
     let offers = |usd| vec![Offer::of(1).at(usd)];
     let rows = [(row(9, "CO"), offers(1.0)), (row(4, "CO"), offers(2.0)), (row(7, "CN"), offers(3.0))];
 
-    let shelf = Shelf::in_memory(rows);
+    let shelf = StockView::in_memory(rows);
 
     assert_eq!(shelf.snapshot().len(), 2);
     let block = shelf.find(&"CO".parse().unwrap()).unwrap();
@@ -75,7 +75,7 @@ fn of_forms_the_lowest_id_is_found() {
 fn a_molecules_own_block_goes_before_its_tautomers_unless_masks_exclude_it() {
     let dear = (row(8, "Oc1ccccn1"), vec![Offer::of(1).at(9.0)]);
     let cheap = (row(3, "O=c1cccc[nH]1"), vec![Offer::of(1).at(0.1)]);
-    let shelf = Shelf::in_memory([dear, cheap]);
+    let shelf = StockView::in_memory([dear, cheap]);
     let masks = Masks { usd_gte: Some(1.0), ..Masks::default() };
 
     assert_eq!(found(&shelf, "Oc1ccccn1"), Some(8));

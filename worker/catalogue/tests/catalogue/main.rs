@@ -8,7 +8,7 @@ mod lookup;
 mod masks;
 mod nearest;
 
-use catalogue::{BlockRow, Offer, Shelf};
+use catalogue::{BlockRow, Offer, StockView};
 use chem::Fingerprint;
 
 /// A block with the molecule's own weight and fingerprint.
@@ -23,6 +23,6 @@ fn alkane(id: i32) -> BlockRow {
 }
 
 /// A stock of these blocks, each with these offers.
-fn shelf(rows: impl IntoIterator<Item = BlockRow>, offers: &[Offer]) -> Shelf {
-    Shelf::in_memory(rows.into_iter().map(|row| (row, offers.to_vec())))
+fn shelf(rows: impl IntoIterator<Item = BlockRow>, offers: &[Offer]) -> StockView {
+    StockView::in_memory(rows.into_iter().map(|row| (row, offers.to_vec())))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use catalogue::{COUNTRIES, Masks, Offer, Region, Shelf, Snapshot, Stock, VendorSet, common};
+use catalogue::{COUNTRIES, Masks, Offer, Region, Snapshot, Stock, StockView, VendorSet, common_chemicals};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -41,7 +41,7 @@ fn offer() -> impl Strategy<Value = Offer> {
 fn vendors() -> impl Strategy<Value = VendorSet> {
     let some = || vec(0..VENDORS, 0..4);
     (some(), option::of(some()), some()).prop_map(|(shown, only, never)| {
-        let set = VendorSet::default().and_private(shown).never(never);
+        let set = VendorSet::default().with_private(shown).never(never);
         match only {
             Some(only) => set.only(only),
             None => set,
@@ -77,9 +77,9 @@ fn lead_time(offer: &Offer, region: Region) -> Option<f32> {
 }
 
 /// Reference model of the masks for one offer.
-fn may_use(offer: &Offer, masks: &Masks, own: (&[i32], Option<&[i32]>, &[i32])) -> bool {
+fn is_allowed_by_reference(offer: &Offer, masks: &Masks, own: (&[i32], Option<&[i32]>, &[i32])) -> bool {
     let (shown, only, never) = own;
-    let is_common = offer.vendor == common::VENDOR;
+    let is_common = offer.vendor == common_chemicals::VENDOR;
     (!PRIVATE.contains(&offer.vendor) || shown.contains(&offer.vendor))
         && (is_common || only.is_none_or(|only| only.contains(&offer.vendor)))
         && !never.contains(&offer.vendor)
@@ -105,19 +105,19 @@ proptest! {
             offers.iter().for_each(|offer| builder.offer(id, offer).unwrap());
         }
         let snapshot = Snapshot::from_bytes(&builder.into_bytes(1).unwrap(), 1).unwrap();
-        let mut set = VendorSet::default().and_private(shown.clone()).never(never.clone());
+        let mut set = VendorSet::default().with_private(shown.clone()).never(never.clone());
         if let Some(only) = &only {
             set = set.only(only.clone());
         }
         let masks = Masks { vendors: set, ..masks };
 
-        let shelf = Shelf::new(Arc::new(snapshot), masks.clone());
+        let shelf = StockView::new(Arc::new(snapshot), masks.clone());
 
         let mut allowed = Vec::new();
         for (id, offers) in (0..).zip(&offers) {
             let usable: Vec<&Offer> = offers
                 .iter()
-                .filter(|offer| may_use(offer, &masks, (&shown, only.as_deref(), &never)))
+                .filter(|offer| is_allowed_by_reference(offer, &masks, (&shown, only.as_deref(), &never)))
                 .collect();
             let expected = is_below(Some(alkane(id).mw), masks.mw_gte) && (offers.is_empty() || !usable.is_empty());
             let found = shelf.find(&alkane(id).smiles.parse().unwrap());
@@ -125,7 +125,7 @@ proptest! {
             if let Some(block) = found {
                 let usd = usable.iter().filter_map(|offer| offer.usd_per_gram).min_by(f32::total_cmp);
                 // A common laboratory chemical costs nothing if no other vendor states a price.
-                let is_at_hand = usable.iter().any(|offer| offer.vendor == common::VENDOR);
+                let is_at_hand = usable.iter().any(|offer| offer.vendor == common_chemicals::VENDOR);
                 let usd = usd.or(is_at_hand.then_some(0.0));
                 let days = usable.iter().filter_map(|offer| lead_time(offer, masks.region));
                 prop_assert_eq!(shelf.usd_per_gram(block), usd);
@@ -146,7 +146,7 @@ fn price_and_lead_time_hold_for_one_offer_together() {
     let us = Region::of_country("US").unwrap();
     let cheap_and_slow = Offer::of(1).at(1.0).within(60.0);
     let dear_and_quick = Offer::of(1).at(50.0).within(2.0);
-    let shelf = Shelf::in_memory([(alkane(0), vec![cheap_and_slow, dear_and_quick])]);
+    let shelf = StockView::in_memory([(alkane(0), vec![cheap_and_slow, dear_and_quick])]);
     let is_there = |usd_gte, lead_gte| {
         let shelf = shelf.under(Masks { usd_gte, lead_gte, region: us, ..Masks::default() });
         shelf.find(&"C".parse().unwrap()).is_some()
@@ -162,7 +162,7 @@ fn price_and_lead_time_hold_for_one_offer_together() {
 fn a_block_that_nobody_ships_to_a_region_is_none_there() {
     let mut offer = Offer::of(1).at(1.0);
     offer.refuses[1] = true;
-    let shelf = Shelf::in_memory([(alkane(0), vec![offer])]);
+    let shelf = StockView::in_memory([(alkane(0), vec![offer])]);
     let is_there = |code| {
         let region = Region::of_country(code).unwrap();
         shelf.under(Masks { region, ..Masks::default() }).find(&"C".parse().unwrap()).is_some()
@@ -176,7 +176,7 @@ fn a_block_that_nobody_ships_to_a_region_is_none_there() {
 #[test]
 fn a_limit_written_as_the_value_is_excludes_it() {
     // 180.159 and 0.1 have no exact f32: the limits must be rounded as the values were.
-    let shelf = Shelf::in_memory([(alkane(0), vec![Offer::of(1).at(0.1)])]);
+    let shelf = StockView::in_memory([(alkane(0), vec![Offer::of(1).at(0.1)])]);
 
     for masks in [
         Masks { mw_gte: Some(180.159), ..Masks::default() },
@@ -188,10 +188,11 @@ fn a_limit_written_as_the_value_is_excludes_it() {
 
 #[test]
 fn what_every_laboratory_has_passes_all_limits_until_it_is_switched_off() {
-    let offers = [(alkane(0), vec![Offer::of(common::VENDOR)]), (alkane(1), vec![Offer::of(1).at(9.0)])];
-    let shelf = Shelf::in_memory(offers);
+    let offers =
+        [(alkane(0), vec![Offer::of(common_chemicals::VENDOR)]), (alkane(1), vec![Offer::of(1).at(9.0)])];
+    let shelf = StockView::in_memory(offers);
     let limits = Masks { usd_gte: Some(0.01), lead_gte: Some(0.01), ..Masks::default() };
-    let off = Masks { vendors: VendorSet::default().never([common::VENDOR]), ..Masks::default() };
+    let off = Masks { vendors: VendorSet::default().never([common_chemicals::VENDOR]), ..Masks::default() };
     let found = |masks: Masks| {
         ["C", "CC"].map(|smiles| shelf.under(masks.clone()).find(&smiles.parse().unwrap()).is_some())
     };

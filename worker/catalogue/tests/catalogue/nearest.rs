@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use catalogue::{Block, BlockRow, Builder, Masks, Shelf, Snapshot, Stock};
+use catalogue::{Block, BlockRow, Builder, Masks, Snapshot, Stock, StockView};
 use chem::Fingerprint;
 use proptest::prelude::*;
 
@@ -30,7 +30,7 @@ fn many(seed: u64, blocks: usize) -> Vec<Fingerprint> {
 
 /// A stock whose blocks have these fingerprints; the masks allow the light ones. The order of the ids follows the
 /// molecules' keys.
-fn shelf(fingerprints: &[Fingerprint], cores: usize, is_light: impl Fn(i32) -> bool) -> Shelf {
+fn shelf(fingerprints: &[Fingerprint], cores: usize, is_light: impl Fn(i32) -> bool) -> StockView {
     let mut builder = Builder::new(cores);
     for (id, fingerprint) in (0..).zip(fingerprints) {
         // Different molecules for all ids: a number in binary, written with two kinds of atoms.
@@ -39,11 +39,11 @@ fn shelf(fingerprints: &[Fingerprint], cores: usize, is_light: impl Fn(i32) -> b
         builder.block(BlockRow { smiles: format!("O{atoms}"), id, fingerprint: *fingerprint, mw });
     }
     let snapshot = Snapshot::from_bytes(&builder.into_bytes(1).unwrap(), cores).unwrap();
-    Shelf::new(Arc::new(snapshot), Masks { mw_gte: Some(200.0), ..Masks::default() })
+    StockView::new(Arc::new(snapshot), Masks { mw_gte: Some(200.0), ..Masks::default() })
 }
 
 fn by_full_comparison(
-    shelf: &Shelf,
+    shelf: &StockView,
     fingerprints: &[Fingerprint],
     query: &Fingerprint,
     is_light: impl Fn(i32) -> bool,
@@ -55,7 +55,7 @@ fn by_full_comparison(
 
 /// Blocks with at least this similarity, the most similar first, then the lowest number.
 fn all_by_full_comparison(
-    shelf: &Shelf,
+    shelf: &StockView,
     fingerprints: &[Fingerprint],
     query: &Fingerprint,
     least: f32,

@@ -1,6 +1,6 @@
 //! Effects of broken files: one lost record for a broken record, an error for a file without any valid content.
 
-use catalogue::read::{Compression, LIMIT};
+use catalogue::read::{Compression, MAX_RECORD_BYTES};
 
 use crate::{
     Found, all_shown, found, found_with, options,
@@ -86,7 +86,7 @@ fn a_line_of_ten_megabytes_costs_itself_alone() {
     let found = found("long.csv", text.as_bytes());
 
     assert_eq!(all_shown(&found), ["CCO House 1 - - -", "CCN House 4 - - -"]);
-    let too_long = format!("longer than {LIMIT} bytes");
+    let too_long = format!("longer than {MAX_RECORD_BYTES} bytes");
     assert_eq!(left_out(&found), [(3, too_long.as_str()), (4, too_long.as_str())]);
 }
 

@@ -12,13 +12,13 @@ use std::{num::NonZeroUsize, sync::Arc};
 
 use catalogue::{
     Entry, Rates,
-    read::{self, Input, KnownKeys, Options, Outline, Profile, ReadError},
+    read::{self, FileDescription, Input, KnownKeys, Options, Profile, ReadError},
 };
 
 /// Result of a file: offers, and rejects by line.
 #[derive(Debug, PartialEq)]
 struct Found {
-    outline: Outline,
+    outline: FileDescription,
     entries: Vec<Entry>,
     rejects: Vec<(u64, String)>,
 }

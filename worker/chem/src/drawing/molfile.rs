@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use chematic::core::{AtomIdx, BondIdx, ez_markers::read_ez_facts};
 
-use super::plan::{Plan, Side};
+use super::drawing_layout::{DrawingLayout, Side};
 use crate::molecules::molecule::Molecule;
 
 /// Ratio of width to height of the layout.
@@ -25,7 +25,7 @@ const SMALL_RING: usize = 7;
 /// line feed.
 #[must_use]
 pub fn molfile(molecule: &Molecule, title: &str) -> String {
-    let plan = Plan::new(molecule.canonical_graph(), RATIO);
+    let plan = DrawingLayout::new(molecule.canonical_graph(), RATIO);
     let (atoms, bonds) = (plan.graph.atom_count(), plan.graph.bond_count());
     let title: String = title.chars().filter(|character| !character.is_control()).take(80).collect();
     let mut table = format!("{title}\n  Retort\n\n{atoms:3}{bonds:3}  0  0  0  0  0  0  0  0999 V2000\n");
@@ -55,7 +55,7 @@ pub fn molfile(molecule: &Molecule, title: &str) -> String {
 }
 
 /// Returns the ends of a bond, the narrow end of a wedge first, and its stereo value in the table.
-fn ends(plan: &Plan, bond: BondIdx, is_said: bool) -> (AtomIdx, AtomIdx, u8) {
+fn ends(plan: &DrawingLayout, bond: BondIdx, is_said: bool) -> (AtomIdx, AtomIdx, u8) {
     let entry = plan.graph.bond(bond);
     let (one, other) = (entry.atom1, entry.atom2);
     if let Some(wedge) = plan.wedges.get(&bond) {

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use chematic::core::{AtomIdx, BondIdx, implicit_hcount};
 
-use super::plan::{Plan, Point, Side};
+use super::drawing_layout::{DrawingLayout, Point, Side};
 use crate::molecules::molecule::Molecule;
 
 /// Bond length in pixels, if the picture has room for it.
@@ -23,7 +23,7 @@ const INK: &str = "#1b1f24";
 #[must_use]
 pub fn drawing(molecule: &Molecule, width: f64, height: f64) -> String {
     let inner = (width - 2.0 * MARGIN, height - 2.0 * MARGIN);
-    let plan = Plan::new(molecule.canonical_graph(), inner.0 / inner.1);
+    let plan = DrawingLayout::new(molecule.canonical_graph(), inner.0 / inner.1);
     Picture::new(plan, width, height, inner).drawn()
 }
 
@@ -41,7 +41,7 @@ pub struct Drawing {
 /// Draws a molecule at its natural size: bonds have the same length in all pictures drawn like this.
 #[must_use]
 pub fn drawing_to_scale(molecule: &Molecule) -> Drawing {
-    let plan = Plan::new(molecule.canonical_graph(), NATURAL_RATIO);
+    let plan = DrawingLayout::new(molecule.canonical_graph(), NATURAL_RATIO);
     let [left, right, top, bottom] = plan.bounds();
     let size = |extent: f64| (extent * BOND / chematic_depict::layout::BOND_LEN).max(BOND).ceil();
     let inner = (size(right - left), size(bottom - top));
@@ -50,7 +50,7 @@ pub fn drawing_to_scale(molecule: &Molecule) -> Drawing {
 }
 
 struct Picture {
-    plan: Plan,
+    plan: DrawingLayout,
     svg: String,
     /// Bond length in pixels.
     bond: f64,
@@ -68,7 +68,7 @@ struct Label {
 }
 
 impl Picture {
-    fn new(plan: Plan, width: f64, height: f64, inner: (f64, f64)) -> Self {
+    fn new(plan: DrawingLayout, width: f64, height: f64, inner: (f64, f64)) -> Self {
         let [left, right, top, bottom] = plan.bounds();
         let (wide, high) = ((right - left).max(1e-6), (bottom - top).max(1e-6));
         let unit = chematic_depict::layout::BOND_LEN;
@@ -117,7 +117,7 @@ impl Picture {
         let across = to.minus(from).unit().across();
         match self.plan.lines[bond.0 as usize] {
             1 => self.line(from, to),
-            2 => match self.inside(one, other) {
+            2 => match self.second_line_side(one, other) {
                 Some(sign) => {
                     self.line(from, to);
                     let (shift, along) = (sign * 0.17 * self.bond, to.minus(from));
@@ -147,7 +147,7 @@ impl Picture {
 
     /// Returns the side on which the second line of a double bond lies: inside its ring, else on the side with more
     /// neighbours. `None` if the two lines are symmetric about the axis.
-    fn inside(&self, one: AtomIdx, other: AtomIdx) -> Option<f64> {
+    fn second_line_side(&self, one: AtomIdx, other: AtomIdx) -> Option<f64> {
         let across = self.at(other).minus(self.at(one)).unit().across();
         let height = |point: Point| point.minus(self.at(one)).dot(across);
         let rings = self.plan.rings.iter().filter(|ring| ring.contains(&one) && ring.contains(&other));
@@ -248,12 +248,12 @@ impl Picture {
                 place.x + half,
                 baseline,
                 "end",
-                &format!("{}{symbol}", level(&hydrogens)),
+                &format!("{}{symbol}", reset_baseline(&hydrogens)),
                 label.colour,
             );
         } else {
             let charge_last =
-                format!("{}{}{}", label.symbol, level(&hydrogens), &symbol[label.symbol.len()..]);
+                format!("{}{}{}", label.symbol, reset_baseline(&hydrogens), &symbol[label.symbol.len()..]);
             self.text(place.x - half, baseline, "start", &charge_last, label.colour);
         }
     }
@@ -268,7 +268,7 @@ impl Picture {
 }
 
 /// Returns the text to the baseline after a subscript, for what follows.
-fn level(hydrogens: &str) -> String {
+fn reset_baseline(hydrogens: &str) -> String {
     let Some((_, rest)) = hydrogens.split_once("dy=\"") else { return hydrogens.to_owned() };
     let down = rest.split('"').next().unwrap_or("0");
     // A zero-width space undoes the shift.
@@ -276,7 +276,7 @@ fn level(hydrogens: &str) -> String {
 }
 
 /// Returns the label of an atom; carbon in a chain or a ring has none.
-fn label(plan: &Plan, atom: AtomIdx) -> Option<Label> {
+fn label(plan: &DrawingLayout, atom: AtomIdx) -> Option<Label> {
     let it = plan.graph.atom(atom);
     let number = it.element.atomic_number();
     if number == 6 && it.charge == 0 && it.isotope.is_none() && plan.graph.degree(atom) > 0 {

@@ -14,11 +14,11 @@ use super::refinement::{mix, refine};
 use super::rings;
 
 /// Limit of individualised atoms, beyond which a molecule counts as too symmetric for colours.
-const MAX_TRIALS: u32 = 200;
+const MAX_INDIVIDUALISATIONS: u32 = 200;
 
 /// A coloured graph.
 #[derive(Debug, Clone)]
-pub(crate) struct Colours {
+pub(crate) struct ColouredGraph {
     of: Vec<u64>,
     /// Start of each atom's neighbours, and one more entry for the end.
     starts: Vec<u32>,
@@ -27,14 +27,14 @@ pub(crate) struct Colours {
 }
 
 /// Classes of atoms with the same colour, in the order of their colours.
-struct Cells {
+struct ColourClasses {
     of: Vec<u32>,
     sizes: Vec<u32>,
     /// One atom of each class.
     members: Vec<u32>,
 }
 
-impl Colours {
+impl ColouredGraph {
     /// Colours atoms by element, charge, hydrogens, aromaticity, isotope and degree, and bonds by their order and the
     /// size of their smallest ring. Without ring sizes, refinement cannot distinguish decalin from bicyclopentyl.
     pub fn new(graph: &Graph) -> Self {
@@ -138,7 +138,7 @@ impl Colours {
         let mut least: Option<(u64, u64)> = None;
         for atom in members {
             *trials += 1;
-            if *trials > MAX_TRIALS {
+            if *trials > MAX_INDIVIDUALISATIONS {
                 return None;
             }
             let mut trial = self.clone();
@@ -173,10 +173,10 @@ impl Colours {
     }
 
     /// Returns the classes, or `None` if every atom has its own colour.
-    fn cells(&self) -> Option<Cells> {
+    fn cells(&self) -> Option<ColourClasses> {
         let mut order: Vec<u32> = (0u32..).take(self.of.len()).collect();
         order.sort_unstable_by_key(|&atom| self.of[atom as usize]);
-        let mut cells = Cells { of: vec![0; self.of.len()], sizes: Vec::new(), members: Vec::new() };
+        let mut cells = ColourClasses { of: vec![0; self.of.len()], sizes: Vec::new(), members: Vec::new() };
         for like in order.chunk_by(|&a, &b| self.of[a as usize] == self.of[b as usize]) {
             for &atom in like {
                 cells.of[atom as usize] = cells.sizes.len() as u32;
@@ -193,7 +193,7 @@ impl Colours {
     /// between two classes join all atoms of one to all of the other or are stars. Classes joined by stars (C) form a
     /// tree whose classes grow from the smallest outwards, with (D) at most one paired class, which is among the
     /// smallest. Bonds of one kind count; two kinds between the same classes are left unclear.
-    fn unclear(&self, cells: &Cells) -> Option<Vec<usize>> {
+    fn unclear(&self, cells: &ColourClasses) -> Option<Vec<usize>> {
         let count = cells.sizes.len();
         let mut paired = vec![false; count];
         let mut stars: Vec<(u32, u32)> = Vec::new();
@@ -232,7 +232,7 @@ impl Colours {
             if seen[start] || cells.sizes[start] == 1 {
                 continue;
             }
-            let tree = hanging_together(start as u32, &stars, &mut seen);
+            let tree = connected_classes(start as u32, &stars, &mut seen);
             let bonds = stars.iter().filter(|(a, _)| tree.contains(a)).count();
             let root =
                 tree.iter().copied().min_by_key(|&cell| (cells.sizes[cell as usize], !paired[cell as usize]));
@@ -241,7 +241,7 @@ impl Colours {
             let clear = bonds + 1 == tree.len()
                 && tree.iter().all(|&cell| !unclear[cell as usize])
                 && (pairs == 0 || pairs == 1 && paired[root as usize])
-                && grows(root, None, &stars, &cells.sizes);
+                && sizes_grow_outwards(root, None, &stars, &cells.sizes);
             if !clear {
                 return Some((0..self.of.len()).filter(|&atom| cells.of[atom] == root).collect());
             }
@@ -298,7 +298,7 @@ impl Colours {
 }
 
 /// Returns the classes that stars connect with `start`, and marks them as seen.
-fn hanging_together(start: u32, stars: &[(u32, u32)], seen: &mut [bool]) -> Vec<u32> {
+fn connected_classes(start: u32, stars: &[(u32, u32)], seen: &mut [bool]) -> Vec<u32> {
     let mut tree = vec![start];
     seen[start as usize] = true;
     let mut next = 0;
@@ -315,11 +315,12 @@ fn hanging_together(start: u32, stars: &[(u32, u32)], seen: &mut [bool]) -> Vec<
 }
 
 /// Returns true if class sizes do not decrease from `at` outwards.
-fn grows(at: u32, from: Option<u32>, stars: &[(u32, u32)], sizes: &[u32]) -> bool {
+fn sizes_grow_outwards(at: u32, from: Option<u32>, stars: &[(u32, u32)], sizes: &[u32]) -> bool {
     stars.iter().all(|&(a, b)| {
         let other = if a == at { b } else { a };
         (a != at && b != at)
             || Some(other) == from
-            || sizes[at as usize] <= sizes[other as usize] && grows(other, Some(at), stars, sizes)
+            || sizes[at as usize] <= sizes[other as usize]
+                && sizes_grow_outwards(other, Some(at), stars, sizes)
     })
 }

@@ -141,7 +141,7 @@ impl Search<'_> {
         if !bonded {
             return false;
         }
-        let same_hands = (0..images.len()).all(|atom| self.same_hand(atom, &images) != Some(false));
+        let same_hands = (0..images.len()).all(|atom| self.same_chirality(atom, &images) != Some(false));
         if same_hands || self.found.is_none() {
             self.found = Some(images);
         }
@@ -149,7 +149,7 @@ impl Search<'_> {
     }
 
     /// Returns true if a centre of `to` and its image have the same chirality; `None` if either states none.
-    fn same_hand(&self, atom: usize, images: &[usize]) -> Option<bool> {
+    fn same_chirality(&self, atom: usize, images: &[usize]) -> Option<bool> {
         let sign = |graph: &Graph, atom: usize| match graph.atom(index(atom)).chirality {
             Chirality::Clockwise => Some(true),
             Chirality::CounterClockwise => Some(false),

@@ -23,12 +23,12 @@ pub fn valences(element: u8) -> Option<&'static [u8]> {
 }
 
 /// Returns true if RDKit assigns the double bonds of an aromatic atom of this element even if one is written.
-pub(crate) fn settles_its_double_bonds(element: u8) -> bool {
+pub(crate) fn is_kekulised_with_written_double_bond(element: u8) -> bool {
     matches!(element, 6 | 7)
 }
 
 /// Returns true if an element keeps its own list although its charge makes it isoelectronic with another one.
-pub(crate) fn keeps_its_own(element: u8, like: i16) -> bool {
+pub(crate) fn keeps_own_valences(element: u8, like: i16) -> bool {
     (like > 16 && matches!(element, 15 | 16)) || (like > 34 && matches!(element, 33 | 34))
 }
 
@@ -39,14 +39,14 @@ fn allowed(element: u8, charge: i8) -> Option<(&'static [u8], i16)> {
     if effective <= 0 {
         return None;
     }
-    if keeps_its_own(element, effective) {
+    if keeps_own_valences(element, effective) {
         return Some((own, i16::from(charge)));
     }
     valences(u8::try_from(effective.min(118)).ok()?).map(|list| (list, 0))
 }
 
 /// Returns true if an atom may have bonds and hydrogens that add up to `valence`.
-pub(crate) fn may_have(element: u8, charge: i8, valence: i16) -> bool {
+pub(crate) fn is_valence_allowed(element: u8, charge: i8, valence: i16) -> bool {
     if element == 1 && charge == -1 {
         return valence <= 2;
     }

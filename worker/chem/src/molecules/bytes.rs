@@ -29,7 +29,7 @@ impl Molecule {
             let named = graph.stereo_neighbor_order(at).map_or(0, |order| 64 + block(size_of_val(order)));
             block(graph.degree(at) * size_of::<(AtomIdx, BondIdx)>()) + named
         };
-        block(Self::OWN_SIZE)
+        block(Self::BASE_BYTES)
             + block(atoms * size_of::<Atom>())
             + block(bonds * size_of::<BondEntry>())
             + block(atoms * size_of::<Vec<(AtomIdx, BondIdx)>>())

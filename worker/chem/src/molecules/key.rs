@@ -6,25 +6,25 @@
 
 use chematic::core::Molecule as Graph;
 
-use crate::graph::colours::Colours;
+use crate::graph::colours::ColouredGraph;
 use crate::graph::double_bonds;
 use crate::graph::refinement::mix;
 
 /// Identity key of a molecule: equal for the same molecule, and only then (up to a chance of 2^-64 per pair).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Key(u128);
+pub struct MoleculeKey(u128);
 
 /// Key that is equal for tautomers of each other, charged forms included, and only then (up to a chance of 2^-64 per
 /// pair).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TautomerKey(pub(crate) Key);
+pub struct TautomerKey(pub(crate) MoleculeKey);
 
 /// Hash that tautomers share, and a few other molecules too. A cheap test that a molecule is not a tautomer of any in
 /// a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Skeleton(pub(crate) u64);
+pub struct TautomerSkeleton(pub(crate) u64);
 
-impl Key {
+impl MoleculeKey {
     /// Returns the key as a number, uniformly distributed.
     #[must_use]
     pub fn number(self) -> u128 {
@@ -58,7 +58,7 @@ impl TautomerKey {
     }
 }
 
-impl Skeleton {
+impl TautomerSkeleton {
     /// Returns the skeleton as a number, uniformly distributed.
     #[must_use]
     pub fn number(self) -> u64 {
@@ -68,11 +68,11 @@ impl Skeleton {
 
 /// Returns the key of a graph whose aromaticity is perceived and whose stereo marks are all meaningful. `None` if the
 /// canonical SMILES must decide.
-pub(crate) fn of_graph(graph: &Graph) -> Option<Key> {
+pub(crate) fn of_graph(graph: &Graph) -> Option<MoleculeKey> {
     let double_bonds = double_bonds::stated(graph)?;
-    let mut colours = Colours::new(graph);
+    let mut colours = ColouredGraph::new(graph);
     if !colours.add_stereo(graph, &double_bonds) {
         return None;
     }
-    colours.digest().map(Key::of_digest)
+    colours.digest().map(MoleculeKey::of_digest)
 }

@@ -9,12 +9,12 @@ use super::molecule::Molecule;
 use crate::error::SmilesError;
 use crate::graph::correspondence;
 use crate::smiles::limits::Limits;
-use crate::smiles::symbols::{Symbol, symbols};
-use crate::smiles::written::Written;
+use crate::smiles::skeleton::SmilesSkeleton;
+use crate::smiles::tokens::{Token, tokens};
 
 /// A molecule and the map numbers of its atoms.
 #[derive(Debug, Clone)]
-pub struct Mapped {
+pub struct MappedMolecule {
     molecule: Molecule,
     /// Atoms by map number; `None` for a number that several atoms have.
     atoms: BTreeMap<u32, Option<u32>>,
@@ -34,15 +34,15 @@ pub enum UnknownAtom {
     Ambiguous { number: u32 },
 }
 
-impl Mapped {
+impl MappedMolecule {
     /// Parses `smiles`, with or without atom map numbers.
     ///
     /// # Errors
     /// Fails as [`Molecule::parse`] does.
     pub fn parse(smiles: &str, limits: Limits) -> Result<Self, SmilesError> {
         // A mapped hydrogen stays an atom only because of its number, so that is removed first.
-        let numbered = Molecule::parse(&taken_off(smiles, |atom| atom == "H").0, limits)?;
-        let (plain, numbers) = taken_off(numbered.as_canonical(), |_| true);
+        let numbered = Molecule::parse(&without_map_numbers(smiles, |atom| atom == "H").0, limits)?;
+        let (plain, numbers) = without_map_numbers(numbered.as_canonical(), |_| true);
         // The canonical string may be longer than the input.
         let limits = Limits { max_bytes: usize::MAX, ..limits };
         let molecule = Molecule::trusted(Molecule::parse(&plain, limits)?.as_canonical())?;
@@ -67,7 +67,7 @@ impl Mapped {
     /// Fails as `parse` does, and if there is a second component.
     pub fn of_one(smiles: &str, limits: Limits) -> Result<Self, SmilesError> {
         let mapped = Self::parse(smiles, limits)?;
-        mapped.molecule.must_be_one(smiles)?;
+        mapped.molecule.require_single_component(smiles)?;
         Ok(mapped)
     }
 
@@ -105,7 +105,7 @@ impl Mapped {
 /// Returns the bonds of a molecule whose atoms are in the order of its canonical SMILES, lower atom first, ascending.
 fn bonds(molecule: &Molecule) -> Vec<(u32, u32)> {
     let place = |atom: usize| u32::try_from(atom).unwrap_or(u32::MAX);
-    let mut bonds: Vec<(u32, u32)> = Written::read(molecule.as_canonical())
+    let mut bonds: Vec<(u32, u32)> = SmilesSkeleton::read(molecule.as_canonical())
         .bonds
         .iter()
         .map(|bond| (place(bond.atoms.0.min(bond.atoms.1)), place(bond.atoms.0.max(bond.atoms.1))))
@@ -116,13 +116,13 @@ fn bonds(molecule: &Molecule) -> Vec<(u32, u32)> {
 
 /// Removes the map numbers of the atoms for which `meant` is true, given the text before the number. Returns the
 /// string and the number removed from each atom, 0 for none.
-fn taken_off(smiles: &str, meant: impl Fn(&str) -> bool) -> (String, Vec<u32>) {
+fn without_map_numbers(smiles: &str, meant: impl Fn(&str) -> bool) -> (String, Vec<u32>) {
     let mut plain = String::with_capacity(smiles.len());
     let mut numbers = Vec::new();
     let mut rest = smiles;
-    for symbol in symbols(smiles) {
+    for symbol in tokens(smiles) {
         match symbol {
-            Symbol::Bracket(text) => {
+            Token::Bracket(text) => {
                 let (before, after) = rest.split_once(text).unwrap_or((rest, ""));
                 let named = text.rsplit_once(':').filter(|(atom, _)| meant(atom));
                 plain.push_str(before);
@@ -130,7 +130,7 @@ fn taken_off(smiles: &str, meant: impl Fn(&str) -> bool) -> (String, Vec<u32>) {
                 rest = after;
                 numbers.push(named.and_then(|(_, number)| number.parse().ok()).unwrap_or(0));
             }
-            Symbol::Atom(_) => numbers.push(0),
+            Token::Atom(_) => numbers.push(0),
             _ => {}
         }
     }
@@ -142,8 +142,8 @@ fn taken_off(smiles: &str, meant: impl Fn(&str) -> bool) -> (String, Vec<u32>) {
 mod tests {
     use super::*;
 
-    fn mapped(smiles: &str) -> Mapped {
-        Mapped::parse(smiles, Limits::TARGET).unwrap()
+    fn mapped(smiles: &str) -> MappedMolecule {
+        MappedMolecule::parse(smiles, Limits::TARGET).unwrap()
     }
 
     #[test]

@@ -6,14 +6,14 @@ use std::sync::{Arc, OnceLock};
 use chematic::core::{BondOrder, Element, Molecule as Graph};
 use chematic::smiles::{RdkitSmilesError, SmilesError as ParserError};
 
-use super::key::{self, Key, Skeleton, TautomerKey};
+use super::key::{self, MoleculeKey, TautomerKey, TautomerSkeleton};
 use crate::error::SmilesError;
+use crate::fast_path::{self, CanonicalResult};
 use crate::graph::correspondence;
-use crate::graph::{index::index, valence::settles_its_double_bonds};
-use crate::ordinary::{self, Ordinary};
+use crate::graph::{index::index, valence::is_kekulised_with_written_double_bond};
 use crate::smiles::limits::Limits;
-use crate::smiles::symbols;
 use crate::smiles::syntax::{self, Syntax};
+use crate::smiles::tokens;
 
 /// A molecule that RDKit would accept: parsed, sanitised, immutable.
 ///
@@ -26,25 +26,25 @@ struct Inner {
     graph: OnceLock<Graph>,
     /// String that the graph is parsed from on demand; empty if the graph is known.
     written: Box<str>,
-    form: Form,
+    form: GraphState,
     heavy_atoms: usize,
     /// Known if the molecule was parsed by the fast path.
     has_radicals: Option<bool>,
     canonical: OnceLock<String>,
-    numbers: Numbers,
+    numbers: IdentityKeys,
 }
 
 /// Identity keys, each computed on demand: `key` here, the others by the tautomer code.
 #[derive(Default)]
-pub(crate) struct Numbers {
-    key: OnceLock<Key>,
+pub(crate) struct IdentityKeys {
+    key: OnceLock<MoleculeKey>,
     pub(crate) tautomer_key: OnceLock<TautomerKey>,
-    pub(crate) skeleton: OnceLock<Skeleton>,
+    pub(crate) skeleton: OnceLock<TautomerSkeleton>,
 }
 
 /// State of a molecule's graph.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum GraphState {
     /// As in the input: aromatic rings may have alternating double bonds, and stereo marks may be meaningless.
     Written,
     /// As perceived by RDKit, with the atoms in any order.
@@ -55,7 +55,7 @@ enum Form {
 
 impl Molecule {
     /// Bytes of a molecule without its graph and its string.
-    pub(super) const OWN_SIZE: usize = size_of::<Inner>() + 2 * size_of::<usize>();
+    pub(super) const BASE_BYTES: usize = size_of::<Inner>() + 2 * size_of::<usize>();
 
     /// Parses and sanitises `smiles`.
     ///
@@ -76,26 +76,26 @@ impl Molecule {
     /// # Errors
     /// Fails on an invalid molecule; the error says what is wrong and, if known, at which byte.
     pub fn parse(smiles: &str, limits: Limits) -> Result<Self, SmilesError> {
-        match ordinary::canonicalise(smiles, limits) {
-            Some(found) => Ok(Self::from_ordinary(smiles, found)),
-            None => Self::parse_any(smiles, limits),
+        match fast_path::canonicalise(smiles, limits) {
+            Some(found) => Ok(Self::from_fast_path(smiles, found)),
+            None => Self::parse_general(smiles, limits),
         }
     }
 
     /// Parses any SMILES by the general path, which supports every molecule and reports faults.
-    pub(crate) fn parse_any(smiles: &str, limits: Limits) -> Result<Self, SmilesError> {
+    pub(crate) fn parse_general(smiles: &str, limits: Limits) -> Result<Self, SmilesError> {
         let syntax = syntax::check(smiles, limits)?;
         let graph = chematic::smiles::parse(smiles).map_err(|error| parser_error(error, &syntax))?;
         let canonical = chematic::smiles::rdkit_canonical_smiles(&graph)
             .map_err(|error| sanitiser_error(&graph, error, &syntax))?;
-        if let Some(place) = doubtful_aromatic(&graph).filter(|_| !is_read(&canonical)) {
+        if let Some(place) = doubtful_aromatic(&graph).filter(|_| !is_readable_by_rdkit(&canonical)) {
             return Err(SmilesError::Kekule { at: syntax.atoms[place] });
         }
         if syntax.has_hydrogen_atoms {
             // RDKit merges most hydrogen atoms into their neighbours; the canonical string shows which ones.
             return Self::from_canonical(canonical);
         }
-        let form = if canonical == smiles { Form::Canonical } else { Form::Written };
+        let form = if canonical == smiles { GraphState::Canonical } else { GraphState::Written };
         Ok(Self::new(graph, form, canonical.into()))
     }
 
@@ -111,12 +111,12 @@ impl Molecule {
     pub(crate) fn from_canonical(canonical: String) -> Result<Self, SmilesError> {
         let graph =
             chematic::smiles::parse(&canonical).map_err(|error| parser_error(error, &Syntax::default()))?;
-        Ok(Self::new(graph, Form::Canonical, canonical.into()))
+        Ok(Self::new(graph, GraphState::Canonical, canonical.into()))
     }
 
     /// Builds the molecule that the fast path found in `smiles`; its graph is parsed on demand.
-    fn from_ordinary(smiles: &str, found: Ordinary) -> Self {
-        let form = if found.canonical == smiles { Form::Canonical } else { Form::Written };
+    fn from_fast_path(smiles: &str, found: CanonicalResult) -> Self {
+        let form = if found.canonical == smiles { GraphState::Canonical } else { GraphState::Written };
         Self(Arc::new(Inner {
             graph: OnceLock::new(),
             written: smiles.into(),
@@ -124,25 +124,25 @@ impl Molecule {
             heavy_atoms: found.heavy_atoms,
             has_radicals: Some(found.has_radicals),
             canonical: found.canonical.into(),
-            numbers: Numbers::default(),
+            numbers: IdentityKeys::default(),
         }))
     }
 
     /// Builds a molecule from a graph that is as RDKit would perceive it, and its key.
-    pub(crate) fn from_perceived(graph: &Graph, key: Key) -> Self {
+    pub(crate) fn from_perceived(graph: &Graph, key: MoleculeKey) -> Self {
         // Searches keep hundreds of thousands of these, and a clone drops the spare capacity left from building the
         // graph.
-        let molecule = Self::new(graph.clone(), Form::Perceived, OnceLock::new());
+        let molecule = Self::new(graph.clone(), GraphState::Perceived, OnceLock::new());
         // Cannot fail: the molecule is new, so the key is not set yet.
         let _ = molecule.0.numbers.key.set(key);
         molecule
     }
 
-    fn new(graph: Graph, form: Form, canonical: OnceLock<String>) -> Self {
+    fn new(graph: Graph, form: GraphState, canonical: OnceLock<String>) -> Self {
         let heavy_atoms =
             graph.atoms().filter(|(_, atom)| !atom.wildcard && atom.element != Element::H).count();
         let (graph, written) = (graph.into(), Box::default());
-        let (has_radicals, numbers) = (None, Numbers::default());
+        let (has_radicals, numbers) = (None, IdentityKeys::default());
         Self(Arc::new(Inner { graph, written, form, heavy_atoms, has_radicals, canonical, numbers }))
     }
 
@@ -151,12 +151,14 @@ impl Molecule {
     /// Costs a tenth of the canonical SMILES, unless the molecule has stereo that only the canonical SMILES can
     /// settle.
     #[must_use]
-    pub fn key(&self) -> Key {
+    pub fn key(&self) -> MoleculeKey {
         *self.0.numbers.key.get_or_init(|| {
-            let by_text = || Key::of_text(self.as_canonical());
+            let by_text = || MoleculeKey::of_text(self.as_canonical());
             match self.0.form {
-                Form::Canonical | Form::Perceived => key::of_graph(self.graph()).unwrap_or_else(by_text),
-                Form::Written => {
+                GraphState::Canonical | GraphState::Perceived => {
+                    key::of_graph(self.graph()).unwrap_or_else(by_text)
+                }
+                GraphState::Written => {
                     Self::trusted(self.as_canonical()).map_or_else(|_| by_text(), |molecule| molecule.key())
                 }
             }
@@ -229,7 +231,7 @@ impl Molecule {
     ///
     /// # Errors
     /// Fails with the position of the second component.
-    pub fn must_be_one(&self, smiles: &str) -> Result<(), SmilesError> {
+    pub fn require_single_component(&self, smiles: &str) -> Result<(), SmilesError> {
         if self.as_canonical().contains('.') {
             return Err(SmilesError::SecondComponent { at: smiles.find('.').unwrap_or_default() });
         }
@@ -273,19 +275,19 @@ impl Molecule {
     /// Returns true if any atom has a charge.
     pub(crate) fn is_charged(&self) -> bool {
         match self.0.canonical.get() {
-            Some(canonical) => symbols::states_charge(canonical),
+            Some(canonical) => tokens::states_charge(canonical),
             None => self.graph().atoms().any(|(_, atom)| atom.charge != 0),
         }
     }
 
     /// Returns true if the graph is as RDKit perceives it.
     pub(crate) fn is_perceived(&self) -> bool {
-        self.0.form != Form::Written
+        self.0.form != GraphState::Written
     }
 
     /// Returns true if atom indices are positions in the canonical string.
     pub(crate) fn is_canonical(&self) -> bool {
-        self.0.form == Form::Canonical
+        self.0.form == GraphState::Canonical
     }
 
     /// Returns the graph of the canonical SMILES, with the atoms in its order.
@@ -294,7 +296,7 @@ impl Molecule {
     }
 
     /// Returns the identity keys computed so far.
-    pub(crate) fn numbers(&self) -> &Numbers {
+    pub(crate) fn numbers(&self) -> &IdentityKeys {
         &self.0.numbers
     }
 
@@ -373,13 +375,13 @@ fn doubtful_aromatic(graph: &Graph) -> Option<usize> {
     let is_multiple = |bond| matches!(graph.bond(bond).order, BondOrder::Double | BondOrder::Triple);
     graph.atoms().position(|(at, atom)| {
         atom.aromatic
-            && !settles_its_double_bonds(atom.element.atomic_number())
+            && !is_kekulised_with_written_double_bond(atom.element.atomic_number())
             && graph.neighbor_slice(at).iter().any(|&(_, bond)| is_multiple(bond))
     })
 }
 
 /// Returns true if RDKit can parse the SMILES that it wrote for such a molecule.
-fn is_read(canonical: &str) -> bool {
+fn is_readable_by_rdkit(canonical: &str) -> bool {
     chematic::smiles::parse(canonical)
         .is_ok_and(|graph| chematic::smiles::rdkit_canonical_smiles(&graph).is_ok())
 }

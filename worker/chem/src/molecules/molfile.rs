@@ -16,7 +16,7 @@ use chematic::perception::{
 use crate::graph::index::index;
 
 /// Maximum number of atoms, and of bonds, in a V2000 table.
-const MOST: usize = 999;
+const MAX_V2000_COUNT: usize = 999;
 
 /// An invalid or unsupported connection table.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -65,7 +65,7 @@ fn fault(line: usize, reason: &str) -> MolfileError {
 
 fn count(line: &str, at: usize) -> Result<usize, MolfileError> {
     let found: Option<usize> = line.get(at..at + 3).and_then(|field| field.trim().parse().ok());
-    found.filter(|&count| count <= MOST).ok_or_else(|| fault(4, "no counts of atoms and bonds"))
+    found.filter(|&count| count <= MAX_V2000_COUNT).ok_or_else(|| fault(4, "no counts of atoms and bonds"))
 }
 
 #[derive(Default)]

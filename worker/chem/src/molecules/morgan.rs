@@ -53,7 +53,7 @@ fn fingerprint(graph: &Graph) -> Option<Fingerprint> {
     }
     let bonds: Vec<u32> = graph.bonds().map(|(_, bond)| bond_type(bond.order)).collect::<Option<_>>()?;
     let count = graph.atom_count();
-    let mut hashes = first_hashes(graph);
+    let mut hashes = atom_invariants(graph);
     let mut bits: Vec<u16> = hashes.iter().copied().map(bit).collect();
 
     let mut dead = vec![false; count];
@@ -81,7 +81,7 @@ fn fingerprint(graph: &Graph) -> Option<Fingerprint> {
                 continue;
             }
             around.sort_unstable();
-            next[at] = widened(layer, hashes[at], &around);
+            next[at] = widen_hash(layer, hashes[at], &around);
             further[at] = environment;
             groups.push((environment, next[at], at));
         }
@@ -101,16 +101,16 @@ fn fingerprint(graph: &Graph) -> Option<Fingerprint> {
 }
 
 /// Largest radius that [`environments`] computes, in bonds.
-const REACH: usize = 3;
+const MAX_RADIUS: usize = 3;
 
 /// Returns the hash of each atom and of its environments one, two and three bonds away: RDKit's numbers, without
 /// removing duplicates. A bond of a kind that fingerprints do not know counts as 0.
-fn environments(graph: &Graph) -> Vec<[u32; REACH + 1]> {
+fn environments(graph: &Graph) -> Vec<[u32; MAX_RADIUS + 1]> {
     let bonds: Vec<u32> = graph.bonds().map(|(_, bond)| bond_type(bond.order).unwrap_or(0)).collect();
-    let mut all: Vec<[u32; REACH + 1]> =
-        first_hashes(graph).into_iter().map(|hash| [hash, 0, 0, 0]).collect();
+    let mut all: Vec<[u32; MAX_RADIUS + 1]> =
+        atom_invariants(graph).into_iter().map(|hash| [hash, 0, 0, 0]).collect();
     let mut around: Vec<(u32, u32)> = Vec::with_capacity(8);
-    for layer in 0..REACH {
+    for layer in 0..MAX_RADIUS {
         for at in 0..all.len() {
             around.clear();
             around.extend(
@@ -120,7 +120,7 @@ fn environments(graph: &Graph) -> Vec<[u32; REACH + 1]> {
                     .map(|&(neighbour, bond)| (bonds[bond.0 as usize], all[neighbour.0 as usize][layer])),
             );
             around.sort_unstable();
-            all[at][layer + 1] = widened(layer as u32, all[at][layer], &around);
+            all[at][layer + 1] = widen_hash(layer as u32, all[at][layer], &around);
         }
     }
     all
@@ -128,14 +128,14 @@ fn environments(graph: &Graph) -> Vec<[u32; REACH + 1]> {
 
 /// Hashes an atom's environment one bond wider than `own`. `around` holds each bond and the neighbour's hash,
 /// ascending.
-fn widened(layer: u32, own: u32, around: &[(u32, u32)]) -> u32 {
+fn widen_hash(layer: u32, own: u32, around: &[(u32, u32)]) -> u32 {
     around.iter().fold(combine(layer, own), |hash, &(bond, neighbour)| {
         combine(hash, combine(combine(0, bond), neighbour))
     })
 }
 
 /// Computes the radius-0 hash of every atom.
-fn first_hashes(graph: &Graph) -> Vec<u32> {
+fn atom_invariants(graph: &Graph) -> Vec<u32> {
     let cyclic = ring_bonds(graph);
     let hash = |at: usize| {
         let (atom, hydrogens) = (graph.atom(index(at)), u32::from(graph.implicit_hydrogen_count(index(at))));

@@ -6,7 +6,7 @@
 use chematic::core::{BondOrder, Chirality, Molecule as Graph, STEREO_H_SENTINEL};
 
 use super::molecule::Molecule;
-use crate::graph::colours::Colours;
+use crate::graph::colours::ColouredGraph;
 use crate::graph::index::index;
 use crate::graph::rings;
 use crate::graph::valence::implicit_hydrogens;
@@ -116,7 +116,7 @@ impl Structure {
 
     fn of_graph(graph: &Graph) -> Self {
         let rings = rings::smallest_rings(graph);
-        let colours = Colours::new(graph);
+        let colours = ColouredGraph::new(graph);
         let mut structure = Self { starts: vec![0], ..Self::default() };
         for at in 0..graph.atom_count() {
             let atom = graph.atom(index(at));

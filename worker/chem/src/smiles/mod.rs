@@ -3,6 +3,6 @@
 //! No chemistry here. Imports the error types alone.
 
 pub(crate) mod limits;
-pub(crate) mod symbols;
+pub(crate) mod skeleton;
 pub(crate) mod syntax;
-pub(crate) mod written;
+pub(crate) mod tokens;

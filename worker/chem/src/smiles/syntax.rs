@@ -129,12 +129,12 @@ impl<'a> Checker<'a> {
     fn unexpected(&self) -> SmilesError {
         match self.text.get(self.at..).and_then(|rest| rest.chars().next()) {
             Some(found) => SmilesError::Unexpected { found, at: self.at },
-            None => self.unfinished(),
+            None => self.missing_atom_error(),
         }
     }
 
     /// Returns the error for a missing atom: the string ends, or another token stands, where an atom must follow.
-    fn unfinished(&self) -> SmilesError {
+    fn missing_atom_error(&self) -> SmilesError {
         let at = match self.last {
             Last::Bond { at, .. } | Last::Dot { at } | Last::Open { at } => at,
             Last::Start | Last::Atom => self.text.len().saturating_sub(1),
@@ -147,11 +147,11 @@ impl<'a> Checker<'a> {
         if let Some(&(_, opened)) = self.branches.last() {
             return Err(match self.last {
                 Last::Atom => SmilesError::UnclosedBranch { opened },
-                _ => self.unfinished(),
+                _ => self.missing_atom_error(),
             });
         }
         if self.last != Last::Atom {
-            return Err(self.unfinished());
+            return Err(self.missing_atom_error());
         }
         match self.rings.first() {
             Some(ring) => Err(SmilesError::UnclosedRing { number: ring.number, opened: ring.at }),
@@ -177,7 +177,7 @@ impl<'a> Checker<'a> {
             Last::Atom => {}
             Last::Open { at } => return Err(SmilesError::EmptyBranch { opened: at }),
             _ if self.branches.is_empty() => return Err(SmilesError::UnopenedBranch { at: self.at }),
-            _ => return Err(self.unfinished()),
+            _ => return Err(self.missing_atom_error()),
         }
         let Some((atom, _)) = self.branches.pop() else {
             return Err(SmilesError::UnopenedBranch { at: self.at });

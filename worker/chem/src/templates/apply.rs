@@ -7,16 +7,16 @@ use std::sync::Arc;
 use chematic::rxn::transform::TracedProduct;
 
 use super::duplicates::Duplicates;
-use super::edit::build::{self, Made};
+use super::edit::build::{self, BuildResult};
 use super::edit::parts::Precursor;
-use super::edit::run::{self, End};
+use super::edit::run::{self, RunEnd};
 use super::engine::Engine;
 use super::outcome::Outcome;
 use super::prepared::PreparedMolecule;
 use super::site::Site;
 use super::template::Template;
 use crate::graph::correspondence;
-use crate::molecules::key::Key;
+use crate::molecules::key::MoleculeKey;
 use crate::molecules::molecule::Molecule;
 
 impl Template {
@@ -53,21 +53,21 @@ impl Template {
     /// outcomes so far are returned, or none.
     #[must_use]
     pub fn apply_while(&self, product: &PreparedMolecule, go_on: &mut dyn FnMut() -> bool) -> Vec<Outcome> {
-        self.applied(product, Alike::Once, go_on)
+        self.applied(product, DuplicatePolicy::Once, go_on)
     }
 
     /// [Applies](Self::apply) the template, but keeps outcomes separate that have the same precursors from different
     /// atoms of the product: for example, which one of several equivalent amides in a chain is made. Calls `go_on` as
     /// [`Self::apply_while`] does.
     #[must_use]
-    pub fn apply_apart(&self, product: &PreparedMolecule, go_on: &mut dyn FnMut() -> bool) -> Vec<Outcome> {
-        self.applied(product, Alike::Apart, go_on)
+    pub fn apply_by_site(&self, product: &PreparedMolecule, go_on: &mut dyn FnMut() -> bool) -> Vec<Outcome> {
+        self.applied(product, DuplicatePolicy::Apart, go_on)
     }
 
     fn applied(
         &self,
         product: &PreparedMolecule,
-        alike: Alike,
+        alike: DuplicatePolicy,
         go_on: &mut dyn FnMut() -> bool,
     ) -> Vec<Outcome> {
         if !self.may_match(product) {
@@ -79,7 +79,7 @@ impl Template {
 
 /// The treatment of outcomes with the same precursors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Alike {
+pub(super) enum DuplicatePolicy {
     /// Only the first is kept.
     Once,
     /// Those that disconnect different atoms of the product are kept.
@@ -87,10 +87,10 @@ pub(super) enum Alike {
 }
 
 /// Identity of an outcome: precursor keys and, if kept apart, sources.
-type Told = (Vec<Key>, Vec<Arc<[Option<u32>]>>);
+type OutcomeIdentity = (Vec<MoleculeKey>, Vec<Arc<[Option<u32>]>>);
 
-impl Alike {
-    fn told(self, precursors: &[Precursor]) -> Told {
+impl DuplicatePolicy {
+    fn told(self, precursors: &[Precursor]) -> OutcomeIdentity {
         let keys = precursors.iter().map(|precursor| precursor.molecule.key()).collect();
         let sources = precursors.iter().map(|precursor| Arc::clone(&precursor.sources));
         (keys, if self == Self::Apart { sources.collect() } else { Vec::new() })
@@ -101,36 +101,36 @@ impl Alike {
 pub(super) fn on_the_graph(
     template: &Template,
     product: &PreparedMolecule,
-    alike: Alike,
+    alike: DuplicatePolicy,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Option<Vec<Outcome>> {
     let (script, target) = (template.script.as_ref()?, product.target()?);
-    let mut outcomes: BTreeMap<Told, Outcome> = BTreeMap::new();
+    let mut outcomes: BTreeMap<OutcomeIdentity, Outcome> = BTreeMap::new();
     let end = run::run(script, target, go_on, |draft, images| {
-        let made =
-            draft.map_or(Made::Unsure, |draft| build::molecules(script, draft, target, product.parts()));
+        let made = draft
+            .map_or(BuildResult::Unsure, |draft| build::molecules(script, draft, target, product.parts()));
         match made {
-            Made::Molecules(precursors) => {
+            BuildResult::Molecules(precursors) => {
                 let told = alike.told(&precursors);
                 let outcome = outcomes.entry(told).or_insert(Outcome { precursors, sites: Vec::new() });
                 outcome.sites.extend(Site::of(target, images));
                 ControlFlow::Continue(())
             }
-            Made::StereoLost => ControlFlow::Continue(()),
-            Made::Unsure => ControlFlow::Break(()),
+            BuildResult::StereoLost => ControlFlow::Continue(()),
+            BuildResult::Unsure => ControlFlow::Break(()),
         }
     });
-    (end != End::Left).then(|| outcomes.into_values().collect())
+    (end != RunEnd::Left).then(|| outcomes.into_values().collect())
 }
 
 /// Applies the template through chematic: its reactions, its sanitiser, its canonical SMILES.
 pub(super) fn the_long_way(
     template: &Template,
     product: &PreparedMolecule,
-    alike: Alike,
+    alike: DuplicatePolicy,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Vec<Outcome> {
-    let mut outcomes: BTreeMap<Told, Outcome> = BTreeMap::new();
+    let mut outcomes: BTreeMap<OutcomeIdentity, Outcome> = BTreeMap::new();
     let mut duplicates = Duplicates::default();
     if !go_on() {
         return Vec::new();

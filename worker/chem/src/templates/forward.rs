@@ -6,14 +6,14 @@ use std::ops::ControlFlow;
 use chematic::rxn::transform::ReactantAtom;
 
 use super::duplicates::Duplicates;
-use super::edit::build::{self, Made};
+use super::edit::build::{self, BuildResult};
 use super::edit::parts::{Parts, Precursor};
-use super::edit::run::{self, End};
+use super::edit::run::{self, RunEnd};
 use super::engine::Engine;
-use super::matching::target::Target;
+use super::matching::target::MatchTarget;
 use super::template::Template;
 use crate::graph::correspondence;
-use crate::molecules::key::Key;
+use crate::molecules::key::MoleculeKey;
 use crate::molecules::molecule::Molecule;
 
 impl Template {
@@ -42,8 +42,8 @@ impl Template {
     /// Returns true if the template, [run forwards](Self::forward) on precursors, gives this product among others.
     /// Cheaper than computing all products.
     #[must_use]
-    pub fn gives(&self, precursors: &[Molecule], product: Key) -> bool {
-        gives_on_the_graph(self, precursors, product).unwrap_or_else(|| {
+    pub fn gives(&self, precursors: &[Molecule], product: MoleculeKey) -> bool {
+        script_yields_product(self, precursors, product).unwrap_or_else(|| {
             let is_it = |made: Precursor| {
                 if made.molecule.key() == product {
                     ControlFlow::Break(())
@@ -51,61 +51,61 @@ impl Template {
                     ControlFlow::Continue(())
                 }
             };
-            each_the_long_way(self, precursors, is_it).is_break()
+            for_each_chematic_product(self, precursors, is_it).is_break()
         })
     }
 }
 
 /// Runs the template by its script; `None` if a match needs the general path.
 pub(super) fn on_the_graph(template: &Template, precursors: &[Molecule]) -> Option<Vec<Precursor>> {
-    let mut products: BTreeMap<Key, Precursor> = BTreeMap::new();
-    let end = each_on_the_graph(template, precursors, &mut |made| match made {
-        Made::Molecules(made) => {
+    let mut products: BTreeMap<MoleculeKey, Precursor> = BTreeMap::new();
+    let end = for_each_script_product(template, precursors, &mut |made| match made {
+        BuildResult::Molecules(made) => {
             products.extend(made.into_iter().map(|part| (part.molecule.key(), part)));
             ControlFlow::Continue(())
         }
-        Made::StereoLost | Made::Unsure => ControlFlow::Break(()),
+        BuildResult::StereoLost | BuildResult::Unsure => ControlFlow::Break(()),
     })?;
-    (end != End::Left).then(|| products.into_values().collect())
+    (end != RunEnd::Left).then(|| products.into_values().collect())
 }
 
 /// Returns true if a match gives the product, by the template's script; `None` if only the general path can decide.
-fn gives_on_the_graph(template: &Template, precursors: &[Molecule], product: Key) -> Option<bool> {
+fn script_yields_product(template: &Template, precursors: &[Molecule], product: MoleculeKey) -> Option<bool> {
     let mut is_sure = true;
-    let end = each_on_the_graph(template, precursors, &mut |made| match made {
-        Made::Molecules(made) if made.iter().any(|part| part.molecule.key() == product) => {
+    let end = for_each_script_product(template, precursors, &mut |made| match made {
+        BuildResult::Molecules(made) if made.iter().any(|part| part.molecule.key() == product) => {
             ControlFlow::Break(())
         }
-        Made::Molecules(_) => ControlFlow::Continue(()),
+        BuildResult::Molecules(_) => ControlFlow::Continue(()),
         // Another match may give the product.
-        Made::StereoLost | Made::Unsure => {
+        BuildResult::StereoLost | BuildResult::Unsure => {
             is_sure = false;
             ControlFlow::Continue(())
         }
     })?;
-    let given = end == End::Left;
+    let given = end == RunEnd::Left;
     (given || is_sure).then_some(given)
 }
 
 /// Calls `each` with the products of every match, until it breaks; `None` if the template has no script or the
 /// precursors are too large.
-fn each_on_the_graph(
+fn for_each_script_product(
     template: &Template,
     precursors: &[Molecule],
-    each: &mut dyn FnMut(Made) -> ControlFlow<()>,
-) -> Option<End> {
+    each: &mut dyn FnMut(BuildResult) -> ControlFlow<()>,
+) -> Option<RunEnd> {
     let script = template.forward_script.as_ref()?;
-    let target = Target::new(&precursors.iter().collect::<Vec<_>>())?;
+    let target = MatchTarget::new(&precursors.iter().collect::<Vec<_>>())?;
     let parts = Parts::default();
     Some(run::run(script, &target, &mut || true, |draft, _| {
-        each(draft.map_or(Made::Unsure, |draft| build::molecules(script, draft, &target, &parts)))
+        each(draft.map_or(BuildResult::Unsure, |draft| build::molecules(script, draft, &target, &parts)))
     }))
 }
 
 /// Runs the template through chematic.
 pub(super) fn the_long_way(template: &Template, precursors: &[Molecule]) -> Vec<Precursor> {
     let mut products = Vec::new();
-    let _ = each_the_long_way(template, precursors, |product| {
+    let _ = for_each_chematic_product(template, precursors, |product| {
         products.push(product);
         ControlFlow::Continue(())
     });
@@ -114,7 +114,7 @@ pub(super) fn the_long_way(template: &Template, precursors: &[Molecule]) -> Vec<
 }
 
 /// Calls `each` with every distinct product, until it breaks.
-fn each_the_long_way(
+fn for_each_chematic_product(
     template: &Template,
     precursors: &[Molecule],
     mut each: impl FnMut(Precursor) -> ControlFlow<()>,

@@ -11,11 +11,11 @@ use std::fmt;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-use super::matching::matcher::{self, Candidates, Set};
-use super::matching::query::{MAX_PATTERN, Query};
-use super::matching::target::Target;
+use super::matching::matcher::{self, AtomSet, Candidates};
+use super::matching::query::{MAX_PATTERN, MaskPattern};
+use super::matching::target::MatchTarget;
 use super::prepared::PreparedMolecule;
-use super::screen::Screen;
+use super::screen::ProductScreen;
 use super::site::{Match, Matches, Site};
 use super::template::Template;
 
@@ -25,13 +25,13 @@ pub(crate) const MAX_SITES: usize = 16;
 /// An index of the templates that may match a molecule.
 #[derive(Default)]
 pub struct TemplateIndex {
-    masks: Vec<Mask>,
+    masks: Vec<AtomCondition>,
     /// Bond orders by which atoms are bonded to an atom of a mask.
     neighbours: Vec<u8>,
     /// Neighbour entries of each of the surroundings of a mask.
     surroundings: Vec<Box<[u32]>>,
     /// Product sides, sorted by the surroundings under which they are filed.
-    sides: Vec<Side>,
+    sides: Vec<ProductSide>,
     /// Surroundings, and the range of sides filed under them.
     found_by: Vec<(u32, Range<usize>)>,
     /// Numbers of templates without a screen, which may match anything.
@@ -41,7 +41,7 @@ pub struct TemplateIndex {
 }
 
 /// Conditions on an atom by itself.
-struct Mask {
+struct AtomCondition {
     mask: u64,
     /// Neighbour entries for atoms of this mask.
     neighbours: Range<usize>,
@@ -50,8 +50,8 @@ struct Mask {
 }
 
 /// A product side.
-struct Side {
-    screen: Arc<Screen>,
+struct ProductSide {
+    screen: Arc<ProductScreen>,
     /// Surroundings of each step of the screen's query.
     surroundings: Box<[u32]>,
     /// Numbers of the templates with this side.
@@ -61,7 +61,7 @@ struct Side {
 /// A neighbour: its mask and the bonds to it.
 type Neighbour = (u64, u8);
 /// The mask of an atom and its neighbours, ascending, without duplicates.
-type Surroundings = (u64, Vec<Neighbour>);
+type AtomEnvironment = (u64, Vec<Neighbour>);
 
 impl TemplateIndex {
     /// Builds the index of `templates`, each with the number under which it is reported.
@@ -71,10 +71,12 @@ impl TemplateIndex {
     }
 
     /// Builds an index of items with these screens.
-    pub(crate) fn of_screens<'a>(screens: impl IntoIterator<Item = (u32, Option<&'a Arc<Screen>>)>) -> Self {
+    pub(crate) fn of_screens<'a>(
+        screens: impl IntoIterator<Item = (u32, Option<&'a Arc<ProductScreen>>)>,
+    ) -> Self {
         let mut index = Self::default();
-        let mut sides: Vec<(&Arc<Screen>, Vec<u32>)> = Vec::new();
-        let mut known: HashMap<&Screen, usize> = HashMap::new();
+        let mut sides: Vec<(&Arc<ProductScreen>, Vec<u32>)> = Vec::new();
+        let mut known: HashMap<&ProductScreen, usize> = HashMap::new();
         for (number, screen) in screens {
             index.all.push(number);
             let screen = screen.filter(|screen| !screen.query.steps.is_empty());
@@ -88,20 +90,21 @@ impl TemplateIndex {
             }
             sides[side].1.push(number);
         }
-        let surroundings: Vec<Vec<Surroundings>> =
+        let surroundings: Vec<Vec<AtomEnvironment>> =
             sides.iter().map(|(screen, _)| surroundings(&screen.query)).collect();
         let distinct = index.number(&surroundings);
-        let sides = sides.into_iter().zip(&surroundings).map(|((screen, templates), surroundings)| Side {
-            screen: Arc::clone(screen),
-            surroundings: surroundings.iter().map(|one| place_of(one, &distinct)).collect(),
-            templates,
-        });
-        index.file(sides.collect());
+        let sides =
+            sides.into_iter().zip(&surroundings).map(|((screen, templates), surroundings)| ProductSide {
+                screen: Arc::clone(screen),
+                surroundings: surroundings.iter().map(|one| index_of(one, &distinct)).collect(),
+                templates,
+            });
+        index.sort_by_rarest(sides.collect());
         index
     }
 
     /// Numbers masks, neighbours and surroundings, so that those of a mask are adjacent; returns the surroundings.
-    fn number(&mut self, all: &[Vec<Surroundings>]) -> Vec<Surroundings> {
+    fn number(&mut self, all: &[Vec<AtomEnvironment>]) -> Vec<AtomEnvironment> {
         let distinct = sorted(all.iter().flatten().cloned());
         let neighbours = sorted(distinct.iter().flat_map(|(_, neighbours)| neighbours.iter().copied()));
         let with = |mask: u64| {
@@ -110,7 +113,7 @@ impl TemplateIndex {
                 neighbours.partition_point(|one| one.0 <= mask),
             );
             let start = distinct.partition_point(|one| one.0 < mask);
-            Mask {
+            AtomCondition {
                 mask,
                 neighbours: from..to,
                 surroundings: start..distinct.partition_point(|one| one.0 <= mask),
@@ -118,19 +121,19 @@ impl TemplateIndex {
         };
         self.masks = sorted(distinct.iter().map(|one| one.0)).into_iter().map(with).collect();
         let places =
-            |(_, around): &Surroundings| around.iter().map(|one| place_of(one, &neighbours)).collect();
+            |(_, around): &AtomEnvironment| around.iter().map(|one| index_of(one, &neighbours)).collect();
         self.surroundings = distinct.iter().map(places).collect();
         self.neighbours = neighbours.into_iter().map(|(_, bonds)| bonds).collect();
         distinct
     }
 
     /// Files each side under the rarest of its surroundings: those shared by the fewest sides.
-    fn file(&mut self, mut sides: Vec<Side>) {
+    fn sort_by_rarest(&mut self, mut sides: Vec<ProductSide>) {
         let mut sharing = vec![0_u32; self.surroundings.len()];
         for side in &sides {
             side.surroundings.iter().for_each(|&at| sharing[at as usize] += 1);
         }
-        let rarest = |side: &Side| {
+        let rarest = |side: &ProductSide| {
             side.surroundings.iter().copied().min_by_key(|&at| (sharing[at as usize], at)).unwrap_or_default()
         };
         sides.sort_by_cached_key(rarest);
@@ -164,7 +167,12 @@ impl TemplateIndex {
     /// Calls `visit` with every match in `target` of a side that is screened by its query alone. The arguments are
     /// the numbers of the templates with this side, and the target atom for each atom of the pattern. There are at
     /// most `limit` matches for a side.
-    pub(crate) fn each_match(&self, target: &Target, limit: usize, visit: &mut dyn FnMut(&[u32], &[u8])) {
+    pub(crate) fn each_match(
+        &self,
+        target: &MatchTarget,
+        limit: usize,
+        visit: &mut dyn FnMut(&[u32], &[u8]),
+    ) {
         if target.features.len() <= 128 {
             self.match_all::<1>(target, limit, visit);
         } else {
@@ -172,7 +180,12 @@ impl TemplateIndex {
         }
     }
 
-    fn match_all<const W: usize>(&self, target: &Target, limit: usize, visit: &mut dyn FnMut(&[u32], &[u8])) {
+    fn match_all<const W: usize>(
+        &self,
+        target: &MatchTarget,
+        limit: usize,
+        visit: &mut dyn FnMut(&[u32], &[u8]),
+    ) {
         self.each_side::<W>(target, &mut |side, candidates| {
             let mut left = limit;
             matcher::matches_among(&side.screen.query, target, candidates, &mut |images| {
@@ -183,7 +196,7 @@ impl TemplateIndex {
         });
     }
 
-    fn find<const W: usize>(&self, product: &PreparedMolecule, target: &Target, found: &mut Matches) {
+    fn find<const W: usize>(&self, product: &PreparedMolecule, target: &MatchTarget, found: &mut Matches) {
         self.each_side::<W>(target, &mut |side, candidates| {
             let first = found.sites.len();
             let mut enough = |images: &[u8]| {
@@ -208,12 +221,16 @@ impl TemplateIndex {
 
     /// Calls `visit` with every side of which all surroundings occur in `target`, and with the candidate atoms of its
     /// steps.
-    fn each_side<const W: usize>(&self, target: &Target, visit: &mut dyn FnMut(&Side, Candidates<W>)) {
+    fn each_side<const W: usize>(
+        &self,
+        target: &MatchTarget,
+        visit: &mut dyn FnMut(&ProductSide, Candidates<W>),
+    ) {
         let places = self.places::<W>(target);
-        let occurs = |&at: &u32| places[at as usize] != Set::EMPTY;
+        let occurs = |&at: &u32| places[at as usize] != AtomSet::EMPTY;
         for (_, sides) in self.found_by.iter().filter(|(at, _)| occurs(at)) {
             for side in self.sides[sides.clone()].iter().filter(|side| side.surroundings.iter().all(occurs)) {
-                let mut candidates = [Set::EMPTY; MAX_PATTERN];
+                let mut candidates = [AtomSet::EMPTY; MAX_PATTERN];
                 for (set, &at) in candidates.iter_mut().zip(&side.surroundings) {
                     *set = places[at as usize];
                 }
@@ -223,10 +240,10 @@ impl TemplateIndex {
     }
 
     /// Returns the atoms with each of the surroundings.
-    fn places<const W: usize>(&self, target: &Target) -> Vec<Set<W>> {
+    fn places<const W: usize>(&self, target: &MatchTarget) -> Vec<AtomSet<W>> {
         let kinds = kinds::<W>(target);
-        let mut fitting = vec![Set::EMPTY; self.masks.len()];
-        let mut bonded = vec![Set::EMPTY; self.neighbours.len()];
+        let mut fitting = vec![AtomSet::EMPTY; self.masks.len()];
+        let mut bonded = vec![AtomSet::EMPTY; self.neighbours.len()];
         for (mask, fitting) in self.masks.iter().zip(&mut fitting) {
             for kind in kinds.iter().filter(|kind| kind.features & !mask.mask == 0) {
                 fitting.widen(&kind.atoms);
@@ -236,8 +253,10 @@ impl TemplateIndex {
                 }
             }
         }
-        let mut places = vec![Set::EMPTY; self.surroundings.len()];
-        for (mask, fitting) in self.masks.iter().zip(fitting).filter(|(_, fitting)| *fitting != Set::EMPTY) {
+        let mut places = vec![AtomSet::EMPTY; self.surroundings.len()];
+        for (mask, fitting) in
+            self.masks.iter().zip(fitting).filter(|(_, fitting)| *fitting != AtomSet::EMPTY)
+        {
             let surroundings = &self.surroundings[mask.surroundings.clone()];
             for (place, neighbours) in places[mask.surroundings.clone()].iter_mut().zip(surroundings) {
                 *place = fitting;
@@ -263,18 +282,18 @@ impl fmt::Debug for TemplateIndex {
 }
 
 /// Atoms of a molecule that no mask distinguishes.
-struct Kind<const W: usize> {
+struct AtomKind<const W: usize> {
     features: u64,
-    atoms: Set<W>,
+    atoms: AtomSet<W>,
     /// Atoms bonded to one of these by a bond of the mask; the bond mask is the index.
-    bonded: [Set<W>; 16],
+    bonded: [AtomSet<W>; 16],
 }
 
-fn kinds<const W: usize>(target: &Target) -> Vec<Kind<W>> {
-    let mut kinds: Vec<Kind<W>> = Vec::new();
+fn kinds<const W: usize>(target: &MatchTarget) -> Vec<AtomKind<W>> {
+    let mut kinds: Vec<AtomKind<W>> = Vec::new();
     for (atom, &features) in (0..).zip(&target.features) {
         let at = kinds.iter().position(|kind| kind.features == features).unwrap_or_else(|| {
-            kinds.push(Kind { features, atoms: Set::EMPTY, bonded: [Set::EMPTY; 16] });
+            kinds.push(AtomKind { features, atoms: AtomSet::EMPTY, bonded: [AtomSet::EMPTY; 16] });
             kinds.len() - 1
         });
         kinds[at].atoms.insert(atom);
@@ -287,8 +306,8 @@ fn kinds<const W: usize>(target: &Target) -> Vec<Kind<W>> {
 }
 
 /// Returns the surroundings of each step.
-fn surroundings(query: &Query) -> Vec<Surroundings> {
-    let mut all: Vec<Surroundings> = query.steps.iter().map(|step| (step.mask, Vec::new())).collect();
+fn surroundings(query: &MaskPattern) -> Vec<AtomEnvironment> {
+    let mut all: Vec<AtomEnvironment> = query.steps.iter().map(|step| (step.mask, Vec::new())).collect();
     for (at, step) in query.steps.iter().enumerate() {
         for &(other, bonds) in step.parent.iter().chain(&step.closures) {
             let other = usize::from(other);
@@ -313,7 +332,7 @@ fn sorted<T: Ord>(things: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 /// Returns the index of an item in a sorted slice.
-fn place_of<T: Ord>(thing: &T, sorted: &[T]) -> u32 {
+fn index_of<T: Ord>(thing: &T, sorted: &[T]) -> u32 {
     let place = sorted.binary_search(thing).expect("index: what sides have has been numbered");
     u32::try_from(place).expect("index: fewer things than memory holds")
 }

@@ -10,14 +10,13 @@
 //! files here. The folder imports `molecules` and `graph`.
 
 mod apply;
-mod demand;
 mod duplicates;
 pub(crate) mod edit;
 mod engine;
 mod forward;
 pub(crate) mod index;
-mod kept;
-mod letters;
+mod lazy_slot;
+mod letter_screen;
 pub(crate) mod matching;
 pub(crate) mod outcome;
 pub(crate) mod pattern;
@@ -25,6 +24,7 @@ pub(crate) mod prepared;
 pub(crate) mod screen;
 pub(crate) mod site;
 mod stereo;
+mod stereo_conditions;
 pub(crate) mod template;
 #[cfg(test)]
 mod tests;

@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 
 use chematic::smarts::{self, MatchConfig, QueryMolecule};
 
-use super::letters::Letters;
+use super::letter_screen::LetterCounts;
 use super::matching::matcher::matches;
-use super::matching::query::Query;
+use super::matching::query::MaskPattern;
 use super::prepared::PreparedMolecule;
 use super::text;
 use crate::error::TemplateError;
@@ -24,8 +24,8 @@ const MAX_STEPS: u64 = 100_000;
 pub struct Pattern {
     query: QueryMolecule,
     /// The pattern as bit masks, if they express all of it.
-    masks: Option<Query>,
-    letters: Letters,
+    masks: Option<MaskPattern>,
+    letters: LetterCounts,
 }
 
 impl Pattern {
@@ -38,8 +38,8 @@ impl Pattern {
             return Err(TemplateError::TooLong { bytes: smarts.len(), limit: MAX_BYTES });
         }
         let query = text::pattern(smarts)?;
-        let masks = Query::new(&query).filter(|masks| masks.exact);
-        let letters = Letters::of(&query);
+        let masks = MaskPattern::new(&query).filter(|masks| masks.exact);
+        let letters = LetterCounts::of(&query);
         Ok(Self { query, masks, letters })
     }
 
@@ -49,7 +49,7 @@ impl Pattern {
     ///
     /// # Errors
     /// Fails as [`Self::parse`] does.
-    pub fn of_part(text: &str) -> Result<Self, TemplateError> {
+    pub fn parse_substructure(text: &str) -> Result<Self, TemplateError> {
         let is_aromatic = |text: &str| text.bytes().any(|byte| b"bcnops".contains(&byte));
         let as_molecule = if is_aromatic(text) { None } else { Molecule::parse(text, Limits::DEFAULT).ok() };
         match as_molecule.map(|molecule| molecule.canonical_smiles()) {
@@ -137,9 +137,9 @@ mod tests {
             ("C1CCCCC1", false),
             ("[nH]", false),
         ] {
-            assert_eq!(Pattern::of_part(part).unwrap().matches(&indole), occurs, "{part}");
+            assert_eq!(Pattern::parse_substructure(part).unwrap().matches(&indole), occurs, "{part}");
         }
-        assert!(Pattern::of_part("C1=CC").is_err());
+        assert!(Pattern::parse_substructure("C1=CC").is_err());
     }
 
     #[test]

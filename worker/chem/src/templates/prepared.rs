@@ -3,9 +3,9 @@
 use std::sync::{Arc, OnceLock};
 
 use super::edit::parts::Parts;
-use super::matching::target::Target;
+use super::matching::target::MatchTarget;
 use super::stereo::Stereo;
-use crate::graph::colours::Colours;
+use crate::graph::colours::ColouredGraph;
 use crate::molecules::molecule::Molecule;
 
 /// A molecule prepared for the application of many templates; clones are cheap.
@@ -15,10 +15,10 @@ pub struct PreparedMolecule(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     molecule: Molecule,
-    target: Option<Target>,
+    target: Option<MatchTarget>,
     parts: Parts,
     stereo: OnceLock<Stereo>,
-    colours: OnceLock<Colours>,
+    colours: OnceLock<ColouredGraph>,
 }
 
 impl PreparedMolecule {
@@ -27,7 +27,7 @@ impl PreparedMolecule {
     pub fn new(molecule: &Molecule) -> Self {
         Self(Arc::new(Inner {
             molecule: molecule.clone(),
-            target: Target::new(&[molecule]),
+            target: MatchTarget::new(&[molecule]),
             parts: Parts::default(),
             stereo: OnceLock::new(),
             colours: OnceLock::new(),
@@ -50,7 +50,7 @@ impl PreparedMolecule {
     }
 
     /// Returns the molecule in the matcher's form, if masks can express it.
-    pub(crate) fn target(&self) -> Option<&Target> {
+    pub(crate) fn target(&self) -> Option<&MatchTarget> {
         self.0.target.as_ref()
     }
 
@@ -65,7 +65,7 @@ impl PreparedMolecule {
     }
 
     /// Returns its atom colours, by constitution alone.
-    pub(crate) fn colours(&self) -> &Colours {
-        self.0.colours.get_or_init(|| Colours::new(self.0.molecule.graph()))
+    pub(crate) fn colours(&self) -> &ColouredGraph {
+        self.0.colours.get_or_init(|| ColouredGraph::new(self.0.molecule.graph()))
     }
 }

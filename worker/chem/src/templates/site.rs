@@ -1,6 +1,6 @@
 //! Sites at which a template applies.
 
-use super::matching::target::Target;
+use super::matching::target::MatchTarget;
 
 /// Maximum number of atoms of a molecule with sites; in larger ones templates match without sites.
 pub(crate) const MAX_ATOMS: usize = u128::BITS as usize;
@@ -11,7 +11,7 @@ pub struct Site(u128);
 
 impl Site {
     /// Returns the atoms of a match; `None` if the molecule is too large for sites.
-    pub(crate) fn of(target: &Target, images: &[u8]) -> Option<Self> {
+    pub(crate) fn of(target: &MatchTarget, images: &[u8]) -> Option<Self> {
         let set = |set, &atom: &u8| set | 1 << atom;
         (target.atoms.len() <= MAX_ATOMS).then(|| Self(images.iter().fold(0_u128, set)))
     }

@@ -2,22 +2,22 @@
 
 use std::sync::Arc;
 
-use super::demand::Demand;
 use super::edit::script::{self, Script};
 use super::engine::Engine;
-use super::kept::Kept;
+use super::lazy_slot::LazySlot;
 use super::matching::matcher;
-use super::matching::query::Query;
+use super::matching::query::MaskPattern;
 use super::prepared::PreparedMolecule;
-use super::screen::Screen;
+use super::screen::ProductScreen;
+use super::stereo_conditions::StereoConditions;
 use super::text;
 use crate::error::TemplateError;
 
 /// A retro template: a pattern of the product and the form of its precursors.
 pub struct Template {
-    pub(crate) text: text::Sides,
+    pub(crate) text: text::TemplateSides,
     /// Conditions on the product; `None` if the pattern is too large to screen.
-    pub(crate) screen: Option<Arc<Screen>>,
+    pub(crate) screen: Option<Arc<ProductScreen>>,
     /// Set if the product side states stereo.
     pub(crate) states_stereo: bool,
     /// Script for the fast path, if there is one.
@@ -25,8 +25,8 @@ pub struct Template {
     /// Script for the forward direction.
     pub(crate) forward_script: Option<Script>,
     pub(crate) atoms_added: Option<Vec<u8>>,
-    pub(crate) backward: Kept<Engine>,
-    pub(crate) forward: Kept<Vec<(usize, Engine)>>,
+    pub(crate) backward: LazySlot<Engine>,
+    pub(crate) forward: LazySlot<Vec<(usize, Engine)>>,
 }
 
 impl Template {
@@ -35,30 +35,31 @@ impl Template {
     /// # Errors
     /// Fails if there are not two sides of SMARTS.
     pub fn parse(smarts: &str) -> Result<Self, TemplateError> {
-        let (text, product, precursors) = text::Sides::parse(smarts)?;
+        let (text, product, precursors) = text::TemplateSides::parse(smarts)?;
         let states_stereo = text.product.iter().any(|side| side.contains(['@', '/', '\\']));
-        let demand = || Demand::new(&product, &precursors).filter(|_| states_stereo);
+        let demand = || StereoConditions::new(&product, &precursors).filter(|_| states_stereo);
         Ok(Self {
-            screen: Query::new(&product).map(|query| Arc::new(Screen { query, demand: demand() })),
+            screen: MaskPattern::new(&product)
+                .map(|query| Arc::new(ProductScreen { query, demand: demand() })),
             script: Script::new(&product, &precursors),
             forward_script: Script::new(&precursors, &product),
             atoms_added: script::atoms_added(&product, &precursors),
             states_stereo,
             text,
-            backward: Kept::new(),
-            forward: Kept::new(),
+            backward: LazySlot::new(),
+            forward: LazySlot::new(),
         })
     }
 
     /// Returns the number of chematic reactions that it holds, each some tens of kilobytes. They are made when a
     /// match needs the general path.
     #[must_use]
-    pub fn reactions_kept(&self) -> usize {
+    pub fn cached_reactions(&self) -> usize {
         usize::from(self.backward.is_made()) + usize::from(self.forward.is_made())
     }
 
     /// Drops the reactions that were not used since the last call.
-    pub fn forget_unused(&self) {
+    pub fn drop_unused(&self) {
         self.backward.forget_unasked();
         self.forward.forget_unasked();
     }

@@ -6,12 +6,12 @@ use std::collections::BTreeSet;
 use std::io::Read;
 use std::ops::ControlFlow;
 
-use super::apply::Alike;
+use super::apply::DuplicatePolicy;
 use super::edit::parts::Precursor;
 use super::index::MAX_SITES;
 use super::index::TemplateIndex;
 use super::matching::matcher;
-use super::matching::target::Target;
+use super::matching::target::MatchTarget;
 use super::outcome::Outcome;
 use super::prepared::PreparedMolecule;
 use super::template::Template;
@@ -54,7 +54,7 @@ fn text(outcomes: &[Outcome]) -> BTreeSet<String> {
 }
 
 fn matches_forwards(template: &Template, precursors: &[Molecule]) -> usize {
-    let target = Target::new(&precursors.iter().collect::<Vec<_>>());
+    let target = MatchTarget::new(&precursors.iter().collect::<Vec<_>>());
     let (Some(script), Some(target)) = (&template.forward_script, target) else { return 0 };
     let mut count = 0;
     matcher::matches(&script.query, &target, &mut |_| {
@@ -81,12 +81,13 @@ fn what_is_made_on_the_graph_is_what_the_long_way_makes() {
             }
             pairs += 1;
             unscripted += usize::from(template.script.is_none());
-            let Some(outcomes) = apply::on_the_graph(template, &product, Alike::Once, &mut || true) else {
+            let Some(outcomes) = apply::on_the_graph(template, &product, DuplicatePolicy::Once, &mut || true)
+            else {
                 long += 1;
                 continue;
             };
             quick += 1;
-            let expected = apply::the_long_way(template, &product, Alike::Once, &mut || true);
+            let expected = apply::the_long_way(template, &product, DuplicatePolicy::Once, &mut || true);
             let (ours, theirs) = (text(&outcomes), text(&expected));
             if ours != theirs {
                 wrong.push(format!(
@@ -259,7 +260,7 @@ fn what_things_cost() {
     per("finding the templates that may match", started, prepared.len());
     println!("({found} pairs)");
     let short = |&&(template, product): &&(&Template, &PreparedMolecule)| {
-        apply::on_the_graph(template, product, Alike::Once, &mut || true).is_some()
+        apply::on_the_graph(template, product, DuplicatePolicy::Once, &mut || true).is_some()
     };
     let quick: Vec<_> = pairs.iter().filter(short).collect();
     println!("{} matching pairs, {} on the graph", pairs.len(), quick.len());

@@ -14,12 +14,12 @@ const MAX_COMPONENTS: usize = 6;
 
 /// The two sides of a retro template, each as its components, without grouping parentheses.
 #[derive(Debug)]
-pub(crate) struct Sides {
+pub(crate) struct TemplateSides {
     pub product: Vec<String>,
     pub precursors: Vec<String>,
 }
 
-impl Sides {
+impl TemplateSides {
     /// Splits a template; returns the sides with their patterns.
     pub fn parse(template: &str) -> Result<(Self, QueryMolecule, QueryMolecule), TemplateError> {
         if template.len() > MAX_BYTES {
@@ -154,8 +154,8 @@ mod tests {
     fn a_side_has_as_many_components_as_can_be_dealt_out() {
         let template = |components: usize| format!("[C:1]>>{}", vec!["[C:1]"; components].join("."));
 
-        assert!(Sides::parse(&template(6)).is_ok());
+        assert!(TemplateSides::parse(&template(6)).is_ok());
         let fault = TemplateError::TooManyComponents { components: 7, limit: 6 };
-        assert_eq!(Sides::parse(&template(7)).err(), Some(fault));
+        assert_eq!(TemplateSides::parse(&template(7)).err(), Some(fault));
     }
 }

@@ -29,7 +29,7 @@ fn constitution(dotted: &str) -> String {
 }
 
 /// Returns true if running `template` forwards on the dotted `precursors` gives `product` again.
-fn replays(template: &Template, precursors: &str, product: &str) -> bool {
+fn reproduces_product(template: &Template, precursors: &str, product: &str) -> bool {
     let molecules: Vec<_> = precursors.split('.').map(parse).collect();
     let product = parse(product).canonical_smiles();
     template.forward(&molecules).contains(&product)
@@ -87,7 +87,7 @@ fn own_templates_give_rdkits_outcomes_and_the_recorded_reactants() {
         unknown.extend(ours.difference(&rdkits).map(|outcome| format!("{line}: {outcome}")));
         for missing in rdkits.difference(&ours).filter(|outcome| !outcome.is_empty()) {
             stereo_lost += 1;
-            if replays(&template, missing, product) {
+            if reproduces_product(&template, missing, product) {
                 lacking.push(format!("{line}: {missing}"));
             }
         }
@@ -102,12 +102,13 @@ fn own_templates_give_rdkits_outcomes_and_the_recorded_reactants() {
         let constitutions: BTreeSet<_> = ours.iter().map(|outcome| constitution(outcome)).collect();
         for other in rdchirals.difference(&ours) {
             rdchiral_differs += 1;
-            if replays(&template, other, product) && !constitutions.contains(&constitution(other)) {
+            if reproduces_product(&template, other, product) && !constitutions.contains(&constitution(other))
+            {
                 beyond_rdchiral.push(format!("{line}: {other}"));
             }
         }
         recovered += usize::from(ours.contains(&sorted(reactants)));
-        replayed += usize::from(replays(&template, reactants, product));
+        replayed += usize::from(reproduces_product(&template, reactants, product));
         wrong_sources.extend(outcomes.iter().filter_map(|outcome| fault_in_sources(&molecule, outcome)));
     }
 
@@ -161,7 +162,7 @@ fn any_template_on_any_product_gives_rdkits_outcomes() {
             );
             for missing in rdkits.difference(&ours) {
                 stereo_lost += 1;
-                if replays(template, missing, smiles) {
+                if reproduces_product(template, missing, smiles) {
                     lacking.push(format!("{column} {row} {smiles}: {missing}"));
                 }
             }

@@ -36,10 +36,10 @@ pub(crate) const LANES: usize = 16;
 /// Halves of a panel's outputs and of a tile's members.
 const HALVES: usize = WIDTH / LANES;
 /// Groups of four in a block's inputs.
-const QUADS: usize = BLOCK / 4;
+const QUADS_PER_BLOCK: usize = BLOCK / 4;
 /// Instructions per round of [`Kernel::spin`].
 #[cfg(target_arch = "x86_64")]
-const SPUN: usize = 24;
+const SPIN_INSTRUCTIONS: usize = 24;
 
 /// Inputs of a member; a byte b stands for b - 128, which is within ±127.
 ///
@@ -52,7 +52,7 @@ pub(crate) struct Block(pub(crate) [u8; BLOCK]);
 /// Weights of a block of inputs for half the outputs of a panel: `[input / 4][lane * 4 + input % 4]`, within ±127.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
-pub(crate) struct Weights(pub(crate) [[i8; 4 * LANES]; QUADS]);
+pub(crate) struct Weights(pub(crate) [[i8; 4 * LANES]; QUADS_PER_BLOCK]);
 
 /// Weights of a panel for a block of inputs.
 pub(crate) type Halves = [Weights; HALVES];
@@ -103,16 +103,16 @@ impl Kernel {
     }
 
     /// Sets up the CPU for products until the returned value is dropped; only one at a time per thread.
-    pub(crate) fn ready(self) -> Ready {
+    pub(crate) fn ready(self) -> ReadyKernel {
         #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
         if let Self::Amx(_) = self {
-            // SAFETY: only shapes are read. Nothing else uses AMX's registers, and `Ready` releases them.
+            // SAFETY: only shapes are read. Nothing else uses AMX's registers, and `ReadyKernel` releases them.
             unsafe { asm!("ldtilecfg [{shapes}]", shapes = in(reg) &raw const SHAPES, options(nostack)) };
         }
-        Ready { kernel: self, _of_this_thread: PhantomData }
+        ReadyKernel { kernel: self, _of_this_thread: PhantomData }
     }
 
-    /// Runs as many multiplications and additions as possible without touching memory, in `rounds` times `SPUN`
+    /// Runs as many multiplications and additions as possible without touching memory, in `rounds` times `SPIN_INSTRUCTIONS`
     /// instructions. Returns the instructions' name and the number of operations; `None` if a multiplication takes
     /// several steps.
     pub(crate) fn spin(self, rounds: u32) -> Option<(&'static str, u64)> {
@@ -120,13 +120,13 @@ impl Kernel {
             #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
             Self::Amx(_) => {
                 spin_amx(rounds);
-                Some(("amx", u64::from(rounds) * (SPUN * LANES * BLOCK * LANES * 2) as u64))
+                Some(("amx", u64::from(rounds) * (SPIN_INSTRUCTIONS * LANES * BLOCK * LANES * 2) as u64))
             }
             #[cfg(target_arch = "x86_64")]
             // SAFETY: see the module's header.
             Self::Vnni(_) => {
                 std::hint::black_box(unsafe { spin_vnni(rounds) });
-                Some(("avx512_vnni", u64::from(rounds) * (SPUN * LANES * 4 * 2) as u64))
+                Some(("avx512_vnni", u64::from(rounds) * (SPIN_INSTRUCTIONS * LANES * 4 * 2) as u64))
             }
             _ => None,
         }
@@ -134,12 +134,12 @@ impl Kernel {
 }
 
 /// A kernel whose registers are set up in this thread.
-pub(crate) struct Ready {
+pub(crate) struct ReadyKernel {
     kernel: Kernel,
     _of_this_thread: PhantomData<*const ()>,
 }
 
-impl Ready {
+impl ReadyKernel {
     /// Sets `sums`, `[panel, tile]`, to the products of the tiles' inputs and the panels' weights.
     ///
     /// `inputs` is `[tile, block, member]`, `weights` is `[panel, block]`.
@@ -171,7 +171,7 @@ impl Ready {
     }
 }
 
-impl Drop for Ready {
+impl Drop for ReadyKernel {
     fn drop(&mut self) {
         #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
         if let Kernel::Amx(_) = self.kernel {
@@ -181,7 +181,7 @@ impl Drop for Ready {
     }
 }
 
-/// Arguments of [`Ready::multiply`].
+/// Arguments of [`ReadyKernel::multiply`].
 struct Product<'a> {
     inputs: &'a [Block],
     weights: &'a [Halves],
@@ -201,7 +201,7 @@ impl<'a> Product<'a> {
 }
 
 impl Block {
-    fn quads(&self) -> &[[u8; 4]; QUADS] {
+    fn quads(&self) -> &[[u8; 4]; QUADS_PER_BLOCK] {
         self.0.as_chunks().0.try_into().expect("kernel: a block is whole quads")
     }
 }
@@ -216,7 +216,7 @@ fn multiply_vnni(product: Product<'_>) {
             let mut totals = [[_mm512_set1_epi32(0); HALVES]; FEW];
             for (members, [first, second]) in tile.iter().zip(panel) {
                 let quads: [_; FEW] = std::array::from_fn(|row| members[few * FEW + row].quads());
-                for n in 0..QUADS {
+                for n in 0..QUADS_PER_BLOCK {
                     let weights =
                         [first, second].map(|half| pulp::cast::<[i8; 4 * LANES], __m512i>(half.0[n]));
                     for (totals, quads) in totals.iter_mut().zip(quads) {
@@ -236,8 +236,8 @@ fn multiply_vnni(product: Product<'_>) {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512vnni")]
-fn spin_vnni(rounds: u32) -> [[i32; LANES]; SPUN] {
-    let mut totals = [_mm512_set1_epi32(0); SPUN];
+fn spin_vnni(rounds: u32) -> [[i32; LANES]; SPIN_INSTRUCTIONS] {
+    let mut totals = [_mm512_set1_epi32(0); SPIN_INSTRUCTIONS];
     let (inputs, weights) =
         std::hint::black_box((_mm512_set1_epi32(0x0102_0304), _mm512_set1_epi32(0x0506_0708)));
     for _ in 0..rounds {
@@ -266,7 +266,7 @@ impl WithSimd for MultiplyAvx2<'_> {
         for (tile, panel, sums) in product.parts() {
             let mut start = [avx._mm256_setzero_si256(); REGISTERS];
             for halves in panel {
-                for n in 0..QUADS {
+                for n in 0..QUADS_PER_BLOCK {
                     let weights: [__m256i; REGISTERS] = pulp::cast([halves[0].0[n], halves[1].0[n]]);
                     for (start, weights) in start.iter_mut().zip(weights) {
                         // 128 as an unsigned byte; 16 bits hold twice its largest product.
@@ -375,7 +375,7 @@ fn multiply_amx(product: Product<'_>) {
     assert!(blocks > 0, "matrix: a panel has a block of weights");
     for (tile, panel, sums) in product.parts() {
         // SAFETY: `tile` and `panel` hold `blocks` times 32 rows of 64 bytes, of which each round reads 32; `sums` is
-        // 32 rows of 128 bytes. The registers have their shapes, because only `Ready` calls this.
+        // 32 rows of 128 bytes. The registers have their shapes, because only `ReadyKernel` calls this.
         unsafe {
             asm!(
                 "tilezero tmm0",
@@ -445,7 +445,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
 
-    use super::{BLOCK, Block, HALVES, Halves, Kernel, LANES, QUADS, ROWS, Sums, WIDTH, Weights};
+    use super::{BLOCK, Block, HALVES, Halves, Kernel, LANES, QUADS_PER_BLOCK, ROWS, Sums, WIDTH, Weights};
 
     fn exact(inputs: &[Block], panel: &[Halves], row: usize, output: usize) -> i32 {
         let product = |n: usize| {
@@ -473,7 +473,7 @@ mod tests {
             };
             let mut inputs = vec![Block([0; BLOCK]); tiles * blocks * ROWS];
             inputs.iter_mut().flat_map(|block| &mut block.0).for_each(|input| *input = byte() as u8 ^ 0x80);
-            let mut weights = vec![[Weights([[0; 4 * LANES]; QUADS]); HALVES]; panels * blocks];
+            let mut weights = vec![[Weights([[0; 4 * LANES]; QUADS_PER_BLOCK]); HALVES]; panels * blocks];
             let all = weights.iter_mut().flatten().flat_map(|half| &mut half.0).flatten();
             all.for_each(|weight| *weight = byte());
             for kernel in Kernel::available() {

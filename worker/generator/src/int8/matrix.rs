@@ -1,6 +1,6 @@
 //! Weight matrices, rounded to bytes and arranged for the kernel.
 
-use super::kernel::{BLOCK, Block, Halves, LANES, Ready, Sums, WIDTH, Weights};
+use super::kernel::{BLOCK, Block, Halves, LANES, ReadyKernel, Sums, WIDTH, Weights};
 
 /// Value of one step of an input byte.
 pub(crate) const INPUT_SCALE: f32 = 1.0 / 127.0;
@@ -13,20 +13,20 @@ pub(crate) struct Matrix {
     /// Layout `[panel, block]`.
     weights: Vec<Halves>,
     /// Dequantisation of each panel.
-    readings: Vec<Reading>,
+    readings: Vec<Dequantisation>,
 }
 
 /// Dequantisation of a panel's sums: `scale * sum + bias`, per output.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
-pub(crate) struct Reading<const N: usize = WIDTH> {
+pub(crate) struct Dequantisation<const N: usize = WIDTH> {
     pub(crate) scale: [f32; N],
     pub(crate) bias: [f32; N],
 }
 
 /// An output that is `factor * (weights[row] * inputs) + bias`.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Output {
+pub(crate) struct OutputRow {
     pub(crate) row: usize,
     pub(crate) factor: f32,
     pub(crate) bias: f32,
@@ -40,13 +40,13 @@ impl Matrix {
         weights: &[f32],
         inputs: usize,
         panels: usize,
-        output: impl Fn(usize, usize) -> Option<Output>,
+        output: impl Fn(usize, usize) -> Option<OutputRow>,
     ) -> Self {
         let blocks = inputs.div_ceil(BLOCK);
         let mut matrix = Self {
             blocks,
             weights: vec![[Weights([[0; 4 * LANES]; BLOCK / 4]); 2]; panels * blocks],
-            readings: vec![Reading { scale: [0.0; WIDTH], bias: [0.0; WIDTH] }; panels],
+            readings: vec![Dequantisation { scale: [0.0; WIDTH], bias: [0.0; WIDTH] }; panels],
         };
         for panel in 0..panels {
             for lane in 0..WIDTH {
@@ -57,7 +57,7 @@ impl Matrix {
         matrix
     }
 
-    fn put(&mut self, row: &[f32], output: Output, panel: usize, lane: usize) {
+    fn put(&mut self, row: &[f32], output: OutputRow, panel: usize, lane: usize) {
         let reading = &mut self.readings[panel];
         reading.bias[lane] = output.bias;
         let largest = row.iter().fold(0.0_f32, |most, weight| most.max(weight.abs()));
@@ -88,7 +88,7 @@ impl Matrix {
     /// tile]`.
     pub(crate) fn multiply(
         &self,
-        kernel: &Ready,
+        kernel: &ReadyKernel,
         inputs: &[Block],
         first: usize,
         count: usize,
@@ -99,7 +99,7 @@ impl Matrix {
     }
 
     /// Returns the dequantisation of `count` panels from `first` on.
-    pub(crate) fn readings(&self, first: usize, count: usize) -> &[Reading] {
+    pub(crate) fn readings(&self, first: usize, count: usize) -> &[Dequantisation] {
         &self.readings[first..first + count]
     }
 }

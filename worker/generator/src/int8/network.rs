@@ -7,9 +7,9 @@
 use candle_core::Tensor;
 
 use super::{
-    gates::{self, Gates, InputPart, Scores, Values},
-    kernel::{BLOCK, Block, Kernel, ROWS, Ready, Sums, WIDTH},
-    matrix::{Matrix, Output},
+    gates::{self, CellValues, Gates, InputPart, Scores},
+    kernel::{BLOCK, Block, Kernel, ROWS, ReadyKernel, Sums, WIDTH},
+    matrix::{Matrix, OutputRow},
     table::Table,
 };
 use crate::{config::Cell, pack::ModelPack, weights::LayerWeights};
@@ -58,7 +58,7 @@ pub(crate) struct State {
 #[derive(Debug)]
 struct LayerState {
     /// Cell values in single precision, `[strip, tile]`.
-    values: Vec<Values>,
+    values: Vec<CellValues>,
     /// Hidden state in bytes, `[tile, block, member]`.
     bytes: Vec<Block>,
     /// Hidden state written by the current step.
@@ -67,7 +67,7 @@ struct LayerState {
 
 /// Saved hidden state of one member, layer by layer.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Kept {
+pub(crate) struct SavedMemberState {
     values: Vec<[f32; WIDTH]>,
     bytes: Vec<Block>,
 }
@@ -84,7 +84,7 @@ impl Network {
         let bias = numbers(&weights.out_bias)?;
         let out = |panel: usize, lane: usize| {
             let row = panel * WIDTH + lane;
-            (row < vocab).then(|| Output { row, factor: 1.0, bias: bias[row] })
+            (row < vocab).then(|| OutputRow { row, factor: 1.0, bias: bias[row] })
         };
         Ok(Self {
             kernel,
@@ -141,7 +141,7 @@ impl Network {
         &self.layers[0].hidden
     }
 
-    fn score(&self, kernel: &Ready, state: &mut State) {
+    fn score(&self, kernel: &ReadyKernel, state: &mut State) {
         let top = state.layers.last().expect("pack: a model has a layer");
         let panels = self.out.panels();
         self.out.multiply(kernel, &top.bytes, 0, panels, &mut state.sums[..panels * state.tiles]);
@@ -180,7 +180,7 @@ impl Layer {
 
     fn step(
         &self,
-        (kernel, cell): (&Ready, Cell),
+        (kernel, cell): (&ReadyKernel, Cell),
         tokens: &[u32],
         lower: Option<&LayerState>,
         state: &mut LayerState,
@@ -255,7 +255,7 @@ impl State {
     }
 
     /// Saves a member's hidden state.
-    pub(crate) fn keep(&self, member: usize, kept: &mut Kept) {
+    pub(crate) fn keep(&self, member: usize, kept: &mut SavedMemberState) {
         kept.values.clear();
         kept.bytes.clear();
         for layer in &self.layers {
@@ -267,7 +267,7 @@ impl State {
     }
 
     /// Restores a member's saved hidden state.
-    pub(crate) fn restore(&mut self, member: usize, kept: &Kept) {
+    pub(crate) fn restore(&mut self, member: usize, kept: &SavedMemberState) {
         let (mut values, mut bytes) = (kept.values.iter(), kept.bytes.iter());
         for layer in &mut self.layers {
             for (strip, value) in layer.values.chunks_exact_mut(self.tiles).zip(&mut values) {
@@ -319,12 +319,12 @@ fn outputs(
     cell: Cell,
     hidden: usize,
     bias: &Tensor,
-) -> candle_core::Result<impl Fn(usize, usize) -> Option<Output>> {
+) -> candle_core::Result<impl Fn(usize, usize) -> Option<OutputRow>> {
     let (gates, bias) = (cell.gates(), numbers(bias)?);
     Ok(move |panel: usize, lane: usize| {
         let (unit, gate) = (panel / gates * WIDTH + lane, panel % gates);
         let (row, factor) = (gate * hidden + unit, gates::factor(cell, gate));
-        (unit < hidden).then(|| Output { row, factor, bias: bias[row] * factor })
+        (unit < hidden).then(|| OutputRow { row, factor, bias: bias[row] * factor })
     })
 }
 

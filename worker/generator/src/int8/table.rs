@@ -4,7 +4,7 @@
 
 use super::{
     kernel::WIDTH,
-    matrix::{Output, Reading},
+    matrix::{Dequantisation, OutputRow},
 };
 
 /// A `[token, output]` table; its outputs are in panels, as those of a matrix are.
@@ -13,7 +13,7 @@ pub(crate) struct Table {
     /// Layout `[token, panel]`.
     rows: Vec<[i8; WIDTH]>,
     /// Dequantisation of each panel.
-    readings: Vec<Reading>,
+    readings: Vec<Dequantisation>,
 }
 
 impl Table {
@@ -23,11 +23,11 @@ impl Table {
     pub(crate) fn rounded(
         tokens: &[Vec<f32>],
         panels: usize,
-        output: impl Fn(usize, usize) -> Option<Output>,
+        output: impl Fn(usize, usize) -> Option<OutputRow>,
     ) -> Self {
         let mut table = Self {
             rows: vec![[0; WIDTH]; tokens.len() * panels],
-            readings: vec![Reading { scale: [0.0; WIDTH], bias: [0.0; WIDTH] }; panels],
+            readings: vec![Dequantisation { scale: [0.0; WIDTH], bias: [0.0; WIDTH] }; panels],
         };
         for panel in 0..panels {
             for lane in 0..WIDTH {
@@ -55,7 +55,7 @@ impl Table {
     }
 
     /// Returns the dequantisation of `count` panels from `first` on.
-    pub(crate) fn readings(&self, first: usize, count: usize) -> &[Reading] {
+    pub(crate) fn readings(&self, first: usize, count: usize) -> &[Dequantisation] {
         &self.readings[first..first + count]
     }
 }

@@ -11,16 +11,16 @@ use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::{
-    batch::{Batch, NONE},
-    parameters::{Gradients, Parameters, Place},
+    batch::{Batch, NO_TARGET},
+    parameters::{Gradients, ParameterId, Parameters},
 };
 use crate::gates::{exp, sigmoid, tanh, thirds};
 
 /// Numbers per hidden unit that a layer keeps for the backward pass: r, z, n, U_n h + b_n.
-const KEPT: usize = 4;
+const SAVED_PER_UNIT: usize = 4;
 
 /// Results of a layer's forward pass.
-struct Forward {
+struct LayerActivations {
     /// `[step + 1, member, hidden]`; the first step's states are zero.
     states: Vec<f32>,
     /// Layout `[step, member, 4 * hidden]`.
@@ -47,10 +47,10 @@ pub(super) fn gradients(
     let loss = cross_entropy(&mut logits, batch, parameters.vocab, weight);
 
     let mut gradients = Gradients::none(parameters);
-    gradients.set(Place::OutBias, sums(&logits, parameters.vocab));
+    gradients.set(ParameterId::OutBias, sums(&logits, parameters.vocab));
     let logits = matrix(logits, parameters.vocab)?;
-    gradients.set(Place::Out, to_numbers(&logits.t()?.matmul(&top)?)?);
-    let mut up = to_numbers(&logits.matmul(&parameters.tensor(Place::Out)?)?)?;
+    gradients.set(ParameterId::Out, to_numbers(&logits.t()?.matmul(&top)?)?);
+    let mut up = to_numbers(&logits.matmul(&parameters.tensor(ParameterId::Out)?)?)?;
     for layer in (0..parameters.layers).rev() {
         let below = layer.checked_sub(1).map(|below| &layers[below]);
         up = backward(parameters, batch, layer, (&layers[layer], below), &up, &mut gradients)?;
@@ -58,16 +58,17 @@ pub(super) fn gradients(
     Ok((loss, gradients))
 }
 
-fn forward(parameters: &Parameters, batch: &Batch) -> candle_core::Result<Vec<Forward>> {
-    let mut layers: Vec<Forward> = Vec::new();
+fn forward(parameters: &Parameters, batch: &Batch) -> candle_core::Result<Vec<LayerActivations>> {
+    let mut layers: Vec<LayerActivations> = Vec::new();
     for layer in 0..parameters.layers {
         // Rows by token, or by step and member.
         let input = match layers.last() {
-            None => parameters.tensor(Place::Embedding)?,
+            None => parameters.tensor(ParameterId::Embedding)?,
             Some(below) => after(&below.states, batch, parameters.hidden)?,
         };
-        let bias = parameters.tensor(Place::InputBias(layer))?;
-        let input = input.matmul(&parameters.tensor(Place::Input(layer))?.t()?)?.broadcast_add(&bias)?;
+        let bias = parameters.tensor(ParameterId::InputBias(layer))?;
+        let input =
+            input.matmul(&parameters.tensor(ParameterId::Input(layer))?.t()?)?.broadcast_add(&bias)?;
         layers.push(layer_forward(parameters, batch, layer, &to_numbers(&input)?)?);
     }
     Ok(layers)
@@ -83,12 +84,12 @@ fn layer_forward(
     batch: &Batch,
     layer: usize,
     input: &[f32],
-) -> candle_core::Result<Forward> {
+) -> candle_core::Result<LayerActivations> {
     let (hidden, members) = (parameters.hidden, batch.members);
-    let weight = parameters.tensor(Place::Hidden(layer))?.t()?;
-    let bias = parameters.numbers(Place::HiddenBias(layer));
+    let weight = parameters.tensor(ParameterId::Hidden(layer))?.t()?;
+    let bias = parameters.numbers(ParameterId::HiddenBias(layer));
     let mut states = vec![0.0; (batch.steps + 1) * members * hidden];
-    let mut kept = vec![0.0; batch.steps * members * KEPT * hidden];
+    let mut kept = vec![0.0; batch.steps * members * SAVED_PER_UNIT * hidden];
     let arch = Arch::new();
     for step in 0..batch.steps {
         let (before, next) = states[step * members * hidden..].split_at_mut(members * hidden);
@@ -96,20 +97,23 @@ fn layer_forward(
         let product = to_numbers(&product)?;
         let rows = next[..members * hidden]
             .par_chunks_exact_mut(hidden)
-            .zip(kept[step * members * KEPT * hidden..].par_chunks_exact_mut(KEPT * hidden))
+            .zip(
+                kept[step * members * SAVED_PER_UNIT * hidden..]
+                    .par_chunks_exact_mut(SAVED_PER_UNIT * hidden),
+            )
             .zip(before.par_chunks_exact(hidden).zip(product.par_chunks_exact(3 * hidden)));
         rows.enumerate().for_each(|(member, ((next, kept), (last, product)))| {
             let place = step * members + member;
             let row = if layer == 0 { batch.inputs[place] as usize } else { place };
             let input = &input[row * 3 * hidden..(row + 1) * 3 * hidden];
-            arch.dispatch(Ahead { input, product, bias, last, next, kept });
+            arch.dispatch(ForwardStep { input, product, bias, last, next, kept });
         });
     }
-    Ok(Forward { states, kept })
+    Ok(LayerActivations { states, kept })
 }
 
 /// Forward step of one member.
-struct Ahead<'a> {
+struct ForwardStep<'a> {
     input: &'a [f32],
     product: &'a [f32],
     bias: &'a [f32],
@@ -118,7 +122,7 @@ struct Ahead<'a> {
     kept: &'a mut [f32],
 }
 
-impl WithSimd for Ahead<'_> {
+impl WithSimd for ForwardStep<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -152,12 +156,12 @@ fn backward(
     parameters: &Parameters,
     batch: &Batch,
     layer: usize,
-    (it, below): (&Forward, Option<&Forward>),
+    (it, below): (&LayerActivations, Option<&LayerActivations>),
     up: &[f32],
     gradients: &mut Gradients,
 ) -> candle_core::Result<Vec<f32>> {
     let (hidden, members) = (parameters.hidden, batch.members);
-    let weight = parameters.tensor(Place::Hidden(layer))?;
+    let weight = parameters.tensor(ParameterId::Hidden(layer))?;
     let mut gates = vec![0.0; batch.steps * members * 3 * hidden];
     // Gradient of gate n's input; `gates` holds that of its hidden part.
     let mut new = vec![0.0; batch.steps * members * hidden];
@@ -171,10 +175,10 @@ fn backward(
             .zip(gates.par_chunks_exact_mut(3 * hidden))
             .zip(new[at(hidden)].par_chunks_exact_mut(hidden))
             .zip(up[at(hidden)].par_chunks_exact(hidden))
-            .zip(it.kept[at(KEPT * hidden)].par_chunks_exact(KEPT * hidden))
+            .zip(it.kept[at(SAVED_PER_UNIT * hidden)].par_chunks_exact(SAVED_PER_UNIT * hidden))
             .zip(it.states[at(hidden)].par_chunks_exact(hidden));
         rows.for_each(|(((((carry, gates), new), up), kept), last)| {
-            arch.dispatch(Back { up, kept, last, carry, gates, new });
+            arch.dispatch(BackwardStep { up, kept, last, carry, gates, new });
         });
         if step > 0 {
             let through = matrix(gates.to_vec(), 3 * hidden)?.matmul(&weight)?;
@@ -184,20 +188,20 @@ fn backward(
         }
     }
 
-    gradients.set(Place::HiddenBias(layer), sums(&gates, 3 * hidden));
+    gradients.set(ParameterId::HiddenBias(layer), sums(&gates, 3 * hidden));
     let last = matrix(it.states[..batch.steps * members * hidden].to_vec(), hidden)?;
     let hidden_gates = matrix(gates, 3 * hidden)?;
-    gradients.set(Place::Hidden(layer), to_numbers(&hidden_gates.t()?.matmul(&last)?)?);
+    gradients.set(ParameterId::Hidden(layer), to_numbers(&hidden_gates.t()?.matmul(&last)?)?);
     let mut gates = to_numbers(&hidden_gates)?;
     for (gates, new) in gates.chunks_exact_mut(3 * hidden).zip(new.chunks_exact(hidden)) {
         gates[2 * hidden..].copy_from_slice(new);
     }
-    gradients.set(Place::InputBias(layer), sums(&gates, 3 * hidden));
-    let input_weight = parameters.tensor(Place::Input(layer))?;
+    gradients.set(ParameterId::InputBias(layer), sums(&gates, 3 * hidden));
+    let input_weight = parameters.tensor(ParameterId::Input(layer))?;
     if let Some(below) = below {
         let gates = matrix(gates, 3 * hidden)?;
         let input = after(&below.states, batch, hidden)?;
-        gradients.set(Place::Input(layer), to_numbers(&gates.t()?.matmul(&input)?)?);
+        gradients.set(ParameterId::Input(layer), to_numbers(&gates.t()?.matmul(&input)?)?);
         return to_numbers(&gates.matmul(&input_weight)?);
     }
     // Sums the gradients of the gathered rows by token.
@@ -209,14 +213,14 @@ fn backward(
         }
     }
     let table = matrix(table, 3 * hidden)?;
-    let embedding = parameters.tensor(Place::Embedding)?;
-    gradients.set(Place::Input(layer), to_numbers(&table.t()?.matmul(&embedding)?)?);
-    gradients.set(Place::Embedding, to_numbers(&table.matmul(&input_weight)?)?);
+    let embedding = parameters.tensor(ParameterId::Embedding)?;
+    gradients.set(ParameterId::Input(layer), to_numbers(&table.t()?.matmul(&embedding)?)?);
+    gradients.set(ParameterId::Embedding, to_numbers(&table.matmul(&input_weight)?)?);
     Ok(Vec::new())
 }
 
 /// Backward step of one member.
-struct Back<'a> {
+struct BackwardStep<'a> {
     up: &'a [f32],
     kept: &'a [f32],
     last: &'a [f32],
@@ -226,7 +230,7 @@ struct Back<'a> {
     new: &'a mut [f32],
 }
 
-impl WithSimd for Back<'_> {
+impl WithSimd for BackwardStep<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -253,19 +257,19 @@ impl WithSimd for Back<'_> {
 }
 
 /// Returns the logits and the states of the top layer, both `[step * member, ..]`.
-fn logits(parameters: &Parameters, layers: &[Forward]) -> candle_core::Result<(Tensor, Tensor)> {
+fn logits(parameters: &Parameters, layers: &[LayerActivations]) -> candle_core::Result<(Tensor, Tensor)> {
     let top = layers.last().expect("pack: a model has a layer");
-    let rows = top.kept.len() / (KEPT * parameters.hidden);
+    let rows = top.kept.len() / (SAVED_PER_UNIT * parameters.hidden);
     let first = top.states.len() - rows * parameters.hidden;
     let top = matrix(top.states[first..].to_vec(), parameters.hidden)?;
-    let scores = top.matmul(&parameters.tensor(Place::Out)?.t()?)?;
-    Ok((scores.broadcast_add(&parameters.tensor(Place::OutBias)?)?, top))
+    let scores = top.matmul(&parameters.tensor(ParameterId::Out)?.t()?)?;
+    Ok((scores.broadcast_add(&parameters.tensor(ParameterId::OutBias)?)?, top))
 }
 
 /// Returns the negative log-likelihood of the targets, and replaces the logits by `weight` times their gradients.
 fn cross_entropy(logits: &mut [f32], batch: &Batch, vocab: usize, weight: f32) -> f64 {
     let losses = logits.par_chunks_exact_mut(vocab).zip(&batch.targets).map(|(logits, target)| {
-        if *target == NONE {
+        if *target == NO_TARGET {
             logits.fill(0.0);
             return 0.0;
         }
@@ -315,7 +319,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
 
-    use super::{Batch, Parameters, Place, gradients, loss};
+    use super::{Batch, ParameterId, Parameters, gradients, loss};
 
     fn stage(layers: usize) -> (Parameters, Batch) {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
@@ -329,10 +333,10 @@ mod tests {
         for layers in [1, 2] {
             let (mut parameters, batch) = stage(layers);
             let (_, found) = gradients(&parameters, &batch, 0.5).unwrap();
-            let mut places = vec![Place::Embedding, Place::Out, Place::OutBias];
+            let mut places = vec![ParameterId::Embedding, ParameterId::Out, ParameterId::OutBias];
             for layer in 0..layers {
-                places.extend([Place::Input(layer), Place::Hidden(layer)]);
-                places.extend([Place::InputBias(layer), Place::HiddenBias(layer)]);
+                places.extend([ParameterId::Input(layer), ParameterId::Hidden(layer)]);
+                places.extend([ParameterId::InputBias(layer), ParameterId::HiddenBias(layer)]);
             }
             for place in places {
                 for n in 0..parameters.numbers(place).len() {

@@ -6,9 +6,9 @@ use crate::pack::ModelPack;
 
 const DECAYS: (f32, f32) = (0.9, 0.999);
 /// Prevents a division by zero.
-const LITTLE: f32 = 1e-8;
+const EPSILON: f32 = 1e-8;
 /// Maximum norm of all gradients together.
-const MOST: f32 = 1.0;
+const MAX_GRADIENT_NORM: f32 = 1.0;
 
 /// A tensor with its name and shape.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,7 +21,7 @@ pub struct NamedTensor<'a> {
     pub numbers: &'a [f32],
 }
 
-/// All weights, in the order of `Place`.
+/// All weights, in the order of `ParameterId`.
 #[derive(Debug)]
 pub(super) struct Parameters {
     pub(super) vocab: usize,
@@ -41,7 +41,7 @@ struct Parameter {
 
 /// Position of a weight in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ParameterId {
     /// Shape `[vocab, embedding]`.
     Embedding,
     /// Shape `[vocab, hidden]`.
@@ -58,7 +58,7 @@ pub(super) enum Place {
     HiddenBias(usize),
 }
 
-impl Place {
+impl ParameterId {
     fn index(self) -> usize {
         match self {
             Self::Embedding => 0,
@@ -81,12 +81,12 @@ impl Gradients {
         Self(vec![Vec::new(); parameters.list.len()])
     }
 
-    pub(super) fn set(&mut self, place: Place, numbers: Vec<f32>) {
+    pub(super) fn set(&mut self, place: ParameterId, numbers: Vec<f32>) {
         self.0[place.index()] = numbers;
     }
 
     #[cfg(test)]
-    pub(super) fn get(&self, place: Place) -> &[f32] {
+    pub(super) fn get(&self, place: ParameterId) -> &[f32] {
         &self.0[place.index()]
     }
 }
@@ -126,16 +126,16 @@ impl Parameters {
         Self { vocab, hidden, layers, list }
     }
 
-    pub(super) fn numbers(&self, place: Place) -> &[f32] {
+    pub(super) fn numbers(&self, place: ParameterId) -> &[f32] {
         &self.list[place.index()].numbers
     }
 
     #[cfg(test)]
-    pub(super) fn numbers_mut(&mut self, place: Place) -> &mut [f32] {
+    pub(super) fn numbers_mut(&mut self, place: ParameterId) -> &mut [f32] {
         &mut self.list[place.index()].numbers
     }
 
-    pub(super) fn tensor(&self, place: Place) -> candle_core::Result<Tensor> {
+    pub(super) fn tensor(&self, place: ParameterId) -> candle_core::Result<Tensor> {
         let parameter = &self.list[place.index()];
         Tensor::from_slice(&parameter.numbers, parameter.shape.as_slice(), &Device::Cpu)
     }
@@ -145,7 +145,7 @@ impl Parameters {
         let squares =
             |numbers: &Vec<f32>| numbers.iter().map(|it| f64::from(*it) * f64::from(*it)).sum::<f64>();
         let norm = gradients.0.iter().map(squares).sum::<f64>().sqrt() as f32;
-        let cut = if norm > MOST { MOST / norm } else { 1.0 };
+        let cut = if norm > MAX_GRADIENT_NORM { MAX_GRADIENT_NORM / norm } else { 1.0 };
         let step = i32::try_from(step).unwrap_or(i32::MAX);
         let warm = (1.0 - DECAYS.0.powi(step), 1.0 - DECAYS.1.powi(step));
         for (parameter, gradient) in self.list.iter_mut().zip(gradients.0) {
@@ -155,7 +155,7 @@ impl Parameters {
                 let change = change * cut;
                 *first += (1.0 - DECAYS.0) * (change - *first);
                 *second += (1.0 - DECAYS.1) * (change * change - *second);
-                *number -= learning_rate * (*first / warm.0) / ((*second / warm.1).sqrt() + LITTLE);
+                *number -= learning_rate * (*first / warm.0) / ((*second / warm.1).sqrt() + EPSILON);
             }
         }
     }

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use generator::{Budget, Device, DeviceChoice, ModelPack, Precision, SampleError, Sampler};
 
-use crate::{forward::torch_model, sampling::assert_sound, toy};
+use crate::{forward::torch_model, sampling::assert_distinct_valid_canonical, toy};
 
 /// Tokens of a toy model whose strings often go wrong and have to backtrack.
-const TANGLED: [&str; 10] = ["C", "N", "=", "#", "(", ")", "1", "2", "c", "n"];
+const ERROR_PRONE_TOKENS: [&str; 10] = ["C", "N", "=", "#", "(", ")", "1", "2", "c", "n"];
 
 fn fused(pack: &Path) -> Sampler {
     let sampler = Sampler::new(&ModelPack::load(pack).unwrap(), Device::Cpu).unwrap();
@@ -68,7 +68,7 @@ fn the_faster_networks_score_every_step_of_a_string_as_the_reference_does() {
 #[test]
 fn thousands_of_strings_at_a_time_are_those_of_dozens_at_a_time() {
     // Two batches of 4,096 slots that are refilled. Strings that go back are fed again from their start.
-    for pack in [toy::random(), toy::random_of(&TANGLED)] {
+    for pack in [toy::random(), toy::random_of(&ERROR_PRONE_TOKENS)] {
         let dozens = fused(pack.path()).raw(10_000, 3).unwrap();
 
         let thousands = fused(pack.path()).with_plain_operations().unwrap().raw(10_000, 3).unwrap();
@@ -86,7 +86,7 @@ fn a_sample_of_thousands_is_that_of_the_fused_gates() {
     let thousands =
         fused(pack.path()).with_plain_operations().unwrap().sample(3_000, 7, &Budget::unlimited()).unwrap();
 
-    assert_sound(&thousands);
+    assert_distinct_valid_canonical(&thousands);
     assert!(share_alike(&dozens, &thousands) > 0.99);
 }
 
@@ -119,7 +119,7 @@ fn a_gpu_gives_the_logits_that_pytorch_gives() {
 #[ignore = "needs a GPU and a build with the feature `cuda`"]
 fn a_gpu_gives_the_strings_of_the_processor_but_for_rounding() {
     let gpu = DeviceChoice::Cuda(0).open().unwrap();
-    for pack in [toy::random(), toy::random_of(&TANGLED)] {
+    for pack in [toy::random(), toy::random_of(&ERROR_PRONE_TOKENS)] {
         let pack = ModelPack::load(pack.path()).unwrap();
         let processor = Sampler::new(&pack, Device::Cpu).unwrap().with_precision(Precision::Single).unwrap();
 
@@ -140,5 +140,5 @@ fn a_gpu_gives_distinct_valid_molecules_of_a_shipped_model() {
     let sample = sampler.sample(20_000, 1, &Budget::unlimited()).unwrap();
 
     assert_eq!(sample.len(), 20_000);
-    assert_sound(&sample);
+    assert_distinct_valid_canonical(&sample);
 }

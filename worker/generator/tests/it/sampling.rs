@@ -9,7 +9,7 @@ use std::{
 };
 
 use chem::Molecule;
-use generator::{Budget, Device, Draft, ModelPack, Precision, SampleError, Sampler};
+use generator::{Budget, Device, ModelPack, PartialSample, Precision, SampleError, Sampler};
 use serde_json::json;
 
 use crate::toy;
@@ -23,7 +23,7 @@ fn threads(count: usize) -> NonZeroUsize {
 }
 
 /// Asserts that the strings are distinct valid molecules in canonical form.
-pub fn assert_sound(sample: &[String]) {
+pub fn assert_distinct_valid_canonical(sample: &[String]) {
     for smiles in sample {
         let molecule: Molecule = smiles.parse().unwrap_or_else(|error| panic!("`{smiles}`: {error}"));
         assert_eq!(molecule.canonical_smiles(), *smiles);
@@ -40,7 +40,7 @@ fn a_sample_has_exactly_as_many_valid_distinct_canonical_molecules_as_wanted() {
         let sample = sampler.sample(size, 7, &Budget::unlimited()).unwrap();
 
         assert_eq!(sample.len(), size);
-        assert_sound(&sample);
+        assert_distinct_valid_canonical(&sample);
     }
 }
 
@@ -122,13 +122,13 @@ fn a_sample_is_the_same_however_often_it_is_interrupted() {
     let pack = toy::random();
     let sampler = sampler(pack.path()).with_threads(threads(3));
     let whole = sampler.sample(400, 7, &Budget::unlimited()).unwrap();
-    let mut draft = Draft::new(400, 7);
+    let mut draft = PartialSample::new(400, 7);
 
     let (mut patience, mut interruptions) = (Duration::ZERO, 0);
     while draft.molecules().len() < 400 {
         let before = draft.molecules().to_vec();
         let budget = Budget { deadline: Some(Instant::now() + patience), ..Budget::default() };
-        match sampler.go_on(&mut draft, before.len() + 7, &budget) {
+        match sampler.resume(&mut draft, before.len() + 7, &budget) {
             Ok(()) => assert_eq!(draft.molecules().len(), (before.len() + 7).min(400)),
             Err(SampleError::Interrupted) => interruptions += 1,
             Err(error) => panic!("{error}"),
@@ -140,20 +140,20 @@ fn a_sample_is_the_same_however_often_it_is_interrupted() {
 
     assert!(interruptions > 0);
     assert_eq!(draft.molecules(), whole);
-    let strings = sampler.take_tally().strings;
+    let strings = sampler.take_counts().strings;
     sampler.sample(400, 7, &Budget::unlimited()).unwrap();
-    assert_eq!(strings, 2 * sampler.take_tally().strings, "each counts once");
+    assert_eq!(strings, 2 * sampler.take_counts().strings, "each counts once");
 }
 
 #[test]
 fn a_sample_that_grows_keeps_its_first_molecules() {
     let sampler = sampler(toy::random().path());
-    let mut draft = Draft::new(30, 7);
-    sampler.go_on(&mut draft, 30, &Budget::unlimited()).unwrap();
+    let mut draft = PartialSample::new(30, 7);
+    sampler.resume(&mut draft, 30, &Budget::unlimited()).unwrap();
     let first = draft.molecules().to_vec();
 
     draft.grow(100);
-    sampler.go_on(&mut draft, 100, &Budget::unlimited()).unwrap();
+    sampler.resume(&mut draft, 100, &Budget::unlimited()).unwrap();
 
     assert_eq!(draft.molecules(), sampler.sample(100, 7, &Budget::unlimited()).unwrap());
     assert!(draft.molecules().starts_with(&first));

@@ -8,13 +8,15 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use chem::{Change, Flask, Key, Molecule, Outcome, Precursor, PreparedMolecule, Site, block};
+use chem::{
+    Change, Molecule, MoleculeKey, Outcome, Precursor, PreparedMolecule, ReactionMixture, Site, block,
+};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use reactivity::{Certainty, Facts, ReactionClass, Refusal, Step, classify, judge};
 
 use crate::model::RetroModel;
-use crate::model::judge;
+use crate::model::plausibility;
 use crate::model::policy::{Ranked, Ranking};
 
 /// Maximum number of precursors of a step; the number of orders in a forward run grows factorially.
@@ -26,12 +28,12 @@ const FACTS_BYTES: usize = 80;
 pub struct Expander {
     model: Arc<RetroModel>,
     /// Cache of expansions; `None` if caching is off.
-    cache: Option<Cache<Key, Kept, Weight>>,
+    cache: Option<Cache<MoleculeKey, CachedExpansion, Weight>>,
 }
 
 /// The templates that match a molecule and their outcomes, as far as computed.
 pub struct Expansion {
-    key: Key,
+    key: MoleculeKey,
     /// Molecule in the atom order of its first occurrence.
     molecule: Molecule,
     prepared: OnceLock<PreparedMolecule>,
@@ -39,19 +41,19 @@ pub struct Expansion {
     /// Templates that may match, most probable first.
     ranking: OnceLock<Ranking>,
     /// Outcomes of each of the first templates of `ranking`.
-    outcomes: Mutex<Vec<Arc<[Arc<Found>]>>>,
+    outcomes: Mutex<Vec<Arc<[Arc<TemplateOutcome>]>>>,
     bytes: AtomicUsize,
 }
 
 /// One outcome of a template: a way to make a molecule.
 #[derive(Debug)]
-pub struct Found {
+pub struct TemplateOutcome {
     /// Precursors in the order of their keys. Sources are atoms of [`Expansion::molecule`].
     pub precursors: Box<[Precursor]>,
     /// Share of the template's probability for the sites of this outcome, above 0 and at most 1.
     pub share: f32,
     /// Number of places in the product with this outcome; sources are those of the first.
-    pub places: Places,
+    pub places: SiteCount,
     soundness: OnceLock<Result<Certainty, Refusal>>,
     plausibility_alone: OnceLock<f32>,
     plausibility: OnceLock<f32>,
@@ -59,7 +61,7 @@ pub struct Found {
 
 /// The number of places in a product with the same outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Places {
+pub enum SiteCount {
     One,
     /// Several, or unknown.
     Several,
@@ -70,9 +72,10 @@ impl Expander {
     pub fn new(model: Arc<RetroModel>, cache_bytes: usize) -> Self {
         /// Typical size of an expansion with tried templates; only an estimate, since the cache grows its tables as
         /// needed.
-        const TYPICAL: usize = 32 * 1024;
-        let cache = (cache_bytes > 0)
-            .then(|| Cache::with_weighter(cache_bytes.div_ceil(TYPICAL), cache_bytes as u64, Weight));
+        const TYPICAL_EXPANSION_BYTES: usize = 32 * 1024;
+        let cache = (cache_bytes > 0).then(|| {
+            Cache::with_weighter(cache_bytes.div_ceil(TYPICAL_EXPANSION_BYTES), cache_bytes as u64, Weight)
+        });
         Self { model, cache }
     }
 
@@ -84,15 +87,15 @@ impl Expander {
     pub fn expansion(&self, molecule: &Molecule) -> Arc<Expansion> {
         let new = || Arc::new(Expansion::new(molecule));
         let Some(cache) = &self.cache else { return new() };
-        let known: Result<Kept, std::convert::Infallible> =
-            cache.get_or_insert_with(&molecule.key(), || Ok(Kept::new(new())));
+        let known: Result<CachedExpansion, std::convert::Infallible> =
+            cache.get_or_insert_with(&molecule.key(), || Ok(CachedExpansion::new(new())));
         match known {
             Ok(known) => known.expansion,
         }
     }
 
     /// Returns the expansion for a single use: if it is not in the cache, it is not added.
-    pub fn passing_expansion(&self, molecule: &Molecule) -> Arc<Expansion> {
+    pub fn uncached_expansion(&self, molecule: &Molecule) -> Arc<Expansion> {
         let known = self.cache.as_ref().and_then(|cache| cache.get(&molecule.key()));
         known.map_or_else(|| Arc::new(Expansion::new(molecule)), |known| known.expansion)
     }
@@ -116,7 +119,7 @@ impl Expander {
         expansion: &Expansion,
         at: usize,
         go_on: &mut dyn FnMut() -> bool,
-    ) -> Option<Arc<[Arc<Found>]>> {
+    ) -> Option<Arc<[Arc<TemplateOutcome>]>> {
         let list = self.list(expansion);
         loop {
             let next = {
@@ -147,7 +150,7 @@ impl Expander {
         expansion: &Expansion,
         ranked: Ranked,
         go_on: &mut dyn FnMut() -> bool,
-    ) -> Option<Arc<[Arc<Found>]>> {
+    ) -> Option<Arc<[Arc<TemplateOutcome>]>> {
         let product = expansion.prepared();
         let Some(template) = self.model.template(ranked.template) else { return Some(Arc::default()) };
         let mut stopped = false;
@@ -162,17 +165,17 @@ impl Expander {
         let ranking = self.ranking(expansion);
         let found = outcomes.into_iter().filter(possible).map(|outcome| {
             let share = ranking.share(ranked.template, &outcome.sites);
-            let places = if outcome.sites.len() == 1 { Places::One } else { Places::Several };
-            Arc::new(Found { share, places, ..Found::new(outcome.precursors) })
+            let places = if outcome.sites.len() == 1 { SiteCount::One } else { SiteCount::Several };
+            Arc::new(TemplateOutcome { share, places, ..TemplateOutcome::new(outcome.precursors) })
         });
         Some(found.collect())
     }
 
     /// Compacts an expansion that has grown, and updates its weight in the cache.
     pub fn keep(&self, expansion: &Arc<Expansion>) {
-        expansion.tidy();
+        expansion.compact();
         if let Some(cache) = &self.cache {
-            cache.insert(expansion.key, Kept::new(Arc::clone(expansion)));
+            cache.insert(expansion.key, CachedExpansion::new(Arc::clone(expansion)));
         }
     }
 
@@ -232,7 +235,7 @@ impl Expansion {
     }
 
     /// Drops template results that no outcome uses, and recomputes the memory.
-    fn tidy(&self) {
+    fn compact(&self) {
         let facts = self.molecule.atoms() * FACTS_BYTES;
         let ranking = self.ranking.get().map_or(0, Ranking::bytes);
         let outcomes = {
@@ -241,14 +244,14 @@ impl Expansion {
                 block(size_of_val(&**found) + 2 * size_of::<usize>())
                     + found.iter().map(|found| found.bytes()).sum::<usize>()
             });
-            block(known.capacity() * size_of::<Arc<[Arc<Found>]>>()) + lists.sum::<usize>()
+            block(known.capacity() * size_of::<Arc<[Arc<TemplateOutcome>]>>()) + lists.sum::<usize>()
         };
         let prepared = self.prepared().tidy();
         let bytes = size_of::<Self>() + self.molecule.bytes() + facts + ranking + outcomes + prepared;
         self.bytes.store(bytes, Ordering::Relaxed);
     }
 
-    fn outcomes(&self) -> MutexGuard<'_, Vec<Arc<[Arc<Found>]>>> {
+    fn outcomes(&self) -> MutexGuard<'_, Vec<Arc<[Arc<TemplateOutcome>]>>> {
         // Outcomes are pushed whole, so a panic elsewhere leaves no partial entry.
         self.outcomes.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -260,13 +263,13 @@ impl std::fmt::Debug for Expansion {
     }
 }
 
-impl Found {
+impl TemplateOutcome {
     /// Creates an outcome with these precursors, in the order of their keys.
     pub fn new(precursors: Vec<Precursor>) -> Self {
         Self {
             precursors: precursors.into(),
             share: 1.0,
-            places: Places::One,
+            places: SiteCount::One,
             soundness: OnceLock::new(),
             plausibility_alone: OnceLock::new(),
             plausibility: OnceLock::new(),
@@ -329,8 +332,8 @@ impl Found {
 
     /// Returns the reaction mixture and its change; `None` if the model has no plausibility model, or the mixture
     /// cannot be determined.
-    fn change(&self, product: &Expansion, model: &RetroModel) -> Option<(Flask, Change)> {
-        model.judge().and_then(|_| judge::change(product.molecule(), &self.precursors))
+    fn change(&self, product: &Expansion, model: &RetroModel) -> Option<(ReactionMixture, Change)> {
+        model.judge().and_then(|_| plausibility::change(product.molecule(), &self.precursors))
     }
 
     /// Returns the approximate memory, without the precursors shared with others: those are
@@ -345,12 +348,12 @@ impl Found {
 
 /// An expansion in the cache, with its weight at insertion: the cache requires a constant weight.
 #[derive(Clone)]
-struct Kept {
+struct CachedExpansion {
     expansion: Arc<Expansion>,
     bytes: u64,
 }
 
-impl Kept {
+impl CachedExpansion {
     fn new(expansion: Arc<Expansion>) -> Self {
         let bytes = expansion.bytes.load(Ordering::Relaxed) as u64;
         Self { expansion, bytes }
@@ -360,8 +363,8 @@ impl Kept {
 #[derive(Clone)]
 struct Weight;
 
-impl Weighter<Key, Kept> for Weight {
-    fn weight(&self, _key: &Key, kept: &Kept) -> u64 {
+impl Weighter<MoleculeKey, CachedExpansion> for Weight {
+    fn weight(&self, _key: &MoleculeKey, kept: &CachedExpansion) -> u64 {
         kept.bytes
     }
 }

@@ -17,9 +17,9 @@
 //! filter in front of the graph ([`gate`]) and the propagation of costs ([`update`]). It depends on the model and the
 //! stock, and everything else depends on it.
 
+pub mod bond_label;
+pub mod constraint_filter;
 pub mod expander;
-pub mod gate;
-pub mod label;
 pub mod nodes;
 pub mod update;
 
@@ -29,10 +29,10 @@ use std::sync::Arc;
 use chem::{Molecule, block};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::graph::expander::Found;
-use crate::graph::label::Label;
+use crate::graph::bond_label::BondLabel;
+use crate::graph::expander::TemplateOutcome;
 use crate::graph::nodes::{
-    MoleculeId, MoleculeNode, NewStep, Proposal, ReactionId, ReactionNode, UNSOLVED, Verdict,
+    MoleculeId, MoleculeNode, NewStep, Proposal, ReactionId, ReactionNode, UNSOLVED, ValidationState,
 };
 use crate::model::policy::Ranked;
 use catalogue::Block;
@@ -89,10 +89,10 @@ impl Graph {
     /// Returns the approximate memory of the graph, including what it shares with the expansion cache.
     pub fn bytes(&self) -> usize {
         /// Bytes of a hash table entry: the table grows before it is full, and has one more byte for each entry.
-        const KNOWN: usize = (size_of::<(u128, MoleculeId)>() + 1) * 8 / 7;
+        const HASH_ENTRY_BYTES: usize = (size_of::<(u128, MoleculeId)>() + 1) * 8 / 7;
         self.molecules.capacity() * size_of::<MoleculeNode>()
             + self.reactions.capacity() * size_of::<ReactionNode>()
-            + self.by_place.capacity() * KNOWN
+            + self.by_place.capacity() * HASH_ENTRY_BYTES
             + self.hanging
     }
 
@@ -153,7 +153,7 @@ impl Graph {
         &mut self,
         product: MoleculeId,
         ranked: Ranked,
-        found: &[Arc<Found>],
+        found: &[Arc<TemplateOutcome>],
         block_of: impl Fn(&Molecule) -> Option<Block>,
     ) {
         self.link_steps(product, ranked, found.iter().map(NewStep::free), |molecule, _| block_of(molecule));
@@ -165,7 +165,7 @@ impl Graph {
         product: MoleculeId,
         ranked: Ranked,
         steps: impl IntoIterator<Item = NewStep>,
-        block_of: impl Fn(&Molecule, Option<&Label>) -> Option<Block>,
+        block_of: impl Fn(&Molecule, Option<&BondLabel>) -> Option<Block>,
     ) {
         // Only a molecule that has reactions can be an ancestor, and most precursors are new, so the ancestors are
         // rarely needed. Nothing linked to `product` changes them.
@@ -219,7 +219,7 @@ impl Graph {
     }
 
     /// Returns true if two nodes are the same molecule, regardless of labels.
-    pub fn are_alike(&self, a: MoleculeId, b: MoleculeId) -> bool {
+    pub fn are_same_molecule(&self, a: MoleculeId, b: MoleculeId) -> bool {
         a == b || self.molecule(a).key == self.molecule(b).key
     }
 
@@ -281,7 +281,7 @@ impl Graph {
             precursors,
             proposals: vec![proposal],
             current: 0,
-            verdict: Verdict::Unchecked,
+            verdict: ValidationState::Unchecked,
             assessment: None,
             goes_back,
             best: f64::INFINITY,
@@ -301,8 +301,8 @@ impl Graph {
             return;
         }
         node.proposals.push(proposal);
-        if node.verdict == Verdict::Refused {
-            node.verdict = Verdict::Unchecked;
+        if node.verdict == ValidationState::Refused {
+            node.verdict = ValidationState::Unchecked;
         }
         self.mark_reaction(id);
         self.hanging += 2 * size_of::<Proposal>();

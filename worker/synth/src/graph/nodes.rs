@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use chem::{Key, Molecule};
+use chem::{Molecule, MoleculeKey};
 
-use crate::graph::expander::{Expansion, Found};
-use crate::graph::label::Label;
+use crate::graph::bond_label::BondLabel;
+use crate::graph::expander::{Expansion, TemplateOutcome};
 use catalogue::Block;
 
 /// Added to the cost of every step, so that of two equally probable routes the shorter one wins.
@@ -42,7 +42,7 @@ impl ReactionId {
 #[derive(Debug)]
 pub struct MoleculeNode {
     pub molecule: Molecule,
-    pub key: Key,
+    pub key: MoleculeKey,
     /// Graph key: the molecule's key combined with the digest of its label.
     pub place: u128,
     pub heavy_atoms: u32,
@@ -95,14 +95,14 @@ pub struct Proposal {
     pub template: u32,
     pub probability: f32,
     /// Outcome of the template, its precursors in the order of [`ReactionNode::precursors`].
-    pub found: Arc<Found>,
+    pub found: Arc<TemplateOutcome>,
     /// Requirements that the step meets.
     pub gives: u32,
 }
 
 /// The validation result of a reaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ValidationState {
     Unchecked,
     Valid,
     Refused,
@@ -125,9 +125,9 @@ impl Assessment {
 
 /// The state of a reaction that changes as it is assessed and validated.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Judgement {
+pub struct ReactionState {
     current: usize,
-    verdict: Verdict,
+    verdict: ValidationState,
     assessment: Option<Assessment>,
 }
 
@@ -142,7 +142,7 @@ pub struct ReactionNode {
     /// Index of the first proposal that is not refused.
     pub current: usize,
     /// Validation result of the current proposal.
-    pub verdict: Verdict,
+    pub verdict: ValidationState,
     /// Assessment of the step; `None` until first requested.
     pub assessment: Option<Assessment>,
     /// Set if it needs a molecule for which its product was already needed when it was found.
@@ -159,24 +159,24 @@ pub struct ReactionNode {
 
 /// A step that is new to a graph.
 pub struct NewStep {
-    pub found: Arc<Found>,
+    pub found: Arc<TemplateOutcome>,
     /// Label of each precursor; empty if all labels are empty.
-    pub labels: Box<[Label]>,
+    pub labels: Box<[BondLabel]>,
     /// Requirements that it meets.
     pub gives: u32,
 }
 
 impl NewStep {
     /// Creates a step without labels or requirements.
-    pub fn free(found: &Arc<Found>) -> Self {
+    pub fn free(found: &Arc<TemplateOutcome>) -> Self {
         Self { found: Arc::clone(found), labels: Box::default(), gives: 0 }
     }
 
     /// Iterates over the precursors with their graph keys and labels.
-    pub(super) fn places(&self) -> impl Iterator<Item = (&Molecule, u128, Option<&Label>)> {
+    pub(super) fn places(&self) -> impl Iterator<Item = (&Molecule, u128, Option<&BondLabel>)> {
         self.found.precursors.iter().enumerate().map(|(at, precursor)| {
             let label = self.labels.get(at);
-            let place = precursor.molecule.key().number() ^ label.map_or(0, Label::digest);
+            let place = precursor.molecule.key().number() ^ label.map_or(0, BondLabel::digest);
             (&precursor.molecule, place, label)
         })
     }
@@ -197,21 +197,22 @@ impl ReactionNode {
     /// Returns the cost of the step alone, infinite if it is refused.
     pub fn cost(&self) -> f64 {
         match self.verdict {
-            Verdict::Refused => f64::INFINITY,
-            Verdict::Unchecked | Verdict::Valid => {
+            ValidationState::Refused => f64::INFINITY,
+            ValidationState::Unchecked | ValidationState::Valid => {
                 step_cost(self.probability()) + self.assessment.map_or(0.0, Assessment::cost)
             }
         }
     }
 
     /// Returns its current state.
-    pub fn judgement(&self) -> Judgement {
-        Judgement { current: self.current, verdict: self.verdict, assessment: self.assessment }
+    pub fn judgement(&self) -> ReactionState {
+        ReactionState { current: self.current, verdict: self.verdict, assessment: self.assessment }
     }
 
     /// Restores a state.
-    pub fn judge_as(&mut self, judgement: Judgement) {
-        Judgement { current: self.current, verdict: self.verdict, assessment: self.assessment } = judgement;
+    pub fn restore_state(&mut self, judgement: ReactionState) {
+        ReactionState { current: self.current, verdict: self.verdict, assessment: self.assessment } =
+            judgement;
     }
 
     /// Iterates over the precursors without repetitions, each with the number of times it is needed.

@@ -6,18 +6,18 @@
 //! finds that leaf, so values need not be pushed down to every descendant. `height` holds the number of steps in
 //! which the node is solved, if it is.
 
-use crate::graph::nodes::{MoleculeId, ReactionId, UNSOLVED, Verdict};
+use crate::graph::nodes::{MoleculeId, ReactionId, UNSOLVED, ValidationState};
 use crate::graph::{Graph, StaleNode};
 
 /// Number of heavy atoms up to which a molecule is estimated to cost nothing.
-const SMALL: u32 = 9;
+const FREE_HEAVY_ATOMS: u32 = 9;
 
 /// Limits and penalties of the search's expansion.
 #[derive(Debug, Clone, Copy)]
-pub struct Bounds {
+pub struct SearchBounds {
     /// Depth from which molecules are not expanded.
     pub max_depth: u32,
-    /// Estimated cost of an unsolved molecule for each of its heavy atoms beyond [`SMALL`].
+    /// Estimated cost of an unsolved molecule for each of its heavy atoms beyond [`FREE_HEAVY_ATOMS`].
     pub per_atom: f64,
     /// Added to the frontier of solved reactions, so that the search turns to others.
     pub solved_penalty: f64,
@@ -26,7 +26,7 @@ pub struct Bounds {
 }
 
 /// Recomputes the fields of all stale nodes and of everything above them that changes.
-pub fn propagate(graph: &mut Graph, bounds: Bounds) {
+pub fn propagate(graph: &mut Graph, bounds: SearchBounds) {
     let mut above: Vec<ReactionId> = Vec::new();
     while let Some(stale) = graph.take_stale() {
         match stale {
@@ -46,7 +46,7 @@ pub fn propagate(graph: &mut Graph, bounds: Bounds) {
 }
 
 /// Recomputes a molecule. Returns true if something changed that the reactions above depend on.
-fn update_molecule(graph: &mut Graph, id: MoleculeId, bounds: Bounds) -> bool {
+fn update_molecule(graph: &mut Graph, id: MoleculeId, bounds: SearchBounds) -> bool {
     let node = graph.molecule(id);
     let (open, best, frontier, height) = if node.block.is_some() {
         (f64::INFINITY, 0.0, f64::INFINITY, 0)
@@ -63,7 +63,7 @@ fn update_molecule(graph: &mut Graph, id: MoleculeId, bounds: Bounds) -> bool {
         }
         (open, best, frontier, height)
     };
-    let supply = if bounds.required == 0 { 0 } else { molecule_supply(graph, id) };
+    let supply = if bounds.required == 0 { 0 } else { molecule_requirements(graph, id) };
     let node = graph.molecule_mut(id);
     let changed = (node.best, node.frontier, node.height, node.supply) != (best, frontier, height, supply);
     (node.open, node.best, node.frontier, node.height, node.supply) = (open, best, frontier, height, supply);
@@ -71,29 +71,29 @@ fn update_molecule(graph: &mut Graph, id: MoleculeId, bounds: Bounds) -> bool {
 }
 
 /// Returns the requirements that buying the molecule, or any way to make it, may meet.
-fn molecule_supply(graph: &Graph, id: MoleculeId) -> u32 {
+fn molecule_requirements(graph: &Graph, id: MoleculeId) -> u32 {
     let node = graph.molecule(id);
     let made = node.reactions.iter().fold(0, |supply, &reaction| supply | graph.reaction(reaction).supply);
     if node.block.is_some() { node.gives } else { made }
 }
 
 /// Returns the requirements that the step and those that make its precursors may meet.
-fn reaction_supply(graph: &Graph, id: ReactionId) -> u32 {
+fn reaction_requirements(graph: &Graph, id: ReactionId) -> u32 {
     let node = graph.reaction(id);
     node.precursors.iter().fold(node.gives, |supply, &precursor| supply | graph.molecule(precursor).supply)
 }
 
 /// Estimates the cost of what has not been tried on the molecule: its next template, and its size.
-fn open_cost(graph: &Graph, id: MoleculeId, bounds: Bounds) -> f64 {
+fn open_cost(graph: &Graph, id: MoleculeId, bounds: SearchBounds) -> f64 {
     let node = graph.molecule(id);
     if node.depth >= bounds.max_depth {
         return f64::INFINITY;
     }
-    node.untried + bounds.per_atom * f64::from(node.heavy_atoms.saturating_sub(SMALL))
+    node.untried + bounds.per_atom * f64::from(node.heavy_atoms.saturating_sub(FREE_HEAVY_ATOMS))
 }
 
 /// Recomputes a reaction. Returns true if something changed that the product depends on.
-fn update_reaction(graph: &mut Graph, id: ReactionId, bounds: Bounds) -> bool {
+fn update_reaction(graph: &mut Graph, id: ReactionId, bounds: SearchBounds) -> bool {
     let node = graph.reaction(id);
     let (mut best, mut extra, mut height) = (node.cost(), f64::INFINITY, 0_u32);
     for (precursor, times) in node.distinct_precursors() {
@@ -107,15 +107,16 @@ fn update_reaction(graph: &mut Graph, id: ReactionId, bounds: Bounds) -> bool {
     // A height beyond the limit counts as unsolved. This also ends a loop: when the last way to make either of two
     // molecules has been refused, they could otherwise keep each other solved, one step higher every time.
     let height = match node.verdict {
-        Verdict::Unchecked | Verdict::Valid if height < bounds.max_depth => height + 1,
-        Verdict::Unchecked | Verdict::Valid | Verdict::Refused => UNSOLVED,
+        ValidationState::Unchecked | ValidationState::Valid if height < bounds.max_depth => height + 1,
+        ValidationState::Unchecked | ValidationState::Valid | ValidationState::Refused => UNSOLVED,
     };
     if node.goes_back {
         (best, extra) = (f64::INFINITY, f64::INFINITY);
     }
     let penalty = if height == UNSOLVED { 0.0 } else { bounds.solved_penalty };
     let frontier = best + extra + penalty;
-    let supply = if bounds.required == 0 || height == UNSOLVED { 0 } else { reaction_supply(graph, id) };
+    let supply =
+        if bounds.required == 0 || height == UNSOLVED { 0 } else { reaction_requirements(graph, id) };
     let node = graph.reaction_mut(id);
     let changed = (node.best, node.frontier, node.height, node.supply) != (best, frontier, height, supply);
     (node.best, node.frontier, node.height, node.supply) = (best, frontier, height, supply);

@@ -15,7 +15,7 @@ use crate::model::error::ModelError;
 const COLUMNS: [&str; 4] = ["retro_template", "template_hash", "library_occurrence", "library_index"];
 
 /// Templates by row.
-pub struct Library {
+pub struct TemplateLibrary {
     /// Compiled templates by row; `None` for a template that cannot be compiled and is never applied.
     templates: Vec<Option<Template>>,
     /// Index of the compiled templates, by row.
@@ -32,7 +32,7 @@ struct Row {
     occurrence: u32,
 }
 
-impl Library {
+impl TemplateLibrary {
     /// Loads `templates.csv.gz` on `cores` cores. The file is TAB-separated with the header `retro_template
     /// template_hash library_occurrence library_index`, after an unnamed column that numbers the rows from 0.
     ///
@@ -64,7 +64,7 @@ impl Library {
 
     /// Single-template library for tests of later stages.
     #[cfg(test)]
-    pub fn of_one(smarts: &str) -> Self {
+    pub fn with_one_template(smarts: &str) -> Self {
         Self::new(vec![Row { smarts: smarts.to_owned(), hash: String::new(), occurrence: 0 }], 1)
     }
 
@@ -99,9 +99,11 @@ impl Library {
     pub(crate) fn tidy(&self) {
         /// Number of cached reactions that counts as many. A reaction takes 20 to 60 KB, so those of all templates
         /// would take 2 GB. A search creates some tens of them.
-        const MANY: usize = 1000;
-        if self.templates().map(|(_, template)| template.reactions_kept()).sum::<usize>() > MANY {
-            self.templates().for_each(|(_, template)| template.forget_unused());
+        const MAX_CACHED_REACTIONS: usize = 1000;
+        if self.templates().map(|(_, template)| template.cached_reactions()).sum::<usize>()
+            > MAX_CACHED_REACTIONS
+        {
+            self.templates().for_each(|(_, template)| template.drop_unused());
         }
     }
 
@@ -132,7 +134,7 @@ fn usable(templates: &[Option<Template>]) -> impl Iterator<Item = (u32, &Templat
     (0_u32..).zip(templates).filter_map(|(row, template)| Some((row, template.as_ref()?)))
 }
 
-impl fmt::Debug for Library {
+impl fmt::Debug for TemplateLibrary {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "Library({} templates)", self.len())
     }

@@ -6,8 +6,8 @@
 
 pub mod dense;
 pub mod error;
-pub mod judge;
 pub mod library;
+pub mod plausibility;
 pub mod policy;
 pub mod precedents;
 pub mod records;
@@ -17,23 +17,23 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use chem::{Change, Fingerprint, Flask, Molecule, PreparedMolecule, Template};
+use chem::{Change, Fingerprint, Molecule, PreparedMolecule, ReactionMixture, Template};
 
 use crate::cores::all_cores;
 use crate::model::error::ModelError;
-use crate::model::judge::Judge;
-use crate::model::library::Library;
+use crate::model::library::TemplateLibrary;
+use crate::model::plausibility::PlausibilityModel;
 use crate::model::policy::{Policy, Ranking};
-use crate::model::precedents::{Nearness, Precedents};
-use crate::model::records::{AllRecords, Records};
+use crate::model::precedents::{PrecedentSimilarity, Precedents};
+use crate::model::records::{RecordedReactions, RecordedReactionsByTemplate};
 
 /// Templates and the policy network that ranks them, loaded once and shared.
 pub struct RetroModel {
-    library: Library,
+    library: TemplateLibrary,
     policy: Policy,
-    judge: Option<Judge>,
+    judge: Option<PlausibilityModel>,
     precedents: Option<Precedents>,
-    records: AllRecords,
+    records: RecordedReactionsByTemplate,
 }
 
 impl RetroModel {
@@ -63,14 +63,17 @@ impl RetroModel {
     /// # Errors
     /// Fails as [`load`](Self::load) does.
     pub fn load_on(dir: &Path, cores: usize) -> Result<Self, ModelError> {
-        let library = Library::load(&dir.join("templates.csv.gz"), cores)?;
+        let library = TemplateLibrary::load(&dir.join("templates.csv.gz"), cores)?;
         let policy = Policy::load(dir, library.len())?;
         let there = |name: &str| Some(dir.join(name)).filter(|path| path.exists());
-        let judge = there("plausibility.safetensors").map(|path| Judge::load(&path, library.templates()));
+        let judge =
+            there("plausibility.safetensors").map(|path| PlausibilityModel::load(&path, library.templates()));
         let judge = judge.transpose()?;
         let precedents =
             there("precedents.safetensors").map(|path| Precedents::load(&path, library.len())).transpose()?;
-        let records = there("evidence.tsv.gz").map(|_| AllRecords::load(dir, library.len())).transpose()?;
+        let records = there("evidence.tsv.gz")
+            .map(|_| RecordedReactionsByTemplate::load(dir, library.len()))
+            .transpose()?;
         Ok(Self { library, policy, judge, precedents, records: records.unwrap_or_default() })
     }
 
@@ -78,11 +81,11 @@ impl RetroModel {
     #[cfg(test)]
     pub(crate) fn of_one_template(smarts: &str) -> Self {
         Self {
-            library: Library::of_one(smarts),
+            library: TemplateLibrary::with_one_template(smarts),
             policy: Policy::uniform(1),
             judge: None,
             precedents: None,
-            records: AllRecords::default(),
+            records: RecordedReactionsByTemplate::default(),
         }
     }
 
@@ -114,15 +117,18 @@ impl RetroModel {
     }
 
     /// Row of the first template with this hash.
-    pub(crate) fn template_called(&self, hash: &str) -> Option<u32> {
+    pub(crate) fn template_with_hash(&self, hash: &str) -> Option<u32> {
         self.library.called(hash)
     }
 
     /// Recorded reactions of a template. Without records, only their number is known: that of the reactions that the
     /// template was extracted from.
-    pub(crate) fn records(&self, template: u32) -> Arc<Records> {
+    pub(crate) fn records(&self, template: u32) -> Arc<RecordedReactions> {
         self.records.of(template).cloned().unwrap_or_else(|| {
-            Arc::new(Records { reactions: self.library.occurrence(template), ..Records::default() })
+            Arc::new(RecordedReactions {
+                reactions: self.library.occurrence(template),
+                ..RecordedReactions::default()
+            })
         })
     }
 
@@ -134,7 +140,7 @@ impl RetroModel {
 
     /// Plausibility of the same change beside everything else that the templates make of the reaction mixture. At
     /// most `plausibility_alone`.
-    pub(crate) fn plausibility(&self, flask: &Flask, change: &Change) -> f32 {
+    pub(crate) fn plausibility(&self, flask: &ReactionMixture, change: &Change) -> f32 {
         let judge = self.judge.as_ref();
         judge.map_or(1.0, |judge| judge.among_rivals(flask, change, |row| self.template(row)))
     }
@@ -142,18 +148,22 @@ impl RetroModel {
     /// Templates that react with these molecules, one per product, common ones first. Empty for a model without a
     /// plausibility model.
     pub(crate) fn templates_for(&self, molecules: &[Molecule]) -> Vec<u32> {
-        let judge = self.judge.as_ref().zip(Flask::new(molecules));
+        let judge = self.judge.as_ref().zip(ReactionMixture::new(molecules));
         judge.map_or_else(Vec::new, |(judge, flask)| judge.templates_for(&flask, |row| self.template(row)))
     }
 
     /// Plausibility model of the steps, if there is one.
-    pub(crate) fn judge(&self) -> Option<&Judge> {
+    pub(crate) fn judge(&self) -> Option<&PlausibilityModel> {
         self.judge.as_ref()
     }
 
     /// Similarity of the product to the nearest one that a recorded reaction of the template made; `None` where the
     /// model has no records.
-    pub(crate) fn nearest_precedent(&self, template: u32, product: &Fingerprint) -> Option<Nearness> {
+    pub(crate) fn nearest_precedent(
+        &self,
+        template: u32,
+        product: &Fingerprint,
+    ) -> Option<PrecedentSimilarity> {
         self.precedents.as_ref().map(|precedents| precedents.nearest(template, product))
     }
 

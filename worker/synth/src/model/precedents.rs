@@ -42,27 +42,29 @@ impl Precedents {
 
     /// Similarity, on 512 bits, of the product to the nearest one that a recorded reaction of the template made; 0 if
     /// none is recorded.
-    pub fn nearest(&self, template: u32, product: &Fingerprint) -> Nearness {
+    pub fn nearest(&self, template: u32, product: &Fingerprint) -> PrecedentSimilarity {
         let at = template as usize;
         let (Some(&start), Some(&end)) = (self.starts.get(at), self.starts.get(at + 1)) else {
-            return Nearness::default();
+            return PrecedentSimilarity::default();
         };
         let product = fold(product);
         let recorded = self.products[start as usize..end as usize].iter();
-        recorded.map(|other| Nearness::of(&product, other)).fold(Nearness::default(), Nearness::or_nearer)
+        recorded
+            .map(|other| PrecedentSimilarity::of(&product, other))
+            .fold(PrecedentSimilarity::default(), PrecedentSimilarity::or_nearer)
     }
 }
 
 /// Similarity of a product to the nearest recorded one, from 0 to 1, by two measures.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Nearness {
+pub struct PrecedentSimilarity {
     /// Shared bits divided by the bits set in either (Tanimoto).
     pub tanimoto: f32,
     /// Shared bits divided by the geometric mean of the two bit counts (cosine).
     pub cosine: f32,
 }
 
-impl Nearness {
+impl PrecedentSimilarity {
     fn of(one: &Folded, other: &Folded) -> Self {
         let (mut shared, mut either) = (0, 0);
         for (a, b) in one.iter().zip(other) {
@@ -121,11 +123,11 @@ mod tests {
         let precedents = Precedents::load(&folder.path().join("precedents.safetensors"), 3).unwrap();
 
         assert_eq!(precedents.nearest(0, &a).tanimoto, 1.0);
-        assert_eq!(precedents.nearest(1, &a), Nearness::default());
+        assert_eq!(precedents.nearest(1, &a), PrecedentSimilarity::default());
         assert_eq!(precedents.nearest(2, &Fingerprint::from_on_bits([2, 3, 4, 9])).tanimoto, 1.0);
         let half = precedents.nearest(2, &Fingerprint::from_on_bits([1, 2]));
         assert_eq!((half.tanimoto, half.cosine), (2.0 / 3.0, 2.0 / 6.0_f32.sqrt()));
-        assert_eq!(precedents.nearest(7, &a), Nearness::default());
+        assert_eq!(precedents.nearest(7, &a), PrecedentSimilarity::default());
     }
 
     #[test]

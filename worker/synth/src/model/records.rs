@@ -23,7 +23,7 @@ pub enum Role {
 
 /// Recorded reactions of a template.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Records {
+pub struct RecordedReactions {
     /// Number of recorded reactions.
     pub reactions: u32,
     /// Numbers of up to three patents, the oldest first.
@@ -34,9 +34,9 @@ pub struct Records {
 
 /// Records of all templates that have some, by row.
 #[derive(Debug, Default)]
-pub struct AllRecords(FxHashMap<u32, Arc<Records>>);
+pub struct RecordedReactionsByTemplate(FxHashMap<u32, Arc<RecordedReactions>>);
 
-impl AllRecords {
+impl RecordedReactionsByTemplate {
     /// Loads `agents.tsv` (`smiles role name` with a header) and `evidence.tsv.gz`. The latter is TAB-separated
     /// without a header: row of the template, number of its reactions, patents separated by commas, and `row of
     /// agents.tsv:count` separated by commas.
@@ -79,13 +79,13 @@ impl AllRecords {
             let reactions =
                 fields[1].parse().map_err(|_| fault("does not say how many reactions there are"))?;
             let patents = list(&fields[2]).map(str::to_owned).collect();
-            records.insert(template, Arc::new(Records { reactions, patents, agents }));
+            records.insert(template, Arc::new(RecordedReactions { reactions, patents, agents }));
         }
         Ok(Self(records))
     }
 
     /// Records of a template, if there are any.
-    pub fn of(&self, template: u32) -> Option<&Arc<Records>> {
+    pub fn of(&self, template: u32) -> Option<&Arc<RecordedReactions>> {
         self.0.get(&template)
     }
 }
@@ -142,7 +142,7 @@ mod tests {
 
     use super::*;
 
-    fn loaded(evidence: &str) -> Result<AllRecords, ModelError> {
+    fn loaded(evidence: &str) -> Result<RecordedReactionsByTemplate, ModelError> {
         let folder = tempfile::tempdir().unwrap();
         let agents = "smiles\trole\tname\nO\tsolvent\twater\n[Pd]\tcatalyst\tpalladium\n";
         fs::write(folder.path().join("agents.tsv"), agents).unwrap();
@@ -150,14 +150,14 @@ mod tests {
         let mut packed = GzEncoder::new(file, Compression::fast());
         packed.write_all(evidence.as_bytes()).unwrap();
         packed.finish().unwrap();
-        AllRecords::load(folder.path(), 10)
+        RecordedReactionsByTemplate::load(folder.path(), 10)
     }
 
     #[test]
     fn records_are_read_by_template() {
         let all = loaded("3\t7\tUS1,US2\t1:5,0:2\n4\t1\t\t\n").unwrap();
 
-        let expected = Records {
+        let expected = RecordedReactions {
             reactions: 7,
             patents: vec!["US1".to_owned(), "US2".to_owned()],
             agents: vec![(Role::Catalyst, Arc::from("palladium"), 5), (Role::Solvent, Arc::from("water"), 2)],

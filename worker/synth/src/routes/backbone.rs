@@ -12,12 +12,12 @@
 
 use std::rc::Rc;
 
-use chem::{Molecule, Structure, Written};
+use chem::{Molecule, SmilesSkeleton, Structure};
 use rustc_hash::FxHashMap;
 
 use crate::graph::Graph;
 use crate::graph::nodes::{MoleculeId, ReactionId};
-use crate::routes::choices::Choices;
+use crate::routes::choices::RouteChoices;
 use crate::routes::hash::{mix, stable};
 
 /// Marker of an atom that is not in the target.
@@ -28,29 +28,29 @@ const ROUNDS: usize = 16;
 
 /// The tree of covered target atoms.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Tree {
+pub struct BackboneTree {
     /// Covered target atoms, ascending.
     covered: Vec<u16>,
     /// Subtrees, ascending.
     children: Vec<Self>,
 }
 
-impl Tree {
+impl BackboneTree {
     /// Returns the backbone of a route; `atoms` is the number of atoms of the target.
-    pub fn of(graph: &Graph, choices: &Choices, atoms: usize, orders: &mut Orders) -> Self {
+    pub fn of(graph: &Graph, choices: &RouteChoices, atoms: usize, orders: &mut PrecursorAtomOrders) -> Self {
         let whole: Vec<u16> = (0..).take(atoms).collect();
-        Self::below(graph, choices, graph.target(), &whole, orders)
+        Self::subtree(graph, choices, graph.target(), &whole, orders)
             .unwrap_or(Self { covered: Vec::new(), children: Vec::new() })
     }
 
     /// Returns the tree of `molecule`; `None` if it covers no target atom. Its atoms, in the order of its expansion,
     /// are the target's atoms `map`.
-    fn below(
+    fn subtree(
         graph: &Graph,
-        choices: &Choices,
+        choices: &RouteChoices,
         molecule: MoleculeId,
         map: &[u16],
-        orders: &mut Orders,
+        orders: &mut PrecursorAtomOrders,
     ) -> Option<Self> {
         let mut covered: Vec<u16> = map.iter().copied().filter(|&atom| atom != NO_ATOM).collect();
         if covered.is_empty() {
@@ -67,7 +67,7 @@ impl Tree {
                 let sources = orders.sources(graph, reaction, at);
                 let of_target = |&source: &u16| map.get(usize::from(source)).copied().unwrap_or(NO_ATOM);
                 let map: Vec<u16> = sources.iter().map(of_target).collect();
-                Self::below(graph, choices, precursors[at], &map, orders)
+                Self::subtree(graph, choices, precursors[at], &map, orders)
             })
             .collect();
         children.sort_unstable();
@@ -78,7 +78,7 @@ impl Tree {
     }
 }
 
-impl Tree {
+impl BackboneTree {
     /// Leaves, in the order of the tree.
     fn leaves(&self) -> Vec<&Self> {
         match self.children.is_empty() {
@@ -93,11 +93,11 @@ impl Tree {
 /// A template numbers a precursor's atoms in its own way, and the precursor's expansion has its own order. Matching
 /// the two takes microseconds and is done once.
 #[derive(Default)]
-pub struct Orders {
+pub struct PrecursorAtomOrders {
     known: FxHashMap<(ReactionId, usize, usize), Rc<[u16]>>,
 }
 
-impl Orders {
+impl PrecursorAtomOrders {
     /// Returns, for each atom of precursor number `at` of `reaction`, the product atom that it comes from, or
     /// [`NO_ATOM`].
     fn sources(&mut self, graph: &Graph, reaction: ReactionId, at: usize) -> Rc<[u16]> {
@@ -123,14 +123,14 @@ impl Orders {
 }
 
 /// Computes the keys of the backbones of one target.
-pub struct Keys {
+pub struct BackboneKeys {
     smiles: String,
     /// Hash of the canonical SMILES.
     target: u64,
     /// Colour of each atom, refined without a tree.
     colours: Vec<u64>,
     bonds: Vec<Bond>,
-    known: FxHashMap<Tree, String>,
+    known: FxHashMap<BackboneTree, String>,
 }
 
 /// Bond of the target's skeleton.
@@ -140,7 +140,7 @@ struct Bond {
     kind: u64,
 }
 
-impl Keys {
+impl BackboneKeys {
     /// Prepares the keys of the target with this canonical SMILES.
     pub fn new(smiles: &str) -> Self {
         let (mut colours, bonds) = skeleton(smiles);
@@ -157,7 +157,7 @@ impl Keys {
     }
 
     /// Returns the key: `b` and 16 hexadecimal digits.
-    pub fn key(&mut self, tree: &Tree) -> String {
+    pub fn key(&mut self, tree: &BackboneTree) -> String {
         if let Some(known) = self.known.get(tree) {
             return known.clone();
         }
@@ -168,7 +168,7 @@ impl Keys {
 
     /// Returns the target's SMILES with each atom numbered by the leaf of the tree that covers it, in the order of
     /// the leaves. An atom outside all leaves has no number.
-    pub fn skeleton(&self, tree: &Tree) -> String {
+    pub fn skeleton(&self, tree: &BackboneTree) -> String {
         let mut fragments = vec![None; self.atoms()];
         for (leaf, number) in tree.leaves().into_iter().zip(1..) {
             for &atom in &leaf.covered {
@@ -180,7 +180,7 @@ impl Keys {
 
     /// Refines the skeleton with one more vertex per tree node, tied to its covered atoms and its parent, and sums
     /// all colours.
-    fn hash(&self, tree: &Tree) -> u64 {
+    fn hash(&self, tree: &BackboneTree) -> u64 {
         const NODE: u64 = 0x6e6f_6465;
         const COVERS: u64 = 0x6174_6f6d;
         const PARENT: u64 = 0x7061_7265;
@@ -218,7 +218,7 @@ fn refine(colours: &[u64], bonds: &[Bond]) -> Vec<u64> {
 /// Returns atom colours and bonds of a canonical SMILES. Stereo marks are left out because they depend on the order
 /// of atoms.
 fn skeleton(smiles: &str) -> (Vec<u64>, Vec<Bond>) {
-    let written = Written::read(smiles);
+    let written = SmilesSkeleton::read(smiles);
     let kind = |mark| match mark {
         None | Some(b'-' | b'/' | b'\\') => 0,
         // The direction of a dative-bond arrow depends on the order of atoms.
@@ -235,7 +235,7 @@ fn numbered(smiles: &str, numbers: &[Option<u32>]) -> String {
     let structure = Molecule::trusted(smiles).map_or_else(|_| Structure::default(), |it| Structure::of(&it));
     let mut numbered = String::with_capacity(4 * smiles.len());
     let mut done = 0;
-    for (at, text) in (0_u32..).zip(Written::read(smiles).atoms) {
+    for (at, text) in (0_u32..).zip(SmilesSkeleton::read(smiles).atoms) {
         let Some(number) = numbers.get(at as usize).copied().flatten() else { continue };
         let start = text.as_ptr().addr() - smiles.as_ptr().addr();
         numbered.push_str(&smiles[done..start]);
@@ -272,12 +272,15 @@ fn without_stereo(atom: &str) -> String {
 mod tests {
     use super::*;
 
-    fn leaf(covered: &[u16]) -> Tree {
-        Tree { covered: covered.to_vec(), children: Vec::new() }
+    fn leaf(covered: &[u16]) -> BackboneTree {
+        BackboneTree { covered: covered.to_vec(), children: Vec::new() }
     }
 
-    fn cut(atoms: u16, parts: &[&[u16]]) -> Tree {
-        Tree { covered: (0..atoms).collect(), children: parts.iter().map(|part| leaf(part)).collect() }
+    fn cut(atoms: u16, parts: &[&[u16]]) -> BackboneTree {
+        BackboneTree {
+            covered: (0..atoms).collect(),
+            children: parts.iter().map(|part| leaf(part)).collect(),
+        }
     }
 
     #[test]
@@ -301,7 +304,7 @@ mod tests {
 
     #[test]
     fn cuts_that_a_symmetry_of_the_target_maps_onto_each_other_have_one_key() {
-        let mut keys = Keys::new("CCNC(=O)NCC");
+        let mut keys = BackboneKeys::new("CCNC(=O)NCC");
 
         let left = keys.key(&cut(8, &[&[0, 1, 2], &[3, 4, 5, 6, 7]]));
         let right = keys.key(&cut(8, &[&[0, 1, 2, 3, 4], &[5, 6, 7]]));
@@ -314,10 +317,12 @@ mod tests {
 
     #[test]
     fn the_order_of_cuts_is_part_of_the_backbone() {
-        let mut keys = Keys::new("CCOCN");
-        let nested =
-            |inner: Tree, rest: Tree| Tree { covered: vec![0, 1, 2, 3, 4], children: vec![inner, rest] };
-        let inner = |parts: &[&[u16]], covered: &[u16]| Tree {
+        let mut keys = BackboneKeys::new("CCOCN");
+        let nested = |inner: BackboneTree, rest: BackboneTree| BackboneTree {
+            covered: vec![0, 1, 2, 3, 4],
+            children: vec![inner, rest],
+        };
+        let inner = |parts: &[&[u16]], covered: &[u16]| BackboneTree {
             covered: covered.to_vec(),
             children: parts.iter().map(|part| leaf(part)).collect(),
         };
@@ -330,7 +335,7 @@ mod tests {
 
     #[test]
     fn a_skeleton_is_the_target_numbered_by_the_fragments_of_its_backbone() {
-        let keys = Keys::new("C[C@@H](N)C(=O)Nc1ccccc1");
+        let keys = BackboneKeys::new("C[C@@H](N)C(=O)Nc1ccccc1");
         let rest: Vec<u16> = (5..12).collect();
 
         let cut_once = keys.skeleton(&cut(12, &[&[0, 1, 2, 3, 4], &rest]));
@@ -340,12 +345,12 @@ mod tests {
             "[CH3:1][C@@H:1]([NH2:1])[C:1](=[O:1])[NH:2][c:2]1[cH:2][cH:2][cH:2][cH:2][cH:2]1"
         );
         assert_eq!(keys.skeleton(&cut(12, &[&[0, 1], &rest])).matches(":1]").count(), 2);
-        assert_eq!(Keys::new("CC[O-]").skeleton(&leaf(&[0, 1, 2])), "[CH3:1][CH2:1][O-:1]");
+        assert_eq!(BackboneKeys::new("CC[O-]").skeleton(&leaf(&[0, 1, 2])), "[CH3:1][CH2:1][O-:1]");
     }
 
     #[test]
     fn a_key_is_what_it_was_in_every_earlier_version() {
-        let key = Keys::new("CC(=O)NC").key(&cut(5, &[&[0, 1, 2], &[3, 4]]));
+        let key = BackboneKeys::new("CC(=O)NC").key(&cut(5, &[&[0, 1, 2], &[3, 4]]));
 
         assert_eq!(key, "b28985ef2e6f18417");
     }

@@ -1,26 +1,26 @@
 //! A route extracted from a search graph: the choice of source for each molecule.
 
-use chem::Key;
+use chem::MoleculeKey;
 
 use crate::graph::Graph;
 use crate::graph::nodes::{MoleculeId, ReactionId};
 use crate::route::RouteGraph;
 
 /// Steps of a route as keys of product and precursors, ascending. Equal for the same route.
-pub type Signature = Vec<(Key, Vec<Key>)>;
+pub type Signature = Vec<(MoleculeKey, Vec<MoleculeKey>)>;
 
 /// A route as choices in the graph.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Choices {
+pub struct RouteChoices {
     /// Molecules in the order in which they were chosen, from the target downwards.
-    pub route: RouteGraph<Chosen>,
+    pub route: RouteGraph<ChosenMolecule>,
     /// Sum of step costs. A step that is needed twice counts twice.
     pub cost: f64,
 }
 
 /// Molecule of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Chosen {
+pub struct ChosenMolecule {
     pub molecule: MoleculeId,
     /// Reaction that makes it; `None` if it is bought.
     pub reaction: Option<ReactionId>,
@@ -28,7 +28,7 @@ pub struct Chosen {
 
 /// Reason for dropping a candidate route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dropped {
+pub enum DropReason {
     /// Two different ways to make one molecule.
     Inconsistent,
     /// Refused as a whole by constraints.
@@ -37,10 +37,10 @@ pub enum Dropped {
     Known,
 }
 
-impl Choices {
+impl RouteChoices {
     /// Creates the route that buys `target`.
     pub fn bought(target: MoleculeId) -> Self {
-        Self { route: RouteGraph::bought(Chosen { molecule: target, reaction: None }), cost: 0.0 }
+        Self { route: RouteGraph::bought(ChosenMolecule { molecule: target, reaction: None }), cost: 0.0 }
     }
 
     /// Approximate memory in bytes.
@@ -55,7 +55,7 @@ impl Choices {
 
     /// Reaction that makes `molecule`; `None` if it is bought.
     pub fn reaction(&self, graph: &Graph, molecule: MoleculeId) -> Option<ReactionId> {
-        self.route.molecules().find(|chosen| graph.are_alike(chosen.molecule, molecule))?.reaction
+        self.route.molecules().find(|chosen| graph.are_same_molecule(chosen.molecule, molecule))?.reaction
     }
 
     /// Signature of the route, regardless of which target atoms its steps take apart.
@@ -67,13 +67,13 @@ impl Choices {
     }
 }
 
-fn precursor_keys(graph: &Graph, reaction: ReactionId) -> Vec<Key> {
+fn precursor_keys(graph: &Graph, reaction: ReactionId) -> Vec<MoleculeKey> {
     graph.reaction(reaction).precursors.iter().map(|&id| graph.molecule(id).key).collect()
 }
 
-impl Chosen {
+impl ChosenMolecule {
     /// Returns true if the other node, which stands for the same molecule, has the same source.
-    pub fn is_as(self, other: Self, graph: &Graph) -> bool {
+    pub fn has_same_source(self, other: Self, graph: &Graph) -> bool {
         match (self.reaction, other.reaction) {
             (Some(a), Some(b)) => a == b || precursor_keys(graph, a) == precursor_keys(graph, b),
             (None, None) => true,

@@ -14,26 +14,26 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::rc::Rc;
 
-use chem::{Key, block};
+use chem::{MoleculeKey, block};
 use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::graph::Graph;
-use crate::graph::gate::{Gate, Things};
+use crate::graph::constraint_filter::{ConstraintFilter, Requirements};
 use crate::graph::nodes::{MoleculeId, ReactionId};
 use crate::route::RouteGraph;
-use crate::routes::choices::{Choices, Chosen, Dropped, Signature};
+use crate::routes::choices::{ChosenMolecule, DropReason, RouteChoices, Signature};
 use crate::steps::validate::Validator;
 
 /// Growth factor of lists: capacity for up to twice their entries.
 const ROOM_TO_GROW: usize = 2;
 
 /// Graph, validator and constraints that the extractor works on.
-pub struct Source<'a, 'b> {
+pub struct ExtractionContext<'a, 'b> {
     pub graph: &'a mut Graph,
     pub validator: &'a mut Validator<'b>,
     /// Constraints on routes; `None` if there are none.
-    pub gate: Option<&'a mut Gate<'b>>,
+    pub gate: Option<&'a mut ConstraintFilter<'b>>,
     /// Number of candidate derivations dropped because their step was refused.
     pub dropped: u64,
 }
@@ -41,7 +41,7 @@ pub struct Source<'a, 'b> {
 /// Lazy list of routes, cheapest first.
 pub struct Extractor {
     states: Vec<State>,
-    known: FxHashMap<Demand, usize>,
+    known: FxHashMap<StateKey, usize>,
     root: usize,
     bytes: usize,
     /// Memory limit in bytes.
@@ -55,19 +55,19 @@ pub struct Extractor {
 
 /// Key of a state: a molecule and what its derivations must fulfil.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Demand {
+struct StateKey {
     molecule: MoleculeId,
     /// Steps left below the depth limit.
     remaining: u32,
     /// Requirements that nothing else in the route can fulfil.
-    must: Things,
+    must: Requirements,
 }
 
 struct State {
-    demand: Demand,
+    demand: StateKey,
     started: bool,
     /// Derivations found, cheapest first.
-    found: Vec<Way>,
+    found: Vec<Derivation>,
     /// Number of entries of `found` whose next costlier derivations are in `heap`.
     succeeded: usize,
     heap: BinaryHeap<Candidate>,
@@ -75,14 +75,14 @@ struct State {
 }
 
 #[derive(Clone)]
-struct Way {
+struct Derivation {
     cost: f64,
     /// Reaction with the index of the chosen derivation for each distinct precursor; `None` to buy.
     choice: Option<(ReactionId, Vec<usize>)>,
     /// Requirements of the constraints that it may fulfil.
-    gives: Things,
+    gives: Requirements,
     /// Keys of the molecules that it makes, ascending; empty if no constraint counts steps.
-    made: Rc<[Key]>,
+    made: Rc<[MoleculeKey]>,
 }
 
 struct Candidate {
@@ -102,7 +102,7 @@ struct Child {
 impl Extractor {
     /// Creates an extractor of routes with at most `max_depth` steps on any branch that fulfil all of `must`, within
     /// `room` bytes.
-    pub fn new(graph: &Graph, max_depth: u32, must: Things, room: usize) -> Self {
+    pub fn new(graph: &Graph, max_depth: u32, must: Requirements, room: usize) -> Self {
         let mut extractor = Self {
             states: Vec::new(),
             known: FxHashMap::default(),
@@ -113,7 +113,7 @@ impl Extractor {
             patience: usize::MAX,
             seen: FxHashSet::default(),
         };
-        extractor.root = extractor.state(Demand { molecule: graph.target(), remaining: max_depth, must });
+        extractor.root = extractor.state(StateKey { molecule: graph.target(), remaining: max_depth, must });
         extractor
     }
 
@@ -129,19 +129,27 @@ impl Extractor {
 
     /// Returns the `rank`-th cheapest validated route, from 0; `None` when there are no more, or when the budget or
     /// the memory is spent.
-    pub fn route(&mut self, source: &mut Source<'_, '_>, rank: usize) -> Option<Result<Choices, Dropped>> {
-        if !self.find(source, self.root, rank) {
+    pub fn route(
+        &mut self,
+        source: &mut ExtractionContext<'_, '_>,
+        rank: usize,
+    ) -> Option<Result<RouteChoices, DropReason>> {
+        if !self.derive_up_to(source, self.root, rank) {
             return None;
         }
         let mut route = DiGraph::with_capacity(16, 16);
         let collected = self.collect(source.graph, self.root, rank, &mut route);
         let cost = self.states[self.root].found[rank].cost;
-        let route = collected.and_then(|_| RouteGraph::new(route).ok_or(Dropped::Inconsistent));
-        Some(route.and_then(|route| self.wanted(source, Choices { route, cost })))
+        let route = collected.and_then(|_| RouteGraph::new(route).ok_or(DropReason::Inconsistent));
+        Some(route.and_then(|route| self.meeting_constraints(source, RouteChoices { route, cost })))
     }
 
     /// Returns the route if it is new and meets the constraints as a whole.
-    fn wanted(&mut self, source: &mut Source<'_, '_>, choices: Choices) -> Result<Choices, Dropped> {
+    fn meeting_constraints(
+        &mut self,
+        source: &mut ExtractionContext<'_, '_>,
+        choices: RouteChoices,
+    ) -> Result<RouteChoices, DropReason> {
         let Some(gate) = &mut source.gate else { return Ok(choices) };
         let graph = &*source.graph;
         let given = choices.route.molecules().fold(0, |things, chosen| match chosen.reaction {
@@ -151,14 +159,14 @@ impl Extractor {
         let missing = gate.required() & !given;
         if missing != 0 {
             gate.refuse_for_want_of(missing);
-            return Err(Dropped::Unwanted);
+            return Err(DropReason::Unwanted);
         }
         if choices.made().count() > gate.max_steps() {
             gate.refuse_for_length();
-            return Err(Dropped::Unwanted);
+            return Err(DropReason::Unwanted);
         }
         if gate.follows_bonds() && !self.seen.insert(choices.signature(graph)) {
-            return Err(Dropped::Known);
+            return Err(DropReason::Known);
         }
         Ok(choices)
     }
@@ -169,15 +177,17 @@ impl Extractor {
         graph: &Graph,
         state: usize,
         rank: usize,
-        route: &mut DiGraph<Chosen, u32>,
-    ) -> Result<NodeIndex, Dropped> {
+        route: &mut DiGraph<ChosenMolecule, u32>,
+    ) -> Result<NodeIndex, DropReason> {
         let State { demand, found, .. } = &self.states[state];
         let choice = found[rank].choice.as_ref();
-        let chosen = Chosen { molecule: demand.molecule, reaction: choice.map(|(reaction, _)| *reaction) };
-        let known =
-            route.node_indices().find(|&place| graph.are_alike(route[place].molecule, demand.molecule));
-        if known.is_some_and(|place| !route[place].is_as(chosen, graph)) {
-            return Err(Dropped::Inconsistent);
+        let chosen =
+            ChosenMolecule { molecule: demand.molecule, reaction: choice.map(|(reaction, _)| *reaction) };
+        let known = route
+            .node_indices()
+            .find(|&place| graph.are_same_molecule(route[place].molecule, demand.molecule));
+        if known.is_some_and(|place| !route[place].has_same_source(chosen, graph)) {
+            return Err(DropReason::Inconsistent);
         }
         let product = known.unwrap_or_else(|| route.add_node(chosen));
         // Walks on below a known molecule, because the route may continue differently there.
@@ -198,9 +208,9 @@ impl Extractor {
         Ok(product)
     }
 
-    fn state(&mut self, demand: Demand) -> usize {
+    fn state(&mut self, demand: StateKey) -> usize {
         *self.known.entry(demand).or_insert_with(|| {
-            self.bytes += ROOM_TO_GROW * (size_of::<State>() + size_of::<(Demand, usize)>());
+            self.bytes += ROOM_TO_GROW * (size_of::<State>() + size_of::<(StateKey, usize)>());
             self.states.push(State {
                 demand,
                 started: false,
@@ -215,7 +225,7 @@ impl Extractor {
 
     /// Computes the derivations of `state` up to number `rank`. Returns false if there are fewer, or if the budget or
     /// the memory is spent.
-    fn find(&mut self, source: &mut Source<'_, '_>, state: usize, rank: usize) -> bool {
+    fn derive_up_to(&mut self, source: &mut ExtractionContext<'_, '_>, state: usize, rank: usize) -> bool {
         if !self.states[state].started {
             self.start(source, state);
         }
@@ -231,14 +241,14 @@ impl Extractor {
             match source.validator.settle(source.graph, candidate.reaction) {
                 None => return false,
                 Some(false) => source.dropped += 1,
-                Some(true) => self.admit(source, state, candidate),
+                Some(true) => self.accept(source, state, candidate),
             }
         }
         true
     }
 
     /// Accepts a derivation whose step is valid, or puts it back if validation settled on a costlier template.
-    fn admit(&mut self, source: &mut Source<'_, '_>, state: usize, mut candidate: Candidate) {
+    fn accept(&mut self, source: &mut ExtractionContext<'_, '_>, state: usize, mut candidate: Candidate) {
         let step = source.graph.reaction(candidate.reaction).cost();
         if step > candidate.step {
             candidate.cost += step - candidate.step;
@@ -247,8 +257,8 @@ impl Extractor {
             return;
         }
         let Candidate { cost, reaction, ranks, .. } = candidate;
-        let mut way = Way { cost, choice: Some((reaction, ranks)), gives: 0, made: Rc::default() };
-        if source.gate.is_some() && !self.is_wanted(source, state, &mut way) {
+        let mut way = Derivation { cost, choice: Some((reaction, ranks)), gives: 0, made: Rc::default() };
+        if source.gate.is_some() && !self.may_meet_constraints(source, state, &mut way) {
             // This derivation is useless, but costlier ones derived from it may be useful.
             self.patience = self.patience.saturating_sub(1);
             self.push_successors(source, state, &way);
@@ -259,11 +269,16 @@ impl Extractor {
 
     /// Returns true if constraints may allow a route with this derivation. Sets what the derivation fulfils and
     /// makes.
-    fn is_wanted(&self, source: &mut Source<'_, '_>, state: usize, way: &mut Way) -> bool {
+    fn may_meet_constraints(
+        &self,
+        source: &mut ExtractionContext<'_, '_>,
+        state: usize,
+        way: &mut Derivation,
+    ) -> bool {
         let (Some(gate), Some((reaction, ranks))) = (&mut source.gate, &way.choice) else { return true };
         let graph = &*source.graph;
         let demand = self.states[state].demand;
-        let children: Vec<&Way> = demands(graph, demand, *reaction)
+        let children: Vec<&Derivation> = demands(graph, demand, *reaction)
             .zip(ranks)
             .map(|((child, _), &rank)| &self.states[self.known[&child]].found[rank])
             .collect();
@@ -276,7 +291,8 @@ impl Extractor {
         if gate.max_steps() == usize::MAX {
             return true;
         }
-        let mut made: Vec<Key> = children.iter().flat_map(|child| child.made.iter().copied()).collect();
+        let mut made: Vec<MoleculeKey> =
+            children.iter().flat_map(|child| child.made.iter().copied()).collect();
         made.push(graph.molecule(demand.molecule).key);
         made.sort_unstable();
         made.dedup();
@@ -290,13 +306,13 @@ impl Extractor {
         fits
     }
 
-    fn start(&mut self, source: &mut Source<'_, '_>, state: usize) {
-        let Demand { molecule, remaining, must } = self.states[state].demand;
+    fn start(&mut self, source: &mut ExtractionContext<'_, '_>, state: usize) {
+        let StateKey { molecule, remaining, must } = self.states[state].demand;
         self.states[state].started = true;
         let node = source.graph.molecule(molecule);
         if node.block.is_some() {
             if node.gives & must == must {
-                let bought = Way { cost: 0.0, choice: None, gives: node.gives, made: Rc::default() };
+                let bought = Derivation { cost: 0.0, choice: None, gives: node.gives, made: Rc::default() };
                 self.states[state].found.push(bought);
                 self.states[state].succeeded = 1;
             }
@@ -313,7 +329,7 @@ impl Extractor {
         }
     }
 
-    fn push_successors(&mut self, source: &mut Source<'_, '_>, state: usize, way: &Way) {
+    fn push_successors(&mut self, source: &mut ExtractionContext<'_, '_>, state: usize, way: &Derivation) {
         let Some((reaction, ranks)) = &way.choice else { return };
         for at in 0..ranks.len() {
             let mut next = ranks.clone();
@@ -324,7 +340,13 @@ impl Extractor {
 
     /// Puts the derivation that makes `state` by `reaction` from these derivations of its precursors on the heap, if
     /// it is new and they exist.
-    fn push(&mut self, source: &mut Source<'_, '_>, state: usize, reaction: ReactionId, ranks: Vec<usize>) {
+    fn push(
+        &mut self,
+        source: &mut ExtractionContext<'_, '_>,
+        state: usize,
+        reaction: ReactionId,
+        ranks: Vec<usize>,
+    ) {
         if !self.states[state].seen.insert((reaction, ranks.clone())) {
             return;
         }
@@ -337,7 +359,7 @@ impl Extractor {
         let step = source.graph.reaction(reaction).cost();
         let mut cost = step;
         for (child, &rank) in children.iter().zip(&ranks) {
-            if !self.find(source, child.state, rank) {
+            if !self.derive_up_to(source, child.state, rank) {
                 return;
             }
             cost += self.states[child.state].found[rank].cost * f64::from(child.times);
@@ -348,12 +370,12 @@ impl Extractor {
 
 /// Demands of a reaction on each of its distinct precursors when it has to meet `demand`, with the number of each
 /// that it takes.
-fn demands(graph: &Graph, demand: Demand, reaction: ReactionId) -> impl Iterator<Item = (Demand, u32)> {
+fn demands(graph: &Graph, demand: StateKey, reaction: ReactionId) -> impl Iterator<Item = (StateKey, u32)> {
     let node = graph.reaction(reaction);
     node.distinct_precursors().map(move |(molecule, times)| {
         let others = node.precursors.iter().filter(move |&&other| other != molecule);
         let elsewhere = others.fold(node.gives, |things, &other| things | graph.molecule(other).supply);
-        (Demand { molecule, remaining: demand.remaining - 1, must: demand.must & !elsewhere }, times)
+        (StateKey { molecule, remaining: demand.remaining - 1, must: demand.must & !elsewhere }, times)
     })
 }
 

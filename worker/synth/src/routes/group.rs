@@ -11,26 +11,26 @@ use rustc_hash::FxHashMap;
 use crate::graph::Graph;
 use crate::graph::nodes::{MoleculeId, ReactionId};
 use crate::model::RetroModel;
-use crate::model::precedents::Nearness;
-use crate::model::records::Records;
-use crate::plan::{BackboneGroup, Route, RouteNode, Step, Warning};
+use crate::model::precedents::PrecedentSimilarity;
+use crate::model::records::RecordedReactions;
 use crate::route::RouteGraph;
-use crate::routes::backbone::{Keys, Orders, Tree};
-use crate::routes::choices::{Choices, Chosen};
+use crate::routes::backbone::{BackboneKeys, BackboneTree, PrecursorAtomOrders};
+use crate::routes::choices::{ChosenMolecule, RouteChoices};
 use crate::routes::price::{lead_time_days, needs, usd_per_mol};
-use crate::routes::rank::Weighed;
+use crate::routes::rank::RankedRoute;
+use crate::search_result::{BackboneGroup, Route, RouteNode, Step, Warning};
 use crate::task::{GroupOrder, Task};
 use catalogue::{Block, Stock};
 
 /// Maximum number of routes kept for one set of building blocks.
 const ROUTES_PER_VARIATION: usize = 5;
 /// Factor by which more variations are collected than kept, when they are ranked by price.
-const CHOICE: usize = 4;
+const OVERSAMPLING: usize = 4;
 
 /// Backbone groups being filled, in the order of their best routes.
-pub struct Groups<'a> {
-    keys: Keys,
-    orders: Orders,
+pub struct GroupCollector<'a> {
+    keys: BackboneKeys,
+    orders: PrecursorAtomOrders,
     groups: Vec<Group>,
     task: &'a Task,
     /// Maximum number of variations collected for each group.
@@ -52,15 +52,15 @@ struct Variation {
     routes: Vec<Route>,
 }
 
-impl<'a> Groups<'a> {
+impl<'a> GroupCollector<'a> {
     pub fn new(graph: &Graph, task: &'a Task) -> Self {
         let variations = match task.group_order {
             GroupOrder::Total => task.max_group_size,
-            GroupOrder::Cost => task.max_group_size.saturating_mul(CHOICE),
+            GroupOrder::Cost => task.max_group_size.saturating_mul(OVERSAMPLING),
         };
         Self {
-            keys: Keys::new(&graph.molecule(graph.target()).molecule.canonical_smiles()),
-            orders: Orders::default(),
+            keys: BackboneKeys::new(&graph.molecule(graph.target()).molecule.canonical_smiles()),
+            orders: PrecursorAtomOrders::default(),
             groups: Vec::new(),
             task,
             variations,
@@ -69,9 +69,9 @@ impl<'a> Groups<'a> {
     }
 
     /// Adds the next best route to its group, if there is room. Returns false once no further route can be added.
-    pub fn push(&mut self, graph: &Graph, route: &Weighed, writer: &mut Writer<'_>) -> bool {
+    pub fn push(&mut self, graph: &Graph, route: &RankedRoute, writer: &mut RouteWriter<'_>) -> bool {
         let choices = &route.choices;
-        let tree = Tree::of(graph, choices, self.keys.atoms(), &mut self.orders);
+        let tree = BackboneTree::of(graph, choices, self.keys.atoms(), &mut self.orders);
         let key = self.keys.key(&tree);
         let steps = choices.route.longest_branch();
         let at = self.groups.iter().position(|group| group.steps == steps && group.key == key);
@@ -142,7 +142,7 @@ impl<'a> Groups<'a> {
 }
 
 /// Converts choices in the graph into self-contained routes.
-pub struct Writer<'a> {
+pub struct RouteWriter<'a> {
     model: &'a RetroModel,
     stock: &'a dyn Stock,
     /// Building block of the target, if buying it counts as a route.
@@ -150,19 +150,19 @@ pub struct Writer<'a> {
     /// Molecular weight and similarity to the nearest building block, which are the same in every route.
     known: FxHashMap<MoleculeId, (f64, f32)>,
     /// Evidence of steps, also the same in every route.
-    evidence: FxHashMap<(ReactionId, u32), Evidence>,
+    evidence: FxHashMap<(ReactionId, u32), StepEvidence>,
 }
 
 /// Evidence for a step.
 #[derive(Clone)]
-struct Evidence {
-    records: Arc<Records>,
-    precedent: Option<Nearness>,
+struct StepEvidence {
+    records: Arc<RecordedReactions>,
+    precedent: Option<PrecedentSimilarity>,
     rank: Option<u32>,
     class: ReactionClass,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> RouteWriter<'a> {
     pub fn new(model: &'a RetroModel, stock: &'a dyn Stock, target_block: Option<Block>) -> Self {
         Self { model, stock, target_block, known: FxHashMap::default(), evidence: FxHashMap::default() }
     }
@@ -170,18 +170,21 @@ impl<'a> Writer<'a> {
     /// Returns the route that buys the target, as its own group.
     pub fn trivial(&mut self, graph: &Graph) -> Option<BackboneGroup> {
         self.target_block?;
-        let choices = Choices::bought(graph.target());
-        let mut keys = Keys::new(&graph.molecule(graph.target()).molecule.canonical_smiles());
-        let tree = Tree::of(graph, &choices, keys.atoms(), &mut Orders::default());
+        let choices = RouteChoices::bought(graph.target());
+        let mut keys = BackboneKeys::new(&graph.molecule(graph.target()).molecule.canonical_smiles());
+        let tree = BackboneTree::of(graph, &choices, keys.atoms(), &mut PrecursorAtomOrders::default());
         let (key, skeleton) = (keys.key(&tree), keys.skeleton(&tree));
         let variations = vec![vec![self.route(graph, &choices, 0.0)]];
         Some(BackboneGroup { steps: 0, key, skeleton, variations })
     }
 
     /// Converts a route to its output form.
-    pub fn route(&mut self, graph: &Graph, choices: &Choices, total: f64) -> Route {
+    pub fn route(&mut self, graph: &Graph, choices: &RouteChoices, total: f64) -> Route {
         let order = breadth_first(graph, choices);
-        self.look_up(graph, order.iter().map(|&(place, _)| choices.route.molecule(place).molecule));
+        self.compute_properties(
+            graph,
+            order.iter().map(|&(place, _)| choices.route.molecule(place).molecule),
+        );
         let mut written: DiGraph<RouteNode, u32> = DiGraph::with_capacity(order.len(), order.len());
         let mut places = vec![NodeIndex::end(); order.len()];
         for &(place, depth) in &order {
@@ -216,8 +219,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn node(&mut self, graph: &Graph, choices: &Choices, place: NodeIndex, depth: u32) -> RouteNode {
-        let Chosen { molecule: id, reaction } = *choices.route.molecule(place);
+    fn node(&mut self, graph: &Graph, choices: &RouteChoices, place: NodeIndex, depth: u32) -> RouteNode {
+        let ChosenMolecule { molecule: id, reaction } = *choices.route.molecule(place);
         let molecule = graph.molecule(id);
         let block = match reaction {
             Some(_) => None,
@@ -255,10 +258,10 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn evidence(&mut self, graph: &Graph, product: MoleculeId, step: ReactionId) -> Evidence {
+    fn evidence(&mut self, graph: &Graph, product: MoleculeId, step: ReactionId) -> StepEvidence {
         let (model, product, proposal) =
             (self.model, graph.molecule(product), graph.reaction(step).proposal());
-        let evidence = self.evidence.entry((step, proposal.template)).or_insert_with(|| Evidence {
+        let evidence = self.evidence.entry((step, proposal.template)).or_insert_with(|| StepEvidence {
             records: model.records(proposal.template),
             precedent: model.nearest_precedent(proposal.template, &product.molecule.fingerprint()),
             rank: product.expansion.as_ref().and_then(|it| it.rank_of(proposal.template)),
@@ -275,7 +278,7 @@ impl<'a> Writer<'a> {
     fn as_sold(
         &self,
         graph: &Graph,
-        choices: &Choices,
+        choices: &RouteChoices,
         block: Block,
         needed: &Molecule,
     ) -> Option<(String, f64)> {
@@ -293,7 +296,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Computes weight and similarity of the molecules that were in no earlier route, all in one pass.
-    fn look_up(&mut self, graph: &Graph, molecules: impl Iterator<Item = MoleculeId>) {
+    fn compute_properties(&mut self, graph: &Graph, molecules: impl Iterator<Item = MoleculeId>) {
         let mut strangers = Vec::new();
         for id in molecules {
             let node = graph.molecule(id);
@@ -314,7 +317,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Number of molecules of each building block that one molecule of the target takes.
-    fn needs(&self, graph: &Graph, choices: &Choices) -> Vec<(Block, u32)> {
+    fn needs(&self, graph: &Graph, choices: &RouteChoices) -> Vec<(Block, u32)> {
         let target = self.target_block.filter(|_| choices.made().next().is_none());
         target.map_or_else(|| needs(graph, choices), |block| vec![(block, 1)])
     }
@@ -322,7 +325,7 @@ impl<'a> Writer<'a> {
 
 /// Molecules of a route, each once, with their number of steps from the target. The precursors of a step are in the
 /// order of their SMILES.
-fn breadth_first(graph: &Graph, choices: &Choices) -> Vec<(NodeIndex, u32)> {
+fn breadth_first(graph: &Graph, choices: &RouteChoices) -> Vec<(NodeIndex, u32)> {
     let route = &choices.route;
     let smiles = |place| graph.molecule(route.molecule(place).molecule).molecule.canonical_smiles();
     let mut order = vec![(route.target(), 0)];

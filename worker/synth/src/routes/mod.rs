@@ -3,9 +3,9 @@
 
 pub mod backbone;
 pub mod choices;
+pub mod collector;
 pub mod extract;
 pub mod group;
 mod hash;
 pub mod price;
 pub mod rank;
-pub mod reading;

@@ -4,12 +4,12 @@
 //! needed twice. Amounts are counted in molecules, so an expensive block of which little is needed is cheap.
 
 use crate::graph::Graph;
-use crate::routes::choices::Choices;
+use crate::routes::choices::RouteChoices;
 use catalogue::{Block, Stock};
 
 /// Number of molecules of each building block that one molecule of the target takes, ascending; empty for a target
 /// that is bought.
-pub fn needs(graph: &Graph, choices: &Choices) -> Vec<(Block, u32)> {
+pub fn needs(graph: &Graph, choices: &RouteChoices) -> Vec<(Block, u32)> {
     let amounts = choices.route.molecules().zip(choices.route.amounts());
     let bought = amounts.filter(|(chosen, _)| chosen.reaction.is_none());
     let mut needed: Vec<(Block, u32)> = bought

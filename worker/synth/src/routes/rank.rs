@@ -5,7 +5,7 @@
 //! - the loss of plausibility to competing products in the reaction mixtures of its steps, −ln as well;
 //! - [`LENGTH_COST`] for each of its steps: the joint probability of many likely steps is overestimated;
 //! - [`BRANCH_COST`] for each step of its longest branch: of two routes with as many steps the convergent one is better;
-//! - [`TOGETHER_COST`] for each precursor of a step beyond two: several reactions at once seldom work as proposed;
+//! - [`MULTICOMPONENT_COST`] for each precursor of a step beyond two: several reactions at once seldom work as proposed;
 //! - [`PRECEDENT_COST`] for each step times the dissimilarity of its product to the recorded products of its template;
 //! - [`PRICE_COST`] times ln(1 + USD per mole of target / 2,000), over the building blocks.
 //!
@@ -21,7 +21,7 @@ use rustc_hash::FxHashMap;
 use crate::graph::Graph;
 use crate::graph::nodes::{Assessment, MoleculeId, ReactionId};
 use crate::model::RetroModel;
-use crate::routes::choices::Choices;
+use crate::routes::choices::RouteChoices;
 use crate::routes::price::{needs, usd_per_mol};
 use catalogue::Stock;
 
@@ -32,7 +32,7 @@ const BRANCH_COST: f64 = 0.4;
 const PRECEDENT_COST: f64 = 0.8;
 // As much as a step and its branch. On 200 published routes, values of 0 and 1 find as many routes among the first
 // ten.
-const TOGETHER_COST: f64 = 1.0;
+const MULTICOMPONENT_COST: f64 = 1.0;
 const PRICE_COST: f64 = 0.15;
 /// USD per mole of target at which price starts to matter: a building block of 200 daltons at 10 USD a gram.
 const TYPICAL_PRICE: f64 = 2000.0;
@@ -53,20 +53,20 @@ impl<'a> Ranker<'a> {
     }
 
     /// Returns the total of a route without competing products; at least its cost.
-    pub fn total(&mut self, graph: &Graph, choices: &Choices) -> f64 {
+    pub fn total(&mut self, graph: &Graph, choices: &RouteChoices) -> f64 {
         let steps: f64 = choices.made().map(|(product, step)| self.unprecedented(graph, product, step)).sum();
         let needs = needs(graph, choices);
         let price = usd_per_mol(self.stock, &needs, Some(UNKNOWN_PRICE));
         choices.cost
             + LENGTH_COST * choices.made().count() as f64
-            + TOGETHER_COST * crowd(graph, choices) as f64
+            + MULTICOMPONENT_COST * excess_precursors(graph, choices) as f64
             + BRANCH_COST * f64::from(choices.route.longest_branch())
             + steps
             + PRICE_COST * (price.unwrap_or(0.0) / TYPICAL_PRICE).ln_1p()
     }
 
     /// Returns the penalty for competing products that the total still lacks.
-    pub fn rivals(&self, graph: &Graph, choices: &Choices) -> f64 {
+    pub fn rivals(&self, graph: &Graph, choices: &RouteChoices) -> f64 {
         let of_step = |(product, step): (MoleculeId, ReactionId)| {
             let product = graph.molecule(product).expansion.as_ref()?;
             let found = &graph.reaction(step).proposal().found;
@@ -89,23 +89,23 @@ impl<'a> Ranker<'a> {
 }
 
 /// Number of precursors beyond two, summed over all steps.
-fn crowd(graph: &Graph, choices: &Choices) -> usize {
+fn excess_precursors(graph: &Graph, choices: &RouteChoices) -> usize {
     let kinds = |step: ReactionId| graph.reaction(step).distinct_precursors().count();
     choices.made().map(|(_, step)| kinds(step).saturating_sub(2)).sum()
 }
 
 /// Reordering queue: routes enter in the order of their costs and leave in the order of their totals.
 #[derive(Default)]
-pub struct Queue {
-    waiting: BinaryHeap<Reverse<Weighed>>,
+pub struct ReorderQueue {
+    waiting: BinaryHeap<Reverse<RankedRoute>>,
     came: usize,
     bytes: usize,
 }
 
 /// Route with its total.
 #[derive(Debug)]
-pub struct Weighed {
-    pub choices: Choices,
+pub struct RankedRoute {
+    pub choices: RouteChoices,
     pub total: f64,
     /// Position among routes of the same total.
     pub place: usize,
@@ -113,22 +113,22 @@ pub struct Weighed {
     whole: bool,
 }
 
-impl Queue {
+impl ReorderQueue {
     /// Adds the next route.
-    pub fn push(&mut self, choices: Choices, total: f64) {
+    pub fn push(&mut self, choices: RouteChoices, total: f64) {
         self.bytes += choices.bytes();
-        self.waiting.push(Reverse(Weighed { choices, total, place: self.came, whole: false }));
+        self.waiting.push(Reverse(RankedRoute { choices, total, place: self.came, whole: false }));
         self.came += 1;
     }
 
     /// Approximate memory of the queued routes in bytes.
     pub fn bytes(&self) -> usize {
-        self.waiting.capacity() * size_of::<Weighed>() + self.bytes
+        self.waiting.capacity() * size_of::<RankedRoute>() + self.bytes
     }
 
     /// Returns the best route, if no route of cost at least `cost` can be better. `rest` gives the part that is still
     /// missing from a total. It is called once for each route that would be best without it.
-    pub fn next(&mut self, cost: f64, mut rest: impl FnMut(&Choices) -> f64) -> Option<Weighed> {
+    pub fn next(&mut self, cost: f64, mut rest: impl FnMut(&RouteChoices) -> f64) -> Option<RankedRoute> {
         while self.waiting.peek()?.0.total <= cost {
             let Reverse(mut best) = self.waiting.pop()?;
             if best.whole {
@@ -143,51 +143,51 @@ impl Queue {
     }
 }
 
-impl Weighed {
+impl RankedRoute {
     /// Wraps a route that is not queued.
-    pub fn only(choices: Choices, total: f64) -> Self {
+    pub fn only(choices: RouteChoices, total: f64) -> Self {
         Self { choices, total, place: 0, whole: true }
     }
 }
 
-impl Ord for Weighed {
+impl Ord for RankedRoute {
     /// Orders by total; of the same total, the earlier route is less.
     fn cmp(&self, other: &Self) -> Ordering {
         self.total.total_cmp(&other.total).then(self.place.cmp(&other.place))
     }
 }
 
-impl PartialOrd for Weighed {
+impl PartialOrd for RankedRoute {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Weighed {
+impl PartialEq for RankedRoute {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Weighed {}
+impl Eq for RankedRoute {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn choices(cost: f64) -> Choices {
+    fn choices(cost: f64) -> RouteChoices {
         let target = Graph::new(&"C".parse().unwrap()).target();
-        Choices { cost, ..Choices::bought(target) }
+        RouteChoices { cost, ..RouteChoices::bought(target) }
     }
 
     /// Total of the route that leaves the queue, without a penalty for competing products.
-    fn next(queue: &mut Queue, cost: f64) -> Option<f64> {
+    fn next(queue: &mut ReorderQueue, cost: f64) -> Option<f64> {
         queue.next(cost, |_| 0.0).map(|route| route.total)
     }
 
     #[test]
     fn routes_leave_in_the_order_of_their_totals_and_none_before_it_is_safe() {
-        let mut queue = Queue::default();
+        let mut queue = ReorderQueue::default();
         queue.push(choices(1.0), 5.0);
         assert!(next(&mut queue, 1.0).is_none());
         queue.push(choices(2.0), 2.5);
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn what_is_added_late_counts_and_is_asked_for_only_at_the_top() {
-        let mut queue = Queue::default();
+        let mut queue = ReorderQueue::default();
         for (cost, total) in [(1.0, 1.0), (2.0, 2.0), (3.0, 9.0)] {
             queue.push(choices(cost), total);
         }

@@ -5,23 +5,27 @@
 
 use std::cmp::Reverse;
 
-use crate::constraints::{Alone, Verdict};
-use crate::plan::Plan;
+use crate::constraints::{ConstraintEffect, ResultWithout};
+use crate::search_result::SearchResult;
 use crate::task::{Budget, Stop, Task};
 
 /// Fraction of the time that a search with constraints reserves for finding the one that prevents routes.
-const LOOKING_INTO: f64 = 0.2;
+const DIAGNOSIS_TIME_SHARE: f64 = 0.2;
 
 /// Returns the result of a task with constraints. `search` runs one search; its first call finds the routes of the
 /// answer.
-pub fn plan(task: &Task, budget: &Budget, mut search: impl FnMut(&Task, &Budget) -> Plan) -> Plan {
+pub fn plan(
+    task: &Task,
+    budget: &Budget,
+    mut search: impl FnMut(&Task, &Budget) -> SearchResult,
+) -> SearchResult {
     let time = budget.deadline.saturating_duration_since(budget.now());
-    let kept = Budget { deadline: budget.deadline - time.mul_f64(LOOKING_INTO), ..budget.clone() };
+    let kept = Budget { deadline: budget.deadline - time.mul_f64(DIAGNOSIS_TIME_SHARE), ..budget.clone() };
     let mut plan = search(task, &kept);
     if plan.solved() {
         return plan;
     }
-    let mut suspects: Vec<&mut Verdict> = plan.constraints.iter_mut().collect();
+    let mut suspects: Vec<&mut ConstraintEffect> = plan.constraints.iter_mut().collect();
     suspects.sort_by_key(|verdict| (Reverse(verdict.refused), verdict.rule));
     let count = suspects.len();
     for (at, verdict) in suspects.into_iter().enumerate() {
@@ -32,7 +36,7 @@ pub fn plan(task: &Task, budget: &Budget, mut search: impl FnMut(&Task, &Budget)
         let budget = budget.within(left / u32::try_from(count - at).unwrap_or(u32::MAX));
         let constraints = task.constraints.without(verdict.rule);
         let relaxed = search(&Task { constraints, stop: Stop::FirstRoute, ..task.clone() }, &budget);
-        verdict.alone = Some(if relaxed.solved() { Alone::Forbids } else { Alone::Innocent });
+        verdict.alone = Some(if relaxed.solved() { ResultWithout::Forbids } else { ResultWithout::Innocent });
     }
     plan
 }

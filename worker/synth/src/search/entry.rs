@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use catalogue::Stock;
 
+use crate::events::Listener;
 use crate::model::RetroModel;
-use crate::news::Listener;
-use crate::plan::Plan;
-use crate::search::planner::{Planner, Settings};
+use crate::search::planner::{Planner, PlannerSettings};
 use crate::search::{Search, constrained};
+use crate::search_result::SearchResult;
 use crate::task::{Budget, Task};
 
 impl Planner {
@@ -17,22 +17,22 @@ impl Planner {
     /// # Panics
     /// Never. Broken templates and weights are refused when the model is loaded.
     #[must_use]
-    pub fn plan(&self, stock: &dyn Stock, task: &Task, budget: &Budget) -> Plan {
-        self.plan_telling(stock, task, budget, None)
+    pub fn plan(&self, stock: &dyn Stock, task: &Task, budget: &Budget) -> SearchResult {
+        self.plan_with_events(stock, task, budget, None)
     }
 
-    /// Searches as [`Self::plan`] does, and sends events to `listener` meanwhile.
+    /// Searches as [`Self::search_result`] does, and sends events to `listener` meanwhile.
     ///
     /// # Panics
-    /// As [`Self::plan`].
+    /// As [`Self::search_result`].
     #[must_use]
-    pub fn plan_telling(
+    pub fn plan_with_events(
         &self,
         stock: &dyn Stock,
         task: &Task,
         budget: &Budget,
         mut listener: Option<&dyn Listener>,
-    ) -> Plan {
+    ) -> SearchResult {
         // Later searches relax a constraint, so their routes must not be published.
         let mut search =
             |task: &Task, budget: &Budget| Search::new(self, stock, task, budget, listener.take()).run();
@@ -77,9 +77,9 @@ impl Planner {
 /// ```
 ///
 /// # Panics
-/// As [`Planner::plan`].
+/// As [`Planner::search_result`].
 #[must_use]
-pub fn plan(model: &Arc<RetroModel>, stock: &dyn Stock, task: &Task, budget: &Budget) -> Plan {
-    let settings = Settings { cache_bytes: 0, ..Settings::default() };
+pub fn plan(model: &Arc<RetroModel>, stock: &dyn Stock, task: &Task, budget: &Budget) -> SearchResult {
+    let settings = PlannerSettings { cache_bytes: 0, ..PlannerSettings::default() };
     Planner::new(Arc::clone(model), settings).plan(stock, task, budget)
 }

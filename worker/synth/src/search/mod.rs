@@ -10,13 +10,13 @@
 //! it.
 
 pub mod algorithm;
+pub mod batch;
 mod constrained;
+mod dead_ends;
 pub mod entry;
-mod help;
-pub mod many;
+mod helpers;
 pub mod planner;
-mod stopped;
-mod telling;
+mod publisher;
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -26,23 +26,23 @@ use std::time::{Duration, Instant};
 use chem::Molecule;
 use tracing::{field::Empty, info_span};
 
+use crate::events::Listener;
 use crate::graph::Graph;
-use crate::graph::expander::{Expansion, Found};
-use crate::graph::gate::{Application, Gate};
+use crate::graph::constraint_filter::{Application, ConstraintFilter};
+use crate::graph::expander::{Expansion, TemplateOutcome};
 use crate::graph::nodes::{MoleculeId, ReactionId, UNSOLVED, step_cost};
-use crate::graph::update::{Bounds, propagate};
-use crate::news::Listener;
-use crate::plan::{Counts, Plan, Refusals, Timings};
-use crate::routes::choices::Choices;
-use crate::routes::extract::{Extractor, Source};
-use crate::routes::reading::Reading;
-use crate::search::algorithm::Choice;
-use crate::search::help::Help;
+use crate::graph::update::{SearchBounds, propagate};
+use crate::routes::choices::RouteChoices;
+use crate::routes::collector::RouteCollector;
+use crate::routes::extract::{ExtractionContext, Extractor};
+use crate::search::algorithm::SelectionStrategy;
+use crate::search::dead_ends::stopped_by;
+use crate::search::helpers::Help;
 use crate::search::planner::Planner;
-use crate::search::stopped::stopped_by;
-use crate::search::telling::{Standing, Telling};
+use crate::search::publisher::{EventPublisher, SearchState};
+use crate::search_result::{Counts, Refusals, SearchResult, Timings};
 use crate::steps::validate::Validator;
-use crate::task::{Budget, Stop, Task, Trivial};
+use crate::task::{Budget, Stop, TargetPurchase, Task};
 use catalogue::{Block, Stock};
 
 /// Fraction of the time that a search for many routes reserves for extracting them from the graph. Of 25 published
@@ -55,24 +55,24 @@ const MAX_EXTRACTION: Duration = Duration::from_millis(2500);
 const MAX_INCONSISTENT: usize = 100;
 /// Maximum number of derivations refused by constraints, skipped in search of the first route while the search
 /// continues.
-const MAX_UNWANTED: usize = 1000;
+const MAX_CONSTRAINT_REFUSALS: usize = 1000;
 /// Fraction of the expansions so far, as a divisor, that a search waits for before it tries again to extract a route
 /// that constraints allow.
-const PATIENCE_SHARE: u64 = 8;
+const RETRY_DIVISOR: u64 = 8;
 /// Penalty that a search for many routes adds to the frontier of every solved reaction once it has a route. It equals
 /// a template being a twentieth as probable. Measured on the benchmark kit's targets, 150 expansions each: 627
 /// backbones and 190 first disconnections, against 587 and 173 without.
 const SOLVED_PENALTY: f64 = 3.0;
 /// Estimated cost of a molecule per heavy atom, in the unit of a step's cost, until the search has a route. Surveys
 /// of 1,500 searches suggest 0.3, but a higher value finds a first route soonest (README, "Cost to go").
-const PER_ATOM: f64 = 0.8;
+const COST_PER_ATOM: f64 = 0.8;
 /// Estimated cost per heavy atom once the search has a route and looks for others. Probable steps count for more
 /// then.
-const PER_ATOM_LATER: f64 = 0.5;
+const COST_PER_ATOM_AFTER_FIRST: f64 = 0.5;
 /// Divisor of a search's memory: the part that the graph leaves for extracting routes.
-const READING_SHARE: usize = 4;
+const EXTRACTION_MEMORY_DIVISOR: usize = 4;
 /// Longest wait for a helper before the search checks the clock again.
-const PATIENCE: Duration = Duration::from_millis(2);
+const HELPER_TIMEOUT: Duration = Duration::from_millis(2);
 
 /// A running search.
 pub struct Search<'a> {
@@ -83,22 +83,22 @@ pub struct Search<'a> {
     started: Instant,
     graph: Graph,
     /// Filter for what constraints let into the graph; `None` if there are no constraints.
-    gate: Option<Gate<'a>>,
+    gate: Option<ConstraintFilter<'a>>,
     /// Number of expansions at which a route is tried again, after constraints have refused all routes so far.
     look_again: u64,
-    bounds: Bounds,
-    choice: Box<dyn Choice>,
+    bounds: SearchBounds,
+    choice: Box<dyn SelectionStrategy>,
     help: Help<'a>,
     validator: Validator<'a>,
     /// Event publisher; `None` if there is no listener.
-    telling: Option<Telling<'a>>,
+    telling: Option<EventPublisher<'a>>,
     counts: Counts,
     timings: Timings,
 }
 
 /// Reason why the growth of the graph ended.
 #[derive(PartialEq, Eq)]
-enum End {
+enum EndReason {
     FirstRoute,
     Spent,
     Exhausted,
@@ -117,15 +117,15 @@ impl<'a> Search<'a> {
         let canonical = Molecule::trusted(&task.target.canonical_smiles());
         let choice = planner.settings.algorithm.start();
         let graph = Graph::new(canonical.as_ref().unwrap_or(&task.target));
-        let gate = Gate::new(&task.constraints, planner.model(), &graph);
-        let telling =
-            listener.map(|it| Telling::new(it, planner.expander.model(), stock, (task, budget), &graph));
+        let gate = ConstraintFilter::new(&task.constraints, planner.model(), &graph);
+        let telling = listener
+            .map(|it| EventPublisher::new(it, planner.expander.model(), stock, (task, budget), &graph));
         let longest = task.constraints.max_steps.unwrap_or(u32::MAX);
-        let bounds = Bounds {
+        let bounds = SearchBounds {
             max_depth: task.max_depth.min(longest),
-            per_atom: PER_ATOM,
+            per_atom: COST_PER_ATOM,
             solved_penalty: 0.0,
-            required: gate.as_ref().map_or(0, Gate::required),
+            required: gate.as_ref().map_or(0, ConstraintFilter::required),
         };
         Self {
             planner,
@@ -146,19 +146,19 @@ impl<'a> Search<'a> {
         }
     }
 
-    pub fn run(mut self) -> Plan {
+    pub fn run(mut self) -> SearchResult {
         let trivial = self.trivial();
         if let (Some(block), Some(telling)) = (trivial, &mut self.telling) {
             telling.bought(&self.graph, block);
         }
         let mut first = None;
         let end = if trivial.is_some() && self.task.stop == Stop::FirstRoute {
-            End::FirstRoute
+            EndReason::FirstRoute
         } else {
             self.traced_growth(&mut first)
         };
         if self.gate.is_some() && first.is_none() && self.solved() {
-            self.look_at_last(&mut first);
+            self.final_first_route(&mut first);
         }
         self.help.over.store(true, Ordering::Relaxed);
         if trivial.is_some() {
@@ -173,10 +173,10 @@ impl<'a> Search<'a> {
         let validated = self.validator.elapsed;
         let (model, task, budget) = (self.planner.expander.model(), self.task, self.budget);
         let memory = self.planner.settings.memory_bytes;
-        let mut reading = Reading::new(model, self.stock, task, budget, &self.graph, memory, trivial);
+        let mut reading = RouteCollector::new(model, self.stock, task, budget, &self.graph, memory, trivial);
         if task.stop == Stop::Budget && self.solved() {
             let (gate, validator) = (self.gate.as_mut(), &mut self.validator);
-            let mut source = Source { graph: &mut self.graph, validator, gate, dropped: 0 };
+            let mut source = ExtractionContext { graph: &mut self.graph, validator, gate, dropped: 0 };
             reading.all(&mut source, &self.help.seat, &mut self.counts);
             self.counts.unvalidated_routes += source.dropped;
         }
@@ -199,26 +199,26 @@ impl<'a> Search<'a> {
         self.counts.reactions = self.graph.reactions() as u64;
         self.counts.graph_bytes = self.graph.bytes() as u64;
         let stopped_by = if written.is_empty() { stopped_by(&self.graph) } else { Vec::new() };
-        Plan {
+        SearchResult {
             target: self.graph.molecule(self.graph.target()).molecule.canonical_smiles(),
             groups: written,
             counts: self.counts,
             timings: self.timings,
-            exhausted: end == End::Exhausted,
+            exhausted: end == EndReason::Exhausted,
             stopped_by,
-            constraints: self.gate.as_ref().map(Gate::verdicts).unwrap_or_default(),
+            constraints: self.gate.as_ref().map(ConstraintFilter::verdicts).unwrap_or_default(),
         }
     }
 
     /// Building block of the target, if buying it counts as a route.
     fn trivial(&self) -> Option<Block> {
         let target = &self.graph.molecule(self.graph.target()).molecule;
-        let may_be = self.task.trivial == Trivial::Allow && self.task.constraints.allow_buying(target);
+        let may_be = self.task.trivial == TargetPurchase::Allow && self.task.constraints.allow_buying(target);
         self.stock.find(target).filter(|_| may_be)
     }
 
     /// Runs [`Self::grow`] as a stage of the trace.
-    fn traced_growth(&mut self, first: &mut Option<Choices>) -> End {
+    fn traced_growth(&mut self, first: &mut Option<RouteChoices>) -> EndReason {
         let stage = info_span!(
             "search.expansion",
             expansions = Empty,
@@ -235,7 +235,7 @@ impl<'a> Search<'a> {
     }
 
     /// Grows the graph until the search is over. Stores the first validated route in `first`.
-    fn grow(&mut self, first: &mut Option<Choices>) -> End {
+    fn grow(&mut self, first: &mut Option<RouteChoices>) -> EndReason {
         let deadline = match self.task.stop {
             Stop::FirstRoute => self.budget.deadline,
             Stop::Budget => {
@@ -246,49 +246,49 @@ impl<'a> Search<'a> {
         propagate(&mut self.graph, self.bounds);
         loop {
             if first.is_none() && self.solved() && self.counts.expansions >= self.look_again {
-                *first = self.first_route(MAX_UNWANTED);
+                *first = self.first_route(MAX_CONSTRAINT_REFUSALS);
                 if let Some(choices) = first {
                     if let Some(telling) = &mut self.telling {
                         telling.found(&self.graph, choices);
                     }
                     self.timings.first_route = Some(self.elapsed());
                     if self.task.stop == Stop::FirstRoute {
-                        return End::FirstRoute;
+                        return EndReason::FirstRoute;
                     }
                     self.diversify();
                 } else if self.gate.is_some() {
-                    self.turn_elsewhere();
+                    self.redirect_to_unsolved();
                 }
             }
-            self.tell(first.is_some());
+            self.publish_due_events(first.is_some());
             let spent = self.budget.max_expansions.is_some_and(|most| self.counts.expansions >= most);
             let memory = self.planner.settings.memory_bytes;
-            let full = self.graph.bytes() >= memory - memory / READING_SHARE;
+            let full = self.graph.bytes() >= memory - memory / EXTRACTION_MEMORY_DIVISOR;
             if spent || full || self.budget.spent_at(deadline) {
-                return End::Spent;
+                return EndReason::Spent;
             }
-            if let Some(warm) = self.warmed_up(Duration::ZERO) {
+            if let Some(warm) = self.take_warmed_up(Duration::ZERO) {
                 self.expand(warm, deadline);
                 continue;
             }
-            self.ask_for_help(deadline);
+            self.dispatch_to_helpers(deadline);
             match self.next() {
                 Some(molecule) => self.expand(molecule, deadline),
                 None if self.help.at_work > 0 => {
-                    if let Some(warm) = self.warmed_up(PATIENCE) {
+                    if let Some(warm) = self.take_warmed_up(HELPER_TIMEOUT) {
                         self.expand(warm, deadline);
                     }
                 }
-                None => return End::Exhausted,
+                None => return EndReason::Exhausted,
             }
         }
     }
 
     /// Publishes the events that are due.
-    fn tell(&mut self, has_route: bool) {
+    fn publish_due_events(&mut self, has_route: bool) {
         let Some(telling) = &mut self.telling else { return };
         let room = self.planner.settings.memory_bytes.saturating_sub(self.graph.bytes()) / 2;
-        telling.tell_more(Standing {
+        telling.tell_more(SearchState {
             graph: &mut self.graph,
             gate: self.gate.as_mut(),
             bounds: self.bounds,
@@ -309,32 +309,32 @@ impl<'a> Search<'a> {
     }
 
     /// Tries at the end of the search to extract the first route, if an earlier attempt was postponed.
-    fn look_at_last(&mut self, first: &mut Option<Choices>) {
+    fn final_first_route(&mut self, first: &mut Option<RouteChoices>) {
         *first = self.first_route(usize::MAX);
         self.timings.first_route = first.as_ref().map(|_| self.elapsed());
     }
 
     /// Directs the search to unsolved molecules, since constraints refuse the solved ones, and schedules the next
     /// attempt at a route.
-    fn turn_elsewhere(&mut self) {
+    fn redirect_to_unsolved(&mut self) {
         if self.look_again == 0 {
             self.diversify();
         }
-        self.look_again = self.counts.expansions + 1 + self.counts.expansions / PATIENCE_SHARE;
+        self.look_again = self.counts.expansions + 1 + self.counts.expansions / RETRY_DIVISOR;
     }
 
     /// Returns the cheapest route that passes validation. Removes refused steps from the graph's solutions.
     ///
     /// Gives up when constraints have refused `patience` derivations.
-    fn first_route(&mut self, patience: usize) -> Option<Choices> {
+    fn first_route(&mut self, patience: usize) -> Option<RouteChoices> {
         let _stage = info_span!("search.first_route").entered();
         let start = self.budget.now();
         let validated = self.validator.elapsed;
         let room = self.planner.settings.memory_bytes.saturating_sub(self.graph.bytes());
-        let Bounds { max_depth, required, .. } = self.bounds;
+        let SearchBounds { max_depth, required, .. } = self.bounds;
         let mut extractor = Extractor::new(&self.graph, max_depth, required, room).patient(patience);
         let (gate, validator) = (self.gate.as_mut(), &mut self.validator);
-        let mut source = Source { graph: &mut self.graph, validator, gate, dropped: 0 };
+        let mut source = ExtractionContext { graph: &mut self.graph, validator, gate, dropped: 0 };
         let mut found = None;
         let most = if source.gate.is_some() { patience } else { MAX_INCONSISTENT };
         for rank in 0..most {
@@ -358,7 +358,7 @@ impl<'a> Search<'a> {
     /// Directs the search to unsolved molecules and to probable steps.
     fn diversify(&mut self) {
         self.bounds.solved_penalty = SOLVED_PENALTY;
-        self.bounds.per_atom = PER_ATOM_LATER;
+        self.bounds.per_atom = COST_PER_ATOM_AFTER_FIRST;
         for molecule in self.graph.all_molecules() {
             self.graph.mark_molecule(molecule);
         }
@@ -389,14 +389,14 @@ impl<'a> Search<'a> {
     }
 
     /// Returns a molecule whose expansion a helper has warmed up, if there is one within `patience`.
-    fn warmed_up(&mut self, patience: Duration) -> Option<MoleculeId> {
+    fn take_warmed_up(&mut self, patience: Duration) -> Option<MoleculeId> {
         let warm = self.help.done_within(patience)?;
         self.graph.molecule_mut(warm).pending = false;
         Some(warm)
     }
 
     /// Passes the next molecules to the helpers that this search may use.
-    fn ask_for_help(&mut self, deadline: Instant) {
+    fn dispatch_to_helpers(&mut self, deadline: Instant) {
         while self.help.at_work < self.help.seat.helpers() {
             let Some(id) = self.next() else { return };
             let expansion = self.expansion(id);
@@ -480,7 +480,7 @@ impl<'a> Search<'a> {
             }
             tried += 1;
             // The rest of the batch may not be needed. The molecule stays open at the cost of its next template.
-            let can_be_bought = |found: &Arc<Found>| {
+            let can_be_bought = |found: &Arc<TemplateOutcome>| {
                 found.precursors.iter().all(|precursor| block_of(&precursor.molecule).is_some())
             };
             if first_way && self.task.stop == Stop::FirstRoute && found.iter().any(can_be_bought) {

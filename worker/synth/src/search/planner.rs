@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::cores::Cores;
+use crate::cores::HelperPool;
 use crate::graph::expander::Expander;
 use crate::model::RetroModel;
+use crate::priority::{SearchPriority, Urgency};
 use crate::search::algorithm::Algorithm;
-use crate::turns::{Turn, Urgency};
 
 /// Settings of a [`Planner`]: algorithm and resource limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Settings {
+pub struct PlannerSettings {
     /// Search algorithm, which chooses the molecule to expand next.
     pub algorithm: Algorithm,
     /// Size limit in bytes of the cache of expansions that all searches share; 0: no cache. `memory_bytes` counts
@@ -26,7 +26,7 @@ pub struct Settings {
     pub cores: usize,
 }
 
-impl Default for Settings {
+impl Default for PlannerSettings {
     /// Retro*, 256 MiB of cache, 512 MiB per search, one core.
     fn default() -> Self {
         Self { algorithm: Algorithm::default(), cache_bytes: 256 << 20, memory_bytes: 512 << 20, cores: 1 }
@@ -36,17 +36,17 @@ impl Default for Settings {
 /// Route planner. One per process, shared by all its searches.
 pub struct Planner {
     pub(crate) expander: Arc<Expander>,
-    pub(crate) cores: Cores,
-    pub(crate) settings: Settings,
+    pub(crate) cores: HelperPool,
+    pub(crate) settings: PlannerSettings,
     searches: AtomicUsize,
 }
 
 impl Planner {
     /// Creates a planner with an empty cache.
     #[must_use]
-    pub fn new(model: Arc<RetroModel>, settings: Settings) -> Self {
+    pub fn new(model: Arc<RetroModel>, settings: PlannerSettings) -> Self {
         let expander = Arc::new(Expander::new(model, settings.cache_bytes));
-        Self { expander, cores: Cores::new(settings.cores), settings, searches: AtomicUsize::new(0) }
+        Self { expander, cores: HelperPool::new(settings.cores), settings, searches: AtomicUsize::new(0) }
     }
 
     /// Model that the planner uses.
@@ -63,7 +63,7 @@ impl Planner {
 
     /// Registers a search of this urgency with the process's priority scheduler, for its [`Budget`](crate::Budget).
     #[must_use]
-    pub fn turn(&self, urgency: Urgency) -> Turn {
+    pub fn turn(&self, urgency: Urgency) -> SearchPriority {
         self.cores.turns().turn(urgency)
     }
 

@@ -7,7 +7,7 @@
 //! products of the reaction mixture count only when routes are ranked ([`crate::routes::rank`]).
 
 use crate::graph::Graph;
-use crate::graph::nodes::{Assessment, ReactionId, Verdict};
+use crate::graph::nodes::{Assessment, ReactionId, ValidationState};
 use crate::model::RetroModel;
 
 /// Assesses the current proposal of a step and returns how many proposals were refused before it. The step's cost and
@@ -32,7 +32,7 @@ pub fn skip_unsound(graph: &mut Graph, id: ReactionId) -> u64 {
     let reaction = graph.reaction_mut(id);
     reaction.current += refused;
     if reaction.current >= reaction.proposals.len() {
-        reaction.verdict = Verdict::Refused;
+        reaction.verdict = ValidationState::Refused;
     }
     refused as u64
 }

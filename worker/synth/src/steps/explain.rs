@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use chem::{Key, Molecule, Outcome, PreparedMolecule};
+use chem::{Molecule, MoleculeKey, Outcome, PreparedMolecule};
 use reactivity::{Facts, ReactionClass, Refusal, Step, classify, describe, judge};
 
 use crate::model::RetroModel;
-use crate::model::judge::change;
+use crate::model::plausibility::change;
 use crate::steps::validate::{Fault, fault};
 
 /// Template that proposes a step.
@@ -42,7 +42,7 @@ pub enum StepFault {
 #[must_use]
 pub fn explain(model: &RetroModel, product: &Molecule, precursors: &[Molecule]) -> Vec<ProposedBy> {
     let Ok(canonical) = Molecule::trusted(&product.canonical_smiles()) else { return Vec::new() };
-    let mut wanted: Vec<Key> = precursors.iter().map(Molecule::key).collect();
+    let mut wanted: Vec<MoleculeKey> = precursors.iter().map(Molecule::key).collect();
     wanted.sort_unstable();
     let prepared = PreparedMolecule::new(&canonical);
     let facts = Facts::of(&canonical);

@@ -3,8 +3,8 @@
 
 pub mod assess;
 pub mod explain;
-pub mod forwards;
+pub mod forward;
 pub mod one_step;
 pub mod proposals;
-pub mod trial;
+pub mod temporary;
 pub mod validate;

@@ -5,23 +5,23 @@
 //! does before it expands a step's precursors. On request it is also run forwards, as the steps of routes are.
 //! Refused proposals make room for the next. The search ends when enough sets are valid and no remaining template is
 //! as probable as the last of them. It does not wait for what several improbable templates would propose together,
-//! since trying all matching templates takes several times as long. At least `LEAST_SETS` sets are sought even if
+//! since trying all matching templates takes several times as long. At least `MIN_SETS` sets are sought even if
 //! fewer are wanted, because the order would otherwise differ.
 
 use std::sync::Arc;
 
-use chem::{Key, Molecule};
+use chem::{Molecule, MoleculeKey};
 use reactivity::ReactionClass;
 use rustc_hash::FxHashMap;
 
-use crate::graph::expander::{Expander, Expansion, Found};
+use crate::graph::expander::{Expander, Expansion, TemplateOutcome};
 use crate::model::RetroModel;
 use crate::steps::explain::StepFault;
 use crate::steps::validate::fault;
 use crate::task::Budget;
 
 /// Minimum number of sets to find, even if fewer are wanted.
-const LEAST_SETS: usize = 50;
+const MIN_SETS: usize = 50;
 
 /// Checks that proposals must pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,11 +54,11 @@ pub struct PrecursorSet {
 
 /// Candidate set while templates are tried.
 #[derive(Default)]
-struct Candidate {
+struct CandidateSet {
     /// Probability of the templates that propose it, without those whose proposals were refused before one was valid.
     probability: f32,
     /// First valid proposal, with its template and class.
-    step: Option<(u32, Arc<Found>, ReactionClass)>,
+    step: Option<(u32, Arc<TemplateOutcome>, ReactionClass)>,
 }
 
 /// Returns the `most` probable valid sets of precursors of `product`, most probable first, ties by their canonical
@@ -71,17 +71,17 @@ pub fn precursor_sets(
 ) -> Option<Vec<PrecursorSet>> {
     let model = expander.model();
     // A thousand of these expansions would evict those that searches reuse from the cache.
-    let expansion = expander.passing_expansion(product);
+    let expansion = expander.uncached_expansion(product);
     let own = expansion.molecule().key();
     let list = expander.list(&expansion);
-    let mut candidates: FxHashMap<Box<[Key]>, Candidate> = FxHashMap::default();
+    let mut candidates: FxHashMap<Box<[MoleculeKey]>, CandidateSet> = FxHashMap::default();
     for (at, ranked) in list.iter().enumerate() {
-        if is_enough(&candidates, most.max(LEAST_SETS), ranked.probability) {
+        if has_enough_valid_sets(&candidates, most.max(MIN_SETS), ranked.probability) {
             break;
         }
         let found = expander.outcomes(&expansion, at, &mut || !budget.spent())?;
         for proposal in found.iter() {
-            let keys: Box<[Key]> =
+            let keys: Box<[MoleculeKey]> =
                 proposal.precursors.iter().map(|precursor| precursor.molecule.key()).collect();
             // A set that contains the product itself does not make it.
             if keys.contains(&own) {
@@ -102,7 +102,11 @@ pub fn precursor_sets(
 
 /// Returns true if `most` sets are valid and each is more probable than any that a template of this probability
 /// proposes alone.
-fn is_enough(candidates: &FxHashMap<Box<[Key]>, Candidate>, most: usize, next: f32) -> bool {
+fn has_enough_valid_sets(
+    candidates: &FxHashMap<Box<[MoleculeKey]>, CandidateSet>,
+    most: usize,
+    next: f32,
+) -> bool {
     candidates.values().filter(|it| it.step.is_some() && it.probability > next).count() >= most
 }
 
@@ -110,7 +114,7 @@ fn is_enough(candidates: &FxHashMap<Box<[Key]>, Candidate>, most: usize, next: f
 pub fn standing(
     model: &RetroModel,
     product: &Expansion,
-    (template, found): (u32, &Found),
+    (template, found): (u32, &TemplateOutcome),
     check: Check,
 ) -> Result<ReactionClass, StepFault> {
     let (certainty, class) = found.judged(product).map_err(StepFault::Unsound)?;
@@ -129,16 +133,16 @@ pub fn standing(
 fn written(
     model: &RetroModel,
     product: &Expansion,
-    candidates: FxHashMap<Box<[Key]>, Candidate>,
+    candidates: FxHashMap<Box<[MoleculeKey]>, CandidateSet>,
     most: usize,
 ) -> Vec<PrecursorSet> {
-    let mut candidates: Vec<Candidate> = candidates.into_values().filter(|it| it.step.is_some()).collect();
+    let mut candidates: Vec<CandidateSet> = candidates.into_values().filter(|it| it.step.is_some()).collect();
     candidates.sort_unstable_by(|a, b| b.probability.total_cmp(&a.probability));
     // Keeps sets as probable as the last wanted one, because ties are broken by SMILES.
     let last = most.checked_sub(1).and_then(|last| candidates.get(last));
     let least = last.map_or(0.0, |last| last.probability);
     candidates.retain(|candidate| candidate.probability >= least);
-    let set = |Candidate { probability, step }: Candidate| {
+    let set = |CandidateSet { probability, step }: CandidateSet| {
         let (template, found, class) = step?;
         let mut precursors: Vec<Molecule> =
             found.precursors.iter().map(|precursor| precursor.molecule.clone()).collect();

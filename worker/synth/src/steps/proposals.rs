@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use chem::{Key, Molecule};
+use chem::{Molecule, MoleculeKey};
 use rustc_hash::FxHashMap;
 
-use crate::graph::expander::{Expander, Found};
+use crate::graph::expander::{Expander, TemplateOutcome};
 use crate::model::RetroModel;
 
 /// Set of molecules that make another one, as the model proposes it.
@@ -26,7 +26,7 @@ pub fn proposals(model: &Arc<RetroModel>, product: &Molecule, most: usize) -> Ve
     let expander = Expander::new(Arc::clone(model), 0);
     let expansion = expander.expansion(product);
     let list = expander.list(&expansion);
-    let mut found: FxHashMap<Vec<Key>, (f32, Arc<Found>)> = FxHashMap::default();
+    let mut found: FxHashMap<Vec<MoleculeKey>, (f32, Arc<TemplateOutcome>)> = FxHashMap::default();
     for (at, ranked) in list.iter().enumerate() {
         let outcomes = expander.outcomes(&expansion, at, &mut || true).unwrap_or_default();
         for outcome in outcomes.iter() {
@@ -39,8 +39,9 @@ pub fn proposals(model: &Arc<RetroModel>, product: &Molecule, most: usize) -> Ve
     found.sort_unstable_by(|a, b| {
         b.1.0.partial_cmp(&a.1.0).unwrap_or(Ordering::Equal).then_with(|| a.0.cmp(&b.0))
     });
-    let molecules =
-        |found: &Found| found.precursors.iter().map(|precursor| precursor.molecule.clone()).collect();
+    let molecules = |found: &TemplateOutcome| {
+        found.precursors.iter().map(|precursor| precursor.molecule.clone()).collect()
+    };
     found
         .into_iter()
         .take(most)

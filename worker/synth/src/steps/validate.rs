@@ -9,16 +9,16 @@
 
 use std::time::{Duration, Instant};
 
-use chem::{Key, Molecule, Precursor, TautomerKey, Template};
+use chem::{Molecule, MoleculeKey, Precursor, TautomerKey, Template};
 use reactivity::{Certainty, Facts, Step, judge};
 use tracing::{Span, field::Empty, info_span};
 
 use crate::graph::Graph;
-use crate::graph::nodes::{ReactionId, Verdict};
+use crate::graph::nodes::{ReactionId, ValidationState};
 use crate::model::RetroModel;
-use crate::plan::Refusals;
+use crate::search_result::Refusals;
 use crate::steps::assess::{assess, skip_unsound};
-use crate::steps::trial::Trial;
+use crate::steps::temporary::TemporaryAssessment;
 use crate::task::Budget;
 
 /// Runs steps forwards, each reaction once. The results are stored in the graph.
@@ -30,7 +30,7 @@ pub struct Validator<'a> {
     pub refusals: Refusals,
     pub elapsed: Duration,
     /// Trial that reverts the results, if they are temporary.
-    pub trial: Option<Trial>,
+    pub trial: Option<TemporaryAssessment>,
     /// Tracing span of the validations in the current stage.
     stage: Option<Span>,
 }
@@ -82,7 +82,7 @@ impl<'a> Validator<'a> {
     /// Settles the reaction on its most probable valid proposal and returns true if there is one; `None` if the
     /// budget is spent first.
     pub fn settle(&mut self, graph: &mut Graph, id: ReactionId) -> Option<bool> {
-        if graph.reaction(id).verdict == Verdict::Unchecked {
+        if graph.reaction(id).verdict == ValidationState::Unchecked {
             self.touch(graph, id);
             let start = self.budget.now();
             let stage = self.stage.get_or_insert_with(stage).clone();
@@ -91,7 +91,7 @@ impl<'a> Validator<'a> {
             settled?;
             graph.mark_reaction(id);
         }
-        Some(graph.reaction(id).verdict == Verdict::Valid)
+        Some(graph.reaction(id).verdict == ValidationState::Valid)
     }
 
     fn touch(&mut self, graph: &Graph, id: ReactionId) {
@@ -119,13 +119,13 @@ impl<'a> Validator<'a> {
             if graph.reaction(id).current > at {
                 continue;
             }
-            let certainty = soundness(graph, id);
+            let certainty = rule_certainty(graph, id);
             let compiled = self.model.template(template);
             let fault = compiled.and_then(|template| fault(template, product, &precursors, certainty));
             let node = graph.reaction_mut(id);
             match fault {
                 None => {
-                    (node.current, node.verdict) = (at, Verdict::Valid);
+                    (node.current, node.verdict) = (at, ValidationState::Valid);
                     assess(self.model, graph, id);
                     return Some(());
                 }
@@ -134,7 +134,7 @@ impl<'a> Validator<'a> {
             }
             node.current = at + 1;
         }
-        graph.reaction_mut(id).verdict = Verdict::Refused;
+        graph.reaction_mut(id).verdict = ValidationState::Refused;
         Some(())
     }
 }
@@ -150,7 +150,7 @@ fn stage() -> Span {
 }
 
 /// Certainty of the selectivity rules about the current proposal of a reaction.
-fn soundness(graph: &Graph, id: ReactionId) -> Certainty {
+fn rule_certainty(graph: &Graph, id: ReactionId) -> Certainty {
     let reaction = graph.reaction(id);
     let product = graph.molecule(reaction.product).expansion.as_ref();
     product.and_then(|product| reaction.proposal().found.soundness(product).ok()).unwrap_or(Certainty::Open)
@@ -159,7 +159,7 @@ fn soundness(graph: &Graph, id: ReactionId) -> Certainty {
 /// Returns the fault, if any, of the step that `template` proposes to make `product`, run forwards.
 pub fn fault(
     template: &Template,
-    product: Key,
+    product: MoleculeKey,
     precursors: &[Molecule],
     certainty: Certainty,
 ) -> Option<Fault> {

@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use mimalloc::MiMalloc;
 
 /// Counting wrapper of the worker's allocator.
-pub struct Counting {
+pub struct CountingAllocator {
     in_use: AtomicUsize,
     most: AtomicUsize,
 }
 
-impl Counting {
+impl CountingAllocator {
     pub const fn new() -> Self {
         Self { in_use: AtomicUsize::new(0), most: AtomicUsize::new(0) }
     }
@@ -45,7 +45,7 @@ impl Counting {
 }
 
 // SAFETY: every call goes to mimalloc unchanged, and its result is returned unchanged.
-unsafe impl GlobalAlloc for Counting {
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         self.add(layout.size());
         // SAFETY: the caller upholds the contract of `alloc`.

@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::toy::*;
-use catalogue::Shelf;
+use catalogue::StockView;
 use proptest::prelude::*;
-use synth::{Algorithm, Plan, Planner, RetroModel, Settings, Stop, Task, UnknownAlgorithm};
+use synth::{Algorithm, Planner, PlannerSettings, RetroModel, SearchResult, Stop, Task, UnknownAlgorithm};
 
 fn planner(model: &Arc<RetroModel>, algorithm: Algorithm) -> Planner {
-    Planner::new(Arc::clone(model), Settings { algorithm, cache_bytes: 0, ..Settings::default() })
+    Planner::new(
+        Arc::clone(model),
+        PlannerSettings { algorithm, cache_bytes: 0, ..PlannerSettings::default() },
+    )
 }
 
 #[test]
@@ -127,11 +130,11 @@ struct Chemistry {
 const NAMES: [&str; 6] = ["[He]", "[Ne]", "[Ar]", "[Kr]", "[Xe]", "[Rn]"];
 
 impl Chemistry {
-    fn plan(&self, algorithm: Algorithm, max_depth: u32) -> Plan {
-        self.plan_as(Settings { algorithm, cache_bytes: 0, ..Settings::default() }, max_depth)
+    fn plan(&self, algorithm: Algorithm, max_depth: u32) -> SearchResult {
+        self.plan_as(PlannerSettings { algorithm, cache_bytes: 0, ..PlannerSettings::default() }, max_depth)
     }
 
-    fn plan_as(&self, settings: Settings, max_depth: u32) -> Plan {
+    fn plan_as(&self, settings: PlannerSettings, max_depth: u32) -> SearchResult {
         Planner::new(self.model(), settings).plan(&self.shelf(), &self.task(max_depth), &expansions(100_000))
     }
 
@@ -139,7 +142,7 @@ impl Chemistry {
         Task { max_depth, max_groups: 100, max_group_size: 1000, ..task(NAMES[0]) }
     }
 
-    fn shelf(&self) -> Shelf {
+    fn shelf(&self) -> StockView {
         shelf(&self.for_sale.iter().map(|&number| NAMES[number]).collect::<Vec<_>>())
     }
 
@@ -238,12 +241,12 @@ proptest! {
     fn neither_cache_nor_cores_change_what_is_found(chemistry in chemistry(), max_depth in 1_u32..5) {
         for algorithm in Algorithm::ALL {
             let alone = chemistry.plan(algorithm, max_depth);
-            let settings = Settings { algorithm, ..Settings::default() };
+            let settings = PlannerSettings { algorithm, ..PlannerSettings::default() };
             let planner = Planner::new(chemistry.model(), settings);
             let plan = || planner.plan(&chemistry.shelf(), &chemistry.task(max_depth), &expansions(100_000));
 
             let (cold, warm) = (plan(), plan());
-            let helped = chemistry.plan_as(Settings { cores: 3, ..settings }, max_depth);
+            let helped = chemistry.plan_as(PlannerSettings { cores: 3, ..settings }, max_depth);
 
             prop_assert_eq!((&cold.groups, cold.counts), (&alone.groups, alone.counts));
             prop_assert_eq!((&warm.groups, warm.counts), (&alone.groups, alone.counts));

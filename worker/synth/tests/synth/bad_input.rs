@@ -7,12 +7,15 @@ use std::time::{Duration, Instant};
 use crate::toy::*;
 use catalogue::Masks;
 use chem::{Limits, Molecule};
-use synth::{Budget, Planner, RetroModel, Settings, Stop, Task, Trivial};
+use synth::{Budget, Planner, PlannerSettings, RetroModel, Stop, TargetPurchase, Task};
 
 /// Planner with the shipped model.
 static PLANNER: LazyLock<Planner> = LazyLock::new(|| {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/uspto_retro");
-    Planner::new(Arc::new(RetroModel::load(&dir).unwrap()), Settings { cores: 2, ..Settings::default() })
+    Planner::new(
+        Arc::new(RetroModel::load(&dir).unwrap()),
+        PlannerSettings { cores: 2, ..PlannerSettings::default() },
+    )
 });
 
 const SHELF: [&str; 12] = [
@@ -34,7 +37,7 @@ const SHELF: [&str; 12] = [
 /// ms at most.
 const GRACE: Duration = Duration::from_secs(2);
 
-fn planned(task: &Task, seconds: f64) -> synth::Plan {
+fn planned(task: &Task, seconds: f64) -> synth::SearchResult {
     LazyLock::force(&PLANNER);
     let start = Instant::now();
     let time = Duration::from_secs_f64(seconds);
@@ -92,8 +95,8 @@ fn large_targets_end_in_time() {
 
 #[test]
 fn a_building_block_is_bought_or_made_as_the_mask_says() {
-    let allowed = Task { trivial: Trivial::Allow, stop: Stop::FirstRoute, ..task("Nc1ccc(O)cc1") };
-    let masked = Task { trivial: Trivial::Mask, ..allowed.clone() };
+    let allowed = Task { trivial: TargetPurchase::Allow, stop: Stop::FirstRoute, ..task("Nc1ccc(O)cc1") };
+    let masked = Task { trivial: TargetPurchase::Mask, ..allowed.clone() };
 
     let bought = planned(&allowed, 0.2);
     let made = planned(&masked, 0.2);
@@ -133,7 +136,7 @@ fn a_search_stops_growing_at_its_memory_limit() {
     let model = Arc::new(
         RetroModel::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/uspto_retro")).unwrap(),
     );
-    let settings = Settings { memory_bytes: 1 << 20, cache_bytes: 0, ..Settings::default() };
+    let settings = PlannerSettings { memory_bytes: 1 << 20, cache_bytes: 0, ..PlannerSettings::default() };
     let task = Task { max_depth: 10, ..task("CC(C)Cc1ccc(cc1)C(C)C(=O)NCCc1c[nH]c2ccccc12") };
 
     let plan = Planner::new(model, settings).plan(&shelf(&["CC"]), &task, &expansions(100_000));

@@ -6,11 +6,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, LazyLock, Mutex};
 
-use chem::{Molecule, Pattern, PreparedMolecule, Template, Written};
+use chem::{Molecule, Pattern, PreparedMolecule, SmilesSkeleton, Template};
 use proptest::prelude::*;
 use synth::{
-    Algorithm, Alone, Category, Constraints, Kind, Plan, Planner, ProtectingGroups, RetroModel, Rule,
-    Settings, Stop, TargetBond, Task, Trivial, explain,
+    Algorithm, Category, ConstraintKind, ConstraintRef, Constraints, Planner, PlannerSettings,
+    ProtectingGroups, ResultWithout, RetroModel, SearchResult, Stop, TargetBond, TargetPurchase, Task,
+    explain,
 };
 
 use crate::toy::*;
@@ -23,7 +24,7 @@ const TEMPLATES: [&str; 5] = [AMIDE, AMIDE_FROM_CHLORIDE, SAPONIFICATION, REDUCT
 /// the same pieces without symmetry.
 const TARGETS: [&str; 3] = ["CCCNC(=O)CCC(=O)NCC", "CCNC(=O)CCC(=O)NCC", "CCNC(=O)CNC(=O)CNC(C)=O"];
 /// Molecules that may be for sale.
-const SHELF: [&str; 24] = [
+const STOCK: [&str; 24] = [
     "CCN",
     "CCCN",
     "CC=O",
@@ -50,7 +51,7 @@ const SHELF: [&str; 24] = [
     "CCNC(=O)CNC(=O)CN",
 ];
 /// Number of these that leave much to be made.
-const PLAIN: usize = 15;
+const SPARSE_STOCK_SIZE: usize = 15;
 const MAX_DEPTH: u32 = 4;
 /// Isotope of the target's first atom.
 const FIRST_ISOTOPE: u16 = 101;
@@ -59,7 +60,7 @@ static MODEL: LazyLock<Arc<RetroModel>> = LazyLock::new(|| model(&TEMPLATES.map(
 
 /// Step of a route, written without isotopes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Seen {
+struct EnumeratedStep {
     product: String,
     precursors: Vec<String>,
     class: &'static str,
@@ -71,30 +72,30 @@ struct Seen {
 
 /// Route with unordered steps. A molecule that is made twice has two steps.
 #[derive(Debug, Clone, Default)]
-struct Tried {
-    steps: Vec<Seen>,
+struct EnumeratedRoute {
+    steps: Vec<EnumeratedStep>,
     bought: BTreeSet<String>,
 }
 
 /// Exhaustive enumeration for a target: every way, down to a depth, to make a molecule in which the target's atoms
 /// are isotopes.
-struct Everything<'a> {
+struct ExhaustiveSearch<'a> {
     templates: Vec<Template>,
     shelf: BTreeSet<String>,
     breaks: &'a [TargetBond],
 }
 
-impl Everything<'_> {
-    fn routes(&self, target: &str) -> Vec<Tried> {
+impl ExhaustiveSearch<'_> {
+    fn routes(&self, target: &str) -> Vec<EnumeratedRoute> {
         self.ways(&labelled(target), MAX_DEPTH, true)
     }
 
-    fn ways(&self, molecule: &str, left: u32, is_target: bool) -> Vec<Tried> {
+    fn ways(&self, molecule: &str, left: u32, is_target: bool) -> Vec<EnumeratedRoute> {
         let name = plain(molecule);
         let bonds = bonds(molecule);
         let holds = self.breaks.iter().any(|bond| bonds.contains(bond));
         if !is_target && !holds && self.shelf.contains(&name) {
-            return vec![Tried { bought: BTreeSet::from([name]), ..Tried::default() }];
+            return vec![EnumeratedRoute { bought: BTreeSet::from([name]), ..EnumeratedRoute::default() }];
         }
         let mut all = Vec::new();
         let product = PreparedMolecule::new(&Molecule::trusted(molecule).unwrap());
@@ -107,8 +108,9 @@ impl Everything<'_> {
                 precursors.sort();
                 let whole: BTreeSet<TargetBond> = parts.iter().flat_map(|part| self::bonds(part)).collect();
                 let broken = bonds.difference(&whole).copied().collect();
-                let step = Seen { product: name.clone(), precursors, class, protects, template, broken };
-                let mut ways = vec![Tried { steps: vec![step], ..Tried::default() }];
+                let step =
+                    EnumeratedStep { product: name.clone(), precursors, class, protects, template, broken };
+                let mut ways = vec![EnumeratedRoute { steps: vec![step], ..EnumeratedRoute::default() }];
                 for part in &parts {
                     let below = self.ways(part, left - 1, false);
                     ways = ways.iter().flat_map(|way| below.iter().map(|more| way.and(more))).collect();
@@ -120,7 +122,7 @@ impl Everything<'_> {
     }
 }
 
-impl Tried {
+impl EnumeratedRoute {
     fn and(&self, other: &Self) -> Self {
         let mut both = self.clone();
         both.steps.extend(other.steps.iter().cloned());
@@ -143,7 +145,7 @@ impl Tried {
     }
 
     /// Returns true if it meets the constraints.
-    fn is_wanted(&self, target: &str, wanted: &Constraints) -> bool {
+    fn meets(&self, target: &str, wanted: &Constraints) -> bool {
         let names =
             |molecules: &[Molecule]| molecules.iter().map(Molecule::canonical_smiles).collect::<Vec<_>>();
         let has_class = |class: &String| self.steps.iter().any(|step| step.class == class);
@@ -199,9 +201,9 @@ fn isotope(atom: &str) -> Option<u32> {
 
 /// Returns the bonds of the target that a molecule with isotopes has.
 fn bonds(molecule: &str) -> BTreeSet<TargetBond> {
-    let written = Written::read(molecule);
+    let written = SmilesSkeleton::read(molecule);
     let atom = |at: usize| isotope(written.atoms[at]);
-    let bond = |bond: &chem::WrittenBond| Some((atom(bond.atoms.0)?, atom(bond.atoms.1)?));
+    let bond = |bond: &chem::SkeletonBond| Some((atom(bond.atoms.0)?, atom(bond.atoms.1)?));
     written.bonds.iter().filter_map(bond).map(|(a, b)| (a.min(b), a.max(b))).collect()
 }
 
@@ -242,18 +244,24 @@ fn verdict(product: &str, parts: &[String], template: usize) -> Option<(&'static
 
 /// Returns the routes of the exhaustive enumeration that meet these constraints.
 fn expected(target: &str, sold: &[&str], constraints: &Constraints) -> BTreeSet<BTreeSet<String>> {
-    let everything = Everything {
+    let everything = ExhaustiveSearch {
         templates: TEMPLATES.iter().map(|template| Template::parse(template).unwrap()).collect(),
         shelf: sold.iter().map(|smiles| smiles.parse::<Molecule>().unwrap().canonical_smiles()).collect(),
         breaks: &constraints.bonds_to_break,
     };
     let routes = everything.routes(target).into_iter();
-    let wanted = routes.filter(|route| route.is_consistent() && route.is_wanted(&plain(target), constraints));
+    let wanted = routes.filter(|route| route.is_consistent() && route.meets(&plain(target), constraints));
     wanted.map(|route| route.text()).collect()
 }
 
-fn found(target: &str, sold: &[&str], constraints: &Constraints, stop: Stop, algorithm: Algorithm) -> Plan {
-    let settings = Settings { algorithm, cache_bytes: 0, ..Settings::default() };
+fn found(
+    target: &str,
+    sold: &[&str],
+    constraints: &Constraints,
+    stop: Stop,
+    algorithm: Algorithm,
+) -> SearchResult {
+    let settings = PlannerSettings { algorithm, cache_bytes: 0, ..PlannerSettings::default() };
     let constraints = constraints.clone();
     let task = Task {
         stop,
@@ -266,14 +274,14 @@ fn found(target: &str, sold: &[&str], constraints: &Constraints, stop: Stop, alg
     Planner::new(Arc::clone(&MODEL), settings).plan(&shelf(sold), &task, &expansions(10_000))
 }
 
-fn steps(plan: &Plan) -> BTreeSet<BTreeSet<String>> {
+fn steps(plan: &SearchResult) -> BTreeSet<BTreeSet<String>> {
     texts(plan).into_iter().map(|route| route.into_iter().collect()).collect()
 }
 
 /// Picks some of the target's bonds.
 fn some_bonds(target: &str, places: &[usize]) -> Vec<TargetBond> {
     let canonical = target.parse::<Molecule>().unwrap().canonical_smiles();
-    let written = Written::read(&canonical);
+    let written = SmilesSkeleton::read(&canonical);
     let bond = |&place: &usize| {
         let (a, b) = written.bonds[place % written.bonds.len()].atoms;
         (u32::try_from(a.min(b)).unwrap(), u32::try_from(a.max(b)).unwrap())
@@ -283,9 +291,9 @@ fn some_bonds(target: &str, places: &[usize]) -> Vec<TargetBond> {
 
 /// Strategy for a target and a kind of constraint on it. Some kinds are twice as likely, and sometimes several are
 /// combined.
-fn asked() -> impl Strategy<Value = (&'static str, Constraints)> {
+fn target_and_constraints() -> impl Strategy<Value = (&'static str, Constraints)> {
     let places = || prop::collection::vec(0_usize..40, 1..3);
-    let blocks = || prop::sample::subsequence(&SHELF[..], 1..3);
+    let blocks = || prop::sample::subsequence(&STOCK[..], 1..3);
     let classes = || {
         let names = [
             "amide coupling",
@@ -333,8 +341,8 @@ proptest! {
 
     #[test]
     fn the_routes_are_those_of_all_there_are_that_are_wanted(
-        (target, constraints) in asked(),
-        sold in prop::sample::subsequence(&SHELF[..], 8..=SHELF.len()),
+        (target, constraints) in target_and_constraints(),
+        sold in prop::sample::subsequence(&STOCK[..], 8..=STOCK.len()),
     ) {
         let expected = expected(target, &sold, &constraints);
 
@@ -353,7 +361,8 @@ proptest! {
 
 #[test]
 fn there_are_routes_to_choose_from() {
-    let counts = TARGETS.map(|target| expected(target, &SHELF[..PLAIN], &Constraints::default()).len());
+    let counts =
+        TARGETS.map(|target| expected(target, &STOCK[..SPARSE_STOCK_SIZE], &Constraints::default()).len());
 
     assert_eq!(counts, [14, 7, 13]);
 }
@@ -362,7 +371,7 @@ fn there_are_routes_to_choose_from() {
 /// broken.
 fn first_route(target: &str, constraints: Constraints) -> Option<Vec<String>> {
     let task = Task { stop: Stop::FirstRoute, constraints, max_depth: MAX_DEPTH, ..task(target) };
-    let plan = synth::plan(&MODEL, &shelf(&SHELF), &task, &expansions(2000));
+    let plan = synth::plan(&MODEL, &shelf(&STOCK), &task, &expansions(2000));
     texts(&plan).into_iter().next()
 }
 
@@ -399,8 +408,12 @@ fn what_can_be_bought_is_made_where_a_bond_of_it_is_to_be_broken() {
 fn the_target_is_not_bought_where_a_bond_of_it_is_to_be_broken() {
     let route = |bonds_to_break: Vec<TargetBond>| {
         let constraints = Constraints { bonds_to_break, ..Constraints::default() };
-        let task =
-            Task { trivial: Trivial::Allow, stop: Stop::FirstRoute, constraints, ..task("CCNC(=O)CN") };
+        let task = Task {
+            trivial: TargetPurchase::Allow,
+            stop: Stop::FirstRoute,
+            constraints,
+            ..task("CCNC(=O)CN")
+        };
         texts(&synth::plan(&MODEL, &shelf(&["CCNC(=O)CN"]), &task, &expansions(100))).into_iter().next()
     };
 
@@ -417,25 +430,28 @@ fn the_constraint_that_forbids_every_route_is_named() {
         ..Constraints::default()
     };
 
-    let plan = found(TARGETS[0], &SHELF, &constraints, Stop::Budget, Algorithm::RetroStar);
+    let plan = found(TARGETS[0], &STOCK, &constraints, Stop::Budget, Algorithm::RetroStar);
     let alone = |constraints: Constraints| {
-        let plan = found(TARGETS[0], &SHELF, &constraints, Stop::Budget, Algorithm::RetroStar);
-        let forbids = plan.constraints.iter().filter(|verdict| verdict.alone == Some(Alone::Forbids));
+        let plan = found(TARGETS[0], &STOCK, &constraints, Stop::Budget, Algorithm::RetroStar);
+        let forbids = plan.constraints.iter().filter(|verdict| verdict.alone == Some(ResultWithout::Forbids));
         (plan.solved(), forbids.map(|verdict| verdict.rule).collect::<Vec<_>>())
     };
-    let without_suzuki = constraints.without(Rule::item(Kind::ReactionClassesRequired, 0));
+    let without_suzuki = constraints.without(ConstraintRef::item(ConstraintKind::ReactionClassesRequired, 0));
 
     assert!(!plan.solved());
-    assert!(plan.constraints.iter().all(|verdict| verdict.alone == Some(Alone::Innocent)));
+    assert!(plan.constraints.iter().all(|verdict| verdict.alone == Some(ResultWithout::Innocent)));
     let kept = alone(Constraints { bonds_to_keep: vec![(0, 1), (3, 4)], ..without_suzuki });
     assert_eq!(kept, (true, Vec::new()));
     let classes = Constraints { bonds_to_keep: Vec::new(), ..constraints };
-    assert_eq!(alone(classes), (false, vec![Rule::item(Kind::ReactionClassesRequired, 0)]));
+    assert_eq!(
+        alone(classes),
+        (false, vec![ConstraintRef::item(ConstraintKind::ReactionClassesRequired, 0)])
+    );
 }
 
 #[test]
 fn a_search_without_constraints_says_nothing_of_any() {
-    let plan = found(TARGETS[0], &SHELF, &Constraints::default(), Stop::Budget, Algorithm::RetroStar);
+    let plan = found(TARGETS[0], &STOCK, &Constraints::default(), Stop::Budget, Algorithm::RetroStar);
 
     assert!(plan.solved() && plan.constraints.is_empty());
 }

@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use crate::toy::{expansions, row, shipped, task, text};
-use catalogue::Shelf;
+use catalogue::StockView;
 use flate2::read::MultiGzDecoder;
-use synth::{Plan, RetroModel, Stop, Task, plan};
+use synth::{RetroModel, SearchResult, Stop, Task, plan};
 
 const EXPANSIONS: u64 = 200;
 /// Least fraction of results that must stay the same. Rounding differs between processors, and an equally good route
 /// may come first.
-const LEAST_SAME: f64 = 0.8;
+const MIN_UNCHANGED: f64 = 0.8;
 
 /// Row of the table.
 struct Drug {
@@ -46,23 +46,23 @@ fn model() -> &'static Arc<RetroModel> {
 }
 
 /// Molecules of the demo catalogue, each at a dollar a gram.
-fn catalogue() -> &'static Shelf {
-    static CATALOGUE: OnceLock<Shelf> = OnceLock::new();
+fn catalogue() -> &'static StockView {
+    static CATALOGUE: OnceLock<StockView> = OnceLock::new();
     CATALOGUE.get_or_init(|| {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ops/catalogue/demo.csv.gz");
         let mut reader = csv::Reader::from_reader(MultiGzDecoder::new(File::open(path).unwrap()));
         let smiles = reader.records().map(|record| record.unwrap()[0].to_owned());
         let distinct: BTreeSet<String> = smiles.filter(|smiles| !smiles.contains('.')).collect();
-        Shelf::in_memory((0..).zip(&distinct).map(|(id, smiles)| row(id, smiles, 1.0)))
+        StockView::in_memory((0..).zip(&distinct).map(|(id, smiles)| row(id, smiles, 1.0)))
     })
 }
 
-fn planned(smiles: &str, stop: Stop, most: u64) -> Plan {
+fn planned(smiles: &str, stop: Stop, most: u64) -> SearchResult {
     plan(model(), catalogue(), &Task { stop, ..task(smiles) }, &expansions(most))
 }
 
 /// Lowest total of a plan's routes.
-fn best_total(plan: &Plan) -> f64 {
+fn best_total(plan: &SearchResult) -> f64 {
     plan.routes().map(|route| route.total).fold(f64::INFINITY, f64::min)
 }
 
@@ -96,7 +96,7 @@ fn known_drugs_are_planned_as_when_somebody_last_looked() {
     }
     assert!(lost.is_empty(), "no longer solved: {lost:?}");
     assert!(
-        same as f64 >= LEAST_SAME * drugs.len() as f64,
+        same as f64 >= MIN_UNCHANGED * drugs.len() as f64,
         "{same} of {} best routes are the same",
         drugs.len()
     );
@@ -127,8 +127,9 @@ fn more_expansions_never_lose_a_drug_and_the_same_number_gives_the_same_answer()
 fn what_would_react_first_is_guarded() {
     let acid = "O=C(O)c1ccc(F)cc1";
     let guarded = "CC(C)(C)OC(=O)NCC1CCNCC1";
-    let shelf =
-        Shelf::in_memory((0..).zip([acid, guarded, "NCC1CCNCC1"]).map(|(id, smiles)| row(id, smiles, 1.0)));
+    let shelf = StockView::in_memory(
+        (0..).zip([acid, guarded, "NCC1CCNCC1"]).map(|(id, smiles)| row(id, smiles, 1.0)),
+    );
 
     let plan = plan(
         model(),

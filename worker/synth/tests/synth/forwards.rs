@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use chem::Molecule;
-use synth::{Budget, Check, Made, NotMade, Planner, RetroModel, Settings, StepFault};
+use synth::{Budget, Check, ForwardFailure, ForwardProduct, Planner, PlannerSettings, RetroModel, StepFault};
 
 use crate::toy::{AMIDE, expansions, model, shipped};
 
 fn planner(model: Arc<RetroModel>) -> Planner {
-    Planner::new(model, Settings::default())
+    Planner::new(model, PlannerSettings::default())
 }
 
 fn molecules(smiles: &[&str]) -> Vec<Molecule> {
@@ -16,7 +16,7 @@ fn molecules(smiles: &[&str]) -> Vec<Molecule> {
 }
 
 /// Runs the step to N-ethylacetamide with another amine.
-fn with_amine(amine: &str) -> Result<Made, NotMade> {
+fn with_amine(amine: &str) -> Result<ForwardProduct, ForwardFailure> {
     let planner = planner(model(&[(AMIDE, 1.0)]));
     let [product, other]: [Molecule; 2] = molecules(&["CCNC(C)=O", amine]).try_into().unwrap();
     let step = planner.known_step("hash0", &product, &molecules(&["CC(=O)O", "CCN"])).unwrap();
@@ -35,9 +35,9 @@ fn a_step_takes_another_molecule_and_says_what_it_rests_on() {
 
 #[test]
 fn what_a_step_does_not_take_or_would_do_elsewhere_as_well_is_refused() {
-    assert_eq!(with_amine("CCC").unwrap_err(), NotMade::NoReaction);
+    assert_eq!(with_amine("CCC").unwrap_err(), ForwardFailure::NoReaction);
     let two_amines = with_amine("NCCCC(C)CN").unwrap_err();
-    assert!(matches!(two_amines, NotMade::Refused(StepFault::Unsound(_))), "{two_amines:?}");
+    assert!(matches!(two_amines, ForwardFailure::Refused(StepFault::Unsound(_))), "{two_amines:?}");
     assert!(!two_amines.to_string().is_empty());
 }
 
@@ -129,5 +129,5 @@ fn another_template_of_the_same_reaction_stands_for_one_that_saw_too_much() {
     );
     assert_ne!(thenoyl.step.template_hash, *hash);
     // An acid also gives an amide, but by another reaction.
-    assert_eq!((amine, acid), (NotMade::NoReaction, NotMade::NoReaction));
+    assert_eq!((amine, acid), (ForwardFailure::NoReaction, ForwardFailure::NoReaction));
 }

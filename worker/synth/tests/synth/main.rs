@@ -6,12 +6,12 @@ mod algorithms;
 mod bad_input;
 mod constraints;
 mod drugs;
+mod events;
 mod forwards;
 mod kit;
 mod model;
 mod one_step;
 mod search;
 mod steps;
-mod telling;
 #[path = "../toy/mod.rs"]
 mod toy;

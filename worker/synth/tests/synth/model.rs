@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::toy::*;
 use candle_core::{DType, Device, Tensor};
-use synth::{Plan, RetroModel, Step, plan};
+use synth::{RetroModel, SearchResult, Step, plan};
 
 const HEADER: &str = "\tretro_template\ttemplate_hash\tlibrary_occurrence\tlibrary_index\n";
 
@@ -15,7 +15,7 @@ fn fault(dir: &Path) -> String {
 }
 
 /// Returns the first step of the best route.
-fn first_step(plan: &Plan) -> &Step {
+fn first_step(plan: &SearchResult) -> &Step {
     plan.routes().next().unwrap().steps().next().unwrap().1
 }
 

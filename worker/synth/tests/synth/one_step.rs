@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use crate::toy::{AMIDE, AMIDE_FROM_CHLORIDE, METHYL_ESTER, SAPONIFICATION, expansions, model, shipped};
 use chem::Molecule;
 use synth::{
-    Allowance, Budget, Check, Planner, PrecursorSet, RetroModel, Settings, StepFault, Urgency, explain,
-    proposals,
+    BatchLimits, Budget, Check, Planner, PlannerSettings, PrecursorSet, RetroModel, StepFault, Urgency,
+    explain, proposals,
 };
 
 fn planner(model: &Arc<RetroModel>, cores: usize) -> Planner {
-    Planner::new(Arc::clone(model), Settings { cores, ..Settings::default() })
+    Planner::new(Arc::clone(model), PlannerSettings { cores, ..PlannerSettings::default() })
 }
 
 fn sets(model: &Arc<RetroModel>, smiles: &str, most: usize) -> Vec<PrecursorSet> {
@@ -123,8 +123,8 @@ fn sets_that_a_spent_budget_leaves_unknown_are_not_told() {
     assert!(sets.is_none());
 }
 
-fn allowance(urgency: Urgency, time: Duration) -> Allowance {
-    Allowance { urgency, latest: Instant::now() + time, cancelled: Arc::default() }
+fn allowance(urgency: Urgency, time: Duration) -> BatchLimits {
+    BatchLimits { urgency, latest: Instant::now() + time, cancelled: Arc::default() }
 }
 
 const LONG: Duration = Duration::from_secs(600);

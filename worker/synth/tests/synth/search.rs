@@ -5,9 +5,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use crate::toy::*;
-use catalogue::{BlockRow, Masks, Offer, Region, Shelf};
+use catalogue::{BlockRow, Masks, Offer, Region, StockView};
 use chem::Molecule;
-use synth::{Budget, GroupOrder, Planner, Settings, Stop, Task, Trivial, Urgency, plan};
+use synth::{Budget, GroupOrder, Planner, PlannerSettings, Stop, TargetPurchase, Task, Urgency, plan};
 
 const DIAMIDE: &str = "CCCNC(=O)CCC(=O)NCC";
 
@@ -17,7 +17,7 @@ fn amide() -> Arc<synth::RetroModel> {
 
 #[test]
 fn a_target_in_the_catalogue_needs_no_reaction_where_that_is_allowed() {
-    let task = Task { trivial: Trivial::Allow, ..task("CC(=O)NC") };
+    let task = Task { trivial: TargetPurchase::Allow, ..task("CC(=O)NC") };
 
     let plan = plan(&amide(), &shelf(&["CNC(C)=O", "CC(=O)O"]), &task, &expansions(10));
 
@@ -127,7 +127,7 @@ fn masks_exclude_building_blocks_at_or_above_their_limit() {
     offer.lead_time_days[0] = Some(9.0);
     offer.lead_time_days[2] = Some(1.0);
     let acid = BlockRow::of(0, &"CC(=O)O".parse().unwrap());
-    let shelf = Shelf::in_memory([(acid, vec![offer]), row(1, "CN", 0.5)]);
+    let shelf = StockView::in_memory([(acid, vec![offer]), row(1, "CN", 0.5)]);
     let none = Masks::default;
     let cases = [
         ("no mask", none(), true),
@@ -233,7 +233,7 @@ fn an_interconversion_changes_the_number_of_steps_and_not_the_key() {
 #[test]
 fn cheaper_variations_come_first_where_that_is_asked_for() {
     let model = model(&[(AMIDE, 2.0), (AMIDE_FROM_CHLORIDE, 1.0)]);
-    let shelf = Shelf::in_memory([row(0, "CC(=O)O", 9.0), row(1, "CC(=O)Cl", 3.0), row(2, "CCN", 1.0)]);
+    let shelf = StockView::in_memory([row(0, "CC(=O)O", 9.0), row(1, "CC(=O)Cl", 3.0), row(2, "CCN", 1.0)]);
     let task = Task { group_order: GroupOrder::Cost, max_group_size: 1, ..task("CC(=O)NCC") };
 
     let plan = plan(&model, &shelf, &task, &expansions(10));
@@ -292,7 +292,7 @@ fn a_cancelled_search_tries_nothing() {
 #[test]
 fn a_search_that_nobody_waits_for_stands_aside_and_then_finds_what_it_would_have_found() {
     const STANDING: Duration = Duration::from_millis(300);
-    let planner = Planner::new(amide(), Settings::default());
+    let planner = Planner::new(amide(), PlannerSettings::default());
     let (shelf, task) = (shelf(&["CCCN", "CCN", "O=C(O)CCC(=O)O"]), task(DIAMIDE));
     let alone = planner.plan(&shelf, &task, &expansions(50));
     let awaited = planner.turn(Urgency::Awaited);

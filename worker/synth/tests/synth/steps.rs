@@ -59,7 +59,7 @@ fn canonical(smiles: &str) -> String {
 }
 
 /// Splits the rows into those that are returned and those that are not, the latter with the model's explanation.
-fn sorted_out(rows: Vec<Row>) -> (Vec<Row>, Vec<(Row, String)>) {
+fn partition_returned(rows: Vec<Row>) -> (Vec<Row>, Vec<(Row, String)>) {
     let model = shipped();
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let share = rows.len().div_ceil(cores);
@@ -100,7 +100,7 @@ fn reason(model: &RetroModel, row: &Row) -> String {
 /// Prints the impossible steps that are returned, and returns their number.
 fn wrongly_returned(rows: Vec<Row>) -> usize {
     let all = rows.len();
-    let (returned, _) = sorted_out(rows);
+    let (returned, _) = partition_returned(rows);
     for row in &returned {
         println!("RETURNED\t{}\t{}>>{}", row.category, row.precursors.join("."), row.product);
     }
@@ -110,7 +110,7 @@ fn wrongly_returned(rows: Vec<Row>) -> usize {
 
 /// Prints the working steps that are not returned, and gives the fraction of those that are.
 fn share_returned(rows: Vec<Row>) -> f64 {
-    let (returned, missing) = sorted_out(rows);
+    let (returned, missing) = partition_returned(rows);
     for (row, reason) in &missing {
         println!("MISSING\t{}\t{}>>{}\t{reason}", row.category, row.precursors.join("."), row.product);
     }

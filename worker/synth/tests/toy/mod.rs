@@ -10,11 +10,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use candle_core::{Device, Tensor};
-use catalogue::{BlockRow, Offer, Shelf};
+use catalogue::{BlockRow, Offer, StockView};
 use chem::Molecule;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use synth::{Budget, Constraints, GroupOrder, Plan, RetroModel, Route, Stop, Task, Trivial};
+use synth::{Budget, Constraints, GroupOrder, RetroModel, Route, SearchResult, Stop, TargetPurchase, Task};
 
 /// Returns the shipped model.
 pub fn shipped() -> Arc<RetroModel> {
@@ -81,8 +81,8 @@ pub fn write_weights(dir: &Path, templates: usize, biases: &[f32]) {
 }
 
 /// Returns a stock in which the `i`-th molecule has id `i` and costs one dollar a gram in every region.
-pub fn shelf(smiles: &[&str]) -> Shelf {
-    Shelf::in_memory(smiles.iter().enumerate().map(|(id, smiles)| row(id as i32, smiles, 1.0)))
+pub fn shelf(smiles: &[&str]) -> StockView {
+    StockView::in_memory(smiles.iter().enumerate().map(|(id, smiles)| row(id as i32, smiles, 1.0)))
 }
 
 pub fn row(id: i32, smiles: &str, usd: f32) -> (BlockRow, Vec<Offer>) {
@@ -96,7 +96,7 @@ pub fn task(smiles: &str) -> Task {
         target: smiles.parse().unwrap(),
         max_depth: 5,
         stop: Stop::Budget,
-        trivial: Trivial::Mask,
+        trivial: TargetPurchase::Mask,
         max_groups: 10,
         max_group_size: 10,
         group_order: GroupOrder::Total,
@@ -120,6 +120,6 @@ pub fn text(route: &Route) -> Vec<String> {
 }
 
 /// Returns the routes of a plan as text, group by group.
-pub fn texts(plan: &Plan) -> Vec<Vec<String>> {
+pub fn texts(plan: &SearchResult) -> Vec<Vec<String>> {
     plan.routes().map(text).collect()
 }

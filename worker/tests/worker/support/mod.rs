@@ -15,10 +15,11 @@ use flate2::{Compression, write::GzEncoder};
 use queue::{Caller, Client};
 use sqlx::PgPool;
 use tempfile::TempDir;
-use worker::Machine;
+use worker::ComputeDevice;
 
 /// Machine that test samplers compute on.
-pub const MACHINE: Machine = Machine { device: Device::Cpu, threads: NonZeroUsize::new(2).unwrap() };
+pub const MACHINE: ComputeDevice =
+    ComputeDevice { device: Device::Cpu, threads: NonZeroUsize::new(2).unwrap() };
 
 /// A caller with a timeout of half a minute.
 pub const CALLER: Caller<'_> =

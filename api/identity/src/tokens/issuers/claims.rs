@@ -9,7 +9,7 @@ use crate::{scopes, settings::AUDIENCE};
 
 /// The claims that are read.
 #[derive(Debug, Default, Deserialize)]
-pub struct ForeignClaims {
+pub struct ExternalClaims {
     pub sub: String,
     #[serde(default)]
     pub iat: u64,
@@ -23,16 +23,16 @@ pub struct ForeignClaims {
     name: Option<String>,
     /// Keycloak, Auth0: scopes separated by spaces.
     #[serde(default)]
-    scope: Words,
+    scope: ScopeWords,
     /// Entra: scopes separated by spaces; Okta: a list.
     #[serde(default)]
-    scp: Words,
+    scp: ScopeWords,
     /// Auth0 with role-based access control.
     #[serde(default)]
-    permissions: Words,
+    permissions: ScopeWords,
     /// Entra's app roles.
     #[serde(default)]
-    roles: Words,
+    roles: ScopeWords,
     /// Keycloak's roles of the realm.
     #[serde(default)]
     realm_access: Roles,
@@ -44,24 +44,24 @@ pub struct ForeignClaims {
 #[derive(Debug, Default, Deserialize)]
 struct Roles {
     #[serde(default)]
-    roles: Words,
+    roles: ScopeWords,
 }
 
 /// Words, as one text or as a list.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-enum Words {
+enum ScopeWords {
     Text(String),
     List(Vec<String>),
 }
 
-impl Default for Words {
+impl Default for ScopeWords {
     fn default() -> Self {
         Self::List(Vec::new())
     }
 }
 
-impl Words {
+impl ScopeWords {
     fn has(&self, word: &str) -> bool {
         match self {
             Self::Text(text) => text.split(' ').any(|other| other == word),
@@ -70,15 +70,15 @@ impl Words {
     }
 }
 
-impl ForeignClaims {
+impl ExternalClaims {
     /// Returns the scopes of ours that the token carries: those granted to the application and to the person alike.
     /// If the token names only one of the two sets, that one counts. Unknown words are ignored.
     pub fn scopes(&self) -> Vec<String> {
-        let application = ours(&[&self.scope, &self.scp]);
+        let application = known_scopes(&[&self.scope, &self.scp]);
         let roles = self.resource_access.get(AUDIENCE).map(|access| &access.roles);
         let mut places = vec![&self.permissions, &self.roles, &self.realm_access.roles];
         places.extend(roles);
-        let person = ours(&places);
+        let person = known_scopes(&places);
         match (application.is_empty(), person.is_empty()) {
             (true, _) => person,
             (_, true) => application,
@@ -88,7 +88,7 @@ impl ForeignClaims {
 
     /// Returns true if it is an ID token, which tells an application about a login and grants nothing (OpenID Connect
     /// Core, section 2).
-    pub fn is_of_a_login(&self) -> bool {
+    pub fn is_id_token(&self) -> bool {
         self.at_hash.is_some() || self.c_hash.is_some() || self.typ.as_deref() == Some("ID")
     }
 
@@ -100,7 +100,7 @@ impl ForeignClaims {
 }
 
 /// Returns the scopes of ours in any of these claims, in the order of the contract.
-fn ours(places: &[&Words]) -> Vec<String> {
+fn known_scopes(places: &[&ScopeWords]) -> Vec<String> {
     let held = |name: &str| places.iter().any(|words| words.has(name));
     scope::ALL.iter().map(|(name, _)| *name).filter(|name| held(name)).map(str::to_owned).collect()
 }
@@ -133,7 +133,7 @@ mod tests {
         ];
         for (product, mut claims) in cases {
             claims["sub"] = json!("1");
-            let claims: ForeignClaims = serde_json::from_value(claims).unwrap();
+            let claims: ExternalClaims = serde_json::from_value(claims).unwrap();
 
             let scopes: Vec<_> = claims.scopes().into_iter().filter(|scope| scope != "openid").collect();
             assert_eq!(scopes, ["generator_api.samples:read"], "{product}");
@@ -145,7 +145,7 @@ mod tests {
         let claims = json!({ "sub": "1", "scope": "openid generator_api.samples:read generator_api.samples:create",
             "realm_access": { "roles": ["generator_api.samples:create", "generator_api.samples:delete"] } });
 
-        let claims: ForeignClaims = serde_json::from_value(claims).unwrap();
+        let claims: ExternalClaims = serde_json::from_value(claims).unwrap();
 
         assert_eq!(claims.scopes(), ["generator_api.samples:create"]);
     }
@@ -157,9 +157,9 @@ mod tests {
             (json!({ "sub": "1", "typ": "ID" }), true),
             (json!({ "sub": "1", "at_hash": "x" }), true),
         ] {
-            let claims: ForeignClaims = serde_json::from_value(claims).unwrap();
+            let claims: ExternalClaims = serde_json::from_value(claims).unwrap();
 
-            assert_eq!(claims.is_of_a_login(), of_a_login);
+            assert_eq!(claims.is_id_token(), of_a_login);
         }
     }
 }

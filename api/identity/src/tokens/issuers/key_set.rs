@@ -73,17 +73,17 @@ pub async fn fetch(http: &reqwest::Client, issuer: &str) -> Result<KeySet, Fetch
     if issuer.starts_with("https://") && !discovery.jwks_uri.starts_with("https://") {
         return Err(FetchError::NotSecure);
     }
-    let set: Keys = document(http, &discovery.jwks_uri).await?;
+    let set: RawJwkSet = document(http, &discovery.jwks_uri).await?;
     Ok(set.usable())
 }
 
 /// A JWK set as received.
 #[derive(Deserialize)]
-pub struct Keys {
+pub struct RawJwkSet {
     keys: Vec<serde_json::Value>,
 }
 
-impl Keys {
+impl RawJwkSet {
     /// Returns the keys that sign tokens with an allowed algorithm.
     pub fn usable(self) -> KeySet {
         // A key of an unknown kind must not cost the others.
@@ -119,7 +119,9 @@ fn algorithm(jwk: &Jwk) -> Option<Algorithm> {
         return None;
     }
     let by_kind = match &jwk.algorithm {
-        AlgorithmParameters::OctetKeyPair(key) if key.curve == EllipticCurve::Ed25519 && is_point(&key.x) => {
+        AlgorithmParameters::OctetKeyPair(key)
+            if key.curve == EllipticCurve::Ed25519 && has_point_length(&key.x) =>
+        {
             Algorithm::EdDSA
         }
         AlgorithmParameters::EllipticCurve(key) if key.curve == EllipticCurve::P256 => Algorithm::ES256,
@@ -134,7 +136,7 @@ fn algorithm(jwk: &Jwk) -> Option<Algorithm> {
 }
 
 /// Returns true if the text has the length of an Ed25519 point: jsonwebtoken panics when it verifies with another.
-fn is_point(x: &str) -> bool {
+fn has_point_length(x: &str) -> bool {
     URL_SAFE_NO_PAD.decode(x).is_ok_and(|bytes| bytes.len() == 32)
 }
 

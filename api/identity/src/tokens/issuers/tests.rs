@@ -50,14 +50,14 @@ fn es256(kid: &'static str) -> SigningKey {
 }
 
 /// Simulated issuer.
-struct Realm {
+struct FakeIssuer {
     address: String,
     published: Arc<Mutex<Vec<Value>>>,
     away: Arc<AtomicBool>,
     asked: Arc<AtomicUsize>,
 }
 
-impl Realm {
+impl FakeIssuer {
     async fn start(keys: &[&SigningKey]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
@@ -110,7 +110,7 @@ impl Realm {
 }
 
 /// Moves the stored times into the past.
-fn pass(issuers: &Issuers, time: Duration) {
+fn advance_time(issuers: &Issuers, time: Duration) {
     let mut state = issuers.list[0].state.write().unwrap();
     let earlier = |instant: Instant| instant.checked_sub(time).unwrap();
     state.tried_at = state.tried_at.map(earlier);
@@ -147,14 +147,14 @@ fn an_account_belongs_to_one_subject_of_one_issuer() {
 #[tokio::test]
 async fn a_key_that_the_issuer_changed_to_is_fetched_once() {
     let (old, new) = (rs256("2026-1"), es256("2026-2"));
-    let realm = Realm::start(&[&old]).await;
+    let realm = FakeIssuer::start(&[&old]).await;
     let issuers = realm.issuers();
     assert_eq!(check(&issuers, &realm.token(&old)).await, Ok(()));
 
     realm.publish(&[&old, &new]);
     // The issuer was asked just before.
     assert_eq!((check(&issuers, &realm.token(&new)).await, realm.asked()), (UNKNOWN, 1));
-    pass(&issuers, SHORTEST_PAUSE);
+    advance_time(&issuers, MIN_FETCH_INTERVAL);
     // Many callers come with the new key at once.
     let token = realm.token(&new);
     let checks = join_all((0..20).map(|_| check(&issuers, &token))).await;
@@ -164,7 +164,7 @@ async fn a_key_that_the_issuer_changed_to_is_fetched_once() {
 
     // A key that the issuer withdraws is accepted until the keys are fetched again, ten minutes later.
     realm.publish(&[&new]);
-    pass(&issuers, FRESH + SHORTEST_PAUSE);
+    advance_time(&issuers, FRESH + MIN_FETCH_INTERVAL);
     issuers.states().await;
     assert_eq!(check(&issuers, &realm.token(&old)).await, UNKNOWN);
     assert_eq!((check(&issuers, &token).await, realm.asked()), (Ok(()), 3));
@@ -173,7 +173,7 @@ async fn a_key_that_the_issuer_changed_to_is_fetched_once() {
 #[tokio::test]
 async fn made_up_keys_make_it_look_once_in_ten_seconds_and_no_more() {
     let key = rs256("real");
-    let realm = Realm::start(&[&key]).await;
+    let realm = FakeIssuer::start(&[&key]).await;
     let issuers = realm.issuers();
     for round in 1..=3 {
         let tokens: Vec<_> = (0..30).map(|n| realm.token_named(&key, &format!("made up {n}"))).collect();
@@ -182,14 +182,14 @@ async fn made_up_keys_make_it_look_once_in_ten_seconds_and_no_more() {
         assert!(checks.iter().all(|check| *check == UNKNOWN), "{checks:?}");
         assert_eq!(check(&issuers, &realm.token(&key)).await, Ok(()));
         assert_eq!(realm.asked(), round);
-        pass(&issuers, SHORTEST_PAUSE);
+        advance_time(&issuers, MIN_FETCH_INTERVAL);
     }
 }
 
 #[tokio::test]
 async fn an_issuer_that_is_away_is_asked_less_and_less_and_its_keys_count_for_a_day() {
     let (old, new) = (rs256("old"), es256("new"));
-    let realm = Realm::start(&[&old]).await;
+    let realm = FakeIssuer::start(&[&old]).await;
     let issuers = realm.issuers();
     assert_eq!(check(&issuers, &realm.token(&old)).await, Ok(()));
     assert_eq!(state(&issuers).await, "ok");
@@ -199,9 +199,9 @@ async fn an_issuer_that_is_away_is_asked_less_and_less_and_its_keys_count_for_a_
     let mut away = Duration::ZERO;
     for (asked, seconds) in (realm.asked()..).zip([10, 10, 20, 40, 80, 160, 320, 320]) {
         let nearly = Duration::from_secs(seconds - 1);
-        pass(&issuers, nearly);
+        advance_time(&issuers, nearly);
         assert_eq!((check(&issuers, &realm.token(&new)).await, realm.asked()), (UNKNOWN, asked), "{seconds}");
-        pass(&issuers, Duration::from_secs(1));
+        advance_time(&issuers, Duration::from_secs(1));
         assert_eq!(
             (check(&issuers, &realm.token(&new)).await, realm.asked()),
             (UNKNOWN, asked + 1),
@@ -213,11 +213,11 @@ async fn an_issuer_that_is_away_is_asked_less_and_less_and_its_keys_count_for_a_
     assert_eq!(state(&issuers).await, "cannot be reached; keys of 16 min ago are used");
     assert_eq!(away.as_secs() / 60, 16);
 
-    pass(&issuers, BELIEVED);
+    advance_time(&issuers, BELIEVED);
     assert_eq!(state(&issuers).await, "cannot be reached; its tokens are refused");
     assert_eq!(check(&issuers, &realm.token(&old)).await, AWAY);
     realm.away.store(false, Ordering::SeqCst);
-    pass(&issuers, LONGEST_PAUSE);
+    advance_time(&issuers, MAX_FETCH_INTERVAL);
     assert_eq!(check(&issuers, &realm.token(&new)).await, Ok(()));
     assert_eq!(state(&issuers).await, "ok");
 }
@@ -225,7 +225,7 @@ async fn an_issuer_that_is_away_is_asked_less_and_less_and_its_keys_count_for_a_
 #[tokio::test]
 async fn an_algorithm_that_is_not_the_keys_is_refused() {
     let (rsa, curve) = (rs256("rsa"), es256("curve"));
-    let realm = Realm::start(&[&rsa, &curve]).await;
+    let realm = FakeIssuer::start(&[&rsa, &curve]).await;
     let issuers = realm.issuers();
 
     let swapped = Err("the algorithm of the access token is not its key's");

@@ -12,10 +12,10 @@ use std::{
 };
 
 pub use self::database::Database;
-use contract::{JobId, Problem};
+use contract::{JobFailure, JobId};
 use queue::{
-    Caller, Client, Finished, Handler, HandlerError, Job, JobContext, LiveModel, Pending, Ready, SubmitError,
-    Work, WorkerConfig, run_worker,
+    Caller, Client, FinishResult, Handler, HandlerError, Job, JobContext, LiveModel, Pending, ReadyResult,
+    SubmitError, WorkEstimate, WorkerConfig, run_worker,
 };
 use serde::{Deserialize, Serialize};
 use sqlx::PgPool;
@@ -26,7 +26,7 @@ use tokio::{
 
 /// Instruction for the handler.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum Act {
+pub enum ToyAction {
     /// Answer with the number.
     Answer(u64),
     /// Answer after the milliseconds, unless cancelled.
@@ -41,7 +41,7 @@ pub enum Act {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Toy {
-    pub act: Act,
+    pub act: ToyAction,
     pub expected_seconds: f64,
     pub model_id: Option<String>,
     /// Longest run, in seconds.
@@ -54,7 +54,7 @@ pub struct Toy {
 }
 
 impl Toy {
-    pub fn new(act: Act) -> Self {
+    pub fn new(act: ToyAction) -> Self {
         Self {
             act,
             expected_seconds: 0.01,
@@ -103,12 +103,12 @@ impl Job for Toy {
 
     type Outcome = u64;
 
-    fn work(&self) -> Work<'_> {
-        Work {
+    fn work(&self) -> WorkEstimate<'_> {
+        WorkEstimate {
             kind: "toy",
             seconds: self.expected_seconds,
             longest: self.longest,
-            ready: self.units.map(|units| Ready { units, seconds: 0.01 }),
+            ready: self.units.map(|units| ReadyResult { units, seconds: 0.01 }),
         }
     }
 
@@ -118,11 +118,11 @@ impl Job for Toy {
 }
 
 /// Submits a toy for its own account.
-pub trait Put {
+pub trait SubmitToy {
     async fn put(&self, id: JobId, job: &Toy) -> Result<Pending<Toy>, SubmitError>;
 }
 
-impl Put for Client {
+impl SubmitToy for Client {
     async fn put(&self, id: JobId, job: &Toy) -> Result<Pending<Toy>, SubmitError> {
         let (account_id, patience) = (job.account.as_str(), job.patience);
         self.submit(id, job, Caller { account_id, patience, most_in_flight: job.most_in_flight }).await
@@ -160,9 +160,9 @@ impl Toys {
 }
 
 /// Counts a job as running while it lives.
-struct Inside(Toys, JobId);
+struct RunningCount(Toys, JobId);
 
-impl Drop for Inside {
+impl Drop for RunningCount {
     fn drop(&mut self) {
         self.0.note(self.1, |seen| seen.now -= 1);
     }
@@ -175,14 +175,16 @@ impl Handler<Toy> for Toys {
             seen.now += 1;
             seen.most_at_once = seen.most_at_once.max(seen.now);
         });
-        let _inside = Inside(self.clone(), context.id);
+        let _inside = RunningCount(self.clone(), context.id);
         let outcome = match job.act {
-            Act::Answer(number) => Ok(number),
-            Act::Refuse => Err(Problem::BadTarget { reason: "no".to_owned() }),
-            Act::FailUntil(attempt) if context.attempt < attempt => return Err("the disk is full".into()),
-            Act::FailUntil(_) => Ok(u64::from(context.attempt)),
-            Act::Panic => panic!("on purpose"),
-            Act::Sleep(ms) => {
+            ToyAction::Answer(number) => Ok(number),
+            ToyAction::Refuse => Err(JobFailure::BadTarget { reason: "no".to_owned() }),
+            ToyAction::FailUntil(attempt) if context.attempt < attempt => {
+                return Err("the disk is full".into());
+            }
+            ToyAction::FailUntil(_) => Ok(u64::from(context.attempt)),
+            ToyAction::Panic => panic!("on purpose"),
+            ToyAction::Sleep(ms) => {
                 for _ in 0..ms / 10 {
                     tokio::time::sleep(Duration::from_millis(10)).await;
                     if context.cancelled.load(Ordering::Acquire) {
@@ -195,8 +197,8 @@ impl Handler<Toy> for Toys {
         };
         let mut transaction = self.pool.begin().await?;
         match context.finish(&mut transaction, &outcome).await? {
-            Finished::Stored => transaction.commit().await?,
-            Finished::Superseded => self.note(context.id, |seen| seen.superseded = true),
+            FinishResult::Stored => transaction.commit().await?,
+            FinishResult::Superseded => self.note(context.id, |seen| seen.superseded = true),
         }
         Ok(())
     }

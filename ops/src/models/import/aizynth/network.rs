@@ -11,13 +11,13 @@ use prost::Message as _;
 use super::graph::{Graph, Model, Node, TensorProto};
 
 /// Number of fingerprint bits that the search engine computes.
-pub const INPUTS: usize = 2048;
+pub const FINGERPRINT_BITS: usize = 2048;
 /// Maximum number of hidden units that the search engine supports.
-const MOST_HIDDEN: usize = 4096;
+const MAX_HIDDEN: usize = 4096;
 /// Maximum number of operations of a policy: a hundred times the usual number.
-const MOST_NODES: usize = 1_000;
+const MAX_NODES: usize = 1_000;
 /// Maximum number of templates of a network: twenty times the usual number.
-const MOST_OUTPUTS: usize = 1 << 20;
+const MAX_OUTPUTS: usize = 1 << 20;
 
 /// A policy network of two dense layers.
 #[derive(Debug, PartialEq)]
@@ -98,7 +98,7 @@ enum Layer<'a> {
 #[derive(Debug)]
 struct Dense<'a> {
     weight: &'a TensorProto,
-    order: Order,
+    order: WeightLayout,
     bias: Option<&'a TensorProto>,
     inputs: usize,
     outputs: usize,
@@ -106,7 +106,7 @@ struct Dense<'a> {
 
 /// Layout of a weight matrix: which dimension is the layer's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Order {
+enum WeightLayout {
     First,
     Last,
 }
@@ -120,14 +120,14 @@ impl Policy {
         let model = Model::decode(bytes).map_err(|fault| NetworkError::Onnx(fault.to_string()))?;
         let graph = model.graph.ok_or_else(|| NetworkError::Onnx("it has no graph".to_owned()))?;
         let nodes = graph.nodes.len();
-        if nodes > MOST_NODES {
+        if nodes > MAX_NODES {
             return Err(NetworkError::Size {
                 what: "operations",
                 found: nodes,
-                wanted: format!("at most {MOST_NODES}"),
+                wanted: format!("at most {MAX_NODES}"),
             });
         }
-        let layers = Walk::new(&graph).layers()?;
+        let layers = GraphTraversal::new(&graph).layers()?;
         let said = || NetworkError::Layers(describe(&layers));
         let (first, activation, second) = match &layers[..] {
             [Layer::Dense(first), Layer::Activation(activation), Layer::Dense(second)]
@@ -139,12 +139,12 @@ impl Policy {
         let size = |what, found: usize, holds: bool, wanted: String| {
             if holds { Ok(()) } else { Err(NetworkError::Size { what, found, wanted }) }
         };
-        let bits = format!("{INPUTS}, the fingerprint that the search engine makes");
-        size("inputs", first.inputs, first.inputs == INPUTS, bits)?;
+        let bits = format!("{FINGERPRINT_BITS}, the fingerprint that the search engine makes");
+        size("inputs", first.inputs, first.inputs == FINGERPRINT_BITS, bits)?;
         let hidden = first.outputs;
-        size("hidden units", hidden, (1..=MOST_HIDDEN).contains(&hidden), format!("1 to {MOST_HIDDEN}"))?;
+        size("hidden units", hidden, (1..=MAX_HIDDEN).contains(&hidden), format!("1 to {MAX_HIDDEN}"))?;
         let outputs = second.outputs;
-        size("outputs", outputs, (1..=MOST_OUTPUTS).contains(&outputs), format!("1 to {MOST_OUTPUTS}"))?;
+        size("outputs", outputs, (1..=MAX_OUTPUTS).contains(&outputs), format!("1 to {MAX_OUTPUTS}"))?;
         size("inputs of the second layer", second.inputs, second.inputs == hidden, hidden.to_string())?;
         Ok(Self {
             hidden,
@@ -159,12 +159,12 @@ impl Policy {
 }
 
 /// Traversal of a graph from its input to its end.
-struct Walk<'a> {
+struct GraphTraversal<'a> {
     graph: &'a Graph,
     constants: HashMap<&'a str, &'a TensorProto>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> GraphTraversal<'a> {
     fn new(graph: &'a Graph) -> Self {
         let initializers = graph.initializers.iter().map(|tensor| (tensor.name.as_str(), tensor));
         let nodes = graph.nodes.iter().filter(|node| node.op_type == "Constant").filter_map(|node| {
@@ -189,7 +189,7 @@ impl<'a> Walk<'a> {
                 [node] => node,
                 [_, second, ..] => return Err(fault(second, "is a second use of what came before it")),
             };
-            self.take(node, at, &mut layers)?;
+            self.add_layer(node, at, &mut layers)?;
             at = node.outputs.first().ok_or_else(|| fault(node, "has no output"))?;
         }
         if self.graph.outputs.iter().all(|output| output.name != at) {
@@ -203,7 +203,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Adds the layer of `node`, whose input data is the tensor `data`.
-    fn take(&self, node: &'a Node, data: &str, layers: &mut Vec<Layer<'a>>) -> Result<(), NetworkError> {
+    fn add_layer(&self, node: &'a Node, data: &str, layers: &mut Vec<Layer<'a>>) -> Result<(), NetworkError> {
         let number = |name: &str, default: f32| {
             node.attributes.iter().find(|attribute| attribute.name == name).map_or(default, |found| found.f)
         };
@@ -215,12 +215,12 @@ impl<'a> Walk<'a> {
         }
         match node.op_type.as_str() {
             "Identity" | "Dropout" | "Flatten" | "Cast" => {}
-            "MatMul" => layers.push(Layer::Dense(self.dense(node, data, Order::Last)?)),
+            "MatMul" => layers.push(Layer::Dense(self.dense(node, data, WeightLayout::Last)?)),
             "Gemm" => {
                 if number("alpha", 1.0) != 1.0 || number("beta", 1.0) != 1.0 || whole("transA") != 0 {
                     return Err(fault(node, "has an `alpha`, `beta` or `transA` of its own"));
                 }
-                let order = if whole("transB") == 0 { Order::Last } else { Order::First };
+                let order = if whole("transB") == 0 { WeightLayout::Last } else { WeightLayout::First };
                 let mut dense = self.dense(node, data, order)?;
                 if let Some(bias) = node.inputs.get(2).filter(|name| !name.is_empty()) {
                     dense.bias = Some(self.constant(node, bias)?);
@@ -245,7 +245,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    fn dense(&self, node: &'a Node, data: &str, order: Order) -> Result<Dense<'a>, NetworkError> {
+    fn dense(&self, node: &'a Node, data: &str, order: WeightLayout) -> Result<Dense<'a>, NetworkError> {
         let [first, name, ..] = &node.inputs[..] else { return Err(fault(node, "has no weights")) };
         if first != data {
             return Err(fault(node, "multiplies from the wrong side"));
@@ -253,7 +253,8 @@ impl<'a> Walk<'a> {
         let weight = self.constant(node, name)?;
         let sizes: Option<Vec<usize>> = weight.dims.iter().map(|size| usize::try_from(*size).ok()).collect();
         match (sizes.as_deref(), order) {
-            (Some(&[inputs, outputs]), Order::Last) | (Some(&[outputs, inputs]), Order::First) => {
+            (Some(&[inputs, outputs]), WeightLayout::Last)
+            | (Some(&[outputs, inputs]), WeightLayout::First) => {
                 Ok(Dense { weight, order, bias: None, inputs, outputs })
             }
             _ => Err(unusable(weight, format!("is {:?}, wanted two dimensions", weight.dims))),
@@ -270,7 +271,7 @@ impl Dense<'_> {
     /// Returns the weights, `[outputs, inputs]`.
     fn weights(&self) -> Result<Vec<f32>, NetworkError> {
         let numbers = numbers(self.weight, self.inputs.checked_mul(self.outputs))?;
-        if self.order == Order::First {
+        if self.order == WeightLayout::First {
             return Ok(numbers);
         }
         let mut turned = vec![0.0; numbers.len()];

@@ -17,9 +17,9 @@ use crate::models::read::{self, ReadError};
 /// Maximum size of a decompressed table in bytes: forty times the usual size.
 const LARGEST: u64 = 1 << 30;
 /// Maximum number of templates of a table.
-const MOST_ROWS: usize = 1 << 20;
+const MAX_ROWS: usize = 1 << 20;
 /// Name of the required column.
-const TEMPLATE: &str = "retro_template";
+const TEMPLATE_COLUMN: &str = "retro_template";
 
 /// Rows of the table, in the order of the network's outputs.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ pub enum TableError {
     )]
     Hdf5,
     /// The template column is missing.
-    #[error("no column `{TEMPLATE}` among {0}")]
+    #[error("no column `{TEMPLATE_COLUMN}` among {0}")]
     NoColumn(String),
     /// The file is truncated, or is no text with columns.
     #[error("after line {line}: {cause}")]
@@ -67,7 +67,7 @@ pub enum TableError {
         cause: String,
     },
     /// The table has more rows than any network has outputs.
-    #[error("more than {MOST_ROWS} rows")]
+    #[error("more than {MAX_ROWS} rows")]
     TooLong,
 }
 
@@ -95,7 +95,7 @@ impl Table {
 
     /// Reads the text of a table.
     pub fn of(text: impl Read) -> Result<Self, TableError> {
-        let mut text = BufReader::new(Bounded { text, left: LARGEST });
+        let mut text = BufReader::new(BoundedReader { text, left: LARGEST });
         let header = first_line(&mut text)?;
         let delimiter = if header.contains(&b'\t') { b'\t' } else { b',' };
         let mut csv = ReaderBuilder::new()
@@ -110,7 +110,7 @@ impl Table {
             let line = csv.position().line();
             match csv.read_byte_record(&mut record) {
                 Ok(false) => break,
-                Ok(true) if rows.len() == MOST_ROWS => return Err(TableError::TooLong),
+                Ok(true) if rows.len() == MAX_ROWS => return Err(TableError::TooLong),
                 Ok(true) => {
                     rows.push(columns.row(&record, record.position().map_or(line, csv::Position::line)))
                 }
@@ -138,7 +138,7 @@ impl Columns {
         let names: Vec<String> =
             header.iter().map(|name| String::from_utf8_lossy(name).trim().to_owned()).collect();
         let place = |wanted: &[&str]| names.iter().position(|name| wanted.contains(&name.as_str()));
-        let template = place(&[TEMPLATE]).ok_or_else(|| {
+        let template = place(&[TEMPLATE_COLUMN]).ok_or_else(|| {
             let named: Vec<String> = names.iter().take(20).map(|name| format!("`{name:.40}`")).collect();
             TableError::NoColumn(named.join(", "))
         })?;
@@ -184,12 +184,12 @@ impl Columns {
 }
 
 /// Text reader that fails at its limit, so that input cannot be endless.
-struct Bounded<R> {
+struct BoundedReader<R> {
     text: R,
     left: u64,
 }
 
-impl<R: Read> Read for Bounded<R> {
+impl<R: Read> Read for BoundedReader<R> {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
         let read = self.text.read(room)?;
         self.left = self

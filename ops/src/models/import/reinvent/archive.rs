@@ -14,7 +14,7 @@ use zip::{ZipArchive, result::ZipError};
 use crate::models::read::{self, ReadError};
 
 /// Maximum length of a prior's pickle: a hundred times the usual length.
-const LONGEST_PICKLE: u64 = 16 << 20;
+const MAX_PICKLE_BYTES: u64 = 16 << 20;
 
 /// An open archive.
 #[derive(Debug)]
@@ -86,7 +86,7 @@ impl<R: Read + Seek> Archive<R> {
 
     /// Reads the pickle.
     pub fn pickle(&mut self) -> Result<Vec<u8>, ArchiveError> {
-        self.member("data.pkl", LONGEST_PICKLE, None)
+        self.member("data.pkl", MAX_PICKLE_BYTES, None)
     }
 
     /// Reads the numbers of a storage, which must have `bytes` bytes.

@@ -7,7 +7,7 @@ use half::{bf16, f16};
 use super::{
     archive::Archive,
     pickle::{Id, Node},
-    saved::{MOST_WEIGHTS, PriorError, Saved},
+    saved::{MAX_WEIGHTS, PriorError, SavedDictionary},
 };
 use crate::models::weights::Tensor;
 
@@ -40,7 +40,7 @@ pub struct Shape {
 
 impl Shape {
     /// Returns the shape of the network in the file.
-    pub fn of(saved: &Saved<'_>) -> Result<Self, PriorError> {
+    pub fn of(saved: &SavedDictionary<'_>) -> Result<Self, PriorError> {
         let network = saved.network()?;
         let shape = |name: &str| {
             let id = network.iter().find(|(known, _)| *known == name).map(|(_, id)| *id);
@@ -64,7 +64,7 @@ impl Shape {
     /// Reads all tensors, which must be exactly those of the shape.
     pub fn read<R: Read + Seek>(
         &self,
-        saved: &Saved<'_>,
+        saved: &SavedDictionary<'_>,
         vocab_size: usize,
         archive: &mut Archive<R>,
     ) -> Result<Vec<Tensor>, PriorError> {
@@ -84,7 +84,7 @@ impl Shape {
                 return Err(tensor(&theirs, &format!("is {:?}, wanted {wanted:?}", view.shape)));
             }
             weights = weights.saturating_add(view.numbers);
-            if weights > MOST_WEIGHTS {
+            if weights > MAX_WEIGHTS {
                 return Err(PriorError::TooLarge);
             }
             tensors.push(Tensor { name: ours, shape: view.shape.clone(), numbers: view.read(archive)? });
@@ -119,7 +119,7 @@ impl Shape {
     }
 
     /// Checks the network against the parameters that the file states.
-    pub fn check_parameters(&self, saved: &Saved<'_>) -> Result<(), PriorError> {
+    pub fn check_parameters(&self, saved: &SavedDictionary<'_>) -> Result<(), PriorError> {
         let Some(parameters) = saved.entry("network_params") else { return Ok(()) };
         let said = |name| saved.pickled.field(parameters, name);
         if let Some(cell) = said("cell_type").and_then(|id| saved.pickled.text(id))
@@ -177,7 +177,7 @@ impl Cell {
     }
 }
 
-impl Saved<'_> {
+impl SavedDictionary<'_> {
     /// Returns the pickle's description of a tensor.
     fn view(&self, name: &str, id: Id) -> Result<View<'_>, PriorError> {
         let fault = |fault: &str| tensor(name, fault);
@@ -226,7 +226,7 @@ impl Saved<'_> {
     }
 
     /// Returns the number type, the key and the length of a storage.
-    fn storage(&self, id: Id) -> Option<(Number, &str, usize)> {
+    fn storage(&self, id: Id) -> Option<(FloatType, &str, usize)> {
         let Node::Persistent(reference) = self.pickled.node(id) else { return None };
         let [kind, class, key, _place, stored, ..] = self.pickled.items(*reference)? else { return None };
         if self.pickled.text(*kind)? != "storage" {
@@ -234,10 +234,10 @@ impl Saved<'_> {
         }
         let Node::Name { name, .. } = self.pickled.node(*class) else { return None };
         let number = match name.as_str() {
-            "torch.FloatStorage" => Number::F32,
-            "torch.DoubleStorage" => Number::F64,
-            "torch.HalfStorage" => Number::F16,
-            "torch.BFloat16Storage" => Number::BF16,
+            "torch.FloatStorage" => FloatType::F32,
+            "torch.DoubleStorage" => FloatType::F64,
+            "torch.HalfStorage" => FloatType::F16,
+            "torch.BFloat16Storage" => FloatType::BF16,
             _ => return None,
         };
         Some((number, self.pickled.text(*key)?, self.pickled.count(*stored)?))
@@ -246,7 +246,7 @@ impl Saved<'_> {
 
 /// Floating-point type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Number {
+enum FloatType {
     F16,
     BF16,
     F32,
@@ -260,7 +260,7 @@ struct View<'a> {
     numbers: usize,
     /// Number of elements before its first.
     offset: usize,
-    number: Number,
+    number: FloatType,
     key: &'a str,
     /// Number of elements of the whole storage.
     stored: usize,
@@ -269,19 +269,19 @@ struct View<'a> {
 impl View<'_> {
     fn read<R: Read + Seek>(&self, archive: &mut Archive<R>) -> Result<Vec<f32>, PriorError> {
         let size = match self.number {
-            Number::F16 | Number::BF16 => 2,
-            Number::F32 => 4,
-            Number::F64 => 8,
+            FloatType::F16 | FloatType::BF16 => 2,
+            FloatType::F32 => 4,
+            FloatType::F64 => 8,
         };
-        let whole = self.stored.checked_mul(size).filter(|_| self.stored <= MOST_WEIGHTS);
+        let whole = self.stored.checked_mul(size).filter(|_| self.stored <= MAX_WEIGHTS);
         let whole = whole.ok_or_else(|| tensor(&self.name, "its storage is larger than any"))?;
         let bytes = archive.storage(self.key, whole as u64)?;
         let bytes = &bytes[self.offset * size..(self.offset + self.numbers) * size];
         Ok(match self.number {
-            Number::F16 => each(bytes, |word| f16::from_le_bytes(word).to_f32()),
-            Number::BF16 => each(bytes, |word| bf16::from_le_bytes(word).to_f32()),
-            Number::F32 => each(bytes, f32::from_le_bytes),
-            Number::F64 => each(bytes, |word| f64::from_le_bytes(word) as f32),
+            FloatType::F16 => each(bytes, |word| f16::from_le_bytes(word).to_f32()),
+            FloatType::BF16 => each(bytes, |word| bf16::from_le_bytes(word).to_f32()),
+            FloatType::F32 => each(bytes, f32::from_le_bytes),
+            FloatType::F64 => each(bytes, |word| f64::from_le_bytes(word) as f32),
         })
     }
 }

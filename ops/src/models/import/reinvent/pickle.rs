@@ -14,13 +14,13 @@ pub use value::{Id, Node, Pickled};
 /// Maximum number of values of a pickle, and of entries in its memo.
 const MOST_NODES: usize = 1 << 20;
 /// Maximum length of a class or function name with its module.
-const LONGEST_NAME: usize = 256;
+const MAX_NAME_LENGTH: usize = 256;
 /// Newest supported protocol.
-const NEWEST: u8 = 5;
+const NEWEST_PROTOCOL: u8 = 5;
 
 /// Permitted use of a name in a pickle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Meaning {
+pub enum NameUse {
     /// A dictionary class, whose instances become dictionaries.
     Dictionary,
     /// A class or function whose calls and instances are only recorded.
@@ -54,7 +54,7 @@ pub enum PickleError {
 }
 
 /// Reads a pickle; `allowed` returns the permitted use of a module and a name, or `None` if the name is forbidden.
-pub fn read(bytes: &[u8], allowed: fn(&str, &str) -> Option<Meaning>) -> Result<Pickled, PickleError> {
+pub fn read(bytes: &[u8], allowed: fn(&str, &str) -> Option<NameUse>) -> Result<Pickled, PickleError> {
     let mut machine = Machine {
         bytes,
         at: 0,
@@ -82,7 +82,7 @@ struct Machine<'a> {
     at: usize,
     /// Offset and value of the current opcode.
     opcode: (usize, u8),
-    allowed: fn(&str, &str) -> Option<Meaning>,
+    allowed: fn(&str, &str) -> Option<NameUse>,
     nodes: Vec<Node>,
     stack: Vec<Id>,
     /// Stack heights at the open marks.
@@ -146,7 +146,7 @@ impl<'a> Machine<'a> {
 
     fn protocol(&mut self) -> Result<(), PickleError> {
         let [version] = self.take()?;
-        if version > NEWEST {
+        if version > NEWEST_PROTOCOL {
             return Err(PickleError::Argument { at: self.opcode.0, wanted: "known protocol" });
         }
         Ok(())
@@ -263,7 +263,7 @@ impl<'a> Machine<'a> {
         } else {
             (self.line()?, self.line()?)
         };
-        if module.len() + name.len() > LONGEST_NAME {
+        if module.len() + name.len() > MAX_NAME_LENGTH {
             return Err(self.argument("name of reasonable length"));
         }
         let full = format!("{module}.{name}");
@@ -278,8 +278,8 @@ impl<'a> Machine<'a> {
     fn call(&mut self) -> Result<(), PickleError> {
         let (arguments, callee) = (self.pop()?, self.pop()?);
         let node = match (&self.nodes[callee.index()], &self.nodes[arguments.index()]) {
-            (Node::Name { meaning: Meaning::Dictionary, .. }, Node::Tuple(_)) => Node::Dict(Vec::new()),
-            (Node::Name { meaning: Meaning::Inert, name }, Node::Tuple(_)) => {
+            (Node::Name { meaning: NameUse::Dictionary, .. }, Node::Tuple(_)) => Node::Dict(Vec::new()),
+            (Node::Name { meaning: NameUse::Inert, name }, Node::Tuple(_)) => {
                 Node::Object { class: name.clone(), arguments, state: None }
             }
             _ => return Err(self.stuck()),

@@ -8,8 +8,8 @@ use std::{
 use super::{
     archive::Archive,
     network::{Cell, Shape},
-    pickle::{self, Meaning},
-    saved::{PriorError, Saved},
+    pickle::{self, NameUse},
+    saved::{PriorError, SavedDictionary},
 };
 use crate::models::weights::Tensor;
 
@@ -54,7 +54,7 @@ impl Prior {
     /// Reads the prior that `pickle` describes; the tensors come from the archive.
     pub fn pickled<R: Read + Seek>(pickle: &[u8], archive: &mut Archive<R>) -> Result<Self, PriorError> {
         let pickled = pickle::read(pickle, meaning)?;
-        let saved = Saved { pickled: &pickled };
+        let saved = SavedDictionary { pickled: &pickled };
         saved.check_type()?;
         let tokens = saved.tokens()?;
         let shape = Shape::of(&saved)?;
@@ -78,22 +78,22 @@ impl Prior {
 }
 
 /// Allows the names that occur in priors; every other name is refused.
-fn meaning(module: &str, name: &str) -> Option<Meaning> {
+fn meaning(module: &str, name: &str) -> Option<NameUse> {
     let reinvent = ["reinvent", "reinvent_models", "models"].iter().any(|package| {
         module.strip_prefix(package).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     });
     match (module, name) {
-        ("collections", "OrderedDict") => Some(Meaning::Dictionary),
-        ("torch._utils", "_rebuild_tensor_v2" | "_rebuild_parameter") => Some(Meaning::Inert),
+        ("collections", "OrderedDict") => Some(NameUse::Dictionary),
+        ("torch._utils", "_rebuild_tensor_v2" | "_rebuild_parameter") => Some(NameUse::Inert),
         (
             "torch",
             "FloatStorage" | "DoubleStorage" | "HalfStorage" | "BFloat16Storage" | "LongStorage"
             | "IntStorage",
-        ) => Some(Meaning::Inert),
-        ("copyreg" | "copy_reg", "_reconstructor") => Some(Meaning::Inert),
-        ("builtins" | "__builtin__", "object") => Some(Meaning::Inert),
-        ("uuid", "UUID") => Some(Meaning::Inert),
-        (_, "Vocabulary" | "SMILESTokenizer" | "ModelMetaData") if reinvent => Some(Meaning::Inert),
+        ) => Some(NameUse::Inert),
+        ("copyreg" | "copy_reg", "_reconstructor") => Some(NameUse::Inert),
+        ("builtins" | "__builtin__", "object") => Some(NameUse::Inert),
+        ("uuid", "UUID") => Some(NameUse::Inert),
+        (_, "Vocabulary" | "SMILESTokenizer" | "ModelMetaData") if reinvent => Some(NameUse::Inert),
         _ => None,
     }
 }

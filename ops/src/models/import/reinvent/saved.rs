@@ -7,13 +7,13 @@ use super::{
 };
 
 /// Maximum number of weights of a prior: fifty times the usual number.
-pub const MOST_WEIGHTS: usize = 1 << 28;
+pub const MAX_WEIGHTS: usize = 1 << 28;
 /// Maximum number of tokens of a vocabulary.
-const MOST_TOKENS: usize = 1 << 16;
+const MAX_TOKENS: usize = 1 << 16;
 /// Maximum number of tensors of a network: fifty times the usual number.
-const MOST_TENSORS: usize = 1_000;
+const MAX_TENSORS: usize = 1_000;
 /// Maximum length of a line copied from a file, in characters.
-const LONGEST_LINE: usize = 500;
+const MAX_LINE_LENGTH: usize = 500;
 
 /// Reason why a file is no prior.
 #[derive(Debug, thiserror::Error)]
@@ -59,17 +59,17 @@ pub enum PriorError {
         seen: String,
     },
     /// The file has more weights or tensors than a prior has.
-    #[error("more than {MOST_WEIGHTS} weights, or more than {MOST_TENSORS} tensors")]
+    #[error("more than {MAX_WEIGHTS} weights, or more than {MAX_TENSORS} tensors")]
     TooLarge,
 }
 
 /// The saved dictionary.
-pub struct Saved<'a> {
+pub struct SavedDictionary<'a> {
     /// The decoded pickle.
     pub pickled: &'a Pickled,
 }
 
-impl Saved<'_> {
+impl SavedDictionary<'_> {
     /// Returns an entry.
     pub fn entry(&self, name: &str) -> Option<Id> {
         self.pickled.field(self.pickled.root(), name)
@@ -95,7 +95,7 @@ impl Saved<'_> {
         let pairs = self.pickled.entries(inner.unwrap_or(vocabulary));
         let pairs: Vec<(&str, Id)> =
             pairs.ok_or_else(|| entry("vocabulary", "a dictionary of tokens"))?.collect();
-        if pairs.len() > MOST_TOKENS {
+        if pairs.len() > MAX_TOKENS {
             return Err(PriorError::Vocabulary(format!("{} tokens", pairs.len())));
         }
         let mut tokens = vec![None; pairs.len()];
@@ -125,8 +125,8 @@ impl Saved<'_> {
         let network = self.entry("network").ok_or_else(|| entry("network", "there"))?;
         let tensors = self.pickled.entries(network);
         let tensors = tensors.ok_or_else(|| entry("network", "a dictionary of tensors"))?;
-        let tensors: Vec<(&str, Id)> = tensors.take(MOST_TENSORS + 1).collect();
-        if tensors.len() > MOST_TENSORS {
+        let tensors: Vec<(&str, Id)> = tensors.take(MAX_TENSORS + 1).collect();
+        if tensors.len() > MAX_TENSORS {
             return Err(PriorError::TooLarge);
         }
         Ok(tensors)
@@ -138,7 +138,7 @@ impl Saved<'_> {
         // REINVENT's own misspelling, and the correct spelling.
         let origin = ["origina_data_source", "original_data_source"];
         let line = |text: &str| {
-            let line: String = text.trim().chars().take(LONGEST_LINE).collect();
+            let line: String = text.trim().chars().take(MAX_LINE_LENGTH).collect();
             line.replace(char::is_control, " ")
         };
         let text = |name: &str| {

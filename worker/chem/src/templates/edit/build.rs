@@ -6,7 +6,7 @@ use chematic::core::{
 };
 
 use super::digests::Digests;
-use super::draft::Draft;
+use super::draft::DraftGraph;
 use super::parts::{Parts, Precursor};
 use super::script::Script;
 use super::script_stereo::WrittenCentre;
@@ -15,10 +15,10 @@ use crate::graph::valence;
 use crate::molecules::key;
 use crate::molecules::molecule::Molecule;
 use crate::templates::matching::masks::{DOUBLE, SINGLE, TRIPLE};
-use crate::templates::matching::target::{Centre, DoubleBond, HYDROGEN, Target};
+use crate::templates::matching::target::{Centre, DoubleBond, HYDROGEN, MatchTarget};
 
 /// The fate of a stated stereocentre.
-enum Fate {
+enum CentreFate {
     /// Still stated, with its neighbours (atoms of the draft) in this order.
     Kept(Vec<u16>),
     Lost,
@@ -27,7 +27,7 @@ enum Fate {
 }
 
 /// The result of building a draft.
-pub(crate) enum Made {
+pub(crate) enum BuildResult {
     Molecules(Vec<Precursor>),
     /// A stated stereocentre is gone or no longer a centre.
     StereoLost,
@@ -35,9 +35,14 @@ pub(crate) enum Made {
 }
 
 /// Builds the molecules of a draft, in the order of their keys. `parts` caches molecules made before.
-pub(crate) fn molecules(script: &Script, draft: &Draft, target: &Target, parts: &Parts) -> Made {
+pub(crate) fn molecules(
+    script: &Script,
+    draft: &DraftGraph,
+    target: &MatchTarget,
+    parts: &Parts,
+) -> BuildResult {
     if target.has_other_stereo {
-        return Made::Unsure;
+        return BuildResult::Unsure;
     }
     let stereo = match Stereo::of(script, draft, target) {
         Ok(stereo) => stereo,
@@ -55,9 +60,9 @@ pub(crate) fn molecules(script: &Script, draft: &Draft, target: &Target, parts: 
         parts.get_or_make(digests.of(component), || Part::new(draft, component, &stereo)?.finish())
     };
     let precursors: Option<Vec<Precursor>> = (0..count).map(part).collect();
-    let Some(mut precursors) = precursors else { return Made::Unsure };
+    let Some(mut precursors) = precursors else { return BuildResult::Unsure };
     precursors.sort_by_key(|precursor| precursor.molecule.key());
-    Made::Molecules(precursors)
+    BuildResult::Molecules(precursors)
 }
 
 /// The stereo that a draft states.
@@ -72,7 +77,7 @@ struct Stereo {
 impl Stereo {
     /// Collects the stereo that the target states and keeps and that the template writes; otherwise returns the
     /// result of the draft.
-    fn of(script: &Script, draft: &Draft, target: &Target) -> Result<Self, Made> {
+    fn of(script: &Script, draft: &DraftGraph, target: &MatchTarget) -> Result<Self, BuildResult> {
         let mut stereo = Self::default();
         stereo.keep(script, draft, target)?;
         stereo.write(script, draft, target)?;
@@ -81,28 +86,28 @@ impl Stereo {
 
     /// Copies the stereo that the target states. Fails if stereo is lost that must be kept, or if its fate is
     /// undecided.
-    fn keep(&mut self, script: &Script, draft: &Draft, target: &Target) -> Result<(), Made> {
+    fn keep(&mut self, script: &Script, draft: &DraftGraph, target: &MatchTarget) -> Result<(), BuildResult> {
         for centre in &target.centres {
             let place = draft.place(centre.atom);
             let is_among = |atoms: &[u8]| atoms.iter().any(|&atom| place == Some(usize::from(atom)));
             if is_among(&script.stereo.removed) {
                 continue;
             }
-            match (fate(centre, draft, target), place) {
-                (Fate::Kept(order), Some(at)) => {
+            match (centre_fate(centre, draft, target), place) {
+                (CentreFate::Kept(order), Some(at)) => {
                     self.centres.push((at, centre.clockwise ^ is_among(&script.stereo.inverted), order));
                 }
-                (Fate::Lost, _) if script.stereo.is_matched => {}
-                (Fate::Lost, _) => return Err(Made::StereoLost),
-                _ => return Err(Made::Unsure),
+                (CentreFate::Lost, _) if script.stereo.is_matched => {}
+                (CentreFate::Lost, _) => return Err(BuildResult::StereoLost),
+                _ => return Err(BuildResult::Unsure),
             }
         }
         for double_bond in &target.double_bonds {
             match double_bond_fate(double_bond, draft, target) {
                 DoubleBondFate::Kept(atoms) => self.double_bonds.push((double_bond.cis, atoms)),
                 DoubleBondFate::Lost if script.stereo.is_matched => {}
-                DoubleBondFate::Lost => return Err(Made::StereoLost),
-                DoubleBondFate::Unsure => return Err(Made::Unsure),
+                DoubleBondFate::Lost => return Err(BuildResult::StereoLost),
+                DoubleBondFate::Unsure => return Err(BuildResult::Unsure),
             }
         }
         Ok(())
@@ -110,7 +115,12 @@ impl Stereo {
 
     /// Adds the stereo that the template writes. Undecided if it overrides the target's own stereo, or if the atom is
     /// not an ordinary centre.
-    fn write(&mut self, script: &Script, draft: &Draft, target: &Target) -> Result<(), Made> {
+    fn write(
+        &mut self,
+        script: &Script,
+        draft: &DraftGraph,
+        target: &MatchTarget,
+    ) -> Result<(), BuildResult> {
         for WrittenCentre { atom, clockwise, order } in &script.stereo.centres {
             let at = usize::from(*atom);
             let (now, around) = (draft.atoms[at], draft.around(at));
@@ -121,7 +131,7 @@ impl Stereo {
                 && around.iter().all(|&(_, order)| order == SINGLE);
             let is_stated = |source| target.centres.iter().any(|centre| centre.atom == source);
             if !is_usual || draft.sources[at].is_some_and(is_stated) {
-                return Err(Made::Unsure);
+                return Err(BuildResult::Unsure);
             }
             self.centres.push((at, *clockwise, order.to_vec()));
         }
@@ -129,7 +139,7 @@ impl Stereo {
             let atoms = atoms.map(usize::from);
             let stated = target.double_bonds.iter().flat_map(|double| double.ends);
             if stated.filter_map(|end| draft.place(end)).any(|end| atoms.contains(&end)) {
-                return Err(Made::Unsure);
+                return Err(BuildResult::Unsure);
             }
             self.double_bonds.push((cis, atoms));
         }
@@ -147,7 +157,7 @@ struct Part {
 
 impl Part {
     /// Builds a component of a draft; `None` if it has an atom or a bond that no molecule has.
-    fn new(draft: &Draft, component: usize, stereo: &Stereo) -> Option<Self> {
+    fn new(draft: &DraftGraph, component: usize, stereo: &Stereo) -> Option<Self> {
         let mut part = Self::default();
         let mut places = vec![0; draft.atoms.len()];
         let is_here = |at: usize| usize::from(draft.components[at]) == component;
@@ -223,7 +233,7 @@ enum DoubleBondFate {
 
 /// Decides the fate of a double bond. If both ends keep their neighbours, the configuration is kept. RDKit's rules
 /// for other cases depend on how the template is written.
-fn double_bond_fate(double_bond: &DoubleBond, draft: &Draft, target: &Target) -> DoubleBondFate {
+fn double_bond_fate(double_bond: &DoubleBond, draft: &DraftGraph, target: &MatchTarget) -> DoubleBondFate {
     let order = |a: usize, b: usize| {
         draft.around(a).iter().find(|&&(next, _)| usize::from(next) == b).map(|&(_, order)| order)
     };
@@ -252,7 +262,7 @@ fn double_bond_fate(double_bond: &DoubleBond, draft: &Draft, target: &Target) ->
 }
 
 /// Returns true if an atom is written without brackets, so that its hydrogens follow from its bonds.
-fn is_usual(draft: &Draft, at: usize) -> bool {
+fn is_usual(draft: &DraftGraph, at: usize) -> bool {
     let atom = draft.atoms[at];
     let (mut aromatic, mut plain) = (0, 0);
     for &(_, order) in draft.around(at) {
@@ -274,8 +284,8 @@ fn is_usual(draft: &Draft, at: usize) -> bool {
 
 /// Decides the fate of a centre (RDKit's `checkAndCorrectChiralityOfMatchingAtomsInProduct`), where it depends on the
 /// molecule alone. A centre keeps its configuration, and one neighbour may be replaced by another.
-fn fate(centre: &Centre, draft: &Draft, target: &Target) -> Fate {
-    let Some(at) = draft.place(centre.atom) else { return Fate::Lost };
+fn centre_fate(centre: &Centre, draft: &DraftGraph, target: &MatchTarget) -> CentreFate {
+    let Some(at) = draft.place(centre.atom) else { return CentreFate::Lost };
     let before = target.around(centre.atom);
     let after = draft.around(at);
     let (was, now) = (target.atoms[usize::from(centre.atom)], draft.atoms[at]);
@@ -297,21 +307,21 @@ fn fate(centre: &Centre, draft: &Draft, target: &Target) -> Fate {
     }
     let touched = was != now || !gone.is_empty() || before.len() != after.len();
     if !touched && before.iter().map(|link| link.1).eq(after.iter().map(|link| link.1)) {
-        return Fate::Kept(order);
+        return CentreFate::Kept(order);
     }
     if was.element != 6 || now.element != 6 {
-        return if touched { Fate::Unsure } else { Fate::Kept(order) };
+        return if touched { CentreFate::Unsure } else { CentreFate::Kept(order) };
     }
     if now.hydrogens > 1 || after.len() < 3 || after.iter().any(|link| link.1 != SINGLE) {
-        return Fate::Lost;
+        return CentreFate::Lost;
     }
     if before.len() != after.len() || was.hydrogens != now.hydrogens || gone.len() > 1 {
-        return Fate::Unsure;
+        return CentreFate::Unsure;
     }
     if let Some(&slot) = gone.first() {
         let came = after.iter().map(|link| link.0).find(|next| !order.contains(next));
-        let Some(came) = came else { return Fate::Unsure };
+        let Some(came) = came else { return CentreFate::Unsure };
         order[slot] = came;
     }
-    Fate::Kept(order)
+    CentreFate::Kept(order)
 }

@@ -4,7 +4,7 @@
 //! made before. A component of a draft is identified by a digest of its atoms, bonds and stereo, in terms of the
 //! atoms of the target. This takes a tenth of the time that its graph and key take.
 
-use super::draft::Draft;
+use super::draft::DraftGraph;
 use crate::graph::parity::is_odd;
 use crate::graph::refinement::mix;
 use crate::templates::matching::target::HYDROGEN;
@@ -15,7 +15,7 @@ const FIRST_NEW: u64 = 1 << 20;
 /// Digests of a draft's components. Equal components have equal digests, and unequal ones differ (except for a chance
 /// of 2^-64 a pair). Atoms that a template adds count in written order.
 pub(crate) struct Digests<'a> {
-    draft: &'a Draft,
+    draft: &'a DraftGraph,
     /// Number of the target atom for each atom of the draft.
     names: Vec<u64>,
     of: Vec<u64>,
@@ -23,7 +23,7 @@ pub(crate) struct Digests<'a> {
 
 impl<'a> Digests<'a> {
     /// Computes the digests of atoms and bonds.
-    pub fn new(draft: &'a Draft, components: usize) -> Self {
+    pub fn new(draft: &'a DraftGraph, components: usize) -> Self {
         let mut new = FIRST_NEW;
         let mut name = |source: &Option<u8>| match source {
             Some(source) => mix(u64::from(*source), 1),

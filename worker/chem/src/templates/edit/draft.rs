@@ -5,7 +5,7 @@
 
 use super::script::Script;
 use crate::templates::matching::masks::Atom;
-use crate::templates::matching::target::Target;
+use crate::templates::matching::target::MatchTarget;
 
 /// Marks the absence of an atom.
 const NONE: u16 = u16::MAX;
@@ -14,7 +14,7 @@ const UNMATCHED: u8 = u8::MAX;
 
 /// The graph that the edit of one match gives; may have several components.
 #[derive(Debug, Default)]
-pub(crate) struct Draft {
+pub(crate) struct DraftGraph {
     pub atoms: Vec<Atom>,
     /// Target atom of each draft atom.
     pub sources: Vec<Option<u8>>,
@@ -33,11 +33,11 @@ pub(crate) struct Draft {
     matched: Vec<u8>,
 }
 
-impl Draft {
+impl DraftGraph {
     /// Fills the draft with the result of the script on the target, with the script's atoms placed on `images`.
     ///
     /// The previous content is replaced; its memory is reused.
-    pub(crate) fn fill(&mut self, script: &Script, target: &Target, images: &[u8]) {
+    pub(crate) fn fill(&mut self, script: &Script, target: &MatchTarget, images: &[u8]) {
         self.clear(target.atoms.len());
         for (atom, &image) in (0u8..).zip(images) {
             self.matched[usize::from(image)] = atom;
@@ -51,7 +51,7 @@ impl Draft {
                 self.queue.push(source);
             }
         }
-        self.carry(target);
+        self.add_attached_atoms(target);
         self.connect(script, target);
         self.index();
         self.split();
@@ -84,7 +84,7 @@ impl Draft {
     }
 
     /// Walks outwards from the matched atoms that stay and adds the attached atoms.
-    fn carry(&mut self, target: &Target) {
+    fn add_attached_atoms(&mut self, target: &MatchTarget) {
         let mut at = 0;
         while let Some(&atom) = self.queue.get(at) {
             at += 1;
@@ -100,7 +100,7 @@ impl Draft {
         }
     }
 
-    fn connect(&mut self, script: &Script, target: &Target) {
+    fn connect(&mut self, script: &Script, target: &MatchTarget) {
         self.bonds.extend(script.bonds.iter().map(|&(a, b, order)| (u16::from(a), u16::from(b), order)));
         let written = self.bonds.len();
         for place in 0..self.sources.len() {

@@ -6,8 +6,8 @@
 pub(crate) mod build;
 mod digests;
 pub(crate) mod draft;
-pub(crate) mod judge;
 pub(crate) mod parts;
 pub(crate) mod run;
 pub(crate) mod script;
 mod script_stereo;
+pub(crate) mod validate;

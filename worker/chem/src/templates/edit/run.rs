@@ -3,18 +3,18 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use super::draft::Draft;
-use super::judge::{self, Verdict};
+use super::draft::DraftGraph;
 use super::script::Script;
+use super::validate::{self, Validity};
 use crate::templates::matching::matcher;
-use crate::templates::matching::target::Target;
+use crate::templates::matching::target::MatchTarget;
 
 /// Maximum number of matches of one template.
 const MAX_MATCHES: usize = 1000;
 
 /// The way in which a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum RunEnd {
     /// Every match was processed, or the maximum number.
     Done,
     /// The caller's time is up.
@@ -30,20 +30,20 @@ pub(crate) enum End {
 /// Boc group) matches six times at one place. `go_on` is called before each match.
 pub(crate) fn run(
     script: &Script,
-    target: &Target,
+    target: &MatchTarget,
     go_on: &mut dyn FnMut() -> bool,
-    mut each: impl FnMut(Option<&Draft>, &[u8]) -> ControlFlow<()>,
-) -> End {
-    let mut draft = Draft::default();
+    mut each: impl FnMut(Option<&DraftGraph>, &[u8]) -> ControlFlow<()>,
+) -> RunEnd {
+    let mut draft = DraftGraph::default();
     let mut seen = HashSet::new();
     let mut matches = 0;
-    let mut end = End::Done;
+    let mut end = RunEnd::Done;
     matcher::matches(&script.query, target, &mut |images| {
         if !go_on() {
-            end = End::Stopped;
+            end = RunEnd::Stopped;
             return ControlFlow::Break(());
         }
-        if !reaches_all(target, images) {
+        if !covers_all_molecules(target, images) {
             return ControlFlow::Continue(());
         }
         matches += 1;
@@ -54,13 +54,13 @@ pub(crate) fn run(
             return ControlFlow::Continue(());
         }
         draft.fill(script, target, images);
-        let going = match judge::judge(script, target, &mut draft) {
-            Verdict::Molecules => each(Some(&draft), images),
-            Verdict::Nothing => ControlFlow::Continue(()),
-            Verdict::Unsure => each(None, images),
+        let going = match validate::judge(script, target, &mut draft) {
+            Validity::Molecules => each(Some(&draft), images),
+            Validity::Nothing => ControlFlow::Continue(()),
+            Validity::Unsure => each(None, images),
         };
         if going.is_break() {
-            end = End::Left;
+            end = RunEnd::Left;
         }
         going
     });
@@ -68,7 +68,7 @@ pub(crate) fn run(
 }
 
 /// Returns true if every molecule of the target takes part in the match.
-fn reaches_all(target: &Target, images: &[u8]) -> bool {
+fn covers_all_molecules(target: &MatchTarget, images: &[u8]) -> bool {
     target.molecules < 2
         || (0..target.molecules).all(|molecule| {
             images.iter().any(|&image| usize::from(target.molecule_of[usize::from(image)]) == molecule)

@@ -13,15 +13,15 @@ use chematic::smarts::{AtomPrimitive, AtomQuery, BondPrimitive, BondQuery, Query
 use super::script_stereo::ScriptStereo;
 use crate::graph::refinement::mix;
 use crate::templates::matching::masks::{AROMATIC_BOND, DOUBLE, SINGLE, TRIPLE};
-use crate::templates::matching::query::{self, MAX_PATTERN, Query};
+use crate::templates::matching::query::{self, MAX_PATTERN, MaskPattern};
 
 /// A template ready to be applied in one direction.
 #[derive(Debug)]
 pub(crate) struct Script {
     /// The side that is matched.
-    pub query: Query,
+    pub query: MaskPattern,
     /// Atoms of the written side.
-    pub atoms: Vec<Written>,
+    pub atoms: Vec<ProductAtom>,
     /// Bonds of the written side: two of its atoms and one of [`SINGLE`], [`DOUBLE`], [`TRIPLE`], [`AROMATIC_BOND`].
     pub bonds: Vec<(u8, u8, u8)>,
     /// Written atom of each atom on the matched side; `None` if it is removed.
@@ -33,7 +33,7 @@ pub(crate) struct Script {
 
 /// An atom of the written side, with the properties that it states.
 #[derive(Debug)]
-pub(crate) struct Written {
+pub(crate) struct ProductAtom {
     /// Its atom on the matched side; `None` for an added atom.
     pub from: Option<u8>,
     /// Element, if the atom is added or changes its element.
@@ -53,7 +53,7 @@ pub(crate) struct Written {
 pub(crate) fn atoms_added(matched: &QueryMolecule, written: &QueryMolecule) -> Option<Vec<u8>> {
     let there =
         |side: &QueryMolecule, map: u16| side.atoms.iter().find(|atom| atom.atom_map == Some(map)).cloned();
-    let element = |query: &AtomQuery| Statement::of(query).and_then(|stated| stated.element);
+    let element = |query: &AtomQuery| AtomStatement::of(query).and_then(|stated| stated.element);
     for atom in &matched.atoms {
         let becomes = there(written, atom.atom_map?)?;
         let (before, after) = (element(&atom.query), element(&becomes.query));
@@ -71,7 +71,7 @@ pub(crate) fn atoms_added(matched: &QueryMolecule, written: &QueryMolecule) -> O
 impl Script {
     /// Builds the script that turns `matched` into `written`; `None` if it cannot be followed exactly.
     pub fn new(matched: &QueryMolecule, written: &QueryMolecule) -> Option<Self> {
-        let query = Query::new(matched).filter(|query| query.exact)?;
+        let query = MaskPattern::new(matched).filter(|query| query.exact)?;
         if written.atoms.len() > MAX_PATTERN {
             return None;
         }
@@ -82,14 +82,14 @@ impl Script {
                 Some(map) => position_of(matched, map)?,
                 None => None,
             };
-            let mut stated = Statement::of(&atom.query)?;
+            let mut stated = AtomStatement::of(&atom.query)?;
             let degree_kept = from.is_some_and(|from| matched.adj[from].len() == written.adj[at].len());
             match from {
                 Some(from) => {
                     if becomes[from].replace(u8::try_from(at).ok()?).is_some() {
                         return None;
                     }
-                    let before = Statement::of(&matched.atoms[from].query)?;
+                    let before = AtomStatement::of(&matched.atoms[from].query)?;
                     if stated.element == before.element {
                         stated.element = None;
                     } else if before.element.is_none() && stated.element.is_some() {
@@ -105,7 +105,7 @@ impl Script {
                     stated.aromatic?;
                 }
             }
-            atoms.push(Written {
+            atoms.push(ProductAtom {
                 from: from.and_then(|from| u8::try_from(from).ok()),
                 element: stated.element,
                 aromatic: stated.aromatic,
@@ -131,7 +131,7 @@ impl Script {
             .collect::<Option<_>>()?;
         let stereo = ScriptStereo::new(matched, written, &becomes, &bonds)?;
         let script = Self { query, atoms, bonds, becomes, matched_bonds, stereo };
-        script.adds_only_plain_rings().then_some(script)
+        script.adds_only_isolated_rings().then_some(script)
     }
 
     /// Returns a number that is equal for two matches that make the same edit to the same atoms.
@@ -140,7 +140,7 @@ impl Script {
     /// template may be swapped. This does not hold where stereo is written, since swapping changes the stereo.
     pub fn signature(&self, images: &[u8]) -> u128 {
         if !self.stereo.is_empty() {
-            return images.iter().fold(0, |sum: u128, &image| mixed(sum as u64, u64::from(image), 4));
+            return images.iter().fold(0, |sum: u128, &image| hash_pair(sum as u64, u64::from(image), 4));
         }
         let name = |atom: u8| match self.atoms[usize::from(atom)].from {
             Some(from) => u64::from(images[usize::from(from)]),
@@ -149,15 +149,15 @@ impl Script {
         let mut sum = 0u128;
         for (from, becomes) in self.becomes.iter().enumerate() {
             let statement = becomes.map_or(u64::MAX, |atom| self.atoms[usize::from(atom)].digest);
-            sum = sum.wrapping_add(mixed(u64::from(images[from]), statement, 1));
+            sum = sum.wrapping_add(hash_pair(u64::from(images[from]), statement, 1));
         }
         for &(a, b, order) in &self.bonds {
             let (a, b) = (name(a), name(b));
-            sum = sum.wrapping_add(mixed(a.min(b) << 16 | a.max(b), u64::from(order), 2));
+            sum = sum.wrapping_add(hash_pair(a.min(b) << 16 | a.max(b), u64::from(order), 2));
         }
         for &(a, b) in &self.matched_bonds {
             let (a, b) = (images[usize::from(a)], images[usize::from(b)]);
-            sum = sum.wrapping_add(mixed(u64::from(a.min(b)) << 16 | u64::from(a.max(b)), 0, 3));
+            sum = sum.wrapping_add(hash_pair(u64::from(a.min(b)) << 16 | u64::from(a.max(b)), 0, 3));
         }
         sum
     }
@@ -176,10 +176,10 @@ impl Script {
     ///
     /// This holds for six-membered rings of carbon and nitrogen, and for five-membered ones in which one atom
     /// contributes two electrons, with any substituents on single bonds. Others are left to aromaticity perception.
-    fn adds_only_plain_rings(&self) -> bool {
+    fn adds_only_isolated_rings(&self) -> bool {
         let mut seen = vec![false; self.atoms.len()];
         (0..self.atoms.len())
-            .all(|start| seen[start] || !self.adds_aromatic(start) || self.is_plain_ring(start, &mut seen))
+            .all(|start| seen[start] || !self.adds_aromatic(start) || self.is_isolated_ring(start, &mut seen))
     }
 
     fn adds_aromatic(&self, atom: usize) -> bool {
@@ -187,7 +187,7 @@ impl Script {
     }
 
     /// Returns true if the added aromatic atoms connected to `start` are one isolated ring; marks them as seen.
-    fn is_plain_ring(&self, start: usize, seen: &mut [bool]) -> bool {
+    fn is_isolated_ring(&self, start: usize, seen: &mut [bool]) -> bool {
         let mut ring = vec![start];
         seen[start] = true;
         let (mut at, mut donors) = (0, 0);
@@ -212,7 +212,7 @@ impl Script {
                     _ => return false,
                 }
             }
-            let Written { element, charge, hydrogens, .. } = self.atoms[atom];
+            let ProductAtom { element, charge, hydrogens, .. } = self.atoms[atom];
             match (element, single_bonds + i32::from(hydrogens.unwrap_or(0))) {
                 (Some(6), _) | (Some(7), 0) => {}
                 (Some(7), 1) | (Some(8 | 16), 0) => donors += 1,
@@ -227,7 +227,7 @@ impl Script {
 }
 
 /// Hashes two words and a kind into one number, practically at random.
-fn mixed(a: u64, b: u64, kind: u64) -> u128 {
+fn hash_pair(a: u64, b: u64, kind: u64) -> u128 {
     let first = mix(mix(a, kind), b);
     u128::from(first) << 64 | u128::from(mix(mix(b, kind), a))
 }
@@ -241,7 +241,7 @@ fn position_of(side: &QueryMolecule, map: u16) -> Option<Option<usize>> {
 
 /// The explicit statements of a template atom.
 #[derive(Default)]
-struct Statement {
+struct AtomStatement {
     element: Option<u8>,
     aromatic: Option<bool>,
     charge: Option<i8>,
@@ -251,7 +251,7 @@ struct Statement {
     by_symbol: bool,
 }
 
-impl Statement {
+impl AtomStatement {
     /// Collects the statements of an atom; `None` if it states alternatives, or the same property twice.
     fn of(query: &AtomQuery) -> Option<Self> {
         let mut statement = Self::default();

@@ -56,7 +56,7 @@ impl ScriptStereo {
             match stereo.centres.iter().position(|now| now.atom == atom) {
                 Some(at) => {
                     let now = stereo.centres.remove(at);
-                    let swapped = is_swapped(&was.maps(matched), &now.maps(written)).unwrap_or(false);
+                    let swapped = has_odd_parity(&was.maps(matched), &now.maps(written)).unwrap_or(false);
                     if swapped ^ (now.mark() != was.mark()) {
                         stereo.inverted.push(atom);
                     }
@@ -93,7 +93,7 @@ impl WrittenCentre {
 /// Returns true if the neighbours of one atom are ordered with different parity on the two sides. One neighbour
 /// without a map, or without a counterpart, is matched with the missing one (RDKit's
 /// `countSwapsBetweenReactantAndProduct`). `None` if there is more than one such neighbour.
-fn is_swapped(before: &[Option<u16>], after: &[Option<u16>]) -> Option<bool> {
+fn has_odd_parity(before: &[Option<u16>], after: &[Option<u16>]) -> Option<bool> {
     let completed = |own: &[Option<u16>], other: &[Option<u16>]| {
         let mut own = own.to_vec();
         own.resize(own.len().max(other.len()), None);
@@ -119,7 +119,7 @@ fn is_swapped(before: &[Option<u16>], after: &[Option<u16>]) -> Option<bool> {
 fn centres(side: &QueryMolecule) -> Option<Vec<WrittenCentre>> {
     let mut centres = Vec::new();
     for (at, atom) in side.atoms.iter().enumerate() {
-        let mut spelling = Spelling::default();
+        let mut spelling = ChiralityStatement::default();
         spelling.add(&atom.query)?;
         if let Some(clockwise) = spelling.clockwise {
             let order = order_of_neighbours(side, at, spelling.is_plain)?;
@@ -156,20 +156,20 @@ fn double_bonds(side: &QueryMolecule, bonds: &[(u8, u8, u8)]) -> Option<Vec<(boo
 }
 
 /// The spelling of an atom, as far as its configuration is concerned.
-struct Spelling {
+struct ChiralityStatement {
     clockwise: Option<bool>,
     /// Set if written as in SMILES, `[C@H]`, where the hydrogen has its written position. With more conditions RDKit
     /// reads the hydrogen as one of them, and it comes last.
     is_plain: bool,
 }
 
-impl Default for Spelling {
+impl Default for ChiralityStatement {
     fn default() -> Self {
         Self { clockwise: None, is_plain: true }
     }
 }
 
-impl Spelling {
+impl ChiralityStatement {
     fn add(&mut self, query: &AtomQuery) -> Option<()> {
         match query {
             AtomQuery::And(a, b) => {

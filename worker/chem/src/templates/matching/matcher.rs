@@ -6,8 +6,8 @@
 
 use std::ops::ControlFlow;
 
-use super::query::{MAX_PATTERN, Query, Step};
-use super::target::Target;
+use super::query::{MAX_PATTERN, MaskPattern, Step};
+use super::target::MatchTarget;
 
 /// Maximum number of assignments tried in matching: some milliseconds.
 const MAX_STEPS: u32 = 100_000;
@@ -17,7 +17,11 @@ const MAX_SCREEN_STEPS: u32 = 5_000;
 
 /// Returns true if the pattern may occur in `target` with a match that `accept` allows. False is certain. True is
 /// certain if the pattern is exact and the search stays within bounds.
-pub(crate) fn may_match_where(query: &Query, target: &Target, accept: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+pub(crate) fn may_match_where(
+    query: &MaskPattern,
+    target: &MatchTarget,
+    accept: &mut dyn FnMut(&[u8]) -> bool,
+) -> bool {
     if target.features.len() <= 128 {
         candidates::<1>(query, target).is_some_and(|sets| may_match_among(query, target, sets, accept))
     } else {
@@ -27,8 +31,8 @@ pub(crate) fn may_match_where(query: &Query, target: &Target, accept: &mut dyn F
 
 /// Does the same with given candidates for each step of the pattern.
 pub(crate) fn may_match_among<const W: usize>(
-    query: &Query,
-    target: &Target,
+    query: &MaskPattern,
+    target: &MatchTarget,
     candidates: Candidates<W>,
     accept: &mut dyn FnMut(&[u8]) -> bool,
 ) -> bool {
@@ -43,7 +47,11 @@ pub(crate) fn may_match_among<const W: usize>(
 /// Calls `visit` with every match: the target atom for each atom of the pattern, in the order of its text.
 ///
 /// Ends when `visit` breaks or too many assignments have been tried.
-pub(crate) fn matches(query: &Query, target: &Target, visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) {
+pub(crate) fn matches(
+    query: &MaskPattern,
+    target: &MatchTarget,
+    visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+) {
     if target.features.len() <= 128 {
         if let Some(sets) = candidates::<1>(query, target) {
             run(query, target, sets, MAX_STEPS, visit);
@@ -55,8 +63,8 @@ pub(crate) fn matches(query: &Query, target: &Target, visit: &mut dyn FnMut(&[u8
 
 /// Does the same with given candidates for each step of the pattern, so that fewer assignments are tried.
 pub(crate) fn matches_among<const W: usize>(
-    query: &Query,
-    target: &Target,
+    query: &MaskPattern,
+    target: &MatchTarget,
     candidates: Candidates<W>,
     visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
 ) {
@@ -65,12 +73,12 @@ pub(crate) fn matches_among<const W: usize>(
 
 /// A set of atoms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Set<const W: usize>([u128; W]);
+pub(crate) struct AtomSet<const W: usize>([u128; W]);
 
 /// Candidate atoms of each step of a pattern.
-pub(crate) type Candidates<const W: usize> = [Set<W>; MAX_PATTERN];
+pub(crate) type Candidates<const W: usize> = [AtomSet<W>; MAX_PATTERN];
 
-impl<const W: usize> Set<W> {
+impl<const W: usize> AtomSet<W> {
     pub const EMPTY: Self = Self([0; W]);
 
     pub fn insert(&mut self, atom: u8) {
@@ -97,8 +105,8 @@ impl<const W: usize> Set<W> {
 }
 
 /// Returns the atoms that fit each step by itself; `None` if some step has none.
-fn candidates<const W: usize>(query: &Query, target: &Target) -> Option<Candidates<W>> {
-    let mut candidates = [Set::<W>::EMPTY; MAX_PATTERN];
+fn candidates<const W: usize>(query: &MaskPattern, target: &MatchTarget) -> Option<Candidates<W>> {
+    let mut candidates = [AtomSet::<W>::EMPTY; MAX_PATTERN];
     for (place, step) in query.steps.iter().enumerate() {
         // Equal masks share their candidates.
         if let Some(same) = query.steps[..place].iter().position(|earlier| earlier.mask == step.mask) {
@@ -121,8 +129,8 @@ fn candidates<const W: usize>(query: &Query, target: &Target) -> Option<Candidat
 
 /// Runs the search and returns the number of assignments tried.
 fn run<const W: usize>(
-    query: &Query,
-    target: &Target,
+    query: &MaskPattern,
+    target: &MatchTarget,
     candidates: Candidates<W>,
     max_steps: u32,
     visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
@@ -133,7 +141,7 @@ fn run<const W: usize>(
         candidates,
         images: [0; MAX_PATTERN],
         by_atom: [0; MAX_PATTERN],
-        used: Set::EMPTY,
+        used: AtomSet::EMPTY,
         steps: 0,
         max_steps,
         visit,
@@ -143,14 +151,14 @@ fn run<const W: usize>(
 }
 
 struct Matching<'a, const W: usize> {
-    query: &'a Query,
-    target: &'a Target,
+    query: &'a MaskPattern,
+    target: &'a MatchTarget,
     candidates: Candidates<W>,
     /// Target atom of each step.
     images: [u8; MAX_PATTERN],
     /// Target atom of each pattern atom.
     by_atom: [u8; MAX_PATTERN],
-    used: Set<W>,
+    used: AtomSet<W>,
     steps: u32,
     max_steps: u32,
     visit: &'a mut dyn FnMut(&[u8]) -> ControlFlow<()>,

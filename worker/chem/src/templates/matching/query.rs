@@ -20,7 +20,7 @@ pub(crate) const MAX_PATTERN: usize = 64;
 
 /// A pattern lowered to masks.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Query {
+pub(crate) struct MaskPattern {
     pub steps: Vec<Step>,
     /// Set if a match of the masks is a match of the pattern.
     pub exact: bool,
@@ -38,7 +38,7 @@ pub(crate) struct Step {
     pub closures: Vec<(u8, u8)>,
 }
 
-impl Query {
+impl MaskPattern {
     /// Lowers a pattern; `None` for patterns too large for the small types used here.
     pub fn new(query: &QueryMolecule) -> Option<Self> {
         let count = query.atoms.len();
@@ -72,7 +72,7 @@ impl Query {
     }
 }
 
-impl Query {
+impl MaskPattern {
     /// Returns true if an atom of the pattern may be aromatic.
     pub fn may_be_aromatic(&self, atom: u8) -> bool {
         self.steps.iter().any(|step| step.atom == atom && step.mask >> (AROMATIC + 1) & 1 == 1)
@@ -92,15 +92,15 @@ fn next_atom(
             let bond = query.adj[atom].iter().find(|(_, other)| place[*other].is_some())?.0;
             Some((atom, Some(bond)))
         })
-        .min_by_key(|&(atom, _)| breadth(masks[atom].0));
+        .min_by_key(|&(atom, _)| permissiveness(masks[atom].0));
     bonded.or_else(|| {
         let free = (0..masks.len()).filter(|&atom| place[atom].is_none());
-        free.min_by_key(|&atom| breadth(masks[atom].0)).map(|atom| (atom, None))
+        free.min_by_key(|&atom| permissiveness(masks[atom].0)).map(|atom| (atom, None))
     })
 }
 
 /// Returns how much a mask allows. Heteroatoms count as rarer than any carbon.
-fn breadth(mask: u64) -> u32 {
+fn permissiveness(mask: u64) -> u32 {
     mask.count_ones() + if mask & element_bit(6) == 0 { 0 } else { END }
 }
 

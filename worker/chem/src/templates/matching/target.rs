@@ -34,7 +34,7 @@ pub(crate) struct DoubleBond {
 
 /// Molecules in the form that the matcher needs: a feature word for each atom, and the bonds.
 #[derive(Debug, Default)]
-pub(crate) struct Target {
+pub(crate) struct MatchTarget {
     pub atoms: Vec<Atom>,
     /// Molecule of each atom.
     pub molecule_of: Vec<u8>,
@@ -52,7 +52,7 @@ pub(crate) struct Target {
     pub neighbours: Vec<(u8, u8)>,
 }
 
-impl Target {
+impl MatchTarget {
     /// Converts molecules; `None` if masks cannot express them: too many atoms, `*`, explicit hydrogen atoms, unusual
     /// bonds.
     pub fn new(molecules: &[&Molecule]) -> Option<Self> {

@@ -8,7 +8,7 @@ use candle_core::{DType, Device, Result, Tensor};
 use candle_nn::{Embedding, Linear, Module, VarBuilder, embedding, linear, linear_no_bias};
 use chem::{Match, Matches, Molecule, Structure};
 
-use super::sites::{BOND_KINDS, ROUNDS};
+use super::sites::{BOND_KINDS, MESSAGE_PASSING_ROUNDS};
 use super::{Activation, INPUTS};
 use crate::model::error::ModelError;
 use crate::model::tensors::{Floats, Weights};
@@ -73,7 +73,7 @@ impl ReferencePolicy {
                     environment: embedding(environments, atom, weights.pp("environment"))?,
                     environments: u32::try_from(environments).map_err(candle_core::Error::wrap)?,
                     bond: embedding(BOND_KINDS, atom, weights.pp("bond"))?,
-                    rounds: (0..ROUNDS).map(round).collect::<Result<_>>()?,
+                    rounds: (0..MESSAGE_PASSING_ROUNDS).map(round).collect::<Result<_>>()?,
                     atom: linear_no_bias(atom, site, weights.pp("atom"))?,
                     molecule: linear(hidden, site, weights.pp("molecule"))?,
                     template: embedding(templates, site, weights.pp("template"))?,
@@ -199,7 +199,7 @@ mod tests {
     use chem::PreparedMolecule;
 
     use super::*;
-    use crate::model::library::Library;
+    use crate::model::library::TemplateLibrary;
     use crate::model::policy::Policy;
 
     const MOLECULES: [&str; 8] = [
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn the_fast_network_gives_what_the_reference_gives() {
         let pack = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/uspto_retro");
-        let library = Library::load(&pack.join("templates.csv.gz"), 1).unwrap();
+        let library = TemplateLibrary::load(&pack.join("templates.csv.gz"), 1).unwrap();
         let reference = ReferencePolicy::load(&pack, library.len(), &Device::Cpu).unwrap();
         let policy = Policy::load(&pack, library.len()).unwrap();
         assert!(policy.sites.is_some());

@@ -14,12 +14,13 @@ use crate::model::error::ModelError;
 use crate::model::tensors::Weights;
 
 /// Rounds of message passing between atoms.
-pub const ROUNDS: usize = 2;
+pub const MESSAGE_PASSING_ROUNDS: usize = 2;
 /// Kinds of bonds: the orders of [`chem::Order`].
 pub const BOND_KINDS: usize = 4;
 /// Tensor names of each round.
-pub const OWN: [[&str; 2]; ROUNDS] = [["own.0.weight", "own.0.bias"], ["own.1.weight", "own.1.bias"]];
-pub const HEARD: [&str; ROUNDS] = ["heard.0.weight", "heard.1.weight"];
+pub const SELF_TENSORS: [[&str; 2]; MESSAGE_PASSING_ROUNDS] =
+    [["own.0.weight", "own.0.bias"], ["own.1.weight", "own.1.bias"]];
+pub const NEIGHBOUR_TENSORS: [&str; MESSAGE_PASSING_ROUNDS] = ["heard.0.weight", "heard.1.weight"];
 
 /// The part of the network that sees sites.
 #[derive(Debug)]
@@ -32,7 +33,7 @@ pub struct SiteScorer {
     environment_scales: Vec<f32>,
     /// Bond weights `[kind, atom]`.
     bonds: Vec<f32>,
-    rounds: [Round; ROUNDS],
+    rounds: [MessagePassingRound; MESSAGE_PASSING_ROUNDS],
     /// Dense layer `atom -> site`.
     atoms: Dense,
     /// Dense layer `molecule -> site`.
@@ -43,7 +44,7 @@ pub struct SiteScorer {
 
 /// One round of message passing: how the messages update an atom's vector.
 #[derive(Debug)]
-struct Round {
+struct MessagePassingRound {
     own: Dense,
     bias: Vec<f32>,
     heard: Dense,
@@ -67,10 +68,10 @@ impl SiteScorer {
             bytes.ok_or_else(|| file.fault(tensor, "holds no signed bytes".to_owned()))
         };
         let round = |at: usize| {
-            Ok(Round {
-                own: Dense::load(file, OWN[at][0], atom, atom)?,
-                bias: file.floats(OWN[at][1], &[atom])?,
-                heard: Dense::load(file, HEARD[at], atom, atom)?,
+            Ok(MessagePassingRound {
+                own: Dense::load(file, SELF_TENSORS[at][0], atom, atom)?,
+                bias: file.floats(SELF_TENSORS[at][1], &[atom])?,
+                heard: Dense::load(file, NEIGHBOUR_TENSORS[at], atom, atom)?,
             })
         };
         let template_bytes = bytes("template.weight", &[templates, site])?;

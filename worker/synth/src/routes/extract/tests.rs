@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use chem::{Key, Molecule, Precursor};
+use chem::{Molecule, MoleculeKey, Precursor};
 use proptest::prelude::*;
 
 use super::*;
-use crate::graph::expander::Found;
-use crate::graph::nodes::{Verdict, step_cost};
-use crate::graph::update::{Bounds, propagate};
+use crate::graph::expander::TemplateOutcome;
+use crate::graph::nodes::{ValidationState, step_cost};
+use crate::graph::update::{SearchBounds, propagate};
 use crate::model::RetroModel;
 use crate::model::policy::Ranked;
 use crate::task::Budget;
@@ -46,7 +46,7 @@ fn molecule(number: usize) -> Molecule {
 
 fn graph_of(chemistry: &Chemistry, max_depth: u32) -> Graph {
     let mut graph = Graph::new(&molecule(0));
-    let numbers: FxHashMap<Key, usize> =
+    let numbers: FxHashMap<MoleculeKey, usize> =
         (0..MOLECULES).map(|number| (molecule(number).key(), number)).collect();
     // Every molecule without reactions is for sale, except the target.
     let block = |molecule: &Molecule| chemistry[numbers[&molecule.key()]].is_empty().then_some(Block::new(0));
@@ -59,15 +59,15 @@ fn graph_of(chemistry: &Chemistry, max_depth: u32) -> Graph {
                 |&number: &usize| Precursor { molecule: molecule(number), sources: Arc::default() };
             let mut precursors: Vec<_> = precursors.iter().map(precursor).collect();
             precursors.sort_by_key(|precursor| precursor.molecule.key());
-            let found = Arc::new(Found::new(precursors));
+            let found = Arc::new(TemplateOutcome::new(precursors));
             let ranked = Ranked { template: at as u32, probability: *percent as f32 / 100.0 };
             graph.link(id, ranked, &[found], block);
         }
         for reaction in graph.molecule(id).reactions.clone() {
-            graph.reaction_mut(reaction).verdict = Verdict::Valid;
+            graph.reaction_mut(reaction).verdict = ValidationState::Valid;
         }
     }
-    propagate(&mut graph, Bounds { max_depth, per_atom: 0.0, solved_penalty: 0.0, required: 0 });
+    propagate(&mut graph, SearchBounds { max_depth, per_atom: 0.0, solved_penalty: 0.0, required: 0 });
     graph
 }
 
@@ -133,7 +133,8 @@ fn extracted(chemistry: &Chemistry, max_depth: u32) -> Vec<f64> {
     let mut graph = graph_of(chemistry, max_depth);
     let mut validator = Validator::new(&model, &budget);
     let mut extractor = Extractor::new(&graph, max_depth, 0, usize::MAX);
-    let mut source = Source { graph: &mut graph, validator: &mut validator, gate: None, dropped: 0 };
+    let mut source =
+        ExtractionContext { graph: &mut graph, validator: &mut validator, gate: None, dropped: 0 };
     (0..)
         .map_while(|rank| extractor.route(&mut source, rank))
         .filter_map(Result::ok)

@@ -2,7 +2,7 @@
 //!
 //! Molecules are numbered as they are discovered, so that order is the order of their ids.
 
-use super::Choice;
+use super::SelectionStrategy;
 use crate::graph::Graph;
 use crate::graph::nodes::MoleculeId;
 
@@ -12,7 +12,7 @@ pub struct BreadthFirst {
     from: usize,
 }
 
-impl Choice for BreadthFirst {
+impl SelectionStrategy for BreadthFirst {
     fn next(&mut self, graph: &Graph) -> Option<MoleculeId> {
         let is_open = |&id: &MoleculeId| graph.molecule(id).is_open();
         // A molecule may open again when a shorter path to it is found or more templates are allowed.

@@ -28,7 +28,7 @@ impl Algorithm {
     pub const ALL: [Self; 2] = [Self::RetroStar, Self::BreadthFirst];
 
     /// The algorithm's state at the start of a search.
-    pub(crate) fn start(self) -> Box<dyn Choice> {
+    pub(crate) fn start(self) -> Box<dyn SelectionStrategy> {
         match self {
             Self::RetroStar => Box::new(retro_star::RetroStar),
             Self::BreadthFirst => Box::new(breadth_first::BreadthFirst::default()),
@@ -60,7 +60,7 @@ impl FromStr for Algorithm {
 }
 
 /// Selection strategy of an algorithm.
-pub(crate) trait Choice {
+pub(crate) trait SelectionStrategy {
     /// Returns the open molecule to expand next; `None` when none is open. The graph's fields are up to date, and
     /// molecules that a helper is working on are not open.
     fn next(&mut self, graph: &Graph) -> Option<MoleculeId>;

@@ -5,13 +5,13 @@
 //! before an improbable one at the top. The untried templates of a molecule cost the molecule's estimate
 //! (`graph/update.rs`) plus the next template's cost.
 
-use super::Choice;
+use super::SelectionStrategy;
 use crate::graph::Graph;
 use crate::graph::nodes::MoleculeId;
 
 pub struct RetroStar;
 
-impl Choice for RetroStar {
+impl SelectionStrategy for RetroStar {
     fn next(&mut self, graph: &Graph) -> Option<MoleculeId> {
         let mut next = graph.target();
         if graph.molecule(next).frontier.is_infinite() {
@@ -55,8 +55,8 @@ mod tests {
     use chem::{Molecule, Precursor};
 
     use super::*;
-    use crate::graph::expander::Found;
-    use crate::graph::update::{Bounds, propagate};
+    use crate::graph::expander::TemplateOutcome;
+    use crate::graph::update::{SearchBounds, propagate};
     use crate::model::policy::Ranked;
 
     fn alkane(atoms: usize) -> Molecule {
@@ -70,12 +70,12 @@ mod tests {
         for (template, (probability, atoms)) in [(0.6, 32), (0.4, 12)].into_iter().enumerate() {
             let precursor = Precursor { molecule: alkane(atoms), sources: Arc::default() };
             let ranked = Ranked { template: template as u32, probability };
-            graph.link(target, ranked, &[Arc::new(Found::new(vec![precursor]))], |_| None);
+            graph.link(target, ranked, &[Arc::new(TemplateOutcome::new(vec![precursor]))], |_| None);
         }
         let tried = graph.molecule_mut(target);
         (tried.expanded, tried.untried) = (true, f64::INFINITY);
         graph.mark_molecule(target);
-        propagate(&mut graph, Bounds { max_depth: 5, per_atom, solved_penalty: 0.0, required: 0 });
+        propagate(&mut graph, SearchBounds { max_depth: 5, per_atom, solved_penalty: 0.0, required: 0 });
         graph.molecule(RetroStar.next(&graph).unwrap()).heavy_atoms
     }
 

@@ -2,10 +2,10 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn allowed(module: &str, name: &str) -> Option<Meaning> {
+fn allowed(module: &str, name: &str) -> Option<NameUse> {
     match (module, name) {
-        ("collections", "OrderedDict") => Some(Meaning::Dictionary),
-        ("a", "Thing") => Some(Meaning::Inert),
+        ("collections", "OrderedDict") => Some(NameUse::Dictionary),
+        ("a", "Thing") => Some(NameUse::Inert),
         _ => None,
     }
 }
@@ -115,7 +115,7 @@ fn what_one_value_is_used_for_often_is_not_copied() {
 fn long_names_are_refused() {
     let bytes = format!("ca.{}\nThing\n.", "x".repeat(300));
 
-    let fault = read(bytes.as_bytes(), |_, _| Some(Meaning::Inert)).unwrap_err();
+    let fault = read(bytes.as_bytes(), |_, _| Some(NameUse::Inert)).unwrap_err();
 
     assert_eq!(fault, PickleError::Argument { at: 0, wanted: "name of reasonable length" });
 }
@@ -142,8 +142,8 @@ fn opcodes() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #[test]
     fn no_bytes_make_the_reader_panic(bytes in opcodes()) {
-        let _ = read(&bytes, |_, _| Some(Meaning::Inert));
-        let _ = read(&bytes, |_, _| Some(Meaning::Dictionary));
+        let _ = read(&bytes, |_, _| Some(NameUse::Inert));
+        let _ = read(&bytes, |_, _| Some(NameUse::Dictionary));
     }
 
     #[test]

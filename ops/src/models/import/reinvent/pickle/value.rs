@@ -1,6 +1,6 @@
 //! Contents of a pickle, as nodes that refer to each other.
 
-use super::Meaning;
+use super::NameUse;
 
 /// The number of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub enum Node {
     /// A class or function; `name` includes its module.
     Name {
         name: String,
-        meaning: Meaning,
+        meaning: NameUse,
     },
     /// A recorded call of `class` with the tuple `arguments`, and the `state` that its result would be given.
     Object {

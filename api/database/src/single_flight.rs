@@ -1,0 +1,83 @@
+//! Single-flight calls: callers that arrive while a call is running share its result instead of queueing for another.
+
+use std::sync::{Mutex, PoisonError};
+
+use futures::{
+    FutureExt,
+    future::{BoxFuture, Shared},
+};
+
+/// A shared result of a call; `None` if the call panicked.
+pub type SharedResult<T> = Shared<BoxFuture<'static, Option<T>>>;
+
+/// The running call, or the last result.
+#[derive(Debug)]
+pub struct SingleFlight<T: Clone>(Mutex<Option<SharedResult<T>>>);
+
+impl<T: Clone> Default for SingleFlight<T> {
+    fn default() -> Self {
+        Self(Mutex::new(None))
+    }
+}
+
+impl<T: Clone + Send + Sync + 'static> SingleFlight<T> {
+    /// Joins the running call, or starts one with `ask`.
+    ///
+    /// The call runs on its own, even if callers stop waiting for it.
+    pub fn join<F>(&self, ask: impl FnOnce() -> F) -> SharedResult<T>
+    where
+        F: Future<Output = T> + Send + 'static,
+    {
+        let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*current {
+            Some(asked) if asked.peek().is_none() => asked.clone(),
+            _ => {
+                let task = tokio::spawn(ask());
+                let asked = task.map(Result::ok).boxed().shared();
+                current.insert(asked).clone()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    };
+
+    use tokio::sync::Semaphore;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn all_who_ask_meanwhile_share_one_answer_and_who_comes_later_asks_anew() {
+        let (flight, asked, gate) =
+            (SingleFlight::default(), Arc::new(AtomicU32::new(0)), Arc::new(Semaphore::new(0)));
+        let join = || {
+            let (asked, gate) = (asked.clone(), gate.clone());
+            flight.join(|| async move {
+                gate.acquire().await.unwrap().forget();
+                asked.fetch_add(1, Ordering::Relaxed) + 1
+            })
+        };
+
+        // The first caller leaves, and the others still get their result.
+        drop(join());
+        let both = futures::future::join(join(), join());
+        gate.add_permits(1);
+        assert_eq!(both.await, (Some(1), Some(1)));
+
+        gate.add_permits(1);
+        assert_eq!(join().await, Some(2));
+    }
+
+    #[tokio::test]
+    async fn a_question_that_panics_is_asked_anew() {
+        let flight = SingleFlight::default();
+
+        assert_eq!(flight.join(|| async { panic!("on purpose") }).await, None::<u32>);
+        assert_eq!(flight.join(|| async { 1 }).await, Some(1));
+    }
+}

@@ -1,0 +1,159 @@
+//! Watches on jobs, from any process: progress events and the outcome.
+//!
+//! A job that is watched for its outcome has no waiting caller. If a process dies, another can watch the job; if
+//! nobody watches it for a while, it is cancelled.
+
+use std::{marker::PhantomData, sync::Arc, time::Duration};
+
+use contract::JobFailure;
+use database::Background;
+use sqlx::PgPool;
+use tracing::{Instrument, Span, warn};
+
+use crate::{
+    AwaitError, Job, JobEvent,
+    events::{self, RENEWAL_INTERVAL, WATCH_LEASE, WatchMode},
+    listeners::{JobListener, JobListeners},
+    metrics::callers,
+    pending::decode,
+    store,
+    worker_process::ACT,
+};
+
+/// Poll interval without notifications.
+const RE_READ: Duration = Duration::from_secs(2);
+
+/// Margin after a lease, so that it has expired.
+const SLACK: Duration = Duration::from_millis(200);
+
+/// A watch on a job, until dropped.
+#[derive(Debug)]
+pub struct Subscription<J> {
+    pool: PgPool,
+    id: String,
+    ear: JobListener,
+    watching: WatchMode,
+    /// Queue of the job if the watcher submitted it; such watchers are counted, with the result that they saw.
+    asked: Option<&'static str>,
+    /// Set once the outcome was seen.
+    settled: bool,
+    _lease: Background,
+    job: PhantomData<fn() -> J>,
+}
+
+/// New facts about a watched job.
+#[derive(Debug)]
+pub struct Progress<T> {
+    /// Progress events, in order.
+    pub events: Vec<JobEvent>,
+    /// Outcome, once the job has one and all its events were seen.
+    pub end: Option<Result<Result<T, JobFailure>, AwaitError>>,
+}
+
+impl<J: Job> Subscription<J> {
+    /// Watches the job `id` from now on.
+    pub(crate) async fn begin(
+        pool: PgPool,
+        ears: &Arc<JobListeners>,
+        id: String,
+        watching: WatchMode,
+    ) -> Result<Self, sqlx::Error> {
+        let ear = ears.open(id.clone());
+        events::watch(&pool, &id, watching).await?;
+        let lease = renewal(pool.clone(), id.clone(), watching);
+        let job = PhantomData;
+        Ok(Self { pool, id, ear, watching, asked: None, settled: false, _lease: lease, job })
+    }
+
+    /// Marks the watcher as the job's submitter, for the metrics.
+    pub(crate) fn asked(mut self) -> Self {
+        self.asked = Some(J::QUEUE);
+        self
+    }
+
+    /// Returns the job's id.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Waits until there may be something new to see.
+    pub async fn heard(&mut self) {
+        self.ear.heard(RE_READ).await;
+    }
+
+    /// Polls the job: its events after number `after`, and its end.
+    ///
+    /// # Errors
+    /// Fails when the database does; the call can be repeated.
+    pub async fn look(&mut self, after: i64) -> Result<Progress<J::Outcome>, sqlx::Error> {
+        // The state is read before the events: an event after the end belongs to nobody.
+        let state = database::within(ACT, store::state(&self.pool, &self.id)).await?;
+        let events = database::within(ACT, events::events_after(&self.pool, &self.id, after)).await?;
+        if !events.is_empty() {
+            return Ok(Progress { events, end: None });
+        }
+        let end = match state {
+            store::WatchedState::Finished(outcome) => Some(decode::<J>(outcome)),
+            store::WatchedState::Missing => Some(Err(AwaitError::Lost)),
+            store::WatchedState::Late => Some(Err(AwaitError::DeadlinePassed)),
+            store::WatchedState::Open => {
+                // Perhaps no other process notices that it is too late to start the job.
+                database::within(ACT, store::settle(&self.pool, &self.id)).await?;
+                None
+            }
+        };
+        if let Some(end) = &end {
+            self.settle(end);
+        }
+        Ok(Progress { events, end })
+    }
+
+    fn settle(&mut self, end: &Result<Result<J::Outcome, JobFailure>, AwaitError>) {
+        self.settled = true;
+        if let Some(queue) = self.asked.take() {
+            callers::answered(queue, end);
+        }
+    }
+}
+
+impl<J> Drop for Subscription<J> {
+    fn drop(&mut self) {
+        if let Some(queue) = self.asked {
+            callers::left(queue);
+        }
+        if self.settled || self.watching == WatchMode::Idly {
+            return;
+        }
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let (pool, id) = (self.pool.clone(), self.id.clone());
+        let look = async move {
+            tokio::time::sleep(WATCH_LEASE + SLACK).await;
+            let unwatched = async {
+                if events::is_watched(&pool, &id).await? {
+                    return Ok(());
+                }
+                store::cancel(&pool, std::slice::from_ref(&id)).await
+            };
+            if let Err(error) = database::within(ACT, unwatched).await {
+                warn!(job.id = %id, "a job that nobody watches any more could not be cancelled: {error}");
+            }
+        };
+        runtime.spawn(look.instrument(Span::current()));
+    }
+}
+
+/// Renews the watch until dropped.
+fn renewal(pool: PgPool, id: String, watching: WatchMode) -> Background {
+    Background::keep("saying that somebody watches a job", move || {
+        let (pool, id) = (pool.clone(), id.clone());
+        async move {
+            loop {
+                tokio::time::sleep(RENEWAL_INTERVAL).await;
+                if let Err(error) = database::within(ACT, events::watch(&pool, &id, watching)).await {
+                    warn!(job.id = %id, "could not say that somebody watches: {error}");
+                }
+            }
+        }
+    })
+}

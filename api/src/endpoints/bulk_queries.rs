@@ -1,0 +1,391 @@
+//! Bulk queries of up to a thousand molecules, and searches of the catalogue. Extensions of the contract.
+//!
+//! An invalid molecule gets an error entry at its position from the worker, so that the rest of the query is
+//! answered. A fault of the request itself fails the request. The worker compresses the answer as it is sent; here it
+//! is decompressed, validated, and passed on.
+
+use std::io::Read;
+
+use axum::{
+    extract::{Request, State},
+    http::header,
+    response::{IntoResponse, Response},
+};
+use base64::{Engine, engine::general_purpose::STANDARD};
+use chem::{Limits, MappedMolecule};
+use contract::{
+    Analogue, AnaloguesRequest, BuildingBlocksRequest, BulkQuery, CatalogueCriterion, CatalogueRequest,
+    Country, DEFAULT_MIN_SIMILARITY, ExpandedMolecule, ExpansionsRequest, FoundBlocks, LEAST_NUMBER, Looked,
+    MAX_FOUND, MAX_LISTED_OFFERS, MAX_LOOK, MAX_PRECURSOR_SETS, MAX_SOUGHT, Node, QuotaKind, RouteGraph,
+    SYNTHESIZABILITY_SECONDS, SoldMolecule, StepCheck, Synthesizability, SynthesizabilityRequest,
+};
+use edge::ApiError;
+use flate2::read::GzDecoder;
+use serde::de::DeserializeOwned;
+
+use super::{
+    answer_fault,
+    checked_route::route_to,
+    engines::{Engines, engine},
+    treesearch::{AdmittedSearch, check_graph, constraints, whole_seconds},
+};
+use crate::fields::{Fault, Faults, Fields, Input, between, boolean, choice, integer, nullable, text};
+
+/// Largest number of characters of a molecule; one that is longer than targets may be gets an error entry at its
+/// position.
+pub(crate) const MAX_MOLECULE: usize = 10_000;
+
+/// Seconds charged to the account for each molecule until the actual time is known.
+const EXPANSION_SECONDS: f64 = 0.01;
+const CHECKED_EXPANSION_SECONDS: f64 = 0.03;
+const BUILDING_BLOCK_SECONDS: f64 = 0.001;
+const INCHIKEY_SECONDS: f64 = 0.001;
+const ANALOGUE_SECONDS: f64 = 0.1;
+
+/// Seconds charged to the account for a catalogue search until the actual time is known: as long as a substructure
+/// search may take.
+const SUBSTRUCTURE_SECONDS: f64 = 5.0;
+const CATALOGUE_SECONDS: f64 = 0.1;
+
+/// Finds precursors of molecules for one step.
+#[utoipa::path(
+    post, path = "/synth/v1/expansions", tag = "looks", operation_id = "create_expansions",
+    description = "Tells what each of up to 1,000 molecules may be made of in one step: sets of precursors whose steps stand the check, \
+        by the probability of the templates that propose them. A call takes the account's search seconds in \
+        proportion to its work, and stands aside for tree searches where it is long. An extension.",
+    summary = "Expand molecules",
+    request_body(content = ExpansionsRequest),
+    responses((status = 200, description = "What each may be made of.", body = Looked<ExpandedMolecule>)),
+)]
+pub async fn expansions(
+    State(engines): State<Engines>,
+    search: AdmittedSearch,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let wanted = search.caller.body(request, parse_expansions).await?;
+    answer(search, &engines, wanted, |wanted, told| are_told(wanted, told, expansion_fits)).await
+}
+
+/// Looks up vendors and prices of molecules.
+#[utoipa::path(
+    post, path = "/synth/v1/building-blocks", tag = "looks", operation_id = "look_up_building_blocks",
+    description = "Tells of each of up to 1,000 molecules whether it is in stock, at what price, within how many days, and who offers \
+        it: by the catalogue and the vendors that tree searches of the account use, at whatever price. An extension.",
+    summary = "Look up building blocks",
+    request_body(content = BuildingBlocksRequest),
+    responses((status = 200, description = "Where each is sold.", body = Looked<SoldMolecule>)),
+)]
+pub async fn building_blocks(
+    State(engines): State<Engines>,
+    search: AdmittedSearch,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let wanted = search.caller.body(request, parse_building_blocks).await?;
+    answer(search, &engines, wanted, |wanted, told| are_told(wanted, told, sale_fits)).await
+}
+
+/// Runs a short search for each molecule, to see if it can be made or bought.
+#[utoipa::path(
+    post, path = "/synth/v1/synthesizability", tag = "looks", operation_id = "create_synthesizability",
+    description = "Searches for a first route to each of up to 1,000 molecules, for at most `max_seconds` each on one core; one that can be \
+        bought is solved in 0 steps. The call ends at its deadline (`deadline_seconds` of the answer); molecules that were not reached \
+        by then say so, in the order of the call the last ones. It stands aside for tree searches where it is long. An extension.",
+    summary = "Tell whether molecules can be made",
+    request_body(content = SynthesizabilityRequest),
+    responses((status = 200, description = "What was found of each.", body = Looked<Synthesizability>)),
+)]
+pub async fn synthesizability(
+    State(engines): State<Engines>,
+    search: AdmittedSearch,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let wanted = search.caller.body(request, parse_synthesizability).await?;
+    answer(search, &engines, wanted, |wanted, told| are_told(wanted, told, |_, _: &Synthesizability| true))
+        .await
+}
+
+/// Runs a route with other molecules in the place of one of its building blocks.
+#[utoipa::path(
+    post, path = "/synth/v1/analogues", tag = "looks", operation_id = "create_analogues",
+    description = "Puts each of up to 1,000 molecules in the place of a building block of a route and runs the steps that this changes forwards, \
+        by the templates that they name: the answer has the analogue that comes out, with its route, or which step does not take the \
+        molecule and why. Steps are held against all that those of a tree search are. An extension.",
+    summary = "Make analogues by a route",
+    request_body(content = AnaloguesRequest),
+    responses((status = 200, description = "What the route gives of each.", body = Looked<Analogue>)),
+)]
+pub async fn analogues(
+    State(engines): State<Engines>,
+    search: AdmittedSearch,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let wanted = search.caller.body(request, parse_analogues).await?;
+    answer(search, &engines, wanted, |wanted, told| are_told(wanted, told, analogue_fits)).await
+}
+
+/// Searches the catalogue.
+#[utoipa::path(
+    post, path = "/synth/v1/building-blocks/search", tag = "looks", operation_id = "search_building_blocks",
+    description = "Finds building blocks by one of `smiles`, `similar_to`, `substructure` and `text`, with who offers them: in the \
+        catalogue and of the vendors that tree searches of the account use, at whatever price. A search for a substructure reads \
+        molecules, the lightest first, and ends when there are enough or after some seconds, with what it found until then. An extension.",
+    summary = "Search the catalogue",
+    request_body(content = CatalogueRequest),
+    responses((status = 200, description = "What was found.", body = FoundBlocks)),
+)]
+pub async fn search(
+    State(engines): State<Engines>,
+    search: AdmittedSearch,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let wanted = search.caller.body(request, parse_search).await?;
+    answer(search, &engines, wanted, are_found).await
+}
+
+/// Parsed bulk query.
+pub(crate) struct ParsedBulkQuery {
+    pub(crate) smiles: Vec<String>,
+    look: BulkQuery,
+    engine: Option<String>,
+}
+
+impl ParsedBulkQuery {
+    /// Returns the upper estimate of the query's work, in seconds.
+    fn most_seconds(&self) -> f64 {
+        let molecules = self.smiles.len() as f64;
+        match &self.look {
+            BulkQuery::Expansions { check: StepCheck::Rules, .. } => EXPANSION_SECONDS * molecules,
+            BulkQuery::Expansions { check: StepCheck::Forwards, .. } => CHECKED_EXPANSION_SECONDS * molecules,
+            BulkQuery::BuildingBlocks { inchikey, .. } => {
+                (BUILDING_BLOCK_SECONDS + if *inchikey { INCHIKEY_SECONDS } else { 0.0 }) * molecules
+            }
+            BulkQuery::Synthesizability { max_seconds } => max_seconds * molecules,
+            BulkQuery::Analogues { .. } => ANALOGUE_SECONDS * molecules,
+            BulkQuery::Catalogue { sought: CatalogueCriterion::Substructure { .. }, .. } => {
+                SUBSTRUCTURE_SECONDS
+            }
+            BulkQuery::Catalogue { .. } => CATALOGUE_SECONDS,
+        }
+    }
+}
+
+pub(crate) fn parse_expansions(body: &[u8], faults: &mut Faults) -> Option<ParsedBulkQuery> {
+    let mut body = Fields::body(body, faults)?;
+    let smiles = smiles(&mut body);
+    let limit = body.optional("limit", 50, integer(1, Some(MAX_PRECURSOR_SETS.into())));
+    let check = body.optional("check", StepCheck::Rules, choice(&StepCheck::ALL, StepCheck::name));
+    let engine = body.optional("engine", None, engine);
+    body.finish();
+    let look = BulkQuery::Expansions { limit: u32::try_from(limit?).ok()?, check: check? };
+    Some(ParsedBulkQuery { smiles: smiles?, look, engine: engine? })
+}
+
+pub(crate) fn parse_building_blocks(body: &[u8], faults: &mut Faults) -> Option<ParsedBulkQuery> {
+    let mut body = Fields::body(body, faults)?;
+    let smiles = smiles(&mut body);
+    let offers = offers(&mut body);
+    let inchikey = body.optional("inchikey", false, boolean);
+    body.finish();
+    let (ships_to, max_offers) = offers?;
+    let look = BulkQuery::BuildingBlocks { ships_to, max_offers, inchikey: inchikey? };
+    Some(ParsedBulkQuery { smiles: smiles?, look, engine: None })
+}
+
+/// Parses the country that offers are shipped to, and the number of offers to list.
+fn offers(body: &mut Fields<'_, '_>) -> Option<(Option<Country>, u32)> {
+    let country = nullable(choice(&Country::ALL, Country::code));
+    let ships_to = body.optional("ships_to", Some(Country::Us), country);
+    let max_offers = body.optional("max_offers", 10, integer(0, Some(MAX_LISTED_OFFERS.into())));
+    Some((ships_to?, u32::try_from(max_offers?).ok()?))
+}
+
+pub(crate) fn parse_search(body: &[u8], faults: &mut Faults) -> Option<ParsedBulkQuery> {
+    let mut body = Fields::body(body, faults)?;
+    let smiles = body.optional("smiles", None, some(constraints::molecule));
+    let similar_to = body.optional("similar_to", None, some(constraints::molecule));
+    let substructure = body.optional("substructure", None, some(constraints::part));
+    let number = body.optional("text", None, some(entry_number));
+    let least = body.optional("min_similarity", DEFAULT_MIN_SIMILARITY, between(0.0, 1.0));
+    let limit = body.optional("limit", 25, integer(1, Some(MAX_FOUND.into())));
+    let offers = offers(&mut body);
+    let (similar_to, least) = (similar_to?, least?);
+    let ways = [
+        smiles?.map(|smiles| CatalogueCriterion::Structure { smiles }),
+        similar_to.map(|smiles| CatalogueCriterion::Similar { smiles, least }),
+        substructure?.map(|pattern| CatalogueCriterion::Substructure { pattern }),
+        number?.map(|text| CatalogueCriterion::Number { text }),
+    ];
+    let mut ways = ways.into_iter().flatten();
+    let (sought, further) = (ways.next(), ways.next());
+    if sought.is_none() || further.is_some() {
+        body.fault_of_all(Fault::new(
+            "one_of",
+            "Exactly one of 'smiles', 'similar_to', 'substructure' and 'text' should be given",
+        ));
+    }
+    body.finish();
+    let (ships_to, max_offers) = offers?;
+    let limit = u32::try_from(limit?).ok()?;
+    let look = BulkQuery::Catalogue { sought: sought?, limit, ships_to, max_offers };
+    Some(ParsedBulkQuery { smiles: Vec::new(), look, engine: None })
+}
+
+/// Makes the parser `read` optional, for a field that may be missing.
+fn some<T>(
+    read: impl FnOnce(&Input<'_>) -> Result<T, Fault>,
+) -> impl FnOnce(&Input<'_>) -> Result<Option<T>, Fault> {
+    move |input| read(input).map(Some)
+}
+
+/// Parses the beginning of a vendor's catalogue number.
+fn entry_number(input: &Input<'_>) -> Result<String, Fault> {
+    text(LEAST_NUMBER, Some(MAX_SOUGHT))(input)
+}
+
+pub(crate) fn parse_synthesizability(body: &[u8], faults: &mut Faults) -> Option<ParsedBulkQuery> {
+    let mut body = Fields::body(body, faults)?;
+    let smiles = smiles(&mut body);
+    let (least, most) = SYNTHESIZABILITY_SECONDS;
+    let max_seconds = body.optional("max_seconds", 0.05, between(least, most));
+    let engine = body.optional("engine", None, engine);
+    body.finish();
+    let look = BulkQuery::Synthesizability { max_seconds: max_seconds? };
+    Some(ParsedBulkQuery { smiles: smiles?, look, engine: engine? })
+}
+
+pub(crate) fn parse_analogues(body: &[u8], faults: &mut Faults) -> Option<ParsedBulkQuery> {
+    let stop = faults.stop().clone();
+    let mut body = Fields::body(body, faults)?;
+    let route = body.required("route", |input| route_to(None, input, &stop));
+    let building_block = body.required("building_block", constraints::molecule);
+    let smiles = smiles(&mut body);
+    let engine = body.optional("engine", None, engine);
+    if let (Some(route), Some(block)) = (&route, &building_block)
+        && !is_bought(route, block)
+    {
+        let msg = "Input should be a molecule of the route that no step makes";
+        body.fault("building_block", Fault::new("not_in_route", msg));
+    }
+    body.finish();
+    let look = BulkQuery::Analogues { route: Box::new(route?), building_block: building_block? };
+    Some(ParsedBulkQuery { smiles: smiles?, look, engine: engine? })
+}
+
+/// Returns true if a step of the route takes the molecule and no step makes it.
+fn is_bought(route: &RouteGraph, smiles: &str) -> bool {
+    let canonical = |smiles: &str| {
+        Some(MappedMolecule::of_one(smiles, Limits::TARGET).ok()?.molecule().canonical_smiles())
+    };
+    let wanted = canonical(smiles);
+    let is_made = |node: &&Node| route.edges.iter().any(|edge| edge.source == node.id);
+    route
+        .nodes
+        .iter()
+        .skip(1)
+        .filter(|node| !is_made(node))
+        .any(|node| canonical(&node.data.smiles) == wanted)
+}
+
+fn smiles(body: &mut Fields<'_, '_>) -> Option<Vec<String>> {
+    body.required_list("smiles", MAX_LOOK, text(0, Some(MAX_MOLECULE)))
+}
+
+/// Returns the answer to `wanted`, validated by `fits`.
+async fn answer<T: DeserializeOwned + Send + 'static>(
+    search: AdmittedSearch,
+    engines: &Engines,
+    wanted: ParsedBulkQuery,
+    fits: fn(&ExpectedAnswer, &T) -> bool,
+) -> Result<Response, ApiError> {
+    let AdmittedSearch { jobs, limits, deadlines, arrival, caller } = search;
+    let longest = jobs.longest_search();
+    let asked = ExpectedAnswer { look: wanted.look.clone(), molecules: wanted.smiles.len() };
+    let most = whole_seconds(wanted.most_seconds().min(longest));
+    let spending =
+        match limits.spend(QuotaKind::SearchSeconds, &caller.account_id, &caller.rations, most).await {
+            Ok(spending) => spending,
+            Err(refusal) => return Ok(refusal),
+        };
+    let engine = wanted.engine.as_deref().map(|engine| engines.called(engine));
+    let look_up = jobs.look(&caller.account_id, wanted.smiles, wanted.look, engine);
+    let looked = deadlines.search(arrival, longest, look_up).await;
+    spending.end(looked.as_ref().map_or(0, |outcome| whole_seconds(outcome.worked_seconds)));
+    let outcome = looked?;
+    // Megabytes take long enough to decompress to be kept off the async threads.
+    let unpacking = tokio::task::spawn_blocking(move || {
+        let body = unpacked(&outcome.zipped).map_err(|error| ApiError::internal(&error))?;
+        let answer: T = serde_json::from_slice(&body).map_err(|error| ApiError::internal(&error))?;
+        if fits(&asked, &answer) {
+            return Ok(body);
+        }
+        tracing::error!("what was told of molecules does not fit the response schema");
+        let msg = "the items are not what was asked for";
+        Err(ApiError::BadAnswer(vec![answer_fault("items", "response_invalid", msg)]))
+    });
+    let body = unpacking.await.map_err(|error| ApiError::internal(&error))??;
+    Ok(([(header::CONTENT_TYPE, "application/json")], body).into_response())
+}
+
+fn unpacked(zipped: &str) -> Result<Vec<u8>, std::io::Error> {
+    let zipped = STANDARD.decode(zipped).map_err(std::io::Error::other)?;
+    let mut body = Vec::new();
+    GzDecoder::new(&zipped[..]).read_to_end(&mut body)?;
+    Ok(body)
+}
+
+/// Facts of the query against which its answer is validated.
+struct ExpectedAnswer {
+    look: BulkQuery,
+    molecules: usize,
+}
+
+/// Returns true if there is an item for each molecule, and each `fits`.
+fn are_told<T>(asked: &ExpectedAnswer, told: &Looked<T>, fits: fn(&BulkQuery, &T) -> bool) -> bool {
+    told.items.len() == asked.molecules && told.items.iter().all(|item| fits(&asked.look, item))
+}
+
+fn expansion_fits(look: &BulkQuery, item: &ExpandedMolecule) -> bool {
+    let &BulkQuery::Expansions { limit, .. } = look else { return false };
+    let is_whole = |set: &contract::PrecursorSet| {
+        !set.smiles.is_empty()
+            && set.smiles.len() == set.in_stock.len()
+            && (0.0..=1.0).contains(&set.probability)
+            && (0.0..=1.0).contains(&set.plausibility)
+    };
+    item.precursors.len() <= limit as usize && item.precursors.iter().all(is_whole)
+}
+
+/// Returns true if there is either a route to a target or a reason for its absence.
+fn analogue_fits(_: &BulkQuery, item: &Analogue) -> bool {
+    let is_whole = item.plausibility.is_none_or(|share| (0.0..=1.0).contains(&share));
+    match (&item.route, &item.error) {
+        (Some(route), None) => is_whole && item.target.is_some() && check_graph(route).is_ok(),
+        (None, Some(_)) => true,
+        _ => false,
+    }
+}
+
+fn sale_fits(look: &BulkQuery, item: &SoldMolecule) -> bool {
+    let (&BulkQuery::BuildingBlocks { max_offers, .. } | &BulkQuery::Catalogue { max_offers, .. }) = look
+    else {
+        return false;
+    };
+    item.in_stock == item.building_block_idx.is_some() && item.offers.len() <= max_offers as usize
+}
+
+/// Returns true if at most the requested number of blocks was found, each of them is sold, and each has a similarity
+/// if that was requested.
+fn are_found(asked: &ExpectedAnswer, found: &FoundBlocks) -> bool {
+    let BulkQuery::Catalogue { sought, limit, .. } = &asked.look else { return false };
+    let is_similar = |similarity: Option<f64>| match sought {
+        CatalogueCriterion::Similar { .. } => {
+            similarity.is_some_and(|similarity| (0.0..=1.0).contains(&similarity))
+        }
+        _ => similarity.is_none(),
+    };
+    found.items.len() <= *limit as usize
+        && (0.0..=1.0).contains(&found.searched)
+        && found.items.iter().all(|item| {
+            item.sold.in_stock && sale_fits(&asked.look, &item.sold) && is_similar(item.similarity)
+        })
+}

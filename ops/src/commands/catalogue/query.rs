@@ -1,0 +1,181 @@
+//! `retort catalogue search`, `show`, `export` and `verify`.
+
+use std::{
+    fs::File,
+    io::{self, Write},
+    path::PathBuf,
+};
+
+use anyhow::{Context as _, anyhow};
+use chrono::SecondsFormat;
+use clap::Args;
+use flate2::{Compression, write::GzEncoder};
+
+use crate::{
+    InstallationArgs,
+    catalogue::{
+        export,
+        query::{self, BlockQuery, FoundBlock, Offer, PastPrice},
+        verify,
+    },
+    failure::Failure,
+    terminal,
+};
+
+/// Search for building blocks: number, SMILES, molecular weight, offers, the best USD per gram, and the similarity if
+/// requested.
+///
+/// By default the block under which the SMILES is sold (a salt's parent). The offers of all vendors count, private
+/// ones too.
+#[derive(Debug, Args)]
+pub struct Search {
+    /// SMILES, or SMARTS with --substructure.
+    structure: String,
+    /// Similar blocks, the most similar first: Tanimoto similarity, Morgan fingerprint of radius 2.
+    #[arg(long, conflicts_with = "substructure")]
+    similar: bool,
+    /// Minimum similarity, 0 to 1.
+    #[arg(long, value_name = "SIMILARITY", default_value_t = 0.5, requires = "similar", value_parser = parse_similarity)]
+    least: f32,
+    /// Blocks that contain the pattern, the lightest first.
+    #[arg(long)]
+    substructure: bool,
+    /// Maximum number of results.
+    #[arg(long, value_name = "COUNT", default_value_t = 20)]
+    limit: usize,
+}
+
+/// Show a building block with all its offers, the cheapest first: vendor, entry, pack, USD, USD per gram and, if the
+/// vendor states it, the stock and its location.
+#[derive(Debug, Args)]
+pub struct Show {
+    /// Number or SMILES of the block.
+    building_block: String,
+    /// Also show earlier prices, each with the time of the vendor's statement and of the import that replaced it.
+    #[arg(long)]
+    history: bool,
+}
+
+/// Write the offers as CSV, in the columns that an import reads.
+#[derive(Debug, Args)]
+pub struct Export {
+    /// Only the offers of this vendor.
+    #[arg(long, value_name = "NAME")]
+    vendor: Option<String>,
+    /// Output file; standard output by default.
+    #[arg(value_name = "FILE.csv[.gz]")]
+    file: Option<PathBuf>,
+}
+
+/// Check that every building block can be parsed, has today's canonical SMILES, and has an offer.
+#[derive(Debug, Args)]
+pub struct Verify {}
+
+impl Search {
+    pub(super) async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
+        let wanted =
+            BlockQuery::read(&self.structure, self.similar.then_some(self.least), self.substructure)?;
+        let mut database = place.data().connect().await?;
+        let found = query::search(&mut database, &wanted, self.limit).await?;
+        found.iter().try_for_each(|block| terminal::data(&to_line(block)))?;
+        if found.is_empty() { Err(anyhow!("no such building block").into()) } else { Ok(()) }
+    }
+}
+
+fn to_line(block: &FoundBlock) -> String {
+    let price = block.usd_per_gram.map_or_else(String::new, |usd| format!("{usd:.4}"));
+    let similarity = block.similarity.map_or_else(String::new, |similarity| format!("\t{similarity:.3}"));
+    format!("{}\t{}\t{:.2}\t{}\t{price}{similarity}", block.id, block.smiles, block.mw, block.offers)
+}
+
+impl Show {
+    pub(super) async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
+        let wanted = match self.building_block.parse::<i32>() {
+            Ok(id) => BlockQuery::Number(id),
+            Err(_) => BlockQuery::read(&self.building_block, None, false)?,
+        };
+        let mut database = place.data().connect().await?;
+        let found = query::search(&mut database, &wanted, 1).await?;
+        let block = found.first().ok_or_else(|| anyhow!("no such building block"))?;
+        terminal::data(&to_line(block))?;
+        for offer in query::offers(&mut database, block.id).await? {
+            terminal::data(&offer_line(&offer))?;
+        }
+        if self.history {
+            for price in query::past_prices(&mut database, block.id).await? {
+                terminal::data(&price_line(&price))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn offer_line(offer: &Offer) -> String {
+    let Offer { vendor_name, cs_id, .. } = offer;
+    let [price, per_gram] = [offer.price_usd, offer.normalised_usd].map(number);
+    let line = format!("  {vendor_name}\t{cs_id}\t{}\t{price}\t{per_gram}", pack(offer.pack, &offer.uom));
+    if offer.amount.is_none() && offer.location.is_none() {
+        return line;
+    }
+    let location = offer.location.as_deref().unwrap_or_default();
+    format!("{line}\t{}\t{location}", pack(offer.amount, &offer.amount_uom))
+}
+
+fn price_line(past: &PastPrice) -> String {
+    let PastPrice { vendor_name, cs_id, .. } = past;
+    let [price, per_gram] = [past.price_usd, past.normalised_usd].map(number);
+    let [said, until] =
+        [past.said_at, past.until].map(|time| time.to_rfc3339_opts(SecondsFormat::Secs, true));
+    format!("  {vendor_name}\t{cs_id}\t{}\t{price}\t{per_gram}\t{said}\t{until}", pack(past.pack, &past.uom))
+}
+
+fn pack(size: Option<f64>, unit: &Option<String>) -> String {
+    format!("{} {}", number(size), unit.as_deref().unwrap_or_default())
+}
+
+fn number(value: Option<f64>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
+
+impl Export {
+    pub(super) async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
+        let mut database = place.data().connect().await?;
+        let vendor = self.vendor.as_deref();
+        let Some(path) = &self.file else {
+            export::export(&mut database, vendor, io::stdout().lock()).await?;
+            return Ok(());
+        };
+        let writing = || format!("writing {}", path.display());
+        let file = File::create(path).with_context(writing)?;
+        let written = if path.extension().is_some_and(|ending| ending == "gz") {
+            let mut packed = GzEncoder::new(file, Compression::default());
+            let written = export::export(&mut database, vendor, &mut packed).await?;
+            packed.finish().and_then(|mut file| file.flush()).with_context(writing)?;
+            written
+        } else {
+            export::export(&mut database, vendor, file).await?
+        };
+        terminal::note(&format!("{written} offers written to {}", path.display()));
+        Ok(())
+    }
+}
+
+impl Verify {
+    pub(super) async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
+        let mut database = place.data().connect().await?;
+        let bar = terminal::spinner("checking the building blocks");
+        let faults = verify::verify(&mut database, |count| bar.inc(count)).await?;
+        let checked = bar.position();
+        bar.finish_and_clear();
+        for fault in &faults {
+            terminal::data(&format!("#{}\t{}\t{}", fault.id, fault.smiles, fault.what))?;
+        }
+        terminal::note(&format!("{checked} building blocks, {} with a fault", faults.len()));
+        if faults.is_empty() { Ok(()) } else { Err(anyhow!("the catalogue has faults").into()) }
+    }
+}
+
+fn parse_similarity(text: &str) -> Result<f32, String> {
+    let similarity: f32 = text.parse().map_err(|_| "not a number".to_owned())?;
+    if (0.0..=1.0).contains(&similarity) { Ok(similarity) } else { Err("must be from 0 to 1".to_owned()) }
+}

@@ -1,0 +1,65 @@
+//! A lazily made value that can be dropped again.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A slot for a value that is costly to make and takes much memory.
+#[derive(Default)]
+pub(crate) struct LazySlot<T> {
+    made: Mutex<Option<Arc<T>>>,
+    /// Set if requested since [`Self::forget_unasked`] was last called.
+    asked_for: AtomicBool,
+}
+
+impl<T> LazySlot<T> {
+    pub const fn new() -> Self {
+        Self { made: Mutex::new(None), asked_for: AtomicBool::new(false) }
+    }
+
+    /// Returns the value and makes it if there is none. Two concurrent callers may both make it.
+    pub fn get_or_make(&self, make: impl FnOnce() -> T) -> Arc<T> {
+        self.asked_for.store(true, Ordering::Relaxed);
+        let known = self.made().clone();
+        known.unwrap_or_else(|| {
+            let made = Arc::new(make());
+            *self.made() = Some(Arc::clone(&made));
+            made
+        })
+    }
+
+    pub fn is_made(&self) -> bool {
+        self.made().is_some()
+    }
+
+    /// Drops the value if it was not requested since the last call.
+    pub fn forget_unasked(&self) {
+        if !self.asked_for.swap(false, Ordering::Relaxed) {
+            *self.made() = None;
+        }
+    }
+
+    fn made(&self) -> MutexGuard<'_, Option<Arc<T>>> {
+        // The value is stored whole.
+        self.made.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_asked_for_is_forgotten_at_the_second_call() {
+        let kept = LazySlot::new();
+        let first = kept.get_or_make(|| 1);
+
+        kept.forget_unasked();
+        let again = kept.get_or_make(|| 2);
+        kept.forget_unasked();
+        let still = kept.is_made();
+        kept.forget_unasked();
+
+        assert_eq!((*first, *again, still, kept.is_made()), (1, 1, true, false));
+        assert_eq!(*kept.get_or_make(|| 3), 3);
+    }
+}

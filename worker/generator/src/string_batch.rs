@@ -1,0 +1,243 @@
+//! Step-by-step generation of a batch of strings.
+//!
+//! If a batch ran until its longest member ended, half its work would go to finished members. So a slot whose string
+//! has ended starts the next string at once. When there are no more strings, the batch shrinks. Tokens are drawn for
+//! groups of slots, on all threads of the batch.
+
+use rayon::prelude::*;
+
+use crate::{
+    engine::{Engine, State},
+    pack::ModelPack,
+    partial_smiles::PartialSmiles,
+    slot::{RewindLimitReached, Slot},
+    token_sampler::TokenSampler,
+    worker_threads::BatchResources,
+};
+
+/// Slots that a thread draws for at a time; at least the size of a batch on a CPU.
+const DRAWN_TOGETHER: usize = 128;
+
+/// Model and settings for generating strings.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct GenerationContext<'a> {
+    pub(crate) engine: &'a Engine,
+    pub(crate) pack: &'a ModelPack,
+    /// Seed of the run.
+    pub(crate) seed: u64,
+    pub(crate) hopeless: DeadEndPolicy,
+}
+
+/// String as the model wrote it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RawString {
+    pub(crate) text: String,
+    pub(crate) end: EndReason,
+}
+
+/// Reason why a string ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EndReason {
+    /// The model ended it.
+    Itself,
+    /// The string reached the pack's `max_length` and was cut there.
+    TooLong,
+    /// The string could not become a molecule any more and was cut.
+    Hopeless,
+}
+
+/// Treatment of strings that cannot become a molecule any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DeadEndPolicy {
+    /// They continue.
+    Continue,
+    /// They are cut as soon as they are certainly invalid.
+    Cut,
+    /// They are avoided: tokens that would make a string invalid are not drawn. If almost no token is left, the
+    /// string goes back. Strings that still cannot be completed are cut.
+    Avoid,
+}
+
+/// Source of string numbers and receiver of finished strings.
+pub(crate) trait StringQueue {
+    /// Returns the number of the next string to start, if any.
+    fn next(&mut self) -> Option<u64>;
+
+    /// Receives the string with this number.
+    fn take(&mut self, number: u64, raw: RawString);
+
+    /// Returns true if no more strings are needed.
+    fn is_over(&self) -> bool;
+}
+
+/// Generates strings until there is none to start and none unfinished.
+pub(crate) fn generate(
+    source: GenerationContext,
+    berth: BatchResources,
+    ends: &mut impl StringQueue,
+) -> candle_core::Result<()> {
+    let numbers = std::iter::from_fn(|| ends.next()).take(berth.slots);
+    let slots: Vec<Slot> = numbers.map(|number| Slot::begin(source.seed, number)).collect();
+    if slots.is_empty() {
+        return Ok(());
+    }
+    let scribe =
+        || SlotSampler { source, draw: TokenSampler::new(source.pack), trial: PartialSmiles::default() };
+    let mut batch = Batch {
+        source,
+        berth,
+        scribes: (0..slots.len().div_ceil(DRAWN_TOGETHER)).map(|_| scribe()).collect(),
+        state: source.engine.start(slots.len())?,
+        tokens: vec![source.pack.vocabulary.bos(); slots.len()],
+        fresh: vec![true; slots.len()],
+        nexts: vec![SlotAction::Anew; slots.len()],
+        slots,
+    };
+    while !batch.slots.is_empty() && !ends.is_over() {
+        batch.step(ends)?;
+    }
+    Ok(())
+}
+
+/// Next action of a slot.
+#[derive(Debug, Clone, Copy)]
+enum SlotAction {
+    /// Feed this token to the network.
+    Token(u32),
+    /// The string went back: restore the saved state and feed this token.
+    Back(u32),
+    /// Feed the token that begins every string.
+    Anew,
+    End(EndReason),
+}
+
+struct Batch<'a> {
+    source: GenerationContext<'a>,
+    berth: BatchResources<'a>,
+    /// Token samplers, one for every [`DRAWN_TOGETHER`] slots.
+    scribes: Vec<SlotSampler<'a>>,
+    slots: Vec<Slot>,
+    state: State,
+    /// Next action of each slot.
+    nexts: Vec<SlotAction>,
+    /// Next token of each slot.
+    tokens: Vec<u32>,
+    /// For each slot, true if that token is the first of its string.
+    fresh: Vec<bool>,
+}
+
+impl Batch<'_> {
+    /// Advances every slot by one token.
+    fn step(&mut self, ends: &mut impl StringQueue) -> candle_core::Result<()> {
+        self.source.engine.step(&self.tokens, &self.fresh, &mut self.state)?;
+        self.draw();
+        let vocabulary = &self.source.pack.vocabulary;
+        let mut dry = Vec::new();
+        for (n, (slot, next)) in self.slots.iter_mut().zip(&self.nexts).enumerate() {
+            let token = match *next {
+                SlotAction::Token(token) => Some(token),
+                SlotAction::Back(token) => {
+                    slot.restore(&mut self.state, n);
+                    Some(token)
+                }
+                SlotAction::Anew => None,
+                SlotAction::End(end) => {
+                    ends.take(slot.number, RawString { text: vocabulary.text(&slot.tokens), end });
+                    match ends.next() {
+                        Some(number) => slot.restart(self.source.seed, number),
+                        None => dry.push(n),
+                    }
+                    None
+                }
+            };
+            (self.tokens[n], self.fresh[n]) = (token.unwrap_or(vocabulary.bos()), token.is_none());
+        }
+        if !dry.is_empty() {
+            self.drop_slots(&dry)?;
+        }
+        Ok(())
+    }
+
+    /// Decides the next action of every slot.
+    fn draw(&mut self) {
+        let Self { source, berth, scribes, slots, state, nexts, .. } = self;
+        let (vocab, state) = (source.pack.vocabulary.len(), &*state);
+        berth.pool.install(|| {
+            let slots = slots.par_chunks_mut(DRAWN_TOGETHER).zip(nexts.par_chunks_mut(DRAWN_TOGETHER));
+            let logits = state.logits().par_chunks(DRAWN_TOGETHER * vocab);
+            let parts = slots.zip(logits).zip(scribes).enumerate();
+            parts.for_each(|(part, (((slots, nexts), logits), scribe))| {
+                let members = slots.iter_mut().zip(nexts).zip(logits.chunks_exact(vocab));
+                for (member, ((slot, next), logits)) in (part * DRAWN_TOGETHER..).zip(members) {
+                    *next = scribe.next(slot, logits, state, member);
+                }
+            });
+        });
+    }
+
+    /// Removes the slots numbered `dry`, in ascending order, from the batch.
+    fn drop_slots(&mut self, dry: &[usize]) -> candle_core::Result<()> {
+        for n in dry.iter().rev() {
+            self.slots.swap_remove(*n);
+            self.tokens.swap_remove(*n);
+            self.fresh.swap_remove(*n);
+        }
+        self.nexts.truncate(self.slots.len());
+        self.state.swap_remove(dry)
+    }
+}
+
+/// Decides the next action of slots; holds only settings and buffers.
+struct SlotSampler<'a> {
+    source: GenerationContext<'a>,
+    draw: TokenSampler,
+    /// Check of the string with the candidate token, a buffer.
+    trial: PartialSmiles,
+}
+
+impl SlotSampler<'_> {
+    /// Decides the next action of `slot` from its logits, `[vocab]`; `member` is its index in the batch's `state`.
+    fn next(&mut self, slot: &mut Slot, logits: &[f32], state: &State, member: usize) -> SlotAction {
+        if let Some(token) = slot.next_replayed() {
+            return SlotAction::Token(token);
+        }
+        let (GenerationContext { pack, hopeless, .. }, trial) = (self.source, &mut self.trial);
+        let vocabulary = &pack.vocabulary;
+        let mut fits = |token| {
+            trial.clone_from(&slot.outline);
+            if token == vocabulary.eos() { trial.end() } else { trial.read(vocabulary.symbols(token)) }
+        };
+        let token = match hopeless {
+            DeadEndPolicy::Continue => Some(self.draw.next(logits, &mut slot.rng)),
+            DeadEndPolicy::Cut => Some(self.draw.next(logits, &mut slot.rng)).filter(|token| fits(*token)),
+            DeadEndPolicy::Avoid => self.draw.next_fitting(logits, &mut slot.rng, fits),
+        };
+        // Two more tokens: those that begin and end every string.
+        let has_room = slot.tokens.len() + 2 < pack.generation.max_length;
+        let end = match token {
+            Some(token) if token == vocabulary.eos() => return SlotAction::End(EndReason::Itself),
+            Some(token) if has_room => {
+                if hopeless != DeadEndPolicy::Continue {
+                    std::mem::swap(&mut slot.outline, trial);
+                }
+                if hopeless == DeadEndPolicy::Avoid {
+                    slot.keep(state, member);
+                }
+                slot.push(token);
+                return SlotAction::Token(token);
+            }
+            Some(token) => {
+                slot.tokens.push(token);
+                EndReason::TooLong
+            }
+            None => EndReason::Hopeless,
+        };
+        if hopeless != DeadEndPolicy::Avoid {
+            return SlotAction::End(end);
+        }
+        match slot.rewind(vocabulary) {
+            Ok(token) => token.map_or(SlotAction::Anew, SlotAction::Back),
+            Err(RewindLimitReached) => SlotAction::End(end),
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Competing sites of the reaction mixture, and ring closures, which happen before anything else reacts.
+
+use crate::change::Step;
+use crate::electrophile;
+use crate::event::Event;
+use crate::group::Group;
+use crate::nucleophile::{self, Reagent};
+use crate::queries::*;
+use crate::refusal::Refusal;
+
+type Verdict = Result<(), Refusal>;
+
+/// Refuses a step in which a better nucleophile than the reacting one is left unreacted.
+pub fn nucleophiles(
+    step: &Step<'_>,
+    events: &[Event],
+    own: u32,
+    electrophile: u32,
+    reagent: Reagent,
+) -> Verdict {
+    let mut rank = nucleophile::rank(&step.before, own, reagent);
+    if rank == 0 {
+        rank = unranked(step, own, reagent);
+    }
+    // Sulfonamides are acids: base deprotonates them, so they attack a coupled acid before an aniline does.
+    if reagent == Reagent::Acyl && step.before.group(own) == Group::SulfonamideNitrogen {
+        rank += 50;
+    }
+    // Copper couples amides before anilines.
+    if reagent == Reagent::Metal && step.before.group(own) == Group::AmideNitrogen {
+        rank += 27;
+    }
+    if rank == 0 || reacts_elsewhere(events, own) {
+        return Ok(());
+    }
+    if builds_ring(step, own, electrophile) {
+        return Ok(());
+    }
+    // Rings of three, five and six close before anything else reacts.
+    if closes_ring(step, own, electrophile).is_some_and(|ring| matches!(ring, 3 | 5 | 6)) {
+        rank += 40;
+    }
+    match nucleophile::spared(step, own, electrophile, rank, reagent) {
+        Some(_) => Err(Refusal::Spared),
+        None => Ok(()),
+    }
+}
+
+/// Rank of a nucleophile that is not in the table: carbon acids and nucleophiles without a proton.
+fn unranked(step: &Step<'_>, own: u32, reagent: Reagent) -> i32 {
+    let before = &step.before;
+    match (reagent, before.element(own)) {
+        (Reagent::Alkyl, C) if before.is_sp3(own) => 33,
+        _ => 0,
+    }
+}
+
+/// Returns true if the nucleophile takes part in several bonds. A ring forms then, and a single rank does not decide.
+pub fn reacts_elsewhere(events: &[Event], own: u32) -> bool {
+    let is_own = |event: &&Event| {
+        matches!(**event,
+            Event::Alkylation { nucleophile, .. }
+            | Event::Acylation { nucleophile, .. }
+            | Event::Arylation { nucleophile, .. }
+            | Event::Vinylation { nucleophile, .. }
+            | Event::ConjugateAddition { nucleophile, .. }
+            | Event::Imination { nitrogen: nucleophile, .. }
+            | Event::ReductiveAmination { nitrogen: nucleophile, .. } if nucleophile == own)
+    };
+    events.iter().filter(is_own).count() > 1
+}
+
+/// Size of the smallest ring of the product that contains the bond between two atoms of the reaction mixture.
+pub fn ring_after(step: &Step<'_>, a: u32, b: u32) -> Option<u8> {
+    let (a, b) = (step.image(a)?, step.image(b)?);
+    step.after.bond(a, b).map(|bond| bond.ring).filter(|&ring| ring > 0)
+}
+
+/// Size of the smallest ring that contains the new bond between two atoms, if they belonged to one molecule before.
+pub fn closes_ring(step: &Step<'_>, a: u32, b: u32) -> Option<u8> {
+    ring_after(step, a, b).filter(|_| step.are_in_same_molecule(a, b))
+}
+
+/// Returns true if the new bond is one of several by which two molecules form a ring. The ring that forms then
+/// decides which site reacts first.
+pub fn builds_ring(step: &Step<'_>, a: u32, b: u32) -> bool {
+    !step.are_in_same_molecule(a, b) && ring_after(step, a, b).is_some()
+}
+
+/// Returns true if a new bond of the atom is in a ring.
+pub fn is_new_ring(step: &Step<'_>, atom: u32) -> bool {
+    step.gained(atom).any(|(other, _)| ring_after(step, atom, other).is_some())
+}
+
+/// Refuses a step that leaves an electrophile that every free nucleophile attacks at once: acyl and sulfonyl halides,
+/// isocyanates.
+pub fn hot_electrophile_spared(step: &Step<'_>, own: u32, own_rank: i32) -> Verdict {
+    let spared = electrophile::spared(step, own, own_rank.max(30), electrophile::acyl);
+    if spared.is_some() { Err(Refusal::Spared) } else { Ok(()) }
+}

@@ -1,0 +1,217 @@
+//! Queries about an atom and its surroundings.
+
+use chem::{Atom, Bond, Order, Structure};
+
+pub const LI: u8 = 3;
+pub const B: u8 = 5;
+pub const C: u8 = 6;
+pub const N: u8 = 7;
+pub const O: u8 = 8;
+pub const F: u8 = 9;
+pub const MG: u8 = 12;
+pub const SI: u8 = 14;
+pub const P: u8 = 15;
+pub const S: u8 = 16;
+pub const CL: u8 = 17;
+pub const CU: u8 = 29;
+pub const ZN: u8 = 30;
+pub const SE: u8 = 34;
+pub const BR: u8 = 35;
+pub const CD: u8 = 48;
+pub const SN: u8 = 50;
+pub const I: u8 = 53;
+
+/// Returns true if an element is chlorine, bromine or iodine.
+pub fn is_heavy_halogen(element: u8) -> bool {
+    matches!(element, CL | BR | I)
+}
+
+/// Returns true if an element is a halogen.
+pub fn is_halogen(element: u8) -> bool {
+    element == F || is_heavy_halogen(element)
+}
+
+/// Queries about a structure.
+pub trait StructureQueries {
+    /// The structure itself.
+    fn structure(&self) -> &Structure;
+
+    fn at(&self, atom: u32) -> &Atom {
+        self.structure().atom(atom)
+    }
+
+    fn element(&self, atom: u32) -> u8 {
+        self.at(atom).element
+    }
+
+    fn hydrogens(&self, atom: u32) -> u8 {
+        self.at(atom).hydrogens
+    }
+
+    fn is_aromatic(&self, atom: u32) -> bool {
+        self.at(atom).aromatic
+    }
+
+    fn is_aromatic_carbon(&self, atom: u32) -> bool {
+        self.element(atom) == C && self.is_aromatic(atom)
+    }
+
+    fn around(&self, atom: u32) -> &[Bond] {
+        self.structure().bonds(atom)
+    }
+
+    /// Atoms bonded to this one.
+    fn next_to(&self, atom: u32) -> impl Iterator<Item = u32> + '_ {
+        self.around(atom).iter().map(|bond| bond.to)
+    }
+
+    /// The bond between two atoms.
+    fn bond(&self, a: u32, b: u32) -> Option<Bond> {
+        self.around(a).iter().copied().find(|bond| bond.to == b)
+    }
+
+    /// Number of bonded atoms other than hydrogen.
+    fn degree(&self, atom: u32) -> usize {
+        self.around(atom).len()
+    }
+
+    /// Number of neighbours of an element.
+    fn count(&self, atom: u32, element: u8) -> usize {
+        self.next_to(atom).filter(|&next| self.element(next) == element).count()
+    }
+
+    fn is_in_ring(&self, atom: u32) -> bool {
+        self.around(atom).iter().any(|bond| bond.ring > 0)
+    }
+
+    /// Size of the smallest ring that contains the atom; 0 for none.
+    fn ring(&self, atom: u32) -> u8 {
+        self.around(atom).iter().map(|bond| bond.ring).filter(|&ring| ring > 0).min().unwrap_or(0)
+    }
+
+    /// Atom doubly bonded to this one that satisfies `wanted`.
+    fn doubly(&self, atom: u32, wanted: impl Fn(u32) -> bool) -> Option<u32> {
+        self.around(atom)
+            .iter()
+            .find(|bond| bond.order == Order::Double && wanted(bond.to))
+            .map(|bond| bond.to)
+    }
+
+    /// Atom triply bonded to this one.
+    fn triply(&self, atom: u32) -> Option<u32> {
+        self.around(atom).iter().find(|bond| bond.order == Order::Triple).map(|bond| bond.to)
+    }
+
+    /// Returns true if all bonds of the atom are single.
+    fn is_saturated(&self, atom: u32) -> bool {
+        self.around(atom).iter().all(|bond| bond.order == Order::Single)
+    }
+
+    /// Returns true if the atom is a carbon with single bonds only.
+    fn is_sp3(&self, atom: u32) -> bool {
+        self.element(atom) == C && self.is_saturated(atom)
+    }
+
+    /// Oxygen or sulfur of a carbonyl group, for its carbon.
+    fn carbonyl(&self, carbon: u32) -> Option<u32> {
+        (self.element(carbon) == C)
+            .then(|| {
+                self.doubly(carbon, |other| matches!(self.element(other), O | S) && self.degree(other) == 1)
+            })
+            .flatten()
+    }
+
+    /// Returns true if the atom is the carbon of a carbonyl group, including those of aromatic lactams.
+    fn is_carbonyl(&self, atom: u32) -> bool {
+        self.carbonyl(atom).is_some()
+    }
+
+    /// Number of oxygens doubly bonded to the atom.
+    fn oxo(&self, atom: u32) -> usize {
+        self.around(atom)
+            .iter()
+            .filter(|bond| bond.order == Order::Double && self.element(bond.to) == O)
+            .count()
+    }
+
+    /// Returns true if the atom is the nitrogen of a nitro group.
+    fn is_nitro(&self, atom: u32) -> bool {
+        self.element(atom) == N
+            && self.at(atom).charge == 1
+            && self.count(atom, O) == 2
+            && self.oxo(atom) == 1
+    }
+
+    /// Returns true if the atom is the carbon of a nitrile or isocyanide.
+    fn is_cyano(&self, atom: u32) -> bool {
+        self.element(atom) == C && self.triply(atom).is_some_and(|other| self.element(other) == N)
+    }
+
+    /// Returns true if the atom is a carbon with three fluorines.
+    fn is_trifluoromethyl(&self, atom: u32) -> bool {
+        self.element(atom) == C && self.count(atom, F) == 3
+    }
+
+    /// Returns true if the atom withdraws electrons from an adjacent double bond or ring by resonance.
+    fn is_acceptor(&self, atom: u32) -> bool {
+        self.is_carbonyl(atom)
+            || self.is_cyano(atom)
+            || self.is_nitro(atom)
+            || (self.element(atom) == S && self.oxo(atom) > 0)
+            || (self.element(atom) == P && self.oxo(atom) > 0)
+            || (self.element(atom) == C
+                && !self.is_aromatic(atom)
+                && self.doubly(atom, |other| self.element(other) == N).is_some())
+            || (self.element(atom) == N && self.at(atom).charge == 1 && !self.is_saturated(atom))
+    }
+
+    /// Returns true if a carbon is bonded to an aromatic ring, or to a double or triple bond between carbons.
+    fn is_benzylic_or_allylic(&self, atom: u32) -> bool {
+        self.next_to(atom).any(|next| {
+            self.is_aromatic(next)
+                || (self.element(next) == C
+                    && self.around(next).iter().any(|bond| {
+                        matches!(bond.order, Order::Double | Order::Triple) && self.element(bond.to) == C
+                    }))
+        })
+    }
+
+    /// Returns true if a carbon is bonded to a carbonyl, cyano or similar group.
+    fn is_alpha(&self, atom: u32) -> bool {
+        self.next_to(atom).any(|next| self.is_acceptor(next))
+    }
+
+    /// Number of carbons (and silicons) bonded to an atom.
+    fn carbons(&self, atom: u32) -> usize {
+        self.next_to(atom).filter(|&next| matches!(self.element(next), C | SI)).count()
+    }
+
+    /// Returns true if an sp3 carbon has a neighbour without hydrogen whose substituents are all carbon.
+    fn is_neopentylic(&self, atom: u32) -> bool {
+        self.next_to(atom).any(|next| self.is_sp3(next) && self.carbons(next) == 4)
+    }
+
+    /// Atoms within `most` bonds with their distances in bonds, the atom itself first.
+    fn distances(&self, from: u32, most: u32) -> Vec<(u32, u32)> {
+        let mut found = vec![(from, 0)];
+        let mut next = 0;
+        while let Some(&(atom, distance)) = found.get(next) {
+            next += 1;
+            if distance == most {
+                continue;
+            }
+            for bond in self.around(atom) {
+                if !found.iter().any(|&(known, _)| known == bond.to) {
+                    found.push((bond.to, distance + 1));
+                }
+            }
+        }
+        found
+    }
+}
+
+impl StructureQueries for Structure {
+    fn structure(&self) -> &Structure {
+        self
+    }
+}

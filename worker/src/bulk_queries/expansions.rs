@@ -1,0 +1,50 @@
+//! Bulk query of expansions: precursors of molecules in one step.
+
+use catalogue::{Stock, StockView};
+use chem::Molecule;
+use contract::{ExpandedMolecule, PrecursorSet, StepCheck};
+use synth::{BatchLimits, Check, Planner};
+
+use super::{BulkAnswer, BulkItem, tell};
+use crate::rounding::rounded;
+
+/// Returns the `most` probable sets of precursors of each molecule, and which precursors are in the stock `shelf`.
+pub(crate) fn expansions(
+    planner: &Planner,
+    shelf: &StockView,
+    texts: &[String],
+    (most, check): (usize, StepCheck),
+    allowance: &BatchLimits,
+) -> BulkAnswer<ExpandedMolecule> {
+    let check = match check {
+        StepCheck::Rules => Check::Rules,
+        StepCheck::Forwards => Check::Forwards,
+    };
+    tell(planner, texts, allowance, |molecule, budget| {
+        let sets = planner.precursor_sets(molecule, (most, check), budget)?;
+        Some(ExpandedMolecule {
+            smiles: molecule.canonical_smiles(),
+            error: None,
+            precursors: sets.into_iter().map(|set| written(set, shelf)).collect(),
+        })
+    })
+}
+
+impl BulkItem for ExpandedMolecule {
+    fn nothing(smiles: String, error: String) -> Self {
+        Self { smiles, error: Some(error), precursors: Vec::new() }
+    }
+}
+
+fn written(set: synth::PrecursorSet, shelf: &StockView) -> PrecursorSet {
+    PrecursorSet {
+        smiles: set.precursors.iter().map(Molecule::canonical_smiles).collect(),
+        probability: f64::from(set.probability),
+        plausibility: rounded(f64::from(set.plausibility)),
+        template_id: set.template_hash,
+        reaction_class: set.class.name.to_owned(),
+        reaction_category: Some(set.class.category.to_string()),
+        precedents: set.precedents,
+        in_stock: set.precursors.iter().map(|precursor| shelf.find(precursor).is_some()).collect(),
+    }
+}

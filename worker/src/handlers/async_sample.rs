@@ -1,0 +1,265 @@
+//! Handler of asynchronous samples, which run while no interactive sample does.
+//!
+//! It takes nothing from the reservoir, which is kept for interactive samples: all of its molecules are drawn.
+//! Drawing stops immediately when an interactive sample arrives, and resumes later with all molecules drawn so far.
+//! Molecules are drawn in parts. The part size is halved after each interruption, since fewer strings finish sooner;
+//! so even short gaps between interactive samples are used. A chunk of a batch claims its molecules in the
+//! transaction that stores it, and draws further ones in place of those that another chunk has.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use chrono::Utc;
+use contract::{AsyncSampleJob, JobFailure, SampleJob, StoredAsyncSampleJob};
+use generator::{Budget, PartialSample, SampleError};
+use queue::{FinishResult, Handler, HandlerError, JobContext};
+use sqlx::PgPool;
+use tracing::{info, warn};
+
+use super::{ComputationOutcome, DATABASE_TIMEOUT, store};
+use crate::{
+    Model, ModelRegistry, RunningJobs, async_samples,
+    compute::compute_in_background,
+    metrics,
+    refill::StopOnDrop,
+    reservoir::BLOCK_SIZE,
+    samples::{self, CompletedSample},
+};
+
+/// Extra molecules drawn beyond the missing number when some of the drawn ones were not new.
+const SPARE: usize = 50;
+
+/// Molecules of the largest and of the smallest part.
+const PARTS: (usize, usize) = (BLOCK_SIZE, 8);
+
+/// Longest wait for a gap in a burst of interactive samples; after it every gap is used.
+const COURTESY: Duration = Duration::from_millis(200);
+
+/// Interval of checking the cancellation flag.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Handler of asynchronous samples.
+#[derive(Debug, Clone)]
+pub struct AsyncSampleHandler {
+    /// Connections with synchronous commit: what is acknowledged is never lost.
+    pub pool: PgPool,
+    /// Models of this process.
+    pub shelf: Arc<ModelRegistry>,
+    /// Running interactive samples; asynchronous ones yield to them.
+    pub activity: RunningJobs,
+}
+
+impl Handler<StoredAsyncSampleJob> for AsyncSampleHandler {
+    async fn handle(
+        &self,
+        context: JobContext<StoredAsyncSampleJob>,
+        StoredAsyncSampleJob::V1(job): StoredAsyncSampleJob,
+    ) -> Result<(), HandlerError> {
+        let id = job.sample_id.to_string();
+        let Some(wanted) = database::within(DATABASE_TIMEOUT, async_samples::wanted(&self.pool, &id)).await?
+        else {
+            return store(&self.pool, &context, &Err(JobFailure::Cancelled)).await;
+        };
+        let Some(model) = self.shelf.models().choose(Some(&job.model_id)).cloned() else {
+            let problem = JobFailure::UnknownModel { model_id: job.model_id };
+            return store(&self.pool, &context, &Err(problem)).await;
+        };
+        let making = AsyncSampleRun { orders: self, context, job, wanted, model };
+        match making.make().await? {
+            ComputationOutcome::Done(()) | ComputationOutcome::Cancelled => Ok(()),
+            ComputationOutcome::Refused(problem) => store(&self.pool, &making.context, &Err(problem)).await,
+        }
+    }
+}
+
+/// Asynchronous sample in progress.
+struct AsyncSampleRun<'a> {
+    orders: &'a AsyncSampleHandler,
+    context: JobContext<StoredAsyncSampleJob>,
+    job: AsyncSampleJob,
+    wanted: async_samples::AsyncSampleParameters,
+    model: Arc<Model>,
+}
+
+impl AsyncSampleRun<'_> {
+    /// Draws until there are enough new molecules, and stores them.
+    async fn make(&self) -> Result<ComputationOutcome<()>, HandlerError> {
+        let mut draft = PartialSample::new(self.size(), self.wanted.seed);
+        let mut last = None;
+        loop {
+            let Some(drawn) = self.draw(draft).await? else { return Ok(ComputationOutcome::Cancelled) };
+            let molecules = drawn.draft.molecules();
+            if molecules.len() < self.size() {
+                return Ok(ComputationOutcome::Refused(self.unreachable(molecules.len())));
+            }
+            match database::within(DATABASE_TIMEOUT, self.store(molecules)).await? {
+                StoreOutcome::Ended => return Ok(ComputationOutcome::Done(())),
+                // Not on the first failure: another chunk may have claimed some at the same moment, and released
+                // others.
+                StoreOutcome::NotAll(new) if drawn.is_last && last == Some(new) => {
+                    return Ok(ComputationOutcome::Refused(self.unreachable(new)));
+                }
+                StoreOutcome::NotAll(new) => {
+                    (draft, last) = (drawn.draft, Some(new));
+                    draft.grow(draft.molecules().len() + self.size() - new + SPARE);
+                }
+            }
+        }
+    }
+
+    /// Draws all that `draft` lacks, or all that the model has, while the process runs no interactive sample; `None`
+    /// if cancelled.
+    async fn draw(&self, mut draft: PartialSample) -> Result<Option<DrawnMolecules>, HandlerError> {
+        let (largest, least) = PARTS;
+        let (mut part, mut is_interrupted) = (largest, false);
+        while draft.molecules().len() < draft.size() {
+            tokio::select! {
+                biased;
+                () = is_set(&self.context.cancelled) => return Ok(None),
+                () = self.turn(is_interrupted) => {}
+            }
+            let ended;
+            (draft, ended) = self.draw_part(draft, part).await?;
+            match ended {
+                Ok(()) => part = (2 * part).min(largest),
+                Err(SampleError::Interrupted) => part = (part / 2).max(least),
+                Err(SampleError::SizeUnreachable { .. }) => {
+                    return Ok(Some(DrawnMolecules { draft, is_last: true }));
+                }
+                Err(fault) => return Err(fault.into()),
+            }
+            is_interrupted = ended.is_err();
+        }
+        Ok(Some(DrawnMolecules { draft, is_last: false }))
+    }
+
+    /// Resolves when no interactive sample runs.
+    async fn turn(&self, is_interrupted: bool) {
+        let activity = &self.orders.activity;
+        if is_interrupted {
+            // Interactive answers are still being sent, and use the same cores.
+            let _ = tokio::time::timeout(COURTESY, activity.quiet()).await;
+        }
+        activity.idle().await;
+    }
+
+    /// Draws `part` more molecules, unless an interactive sample arrives.
+    async fn draw_part(
+        &self,
+        mut draft: PartialSample,
+        part: usize,
+    ) -> Result<(PartialSample, Result<(), SampleError>), HandlerError> {
+        let stop = StopOnDrop::default();
+        let budget = Budget { deadline: None, cancelled: Arc::clone(&stop.0) };
+        let model = Arc::clone(&self.model);
+        let mut work = compute_in_background(move || {
+            let aim = draft.molecules().len() + part;
+            let ended = model.sampler.resume(&mut draft, aim, &budget);
+            (draft, ended)
+        });
+        let drawn = tokio::select! {
+            drawn = &mut work => drawn,
+            () = self.orders.activity.busy() => {
+                drop(stop);
+                work.await
+            }
+            () = is_set(&self.context.cancelled) => {
+                drop(stop);
+                work.await
+            }
+        };
+        metrics::drawn(self.model.id(), self.model.sampler.take_counts());
+        Ok(drawn?)
+    }
+
+    /// Stores a sample of the first of `candidates`; for a batch, of those that no other chunk has. The terminal
+    /// states of the asynchronous sample and of its job are stored in the same transaction.
+    async fn store(&self, candidates: &[String]) -> Result<StoreOutcome, HandlerError> {
+        let id = self.job.sample_id.to_string();
+        let mut transaction = self.orders.pool.begin().await?;
+        if !async_samples::lock(&mut transaction, &id).await? {
+            transaction.rollback().await?;
+            store(&self.orders.pool, &self.context, &Err(JobFailure::Cancelled)).await?;
+            return Ok(StoreOutcome::Ended);
+        }
+        let molecules = match self.wanted.batch {
+            Some(batch) => async_samples::claim(&mut transaction, batch, candidates, self.size()).await?,
+            None => candidates[..self.size()].to_vec(),
+        };
+        if molecules.len() < self.size() {
+            transaction.rollback().await?;
+            return Ok(StoreOutcome::NotAll(molecules.len()));
+        }
+        match self.context.finish(&mut transaction, &Ok(())).await? {
+            FinishResult::Superseded => transaction.rollback().await?,
+            FinishResult::Stored => {
+                async_samples::complete(&mut transaction, &id).await?;
+                let drawn = CompletedSample { model_id: self.model.id().to_owned(), smiles: molecules };
+                samples::insert(&mut transaction, &self.sample_job(), &drawn).await?;
+                transaction.commit().await?;
+                metrics::stored(self.model.id(), 0, self.size());
+                info!(sample.id = id, sample.size = self.job.size, "order done");
+                self.forget_claims().await;
+            }
+        }
+        Ok(StoreOutcome::Ended)
+    }
+
+    /// Claims that remain are deleted with their batch.
+    async fn forget_claims(&self) {
+        if let Some(batch) = self.wanted.batch
+            && let Err(fault) = async_samples::forget_claims(&self.orders.pool, batch).await
+        {
+            warn!("the claims of a batch that is made could not be deleted: {fault}");
+        }
+    }
+
+    /// Converts the asynchronous sample to the job of an interactive one.
+    fn sample_job(&self) -> SampleJob {
+        SampleJob {
+            sample_id: self.job.sample_id,
+            account_id: self.wanted.account_id.clone(),
+            size: self.job.size,
+            model_id: Some(self.job.model_id.clone()),
+            seed: self.wanted.seed,
+            deadline: Utc::now(),
+        }
+    }
+
+    /// Number of molecules requested.
+    fn size(&self) -> usize {
+        usize::try_from(self.job.size).unwrap_or(usize::MAX)
+    }
+
+    fn unreachable(&self, reached: usize) -> JobFailure {
+        let reached = u32::try_from(reached).unwrap_or(u32::MAX);
+        JobFailure::SizeUnreachable { model_id: self.job.model_id.clone(), wanted: self.job.size, reached }
+    }
+}
+
+/// Molecules drawn so far.
+struct DrawnMolecules {
+    draft: PartialSample,
+    /// Set when the model can give no more.
+    is_last: bool,
+}
+
+/// Outcome of storing a sample.
+enum StoreOutcome {
+    /// The job is over.
+    Ended,
+    /// Nothing is stored: only this number of molecules, too few, is free of other chunks' claims.
+    NotAll(usize),
+}
+
+/// Resolves when `flag` is true.
+async fn is_set(flag: &AtomicBool) {
+    while !flag.load(Ordering::Acquire) {
+        tokio::time::sleep(LOOK).await;
+    }
+}

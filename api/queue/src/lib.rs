@@ -6,7 +6,7 @@
 //! distributes the jobs. An outcome is written in the transaction of the worker's own rows, so that a job that runs
 //! again after a crash finds that it is done. Background jobs ([`enqueue`]) are distributed in the same way and have
 //! neither deadline nor waiter. Progress events are rows as well, which any process can show to those who
-//! [watch](Watch) the job.
+//! [watch](Subscription) the job.
 
 // External input must never cause a panic or a silent numeric conversion.
 #![cfg_attr(

@@ -41,9 +41,12 @@ pub struct SourceRead {
     pub end: Option<Result<String, ApiError>>,
 }
 
+/// The readers of a process, by account and address.
+type ByAddress = HashMap<(String, String), Weak<Reader>>;
+
 /// Readers of the process, by account and address. Clones share them.
 #[derive(Clone, Default)]
-pub(super) struct Readers(Arc<Mutex<HashMap<(String, String), Weak<Reader>>>>);
+pub(super) struct Readers(Arc<Mutex<ByAddress>>);
 
 impl Readers {
     /// Returns the reader of `address` that has all events after number `after`. If the account has none, `begin`
@@ -72,17 +75,13 @@ impl Readers {
         Ok(reader)
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<(String, String), Weak<Reader>>> {
+    fn lock(&self) -> MutexGuard<'_, ByAddress> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Returns the reader at `key` that has all events after number `after`.
-fn reader(
-    readers: &HashMap<(String, String), Weak<Reader>>,
-    key: &(String, String),
-    after: i64,
-) -> Option<Arc<Reader>> {
+fn reader(readers: &ByAddress, key: &(String, String), after: i64) -> Option<Arc<Reader>> {
     let reader = readers.get(key)?.upgrade()?;
     let has_all = reader.told.borrow().floor <= after;
     has_all.then_some(reader)

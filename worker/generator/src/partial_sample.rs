@@ -5,7 +5,7 @@
 
 use crate::molecule_collector::MoleculeCollector;
 
-/// Molecules of a sample that have been drawn so far ([`Sampler::go_on`](crate::Sampler::go_on)).
+/// Molecules of a sample that have been drawn so far ([`Sampler::resume`](crate::Sampler::resume)).
 #[derive(Debug)]
 pub struct PartialSample {
     pub(crate) seed: u64,

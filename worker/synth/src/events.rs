@@ -39,7 +39,7 @@ impl Default for EventPacing {
 /// Event of a running search.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SearchEvent {
-    /// Progress of the search, at most once per [pause](Pace::pause).
+    /// Progress of the search, at most once per [pause](EventPacing::pause).
     Progress(Progress),
     /// New validated route that was not published before.
     Route(Box<PublishedRoute>),

@@ -21,10 +21,10 @@ impl Planner {
         self.plan_with_events(stock, task, budget, None)
     }
 
-    /// Searches as [`Self::search_result`] does, and sends events to `listener` meanwhile.
+    /// Searches as [`Self::plan`] does, and sends events to `listener` meanwhile.
     ///
     /// # Panics
-    /// As [`Self::search_result`].
+    /// As [`Self::plan`].
     #[must_use]
     pub fn plan_with_events(
         &self,
@@ -77,7 +77,7 @@ impl Planner {
 /// ```
 ///
 /// # Panics
-/// As [`Planner::search_result`].
+/// As [`Planner::plan`].
 #[must_use]
 pub fn plan(model: &Arc<RetroModel>, stock: &dyn Stock, task: &Task, budget: &Budget) -> SearchResult {
     let settings = PlannerSettings { cache_bytes: 0, ..PlannerSettings::default() };

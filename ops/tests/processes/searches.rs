@@ -30,7 +30,15 @@ CCO,First,FST,9,https://example.com/9,1,kg,20,3,5
 
 /// Starts an installation with a catalogue of a few blocks, a searcher and an API process.
 pub async fn installation() -> Installation {
+    installation_with(&[]).await
+}
+
+/// Starts the same with `settings` for all processes.
+pub async fn installation_with(settings: &[(&str, &str)]) -> Installation {
     let mut installation = Installation::new().await;
+    for (name, value) in settings {
+        installation.set(name, value);
+    }
     installation.import_catalogue(CATALOGUE);
     installation.start_worker(Role::Search, &[]).await;
     installation.start_api().await;

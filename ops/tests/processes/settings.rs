@@ -6,10 +6,13 @@ use crate::process::{binaries, binary, output, root};
 
 /// Fails if a variable is not one of our settings.
 pub fn assert_settings<'a>(variables: impl IntoIterator<Item = &'a str>) {
-    let known = fs::read_to_string(root().join("README.md")).unwrap();
+    let known = fs::read_to_string(root().join("ops/guide/settings.md")).unwrap();
     for name in variables {
         let standard = ["OTEL_", "PATH", "HOME"].iter().any(|start| name.starts_with(start));
-        assert!(standard || known.contains(&format!("`{name}")), "README.md has no setting `{name}`");
+        assert!(
+            standard || known.contains(&format!("`{name}")),
+            "ops/guide/settings.md has no setting `{name}`"
+        );
     }
 }
 

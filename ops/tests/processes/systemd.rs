@@ -51,9 +51,9 @@ fn the_settings_of_the_units_are_settings_of_the_processes() {
     let named: BTreeSet<&str> = named.map(|(name, _)| name).filter(|name| !name.contains(' ')).collect();
     assert!(named.contains("DATABASE_URL"));
 
-    let known = fs::read_to_string(root().join("README.md")).unwrap();
+    let known = fs::read_to_string(root().join("ops/guide/settings.md")).unwrap();
     for name in named.iter().filter(|name| !name.starts_with("OTEL_")) {
-        assert!(known.contains(&format!("`{name}")), "README.md has no setting `{name}`");
+        assert!(known.contains(&format!("`{name}")), "ops/guide/settings.md has no setting `{name}`");
     }
     // A unit's stop timeout must exceed the time that the process needs.
     let mut longest = Command::new(binaries().join("retort-api"));

@@ -72,7 +72,7 @@ fn every_measurement_that_the_help_names_is_one_and_the_help_names_all() {
 }
 
 #[test]
-fn every_dependency_that_we_name_has_its_purpose_in_contributing() {
+fn every_dependency_that_we_name_has_its_purpose() {
     let manifest = text("Cargo.toml");
     let (_, rest) = manifest.split_once("\n[workspace.dependencies]\n").unwrap();
     let (dependencies, _) = rest.split_once("\n[").unwrap();
@@ -80,10 +80,8 @@ fn every_dependency_that_we_name_has_its_purpose_in_contributing() {
         .lines()
         .filter(|line| !line.contains("{ path = "))
         .filter_map(|line| line.split_once(" = "));
-    let contributing = text("CONTRIBUTING.md");
-    let (_, section) = contributing.split_once("\n## Dependencies\n").unwrap();
-    let (table, _) = section.split_once("\n## ").unwrap();
-    let explained: BTreeSet<_> = names(table).into_iter().collect();
+    let page = text("ops/decisions/dependencies.md");
+    let explained: BTreeSet<_> = names(&page).into_iter().collect();
 
     let (mut missing, mut known): (Vec<_>, usize) = (Vec::new(), 0);
     for (name, _) in named.filter(|(name, _)| !name.starts_with('#')) {
@@ -94,5 +92,56 @@ fn every_dependency_that_we_name_has_its_purpose_in_contributing() {
     }
 
     assert!(known > 50, "{known} dependencies were read");
-    assert_eq!(missing, [""; 0], "CONTRIBUTING.md, \"Dependencies\"");
+    assert_eq!(missing, [""; 0], "ops/decisions/dependencies.md");
+}
+
+#[test]
+fn documents_are_no_longer_than_an_afternoon_allows() {
+    let most = |path: &str| match path {
+        "README.md" => Some(8_000),
+        "ARCHITECTURE.md" => Some(14_000),
+        "CONTRIBUTING.md" => Some(9_000),
+        "ops/guide/settings.md" => None,
+        _ if path.starts_with("api/guide/") || path.starts_with("ops/guide/") => Some(6_000),
+        _ => None,
+    };
+
+    let documents = files("").into_iter().filter(|path| path.ends_with(".md"));
+    let long: Vec<_> = documents
+        .filter_map(|path| Some((text(&path).len(), most(&path)?, path)))
+        .filter(|(bytes, most, _)| bytes > most)
+        .collect();
+
+    assert_eq!(long, []);
+}
+
+#[test]
+fn links_between_the_pages_of_documents_lead_somewhere() {
+    let all: BTreeSet<_> = files("").into_iter().collect();
+    let mut broken = Vec::new();
+    for document in all.iter().filter(|path| path.ends_with(".md")) {
+        let text = text(document);
+        let prose: String = text.split("```").step_by(2).collect();
+        for target in
+            prose.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target)
+        {
+            let path = target.split('#').next().unwrap_or_default();
+            if path.is_empty() || !path.ends_with(".md") || path.contains("://") {
+                continue;
+            }
+            let mut parts: Vec<_> = document.split('/').collect();
+            parts.pop();
+            for part in path.split('/') {
+                match part {
+                    ".." => drop(parts.pop()),
+                    "." => {}
+                    part => parts.push(part),
+                }
+            }
+            if !all.contains(&parts.join("/")) {
+                broken.push(format!("{document}: {target}"));
+            }
+        }
+    }
+    assert_eq!(broken, Vec::<String>::new());
 }

@@ -154,7 +154,7 @@ impl Fleet {
         }
     }
 
-    /// Sends the heartbeat of every second (`live.rs`); the one worker with the leader lease also handles the jobs of
+    /// Sends the heartbeat of every second (`worker_process.rs`); the one worker with the leader lease also handles the jobs of
     /// dead processes.
     async fn beat(&self, name: &str) -> Result<(), sqlx::Error> {
         let beat = "with beat as (update live_workers set last_seen = now() where name = $1)

@@ -1,4 +1,4 @@
-//! SQL of jobs, one statement per function; that of live processes is in `presence.rs`.
+//! SQL of jobs, one statement per function; that of live processes is in `liveness.rs`.
 //!
 //! Jobs are admitted by `admit.sql` and claimed by `deal.sql`. An apalis task is written once, and deleted once
 //! together with its job's outcome.

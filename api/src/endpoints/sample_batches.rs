@@ -1,7 +1,7 @@
 //! Sample batches: up to 100,000 distinct molecules in one request. Extensions of the contract.
 //!
 //! A batch consists of rows, which are all stored before the response. Its chunks are asynchronous samples
-//! (`samples/orders.rs`), which workers turn into jobs a few at a time (`worker/src/async_samples.rs`). So a chunk is
+//! (`samples/async_samples.rs`), which workers turn into jobs a few at a time (`worker/src/async_samples.rs`). So a chunk is
 //! retrieved like any sample, and is listed among the samples once it is completed.
 
 mod table;

@@ -1,4 +1,4 @@
-//! Settings of the processes: variables that the README names, and commands that the binaries accept.
+//! Settings of the processes: variables that the settings page names, and commands that the binaries accept.
 
 use std::{fs, process::Command};
 

@@ -5,7 +5,7 @@
 //! step classes.
 //!
 //! Most constraints concern one step or one molecule; violations are refused before they enter the search graph
-//! (`graph/gate.rs`). Requirements on a whole route (building blocks, classes, a number of steps) prune the search by
+//! (`graph/constraint_filter.rs`). Requirements on a whole route (building blocks, classes, a number of steps) prune the search by
 //! what is known to be available below a molecule; extraction checks the rest.
 
 use std::fmt;

@@ -10,7 +10,7 @@
 //! | | |
 //! |---|---|
 //! | `model/` | contents of a model directory: templates, the policy network, the plausibility model, precedents, records |
-//! | `constraints.rs`, `turns.rs`, `task.rs`, `plan.rs`, `news.rs`, `route.rs`, `shared.rs`, `cores.rs` | constraints on routes, the priority scheduler, the search task, the search result, progress events, a route as a graph, data shared by routes, and the cores |
+//! | `constraints.rs`, `priority.rs`, `task.rs`, `plan.rs`, `events.rs`, `route.rs`, `shared_graph.rs`, `cores.rs` | constraints on routes, the priority scheduler, the search task, the search result, progress events, a route as a graph, data shared by routes, and the cores |
 //! | `graph/` | the AND/OR graph, template results of a molecule, propagation of costs |
 //! | `steps/` | a single step: assessed, validated, explained |
 //! | `routes/` | routes out of the graph: extraction, order, groups, prices |

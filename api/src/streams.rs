@@ -142,14 +142,13 @@ impl StreamContext {
     /// Fails if the account has its maximum of streams open, or on a database error.
     pub async fn open(self) -> Result<AdmittedStream, ApiError> {
         let open = self.streams.open(self.access.account_id()).await?;
-        Ok(AdmittedStream { _open: open, streams: self.streams, access: self.access, closing: self.closing })
+        Ok(AdmittedStream { open, access: self.access, closing: self.closing })
     }
 }
 
 /// Admitted stream, ready to be sent.
 pub struct AdmittedStream {
-    _open: OpenStream,
-    streams: Streams,
+    open: OpenStream,
     access: StreamAccess,
     closing: ShutdownSignal,
 }
@@ -164,7 +163,7 @@ impl AdmittedStream {
         begin: impl Future<Output = Result<S, ApiError>>,
     ) -> Result<Response, ApiError> {
         let account_id = self.access.account_id();
-        let reader = self.streams.readers.reader(account_id, address, after, begin).await?;
+        let reader = self.open.streams.readers.reader(account_id, address, after, begin).await?;
         let sending = StreamState {
             told: reader.told.clone(),
             _reader: reader,

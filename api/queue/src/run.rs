@@ -193,11 +193,10 @@ struct ClaimedAttempt {
 impl ClaimedAttempt {
     /// Reads the metadata of a task that was claimed just now; `None` if a key is missing.
     fn read(metadata: &BTreeMap<String, String>) -> Option<Self> {
-        let dealt = Instant::now();
         let seconds = |key| metadata.get(key)?.parse().ok().map(seconds);
         Some(Self {
             attempt: metadata.get(ATTEMPT_KEY)?.parse().ok()?,
-            deadline: dealt + seconds(SECONDS_LEFT)?,
+            deadline: Instant::now() + seconds(SECONDS_LEFT)?,
             waited: seconds(SECONDS_WAITED)?,
         })
     }

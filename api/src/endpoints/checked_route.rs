@@ -26,11 +26,11 @@ pub fn exactly<T: DeserializeOwned + Serialize>(input: &Input<'_>) -> Result<T, 
     let Input::Object(raw) = input else {
         return Err(Fault::new("dict_type", "Input should be a valid dictionary"));
     };
-    let answer_fault = |error: serde_json::Error| {
+    let unreadable = |error: serde_json::Error| {
         Fault::new("value_error", format!("Input should be as a tree search answers it: {error}"))
     };
-    let value: T = serde_json::from_str(raw).map_err(answer_fault)?;
-    let given = serde_json::from_str(raw).map_err(answer_fault)?;
+    let value: T = serde_json::from_str(raw).map_err(unreadable)?;
+    let given = serde_json::from_str(raw).map_err(unreadable)?;
     if let Some((place, kind)) = oversized_value(&given) {
         let fault = Fault::new(
             kind,
@@ -38,7 +38,7 @@ pub fn exactly<T: DeserializeOwned + Serialize>(input: &Input<'_>) -> Result<T, 
         );
         return Err(place.into_iter().rev().fold(fault, Fault::within));
     }
-    let read = serde_json::to_value(&value).map_err(answer_fault)?;
+    let read = serde_json::to_value(&value).map_err(unreadable)?;
     match unknown_field(&given, &read) {
         None => Ok(value),
         Some(place) => {

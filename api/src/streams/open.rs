@@ -9,10 +9,10 @@ use std::{
     time::Duration,
 };
 
-use database::{Background, interval};
+use database::{Background, interval, within};
 use edge::ApiError;
 use sqlx::PgPool;
-use tokio::{runtime::Handle, time::MissedTickBehavior};
+use tokio::runtime::Handle;
 
 use super::readers::Readers;
 
@@ -25,7 +25,7 @@ const RETRY_AFTER: Duration = Duration::from_secs(5);
 /// Time after which a stream that is not renewed expires.
 const LEASE: Duration = Duration::from_secs(20);
 
-/// Renewal interval.
+/// Renewal interval, and timeout of a renewal or a removal.
 const RENEWAL: Duration = Duration::from_secs(5);
 
 /// Streams of the process. Clones share them.
@@ -79,7 +79,7 @@ impl Streams {
 
 /// Open stream, counted for its account until it is dropped.
 pub(super) struct OpenStream {
-    streams: Streams,
+    pub(super) streams: Streams,
     id: i64,
 }
 
@@ -91,7 +91,7 @@ impl Drop for OpenStream {
         let (pool, id) = (self.streams.pool.clone(), self.id);
         runtime.spawn(async move {
             let closed = sqlx::query!("delete from open_streams where id = $1", id).execute(&pool);
-            if let Err(error) = closed.await {
+            if let Err(error) = within(RENEWAL, closed).await {
                 tracing::debug!("a stream that ended counts until it lapses: {error}");
             }
         });
@@ -99,10 +99,8 @@ impl Drop for OpenStream {
 }
 
 async fn renew_all(pool: PgPool, open: OpenStreamIds) {
-    let mut ticks = tokio::time::interval(RENEWAL);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        ticks.tick().await;
+        tokio::time::sleep(RENEWAL).await;
         let ids: Vec<i64> = open.lock().iter().copied().collect();
         if ids.is_empty() {
             continue;
@@ -112,7 +110,7 @@ async fn renew_all(pool: PgPool, open: OpenStreamIds) {
             &ids,
             interval(LEASE)
         );
-        if let Err(error) = renewed.execute(&pool).await {
+        if let Err(error) = within(RENEWAL, renewed.execute(&pool)).await {
             tracing::warn!("open streams could not be counted on: {error}");
         }
     }

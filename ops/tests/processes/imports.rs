@@ -187,11 +187,9 @@ fn blocks(count: usize) -> String {
 async fn no_search_misses_its_deadline_during_an_import_and_after_it() {
     let (count, after) =
         if std::env::var_os("RETORT_COMPLETE").is_some() { (150_000, 40) } else { (15_000, 8) };
-    let mut installation = searches::installation_with(&[
-        ("RATE_TREESEARCH_PER_MINUTE", "0"),
-        ("RATE_SEARCH_SECONDS_PER_MINUTE", "0"),
-    ])
-    .await;
+    let mut installation = Installation::new().await;
+    installation.lift_rate_limits();
+    searches::start(&mut installation).await;
     let caller = installation.account("owner");
     let large = replacing(&installation, &file(&installation, "large.csv", &blocks(count)));
     let import = tokio::task::spawn_blocking(move || output(large));

@@ -101,6 +101,13 @@ impl Installation {
         output(migrate);
     }
 
+    /// Lifts the rate limits of samples and searches for every process that starts later.
+    pub fn lift_rate_limits(&mut self) {
+        for quota in ["SAMPLES_CREATE", "MOLECULES", "SAMPLES_READ", "TREESEARCH", "SEARCH_SECONDS"] {
+            self.set(&format!("RATE_{quota}_PER_MINUTE"), "0");
+        }
+    }
+
     /// Sets a variable for every process that starts from now on.
     pub fn set(&mut self, name: &str, value: &str) {
         self.environment.push((name.to_owned(), value.to_owned()));

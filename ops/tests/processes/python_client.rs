@@ -53,9 +53,7 @@ async fn the_plug_ins_work_inside_the_programs_that_they_are_for() {
 /// Starts a service that searches.
 async fn start_installation() -> Installation {
     let mut installation = Installation::new().await;
-    for ration in ["SAMPLES_CREATE", "MOLECULES", "SAMPLES_READ", "TREESEARCH", "SEARCH_SECONDS"] {
-        installation.set(&format!("RATE_{ration}_PER_MINUTE"), "0");
-    }
+    installation.lift_rate_limits();
     installation.import_catalogue(CATALOGUE);
     installation.start_all().await;
     installation

@@ -30,19 +30,16 @@ CCO,First,FST,9,https://example.com/9,1,kg,20,3,5
 
 /// Starts an installation with a catalogue of a few blocks, a searcher and an API process.
 pub async fn installation() -> Installation {
-    installation_with(&[]).await
+    let mut installation = Installation::new().await;
+    start(&mut installation).await;
+    installation
 }
 
-/// Starts the same with `settings` for all processes.
-pub async fn installation_with(settings: &[(&str, &str)]) -> Installation {
-    let mut installation = Installation::new().await;
-    for (name, value) in settings {
-        installation.set(name, value);
-    }
+/// Starts the same in an installation that has its settings.
+pub async fn start(installation: &mut Installation) {
     installation.import_catalogue(CATALOGUE);
     installation.start_worker(Role::Search, &[]).await;
     installation.start_api().await;
-    installation
 }
 
 fn request() -> Value {

@@ -29,7 +29,7 @@ pub struct Buckets {
     spent: Mutex<HashMap<BucketKey, Instant>>,
 }
 
-/// AuthenticatedCaller and limit.
+/// Caller and limit.
 type BucketKey = (String, &'static str);
 
 /// Result of an attempt to take from a bucket.

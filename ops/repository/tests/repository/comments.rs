@@ -2,8 +2,9 @@
 
 use repository::{files, text};
 
-/// Question words, which make a reader guess the noun that is meant.
-const FORBIDDEN: [&str; 9] = ["What", "Who", "Whoever", "Whose", "Whether", "How", "Why", "Where", "When"];
+/// Question words and a pronoun, which make a reader guess the noun that is meant.
+const FORBIDDEN: [&str; 10] =
+    ["What", "Who", "Whoever", "Whose", "Whether", "How", "Why", "Where", "When", "It"];
 
 /// Returns the first lines of the doc comments in `source` that begin with such a word, with their line numbers.
 fn offending(source: &str) -> Vec<(usize, &str)> {
@@ -16,7 +17,7 @@ fn offending(source: &str) -> Vec<(usize, &str)> {
         inside = comment.is_some();
         let Some(comment) = comment.filter(|_| begins) else { continue };
         let word = comment.split_whitespace().next().unwrap_or_default();
-        if FORBIDDEN.contains(&word) || word == "It" {
+        if FORBIDDEN.contains(&word) {
             found.push((number, line));
         }
     }

@@ -50,19 +50,19 @@ impl Planner {
 ///
 /// ```
 /// use std::{path::Path, sync::Arc, time::{Duration, Instant}};
-/// use catalogue::{BlockRow, Offer, Shelf};
-/// use synth::{Budget, Constraints, GroupOrder, RetroModel, Stop, Task, Trivial};
+/// use catalogue::{BlockRow, Offer, StockView};
+/// use synth::{Budget, Constraints, GroupOrder, RetroModel, Stop, Task, TargetPurchase};
 ///
 /// let model = Arc::new(RetroModel::load(Path::new("../models/uspto_retro"))?);
 /// let sold = ["CC(=O)Cl", "Nc1ccc(O)cc1"].iter().enumerate();
-/// let stock = Shelf::in_memory(sold.map(|(id, smiles)| {
+/// let stock = StockView::in_memory(sold.map(|(id, smiles)| {
 ///     (BlockRow::of(id as i32, &smiles.parse().unwrap()), vec![Offer::of(1).at(10.0).within(2.0)])
 /// }));
 /// let task = Task {
 ///     target: "CC(=O)Nc1ccc(O)cc1".parse()?,
 ///     max_depth: 3,
 ///     stop: Stop::FirstRoute,
-///     trivial: Trivial::Mask,
+///     trivial: TargetPurchase::Mask,
 ///     max_groups: 10,
 ///     max_group_size: 1,
 ///     group_order: GroupOrder::Total,

@@ -85,10 +85,11 @@ class Corpus:
 
     def padded(self, rows: np.ndarray) -> np.ndarray:
         """Stacks the given molecules into a `[batch, time]` int64 array, padded on the right."""
-        spans = [self.ids[self.offsets[i] : self.offsets[i + 1]] for i in rows]
-        batch = np.full((len(spans), max(map(len, spans))), PAD, np.int64)
-        for row, span in zip(batch, spans, strict=True):
-            row[: len(span)] = span
+        begins, lengths = self.offsets[rows], self.offsets[rows + 1] - self.offsets[rows]
+        columns = np.arange(lengths.max())
+        inside = columns < lengths[:, None]
+        batch = np.full(inside.shape, PAD, np.int64)
+        batch[inside] = self.ids[(begins[:, None] + columns)[inside]]
         return batch
 
 

@@ -59,3 +59,6 @@ class SmilesLstm(Recurrent):
 
     CELL = nn.LSTM
     MODEL_TYPE = "smiles_lstm"
+
+
+NETWORKS: dict[str, type[Recurrent]] = {network.MODEL_TYPE: network for network in (SmilesGru, SmilesLstm)}

@@ -14,7 +14,7 @@ from torch import nn
 
 import corpus
 import metadata
-from generator_model import Recurrent, SmilesGru, SmilesLstm
+from generator_model import NETWORKS, Recurrent
 
 BATCH = 2500
 
@@ -50,8 +50,7 @@ def write(folder: Path, model: Recurrent, vocabulary: list[str], temperature: fl
 def read(folder: Path) -> tuple[Recurrent, Tokenizer]:
     """Reads the network, in f32, and the tokenizer of a pack."""
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    network = {made.MODEL_TYPE: made for made in (SmilesGru, SmilesLstm)}[config["model_type"]]
-    model = network(*(config[key] for key in ("vocab_size", "embedding_size", "hidden_size", "num_layers")))
+    model = NETWORKS[config["model_type"]](*(config[key] for key in ("vocab_size", "embedding_size", "hidden_size", "num_layers")))
     model.load_state_dict({name: value.float() for name, value in load_file(folder / "model.safetensors").items()})
     model.eval()
     return model, Tokenizer.from_file(str(folder / "tokenizer.json"))

@@ -2,7 +2,7 @@
 //!
 //! This is a separate test binary, because its allocator counts all memory in use.
 
-#[path = "../synth/tests/counting/mod.rs"]
+#[path = "../synth/tests/synth/counting.rs"]
 mod counting;
 
 use std::{

@@ -10,7 +10,7 @@
 
 #![allow(clippy::print_stdout, reason = "a program that reports")]
 
-#[path = "../tests/counting/mod.rs"]
+#[path = "../tests/synth/counting.rs"]
 mod counting;
 
 use std::error::Error;

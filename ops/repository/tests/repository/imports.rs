@@ -44,10 +44,10 @@ fn imports(package: &str) -> BTreeMap<String, BTreeSet<String>> {
         .collect()
 }
 
-/// Module of a file: `a/b.rs` is `a::b`, `a/mod.rs` is `a`, and the root has no name.
+/// Module of a file: `a/b.rs` is `a::b`, and the root has no name.
 fn module(file: &str) -> Module {
     let mut names: Module = file.trim_end_matches(".rs").split('/').map(str::to_owned).collect();
-    if names.last().is_some_and(|name| ["lib", "main", "mod"].contains(&name.as_str())) {
+    if names.last().is_some_and(|name| ["lib", "main"].contains(&name.as_str())) {
         names.pop();
     }
     names
@@ -142,6 +142,14 @@ fn no_files_import_each_other_in_a_circle() {
     for package in PACKAGES {
         assert_eq!(cycles(imports(package)), [""; 0], "in {package}");
     }
+}
+
+#[test]
+fn a_module_with_children_is_a_file_beside_their_folder() {
+    let older: Vec<String> =
+        repository::files("").into_iter().filter(|file| file.ends_with("/mod.rs")).collect();
+
+    assert_eq!(older, [""; 0], "`a/mod.rs` becomes `a.rs`");
 }
 
 #[test]

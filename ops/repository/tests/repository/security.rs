@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use repository::{files, text};
 
-/// Tests of all packages as `FILE::TEST`; those of a folder's `main.rs` and `mod.rs` carry the folder's name.
+/// Tests of all packages as `FILE::TEST`; those of a folder's `main.rs` and `lib.rs` carry the folder's name.
 fn tests() -> BTreeSet<String> {
     let mut tests = BTreeSet::new();
     for path in files("").iter().filter(|path| path.ends_with(".rs")) {
         let mut parts = path.trim_end_matches(".rs").rsplit('/');
         let file = match parts.next() {
-            Some("main" | "mod" | "lib") => parts.next().unwrap_or_default(),
+            Some("main" | "lib") => parts.next().unwrap_or_default(),
             name => name.unwrap_or_default(),
         };
         let source = text(path);

@@ -13,5 +13,4 @@ mod model;
 mod one_step;
 mod search;
 mod steps;
-#[path = "../toy/mod.rs"]
 mod toy;

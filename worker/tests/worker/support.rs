@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up its stage has failed")]
 
-#[path = "../../../../api/queue/tests/queue/support/database.rs"]
+#[path = "../../../api/queue/tests/queue/support/database.rs"]
 mod database;
 
 use std::{collections::HashMap, fs, io::Write, num::NonZeroUsize, path::Path, time::Duration};

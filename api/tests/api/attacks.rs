@@ -18,17 +18,17 @@ use std::collections::BTreeSet;
 /// Collects the names of the tests in this folder.
 fn tests() -> BTreeSet<String> {
     let sources = [
-        ("accounts", include_str!("accounts.rs")),
-        ("applications", include_str!("applications.rs")),
-        ("bearer", include_str!("bearer.rs")),
-        ("browser", include_str!("browser.rs")),
-        ("codes", include_str!("codes.rs")),
-        ("devices", include_str!("devices.rs")),
-        ("issuers", include_str!("issuers.rs")),
-        ("races", include_str!("races.rs")),
-        ("redirects", include_str!("redirects.rs")),
-        ("refresh", include_str!("refresh.rs")),
-        ("resources", include_str!("resources.rs")),
+        ("accounts", include_str!("attacks/accounts.rs")),
+        ("applications", include_str!("attacks/applications.rs")),
+        ("bearer", include_str!("attacks/bearer.rs")),
+        ("browser", include_str!("attacks/browser.rs")),
+        ("codes", include_str!("attacks/codes.rs")),
+        ("devices", include_str!("attacks/devices.rs")),
+        ("issuers", include_str!("attacks/issuers.rs")),
+        ("races", include_str!("attacks/races.rs")),
+        ("redirects", include_str!("attacks/redirects.rs")),
+        ("refresh", include_str!("attacks/refresh.rs")),
+        ("resources", include_str!("attacks/resources.rs")),
     ];
     let test = |file: &str, chunk: &str| {
         let (name, _) = chunk.split_once("async fn ")?.1.split_once('(')?;
@@ -43,7 +43,7 @@ fn tests() -> BTreeSet<String> {
 
 #[test]
 fn the_table_names_every_attack_and_no_other() {
-    let table = include_str!("../../../identity/ATTACKS.md");
+    let table = include_str!("../../identity/ATTACKS.md");
 
     let cells = table.lines().filter(|line| line.starts_with("| ")).filter_map(|line| line.split('`').nth(1));
     let named: Vec<_> = cells.filter(|cell| cell.contains("::")).map(str::to_owned).collect();

@@ -9,7 +9,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use edge::{ApiError, Challenge};
+use http_errors::{ApiError, Challenge};
 use identity::{AuthenticatedCaller, Identity};
 
 pub use crate::body_validation::Caller;

@@ -12,7 +12,7 @@ use axum::{
     routing::{MethodRouter, delete, get, patch, post},
 };
 use database::Database;
-use edge::{ApiError, Deadline};
+use http_errors::{ApiError, Deadline};
 use identity::{Identity, KeysError, Transport};
 use sqlx::PgPool;
 use tower_http::{catch_panic::CatchPanicLayer, cors::CorsLayer};
@@ -209,7 +209,8 @@ pub fn router(app: App) -> Router {
         .route("/healthz", get(health::alive))
         .route(
             "/readyz",
-            get(health::ready).route_layer(middleware::from_fn_with_state(ready, edge::enforce_deadline)),
+            get(health::ready)
+                .route_layer(middleware::from_fn_with_state(ready, http_errors::enforce_deadline)),
         )
         .merge(docs::router())
         .merge(console::router())

@@ -19,7 +19,7 @@ use axum::{
     http::request::Parts,
 };
 use contract::QuotaKind;
-use edge::{ApiError, Challenge, MAX_BODY, json_body_up_to, query_pairs};
+use http_errors::{ApiError, Challenge, MAX_BODY, json_body_up_to, query_pairs};
 use identity::AccountQuotas;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 

@@ -16,7 +16,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use edge::ApiError;
+use http_errors::ApiError;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Retry-after: permits are free within milliseconds, and an overload passes within seconds.

@@ -12,7 +12,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use edge::ApiError;
+use http_errors::ApiError;
 
 use crate::{config::Config, limits::Operation};
 

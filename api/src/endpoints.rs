@@ -20,7 +20,7 @@ pub mod treesearch;
 
 use axum::http::Uri;
 use contract::{ErrorItem, JobFailure};
-use edge::{ApiError, query_pairs};
+use http_errors::{ApiError, query_pairs};
 use serde_json::Value;
 use ulid::Ulid;
 

@@ -395,7 +395,7 @@ fn at_most(bound: impl fmt::Display) -> Fault {
 
 #[cfg(test)]
 mod tests {
-    use edge::ApiError;
+    use http_errors::ApiError;
 
     use super::*;
 

@@ -4,7 +4,7 @@
 use std::fmt::Debug;
 
 use contract::{MAX_BATCH, MAX_KEPT_NODES, MAX_LOOK, MAX_SAMPLE_BATCH, MAX_SAMPLE_SIZE};
-use edge::{ApiError, query_pairs};
+use http_errors::{ApiError, query_pairs};
 use serde::Serialize;
 
 use crate::{

@@ -16,7 +16,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use flate2::{Compression, write::GzEncoder};
 use serde::Serialize;
 
-use edge::ApiError;
+use http_errors::ApiError;
 
 use crate::config::GzipBody;
 

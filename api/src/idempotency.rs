@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
-use edge::ApiError;
+use http_errors::ApiError;
 use queue::retention::BATCH_ROWS;
 use sha2::{Digest, Sha256};
 use sqlx::{PgConnection, PgPool};

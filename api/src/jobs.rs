@@ -14,7 +14,7 @@ use contract::{
 };
 use queue::{AwaitError, Caller, Job, LiveModel, Pending, QueueError, SubmitError, Subscription};
 
-use edge::ApiError;
+use http_errors::ApiError;
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::{concurrency_limit::ConcurrencyLimit, quota::Quota};

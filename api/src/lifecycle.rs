@@ -6,7 +6,7 @@
 //! closes.
 
 use axum::{Router, extract::Request, middleware, response::IntoResponse, routing::get};
-use edge::ApiError;
+use http_errors::ApiError;
 use identity::Transport;
 use schema::Missing;
 use tokio::sync::watch;

@@ -13,7 +13,7 @@ use contract::QuotaKind;
 use sqlx::PgPool;
 use tracing::Instrument;
 
-use edge::{ApiError, whole_seconds};
+use http_errors::{ApiError, whole_seconds};
 use identity::{AccountQuotas, BURST, Buckets, TakeResult};
 
 use crate::config::Rates;

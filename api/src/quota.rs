@@ -5,7 +5,7 @@
 //! (`migrations/0036_bounds.sql`).
 
 use contract::{MAX_KEPT, QuotaKind};
-use edge::ApiError;
+use http_errors::ApiError;
 use sqlx::{PgConnection, PgTransaction};
 
 use crate::{

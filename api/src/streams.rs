@@ -15,8 +15,8 @@ use axum::{
         sse::{Event, KeepAlive},
     },
 };
-use edge::ApiError;
 use futures::{Stream, stream::unfold};
+use http_errors::ApiError;
 use tokio::{sync::watch, time::Instant};
 
 use crate::{

@@ -7,7 +7,7 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
-use edge::{ApiError, whole_seconds, with_header};
+use http_errors::{ApiError, whole_seconds, with_header};
 use serde_json::json;
 
 use crate::{

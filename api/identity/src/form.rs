@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::{extract::Request, http::header};
-use edge::{ApiError, body};
+use http_errors::{ApiError, body};
 use url::form_urlencoded;
 
 /// The largest form, in bytes.

@@ -26,7 +26,7 @@ use axum::{
     response::IntoResponse,
     routing::{get, post},
 };
-use edge::{Deadline, enforce_deadline};
+use http_errors::{Deadline, enforce_deadline};
 
 use crate::{
     error::{PageError, TokenError},

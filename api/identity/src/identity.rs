@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use axum::http::{HeaderMap, header};
 use chrono::{DateTime, Utc};
 use database::{Background, Database};
-use edge::{ApiError, Challenge};
+use http_errors::{ApiError, Challenge};
 use sqlx::PgPool;
 
 use crate::{

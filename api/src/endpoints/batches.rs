@@ -18,7 +18,7 @@ use axum::{
     http::Uri,
 };
 use contract::{Batch, BatchObject, BatchRequest, Deleted, MAX_BATCH, Page, Plan, TreeSearchRequest};
-use edge::{ApiError, query_pairs};
+use http_errors::{ApiError, query_pairs};
 use queue::Client;
 use sqlx::PgPool;
 

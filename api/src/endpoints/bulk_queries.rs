@@ -19,8 +19,8 @@ use contract::{
     MAX_FOUND, MAX_LISTED_OFFERS, MAX_LOOK, MAX_PRECURSOR_SETS, MAX_SOUGHT, Node, QuotaKind, RouteGraph,
     SYNTHESIZABILITY_SECONDS, SoldMolecule, StepCheck, Synthesizability, SynthesizabilityRequest,
 };
-use edge::ApiError;
 use flate2::read::GzDecoder;
+use http_errors::ApiError;
 use serde::de::DeserializeOwned;
 
 use super::{

@@ -8,7 +8,7 @@ use std::{
 
 use axum::{Json, extract::State, http::Uri};
 use contract::{Engine, Library, StoredPlanJob, Version};
-use edge::ApiError;
+use http_errors::ApiError;
 use queue::{Client, Job};
 use sqlx::PgPool;
 

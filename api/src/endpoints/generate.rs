@@ -11,7 +11,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use contract::{Generated, SampleRequest};
-use edge::{ApiError, query_pairs};
+use http_errors::{ApiError, query_pairs};
 use sqlx::PgPool;
 
 use super::{

@@ -13,7 +13,7 @@ use axum::{
 };
 use contract::{StoredSampleJob, StoredTreeSearchJob};
 use database::SingleFlight;
-use edge::{ApiError, query_pairs};
+use http_errors::{ApiError, query_pairs};
 use identity::Identity;
 use queue::Job;
 use schema::Missing;

@@ -17,7 +17,7 @@ use contract::{
     Deleted, KeptRoute, KeptRouteChange, KeptRouteObject, KeptRouteRequest, Page, PricingAnnotation,
     RouteFigures, TreeSearchRequest,
 };
-use edge::ApiError;
+use http_errors::ApiError;
 use sqlx::PgPool;
 
 use super::{

@@ -6,7 +6,7 @@ use axum::{Json, extract::State, http::Uri};
 use contract::{
     Listed, Model, ModelCard, ModelList, ModelMetrics, ModelStanding, ModelStatus, StoredSampleJob, Version,
 };
-use edge::{ApiError, query_pairs};
+use http_errors::{ApiError, query_pairs};
 use queue::{Client, Job, LiveModel};
 use serde_json::{Map, Value};
 use sqlx::{PgExecutor, PgPool};

@@ -11,7 +11,7 @@ use axum::{
     http::{StatusCode, Uri},
 };
 use contract::OperationsState;
-use edge::ApiError;
+use http_errors::ApiError;
 use identity::tables::{accounts, audit_log::AuditedAction};
 use queue::operations::{self, Refusal};
 use serde_json::json;

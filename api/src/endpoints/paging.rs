@@ -2,7 +2,7 @@
 
 use axum::http::Uri;
 use contract::{Listed, Page};
-use edge::{ApiError, query_pairs};
+use http_errors::{ApiError, query_pairs};
 use sqlx::PgPool;
 
 use super::MAX_ID;

@@ -4,7 +4,7 @@ use axum::{
     extract::{FromRequestParts, MatchedPath, Path, rejection::PathRejection},
     http::request::Parts,
 };
-use edge::ApiError;
+use http_errors::ApiError;
 
 use super::{MAX_ID, with_empty_query};
 use crate::fields::{Faults, Input, word};

@@ -18,7 +18,7 @@ use axum::{
 use contract::{
     Deleted, Page, Plan, PlanFigures, PlanJob, PlanParameters, PlanRequest, StoredPlanJob, TreeSearchResult,
 };
-use edge::{ApiError, MAX_BODY};
+use http_errors::{ApiError, MAX_BODY};
 use queue::{Client, Urgency, search_estimate};
 use sqlx::PgPool;
 

@@ -17,7 +17,7 @@ use contract::{
     CHUNK_SIZE, Deleted, Listed, MAX_SAMPLE_BATCH, Sample, SampleBatch, SampleBatchObject,
     SampleBatchRequest, SampleId, SampleRequest, SampleStatus,
 };
-use edge::{ApiError, MAX_BODY, query_pairs};
+use http_errors::{ApiError, MAX_BODY, query_pairs};
 use sqlx::{PgConnection, PgPool};
 
 use super::{

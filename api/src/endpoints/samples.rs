@@ -18,7 +18,7 @@ use contract::{
     AsyncSampleJob, ErrorItem, MAX_SAMPLE_SIZE, QuotaKind, Sample, SampleId, SampleList, SampleObject,
     SampleRequest, SampleStatus, StoredAsyncSampleJob,
 };
-use edge::{ApiError, MAX_BODY, query_pairs};
+use http_errors::{ApiError, MAX_BODY, query_pairs};
 use queue::Urgency;
 use serde_json::Value;
 use sqlx::PgPool;

@@ -17,7 +17,7 @@ use contract::{
     TreeSearchRequest, TreeSearchResult,
 };
 
-use edge::ApiError;
+use http_errors::ApiError;
 
 use super::{MAX_ID, answer_fault, engines::Engines, named_path_id};
 use crate::{

@@ -2,7 +2,7 @@
 
 use contract::{ErrorItem, Location};
 
-use edge::ApiError;
+use http_errors::ApiError;
 
 use crate::body_validation::CancelFlag;
 

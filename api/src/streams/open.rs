@@ -10,7 +10,7 @@ use std::{
 };
 
 use database::{Background, interval, within};
-use edge::ApiError;
+use http_errors::ApiError;
 use sqlx::PgPool;
 use tokio::runtime::Handle;
 

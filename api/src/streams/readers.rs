@@ -10,7 +10,7 @@ use std::{
 };
 
 use contract::StreamProblem;
-use edge::ApiError;
+use http_errors::ApiError;
 use queue::JobEvent;
 use tokio::{sync::watch, task::AbortHandle};
 

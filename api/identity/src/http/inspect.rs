@@ -10,7 +10,7 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
-use edge::ApiError;
+use http_errors::ApiError;
 use serde_json::{Value, json};
 
 use crate::{

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::{Json, extract::State, http::HeaderMap};
 use contract::scope;
-use edge::ApiError;
+use http_errors::ApiError;
 use serde_json::{Map, Value};
 
 use crate::{identity::Identity, scopes, tables::organisations, tokens::mint};

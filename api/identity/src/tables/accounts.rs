@@ -8,7 +8,7 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use contract::{QuotaKind, scope};
-use edge::ApiError;
+use http_errors::ApiError;
 use quick_cache::sync::Cache;
 use serde::Serialize;
 use sqlx::{PgConnection, PgPool, types::Json};

@@ -13,8 +13,8 @@ use std::{
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::{DateTime, Utc};
-use edge::ApiError;
 use hmac::{Hmac, Mac};
+use http_errors::ApiError;
 use quick_cache::sync::Cache;
 use sha2::Sha256;
 use sqlx::{PgConnection, PgPool};

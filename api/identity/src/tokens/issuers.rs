@@ -17,7 +17,7 @@ use std::{
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use database::{SharedResult, SingleFlight};
-use edge::ApiError;
+use http_errors::ApiError;
 use jsonwebtoken::Algorithm;
 use serde_json::Value;
 use sha2::{Digest, Sha256};

@@ -1,7 +1,7 @@
 //! Checks that our own tokens and those of other issuers share. A token is only ever verified with the one algorithm
 //! of its key, and refusals read the same.
 
-use edge::ApiError;
+use http_errors::ApiError;
 use jsonwebtoken::{Algorithm, DecodingKey, Header, Validation, errors::ErrorKind};
 use serde::de::DeserializeOwned;
 

@@ -3,7 +3,7 @@
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::{DateTime, Utc};
 use contract::scope;
-use edge::ApiError;
+use http_errors::ApiError;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha512};

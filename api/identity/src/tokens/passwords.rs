@@ -6,7 +6,7 @@ use argon2::{
     Argon2, PasswordHash, PasswordHasher, PasswordVerifier,
     password_hash::{self, SaltString},
 };
-use edge::ApiError;
+use http_errors::ApiError;
 use tokio::sync::Semaphore;
 
 /// Longest password in bytes; longer ones are refused unread.

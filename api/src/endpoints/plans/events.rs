@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::{extract::State, http::HeaderMap, response::Response};
 use contract::{FoundRoute, StoredPlanJob, StreamEvent};
-use edge::ApiError;
+use http_errors::ApiError;
 use queue::{Client, JobEvent, Subscription};
 use serde_json::json;
 use sqlx::PgPool;

@@ -5,7 +5,7 @@
 
 use axum::{extract::State, http::HeaderMap, response::Response};
 use contract::{QuotaKind, StoredTreeSearchJob, StreamEvent, TreeSearchRequest, TreeSearchResult};
-use edge::ApiError;
+use http_errors::ApiError;
 use queue::Subscription;
 
 use super::{AdmittedSearch, validated, whole_seconds};

@@ -10,9 +10,9 @@ use serde_json::Value;
 /// Our packages, and for each the packages of ours that it may link, directly or indirectly.
 const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 15] = [
     ("contract", &[]),
-    ("edge", &["contract", "database", "telemetry"]),
+    ("http_errors", &["contract", "database", "telemetry"]),
     ("database", &["telemetry"]),
-    ("identity", &["contract", "database", "edge", "telemetry"]),
+    ("identity", &["contract", "database", "http_errors", "telemetry"]),
     ("telemetry", &[]),
     ("chem", &[]),
     ("catalogue", &["chem"]),
@@ -23,7 +23,17 @@ const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 15] = [
     ("schema", &["contract", "database", "queue", "telemetry"]),
     (
         "api",
-        &["chem", "contract", "database", "edge", "identity", "queue", "reactivity", "schema", "telemetry"],
+        &[
+            "chem",
+            "contract",
+            "database",
+            "http_errors",
+            "identity",
+            "queue",
+            "reactivity",
+            "schema",
+            "telemetry",
+        ],
     ),
     (
         "worker",
@@ -47,7 +57,7 @@ const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 15] = [
             "chem",
             "contract",
             "database",
-            "edge",
+            "http_errors",
             "generator",
             "identity",
             "queue",

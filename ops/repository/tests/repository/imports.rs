@@ -9,7 +9,7 @@ const PACKAGES: [&str; 18] = [
     "api",
     "api/contract",
     "api/database",
-    "api/edge",
+    "api/http_errors",
     "api/identity",
     "api/queue",
     "api/schema",

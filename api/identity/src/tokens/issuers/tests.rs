@@ -13,7 +13,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 
 use super::*;
-use edge::Challenge;
+use http_errors::Challenge;
 
 /// A signing key of the issuer: its id, algorithm, private and public part.
 struct SigningKey {

@@ -43,7 +43,7 @@ const TICKS_PER_SECOND: f64 = 100.0;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
     let binary = std::env::args().nth(1).context("usage: identity RETORT_API")?;
-    let database = scratch::Database::with_schema().await;
+    let database = test_support::TestDatabase::with_schema().await;
     measure(&binary, &database.url()).await
 }
 

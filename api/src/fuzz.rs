@@ -92,7 +92,7 @@ fn is_read_again<T: Serialize + PartialEq + Debug>(
 
 #[cfg(test)]
 mod tests {
-    use replay::replay;
+    use test_support::replay;
 
     use super::*;
 

@@ -96,7 +96,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::test_database::with_database;
+    use test_support::with_database;
 
     #[tokio::test]
     async fn an_act_and_its_line_happen_together_or_not_at_all() {

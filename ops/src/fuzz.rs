@@ -157,7 +157,7 @@ pub fn answer(input: &[u8]) {
 
 #[cfg(test)]
 mod tests {
-    use replay::replay;
+    use test_support::replay;
 
     use super::*;
 

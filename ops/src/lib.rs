@@ -26,12 +26,6 @@ mod sample_file;
 mod service;
 mod targets;
 mod terminal;
-#[cfg(test)]
-mod test_database;
-#[cfg(test)]
-#[path = "../../api/tests/api/webdriver.rs"]
-#[allow(dead_code, missing_docs, reason = "a module of tests, which use the rest of it elsewhere")]
-mod webdriver;
 
 use std::{path::PathBuf, process::ExitCode};
 

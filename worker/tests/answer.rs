@@ -2,9 +2,6 @@
 //!
 //! This is a separate test binary, because its allocator counts all memory in use.
 
-#[path = "../synth/tests/synth/counting.rs"]
-mod counting;
-
 use std::{
     path::Path,
     sync::{Arc, atomic::AtomicBool},
@@ -14,10 +11,11 @@ use std::{
 use catalogue::{BlockRow, Offer, StockView};
 use flate2::read::MultiGzDecoder;
 use synth::{Budget, Constraints, GroupOrder, RetroModel, Route, Stop, TargetPurchase, Task};
+use test_support::CountingAllocator;
 use worker::{OfferAnnotation, result};
 
 #[global_allocator]
-static MEMORY: counting::CountingAllocator = counting::CountingAllocator::new();
+static MEMORY: CountingAllocator = CountingAllocator::new();
 
 #[test]
 fn an_answer_takes_what_was_reckoned_for_its_routes() {

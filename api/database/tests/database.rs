@@ -2,14 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up its stage has failed")]
 
-#[path = "support/proxy.rs"]
-mod proxy;
-
 use std::time::Duration;
 
 use database::{ConnectionLimits, ListenerEvent};
-use proxy::{Proxy, ProxyMode};
 use sqlx::PgPool;
+use test_support::{Proxy, ProxyMode};
 use tokio::sync::mpsc;
 
 const TERMS: ConnectionLimits =

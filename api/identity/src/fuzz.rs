@@ -199,7 +199,7 @@ pub fn headers(input: &[u8]) {
 
 #[cfg(test)]
 mod tests {
-    use replay::replay;
+    use test_support::replay;
 
     use super::*;
 

@@ -60,7 +60,7 @@ async fn main() -> Result<(), Anything> {
     let (workers, rate, seconds): (usize, f64, f64) =
         (argument(1)?.parse()?, argument(2)?.parse()?, argument(3)?.parse()?);
     let work = Duration::from_millis(argument(4).map_or(Ok(10), |text| text.parse())?);
-    let database = scratch::Database::with_schema().await;
+    let database = test_support::TestDatabase::with_schema().await;
     let options = database.url().parse::<PgConnectOptions>()?.options([("synchronous_commit", "off")]);
     let pool = PgPoolOptions::new()
         .max_connections(SHARED_CONNECTIONS)

@@ -54,7 +54,7 @@ async fn main() -> Result<(), Anything> {
     let argument = |number| std::env::args().nth(number).map(|text| text.parse::<u64>()).transpose();
     let slots = usize::try_from(argument(1)?.unwrap_or(10))?;
     let lasting = Duration::from_secs(argument(2)?.unwrap_or(0));
-    let database = scratch::Database::with_schema().await;
+    let database = test_support::TestDatabase::with_schema().await;
     let options = database.url().parse::<PgConnectOptions>()?.options([("synchronous_commit", "off")]);
     let pool = database::pool("noop", options, 20, Duration::from_secs(5)).await?;
     measure(pool, slots, lasting).await

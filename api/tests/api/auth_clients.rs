@@ -6,13 +6,13 @@ use std::{collections::BTreeMap, net::SocketAddr, process::Stdio};
 
 use axum::{Router, extract::RawQuery, routing::get};
 use serde_json::{Value, json};
+use test_support::{Chromium, Script};
 use tokio::{io::AsyncWriteExt, net::TcpListener, process::Command, sync::mpsc};
 
 use crate::{
     auth_device,
     browser::{PAGE, PROGRAM, REDIRECT, SECRET, SERVER},
     support::{PASSWORD, Service},
-    webdriver::{Chromium, Script},
 };
 
 /// Prints that a client is missing.

@@ -1,12 +1,12 @@
 //! Console: it loads nothing from other hosts, its login is that of any web page, and a real browser can use it.
 
 use std::collections::BTreeSet;
+use test_support::{Chromium, Script};
 
 use crate::{
     auth_clients::skip,
     browser::{Application, Browser, RedirectTarget, VERIFIER},
     support::{PASSWORD, Service, add_account, add_operator, answer},
-    webdriver::{Chromium, Script},
 };
 
 /// Application of the console, present in every installation.

@@ -2,12 +2,12 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
+use test_support::Chromium;
 
 use crate::{
     console_plan::{breaks_no_rule, count, find_routes, no_complaint, stage},
     console_plan_work::{MOCK_ONE_STEP_SCRIPT, act, choose},
     support::Service,
-    webdriver::Chromium,
 };
 
 const ROUTES: &str = "/synth/v1/routes";

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use identity::tables::accounts;
 use serde_json::{Value, json};
+use test_support::{Chromium, Script};
 
 use crate::{
     auth_clients::skip,
@@ -12,7 +13,6 @@ use crate::{
     console_plan::{breaks_no_rule, count, no_complaint, stage},
     recorded::HOSTILE,
     support::{Service, complete_plan, sample_id},
-    webdriver::{Chromium, Script},
 };
 
 /// Script that captures saved files in the page, by name.

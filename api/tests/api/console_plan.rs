@@ -4,14 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use test_support::{Chromium, Script};
 
-use crate::{
-    auth_clients::skip,
-    console::log_in,
-    recorded::HOSTILE,
-    support::Service,
-    webdriver::{Chromium, Script},
-};
+use crate::{auth_clients::skip, console::log_in, recorded::HOSTILE, support::Service};
 
 /// Imatinib, the target of the routes that the test searcher returns by `max_depth`.
 const TARGET: &str = "CN1CCN(Cc2ccc(cc2)C(=O)Nc2ccc(C)c(Nc3nccc(n3)-c3cccnc3)c2)CC1";

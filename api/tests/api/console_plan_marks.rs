@@ -4,11 +4,9 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
+use test_support::Chromium;
 
-use crate::{
-    console_plan::{breaks_no_rule, count, find_routes, no_complaint, stage},
-    webdriver::Chromium,
-};
+use crate::console_plan::{breaks_no_rule, count, find_routes, no_complaint, stage};
 
 /// Script that records the requests of the page, except those that store plans, and sends them unchanged.
 pub const RECORD_REQUESTS_SCRIPT: &str = "const send = window.fetch; window.fetch = (address, how) => { if (how?.body?.startsWith?.('{') && !address.includes('/plans')) window.asked = JSON.parse(how.body); return send(address, how); };";

@@ -2,11 +2,11 @@
 //! here the test sends the events.
 
 use serde_json::{Value, json};
+use test_support::Chromium;
 
 use crate::{
     console_plan::{breaks_no_rule, find_routes, no_complaint, stage},
     recorded::{self, RecordedVariant},
-    webdriver::Chromium,
 };
 
 /// Script that answers the page's search with events that `tell` sends, and breaks the connection on `lose`; it

@@ -1,12 +1,12 @@
 //! Editing of a route in the console: excluded parts, available materials, manual steps, and undo.
 
 use serde_json::json;
+use test_support::Chromium;
 
 use crate::{
     console_plan::{breaks_no_rule, count, find_routes, no_complaint, stage},
     console_plan_marks::{RECORD_REQUESTS_SCRIPT, asked, press},
     recorded::{self, RecordedVariant},
-    webdriver::Chromium,
 };
 
 /// Presses the button with this label for the selected element.

@@ -4,11 +4,9 @@ use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use reqwest::Method;
+use test_support::{Proxy, ProxyMode};
 
-use crate::{
-    proxy::{Proxy, ProxyMode},
-    support::{Answer, Service, answer, claims},
-};
+use crate::support::{Answer, Service, answer, claims};
 
 /// Request timeout in these tests.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(3);

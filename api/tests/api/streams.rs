@@ -4,11 +4,9 @@ use std::time::Duration;
 
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
+use test_support::{Event, EventReader};
 
-use crate::{
-    events::{Event, Reader},
-    support::{Service, add_account, answer, claims, join_one_organisation},
-};
+use crate::support::{Service, add_account, answer, claims, join_one_organisation};
 
 const SEARCH: &str = "/synth/v1/treesearch";
 const PLANS: &str = "/synth-batches/v1/plans";
@@ -30,12 +28,12 @@ impl Service {
         self.request(Method::POST, SEARCH).await.header("accept", "text/event-stream").json(body)
     }
 
-    async fn stream(&self, body: &Value) -> Reader {
-        Reader::of(self.request(Method::POST, SEARCH).await.json(body)).await
+    async fn stream(&self, body: &Value) -> EventReader {
+        EventReader::of(self.request(Method::POST, SEARCH).await.json(body)).await
     }
 
-    async fn watched(&self, path: &str) -> Reader {
-        Reader::of(self.request(Method::GET, path).await).await
+    async fn watched(&self, path: &str) -> EventReader {
+        EventReader::of(self.request(Method::GET, path).await).await
     }
 
     /// Waits until `query` counts one.
@@ -57,7 +55,7 @@ async fn a_stream_tells_what_is_found_and_ends_with_the_answer_that_there_is_wit
     let plain = service.post(SEARCH, &body(PROGRESS_DEPTH).to_string()).await;
 
     let request = service.request(Method::POST, SEARCH).await.header("accept-encoding", "gzip");
-    let reader = Reader::of(request.json(&body(PROGRESS_DEPTH))).await;
+    let reader = EventReader::of(request.json(&body(PROGRESS_DEPTH))).await;
 
     let headers = ["cache-control", "x-accel-buffering", "content-encoding"].map(|name| reader.header(name));
     assert_eq!(headers, ["no-store", "no", ""]);
@@ -124,7 +122,7 @@ async fn who_loses_a_stream_goes_on_at_another_process_and_who_leaves_cancels() 
     let token = service.token(claims(&service.account)).await;
     let watched = async |last: i64| {
         let request = service.http.get(format!("{other}{location}")).bearer_auth(&token);
-        Reader::of(request.header("last-event-id", last)).await
+        EventReader::of(request.header("last-event-id", last)).await
     };
     let mut again = watched(first.0).await;
 
@@ -156,8 +154,9 @@ async fn a_stream_is_its_callers_alone_and_asked_for_by_a_number() {
     let unknown = service.get(&format!("{SEARCH}/nothing/events")).await;
     let unwatched = service.get(&format!("{SEARCH}/{plain}/events")).await;
     let faulty = answer(service.request(Method::GET, &location).await.header("last-event-id", "x")).await;
-    let empty = Reader::of(service.request(Method::GET, &location).await.header("last-event-id", "")).await;
-    let whole = Reader::of(service.request(Method::GET, &location).await).await;
+    let empty =
+        EventReader::of(service.request(Method::GET, &location).await.header("last-event-id", "")).await;
+    let whole = EventReader::of(service.request(Method::GET, &location).await).await;
 
     assert_eq!([others.status, unknown.status, unwatched.status], [404, 404, 404]);
     assert_eq!(faulty.faults(), [("header.last-event-id".to_owned(), "int_parsing".to_owned())]);
@@ -327,7 +326,7 @@ async fn sixteen_streams_of_a_plan_cost_what_one_costs_and_there_is_no_seventeen
     let refused = service.get(&path).await;
     let another = add_account(&service.pool, "other@example.org").await;
     join_one_organisation(&service.pool, &[&service.account, &another]).await;
-    let theirs = Reader::of(service.request_as(&another, Method::GET, &path).await).await;
+    let theirs = EventReader::of(service.request_as(&another, Method::GET, &path).await).await;
     drop(streams.split_off(8));
 
     assert!(sixteen < 3 * one, "{one} {sixteen}");
@@ -378,7 +377,7 @@ async fn what_a_disabled_account_has_open_ends() {
     let (mate, path) = (add_account(&service.pool, "mate@example.org").await, service.endless_plan().await);
     join_one_organisation(&service.pool, &[&service.account, &mate]).await;
     let mut search = service.stream(&body(ENDLESS)).await;
-    let mut theirs = Reader::of(service.request_as(&mate, Method::GET, &path).await).await;
+    let mut theirs = EventReader::of(service.request_as(&mate, Method::GET, &path).await).await;
     let mut own = service.watched(&path).await;
     for stream in [&mut search, &mut theirs, &mut own] {
         stream.next().await.unwrap();

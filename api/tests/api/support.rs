@@ -35,7 +35,7 @@ pub struct Service {
     variables: BTreeMap<String, String>,
     tasks: JoinSet<()>,
     /// Dropped last.
-    _database: scratch::Database,
+    _database: test_support::TestDatabase,
 }
 
 impl Service {
@@ -99,7 +99,7 @@ impl Service {
     /// the real one, for external clients.
     pub async fn start_without_workers(settings: &[(&str, &str)]) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let database = scratch::Database::with_schema().await;
+        let database = test_support::TestDatabase::with_schema().await;
         let url = database.url();
         let mut variables: BTreeMap<String, String> = [
             ("DATABASE_URL", url.as_str()),

@@ -288,7 +288,9 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::{catalogue::import::import, test_database::with_database};
+    use test_support::with_database;
+
+    use crate::catalogue::import::import;
 
     fn file(folder: &tempfile::TempDir, name: &str, text: &str) -> Import {
         let path = folder.path().join(name);

@@ -117,7 +117,9 @@ mod tests {
     use flate2::{Compression, write::GzEncoder};
 
     use super::*;
-    use crate::{catalogue::query::Info, test_database::with_database};
+    use test_support::with_database;
+
+    use crate::catalogue::query::Info;
 
     /// Writes a file, with gzip if its name says so, and returns the options to import it.
     fn file(folder: &tempfile::TempDir, name: &str, text: &str) -> Import {

@@ -178,7 +178,7 @@ async fn remove(database: &mut PgConnection, client_id: &str) -> Result<(), Fail
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_database::with_database;
+    use test_support::with_database;
 
     fn add(name: &str, redirects: &[&str], flows: &[Flow]) -> Add {
         Add {

@@ -74,7 +74,7 @@ async fn rotate(database: &mut PgConnection, secret: Option<&SealingKey>) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_database::with_database;
+    use test_support::with_database;
 
     #[tokio::test]
     async fn a_rotation_publishes_a_key_and_retires_the_others() {

@@ -153,7 +153,9 @@ fn unknown(name: &str) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{audit_log, test_database::with_database};
+    use test_support::with_database;
+
+    use crate::audit_log;
 
     async fn lines(database: &mut PgConnection) -> Vec<String> {
         let rows = list(database).await.unwrap();

@@ -3,9 +3,9 @@ use std::{collections::BTreeSet, path::PathBuf};
 use contract::{TreeSearchRequest, TreeSearchResult};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use test_support::{Chromium, Script};
 
 use super::*;
-use crate::webdriver::{Chromium, Script};
 
 /// Markup that changes the page's title if it is ever interpreted as markup.
 const MALICIOUS_MARKUP: &str =

@@ -14,10 +14,11 @@ use std::{
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use sqlx::{Executor as _, migrate::Migrator};
+use test_support::eventually;
 
 use crate::{
     installation::{Installation, Role},
-    process::{eventually, root},
+    process::root,
     searches::{CATALOGUE, TARGET},
 };
 

@@ -3,11 +3,12 @@
 use std::process::Command;
 
 use serde_json::{Value, json};
+use test_support::eventually;
 
 use crate::{
     client::ApiClient,
     installation::{Installation, Role},
-    process::{eventually, output},
+    process::output,
 };
 
 const SEARCH: &str = "/synth/v1/treesearch";

@@ -2,8 +2,7 @@
 
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde_json::Value;
-
-use crate::process::WAIT_TIMEOUT;
+use test_support::WAIT_TIMEOUT;
 
 /// Client of one account at one service.
 #[derive(Debug, Clone)]

@@ -3,12 +3,12 @@
 use std::{io::Write as _, process::Stdio};
 
 use serde_json::{Value, json};
+use test_support::{Chromium, Script};
 
 use crate::{
     installation::{Installation, Role},
     process::root,
     searches::{CATALOGUE, TARGET},
-    webdriver::{Chromium, Script},
 };
 
 const PASSWORD: &str = "correct horse battery staple";

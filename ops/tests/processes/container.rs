@@ -12,12 +12,13 @@ use std::{
 };
 
 use serde_json::{Value, json};
+use test_support::free_port;
 
 use crate::{
     installation::Installation,
     package::{package, unpack},
     postgres::is_root,
-    process::{binaries, free_port, is_installed, output, root},
+    process::{binaries, is_installed, output, root},
     settings::{assert_command_accepted, assert_settings, stop_seconds},
     yaml::{documents, names, texts},
 };

@@ -13,12 +13,13 @@ use std::{
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use sqlx::Executor as _;
+use test_support::eventually;
 
 use crate::{
     client::ApiClient,
     installation::{Installation, Role},
     keep::keep_postgres,
-    process::{eventually, output},
+    process::output,
 };
 
 const SAMPLES: &str = "/generator/v1/samples";

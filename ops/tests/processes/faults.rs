@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use reqwest::StatusCode;
 use serde_json::{Value, json};
+use test_support::eventually;
 
 use crate::{
     client::good,
     installation::{Installation, Role, long_search},
-    process::eventually,
 };
 
 const SEARCH: &str = "/synth/v1/treesearch";

@@ -5,10 +5,11 @@ use std::{fmt::Write as _, path::PathBuf, process::Command};
 
 use serde_json::json;
 use sqlx::{Executor as _, PgConnection};
+use test_support::eventually;
 
 use crate::{
     installation::Installation,
-    process::{Process, eventually, output, signal},
+    process::{Process, output, signal},
     searches::{self, TARGET},
 };
 

@@ -9,11 +9,12 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 use sqlx::{Connection as _, PgConnection};
 use tempfile::TempDir;
+use test_support::{eventually, free_port};
 
 use crate::{
     client::ApiClient,
     postgres::{Database, Server},
-    process::{Process, binaries, binary_of, eventually, free_port, output},
+    process::{Process, binaries, binary_of, output},
 };
 
 /// Everything that a test starts. Fields drop in order: processes before their database.

@@ -3,10 +3,11 @@
 use std::process::{Command, Stdio};
 
 use sqlx::{Connection as _, PgConnection};
+use test_support::eventually;
 
 use crate::{
     postgres::Server,
-    process::{Process, eventually, root, signal},
+    process::{Process, root, signal},
 };
 
 /// Builds an `ops/keep` command with these arguments.

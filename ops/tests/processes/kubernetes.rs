@@ -9,10 +9,11 @@ use std::{collections::BTreeMap, process::Command};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Executor as _};
+use test_support::{eventually, free_port};
 
 use crate::{
     installation::{Installation, Role},
-    process::{eventually, free_port, output, root},
+    process::{output, root},
     settings::{assert_command_accepted, assert_settings, stop_seconds},
     yaml::{documents, texts},
 };

@@ -6,7 +6,9 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::process::{Process, eventually, root};
+use test_support::eventually;
+
+use crate::process::{Process, root};
 
 #[tokio::test]
 async fn a_log_that_grows_is_put_aside_while_it_is_written_to_and_nothing_of_it_is_lost() {

@@ -14,8 +14,6 @@ mod console;
 mod container;
 mod contract;
 mod disk;
-#[path = "../../../api/tests/api/events.rs"]
-mod events;
 mod faults;
 mod imports;
 mod installation;
@@ -45,7 +43,4 @@ mod top;
 mod traces;
 mod trials;
 mod upgrade;
-#[path = "../../../api/tests/api/webdriver.rs"]
-#[allow(dead_code, reason = "tests of the API use the rest of it")]
-mod webdriver;
 mod yaml;

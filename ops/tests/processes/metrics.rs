@@ -4,11 +4,12 @@ use std::{collections::BTreeSet, fs, process::Command, time::Instant};
 
 use reqwest::Method;
 use serde_json::{Value, json};
+use test_support::{WAIT_TIMEOUT, eventually, free_port};
 
 use crate::{
     client::ApiClient,
     installation::{Installation, Role, long_search},
-    process::{Process, WAIT_TIMEOUT, eventually, free_port, is_installed, output, root},
+    process::{Process, is_installed, output, root},
     searches::{CATALOGUE, TARGET},
 };
 

@@ -4,11 +4,11 @@ use std::{fs, path::Path};
 
 use reqwest::StatusCode;
 use serde_json::{Value, json};
+use test_support::eventually;
 
 use crate::{
     client::ApiClient,
     installation::{Installation, Role},
-    process::eventually,
 };
 
 const MODELS: &str = "/generator/v1/models";

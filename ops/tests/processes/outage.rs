@@ -2,11 +2,12 @@
 
 use reqwest::StatusCode;
 use serde_json::json;
+use test_support::eventually;
 
 use crate::{
     installation::{Installation, Role},
     keep::{keep, keep_postgres},
-    process::{binary, eventually, signal},
+    process::{binary, signal},
 };
 
 const SAMPLES: &str = "/generator/v1/samples";

@@ -8,11 +8,12 @@ use std::{
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use test_support::free_port;
 
 use crate::{
     client::ApiClient,
     postgres::{is_root, open_folder, programs},
-    process::{binaries, free_port, is_installed, output, root},
+    process::{binaries, is_installed, output, root},
 };
 
 const SAMPLES: &str = "/generator/v1/samples";

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 
 use reqwest::Method;
 use serde_json::{Value, json};
+use test_support::eventually;
 
 use crate::{
     client::{ApiClient, good},
     installation::{Installation, Role, long_search},
-    process::eventually,
     searches::{CATALOGUE, TARGET, installation},
 };
 

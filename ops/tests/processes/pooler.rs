@@ -10,13 +10,13 @@ use std::{
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 use sqlx::{Connection as _, PgConnection, postgres::PgConnectOptions};
+use test_support::{EventReader, eventually, free_port};
 use tokio::task::JoinSet;
 
 use crate::{
-    events::Reader,
     installation::{Installation, Role, long_search},
     postgres::is_root,
-    process::{Process, eventually, free_port, root},
+    process::{Process, root},
 };
 
 const SEARCH: &str = "/synth/v1/treesearch";
@@ -109,7 +109,7 @@ async fn an_installation_works_behind_pgbouncer_in_transaction_mode() {
     several.join_all().await;
     caller.create(SEARCH, &search).await;
     // Its progress events arrive through the listener.
-    let events = Reader::of(caller.request(Method::POST, SEARCH).json(&search)).await.rest().await;
+    let events = EventReader::of(caller.request(Method::POST, SEARCH).json(&search)).await.rest().await;
     assert_eq!(events.last().unwrap().1, "answer", "{events:?}");
 
     // Listeners bypass the pooler: the API listens for jobs and accounts, the sampler for samples and asynchronous

@@ -8,14 +8,15 @@ use std::{
 };
 
 use tempfile::TempDir;
+use test_support::free_port;
 
-use crate::process::{free_port, output};
+use crate::process::output;
 
 /// A database for one test.
 #[derive(Debug)]
 pub enum Database {
     /// A database in the server of TEST_DATABASE_URL.
-    Shared(scratch::Database),
+    Shared(test_support::TestDatabase),
     /// A separate server.
     Own(Server),
 }
@@ -23,7 +24,7 @@ pub enum Database {
 impl Database {
     /// Creates an empty database in the server of TEST_DATABASE_URL.
     pub async fn shared() -> Self {
-        Self::Shared(scratch::Database::empty().await)
+        Self::Shared(test_support::TestDatabase::empty().await)
     }
 
     /// Returns the address that processes get as DATABASE_URL.

@@ -8,8 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Timeout for every wait; only a hang takes so long.
-pub const WAIT_TIMEOUT: Duration = Duration::from_secs(120);
+use test_support::WAIT_TIMEOUT;
 
 /// Builds a command that runs one of the workspace's binaries in the repository's root.
 pub fn binary(name: &str) -> Command {
@@ -147,24 +146,6 @@ impl Drop for Process {
 /// Sends a signal to a process, which may have ended.
 pub fn signal(name: &str, id: u32) {
     let _ = Command::new("kill").args(["-s", name, &id.to_string()]).stderr(Stdio::null()).status();
-}
-
-/// Returns a TCP port of this machine that nothing listens on.
-pub fn free_port() -> u16 {
-    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a port is free");
-    listener.local_addr().expect("a bound socket has an address").port()
-}
-
-/// Calls `ask` repeatedly until it returns a value.
-pub async fn eventually<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
-    let begun = Instant::now();
-    loop {
-        if let Some(answer) = ask().await {
-            return answer;
-        }
-        assert!(begun.elapsed() < WAIT_TIMEOUT, "waited in vain: {what}");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
 }
 
 /// Returns true if a program is installed; a missing one is reported among the skipped tests.

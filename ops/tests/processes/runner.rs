@@ -3,8 +3,9 @@
 use std::{fs, process::Command};
 
 use tempfile::TempDir;
+use test_support::eventually;
 
-use crate::process::{Process, eventually, root, signal};
+use crate::process::{Process, root, signal};
 
 /// Starts `ops/run` with a Procfile of these lines.
 fn run(folder: &TempDir, lines: &str, arguments: &[&str]) -> Process {

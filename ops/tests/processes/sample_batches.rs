@@ -5,11 +5,11 @@ use std::collections::HashSet;
 
 use reqwest::Method;
 use serde_json::{Value, json};
+use test_support::eventually;
 
 use crate::{
     client::{ApiClient, good},
     installation::{Installation, Role},
-    process::eventually,
 };
 
 const BATCHES: &str = "/generator/v1/sample-batches";

@@ -3,12 +3,12 @@
 
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
+use test_support::{Event, EventReader, eventually, free_port};
 
 use crate::{
     client::ApiClient,
-    events::{Event, Reader},
     installation::{Installation, Role, long_search},
-    process::{Process, eventually, free_port},
+    process::Process,
     searches::{TARGET, installation},
 };
 
@@ -44,7 +44,7 @@ async fn a_stream_that_its_process_leaves_is_gone_on_with_at_another() {
     let caller = installation.account("owner");
     let elsewhere = caller.at(&base);
     for kill in [true, false] {
-        let mut reader = Reader::of(caller.request(Method::POST, SEARCH).json(&long())).await;
+        let mut reader = EventReader::of(caller.request(Method::POST, SEARCH).json(&long())).await;
         let location = reader.location();
         let mut had = vec![reader.next().await.unwrap()];
         while had.last().unwrap().1 != "route" {
@@ -60,7 +60,7 @@ async fn a_stream_that_its_process_leaves_is_gone_on_with_at_another() {
         assert!(had.iter().all(|(_, name, _)| name != "answer" && name != "problem"));
         let last = had.last().unwrap().0;
         let again = elsewhere.request(Method::GET, &location).header("last-event-id", last);
-        let rest = Reader::of(again).await.rest().await;
+        let rest = EventReader::of(again).await.rest().await;
 
         let all: Vec<Event> = had.into_iter().chain(rest).collect();
         assert!(all.is_sorted_by(|one, next| one.0 < next.0), "nothing comes twice");
@@ -97,7 +97,7 @@ async fn a_search_whose_stream_nobody_reads_any_more_leaves_its_searcher_free() 
     installation.start_worker(Role::Search, &[("WORKER_SLOTS", "1")]).await;
     installation.start_api().await;
     let caller = installation.account("owner");
-    let mut reader = Reader::of(caller.request(Method::POST, SEARCH).json(&long_search(100))).await;
+    let mut reader = EventReader::of(caller.request(Method::POST, SEARCH).json(&long_search(100))).await;
     assert_eq!(reader.next().await.unwrap().1, "progress");
     let mut connection = installation.connection().await;
 
@@ -124,7 +124,7 @@ async fn a_search_whose_process_died_and_that_nobody_comes_back_for_is_cancelled
     installation.start_worker(Role::Search, &[]).await;
     installation.start_api().await;
     let caller = installation.account("owner");
-    let mut reader = Reader::of(caller.request(Method::POST, SEARCH).json(&long_search(100))).await;
+    let mut reader = EventReader::of(caller.request(Method::POST, SEARCH).json(&long_search(100))).await;
     reader.next().await.unwrap();
 
     installation.api().kill();

@@ -2,10 +2,11 @@
 
 use reqwest::{Method, StatusCode};
 use serde_json::Value;
+use test_support::eventually;
 
 use crate::{
     installation::{Installation, Role, long_search},
-    process::{eventually, output},
+    process::output,
 };
 
 #[tokio::test(flavor = "multi_thread")]

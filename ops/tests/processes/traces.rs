@@ -13,10 +13,12 @@ use tokio::{
     net::TcpListener,
 };
 
+use test_support::WAIT_TIMEOUT;
+
 use crate::{
     client::good,
     installation::{Installation, Role},
-    process::{WAIT_TIMEOUT, output},
+    process::output,
     searches::{CATALOGUE, TARGET},
 };
 

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
+use test_support::eventually;
 
 use crate::{
     client::ApiClient,
     installation::{Installation, Role, long_search},
-    process::{Process, binaries, eventually, output, root},
+    process::{Process, binaries, output, root},
 };
 
 const SEARCH: &str = "/synth/v1/treesearch";

@@ -161,7 +161,7 @@ fn is_applied(template: &Template, product: &PreparedMolecule) {
 
 #[cfg(test)]
 mod tests {
-    use replay::replay;
+    use test_support::replay;
 
     use super::*;
 

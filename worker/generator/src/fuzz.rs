@@ -58,7 +58,7 @@ pub fn generator_weights(input: &[u8]) {
 
 #[cfg(test)]
 mod tests {
-    use replay::replay;
+    use test_support::replay;
 
     use super::*;
 

@@ -10,9 +10,6 @@
 
 #![allow(clippy::print_stdout, reason = "a program that reports")]
 
-#[path = "../tests/synth/counting.rs"]
-mod counting;
-
 use std::error::Error;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -25,9 +22,10 @@ use chem::Molecule;
 use synth::{
     Budget, Constraints, GroupOrder, Planner, PlannerSettings, RetroModel, Stop, TargetPurchase, Task,
 };
+use test_support::CountingAllocator;
 
 #[global_allocator]
-static MEMORY: counting::CountingAllocator = counting::CountingAllocator::new();
+static MEMORY: CountingAllocator = CountingAllocator::new();
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

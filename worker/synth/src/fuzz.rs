@@ -60,7 +60,7 @@ pub fn template_weights(input: &[u8]) {
 
 #[cfg(test)]
 mod tests {
-    use replay::replay;
+    use test_support::replay;
 
     use super::*;
 

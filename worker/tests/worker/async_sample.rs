@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::support::{Database, MACHINE, models, write_pack};
+use crate::support::{MACHINE, TestDatabase, models, write_pack};
 use contract::{SampleId, StoredAsyncSampleJob};
 use generator::Budget;
 use queue::{WorkerConfig, run_worker};
@@ -105,7 +105,7 @@ async fn count(pool: &PgPool, statement: &'static str) -> i64 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn chunks_that_are_made_at_once_of_the_same_molecules_have_none_in_common() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     batch(&database.pool, "cheap", &[40; 6]).await;
 
     let sampler = Sampler::start(&database.pool, 4);
@@ -126,7 +126,7 @@ async fn chunks_that_are_made_at_once_of_the_same_molecules_have_none_in_common(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_of_more_molecules_than_its_model_knows_fails_in_part_and_repeats_none() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     batch(&database.pool, "dear", &[3, 3, 50]).await;
 
     let sampler = Sampler::start(&database.pool, 1);
@@ -147,7 +147,7 @@ async fn a_batch_of_more_molecules_than_its_model_knows_fails_in_part_and_repeat
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_stands_still_while_somebody_waits_for_a_sample() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     batch(&database.pool, "cheap", &[50, 50]).await;
     let sampler = Sampler::start(&database.pool, 1);
     let waiting = sampler.activity.begin();
@@ -166,7 +166,7 @@ async fn a_batch_stands_still_while_somebody_waits_for_a_sample() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_goes_on_between_callers_who_come_faster_than_a_block_of_it_is_drawn() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let sampler = Sampler::start(&database.pool, 1);
     let model = Arc::clone(sampler.shelf.models().choose(Some("long")).unwrap());
     let begun = Instant::now();
@@ -193,7 +193,7 @@ async fn a_batch_goes_on_between_callers_who_come_faster_than_a_block_of_it_is_d
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_large_batch_has_few_jobs_and_takes_nothing_that_lies_ready() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     batch(&database.pool, "cheap", &[1; 20]).await;
     sqlx::query(
         "insert into reservoir_blocks (model_id, model_version, smiles, molecules) values ('cheap', 'v', 'C', 1)",
@@ -224,7 +224,7 @@ async fn a_large_batch_has_few_jobs_and_takes_nothing_that_lies_ready() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_of_a_disabled_account_waits_until_that_is_enabled() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     batch(&database.pool, "cheap", &[5]).await;
     sqlx::raw_sql(
         "update accounts set disabled_at = now();

@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 use synth::{BatchLimits, Urgency};
 use worker::{BulkQueryHandler, CatalogueView, SearchHandler, load_planner};
 
-use crate::support::{Database, MACHINE, models, offer, shelve};
+use crate::support::{MACHINE, TestDatabase, models, offer, shelve};
 
 const ACCOUNT: &str = "acc_1";
 
@@ -34,7 +34,7 @@ const FAULTS: [Option<&str>; 5] = [
 ];
 
 async fn look<T: DeserializeOwned>(
-    database: &Database,
+    database: &TestDatabase,
     smiles: &[&str],
     look: BulkQuery,
     time: Duration,
@@ -46,7 +46,7 @@ async fn look<T: DeserializeOwned>(
 
 /// Runs a bulk query. Returns its answer and the seconds of work that it took.
 async fn answer<T: DeserializeOwned>(
-    database: &Database,
+    database: &TestDatabase,
     smiles: &[&str],
     look: BulkQuery,
     time: Duration,
@@ -81,7 +81,7 @@ const LONG: Duration = Duration::from_secs(30);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn molecules_are_expanded_and_what_is_none_is_told_in_its_place() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let amine = shelve(&database.pool, "CCN").await;
     offer(&database.pool, amine, "Acme", Some(2.0), Some(4.0)).await;
 
@@ -148,14 +148,14 @@ fn route() -> RouteGraph {
 
 const TARGET: &str = "CCNC(C)=O";
 
-async fn analogues(database: &Database, others: &[&str], route: RouteGraph) -> Vec<Analogue> {
+async fn analogues(database: &TestDatabase, others: &[&str], route: RouteGraph) -> Vec<Analogue> {
     let asked = BulkQuery::Analogues { route: Box::new(route), building_block: "NCC".to_owned() };
     look(database, others, asked, LONG).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_route_gives_another_molecule_with_another_block() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let amine = shelve(&database.pool, "CCCN").await;
     offer(&database.pool, amine, "Acme", Some(2.0), Some(4.0)).await;
 
@@ -197,7 +197,7 @@ async fn a_route_gives_another_molecule_with_another_block() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_step_that_the_engine_does_not_know_is_named() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let mut other = route();
     for edge in &mut other.edges {
         edge.evidence.as_mut().unwrap().template = "another engine's".to_owned();
@@ -211,7 +211,7 @@ async fn a_step_that_the_engine_does_not_know_is_named() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_sold_says_where_and_what_is_not_says_nothing() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let acid = shelve(&database.pool, "CC(=O)O").await;
     offer(&database.pool, acid, "Zenith", Some(20_000.0), Some(3.0)).await;
     offer(&database.pool, acid, "Acme", Some(30_000.0), Some(4.0)).await;
@@ -246,7 +246,7 @@ async fn what_is_sold_says_where_and_what_is_not_says_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn offers_of_a_vendor_that_is_not_shown_to_the_account_are_not_told() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let acid = shelve(&database.pool, "CC(=O)O").await;
     offer(&database.pool, acid, "Ours", Some(1.0), Some(3.0)).await;
     let private = "update vendors set is_private = true where name = 'Ours'";
@@ -267,7 +267,7 @@ async fn offers_of_a_vendor_that_is_not_shown_to_the_account_are_not_told() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_can_be_made_or_bought_is_solved() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (acid, amine) = (shelve(&database.pool, "CC(=O)O").await, shelve(&database.pool, "CCN").await);
     offer(&database.pool, acid, "Acme", Some(1.0), Some(3.0)).await;
     offer(&database.pool, amine, "Acme", Some(2.0), Some(3.0)).await;
@@ -287,7 +287,7 @@ async fn what_can_be_made_or_bought_is_solved() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn molecules_that_a_call_does_not_reach_say_so() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let small = BulkQuery::Synthesizability { max_seconds: 1.0 };
 
     let items: Vec<Synthesizability> = look(&database, &["OCC", "C1CC"], small, Duration::ZERO).await;
@@ -299,8 +299,8 @@ async fn molecules_that_a_call_does_not_reach_say_so() {
 /// Alcohols, an acid and two aromatic molecules of one vendor, which ships the last one to no country.
 const BLOCKS: [&str; 7] = ["CCO", "CCCO", "CCCCO", "OC(C)CO", "CC(=O)O", "Brc1ccccc1", "Oc1ccccc1"];
 
-async fn catalogue() -> (Database, Vec<i32>) {
-    let (database, mut ids) = (Database::create().await, Vec::new());
+async fn catalogue() -> (TestDatabase, Vec<i32>) {
+    let (database, mut ids) = (TestDatabase::with_schema().await, Vec::new());
     for (place, smiles) in (0..).zip(BLOCKS) {
         let id = shelve(&database.pool, smiles).await;
         offer(&database.pool, id, "Acme", Some(f64::from(place) + 1.0), Some(3.0)).await;
@@ -315,7 +315,7 @@ fn search(sought: CatalogueCriterion, limit: u32) -> BulkQuery {
     BulkQuery::Catalogue { sought, limit, ships_to: Some(Country::Us), max_offers: 1 }
 }
 
-async fn found(database: &Database, sought: CatalogueCriterion, limit: u32) -> FoundBlocks {
+async fn found(database: &TestDatabase, sought: CatalogueCriterion, limit: u32) -> FoundBlocks {
     let (found, worked_seconds): (FoundBlocks, f64) =
         answer(database, &[], search(sought, limit), LONG).await;
     assert_eq!(found.total_elapsed, worked_seconds);

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use crate::support::{CALLER, Database, MACHINE, live, models, write_endless_pack, write_pack};
+use crate::support::{CALLER, MACHINE, TestDatabase, live, models, write_endless_pack, write_pack};
 use chrono::Utc;
 use contract::{JobFailure, JobId, SampleId, SampleJob, StoredSampleJob};
 use queue::{Client, LiveModel, Pending, QueueError, WorkerConfig, run_worker};
@@ -22,7 +22,7 @@ use worker::{
 };
 
 struct Stage {
-    database: Database,
+    database: TestDatabase,
     shelf: Arc<ModelRegistry>,
     models: Arc<Models>,
     dir: TempDir,
@@ -41,7 +41,7 @@ impl Stage {
     }
 
     async fn with(dir: TempDir) -> Self {
-        let database = Database::create().await;
+        let database = TestDatabase::with_schema().await;
         let shelf = Arc::new(ModelRegistry::load(vec![dir.path().to_owned()], Vec::new(), MACHINE).unwrap());
         Self { database, models: shelf.models(), shelf, dir }
     }

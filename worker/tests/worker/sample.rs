@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::support::{CALLER, Database, MACHINE, live, models, write_endless_pack, write_pack};
+use crate::support::{CALLER, MACHINE, TestDatabase, live, models, write_endless_pack, write_pack};
 use chrono::Utc;
 use contract::{JobFailure, JobId, SampleId, SampleJob, StoredSampleJob};
 use generator::Budget;
@@ -147,7 +147,7 @@ fn a_sample_that_nobody_waits_for_is_given_up() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answered_sample_is_stored_whole() {
-    let (dir, database) = (models(), Database::create().await);
+    let (dir, database) = (models(), TestDatabase::with_schema().await);
     sqlx::query(
         "insert into accounts (id, email, name, password_hash, scopes) values ('acc_1', 'a', 'a', '', '{}')",
     )

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::support::{Database, MACHINE, models, offer, raise_version, shelve};
+use crate::support::{MACHINE, TestDatabase, models, offer, raise_version, shelve};
 use catalogue::{Builder, Masks, Snapshot, SnapshotFolder, StockView};
 use clap::Parser;
 use contract::{
@@ -37,7 +37,7 @@ impl SharedFolder {
 const TARGET: &str = "CCNC(C)=O";
 
 /// Adds the two precursors of the target and offers for them to the stock.
-async fn add_stock(database: &Database) -> (i32, i32) {
+async fn add_stock(database: &TestDatabase) -> (i32, i32) {
     let acid = shelve(&database.pool, "CC(=O)O").await;
     let amine = shelve(&database.pool, "CCN").await;
     offer(&database.pool, acid, "Zenith", Some(2.0), Some(3.0)).await;
@@ -47,7 +47,10 @@ async fn add_stock(database: &Database) -> (i32, i32) {
     (acid, amine)
 }
 
-async fn answer(database: &Database, request: &TreeSearchRequest) -> Result<TreeSearchResult, JobFailure> {
+async fn answer(
+    database: &TestDatabase,
+    request: &TreeSearchRequest,
+) -> Result<TreeSearchResult, JobFailure> {
     let (dir, shared) = (models(), SharedFolder::new());
     let search = SearchHandler {
         pool: database.pool.clone(),
@@ -67,7 +70,7 @@ async fn answer(database: &Database, request: &TreeSearchRequest) -> Result<Tree
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_route_is_answered_with_the_offers_that_ship() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (acid, amine) = add_stock(&database).await;
 
     let answer = answer(&database, &TreeSearchRequest::new("O=C(C)NCC")).await.unwrap();
@@ -103,7 +106,7 @@ async fn a_route_is_answered_with_the_offers_that_ship() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_caller_has_is_used_and_told_under_a_name_of_its_own() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let acid = shelve(&database.pool, "CC(=O)O").await;
     offer(&database.pool, acid, "Acme", Some(2.0), Some(4.0)).await;
     let own = |smiles: &str| OwnBlock { smiles: smiles.to_owned(), usd_per_gram: Some(3.0) };
@@ -135,7 +138,7 @@ async fn what_the_caller_has_is_used_and_told_under_a_name_of_its_own() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_constraint_that_forbids_all_routes_is_named_in_the_answer() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     add_stock(&database).await;
     let request = TreeSearchRequest {
         bonds_to_keep: vec![AtomPair(2, 1)],
@@ -163,7 +166,7 @@ async fn the_constraint_that_forbids_all_routes_is_named_in_the_answer() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn offers_are_those_that_ship_or_all_where_no_country_is_named() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (acid, _) = add_stock(&database).await;
     // No vendor says anything about Germany. "Acme" ships neither to the United States nor to China.
     let refuses =
@@ -183,7 +186,7 @@ async fn offers_are_those_that_ship_or_all_where_no_country_is_named() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_price_mask_looks_at_every_offer_that_may_ship() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     add_stock(&database).await;
     let masked = |usd, ships_to| TreeSearchRequest {
         mask_usd_pricing_gte: Some(usd),
@@ -208,7 +211,7 @@ async fn a_price_mask_looks_at_every_offer_that_may_ship() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_import_is_seen_without_a_restart() {
-    let (database, shared) = (Database::create().await, SharedFolder::new());
+    let (database, shared) = (TestDatabase::with_schema().await, SharedFolder::new());
     let view = CatalogueView::load(&database.pool.clone().into(), shared.folder()).await.unwrap();
     assert!(view.now().is_empty());
     // The listener may not be connected yet; in that case polling finds the change.
@@ -234,7 +237,7 @@ async fn an_import_is_seen_without_a_restart() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_import_that_nobody_was_told_of_is_seen() {
-    let (database, shared) = (Database::create().await, SharedFolder::new());
+    let (database, shared) = (TestDatabase::with_schema().await, SharedFolder::new());
     let view = CatalogueView::load_polling(
         &database.pool.clone().into(),
         shared.folder(),
@@ -271,7 +274,7 @@ fn a_target_that_is_no_single_molecule_is_refused_with_the_reason() {
 }
 
 /// Replays the job from a file, as an operator does.
-async fn replayed(dir: &Path, database: &Database, job: &impl Serialize) -> anyhow::Result<Value> {
+async fn replayed(dir: &Path, database: &TestDatabase, job: &impl Serialize) -> anyhow::Result<Value> {
     let url = database.url();
     let settings = Settings::parse_from([
         "retort-worker",
@@ -289,7 +292,7 @@ async fn replayed(dir: &Path, database: &Database, job: &impl Serialize) -> anyh
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stored_job_is_replayed_whatever_its_deadline() {
-    let (dir, database) = (models(), Database::create().await);
+    let (dir, database) = (models(), TestDatabase::with_schema().await);
     add_stock(&database).await;
     let job = StoredTreeSearchJob::V1(TreeSearchJob {
         request: TreeSearchRequest::new(TARGET),
@@ -307,7 +310,7 @@ async fn a_stored_job_is_replayed_whatever_its_deadline() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stored_look_is_replayed_and_its_answer_unpacked() {
-    let (dir, database) = (models(), Database::create().await);
+    let (dir, database) = (models(), TestDatabase::with_schema().await);
     add_stock(&database).await;
     let replayed = async |smiles: &[&str], look| {
         let job = StoredBulkQueryJob::V1(BulkQueryJob {
@@ -339,7 +342,7 @@ async fn a_stored_look_is_replayed_and_its_answer_unpacked() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_that_does_not_say_what_it_asks_for_is_not_replayed() {
-    let (dir, database) = (models(), Database::create().await);
+    let (dir, database) = (models(), TestDatabase::with_schema().await);
     let plan = json!({"version": "1", "plan_id": "pln_1", "engine": "uspto_retro", "expected_seconds": 1.0});
     let order = json!({"version": "1", "sample_id": SampleId::generate(), "model_id": "cheap", "size": 3});
 

@@ -13,10 +13,10 @@ use catalogue::SnapshotFolder;
 use tempfile::TempDir;
 use worker::{CatalogueView, SnapshotLocations, SnapshotStore, StoreError};
 
-use crate::support::{Database, raise_version, shelve};
+use crate::support::{TestDatabase, raise_version, shelve};
 
 /// Starts a machine with its own folder and the shared store. Returns the folder and the number of blocks seen.
-async fn on_a_machine(database: &Database, store: &SnapshotStore) -> (TempDir, usize) {
+async fn on_a_machine(database: &TestDatabase, store: &SnapshotStore) -> (TempDir, usize) {
     let machine = tempfile::tempdir().unwrap();
     let folder = SnapshotFolder::new(machine.path().join("catalogue"), 1);
     let snapshots = SnapshotLocations { folder, store: Some(store.clone()) };
@@ -43,13 +43,13 @@ fn snapshots(folder: &Path) -> Vec<String> {
 }
 
 /// Deletes the building blocks without a new version: a new snapshot is empty, one from the store has them all.
-async fn hide_blocks(database: &Database) {
+async fn hide_blocks(database: &TestDatabase) {
     sqlx::query("delete from building_blocks").execute(&database.pool).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_machine_takes_the_snapshot_that_another_made_unless_it_is_damaged() {
-    let (database, shared) = (Database::create().await, tempfile::tempdir().unwrap());
+    let (database, shared) = (TestDatabase::with_schema().await, tempfile::tempdir().unwrap());
     let store = SnapshotStore::at(&format!("file://{}/snapshots", shared.path().display())).unwrap();
     let stored = shared.path().join("snapshots");
     shelve(&database.pool, "CCN").await;
@@ -73,7 +73,7 @@ async fn a_machine_takes_the_snapshot_that_another_made_unless_it_is_damaged() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_store_keeps_a_version_and_the_one_before_it() {
-    let (database, shared) = (Database::create().await, tempfile::tempdir().unwrap());
+    let (database, shared) = (TestDatabase::with_schema().await, tempfile::tempdir().unwrap());
     let store = SnapshotStore::at(&format!("file://{}", shared.path().display())).unwrap();
     let foreign = shared.path().join("0000000000000001-1-00-1-00.snapshot");
     fs::write(&foreign, "another database's").unwrap();
@@ -99,7 +99,7 @@ async fn a_store_keeps_a_version_and_the_one_before_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_its_store_a_machine_goes_on_with_what_postgresql_holds() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     shelve(&database.pool, "CCN").await;
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -181,7 +181,7 @@ async fn machines_share_snapshots_through_s3() {
         http_response(port, "PUT /snapshots").is_some_and(|answer| answer.contains(" 200 "))
     })
     .await;
-    let (database, store) = (Database::create().await, s3(&format!("http://127.0.0.1:{port}")));
+    let (database, store) = (TestDatabase::with_schema().await, s3(&format!("http://127.0.0.1:{port}")));
     shelve(&database.pool, "CCN").await;
 
     let (_first, made) = on_a_machine(&database, &store).await;

@@ -3,18 +3,15 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up its stage has failed")]
 
-#[path = "../../../api/queue/tests/queue/support/database.rs"]
-mod database;
-
 use std::{collections::HashMap, fs, io::Write, num::NonZeroUsize, path::Path, time::Duration};
 
-pub use self::database::Database;
 use candle_core::{DType, Device, Tensor};
 use chem::Molecule;
 use flate2::{Compression, write::GzEncoder};
 use queue::{Caller, Client};
 use sqlx::PgPool;
 use tempfile::TempDir;
+pub use test_support::TestDatabase;
 use worker::ComputeDevice;
 
 /// Machine that test samplers compute on.
@@ -159,12 +156,7 @@ pub async fn offer(pool: &PgPool, block: i32, vendor: &str, usd: Option<f64>, da
     .unwrap();
 }
 
+/// Waits until a worker lives.
 pub async fn live(client: &Client) {
-    for _ in 0..1000 {
-        if !client.live_workers().await.unwrap().is_empty() {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    panic!("no worker came alive");
+    test_support::until("a worker lives", async || !client.live_workers().await.unwrap().is_empty()).await;
 }

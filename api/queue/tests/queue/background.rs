@@ -6,10 +6,17 @@ use contract::JobId;
 use queue::Urgency;
 use serde_json::{Value, json};
 
-use crate::support::{Database, Toy, ToyAction, Toys, Worker, eventually, live};
+use crate::support::{TestDatabase, Toy, ToyAction, Toys, Worker, live, until};
 
-impl Database {
+trait BackgroundJobs {
     /// Stores a background job for `account`.
+    async fn enqueue(&self, act: ToyAction, account: &str, urgency: Urgency) -> JobId;
+    async fn outcome(&self, id: JobId) -> Option<Value>;
+    /// Returns the positions in `ids` in the order in which the jobs started.
+    async fn in_order_of_begin(&self, ids: &[JobId]) -> Vec<usize>;
+}
+
+impl BackgroundJobs for TestDatabase {
     async fn enqueue(&self, act: ToyAction, account: &str, urgency: Urgency) -> JobId {
         let mut transaction = self.pool.begin().await.unwrap();
         let id = queue::enqueue(&mut transaction, &Toy::new(act), account, urgency).await.unwrap();
@@ -25,7 +32,6 @@ impl Database {
             .unwrap()
     }
 
-    /// Returns the positions in `ids` in the order in which the jobs started.
     async fn in_order_of_begin(&self, ids: &[JobId]) -> Vec<usize> {
         let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
         let begun: Vec<String> =
@@ -40,7 +46,7 @@ impl Database {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_is_stored_with_its_callers_row_or_not_at_all() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let mut transaction = database.pool.begin().await.unwrap();
     queue::enqueue(&mut transaction, &Toy::new(ToyAction::Answer(1)), "somebody", Urgency::Asked)
         .await
@@ -58,19 +64,19 @@ async fn one_is_stored_with_its_callers_row_or_not_at_all() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_is_taken_while_no_worker_lives_and_done_when_one_does() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let toys = Toys::new(&database);
 
     let id = database.enqueue(ToyAction::Answer(7), "somebody", Urgency::Asked).await;
     let worker = Worker::start(&toys, 1);
 
-    eventually("it is done", || async { database.outcome(id).await == Some(json!({ "Ok": 7 })) }).await;
+    until("it is done", || async { database.outcome(id).await == Some(json!({ "Ok": 7 })) }).await;
     worker.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn those_that_somebody_comes_back_for_go_before_batches_and_accounts_take_turns() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let toys = Toys::new(&database);
     let mut jobs = Vec::new();
     for _ in 0..3 {
@@ -81,7 +87,7 @@ async fn those_that_somebody_comes_back_for_go_before_batches_and_accounts_take_
 
     let worker = Worker::start(&toys, 1);
 
-    eventually("all are done", || async {
+    until("all are done", || async {
         for &job in &jobs {
             if database.outcome(job).await.is_none() {
                 return false;
@@ -99,7 +105,7 @@ async fn those_that_somebody_comes_back_for_go_before_batches_and_accounts_take_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_outlives_the_process_that_submitted_it() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
     live(&client).await;
@@ -108,19 +114,19 @@ async fn one_outlives_the_process_that_submitted_it() {
     // A caller's process counts as dead after three seconds of silence; then its jobs are cancelled.
     drop(client);
 
-    eventually("it is done", || async { database.outcome(id).await == Some(json!({ "Ok": 5000 })) }).await;
+    until("it is done", || async { database.outcome(id).await == Some(json!({ "Ok": 5000 })) }).await;
     worker.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_worker_that_is_told_to_stop_hands_it_over_and_the_attempt_does_not_count() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let toys = Toys::new(&database);
     let mut config = crate::support::config(1);
     config.grace = Duration::ZERO;
     let worker = Worker::start_with(&toys, config);
     let id = database.enqueue(ToyAction::Sleep(60_000), "somebody", Urgency::Batch).await;
-    eventually("it runs", || async { toys.seen(id).now == 1 }).await;
+    until("it runs", || async { toys.seen(id).now == 1 }).await;
 
     worker.stop().await;
 
@@ -134,24 +140,24 @@ async fn a_worker_that_is_told_to_stop_hands_it_over_and_the_attempt_does_not_co
 
 #[tokio::test(flavor = "multi_thread")]
 async fn its_attempts_end() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let toys = Toys::new(&database);
     let worker = Worker::start(&toys, 1);
 
     let id = database.enqueue(ToyAction::Panic, "somebody", Urgency::Batch).await;
 
     let abandoned = json!({ "Err": { "problem": "abandoned", "attempts": 3 } });
-    eventually("it is given up", || async { database.outcome(id).await.as_ref() == Some(&abandoned) }).await;
+    until("it is given up", || async { database.outcome(id).await.as_ref() == Some(&abandoned) }).await;
     worker.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_can_be_cancelled_whether_it_waits_or_runs() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let toys = Toys::new(&database);
     let worker = Worker::start(&toys, 1);
     let running = database.enqueue(ToyAction::Sleep(60_000), "somebody", Urgency::Batch).await;
-    eventually("it runs", || async { toys.seen(running).now == 1 }).await;
+    until("it runs", || async { toys.seen(running).now == 1 }).await;
     let waiting = database.enqueue(ToyAction::Answer(1), "somebody", Urgency::Batch).await;
 
     let mut connection = database.pool.acquire().await.unwrap();
@@ -160,33 +166,32 @@ async fn one_can_be_cancelled_whether_it_waits_or_runs() {
 
     let cancelled = json!({ "Err": { "problem": "cancelled" } });
     assert_eq!(database.outcome(waiting).await.as_ref(), Some(&cancelled));
-    eventually("it is stopped", || async { database.outcome(running).await.as_ref() == Some(&cancelled) })
-        .await;
+    until("it is stopped", || async { database.outcome(running).await.as_ref() == Some(&cancelled) }).await;
     assert!(toys.seen(running).cancelled && toys.seen(waiting).started == 0);
     worker.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn batches_leave_the_place_of_guests_to_who_soon_comes_back() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let toys = Toys::new(&database);
     let mut config = crate::support::config(1);
     config.guest_places = 1;
     let worker = Worker::start_with(&toys, config);
     let long = database.enqueue(ToyAction::Sleep(60_000), "somebody", Urgency::Batch).await;
-    eventually("it runs", || async { toys.seen(long).now == 1 }).await;
+    until("it runs", || async { toys.seen(long).now == 1 }).await;
     let of_another = database.enqueue(ToyAction::Answer(1), "another", Urgency::Batch).await;
 
     let asked = database.enqueue(ToyAction::Answer(2), "somebody", Urgency::Asked).await;
 
-    eventually("it is done", || async { database.outcome(asked).await == Some(json!({ "Ok": 2 })) }).await;
+    until("it is done", || async { database.outcome(asked).await == Some(json!({ "Ok": 2 })) }).await;
     assert_eq!(toys.seen(of_another).started, 0);
     drop(worker);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_is_stored_at_the_same_cost_however_many_wait() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     sqlx::raw_sql(
         "insert into jobs (id, queue, account_id, kind, own_estimate, expected_seconds, deadline, urgency, turn_begins, turn_ends)
         select 'w' || n, 'plan', 'a' || n % 7, 'k', 1, 1, now() + interval '10 years', n % 2, n, n + 1 from generate_series(1, 50000) as n;

@@ -3,7 +3,7 @@
 use std::{mem, time::Duration};
 
 use crate::support::{
-    Database, SubmitToy, Toy, ToyAction, Toys, Worker, config, eventually, live, models, serves,
+    SubmitToy, TestDatabase, Toy, ToyAction, Toys, Worker, config, live, models, serves, until,
 };
 use contract::{JobFailure, JobId};
 use queue::{Client, SubmitError, WorkerConfig};
@@ -12,7 +12,7 @@ use tokio::sync::watch;
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// Returns the ids of the started jobs, in order.
-async fn order(database: &Database) -> Vec<String> {
+async fn order(database: &TestDatabase) -> Vec<String> {
     sqlx::query_scalar("select id from jobs where started_at is not null order by started_at")
         .fetch_all(&database.pool)
         .await
@@ -27,7 +27,7 @@ async fn submit_admitted(client: &Client, job: &Toy) -> (String, queue::Pending<
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_account_with_one_job_comes_before_the_backlog_of_another() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
     live(&client).await;
@@ -54,7 +54,7 @@ async fn an_account_with_one_job_comes_before_the_backlog_of_another() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn shares_are_of_time_and_not_of_jobs() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
     live(&client).await;
@@ -97,7 +97,7 @@ async fn shares_are_of_time_and_not_of_jobs() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn long_jobs_of_one_account_do_not_keep_another_from_its_share() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start_with(&toys, WorkerConfig { guest_places: 1, ..config(2) });
     live(&client).await;
@@ -107,7 +107,7 @@ async fn long_jobs_of_one_account_do_not_keep_another_from_its_share() {
         waiting.push(client.put(JobId::generate(), &long).await.unwrap());
     }
     let begun = || async { waiting.iter().filter(|job| toys.seen(job.id()).started == 1).count() == 2 };
-    eventually("both slots are taken", begun).await;
+    until("both slots are taken", begun).await;
 
     let short = Toy::new(ToyAction::Answer(7)).expecting(4.0).at_most(4.0).within(Duration::from_secs(19));
     let answer = client.put(JobId::generate(), &short.by("short")).await.unwrap().outcome().await.unwrap();
@@ -121,7 +121,7 @@ async fn long_jobs_of_one_account_do_not_keep_another_from_its_share() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_lies_ready_does_not_wait_for_what_must_be_made() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let models = watch::channel(models(&["full", "empty"])).1;
     let ready = watch::channel([("full".to_owned(), 100)].into()).1;
@@ -133,7 +133,7 @@ async fn what_lies_ready_does_not_wait_for_what_must_be_made() {
         waiting.push(client.put(JobId::generate(), &made).await.unwrap());
     }
     let begun = || async { waiting.iter().filter(|job| toys.seen(job.id()).started == 1).count() == 1 };
-    eventually("the slot is taken", begun).await;
+    until("the slot is taken", begun).await;
 
     let ready = Toy::new(ToyAction::Answer(1)).taking(100).of("full").within(Duration::from_secs(5));
     let too_much =
@@ -151,7 +151,7 @@ async fn what_lies_ready_does_not_wait_for_what_must_be_made() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_account_has_so_many_jobs_in_flight_and_another_as_many() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
     live(&client).await;
@@ -183,14 +183,14 @@ async fn an_account_has_so_many_jobs_in_flight_and_another_as_many() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_that_cannot_have_its_time_any_more_is_told_so_then_and_never_begun() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
     live(&client).await;
     // Its estimate is short, but it is slow.
     let long = Toy::new(ToyAction::Sleep(60_000)).within(MINUTE * 5).by("long");
     let running = client.put(JobId::generate(), &long).await.unwrap();
-    eventually("it runs", || async { toys.seen(running.id()).now == 1 }).await;
+    until("it runs", || async { toys.seen(running.id()).now == 1 }).await;
     let id = JobId::generate();
     let job = Toy::new(ToyAction::Answer(1)).at_most(59.0).within(MINUTE);
 
@@ -212,7 +212,7 @@ async fn a_job_that_cannot_have_its_time_any_more_is_told_so_then_and_never_begu
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_jobs_of_a_kind_took_corrects_what_they_say() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
     live(&client).await;
@@ -243,7 +243,7 @@ async fn what_jobs_of_a_kind_took_corrects_what_they_say() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn jobs_of_a_process_that_died_are_cancelled_and_others_are_not() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (dead, alive, toys) = (database.client().await, database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 2);
     live(&alive).await;
@@ -253,11 +253,11 @@ async fn jobs_of_a_process_that_died_are_cancelled_and_others_are_not() {
     mem::forget(dead.put(ids[0], &long).await.unwrap());
     let other = alive.put(ids[1], &long).await.unwrap();
     mem::forget(dead.put(ids[2], &long).await.unwrap());
-    eventually("both slots are taken", || async { ids[..2].iter().all(|id| toys.seen(*id).now == 1) }).await;
+    until("both slots are taken", || async { ids[..2].iter().all(|id| toys.seen(*id).now == 1) }).await;
 
     drop(dead);
 
-    eventually("the dead one's job hears of it", || async { toys.seen(ids[0]).cancelled }).await;
+    until("the dead one's job hears of it", || async { toys.seen(ids[0]).cancelled }).await;
     let waiting = || async {
         let cancelled: bool = sqlx::query_scalar("select cancelled_at is not null from jobs where id = $1")
             .bind(ids[2].to_string())
@@ -266,7 +266,7 @@ async fn jobs_of_a_process_that_died_are_cancelled_and_others_are_not() {
             .unwrap();
         cancelled
     };
-    eventually("the one that waits is cancelled too", waiting).await;
+    until("the one that waits is cancelled too", waiting).await;
     assert_eq!((toys.seen(ids[1]).now, toys.seen(ids[2]).started), (1, 0));
     drop(other);
     worker.stop().await;
@@ -274,7 +274,7 @@ async fn jobs_of_a_process_that_died_are_cancelled_and_others_are_not() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_submission_that_is_dropped_leaves_no_job_to_run() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
     live(&client).await;
@@ -299,7 +299,7 @@ async fn a_submission_that_is_dropped_leaves_no_job_to_run() {
                 .unwrap();
         cancelled == Some(true)
     };
-    eventually("what was stored after all is cancelled", cancelled).await;
+    until("what was stored after all is cancelled", cancelled).await;
     drop(running);
     worker.stop().await;
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::support::{Database, SubmitToy, Toy, ToyAction, Toys, Worker, config, eventually, live};
+use crate::support::{SubmitToy, TestDatabase, Toy, ToyAction, Toys, Worker, config, live, until};
 use contract::{Cause, JobFailure, JobId};
 use queue::{Client, Job, Pending};
 use sqlx::AssertSqlSafe;
@@ -11,13 +11,13 @@ use sqlx::AssertSqlSafe;
 async fn running(client: &Client, toys: &Toys, milliseconds: u64) -> (JobId, Pending<Toy>) {
     let id = JobId::generate();
     let pending = client.put(id, &Toy::new(ToyAction::Sleep(milliseconds))).await.unwrap();
-    eventually("the job runs", || async { toys.seen(id).now == 1 }).await;
+    until("the job runs", || async { toys.seen(id).now == 1 }).await;
     (id, pending)
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_whose_worker_died_is_finished_by_another() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let first = Worker::start(&toys, 1);
     live(&client).await;
@@ -32,7 +32,7 @@ async fn a_job_whose_worker_died_is_finished_by_another() {
 }
 
 /// Moves all stored times by `by` in the other direction, which looks as if the database's clock had jumped.
-async fn jump_clock(database: &Database, by: &str) {
+async fn jump_clock(database: &TestDatabase, by: &str) {
     let moved = "with turns as (update queue_turns set taken_at = taken_at - $1::interval),
         workers as (update live_workers set last_seen = last_seen - $1::interval),
         callers as (update live_callers set last_seen = last_seen - $1::interval)
@@ -47,7 +47,7 @@ async fn jump_clock(database: &Database, by: &str) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_clock_that_jumps_ahead_takes_no_job_from_a_worker_that_lives() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let workers = [Worker::start(&toys, 1), Worker::start(&toys, 1)];
     live(&client).await;
@@ -70,7 +70,7 @@ async fn a_clock_that_jumps_ahead_takes_no_job_from_a_worker_that_lives() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_clock_that_goes_back_leaves_no_job_with_a_dead_worker() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let first = Worker::start(&toys, 1);
     live(&client).await;
@@ -87,7 +87,7 @@ async fn a_clock_that_goes_back_leaves_no_job_with_a_dead_worker() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_that_finished_before_its_worker_died_does_not_run_again() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let first = Worker::start(&toys, 1);
     live(&client).await;
@@ -111,7 +111,7 @@ async fn a_job_that_finished_before_its_worker_died_does_not_run_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_workers_never_run_one_job_twice_at_the_same_time() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let workers = [Worker::start(&toys, 4), Worker::start(&toys, 4)];
     live(&client).await;
@@ -142,7 +142,7 @@ async fn two_workers_never_run_one_job_twice_at_the_same_time() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn answers_come_after_every_connection_was_killed() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 2);
     live(&client).await;
@@ -174,7 +174,7 @@ async fn answers_come_after_every_connection_was_killed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_listen_connection_delays_an_answer_by_no_more_than_the_slow_re_read() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
     live(&client).await;
@@ -196,14 +196,14 @@ async fn a_killed_listen_connection_delays_an_answer_by_no_more_than_the_slow_re
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stopping_worker_finishes_what_it_began_and_begins_nothing() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
     live(&client).await;
     let (first, second) = (JobId::generate(), JobId::generate());
     let begun = client.put(first, &Toy::new(ToyAction::Sleep(800))).await.unwrap();
     let waiting = client.put(second, &Toy::new(ToyAction::Answer(2))).await.unwrap();
-    eventually("the first job runs", || async { toys.seen(first).now == 1 }).await;
+    until("the first job runs", || async { toys.seen(first).now == 1 }).await;
 
     worker.stop().await;
 
@@ -216,7 +216,7 @@ async fn a_stopping_worker_finishes_what_it_began_and_begins_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_that_outlasts_the_grace_goes_to_another_worker_at_once() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let mut hasty = config(1);
     hasty.grace = Duration::from_millis(200);
@@ -226,7 +226,7 @@ async fn a_job_that_outlasts_the_grace_goes_to_another_worker_at_once() {
     worker.stop().await;
 
     let next = Worker::start(&toys, 1);
-    eventually("the job runs again", || async { toys.seen(id).started == 2 }).await;
+    until("the job runs again", || async { toys.seen(id).started == 2 }).await;
 
     assert_eq!(pending.outcome().await.unwrap(), Ok(2000));
     assert_eq!(toys.seen(id).most_at_once, 1);
@@ -235,7 +235,7 @@ async fn a_job_that_outlasts_the_grace_goes_to_another_worker_at_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_worker_that_lost_a_job_stops_it_and_leaves_the_lease_to_the_other() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
     live(&client).await;
@@ -247,7 +247,7 @@ async fn a_worker_that_lost_a_job_stops_it_and_leaves_the_lease_to_the_other() {
         .await
         .unwrap();
 
-    eventually("the job stops", || async { toys.seen(id).cancelled }).await;
+    until("the job stops", || async { toys.seen(id).cancelled }).await;
     let left: bool = sqlx::query_scalar("select holder = 'another' and held_until = 'infinity' from jobs")
         .fetch_one(&database.pool)
         .await
@@ -259,7 +259,7 @@ async fn a_worker_that_lost_a_job_stops_it_and_leaves_the_lease_to_the_other() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_that_was_dealt_to_a_worker_that_never_heard_of_it_is_dealt_again() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     sqlx::query("insert into live_workers (name, queue, slots, lease) values ('deaf', $1, 1, '100 ms')")
         .bind(Toy::QUEUE)
@@ -284,7 +284,7 @@ async fn a_job_that_was_dealt_to_a_worker_that_never_heard_of_it_is_dealt_again(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_worker_that_was_stopped_while_it_wrote_an_end_down_does_not_stand_in_its_own_way() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
     live(&client).await;
@@ -295,7 +295,7 @@ async fn a_worker_that_was_stopped_while_it_wrote_an_end_down_does_not_stand_in_
     let mut frozen = database.pool.begin().await.unwrap();
     sqlx::query("select from apalis.jobs for update").execute(&mut *frozen).await.unwrap();
     sqlx::query("lock table live_workers in share mode").execute(&mut *frozen).await.unwrap();
-    eventually("another of apalis' workers takes jobs", || async {
+    until("another of apalis' workers takes jobs", || async {
         let workers: i64 = sqlx::query_scalar("select count(*) from apalis.workers")
             .fetch_one(&database.pool)
             .await
@@ -315,7 +315,7 @@ async fn a_worker_that_was_stopped_while_it_wrote_an_end_down_does_not_stand_in_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_cause_of_a_job_that_was_given_up_is_told_though_the_disk_had_no_room_for_it() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let full = "create function has_no_room() returns trigger language plpgsql as $$
         begin
@@ -331,7 +331,7 @@ async fn the_cause_of_a_job_that_was_given_up_is_told_though_the_disk_had_no_roo
     live(&client).await;
     let id = JobId::generate();
     let pending = client.put(id, &Toy::new(ToyAction::Answer(1))).await.unwrap();
-    eventually("the third attempt has failed", || async {
+    until("the third attempt has failed", || async {
         let seen = toys.seen(id);
         (seen.started, seen.now) == (3, 0)
     })

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::support::{Database, SubmitToy, Toy, ToyAction, Toys, Worker, config, eventually, live};
+use crate::support::{SubmitToy, TestDatabase, Toy, ToyAction, Toys, Worker, config, live, until};
 use contract::{JobFailure, JobId};
 use queue::{AwaitError, SubmitError};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use sqlx::postgres::PgListener;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn outcomes_come_by_notification_and_not_by_the_slow_re_read() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 2);
     live(&client).await;
@@ -31,7 +31,7 @@ async fn outcomes_come_by_notification_and_not_by_the_slow_re_read() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_problem_is_an_answer_and_is_never_retried() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
     live(&client).await;
@@ -46,7 +46,7 @@ async fn a_problem_is_an_answer_and_is_never_retried() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fault_of_the_machine_is_tried_again() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
     live(&client).await;
@@ -59,7 +59,7 @@ async fn a_fault_of_the_machine_is_tried_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_that_panics_is_given_up_after_three_attempts_and_the_worker_goes_on() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
     live(&client).await;
@@ -82,17 +82,17 @@ async fn a_job_that_panics_is_given_up_after_three_attempts_and_the_worker_goes_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn dropping_the_wait_cancels_the_job_while_it_runs() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
     live(&client).await;
     let id = JobId::generate();
 
     let pending = client.put(id, &Toy::new(ToyAction::Sleep(20_000))).await.unwrap();
-    eventually("the job runs", || async { toys.seen(id).now == 1 }).await;
+    until("the job runs", || async { toys.seen(id).now == 1 }).await;
     drop(pending);
 
-    eventually("the handler hears of it", || async { toys.seen(id).cancelled }).await;
+    until("the handler hears of it", || async { toys.seen(id).cancelled }).await;
     let outcome = || async {
         let outcome: Option<Value> = sqlx::query_scalar("select outcome from jobs where id = $1")
             .bind(id.to_string())
@@ -101,13 +101,13 @@ async fn dropping_the_wait_cancels_the_job_while_it_runs() {
             .unwrap();
         outcome == Some(serde_json::json!({"Err": {"problem": "cancelled"}}))
     };
-    eventually("the outcome says so", outcome).await;
+    until("the outcome says so", outcome).await;
     worker.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_cancelled_before_its_turn_is_never_begun() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
     live(&client).await;
@@ -125,7 +125,7 @@ async fn a_job_cancelled_before_its_turn_is_never_begun() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_wait_ends_at_the_deadline_and_the_late_outcome_is_still_stored() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
     live(&client).await;
@@ -145,13 +145,13 @@ async fn the_wait_ends_at_the_deadline_and_the_late_outcome_is_still_stored() {
             .unwrap();
         outcome == Some(serde_json::json!({"Ok": 4000}))
     };
-    eventually("the late outcome is stored", stored).await;
+    until("the late outcome is stored", stored).await;
     worker.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_whose_deadline_passed_in_the_queue_is_never_begun() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
     live(&client).await;
@@ -171,14 +171,14 @@ async fn a_job_whose_deadline_passed_in_the_queue_is_never_begun() {
             .unwrap();
         outcome == Some(serde_json::json!({"Err": {"problem": "deadline_passed"}}))
     };
-    eventually("the outcome says so", outcome).await;
+    until("the outcome says so", outcome).await;
     assert_eq!(toys.seen(id).started, 0);
     worker.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_worker_nothing_is_taken() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let client = database.client().await;
 
     let answer =
@@ -195,7 +195,7 @@ async fn without_a_worker_nothing_is_taken() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn work_that_would_outlast_the_deadline_is_refused_with_an_honest_time() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 2);
     live(&client).await;
@@ -212,14 +212,13 @@ async fn work_that_would_outlast_the_deadline_is_refused_with_an_honest_time() {
     let Err(SubmitError::Full { retry_after }) = answer else { panic!("{answer:?}") };
     assert!((9.9..10.5).contains(&retry_after.as_secs_f64()), "{retry_after:?}");
     drop(ahead);
-    eventually("cancelled work makes room", || async { client.put(JobId::generate(), &job).await.is_ok() })
-        .await;
+    until("cancelled work makes room", || async { client.put(JobId::generate(), &job).await.is_ok() }).await;
     worker.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_live_worker_shows_its_slots_and_models_until_it_stops() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 3);
     live(&client).await;
@@ -236,7 +235,7 @@ async fn a_live_worker_shows_its_slots_and_models_until_it_stops() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn old_finished_jobs_are_swept_and_open_ones_stay() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let mut config = config(2);
     config.keep_finished = Duration::from_millis(500);
@@ -253,7 +252,7 @@ async fn old_finished_jobs_are_swept_and_open_ones_stay() {
             .unwrap();
         rows == [open.id().to_string()]
     };
-    eventually("only the open job is left", swept).await;
+    until("only the open job is left", swept).await;
 
     assert_eq!(open.outcome().await.unwrap(), Ok(4000));
     worker.stop().await;
@@ -261,7 +260,7 @@ async fn old_finished_jobs_are_swept_and_open_ones_stay() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_outcome_comes_along_where_it_is_small_and_is_read_where_it_is_not() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let client = database.client().await;
     let mut listener = PgListener::connect_with(&database.pool).await.unwrap();
     listener.listen_all(["job_outcome", "job_finished"]).await.unwrap();

@@ -2,7 +2,7 @@
 
 use std::{future::pending, time::Duration};
 
-use crate::support::{Database, SubmitToy, Toy, ToyAction, Toys, Worker, config, eventually, live};
+use crate::support::{SubmitToy, TestDatabase, Toy, ToyAction, Toys, Worker, config, live, until};
 use contract::{JobFailure, JobId, JobState};
 use queue::{
     AwaitError, SubmitError,
@@ -15,7 +15,7 @@ const OPERATOR: &str = "ada@example.org";
 
 /// Returns the number of jobs that the worker would claim now, and the number if no queue were paused. Nothing is
 /// committed.
-async fn claimable_jobs(database: &Database) -> (i64, i64) {
+async fn claimable_jobs(database: &TestDatabase) -> (i64, i64) {
     let mut transaction = database.pool.begin().await.unwrap();
     // The process's apalis worker, whose name begins with the process's name.
     let deal =
@@ -26,24 +26,24 @@ async fn claimable_jobs(database: &Database) -> (i64, i64) {
     (now, sqlx::query_scalar(deal).fetch_one(&mut *transaction).await.unwrap())
 }
 
-async fn cancel(database: &Database, id: JobId) -> Result<(), Refusal> {
+async fn cancel(database: &TestDatabase, id: JobId) -> Result<(), Refusal> {
     let mut connection = database.pool.acquire().await.unwrap();
     operations::cancel(&mut connection, &id.to_string(), OPERATOR).await.unwrap()
 }
 
-async fn retry(database: &Database, id: JobId) -> Result<(), Refusal> {
+async fn retry(database: &TestDatabase, id: JobId) -> Result<(), Refusal> {
     operations::retry(&mut database.pool.acquire().await.unwrap(), &id.to_string()).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_a_paused_queue_nothing_is_dealt_and_to_it_nothing_is_submitted_until_it_is_resumed() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
     live(&client).await;
     let (first, second) = (JobId::generate(), JobId::generate());
     let max_running_jobs = client.put(first, &Toy::new(ToyAction::Sleep(300))).await.unwrap();
-    eventually("the first job runs", || async { toys.seen(first).now == 1 }).await;
+    until("the first job runs", || async { toys.seen(first).now == 1 }).await;
     let waiting = client.put(second, &Toy::new(ToyAction::Answer(2))).await.unwrap();
 
     let mut connection = database.pool.acquire().await.unwrap();
@@ -53,7 +53,7 @@ async fn of_a_paused_queue_nothing_is_dealt_and_to_it_nothing_is_submitted_until
     let refused =
         client.put(JobId::generate(), &Toy::new(ToyAction::Answer(3))).await.map(|pending| pending.id());
     let of_the_first = max_running_jobs.outcome().await.unwrap();
-    eventually("the slot is free", || async { claimable_jobs(&database).await.1 == 1 }).await;
+    until("the slot is free", || async { claimable_jobs(&database).await.1 == 1 }).await;
 
     let paused: Vec<_> = pauses.iter().map(|(queue, pause)| (queue.as_str(), pause.by.as_str())).collect();
     assert_eq!(paused, [("toy", OPERATOR)]);
@@ -77,14 +77,14 @@ async fn of_a_paused_queue_nothing_is_dealt_and_to_it_nothing_is_submitted_until
 
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_waits_for_a_cancelled_job_is_told_that_an_operator_did_it() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
     live(&client).await;
     let (first, second) = (JobId::generate(), JobId::generate());
     let runs =
         client.put(first, &Toy::new(ToyAction::Sleep(60_000)).within(Duration::from_secs(90))).await.unwrap();
-    eventually("the first job runs", || async { toys.seen(first).now == 1 }).await;
+    until("the first job runs", || async { toys.seen(first).now == 1 }).await;
     let waits =
         client.put(second, &Toy::new(ToyAction::Answer(2)).within(Duration::from_secs(90))).await.unwrap();
     let open = operations::in_flight(&database.pool, 10).await.unwrap();
@@ -117,13 +117,13 @@ async fn whoever_waits_for_a_cancelled_job_is_told_that_an_operator_did_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failed_job_that_is_retried_has_all_of_its_time_and_attempts_again() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
     live(&client).await;
     let [first, second, late] = [(); 3].map(|()| JobId::generate());
     let max_running_jobs = client.put(first, &Toy::new(ToyAction::Sleep(60_000))).await.unwrap();
-    eventually("the first job runs", || async { toys.seen(first).now == 1 }).await;
+    until("the first job runs", || async { toys.seen(first).now == 1 }).await;
     let waits = client.put(second, &Toy::new(ToyAction::FailUntil(2))).await.unwrap();
     let soon = Toy::new(ToyAction::Answer(3)).within(Duration::from_millis(200));
     let too_late = client.put(late, &soon).await.unwrap().outcome().await;
@@ -144,7 +144,7 @@ async fn a_failed_job_that_is_retried_has_all_of_its_time_and_attempts_again() {
             .unwrap();
         outcome == Some(serde_json::json!({"Ok": 2}))
     };
-    eventually("the second attempt answers", done).await;
+    until("the second attempt answers", done).await;
     let (time, cancelled): (f64, bool) = sqlx::query_as(
         "select extract(epoch from deadline - created_at)::float8, cancelled_at is not null from jobs where id = $1",
     )
@@ -167,16 +167,16 @@ async fn a_failed_job_that_is_retried_has_all_of_its_time_and_attempts_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_failed_is_told_with_the_last_attempts_error_and_what_callers_left_is_not() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
     live(&client).await;
     let (failed, left) = (JobId::generate(), JobId::generate());
     let abandoned = client.put(failed, &Toy::new(ToyAction::Panic)).await.unwrap().outcome().await.unwrap();
     let pending = client.put(left, &Toy::new(ToyAction::Sleep(60_000))).await.unwrap();
-    eventually("the job runs", || async { toys.seen(left).now == 1 }).await;
+    until("the job runs", || async { toys.seen(left).now == 1 }).await;
     drop(pending);
-    eventually("it is stopped", || async { toys.seen(left).cancelled }).await;
+    until("it is stopped", || async { toys.seen(left).cancelled }).await;
 
     let failures = operations::failures(&database.pool, 10).await.unwrap();
     let workers = operations::workers(&database.pool).await.unwrap();
@@ -199,7 +199,7 @@ async fn what_failed_is_told_with_the_last_attempts_error_and_what_callers_left_
 /// If every poll woke the others, there would be hundreds a second.
 #[tokio::test(flavor = "multi_thread")]
 async fn workers_that_share_a_task_do_not_wake_each_other_to_look_for_jobs() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let toys = Toys::new(&database);
     sqlx::raw_sql(
         "create sequence looks;

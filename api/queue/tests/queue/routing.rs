@@ -2,14 +2,18 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use crate::support::{Database, SubmitToy, Toy, ToyAction, Toys, Worker, config, eventually, models, serves};
+use crate::support::{SubmitToy, TestDatabase, Toy, ToyAction, Toys, Worker, config, models, serves, until};
 use contract::JobId;
 use queue::{LiveModel, SubmitError, WorkerConfig};
 use sqlx::postgres::PgListener;
 use tokio::sync::watch;
 
 /// Starts a worker that serves `ids`, and returns it with the toys that it handles.
-fn start(database: &Database, slots: usize, ids: &[&str]) -> (Toys, Worker, watch::Sender<Vec<LiveModel>>) {
+fn start(
+    database: &TestDatabase,
+    slots: usize,
+    ids: &[&str],
+) -> (Toys, Worker, watch::Sender<Vec<LiveModel>>) {
     let toys = Toys::new(database);
     let (sender, models) = watch::channel(models(ids));
     let worker = Worker::start_with(&toys, WorkerConfig { models, ..config(slots) });
@@ -18,7 +22,7 @@ fn start(database: &Database, slots: usize, ids: &[&str]) -> (Toys, Worker, watc
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_goes_only_to_a_worker_that_serves_its_model() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let client = database.client().await;
     let (ants, first, _a) = start(&database, 2, &["ant"]);
     let (bees, second, _b) = start(&database, 2, &["bee"]);
@@ -50,7 +54,7 @@ async fn a_job_goes_only_to_a_worker_that_serves_its_model() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_backlog_of_one_model_holds_up_no_other() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let client = database.client().await;
     let (_ants, first, _a) = start(&database, 1, &["ant"]);
     let (_bees, second, _b) = start(&database, 1, &["bee"]);
@@ -76,12 +80,12 @@ async fn a_backlog_of_one_model_holds_up_no_other() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn work_that_others_can_take_counts_by_the_share_that_falls_to_ours() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let client = database.client().await;
     let (_both, first, _a) = start(&database, 1, &["ant", "bee"]);
     let (_bees, second, _b) = start(&database, 3, &["bee"]);
     serves(&client, "ant").await;
-    eventually("both live", || async { client.live_workers().await.unwrap().get("toy") == Some(&4) }).await;
+    until("both live", || async { client.live_workers().await.unwrap().get("toy") == Some(&4) }).await;
     let long = Toy::new(ToyAction::Sleep(20_000)).expecting(20.0).of("bee");
     let mut backlog = Vec::new();
     for _ in 0..4 {
@@ -106,7 +110,7 @@ async fn work_that_others_can_take_counts_by_the_share_that_falls_to_ours() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_model_that_nobody_has_is_unknown_and_one_whose_worker_is_away_is_not() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let client = database.client().await;
     let (_ants, first, shelf) = start(&database, 1, &["ant"]);
     let (_bees, second, _b) = start(&database, 1, &["bee"]);
@@ -130,7 +134,7 @@ async fn a_model_that_nobody_has_is_unknown_and_one_whose_worker_is_away_is_not(
     assert!(matches!(bee, Err(SubmitError::NoWorker { .. })), "{bee:?}");
     assert_eq!(pending.outcome().await.unwrap(), Ok(7));
     shelf.send(models(&["ant"])).unwrap();
-    eventually("a model that was removed is unknown", || async {
+    until("a model that was removed is unknown", || async {
         matches!(submit("cat").await, Err(SubmitError::UnknownModel))
     })
     .await;
@@ -139,7 +143,7 @@ async fn a_model_that_nobody_has_is_unknown_and_one_whose_worker_is_away_is_not(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_many_workers_some_that_may_take_a_job_are_told_of_it_and_of_few_all() {
-    let database = Database::create().await;
+    let database = TestDatabase::with_schema().await;
     let client = database.client().await;
     let mut listener = PgListener::connect_with(&database.pool).await.unwrap();
     listener.listen("job_waits").await.unwrap();

@@ -3,15 +3,12 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up its stage has failed")]
 
-mod database;
-
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, atomic::Ordering},
     time::Duration,
 };
 
-pub use self::database::Database;
 use contract::{JobFailure, JobId};
 use queue::{
     Caller, Client, FinishResult, Handler, HandlerError, Job, JobContext, LiveModel, Pending, ReadyResult,
@@ -19,6 +16,7 @@ use queue::{
 };
 use serde::{Deserialize, Serialize};
 use sqlx::PgPool;
+pub use test_support::{TestDatabase, until};
 use tokio::{
     sync::{oneshot, watch},
     task::JoinHandle,
@@ -146,7 +144,7 @@ pub struct Toys {
 }
 
 impl Toys {
-    pub fn new(database: &Database) -> Self {
+    pub fn new(database: &TestDatabase) -> Self {
         Self { pool: database.pool.clone(), seen: Arc::default() }
     }
 
@@ -261,23 +259,13 @@ pub fn models(ids: &[&str]) -> Vec<LiveModel> {
 
 /// Waits until a worker lives.
 pub async fn live(client: &Client) {
-    eventually("a worker lives", || async { !client.live_workers().await.unwrap().is_empty() }).await;
+    until("a worker lives", || async { !client.live_workers().await.unwrap().is_empty() }).await;
 }
 
 /// Waits until a worker serves the model.
 pub async fn serves(client: &Client, id: &str) {
-    eventually("the model is served", || async {
+    until("the model is served", || async {
         client.live_models("toy").await.unwrap().iter().any(|model| model.model_id == id)
     })
     .await;
-}
-
-pub async fn eventually<F: Future<Output = bool>>(what: &str, mut check: impl FnMut() -> F) {
-    for _ in 0..1500 {
-        if check().await {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    panic!("never came true: {what}");
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use repository::text;
 
-const PACKAGES: [&str; 18] = [
+const PACKAGES: [&str; 17] = [
     "api",
     "api/contract",
     "api/database",
@@ -14,10 +14,9 @@ const PACKAGES: [&str; 18] = [
     "api/queue",
     "api/schema",
     "ops",
-    "ops/replay",
     "ops/repository",
-    "ops/scratch",
     "ops/telemetry",
+    "ops/test_support",
     "worker",
     "worker/catalogue",
     "worker/chem",

@@ -207,7 +207,7 @@ mod tests {
     use identity::tables::audit_log;
 
     use super::*;
-    use crate::test_database::with_database;
+    use test_support::with_database;
 
     async fn count(database: &mut PgConnection, what: &'static str) -> i64 {
         let (count,): (i64,) = sqlx::query_as(what).fetch_one(database).await.unwrap();

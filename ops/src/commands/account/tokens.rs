@@ -124,7 +124,7 @@ async fn end(database: &mut PgConnection, email: &str, name: &str) -> Result<(),
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_database::with_database;
+    use test_support::with_database;
 
     #[tokio::test]
     async fn a_token_is_made_listed_and_ended_by_its_name() {

@@ -4,7 +4,6 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 
-mod counting;
 mod toy;
 
 use std::path::Path;
@@ -12,9 +11,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use catalogue::StockView;
 use synth::{Budget, Counts, Planner, PlannerSettings, RetroModel, Task};
+use test_support::CountingAllocator;
 
 #[global_allocator]
-static MEMORY: counting::CountingAllocator = counting::CountingAllocator::new();
+static MEMORY: CountingAllocator = CountingAllocator::new();
 
 /// Lock that lets only one test measure at a time.
 static MEASUREMENT_LOCK: Mutex<()> = Mutex::new(());

@@ -1,6 +1,5 @@
 //! An allocator that counts the bytes that a program has in use.
 
-#![allow(dead_code, reason = "each program uses a part of it")]
 #![allow(unsafe_code, reason = "an allocator's contract; each call is handed on as it came")]
 
 use std::alloc::{GlobalAlloc, Layout};
@@ -9,12 +8,15 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use mimalloc::MiMalloc;
 
 /// Counting wrapper of the worker's allocator.
+#[derive(Debug, Default)]
 pub struct CountingAllocator {
     in_use: AtomicUsize,
     most: AtomicUsize,
 }
 
 impl CountingAllocator {
+    /// Creates an allocator with nothing in use.
+    #[must_use]
     pub const fn new() -> Self {
         Self { in_use: AtomicUsize::new(0), most: AtomicUsize::new(0) }
     }

@@ -20,6 +20,7 @@ pub enum ProxyMode {
 }
 
 /// A proxy in front of a database server.
+#[derive(Debug)]
 pub struct Proxy {
     /// Address of the database through the proxy.
     pub url: String,
@@ -38,6 +39,9 @@ impl Drop for Proxy {
 
 impl Proxy {
     /// Starts a proxy that forwards everything.
+    ///
+    /// # Panics
+    /// Panics if `url` is not the address of a database, or if no port is free.
     pub async fn start(url: &str) -> Self {
         let options: sqlx::postgres::PgConnectOptions = url.parse().unwrap();
         let server = format!("{}:{}", options.get_host(), options.get_port());
@@ -50,6 +54,7 @@ impl Proxy {
         Self { url: with_host_and_port(url, address), way, lost, accepted, task }
     }
 
+    /// Changes the treatment of the bytes.
     pub fn set(&self, way: ProxyMode) {
         self.way.send_replace(way);
     }

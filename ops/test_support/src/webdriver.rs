@@ -1,4 +1,5 @@
-//! Chromium, driven by chromedriver over WebDriver (W3C), with the commands that these tests need.
+//! Chromium, driven by chromedriver over WebDriver (W3C), with the commands that our tests need. A command that fails
+//! panics.
 
 use std::{
     io::{self, Read, Write},
@@ -20,11 +21,14 @@ const ELEMENT_KEY: &str = "element-6066-11e4-a52e-4f735466cecf";
 /// Permission for pages to run scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Script {
+    /// Scripts run.
     On,
+    /// Scripts do not run.
     Off,
 }
 
 /// Browser of one test.
+#[derive(Debug)]
 pub struct Chromium {
     driver: Child,
     http: reqwest::Client,
@@ -32,10 +36,13 @@ pub struct Chromium {
 }
 
 impl Chromium {
-    /// Starts the browser, or returns what is missing.
+    /// Starts the browser.
+    ///
+    /// # Errors
+    /// Returns what is not installed.
     pub async fn start(script: Script) -> Result<Self, String> {
         let missing = |what: &str| format!("{what} does not start: apt-get install chromium chromium-driver");
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = free_port();
         let mut command = Command::new("chromedriver");
         command
             .arg(format!("--port={port}"))
@@ -69,10 +76,12 @@ impl Chromium {
         Ok(chromium)
     }
 
+    /// Opens a page.
     pub async fn open(&self, url: &str) {
         self.call(Method::POST, "/url", Some(json!({ "url": url }))).await;
     }
 
+    /// Returns the title of the page.
     pub async fn title(&self) -> String {
         text(&self.call(Method::GET, "/title", None).await)
     }
@@ -97,6 +106,7 @@ impl Chromium {
         text(&self.call(Method::GET, &format!("/element/{element}/{what}"), None).await)
     }
 
+    /// Returns the visible text of an element.
     pub async fn text(&self, selector: &str) -> String {
         // A page may render again between finding an element and reading it.
         let element = self.find(selector).await;
@@ -106,11 +116,13 @@ impl Chromium {
         }
     }
 
+    /// Clicks an element.
     pub async fn click(&self, selector: &str) {
         let element = self.find(selector).await;
         self.call(Method::POST, &format!("/element/{element}/click"), Some(json!({}))).await;
     }
 
+    /// Types into an element.
     pub async fn type_into(&self, selector: &str, keys: &str) {
         let element = self.find(selector).await;
         self.call(Method::POST, &format!("/element/{element}/value"), Some(json!({ "text": keys }))).await;
@@ -128,6 +140,7 @@ impl Chromium {
         self.run(&format!("location.hash = {}", json!(part))).await;
     }
 
+    /// Types into the element that has the focus.
     pub async fn type_where_the_cursor_is(&self, keys: &str) {
         let element = text(&self.call(Method::GET, "/element/active", None).await[ELEMENT_KEY]);
         self.call(Method::POST, &format!("/element/{element}/value"), Some(json!({ "text": keys }))).await;
@@ -179,6 +192,7 @@ impl Chromium {
         self.call(Method::POST, "/window/rect", Some(size)).await;
     }
 
+    /// Returns the cookies of the page.
     pub async fn cookies(&self) -> Vec<Value> {
         self.call(Method::GET, "/cookie", None).await.as_array().unwrap().clone()
     }
@@ -216,7 +230,6 @@ impl Chromium {
     }
 
     /// Counts the printed pages, in the page's own paper size.
-    #[allow(dead_code, reason = "tests of the command line print its report")]
     pub async fn sheets(&self) -> usize {
         let print = json!({ "cmd": "Page.printToPDF", "params": { "preferCSSPageSize": true } });
         let printed = self.call(Method::POST, "/goog/cdp/execute", Some(print)).await;
@@ -252,6 +265,15 @@ impl Drop for Chromium {
         let _ = self.driver.kill();
         let _ = self.driver.wait();
     }
+}
+
+/// Returns a TCP port of this machine that nothing listens on.
+///
+/// # Panics
+/// Panics if no port is free.
+#[must_use]
+pub fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 /// Ends a session without the runtime, which a failed test has lost.

@@ -7,13 +7,17 @@ use serde_json::Value;
 pub type Event = (i64, String, Value);
 
 /// Open event stream.
-pub struct Reader {
+#[derive(Debug)]
+pub struct EventReader {
     response: Response,
     text: String,
 }
 
-impl Reader {
-    /// Opens the stream that `request` returns; panics if the answer is no stream.
+impl EventReader {
+    /// Opens the stream that `request` returns.
+    ///
+    /// # Panics
+    /// Panics if the answer is no stream.
     pub async fn of(request: RequestBuilder) -> Self {
         let response = request.header("accept", "text/event-stream").send().await.unwrap();
         assert_eq!(response.status(), 200);
@@ -22,16 +26,24 @@ impl Reader {
     }
 
     /// Returns a header of the answer; empty if absent.
+    ///
+    /// # Panics
+    /// Panics if the header is no text.
+    #[must_use]
     pub fn header(&self, name: &str) -> &str {
         self.response.headers().get(name).map_or("", |value| value.to_str().unwrap())
     }
 
     /// Returns the address at which the stream is resumed.
+    #[must_use]
     pub fn location(&self) -> String {
         self.header("content-location").to_owned()
     }
 
     /// Returns the next event; `None` at the end of the stream, however it ends.
+    ///
+    /// # Panics
+    /// Panics if the event does not have the service's form.
     pub async fn next(&mut self) -> Option<Event> {
         loop {
             if let Some((block, rest)) = self.text.split_once("\n\n") {

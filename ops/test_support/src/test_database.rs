@@ -5,7 +5,8 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 
-use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
+use queue::{Client, Connections};
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection, PgPool, postgres::PgPoolOptions};
 use ulid::Ulid;
 
 /// Arbitrary unique number of the advisory lock. Its holder creates the template database.
@@ -13,12 +14,14 @@ const LOCK: i64 = 0x0073_6372_6174_6368;
 
 /// A database, dropped with this value even if connections are open.
 #[derive(Debug)]
-pub struct Database {
+pub struct TestDatabase {
+    /// Up to five connections, opened when needed.
+    pub pool: PgPool,
     server: String,
     name: String,
 }
 
-impl Database {
+impl TestDatabase {
     /// Creates an empty database.
     ///
     /// # Panics
@@ -46,7 +49,8 @@ impl Database {
     async fn copy_of(model: &str, server: String, connection: &mut PgConnection) -> Self {
         let name = format!("test_{}", Ulid::generate().to_string().to_lowercase());
         run(connection, format!("create database {name} template {model}")).await;
-        Self { server, name }
+        let pool = PgPoolOptions::new().max_connections(5).connect_lazy(&url(&server, &name));
+        Self { pool: pool.expect("the address of a database"), server, name }
     }
 
     /// Connection URL.
@@ -54,9 +58,30 @@ impl Database {
     pub fn url(&self) -> String {
         url(&self.server, &self.name)
     }
+
+    /// Connects a client of the queue.
+    ///
+    /// # Panics
+    /// Panics if the database is empty or does not answer.
+    pub async fn client(&self) -> Client {
+        Client::connect(self.pool.clone(), Connections { queue: 16, process: 32 }).await.unwrap()
+    }
 }
 
-impl Drop for Database {
+/// Runs `test` with a connection to a database of its own, with the project's schema.
+///
+/// # Panics
+/// Panics if `test` does, or if no database can be created.
+pub async fn with_database<F>(test: F)
+where
+    F: AsyncFnOnce(&mut PgConnection),
+{
+    let database = TestDatabase::with_schema().await;
+    let mut connection = PgConnection::connect(&database.url()).await.unwrap();
+    test(&mut connection).await;
+}
+
+impl Drop for TestDatabase {
     #[expect(
         clippy::print_stdout,
         reason = "who runs tests on a server of their own has to know what stays there"

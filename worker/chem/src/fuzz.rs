@@ -5,10 +5,10 @@
 
 use std::sync::LazyLock;
 
+use chem_fast::canonicalise;
 use chematic::core::{AtomIdx, ez_markers};
 use chematic::perception::find_sssr;
 
-use crate::fast_path::canonicalise;
 use crate::molecules::descriptors::{Descriptors, scaffold};
 use crate::{
     Limits, Molecule, Pattern, PreparedMolecule, SmilesSkeleton, Structure, Template, TemplateIndex, drawing,

@@ -5,13 +5,12 @@
 //! template on every molecule; template outcomes with the origin of each atom; and a fast path to the canonical
 //! SMILES of ordinary molecules. No I/O, no async, and no global state except buffers that each thread reuses.
 //!
-//! Folders, each depending on those before it: `smiles`, `graph`, `ordinary`, `molecules`, then `standard` and
-//! `drawing`, and `templates`, `flask`. The README beside `src` says which of two implementations is authoritative
+//! Folders, each depending on those before it: `smiles`, `graph`, `molecules`, then `standardise` and `drawing`, and
+//! `templates`, `mixture`. The README beside `src` says which of two implementations is authoritative
 //! for what.
 
 mod drawing;
 mod error;
-mod fast_path;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
 mod graph;
@@ -21,9 +20,9 @@ mod smiles;
 mod standardise;
 mod templates;
 
+pub use chem_fast::{Limits, is_odd, valences};
 pub use drawing::{Drawing, drawing, drawing_to_scale, molfile};
 pub use error::{SmilesError, TemplateError};
-pub use graph::{parity::is_odd, valence::valences};
 pub use mixture::{
     change::{Change, ReactionMixture},
     outcomes::OutcomeIndex,
@@ -39,7 +38,6 @@ pub use molecules::{
     structure::{Atom, Bond, Centre, Order, Structure},
 };
 pub use smiles::{
-    limits::Limits,
     skeleton::{SkeletonBond, SmilesSkeleton},
     tokens::{Token, tokens},
 };

@@ -1,8 +1,10 @@
 //! Molecules: parsing, sanitising, writing, and properties of a single molecule.
 //!
 //! `molecule` has the type, `key` its identity keys, and the others add computed properties. The folder imports
-//! `smiles`, `graph` and `ordinary`; `standard`, `drawing`, `templates` and `flask` depend on it.
+//! `smiles` and `graph`; `standardise`, `drawing`, `templates` and `mixture` depend on it.
 
+#[cfg(test)]
+mod both_paths;
 pub(crate) mod bytes;
 pub(crate) mod descriptors;
 pub(crate) mod fingerprint;

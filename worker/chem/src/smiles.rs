@@ -2,7 +2,6 @@
 //!
 //! No chemistry here. Imports the error types alone.
 
-pub(crate) mod limits;
 pub(crate) mod skeleton;
 pub(crate) mod syntax;
 pub(crate) mod tokens;

@@ -8,23 +8,25 @@ use std::{
 use serde_json::Value;
 
 /// Our packages, and for each the packages of ours that it may link, directly or indirectly.
-const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 15] = [
+const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 16] = [
     ("contract", &[]),
     ("http_errors", &["contract", "database", "telemetry"]),
     ("database", &["telemetry"]),
     ("identity", &["contract", "database", "http_errors", "telemetry"]),
     ("telemetry", &[]),
-    ("chem", &[]),
-    ("catalogue", &["chem"]),
-    ("generator", &["chem"]),
-    ("reactivity", &["chem"]),
-    ("synth", &["catalogue", "chem", "reactivity"]),
+    ("chem_fast", &[]),
+    ("chem", &["chem_fast"]),
+    ("catalogue", &["chem", "chem_fast"]),
+    ("generator", &["chem", "chem_fast"]),
+    ("reactivity", &["chem", "chem_fast"]),
+    ("synth", &["catalogue", "chem", "chem_fast", "reactivity"]),
     ("queue", &["contract", "database", "telemetry"]),
     ("schema", &["contract", "database", "queue", "telemetry"]),
     (
         "api",
         &[
             "chem",
+            "chem_fast",
             "contract",
             "database",
             "http_errors",
@@ -40,6 +42,7 @@ const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 15] = [
         &[
             "catalogue",
             "chem",
+            "chem_fast",
             "contract",
             "database",
             "generator",
@@ -55,6 +58,7 @@ const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 15] = [
         &[
             "catalogue",
             "chem",
+            "chem_fast",
             "contract",
             "database",
             "http_errors",
@@ -143,7 +147,7 @@ fn the_api_links_no_model_runtime() {
 fn compute_links_neither_an_async_runtime_nor_a_database() {
     let links = Links::read();
 
-    for package in ["chem", "generator", "reactivity", "synth"] {
+    for package in ["chem", "chem_fast", "generator", "reactivity", "synth"] {
         let linked = links.transitive_dependencies(package);
         let io: Vec<_> = linked
             .iter()

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use repository::text;
 
-const PACKAGES: [&str; 17] = [
+const PACKAGES: [&str; 18] = [
     "api",
     "api/contract",
     "api/database",
@@ -20,6 +20,7 @@ const PACKAGES: [&str; 17] = [
     "worker",
     "worker/catalogue",
     "worker/chem",
+    "worker/chem_fast",
     "worker/generator",
     "worker/reactivity",
     "worker/synth",

@@ -5,10 +5,11 @@
 
 use std::collections::BTreeMap;
 
+use chem_fast::Limits;
+
 use super::molecule::Molecule;
 use crate::error::SmilesError;
 use crate::graph::correspondence;
-use crate::smiles::limits::Limits;
 use crate::smiles::skeleton::SmilesSkeleton;
 use crate::smiles::tokens::{Token, tokens};
 

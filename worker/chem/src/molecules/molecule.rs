@@ -3,15 +3,14 @@
 use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
 
+use chem_fast::{CanonicalResult, Limits, canonicalise, is_kekulised_with_written_double_bond};
 use chematic::core::{BondOrder, Element, Molecule as Graph};
 use chematic::smiles::{RdkitSmilesError, SmilesError as ParserError};
 
 use super::key::{self, MoleculeKey, TautomerKey, TautomerSkeleton};
 use crate::error::SmilesError;
-use crate::fast_path::{self, CanonicalResult};
 use crate::graph::correspondence;
-use crate::graph::{index::index, valence::is_kekulised_with_written_double_bond};
-use crate::smiles::limits::Limits;
+use crate::graph::index::index;
 use crate::smiles::syntax::{self, Syntax};
 use crate::smiles::tokens;
 
@@ -76,7 +75,7 @@ impl Molecule {
     /// # Errors
     /// Fails on an invalid molecule; the error says what is wrong and, if known, at which byte.
     pub fn parse(smiles: &str, limits: Limits) -> Result<Self, SmilesError> {
-        match fast_path::canonicalise(smiles, limits) {
+        match canonicalise(smiles, limits) {
             Some(found) => Ok(Self::from_fast_path(smiles, found)),
             None => Self::parse_general(smiles, limits),
         }

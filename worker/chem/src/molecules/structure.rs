@@ -3,13 +3,13 @@
 //! The decision that matters: the arrays hold what RDKit perceives (aromaticity, hydrogens, tetrahedral centres), and
 //! nothing of how the molecule was written.
 
+use chem_fast::implicit_hydrogens;
 use chematic::core::{BondOrder, Chirality, Molecule as Graph, STEREO_H_SENTINEL};
 
 use super::molecule::Molecule;
 use crate::graph::colours::ColouredGraph;
 use crate::graph::index::index;
 use crate::graph::rings;
-use crate::graph::valence::implicit_hydrogens;
 
 /// The atoms and bonds of a molecule.
 ///

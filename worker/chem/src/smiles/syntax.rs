@@ -5,7 +5,8 @@
 //! enforces the size limits, and records the position of every atom so that later errors can point there. Valence is
 //! checked by the sanitiser, not here.
 
-use super::limits::Limits;
+use chem_fast::Limits;
+
 use crate::error::SmilesError;
 
 /// Maximum branch depth: chematic and RDKit recurse or grow a stack on nested branches.

@@ -11,12 +11,11 @@
 
 mod recombine;
 
+use chem_fast::{Limits, valences};
 use chematic::core::{AtomIdx, BondOrder, Chirality, Molecule as Graph, kekulization};
 
 use crate::graph::index::index;
-use crate::graph::valence::valences;
 use crate::molecules::molecule::Molecule;
-use crate::smiles::limits::Limits;
 
 /// Maximum number of passes that remove charges.
 const MOST_TIMES: usize = 8;

@@ -6,11 +6,11 @@
 
 use std::collections::HashSet;
 
+use chem_fast::is_odd;
 use chematic::core::{BondIdx, BondOrder, Chirality, Molecule as Graph};
 use chematic::rxn::transform::{ReactantAtom, TracedProduct};
 
 use crate::graph::index::index;
-use crate::graph::parity::is_odd;
 
 /// The graphs seen so far, each written in terms of its source atoms.
 #[derive(Default)]

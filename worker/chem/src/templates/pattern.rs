@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use chem_fast::Limits;
 use chematic::smarts::{self, MatchConfig, QueryMolecule};
 
 use super::letter_screen::LetterCounts;
@@ -11,7 +12,6 @@ use super::prepared::PreparedMolecule;
 use super::text;
 use crate::error::TemplateError;
 use crate::molecules::molecule::Molecule;
-use crate::smiles::limits::Limits;
 
 /// Maximum length of a SMARTS, in bytes.
 const MAX_BYTES: usize = 4000;

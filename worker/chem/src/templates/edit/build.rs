@@ -1,5 +1,6 @@
 //! Building of molecules from the components of a draft.
 
+use chem_fast::implicit_hydrogens;
 use chematic::core::ez_markers::{self, EzFact, EzFactEnd};
 use chematic::core::{
     Atom, AtomIdx, BondOrder, Chirality, Element, Molecule as Graph, MoleculeBuilder, STEREO_H_SENTINEL,
@@ -11,7 +12,6 @@ use super::parts::{Parts, Precursor};
 use super::script::Script;
 use super::script_stereo::WrittenCentre;
 use crate::graph::index::index;
-use crate::graph::valence;
 use crate::molecules::key;
 use crate::molecules::molecule::Molecule;
 use crate::templates::matching::masks::{DOUBLE, SINGLE, TRIPLE};
@@ -276,7 +276,7 @@ fn is_usual(draft: &DraftGraph, at: usize) -> bool {
     let usual = match (atom.aromatic, atom.element) {
         (true, 6) => u8::try_from(3 - aromatic - plain).unwrap_or(0),
         (true, _) => 0,
-        (false, element) => valence::implicit_hydrogens(element, 0, plain),
+        (false, element) => implicit_hydrogens(element, 0, plain),
     };
     let organic = matches!(atom.element, 5..=9 | 15..=17 | 35 | 53);
     organic && atom.charge == 0 && atom.isotope == 0 && atom.hydrogens == usual

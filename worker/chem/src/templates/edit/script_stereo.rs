@@ -6,9 +6,9 @@
 //! keeps or inverts it. Marks are read here only if the template writes every neighbour in a chain and not by closing
 //! a ring: then the order that they refer to is the order of the text.
 
+use chem_fast::is_odd;
 use chematic::smarts::{AtomPrimitive, AtomQuery, BondPrimitive, BondQuery, QueryMolecule};
 
-use crate::graph::parity::is_odd;
 use crate::templates::matching::masks::DOUBLE;
 use crate::templates::matching::target::HYDROGEN;
 

@@ -5,9 +5,10 @@
 //! together. If the atoms that the match touches do not prove this, the result is [`Validity::Unsure`], and the match
 //! is repeated on the general path, by chematic.
 
+use chem_fast::{implicit_hydrogens, is_valence_allowed};
+
 use super::draft::DraftGraph;
 use super::script::{ProductAtom, Script};
-use crate::graph::valence;
 use crate::templates::matching::masks::{AROMATIC_BOND, Atom, DOUBLE, SINGLE, TRIPLE};
 use crate::templates::matching::target::MatchTarget;
 
@@ -147,7 +148,7 @@ fn plain_atom(
     let was = target.atoms[usize::from(source)];
     let mut now = restated(was, written);
     let before = Bonds::count(target.around(source).iter().map(|&(_, order)| order));
-    let usual = valence::implicit_hydrogens(now.element, now.charge, after.plain());
+    let usual = implicit_hydrogens(now.element, now.charge, after.plain());
     now.hydrogens = match written.hydrogens {
         Some(count) => count,
         None if now.element == was.element && now.charge == was.charge && before.plain() == after.plain() => {
@@ -161,7 +162,7 @@ fn plain_atom(
             let in_brackets = was.charge != 0
                 || was.isotope != 0
                 || now.element != was.element
-                || was.hydrogens != valence::implicit_hydrogens(was.element, was.charge, before.plain())
+                || was.hydrogens != implicit_hydrogens(was.element, was.charge, before.plain())
                 || !matches!(was.element, 5..=9 | 15..=17 | 35 | 53);
             if written.degree_kept && in_brackets {
                 return Validity::Unsure;
@@ -204,8 +205,7 @@ fn added_atom(written: &ProductAtom, draft: &mut DraftGraph, at: usize, bonds: B
     if bonds.aromatic != 0 {
         return Validity::Unsure;
     }
-    atom.hydrogens =
-        stated.unwrap_or_else(|| valence::implicit_hydrogens(element, atom.charge, bonds.plain()));
+    atom.hydrogens = stated.unwrap_or_else(|| implicit_hydrogens(element, atom.charge, bonds.plain()));
     draft.atoms[at] = atom;
     valence_verdict(draft, at, atom, bonds, stated)
 }
@@ -238,7 +238,7 @@ fn valence_verdict(draft: &DraftGraph, at: usize, atom: Atom, bonds: Bonds, stat
     if rewritten {
         return Validity::Unsure;
     }
-    if valence::is_valence_allowed(atom.element, atom.charge, used) {
+    if is_valence_allowed(atom.element, atom.charge, used) {
         return Validity::Molecules;
     }
     let beside_metal =

@@ -6,8 +6,9 @@
 //! (`SmilesParseOps.cpp`: `CloseMolRings`, `SetUnspecifiedBondTypes`, `AdjustAtomChiralityFlags`).
 
 use super::graph::{Atom, Bond, BondKind, BondStereo, ChiralTag, Direction, Edge, Graph, MOST, MOST_AROUND};
-use crate::graph::{parity::is_odd, valence::is_kekulised_with_written_double_bond};
-use crate::smiles::limits::Limits;
+use super::limits::Limits;
+use super::parity::is_odd;
+use super::valence::is_kekulised_with_written_double_bond;
 
 /// Maximum branch depth; deeper nesting is left to the general path.
 const MAX_DEPTH: usize = 64;

@@ -8,7 +8,7 @@ use super::elements::outer_electrons;
 use super::graph::{Atom, BondKind, ChiralTag, Direction, Graph, Strictness, bit, members};
 use super::kekule::Kekuliser;
 use super::rings::Rings;
-use crate::graph::valence::valences;
+use super::valence::valences;
 
 /// Atom properties that stereo perception needs.
 #[derive(Debug, Default)]

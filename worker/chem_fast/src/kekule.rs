@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use super::graph::{BondKind, Direction, Graph, MOST_AROUND, Strictness, bit, members};
 use super::rings::Rings;
-use crate::graph::valence::valences;
+use super::valence::valences;
 
 /// Maximum number of backtracks in one system before it fails.
 const MAX_BACKTRACKS: usize = 100;

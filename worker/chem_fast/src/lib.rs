@@ -4,7 +4,8 @@
 //! whole pipeline (parser, sanitiser, stereo, ranks, writer) is followed here step by step on flat, reused arrays.
 //! This is several times as fast as chematic's general port of the same code, which stays the authority. Strings that
 //! are not ordinary, or are refused, are declined here and take the general path through chematic. The two paths are
-//! tested against each other.
+//! tested against each other in `chem`, which is the only user of this package. The valences are here too, because both
+//! paths count with them.
 
 mod aromatic;
 mod directions;
@@ -12,6 +13,8 @@ mod elements;
 mod graph;
 mod kekule;
 mod layout;
+mod limits;
+mod parity;
 mod parse;
 mod priorities;
 mod ranks;
@@ -20,10 +23,11 @@ mod sanitise;
 mod stereo;
 mod systems;
 mod traversal;
+mod valence;
 mod workspace;
 mod write;
 
-#[cfg(test)]
-mod tests;
-
-pub(crate) use workspace::{CanonicalResult, canonicalise};
+pub use limits::Limits;
+pub use parity::is_odd;
+pub use valence::{implicit_hydrogens, is_kekulised_with_written_double_bond, is_valence_allowed, valences};
+pub use workspace::{CanonicalResult, canonicalise};

@@ -2,13 +2,15 @@
 
 use std::cell::RefCell;
 
+use super::limits::Limits;
 use super::{graph, kekule, parse, ranks, rings, sanitise, stereo, traversal, write};
-use crate::smiles::limits::Limits;
 
 /// The results for an ordinary molecule.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct CanonicalResult {
+pub struct CanonicalResult {
+    /// Canonical SMILES.
     pub canonical: String,
+    /// Number of heavy atoms.
     pub heavy_atoms: usize,
     /// Set if an atom has an unpaired electron.
     pub has_radicals: bool,
@@ -33,7 +35,8 @@ thread_local! {
 }
 
 /// Parses a string and writes it canonically; `None` if it is not ordinary or not a molecule.
-pub(crate) fn canonicalise(smiles: &str, limits: Limits) -> Option<CanonicalResult> {
+#[must_use]
+pub fn canonicalise(smiles: &str, limits: Limits) -> Option<CanonicalResult> {
     WORKSPACE.with_borrow_mut(|workspace| workspace.canonicalise(smiles, limits))
 }
 

@@ -1,11 +1,11 @@
-//! Tests of the fast path against the general path.
+//! Tests of the fast path (`chem_fast`) against the general path.
 
 use std::io::Read;
 
+use chem_fast::canonicalise;
 use chematic::smiles::{RdkitSmilesParams, rdkit_random_smiles};
 use proptest::prelude::*;
 
-use super::canonicalise;
 use crate::{Limits, Molecule};
 
 /// Describes the difference between both paths for a string, if there is one.

@@ -9,9 +9,9 @@
 use std::cmp::{Ordering, Reverse};
 
 use super::graph::{BondKind, BondStereo, ChiralTag, Edge, Graph, MOST_AROUND, bit, members};
+use super::parity::is_odd;
 use super::rings::Rings;
 use super::stereo::Stereo;
-use crate::graph::parity::is_odd;
 
 /// Marks the end of the queue of classes.
 const NONE: u8 = u8::MAX;

@@ -4,7 +4,7 @@
 //! and the order they were opened in; an atom's bonds ascend. The canonical form depends on it where RDKit's does.
 
 use super::elements::outer_electrons;
-use crate::graph::valence::{keeps_own_valences, valences};
+use super::valence::{keeps_own_valences, valences};
 
 /// Maximum number of atoms, and of bonds: sets of them are 128-bit masks.
 pub(super) const MOST: usize = 128;

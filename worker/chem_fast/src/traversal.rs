@@ -6,10 +6,10 @@
 use super::directions::Directions;
 use super::graph::{BondKind, BondStereo, ChiralTag, Direction, Edge, Graph, MOST_AROUND, bit};
 use super::layout::{Part, WriteOrder};
+use super::parity::is_odd;
 use super::rings::Rings;
 use super::sanitise::AtomGeometry;
 use super::stereo::{Stereo, atom_of, is_tetrahedral};
-use crate::graph::parity::is_odd;
 
 /// RDKit's upper bounds of ranks and of bond kinds.
 const RANKS: i32 = 5000;

@@ -7,10 +7,10 @@
 use std::collections::VecDeque;
 
 use super::graph::{Atom, BondKind, BondStereo, ChiralTag, Direction, Graph, Strictness, bit};
+use super::parity::is_odd;
 use super::priorities::{Priorities, has_like_neighbours};
 use super::rings::Rings;
 use super::sanitise::AtomGeometry;
-use crate::graph::parity::is_odd;
 
 /// Minimum ring size for double-bond stereo; in smaller rings only one configuration exists.
 const LEAST_RING: u32 = 8;

@@ -7,7 +7,7 @@ use super::elements::{draws_more, outer_electrons};
 use super::graph::{Atom, BondKind, Graph, bit, members};
 use super::rings::Rings;
 use super::systems::Ring;
-use crate::graph::valence::valences;
+use super::valence::valences;
 
 /// Maximum size of a ring that is combined with fused rings (`maxFusedAromaticRingSize`).
 const MOST_FUSED_SIZE: u32 = 24;

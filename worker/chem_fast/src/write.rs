@@ -5,7 +5,7 @@
 use super::elements::symbol;
 use super::graph::{Atom, BondKind, ChiralTag, Direction, Graph};
 use super::layout::Part;
-use crate::graph::valence::valences;
+use super::valence::valences;
 
 /// Appends the string of a traversal; `None` if more rings are open at once than can be numbered here.
 pub(super) fn write(text: &mut Vec<u8>, graph: &Graph, parts: &[Part]) -> Option<()> {

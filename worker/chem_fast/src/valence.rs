@@ -6,6 +6,7 @@
 
 /// Returns the valences that a neutral atom may have, ascending; `None` if any is allowed.
 #[must_use]
+#[inline]
 pub fn valences(element: u8) -> Option<&'static [u8]> {
     Some(match element {
         1 | 9 | 17 | 35 | 55 | 87 => &[1],
@@ -23,7 +24,9 @@ pub fn valences(element: u8) -> Option<&'static [u8]> {
 }
 
 /// Returns true if RDKit assigns the double bonds of an aromatic atom of this element even if one is written.
-pub(crate) fn is_kekulised_with_written_double_bond(element: u8) -> bool {
+#[must_use]
+#[inline]
+pub fn is_kekulised_with_written_double_bond(element: u8) -> bool {
     matches!(element, 6 | 7)
 }
 
@@ -46,7 +49,9 @@ fn allowed(element: u8, charge: i8) -> Option<(&'static [u8], i16)> {
 }
 
 /// Returns true if an atom may have bonds and hydrogens that add up to `valence`.
-pub(crate) fn is_valence_allowed(element: u8, charge: i8, valence: i16) -> bool {
+#[must_use]
+#[inline]
+pub fn is_valence_allowed(element: u8, charge: i8, valence: i16) -> bool {
     if element == 1 && charge == -1 {
         return valence <= 2;
     }
@@ -55,7 +60,9 @@ pub(crate) fn is_valence_allowed(element: u8, charge: i8, valence: i16) -> bool 
 }
 
 /// Returns the number of hydrogens that RDKit adds to an atom whose bonds add up to `bonds`.
-pub(crate) fn implicit_hydrogens(element: u8, charge: i8, bonds: i16) -> u8 {
+#[must_use]
+#[inline]
+pub fn implicit_hydrogens(element: u8, charge: i8, bonds: i16) -> u8 {
     if element == 1 && charge == -1 {
         return 0;
     }

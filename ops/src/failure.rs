@@ -4,6 +4,8 @@
 
 use std::{io, process::ExitCode};
 
+use model_tools::ModelToolError;
+
 /// Exit status after Ctrl-C, as in shells: 128 plus the signal's number.
 pub const INTERRUPTED: u8 = 130;
 
@@ -45,6 +47,15 @@ pub enum Failure {
     /// Any other failure.
     #[error("{0:#}")]
     Other(#[from] anyhow::Error),
+}
+
+impl From<ModelToolError> for Failure {
+    fn from(error: ModelToolError) -> Self {
+        match error {
+            ModelToolError::Usage(text) => Self::Usage(text),
+            ModelToolError::Other(error) => Self::Other(error),
+        }
+    }
 }
 
 impl Failure {

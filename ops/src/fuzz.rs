@@ -1,39 +1,18 @@
 //! Invariants of reading untrusted files, one function per format. They serve the fuzz targets in `ops/fuzz`, and the
 //! tests here, which use the same seeds.
 
-use std::{
-    io::{self, Cursor},
-    num::NonZeroUsize,
-    path::Path,
-    sync::Arc,
-};
+use std::{io, num::NonZeroUsize, sync::Arc};
 
 use ::catalogue::read::{self, Batch, Input, KnownKeys, Options, Profile};
 use contract::{Country, Sample, TreeSearchRequest, TreeSearchResult};
-use serde_json::{Value, json};
 
 use crate::{
     catalogue::load::push_row,
     formats::{Format, Output, TargetCount},
-    models::{
-        card,
-        import::{
-            aizynth::{
-                network::{FINGERPRINT_BITS, Policy},
-                table::Table,
-            },
-            layout::tokenizer_of,
-            reinvent::{archive::Archive, prior::Prior},
-        },
-        pack,
-    },
     planned::PlannedTarget,
     route_tree, sample_file,
     targets::{Files, ParsedTargets, check},
 };
-
-/// Valid prior; it supplies the tensors that a fuzzed pickle names.
-const PRIOR: &[u8] = include_bytes!("../tests/models/data/priors/gru.prior");
 
 /// Number of columns of the temporary table that an import copies to.
 const COPIED_COLUMNS: usize = 29;
@@ -79,59 +58,6 @@ pub fn targets(input: &[u8]) {
     for target in found.targets {
         assert_eq!(check(&target.smiles), Ok(()));
         assert!(target.name.is_none_or(|name| !name.trim().is_empty()));
-    }
-}
-
-/// Reads a file that `torch.save` wrote.
-pub fn prior(input: &[u8]) {
-    if let Ok(mut archive) = Archive::of(Cursor::new(input))
-        && let Ok(prior) = Prior::of(&mut archive)
-    {
-        is_sound(&prior);
-    }
-}
-
-/// Reads the pickle of such a file.
-pub fn pickle(input: &[u8]) {
-    let mut archive = Archive::of(Cursor::new(PRIOR)).expect("fuzz: a prior is one");
-    if let Ok(prior) = Prior::pickled(input, &mut archive) {
-        is_sound(&prior);
-    }
-}
-
-fn is_sound(prior: &Prior) {
-    for tensor in &prior.tensors {
-        assert_eq!(tensor.numbers.len(), tensor.shape.iter().product::<usize>(), "{}", tensor.name);
-    }
-}
-
-/// Reads a network in ONNX.
-pub fn onnx(input: &[u8]) {
-    let Ok(policy) = Policy::read(input) else { return };
-    assert_eq!(
-        (policy.weight1.len(), policy.bias1.len(), policy.weight2.len(), policy.bias2.len()),
-        (policy.hidden * FINGERPRINT_BITS, policy.hidden, policy.outputs * policy.hidden, policy.outputs)
-    );
-}
-
-/// Reads an uncompressed table of templates.
-pub fn policy_table(input: &[u8]) {
-    let Ok(table) = Table::of(input) else { return };
-    assert!(table.repeated() <= table.rows.len());
-    assert!(table.rows.iter().all(|row| row.fault.is_some() || !row.template.is_empty()));
-}
-
-/// Reads any JSON file of a pack, and a `vocab.json`.
-pub fn pack_json(input: &[u8]) {
-    let Ok(value) = serde_json::from_slice::<Value>(input) else { return };
-    let _ = (pack::kind(&value), card::relative_cost(&value));
-    if let Value::Object(metadata) = &value {
-        let _ = card::readme(metadata, &[]);
-    }
-    let config = json!({ "bos_token_id": 0, "eos_token_id": 1, "pad_token_id": 2 });
-    let size = value.as_object().map(serde_json::Map::len);
-    if let Ok(tokenizer) = tokenizer_of(value, Path::new("vocab.json"), &config) {
-        assert_eq!(tokenizer["model"]["vocab"].as_object().map(serde_json::Map::len), size);
     }
 }
 
@@ -185,23 +111,6 @@ mod tests {
     #[test]
     fn any_file_of_targets_is_read_row_by_row() {
         replay("targets", 4_000, targets);
-    }
-
-    #[test]
-    fn any_prior_is_one_or_has_its_fault() {
-        replay("prior", 5_000, prior);
-        replay("pickle", 5_000, pickle);
-    }
-
-    #[test]
-    fn any_policy_is_one_or_has_its_fault() {
-        replay("onnx", 5_000, onnx);
-        replay("policy_table", 5_000, policy_table);
-    }
-
-    #[test]
-    fn any_json_of_a_pack_is_read() {
-        replay("pack_json", 10_000, pack_json);
     }
 
     #[test]

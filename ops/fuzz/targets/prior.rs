@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| ops::fuzz::prior(input));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| model_tools::fuzz::prior(input));

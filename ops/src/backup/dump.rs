@@ -14,6 +14,7 @@ use std::{
 
 use anyhow::{Context as _, anyhow};
 use chrono::{DateTime, Utc};
+use model_tools::ModelsFolder;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 use tempfile::TempDir;
 
@@ -22,7 +23,7 @@ use super::{
     manifest::{DATABASE, MANIFEST, Manifest},
     packs, parts,
 };
-use crate::{failure::Failure, models::ModelsFolder, terminal};
+use crate::{failure::Failure, terminal};
 
 /// Tables whose rows matter only while the service runs.
 const TRANSIENT_TABLES: [&str; 12] = [

@@ -9,10 +9,11 @@ use std::{
 };
 
 use anyhow::Context as _;
+use model_tools::ModelsFolder;
 
 use super::manifest::{MODELS, Manifest, Part};
 use super::parts;
-use crate::{failure::Failure, models::ModelsFolder, terminal};
+use crate::{failure::Failure, terminal};
 
 /// Result of restoring the packs of a backup.
 #[derive(Debug, Default, PartialEq, Eq)]

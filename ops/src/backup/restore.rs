@@ -12,6 +12,7 @@ use std::{
 };
 
 use anyhow::{Context as _, anyhow};
+use model_tools::ModelsFolder;
 use serde_json::json;
 use sqlx::PgConnection;
 
@@ -22,7 +23,7 @@ use super::{
     packs::{self, RestoredPacks},
     parts,
 };
-use crate::{audit_log, failure::Failure, models::ModelsFolder, terminal};
+use crate::{audit_log, failure::Failure, terminal};
 
 /// Drops all objects of ours in the schemas, and nothing that belongs to an extension.
 const DROP_ALL: &str = "

@@ -4,11 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use identity::tables::signing_keys;
+use model_tools::ModelsFolder;
 use serde_json::json;
 
-use crate::{
-    InstallationArgs, audit_log::LoggedAction, backup, failure::Failure, models::ModelsFolder, terminal,
-};
+use crate::{InstallationArgs, audit_log::LoggedAction, backup, failure::Failure, terminal};
 
 /// Back up the database and the imported models; the service may run.
 ///

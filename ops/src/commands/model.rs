@@ -9,14 +9,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use clap::{Args, Subcommand};
+use model_tools::{Kind, ModelsFolder, Pack, Report};
 use serde::Serialize;
 
-use crate::{
-    InstallationArgs,
-    failure::Failure,
-    models::{self, Kind, ModelsFolder, Pack, Report},
-    terminal,
-};
+use crate::{InstallationArgs, failure::Failure, terminal};
 
 /// List, check and measure the models, import, train and remove them.
 #[derive(Debug, Args)]
@@ -94,7 +90,7 @@ impl Check {
         let mut reports = Vec::new();
         for pack in &packs {
             let spinner = terminal::spinner(format!("checking {}", escape_control_characters(pack.id())));
-            let report = models::check(pack, &all);
+            let report = model_tools::check(pack, &all);
             spinner.finish_and_clear();
             if !self.json {
                 terminal::data(&text(&report))?;

@@ -4,12 +4,12 @@ use std::{io::IsTerminal as _, path::PathBuf};
 
 use anyhow::anyhow;
 use clap::Args;
+use model_tools::ModelsFolder;
 
 use crate::{
     InstallationArgs,
     backup::{self, DatabaseState, Manifest},
     failure::Failure,
-    models::ModelsFolder,
     terminal,
 };
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use repository::text;
 
-const PACKAGES: [&str; 18] = [
+const PACKAGES: [&str; 19] = [
     "api",
     "api/contract",
     "api/database",
@@ -22,6 +22,7 @@ const PACKAGES: [&str; 18] = [
     "worker/chem",
     "worker/chem_fast",
     "worker/generator",
+    "worker/model_tools",
     "worker/reactivity",
     "worker/synth",
 ];

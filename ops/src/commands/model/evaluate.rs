@@ -5,14 +5,11 @@ use std::{fs, path::PathBuf};
 use anyhow::Context as _;
 use clap::Args;
 use generator::{Device, Evaluation, ModelPack, Sampler};
+use model_tools::{ModelsFolder, Pack};
 use serde_json::json;
 
 use super::escape_control_characters;
-use crate::{
-    failure::Failure,
-    models::{self, ModelsFolder, Pack},
-    terminal,
-};
+use crate::{failure::Failure, terminal};
 
 /// Evaluate what a generator draws, and write a report with histograms and pictures.
 ///
@@ -65,7 +62,7 @@ impl Evaluate {
             pack.generation.temperature = temperature;
         }
         pack.generation.constrained &= !self.free;
-        let known = self.reference.as_deref().map(models::lines).transpose()?.unwrap_or_default();
+        let known = self.reference.as_deref().map(model_tools::lines).transpose()?.unwrap_or_default();
         let known: Vec<String> = known.into_iter().map(|(_, smiles)| smiles).collect();
 
         let spinner = terminal::spinner(format!(
@@ -82,7 +79,7 @@ impl Evaluate {
         let report = self.report.unwrap_or_else(|| PathBuf::from(format!("{}.html", pack.id)));
         fs::write(&report, evaluation.html(&pack.id))
             .with_context(|| format!("writing {}", report.display()))?;
-        let mut figures = models::figures(&evaluation);
+        let mut figures = model_tools::figures(&evaluation);
         figures.other.insert("temperature".to_owned(), json!(pack.generation.temperature));
         figures.other.insert("constrained".to_owned(), json!(pack.generation.constrained));
         if let Some(name) = &self.update {
@@ -115,9 +112,9 @@ fn text(evaluation: &Evaluation) -> String {
     ];
     lines.extend(rows.iter().filter_map(|(name, value)| value.map(|value| format!("{name:<44}{value:.4}"))));
     for property in &evaluation.properties {
-        let Some(drawn) = models::distribution(&property.drawn, property.likeness) else { continue };
+        let Some(drawn) = model_tools::distribution(&property.drawn, property.likeness) else { continue };
         let mut line = format!("{:<44}{:.2} ± {:.2}", property.name, drawn.mean, drawn.standard_deviation);
-        if let Some(known) = models::distribution(&property.known, None) {
+        if let Some(known) = model_tools::distribution(&property.known, None) {
             line += &format!(", in the reference {:.2} ± {:.2}", known.mean, known.standard_deviation);
         }
         if let Some(likeness) = drawn.likeness {

@@ -3,13 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use model_tools::{Kind, ModelId, ModelsFolder};
 
 use super::escape_control_characters;
-use crate::{
-    failure::Failure,
-    models::{self, Kind, ModelId, ModelsFolder},
-    terminal,
-};
+use crate::{failure::Failure, terminal};
 
 /// Import a model; running samplers load it without a restart.
 ///
@@ -35,14 +32,14 @@ pub struct Import {
 impl Import {
     /// Runs the command; prints the id.
     pub fn run(self, models: &ModelsFolder) -> Result<(), Failure> {
-        let import = models::Import {
+        let import = model_tools::Import {
             source: self.path,
             name: self.name,
             templates: self.templates,
             errors: self.errors,
         };
 
-        let report = models::import(models, &import)?;
+        let report = model_tools::import(models, &import)?;
 
         for warning in &report.warnings {
             terminal::note(&format!("warning: {}", escape_control_characters(warning)));

@@ -2,15 +2,12 @@
 
 use clap::Args;
 use contract::PropertyDistribution;
+use model_tools::{Kind, ModelsFolder, Pack};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use super::escape_control_characters;
-use crate::{
-    failure::Failure,
-    models::{self, Kind, ModelsFolder, Pack},
-    terminal,
-};
+use crate::{failure::Failure, terminal};
 
 /// List the models.
 #[derive(Debug, Args)]
@@ -80,7 +77,7 @@ fn summary(pack: &Pack) -> Value {
         "kind": pack.kind,
         "folder": pack.folder.display().to_string(),
         "description": pack.text("description"),
-        "architecture": models::architecture(pack),
+        "architecture": model_tools::architecture(pack),
         "created": pack.text("created"),
         "licence": pack.text("licence"),
         "bytes": pack.size(),
@@ -95,7 +92,7 @@ fn row(pack: &Pack) -> [String; 6] {
         pack.kind.map_or("?", Kind::name).to_owned(),
         size(pack.size()),
         text("created"),
-        escape_control_characters(&models::architecture(pack)),
+        escape_control_characters(&model_tools::architecture(pack)),
         text("licence"),
     ]
 }

@@ -6,13 +6,10 @@ use anyhow::Context as _;
 use clap::Args;
 use generator::{ModelPack, TrainingSettings};
 use indicatif::ProgressBar;
+use model_tools::{Event, ModelId, ModelsFolder, Training, TrainingData};
 
 use super::escape_control_characters;
-use crate::{
-    failure::Failure,
-    models::{self, Event, ModelId, ModelsFolder, Training, TrainingData},
-    terminal,
-};
+use crate::{failure::Failure, terminal};
 
 /// Number of rejected lines that are listed on the terminal.
 const MAX_LISTED_LINES: usize = 10;
@@ -95,7 +92,7 @@ impl Train {
         let bar = terminal::bar(lessons.learnt.len() as u64, "epoch");
         let interrupted = terminal::interrupted();
         let resume = || !interrupted.load(Ordering::Relaxed);
-        let report = models::train(models, &training, &lessons, resume, |event| show_event(&bar, event));
+        let report = model_tools::train(models, &training, &lessons, resume, |event| show_event(&bar, event));
         bar.finish_and_clear();
         let report = report?;
 
@@ -108,7 +105,7 @@ impl Train {
 
     /// Reports the rejected lines and the reasons.
     fn report_rejected_lines(&self, lessons: &TrainingData) -> Result<(), Failure> {
-        let line = |(number, fault): &(usize, models::LineError)| {
+        let line = |(number, fault): &(usize, model_tools::LineError)| {
             format!(
                 "{}:{number}: {}",
                 self.molecules.display(),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use safetensors::{Dtype, SafeTensors};
 
-use crate::models::read;
+use crate::read;
 
 /// Returns the faults of a safetensors file.
 pub fn faults(file: &Path) -> Vec<String> {

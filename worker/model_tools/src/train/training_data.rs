@@ -12,7 +12,7 @@ use generator::ModelPack;
 use rayon::prelude::*;
 use sha2::{Digest as _, Sha256};
 
-use crate::{failure::Failure, models::molecules};
+use crate::{error::ModelToolError, molecules};
 
 /// Minimum number of molecules; the effect of fewer could not be measured.
 const FEWEST: usize = 20;
@@ -81,7 +81,7 @@ impl TrainingData {
     ///
     /// # Errors
     /// Fails if the file cannot be read, or has too few molecules that the model can write.
-    pub fn read(file: &Path, pack: &ModelPack, held_out: f64) -> Result<Self, Failure> {
+    pub fn read(file: &Path, pack: &ModelPack, held_out: f64) -> Result<Self, ModelToolError> {
         let lines = molecules::lines(file)?;
         let read: Vec<(usize, ParsedLine)> =
             lines.par_iter().map(|(number, text)| (*number, lesson(text, pack))).collect();
@@ -130,7 +130,7 @@ impl TrainingData {
     }
 
     /// Returns a key of the molecules and the initial weights. A checkpoint with another key is not resumed.
-    pub(super) fn key(&self, from: &Path) -> Result<String, Failure> {
+    pub(super) fn key(&self, from: &Path) -> Result<String, ModelToolError> {
         let weights = from.join("model.safetensors");
         let mut hash = Sha256::new();
         hash.update(std::fs::read(&weights).with_context(|| format!("reading {}", weights.display()))?);

@@ -11,7 +11,7 @@ use std::{
 
 use zip::{ZipArchive, result::ZipError};
 
-use crate::models::read::{self, ReadError};
+use crate::read::{self, ReadError};
 
 /// Maximum length of a prior's pickle: a hundred times the usual length.
 const MAX_PICKLE_BYTES: u64 = 16 << 20;

@@ -9,7 +9,7 @@ use chem::{Limits, Molecule};
 use generator::{Budget, Device, ModelPack, Sampler};
 
 use super::Report;
-use crate::models::Pack;
+use crate::Pack;
 
 /// Features that any model of drug-like molecules has met: rings, branches, halogens, charges, both kinds of stereo.
 const ORDINARY_MOLECULES: [&str; 12] = [

@@ -10,24 +10,21 @@ use serde_json::{Map, Value, json};
 
 use super::Import;
 use crate::{
-    failure::Failure,
-    models::{
-        Kind, ModelId, ModelsFolder, Pack, card,
-        folder::Draft,
-        pack, read,
-        tokenizer::{Special, tokenizer},
-    },
-    terminal,
+    Kind, ModelId, ModelsFolder, Pack, card,
+    error::ModelToolError,
+    folder::Draft,
+    pack, read, terminal,
+    tokenizer::{Special, tokenizer},
 };
 
 /// Default maximum length of a model's strings, in tokens.
 const DEFAULT_MAX_LENGTH: u32 = 128;
 
 /// Reads the folder into a draft.
-pub fn import(models: &ModelsFolder, import: &Import) -> Result<Draft, Failure> {
+pub fn import(models: &ModelsFolder, import: &Import) -> Result<Draft, ModelToolError> {
     let source = &import.source;
     if let Some(network) = network_in(source) {
-        return Err(Failure::Usage(format!(
+        return Err(ModelToolError::Usage(format!(
             "{} has no config.json, so it is no pack; for a policy of AiZynthFinder name the network and its templates: \
              retort model import {} --templates FILE.csv.gz --name ID",
             source.display(),
@@ -64,7 +61,7 @@ fn network_in(source: &Path) -> Option<String> {
 }
 
 /// Reads `metadata.json`; empty if there is none.
-fn metadata(source: &Path) -> Result<Map<String, Value>, Failure> {
+fn metadata(source: &Path) -> Result<Map<String, Value>, ModelToolError> {
     let file = source.join("metadata.json");
     if !file.exists() {
         return Ok(Map::new());
@@ -76,7 +73,7 @@ fn metadata(source: &Path) -> Result<Map<String, Value>, Failure> {
 }
 
 /// Returns the requested id, else the pack's own, else the folder's name.
-fn id(import: &Import, metadata: &Map<String, Value>) -> Result<ModelId, Failure> {
+fn id(import: &Import, metadata: &Map<String, Value>) -> Result<ModelId, ModelToolError> {
     let own = metadata.get("id").and_then(Value::as_str);
     own.map_or_else(|| super::id_or_stem(import), |own| super::id_or(import, own))
 }
@@ -86,7 +83,7 @@ fn name(source: &Path) -> String {
 }
 
 /// Copies the files of a pack; returns the names of the others.
-fn copy(source: &Path, kind: Kind, draft: &Draft) -> Result<Vec<String>, Failure> {
+fn copy(source: &Path, kind: Kind, draft: &Draft) -> Result<Vec<String>, ModelToolError> {
     let wanted: &[&str] = match kind {
         Kind::Generator => {
             &["config.json", "generation_config.json", "tokenizer.json", "model.safetensors", "README.md"]
@@ -122,7 +119,7 @@ fn complete_generator(
     config: &Value,
     draft: &Draft,
     metadata: &mut Map<String, Value>,
-) -> Result<(), Failure> {
+) -> Result<(), ModelToolError> {
     if !draft.path().join("tokenizer.json").exists() && source.join("vocab.json").exists() {
         let tokenizer = from_vocabulary(&source.join("vocab.json"), config)?;
         draft.write_json("tokenizer.json", &tokenizer)?;
@@ -141,12 +138,12 @@ fn complete_generator(
 }
 
 /// Builds a tokenizer from a `vocab.json`, which maps a token's text to its id.
-fn from_vocabulary(file: &Path, config: &Value) -> Result<Value, Failure> {
+fn from_vocabulary(file: &Path, config: &Value) -> Result<Value, ModelToolError> {
     tokenizer_of(read::json(file).map_err(anyhow::Error::from)?, file, config)
 }
 
 /// Builds a tokenizer from the `vocabulary` in `file`.
-pub fn tokenizer_of(vocabulary: Value, file: &Path, config: &Value) -> Result<Value, Failure> {
+pub fn tokenizer_of(vocabulary: Value, file: &Path, config: &Value) -> Result<Value, ModelToolError> {
     let vocabulary: Map<String, Value> = serde_json::from_value(vocabulary)
         .with_context(|| format!("{}: not an object of ids", file.display()))?;
     let mut tokens = vec![None; vocabulary.len()];

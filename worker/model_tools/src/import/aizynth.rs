@@ -19,15 +19,12 @@ use serde_json::{Value, json};
 
 use super::Import;
 use crate::{
-    failure::Failure,
-    models::{
-        ModelsFolder,
-        card::{self, Card},
-        folder::Draft,
-        pack, read,
-        weights::{self, Tensor},
-    },
-    terminal,
+    ModelsFolder,
+    card::{self, Card},
+    error::ModelToolError,
+    folder::Draft,
+    pack, read, terminal,
+    weights::{self, Tensor},
 };
 use network::{FINGERPRINT_BITS, Policy};
 use table::Table;
@@ -38,9 +35,9 @@ const MAX_NETWORK_BYTES: u64 = 1 << 30;
 const MAX_LISTED_ROWS: usize = 10;
 
 /// Reads the network and the table into a draft.
-pub fn import(models: &ModelsFolder, import: &Import) -> Result<Draft, Failure> {
+pub fn import(models: &ModelsFolder, import: &Import) -> Result<Draft, ModelToolError> {
     let Some(templates) = &import.templates else {
-        return Err(Failure::Usage(format!(
+        return Err(ModelToolError::Usage(format!(
             "{} is a network that ranks templates; name their table with --templates FILE",
             import.source.display()
         )));
@@ -66,7 +63,7 @@ pub fn import(models: &ModelsFolder, import: &Import) -> Result<Draft, Failure> 
 }
 
 /// Reports the rows that cannot be used.
-fn report(table: &Table, templates: &Path, errors: Option<&Path>) -> Result<(), Failure> {
+fn report(table: &Table, templates: &Path, errors: Option<&Path>) -> Result<(), ModelToolError> {
     let faults: Vec<(u64, &str)> =
         table.rows.iter().filter_map(|row| Some((row.line, row.fault.as_deref()?))).collect();
     for (line, fault) in faults.iter().take(if errors.is_some() { 0 } else { MAX_LISTED_ROWS }) {
@@ -103,7 +100,7 @@ fn write(
     table: &Table,
     [network, templates]: [&PathBuf; 2],
     draft: &Draft,
-) -> Result<(), Failure> {
+) -> Result<(), ModelToolError> {
     let name = |file: &Path| file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let usable = table.rows.iter().filter(|row| row.fault.is_none()).count();
     let architecture = format!(

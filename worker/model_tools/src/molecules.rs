@@ -9,11 +9,11 @@ use std::{
 use anyhow::Context as _;
 use flate2::read::MultiGzDecoder;
 
-use crate::failure::Failure;
+use crate::error::ModelToolError;
 
 /// Reads the first field of every line of a file, plain or gzipped, with the line number, from 1. Empty lines are
 /// left out. Text that is not UTF-8 is kept as a value that is no molecule.
-pub fn lines(file: &Path) -> Result<Vec<(usize, String)>, Failure> {
+pub fn lines(file: &Path) -> Result<Vec<(usize, String)>, ModelToolError> {
     let doing = || format!("reading molecules from {}", file.display());
     let opened = File::open(file).with_context(doing)?;
     let is_gzipped = file.extension().is_some_and(|extension| extension == "gz");

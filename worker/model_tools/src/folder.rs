@@ -13,7 +13,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::{ModelId, Pack};
-use crate::failure::Failure;
+use crate::error::ModelToolError;
 
 /// Age after which an unfinished import or removal counts as killed.
 const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
@@ -40,13 +40,13 @@ impl ModelsFolder {
     ///
     /// # Errors
     /// Fails if `paths` is empty.
-    pub fn new(mut paths: Vec<PathBuf>) -> Result<Self, Failure> {
-        let own = paths.pop().ok_or_else(|| Failure::Usage("no folder of models is named".into()))?;
+    pub fn new(mut paths: Vec<PathBuf>) -> Result<Self, ModelToolError> {
+        let own = paths.pop().ok_or_else(|| ModelToolError::Usage("no folder of models is named".into()))?;
         Ok(Self { others: paths, own })
     }
 
     /// Returns all packs, complete or not, sorted by folder name within each folder.
-    pub fn packs(&self) -> Result<Vec<Pack>, Failure> {
+    pub fn packs(&self) -> Result<Vec<Pack>, ModelToolError> {
         let mut packs = Vec::new();
         for path in self.others.iter().chain([&self.own]) {
             let doing = || format!("reading the models in {}", path.display());
@@ -70,7 +70,7 @@ impl ModelsFolder {
     }
 
     /// Returns the folders of the packs there, in order; empty if the folder does not exist yet.
-    pub fn own_packs(&self) -> Result<Vec<PathBuf>, Failure> {
+    pub fn own_packs(&self) -> Result<Vec<PathBuf>, ModelToolError> {
         let own = Self { others: Vec::new(), own: self.own.clone() };
         let packs = if self.own.exists() { own.packs()? } else { Vec::new() };
         Ok(packs.into_iter().map(|pack| pack.folder).collect())
@@ -83,7 +83,7 @@ impl ModelsFolder {
     }
 
     /// Returns the pack with this id, or else the one in the folder of this name.
-    pub fn find(&self, id: &str) -> Result<Pack, Failure> {
+    pub fn find(&self, id: &str) -> Result<Pack, ModelToolError> {
         let mut packs = self.packs()?;
         let known = packs.iter().map(Pack::id).collect::<Vec<_>>().join(", ");
         let place = match packs.iter().filter(|pack| pack.id() == id).count() {
@@ -104,7 +104,7 @@ impl ModelsFolder {
     }
 
     /// Returns the folder of a pack, by its id or, if the name contains a slash, by its path.
-    pub fn locate(&self, name: &str) -> Result<PathBuf, Failure> {
+    pub fn locate(&self, name: &str) -> Result<PathBuf, ModelToolError> {
         if name.contains('/') && Path::new(name).is_dir() {
             return Ok(PathBuf::from(name));
         }
@@ -117,7 +117,7 @@ impl ModelsFolder {
     }
 
     /// Begins a new pack; `id` must be free.
-    pub fn begin(&self, id: ModelId) -> Result<Draft, Failure> {
+    pub fn begin(&self, id: ModelId) -> Result<Draft, ModelToolError> {
         let target = self.own.join(id.as_str());
         if let Some(other) = self.packs()?.iter().find(|pack| pack.id() == id.as_str()) {
             return Err(taken(&id, &other.folder));
@@ -149,7 +149,7 @@ impl ModelsFolder {
     }
 
     /// Removes a pack: first from the workers' view, then from the disk.
-    pub fn remove(&self, pack: &Pack) -> Result<(), Failure> {
+    pub fn remove(&self, pack: &Pack) -> Result<(), ModelToolError> {
         let doing = || format!("removing {}", pack.folder.display());
         if fs::symlink_metadata(&pack.folder).with_context(doing)?.is_symlink() {
             // Only the link is ours, not its target.
@@ -177,19 +177,19 @@ impl Draft {
     }
 
     /// Writes a file of the pack.
-    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Failure> {
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), ModelToolError> {
         let path = self.path().join(name);
         fs::write(&path, bytes).with_context(|| format!("writing {}", path.display()))?;
         Ok(())
     }
 
     /// Writes a JSON file of the pack.
-    pub fn write_json(&self, name: &str, value: &Value) -> Result<(), Failure> {
+    pub fn write_json(&self, name: &str, value: &Value) -> Result<(), ModelToolError> {
         self.write(name, format!("{value:#}\n").as_bytes())
     }
 
     /// Moves the whole pack into place; its files are synced to disk before it becomes visible.
-    pub fn land(self) -> Result<PathBuf, Failure> {
+    pub fn land(self) -> Result<PathBuf, ModelToolError> {
         let doing = || format!("moving the pack to {}", self.target.display());
         for entry in fs::read_dir(self.path()).with_context(doing)? {
             File::open(entry.with_context(doing)?.path())
@@ -219,7 +219,7 @@ impl Draft {
     }
 }
 
-fn taken(id: &ModelId, folder: &Path) -> Failure {
+fn taken(id: &ModelId, folder: &Path) -> ModelToolError {
     anyhow!(
         "there is a model `{id}` already, in {}; choose another --name or `retort model remove {id}` first",
         folder.display()

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use anyhow::Context as _;
 use safetensors::{Dtype, tensor::TensorView};
 
-use crate::failure::Failure;
+use crate::error::ModelToolError;
 
 /// A named tensor of f32.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,7 +19,7 @@ pub struct Tensor {
 }
 
 /// Encodes these tensors as a safetensors file, with `notes` in its header.
-pub fn file(tensors: &[Tensor], notes: &[(&str, &str)]) -> Result<Vec<u8>, Failure> {
+pub fn file(tensors: &[Tensor], notes: &[(&str, &str)]) -> Result<Vec<u8>, ModelToolError> {
     let bytes: Vec<Vec<u8>> = tensors
         .iter()
         .map(|tensor| tensor.numbers.iter().flat_map(|number| number.to_le_bytes()).collect())

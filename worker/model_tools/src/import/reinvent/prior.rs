@@ -11,7 +11,7 @@ use super::{
     pickle::{self, NameUse},
     saved::{PriorError, SavedDictionary},
 };
-use crate::models::weights::Tensor;
+use crate::weights::Tensor;
 
 /// Default maximum length of strings, as in REINVENT.
 const DEFAULT_LENGTH: usize = 256;

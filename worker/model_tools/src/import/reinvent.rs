@@ -16,14 +16,12 @@ use serde_json::{Value, json};
 
 use super::Import;
 use crate::{
-    failure::Failure,
-    models::{
-        ModelsFolder,
-        card::{self, Card},
-        folder::Draft,
-        tokenizer::{Special, tokenizer},
-        weights,
-    },
+    ModelsFolder,
+    card::{self, Card},
+    error::ModelToolError,
+    folder::Draft,
+    tokenizer::{Special, tokenizer},
+    weights,
 };
 use prior::Prior;
 
@@ -33,7 +31,7 @@ const START: &str = "^";
 const END: &str = "$";
 
 /// Reads the prior into a draft.
-pub fn import(models: &ModelsFolder, import: &Import) -> Result<Draft, Failure> {
+pub fn import(models: &ModelsFolder, import: &Import) -> Result<Draft, ModelToolError> {
     let prior = Prior::read(&import.source).with_context(|| import.source.display().to_string())?;
     let id = super::id_or_stem(import)?;
     let draft = models.begin(id)?;
@@ -41,7 +39,7 @@ pub fn import(models: &ModelsFolder, import: &Import) -> Result<Draft, Failure> 
     Ok(draft)
 }
 
-fn write(prior: &Prior, source: &Path, draft: &Draft) -> Result<(), Failure> {
+fn write(prior: &Prior, source: &Path, draft: &Draft) -> Result<(), ModelToolError> {
     let id_of = |text: &str| prior.tokens.iter().position(|token| token == text);
     let config = json!({
         "model_type": prior.cell.model_type(),

@@ -9,7 +9,7 @@ use super::{
     pickle::{Id, Node},
     saved::{MAX_WEIGHTS, PriorError, SavedDictionary},
 };
-use crate::models::weights::Tensor;
+use crate::weights::Tensor;
 
 /// Name of the function that makes a tensor from a storage.
 const REBUILD: &str = "torch._utils._rebuild_tensor_v2";

@@ -14,7 +14,7 @@ use serde_json::Value;
 use synth::{Budget, Constraints, GroupOrder, RetroModel, Stop, TargetPurchase, Task, plan};
 
 use super::{Report, weights};
-use crate::models::Pack;
+use crate::Pack;
 
 /// Maximum size of a decompressed table in bytes: a hundred times the usual size.
 const MAX_TABLE_BYTES: u64 = 1 << 30;

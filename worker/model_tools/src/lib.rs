@@ -5,13 +5,16 @@
 //! place whole, so a running worker never sees half a pack. No imported code is ever run, and every read has a size
 //! limit.
 
-pub(crate) mod card;
+mod card;
 mod check;
+mod error;
 mod folder;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
 mod id;
-pub(crate) mod import;
+mod import;
 mod molecules;
-pub(crate) mod pack;
+mod pack;
 mod read;
 mod tokenizer;
 mod train;
@@ -19,6 +22,7 @@ mod weights;
 
 pub use card::{architecture, distribution, figures};
 pub use check::{Report, check};
+pub use error::ModelToolError;
 pub use folder::ModelsFolder;
 pub use id::ModelId;
 pub use import::{Import, import};

@@ -12,11 +12,9 @@ use safetensors::SafeTensors;
 
 use super::stored_tensor;
 use crate::{
-    failure::Failure,
-    models::{
-        read,
-        weights::{self, Tensor},
-    },
+    error::ModelToolError,
+    read,
+    weights::{self, Tensor},
 };
 
 /// A stored tensor with its name.
@@ -64,7 +62,7 @@ impl Checkpoint {
     }
 
     /// Writes the whole state atomically.
-    pub fn save(&self, folder: &Path, trainer: &Trainer) -> Result<(), Failure> {
+    pub fn save(&self, folder: &Path, trainer: &Trainer) -> Result<(), ModelToolError> {
         let doing = || format!("writing a checkpoint to {}", folder.display());
         let (steps, state) = trainer.state();
         let mut tensors: Vec<Tensor> = state.iter().map(stored_tensor).collect();
@@ -89,7 +87,7 @@ impl Checkpoint {
     }
 
     /// Reads the state that an earlier run of the same training left; `None` if there is none.
-    pub fn load(folder: &Path, key: &str, trainer: &mut Trainer) -> Result<Option<Self>, Failure> {
+    pub fn load(folder: &Path, key: &str, trainer: &mut Trainer) -> Result<Option<Self>, ModelToolError> {
         let Ok(bytes) = read::bytes(&place(folder), read::MAX_WEIGHTS_BYTES) else { return Ok(None) };
         let Some(notes) = notes(&bytes).filter(|notes| notes.get("key").is_some_and(|found| found == key))
         else {

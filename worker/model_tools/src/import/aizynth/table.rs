@@ -12,7 +12,7 @@ use flate2::read::MultiGzDecoder;
 use rayon::prelude::*;
 use sha2::{Digest as _, Sha224};
 
-use crate::models::read::{self, ReadError};
+use crate::read::{self, ReadError};
 
 /// Maximum size of a decompressed table in bytes: forty times the usual size.
 const LARGEST: u64 = 1 << 30;

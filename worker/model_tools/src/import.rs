@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 
 use super::{ModelId, ModelsFolder, Pack, Report, check, folder::Draft, read};
-use crate::failure::Failure;
+use crate::error::ModelToolError;
 
 /// Source and options of an import.
 #[derive(Debug)]
@@ -28,11 +28,11 @@ pub struct Import {
 ///
 /// # Errors
 /// Fails, and leaves nothing behind, if the source cannot be read, the id is taken, or the pack is not sound.
-pub fn import(models: &ModelsFolder, import: &Import) -> Result<Report, Failure> {
+pub fn import(models: &ModelsFolder, import: &Import) -> Result<Report, ModelToolError> {
     let source = &import.source;
     let format = Format::of(source)?;
     if import.templates.is_some() && format != Format::Onnx {
-        return Err(Failure::Usage(format!(
+        return Err(ModelToolError::Usage(format!(
             "--templates goes with a network in ONNX, which {} is not",
             source.display()
         )));
@@ -71,7 +71,7 @@ enum Format {
 }
 
 impl Format {
-    fn of(source: &Path) -> Result<Self, Failure> {
+    fn of(source: &Path) -> Result<Self, ModelToolError> {
         if source.is_dir() {
             return Ok(Self::Folder);
         }
@@ -90,21 +90,22 @@ impl Format {
 }
 
 /// Returns the requested id, else `own`.
-fn id_or(import: &Import, own: &str) -> Result<ModelId, Failure> {
+fn id_or(import: &Import, own: &str) -> Result<ModelId, ModelToolError> {
     if let Some(id) = &import.name {
         return Ok(id.clone());
     }
-    own.parse()
-        .map_err(|fault| Failure::Usage(format!("the model is called `{own}`: {fault}; give it a --name")))
+    own.parse().map_err(|fault| {
+        ModelToolError::Usage(format!("the model is called `{own}`: {fault}; give it a --name"))
+    })
 }
 
 /// Returns the requested id, else the source's name without its extension.
-fn id_or_stem(import: &Import) -> Result<ModelId, Failure> {
+fn id_or_stem(import: &Import) -> Result<ModelId, ModelToolError> {
     id_or(import, &import.source.file_stem().unwrap_or_default().to_string_lossy())
 }
 
 /// Checks a pack and moves it into place.
-pub(super) fn land(draft: Draft) -> Result<Report, Failure> {
+pub(super) fn land(draft: Draft) -> Result<Report, ModelToolError> {
     let mut report = check(&Pack::open(draft.path()), &[]);
     if !report.is_sound() {
         // The temporary folder no longer exists when the user reads the report.

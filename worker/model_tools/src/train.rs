@@ -19,7 +19,7 @@ use safetensors::{Dtype, tensor::TensorView};
 use serde_json::{Map, Value, json};
 
 use super::{ModelId, ModelsFolder, Report, card, import, read};
-use crate::failure::Failure;
+use crate::error::ModelToolError;
 use checkpoint::Checkpoint;
 pub use training_data::{LineError, TrainingData};
 
@@ -93,7 +93,7 @@ pub fn train(
     lessons: &TrainingData,
     resume: impl Fn() -> bool,
     mut watch: impl FnMut(Event),
-) -> Result<Report, Failure> {
+) -> Result<Report, ModelToolError> {
     let pack = ModelPack::load(&training.from).map_err(anyhow::Error::from)?;
     let draft = models.begin(training.name.clone())?;
     let mut trainer = Trainer::new(&pack, training.settings).map_err(anyhow::Error::from)?;
@@ -187,7 +187,7 @@ fn metadata(training: &Training, lessons: &TrainingData, pack: &ModelPack) -> Ma
 }
 
 /// Evaluates what the new model draws, compared with its training molecules.
-fn evaluate_model(folder: &Path, lessons: &TrainingData) -> Result<Evaluation, Failure> {
+fn evaluate_model(folder: &Path, lessons: &TrainingData) -> Result<Evaluation, ModelToolError> {
     let pack = ModelPack::load(folder).map_err(anyhow::Error::from)?;
     let sampler = Sampler::new(&pack, Device::Cpu).map_err(anyhow::Error::from)?;
     let strings = sampler.raw(EVALUATED_STRINGS, 0).map_err(anyhow::Error::from)?;
@@ -231,7 +231,7 @@ fn readme(metadata: &Map<String, Value>, history: &[String], evaluation: &Evalua
 }
 
 /// Encodes tensors as a safetensors file in f16.
-fn f16_safetensors(tensors: &[checkpoint::StoredTensor]) -> Result<Vec<u8>, Failure> {
+fn f16_safetensors(tensors: &[checkpoint::StoredTensor]) -> Result<Vec<u8>, ModelToolError> {
     let bytes: Vec<Vec<u8>> = tensors
         .iter()
         .map(|it| it.numbers.iter().flat_map(|number| f16::from_f32(*number).to_le_bytes()).collect())

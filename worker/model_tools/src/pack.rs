@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::read;
-use crate::failure::Failure;
+use crate::error::ModelToolError;
 
 /// `model_type` of template packs.
 pub const TEMPLATES: &str = "template_relevance";
@@ -106,7 +106,7 @@ impl Pack {
     }
 
     /// Stores figures in `metadata.json` under `name`, beside those of other names; the file is replaced as a whole.
-    pub fn keep(&mut self, name: &str, metrics: &ModelMetrics) -> Result<(), Failure> {
+    pub fn keep(&mut self, name: &str, metrics: &ModelMetrics) -> Result<(), ModelToolError> {
         let path = self.folder.join("metadata.json");
         let metadata = self.metadata.as_mut().and_then(Value::as_object_mut);
         let metadata = metadata.ok_or_else(|| anyhow!("{}: no object to keep figures in", path.display()))?;

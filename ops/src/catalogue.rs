@@ -1,19 +1,19 @@
-//! Loading the catalogue: vendors' files become building blocks and offers.
+//! Changes of the catalogue by commands: vendors' files become building blocks and offers.
 //!
-//! `catalogue::read` parses `files` to offers, `load` has the SQL, and `import` connects the two. An invalid record
-//! is reported with its line and left out; the others load.
+//! `catalogue::read` parses `files` to offers, and `catalogue_tables` has the SQL. An invalid record is reported with
+//! its line and left out; the others load. Each change has its line in the audit log.
 
 pub(crate) mod common;
 pub(crate) mod difference;
-pub(crate) mod export;
 mod files;
 pub(crate) mod import;
-pub(crate) mod load;
-pub(crate) mod query;
 mod report;
 pub(crate) mod vendors;
-pub(crate) mod verify;
 
 pub use files::Import;
 pub use import::{import, known_keys, try_out};
-pub use query::info;
+
+/// Notes that a command waits for another one that changes the catalogue.
+fn note_waiting() {
+    crate::terminal::note("another command changes the catalogue: waiting for its end");
+}

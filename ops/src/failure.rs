@@ -4,6 +4,7 @@
 
 use std::{io, process::ExitCode};
 
+use catalogue_tables::CatalogueError;
 use model_tools::ModelToolError;
 
 /// Exit status after Ctrl-C, as in shells: 128 plus the signal's number.
@@ -47,6 +48,15 @@ pub enum Failure {
     /// Any other failure.
     #[error("{0:#}")]
     Other(#[from] anyhow::Error),
+}
+
+impl From<CatalogueError> for Failure {
+    fn from(error: CatalogueError) -> Self {
+        match error {
+            CatalogueError::Database { doing, source } => Self::database(doing, &source),
+            CatalogueError::Other(error) => Self::Other(error),
+        }
+    }
 }
 
 impl From<ModelToolError> for Failure {

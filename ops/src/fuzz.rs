@@ -4,10 +4,10 @@
 use std::{io, num::NonZeroUsize, sync::Arc};
 
 use ::catalogue::read::{self, Batch, Input, KnownKeys, Options, Profile};
+use catalogue_tables::load::push_row;
 use contract::{Country, Sample, TreeSearchRequest, TreeSearchResult};
 
 use crate::{
-    catalogue::load::push_row,
     formats::{Format, Output, TargetCount},
     planned::PlannedTarget,
     route_tree, sample_file,

@@ -6,9 +6,9 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
+use catalogue_tables::{VendorRules, offers_for};
 use contract::Country;
 use sqlx::postgres::PgPoolOptions;
-use worker::{VendorRules, offers_for};
 
 /// Number of repetitions.
 const ROUNDS: usize = 50;

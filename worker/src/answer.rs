@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use catalogue_tables::Offers;
 use contract::{
     Conditions, Edge, Metadata, Node, NodeData, NodeStanding, ReagentResults, RefusedSteps, RouteGraph,
     RouteHierarchy, RouteStanding, SearchReport, StepEvidence, TreeSearchRequest, TreeSearchResult,
@@ -14,7 +15,6 @@ use uuid::Uuid;
 
 use crate::{
     constraints::report_of,
-    offers::Offers,
     rounding::{cents, rounded},
     shopping::ShoppingListBuilder,
 };

@@ -14,15 +14,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ::catalogue::{
-    BlockRow, Builder, FetchOutcome, Offer, OpenedSnapshot, Snapshot, SnapshotContent, SnapshotFolder,
-    SnapshotOrigin, shipping_exclusions,
-};
-use chem::Fingerprint;
+use ::catalogue::{FetchOutcome, OpenedSnapshot, Snapshot, SnapshotContent, SnapshotFolder, SnapshotOrigin};
+use catalogue_tables::{ReadError, content, read};
 use database::{Background, Database, ListenerEvent};
-use futures::TryStreamExt;
-use sha2::{Digest, Sha256};
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgPool;
 use tokio::{runtime::Handle, sync::Notify};
 use tracing::{info, warn};
 
@@ -42,12 +37,6 @@ const RELOAD_DELAY: Duration = Duration::from_secs(1);
 
 /// Pause before a failed reload is repeated.
 const RETRY_PAUSE: Duration = Duration::from_secs(2);
-
-/// Timeout of reading one row.
-const ROW_TIMEOUT: Duration = Duration::from_secs(60);
-
-/// Timeout of reading the version.
-const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Connections that a view uses beside the pool: its listener.
 pub const LISTENER: u32 = 1;
@@ -173,30 +162,6 @@ impl CatalogueWatcher {
     }
 }
 
-/// Identifies the catalogue's content without reading it: every import makes a new version of the one row, and a
-/// restored database has a new row.
-async fn content(executor: impl sqlx::PgExecutor<'_>) -> Result<SnapshotContent, sqlx::Error> {
-    let row = sqlx::query!(
-        r#"select
-            version, xmin::text as "row!", imported_at,
-            (select oid::bigint from pg_database where datname = current_database()) as "database!",
-            (select system_identifier from pg_control_system()) as "server!"
-        from catalogue_version where is_the_only"#
-    )
-    .fetch_one(executor);
-    let row = database::within(VERSION_TIMEOUT, row).await?;
-    Ok(SnapshotContent {
-        database: digest(&format!("{} {}", row.server, row.database)),
-        version: row.version,
-        digest: digest(&format!("{} {:?}", row.row, row.imported_at)),
-    })
-}
-
-fn digest(text: &str) -> u64 {
-    let digest = Sha256::digest(text.as_bytes());
-    digest.iter().take(8).fold(0, |number, &byte| number << 8 | u64::from(byte))
-}
-
 /// Reason for opening a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum OpenReason {
@@ -220,7 +185,7 @@ async fn open(
     let runtime = Handle::current();
     // Waiting for another process and parsing molecules would block an async thread.
     let opening = move || {
-        folder.open_or_build::<Failure>(
+        folder.open_or_build::<ReadError>(
             || Ok(runtime.block_on(content(&pool))?),
             |content, path| match &asked {
                 Some(store) => runtime.block_on(fetch(store, content, path, &reached)),
@@ -288,92 +253,4 @@ fn put(store: SnapshotStore, content: SnapshotContent, path: PathBuf) {
     // Reading hundreds of megabytes would block an async thread.
     let runtime = Handle::current();
     drop(compute(move || runtime.block_on(put)));
-}
-
-/// Reason why there is no snapshot.
-#[derive(Debug)]
-struct Failure(sqlx::Error);
-
-impl From<sqlx::Error> for Failure {
-    fn from(error: sqlx::Error) -> Self {
-        Self(error)
-    }
-}
-
-impl From<::catalogue::BuildError> for Failure {
-    fn from(error: ::catalogue::BuildError) -> Self {
-        Self(sqlx::Error::Decode(Box::new(error)))
-    }
-}
-
-impl From<Failure> for sqlx::Error {
-    fn from(Failure(error): Failure) -> Self {
-        error
-    }
-}
-
-/// Reads the whole catalogue in one consistent transaction.
-async fn read(pool: &PgPool, mut builder: Builder) -> Result<(SnapshotContent, Builder), Failure> {
-    let mut transaction = database::within(VERSION_TIMEOUT, pool.begin()).await?;
-    database::within(
-        VERSION_TIMEOUT,
-        sqlx::query!("set transaction isolation level repeatable read, read only").execute(&mut *transaction),
-    )
-    .await?;
-    let content = content(&mut *transaction).await?;
-    let private = sqlx::query_scalar!("select id from vendors where is_private").fetch_all(&mut *transaction);
-    database::within(ROW_TIMEOUT, private).await?.into_iter().for_each(|vendor| builder.private(vendor));
-    read_offers(&mut transaction, &mut builder).await?;
-    read_blocks(&mut transaction, &mut builder).await?;
-    Ok((content, builder))
-}
-
-async fn read_offers(connection: &mut PgConnection, builder: &mut Builder) -> Result<(), Failure> {
-    let mut rows = sqlx::query!(
-        "select
-            building_block_id, vendor_id, normalised_usd, refuses,
-            lead_time_days_to_us, lead_time_days_to_ca, lead_time_days_to_gb, lead_time_days_to_fr,
-            lead_time_days_to_ch, lead_time_days_to_de, lead_time_days_to_cn, lead_time_days_to_au
-        from offers"
-    )
-    .fetch(connection);
-    while let Some(row) = database::within(ROW_TIMEOUT, rows.try_next()).await? {
-        let days = [
-            row.lead_time_days_to_us,
-            row.lead_time_days_to_ca,
-            row.lead_time_days_to_gb,
-            row.lead_time_days_to_fr,
-            row.lead_time_days_to_ch,
-            row.lead_time_days_to_de,
-            row.lead_time_days_to_cn,
-            row.lead_time_days_to_au,
-        ];
-        let rounded = |value: Option<f64>| value.map(|value| value as f32);
-        let offer = Offer {
-            usd_per_gram: rounded(row.normalised_usd),
-            lead_time_days: days.map(rounded),
-            refuses: shipping_exclusions::of_bits(row.refuses),
-            vendor: row.vendor_id,
-        };
-        builder.offer(row.building_block_id, &offer)?;
-    }
-    Ok(())
-}
-
-async fn read_blocks(connection: &mut PgConnection, builder: &mut Builder) -> Result<(), Failure> {
-    let blocks = sqlx::query!("select id, smiles, mw, morgan_bits from building_blocks");
-    let mut rows = blocks.fetch(connection);
-    let mut broken = 0_u64;
-    while let Some(row) = database::within(ROW_TIMEOUT, rows.try_next()).await? {
-        match Fingerprint::from_bytes(&row.morgan_bits) {
-            Some(fingerprint) => {
-                builder.block(BlockRow { id: row.id, smiles: row.smiles, mw: row.mw, fingerprint });
-            }
-            None => broken += 1,
-        }
-    }
-    if broken > 0 {
-        warn!(broken, "building blocks without a readable fingerprint are left out");
-    }
-    Ok(())
 }

@@ -17,7 +17,6 @@ mod feed;
 mod handlers;
 mod metrics;
 mod model_registry;
-mod offers;
 mod own_blocks;
 mod plans;
 mod ready_counts;
@@ -33,7 +32,6 @@ mod store;
 #[cfg(test)]
 mod toy;
 mod unoffered_models;
-mod vendors;
 
 pub use self::catalogue::{CatalogueView, LISTENER, SnapshotLocations};
 pub use answer::{OfferAnnotation, result};
@@ -45,7 +43,6 @@ pub use handlers::{
 };
 pub use metrics::{observe_sampler, observe_searcher};
 pub use model_registry::ModelRegistry;
-pub use offers::{Offers, OwnStock, offers_for};
 pub use plans::feed_plans;
 pub use ready_counts::ReadyCounts;
 pub use refill::{RunningJobs, refill};
@@ -55,4 +52,3 @@ pub use samples::CompletedSample;
 pub use settings::{Role, Settings};
 pub use store::{SnapshotStore, StoreError};
 pub use unoffered_models::forget_orphans;
-pub use vendors::{VendorRules, terms};

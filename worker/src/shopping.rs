@@ -11,6 +11,7 @@ use catalogue::{
     common_chemicals::VENDOR_NAME,
     packs::{Pack, cheapest},
 };
+use catalogue_tables::Offers;
 use contract::{
     Country, OrderedPack, PricingAnnotation, ShoppingList, StockTaken, TreeSearchRequest, Unpriced,
     VendorOrder,
@@ -18,7 +19,6 @@ use contract::{
 use synth::Route;
 
 use crate::{
-    offers::Offers,
     own_blocks,
     rounding::{cents, rounded},
 };
@@ -222,11 +222,10 @@ fn longest(times: impl Iterator<Item = Option<f64>>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use catalogue_tables::OwnStock;
+
     use super::*;
-    use crate::{
-        offers::OwnStock,
-        toy::{offer, plan},
-    };
+    use crate::toy::{offer, plan};
 
     /// Shopping list of the two-step route for 50 mmol at a yield of 0.5 per step, so the last step is run at 100
     /// mmol. It needs 4 g each of blocks 3 and 7, since the target takes two of each, at 10 g/mol.

@@ -127,28 +127,8 @@ impl InputFiles {
         })
     }
 
-    /// The next batch of offers. Its rejects are reported.
-    pub(super) fn next(&mut self) -> Option<Result<Batch, Failure>> {
-        loop {
-            if self.reading.is_none() {
-                let (name, opened) = self.waiting.next()?;
-                let outline = opened.outline.clone();
-                self.reading = Some(Current { name, outline, reading: opened.read() });
-            }
-            let current = self.reading.as_mut()?;
-            match current.reading.next() {
-                Some(Ok(batch)) => return Some(self.take(batch)),
-                Some(Err(error)) => return Some(Err(failure(error))),
-                None => {
-                    self.done += current.outline.size;
-                    self.reading = None;
-                }
-            }
-        }
-    }
-
     #[expect(clippy::cast_precision_loss, reason = "a rate, for people")]
-    fn take(&mut self, batch: Batch) -> Result<Batch, Failure> {
+    fn note(&mut self, batch: Batch) -> Result<Batch, Failure> {
         let Some(current) = &self.reading else { return Ok(batch) };
         let counted = if current.outline.format.has_lines() { "line" } else { "row" };
         let file = self.are_several.then_some(current.name.as_str());
@@ -175,6 +155,30 @@ impl InputFiles {
         let counts = (self.report.count(), self.report.doubted());
         self.report.finish().context("writing the file of rejects")?;
         Ok(counts)
+    }
+}
+
+impl Iterator for InputFiles {
+    type Item = Result<Batch, Failure>;
+
+    /// Returns the next batch of offers. Its rejects are reported.
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if self.reading.is_none() {
+                let (name, opened) = self.waiting.next()?;
+                let outline = opened.outline.clone();
+                self.reading = Some(Current { name, outline, reading: opened.read() });
+            }
+            let current = self.reading.as_mut()?;
+            match current.reading.next() {
+                Some(Ok(batch)) => return Some(self.note(batch)),
+                Some(Err(error)) => return Some(Err(failure(error))),
+                None => {
+                    self.done += current.outline.size;
+                    self.reading = None;
+                }
+            }
+        }
     }
 }
 

@@ -4,12 +4,13 @@
 //! batch before.
 
 use ::catalogue::{inchi_key, read::KnownKeys};
+use catalogue_tables::load::{self, Merged};
 use serde_json::json;
 use sqlx::PgConnection;
 
 use super::{
     files::{Import, InputFiles},
-    load::{self, Merged},
+    note_waiting,
 };
 use crate::{audit_log, failure::Failure, terminal};
 
@@ -34,9 +35,9 @@ pub struct Imported {
 pub async fn import(database: &mut PgConnection, import: &Import) -> Result<Imported, Failure> {
     let mut files = InputFiles::open(import)?;
     let mut transaction = load::begin(database).await?;
-    stage(&mut transaction, &mut files).await?;
+    load::stage(&mut transaction, &mut files).await?;
     files.bar.set_message("merging");
-    let merged = load::merge(&mut transaction, import.is_all).await?;
+    let merged = load::merge(&mut transaction, import.is_all, note_waiting).await?;
     let left_out = files.report.count();
     let details = json!({ "vendor": import.vendor, "loaded": files.loaded, "left_out": left_out });
     let names: Vec<String> = import.files.iter().map(|path| path.display().to_string()).collect();
@@ -45,35 +46,6 @@ pub async fn import(database: &mut PgConnection, import: &Import) -> Result<Impo
         .map_err(|error| Failure::database("writing the journal", &error))?;
     load::commit(transaction).await?;
     finish(files, Some(merged))
-}
-
-/// Copies the offers of all files to the temporary table.
-///
-/// # Errors
-/// Fails if a file cannot be read to its end, or if the database fails.
-pub(super) async fn stage(connection: &mut PgConnection, files: &mut InputFiles) -> Result<(), Failure> {
-    let mut copy = load::copy(connection).await?;
-    let mut text = String::new();
-    let mut number = 0;
-    while let Some(batch) = files.next() {
-        let batch = match batch {
-            Ok(batch) => batch,
-            Err(failure) => {
-                // The server must leave its copy mode before the transaction can end; the error to report is that of
-                // the file.
-                let _ = copy.abort("the file cannot be read").await;
-                return Err(failure);
-            }
-        };
-        text.clear();
-        for entry in &batch.entries {
-            number += 1;
-            load::push_row(&mut text, number, entry);
-        }
-        copy.send(text.as_bytes()).await.map_err(|error| Failure::database("copying rows", &error))?;
-    }
-    copy.finish().await.map_err(|error| Failure::database("copying rows", &error))?;
-    Ok(())
 }
 
 /// Building blocks of the catalogue by InChIKey.
@@ -98,7 +70,7 @@ pub async fn known_keys(database: &mut PgConnection) -> Result<KnownKeys, Failur
 /// Fails as [`import`] does, except for the database.
 pub fn try_out(import: &Import) -> Result<Imported, Failure> {
     let mut files = InputFiles::open(import)?;
-    while let Some(batch) = files.next() {
+    for batch in &mut files {
         batch?;
     }
     finish(files, None)
@@ -114,12 +86,11 @@ fn finish(files: InputFiles, merged: Option<Merged>) -> Result<Imported, Failure
 mod tests {
     use std::{fs, io::Write as _, sync::Arc};
 
+    use catalogue_tables::query;
     use flate2::{Compression, write::GzEncoder};
-
-    use super::*;
     use test_support::with_database;
 
-    use crate::catalogue::query::Info;
+    use super::*;
 
     /// Writes a file, with gzip if its name says so, and returns the options to import it.
     fn file(folder: &tempfile::TempDir, name: &str, text: &str) -> Import {
@@ -197,7 +168,7 @@ mod tests {
                 .fetch_one(&mut *database)
                 .await
                 .unwrap();
-            let past = crate::catalogue::query::past_prices(database, block).await.unwrap();
+            let past = query::past_prices(database, block).await.unwrap();
             let past: Vec<_> = past
                 .iter()
                 .map(|price| {
@@ -328,8 +299,8 @@ mod tests {
             let failure = import(database, &import_it).await.unwrap_err();
 
             assert!(failure.to_string().contains("nothing was imported"), "{failure}");
-            let info = crate::catalogue::info(database).await.unwrap();
-            assert_eq!(info, Info { building_blocks: 0, priced_building_blocks: 0, vendors: vec![] });
+            let info = query::info(database).await.unwrap();
+            assert_eq!(info, query::Info { building_blocks: 0, priced_building_blocks: 0, vendors: vec![] });
         })
         .await;
     }
@@ -345,7 +316,7 @@ mod tests {
 
             let merged = imported.merged.unwrap();
             assert_eq!((merged.new_building_blocks, merged.new_offers), (2, 3));
-            let info = crate::catalogue::info(database).await.unwrap();
+            let info = query::info(database).await.unwrap();
             let names: Vec<&str> = info.vendors.iter().map(|vendor| vendor.name.as_str()).collect();
             assert_eq!(names, ["One", "Other", "Two, \\ or three"]);
         })

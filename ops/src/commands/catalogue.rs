@@ -126,7 +126,7 @@ impl Import {
 impl Info {
     async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
         let mut database = place.data().connect().await?;
-        let info = catalogue::info(&mut database).await?;
+        let info = catalogue_tables::query::info(&mut database).await?;
         let mut lines = vec![format!(
             "{} building blocks, {} of them with a price per gram",
             info.building_blocks, info.priced_building_blocks

@@ -112,7 +112,7 @@ async fn check_migrations(findings: &mut Findings, database: &mut PgConnection) 
 }
 
 async fn check_catalogue(findings: &mut Findings, database: &mut PgConnection) -> Result<(), Failure> {
-    match catalogue::info(database).await {
+    match catalogue_tables::query::info(database).await {
         Ok(info) if info.building_blocks == 0 => {
             findings.bad("catalogue: empty, so no route can end; see `retort catalogue import --help`")
         }

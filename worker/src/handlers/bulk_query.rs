@@ -8,6 +8,7 @@ use std::{
 
 use ::catalogue::{Masks, StockView};
 use base64::{Engine, engine::general_purpose::STANDARD};
+use catalogue_tables::{VendorRules, entries, offers_for, terms};
 use chem::Pattern;
 use contract::{
     BulkQuery, BulkQueryJob, BulkQueryOutcome, CatalogueCriterion, Country, FoundBlocks, Looked,
@@ -25,14 +26,11 @@ use super::{
     store, zipped,
 };
 use crate::{
-    VendorRules,
     bulk_queries::{
         BulkAnswer, CatalogueQuery, LONGEST, add_offers, analogues, blocks, building_blocks, catalogue,
         expansions, molecule, synthesizability,
     },
     compute::compute,
-    offers::{entries, offers_for},
-    terms,
 };
 
 /// Seconds of work from which a bulk query yields to interactive searches; shorter ones end before they would matter.

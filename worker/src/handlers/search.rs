@@ -6,6 +6,7 @@ use std::{
 };
 
 use ::catalogue::{Masks, Region, StockView, VendorSet};
+use catalogue_tables::{VendorRules, offers_for, terms};
 use chem::{Limits, MappedMolecule};
 use contract::{JobFailure, ProgressReporting, StoredTreeSearchJob, TreeSearchJob, TreeSearchRequest};
 use queue::{Handler, HandlerError, JobContext};
@@ -15,14 +16,13 @@ use tracing::{Instrument, info, info_span};
 
 use super::{DATABASE_TIMEOUT, count, store};
 use crate::{
-    CatalogueView, OfferAnnotation, VendorRules,
+    CatalogueView, OfferAnnotation,
     compute::{compute, compute_in_background},
     constraints::constraints,
     event_publisher::{EventListener, PublishCondition, Telling},
     metrics,
-    offers::offers_for,
     own_blocks::OwnBlocks,
-    result, terms,
+    result,
 };
 
 /// Handler of search jobs.

@@ -8,6 +8,7 @@ use std::{
 
 use crate::support::{MACHINE, TestDatabase, models, offer, raise_version, shelve};
 use catalogue::{Builder, Masks, Snapshot, SnapshotFolder, StockView};
+use catalogue_tables::{VendorRules, offers_for};
 use clap::Parser;
 use contract::{
     AtomPair, BulkQuery, BulkQueryJob, CatalogueCriterion, Country, JobFailure, OwnBlock, ProgressReporting,
@@ -18,7 +19,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use synth::Budget;
 use tempfile::TempDir;
-use worker::{CatalogueView, SearchHandler, Settings, VendorRules, load_planner, offers_for, replay, search};
+use worker::{CatalogueView, SearchHandler, Settings, load_planner, replay, search};
 
 /// A folder for snapshots.
 struct SharedFolder(TempDir);

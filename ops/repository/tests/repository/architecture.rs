@@ -8,7 +8,7 @@ use std::{
 use serde_json::Value;
 
 /// Our packages, and for each the packages of ours that it may link, directly or indirectly.
-const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 17] = [
+const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 18] = [
     ("contract", &[]),
     ("http_errors", &["contract", "database", "telemetry"]),
     ("database", &["telemetry"]),
@@ -17,6 +17,7 @@ const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 17] = [
     ("chem_fast", &[]),
     ("chem", &["chem_fast"]),
     ("catalogue", &["chem", "chem_fast"]),
+    ("catalogue_tables", &["catalogue", "chem", "chem_fast", "contract", "database", "telemetry"]),
     ("generator", &["chem", "chem_fast"]),
     ("reactivity", &["chem", "chem_fast"]),
     ("synth", &["catalogue", "chem", "chem_fast", "reactivity"]),
@@ -43,6 +44,7 @@ const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 17] = [
         "worker",
         &[
             "catalogue",
+            "catalogue_tables",
             "chem",
             "chem_fast",
             "contract",
@@ -59,6 +61,7 @@ const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 17] = [
         "ops",
         &[
             "catalogue",
+            "catalogue_tables",
             "chem",
             "chem_fast",
             "contract",

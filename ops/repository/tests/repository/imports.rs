@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use repository::text;
 
-const PACKAGES: [&str; 19] = [
+const PACKAGES: [&str; 20] = [
     "api",
     "api/contract",
     "api/database",
@@ -19,6 +19,7 @@ const PACKAGES: [&str; 19] = [
     "ops/test_support",
     "worker",
     "worker/catalogue",
+    "worker/catalogue_tables",
     "worker/chem",
     "worker/chem_fast",
     "worker/generator",

@@ -51,19 +51,19 @@ const PRESENCE: &str = "api/queue/src/liveness.rs";
 const OPERATIONS: &str = "api/src/endpoints/operations/state_view.rs";
 const MODELS: &str = "api/src/endpoints/models.rs";
 const SAMPLES: &str = "api/src/endpoints/samples/table.rs";
-const COMMON: &str = "ops/src/catalogue/common.rs";
-const DIFFERENCE: &str = "ops/src/catalogue/difference.rs";
-const EXPORT: &str = "ops/src/catalogue/export.rs";
-const LOAD: &str = "ops/src/catalogue/load.rs";
-const CATALOGUE_QUERIES: &str = "ops/src/catalogue/query.rs";
-const VENDORS: &str = "ops/src/catalogue/vendors.rs";
-const VERIFY: &str = "ops/src/catalogue/verify.rs";
+const COMMON: &str = "worker/catalogue_tables/src/common.rs";
+const DIFFERENCE: &str = "worker/catalogue_tables/src/difference.rs";
+const EXPORT: &str = "worker/catalogue_tables/src/export.rs";
+const LOAD: &str = "worker/catalogue_tables/src/load.rs";
+const CATALOGUE_QUERIES: &str = "worker/catalogue_tables/src/query.rs";
+const VENDORS: &str = "worker/catalogue_tables/src/vendors.rs";
+const VERIFY: &str = "worker/catalogue_tables/src/verify.rs";
 const AUDIT_LOG: &str = "api/identity/src/tables/audit_log.rs";
 const EXPIRED_ROWS: &str = "api/src/retention.rs";
 const BUDGET: &str = "api/queue/src/connection_usage.rs";
 const STREAMS: &str = "api/src/streams/open.rs";
-const CATALOGUE: &str = "worker/src/catalogue.rs";
-const OFFERS: &str = "worker/src/offers.rs";
+const SNAPSHOT_ROWS: &str = "worker/catalogue_tables/src/snapshot_rows.rs";
+const OFFERS: &str = "worker/catalogue_tables/src/offers.rs";
 const RESERVOIR: &str = "worker/src/reservoir.rs";
 const SAMPLE_RESULTS: &str = "worker/src/samples.rs";
 
@@ -103,8 +103,8 @@ const TABLES: [Table; 49] = [
     // The API stores them; a search worker records when each of their plans has its job.
     table("batches", &[BATCHES, PLAN_RESULTS], &[PLANS, QUOTA]),
     table("browser_sessions", &[SESSIONS], &[]),
-    table("building_blocks", &[COMMON, LOAD, VENDORS], &[CATALOGUE, CATALOGUE_QUERIES, OFFERS, VERIFY]),
-    table("catalogue_version", &[LOAD], &[CATALOGUE, OPERATIONS]),
+    table("building_blocks", &[COMMON, LOAD, VENDORS], &[SNAPSHOT_ROWS, CATALOGUE_QUERIES, OFFERS, VERIFY]),
+    table("catalogue_version", &[LOAD], &[SNAPSHOT_ROWS, OPERATIONS]),
     table("consents", &[CONSENTS], &[]),
     table("device_codes", &[DEVICES], &[]),
     table("idempotency_keys", &[IDEMPOTENCY], &[]),
@@ -122,7 +122,7 @@ const TABLES: [Table; 49] = [
     table(
         "offers",
         &[COMMON, LOAD, VENDORS],
-        &[CATALOGUE, DIFFERENCE, EXPORT, CATALOGUE_QUERIES, OFFERS, VERIFY],
+        &[SNAPSHOT_ROWS, DIFFERENCE, EXPORT, CATALOGUE_QUERIES, OFFERS, VERIFY],
     ),
     // Written by imports; the service deletes old rows.
     table("offer_prices", &[LOAD, EXPIRED_ROWS], &[CATALOGUE_QUERIES]),
@@ -157,7 +157,7 @@ const TABLES: [Table; 49] = [
     table(
         "vendors",
         &[COMMON, LOAD, VENDORS],
-        &[CATALOGUE, DIFFERENCE, ENGINES, EXPORT, CATALOGUE_QUERIES, OFFERS],
+        &[SNAPSHOT_ROWS, DIFFERENCE, ENGINES, EXPORT, CATALOGUE_QUERIES, OFFERS],
     ),
     // A worker that holds a job checks whether a client subscribes to it.
     table("watched_jobs", &[EVENTS], &[QUEUE]),

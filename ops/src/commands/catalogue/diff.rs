@@ -6,6 +6,7 @@ use std::{
 };
 
 use anyhow::Context as _;
+use catalogue_tables::difference::Difference;
 use clap::{Args, ValueEnum};
 
 use super::reading::{ReadingArgs, load_known_keys};
@@ -13,7 +14,7 @@ use crate::{
     InstallationArgs,
     catalogue::{
         Import,
-        difference::{DiffBase, Difference, difference},
+        difference::{DiffBase, difference},
     },
     failure::Failure,
     terminal,

@@ -7,20 +7,16 @@ use std::{
 };
 
 use anyhow::{Context as _, anyhow};
+use catalogue_tables::{
+    export,
+    query::{self, BlockQuery, FoundBlock, Offer, PastPrice},
+    verify,
+};
 use chrono::SecondsFormat;
 use clap::Args;
 use flate2::{Compression, write::GzEncoder};
 
-use crate::{
-    InstallationArgs,
-    catalogue::{
-        export,
-        query::{self, BlockQuery, FoundBlock, Offer, PastPrice},
-        verify,
-    },
-    failure::Failure,
-    terminal,
-};
+use crate::{InstallationArgs, failure::Failure, terminal};
 
 /// Search for building blocks: number, SMILES, molecular weight, offers, the best USD per gram, and the similarity if
 /// requested.

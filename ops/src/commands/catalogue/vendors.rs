@@ -46,7 +46,7 @@ pub struct Prefer {
 impl Vendors {
     pub(super) async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
         let mut database = place.data().connect().await?;
-        for vendor in vendors::list(&mut database).await? {
+        for vendor in catalogue_tables::vendors::list(&mut database).await? {
             let shown_to = match vendor.shown_to {
                 None => "everybody".to_owned(),
                 Some(names) if names.is_empty() => "nobody".to_owned(),

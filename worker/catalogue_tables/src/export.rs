@@ -9,7 +9,7 @@ use contract::Country;
 use futures::TryStreamExt as _;
 use sqlx::PgConnection;
 
-use crate::failure::Failure;
+use crate::CatalogueError;
 
 struct Row {
     full_canonical: String,
@@ -38,8 +38,8 @@ pub async fn export(
     database: &mut PgConnection,
     vendor: Option<&str>,
     file: impl Write,
-) -> Result<u64, Failure> {
-    let failed = |error| Failure::database("reading the catalogue", &error);
+) -> Result<u64, CatalogueError> {
+    let failed = CatalogueError::of("reading the catalogue");
     let mut file = csv::Writer::from_writer(file);
     let writing = || "writing the offers".to_owned();
     let columns =

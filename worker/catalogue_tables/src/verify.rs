@@ -5,7 +5,7 @@ use futures::TryStreamExt as _;
 use rayon::prelude::*;
 use sqlx::PgConnection;
 
-use crate::failure::Failure;
+use crate::CatalogueError;
 
 /// Blocks parsed together: enough for every core.
 const PART: usize = 4_096;
@@ -39,8 +39,8 @@ struct Block {
 pub async fn verify(
     database: &mut PgConnection,
     mut seen: impl FnMut(u64),
-) -> Result<Vec<BlockFault>, Failure> {
-    let failed = |error| Failure::database("reading the catalogue", &error);
+) -> Result<Vec<BlockFault>, CatalogueError> {
+    let failed = CatalogueError::of("reading the catalogue");
     let blocks = sqlx::query_as!(
         Block,
         r#"select id, smiles, mw, morgan_bits,

@@ -8,6 +8,7 @@
 
 use std::fmt::Write as _;
 
+use catalogue::{Entry, read::Batch, shipping_exclusions};
 use chrono::SecondsFormat;
 use contract::Country;
 use sqlx::{
@@ -15,9 +16,7 @@ use sqlx::{
     postgres::{PgConnection as Connection, PgCopyIn},
 };
 
-use ::catalogue::{Entry, shipping_exclusions};
-
-use crate::{failure::Failure, terminal};
+use crate::CatalogueError;
 
 /// Changes made by an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,18 +31,38 @@ pub struct Merged {
     pub removed_offers: u64,
 }
 
-/// Columns of the temporary table, in the order of `push_row`.
-const STAGED_COLUMNS: &str = "line, vendor_name, smiles, mw, morgan_bits, full_canonical, minor_components, full_mw, cs_id, \
-                      cs_prefix, cs_url, pack, uom, price_usd, normalised_usd, amount, amount_uom, amount_grams, location, \
-                      api_timestamp, refuses";
+/// Columns of the temporary table with their types, in the order of `push_row`. The lead times follow.
+const STAGED_COLUMNS: [(&str, &str); 21] = [
+    ("line", "bigint not null"),
+    ("vendor_name", "text not null"),
+    ("smiles", "text not null"),
+    ("mw", "real not null"),
+    ("morgan_bits", "bytea not null"),
+    ("full_canonical", "text not null"),
+    ("minor_components", "text not null"),
+    ("full_mw", "double precision not null"),
+    ("cs_id", "text"),
+    ("cs_prefix", "text not null"),
+    ("cs_url", "text not null"),
+    ("pack", "double precision"),
+    ("uom", "text"),
+    ("price_usd", "double precision"),
+    ("normalised_usd", "double precision"),
+    ("amount", "double precision"),
+    ("amount_uom", "text"),
+    ("amount_grams", "double precision"),
+    ("location", "text"),
+    ("api_timestamp", "timestamptz"),
+    ("refuses", "smallint not null"),
+];
 
-/// Columns of an offer that come from a file, without lead times.
-const OFFER_COLUMNS: &str = "full_canonical, minor_components, full_mw, cs_prefix, cs_url, pack, uom, price_usd, normalised_usd, amount, \
-                       amount_uom, amount_grams, location, refuses";
+/// Columns of the temporary table that are no columns of an offer, or that a merge fills in itself.
+const NOT_OF_OFFERS: [&str; 7] =
+    ["line", "vendor_name", "smiles", "mw", "morgan_bits", "cs_id", "api_timestamp"];
 
 /// Begins an import: a transaction with an empty temporary table.
-pub async fn begin(database: &mut PgConnection) -> Result<Transaction<'_, Postgres>, Failure> {
-    let failed = |error| Failure::database("beginning the import", &error);
+pub async fn begin(database: &mut PgConnection) -> Result<Transaction<'_, Postgres>, CatalogueError> {
+    let failed = CatalogueError::of("beginning the import");
     let mut transaction = database.begin().await.map_err(failed)?;
     make_staged(&mut transaction).await.map_err(failed)?;
     Ok(transaction)
@@ -51,27 +70,52 @@ pub async fn begin(database: &mut PgConnection) -> Result<Transaction<'_, Postgr
 
 /// Creates the empty temporary table, which is dropped at the end of the transaction.
 pub async fn make_staged(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
-    let lead_times: String =
-        lead_time_columns().map(|column| format!(", {column} double precision")).collect();
-    let statement = format!(
-        "create temporary table staged (
-            line bigint not null, vendor_name text not null, smiles text not null, mw real not null,
-            morgan_bits bytea not null, full_canonical text not null, minor_components text not null,
-            full_mw double precision not null, cs_id text, cs_prefix text not null, cs_url text not null,
-            pack double precision, uom text, price_usd double precision, normalised_usd double precision,
-            amount double precision, amount_uom text, amount_grams double precision, location text,
-            api_timestamp timestamptz, refuses smallint not null{lead_times}
-        ) on commit drop"
-    );
+    let columns = STAGED_COLUMNS.iter().map(|(name, kind)| format!("{name} {kind}"));
+    let lead_times = lead_time_columns().map(|name| format!("{name} double precision"));
+    let columns = columns.chain(lead_times).collect::<Vec<_>>().join(", ");
+    let statement = format!("create temporary table staged ({columns}) on commit drop");
     sqlx::query(AssertSqlSafe(statement)).execute(connection).await?;
     Ok(())
 }
 
 /// Opens the stream of rows into the temporary table; `push_row` writes the rows.
-pub async fn copy(connection: &mut Connection) -> Result<PgCopyIn<&mut Connection>, Failure> {
+async fn copy(connection: &mut Connection) -> Result<PgCopyIn<&mut Connection>, CatalogueError> {
     let lead_times: String = lead_time_columns().map(|column| format!(", {column}")).collect();
     let statement = format!("copy staged ({STAGED_COLUMNS}{lead_times}) from stdin");
-    connection.copy_in_raw(&statement).await.map_err(|error| Failure::database("copying rows", &error))
+    connection.copy_in_raw(&statement).await.map_err(CatalogueError::of("copying rows"))
+}
+
+/// Copies the offers of all batches to the temporary table.
+///
+/// # Errors
+/// Fails with the first failed batch, and if the database fails.
+pub async fn stage<E: From<CatalogueError>>(
+    connection: &mut PgConnection,
+    batches: impl Iterator<Item = Result<Batch, E>>,
+) -> Result<(), E> {
+    let failed = CatalogueError::of("copying rows");
+    let mut copy = copy(connection).await?;
+    let mut text = String::new();
+    let mut number = 0;
+    for batch in batches {
+        let batch = match batch {
+            Ok(batch) => batch,
+            Err(error) => {
+                // The server must leave its copy mode before the transaction can end; the error to report is that of
+                // the file.
+                let _ = copy.abort("the file cannot be read").await;
+                return Err(error);
+            }
+        };
+        text.clear();
+        for entry in &batch.entries {
+            number += 1;
+            push_row(&mut text, number, entry);
+        }
+        copy.send(text.as_bytes()).await.map_err(failed)?;
+    }
+    copy.finish().await.map_err(failed)?;
+    Ok(())
 }
 
 /// Appends `entry` in the text format of `COPY`; `number` orders the entries of an import.
@@ -121,10 +165,19 @@ pub fn push_row(rows: &mut String, number: u64, entry: &Entry) {
 /// An entry is one vendor's pack of one catalogue number; importing it again replaces the offer. Within a file the
 /// last line counts. Missing catalogue numbers are derived from the structures. A building block that loses its last
 /// offer is removed. If the import `is_all` that its vendors offer, their other offers are removed.
-pub async fn merge(transaction: &mut Transaction<'_, Postgres>, is_all: bool) -> Result<Merged, Failure> {
-    let failed = |error| Failure::database("merging the import", &error);
+///
+/// `waiting` is called if another command changes the catalogue.
+///
+/// # Errors
+/// Fails if the database does.
+pub async fn merge(
+    transaction: &mut Transaction<'_, Postgres>,
+    is_all: bool,
+    waiting: impl FnOnce(),
+) -> Result<Merged, CatalogueError> {
+    let failed = CatalogueError::of("merging the import");
     let connection = &mut **transaction;
-    lock(connection).await.map_err(failed)?;
+    lock(connection, waiting).await.map_err(failed)?;
     sqlx::query("analyze staged").execute(&mut *connection).await.map_err(failed)?;
     sqlx::query(
         "insert into vendors (name)
@@ -174,7 +227,7 @@ async fn remove_missing_offers(connection: &mut PgConnection) -> Result<u64, sql
 }
 
 /// Adds the catalogue number of a staged line: the vendor's own, or one derived from the structure.
-pub(super) const WITH_ENTRY: &str =
+pub(crate) const WITH_ENTRY: &str =
     "cross join lateral (select coalesce(cs_id, left(md5(full_canonical), 16)) as id) as entry";
 
 /// Notes the building blocks to which entries of this import belonged before. A block that is now offered under
@@ -210,14 +263,15 @@ async fn remove_orphans(connection: &mut PgConnection) -> Result<(), sqlx::Error
 
 /// Merges the offers and keeps the prices that they replace; returns the numbers of new and of replaced offers.
 async fn merge_offers(connection: &mut PgConnection) -> Result<(u64, u64), sqlx::Error> {
-    let lead_times: Vec<String> = lead_time_columns().collect();
-    let columns = format!("{OFFER_COLUMNS}, {}", lead_times.join(", "));
+    let of_offers = STAGED_COLUMNS.iter().map(|(name, _)| *name).filter(|name| !NOT_OF_OFFERS.contains(name));
+    let columns: Vec<String> = of_offers.map(str::to_owned).chain(lead_time_columns()).collect();
     let replaced: String = ["building_block_id", "api_timestamp"]
         .into_iter()
-        .chain(columns.split(", "))
+        .chain(columns.iter().map(String::as_str))
         .map(|column| format!("{column} = excluded.{column}"))
         .collect::<Vec<_>>()
         .join(", ");
+    let columns = columns.join(", ");
     // All parts of a statement see the offers as they were before it.
     let statement = format!(
         "with fresh as materialized (
@@ -254,8 +308,11 @@ async fn merge_offers(connection: &mut PgConnection) -> Result<(u64, u64), sqlx:
 }
 
 /// Commits and notifies the workers.
-pub async fn commit(mut transaction: Transaction<'_, Postgres>) -> Result<(), Failure> {
-    let failed = |error| Failure::database("committing the import", &error);
+///
+/// # Errors
+/// Fails if the database does.
+pub async fn commit(mut transaction: Transaction<'_, Postgres>) -> Result<(), CatalogueError> {
+    let failed = CatalogueError::of("committing the import");
     changed(&mut transaction).await.map_err(failed)?;
     transaction.commit().await.map_err(failed)
 }
@@ -273,8 +330,12 @@ pub async fn changed(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     Ok(())
 }
 
-/// Waits until no other command changes the catalogue. Two at once could deadlock on each other's rows.
-pub async fn lock(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+/// Waits until no other command changes the catalogue, and calls `waiting` if one does. Two at once could deadlock on
+/// each other's rows.
+///
+/// # Errors
+/// Fails if the database does.
+pub async fn lock(connection: &mut PgConnection, waiting: impl FnOnce()) -> Result<(), sqlx::Error> {
     let is_free = sqlx::query_scalar!(
         r#"select pg_try_advisory_xact_lock(hashtext('retort catalogue import')) as "is_free!""#
     )
@@ -283,7 +344,7 @@ pub async fn lock(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     if is_free {
         return Ok(());
     }
-    terminal::note("another command changes the catalogue: waiting for its end");
+    waiting();
     sqlx::query!("select pg_advisory_xact_lock(hashtext('retort catalogue import'))")
         .execute(connection)
         .await?;
@@ -291,11 +352,11 @@ pub async fn lock(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
 }
 
 /// Canonical SMILES of all building blocks.
-pub async fn structures(database: &mut PgConnection) -> Result<Vec<String>, Failure> {
+pub async fn structures(database: &mut PgConnection) -> Result<Vec<String>, CatalogueError> {
     sqlx::query_scalar!("select smiles from building_blocks order by id")
         .fetch_all(database)
         .await
-        .map_err(|error| Failure::database("reading the catalogue", &error))
+        .map_err(CatalogueError::of("reading the catalogue"))
 }
 
 /// Lead-time columns, in the order of countries.

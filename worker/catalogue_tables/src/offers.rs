@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use contract::{Country, PricingAnnotation};
 use sqlx::PgPool;
 
-use crate::vendors::VendorRules;
+use crate::VendorRules;
 
 struct Row {
     building_block_id: i32,

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use sqlx::PgConnection;
 
 use super::vendors::{self, Vendor};
-use crate::failure::Failure;
+use crate::CatalogueError;
 
 /// Blocks compared together: enough for every core.
 const PART: usize = 8_192;
@@ -26,7 +26,7 @@ pub struct Info {
 }
 
 /// Counts the content of the catalogue.
-pub async fn info(database: &mut PgConnection) -> Result<Info, Failure> {
+pub async fn info(database: &mut PgConnection) -> Result<Info, CatalogueError> {
     let blocks = sqlx::query!(
         r#"select (select count(*) from building_blocks) as "all!",
             (select count(distinct building_block_id) from offers where normalised_usd is not null) as "priced!""#
@@ -55,7 +55,7 @@ impl BlockQuery {
     ///
     /// # Errors
     /// Fails if the text cannot be parsed.
-    pub fn read(text: &str, similar: Option<f32>, is_pattern: bool) -> Result<Self, Failure> {
+    pub fn read(text: &str, similar: Option<f32>, is_pattern: bool) -> Result<Self, CatalogueError> {
         if is_pattern {
             let pattern = Pattern::parse(text).map_err(|error| anyhow!("SMARTS `{text}`: {error}"))?;
             return Ok(Self::Containing(pattern));
@@ -92,7 +92,7 @@ pub async fn search(
     database: &mut PgConnection,
     wanted: &BlockQuery,
     most: usize,
-) -> Result<Vec<FoundBlock>, Failure> {
+) -> Result<Vec<FoundBlock>, CatalogueError> {
     let found = match wanted {
         BlockQuery::Number(id) => vec![(*id, None)],
         BlockQuery::Exactly(molecule) => by_smiles(database, &molecule.canonical_smiles()).await?,
@@ -103,7 +103,7 @@ pub async fn search(
 
 type Scored = (i32, Option<f32>);
 
-async fn by_smiles(database: &mut PgConnection, smiles: &str) -> Result<Vec<Scored>, Failure> {
+async fn by_smiles(database: &mut PgConnection, smiles: &str) -> Result<Vec<Scored>, CatalogueError> {
     let ids = sqlx::query_scalar!("select id from building_blocks where smiles = $1", smiles)
         .fetch_all(database)
         .await
@@ -119,7 +119,11 @@ struct Block {
 }
 
 /// Compares every block, a part of them at a time on all cores.
-async fn scan(database: &mut PgConnection, wanted: &BlockQuery, most: usize) -> Result<Vec<Scored>, Failure> {
+async fn scan(
+    database: &mut PgConnection,
+    wanted: &BlockQuery,
+    most: usize,
+) -> Result<Vec<Scored>, CatalogueError> {
     let blocks =
         sqlx::query_as!(Block, "select id, smiles, mw, morgan_bits from building_blocks order by id")
             .fetch(database)
@@ -150,7 +154,10 @@ fn score(wanted: &BlockQuery, block: &Block) -> Option<f32> {
     }
 }
 
-async fn with_offers(database: &mut PgConnection, found: Vec<Scored>) -> Result<Vec<FoundBlock>, Failure> {
+async fn with_offers(
+    database: &mut PgConnection,
+    found: Vec<Scored>,
+) -> Result<Vec<FoundBlock>, CatalogueError> {
     let (ids, similarities): (Vec<i32>, Vec<Option<f32>>) = found.into_iter().unzip();
     let rows = sqlx::query!(
         r#"select building_blocks.id, smiles, mw, count(offers.id) as "offers!", min(normalised_usd) as usd_per_gram
@@ -198,7 +205,7 @@ pub struct Offer {
 }
 
 /// Offers of a building block, by ascending price per gram.
-pub async fn offers(database: &mut PgConnection, building_block: i32) -> Result<Vec<Offer>, Failure> {
+pub async fn offers(database: &mut PgConnection, building_block: i32) -> Result<Vec<Offer>, CatalogueError> {
     sqlx::query_as!(
         Offer,
         "select name as vendor_name, cs_id, pack, uom, price_usd, normalised_usd, amount, amount_uom, location
@@ -237,7 +244,7 @@ pub struct PastPrice {
 pub async fn past_prices(
     database: &mut PgConnection,
     building_block: i32,
-) -> Result<Vec<PastPrice>, Failure> {
+) -> Result<Vec<PastPrice>, CatalogueError> {
     sqlx::query_as!(
         PastPrice,
         "select name as vendor_name, cs_id, pack, uom, price_usd, normalised_usd, said_at, until
@@ -251,6 +258,6 @@ pub async fn past_prices(
     .map_err(failed)
 }
 
-fn failed(error: sqlx::Error) -> Failure {
-    Failure::database("reading the catalogue", &error)
+fn failed(error: sqlx::Error) -> CatalogueError {
+    CatalogueError::of("reading the catalogue")(error)
 }

@@ -1,6 +1,6 @@
 //! Report of routes: a page to keep, send and print.
 //!
-//! The console's own modules draw the page (`api/console/report.js` and its imports). The page holds them as `data:`
+//! The console's own modules draw the page (`api/console/report/report.js` and its imports). The page holds them as `data:`
 //! addresses in an import map, beside the answers as JSON. So routes are drawn by one code base, there is no bundler,
 //! and the file makes no requests: its policy allows only these scripts, by their hashes. Without scripts the page
 //! shows the routes as text.
@@ -14,10 +14,10 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{failure::Failure, planned::PlannedTarget, route_tree};
 
-/// Prefix under which the page's modules import each other; relative imports do not resolve in a `data:` address.
+/// Prefix under which the page's modules import each other. Relative imports do not resolve in a `data:` address.
 const MODULE_PREFIX: &str = "console/";
 
-/// Pairs a module's name with its text.
+/// Pairs a module's path in `api/console` with its text.
 macro_rules! module {
     ($name:literal) => {
         ($name, include_str!(concat!("../../api/console/", $name, ".js")))
@@ -26,28 +26,28 @@ macro_rules! module {
 
 /// The modules of the report.
 const MODULES: [(&str, &str); 15] = [
-    module!("answer"),
-    module!("constraints"),
-    module!("csv"),
-    module!("drawing"),
-    module!("elements"),
-    module!("nothing"),
-    module!("orientation"),
-    module!("paper"),
-    module!("picture"),
-    module!("reacting"),
-    module!("report"),
-    module!("scheme"),
-    module!("shopping"),
-    module!("words"),
-    ("openchemlib", include_str!("../../api/console/vendor/openchemlib/openchemlib.js")),
+    module!("answer/answer"),
+    module!("drawing/bonds_made"),
+    module!("drawing/orientation"),
+    module!("drawing/picture"),
+    module!("drawing/scheme_drawing"),
+    module!("drawing/scheme_layout"),
+    module!("report/report"),
+    module!("report/scheme_parts"),
+    module!("routes/constraint_report"),
+    module!("routes/no_route"),
+    module!("routes/shopping_list"),
+    module!("shared/csv"),
+    module!("shared/elements"),
+    module!("shared/numbers"),
+    module!("vendor/openchemlib/openchemlib"),
 ];
 
 /// Style of the page: the console's style sheets for tokens and drawings, and the report's own.
 const STYLE: &str = concat!(
     include_str!("../../api/console/console.css"),
     include_str!("../../api/console/plan.css"),
-    include_str!("../../api/console/report.css"),
+    include_str!("../../api/console/report/report.css"),
 );
 
 /// Returns the report of `planned`, one target or several.
@@ -59,7 +59,7 @@ pub fn page(planned: &[PlannedTarget]) -> Result<String, Failure> {
     // A script element ends at the first `</script`, even within a JSON string.
     let answers = answers.replace('<', "\\u003c");
     let modules = import_map()?;
-    let start = format!("import \"{MODULE_PREFIX}report.js\";");
+    let start = format!("import \"{MODULE_PREFIX}report/report.js\";");
     let policy = format!(
         "default-src 'none'; script-src {} {} data:; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",
         csp_hash(&modules),
@@ -92,12 +92,15 @@ pub fn page(planned: &[PlannedTarget]) -> Result<String, Failure> {
     Ok(page.into_string())
 }
 
-/// Builds the import map: module names to `data:` addresses.
+/// Builds the import map: module paths to `data:` addresses. Each module lies in a folder of `api/console`.
 fn import_map() -> Result<String, Failure> {
-    let address = |(name, text): &(&str, &str)| {
-        let text = text.replace("from \"./", &format!("from \"{MODULE_PREFIX}"));
+    let address = |(path, text): &(&str, &str)| {
+        let folder = path.split_once('/').map_or("", |(folder, _)| folder);
+        let text = text
+            .replace("from \"./", &format!("from \"{MODULE_PREFIX}{folder}/"))
+            .replace("from \"../", &format!("from \"{MODULE_PREFIX}"));
         (
-            format!("{MODULE_PREFIX}{name}.js"),
+            format!("{MODULE_PREFIX}{path}.js"),
             format!("data:text/javascript;base64,{}", STANDARD.encode(text)),
         )
     };

@@ -1,9 +1,9 @@
 // How the console's properties are distributed over molecules: SMILES come on standard input, one a line; JSON goes to standard output.
-// `training_set.py` puts it beside the console's modules and calls it. Node 20.19 or newer.
+// `training_set.py` calls it. Node 20 or newer.
 
 import { createInterface } from "node:readline";
-import { measured, read } from "./measures.js";
-import { PROPERTIES } from "./properties.js";
+import { measured, read } from "../../api/console/molecules/descriptors.js";
+import { PROPERTIES } from "../../api/console/molecules/properties.js";
 
 /** Widths of bars; whole numbers have a bar each, and stand in its middle. */
 const WIDTHS = { molecular_weight: 10, logp: 0.25, polar_surface: 5 };

@@ -6,9 +6,7 @@ stands beside its training set only where one program has measured both. That is
 
 import argparse
 import json
-import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 
 import corpus
@@ -16,8 +14,7 @@ import metadata
 import prepare_molecules
 
 HERE = Path(__file__).resolve().parent
-CONSOLE = HERE.parents[1] / "api/console"
-PROGRAM = [HERE / "training_set.mjs", *(CONSOLE / name for name in ("measures.js", "properties.js", "vendor/openchemlib/openchemlib.js"))]
+PROGRAM = HERE / "training_set.mjs"
 NAME = "training_set"
 
 
@@ -28,11 +25,8 @@ def learnt_from(subset: str, data: Path, work: Path) -> list[str]:
 
 def measured(smiles: list[str]) -> dict[str, object]:
     """Gives how many molecules there are, and how each of the console's properties is distributed over them."""
-    with tempfile.TemporaryDirectory() as folder:
-        for module in PROGRAM:
-            shutil.copy(module, folder)
-        program = ["node", str(Path(folder) / PROGRAM[0].name)]
-        return json.loads(subprocess.run(program, input="\n".join(smiles), capture_output=True, text=True, check=True).stdout)
+    program = ["node", str(PROGRAM)]
+    return json.loads(subprocess.run(program, input="\n".join(smiles), capture_output=True, text=True, check=True).stdout)
 
 
 def main() -> None:

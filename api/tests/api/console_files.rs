@@ -55,7 +55,7 @@ async fn hostile_files_are_read_as_far_as_they_say_something_and_harm_nothing() 
     let read = async |text: String, name: &str| {
         let function = format!(
             "const done = arguments[arguments.length - 1]; \
-             import('/console/reading.js').then(({{ readMolecules }}) => done(readMolecules({}, {})), (fault) => done(String(fault)));",
+             import('/console/molecules/molecule_text.js').then(({{ readMolecules }}) => done(readMolecules({}, {})), (fault) => done(String(fault)));",
             json!(text),
             json!(name)
         );

@@ -128,7 +128,7 @@ async fn what_routes_must_and_may_not_have_is_a_list_of_which_each_can_be_taken_
 
 #[test]
 fn the_classes_that_are_offered_are_those_that_the_service_knows() {
-    let module = include_str!("../../console/classes.js");
+    let module = include_str!("../../console/plan/reaction_classes.js");
 
     let offered: Vec<_> =
         module.lines().filter_map(|line| line.strip_prefix("  \"")?.strip_suffix("\",")).collect();

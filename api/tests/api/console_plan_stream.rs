@@ -121,7 +121,7 @@ async fn an_event_stream_means_the_same_wherever_it_is_cut() {
     let Some((_service, browser)) = stage().await else { return };
     let text = "\u{feff}: a comment\r\nid: 1\r\nevent: route\r\ndata: {\"a\":\r\ndata: 1}\r\n\r\nevent: nothing\n\nid\ndata:  two\rdata\r\r\
                 retry: 5\nid: 3\ndata:é€\n\ndata: never ended\n";
-    let module = "import('/console/sse.js').then(async ({ events }) => {";
+    let module = "import('/console/service/event_stream.js').then(async ({ events }) => {";
     let cuts = format!(
         "const done = arguments[arguments.length - 1]; {module} \
          const bytes = new TextEncoder().encode({}); const read = new Set(); \

@@ -95,8 +95,8 @@ async fn the_clients_of_the_service_ask_for_every_scope_of_theirs_and_the_server
     for name in extension_scopes() {
         assert!(supported.contains(&Value::from(name)), "{name}");
         for (client, text) in [
-            ("console", include_str!("../../console/console.js")),
-            ("words of the console", include_str!("../../console/account.js")),
+            ("console", include_str!("../../console/app/console.js")),
+            ("words of the console", include_str!("../../console/account/account.js")),
             ("Python", include_str!("../../clients/python/src/retort_client/authorization.py")),
         ] {
             assert!(text.contains(name), "{client}: {name}");

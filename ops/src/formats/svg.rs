@@ -1,7 +1,7 @@
 //! Picture of the best route: a synthesis from left to right, with all structures at one scale and each step's class
 //! and number at its arrow.
 //!
-//! The layout is that of the console's schemes (`api/console/scheme.js`). Molecules of one depth share a column.
+//! The layout is that of the console's schemes (`api/console/drawing/scheme_layout.js`). Molecules of one depth share a column.
 //! Every subtree has its own band, as high as its precursors together, so nothing overlaps.
 
 use std::{collections::BTreeMap, fmt::Write as _};

@@ -1,0 +1,52 @@
+// @ts-check
+// The part "Account": who is logged in, of which organisation, what this login may do, and how scripts get a token. Logins are ended and tokens made on a
+// page of the authorization server: no token of an application may do that.
+
+import { why } from "../service/service.js";
+import { known, make } from "../shared/elements.js";
+import { Notice } from "../shared/notice.js";
+
+/** What scopes are for, in words. @type {Record<string, string>} */
+const MEANINGS = {
+  "generator_api.samples:create": "draw molecules", "generator_api.samples:read": "look at samples", "generator_api.samples:delete": "delete samples", "generator_api.models:read": "look at models",
+  "synth_api.plans:create": "create plans and batches", "synth_api.plans:read": "read them", "synth_api.plans:delete": "cancel and delete them",
+  "synth_api.routes:create": "keep routes", "synth_api.routes:read": "read kept routes", "synth_api.routes:update": "change them", "synth_api.routes:delete": "delete them",
+  "synth_api.queries:create": "ask about many molecules and the catalogue",
+  operations: "operate the installation", openid: "know who you are", email: "know your e-mail address", profile: "know your name",
+};
+
+/** @type {import("../app/parts.js").Begin} */
+export function begin(place, service) {
+  const person = make("dl", { className: "known" });
+  const notice = new Notice();
+  const leave = make("button", { type: "button", className: "plain" }, "Log out of this browser");
+  leave.addEventListener("click", () => service.session.end());
+  place.append(notice.element,
+    make("section", { className: "panel", "aria-labelledby": "person_title" }, make("h2", { id: "person_title" }, "You"), person,
+      make("div", { className: "acts" }, make("a", { className: "button", href: "/auth/account" }, "Logins and applications"), leave)),
+    make("section", { className: "panel", "aria-labelledby": "scripts_title" }, make("h2", { id: "scripts_title" }, "Scripts"),
+      make("p", {}, "A script where nobody logs in has a token of its own: with a name, for what it needs, until a day. You make it and end it on the page of your logins."),
+      make("p", { className: "acts" }, make("a", { className: "button", href: "/auth/account#tokens" }, "Tokens for scripts")),
+      make("p", {}, "Where you are logged in by the command line, that gets, renews and ends a token of yours. From this machine:"),
+      make("pre", { className: "commands", tabIndex: 0 }, commands()),
+      make("p", {}, make("a", { href: "/docs" }, "The reference"), " has every operation, to be tried there.")));
+
+  async function look() {
+    try {
+      const { sub, email, name, organisation } = await service.get("/auth/userinfo");
+      const may = service.session.scopes.map((scope) => MEANINGS[scope] ?? scope).join(", ");
+      const since = new Date(service.session.begun).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+      person.replaceChildren(...known([["E-mail address", email], ["Name", name], ["Organisation", organisation ?? "none"], ["Account", sub], ["This login may", `search for routes, ${may}`], ["Logged in here", since]]));
+      notice.tell("");
+    } catch (fault) {
+      notice.tell(why(fault));
+    }
+  }
+  return { show: look };
+}
+
+function commands() {
+  return `retort login --api ${location.origin}
+curl -H "Authorization: Bearer $(retort token)" -H 'Content-Type: application/json' \\
+     -d '{"search_smiles": "CC(=O)Nc1ccc(O)cc1"}' ${location.origin}/synth/v1/treesearch`;
+}

@@ -1,6 +1,0 @@
-// @ts-check
-// Molecules that one part hands to another: those that were ticked in a sample, to be planned as a batch.
-
-import { Store } from "./store.js";
-
-export const basket = new Store({ smiles: /** @type {string[]} */ ([]), from: "" });

@@ -1,0 +1,25 @@
+// @ts-check
+// What is measured of one molecule, by OpenChemLib: of samples in the page's worker, and of what models learnt from, before they ship.
+
+import { Molecule, MoleculeProperties } from "../vendor/openchemlib/openchemlib.js";
+
+/**
+ * A molecule, null where there is none.
+ * @param {string} smiles
+ */
+export function read(smiles) {
+  try {
+    return Molecule.fromSmiles(smiles, { noCoordinates: true });
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * In the order of `PROPERTIES`.
+ * @param {Molecule} molecule
+ */
+export function measured(molecule) {
+  const of = new MoleculeProperties(molecule);
+  return [molecule.getMolecularFormula().relativeWeight, of.logP, of.polarSurfaceArea, of.acceptorCount, of.donorCount, of.rotatableBondCount, molecule.getRingSet().getSize()];
+}

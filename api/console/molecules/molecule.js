@@ -1,0 +1,33 @@
+// @ts-check
+// Molecules as OpenChemLib reads them: what a person types or pastes, and what the editor drew.
+
+import { Molecule } from "../vendor/openchemlib/openchemlib.js";
+
+/** A text that is no molecule. */
+export class Unreadable extends Error {}
+
+/**
+ * The molecule that a text stands for: SMILES, or a molfile with its coordinates.
+ * @param {string} text
+ */
+export function read(text) {
+  try {
+    const molecule = isMolfile(text) ? Molecule.fromMolfile(text) : Molecule.fromSmiles(text.trim());
+    if (molecule.getAllAtoms() === 0) throw new Unreadable("There is no atom in it.");
+    return molecule;
+  } catch (fault) {
+    if (fault instanceof Unreadable) throw fault;
+    throw new Unreadable(isMolfile(text) ? "This molfile cannot be read." : "This is no SMILES that can be drawn.");
+  }
+}
+
+/**
+ * What the service is asked for: a SMILES as it was typed, which the service judges, or that of a molfile.
+ * @param {string} text
+ */
+export function smilesOf(text) {
+  return isMolfile(text) ? read(text).toIsomericSmiles() : text.trim();
+}
+
+/** @param {string} text */
+const isMolfile = (text) => /^M {2}END/m.test(text) || /V[23]000/.test(text);

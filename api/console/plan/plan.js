@@ -1,0 +1,80 @@
+// @ts-check
+// The part "Plan" among the parts: its page as it is, the routes of a plan that was made before (`#/plan/pln_1`), a route that is kept
+// (`#/plan/rte_1`), or with a target that another part names (`#/plan/target/CCO`).
+
+import { offersOf, routeOf, routesOf } from "../answer/answer.js";
+import { answerOf } from "../answer/stored.js";
+import { ROUTES } from "../routes/kept_route.js";
+import { why } from "../service/service.js";
+import { find } from "../shared/elements.js";
+import { plan } from "./plan_page.js";
+
+/** @type {import("../app/parts.js").Begin} */
+export function begin(_place, service) {
+  let seen = "";
+  /** What was opened last: a search since then shows something else. @type {import("../routes/results.js").Found | null} */
+  let opened = null;
+  const page = plan(service, (id, found) => {
+    [seen, opened] = [id, found];
+    // It is found again there, here or by somebody who is sent the address; who looks at another part by now stays there.
+    if (!find("plan").hidden) history.replaceState(null, "", `#/plan/${id}`);
+  });
+
+  // What is typed from then on is no longer what the address stands for; whoever follows it again asks for that.
+  find("target_form").addEventListener("input", () => {
+    seen = "";
+    if (location.hash.startsWith("#/plan/")) history.replaceState(null, "", "#/plan");
+  }, true);
+
+  /** @param {string} id */
+  async function open(id) {
+    seen = id;
+    try {
+      const of = id.startsWith("rte_") ? ROUTES : "/synth-batches/v1/plans";
+      const stored = await service.get(`${of}/${encodeURIComponent(id)}`);
+      if (seen !== id) return;
+      if (stored.object === "route") opened = kept(stored);
+      else if (stored.result) opened = found(stored);
+      else return page.tell(stored.error ? `This plan failed: ${stored.error}.` : `This plan has no result: it is ${stored.status}.`);
+      page.open(opened);
+    } catch (fault) {
+      if (seen !== id) return;
+      seen = "";
+      page.tell(why(fault));
+    }
+  }
+
+  return { show: ([id, smiles]) => {
+    if (id === "target") {
+      // It is taken once: what is made of it here stays when somebody comes back.
+      history.replaceState(null, "", "#/plan");
+      if (smiles) page.aim(smiles);
+    } else if (id && (id !== seen || page.found() !== opened)) open(id);
+  } };
+}
+
+/**
+ * What a plan found.
+ * @param {any} plan
+ * @returns {import("../routes/results.js").Found}
+ */
+function found({ result, parameters, name }) {
+  const answer = answerOf(result);
+  return { answer, bytes: written(result), routes: routesOf(answer), offers: offersOf(answer), asked: parameters, name: name ?? undefined };
+}
+
+/**
+ * A route that is kept, alone.
+ * @param {import("../routes/kept_route.js").Kept} kept
+ * @returns {import("../routes/results.js").Found}
+ */
+function kept(kept) {
+  const { route: graph, pricing_annotations, parameters } = kept;
+  const answer = { search_smiles: parameters.search_smiles, metadata: {}, route_hierarchy: {}, pricing_annotations: pricing_annotations ?? [] };
+  const depth = Math.max(...graph.nodes.map((/** @type {import("../answer/answer.js").GraphNode} */ node) => node.data.depth));
+  const route = { ...routeOf(graph, "kept", depth, 1), ...(kept.name && { name: kept.name }) };
+  return { answer, bytes: written(kept), routes: [route], offers: offersOf(answer), asked: parameters, first: route.key, kept };
+}
+
+/** @param {unknown} value */
+const written = (value) => JSON.stringify(value, null, 1);

@@ -1,0 +1,147 @@
+// @ts-check
+// Which molecules of a sample are shown, and in which order: by their properties, each with its histogram, and by a part that they have.
+
+import { learned, shipped } from "../models/model_card.js";
+import { PROPERTIES } from "../molecules/properties.js";
+import { control, count, make, say } from "../shared/elements.js";
+import { bound, Histogram } from "./histogram.js";
+
+/** @typedef {import("./histogram.js").Range} Range */
+/** @typedef {{part: string, ranges: Record<string, Range>, by: string}} Typed `by`: the property that sorts them; empty: as they were drawn */
+
+const PAUSE = 250;
+/** Where histograms would keep the molecules out of sight. */
+const NARROW = matchMedia("(max-width: 40rem)");
+const ANY = { from: "", to: "" };
+
+export class Sieve {
+  #typed = /** @type {Typed} */ ({ part: "", ranges: {}, by: "" });
+  #change;
+  #part = control("input", { type: "search", id: "part", spellcheck: false, placeholder: "c1ccncc1, [NX3;H2]", "aria-describedby": "part_fault" });
+  #fault = make("p", { id: "part_fault", className: "fault", hidden: true });
+  #by = control("select", { id: "by" }, make("option", { value: "" }, "As drawn"), ...PROPERTIES.map(({ name, label }) => make("option", { value: name }, label)));
+  #card = make("p", { className: "quiet" });
+  /** @type {import("../models/model_card.js").Metrics} */
+  #figures = {};
+  /** @type {import("../models/model_card.js").Metrics} */
+  #learned = {};
+  #histograms = PROPERTIES.map((property) => new Histogram(property, (range) => this.#set({ ranges: { ...this.#typed.ranges, [property.name]: range } })));
+  #timer = 0;
+  #isDrawn = false;
+  /** @type {{values: Float32Array, order: number[]} | null} */
+  #next = null;
+
+  /** @param {(typed: Typed) => void} change */
+  constructor(change) {
+    this.#change = change;
+    this.#part.addEventListener("input", () => {
+      clearTimeout(this.#timer);
+      this.#timer = setTimeout(() => this.#set({ part: this.#part.value }), PAUSE);
+    });
+    this.#by.addEventListener("change", () => this.#set({ by: this.#by.value }));
+    const draw = make("button", { type: "button", className: "plain" }, "Draw it");
+    draw.addEventListener("click", async () => {
+      const { drawPart } = await import("../molecules/substructure_editor.js");
+      this.#part.value = await drawPart(this.#part.value);
+      this.#set({ part: this.#part.value });
+    });
+    const clear = make("button", { type: "button", className: "plain" }, "Clear");
+    clear.addEventListener("click", () => {
+      this.#part.value = "";
+      this.#set({ part: "", ranges: {} });
+    });
+    const measures = make("details", { className: "measures", open: !NARROW.matches }, make("summary", {}, "Properties"),
+      make("div", { className: "histograms" }, ...this.#histograms.map(({ element }) => element)), this.#card);
+    this.element = make("div", { className: "sieve_of" },
+      make("div", { className: "field" }, make("label", { htmlFor: "part" }, "With the part (SMILES or SMARTS)"), make("span", { className: "control" }, this.#part), this.#fault),
+      make("div", { className: "field" }, make("label", { htmlFor: "by" }, "Sort by"), make("span", { className: "control" }, this.#by)), make("div", { className: "row" }, draw, clear), measures);
+  }
+
+  /** @param {Partial<Typed>} changes */
+  #set(changes) {
+    this.#typed = { ...this.#typed, ...changes };
+    this.#put();
+    this.#change(this.#typed);
+  }
+
+  #put() {
+    PROPERTIES.forEach(({ name }, place) => this.#histograms[place].put(this.#typed.ranges[name] ?? ANY));
+  }
+
+  /**
+   * Begins anew, with molecules of `model`.
+   * @param {import("../models/model_card.js").Model | undefined} model
+   */
+  of(model) {
+    [this.#figures, this.#learned] = [shipped(model), learned(model)];
+    this.#part.value = "";
+    this.#by.value = "";
+    this.#typed = { part: "", ranges: {}, by: "" };
+    this.#put();
+    say(this.#card, comparison(this.#figures, this.#learned));
+  }
+
+  /** @param {string} text */
+  fault(text) {
+    say(this.#fault, text);
+    this.#fault.hidden = !text;
+    if (text) this.#part.setAttribute("aria-invalid", "true");
+    else this.#part.removeAttribute("aria-invalid");
+  }
+
+  /**
+   * Draws the histograms, now and then however often there is something new.
+   * @param {{values: Float32Array, order: number[]}} state
+   */
+  show(state) {
+    this.#next = state;
+    if (this.#isDrawn) return;
+    this.#isDrawn = true;
+    setTimeout(() => {
+      this.#isDrawn = false;
+      if (this.#next) this.#draw(this.#next);
+    }, PAUSE);
+  }
+
+  /** @param {{values: Float32Array, order: number[]}} state */
+  #draw({ values, order }) {
+    PROPERTIES.forEach(({ name, figure }, place) => {
+      const of = (/** @type {Iterable<number>} */ indexes) => Float32Array.from(indexes, (index) => values[index * PROPERTIES.length + place]).filter((value) => !Number.isNaN(value));
+      const [all, some] = [of(Array(values.length / PROPERTIES.length).keys()), of(order)];
+      this.#histograms[place].show(all, some, { card: this.#figures.properties?.[figure ?? ""], learned: this.#learned.properties?.[name] });
+    });
+  }
+}
+
+/**
+ * What the histograms stand beside.
+ * @param {import("../models/model_card.js").Metrics} figures
+ * @param {import("../models/model_card.js").Metrics} learned
+ */
+function comparison(figures, learned) {
+  const lines = "where nine in ten of its molecules lie, the middle half, the median";
+  if (learned.properties) {
+    return `Measured by OpenChemLib. The line over the bars is the model's training set of ${count(learned.n_molecules ?? 0)} molecules, measured alike; those below: ${lines}.`;
+  }
+  if (Object.keys(figures.properties ?? {}).length) return `Measured by OpenChemLib. The lines below the bars are from the model's card, by RDKit, which counts acceptors otherwise: ${lines}.`;
+  return "Measured by OpenChemLib. The model's card has no properties to compare with.";
+}
+
+/**
+ * The molecules that pass, in their order. One that has not been measured yet passes no bound.
+ * @param {{values: Float32Array, sieve: Typed, has: Uint8Array | null}} state
+ */
+export function sieved({ values, sieve, has }) {
+  const width = PROPERTIES.length;
+  const bounds = PROPERTIES.flatMap(({ name }, place) => {
+    const range = sieve.ranges[name] ?? ANY;
+    const [from, to] = [bound(range.from), bound(range.to)].map((one) => (typeof one === "number" ? one : null));
+    return from === null && to === null ? [] : [{ place, from: from ?? -Infinity, to: to ?? Infinity }];
+  });
+  const passes = (/** @type {number} */ index) => (!has || has[index] === 1) && bounds.every(({ place, from, to }) => values[index * width + place] >= from && values[index * width + place] <= to);
+  const order = Array.from({ length: values.length / width }, (_, index) => index).filter(passes);
+  const by = PROPERTIES.findIndex(({ name }) => name === sieve.by);
+  if (by < 0) return order;
+  const value = (/** @type {number} */ index) => (Number.isNaN(values[index * width + by]) ? Infinity : values[index * width + by]);
+  return order.sort((one, other) => (value(one) - value(other) || 0) || one - other);
+}

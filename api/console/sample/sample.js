@@ -1,0 +1,227 @@
+// @ts-check
+// The part "Sample": molecules drawn from a model, looked at, sieved, ticked, taken away. All that it knows is in one store; which sample is seen, the
+// address says.
+
+import { basket } from "../batches/cart.js";
+import { save } from "../drawing/export.js";
+import { Laboratory, PROPERTIES } from "../molecules/properties.js";
+import { why } from "../service/service.js";
+import { csvOf } from "../shared/csv.js";
+import { control, count, make, say } from "../shared/elements.js";
+import { Notice } from "../shared/notice.js";
+import { several } from "../shared/numbers.js";
+import { Store, toggled } from "../shared/store.js";
+import { Gallery } from "./gallery.js";
+import { Sieve, sieved } from "./molecule_filter.js";
+import { SampleForm } from "./sample_form.js";
+
+/** @typedef {import("../models/model_card.js").Model} Model */
+/** @typedef {{id: string, model_id: string, smiles: string[], created_at: string}} Sample */
+/**
+ * @typedef {{models: Model[], drawing: {size: number, stop: AbortController} | null, sample: Sample | null, notice: string, values: Float32Array,
+ *   sieve: import("./molecule_filter.js").Typed, has: Uint8Array | null, order: number[], ticked: Set<number>}} State
+ * `values`: rows of `PROPERTIES`, NaN where they are not known yet; `has`: which have the part asked for, null: none is; `order`: which are shown
+ */
+
+const SAMPLES = "/generator/v1/samples";
+/** How long a sample may take, milliseconds: the service gives up earlier. */
+const PATIENCE = 150000;
+/** Samples that are kept, so that the way back to one is short. */
+const KEPT = 5;
+
+class SamplePart {
+  #service;
+  #laboratory = new Laboratory();
+  #store = new Store(/** @type {State} */ ({
+    models: [], drawing: null, sample: null, notice: "", values: new Float32Array(), sieve: { part: "", ranges: {}, by: "" }, has: null, order: [], ticked: new Set(),
+  }));
+  /** @type {Map<string, Sample>} */
+  #kept = new Map();
+  /** Which sample was asked for last: an earlier one may come later. */
+  #looks = 0;
+  #form;
+  #sieve;
+  #gallery = new Gallery("Molecules", (index) => this.#store.set({ ticked: toggled(this.#store.state.ticked, index) }));
+  #title = make("h2", { tabIndex: -1 });
+  #said = make("p", { className: "quiet" });
+  #notice = new Notice();
+  #plan = control("button", { type: "button" }, "Plan as a batch");
+  #none = make("p", { className: "none", hidden: true }, "No molecule of the sample is like that.");
+  #found = make("section", { className: "sampled", "aria-label": "The sample", hidden: true });
+
+  /**
+   * @param {HTMLElement} place
+   * @param {import("../service/service.js").Service} service
+   */
+  constructor(place, service) {
+    this.#service = service;
+    const store = this.#store;
+    this.#form = new SampleForm((asked) => this.#draw(asked), () => store.state.drawing?.stop.abort());
+    this.#sieve = new Sieve((sieve) => store.set({ sieve }));
+    this.#found.append(make("header", { className: "found" }, this.#title, this.#said, this.#tools()), this.#sieve.element, this.#none, this.#gallery.element);
+    place.append(this.#form.element, this.#notice.element, this.#found);
+    this.#watch();
+    this.#look();
+  }
+
+  #watch() {
+    const store = this.#store;
+    store.watch(["notice"], ({ notice }) => this.#notice.tell(notice));
+    store.watch(["models", "drawing"], (state) => this.#form.show(state));
+    store.watch(["sample", "models"], ({ sample, models }) => {
+      this.#found.hidden = !sample;
+      if (!sample) return;
+      say(this.#title, several(sample.smiles.length, "molecule"));
+      this.#sieve.of(models.find((model) => model.id === sample.model_id));
+    });
+    store.watch(["sieve"], ({ sieve }) => this.#ask(sieve.part));
+    store.watch(["sample", "values", "sieve", "has"], (state) => state.sample && store.set({ order: sieved(state) }));
+    store.watch(["order", "values"], (state) => this.#sieve.show(state));
+    store.watch(["order", "ticked"], ({ sample, order, ticked }) => {
+      if (!sample) return;
+      this.#none.hidden = order.length > 0;
+      this.#gallery.show({ smiles: sample.smiles, order, ticked, caption: (index) => this.#caption(index) });
+      const isSieved = order.length < sample.smiles.length;
+      say(this.#said, [`of ${sample.model_id}`, isSieved ? `${count(order.length)} shown` : "", ticked.size ? `${count(ticked.size)} ticked` : ""].filter(Boolean).join(" · "));
+      say(this.#plan, ticked.size ? `Plan ${count(ticked.size)} ticked` : `Plan ${isSieved ? "those shown" : "all"}`);
+      this.#plan.disabled = order.length === 0;
+    });
+  }
+
+  /** What the models are; without them a sample is asked for all the same. */
+  async #look() {
+    try {
+      this.#store.set({ models: (await this.#service.get("/generator/v1/models")).data });
+    } catch (fault) {
+      this.#store.set({ notice: why(fault) });
+    }
+    this.#earlier();
+  }
+
+  async #earlier() {
+    try {
+      this.#form.earlier((await this.#service.get(`${SAMPLES}?limit=10`)).data);
+    } catch {
+      // What was drawn earlier is a convenience.
+    }
+  }
+
+  /** @param {{model_id: string | null, size: number}} asked */
+  async #draw(asked) {
+    const stop = new AbortController();
+    const patience = AbortSignal.timeout(PATIENCE);
+    this.#store.set({ drawing: { size: asked.size, stop }, notice: "" });
+    try {
+      const sample = await this.#service.send(SAMPLES, asked, AbortSignal.any([stop.signal, patience]));
+      this.#keep(sample);
+      location.hash = `#/sample/${sample.id}`;
+      this.#earlier();
+    } catch (fault) {
+      this.#store.set({ notice: stop.signal.aborted ? "Stopped." : patience.aborted ? "The service did not answer in time." : why(fault) });
+    }
+    this.#store.set({ drawing: null });
+  }
+
+  /** @param {Sample} sample */
+  #keep(sample) {
+    this.#kept.set(sample.id, sample);
+    if (this.#kept.size > KEPT) this.#kept.delete(/** @type {string} */ (this.#kept.keys().next().value));
+  }
+
+  /** @param {string[]} path */
+  async show([id]) {
+    const look = ++this.#looks;
+    if (!id || id === this.#store.state.sample?.id) return;
+    try {
+      const sample = this.#kept.get(id) ?? await this.#service.get(`${SAMPLES}/${encodeURIComponent(id)}`);
+      this.#keep(sample);
+      if (look === this.#looks) this.#see(sample);
+    } catch (fault) {
+      if (look === this.#looks) this.#store.set({ notice: why(fault), sample: null });
+    }
+  }
+
+  /** @param {Sample} sample */
+  #see(sample) {
+    const nothing = new Float32Array(sample.smiles.length * PROPERTIES.length).fill(NaN);
+    this.#store.set({ sample, notice: "", values: nothing, has: null, ticked: new Set(), sieve: { part: "", ranges: {}, by: "" } });
+    this.#laboratory.measure(sample.smiles, (values) => {
+      // The same array, more of which is known: a new one for those who watch.
+      if (this.#store.state.sample === sample) this.#store.set({ values: values.subarray(0) });
+    });
+    this.#title.focus({ preventScroll: true });
+  }
+
+  #part = "";
+
+  /**
+   * Looks for a part; while that goes on, and where it cannot be read, all are shown.
+   * @param {string} part
+   */
+  async #ask(part) {
+    if (part === this.#part) return;
+    this.#part = part;
+    if (!part.trim()) {
+      this.#sieve.fault("");
+      return this.#store.set({ has: null });
+    }
+    const told = await this.#laboratory.having(part);
+    if (part !== this.#part) return;
+    this.#sieve.fault("fault" in told ? told.fault : "");
+    this.#store.set({ has: "has" in told ? told.has : null });
+  }
+
+  /** @param {number} index */
+  #caption(index) {
+    const { values } = this.#store.state;
+    const [weight, logp] = values.subarray(index * PROPERTIES.length);
+    return Number.isNaN(weight) ? "" : `${weight.toFixed(0)} Da · logP ${logp.toFixed(1)}`;
+  }
+
+  /** The molecules that are meant: those that are ticked, or else those that are shown. */
+  #meant() {
+    const { ticked, order } = this.#store.state;
+    return ticked.size ? [...ticked].toSorted((one, other) => one - other) : order;
+  }
+
+  #tools() {
+    const button = (/** @type {string} */ text, /** @type {() => void} */ act) => {
+      const made = make("button", { type: "button", className: "plain" }, text);
+      made.addEventListener("click", act);
+      return made;
+    };
+    this.#plan.addEventListener("click", () => {
+      const { sample } = this.#store.state;
+      if (!sample) return;
+      basket.set({ smiles: this.#meant().map((index) => sample.smiles[index]), from: sample.id });
+      location.hash = "#/batches/new";
+    });
+    return make("div", { className: "tools", role: "group", "aria-label": "What to do with them" },
+      button("Tick those shown", () => this.#store.set({ ticked: new Set(this.#store.state.order) })),
+      button("Tick none", () => this.#store.set({ ticked: new Set() })),
+      button("SMILES", () => this.#take("smi", "chemical/x-daylight-smiles", (smiles) => `${smiles.join("\n")}\n`)),
+      button("CSV", () => this.#take("csv", "text/csv", (smiles, rows) =>
+        csvOf(["smiles", ...PROPERTIES.map(({ name }) => name)], rows.map((row, place) => [smiles[place], ...row])))),
+      this.#plan);
+  }
+
+  /**
+   * @param {string} ending
+   * @param {string} type
+   * @param {(smiles: string[], rows: (number | null)[][]) => string} write
+   */
+  #take(ending, type, write) {
+    const { sample, values } = this.#store.state;
+    if (!sample) return;
+    const meant = this.#meant();
+    const row = (/** @type {number} */ index) => [...values.subarray(index * PROPERTIES.length, (index + 1) * PROPERTIES.length)]
+      .map((value) => (Number.isNaN(value) ? null : Number(value.toFixed(3))));
+    save(`${sample.id}.${ending}`, type, write(meant.map((index) => sample.smiles[index]), meant.map(row)));
+  }
+}
+
+/** @type {import("../app/parts.js").Begin} */
+export function begin(place, service) {
+  const part = new SamplePart(place, service);
+  return { show: (path) => part.show(path) };
+}

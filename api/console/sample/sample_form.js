@@ -1,0 +1,89 @@
+// @ts-check
+// What a sample is asked for: a model and how many molecules; and the samples of before.
+
+import { control, count, make, say } from "../shared/elements.js";
+import { number, several } from "../shared/numbers.js";
+
+/** @typedef {import("../models/model_card.js").Model} Model */
+
+const SIZES = [100, 1000, 10000];
+const MOST = 10000;
+
+export class SampleForm {
+  #model = control("select", { id: "model_id" });
+  #about = make("p", { className: "quiet" });
+  #size = control("input", { type: "text", id: "size", inputMode: "numeric", autocomplete: "off", value: "1000", "aria-describedby": "size_fault" });
+  #fault = make("p", { id: "size_fault", className: "fault", hidden: true });
+  #run = control("button", { type: "submit", id: "draw" }, "Draw molecules");
+  #stop = control("button", { type: "button", className: "grave", hidden: true }, "Stop");
+  #going = make("p", { className: "quiet", role: "status" });
+  #before = make("ul", { className: "before" });
+  /** @type {Model[]} */
+  #models = [];
+
+  /**
+   * @param {(asked: {model_id: string | null, size: number}) => void} ask
+   * @param {() => void} stop
+   */
+  constructor(ask, stop) {
+    const sizes = SIZES.map((size) => {
+      const button = make("button", { type: "button", className: "plain", "aria-label": several(size, "molecule") }, count(size));
+      button.addEventListener("click", () => (this.#size.value = String(size)));
+      return button;
+    });
+    this.element = make("form", { className: "asked", autocomplete: "off", noValidate: true },
+      make("div", { className: "field" }, make("label", { htmlFor: "model_id" }, "Model"), make("code", {}, "model_id"), make("span", { className: "control" }, this.#model)),
+      make("div", { className: "field" }, make("label", { htmlFor: "size" }, "Molecules"), make("code", {}, "size"), make("span", { className: "control" }, this.#size), this.#fault),
+      make("div", { className: "sizes", role: "group", "aria-label": "Usual numbers" }, ...sizes),
+      make("div", { className: "acts" }, this.#run, this.#stop),
+      make("div", { className: "aside" }, this.#about, this.#going, make("details", { id: "earlier" }, make("summary", {}, "Earlier samples"), this.#before)));
+    this.#model.addEventListener("change", () => this.#tell());
+    this.#stop.addEventListener("click", stop);
+    this.element.addEventListener("submit", (/** @type {Event} */ event) => {
+      event.preventDefault();
+      const size = sizeOf(this.#size.value);
+      say(this.#fault, typeof size === "string" ? size : "");
+      this.#fault.hidden = typeof size !== "string";
+      if (typeof size === "string") this.#size.setAttribute("aria-invalid", "true");
+      else this.#size.removeAttribute("aria-invalid");
+      if (typeof size === "string") this.#size.focus();
+      else if (!this.#run.disabled) ask({ model_id: this.#model.value || null, size });
+    });
+  }
+
+  /** @param {{models: Model[], drawing: {size: number} | null}} state */
+  show({ models, drawing }) {
+    if (models !== this.#models) {
+      this.#models = models;
+      this.#model.replaceChildren(make("option", { value: "" }, "Whichever is ready"), ...models.map(({ id }) => make("option", { value: id }, id)));
+      this.#model.value = models[0]?.id ?? "";
+      this.#tell();
+    }
+    this.#run.hidden = drawing !== null;
+    this.#stop.hidden = drawing === null;
+    say(this.#going, drawing ? `Drawing ${several(drawing.size, "molecule")} …` : "");
+  }
+
+  /** @param {{id: string, model_id: string, num_smiles: number, created_at: string}[]} samples */
+  earlier(samples) {
+    const line = (/** @type {(typeof samples)[number]} */ sample) => make("li", {}, make("a", { href: `#/sample/${sample.id}` }, several(sample.num_smiles, "molecule")),
+      ` of ${sample.model_id}, ${new Date(sample.created_at).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" })}`);
+    this.#before.replaceChildren(...(samples.length ? samples.map(line) : [make("li", {}, "None yet.")]));
+  }
+
+  #tell() {
+    const model = this.#models.find(({ id }) => id === this.#model.value);
+    say(this.#about, model ? `${model.description}${model.description ? ". " : ""}${count(model.molecules_ready)} lie ready.` : "");
+  }
+}
+
+/**
+ * @param {string} text
+ * @returns {number | string} or why it is none
+ */
+function sizeOf(text) {
+  // A whole number has no decimals: a comma in it tells thousands apart.
+  const size = number(text.replaceAll(/[,.](?=\d{3}(\D|$))/g, ""));
+  if (typeof size === "string") return size;
+  return Number.isInteger(size) && size >= 1 && size <= MOST ? size : `Want a whole number from 1 to ${count(MOST)}.`;
+}

@@ -57,6 +57,7 @@ const FILES: &[File] = &[
     module!("molecules/descriptors"),
     module!("molecules/molecule"),
     module!("molecules/molecule_text"),
+    module!("molecules/molecule_worker"),
     module!("molecules/properties"),
     module!("molecules/substructure_editor"),
     module!("molecules/worker"),
@@ -101,6 +102,7 @@ const FILES: &[File] = &[
     module!("shared/file_text"),
     module!("shared/notice"),
     module!("shared/numbers"),
+    module!("shared/save_file"),
     module!("shared/store"),
     module!("shared/toast"),
 ];

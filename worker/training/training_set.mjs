@@ -2,7 +2,7 @@
 // `training_set.py` calls it. Node 20 or newer.
 
 import { createInterface } from "node:readline";
-import { measured, read } from "../../api/console/molecules/descriptors.js";
+import { descriptors, read } from "../../api/console/molecules/descriptors.js";
 import { PROPERTIES } from "../../api/console/molecules/properties.js";
 
 /** Widths of bars; whole numbers have a bar each, and stand in its middle. */
@@ -39,7 +39,7 @@ function distribution(values, name) {
 const rows = PROPERTIES.map(() => []);
 for await (const smiles of createInterface({ input: process.stdin })) {
   const molecule = read(smiles);
-  if (molecule) measured(molecule).forEach((value, place) => rows[place].push(value));
+  if (molecule) descriptors(molecule).forEach((value, place) => rows[place].push(value));
 }
 const properties = PROPERTIES.map(({ name }, place) => [name, distribution(Float64Array.from(rows[place]), name)]);
 console.log(JSON.stringify({ n_molecules: rows[0].length, properties: Object.fromEntries(properties) }));

@@ -3,7 +3,7 @@
 
 /** @typedef {{route: import("./answer.js").RouteGraph, backbone: string, steps: number | string}} FoundRoute */
 
-export class Gathering {
+export class PartialAnswer {
   #many = 0;
   /** @type {import("./answer.js").Answer["route_hierarchy"]} */
   #hierarchy = {};

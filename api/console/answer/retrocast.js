@@ -11,7 +11,7 @@ import { treeOf } from "./answer.js";
 /** Molecules that the service takes at once. */
 const AT_ONCE = 1000;
 /** Longer than it takes for so many, milliseconds. */
-const PATIENCE = 60000;
+const TIMEOUT = 60000;
 
 /**
  * What was found for a target as RetroCast's predictions.
@@ -37,7 +37,7 @@ async function inchikeys(service, molecules) {
   const [all, keys] = [[...molecules], new Map()];
   for (let from = 0; from < all.length; from += AT_ONCE) {
     const smiles = all.slice(from, from + AT_ONCE);
-    const { items } = await service.send("/synth/v1/building-blocks", { smiles, max_offers: 0, inchikey: true }, AbortSignal.timeout(PATIENCE));
+    const { items } = await service.send("/synth/v1/building-blocks", { smiles, max_offers: 0, inchikey: true }, AbortSignal.timeout(TIMEOUT));
     smiles.forEach((one, place) => keys.set(one, items[place].inchikey ?? null));
   }
   return keys;

@@ -2,15 +2,15 @@
 // What a batch is asked for: molecules that are pasted, uploaded or were ticked in a sample, and how each is searched for. Lines that cannot be read are
 // said before anything is sent, and so are those that the service refuses.
 
-import { Laboratory } from "../molecules/properties.js";
+import { MoleculeWorker } from "../molecules/molecule_worker.js";
 import { PRESETS, preset, request, SETTINGS } from "../plan/settings.js";
 import { Refused } from "../service/login.js";
 import { why } from "../service/service.js";
-import { control, count, make, say } from "../shared/elements.js";
-import { textOf } from "../shared/file_text.js";
+import { control, make, say } from "../shared/elements.js";
+import { decodeText } from "../shared/file_text.js";
 import { Notice } from "../shared/notice.js";
-import { several } from "../shared/numbers.js";
-import { basket } from "./cart.js";
+import { count, several } from "../shared/numbers.js";
+import { cart } from "./cart.js";
 
 /** @typedef {import("../molecules/molecule_text.js").Reading} Reading */
 /** @typedef {import("../plan/settings.js").Typed} Typed */
@@ -24,7 +24,7 @@ const MOST_BYTES = (5 << 20) - (16 << 10);
 const MOST_OF_FILE = 32 << 20;
 /** Of a name, letters that the service keeps. */
 const LONGEST_NAME = 255;
-const PATIENCE = 60000;
+const TIMEOUT = 60000;
 const PAUSE = 400;
 /** Faults that are told by themselves. */
 const TOLD = 8;
@@ -32,7 +32,7 @@ const TOLD = 8;
 export class BatchForm {
   #service;
   #stored;
-  #laboratory = new Laboratory();
+  #worker = new MoleculeWorker();
   #text = control("textarea", {
     id: "molecules", rows: 8, spellcheck: false, autocapitalize: "off", placeholder: "A SMILES a line, a table with a column smiles, or SDF",
     "aria-describedby": "molecules_read molecules_faults",
@@ -89,12 +89,12 @@ export class BatchForm {
 
   /** What another part handed over is taken. */
   show() {
-    const { smiles, from } = basket.state;
+    const { smiles, from } = cart.state;
     if (smiles.length) {
       this.#text.value = smiles.join("\n");
       this.#fileName = "";
       this.#name.value = `${several(smiles.length, "molecule")} of ${from}`;
-      basket.set({ smiles: [], from: "" });
+      cart.set({ smiles: [], from: "" });
     }
     this.#look();
     this.#text.focus();
@@ -124,7 +124,7 @@ export class BatchForm {
     const [file] = this.#file.files ?? [];
     if (!file) return;
     if (file.size > MOST_OF_FILE) return this.#notice.tell(`Files are read up to ${count(MOST_OF_FILE >> 20)} MiB, and this one has ${count(file.size >> 20)}: make several of it.`);
-    this.#text.value = textOf(new Uint8Array(await file.arrayBuffer()));
+    this.#text.value = decodeText(new Uint8Array(await file.arrayBuffer()));
     this.#fileName = file.name;
     if (!this.#name.value) this.#name.value = cut(file.name.replace(/\.[^.]*$/, ""));
     this.#look();
@@ -135,7 +135,7 @@ export class BatchForm {
     const look = ++this.#looks;
     this.#run.disabled = true;
     say(this.#read, this.#text.value.trim() ? "Reading …" : "");
-    const reading = await this.#laboratory.read(this.#text.value, this.#fileName);
+    const reading = await this.#worker.read(this.#text.value, this.#fileName);
     if (look !== this.#looks) return;
     this.#reading = reading;
     this.#tell(reading.faults.map(({ line, why }) => [line, why]), "cannot be read");
@@ -190,7 +190,7 @@ export class BatchForm {
     this.#isSending = this.#run.disabled = true;
     say(this.#run, "Storing …");
     try {
-      this.#stored(await this.#service.send("/synth-batches/v1/batches", body, AbortSignal.timeout(PATIENCE)));
+      this.#stored(await this.#service.send("/synth-batches/v1/batches", body, AbortSignal.timeout(TIMEOUT)));
       this.#text.value = this.#name.value = this.#file.value = "";
       this.#isSending = false;
       this.#look();

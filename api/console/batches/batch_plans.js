@@ -2,11 +2,11 @@
 // The plans of a batch as a table that is sorted, of which only the lines in sight are in the page. Pages of them come one after the other; those with
 // plans that have not ended are looked at again while the batch goes on.
 
-import { save } from "../drawing/export.js";
-import { Sketches } from "../drawing/thumbnails.js";
+import { Thumbnails } from "../drawing/thumbnails.js";
 import { csvOf } from "../shared/csv.js";
-import { control, count, make, say } from "../shared/elements.js";
-import { days, dollars, percent } from "../shared/numbers.js";
+import { control, make, say } from "../shared/elements.js";
+import { count, days, dollars, percent } from "../shared/numbers.js";
+import { saveFile } from "../shared/save_file.js";
 
 /** @typedef {{routes: number, steps: number | null, price_usd: number | null, lead_time_days: number | null, plausibility: number | null}} Figures */
 /** @typedef {{id: string, name: string | null, status: string, parameters: {search_smiles: string}, figures: Figures | null, error: string | null}} Plan */
@@ -52,7 +52,7 @@ export class BatchPlans {
   /** @type {Line[]} */
   #sorted = [];
   #height = 0;
-  #sketches = new Sketches();
+  #thumbnails = new Thumbnails();
   /** What is in the page. @type {Map<Plan, HTMLElement>} */
   #rows = new Map();
   /** Which turn counts. */
@@ -182,7 +182,7 @@ export class BatchPlans {
     if (!this.#hasNames && this.#by === "name") this.#by = "place";
     this.#mark();
     for (const row of this.#rows.values()) {
-      this.#sketches.forget(/** @type {Element} */ (row.querySelector(".depicted")));
+      this.#thumbnails.forget(/** @type {Element} */ (row.querySelector(".depicted")));
       row.remove();
     }
     this.#rows.clear();
@@ -212,7 +212,7 @@ export class BatchPlans {
     const wanted = new Set(seen.map(({ plan }) => plan));
     for (const [plan, row] of this.#rows) {
       if (wanted.has(plan)) continue;
-      this.#sketches.forget(/** @type {Element} */ (row.querySelector(".depicted")));
+      this.#thumbnails.forget(/** @type {Element} */ (row.querySelector(".depicted")));
       row.remove();
       this.#rows.delete(plan);
     }
@@ -231,7 +231,7 @@ export class BatchPlans {
     const { figures } = plan;
     const cell = (/** @type {string} */ name, /** @type {(Node | string)[]} */ ...content) => make("div", { role: "cell", className: name, "data-label": COLUMNS.get(name)?.label ?? "" }, ...content);
     const depicted = make("span", { className: "depicted" });
-    this.#sketches.add(depicted, search_smiles, DRAWN);
+    this.#thumbnails.add(depicted, search_smiles, DRAWN);
     const row = make("div", { role: "row", className: "planned" },
       cell("place", make("span", { className: "nth quiet" }, count(place)), depicted),
       ...(this.#hasNames ? [cell("name", plan.name ?? "–")] : []),
@@ -252,7 +252,7 @@ export class BatchPlans {
     const rows = this.#sorted.map(({ place, plan: { id, name, status, parameters, figures, error } }) => [
       place, name, parameters.search_smiles, status, figures?.routes, figures?.steps, figures?.price_usd, figures?.lead_time_days, figures?.plausibility, error, id,
     ]);
-    save(`${batch}.csv`, "text/csv", csvOf(["molecule", "name", "smiles", "status", "routes", "steps", "price_usd", "lead_time_days", "plausibility", "error", "plan_id"], rows));
+    saveFile(`${batch}.csv`, "text/csv", csvOf(["molecule", "name", "smiles", "status", "routes", "steps", "price_usd", "lead_time_days", "plausibility", "error", "plan_id"], rows));
   }
 }
 

@@ -2,9 +2,9 @@
 // One batch: how far it has come, what may be done with it, and its plans.
 
 import { why } from "../service/service.js";
-import { ask, control, count, make, say, span } from "../shared/elements.js";
+import { ask, control, make, say } from "../shared/elements.js";
 import { Notice } from "../shared/notice.js";
-import { several } from "../shared/numbers.js";
+import { count, duration, several } from "../shared/numbers.js";
 import { BatchPlans } from "./batch_plans.js";
 
 /** @typedef {{pending: number, processing: number, completed: number, failed: number, cancelled: number, seconds_left: number | null}} Progress */
@@ -105,7 +105,7 @@ export class BatchView {
     this.#bar.hidden = !isGoing(batch);
     this.#bar.max = plan_count;
     this.#bar.value = completed + failed + cancelled;
-    say(this.#left, !isGoing(batch) ? "" : seconds_left === null ? "How long it takes is known when the first has ended." : `About ${span(seconds_left)} left`);
+    say(this.#left, !isGoing(batch) ? "" : seconds_left === null ? "How long it takes is known when the first has ended." : `About ${duration(seconds_left)} left`);
     this.#cancel.hidden = !isGoing(batch);
     this.#resume.hidden = cancelled === 0;
     this.#delete.hidden = this.#export.hidden = false;

@@ -1,9 +1,9 @@
 // @ts-check
 // The part "Batches": the list of them, the form for a new one (`#/batches/new`), and one of them (`#/batches/bat_1`).
 
-import { Paged } from "../service/paged_list.js";
-import { count, make } from "../shared/elements.js";
-import { several } from "../shared/numbers.js";
+import { PagedList } from "../service/paged_list.js";
+import { make } from "../shared/elements.js";
+import { count, several } from "../shared/numbers.js";
 import { toast } from "../shared/toast.js";
 import { BatchForm } from "./batch_form.js";
 import { BatchView } from "./batch_view.js";
@@ -19,7 +19,7 @@ class BatchesPart {
   #index = make("section", { className: "panel", "aria-labelledby": "batches_title" });
   #form;
   #view;
-  /** @type {Paged<Batch>} */
+  /** @type {PagedList<Batch>} */
   #batches;
 
   /**
@@ -27,7 +27,7 @@ class BatchesPart {
    * @param {import("../service/service.js").Service} service
    */
   constructor(place, service) {
-    this.#batches = new Paged(service, BATCHES, PAGE, () => this.#draw());
+    this.#batches = new PagedList(service, BATCHES, PAGE, () => this.#draw());
     this.#form = new BatchForm(service, (batch) => {
       toast(`${several(batch.plan_count, "plan")} stored.`);
       location.hash = `#/batches/${batch.id}`;

@@ -3,4 +3,4 @@
 
 import { Store } from "../shared/store.js";
 
-export const basket = new Store({ smiles: /** @type {string[]} */ ([]), from: "" });
+export const cart = new Store({ smiles: /** @type {string[]} */ ([]), from: "" });

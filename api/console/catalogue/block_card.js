@@ -13,12 +13,12 @@ const NAMED = 4;
 
 /**
  * @param {Block} block
- * @param {{shipsTo: string | null, sketches: import("../drawing/thumbnails.js").Sketches, similar: string}} how `similar`: the address of those that are like it
+ * @param {{shipsTo: string | null, thumbnails: import("../drawing/thumbnails.js").Thumbnails, similar: string}} how `similar`: the address of those that are like it
  */
-export function blockCard(block, { shipsTo, sketches, similar }) {
+export function blockCard(block, { shipsTo, thumbnails, similar }) {
   const { smiles, price, lead_time_days, mw, similarity, vendors } = block;
   const depicted = make("span", { className: "depicted" });
-  sketches.add(depicted, smiles, DRAWN);
+  thumbnails.add(depicted, smiles, DRAWN);
   const facts = [
     similarity === null ? "" : `${percent(similarity)} alike`, price === null ? "price not known" : `${dollars(price)}/g`, shipsTo ? days(lead_time_days) : "", `${mw.toFixed(1)}\u00a0Da`,
   ];

@@ -2,7 +2,7 @@
 // The part "Catalogue": what can be bought, found by a structure, by what it is like, by a part of it, by a vendor's number. What is looked for stands in
 // the address (`#/catalogue/similar/CCO/DE`), so that a search can be sent to somebody.
 
-import { Sketches } from "../drawing/thumbnails.js";
+import { Thumbnails } from "../drawing/thumbnails.js";
 import { smilesOf, Unreadable } from "../molecules/molecule.js";
 import { COUNTRIES } from "../plan/settings.js";
 import { Refused } from "../service/login.js";
@@ -29,11 +29,11 @@ const HOME = "US";
 const FIRST = 24;
 const MOST = 100;
 /** Longer than the service takes, milliseconds. */
-const PATIENCE = 60000;
+const TIMEOUT = 60000;
 
 class CataloguePart {
   #service;
-  #sketches = new Sketches();
+  #thumbnails = new Thumbnails();
   #how = control("select", { id: "how" }, ...[...WAYS].map(([name, { label }]) => make("option", { value: name }, label)));
   #text = control("input", { type: "search", id: "sought", spellcheck: false, autocapitalize: "off", "aria-describedby": "sought_fault" });
   #fault = make("p", { id: "sought_fault", className: "fault", hidden: true });
@@ -77,8 +77,8 @@ class CataloguePart {
   }
 
   async #drawIt() {
-    const { drawPart } = await import("../molecules/substructure_editor.js");
-    this.#text.value = await drawPart(this.#text.value, way(this.#how.value).label);
+    const { drawSubstructure } = await import("../molecules/substructure_editor.js");
+    this.#text.value = await drawSubstructure(this.#text.value, way(this.#how.value).label);
     this.#text.focus();
   }
 
@@ -123,7 +123,7 @@ class CataloguePart {
     this.#stop.abort();
     this.#stop = new AbortController();
     const { signal } = this.#stop;
-    const patience = AbortSignal.timeout(PATIENCE);
+    const timeout = AbortSignal.timeout(TIMEOUT);
     this.#sought = sought;
     this.#refuse("");
     this.#notice.tell("");
@@ -132,7 +132,7 @@ class CataloguePart {
     say(this.#told, "Looking …");
     const body = { [way(sought.how).field]: sought.text, limit: sought.limit, ships_to: sought.shipsTo === ANYWHERE ? null : sought.shipsTo };
     try {
-      this.#tell(await this.#service.send("/synth/v1/building-blocks/search", body, AbortSignal.any([signal, patience])), sought);
+      this.#tell(await this.#service.send("/synth/v1/building-blocks/search", body, AbortSignal.any([signal, timeout])), sought);
     } catch (fault) {
       // Something else is looked for by now.
       if (signal.aborted) return;
@@ -140,7 +140,7 @@ class CataloguePart {
       this.#sought = null;
       const typed = fault instanceof Refused ? fault.faults.find(({ loc }) => loc[1] === way(sought.how).field) : undefined;
       if (typed) this.#refuse(`${typed.msg.replace(/\.$/, "")}.`);
-      else this.#notice.tell(patience.aborted ? "The service did not answer in time." : why(fault));
+      else this.#notice.tell(timeout.aborted ? "The service did not answer in time." : why(fault));
     }
   }
 
@@ -149,9 +149,9 @@ class CataloguePart {
    * @param {Sought} sought
    */
   #tell({ items, more, searched }, sought) {
-    for (const picture of this.#blocks.querySelectorAll(".depicted")) this.#sketches.forget(picture);
+    for (const picture of this.#blocks.querySelectorAll(".depicted")) this.#thumbnails.forget(picture);
     const shipsTo = sought.shipsTo === ANYWHERE ? null : sought.shipsTo;
-    this.#blocks.replaceChildren(...items.map((block) => blockCard(block, { shipsTo, sketches: this.#sketches, similar: addressOf({ ...sought, how: "similar", text: block.smiles }) })));
+    this.#blocks.replaceChildren(...items.map((block) => blockCard(block, { shipsTo, thumbnails: this.#thumbnails, similar: addressOf({ ...sought, how: "similar", text: block.smiles }) })));
     const { order } = way(sought.how);
     const isCut = more && items.length >= sought.limit;
     const parts = [items.length ? `${isCut ? "The first " : ""}${several(items.length, "block")}${items.length > 1 ? order : ""}` : "Nothing that is sold there is like that"];

@@ -1,5 +1,5 @@
 // @ts-check
-// What leaves the page as a file.
+// Drawings as files: SVG and PNG.
 
 import { element } from "./picture.js";
 
@@ -52,19 +52,4 @@ export async function png(drawing) {
   const canvas = Object.assign(document.createElement("canvas"), { width: Math.round(scale * width), height: Math.round(scale * height) });
   canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((made, failed) => canvas.toBlob((blob) => (blob ? made(blob) : failed(new Error("the browser paints no picture of this size"))), "image/png"));
-}
-
-/**
- * Gives something to the browser as a file.
- * @param {string} name
- * @param {string} type
- * @param {string | Blob} content
- */
-export function save(name, type, content) {
-  const address = URL.createObjectURL(new Blob([content], { type }));
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(address), 10000);
 }

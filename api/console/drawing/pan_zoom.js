@@ -8,7 +8,7 @@ const READABLE = 0.65;
 const MOST = 4;
 const NUDGE = 60;
 
-export class View {
+export class PanZoom {
   #svg;
   #content = element("g");
   #size = { width: 1, height: 1 };

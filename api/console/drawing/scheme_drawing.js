@@ -5,7 +5,7 @@ import { leadTime } from "../answer/answer.js";
 import { days, dollars, several } from "../shared/numbers.js";
 import { bondsMade } from "./bonds_made.js";
 import { element, picture, shapes } from "./picture.js";
-import { LINE, scheme } from "./scheme_layout.js";
+import { layOutScheme, LINE } from "./scheme_layout.js";
 
 /** @typedef {import("../answer/answer.js").Tree} Tree */
 /** @typedef {import("../answer/answer.js").Step} Step */
@@ -38,8 +38,8 @@ function widthOf(text) {
  * `fold` null: nothing is folded; `model`: what the target lies like; `mark`: a class of the style sheet
  * @returns {{content: SVGElement, width: number, height: number}}
  */
-export function draw(target, { caption, folded, choose, fold, model, mark = () => "" }) {
-  const laid = scheme(target, {
+export function drawScheme(target, { caption, folded, choose, fold, model, mark = () => "" }) {
+  const laid = layOutScheme(target, {
     words, widthOf,
     picture: (smiles, above) => picture(smiles, above ?? model),
     isFolded: (key) => folded.has(key),

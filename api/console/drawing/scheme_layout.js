@@ -29,7 +29,7 @@ const WORDS = { least: 72, most: 168 };
  * @param {{picture: (smiles: string, model?: Picture) => Picture, captions: (tree: Tree, folded: boolean) => string[], words: (step: Step) => {above: string, below: string}, widthOf: (text: string) => number, isFolded: (key: string) => boolean}} means
  * @returns {Scheme}
  */
-export function scheme(target, means) {
+export function layOutScheme(target, means) {
   const root = measure(target, 0, means);
   /** @type {number[]} */
   const columns = [];
@@ -50,7 +50,7 @@ export function scheme(target, means) {
 /**
  * @param {Tree} tree
  * @param {number} depth
- * @param {Parameters<typeof scheme>[1]} means
+ * @param {Parameters<typeof layOutScheme>[1]} means
  * @param {Picture} [model]
  * @returns {Measured}
  */

@@ -8,7 +8,7 @@ const ENOUGH = 8;
 /** So long nobody waits for one, milliseconds, however busy the browser is. */
 const LONGEST = 250;
 
-export class Sketches {
+export class Thumbnails {
   /** @type {Map<Element, () => void>} */
   #waiting = new Map();
   #isDrawing = false;

@@ -55,7 +55,7 @@ export function spread({ p05, p25, p50, p75, p95 }, at, top) {
  * A distribution in words.
  * @param {Distribution} of
  */
-export function inWords({ p05, p50, p95, likeness }) {
+export function describeSpread({ p05, p50, p95, likeness }) {
   const alike = likeness === undefined ? "" : `; ${percent(likeness)} like known molecules`;
   return `median ${significant(p50)}, nine in ten from ${significant(p05)} to ${significant(p95)}${alike}`;
 }

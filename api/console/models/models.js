@@ -3,10 +3,10 @@
 
 import { element } from "../drawing/picture.js";
 import { why } from "../service/service.js";
-import { count, known, make } from "../shared/elements.js";
+import { known, make } from "../shared/elements.js";
 import { Notice } from "../shared/notice.js";
-import { percent, significant } from "../shared/numbers.js";
-import { inWords, shipped, spread } from "./model_card.js";
+import { count, percent, significant } from "../shared/numbers.js";
+import { describeSpread, shipped, spread } from "./model_card.js";
 
 /** @typedef {import("./model_card.js").Model} Model */
 /** @typedef {import("./model_card.js").Distribution} Distribution */
@@ -109,9 +109,9 @@ const exactly = (value) => (value > 0.9 && value < 1 ? `${(Math.floor(10000 * va
  */
 function property(label, unit, of, { low, high }) {
   const at = (/** @type {number} */ value) => 2 + (WIDTH - 4) * (value - low) / (high - low);
-  const line = element("svg", { class: "property", role: "img", "aria-label": `${label}: ${inWords(of)}`, viewBox: `0 0 ${WIDTH} 12`, preserveAspectRatio: "none" },
+  const line = element("svg", { class: "property", role: "img", "aria-label": `${label}: ${describeSpread(of)}`, viewBox: `0 0 ${WIDTH} 12`, preserveAspectRatio: "none" },
     element("rect", { class: "all", y: 5, width: WIDTH, height: 2 }), spread(of, at, 1));
-  return make("div", { title: inWords(of) }, make("dt", {}, label), make("dd", {}, line, make("span", { className: "figure" }, `${significant(of.p50)} ${unit}`.trim())));
+  return make("div", { title: describeSpread(of) }, make("dt", {}, label), make("dd", {}, line, make("span", { className: "figure" }, `${significant(of.p50)} ${unit}`.trim())));
 }
 
 /**

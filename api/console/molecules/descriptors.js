@@ -19,7 +19,7 @@ export function read(smiles) {
  * In the order of `PROPERTIES`.
  * @param {Molecule} molecule
  */
-export function measured(molecule) {
+export function descriptors(molecule) {
   const of = new MoleculeProperties(molecule);
   return [molecule.getMolecularFormula().relativeWeight, of.logP, of.polarSurfaceArea, of.acceptorCount, of.donorCount, of.rotatableBondCount, molecule.getRingSet().getSize()];
 }

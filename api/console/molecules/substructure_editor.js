@@ -16,7 +16,7 @@ let editor = null;
  * @param {string} [title] what it is for
  * @returns {Promise<string>} its SMILES, or what was written where nobody wants another
  */
-export function drawPart(text, title = "The part that molecules have") {
+export function drawSubstructure(text, title = "The part that molecules have") {
   made ??= makeDialog();
   const { dialog, place, heading } = made;
   say(heading, title);

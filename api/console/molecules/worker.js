@@ -1,8 +1,8 @@
 // @ts-check
-// The worker behind `properties.js`: measures molecules some at a time, so that a question in between is answered soon.
+// The worker behind `molecule_worker.js`: reads molecules and measures molecules some at a time, so that a question in between is answered soon.
 
 import { SmilesParser, SSSearcher } from "../vendor/openchemlib/openchemlib.js";
-import { measured, read } from "./descriptors.js";
+import { descriptors, read } from "./descriptors.js";
 import { readMolecules } from "./molecule_text.js";
 import { PROPERTIES } from "./properties.js";
 
@@ -30,7 +30,7 @@ async function measure(asked, molecules) {
   [texts, known] = [molecules, []];
   for (let from = 0; from < molecules.length; from += AT_ONCE) {
     readUpTo(from + AT_ONCE);
-    postMessage({ asked, from, measured: Float32Array.from(known.slice(from, from + AT_ONCE).flatMap((one) => (one ? measured(one) : UNKNOWN))) });
+    postMessage({ asked, from, measured: Float32Array.from(known.slice(from, from + AT_ONCE).flatMap((one) => (one ? descriptors(one) : UNKNOWN))) });
     await new Promise((resolve) => setTimeout(resolve));
     if (current !== asked) return;
   }

@@ -1,12 +1,12 @@
 // @ts-check
 // The part "Notebook": the routes that are kept and the searches that were made, one's own and those of the organisation.
 
-import { Sketches } from "../drawing/thumbnails.js";
+import { Thumbnails } from "../drawing/thumbnails.js";
 import { addressOf, keptWhen, ROUTES } from "../routes/kept_route.js";
-import { Paged } from "../service/paged_list.js";
+import { PagedList } from "../service/paged_list.js";
 import { why } from "../service/service.js";
-import { ask, control, count, make, say } from "../shared/elements.js";
-import { days, dollars, percent, several } from "../shared/numbers.js";
+import { ask, control, make, say } from "../shared/elements.js";
+import { count, days, dollars, percent, several } from "../shared/numbers.js";
 import { toast } from "../shared/toast.js";
 
 /** @typedef {import("../routes/kept_route.js").Kept} Kept */
@@ -19,7 +19,7 @@ const DRAWN = { width: 190, height: 110 };
 
 class Notebook {
   #service;
-  #sketches = new Sketches();
+  #thumbnails = new Thumbnails();
   #filter = control("input", { type: "search", placeholder: "Filter: name, note, SMILES", spellcheck: false, "aria-label": "Only what has" });
   #starred = control("input", { type: "checkbox" });
   #own = control("input", { type: "checkbox" });
@@ -29,9 +29,9 @@ class Notebook {
   #searchList = make("ul", { className: "entries", "aria-label": "Searches" });
   #searchCount = make("span", { className: "count" });
   #noSearch = make("p", { className: "none", hidden: true });
-  /** @type {Paged<Kept>} */
+  /** @type {PagedList<Kept>} */
   #kept;
-  /** @type {Paged<Searched>} */
+  /** @type {PagedList<Searched>} */
   #searches;
 
   /**
@@ -40,8 +40,8 @@ class Notebook {
    */
   constructor(place, service) {
     this.#service = service;
-    this.#kept = new Paged(service, ROUTES, PAGE, () => this.#drawKept());
-    this.#searches = new Paged(service, PLANS, PAGE, () => this.#drawSearches());
+    this.#kept = new PagedList(service, ROUTES, PAGE, () => this.#drawKept());
+    this.#searches = new PagedList(service, PLANS, PAGE, () => this.#drawSearches());
     const check = (/** @type {HTMLElement} */ box, /** @type {string} */ words) => make("label", { className: "check" }, box, words);
     place.append(
       make("section", { className: "panel", "aria-labelledby": "kept_title" },
@@ -50,8 +50,8 @@ class Notebook {
       make("section", { className: "panel", "aria-labelledby": "searches_title" },
         make("header", { className: "row apart" }, make("h2", { id: "searches_title" }, "Searches ", this.#searchCount)),
         this.#searches.notice.element, this.#searchList, this.#noSearch, this.#searches.more));
-    for (const sieve of [this.#filter, this.#starred, this.#own]) {
-      sieve.addEventListener("input", () => {
+    for (const input of [this.#filter, this.#starred, this.#own]) {
+      input.addEventListener("input", () => {
         this.#drawKept();
         this.#drawSearches();
       });
@@ -90,10 +90,10 @@ class Notebook {
    * @param {(item: Item) => (Node | string)[]} about
    */
   #list(list, items, about) {
-    for (const picture of list.querySelectorAll(".depicted")) this.#sketches.forget(picture);
+    for (const picture of list.querySelectorAll(".depicted")) this.#thumbnails.forget(picture);
     list.replaceChildren(...items.map((item) => {
       const depicted = make("span", { className: "depicted" });
-      this.#sketches.add(depicted, item.parameters.search_smiles, DRAWN);
+      this.#thumbnails.add(depicted, item.parameters.search_smiles, DRAWN);
       return make("li", {}, depicted, make("div", {}, ...about(item)));
     }));
   }

@@ -2,7 +2,8 @@
 // The operator's page: looks at `/operations/v1/state` every two seconds while it is seen, and shows what it finds in place.
 
 import { LoginRefused, logIn, Refused } from "../service/login.js";
-import { ask, count, find, keep, make, nameRoles, pair, row, say, span } from "../shared/elements.js";
+import { ask, find, keep, make, nameRoles, pair, row, say } from "../shared/elements.js";
+import { count, duration } from "../shared/numbers.js";
 
 /** @typedef {{queue: string, waiting: number, busy: number, slots: number, oldest_wait_seconds: number, paused: {since: string, by: string} | null}} Queue */
 /** @typedef {{id: string, queue: string, account: string, kind: string, model_id: string | null, state: "waiting" | "running", attempts: number, enqueued_at: string, started_at: string | null, deadline: string, worker: string | null}} Job */
@@ -132,7 +133,7 @@ function show(state) {
     ["Building blocks", count(catalogue.building_blocks)],
     ["Offers", count(catalogue.offers)],
     ["Version", count(catalogue.version)],
-    ["Imported", catalogue.imported_at ? `${span(since(catalogue.imported_at))} ago` : "not known"],
+    ["Imported", catalogue.imported_at ? `${duration(since(catalogue.imported_at))} ago` : "not known"],
   ]);
 }
 
@@ -204,10 +205,10 @@ function showQueue(card, queue, since) {
     card.shown = `${queue.busy}/${queue.slots}`;
     card.figures.busy.value.replaceChildren(count(queue.busy), make("small", {}, ` of ${count(queue.slots)}`));
   }
-  say(card.figures.oldest.value, queue.waiting ? span(queue.oldest_wait_seconds) : "–");
+  say(card.figures.oldest.value, queue.waiting ? duration(queue.oldest_wait_seconds) : "–");
   card.level.max = Math.max(1, queue.slots);
   card.level.value = Math.min(queue.busy, queue.slots);
-  if (paused) say(card.pause, `Paused by ${paused.by} ${span(since(paused.since))} ago. Jobs in hand go on; others wait.`);
+  if (paused) say(card.pause, `Paused by ${paused.by} ${duration(since(paused.since))} ago. Jobs in hand go on; others wait.`);
 }
 
 /**
@@ -262,9 +263,9 @@ function showJob(line, job, since) {
   say(line.tag, runs ? "running" : "waiting");
   const attempts = job.attempts > 1 ? `attempt ${job.attempts}` : "";
   say(cells.state.second, [attempts, job.worker ? `on ${short(job.worker)}` : ""].filter(Boolean).join(", "));
-  say(cells.time, span(since(runs && job.started_at ? job.started_at : job.enqueued_at)));
+  say(cells.time, duration(since(runs && job.started_at ? job.started_at : job.enqueued_at)));
   const left = -since(job.deadline);
-  say(line.left, left >= 0 ? `in ${span(left)}` : `${span(-left)} ago`);
+  say(line.left, left >= 0 ? `in ${duration(left)}` : `${duration(-left)} ago`);
   line.level.max = Math.max(.001, since(job.enqueued_at) + left);
   line.level.value = since(job.enqueued_at);
   line.level.classList.toggle("short", left < line.level.max / 5);
@@ -307,7 +308,7 @@ function showFailure(line, job, since) {
   say(cells.account, job.account);
   say(cells.error.first, job.error);
   say(cells.error.second, job.attempts === 0 ? "never begun" : job.attempts === 1 ? "one attempt" : `${job.attempts} attempts`);
-  say(cells.time, `${span(since(job.failed_at))} ago`);
+  say(cells.time, `${duration(since(job.failed_at))} ago`);
 }
 
 const WORKER = { worker: "Worker", state: "State", holds: "In hand", serves: "Serves", started: "Started" };
@@ -334,11 +335,11 @@ function showWorker(line, worker, since) {
   line.tag.className = `tag ${worker.live ? "good" : "bad"}`;
   say(line.tag, worker.live ? "live" : "gone");
   const silent = since(worker.last_seen);
-  say(cells.state.second, silent < 2 ? "beat just now" : `last beat ${span(silent)} ago`);
+  say(cells.state.second, silent < 2 ? "beat just now" : `last beat ${duration(silent)} ago`);
   say(cells.holds.first, `${worker.holds.length} of ${worker.slots}`);
   say(cells.holds.second, worker.more_places ? `and ${worker.more_places} more ${worker.more_places === 1 ? "place" : "places"}` : "");
   say(cells.serves, worker.models.join(", ") || "–");
-  say(cells.started, `${span(since(worker.started_at))} ago`);
+  say(cells.started, `${duration(since(worker.started_at))} ago`);
 }
 
 /** @param {Reservoir} reservoir */

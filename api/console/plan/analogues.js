@@ -2,7 +2,7 @@
 // What a route gives with blocks of the catalogue that are like one of its own: the service runs its steps forwards with each.
 
 import { framed, picture } from "../drawing/picture.js";
-import { whole } from "../routes/kept_route.js";
+import { fullGraph } from "../routes/kept_route.js";
 import { why } from "../service/service.js";
 import { find, make, say } from "../shared/elements.js";
 import { dollars, percent, several } from "../shared/numbers.js";
@@ -16,7 +16,7 @@ const MOST = 100;
 /** What is less alike would be another series of molecules. */
 const LEAST_ALIKE = 0.3;
 /** Longer than the service takes, milliseconds. */
-const PATIENCE = 120000;
+const TIMEOUT = 120000;
 
 /**
  * Lets a person choose what to make with a similar block.
@@ -75,14 +75,14 @@ function told(made, tried) {
  * @returns {Promise<{sold: Sold, analogue: Analogue}[] | string>} or why there are none
  */
 async function tries(service, graph, block, shipsTo, signal) {
-  const patience = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]);
+  const timeout = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT)]);
   try {
     const like = { similar_to: block, min_similarity: LEAST_ALIKE, limit: MOST, ships_to: shipsTo };
-    const { items } = await service.send("/synth/v1/building-blocks/search", like, patience);
+    const { items } = await service.send("/synth/v1/building-blocks/search", like, timeout);
     const others = items.filter((/** @type {Sold} */ one) => one.smiles !== block);
     if (!others.length) return [];
-    const body = { route: whole(graph), building_block: block, smiles: others.map((/** @type {Sold} */ one) => one.smiles) };
-    const made = await service.send("/synth/v1/analogues", body, patience);
+    const body = { route: fullGraph(graph), building_block: block, smiles: others.map((/** @type {Sold} */ one) => one.smiles) };
+    const made = await service.send("/synth/v1/analogues", body, timeout);
     return others.map((/** @type {Sold} */ sold, /** @type {number} */ place) => ({ sold, analogue: made.items[place] }));
   } catch (fault) {
     return why(fault);

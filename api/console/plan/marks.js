@@ -80,7 +80,7 @@ export function carriedOver(marks, smiles) {
  * @param {Marks} marks
  * @returns {number[][]}
  */
-export function wholes({ smiles, whole }) {
+export function groupsKept({ smiles, whole }) {
   if (!whole.length) return [];
   const molecule = structure(smiles);
   const left = new Set(whole);
@@ -100,7 +100,7 @@ export function wholes({ smiles, whole }) {
  * The fields of a request that say what is marked; none where nothing is.
  * @param {Marks} marks
  */
-export function marksAsked(marks) {
+export function requestOf(marks) {
   const pairs = (/** @type {Act} */ act) => marks.bonds.filter((bond) => bond.act === act).map((bond) => bond.pair);
   const molecule = structure(marks.smiles);
   const within = bondsWithin(molecule, marks.whole).filter((pair) => actAt(marks, pair) === null);
@@ -119,7 +119,7 @@ export function marksAsked(marks) {
  * @param {{search_smiles: string, bonds_to_break?: [number, number][], bonds_to_keep?: [number, number][]}} asked
  * @returns {Marks}
  */
-export function marksTold({ search_smiles: smiles, bonds_to_break = [], bonds_to_keep = [] }) {
+export function marksOfRequest({ search_smiles: smiles, bonds_to_break = [], bonds_to_keep = [] }) {
   if (bonds_to_break.length + bonds_to_keep.length === 0) return { ...UNMARKED, smiles };
   const molecule = structure(smiles);
   const atoms = new Map(Array.from({ length: molecule.getAllAtoms() }, (_, atom) => [molecule.getAtomMapNo(atom), atom]));

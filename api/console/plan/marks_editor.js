@@ -4,7 +4,7 @@
 import { element, picture, shapes } from "../drawing/picture.js";
 import { find, make } from "../shared/elements.js";
 import { chip } from "./chips.js";
-import { actAt, atomPressed, bondPressed, ends, isMarked, numberOf, wholes } from "./marks.js";
+import { actAt, atomPressed, bondPressed, ends, groupsKept, isMarked, numberOf } from "./marks.js";
 
 /** @typedef {import("./marks.js").Marks} Marks */
 /** @typedef {import("../drawing/picture.js").Picture} Picture */
@@ -15,7 +15,7 @@ const SCALE = 2;
 const WORDS = { break: "to be broken", keep: "to be kept" };
 const ACTS = { break: "Break", keep: "Keep" };
 
-export class Marking {
+export class MarksEditor {
   #frame = find("marking");
   #change;
   /** @type {Marks | null} */
@@ -81,7 +81,7 @@ export class Marking {
       const words = `${ACTS[act]} ${named(molecule, pair)}`;
       return chip([make("span", { className: `badge ${act}` }, String(place + 1)), words], words, () => this.#change({ ...marks, bonds: marks.bonds.toSpliced(place, 1) }));
     });
-    const groups = wholes(marks).map((group) => {
+    const groups = groupsKept(marks).map((group) => {
       const words = group.length > 1 ? `Keep ${group.length} atoms whole` : `${name(molecule, group[0])}: press its neighbours too`;
       return chip([make("span", { className: "badge whole" }, ""), words], words, () => this.#change({ ...marks, whole: marks.whole.filter((atom) => !group.includes(atom)) }));
     });

@@ -2,35 +2,35 @@
 // The part "Plan": a target and its settings, the search, its routes. All that it knows is in one store.
 
 import { above, offersOf, routesOf, treeAt, treeOf } from "../answer/answer.js";
-import { Gathering } from "../answer/partial_answer.js";
+import { PartialAnswer } from "../answer/partial_answer.js";
 import { retrocast } from "../answer/retrocast.js";
-import { save } from "../drawing/export.js";
 import { read, smilesOf, Unreadable } from "../molecules/molecule.js";
 import { nameOf } from "../routes/comparison.js";
-import { Keeping } from "../routes/kept_route.js";
-import { nothingFound } from "../routes/no_route.js";
+import { KeptRouteForm } from "../routes/kept_route.js";
+import { noRoute } from "../routes/no_route.js";
 import { Results } from "../routes/results.js";
 import { why } from "../service/service.js";
 import { find, make, say } from "../shared/elements.js";
 import { several, significant } from "../shared/numbers.js";
+import { saveFile } from "../shared/save_file.js";
 import { Store } from "../shared/store.js";
 import { toast } from "../shared/toast.js";
 import { chooseAnalogue } from "./analogues.js";
 import { EXAMPLE } from "./example.js";
-import { carriedOver, isMarked, marksAsked, marksTold, UNMARKED } from "./marks.js";
-import { Marking } from "./marks_editor.js";
+import { carriedOver, isMarked, marksOfRequest, requestOf, UNMARKED } from "./marks.js";
+import { MarksEditor } from "./marks_editor.js";
 import { another, anyBut, BY_HAND, choosePrecursors, grafted, knownOf, routeByHand } from "./precursors.js";
 import { search } from "./search.js";
 import { preset, request, typedOf, withLine } from "./settings.js";
 import { makeForm, showFaults, showForm } from "./settings_form.js";
 import { structureNamed } from "./structure_by_name.js";
-import { Target } from "./target_editor.js";
+import { TargetEditor } from "./target_editor.js";
 
 const DRAFT = "retort.draft";
 /** Between two looks at what a search has found so far, milliseconds. */
 const PAUSE = 250;
 /** Longer than the service takes to store an answer, milliseconds. */
-const PATIENCE = 30000;
+const TIMEOUT = 30000;
 
 /**
  * @typedef {{text: string, marks: import("./marks.js").Marks, typed: import("./settings.js").Typed, faults: Record<string, string>, running: Running | null,
@@ -52,9 +52,9 @@ export function plan(service, stored) {
   }));
   makeForm(() => store.state.typed, (typed) => store.set({ typed, faults: {} }));
   // At once: what is seen later pushes away what is about to be pressed.
-  const target = new Target((text) => store.set({ text, marks: marksOf({ ...store.state, text }), faults: {} }));
+  const target = new TargetEditor((text) => store.set({ text, marks: marksOf({ ...store.state, text }), faults: {} }));
   if (store.state.text) target.set(store.state.text);
-  const marking = new Marking((marks) => store.set({ marks, faults: {} }));
+  const marking = new MarksEditor((marks) => store.set({ marks, faults: {} }));
   const results = new Results((route) => ({
     ask: (setting, line, words) => ask(store, setting, line, words),
     remake: (smiles) => remake(store, service, route, smiles, anyBut(above(route.graph, smiles))),
@@ -68,7 +68,7 @@ export function plan(service, stored) {
       target.set(smiles);
       start();
     },
-  }), new Keeping(service));
+  }), new KeptRouteForm(service));
   const start = async () => {
     if (store.state.running) return;
     const { text } = store.state;
@@ -96,7 +96,7 @@ export function plan(service, stored) {
     find("nothing").hidden = !found || found.routes.length > 0;
     if (!found) return;
     if (found.routes.length) results.show(found);
-    else find("nothing").replaceChildren(...nothingFound(found));
+    else find("nothing").replaceChildren(...noRoute(found));
   });
 
   store.watch(["past", "running"], ({ past, running }) => showPast(past, running !== null));
@@ -122,7 +122,7 @@ export function plan(service, stored) {
     try {
       const made = await retrocast(service, found);
       if (typeof made === "string") toast(made);
-      else save("routes_retrocast.json", "application/json", JSON.stringify(made, null, 1));
+      else saveFile("routes_retrocast.json", "application/json", JSON.stringify(made, null, 1));
     } catch (fault) {
       toast(why(fault));
     }
@@ -142,9 +142,9 @@ export function plan(service, stored) {
      * @param {import("../routes/results.js").Found} found
      */
     open: (found) => {
-      const asked = /** @type {Parameters<typeof marksTold>[0]} */ (found.asked);
+      const asked = /** @type {Parameters<typeof marksOfRequest>[0]} */ (found.asked);
       target.set(asked.search_smiles);
-      store.set({ found, marks: marksTold(asked), typed: typedOf(asked), past: [], composing: found.routes.length === 0, notice: "" });
+      store.set({ found, marks: marksOfRequest(asked), typed: typedOf(asked), past: [], composing: found.routes.length === 0, notice: "" });
     },
     /** @param {string} notice why nothing else is shown */
     tell: (notice) => store.set({ notice }),
@@ -171,7 +171,7 @@ export function plan(service, stored) {
  */
 async function remember(service, search, parameters) {
   try {
-    return (await service.send("/synth-batches/v1/plans", { parameters, search_id: search }, AbortSignal.timeout(PATIENCE))).id;
+    return (await service.send("/synth-batches/v1/plans", { parameters, search_id: search }, AbortSignal.timeout(TIMEOUT))).id;
   } catch {
     // What is seen is none the worse.
     return null;
@@ -229,7 +229,7 @@ async function run(store, service) {
  * @returns {import("./search.js").Listener}
  */
 function gatherer(store, asked, take) {
-  const gathering = new Gathering(asked.search_smiles);
+  const gathering = new PartialAnswer(asked.search_smiles);
   let isDue = false;
   const show = () => {
     isDue = false;
@@ -278,7 +278,7 @@ function marksOf({ text, marks }) {
 function body({ text, marks, typed }) {
   try {
     const asked = request(smilesOf(text), typed);
-    if (isMarked(marks)) Object.assign(asked.body, marksAsked(carriedOver(marks, read(text) && smilesOf(text))));
+    if (isMarked(marks)) Object.assign(asked.body, requestOf(carriedOver(marks, read(text) && smilesOf(text))));
     return text.trim() ? asked : { ...asked, faults: { ...asked.faults, search_smiles: "Draw or write what is to be made." } };
   } catch (fault) {
     if (!(fault instanceof Unreadable)) throw fault;
@@ -341,7 +341,7 @@ async function remake(store, service, route, smiles, choice) {
  * Has a person choose a block that is like one of a route, and shows the route to what comes out with it.
  * @param {Store<State>} store
  * @param {import("../service/service.js").Service} service
- * @param {Target} target
+ * @param {TargetEditor} target
  * @param {import("../answer/answer.js").Route} route
  * @param {string} block
  */
@@ -367,7 +367,7 @@ async function vary(store, service, target, route, block) {
 
 /**
  * @param {Store<State>} store
- * @param {Target} target
+ * @param {TargetEditor} target
  */
 function undo(store, target) {
   const last = store.state.past.at(-1);

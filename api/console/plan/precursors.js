@@ -20,7 +20,7 @@ const MOST = 50;
 /** Blocks of the catalogue that are looked at for how alike they are: as many as the service tells at once. */
 const MOST_ALIKE = 100;
 /** Longer than the service takes for one molecule, milliseconds. */
-const PATIENCE = 60000;
+const TIMEOUT = 60000;
 /** What routes by hand stand under in the list. */
 export const BY_HAND = "by hand";
 
@@ -103,7 +103,7 @@ export async function choosePrecursors(service, smiles, { may, none, what, like 
  */
 async function proposals(service, smiles, signal) {
   try {
-    const { items } = await service.send("/synth/v1/expansions", { smiles: [smiles], limit: MOST }, AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]));
+    const { items } = await service.send("/synth/v1/expansions", { smiles: [smiles], limit: MOST }, AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT)]));
     return items[0].error ?? items[0].precursors;
   } catch (fault) {
     return fault instanceof Refused && [404, 405].includes(fault.status) ? "This service proposes no single steps." : why(fault);
@@ -132,7 +132,7 @@ function likeIt({ block, shipsTo }, leave) {
 async function alikeTo(service, block, shipsTo, signal) {
   try {
     const body = { similar_to: block, min_similarity: 0, limit: MOST_ALIKE, max_offers: 0, ships_to: shipsTo };
-    const { items } = await service.send("/synth/v1/building-blocks/search", body, AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]));
+    const { items } = await service.send("/synth/v1/building-blocks/search", body, AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT)]));
     return new Map(items.map((/** @type {{smiles: string, similarity: number}} */ { smiles, similarity }) => [smiles, similarity]));
   } catch {
     return new Map();
@@ -259,7 +259,7 @@ export async function knownOf(service, { smiles, in_stock }, shipsTo) {
 async function nearest(service, smiles, shipsTo) {
   try {
     const body = { similar_to: smiles, min_similarity: 0, limit: 1, max_offers: 0, ships_to: shipsTo };
-    const { items } = await service.send("/synth/v1/building-blocks/search", body, AbortSignal.timeout(PATIENCE));
+    const { items } = await service.send("/synth/v1/building-blocks/search", body, AbortSignal.timeout(TIMEOUT));
     return items[0]?.similarity ?? null;
   } catch {
     return null;
@@ -276,7 +276,7 @@ async function nearest(service, smiles, shipsTo) {
 async function soldBy(service, smiles, shipsTo) {
   if (!smiles.length) return new Map();
   try {
-    const { items } = await service.send("/synth/v1/building-blocks", { smiles, ships_to: shipsTo }, AbortSignal.timeout(PATIENCE));
+    const { items } = await service.send("/synth/v1/building-blocks", { smiles, ships_to: shipsTo }, AbortSignal.timeout(TIMEOUT));
     return new Map(items.map((/** @type {Sold} */ item, /** @type {number} */ place) => [smiles[place], item]));
   } catch {
     return new Map();

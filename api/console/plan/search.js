@@ -26,8 +26,8 @@ const PAUSE = 300;
  * @returns {Promise<Outcome>}
  */
 export async function search(session, body, stop, listener) {
-  const patience = AbortSignal.timeout(1000 * ((Number(body.max_seconds) || 0) + SLACK));
-  const signal = AbortSignal.any([stop, patience]);
+  const timeout = AbortSignal.timeout(1000 * ((Number(body.max_seconds) || 0) + SLACK));
+  const signal = AbortSignal.any([stop, timeout]);
   try {
     const first = await session.open("/synth/v1/treesearch", { method: "POST", body, accept: "text/event-stream, application/json;q=0.9", signal });
     const isStream = first.headers.get("content-type")?.startsWith("text/event-stream");
@@ -36,7 +36,7 @@ export async function search(session, body, stop, listener) {
     return { kind: "answer", answer, bytes: JSON.stringify(answer, null, 1), id };
   } catch (fault) {
     if (stop.aborted) return { kind: "stopped" };
-    if (patience.aborted) return { kind: "lost", why: "The service did not answer in time." };
+    if (timeout.aborted) return { kind: "lost", why: "The service did not answer in time." };
     if (!(fault instanceof Refused)) return { kind: "lost", why: why(fault) };
     if (fault.status === 401) return { kind: "ended" };
     if (fault.status === 422) return { kind: "faults", faults: byField(fault, body) };

@@ -1,7 +1,7 @@
 // @ts-check
 // What a search can be asked for: the contract's fields in the words of chemists, and choices of them that go together.
 
-import { number } from "../shared/numbers.js";
+import { parseNumber } from "../shared/numbers.js";
 
 /** @typedef {"names" | "classes" | "molecules" | "patterns" | "blocks" | "templates"} Things what a list is of */
 /**
@@ -125,7 +125,7 @@ export function request(smiles, typed) {
     } else if (String(value).trim() === "") {
       if (kind === "number" && setting.empty === "none") body[name] = null;
     } else {
-      const read = number(String(value));
+      const read = parseNumber(String(value));
       if (typeof read === "string") faults[name] = read;
       else body[name] = kind === "percent" ? read / 100 : read;
     }
@@ -162,7 +162,7 @@ function written(setting, value) {
 function ownBlock(line) {
   const [smiles, ...price] = line.trim().split(/\s+/);
   if (!price.length) return { smiles };
-  const read = number(price.join(" "));
+  const read = parseNumber(price.join(" "));
   return typeof read === "string" ? new Error(read) : { smiles, usd_per_gram: read };
 }
 

@@ -8,7 +8,7 @@ import { CanvasEditor } from "../vendor/openchemlib/openchemlib.js";
 /** An editor that is told too often draws too often. */
 const PAUSE = 250;
 
-export class Target {
+export class TargetEditor {
   #text = find("search_smiles");
   #editor;
   #change;

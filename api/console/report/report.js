@@ -6,11 +6,11 @@
 import { offersOf, routesOf, stepsOf, treeOf } from "../answer/answer.js";
 import { element, framed, picture } from "../drawing/picture.js";
 import { blockWords } from "../drawing/scheme_drawing.js";
-import { nothingFound } from "../routes/no_route.js";
-import { shopping } from "../routes/shopping_list.js";
-import { count, find, make } from "../shared/elements.js";
-import { days, dollars, percent, several, significant } from "../shared/numbers.js";
-import { parts } from "./scheme_parts.js";
+import { noRoute } from "../routes/no_route.js";
+import { shoppingList } from "../routes/shopping_list.js";
+import { find, make } from "../shared/elements.js";
+import { count, days, dollars, percent, several, significant } from "../shared/numbers.js";
+import { schemeParts } from "./scheme_parts.js";
 
 /** @typedef {import("../answer/answer.js").Route} Route */
 /** @typedef {import("../answer/answer.js").Tree} Tree */
@@ -87,7 +87,7 @@ function target({ name, smiles, asked, answer, error }, routes) {
     title.append(make("p", { className: "warning" }, error ?? "There is no answer."));
     return [head];
   }
-  if (!routes.length) return [head, make("div", { className: "nothing" }, ...nothingFound({ answer, asked, routes, bytes: "", offers: new Map() }))];
+  if (!routes.length) return [head, make("div", { className: "nothing" }, ...noRoute({ answer, asked, routes, bytes: "", offers: new Map() }))];
   const known = { offers: offersOf(answer), shipsTo: asked.ships_to ?? null };
   const groups = [...Map.groupBy(routes, (route) => route.backbone).values()];
   title.append(make("p", { className: "quiet" }, found(answer, routes, groups.length)));
@@ -127,7 +127,7 @@ function backbone([best, ...others], known) {
 function about(route, known) {
   const tree = treeOf(route.graph);
   const steps = stepsOf(tree).map(({ step }) => step);
-  const drawn = parts(tree, { caption: (one) => caption(one, known), most: SCHEME.width / SCHEME.scale });
+  const drawn = schemeParts(tree, { caption: (one) => caption(one, known), most: SCHEME.width / SCHEME.scale });
   // One scale for all of them.
   const scale = Math.min(1, ...drawn.map(({ width }) => SCHEME.width / width));
   const schemes = drawn.map(({ content, width, height }, place) => {
@@ -140,7 +140,7 @@ function about(route, known) {
   return [
     make("header", {}, make("h3", {}, `Route ${route.rank}`), make("p", {}, summary(route))),
     make("figure", { className: "schemes" }, ...schemes),
-    make("div", { className: "beneath" }, make("div", {}, make("h4", {}, "Steps"), stepTable(steps)), make("div", {}, make("h4", {}, "To buy"), ...shopping(route))),
+    make("div", { className: "beneath" }, make("div", {}, make("h4", {}, "Steps"), stepTable(steps)), make("div", {}, make("h4", {}, "To buy"), ...shoppingList(route))),
   ];
 }
 

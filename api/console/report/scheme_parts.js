@@ -5,7 +5,7 @@
 // one part lies so in the others.
 
 import { picture } from "../drawing/picture.js";
-import { draw } from "../drawing/scheme_drawing.js";
+import { drawScheme } from "../drawing/scheme_drawing.js";
 
 /** @typedef {import("../answer/answer.js").Tree} Tree */
 /** @typedef {import("../drawing/picture.js").Picture} Picture */
@@ -17,11 +17,11 @@ import { draw } from "../drawing/scheme_drawing.js";
  * @param {{caption: (tree: Tree) => string[], most: number}} how
  * @returns {Drawing[]}
  */
-export function parts(target, { caption, most }) {
+export function schemeParts(target, { caption, most }) {
   const models = laid(target, undefined, new Map());
   /** @type {Map<string, string>} */
   const names = new Map();
-  const drawn = (/** @type {Tree} */ tree) => draw(tree, {
+  const drawn = (/** @type {Tree} */ tree) => drawScheme(tree, {
     caption: (one) => (names.has(one.key) ? [`Intermediate ${names.get(one.key)}`] : caption(one)),
     model: models.get(tree.key), folded: new Set(), choose: () => {}, fold: null,
   });

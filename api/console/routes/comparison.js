@@ -2,8 +2,8 @@
 // Two routes beside each other: what they share is faint, what each has alone is marked, and a table says which is better at what.
 
 import { reactionOf, stepsOf, treeOf } from "../answer/answer.js";
-import { View } from "../drawing/pan_zoom.js";
-import { draw } from "../drawing/scheme_drawing.js";
+import { PanZoom } from "../drawing/pan_zoom.js";
+import { drawScheme } from "../drawing/scheme_drawing.js";
 import { find, make, say } from "../shared/elements.js";
 import { days, dollars, percent, several } from "../shared/numbers.js";
 
@@ -22,7 +22,7 @@ const ROWS = /** @type {{name: string, value: (route: Route) => number | null, w
 ]);
 
 export class Comparison {
-  #views = ["left", "right"].map((side) => new View(find(`${side}_scheme`), `The ${side} route, drawn`));
+  #views = ["left", "right"].map((side) => new PanZoom(find(`${side}_scheme`), `The ${side} route, drawn`));
 
   /** @param {number} factor */
   zoom(factor) {
@@ -43,7 +43,7 @@ export class Comparison {
     const shared = sharedBy(left, right);
     [left, right].forEach((route, place) => {
       const mark = (/** @type {"molecule" | "step"} */ kind, /** @type {Tree} */ tree) => (isShared(kind, tree, shared) ? "shared" : "own");
-      const drawn = draw(treeOf(route.graph), { caption, mark, folded: new Set(), fold: null, choose: (chosen) => choose(route, chosen) });
+      const drawn = drawScheme(treeOf(route.graph), { caption, mark, folded: new Set(), fold: null, choose: (chosen) => choose(route, chosen) });
       this.#views[place].show(drawn, "fit");
       say(find(place ? "right_title" : "left_title"), nameOf(route));
     });

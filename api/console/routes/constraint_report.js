@@ -30,7 +30,7 @@ const WORDS = {
  * @param {Record<string, any>} asked
  * @returns {HTMLElement | null}
  */
-export function constraintsTold(reports, asked) {
+export function constraintReport(reports, asked) {
   const told = reports.filter(({ refused, reason }) => refused > 0 || reason);
   if (!told.length) return null;
   return make("ul", { className: "reasons" }, ...told.map((report) => make("li", {}, ...line(report, asked))));

@@ -3,8 +3,8 @@
 
 import { leadTime } from "../answer/answer.js";
 import { framed, picture } from "../drawing/picture.js";
-import { count, known, make } from "../shared/elements.js";
-import { amount, days, dollars, percent, several } from "../shared/numbers.js";
+import { known, make } from "../shared/elements.js";
+import { amount, count, days, dollars, percent, several } from "../shared/numbers.js";
 
 /** @typedef {import("../answer/answer.js").Tree} Tree */
 /** @typedef {import("../answer/answer.js").Offer} Offer */

@@ -11,7 +11,7 @@ import { toast } from "../shared/toast.js";
 
 export const ROUTES = "/synth/v1/routes";
 
-export class Keeping {
+export class KeptRouteForm {
   #service;
   /** What is kept, by the keys of routes. @type {Map<string, Kept>} */
   #kept = new Map();
@@ -68,8 +68,8 @@ export class Keeping {
     const { found, route } = /** @type {{found: Found, route: Route}} */ (this.#shown);
     this.#keep.disabled = true;
     try {
-      const body = { parameters: asked(found.asked), route: whole(route.graph), pricing_annotations: offersFor(route, found), name: route.name ?? null };
-      const kept = await this.#service.send(ROUTES, body, AbortSignal.timeout(PATIENCE));
+      const body = { parameters: asked(found.asked), route: fullGraph(route.graph), pricing_annotations: offersFor(route, found), name: route.name ?? null };
+      const kept = await this.#service.send(ROUTES, body, AbortSignal.timeout(TIMEOUT));
       this.#kept.set(route.key, kept);
       toast("The route is kept.");
       this.#tell();
@@ -123,7 +123,7 @@ export class Keeping {
 }
 
 /** Longer than the service takes, milliseconds. */
-const PATIENCE = 60000;
+const TIMEOUT = 60000;
 
 /**
  * Where a kept route is opened.
@@ -153,7 +153,7 @@ function asked({ engine: _engine, ...parameters }) {
  * A route as the service has it, whatever of it this page did without.
  * @param {import("../answer/answer.js").RouteGraph} graph
  */
-export function whole({ graph, nodes, edges }) {
+export function fullGraph({ graph, nodes, edges }) {
   return {
     directed: true, multigraph: false, graph,
     nodes: nodes.map(({ data, ...node }) => ({ ...node, data: { expanded: !data.is_building_block, in_solution_path: true, ...data, closest_building_block: data.closest_building_block ?? 0 } })),

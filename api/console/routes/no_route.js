@@ -4,18 +4,18 @@
 import { framed, picture } from "../drawing/picture.js";
 import { make } from "../shared/elements.js";
 import { several, significant } from "../shared/numbers.js";
-import { constraintsTold } from "./constraint_report.js";
+import { constraintReport } from "./constraint_report.js";
 
 /**
  * @param {import("./results.js").Found} found
  * @returns {Node[]}
  */
-export function nothingFound({ answer, asked }) {
+export function noRoute({ answer, asked }) {
   const { metadata } = answer;
   const nodes = [make("h2", {}, "No route was found"), make("p", {}, how(metadata, asked))];
   const refused = metadata.search && Object.values(metadata.search.refused_steps).some((times) => Number(times) > 0);
   if (refused) nodes.push(make("ul", { className: "reasons" }, ...refusals(metadata.search.refused_steps)));
-  const told = constraintsTold(metadata.search?.constraints ?? [], asked);
+  const told = constraintReport(metadata.search?.constraints ?? [], asked);
   if (told) nodes.push(make("h3", {}, "What was asked of routes"), told);
   const stoppers = metadata.search?.stopped_by ?? [];
   if (stoppers.length) {

@@ -3,21 +3,22 @@
 
 import { aizynth } from "../answer/aizynth.js";
 import { treeAt, treeOf } from "../answer/answer.js";
-import { png, save, svg } from "../drawing/export.js";
-import { View } from "../drawing/pan_zoom.js";
-import { blockWords, draw } from "../drawing/scheme_drawing.js";
-import { count, find, make, say } from "../shared/elements.js";
-import { days, dollars, percent, several, significant } from "../shared/numbers.js";
+import { png, svg } from "../drawing/export.js";
+import { PanZoom } from "../drawing/pan_zoom.js";
+import { blockWords, drawScheme } from "../drawing/scheme_drawing.js";
+import { find, make, say } from "../shared/elements.js";
+import { count, days, dollars, percent, several, significant } from "../shared/numbers.js";
+import { saveFile } from "../shared/save_file.js";
 import { Store, toggled } from "../shared/store.js";
 import { Comparison, nameOf } from "./comparison.js";
-import { constraintsTold } from "./constraint_report.js";
+import { constraintReport } from "./constraint_report.js";
 import { openMenu } from "./context_menu.js";
 import { details } from "./details.js";
 import { keptWhen } from "./kept_route.js";
-import { actsOf } from "./route_actions.js";
+import { actionsFor } from "./route_actions.js";
 import { makeFilters, OPEN, showFilters } from "./route_filters.js";
 import { RouteList } from "./route_list.js";
-import { csv, shopping } from "./shopping_list.js";
+import { shoppingCsv, shoppingList } from "./shopping_list.js";
 
 /** @typedef {import("../answer/answer.js").Route} Route */
 /** @typedef {import("../answer/answer.js").Tree} Tree */
@@ -30,7 +31,7 @@ export class Results {
   }));
   #list = new RouteList((route) => this.#show(route), (backbone) => this.#fold(backbone));
   #comparison = new Comparison();
-  #view = new View(find("scheme"), "The route, drawn");
+  #view = new PanZoom(find("scheme"), "The route, drawn");
   /** @type {{route: Route, content: SVGElement, width: number, height: number} | null} */
   #drawing = null;
 
@@ -38,7 +39,7 @@ export class Results {
 
   /**
    * @param {(route: Route) => import("./route_actions.js").Means} means what work on a route does
-   * @param {import("./kept_route.js").Keeping} keeping
+   * @param {import("./kept_route.js").KeptRouteForm} keeping
    */
   constructor(means, keeping) {
     this.#means = means;
@@ -84,7 +85,7 @@ export class Results {
 
   /** @param {Found} found */
   #tellConstraints({ answer, asked }) {
-    const told = constraintsTold(answer.metadata.search?.constraints ?? [], asked);
+    const told = constraintReport(answer.metadata.search?.constraints ?? [], asked);
     find("constraints").hidden = told === null;
     find("constraints_told").replaceChildren(...(told ? [told] : []));
   }
@@ -101,7 +102,7 @@ export class Results {
     const where = this.#drawing?.route.key === route.key ? "stay" : "fit";
     const { found, folded } = this.#store.state;
     const fold = (/** @type {string} */ key) => this.#store.set({ folded: toggled(this.#store.state.folded, key) });
-    const drawn = draw(treeOf(route.graph), {
+    const drawn = drawScheme(treeOf(route.graph), {
       caption: (tree) => this.#caption(tree, found), folded, fold, choose: (chosen) => this.#store.set({ chosen, chosenOf: route }),
     });
     this.#drawing = { route, ...drawn };
@@ -161,7 +162,7 @@ export class Results {
   /** @param {State["chosen"]} chosen */
   #acts(chosen) {
     const { chosenOf } = this.#store.state;
-    return chosen && chosenOf ? actsOf(chosen, this.#means(chosenOf)) : [];
+    return chosen && chosenOf ? actionsFor(chosen, this.#means(chosenOf)) : [];
   }
 
   /** @param {MouseEvent} event */
@@ -193,12 +194,12 @@ export class Results {
     find("zoom_in").addEventListener("click", () => seen().zoom(1.25));
     find("zoom_out").addEventListener("click", () => seen().zoom(0.8));
     find("zoom_fit").addEventListener("click", () => seen().fit());
-    find("take_svg").addEventListener("click", () => this.#drawing && save(this.#name("svg"), "image/svg+xml", svg(this.#drawing)));
-    find("take_png").addEventListener("click", async () => this.#drawing && save(this.#name("png"), "image/png", await png(this.#drawing)));
-    find("take_csv").addEventListener("click", () => this.#take((route) => save(this.#name("csv"), "text/csv", csv(route))));
-    find("take_json").addEventListener("click", () => this.#take((route) => save(this.#name("json"), "application/json", JSON.stringify(route.graph, null, 1))));
-    find("take_all").addEventListener("click", () => save("routes.json", "application/json", this.#store.state.found?.bytes ?? ""));
-    find("take_aizynth").addEventListener("click", () => save("routes_aizynth.json", "application/json", JSON.stringify(aizynth(this.#store.state.found?.routes ?? []), null, 1)));
+    find("take_svg").addEventListener("click", () => this.#drawing && saveFile(this.#name("svg"), "image/svg+xml", svg(this.#drawing)));
+    find("take_png").addEventListener("click", async () => this.#drawing && saveFile(this.#name("png"), "image/png", await png(this.#drawing)));
+    find("take_csv").addEventListener("click", () => this.#take((route) => saveFile(this.#name("csv"), "text/csv", shoppingCsv(route))));
+    find("take_json").addEventListener("click", () => this.#take((route) => saveFile(this.#name("json"), "application/json", JSON.stringify(route.graph, null, 1))));
+    find("take_all").addEventListener("click", () => saveFile("routes.json", "application/json", this.#store.state.found?.bytes ?? ""));
+    find("take_aizynth").addEventListener("click", () => saveFile("routes_aizynth.json", "application/json", JSON.stringify(aizynth(this.#store.state.found?.routes ?? []), null, 1)));
     find("take_print").addEventListener("click", () => print());
     find("scheme").addEventListener("contextmenu", (/** @type {MouseEvent} */ event) => this.#menu(event));
     addEventListener("beforeprint", () => this.#view.onPaper());
@@ -223,7 +224,7 @@ export class Results {
  */
 function toOrder(route, unfinished) {
   const why = unfinished ?? (route.graph.graph ? null : "byHand");
-  return why ? [make("p", { className: "quiet" }, WITHOUT_PRICES[why])] : shopping(route);
+  return why ? [make("p", { className: "quiet" }, WITHOUT_PRICES[why])] : shoppingList(route);
 }
 
 /** Why nothing is known of prices. */

@@ -14,7 +14,7 @@
  * @param {Means} means
  * @returns {Act[]}
  */
-export function actsOf(chosen, means) {
+export function actionsFor(chosen, means) {
   return chosen.kind === "step" ? withStep(chosen.tree, means) : withMolecule(chosen.tree, means);
 }
 

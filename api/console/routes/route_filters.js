@@ -2,7 +2,7 @@
 // Which routes are listed: those that pass all that is chosen here.
 
 import { find, make, say } from "../shared/elements.js";
-import { number } from "../shared/numbers.js";
+import { parseNumber } from "../shared/numbers.js";
 
 /** @typedef {import("../answer/answer.js").Route} Route */
 /**
@@ -46,7 +46,7 @@ export function makeFilters(filters, change) {
   for (const [id, name] of Object.entries(NUMBERS)) {
     find(id).addEventListener("input", () => {
       const text = find(id).value;
-      const read = text.trim() ? number(text) : null;
+      const read = text.trim() ? parseNumber(text) : null;
       tell(id, typeof read === "string" ? read : "");
       if (typeof read !== "string") change({ ...filters(), [name]: read });
     });
@@ -80,7 +80,7 @@ function tell(id, fault) {
  */
 export function showFilters(filters, routes) {
   if (find("filter").value !== filters.words) find("filter").value = filters.words;
-  for (const [id, name] of Object.entries(NUMBERS)) if (filters[name] === null && typeof number(find(id).value) !== "string") find(id).value = "";
+  for (const [id, name] of Object.entries(NUMBERS)) if (filters[name] === null && typeof parseNumber(find(id).value) !== "string") find(id).value = "";
   offer("without_class", filters.withoutClass, routes.flatMap((route) => route.classes));
   offer("without_vendor", filters.withoutVendor, routes.flatMap(vendorsOf));
   find("in_a_week").checked = filters.inAWeek;

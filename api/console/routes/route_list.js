@@ -1,8 +1,8 @@
 // @ts-check
 // The list of routes: sorted, filtered, under their backbones. Only the lines in sight are in the page, so that a thousand stay fluent.
 
-import { count, find, make, say } from "../shared/elements.js";
-import { days, dollars, percent, several } from "../shared/numbers.js";
+import { find, make, say } from "../shared/elements.js";
+import { count, days, dollars, percent, several } from "../shared/numbers.js";
 import { passing } from "./route_filters.js";
 
 /** @typedef {import("../answer/answer.js").Route} Route */

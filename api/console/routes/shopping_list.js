@@ -13,7 +13,7 @@ import { amount, days, dollars, percent, significant } from "../shared/numbers.j
  * @param {Route} route
  * @returns {Node[]}
  */
-export function shopping({ list, blocks }) {
+export function shoppingList({ list, blocks }) {
   if (!list) return [make("p", { className: "quiet" }, "Nothing is ordered but the target.")];
   const structures = new Map(blocks.map((data) => [data.building_block_idx, data.smiles]));
   const head = ["", "Needed", "Packs", "Price", "Lead time"].map((name, index) => make("th", { scope: "col" }, index ? name : make("span", { className: "unseen" }, "Building block")));
@@ -50,7 +50,7 @@ const COLUMNS = ["vendor", "entry", "smiles", "grams_needed", "packs", "pack", "
  * @param {Route} route
  * @returns {string}
  */
-export function csv({ list, blocks }) {
+export function shoppingCsv({ list, blocks }) {
   if (!list) return "";
   const structures = new Map(blocks.map((data) => [data.building_block_idx, data.smiles]));
   const rows = list.vendors.flatMap((order) => order.items.map((item) => [

@@ -2,7 +2,7 @@
 // A grid of molecules, in which some are ticked. Only cells in sight are in the page, and each is drawn when the browser has nothing better to
 // do, those in sight first; so ten thousand scroll as ten do.
 
-import { Sketches } from "../drawing/thumbnails.js";
+import { Thumbnails } from "../drawing/thumbnails.js";
 import { make, say } from "../shared/elements.js";
 
 /** @typedef {{smiles: string[], order: number[], ticked: Set<number>, caption: (index: number) => string}} Shown `order`: which molecules, in their order */
@@ -21,7 +21,7 @@ export class Gallery {
   #size = { width: 0, height: 0 };
   /** What is in the page, by its molecule. @type {Map<number, HTMLElement>} */
   #cells = new Map();
-  #sketches = new Sketches();
+  #thumbnails = new Thumbnails();
   #at = 0;
 
   /**
@@ -82,7 +82,7 @@ export class Gallery {
   /** @param {number} index */
   #drop(index) {
     const cell = this.#cells.get(index);
-    if (cell) this.#sketches.forget(/** @type {Element} */ (cell.firstElementChild));
+    if (cell) this.#thumbnails.forget(/** @type {Element} */ (cell.firstElementChild));
     cell?.remove();
     this.#cells.delete(index);
   }
@@ -98,7 +98,7 @@ export class Gallery {
       cell = this.#cell(index);
       this.#cells.set(index, cell);
       this.#field.append(cell);
-      this.#sketches.add(/** @type {Element} */ (cell.firstElementChild), this.#shown.smiles[index], DRAWN);
+      this.#thumbnails.add(/** @type {Element} */ (cell.firstElementChild), this.#shown.smiles[index], DRAWN);
       this.#tell(cell, index);
     }
     const width = this.#size.width / this.#columns;

@@ -2,9 +2,9 @@
 // A histogram of one property, in which a range is chosen: by the fields below it, or by drawing over the bars.
 
 import { element } from "../drawing/picture.js";
-import { inWords, spread } from "../models/model_card.js";
+import { describeSpread, spread } from "../models/model_card.js";
 import { control, make, say } from "../shared/elements.js";
-import { number } from "../shared/numbers.js";
+import { parseNumber } from "../shared/numbers.js";
 
 /** @typedef {import("../models/model_card.js").Distribution} Distribution */
 /** @typedef {import("../molecules/properties.js").Property} Property */
@@ -67,7 +67,7 @@ export class Histogram {
     const beside = known ? `${source}: ${known.p50.toFixed(this.#property.digits)}` : "not in the card";
     this.#svg.setAttribute("aria-label", `${this.#property.label} of ${some.length} molecules: ${said}; ${beside}`);
     say(this.#words, `${said} · ${beside}`);
-    this.#words.title = known ? `The ${source}: ${inWords(known)}` : "";
+    this.#words.title = known ? `The ${source}: ${describeSpread(known)}` : "";
   }
 
   /** @param {Range} range */
@@ -110,7 +110,7 @@ export class Histogram {
  * @param {string} text
  */
 export function bound(text) {
-  return text.trim() === "" ? null : number(text);
+  return text.trim() === "" ? null : parseNumber(text);
 }
 
 /**

@@ -3,7 +3,8 @@
 
 import { learned, shipped } from "../models/model_card.js";
 import { PROPERTIES } from "../molecules/properties.js";
-import { control, count, make, say } from "../shared/elements.js";
+import { control, make, say } from "../shared/elements.js";
+import { count } from "../shared/numbers.js";
 import { bound, Histogram } from "./histogram.js";
 
 /** @typedef {import("./histogram.js").Range} Range */
@@ -14,7 +15,7 @@ const PAUSE = 250;
 const NARROW = matchMedia("(max-width: 40rem)");
 const ANY = { from: "", to: "" };
 
-export class Sieve {
+export class MoleculeFilter {
   #typed = /** @type {Typed} */ ({ part: "", ranges: {}, by: "" });
   #change;
   #part = control("input", { type: "search", id: "part", spellcheck: false, placeholder: "c1ccncc1, [NX3;H2]", "aria-describedby": "part_fault" });
@@ -41,8 +42,8 @@ export class Sieve {
     this.#by.addEventListener("change", () => this.#set({ by: this.#by.value }));
     const draw = make("button", { type: "button", className: "plain" }, "Draw it");
     draw.addEventListener("click", async () => {
-      const { drawPart } = await import("../molecules/substructure_editor.js");
-      this.#part.value = await drawPart(this.#part.value);
+      const { drawSubstructure } = await import("../molecules/substructure_editor.js");
+      this.#part.value = await drawSubstructure(this.#part.value);
       this.#set({ part: this.#part.value });
     });
     const clear = make("button", { type: "button", className: "plain" }, "Clear");
@@ -129,18 +130,18 @@ function comparison(figures, learned) {
 
 /**
  * The molecules that pass, in their order. One that has not been measured yet passes no bound.
- * @param {{values: Float32Array, sieve: Typed, has: Uint8Array | null}} state
+ * @param {{values: Float32Array, filter: Typed, has: Uint8Array | null}} state
  */
-export function sieved({ values, sieve, has }) {
+export function filtered({ values, filter, has }) {
   const width = PROPERTIES.length;
   const bounds = PROPERTIES.flatMap(({ name }, place) => {
-    const range = sieve.ranges[name] ?? ANY;
+    const range = filter.ranges[name] ?? ANY;
     const [from, to] = [bound(range.from), bound(range.to)].map((one) => (typeof one === "number" ? one : null));
     return from === null && to === null ? [] : [{ place, from: from ?? -Infinity, to: to ?? Infinity }];
   });
   const passes = (/** @type {number} */ index) => (!has || has[index] === 1) && bounds.every(({ place, from, to }) => values[index * width + place] >= from && values[index * width + place] <= to);
   const order = Array.from({ length: values.length / width }, (_, index) => index).filter(passes);
-  const by = PROPERTIES.findIndex(({ name }) => name === sieve.by);
+  const by = PROPERTIES.findIndex(({ name }) => name === filter.by);
   if (by < 0) return order;
   const value = (/** @type {number} */ index) => (Number.isNaN(values[index * width + by]) ? Infinity : values[index * width + by]);
   return order.sort((one, other) => (value(one) - value(other) || 0) || one - other);

@@ -1,46 +1,47 @@
 // @ts-check
-// The part "Sample": molecules drawn from a model, looked at, sieved, ticked, taken away. All that it knows is in one store; which sample is seen, the
+// The part "Sample": molecules drawn from a model, looked at, filtered, ticked, taken away. All that it knows is in one store; which sample is seen, the
 // address says.
 
-import { basket } from "../batches/cart.js";
-import { save } from "../drawing/export.js";
-import { Laboratory, PROPERTIES } from "../molecules/properties.js";
+import { cart } from "../batches/cart.js";
+import { MoleculeWorker } from "../molecules/molecule_worker.js";
+import { PROPERTIES } from "../molecules/properties.js";
 import { why } from "../service/service.js";
 import { csvOf } from "../shared/csv.js";
-import { control, count, make, say } from "../shared/elements.js";
+import { control, make, say } from "../shared/elements.js";
 import { Notice } from "../shared/notice.js";
-import { several } from "../shared/numbers.js";
+import { count, several } from "../shared/numbers.js";
+import { saveFile } from "../shared/save_file.js";
 import { Store, toggled } from "../shared/store.js";
 import { Gallery } from "./gallery.js";
-import { Sieve, sieved } from "./molecule_filter.js";
+import { MoleculeFilter, filtered } from "./molecule_filter.js";
 import { SampleForm } from "./sample_form.js";
 
 /** @typedef {import("../models/model_card.js").Model} Model */
 /** @typedef {{id: string, model_id: string, smiles: string[], created_at: string}} Sample */
 /**
  * @typedef {{models: Model[], drawing: {size: number, stop: AbortController} | null, sample: Sample | null, notice: string, values: Float32Array,
- *   sieve: import("./molecule_filter.js").Typed, has: Uint8Array | null, order: number[], ticked: Set<number>}} State
+ *   filter: import("./molecule_filter.js").Typed, has: Uint8Array | null, order: number[], ticked: Set<number>}} State
  * `values`: rows of `PROPERTIES`, NaN where they are not known yet; `has`: which have the part asked for, null: none is; `order`: which are shown
  */
 
 const SAMPLES = "/generator/v1/samples";
 /** How long a sample may take, milliseconds: the service gives up earlier. */
-const PATIENCE = 150000;
+const TIMEOUT = 150000;
 /** Samples that are kept, so that the way back to one is short. */
 const KEPT = 5;
 
 class SamplePart {
   #service;
-  #laboratory = new Laboratory();
+  #worker = new MoleculeWorker();
   #store = new Store(/** @type {State} */ ({
-    models: [], drawing: null, sample: null, notice: "", values: new Float32Array(), sieve: { part: "", ranges: {}, by: "" }, has: null, order: [], ticked: new Set(),
+    models: [], drawing: null, sample: null, notice: "", values: new Float32Array(), filter: { part: "", ranges: {}, by: "" }, has: null, order: [], ticked: new Set(),
   }));
   /** @type {Map<string, Sample>} */
   #kept = new Map();
   /** Which sample was asked for last: an earlier one may come later. */
   #looks = 0;
   #form;
-  #sieve;
+  #filter;
   #gallery = new Gallery("Molecules", (index) => this.#store.set({ ticked: toggled(this.#store.state.ticked, index) }));
   #title = make("h2", { tabIndex: -1 });
   #said = make("p", { className: "quiet" });
@@ -57,8 +58,8 @@ class SamplePart {
     this.#service = service;
     const store = this.#store;
     this.#form = new SampleForm((asked) => this.#draw(asked), () => store.state.drawing?.stop.abort());
-    this.#sieve = new Sieve((sieve) => store.set({ sieve }));
-    this.#found.append(make("header", { className: "found" }, this.#title, this.#said, this.#tools()), this.#sieve.element, this.#none, this.#gallery.element);
+    this.#filter = new MoleculeFilter((filter) => store.set({ filter }));
+    this.#found.append(make("header", { className: "found" }, this.#title, this.#said, this.#tools()), this.#filter.element, this.#none, this.#gallery.element);
     place.append(this.#form.element, this.#notice.element, this.#found);
     this.#watch();
     this.#look();
@@ -72,18 +73,18 @@ class SamplePart {
       this.#found.hidden = !sample;
       if (!sample) return;
       say(this.#title, several(sample.smiles.length, "molecule"));
-      this.#sieve.of(models.find((model) => model.id === sample.model_id));
+      this.#filter.of(models.find((model) => model.id === sample.model_id));
     });
-    store.watch(["sieve"], ({ sieve }) => this.#ask(sieve.part));
-    store.watch(["sample", "values", "sieve", "has"], (state) => state.sample && store.set({ order: sieved(state) }));
-    store.watch(["order", "values"], (state) => this.#sieve.show(state));
+    store.watch(["filter"], ({ filter }) => this.#ask(filter.part));
+    store.watch(["sample", "values", "filter", "has"], (state) => state.sample && store.set({ order: filtered(state) }));
+    store.watch(["order", "values"], (state) => this.#filter.show(state));
     store.watch(["order", "ticked"], ({ sample, order, ticked }) => {
       if (!sample) return;
       this.#none.hidden = order.length > 0;
       this.#gallery.show({ smiles: sample.smiles, order, ticked, caption: (index) => this.#caption(index) });
-      const isSieved = order.length < sample.smiles.length;
-      say(this.#said, [`of ${sample.model_id}`, isSieved ? `${count(order.length)} shown` : "", ticked.size ? `${count(ticked.size)} ticked` : ""].filter(Boolean).join(" · "));
-      say(this.#plan, ticked.size ? `Plan ${count(ticked.size)} ticked` : `Plan ${isSieved ? "those shown" : "all"}`);
+      const isFiltered = order.length < sample.smiles.length;
+      say(this.#said, [`of ${sample.model_id}`, isFiltered ? `${count(order.length)} shown` : "", ticked.size ? `${count(ticked.size)} ticked` : ""].filter(Boolean).join(" · "));
+      say(this.#plan, ticked.size ? `Plan ${count(ticked.size)} ticked` : `Plan ${isFiltered ? "those shown" : "all"}`);
       this.#plan.disabled = order.length === 0;
     });
   }
@@ -109,15 +110,15 @@ class SamplePart {
   /** @param {{model_id: string | null, size: number}} asked */
   async #draw(asked) {
     const stop = new AbortController();
-    const patience = AbortSignal.timeout(PATIENCE);
+    const timeout = AbortSignal.timeout(TIMEOUT);
     this.#store.set({ drawing: { size: asked.size, stop }, notice: "" });
     try {
-      const sample = await this.#service.send(SAMPLES, asked, AbortSignal.any([stop.signal, patience]));
+      const sample = await this.#service.send(SAMPLES, asked, AbortSignal.any([stop.signal, timeout]));
       this.#keep(sample);
       location.hash = `#/sample/${sample.id}`;
       this.#earlier();
     } catch (fault) {
-      this.#store.set({ notice: stop.signal.aborted ? "Stopped." : patience.aborted ? "The service did not answer in time." : why(fault) });
+      this.#store.set({ notice: stop.signal.aborted ? "Stopped." : timeout.aborted ? "The service did not answer in time." : why(fault) });
     }
     this.#store.set({ drawing: null });
   }
@@ -144,8 +145,8 @@ class SamplePart {
   /** @param {Sample} sample */
   #see(sample) {
     const nothing = new Float32Array(sample.smiles.length * PROPERTIES.length).fill(NaN);
-    this.#store.set({ sample, notice: "", values: nothing, has: null, ticked: new Set(), sieve: { part: "", ranges: {}, by: "" } });
-    this.#laboratory.measure(sample.smiles, (values) => {
+    this.#store.set({ sample, notice: "", values: nothing, has: null, ticked: new Set(), filter: { part: "", ranges: {}, by: "" } });
+    this.#worker.measure(sample.smiles, (values) => {
       // The same array, more of which is known: a new one for those who watch.
       if (this.#store.state.sample === sample) this.#store.set({ values: values.subarray(0) });
     });
@@ -162,12 +163,12 @@ class SamplePart {
     if (part === this.#part) return;
     this.#part = part;
     if (!part.trim()) {
-      this.#sieve.fault("");
+      this.#filter.fault("");
       return this.#store.set({ has: null });
     }
-    const told = await this.#laboratory.having(part);
+    const told = await this.#worker.having(part);
     if (part !== this.#part) return;
-    this.#sieve.fault("fault" in told ? told.fault : "");
+    this.#filter.fault("fault" in told ? told.fault : "");
     this.#store.set({ has: "has" in told ? told.has : null });
   }
 
@@ -193,7 +194,7 @@ class SamplePart {
     this.#plan.addEventListener("click", () => {
       const { sample } = this.#store.state;
       if (!sample) return;
-      basket.set({ smiles: this.#meant().map((index) => sample.smiles[index]), from: sample.id });
+      cart.set({ smiles: this.#meant().map((index) => sample.smiles[index]), from: sample.id });
       location.hash = "#/batches/new";
     });
     return make("div", { className: "tools", role: "group", "aria-label": "What to do with them" },
@@ -216,7 +217,7 @@ class SamplePart {
     const meant = this.#meant();
     const row = (/** @type {number} */ index) => [...values.subarray(index * PROPERTIES.length, (index + 1) * PROPERTIES.length)]
       .map((value) => (Number.isNaN(value) ? null : Number(value.toFixed(3))));
-    save(`${sample.id}.${ending}`, type, write(meant.map((index) => sample.smiles[index]), meant.map(row)));
+    saveFile(`${sample.id}.${ending}`, type, write(meant.map((index) => sample.smiles[index]), meant.map(row)));
   }
 }
 

@@ -1,8 +1,8 @@
 // @ts-check
 // What a sample is asked for: a model and how many molecules; and the samples of before.
 
-import { control, count, make, say } from "../shared/elements.js";
-import { number, several } from "../shared/numbers.js";
+import { control, make, say } from "../shared/elements.js";
+import { count, parseNumber, several } from "../shared/numbers.js";
 
 /** @typedef {import("../models/model_card.js").Model} Model */
 
@@ -83,7 +83,7 @@ export class SampleForm {
  */
 function sizeOf(text) {
   // A whole number has no decimals: a comma in it tells thousands apart.
-  const size = number(text.replaceAll(/[,.](?=\d{3}(\D|$))/g, ""));
+  const size = parseNumber(text.replaceAll(/[,.](?=\d{3}(\D|$))/g, ""));
   if (typeof size === "string") return size;
   return Number.isInteger(size) && size >= 1 && size <= MOST ? size : `Want a whole number from 1 to ${count(MOST)}.`;
 }

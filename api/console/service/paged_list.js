@@ -8,7 +8,7 @@ import { why } from "./service.js";
 /**
  * @template {{id: string}} Item
  */
-export class Paged {
+export class PagedList {
   /** What was read so far. @type {Item[]} */
   items = [];
   more = make("button", { type: "button", className: "plain", hidden: true }, "Older ones");

@@ -132,26 +132,3 @@ export function ask({ title, text, yes, no, grave = false }) {
     dialog.addEventListener("close", () => answer(dialog.returnValue === "yes"), { once: true });
   });
 }
-
-/**
- * Seconds as people say them, in one unit.
- * @param {number} seconds
- */
-export function span(seconds) {
-  const whole = Math.max(0, Math.round(seconds));
-  if (whole < 100) return `${whole} s`;
-  if (whole < 100 * 60) return `${Math.round(whole / 60)} min`;
-  if (whole < 48 * 3600) return `${Math.round(whole / 3600)} h`;
-  return `${Math.round(whole / 86400)} days`;
-}
-
-// Made once: to make one takes longer than to use it a hundred times.
-const WHOLE = new Intl.NumberFormat("en-GB");
-
-/**
- * A number with its thousands told apart.
- * @param {number} value
- */
-export function count(value) {
-  return WHOLE.format(value);
-}

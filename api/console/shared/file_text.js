@@ -5,7 +5,7 @@
  * The text of a file: UTF-8, UTF-16 with its mark or beginning with a letter of ASCII, and what is neither as Windows in the West writes it.
  * @param {Uint8Array} bytes
  */
-export function textOf(bytes) {
+export function decodeText(bytes) {
   const [first, second] = bytes;
   const is = (/** @type {number} */ one, /** @type {number} */ other) => first === one && second === other;
   if (is(0xff, 0xfe) || (first && second === 0)) return new TextDecoder("utf-16le").decode(bytes);

@@ -1,8 +1,6 @@
 // @ts-check
 // Figures as people read them, and as they type them.
 
-import { count } from "./elements.js";
-
 // Made once: to make one takes longer than to use it a hundred times.
 const WHOLE = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 0 });
 const CENTS = new Intl.NumberFormat("en-GB", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
@@ -56,10 +54,30 @@ export function several(many, one) {
  * @param {string} text
  * @returns {number | string} or why it is none
  */
-export function number(text) {
+export function parseNumber(text) {
   const plain = text.trim().replaceAll(/[\s\u00a0\u202f']/g, "");
   if (/^[1-9]\d{0,2},\d{3}$/.test(plain)) return `${plain} may be ${plain.replace(",", ".")} or ${plain.replace(",", "")}: write it without a comma.`;
   const decimal = plain.lastIndexOf(",") > plain.lastIndexOf(".") ? "," : ".";
   const value = Number(plain.replaceAll(decimal === "," ? "." : ",", "").replace(decimal, "."));
   return plain === "" || !Number.isFinite(value) ? `${text.trim()} is no number.` : value;
+}
+
+/**
+ * A number with its thousands told apart.
+ * @param {number} value
+ */
+export function count(value) {
+  return WHOLE.format(value);
+}
+
+/**
+ * Seconds as people say them, in one unit.
+ * @param {number} seconds
+ */
+export function duration(seconds) {
+  const whole = Math.max(0, Math.round(seconds));
+  if (whole < 100) return `${whole} s`;
+  if (whole < 100 * 60) return `${Math.round(whole / 60)} min`;
+  if (whole < 48 * 3600) return `${Math.round(whole / 3600)} h`;
+  return `${Math.round(whole / 86400)} days`;
 }

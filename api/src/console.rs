@@ -90,6 +90,7 @@ const FILES: &[File] = &[
     module!("routes/shopping_list"),
     module!("sample/gallery"),
     module!("sample/histogram"),
+    module!("sample/histogram_bars"),
     module!("sample/molecule_filter"),
     module!("sample/sample"),
     module!("sample/sample_form"),

@@ -5,13 +5,13 @@ import { element } from "../drawing/picture.js";
 import { describeSpread, spread } from "../models/model_card.js";
 import { control, make, say } from "../shared/elements.js";
 import { parseNumber } from "../shared/numbers.js";
+import { boundsOf, counted, median, outline } from "./histogram_bars.js";
 
 /** @typedef {import("../models/model_card.js").Distribution} Distribution */
 /** @typedef {import("../molecules/properties.js").Property} Property */
 /** @typedef {{from: string, to: string}} Range as it is typed; empty: no bound */
 
 const SIZE = { width: 240, bars: 64, height: 84 };
-const MOST_BARS = 24;
 
 export class Histogram {
   #svg = element("svg", { class: "histogram", role: "img", viewBox: `0 0 ${SIZE.width} ${SIZE.height}`, preserveAspectRatio: "none" });
@@ -111,50 +111,4 @@ export class Histogram {
  */
 export function bound(text) {
   return text.trim() === "" ? null : parseNumber(text);
-}
-
-/**
- * From where to where, and in how many bars: all but the last of either end, so that one strange molecule does not press the rest together.
- * @param {Float32Array} values
- * @param {Distribution | undefined} known
- * @param {boolean} areWhole
- */
-function boundsOf(values, known, areWhole) {
-  const ordered = values.toSorted();
-  const share = (/** @type {number} */ of) => ordered[Math.floor(of * (ordered.length - 1))] ?? 0;
-  const low = Math.min(share(0.005), known?.p05 ?? Infinity);
-  const high = Math.max(share(0.995), known?.p95 ?? -Infinity);
-  if (areWhole) {
-    const bars = Math.min(MOST_BARS, Math.round(high) - Math.floor(low) + 1);
-    return { low: Math.floor(low) - .5, high: Math.floor(low) - .5 + bars, bars };
-  }
-  return { low, high: high > low ? high : low + 1, bars: MOST_BARS };
-}
-
-/**
- * How many values each bar has; what lies beyond is in the bars at the ends.
- * @param {Float32Array} values
- * @param {{low: number, high: number, bars: number}} bounds
- */
-function counted(values, { low, high, bars }) {
-  const counts = Array(bars).fill(0);
-  for (const value of values) counts[Math.min(bars - 1, Math.max(0, Math.floor((bars * (value - low)) / (high - low))))] += 1;
-  return counts;
-}
-
-/**
- * The bars of known molecules, each as many as there would be of a sample in a bar that stands for `share`.
- * @param {import("../models/model_card.js").Bars} bars
- * @param {number} share molecules of the sample times the width of its bars
- */
-function outline({ start, width, counts }, share) {
-  const all = counts.reduce((sum, many) => sum + many, 0);
-  // Cards are written by anybody.
-  if (!(all * width > 0)) return [];
-  return counts.map((many, index) => ({ from: start + index * width, to: start + (index + 1) * width, many: (many * share) / (all * width) }));
-}
-
-/** @param {Float32Array} values */
-function median(values) {
-  return values.toSorted()[Math.floor(values.length / 2)];
 }

@@ -12,7 +12,7 @@ import { bound, Histogram } from "./histogram.js";
 
 const PAUSE = 250;
 /** Where histograms would keep the molecules out of sight. */
-const NARROW = matchMedia("(max-width: 40rem)");
+const NARROW = "(max-width: 40rem)";
 const ANY = { from: "", to: "" };
 
 export class MoleculeFilter {
@@ -51,7 +51,7 @@ export class MoleculeFilter {
       this.#part.value = "";
       this.#set({ part: "", ranges: {} });
     });
-    const measures = make("details", { className: "measures", open: !NARROW.matches }, make("summary", {}, "Properties"),
+    const measures = make("details", { className: "measures", open: !matchMedia(NARROW).matches }, make("summary", {}, "Properties"),
       make("div", { className: "histograms" }, ...this.#histograms.map(({ element }) => element)), this.#card);
     this.element = make("div", { className: "sieve_of" },
       make("div", { className: "field" }, make("label", { htmlFor: "part" }, "With the part (SMILES or SMARTS)"), make("span", { className: "control" }, this.#part), this.#fault),

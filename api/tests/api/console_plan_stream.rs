@@ -115,32 +115,3 @@ async fn a_search_that_is_stopped_keeps_what_it_found_and_one_that_fails_on_the_
     assert_eq!(failed, "The search had not the time that it was promised.");
     no_complaint(&browser).await;
 }
-
-#[tokio::test]
-async fn an_event_stream_means_the_same_wherever_it_is_cut() {
-    let Some((_service, browser)) = stage().await else { return };
-    let text = "\u{feff}: a comment\r\nid: 1\r\nevent: route\r\ndata: {\"a\":\r\ndata: 1}\r\n\r\nevent: nothing\n\nid\ndata:  two\rdata\r\r\
-                retry: 5\nid: 3\ndata:é€\n\ndata: never ended\n";
-    let module = "import('/console/service/event_stream.js').then(async ({ events }) => {";
-    let cuts = format!(
-        "const done = arguments[arguments.length - 1]; {module} \
-         const bytes = new TextEncoder().encode({}); const read = new Set(); \
-         for (let cut = 0; cut <= bytes.length; cut++) {{ \
-           const body = new ReadableStream({{ start(pieces) {{ pieces.enqueue(bytes.slice(0, cut)); pieces.enqueue(bytes.slice(cut)); pieces.close(); }} }}); \
-           const all = []; for await (const event of events(body)) all.push(event); read.add(JSON.stringify(all)); \
-         }} done([...read].map((one) => JSON.parse(one))); }});",
-        json!(text)
-    );
-
-    let read = browser.run_async(&cuts).await;
-
-    assert_eq!(
-        read,
-        json!([[
-            { "id": "1", "event": "route", "data": "{\"a\":\n1}" },
-            { "id": "", "event": "message", "data": " two\n" },
-            { "id": "3", "event": "message", "data": "é€" },
-        ]])
-    );
-    no_complaint(&browser).await;
-}

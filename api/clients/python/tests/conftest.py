@@ -45,11 +45,11 @@ def installation() -> Installation:
 
 
 @pytest.fixture(scope="session")
-def looking(installation: Installation) -> Installation:
-    """An installation that answers looks."""
+def bulk_querying(installation: Installation) -> Installation:
+    """An installation that answers bulk queries."""
     document = httpx.get(f"{installation.url}/openapi.json", trust_env=False).json()
     if "/synth/v1/expansions" not in document["paths"]:
-        pytest.skip("this service has no looks")
+        pytest.skip("this service has no bulk queries")
     return installation
 
 

@@ -1,4 +1,4 @@
-"""A small server that answers looks: a few molecules, what they are made of, and who sells what."""
+"""A small server that answers bulk queries: a few molecules, what they are made of, and who sells what."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def analogue(smiles: str, body: Mapping[str, Any]) -> dict[str, Any]:
     return {"in_stock": smiles in PRICES, "target": f"{smiles}C", "plausibility": 0.5, "route": body["route"]}
 
 
-LOOKS = {"expansions": expansion, "building-blocks": building_block, "synthesizability": synthesizability, "analogues": analogue}
+QUERIES = {"expansions": expansion, "building-blocks": building_block, "synthesizability": synthesizability, "analogues": analogue}
 
 
 def found(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -104,4 +104,4 @@ def open_shop() -> Generator[Shop, None, None]:
 def item(name: str, smiles: str, body: Mapping[str, Any]) -> dict[str, Any]:
     """What is told of one molecule; of a chain of seven carbons, and of no molecule, nothing."""
     error = NOT_REACHED if smiles == "CCCCCCC" else "no molecule at 2" if "(" in smiles and ")" not in smiles else None
-    return {"smiles": smiles, "error": error} | LOOKS[name]("" if error else smiles, body)
+    return {"smiles": smiles, "error": error} | QUERIES[name]("" if error else smiles, body)

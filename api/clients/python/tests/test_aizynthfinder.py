@@ -80,10 +80,10 @@ def test_what_could_not_be_told_is_no_answer(finder: Any) -> None:  # noqa: ANN4
         _ = late in finder.stock
 
 
-def test_a_service_that_runs_is_searched_with(looking: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RETORT_TOKEN", looking.token)
-    finder = finder_at(looking.url)
-    finder.target_smiles = looking.target
+def test_a_service_that_runs_is_searched_with(bulk_querying: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RETORT_TOKEN", bulk_querying.token)
+    finder = finder_at(bulk_querying.url)
+    finder.target_smiles = bulk_querying.target
     finder.config.search.time_limit = 20
     finder.config.search.return_first = True
 

@@ -28,7 +28,7 @@ class World:
         self.ends = ends
         self.asked: list[str] = []
         self.lost: dict[str, int] = {}
-        for name in ("FIRST_LOOK", "NEXT_LOOK"):
+        for name in ("FIRST_POLL", "NEXT_POLL"):
             monkeypatch.setattr(f"retort_client.background.{name}", 0.0)
 
     @property

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from retort_client import events, kept, looks, stored, wire
+from retort_client import bulk_queries, events, kept, stored, wire
 
 DOCUMENT = Path(__file__).parents[3] / "tests" / "openapi.json"
 
@@ -24,14 +24,14 @@ NAMES = {
     "BatchPage": "Page_Batch",
     "KeptBody": "KeptRoute",
     "KeptPage": "Page_KeptRoute",
-    "Looked": "Looked_ExpandedMolecule",
+    "BulkAnswer": "Looked_ExpandedMolecule",
     "Progress": "SearchProgress",
     "_RouteFound": "FoundRoute",
     "_Problem": "StreamProblem",
 }
 BODIES = [
     body
-    for module in (wire, stored, looks, kept, events)
+    for module in (wire, stored, bulk_queries, kept, events)
     for body in vars(module).values()
     if isinstance(body, type) and issubclass(body, wire.Body) and body.__module__ == module.__name__ and body is not wire.Body
     # Nor what pydantic makes of a page of something, which has a name of its own.

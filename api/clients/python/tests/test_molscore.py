@@ -81,10 +81,10 @@ def test_a_task_of_molscore_is_scored_by_it(shop: Shop, tmp_path: Path) -> None:
     assert scores[1] == pytest.approx(0.0, abs=1e-5)
 
 
-def test_a_service_that_runs_scores(looking: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RETORT_TOKEN", looking.token)
+def test_a_service_that_runs_scores(bulk_querying: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RETORT_TOKEN", bulk_querying.token)
 
-    target, unknown = plugin.Retort(url=looking.url, max_seconds=0.5)([looking.target, UNKNOWN])
+    target, unknown = plugin.Retort(url=bulk_querying.url, max_seconds=0.5)([bulk_querying.target, UNKNOWN])
 
     assert (target["Retort_solved"], unknown["Retort_solved"]) == (1.0, 0.0)
     assert target["Retort_usd_per_mol"] > 0

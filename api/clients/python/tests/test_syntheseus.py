@@ -82,8 +82,8 @@ def test_retro_star_solves_a_target_with_two_requests_an_expansion(shop: Shop, r
     assert [name for name, _ in shop.asked] == ["building-blocks", "expansions", "building-blocks"]
 
 
-def test_a_service_that_runs_is_searched_with(looking: Installation) -> None:
-    with Retort(looking.url, looking.token) as retort:
+def test_a_service_that_runs_is_searched_with(bulk_querying: Installation) -> None:
+    with Retort(bulk_querying.url, bulk_querying.token) as retort:
         inventory = plugin.RetortInventory(retort)
         search = retro_star.RetroStarSearch(
             reaction_model=plugin.RetortModel(retort, inventory=inventory, use_cache=True),
@@ -94,6 +94,6 @@ def test_a_service_that_runs_is_searched_with(looking: Installation) -> None:
             stop_on_first_solution=True,
         )
 
-        graph, _ = search.run_from_mol(interface.Molecule(looking.target))
+        graph, _ = search.run_from_mol(interface.Molecule(bulk_querying.target))
 
     assert graph.root_node.has_solution

@@ -6,13 +6,23 @@
         plan = retort.plan("COc1cc2nc(N3CCN(C(=O)c4ccco4)CC3)nc(N)c2cc1OC")
         print(plan.best)
 
-`AsyncRetort` is the same on an event loop. What goes wrong is a `RetortError`.
+`AsyncRetort` is the same on an event loop. Every error is a `RetortError`.
 """
 
 from .asynchronous import AsyncRetort
 from .asynchronous_batches import AsyncBatch
 from .background import StoredPlan
 from .batches import Batch
+from .bulk_queries import (
+    Analogue,
+    BlockSearch,
+    ExpandedMolecule,
+    FoundBlock,
+    FoundBlocks,
+    PrecursorSet,
+    SoldMolecule,
+    Synthesizability,
+)
 from .calls import Patience
 from .client import Retort
 from .errors import (
@@ -35,10 +45,10 @@ from .errors import (
 )
 from .events import PlanEvent, Progress, StoredPlanEvent
 from .kept import KeptRoute, RouteChange, RouteFigures
-from .looks import Analogue, BlockSearch, ExpandedMolecule, FoundBlock, FoundBlocks, PrecursorSet, SoldMolecule, Synthesizability
 from .plan import BackboneGroup, Plan
-from .route import Molecule, Route, Step
+from .route import Route
 from .stored import BatchProgress
+from .tree import Molecule, Step
 from .version import __version__
 from .wire import Model, Offer, PlanSettings, Sample, SampleSummary, ShoppingList
 

@@ -27,9 +27,9 @@ from aizynthfinder.context.policy.expansion_strategies import ExpansionStrategy
 from aizynthfinder.context.stock.queries import StockQueryMixin
 from aizynthfinder.utils.exceptions import StockException
 
+from .bulk_queries import PrecursorSet
 from .client import Retort
 from .errors import RetortError
-from .looks import PrecursorSet
 from .stock import RememberedStock
 from .wire import Country
 
@@ -53,7 +53,7 @@ class RetortExpansion(ExpansionStrategy):
     def get_actions(
         self, molecules: Sequence[TreeMolecule], cache_molecules: Sequence[TreeMolecule] | None = None
     ) -> tuple[list[SmilesBasedRetroReaction], list[float]]:
-        """What the molecules may be made of; all that is not known yet is asked for at once."""
+        """Proposes precursors of the molecules; unknown molecules are asked for in one request."""
         self._look_up([*molecules, *(cache_molecules or [])])
         found = [(molecule, rank, each) for molecule in molecules for rank, each in enumerate(self._known[molecule.smiles])]
         return [self._reaction(*each) for each in found], [each.probability for _, _, each in found]
@@ -91,7 +91,7 @@ class RetortExpansion(ExpansionStrategy):
 
 
 class RetortStock(StockQueryMixin):
-    """What is sold to a country; prices are USD per gram. Each molecule is asked for once."""
+    """Molecules that are sold to a country; prices are USD per gram. Each molecule is asked for once."""
 
     def __init__(self, url: str | None = None, ships_to: Country | None = "US") -> None:
         self._stock = RememberedStock(Retort.from_env(url), ships_to)
@@ -107,7 +107,7 @@ class RetortStock(StockQueryMixin):
         return price
 
     def availability_string(self, mol: Molecule) -> str:
-        """Who sells it."""
+        """Returns the vendors."""
         return ",".join(self._stock.find(mol.smiles).vendors)
 
     def look_up(self, smiles: Sequence[str]) -> None:

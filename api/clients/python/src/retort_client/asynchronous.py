@@ -1,4 +1,4 @@
-"""The client on an event loop; what it does is that of `Retort`, letter by letter."""
+"""The client on an event loop."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import TypeVar
 import httpx
 from typing_extensions import Self, Unpack
 
-from . import authorization, events, looks, operations, over_httpx
+from . import authorization, bulk_queries, events, operations, over_httpx
 from .asynchronous_batches import AsyncBatches, AsyncPlans
 from .asynchronous_kept_routes import AsyncRoutes
+from .bulk_queries import Analogue, BlockSearch, ExpandedMolecule, FoundBlocks, SoldMolecule, Synthesizability
 from .calls import GivenToken, Patience, Session
 from .errors import Unreachable
 from .events import PlanEvent, Progress
 from .exchange import Answer, Effect, Emit, Pause, Received, Request, Script, Steps, emitted
-from .looks import Analogue, BlockSearch, ExpandedMolecule, FoundBlocks, SoldMolecule, Synthesizability
 from .plan import Plan
 from .route import Route
 from .wire import Country, Model, PlanSettings, Sample, SampleSummary
@@ -63,10 +63,10 @@ class AsyncRetort:
     async def login(cls, url: str | None = None, *, show: Callable[[str, str], None] | None = None) -> Self:
         """Logs in by a browser, here or elsewhere, and keeps the login for later programs of this user.
 
-        `show` is called with the address to open and the code that should stand there; by default both are printed. It returns when
-        somebody has let the login in.
+        `show` is called with the address to open and the code that the page should show; by default both are printed. Returns when
+        somebody has accepted the login.
 
-        Raises `LoginFailed` where nobody did.
+        Raises `LoginFailed` if nobody does.
         """
         service = cls(url)
         nobody = Session(GivenToken(None))
@@ -100,9 +100,9 @@ class AsyncRetort:
         return await self.run(operations.plan(self._session, smiles, settings))
 
     def plan_events(self, smiles: str, **settings: Unpack[PlanSettings]) -> AsyncGenerator[PlanEvent, None]:
-        """Searches for routes to a target, and tells meanwhile what the search has done and each route when it is found.
+        """Searches for routes to a target, and yields progress and each route as events.
 
-        The last event is the plan; a service without streams gives that alone. Who stops reading before ends the search.
+        The last event is the plan; a service without streams gives that alone. Closing the generator earlier ends the search.
 
         Raises what `plan` raises.
         """
@@ -111,51 +111,52 @@ class AsyncRetort:
     async def expansions(
         self, smiles: Iterable[str], *, limit: int = 50, engine: str | None = None
     ) -> tuple[ExpandedMolecule, ...]:
-        """What molecules may be made of in one step.
+        """Proposes precursors of molecules, one step back.
 
         Each has at most `limit` (1 to 200) sets of precursors, the most probable first. The answers stand in the order of `smiles`;
-        one that has an `error` says nothing else.
+        one with an `error` has no other field.
         """
-        return await self.run(looks.expansions(self._session, smiles, limit, engine))
+        return await self.run(bulk_queries.expansions(self._session, smiles, limit, engine))
 
     async def building_blocks(
         self, smiles: Iterable[str], *, ships_to: Country | None = "US", max_offers: int | None = None, inchikey: bool = False
     ) -> tuple[SoldMolecule, ...]:
-        """Whether and where molecules are sold to a country (anywhere for none), each with at most `max_offers` (0 to 100) offers, and with
-        its InChIKey where that is asked for.
+        """Looks up offers of molecules that are delivered to a country, or anywhere for `None`.
 
-        The answers stand in the order of `smiles`; one that has an `error` says nothing else.
+        Each has at most `max_offers` (0 to 100) offers, and its InChIKey if that is asked for.
+
+        The answers stand in the order of `smiles`; one with an `error` has no other field.
         """
-        return await self.run(looks.building_blocks(self._session, smiles, ships_to, max_offers, inchikey))
+        return await self.run(bulk_queries.building_blocks(self._session, smiles, ships_to, max_offers, inchikey))
 
     async def search_building_blocks(self, **asked: Unpack[BlockSearch]) -> FoundBlocks:
-        """Building blocks by exactly one of a structure, what they are like, a part of them (SMARTS), and a vendor's number.
+        """Searches building blocks by exactly one of structure, similarity, substructure (SMARTS) and vendor's number.
 
         The most similar ones first, or the lightest.
         """
-        return await self.run(looks.search(self._session, asked))
+        return await self.run(bulk_queries.search(self._session, asked))
 
     async def synthesizability(
         self, smiles: Iterable[str], *, max_seconds: float = 0.05, engine: str | None = None
     ) -> tuple[Synthesizability, ...]:
-        """Whether a search of `max_seconds` (0.01 to 1) each finds a way to make or buy molecules.
+        """Searches briefly, for `max_seconds` (0.01 to 1) each, for a way to make or buy molecules.
 
-        The answers stand in the order of `smiles`; one that has an `error` says nothing else, least of all that it is not solved.
+        The answers stand in the order of `smiles`; one with an `error` has no other field, so it is not known to be unsolved.
         """
-        return await self.run(looks.synthesizability(self._session, smiles, max_seconds, engine))
+        return await self.run(bulk_queries.synthesizability(self._session, smiles, max_seconds, engine))
 
     async def analogues(
         self, route: Route, building_block: str, smiles: Iterable[str], *, engine: str | None = None
     ) -> tuple[Analogue, ...]:
-        """What a route gives with each of `smiles` in the place of one of its building blocks, and how.
+        """Runs a route with each of `smiles` in the place of one of its building blocks.
 
-        The steps that this changes are run forwards and held against all that steps of routes are. The answers stand in the order of
-        `smiles`; one that has an `error` says nothing else.
+        The steps that this changes are run forwards and checked as steps of routes are. The answers stand in the order of
+        `smiles`; one with an `error` has no other field.
         """
-        return await self.run(looks.analogues(self._session, route, building_block, smiles, engine))
+        return await self.run(bulk_queries.analogues(self._session, route, building_block, smiles, engine))
 
     async def close(self) -> None:
-        """Ends its connections."""
+        """Closes the connections."""
         await self._http.aclose()
 
     async def __aenter__(self) -> Self:
@@ -165,13 +166,13 @@ class AsyncRetort:
         await self.close()
 
     async def run(self, steps: Steps[T]) -> T:
-        """Carries out what `retort_client.operations` describes."""
+        """Carries out an operation that gives one result."""
         (result,) = [each async for each in self.iterate(emitted(steps))]
         return result
 
     async def iterate(self, script: Script[T]) -> AsyncGenerator[T, None]:
-        """Carries out what tells one thing after the other, as far as these are asked for."""
-        # Closed however it ends: what is interrupted lets go of its locks, and of what it was receiving.
+        """Carries out an operation that gives results one by one, as they are asked for."""
+        # Closed in any case: an interrupted operation releases its locks and its response.
         async with aclosing(_Line(self.url, self._http)) as line:
             with closing(script):
                 received: Received | Unreachable = None
@@ -188,12 +189,12 @@ class AsyncRetort:
 
     @property
     def session(self) -> Session:
-        """Who calls, and how patiently."""
+        """Token and timeouts of the calls."""
         return self._session
 
 
 class _Line:
-    """What one thing that is done has to do with the network; it receives one answer at a time."""
+    """The network of one operation; it receives one answer at a time."""
 
     def __init__(self, url: str, http: httpx.AsyncClient) -> None:
         self._url = url
@@ -202,7 +203,7 @@ class _Line:
         self._pieces: AsyncIterator[bytes] | None = None
 
     async def carry_out(self, effect: Effect) -> Received | Unreachable:
-        """Has it happen."""
+        """Sends a request, receives a piece or waits."""
         try:
             if isinstance(effect, Pause):
                 await asyncio.sleep(effect.seconds)
@@ -224,7 +225,7 @@ class _Line:
         return b"" if self._pieces is None else await anext(self._pieces, b"")
 
     async def aclose(self) -> None:
-        """Lets go of the answer that is being received."""
+        """Drops the answer that is being received."""
         if self._response is not None:
             await self._response.aclose()
 
@@ -236,18 +237,18 @@ class AsyncSamples:
         self._client = client
 
     async def create(self, size: int, model_id: str | None = None) -> Sample:
-        """Has `size` molecules (1 to 10,000) generated, by the service's own choice of model where none is named."""
+        """Generates `size` molecules (1 to 10,000); the service chooses the model if none is named."""
         return await self._client.run(operations.create_sample(self._client.session, size, model_id))
 
     async def retrieve(self, sample_id: str) -> Sample:
-        """A sample with its molecules."""
+        """Returns a sample with its molecules."""
         return await self._client.run(operations.retrieve_sample(self._client.session, sample_id))
 
     async def list(self) -> AsyncIterator[SampleSummary]:
-        """All samples, newest first, fetched as they are read; those that were read may be deleted meanwhile."""
+        """Yields all samples, newest first. Pages are fetched as they are read; samples may be deleted meanwhile."""
         page = await self._client.run(operations.page_of_samples(self._client.session, None))
         while True:
-            # Before anything of this page is handed out: whoever deletes what they read deletes the next page's cursor.
+            # Before this page is handed out: a reader who deletes its last sample deletes the next page's cursor.
             after = operations.next_cursor(page)
             following = await self._client.run(operations.page_of_samples(self._client.session, after)) if after else None
             for sample in page.data:
@@ -268,9 +269,9 @@ class AsyncModels:
         self._client = client
 
     async def list(self) -> tuple[Model, ...]:
-        """All models that can be sampled, by id."""
+        """Returns all models that can be sampled, by id."""
         return await self._client.run(operations.list_models(self._client.session))
 
     async def retrieve(self, model_id: str) -> Model:
-        """One of them."""
+        """Returns one of them."""
         return await self._client.run(operations.retrieve_model(self._client.session, model_id))

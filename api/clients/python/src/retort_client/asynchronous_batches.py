@@ -1,4 +1,4 @@
-"""Plans and batches on an event loop; what they do is that of `batches`, letter by letter."""
+"""Plans and batches on an event loop."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ T = TypeVar("T")
 
 
 class AsyncRunner(Protocol):
-    """What carries out what is described: an `AsyncRetort`."""
+    """Interface of `AsyncRetort` that plans and batches use."""
 
     @property
     def session(self) -> Session:
-        """Who calls, and how patiently."""
+        """Token and timeouts of the calls."""
         ...
 
     async def run(self, steps: Steps[T]) -> T:
-        """Carries out what comes to one thing."""
+        """Carries out an operation that gives one result."""
         ...
 
     def iterate(self, script: Script[T]) -> AsyncGenerator[T, None]:
-        """Carries out what tells one thing after the other."""
+        """Carries out an operation that gives results one by one."""
         ...
 
 
 class AsyncPlans:
-    """Searches that the service keeps and does when their turns come, before all batches."""
+    """Stored searches, which run before all batches."""
 
     def __init__(self, client: AsyncRunner) -> None:
         self._client = client
@@ -51,27 +51,27 @@ class AsyncPlans:
         description: str | None = None,
         **settings: Unpack[PlanSettings],
     ) -> StoredPlan:
-        """Has the service search for routes to a target when its turn comes; the plan is stored when this returns."""
+        """Stores a search for routes to a target. It survives this program once this returns."""
         terms = Terms(settings, engine, name, description)
         return await self._client.run(background.create_plan(self._client.session, smiles, terms))
 
     async def retrieve(self, plan_id: str) -> StoredPlan:
-        """A plan as it stands, one of a batch as well; with its result once it is completed."""
+        """Returns a plan, of a batch too; with its result once it is completed."""
         return await self._client.run(background.retrieve_plan(self._client.session, plan_id))
 
     async def list(self) -> AsyncIterator[StoredPlan]:
-        """All plans of no batch without their results, newest first, fetched as they are read."""
+        """Yields all plans outside batches, newest first, without their results. Pages are fetched as they are read."""
         async for body in self._client.iterate(background.list_plans(self._client.session)):
             yield StoredPlan(body)
 
     async def wait(self, plan_id: str) -> StoredPlan:
-        """A plan when it has ended: completed, failed or cancelled."""
+        """Waits until a plan is completed, failed or cancelled, and returns it."""
         return await self._client.run(background.wait_for_plan(self._client.session, plan_id))
 
     def events(self, plan_id: str, ships_to: Country | None = "US") -> AsyncGenerator[StoredPlanEvent, None]:
-        """What a plan does, each route when it is found, at the end the plan itself; leaving it does not stop the plan.
+        """Yields progress, each route when it is found, and at the end the plan; closing it does not stop the plan.
 
-        `ships_to` is where lead times in pictures of the routes are for.
+        `ships_to` is the country of the lead times in pictures of the routes.
         """
         return self._client.iterate(events.watch_plan(self._client.session, plan_id, ships_to))
 
@@ -80,19 +80,19 @@ class AsyncPlans:
         return await self._client.run(background.cancel_plan(self._client.session, plan_id))
 
     async def delete(self, plan_id: str) -> None:
-        """Deletes a plan with what was found; one of a batch goes with its batch alone (`Conflict`)."""
+        """Deletes a plan with its result. A plan of a batch is deleted with its batch only (`Conflict`)."""
         await self._client.run(background.delete_plan(self._client.session, plan_id))
 
 
 class AsyncBatch(BatchRecord):
-    """Targets that were asked for together: at most 100,000, each with a plan of its own."""
+    """Up to 100,000 targets, each with a plan of its own."""
 
     def __init__(self, client: AsyncRunner, body: BatchBody) -> None:
         super().__init__(body)
         self._client = client
 
     async def refresh(self) -> Self:
-        """Asks how far it has come."""
+        """Asks for its progress."""
         return await self._stands(background.retrieve_batch(self._client.session, self.id))
 
     async def wait(self, *, progress: bool | Show = False) -> Self:
@@ -103,15 +103,15 @@ class AsyncBatch(BatchRecord):
         return await self._stands(background.wait_for_batch(self._client.session, self.id, progress))
 
     def results(self, *, skip: Collection[str] = (), progress: bool | Show = False) -> AsyncGenerator[StoredPlan, None]:
-        """Each plan that is completed or has failed, with what it found, as soon as it has.
+        """Yields each plan that is completed or has failed, with its result, as soon as that is known.
 
-        Ends when nothing is left to do. Plans whose ids are in `skip` are left out: those that an earlier program has had.
+        Ends when no plan is left to run. Plans whose ids are in `skip` are left out: those that an earlier program has read.
         Cancelled ones are left out too. `progress` is that of `wait`.
         """
         return self._client.iterate(background.results_of_batch(self._client.session, self.id, skip, progress))
 
     def plans(self) -> AsyncGenerator[StoredPlan, None]:
-        """All plans as they stand, without their results, those of the last targets first."""
+        """Yields all plans without their results, those of the last targets first."""
         return self._client.iterate(background.plans_of_batch(self._client.session, self.id))
 
     async def cancel(self) -> Self:
@@ -119,11 +119,11 @@ class AsyncBatch(BatchRecord):
         return await self._stands(background.cancel_batch(self._client.session, self.id))
 
     async def resume(self) -> Self:
-        """Goes on with the plans that were cancelled."""
+        """Resumes the plans that were cancelled."""
         return await self._stands(background.resume_batch(self._client.session, self.id))
 
     async def delete(self) -> None:
-        """Deletes it with its plans and what they found."""
+        """Deletes it with its plans and their results."""
         await self._client.run(background.delete_batch(self._client.session, self.id))
 
     async def _stands(self, steps: Steps[BatchBody]) -> Self:
@@ -147,19 +147,20 @@ class AsyncBatches:
         description: str | None = None,
         **settings: Unpack[PlanSettings],
     ) -> AsyncBatch:
-        """Has the service search for routes to up to 100,000 targets (5 MiB) when their turns come, with the same settings.
+        """Stores searches for routes to up to 100,000 targets (5 MiB), with the same settings.
 
-        `smiles` is a list, a column of a table, whatever gives one SMILES after the other, and `names` as many names for them:
-        each is the `name` of its plan. The batch is stored when this returns.
+        `smiles` is a list, a column of a table or any other iterable of SMILES, and `names` has as many names: each is the
+        `name` of its plan. The batch survives this program once this returns.
         """
         terms = Terms(settings, engine, name, description)
-        return AsyncBatch(self._client, await self._client.run(background.create_batch(self._client.session, (smiles, names), terms)))
+        body = await self._client.run(background.create_batch(self._client.session, (smiles, names), terms))
+        return AsyncBatch(self._client, body)
 
     async def retrieve(self, batch_id: str) -> AsyncBatch:
-        """A batch by its id, to go on with it in another program, or after this one died."""
+        """Returns a batch by its id, in another program too."""
         return AsyncBatch(self._client, await self._client.run(background.retrieve_batch(self._client.session, batch_id)))
 
     async def list(self) -> AsyncIterator[AsyncBatch]:
-        """All batches, newest first, fetched as they are read; those that were read may be deleted meanwhile."""
+        """Yields all batches, newest first. Pages are fetched as they are read; batches may be deleted meanwhile."""
         async for body in self._client.iterate(background.list_batches(self._client.session)):
             yield AsyncBatch(self._client, body)

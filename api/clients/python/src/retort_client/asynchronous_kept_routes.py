@@ -28,26 +28,26 @@ class AsyncRoutes:
         starred: bool = False,
         **settings: Unpack[PlanSettings],
     ) -> KeptRoute:
-        """Keeps a route, beside the settings of the search that found it, until it is deleted.
+        """Keeps a route, with the settings of the search that found it.
 
-        Raises `InvalidRequest`, whose `faults` say where it is no route, and `Conflict` where the account keeps 10,000 already.
+        Raises `InvalidRequest`, whose `faults` say where it is no route, and `Conflict` if the account keeps 10,000 already.
         """
         said: RouteChange = {"name": name, "note": note, "starred": starred}
         return await self._client.run(kept.keep_route(self._client.session, route, said, settings))
 
     async def retrieve(self, route_id: str) -> KeptRoute:
-        """A kept route, with what it is made of."""
+        """Returns a kept route with its graph."""
         return await self._client.run(kept.retrieve_route(self._client.session, route_id))
 
     async def list(self) -> AsyncIterator[KeptRoute]:
-        """All kept routes without what they are made of, newest first, fetched as they are read."""
+        """Yields all kept routes without their graphs, newest first. Pages are fetched as they are read."""
         async for body in self._client.iterate(kept.list_routes(self._client.session)):
             yield KeptRoute(body)
 
     async def update(self, route_id: str, **change: Unpack[RouteChange]) -> KeptRoute:
-        """Says something else of a kept route; what is not named stays, and none takes it away. Its own account alone can."""
+        """Changes name, note or star of a kept route of this account. Fields that are left out stay; `None` clears one."""
         return await self._client.run(kept.update_route(self._client.session, route_id, change))
 
     async def delete(self, route_id: str) -> None:
-        """Keeps a route no longer. Its own account alone can."""
+        """Deletes a kept route of this account."""
         await self._client.run(kept.delete_route(self._client.session, route_id))

@@ -24,7 +24,7 @@ SCOPES = (
     "synth_api.routes:create synth_api.routes:read synth_api.routes:update synth_api.routes:delete "
     "synth_api.queries:create offline_access"
 )
-"""What this package does, and to go on doing it: without the last one there is no refresh token."""
+"""Scopes of this package. Without the last one there is no refresh token."""
 SECONDS = 20.0
 SLOWER = 5.0
 """Seconds by which a service has its callers ask less often."""
@@ -33,7 +33,7 @@ BUSY_WAIT = 0.1
 
 
 class DeviceCode(BaseModel):
-    """What a person needs to let a program in, and the program to ask whether they did."""
+    """A device code: what a person enters, and what the program polls with."""
 
     device_code: str
     user_code: str
@@ -44,7 +44,7 @@ class DeviceCode(BaseModel):
 
     @property
     def address(self) -> str:
-        """What to open in a browser."""
+        """Address to open in a browser."""
         return self.verification_uri_complete or self.verification_uri
 
 
@@ -153,7 +153,7 @@ def kept_logins() -> LoginFile:
 
 
 def session(url: str, token: str | None, patience: Patience | None) -> Session:
-    """Who calls the service at `url`: with `token`, or where there is none with the login that is kept."""
+    """Session for the service at `url`, with `token` or else with the login that is kept."""
     patience = patience or Patience()
     bearer: Bearer = GivenToken(token) if token is not None else KeptLogin(kept_logins(), url, patience)
     return Session(bearer, patience)
@@ -176,7 +176,7 @@ def _token_request(form: dict[str, str]) -> Request:
 
 
 def _refusal(answer: Answer) -> _Refusal:
-    """What the authorization server says instead of a token; raises what else came as any other refusal."""
+    """Error code of the authorization server; raises any other refusal."""
     try:
         return _Refusal.model_validate_json(answer.body)
     except ValidationError:

@@ -1,9 +1,8 @@
-"""Plans and batches: tree searches that the service keeps and does when their turns come, whoever is still there.
+"""Plans and batches: stored tree searches, which run in the background.
 
-Nothing is known here that the service does not know: who has an id can go on in another program, or after this one died. Waiting
-is asking again, seldom where nothing happens. A batch is asked how many of its plans have ended, and its pages are read only when
-that says more than was seen, those of the first targets first, since their turns come first; a hundred thousand targets that wait
-cost no more than one request every few seconds.
+This module keeps no state that the service lacks: with an id, another program can go on. Waiting is polling, at growing
+intervals. A poll of a batch asks how many of its plans have ended. Its pages are read only when more have, those of the first
+targets first, since these run first; so a hundred thousand waiting targets cost one request every few seconds.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ from .wire import Country, PlanSettings
 PLANS = "/synth-batches/v1/plans"
 BATCHES = "/synth-batches/v1/batches"
 UNENDED = frozenset({"pending", "processing"})
-FIRST_LOOK, NEXT_LOOK, LONGEST_LOOK = 0.25, 1.0, 5.0
-"""Seconds between two questions how something stands: the first, that after some of a batch has ended, and the most."""
+FIRST_POLL, NEXT_POLL, LONGEST_POLL = 0.25, 1.0, 5.0
+"""Seconds between two polls: the first, the one after some of a batch has ended, and the longest."""
 
 
 @dataclass(frozen=True)
@@ -40,17 +39,17 @@ class StoredPlan:
 
     @property
     def id(self) -> str:
-        """By which it is found again."""
+        """Id of the plan."""
         return self.body.id
 
     @property
     def status(self) -> Status:
-        """How it stands."""
+        """State of the plan."""
         return self.body.status
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more will become of it."""
+        """True if it is in a terminal state."""
         return self.status not in UNENDED
 
     @property
@@ -60,18 +59,18 @@ class StoredPlan:
 
     @property
     def error(self) -> str | None:
-        """Why there is no result, where it failed."""
+        """Reason of a failure."""
         return self.body.error
 
     @cached_property
     def result(self) -> Plan | None:
-        """What was found, once it is completed; none in lists, which leave results out."""
+        """Routes of a completed plan; `None` in lists, which leave results out."""
         ships_to: Country | None = self.body.parameters.get("ships_to", "US")
         return None if self.body.result is None else Plan(tree_search_result(self.body.result), ships_to)
 
 
 class BatchRecord:
-    """What is known of a batch here; its methods ask for more."""
+    """A batch as it was last seen."""
 
     def __init__(self, body: BatchBody) -> None:
         self.body = body
@@ -79,12 +78,12 @@ class BatchRecord:
 
     @property
     def id(self) -> str:
-        """By which it is found again, by another program as well."""
+        """Id of the batch, with which another program can go on."""
         return self.body.id
 
     @property
     def plan_count(self) -> int:
-        """How many targets it has."""
+        """Number of targets."""
         return self.body.plan_count
 
     @property
@@ -94,23 +93,23 @@ class BatchRecord:
 
     @property
     def created_at(self) -> datetime:
-        """When it was asked for."""
+        """Time of its creation."""
         return self.body.created_at
 
     @property
     def progress(self) -> BatchProgress | None:
-        """How far it had come when it was last asked; none where it comes from a list."""
+        """Progress when it was last seen; `None` if it comes from a list."""
         return self.body.progress
 
     def __repr__(self) -> str:
-        told = self.progress
-        far = "" if told is None else f", {told.completed} completed, {told.failed} failed, {told.cancelled} cancelled"
-        return f"<batch {self.id}: {self.plan_count} targets{far}>"
+        now = self.progress
+        counts = "" if now is None else f", {now.completed} completed, {now.failed} failed, {now.cancelled} cancelled"
+        return f"<batch {self.id}: {self.plan_count} targets{counts}>"
 
 
 @dataclass(frozen=True)
 class Terms:
-    """What is said of targets beside their SMILES."""
+    """Settings and texts of a plan or a batch."""
 
     settings: PlanSettings
     engine: str | None
@@ -118,7 +117,7 @@ class Terms:
     description: str | None
 
     def body(self, **target: str) -> dict[str, Any]:
-        """As a plan or a batch is asked for; what is none is the service's to say."""
+        """Body of the request; `None` leaves a choice to the service."""
         engine = {} if self.engine is None else {"engine": self.engine}
         words = {"name": self.name, "description": self.description}
         said = {key: each for key, each in words.items() if each is not None}
@@ -156,12 +155,12 @@ def delete_plan(session: Session, plan_id: str) -> Steps[None]:
 
 def wait_for_plan(session: Session, plan_id: str) -> Steps[StoredPlan]:
     """A plan when it has ended."""
-    waiting, looks = _waiting(session), _looks(FIRST_LOOK)
+    waiting, intervals = _waiting(session), _poll_intervals(FIRST_POLL)
     while True:
         plan = yield from retrieve_plan(waiting, plan_id)
         if plan.has_ended:
             return plan
-        yield from pause(next(looks))
+        yield from pause(next(intervals))
 
 
 def create_batch(session: Session, targets: tuple[Iterable[str], Iterable[str | None] | None], terms: Terms) -> Steps[BatchBody]:
@@ -206,7 +205,7 @@ def wait_for_batch(session: Session, batch_id: str, progress: bool | Show) -> St
     """A batch when all of its plans have ended."""
     waiting = _waiting(session)
     with shown(progress) as show:
-        looks, before = _looks(FIRST_LOOK), 0
+        intervals, before = _poll_intervals(FIRST_POLL), 0
         while True:
             batch = yield from retrieve_batch(waiting, batch_id)
             told = _progress(batch)
@@ -214,8 +213,8 @@ def wait_for_batch(session: Session, batch_id: str, progress: bool | Show) -> St
             if told.ended == told.total:
                 return batch
             if told.ended > before:
-                looks, before = _looks(NEXT_LOOK), told.ended
-            yield from pause(next(looks))
+                intervals, before = _poll_intervals(NEXT_POLL), told.ended
+            yield from pause(next(intervals))
 
 
 def plans_of_batch(session: Session, batch_id: str) -> Script[StoredPlan]:
@@ -241,14 +240,14 @@ class _Seen:
 
 
 def results_of_batch(session: Session, batch_id: str, skip: Collection[str], progress: bool | Show) -> Script[StoredPlan]:
-    """Each plan of a batch that is completed or has failed, with what it found, as soon as it has; ends when nothing is left to do.
+    """Yields each plan of a batch that is completed or has failed, with its result, and ends when no plan is left to run.
 
     Cancelled ones are left out, since they may be resumed.
     """
     waiting, left_out = _waiting(session), frozenset(skip)
     with shown(progress) as show:
         pages: list[_Seen] = []
-        looks = _looks(FIRST_LOOK)
+        intervals = _poll_intervals(FIRST_POLL)
         while True:
             told = _progress((yield from retrieve_batch(waiting, batch_id)))
             show(told)
@@ -256,11 +255,11 @@ def results_of_batch(session: Session, batch_id: str, skip: Collection[str], pro
             if not pages:
                 yield from _first_reading(waiting, batch_id, pages, left_out)
             elif told.done > seen:
-                looks = _looks(NEXT_LOOK)
+                intervals = _poll_intervals(NEXT_POLL)
                 yield from _reading(waiting, batch_id, pages, told.done - seen, left_out)
             if told.ended == told.total:
                 return
-            yield from pause(next(looks))
+            yield from pause(next(intervals))
 
 
 def _first_reading(session: Session, batch_id: str, pages: list[_Seen], left_out: frozenset[str]) -> Script[StoredPlan]:
@@ -289,7 +288,7 @@ def _reading(session: Session, batch_id: str, pages: list[_Seen], more: int, lef
 
 
 def _done(session: Session, page: PlanPage, kept: _Seen, left_out: frozenset[str]) -> Script[StoredPlan]:
-    """What of a page is done and was not told, in the order of the targets."""
+    """Yields the plans of a page that are done and new, in the order of the targets."""
     for plan in reversed(page.items):
         if plan.status not in {"completed", "failed"} or plan.id in kept.done:
             continue
@@ -303,7 +302,7 @@ def _page_of_plans(session: Session, batch_id: str, after: str | None) -> Steps[
 
 
 def _act(session: Session, path: str) -> Request:
-    """What changes how something stands, and changes nothing when it is done again."""
+    """Request that changes a state, and changes nothing if it is repeated."""
     return Request("POST", path, seconds=session.patience.seconds, idempotent=True)
 
 
@@ -317,12 +316,12 @@ def _waiting(session: Session) -> Session:
     return replace(session, patience=session.patience.for_waiting())
 
 
-def _looks(first: float) -> Iterator[float]:
-    """Seconds between two questions how something stands that did not change meanwhile."""
+def _poll_intervals(first: float) -> Iterator[float]:
+    """Yields seconds between two polls of something that does not change meanwhile."""
     seconds = first
     while True:
         yield seconds
-        seconds = min(2 * seconds, LONGEST_LOOK)
+        seconds = min(2 * seconds, LONGEST_POLL)
 
 
 def _texts(smiles: Iterable[str]) -> Iterator[str]:

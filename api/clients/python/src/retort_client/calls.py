@@ -1,8 +1,8 @@
-"""How a request is sent with a token and, where that can do no harm, sent again.
+"""Calls with a token and safe retries.
 
-A service that answers 429 or 503 has done nothing, so any request is sent again, after the time that it names. An answer that never
-came says nothing about what was done: only requests that do the same when they are done twice are sent again then, and after a
-proxy's 502 or 504. How often, and how long is waited at most, is bounded by `Patience`.
+A service that answers 429 or 503 has done nothing, so any request is sent again, after the time that it names. After a lost
+answer, and after a proxy's 502 or 504, only requests whose repetition changes nothing are sent again. `Patience` limits attempts
+and waits.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ LOST_ON_THE_WAY = frozenset({502, 504})
 
 @dataclass(frozen=True)
 class Patience:
-    """How often a request is sent, and how long is waited for what."""
+    """Attempts and timeouts of a request."""
 
     attempts: int = 4
-    """How often in all; 1 sends nothing again."""
+    """Number of attempts; 1 sends nothing again."""
     first_wait: float = 0.5
     """Seconds before the second attempt, where the service names no time; doubled each time."""
     longest_wait: float = 60.0
     """Seconds between two attempts at most; a service that wants more than that is not asked again."""
     seconds: float = 30.0
-    """How long an answer is waited for that no worker has to compute."""
+    """Timeout of an answer that no worker computes."""
     margin_seconds: float = 60.0
-    """What waiting for a worker may add to the seconds of its work."""
+    """Seconds that waiting for a worker may add to its work."""
 
     def for_work(self, seconds: float) -> float:
-        """How long the answer to work of so many seconds is waited for."""
+        """Timeout of the answer to work of so many seconds."""
         return seconds + self.margin_seconds
 
     def for_waiting(self) -> Patience:
-        """For asking how something stands that takes hours: a service that is away for three minutes meanwhile ends no waiting."""
+        """Returns the patience for polls over hours: three minutes without the service do not end the waiting."""
         return replace(self, attempts=self.attempts + 6) if self.attempts > 1 else self
 
     def waits(self) -> Iterator[float | None]:
@@ -50,7 +50,7 @@ class Patience:
 
 
 class Bearer(Protocol):
-    """Where access tokens come from."""
+    """A source of access tokens."""
 
     def token(self) -> Steps[str | None]:
         """One that is good, as far as can be known here; none for a caller who has none."""
@@ -68,7 +68,7 @@ class GivenToken:
     given: str | None
 
     def token(self) -> Steps[str | None]:
-        """What was given."""
+        """Returns the given token."""
         yield from ()
         return self.given
 
@@ -80,7 +80,7 @@ class GivenToken:
 
 @dataclass(frozen=True)
 class Session:
-    """Who calls, and how patiently."""
+    """Token source and timeouts of the calls."""
 
     bearer: Bearer
     patience: Patience = field(default_factory=Patience)
@@ -113,7 +113,7 @@ def delete(session: Session, path: str) -> Steps[None]:
 
 
 def patiently(patience: Patience, request: Request) -> Steps[Answer]:
-    """The answer that stands, whatever it says, after as many attempts as do no harm."""
+    """Returns the final answer, whatever its status, after safe retries."""
     repeatable = request.is_repeatable
     lost = False
     for wait in patience.waits():

@@ -1,3 +1,4 @@
+# Written by generate_sync.py from asynchronous.py: change that.
 """The client for programs that wait for each answer."""
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from typing import TypeVar
 import httpx
 from typing_extensions import Self, Unpack
 
-from . import authorization, events, looks, operations, over_httpx
+from . import authorization, bulk_queries, events, operations, over_httpx
 from .batches import Batches, Plans
+from .bulk_queries import Analogue, BlockSearch, ExpandedMolecule, FoundBlocks, SoldMolecule, Synthesizability
 from .calls import GivenToken, Patience, Session
 from .errors import Unreachable
 from .events import PlanEvent, Progress
 from .exchange import Answer, Effect, Emit, Pause, Received, Request, Script, Steps, emitted
 from .kept_routes import Routes
-from .looks import Analogue, BlockSearch, ExpandedMolecule, FoundBlocks, SoldMolecule, Synthesizability
 from .plan import Plan
 from .route import Route
 from .wire import Country, Model, PlanSettings, Sample, SampleSummary
@@ -28,7 +29,7 @@ T = TypeVar("T")
 
 
 class Retort:
-    """A Retort service, called in the name of one account.
+    """A Retort service, called in the name of one account, for programs that wait for each answer.
 
     It keeps connections open and may be used by several threads; `close` it, or use it in a `with` statement.
     """
@@ -63,10 +64,10 @@ class Retort:
     def login(cls, url: str | None = None, *, show: Callable[[str, str], None] | None = None) -> Self:
         """Logs in by a browser, here or elsewhere, and keeps the login for later programs of this user.
 
-        `show` is called with the address to open and the code that should stand there; by default both are printed. It returns when
-        somebody has let the login in.
+        `show` is called with the address to open and the code that the page should show; by default both are printed. Returns when
+        somebody has accepted the login.
 
-        Raises `LoginFailed` where nobody did.
+        Raises `LoginFailed` if nobody does.
         """
         service = cls(url)
         nobody = Session(GivenToken(None))
@@ -84,7 +85,9 @@ class Retort:
         """Ends the login that is kept for the service, here and there."""
         self.run(authorization.log_out(authorization.kept_logins(), self.url))
 
-    def plan(self, smiles: str, *, on_progress: Callable[[Progress], None] | None = None, **settings: Unpack[PlanSettings]) -> Plan:
+    def plan(
+        self, smiles: str, *, on_progress: Callable[[Progress], None] | None = None, **settings: Unpack[PlanSettings]
+    ) -> Plan:
         """Searches for routes to a target.
 
         A plan without a route is no error: `plan.metadata.search` says what stopped the search. `on_progress` is called meanwhile
@@ -98,60 +101,63 @@ class Retort:
         return self.run(operations.plan(self._session, smiles, settings))
 
     def plan_events(self, smiles: str, **settings: Unpack[PlanSettings]) -> Generator[PlanEvent, None, None]:
-        """Searches for routes to a target, and tells meanwhile what the search has done and each route when it is found.
+        """Searches for routes to a target, and yields progress and each route as events.
 
-        The last event is the plan; a service without streams gives that alone. Who stops reading before ends the search.
+        The last event is the plan; a service without streams gives that alone. Closing the generator earlier ends the search.
 
         Raises what `plan` raises.
         """
         return self.iterate(events.watch_search(self._session, smiles, settings))
 
-    def expansions(self, smiles: Iterable[str], *, limit: int = 50, engine: str | None = None) -> tuple[ExpandedMolecule, ...]:
-        """What molecules may be made of in one step.
+    def expansions(
+        self, smiles: Iterable[str], *, limit: int = 50, engine: str | None = None
+    ) -> tuple[ExpandedMolecule, ...]:
+        """Proposes precursors of molecules, one step back.
 
         Each has at most `limit` (1 to 200) sets of precursors, the most probable first. The answers stand in the order of `smiles`;
-        one that has an `error` says nothing else.
+        one with an `error` has no other field.
         """
-        return self.run(looks.expansions(self._session, smiles, limit, engine))
+        return self.run(bulk_queries.expansions(self._session, smiles, limit, engine))
 
     def building_blocks(
         self, smiles: Iterable[str], *, ships_to: Country | None = "US", max_offers: int | None = None, inchikey: bool = False
     ) -> tuple[SoldMolecule, ...]:
-        """Whether and where molecules are sold to a country (anywhere for none), each with at most `max_offers` (0 to 100) offers, and with
-        its InChIKey where that is asked for.
+        """Looks up offers of molecules that are delivered to a country, or anywhere for `None`.
 
-        The answers stand in the order of `smiles`; one that has an `error` says nothing else.
+        Each has at most `max_offers` (0 to 100) offers, and its InChIKey if that is asked for.
+
+        The answers stand in the order of `smiles`; one with an `error` has no other field.
         """
-        return self.run(looks.building_blocks(self._session, smiles, ships_to, max_offers, inchikey))
+        return self.run(bulk_queries.building_blocks(self._session, smiles, ships_to, max_offers, inchikey))
 
     def search_building_blocks(self, **asked: Unpack[BlockSearch]) -> FoundBlocks:
-        """Building blocks by exactly one of a structure, what they are like, a part of them (SMARTS), and a vendor's number.
+        """Searches building blocks by exactly one of structure, similarity, substructure (SMARTS) and vendor's number.
 
         The most similar ones first, or the lightest.
         """
-        return self.run(looks.search(self._session, asked))
+        return self.run(bulk_queries.search(self._session, asked))
 
     def synthesizability(
         self, smiles: Iterable[str], *, max_seconds: float = 0.05, engine: str | None = None
     ) -> tuple[Synthesizability, ...]:
-        """Whether a search of `max_seconds` (0.01 to 1) each finds a way to make or buy molecules.
+        """Searches briefly, for `max_seconds` (0.01 to 1) each, for a way to make or buy molecules.
 
-        The answers stand in the order of `smiles`; one that has an `error` says nothing else, least of all that it is not solved.
+        The answers stand in the order of `smiles`; one with an `error` has no other field, so it is not known to be unsolved.
         """
-        return self.run(looks.synthesizability(self._session, smiles, max_seconds, engine))
+        return self.run(bulk_queries.synthesizability(self._session, smiles, max_seconds, engine))
 
     def analogues(
         self, route: Route, building_block: str, smiles: Iterable[str], *, engine: str | None = None
     ) -> tuple[Analogue, ...]:
-        """What a route gives with each of `smiles` in the place of one of its building blocks, and how.
+        """Runs a route with each of `smiles` in the place of one of its building blocks.
 
-        The steps that this changes are run forwards and held against all that steps of routes are. The answers stand in the order of
-        `smiles`; one that has an `error` says nothing else.
+        The steps that this changes are run forwards and checked as steps of routes are. The answers stand in the order of
+        `smiles`; one with an `error` has no other field.
         """
-        return self.run(looks.analogues(self._session, route, building_block, smiles, engine))
+        return self.run(bulk_queries.analogues(self._session, route, building_block, smiles, engine))
 
     def close(self) -> None:
-        """Ends its connections."""
+        """Closes the connections."""
         self._http.close()
 
     def __enter__(self) -> Self:
@@ -161,48 +167,49 @@ class Retort:
         self.close()
 
     def run(self, steps: Steps[T]) -> T:
-        """Carries out what `retort_client.operations` describes."""
-        (result,) = self.iterate(emitted(steps))
+        """Carries out an operation that gives one result."""
+        (result,) = [each for each in self.iterate(emitted(steps))]
         return result
 
     def iterate(self, script: Script[T]) -> Generator[T, None, None]:
-        """Carries out what tells one thing after the other, as far as these are asked for."""
-        # Closed however it ends: what is interrupted lets go of its locks, and of what it was receiving.
-        with closing(script), closing(_Line(self.url, self._http)) as line:
-            received: Received | Unreachable = None
-            while True:
-                try:
-                    effect = script.throw(received) if isinstance(received, Unreachable) else script.send(received)
-                except StopIteration:
-                    return
-                if isinstance(effect, Emit):
-                    yield effect.item
-                    received = None
-                else:
-                    received = line.carry_out(effect)
+        """Carries out an operation that gives results one by one, as they are asked for."""
+        # Closed in any case: an interrupted operation releases its locks and its response.
+        with closing(_Line(self.url, self._http)) as line:
+            with closing(script):
+                received: Received | Unreachable = None
+                while True:
+                    try:
+                        effect = script.throw(received) if isinstance(received, Unreachable) else script.send(received)
+                    except StopIteration:
+                        return
+                    if isinstance(effect, Emit):
+                        yield effect.item
+                        received = None
+                    else:
+                        received = line.carry_out(effect)
 
     @property
     def session(self) -> Session:
-        """Who calls, and how patiently."""
+        """Token and timeouts of the calls."""
         return self._session
 
 
 class _Line:
-    """What one thing that is done has to do with the network; it receives one answer at a time."""
+    """The network of one operation; it receives one answer at a time."""
 
     def __init__(self, url: str, http: httpx.Client) -> None:
         self._url = url
         self._http = http
         self._response: httpx.Response | None = None
-        self._pieces: Iterator[bytes] = iter(())
+        self._pieces: Iterator[bytes] | None = None
 
     def carry_out(self, effect: Effect) -> Received | Unreachable:
-        """Has it happen."""
+        """Sends a request, receives a piece or waits."""
         try:
             if isinstance(effect, Pause):
                 time.sleep(effect.seconds)
                 return None
-            return self._send(effect) if isinstance(effect, Request) else next(self._pieces, b"")
+            return self._send(effect) if isinstance(effect, Request) else self._piece()
         except httpx.HTTPError as error:
             return over_httpx.no_answer(self._url, error)
 
@@ -215,8 +222,11 @@ class _Line:
             return over_httpx.answer(response, b"")
         return over_httpx.answer(response, response.read())
 
+    def _piece(self) -> bytes:
+        return b"" if self._pieces is None else next(self._pieces, b"")
+
     def close(self) -> None:
-        """Lets go of the answer that is being received."""
+        """Drops the answer that is being received."""
         if self._response is not None:
             self._response.close()
 
@@ -228,21 +238,22 @@ class Samples:
         self._client = client
 
     def create(self, size: int, model_id: str | None = None) -> Sample:
-        """Has `size` molecules (1 to 10,000) generated, by the service's own choice of model where none is named."""
+        """Generates `size` molecules (1 to 10,000); the service chooses the model if none is named."""
         return self._client.run(operations.create_sample(self._client.session, size, model_id))
 
     def retrieve(self, sample_id: str) -> Sample:
-        """A sample with its molecules."""
+        """Returns a sample with its molecules."""
         return self._client.run(operations.retrieve_sample(self._client.session, sample_id))
 
     def list(self) -> Iterator[SampleSummary]:
-        """All samples, newest first, fetched as they are read; those that were read may be deleted meanwhile."""
+        """Yields all samples, newest first. Pages are fetched as they are read; samples may be deleted meanwhile."""
         page = self._client.run(operations.page_of_samples(self._client.session, None))
         while True:
-            # Before anything of this page is handed out: whoever deletes what they read deletes the next page's cursor.
+            # Before this page is handed out: a reader who deletes its last sample deletes the next page's cursor.
             after = operations.next_cursor(page)
             following = self._client.run(operations.page_of_samples(self._client.session, after)) if after else None
-            yield from page.data
+            for sample in page.data:
+                yield sample
             if following is None:
                 return
             page = following
@@ -259,9 +270,9 @@ class Models:
         self._client = client
 
     def list(self) -> tuple[Model, ...]:
-        """All models that can be sampled, by id."""
+        """Returns all models that can be sampled, by id."""
         return self._client.run(operations.list_models(self._client.session))
 
     def retrieve(self, model_id: str) -> Model:
-        """One of them."""
+        """Returns one of them."""
         return self._client.run(operations.retrieve_model(self._client.session, model_id))

@@ -10,13 +10,10 @@ from __future__ import annotations
 import html as markup
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from . import text
 from .extras import need
-
-if TYPE_CHECKING:
-    from .route import Molecule, Route
+from .tree import Molecule, RouteTree
 
 WIDTH, HEIGHT = 190, 120
 """Of a formula, in pixels."""
@@ -40,7 +37,7 @@ class Placed:
     precursors: tuple[Placed, ...]
 
     def walk(self) -> Iterator[Placed]:
-        """It and all that it is made from."""
+        """Yields it and all that it is made from."""
         yield self
         for precursor in self.precursors:
             yield from precursor.walk()
@@ -51,7 +48,7 @@ class Placed:
         return MARGIN + self.column * (WIDTH + GAP), MARGIN + self.row * (HEIGHT + CAPTION)
 
 
-def svg(route: Route) -> str:
+def svg(route: RouteTree) -> str:
     """The route as a picture."""
     root, rows = _place(route.target, 0, 0)
     placed = list(root.walk())
@@ -65,7 +62,7 @@ def svg(route: Route) -> str:
     )
 
 
-def html(route: Route) -> str:
+def html(route: RouteTree) -> str:
     """The picture, and what to order."""
     orders = "\n".join(text.shopping(route))
     heading = f"<p>{markup.escape(text.heading(route))}</p>"
@@ -89,7 +86,7 @@ def _place(molecule: Molecule, column: int, first_row: int) -> tuple[Placed, int
     return Placed(molecule, column, row, tuple(precursors)), max(rows, 1)
 
 
-def _drawn(placed: Placed, route: Route) -> Iterator[str]:
+def _drawn(placed: Placed, route: RouteTree) -> Iterator[str]:
     left, top = placed.corner
     molecule = placed.molecule
     yield _formula(molecule.smiles, left, top)

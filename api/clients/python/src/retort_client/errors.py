@@ -1,4 +1,4 @@
-"""What can go wrong, as exceptions that carry facts.
+"""Exceptions, which carry facts.
 
 Everything that this package raises for a service's sake is a `RetortError`, so one `except` is enough for who only wants to go on;
 who wants to know why catches a class below and reads its attributes, never its text.
@@ -15,11 +15,11 @@ class Fault:
     """One reason for which the service refused a request."""
 
     place: tuple[str | int, ...]
-    """Where it is: `body`, `query`, `path` or `header`, then names and indices inward."""
+    """Place in the request: `body`, `query`, `path` or `header`, then names and indices inward."""
     reason: str
-    """What is wrong, for people."""
+    """Reason, for people."""
     kind: str
-    """What is wrong, for programs: `missing`, `greater_than_equal`, `smiles_invalid` …"""
+    """Kind of fault, for programs: `missing`, `greater_than_equal`, `smiles_invalid` …"""
 
     @property
     def path(self) -> str:
@@ -52,7 +52,7 @@ class Refused(RetortError):
         self.retry_after = retry_after
         """Seconds after which the service would have the request again; none where it does not say."""
         self.request_id = request_id
-        """By which operators find the request in their logs."""
+        """Id by which operators find the request in their logs."""
         super().__init__("; ".join(map(str, faults)) or summary)
 
 
@@ -73,7 +73,7 @@ class NotFound(Refused):
 
 
 class Conflict(Refused):
-    """What is to be changed stands so that this cannot be done to it."""
+    """The state of the resource does not allow this."""
 
 
 class RateLimited(Refused):

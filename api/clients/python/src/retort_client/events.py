@@ -1,8 +1,8 @@
-"""Searches that are watched: what they have done, each route when it is found, the answer at the end.
+"""Searches as streams of events: progress, each route when it is found, the answer at the end.
 
-An answer in JSON, from a service that has no streams, is one that says nothing before its end. A stream that breaks off is gone on
-with where it was, by the id of the last event that came, as often as `Patience` has anything repeated; each event, and each sign of
-life, gives new patience. Who stops reading lets go of the connection, and the service ends the search soon after; a plan goes on.
+A service without streams answers in JSON, which counts as a stream with the answer alone. A broken stream is resumed after the last
+event that came, as often as `Patience` has requests repeated; each event and each sign of life resets that count. Closing the
+generator closes the connection, and the service ends the search soon after; a plan goes on.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ ACCEPT = {"Accept": "text/event-stream, application/json;q=0.9"}
 
 
 class Progress(Body):
-    """What a search has done so far."""
+    """Progress of a search."""
 
     seconds: float
     expansions: int
-    """Molecules for which it has looked for steps."""
+    """Molecules that it has expanded."""
     molecules: int
     """In its graph."""
     depth: int
@@ -48,7 +48,7 @@ class Progress(Body):
 
 
 PlanEvent: TypeAlias = Progress | Route | Plan
-"""What comes of a search that is watched: what it has done, a route without offers when it is found, at the end the plan."""
+"""Events of a search: progress, a route without offers when it is found, and at the end the plan."""
 StoredPlanEvent: TypeAlias = Progress | Route | StoredPlan
 """The same of a plan that the service keeps."""
 
@@ -68,7 +68,7 @@ def watch_search(session: Session, smiles: str, settings: PlanSettings) -> Scrip
 
 
 def searched(session: Session, smiles: str, settings: PlanSettings, show: Callable[[Progress], None]) -> Steps[Plan]:
-    """What a search finds; what it has done is shown meanwhile."""
+    """Plan of a search, whose progress is shown meanwhile."""
     watched = _watched_search(session, smiles, settings)
     while True:
         event = yield from watched.next()
@@ -99,20 +99,20 @@ class _Watched(Generic[T]):
 
     def __init__(self, session: Session, request: Request, ships_to: Country | None, read_answer: Callable[[Answer], T]) -> None:
         self.has_ended = False
-        """Whether the answer was given."""
+        """True if the answer was given."""
         self._session = session
         self._next_request: Request | None = replace(request, headers=ACCEPT, streamed=True)
-        """What is to be sent before there is more to receive."""
+        """Request to be sent before there is more to receive."""
         self._ships_to: Country | None = ships_to
         self._read_answer = read_answer
         self._where = request.path if request.method == "GET" else None
-        """Where a stream that broke off is gone on with."""
+        """Request that resumes a broken stream."""
         self._waits = session.patience.waits()
         self._reader = EventReader()
         self._came: deque[ServerEvent] = deque()
 
     def next(self) -> Steps[Progress | Route | T]:
-        """What comes next of it."""
+        """Returns the next events."""
         while True:
             while self._came:
                 known = self._known(self._came.popleft())
@@ -158,7 +158,7 @@ class _Watched(Generic[T]):
         )
 
     def _known(self, event: ServerEvent) -> Progress | Route | T | None:
-        """What an event says; none of a kind that this version does not know."""
+        """Item of an event; `None` for a kind that this version does not know."""
         said = Answer(200, {}, event.data.encode())
         match event.kind:
             case "progress":

@@ -1,10 +1,10 @@
-"""Requests, answers, and what is made of them, without a network.
+"""Requests, answers, and operations made of them, without a network.
 
-Everything that this package does with a service is written once, as a generator that yields what is to happen (`Request`: send
-it and give back the `Answer`; `Receive`: give the next piece of one that comes in pieces; `Pause`: wait) and returns what came of
-it. One that has many things to tell, one after the other, yields each as `Emit`. Two small loops carry it out, `Retort` with
-threads and `AsyncRetort` on an event loop, so that neither can know a rule that the other lacks. A transport that gets no answer
-throws `Unreachable` into the generator, where it is decided whether to try again.
+Each operation is written once, as a generator. It yields effects and returns its result. The effects are `Request` (send it and
+give back the `Answer`), `Receive` (give the next piece of an answer that comes in pieces) and `Pause` (wait). An operation with
+many results yields each as `Emit`. Two small loops carry out the effects: `Retort` with threads and `AsyncRetort` on an event
+loop. So neither can have a rule that the other lacks. A transport that gets no answer throws `Unreachable` into the generator,
+which decides whether to try again.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ class Request:
     json: Mapping[str, Any] | None = None
     form: Mapping[str, str] | None = None
     seconds: float = 30.0
-    """How long its answer is waited for."""
+    """Timeout of its answer."""
     token: str | None = None
     """The bearer token, where one goes along."""
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What it says beside that, instead of what every request says."""
+    """Further headers, which replace those of every request."""
     streamed: bool = False
-    """Whether an event stream that answers it is received in pieces (`Receive`)."""
+    """True if an event stream that answers it is received in pieces (`Receive`)."""
     idempotent: bool = False
-    """Whether it does the same when it is done twice, which what reads or deletes does anyway."""
+    """True if a second execution changes nothing, as for reads and deletions."""
 
     @classmethod
     def creation(cls, path: str, json: Mapping[str, Any], seconds: float) -> Request:
@@ -54,7 +54,7 @@ class Request:
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether it may be sent again where nobody knows what became of it."""
+        """True if it may be sent again after its answer was lost."""
         return self.idempotent or self.method in {"GET", "DELETE"}
 
 
@@ -72,7 +72,7 @@ class Pause:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back; names of headers are in lower case."""
+    """An answer; names of headers are in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -80,12 +80,12 @@ class Answer:
 
     @property
     def is_success(self) -> bool:
-        """Whether the service did what it was asked."""
+        """True for a status of success."""
         return 200 <= self.status < 300
 
     @property
     def is_event_stream(self) -> bool:
-        """Whether its body is server-sent events, which are received in pieces where that was asked for."""
+        """True if its body is server-sent events, which are received in pieces on request."""
         return is_event_stream(self.status, self.headers.get("content-type", ""))
 
     @property
@@ -104,7 +104,7 @@ class Answer:
 
 
 def is_event_stream(status: int, content_type: str) -> bool:
-    """Whether an answer is a stream of events."""
+    """Returns true if an answer is a stream of events."""
     return status == 200 and content_type.partition(";")[0].strip().lower() == "text/event-stream"
 
 
@@ -118,13 +118,13 @@ class Emit(Generic[T]):
 Effect: TypeAlias = Request | Receive | Pause
 Received: TypeAlias = Answer | bytes | None
 Steps: TypeAlias = Generator[Effect, Received, T]
-"""What comes to one thing."""
+"""An operation with one result."""
 Script: TypeAlias = Generator[Request | Receive | Pause | Emit[T], Received, None]
-"""What tells one thing after the other."""
+"""An operation that gives results one by one."""
 
 
 def emitted(steps: Steps[T]) -> Script[T]:
-    """What comes to one thing, as what tells that one."""
+    """Turns an operation with one result into one that gives that result."""
     yield Emit((yield from steps))
 
 
@@ -167,7 +167,7 @@ SUMMARIES: Mapping[int, tuple[type[Refused], str]] = {
     403: (errors.Forbidden, "the account may not do this"),
     404: (errors.NotFound, "there is no such thing"),
     409: (errors.Conflict, "this cannot be done to it now"),
-    429: (errors.RateLimited, "a ration of the account is spent"),
+    429: (errors.RateLimited, "the account has reached a rate limit"),
     503: (errors.Unavailable, "the service cannot take the request now"),
     504: (errors.DeadlinePassed, "the work was not done in time"),
 }

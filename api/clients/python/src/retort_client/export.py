@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .extras import need
+from .tree import Molecule, RouteTree, Step
 from .wire import Edge
 
-if TYPE_CHECKING:
-    from .route import Molecule, Route, Step
 
-
-def aizynthfinder(route: Route) -> dict[str, Any]:
+def aizynthfinder(route: RouteTree) -> dict[str, Any]:
     """A tree in which molecules and reactions alternate, as AiZynthFinder's `ReactionTree.to_dict` gives it.
 
     Reactions are written backwards there, `product>>precursor.precursor`.
@@ -55,7 +53,7 @@ def _aizynthfinder_reaction(step: Step) -> dict[str, Any]:
     }
 
 
-def retrocast(route: Route) -> dict[str, Any]:
+def retrocast(route: RouteTree) -> dict[str, Any]:
     """A route of RetroCast's schema 2: molecules by SMILES and InChIKey, each with the reaction that it is the product of."""
     standing = {
         "rank": route.rank,

@@ -16,7 +16,7 @@ def need(module: str, extra: str) -> Any:  # noqa: ANN401 (a module of a library
 
 
 def has(module: str) -> bool:
-    """Whether a module can be imported."""
+    """Returns true if a module can be imported."""
     try:
         importlib.import_module(module)
     except ImportError:

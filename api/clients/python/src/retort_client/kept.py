@@ -24,7 +24,7 @@ ROUTES = "/synth/v1/routes"
 
 
 class RouteFigures(Body):
-    """What a route is like, in figures; none where one is not known."""
+    """Figures of a route; unknown ones are `None`."""
 
     steps: int
     price_usd: float | None = None
@@ -53,7 +53,7 @@ class KeptPage(Page[KeptBody]):
 
 
 class RouteChange(TypedDict, total=False):
-    """What may be said of a kept route; what is not said stays."""
+    """Changes of a kept route; fields that are left out stay."""
 
     name: str | None
     note: str | None
@@ -69,27 +69,27 @@ class KeptRoute:
 
     @property
     def id(self) -> str:
-        """By which it is found again, by whoever may read it."""
+        """Id of the kept route."""
         return self.body.id
 
     @property
     def name(self) -> str | None:
-        """What it is called."""
+        """Name."""
         return self.body.name
 
     @property
     def note(self) -> str | None:
-        """What there is to say of it."""
+        """Note."""
         return self.body.note
 
     @property
     def starred(self) -> bool:
-        """Whether it has a star."""
+        """True if it has a star."""
         return self.body.starred
 
     @property
     def is_own(self) -> bool:
-        """Whether this account keeps it, and so may change it; else another one of its organisation does."""
+        """True if this account keeps it and may change it; otherwise another account of its organisation does."""
         return self.body.is_own
 
     @property
@@ -99,7 +99,7 @@ class KeptRoute:
 
     @property
     def figures(self) -> RouteFigures:
-        """What it is like."""
+        """Its figures."""
         return self.body.figures
 
     @cached_property

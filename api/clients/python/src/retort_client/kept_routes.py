@@ -1,3 +1,4 @@
+# Written by generate_sync.py from asynchronous_kept_routes.py: change that.
 """Kept routes for programs that wait for each answer."""
 
 from __future__ import annotations
@@ -28,26 +29,26 @@ class Routes:
         starred: bool = False,
         **settings: Unpack[PlanSettings],
     ) -> KeptRoute:
-        """Keeps a route, beside the settings of the search that found it, until it is deleted.
+        """Keeps a route, with the settings of the search that found it.
 
-        Raises `InvalidRequest`, whose `faults` say where it is no route, and `Conflict` where the account keeps 10,000 already.
+        Raises `InvalidRequest`, whose `faults` say where it is no route, and `Conflict` if the account keeps 10,000 already.
         """
         said: RouteChange = {"name": name, "note": note, "starred": starred}
         return self._client.run(kept.keep_route(self._client.session, route, said, settings))
 
     def retrieve(self, route_id: str) -> KeptRoute:
-        """A kept route, with what it is made of."""
+        """Returns a kept route with its graph."""
         return self._client.run(kept.retrieve_route(self._client.session, route_id))
 
     def list(self) -> Iterator[KeptRoute]:
-        """All kept routes without what they are made of, newest first, fetched as they are read."""
+        """Yields all kept routes without their graphs, newest first. Pages are fetched as they are read."""
         for body in self._client.iterate(kept.list_routes(self._client.session)):
             yield KeptRoute(body)
 
     def update(self, route_id: str, **change: Unpack[RouteChange]) -> KeptRoute:
-        """Says something else of a kept route; what is not named stays, and none takes it away. Its own account alone can."""
+        """Changes name, note or star of a kept route of this account. Fields that are left out stay; `None` clears one."""
         return self._client.run(kept.update_route(self._client.session, route_id, change))
 
     def delete(self, route_id: str) -> None:
-        """Keeps a route no longer. Its own account alone can."""
+        """Deletes a kept route of this account."""
         self._client.run(kept.delete_route(self._client.session, route_id))

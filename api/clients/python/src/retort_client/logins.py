@@ -1,4 +1,4 @@
-"""Where logins are kept between programs: one file in the user's configuration folder, which nobody else can read.
+"""Logins that are kept between programs: one file in the user's configuration folder, which nobody else can read.
 
 A refresh token works once, so whoever renews a login holds the file's lock meanwhile. The lock is tried, never waited for, as
 waiting would stop an event loop: callers pause and try again.
@@ -27,11 +27,11 @@ class Login(BaseModel):
     access_token: str
     refresh_token: str | None = None
     expires_at: float
-    """When the access token ends, in seconds since 1970."""
+    """End of the access token, in seconds since 1970."""
 
     @property
     def is_fresh(self) -> bool:
-        """Whether the access token is good for another minute."""
+        """True if the access token is valid for another minute."""
         return self.expires_at - time.time() > 60
 
 
@@ -39,7 +39,7 @@ Logins = TypeAdapter(dict[str, Login])
 
 
 def configuration_folder() -> Path:
-    """Where programs of this user keep what they are set to."""
+    """Returns the folder of this user's settings."""
     if sys.platform == "win32":
         base = os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming"
     elif sys.platform == "darwin":

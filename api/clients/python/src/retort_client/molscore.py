@@ -20,9 +20,9 @@ from typing import Any, Literal
 
 from molscore.scoring_functions import all_scoring_functions
 
+from .bulk_queries import Synthesizability
 from .client import Retort as Service
 from .errors import RetortError
-from .looks import Synthesizability
 
 __all__ = ["Retort"]
 
@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 
 class Retort:
-    """Whether a short search finds a way to make or buy a molecule, and of how many steps, at what price, how plausible."""
+    """Result of a short search for each molecule: solved, steps, price, plausibility."""
 
     return_metrics = ("solved", "steps", "usd_per_mol", "plausibility")
 

@@ -1,4 +1,4 @@
-"""What can be asked of a service, each as a request and the reading of its answer."""
+"""Operations of the service, each as a request and the reading of its answer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MODELS = "/generator/v1/models"
 TREE_SEARCH = "/synth/v1/treesearch"
 
 DEFAULT_MAX_SECONDS = 4.0
-"""How long the service searches where it is not told."""
+"""Seconds of a search by the service's default."""
 LARGEST_PAGE = 100
 
 
@@ -45,7 +45,7 @@ def page_of_samples(session: Session, after: str | None) -> Steps[SamplePage]:
 
 
 def next_cursor(page: SamplePage) -> str | None:
-    """What the page after this one is asked for by; none where it is the last."""
+    """Cursor of the next page; `None` after the last one."""
     return page.data[-1].id if page.has_more and page.data else None
 
 
@@ -68,7 +68,7 @@ def plan(session: Session, smiles: str, settings: PlanSettings) -> Steps[Plan]:
 
 
 def search_request(session: Session, smiles: str, settings: PlanSettings) -> Request:
-    """What asks for a search, and how long it is waited for."""
+    """Request for a search, with its timeout."""
     # A value that the service will refuse, and name, is no reason to fail here.
     max_seconds: object = settings.get("max_seconds", DEFAULT_MAX_SECONDS)
     search = max(float(max_seconds), 0.0) if isinstance(max_seconds, int | float) else DEFAULT_MAX_SECONDS
@@ -76,10 +76,10 @@ def search_request(session: Session, smiles: str, settings: PlanSettings) -> Req
 
 
 def as_plan(answer: Answer, settings: PlanSettings) -> Plan:
-    """What a search with these settings found."""
+    """Plan of an answer to a search with these settings."""
     return Plan(read(TreeSearchResult, answer), ships_to(settings))
 
 
 def ships_to(settings: PlanSettings) -> Country | None:
-    """Where these settings have offers and lead times for."""
+    """Country of the offers and lead times."""
     return settings.get("ships_to", "US")

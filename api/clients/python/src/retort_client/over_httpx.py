@@ -1,4 +1,4 @@
-"""What both clients tell httpx: how an address, a request, an answer and a failure look there."""
+"""Addresses, requests, answers and failures as httpx has them, for both clients."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .exchange import Answer, Request, compact, is_event_stream
 from .version import __version__
 
 DEFAULT_URL = "http://127.0.0.1:8080"
-"""Where `./ops/up` puts a service of one's own."""
+"""Address of the service that `./ops/up` starts."""
 CONNECT_SECONDS = 10.0
 
 
 def address(url: str | None) -> str:
-    """The service's address without a `/` at its end: the one given, that of `RETORT_URL`, or this machine's own."""
+    """Returns the service's address without a `/` at its end: `url`, that of `RETORT_URL`, or this machine's own."""
     given = (url or os.environ.get("RETORT_URL") or DEFAULT_URL).rstrip("/")
     parts = urlsplit(given)
     if parts.scheme not in {"http", "https"} or not parts.netloc:
@@ -28,7 +28,7 @@ def address(url: str | None) -> str:
 
 
 def settings(url: str) -> dict[str, Any]:
-    """How the connections to a service are made."""
+    """Returns the settings of the connections to a service."""
     # A proxy cannot reach this machine's own service.
     is_loopback = urlsplit(url).hostname in {"localhost", "127.0.0.1", "::1"}
     # Who names JSON gets it as it is; without, libraries that accept gzip get it in Base64.
@@ -37,7 +37,7 @@ def settings(url: str) -> dict[str, Any]:
 
 
 def arguments(url: str, request: Request) -> dict[str, Any]:
-    """What httpx is told of a request."""
+    """Returns httpx's arguments for a request."""
     told: dict[str, Any] = {
         "method": request.method,
         "url": f"{url}{request.path}",
@@ -57,18 +57,18 @@ def arguments(url: str, request: Request) -> dict[str, Any]:
 
 
 def comes_in_pieces(request: Request, response: httpx.Response) -> bool:
-    """Whether the body of what came back is received piece by piece."""
+    """Returns true if the response's body is received piece by piece."""
     return request.streamed and is_event_stream(response.status_code, response.headers.get("content-type", ""))
 
 
 def answer(response: httpx.Response, body: bytes) -> Answer:
-    """What came back."""
+    """Returns a response as an answer."""
     headers: Mapping[str, str] = {name.lower(): value for name, value in response.headers.items()}
     return Answer(response.status_code, headers, body)
 
 
 def no_answer(url: str, error: httpx.HTTPError) -> Unreachable:
-    """Why nothing did."""
+    """Returns the error for a request without an answer."""
     late = isinstance(error, httpx.TimeoutException)
     lost = TimedOut(f"no answer from {url} in time") if late else Unreachable(f"no answer from {url}: {error}")
     lost.__cause__ = error

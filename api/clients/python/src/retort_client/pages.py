@@ -25,7 +25,7 @@ class Page(Body, Generic[I]):
 
     items: tuple[I, ...]
     has_next: bool
-    """Whether there are older ones."""
+    """True if there are older ones."""
 
 
 P = TypeVar("P", bound=Body)

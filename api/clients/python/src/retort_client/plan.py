@@ -1,4 +1,4 @@
-"""What a tree search found."""
+"""Result of a tree search."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Plan:
     answer: TreeSearchResult
     """As the service sent it."""
     ships_to: Country | None = "US"
-    """Where the lead times in pictures and texts are for."""
+    """Country of the lead times in pictures and texts."""
 
     @property
     def target(self) -> str:
@@ -117,7 +117,7 @@ class Plan:
         return len(self.routes)
 
     def __bool__(self) -> bool:
-        """Whether there is a route."""
+        """True if there is a route."""
         return bool(self.routes)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""How far a batch has come, shown or told."""
+"""Progress of a batch, as a bar or by a callback."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Show: TypeAlias = Callable[[BatchProgress], None]
 
 @contextmanager
 def shown(progress: bool | Show) -> Generator[Show, None, None]:
-    """What is to be called whenever something is known: a bar in the terminal for true, nothing for false, or what is given."""
+    """Callback for progress: a bar in the terminal for true, nothing for false, or the one given."""
     if callable(progress):
         yield progress
     elif not progress:

@@ -1,4 +1,4 @@
-"""How well molecules can be made, for programs that generate them: REINVENT 4's component `Retort` stands on it.
+"""Synthesizability scores for programs that generate molecules: REINVENT 4's component `Retort` uses them.
 
 Each molecule gets a short plan of its own. A plan without a route is an answer, and says that within its seconds the molecule was
 not solved. A plan that failed (no service, a ration spent, a molecule that the service refuses) says nothing, and is NaN, never
@@ -42,7 +42,7 @@ PROPERTIES: Mapping[str, Callable[[Plan], float]] = {
     "usd_per_mol": _of_best(lambda route: route.cost_usd_per_mol),
     "plausibility": _of_best(_plausibility),
 }
-"""What can be asked of a molecule, all of its best route: whether there is one (1 or 0), its reactions, USD of building blocks for
+"""Properties of a molecule's best route: whether there is one (1 or 0), its reactions, USD of building blocks for
 a mole, and the product of its steps' plausibilities, from 0 to 1."""
 
 

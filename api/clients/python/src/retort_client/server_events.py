@@ -13,7 +13,7 @@ class ServerEvent:
     """One event."""
 
     id: str | None
-    """What a reader that goes on later names; that of the event before where it has none of its own."""
+    """Id with which a reader resumes; that of the event before if it has none of its own."""
     kind: str
     data: str
 
@@ -25,12 +25,12 @@ class EventReader:
         self.last_id = last_id
         """That of the last event that came; none before the first."""
         self.comments = 0
-        """How many there were, by which a service shows that it is there while nothing happens."""
+        """Number of comments, by which a service shows that it is alive."""
         self._next_id = last_id
         self._begun: list[bytes] = []
         """Pieces of a line whose end has not come; an answer is one line of megabytes."""
         self._after_return = False
-        """Whether the piece before ended in what may be half of a line's end."""
+        """True if the piece before ended with a carriage return, which a line feed may follow."""
         self._kind = "message"
         self._data: list[str] = []
 

@@ -1,12 +1,12 @@
-"""What of a service's stock was asked for once and is remembered, for programs that ask for molecules one by one."""
+"""Cache of the service's stock, for programs that ask for molecules one by one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from .bulk_queries import SoldMolecule
 from .client import Retort
 from .errors import RetortError
-from .looks import SoldMolecule
 from .wire import Country
 
 

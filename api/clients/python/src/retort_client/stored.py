@@ -103,7 +103,7 @@ class PlanPage(Page[PlanBody]):
 
 
 class BatchProgress(Body):
-    """How many plans of a batch stand how."""
+    """Number of a batch's plans in each state."""
 
     pending: int
     processing: int
@@ -138,7 +138,7 @@ class BatchBody(Identified):
     name: str | None = None
     description: str | None = None
     progress: BatchProgress | None = None
-    """How far it has come; none in lists."""
+    """Progress; `None` in lists."""
 
 
 class BatchPage(Page[BatchBody]):

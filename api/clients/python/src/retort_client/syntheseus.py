@@ -26,9 +26,9 @@ from syntheseus.interface.molecule import Molecule
 from syntheseus.interface.reaction import ReactionMetaData, SingleProductReaction
 from syntheseus.search.mol_inventory import BaseMolInventory
 
+from .bulk_queries import ExpandedMolecule, PrecursorSet
 from .client import Retort
 from .errors import RetortError
-from .looks import ExpandedMolecule, PrecursorSet
 from .stock import RememberedStock
 from .wire import Country
 
@@ -37,17 +37,17 @@ MOST_RESULTS = 200
 
 
 class RetortInventory(BaseMolInventory):
-    """What is sold to a country; each molecule is asked for once."""
+    """Molecules that are sold to a country; each is asked for once."""
 
     def __init__(self, retort: Retort, *, ships_to: Country | None = "US") -> None:
         self._stock = RememberedStock(retort, ships_to)
 
     def is_purchasable(self, mol: Molecule) -> bool:
-        """Whether somebody sells it."""
+        """Returns true if a vendor sells it."""
         return self._stock.find(mol.smiles).in_stock
 
     def fill_metadata(self, mol: Molecule) -> None:
-        """Whether somebody sells it, and where it has a price, USD per gram and who has it."""
+        """Returns whether a vendor sells it and, if it has a price, USD per gram and the vendor."""
         found = self._stock.find(mol.smiles)
         mol.metadata["is_purchasable"] = found.in_stock
         if found.price is not None:

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
+from .tree import Molecule, RouteTree
 from .wire import ConstraintReport, Edge, OrderedPack, SearchReport, ShoppingList, TreeSearchResult
 
-if TYPE_CHECKING:
-    from .route import Molecule, Route
 
-
-def tree(route: Route) -> str:
+def tree(route: RouteTree) -> str:
     """One route: the tree, then what to order."""
     lines = [label(route.target, route), *_branches(route.target, route, "")]
     return "\n".join([*lines, *(f"  {line}" for line in shopping(route))])
 
 
-def heading(route: Route) -> str:
-    """How deep a route is, its backbone, and what it costs."""
+def heading(route: RouteTree) -> str:
+    """Depth of a route, its backbone and its cost."""
     parts = [f"{route.depth} {'step' if route.depth == 1 else 'steps'} deep", f"backbone {route.backbone}"]
     if route.cost_usd_per_mol is not None:
         parts.append(f"{significant(route.cost_usd_per_mol)} USD/mol")
@@ -29,7 +26,7 @@ def heading(route: Route) -> str:
 
 
 def found(answer: TreeSearchResult, shown: int) -> str:
-    """How many routes there are, and how long it took."""
+    """Number of routes and seconds of the search."""
     metadata = answer.metadata
     count = metadata.validated_routes
     routes = {0: "no route found", 1: "1 validated route"}.get(count, f"{count} validated routes")
@@ -40,7 +37,7 @@ def found(answer: TreeSearchResult, shown: int) -> str:
 
 
 def without_route(report: SearchReport) -> str:
-    """What stopped a search that found no route, and what to try."""
+    """Reasons why a search found no route, and advice."""
     refused = report.refused_steps
     reasons = {
         "something else would happen in the flask": refused.unsound,
@@ -64,7 +61,7 @@ def _refusal(constraint: ConstraintReport) -> str:
     return f"{constraint.constraint}{item} refused {constraint.refused}{reason}"
 
 
-def label(molecule: Molecule, route: Route) -> str:
+def label(molecule: Molecule, route: RouteTree) -> str:
     """A molecule with what makes it, or with its best offer."""
     if not molecule.data.is_building_block:
         return molecule.smiles + (f"  ← {step}" if molecule.made_by and (step := made_by(molecule.made_by.evidence)) else "")
@@ -72,7 +69,7 @@ def label(molecule: Molecule, route: Route) -> str:
 
 
 def made_by(edge: Edge) -> str:
-    """What a step is and rests on; nothing in an answer that does not say."""
+    """Class and evidence of a step; empty if the answer has no class."""
     if edge.reaction_class is None:
         return ""
     parts = [edge.reaction_class]
@@ -92,7 +89,7 @@ def commonest(agents: Mapping[str, int]) -> str:
     return max(agents, key=lambda name: (agents[name], name))
 
 
-def offer(molecule: Molecule, route: Route) -> str:
+def offer(molecule: Molecule, route: RouteTree) -> str:
     """The best offer of what is bought, and how many there are."""
     if not molecule.offers:
         return "buy"
@@ -107,8 +104,8 @@ def offer(molecule: Molecule, route: Route) -> str:
     return " · ".join(parts)
 
 
-def shopping(route: Route) -> Iterator[str]:
-    """What to order, a line a pack; nothing for a target that is bought."""
+def shopping(route: RouteTree) -> Iterator[str]:
+    """Shopping list, a line a pack; empty for a target that is bought."""
     orders = route.shopping_list
     if orders is None or not route.graph.edges:
         return
@@ -126,7 +123,7 @@ def shopping(route: Route) -> Iterator[str]:
 
 
 def total(orders: ShoppingList) -> str:
-    """What an order comes to."""
+    """Total of an order."""
     usd = "not all priced" if orders.total_usd is None else f"{orders.total_usd:.2f} USD"
     days = "" if orders.lead_time_days is None else f", {number(orders.lead_time_days)} days"
     per_cent = math.floor(orders.step_yield * 100 + 0.5)
@@ -148,7 +145,7 @@ def _pack(item: OrderedPack) -> str:
     return f"{item.count} × {pack} of #{item.building_block_idx} ({significant(item.grams_needed)} g needed)"
 
 
-def _branches(product: Molecule, route: Route, indent: str) -> Iterator[str]:
+def _branches(product: Molecule, route: RouteTree, indent: str) -> Iterator[str]:
     precursors = product.made_by.precursors if product.made_by else ()
     for position, precursor in enumerate(precursors, 1):
         branch, deeper = ("└─ ", "   ") if position == len(precursors) else ("├─ ", "│  ")

@@ -14,11 +14,11 @@ from pydantic import BaseModel, ConfigDict
 from typing_extensions import NotRequired, TypedDict
 
 Country = Literal["US", "CA", "GB", "FR", "CH", "DE", "CN", "AU"]
-"""Where building blocks can be sent to."""
+"""Countries to which building blocks are delivered."""
 
 
 class Body(BaseModel):
-    """What every body has in common."""
+    """Base of all bodies."""
 
     model_config = ConfigDict(frozen=True, extra="allow", protected_namespaces=())
 
@@ -58,7 +58,7 @@ class PropertyHistogram(Body):
 
 
 class PropertyDistribution(Body):
-    """How a property is distributed over a model's molecules."""
+    """Distribution of a property over a model's molecules."""
 
     mean: float
     standard_deviation: float
@@ -68,12 +68,12 @@ class PropertyDistribution(Body):
     p75: float
     p95: float
     likeness: float | None = None
-    """How like the distribution is to that of known molecules, from 0 to 1."""
+    """Similarity of the distribution to that of known molecules, from 0 to 1."""
     histogram: PropertyHistogram | None = None
 
 
 class ModelMetrics(Body):
-    """What strings of a model were measured to be under some conditions; what is not known is `None`."""
+    """Measured properties of a model's strings under some conditions; unknown ones are `None`."""
 
     n_strings: int | None = None
     n_molecules: int | None = None
@@ -115,7 +115,7 @@ class OwnBlock(TypedDict):
 
 
 class PlanSettings(TypedDict, total=False):
-    """What a tree search may be told beside its target; what is left out is as the service has it by default."""
+    """Settings of a tree search. The service has a default for each."""
 
     early_exit_first_solution: bool
     """Stop at the first validated route instead of using the whole time (true)."""
@@ -130,7 +130,7 @@ class PlanSettings(TypedDict, total=False):
     mask_usd_pricing_gte: float | None
     """No building blocks of this price, in USD per gram, or more (10,000)."""
     ships_to: Country | None
-    """Where offers and lead times are for (US)."""
+    """Country of offers and lead times (US)."""
     mask_lead_times_gte: float | None
     """No building blocks that take so many days, or more."""
     max_backbone_groups: int
@@ -174,7 +174,7 @@ class PlanSettings(TypedDict, total=False):
     max_steps: int | None
     """Reaction steps of a whole route at most."""
     protecting_groups: Literal["allowed", "never"]
-    """Whether steps may be protections and deprotections (allowed)."""
+    """Use of protections and deprotections (allowed)."""
 
 
 class RefusedSteps(Body):
@@ -186,7 +186,7 @@ class RefusedSteps(Body):
 
 
 class ConstraintReport(Body):
-    """What one constraint of a request came to."""
+    """Effect of one constraint of a request."""
 
     constraint: str
     """The setting."""
@@ -195,18 +195,18 @@ class ConstraintReport(Body):
     refused: int
     """Proposed steps, and ways to put steps together, that it refused."""
     reason: str | None = None
-    """Where there is no route: what is known of its part in that."""
+    """Its part in the failure, if there is no route."""
 
 
 class SearchReport(Body):
-    """What a search did, and what stopped it."""
+    """Work of a search, and its end."""
 
     expanded_molecules: int = 0
     exhausted: bool = False
-    """Whether nothing was left to try; otherwise the time was over."""
+    """True if nothing was left to try; otherwise the time was over."""
     refused_steps: RefusedSteps = RefusedSteps()
     stopped_by: tuple[str, ...] = ()
-    """Where there is no route: SMILES that the cheapest attempt could neither make nor buy."""
+    """Missing building blocks of the best partial route, if there is no route."""
     constraints: tuple[ConstraintReport, ...] = ()
 
 
@@ -239,7 +239,7 @@ class OrderedPack(Body):
 
 
 class VendorOrder(Body):
-    """What is ordered from one vendor."""
+    """Order from one vendor."""
 
     vendor_name: str
     total_usd: float
@@ -256,7 +256,7 @@ class Unpriced(Body):
 
 
 class StockTaken(Body):
-    """What is taken from the company's own stock."""
+    """Amount taken from the company's own stock."""
 
     building_block_idx: int
     grams: float
@@ -274,13 +274,13 @@ class ShoppingList(Body):
     """USD for all packs; none where a building block has none with a known price."""
     lead_time_days: float | None = None
     from_stock: tuple[StockTaken, ...] = ()
-    """What need not be ordered, since the company has it."""
+    """Amounts that the company has, which need not be ordered."""
     vendors: tuple[VendorOrder, ...]
     without_price: tuple[Unpriced, ...]
 
 
 class RouteStanding(Body):
-    """How a route stands beside the others of its answer."""
+    """Rank of a route among those of its answer."""
 
     rank: int
     score: float
@@ -291,7 +291,7 @@ class RouteStanding(Body):
 
 
 class NodeData(Body):
-    """What is known of a molecule of a route."""
+    """Data of a molecule of a route."""
 
     smiles: str
     mw: float
@@ -313,7 +313,7 @@ class Node(Body):
 
 
 class Conditions(Body):
-    """What recorded reactions were run with: agents by name, each with the number of reactions that used it."""
+    """Conditions of recorded reactions: agents by name, each with the number of reactions that used it."""
 
     reagents: Mapping[str, int] = {}
     catalysts: Mapping[str, int] = {}
@@ -321,7 +321,7 @@ class Conditions(Body):
 
 
 class StepEvidence(Body):
-    """What a step rests on."""
+    """Evidence of a step."""
 
     reaction_class: str | None = None
     reaction_category: str | None = None
@@ -359,7 +359,7 @@ class ReagentResults(Body):
 
 
 class Offer(Body):
-    """What one vendor asks for a building block."""
+    """Offer of a building block by a vendor."""
 
     major_component_id: int
     full_canonical: str
@@ -376,7 +376,7 @@ class Offer(Body):
     normalised_usd: float | None = None
     """USD per gram; none where it cannot be known."""
     api_timestamp: datetime | None = None
-    """When the offer was recorded; none for what every laboratory has, in a plan that the service has kept."""
+    """Time at which the offer was recorded; `None` for common chemicals in a stored plan."""
     lead_time_days_to_US: float | None = None  # noqa: N815 (the API's names)
     lead_time_days_to_CA: float | None = None  # noqa: N815
     lead_time_days_to_GB: float | None = None  # noqa: N815

@@ -1,7 +1,7 @@
-"""Looks at up to a thousand molecules at once: what they may be made of in one step, who sells them, whether they can be made.
+"""Bulk queries of many molecules: precursors, offers, synthesizability, analogues.
 
-Each molecule has its own answer, in the order in which it was asked for. One that cannot be read, or whose turn did not come in
-time, has an `error` in its place and nothing else that is known: its other fields say nothing then.
+Each molecule has an answer at its position. An invalid molecule, or one that was not reached in time, has an `error`; its other
+fields have no meaning then.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ BUILDING_BLOCKS = "/synth/v1/building-blocks"
 SEARCH = "/synth/v1/building-blocks/search"
 SYNTHESIZABILITY = "/synth/v1/synthesizability"
 ANALOGUES = "/synth/v1/analogues"
-LARGEST_LOOK = 1000
+LARGEST_QUERY = 1000
 LONGEST_SEARCH = 5.0
 """Seconds of a search of the catalogue."""
 
 
-class Looked(Body, Generic[M]):
-    """What was found of many molecules."""
+class BulkAnswer(Body, Generic[M]):
+    """Answer to a bulk query."""
 
     items: tuple[M, ...]
 
@@ -49,11 +49,11 @@ class PrecursorSet(Body):
     reaction_category: str | None = None
     precedents: int | None = None
     in_stock: tuple[bool, ...]
-    """Whether each of the precursors can be bought."""
+    """True for each precursor that can be bought."""
 
 
 class ExpandedMolecule(Body):
-    """What a molecule may be made of in one step."""
+    """A molecule with its possible precursors."""
 
     smiles: str
     error: str | None = None
@@ -62,7 +62,7 @@ class ExpandedMolecule(Body):
 
 
 class SoldMolecule(Body):
-    """Whether and where a molecule is sold."""
+    """A molecule with its offers."""
 
     smiles: str
     error: str | None = None
@@ -71,14 +71,14 @@ class SoldMolecule(Body):
     """USD per gram of the cheapest offer."""
     lead_time_days: float | None = None
     inchikey: str | None = None
-    """Where it was asked for."""
+    """Set if it was asked for."""
     vendors: tuple[str, ...]
     offers: tuple[Offer, ...]
     """The cheapest first."""
 
 
 class BlockSearch(TypedDict, total=False):
-    """What the catalogue is searched by: one of the first four; what is left out is as the service has it."""
+    """Query of the catalogue, by one of the first four. The service has a default for each other field."""
 
     smiles: str
     similar_to: str
@@ -103,17 +103,17 @@ class FoundBlock(SoldMolecule):
 
 
 class FoundBlocks(Body):
-    """What a search of the catalogue found."""
+    """Result of a search of the catalogue."""
 
     items: tuple[FoundBlock, ...]
     more: bool
-    """Whether there are more, or may be."""
+    """True if there are more, or may be."""
     searched: float
-    """The part of the catalogue, from 0 to 1, that was looked at before there were enough or the time was over."""
+    """Share of the catalogue, from 0 to 1, that was searched before there were enough or the time was over."""
 
 
 class Synthesizability(Body):
-    """Whether a short search finds a way to make or buy a molecule."""
+    """Result of a short search for a way to make or buy a molecule."""
 
     smiles: str
     error: str | None = None
@@ -128,15 +128,15 @@ class Synthesizability(Body):
 
 
 class Analogue(Body):
-    """What a route gives with another molecule in the place of one of its building blocks."""
+    """Product of a route with another molecule in the place of one of its building blocks."""
 
     smiles: str
-    """What takes the block's place."""
+    """Molecule in the block's place."""
     error: str | None = None
     """Among others which step does not take it, and why."""
     in_stock: bool
     target: str | None = None
-    """What the route makes of it."""
+    """Product of the route."""
     plausibility: float | None = None
     """The product of that of the route's steps."""
     route: RouteGraph | None = None
@@ -152,21 +152,21 @@ class Analogue(Body):
 
 
 def expansions(session: Session, smiles: Iterable[str], limit: int, engine: str | None) -> Steps[tuple[ExpandedMolecule, ...]]:
-    """What molecules may be made of in one step."""
+    """Proposes precursors of molecules."""
     settings = {"limit": limit} | ({} if engine is None else {"engine": engine})
-    return _look(session, EXPANSIONS, smiles, settings, Looked[ExpandedMolecule])
+    return _bulk_query(session, EXPANSIONS, smiles, settings, BulkAnswer[ExpandedMolecule])
 
 
 def building_blocks(
     session: Session, smiles: Iterable[str], ships_to: Country | None, max_offers: int | None, inchikey: bool
 ) -> Steps[tuple[SoldMolecule, ...]]:
-    """Who sells molecules."""
+    """Looks up offers of molecules."""
     settings = {"ships_to": ships_to} | ({} if max_offers is None else {"max_offers": max_offers}) | ({"inchikey": True} if inchikey else {})
-    return _look(session, BUILDING_BLOCKS, smiles, settings, Looked[SoldMolecule])
+    return _bulk_query(session, BUILDING_BLOCKS, smiles, settings, BulkAnswer[SoldMolecule])
 
 
 def search(session: Session, asked: BlockSearch) -> Steps[FoundBlocks]:
-    """Building blocks that are like something."""
+    """Searches building blocks."""
     seconds = session.patience.for_work(LONGEST_SEARCH)
     answer = yield from call(session, Request("POST", SEARCH, json={**asked}, seconds=seconds, idempotent=True))
     return read(FoundBlocks, answer)
@@ -175,24 +175,24 @@ def search(session: Session, asked: BlockSearch) -> Steps[FoundBlocks]:
 def synthesizability(
     session: Session, smiles: Iterable[str], max_seconds: float, engine: str | None
 ) -> Steps[tuple[Synthesizability, ...]]:
-    """Whether molecules can be made."""
+    """Searches briefly for routes to molecules."""
     settings = {"max_seconds": max_seconds} | ({} if engine is None else {"engine": engine})
-    return _look(session, SYNTHESIZABILITY, smiles, settings, Looked[Synthesizability])
+    return _bulk_query(session, SYNTHESIZABILITY, smiles, settings, BulkAnswer[Synthesizability])
 
 
 def analogues(
     session: Session, route: Route, building_block: str, smiles: Iterable[str], engine: str | None
 ) -> Steps[tuple[Analogue, ...]]:
-    """What a route gives with other molecules in the place of a block."""
+    """Runs a route with other molecules in the place of a block."""
     graph = route.graph.model_dump(mode="json", exclude_unset=True)
     settings = {"route": graph, "building_block": building_block} | ({} if engine is None else {"engine": engine})
-    return _look(session, ANALOGUES, smiles, settings, Looked[Analogue])
+    return _bulk_query(session, ANALOGUES, smiles, settings, BulkAnswer[Analogue])
 
 
-def _look(
-    session: Session, path: str, smiles: Iterable[str], settings: Mapping[str, Any], shape: type[Looked[M]]
+def _bulk_query(
+    session: Session, path: str, smiles: Iterable[str], settings: Mapping[str, Any], shape: type[BulkAnswer[M]]
 ) -> Steps[tuple[M, ...]]:
-    """As many looks as it takes, one after the other."""
+    """Sends as many bulk queries as needed, one after the other."""
     found: list[M] = []
     for some in _thousands(smiles):
         # A second for each is the most that a molecule may take; the service has a deadline of its own, and answers by then.
@@ -206,5 +206,5 @@ def _look(
 
 def _thousands(smiles: Iterable[str]) -> Iterator[list[str]]:
     rest = iter(smiles)
-    while some := list(islice(rest, LARGEST_LOOK)):
+    while some := list(islice(rest, LARGEST_QUERY)):
         yield some

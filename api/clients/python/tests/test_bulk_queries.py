@@ -88,13 +88,13 @@ def test_the_catalogue_is_searched_in_one_way_and_tells_how_far(call: Call) -> N
 
 
 @pytest.mark.parametrize("call", BOTH)
-def test_a_service_that_runs_answers_looks(call: Call, looking: Installation) -> None:
-    asked = [looking.target, "FC(F)(F)F", "C("]
+def test_a_service_that_runs_answers_bulk_queries(call: Call, bulk_querying: Installation) -> None:
+    asked = [bulk_querying.target, "FC(F)(F)F", "C("]
 
-    expanded = call(lambda retort: retort.expansions(asked, limit=5), looking.url, looking.token)
-    made = call(lambda retort: retort.synthesizability(asked, max_seconds=0.5), looking.url, looking.token)
+    expanded = call(lambda retort: retort.expansions(asked, limit=5), bulk_querying.url, bulk_querying.token)
+    made = call(lambda retort: retort.synthesizability(asked, max_seconds=0.5), bulk_querying.url, bulk_querying.token)
     precursors = expanded[0].precursors[0]
-    sold = call(lambda retort: retort.building_blocks(precursors.smiles), looking.url, looking.token)
+    sold = call(lambda retort: retort.building_blocks(precursors.smiles), bulk_querying.url, bulk_querying.token)
 
     assert 1 <= len(expanded[0].precursors) <= 5
     assert [each.in_stock for each in sold] == list(precursors.in_stock)
@@ -123,14 +123,14 @@ def test_a_route_is_run_with_other_blocks(call: Call, plan: Plan) -> None:
 
 
 @pytest.mark.parametrize("call", BOTH)
-def test_a_service_that_runs_makes_analogues(call: Call, looking: Installation) -> None:
-    best = call(lambda retort: retort.plan(looking.target), looking.url, looking.token).best
+def test_a_service_that_runs_makes_analogues(call: Call, bulk_querying: Installation) -> None:
+    best = call(lambda retort: retort.plan(bulk_querying.target), bulk_querying.url, bulk_querying.token).best
     assert best is not None
     blocks = [block.smiles for block in best.building_blocks]
 
-    same, nothing = call(lambda retort: retort.analogues(best, blocks[0], [blocks[0], "FC(F)(F)F"]), looking.url, looking.token)
+    same, nothing = call(lambda retort: retort.analogues(best, blocks[0], [blocks[0], "FC(F)(F)F"]), bulk_querying.url, bulk_querying.token)
     with pytest.raises(InvalidRequest) as caught:
-        call(lambda retort: retort.analogues(best, "C", ["C"]), looking.url, looking.token)
+        call(lambda retort: retort.analogues(best, "C", ["C"]), bulk_querying.url, bulk_querying.token)
 
     assert (same.error, same.target, same.in_stock) == (None, best.target.smiles, True)
     assert [step.product for step in same.to_route().steps] == [step.product for step in best.steps]
@@ -139,8 +139,8 @@ def test_a_service_that_runs_makes_analogues(call: Call, looking: Installation) 
 
 
 @pytest.mark.parametrize("call", BOTH)
-def test_a_bad_look_is_refused_at_its_place(call: Call, looking: Installation) -> None:
+def test_a_bad_bulk_query_is_refused_at_its_place(call: Call, bulk_querying: Installation) -> None:
     with pytest.raises(InvalidRequest) as caught:
-        call(lambda retort: retort.expansions(["C"], limit=201), looking.url, looking.token)
+        call(lambda retort: retort.expansions(["C"], limit=201), bulk_querying.url, bulk_querying.token)
 
     assert [fault.path for fault in caught.value.faults] == ["body.limit"]

@@ -8,10 +8,10 @@ import { Notice } from "../shared/notice.js";
 
 /** What scopes are for, in words. @type {Record<string, string>} */
 const MEANINGS = {
-  "generator_api.samples:create": "draw molecules", "generator_api.samples:read": "look at samples", "generator_api.samples:delete": "delete samples", "generator_api.models:read": "look at models",
-  "synth_api.plans:create": "create plans and batches", "synth_api.plans:read": "read them", "synth_api.plans:delete": "cancel and delete them",
-  "synth_api.routes:create": "keep routes", "synth_api.routes:read": "read kept routes", "synth_api.routes:update": "change them", "synth_api.routes:delete": "delete them",
-  "synth_api.queries:create": "ask about many molecules and the catalogue",
+  "generator_api.samples:create": "draw molecules", "generator_api.samples:read": "read samples", "generator_api.samples:delete": "delete samples", "generator_api.models:read": "read models",
+  "synth_api.plans:create": "create plans and batches", "synth_api.plans:read": "read plans and batches", "synth_api.plans:delete": "cancel and delete plans and batches",
+  "synth_api.routes:create": "keep routes", "synth_api.routes:read": "read kept routes", "synth_api.routes:update": "change kept routes", "synth_api.routes:delete": "delete kept routes",
+  "synth_api.queries:create": "run bulk queries and search the catalogue",
   operations: "operate the installation", openid: "know who you are", email: "know your e-mail address", profile: "know your name",
 };
 
@@ -25,11 +25,11 @@ export function begin(place, service) {
     make("section", { className: "panel", "aria-labelledby": "person_title" }, make("h2", { id: "person_title" }, "You"), person,
       make("div", { className: "acts" }, make("a", { className: "button", href: "/auth/account" }, "Logins and applications"), leave)),
     make("section", { className: "panel", "aria-labelledby": "scripts_title" }, make("h2", { id: "scripts_title" }, "Scripts"),
-      make("p", {}, "A script where nobody logs in has a token of its own: with a name, for what it needs, until a day. You make it and end it on the page of your logins."),
+      make("p", {}, "A script uses a token of its own, with a name, scopes and an expiry date. You create and end tokens on the page of your logins."),
       make("p", { className: "acts" }, make("a", { className: "button", href: "/auth/account#tokens" }, "Tokens for scripts")),
-      make("p", {}, "Where you are logged in by the command line, that gets, renews and ends a token of yours. From this machine:"),
+      make("p", {}, "The command line can log in as you. It gets, renews and ends a token of yours. From this machine:"),
       make("pre", { className: "commands", tabIndex: 0 }, commands()),
-      make("p", {}, make("a", { href: "/docs" }, "The reference"), " has every operation, to be tried there.")));
+      make("p", {}, make("a", { href: "/docs" }, "The reference"), " lists every operation. You can try each there.")));
 
   async function look() {
     try {

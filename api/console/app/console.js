@@ -36,5 +36,5 @@ async function begin() {
 function refused(why) {
   const again = make("button", { type: "button" }, "Try again");
   again.addEventListener("click", () => location.reload());
-  find("waiting").replaceChildren(`The login did not work: ${why}. `, again);
+  find("waiting").replaceChildren(`Login failed: ${why}. `, again);
 }

@@ -15,8 +15,8 @@ const PARTS = new Map(Object.entries({
   plan: { title: "Retort", heading: "Plan a synthesis", load: () => import("../plan/plan.js") },
   sample: { title: "Sample · Retort", heading: "Sample molecules", load: () => import("../sample/sample.js") },
   batches: { title: "Batches · Retort", heading: "Plan many syntheses", load: () => import("../batches/batches.js") },
-  notebook: { title: "Notebook · Retort", heading: "What was found before", load: () => import("../notebook/notebook.js") },
-  catalogue: { title: "Catalogue · Retort", heading: "What can be bought", load: () => import("../catalogue/catalogue.js") },
+  notebook: { title: "Notebook · Retort", heading: "Kept routes and searches", load: () => import("../notebook/notebook.js") },
+  catalogue: { title: "Catalogue · Retort", heading: "Building blocks", load: () => import("../catalogue/catalogue.js") },
   models: { title: "Models · Retort", heading: "Models", load: () => import("../models/models.js") },
   account: { title: "Account · Retort", heading: "Account", load: () => import("../account/account.js") },
 }));

@@ -8,11 +8,11 @@ const KEPT = "retort.tour";
 
 /** @type {{title: string, text: string, at: string}[]} */
 const STEPS = [
-  { title: "Draw what is to be made", text: "Or paste it below the editor: SMILES, or a molfile from elsewhere.", at: "#editor" },
-  { title: "Say what matters", text: "Four kinds of search set what is usual. All settings are below, with the names that they have for scripts.", at: ".presets" },
-  { title: "Find routes", text: "“Try an example” plans imatinib by one click. Choose a molecule or a step to see what is known of it; what to order stands below.", at: "#example" },
+  { title: "Draw the target", text: "Or paste it below the editor: SMILES, or a molfile from elsewhere.", at: "#editor" },
+  { title: "Choose the kind of search", text: "Four kinds of search have the usual settings. All settings are below, with their names in the API.", at: ".presets" },
+  { title: "Find routes", text: "“Try an example” plans imatinib. Choose a molecule or a step to see its details. What to order is below the drawing.", at: "#example" },
   { title: "Many at once", text: "Sample draws new molecules from a model; Batches plans thousands of them, or a file of yours, while you do something else.", at: "[data-part=sample], [data-part=batches]" },
-  { title: "From scripts too", text: "All of this can be called. Account says how to get a token, Reference has every operation.", at: "[data-part=account], .parts [href='/docs']" },
+  { title: "From scripts too", text: "Scripts can do all of this. Account explains tokens, Reference lists every operation.", at: "[data-part=account], .parts [href='/docs']" },
 ];
 
 /**

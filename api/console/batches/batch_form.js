@@ -34,7 +34,7 @@ export class BatchForm {
   #stored;
   #worker = new MoleculeWorker();
   #text = control("textarea", {
-    id: "molecules", rows: 8, spellcheck: false, autocapitalize: "off", placeholder: "A SMILES a line, a table with a column smiles, or SDF",
+    id: "molecules", rows: 8, spellcheck: false, autocapitalize: "off", placeholder: "One SMILES a line, a table with the column smiles, or SDF",
     "aria-describedby": "molecules_read molecules_faults",
   });
   #file = control("input", { type: "file", id: "molecules_file", accept: ".smi,.smiles,.txt,.csv,.tsv,.sdf,.sd,.mol" });
@@ -70,7 +70,7 @@ export class BatchForm {
       make("section", { className: "panel", "aria-labelledby": "molecules_title" }, make("h2", { id: "molecules_title" }, "Molecules"),
         make("div", { className: "field" }, make("label", { htmlFor: "molecules" }, "SMILES, table or SDF"), make("code", {}, "smiles"), this.#text),
         make("div", { className: "row chosen" }, make("label", { htmlFor: "molecules_file" }, "or a file:"), this.#file), this.#read, this.#faults),
-      make("section", { className: "panel", "aria-labelledby": "how_title" }, make("h2", { id: "how_title" }, "How each is searched for"),
+      make("section", { className: "panel", "aria-labelledby": "how_title" }, make("h2", { id: "how_title" }, "Search settings"),
         make("fieldset", { className: "presets" }, make("legend", { className: "unseen" }, "Kind of search"), presets), make("div", { className: "settings" }, ...ASKED.map((one) => this.#field(one))),
         make("div", { className: "field" }, make("label", { htmlFor: "batch_name" }, "Name of the batch"), make("code", {}, "name"), make("span", { className: "control" }, this.#name)),
         make("div", { className: "acts" }, this.#run, make("a", { className: "button plain", href: "#/batches" }, "Back")), this.#notice.element));
@@ -123,7 +123,7 @@ export class BatchForm {
   async #open() {
     const [file] = this.#file.files ?? [];
     if (!file) return;
-    if (file.size > MOST_OF_FILE) return this.#notice.tell(`Files are read up to ${count(MOST_OF_FILE >> 20)} MiB, and this one has ${count(file.size >> 20)}: make several of it.`);
+    if (file.size > MOST_OF_FILE) return this.#notice.tell(`The file has ${count(file.size >> 20)} MiB, and the limit is ${count(MOST_OF_FILE >> 20)} MiB: split it.`);
     this.#text.value = decodeText(new Uint8Array(await file.arrayBuffer()));
     this.#fileName = file.name;
     if (!this.#name.value) this.#name.value = cut(file.name.replace(/\.[^.]*$/, ""));
@@ -155,7 +155,7 @@ export class BatchForm {
     this.#run.disabled = many === 0 || this.#isSending;
     this.#faults.hidden = faults.length === 0;
     const lines = new Set(faults.map(([line]) => line));
-    const drop = make("button", { type: "button", className: "plain" }, `Leave ${faults.length === 1 ? "it" : "them"} out`);
+    const drop = make("button", { type: "button", className: "plain" }, `Remove ${faults.length === 1 ? "it" : "them"}`);
     drop.addEventListener("click", () => this.#leaveOut(lines));
     const told = faults.slice(0, TOLD).map(([line, why]) => `Line ${count(line)}: ${why}`);
     if (faults.length > TOLD) told.push(`and ${count(faults.length - TOLD)} more`);
@@ -186,7 +186,7 @@ export class BatchForm {
     const { molecules } = this.#reading;
     const names = molecules.map(({ name }) => cut(name) || null);
     const body = { smiles: molecules.map(({ smiles }) => smiles), ...(names.some(Boolean) && { names }), parameters, name: this.#name.value.trim() || null };
-    if (new Blob([JSON.stringify(body)]).size > MOST_BYTES) return this.#notice.tell("These are more than 5 MiB: make two batches of them.");
+    if (new Blob([JSON.stringify(body)]).size > MOST_BYTES) return this.#notice.tell("The batch is larger than 5 MiB: split it into two.");
     this.#isSending = this.#run.disabled = true;
     say(this.#run, "Storing …");
     try {
@@ -208,7 +208,7 @@ export class BatchForm {
     const faults = fault instanceof Refused && fault.status === 422 ? fault.faults : [];
     const lines = /** @type {[number, string][]} */ (faults.filter(({ loc }) => loc[1] === "smiles" && typeof loc[2] === "number")
       .map(({ loc, msg }) => [this.#reading.molecules[Number(loc[2])]?.line ?? 0, msg]));
-    this.#tell(lines, "the service does not take");
+    this.#tell(lines, "refused by the service");
     this.#fault(Object.fromEntries(faults.filter(({ loc }) => loc[1] === "parameters").map(({ loc, msg }) => [String(loc[2]), `${msg}.`])));
     if (!lines.length) this.#notice.tell(why(fault));
   }

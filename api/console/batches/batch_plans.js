@@ -39,7 +39,7 @@ export class BatchPlans {
   #body = make("div", { role: "rowgroup", className: "lines" });
   #frame = make("div", { className: "plans", tabIndex: 0, role: "region", "aria-label": "Plans of the batch" });
   #known = make("p", { className: "quiet", role: "status" });
-  #filter = control("input", { type: "search", placeholder: "Filter: name, SMILES, how it stands", spellcheck: false, "aria-label": "Only plans that have" });
+  #filter = control("input", { type: "search", placeholder: "Filter: name, SMILES, state", spellcheck: false, "aria-label": "Only plans that have" });
   /** The cursors of the pages, each the plan before its first one, and what was last seen of each. @type {{from: string, lines: Plan[]}[]} */
   #pages = [];
   #isWhole = false;

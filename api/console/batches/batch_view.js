@@ -20,7 +20,7 @@ export class BatchView {
   #bar = control("progress", { "aria-label": "Plans that have ended" });
   #left = make("p", { className: "quiet" });
   #notice = new Notice();
-  #cancel = control("button", { type: "button", className: "plain" }, "Cancel what is left");
+  #cancel = control("button", { type: "button", className: "plain" }, "Cancel remaining plans");
   #resume = control("button", { type: "button", className: "plain" }, "Resume");
   #delete = control("button", { type: "button", className: "plain" }, "Delete");
   #export = control("button", { type: "button", className: "plain" }, "CSV");
@@ -41,7 +41,7 @@ export class BatchView {
     const back = make("a", { href: "#/batches" }, "All batches");
     this.element = make("section", { className: "panel batch", "aria-label": "Batch", hidden: true }, make("p", {}, back),
       make("header", { className: "row apart" }, this.#title,
-        make("div", { className: "tools", role: "group", "aria-label": "What to do with the batch" }, this.#export, this.#cancel, this.#resume, this.#delete)),
+        make("div", { className: "tools", role: "group", "aria-label": "Change the batch" }, this.#export, this.#cancel, this.#resume, this.#delete)),
       this.#notice.element, make("div", { className: "going" }, this.#counts, this.#bar, this.#left), this.#plans.element);
     this.#export.addEventListener("click", () => this.#plans.take(this.#id));
     this.#cancel.addEventListener("click", () => this.#act("cancel"));
@@ -100,12 +100,12 @@ export class BatchView {
     const { plan_count, progress } = batch;
     const { pending, processing, completed, failed, cancelled, seconds_left } = /** @type {Progress} */ (progress);
     say(this.#title, batch.name || several(plan_count, "molecule"));
-    const parts = [[completed, "done"], [processing, "being searched for"], [pending, "waiting"], [failed, "failed"], [cancelled, "cancelled"]].filter(([many]) => Number(many) > 0);
+    const parts = [[completed, "done"], [processing, "searching"], [pending, "waiting"], [failed, "failed"], [cancelled, "cancelled"]].filter(([many]) => Number(many) > 0);
     say(this.#counts, `${several(plan_count, "molecule")}: ${parts.map(([many, what]) => `${count(Number(many))} ${what}`).join(", ")}`);
     this.#bar.hidden = !isGoing(batch);
     this.#bar.max = plan_count;
     this.#bar.value = completed + failed + cancelled;
-    say(this.#left, !isGoing(batch) ? "" : seconds_left === null ? "How long it takes is known when the first has ended." : `About ${duration(seconds_left)} left`);
+    say(this.#left, !isGoing(batch) ? "" : seconds_left === null ? "An estimate follows when the first plan has ended." : `About ${duration(seconds_left)} left`);
     this.#cancel.hidden = !isGoing(batch);
     this.#resume.hidden = cancelled === 0;
     this.#delete.hidden = this.#export.hidden = false;
@@ -122,7 +122,7 @@ export class BatchView {
   }
 
   async #remove() {
-    const agreed = await ask({ title: "Delete this batch?", text: "Its plans and what was found go with it, for good.", yes: "Delete it", no: "Keep it", grave: true });
+    const agreed = await ask({ title: "Delete this batch?", text: "Its plans and their results are deleted for good.", yes: "Delete it", no: "Keep it", grave: true });
     if (!agreed) return;
     try {
       await this.#service.remove(this.#path());

@@ -20,14 +20,14 @@ export function blockCard(block, { shipsTo, thumbnails, similar }) {
   const depicted = make("span", { className: "depicted" });
   thumbnails.add(depicted, smiles, DRAWN);
   const facts = [
-    similarity === null ? "" : `${percent(similarity)} alike`, price === null ? "price not known" : `${dollars(price)}/g`, shipsTo ? days(lead_time_days) : "", `${mw.toFixed(1)}\u00a0Da`,
+    similarity === null ? "" : `${percent(similarity)} similar`, price === null ? "price not known" : `${dollars(price)}/g`, shipsTo ? days(lead_time_days) : "", `${mw.toFixed(1)}\u00a0Da`,
   ];
   const named = vendors.slice(0, NAMED).map((vendor) => make("li", {}, `${vendor} `, ...entries(block, vendor)));
   if (vendors.length > NAMED) named.push(make("li", {}, `and ${vendors.length - NAMED} more`));
   return make("li", { className: "card block", "aria-label": smiles }, depicted, make("p", { className: "block_facts" }, facts.filter(Boolean).join(" · ")),
     make("code", {}, smiles), make("ul", { className: "sellers", "aria-label": "Vendors" }, ...named),
-    make("p", { className: "row" }, make("a", { className: "button", href: `#/plan/target/${encodeURIComponent(smiles)}` }, "Plan it"),
-      make("a", { className: "button plain", href: similar }, "Similar ones")));
+    make("p", { className: "row" }, make("a", { className: "button", href: `#/plan/target/${encodeURIComponent(smiles)}` }, "Plan"),
+      make("a", { className: "button plain", href: similar }, "Similar blocks")));
 }
 
 /**

@@ -19,10 +19,10 @@ import { blockCard } from "./block_card.js";
 
 /** How the catalogue is searched, by the word of the address. @type {Map<string, Way>} */
 const WAYS = new Map(Object.entries({
-  similar: { label: "What is like a molecule", field: "similar_to", hint: "SMILES or molfile", isDrawn: true, order: ", the most similar first" },
-  substructure: { label: "What has a part", field: "substructure", hint: "SMILES or SMARTS", isDrawn: true, order: ", the lightest first" },
-  structure: { label: "A molecule itself", field: "smiles", hint: "SMILES or molfile", isDrawn: true, order: "" },
-  number: { label: "A vendor's number", field: "text", hint: "How it begins", isDrawn: false, order: "" },
+  similar: { label: "Similar molecules", field: "similar_to", hint: "SMILES or molfile", isDrawn: true, order: ", the most similar first" },
+  substructure: { label: "Substructure", field: "substructure", hint: "SMILES or SMARTS", isDrawn: true, order: ", the lightest first" },
+  structure: { label: "Exact structure", field: "smiles", hint: "SMILES or molfile", isDrawn: true, order: "" },
+  number: { label: "Catalogue number", field: "text", hint: "First characters", isDrawn: false, order: "" },
 }));
 const ANYWHERE = "anywhere";
 const HOME = "US";
@@ -38,12 +38,12 @@ class CataloguePart {
   #text = control("input", { type: "search", id: "sought", spellcheck: false, autocapitalize: "off", "aria-describedby": "sought_fault" });
   #fault = make("p", { id: "sought_fault", className: "fault", hidden: true });
   #shipsTo = control("select", { id: "sold_to" }, ...COUNTRIES.map(([code, name]) => make("option", { value: code || ANYWHERE }, name)));
-  #draw = make("button", { type: "button", className: "plain" }, "Draw it");
+  #draw = make("button", { type: "button", className: "plain" }, "Draw");
   #notice = new Notice();
   #told = make("p", { className: "quiet", role: "status", tabIndex: -1 });
   #blocks = make("ul", { className: "blocks", "aria-label": "Building blocks" });
   #further = control("button", { type: "button", className: "plain", hidden: true }, "Show more");
-  #found = make("section", { className: "panel", "aria-label": "What was found", hidden: true }, this.#told, this.#blocks, this.#further);
+  #found = make("section", { className: "panel", "aria-label": "Results", hidden: true }, this.#told, this.#blocks, this.#further);
   /** @type {Sought | null} */
   #sought = null;
   #stop = new AbortController();
@@ -86,7 +86,7 @@ class CataloguePart {
   #ask() {
     try {
       const text = this.#how.value === "number" ? this.#text.value.trim() : smilesOf(this.#text.value);
-      if (!text) return this.#refuse("There is nothing to look for.");
+      if (!text) return this.#refuse("Enter what to search for.");
       const sought = { how: this.#how.value, text, shipsTo: this.#shipsTo.value, limit: FIRST };
       const address = addressOf(sought);
       if (location.hash === address) this.#look(sought);
@@ -129,7 +129,7 @@ class CataloguePart {
     this.#notice.tell("");
     this.#found.hidden = false;
     this.#further.hidden = true;
-    say(this.#told, "Looking …");
+    say(this.#told, "Searching …");
     const body = { [way(sought.how).field]: sought.text, limit: sought.limit, ships_to: sought.shipsTo === ANYWHERE ? null : sought.shipsTo };
     try {
       this.#tell(await this.#service.send("/synth/v1/building-blocks/search", body, AbortSignal.any([signal, timeout])), sought);
@@ -154,8 +154,8 @@ class CataloguePart {
     this.#blocks.replaceChildren(...items.map((block) => blockCard(block, { shipsTo, thumbnails: this.#thumbnails, similar: addressOf({ ...sought, how: "similar", text: block.smiles }) })));
     const { order } = way(sought.how);
     const isCut = more && items.length >= sought.limit;
-    const parts = [items.length ? `${isCut ? "The first " : ""}${several(items.length, "block")}${items.length > 1 ? order : ""}` : "Nothing that is sold there is like that"];
-    if (more && !isCut) parts.push(`the time was over after ${percent(searched)} of the catalogue`);
+    const parts = [items.length ? `${isCut ? "The first " : ""}${several(items.length, "block")}${items.length > 1 ? order : ""}` : "Nothing found"];
+    if (more && !isCut) parts.push(`the time was up after ${percent(searched)} of the catalogue`);
     say(this.#told, `${parts.join("; ")}.`);
     this.#further.hidden = !isCut || sought.limit >= MOST;
   }

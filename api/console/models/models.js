@@ -14,10 +14,10 @@ import { describeSpread, shipped, spread } from "./model_card.js";
 /** Shares of one, in the order in which they build on each other. @type {[keyof import("./model_card.js").Metrics & string, string, string][]} */
 const SHARES = [
   ["validity", "Valid", "of the strings are molecules"],
-  ["uniqueness", "Unique", "of the valid ones are told apart"],
+  ["uniqueness", "Unique", "of the valid ones are distinct"],
   ["novelty", "New", "of those are not in the training set"],
-  ["kl_score", "Alike", "likeness of nine properties to known molecules (GuacaMol's KL score)"],
-  ["internal_diversity", "Diverse", "mean unlikeness of two of them"],
+  ["kl_score", "Similar", "likeness of nine properties to known molecules (GuacaMol's KL score)"],
+  ["internal_diversity", "Diverse", "mean dissimilarity of two of them"],
 ];
 
 /** @type {[string, string, string][]} */
@@ -51,7 +51,7 @@ export function begin(place, service) {
 
 /** @param {Model[]} models */
 function cards(models) {
-  if (!models.length) return [make("p", { className: "none" }, "No sampler is there: nothing can be drawn.")];
+  if (!models.length) return [make("p", { className: "none" }, "No sampler is running: nothing can be drawn.")];
   // One scale for all, so that models are compared by looking.
   const scales = new Map(PROPERTIES.map(([name]) => {
     const all = models.map((model) => shipped(model).properties?.[name]).filter((one) => one !== undefined);
@@ -79,7 +79,7 @@ function card(model, scales) {
     ])),
     ...(shares.length ? [make("h4", {}, "Shares"), make("dl", { className: "shares" }, ...shares)] : []),
     ...(lines.length ? [make("h4", {}, "Properties of its molecules"),
-      make("p", { className: "quiet" }, "Nine in ten lie on the line, the middle half where it is thick; the mark is the median. Models have one scale."),
+      make("p", { className: "quiet" }, "The line covers nine in ten molecules and its thick part the middle half; the mark is the median. All models have one scale."),
       make("dl", { className: "spreads" }, ...lines)]
       : [make("p", { className: "quiet" }, "Its card has no properties of its molecules.")]));
 }
@@ -120,8 +120,8 @@ function property(label, unit, of, { low, high }) {
  */
 function searching(engines, vendors) {
   const lines = engines.map(({ name, queue_length }) => make("li", {}, make("span", {}, name),
-    make("span", { className: "amount" }, queue_length ? `${count(queue_length)} plans wait or are searched for` : "nobody waits")));
-  return [engines.length ? make("ul", { className: "levels_of" }, ...lines) : make("p", { className: "none" }, "No searcher is there: nothing can be planned."),
-    make("p", { className: "quiet" }, vendors.length ? `They search among the building blocks of ${vendors.map(({ name }) => name).join(", ")}.`
-      : "They have no vendor's building blocks to search among.")];
+    make("span", { className: "amount" }, queue_length ? `${count(queue_length)} plans waiting or running` : "idle")));
+  return [engines.length ? make("ul", { className: "levels_of" }, ...lines) : make("p", { className: "none" }, "No searcher is running: nothing can be planned."),
+    make("p", { className: "quiet" }, vendors.length ? `They search the building blocks of ${vendors.map(({ name }) => name).join(", ")}.`
+      : "The catalogue is empty.")];
 }

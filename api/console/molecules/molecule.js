@@ -13,11 +13,11 @@ export class Unreadable extends Error {}
 export function read(text) {
   try {
     const molecule = isMolfile(text) ? Molecule.fromMolfile(text) : Molecule.fromSmiles(text.trim());
-    if (molecule.getAllAtoms() === 0) throw new Unreadable("There is no atom in it.");
+    if (molecule.getAllAtoms() === 0) throw new Unreadable("It has no atoms.");
     return molecule;
   } catch (fault) {
     if (fault instanceof Unreadable) throw fault;
-    throw new Unreadable(isMolfile(text) ? "This molfile cannot be read." : "This is no SMILES that can be drawn.");
+    throw new Unreadable(isMolfile(text) ? "This molfile cannot be read." : "This is not a valid SMILES.");
   }
 }
 

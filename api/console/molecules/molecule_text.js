@@ -156,7 +156,7 @@ function checked(kind, entries) {
   const reading = { kind, molecules: [], faults: [] };
   for (const entry of entries) {
     const { line, smiles } = entry;
-    const why = entry.why || (smiles === "" ? "there is no SMILES" : unreadable(smiles));
+    const why = entry.why || (smiles === "" ? "the SMILES is missing" : unreadable(smiles));
     if (why) reading.faults.push({ line, why });
     else reading.molecules.push({ line, smiles, name: oneLine(entry.name) });
   }
@@ -177,10 +177,10 @@ function oneLine(name) {
  */
 function unreadable(smiles) {
   if (smiles.length > LONGEST_SMILES) return `it is longer than ${LONGEST_SMILES.toLocaleString("en")} letters`;
-  if (/\p{Cc}/u.test(smiles)) return "there is a control character in it";
+  if (/\p{Cc}/u.test(smiles)) return "it has a control character";
   try {
-    return Molecule.fromSmiles(smiles, { noCoordinates: true }).getAllAtoms() ? "" : "there is no atom in it";
+    return Molecule.fromSmiles(smiles, { noCoordinates: true }).getAllAtoms() ? "" : "it has no atoms";
   } catch {
-    return `${smiles.length > 40 ? `${smiles.slice(0, 39)}…` : smiles} is no SMILES`;
+    return `${smiles.length > 40 ? `${smiles.slice(0, 39)}…` : smiles} is not a valid SMILES`;
   }
 }

@@ -16,7 +16,7 @@ let editor = null;
  * @param {string} [title] what it is for
  * @returns {Promise<string>} its SMILES, or what was written where nobody wants another
  */
-export function drawSubstructure(text, title = "The part that molecules have") {
+export function drawSubstructure(text, title = "Substructure") {
   made ??= makeDialog();
   const { dialog, place, heading } = made;
   say(heading, title);
@@ -45,7 +45,7 @@ function makeDialog() {
   const place = make("div", { className: "editor", role: "group", "aria-label": "Structure editor" });
   const heading = make("h2", { id: "part_editor_title" });
   const dialog = /** @type {HTMLDialogElement} */ (make("dialog", { className: "part_editor", "aria-labelledby": "part_editor_title" }, make("form", { method: "dialog" }, heading, place,
-    make("p", { className: "choices" }, make("button", { value: "", className: "plain" }, "Leave it"), make("button", { value: "use" }, "Look for it")))));
+    make("p", { className: "choices" }, make("button", { value: "", className: "plain" }, "Cancel"), make("button", { value: "use" }, "Search")))));
   document.body.append(dialog);
   return { dialog, place, heading };
 }

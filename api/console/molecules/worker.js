@@ -45,7 +45,7 @@ function readUpTo(end) {
 function having(part) {
   try {
     const wanted = new SmilesParser({ smartsMode: "guess" }).parseMolecule(part.trim(), { noCoordinates: true });
-    if (wanted.getAllAtoms() === 0) return { fault: "There is no atom in it." };
+    if (wanted.getAllAtoms() === 0) return { fault: "It has no atoms." };
     wanted.setFragment(true);
     const searcher = new SSSearcher();
     searcher.setFragment(wanted);

@@ -20,7 +20,7 @@ const DRAWN = { width: 190, height: 110 };
 class Notebook {
   #service;
   #thumbnails = new Thumbnails();
-  #filter = control("input", { type: "search", placeholder: "Filter: name, note, SMILES", spellcheck: false, "aria-label": "Only what has" });
+  #filter = control("input", { type: "search", placeholder: "Filter: name, note, SMILES", spellcheck: false, "aria-label": "Only entries with" });
   #starred = control("input", { type: "checkbox" });
   #own = control("input", { type: "checkbox" });
   #keptList = make("ul", { className: "entries", "aria-label": "Kept routes" });
@@ -75,7 +75,7 @@ class Notebook {
     const { items } = this.#searches;
     const listed = items.filter((searched) => this.#has(searched.name, searched.parameters.search_smiles));
     this.#list(this.#searchList, listed, (searched) => this.#search(searched));
-    tell(this.#searchCount, this.#noSearch, listed.length, items.length, "Nothing has been searched for yet.");
+    tell(this.#searchCount, this.#noSearch, listed.length, items.length, "No searches yet.");
   }
 
   /** @param {(string | null)[]} texts */
@@ -124,7 +124,7 @@ class Notebook {
 
   /** @param {Searched} searched */
   async #forget({ id, parameters }) {
-    const question = { title: "Delete this search?", text: `What was found for ${parameters.search_smiles} is deleted. Routes that are kept stay.`, yes: "Delete", no: "Leave it", grave: true };
+    const question = { title: "Delete this search?", text: `The result for ${parameters.search_smiles} is deleted. Kept routes stay.`, yes: "Delete", no: "Cancel", grave: true };
     if (!await ask(question)) return;
     try {
       await this.#service.remove(`${PLANS}/${id}`);
@@ -147,7 +147,7 @@ class Notebook {
 function tell(counted, none, listed, all, empty) {
   say(counted, listed === all ? count(all) : `${count(listed)} of ${count(all)}`);
   none.hidden = listed > 0;
-  say(none, all ? "None of those that are listed." : empty);
+  say(none, all ? "None of those listed." : empty);
 }
 
 /** @param {Omit<Figures, "routes" | "steps">} figures */

@@ -15,6 +15,10 @@ import { count, duration } from "../shared/numbers.js";
 
 const SCOPES = ["operations", "openid", "email"];
 const EVERY = 2000;
+/** Words for queues whose names say little. @type {Record<string, string>} */
+const WORDS = { order: "asynchronous sample", plan: "background search", look: "bulk query" };
+/** @param {string} queue */
+const wordsOf = (queue) => WORDS[queue] ?? queue;
 /** A failure of so many seconds ago is news. */
 const NEWS = 600;
 /** A token that is refused so soon after its login will not be better next time. */
@@ -49,7 +53,7 @@ async function begin() {
 /** @param {string} [email] */
 function lacksScope(email) {
   say(find("freshness"), "Not for this account");
-  notice(`${email ?? "This account"} may not see what the installation does. Whoever runs it can allow that: `,
+  notice(`${email ?? "This account"} may not see this page. An administrator can allow it: `,
     make("code", {}, `retort account scopes ${email ?? "EMAIL"} --operator`));
 }
 
@@ -58,7 +62,7 @@ function refused(why) {
   say(find("freshness"), "Not logged in");
   const again = make("button", { type: "button" }, "Try again");
   again.addEventListener("click", () => location.reload());
-  notice(`The login did not work: ${why}. `, again);
+  notice(`Login failed: ${why}. `, again);
 }
 
 /** @param {(string | Node)[]} parts */
@@ -71,7 +75,7 @@ function notice(...parts) {
 async function look() {
   const mine = ++looks;
   clearTimeout(timer);
-  if (document.hidden) return fresh("", "Resting while nobody looks");
+  if (document.hidden) return fresh("", "Paused while the page is hidden");
   /** @type {{state?: State, fault?: unknown}} */
   const { state, fault } = await session.get("/operations/v1/state").then((state) => ({ state }), (fault) => ({ fault }));
   if (mine !== looks) return;
@@ -93,7 +97,7 @@ function whatNow(fault) {
   if (status === 401) {
     // The login has ended; a session of the browser gives another without a word.
     if (Date.now() - session.begun > TOO_SOON) logIn(SCOPES);
-    else refused("the service does not take its own token; is its clock right?");
+    else refused("the service refuses its own token; check its clock");
     return 0;
   }
   if (status === 403) {
@@ -101,7 +105,7 @@ function whatNow(fault) {
     find("state").hidden = true;
     return 0;
   }
-  fresh("lost", fault instanceof Refused ? fault.message : "The service does not answer; trying again");
+  fresh("lost", fault instanceof Refused ? fault.message : "The service does not answer. Trying again");
   return Math.max(EVERY, 1000 * (fault instanceof Refused ? fault.retryAfter || 0 : 0));
 }
 
@@ -144,11 +148,11 @@ function show(state) {
  * @returns {[string, string]}
  */
 function verdict(state, since) {
-  const names = (/** @type {Queue[]} */ queues) => queues.map((queue) => queue.queue).join(" and ");
+  const names = (/** @type {Queue[]} */ queues) => queues.map(({ queue }) => wordsOf(queue)).join(" and ");
   const unserved = state.queues.filter((queue) => queue.slots === 0);
-  if (unserved.length) return ["bad", `No worker takes jobs of ${names(unserved)}.`];
+  if (unserved.length) return ["bad", `No worker serves ${names(unserved)}.`];
   const paused = state.queues.filter((queue) => queue.paused);
-  if (paused.length) return ["warn", `Paused: ${names(paused)}. New requests are refused until somebody resumes it.`];
+  if (paused.length) return ["warn", `Paused: ${names(paused)}. New requests are refused until it is resumed.`];
   const news = state.failures.filter((job) => since(job.failed_at) < NEWS).length;
   if (news) return ["warn", `All queues are served. ${news === 1 ? "One job" : `${news} jobs`} failed within the last ten minutes.`];
   return ["", "All queues are served, and nothing has failed within the last ten minutes."];
@@ -179,10 +183,10 @@ function newQueue({ queue }) {
     return { value, box: make("div", {}, make("dt", {}, label), value) };
   };
   const figures = { waiting: figure("waiting"), busy: figure("slots busy"), oldest: figure("longest wait") };
-  const level = make("progress", { "aria-label": `Slots busy of ${queue}` });
+  const level = make("progress", { "aria-label": `Slots busy of ${wordsOf(queue)}` });
   const pause = make("p", { className: "pause" });
-  const card = make("article", { className: "card", "aria-label": `Queue ${queue}` },
-    make("header", {}, make("h3", {}, queue), tag, button),
+  const card = make("article", { className: "card", "aria-label": `Queue ${wordsOf(queue)}` },
+    make("header", {}, make("h3", {}, wordsOf(queue)), tag, button),
     make("dl", { className: "figures" }, ...Object.values(figures).map((one) => one.box)), level, pause);
   button.addEventListener("click", () => turn(queue, card.classList.contains("paused")));
   return Object.assign(card, { tag, button, figures, level, pause });
@@ -199,7 +203,7 @@ function showQueue(card, queue, since) {
   card.tag.hidden = card.pause.hidden = !paused;
   say(card.button, paused ? "Resume" : "Pause");
   card.button.className = paused ? "" : "plain";
-  card.button.setAttribute("aria-label", `${paused ? "Resume" : "Pause"} ${queue.queue}`);
+  card.button.setAttribute("aria-label", `${paused ? "Resume" : "Pause"} ${wordsOf(queue.queue)}`);
   say(card.figures.waiting.value, count(queue.waiting));
   if (card.shown !== `${queue.busy}/${queue.slots}`) {
     card.shown = `${queue.busy}/${queue.slots}`;
@@ -208,7 +212,7 @@ function showQueue(card, queue, since) {
   say(card.figures.oldest.value, queue.waiting ? duration(queue.oldest_wait_seconds) : "–");
   card.level.max = Math.max(1, queue.slots);
   card.level.value = Math.min(queue.busy, queue.slots);
-  if (paused) say(card.pause, `Paused by ${paused.by} ${duration(since(paused.since))} ago. Jobs in hand go on; others wait.`);
+  if (paused) say(card.pause, `Paused by ${paused.by} ${duration(since(paused.since))} ago. Running jobs go on; others wait.`);
 }
 
 /**
@@ -217,19 +221,19 @@ function showQueue(card, queue, since) {
  */
 async function turn(queue, isPaused) {
   const agreed = isPaused || await ask({
-    title: `Pause ${queue}?`,
-    text: "Jobs in hand go on. Those that wait do so until their deadlines, and new requests are refused with 503 until somebody resumes the queue.",
+    title: `Pause ${wordsOf(queue)}?`,
+    text: "Running jobs go on. Waiting jobs wait until their deadlines. New requests are refused with status 503 until the queue is resumed.",
     yes: "Pause", no: "Let it run",
   });
   if (!agreed) return;
-  await act(`/operations/v1/queues/${queue}/${isPaused ? "resume" : "pause"}`, isPaused ? `Resumed ${queue}.` : `Paused ${queue}.`);
+  await act(`/operations/v1/queues/${queue}/${isPaused ? "resume" : "pause"}`, isPaused ? `Resumed ${wordsOf(queue)}.` : `Paused ${wordsOf(queue)}.`);
 }
 
 /** What a job is, for people. */
 const work = (/** @type {{queue: string, model_id: string | null, kind?: string}} */ job) =>
-  `${job.queue} · ${job.model_id ?? (job.kind ?? "").replaceAll("_", " ")}`.replace(/ · $/, "");
+  `${wordsOf(job.queue)} · ${job.model_id ?? (job.kind ?? "").replaceAll("_", " ")}`.replace(/ · $/, "");
 
-const JOB = { job: "Job", account: "Account", state: "State", time: "For", deadline: "Deadline" };
+const JOB = { job: "Job", account: "Account", state: "State", time: "Time", deadline: "Deadline" };
 
 /** @param {Job} job */
 function newJob(job) {
@@ -277,7 +281,7 @@ const short = (/** @type {string} */ name) => name.replace(/-.*(.{6})$/, " …$1
 /** @param {Job} job */
 async function cancel(job) {
   const agreed = await ask({
-    title: "Cancel this job?", text: `${work(job)} of ${job.account}. Whoever waits for it is told that an operator cancelled it.`,
+    title: "Cancel this job?", text: `${work(job)} of ${job.account}. The caller is told that an operator cancelled it.`,
     yes: "Cancel the job", no: "Let it go on", grave: true,
   });
   if (agreed) await act(`/operations/v1/jobs/${job.id}/cancel`, "Cancelled the job.");
@@ -292,7 +296,7 @@ function newFailure(job) {
   const error = pair();
   error.first.classList.add("error");
   const button = make("button", { type: "button", className: "plain", "aria-label": `Retry ${job.id}` }, "Retry");
-  button.addEventListener("click", () => act(`/operations/v1/jobs/${job.id}/retry`, "The job waits again."));
+  button.addEventListener("click", () => act(`/operations/v1/jobs/${job.id}/retry`, "The job is queued again."));
   return row(FAILURE, { job: what, account: make("span"), error, time: make("span", { className: "brief" }), act: button });
 }
 
@@ -307,11 +311,11 @@ function showFailure(line, job, since) {
   say(cells.job.second, job.id);
   say(cells.account, job.account);
   say(cells.error.first, job.error);
-  say(cells.error.second, job.attempts === 0 ? "never begun" : job.attempts === 1 ? "one attempt" : `${job.attempts} attempts`);
+  say(cells.error.second, job.attempts === 0 ? "never started" : job.attempts === 1 ? "one attempt" : `${job.attempts} attempts`);
   say(cells.time, `${duration(since(job.failed_at))} ago`);
 }
 
-const WORKER = { worker: "Worker", state: "State", holds: "In hand", serves: "Serves", started: "Started" };
+const WORKER = { worker: "Worker", state: "State", holds: "Jobs", serves: "Serves", started: "Started" };
 
 function newWorker() {
   const name = pair();
@@ -330,14 +334,14 @@ function newWorker() {
  */
 function showWorker(line, worker, since) {
   const cells = line.cells_by_name;
-  say(cells.worker.first, worker.host ? `${worker.queue} on ${worker.host}` : worker.queue);
+  say(cells.worker.first, worker.host ? `${wordsOf(worker.queue)} on ${worker.host}` : wordsOf(worker.queue));
   say(cells.worker.second, worker.name);
   line.tag.className = `tag ${worker.live ? "good" : "bad"}`;
   say(line.tag, worker.live ? "live" : "gone");
   const silent = since(worker.last_seen);
-  say(cells.state.second, silent < 2 ? "beat just now" : `last beat ${duration(silent)} ago`);
+  say(cells.state.second, silent < 2 ? "heartbeat just now" : `last heartbeat ${duration(silent)} ago`);
   say(cells.holds.first, `${worker.holds.length} of ${worker.slots}`);
-  say(cells.holds.second, worker.more_places ? `and ${worker.more_places} more ${worker.more_places === 1 ? "place" : "places"}` : "");
+  say(cells.holds.second, worker.more_places ? `and ${worker.more_places} more ${worker.more_places === 1 ? "slot" : "slots"}` : "");
   say(cells.serves, worker.models.join(", ") || "–");
   say(cells.started, `${duration(since(worker.started_at))} ago`);
 }
@@ -385,7 +389,7 @@ async function act(path, done) {
     tell(done);
   } catch (fault) {
     const gone = fault instanceof Refused && fault.status === 404;
-    tell(gone ? "It is not there any more." : fault instanceof Refused ? `${fault.message}.` : "The service does not answer.");
+    tell(gone ? "It no longer exists." : fault instanceof Refused ? `${fault.message}.` : "The service does not answer.");
   }
   await look();
 }

@@ -60,9 +60,8 @@ export async function chooseAnalogue(service, graph, block, shipsTo) {
  * @param {number} tried
  */
 function told(made, tried) {
-  if (tried === 0) return "The catalogue has no block like it.";
-  const go = made > 1 ? "go" : "goes";
-  return `${made || "None"} of ${several(tried, "similar block")} ${go} through every step${made > 1 ? ", the most similar first" : ""}.`;
+  if (tried === 0) return "The catalogue has no similar block.";
+  return `${made || "None"} of ${several(tried, "similar block")} ${made > 1 ? "give" : "gives"} a product${made > 1 ? ", the most similar first" : ""}.`;
 }
 
 /**
@@ -96,14 +95,14 @@ async function tries(service, graph, block, shipsTo, signal) {
  * @param {() => void} leave
  */
 function card({ target, plausibility, sold }, models, choose, leave) {
-  const button = make("button", { type: "button", className: "plain" }, "Look at it");
+  const button = make("button", { type: "button", className: "plain" }, "Show the route");
   button.addEventListener("click", choose);
   const link = make("a", { href: `#/plan/target/${encodeURIComponent(target)}` }, "Find routes to it");
   link.addEventListener("click", leave);
   const price = sold.price === null ? "price not known" : `${dollars(sold.price)}/g`;
   const pictures = [
-    make("figure", {}, framed(picture(target, models.target), 190, 120, target), make("figcaption", {}, `${percent(plausibility)} plausible in all`)),
-    make("figure", { className: "sold" }, framed(picture(sold.smiles, models.block), 190, 120, sold.smiles), make("figcaption", {}, `${percent(sold.similarity ?? 0)} alike · ${price}`)),
+    make("figure", {}, framed(picture(target, models.target), 190, 120, target), make("figcaption", {}, `${percent(plausibility)} plausible overall`)),
+    make("figure", { className: "sold" }, framed(picture(sold.smiles, models.block), 190, 120, sold.smiles), make("figcaption", {}, `${percent(sold.similarity ?? 0)} similar · ${price}`)),
   ];
   return make("li", {}, make("p", { className: "line" }, button, link), make("div", { className: "pictures" }, ...pictures));
 }
@@ -114,5 +113,5 @@ function card({ target, plausibility, sold }, models, choose, leave) {
  */
 function refused(tried) {
   const lines = tried.flatMap(({ sold, analogue: { error } }) => (error === null ? [] : [make("li", {}, make("code", {}, sold.smiles), ` ${error}`)]));
-  return lines.length ? [make("details", {}, make("summary", {}, `Those that do not (${lines.length})`), make("ul", { className: "quiet" }, ...lines))] : [];
+  return lines.length ? [make("details", {}, make("summary", {}, `Refused (${lines.length})`), make("ul", { className: "quiet" }, ...lines))] : [];
 }

@@ -206,7 +206,7 @@ async function run(store, service) {
   if (outcome.kind !== "answer" && store.state.found?.asked === asked.body) store.set({ found: { ...store.state.found, unfinished: "stopped" } });
   if (outcome.kind !== "answer") {
     if (outcome.kind === "faults") refuse(store, outcome.faults);
-    if (outcome.kind === "stopped") store.set({ notice: "Stopped. The service was told to search no longer." });
+    if (outcome.kind === "stopped") store.set({ notice: "Stopped. The search is cancelled." });
     if (outcome.kind === "lost") store.set({ notice: outcome.why });
     if (outcome.kind === "ended") logInAgain(store, service);
     return null;
@@ -253,7 +253,7 @@ function gatherer(store, asked, take) {
  * @param {import("../service/service.js").Service} service
  */
 function logInAgain(store, service) {
-  if (service.isNew()) return store.set({ notice: "The service does not take its own token; is its clock right?" });
+  if (service.isNew()) return store.set({ notice: "The service refuses its own token: check its clock." });
   sessionStorage.setItem(DRAFT, JSON.stringify({ text: store.state.text, marks: store.state.marks, typed: store.state.typed, goesOn: true }));
   service.logIn();
 }
@@ -279,7 +279,7 @@ function body({ text, marks, typed }) {
   try {
     const asked = request(smilesOf(text), typed);
     if (isMarked(marks)) Object.assign(asked.body, requestOf(carriedOver(marks, read(text) && smilesOf(text))));
-    return text.trim() ? asked : { ...asked, faults: { ...asked.faults, search_smiles: "Draw or write what is to be made." } };
+    return text.trim() ? asked : { ...asked, faults: { ...asked.faults, search_smiles: "Draw or enter a target." } };
   } catch (fault) {
     if (!(fault instanceof Unreadable)) throw fault;
     return { body: {}, faults: { search_smiles: fault.message } };

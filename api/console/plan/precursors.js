@@ -36,7 +36,7 @@ export const BY_HAND = "by hand";
  * @returns {Choice}
  */
 export function anyBut(above) {
-  return { may: (set) => !set.smiles.some((one) => above.has(one)), none: "The service knows no step to it.", what: "way" };
+  return { may: (set) => !set.smiles.some((one) => above.has(one)), none: "The service proposes no step to it.", what: "way" };
 }
 
 /**
@@ -54,7 +54,7 @@ export function another(precursors, like, above) {
     const isOther = news.length === 1 && news[0] !== block && !above.has(news[0]);
     return isOther && in_stock[smiles.indexOf(news[0])] && [...others].every((one) => smiles.includes(one));
   };
-  return { may, none: "The service knows no other block that is sold and gives the same molecule with the others.", what: "block", like };
+  return { may, none: "The service proposes no other block in stock for this step.", what: "block", like };
 }
 
 /**
@@ -69,7 +69,7 @@ export async function choosePrecursors(service, smiles, { may, none, what, like 
   find("precursors_of").replaceChildren(framed(picture(smiles), 320, 180, smiles));
   find("precursors_list").replaceChildren();
   find("precursors_more").replaceChildren(...(like ? likeIt(like, () => dialog.close()) : []));
-  say(find("precursors_told"), "Looking …");
+  say(find("precursors_told"), "Searching …");
   dialog.showModal();
   /** @type {PrecursorSet | null} */
   let chosen = null;
@@ -106,7 +106,7 @@ async function proposals(service, smiles, signal) {
     const { items } = await service.send("/synth/v1/expansions", { smiles: [smiles], limit: MOST }, AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT)]));
     return items[0].error ?? items[0].precursors;
   } catch (fault) {
-    return fault instanceof Refused && [404, 405].includes(fault.status) ? "This service proposes no single steps." : why(fault);
+    return fault instanceof Refused && [404, 405].includes(fault.status) ? "This service does not propose single steps." : why(fault);
   }
 }
 
@@ -116,9 +116,9 @@ async function proposals(service, smiles, signal) {
  * @param {() => void} leave
  */
 function likeIt({ block, shipsTo }, leave) {
-  const link = make("a", { href: `#/catalogue/similar/${encodeURIComponent(block)}/${shipsTo ?? "anywhere"}` }, "Blocks like it in the catalogue");
+  const link = make("a", { href: `#/catalogue/similar/${encodeURIComponent(block)}/${shipsTo ?? "anywhere"}` }, "Similar blocks in the catalogue");
   link.addEventListener("click", leave);
-  return [link, ", whatever they would give"];
+  return [link, ", which may give other products"];
 }
 
 /**
@@ -145,11 +145,11 @@ async function alikeTo(service, block, shipsTo, signal) {
  * @param {() => void} choose
  */
 function card(set, alike, choose) {
-  const button = make("button", { type: "button", className: "plain" }, "Make it so");
+  const button = make("button", { type: "button", className: "plain" }, "Use this step");
   button.addEventListener("click", choose);
   const pictures = set.smiles.map((smiles, place) => make("figure", { className: set.in_stock[place] ? "sold" : "" },
     framed(picture(smiles), 190, 120, smiles), make("figcaption", {}, stands(smiles, set.in_stock[place], alike))));
-  const told = [`proposed with ${percent(set.probability)}`, `${percent(set.plausibility)} plausible`, set.precedents ? several(set.precedents, "precedent") : "no precedent"];
+  const told = [`probability ${percent(set.probability)}`, `${percent(set.plausibility)} plausible`, set.precedents ? several(set.precedents, "precedent") : "no precedent"];
   return make("li", {}, make("p", { className: "line" }, make("strong", {}, set.reaction_class), button),
     make("p", { className: "quiet" }, told.join(" · ")), make("div", { className: "pictures" }, ...pictures));
 }
@@ -161,7 +161,7 @@ function card(set, alike, choose) {
  */
 function stands(smiles, isSold, alike) {
   const similarity = alike.get(smiles);
-  return `${isSold ? "in stock" : "to be made"}${similarity === undefined ? "" : ` · ${percent(similarity)} alike`}`;
+  return `${isSold ? "in stock" : "to be made"}${similarity === undefined ? "" : ` · ${percent(similarity)} similar`}`;
 }
 
 /**

@@ -26,7 +26,7 @@ export const GROUPS = [
   { title: "Building blocks", settings: [
     { name: "ships_to", label: "Delivered to", kind: "choice", choices: COUNTRIES },
     { name: "mask_usd_pricing_gte", label: "Cheaper than", unit: "USD/g", hint: "no limit", kind: "number", empty: "none" },
-    { name: "mask_lead_times_gte", label: "There in less than", unit: "days", hint: "no limit", kind: "number", empty: "none" },
+    { name: "mask_lead_times_gte", label: "Delivered in less than", unit: "days", hint: "no limit", kind: "number", empty: "none" },
     { name: "mask_bblocks_mw_gte", label: "Lighter than", unit: "Da", hint: "no limit", kind: "number", empty: "none" },
     { name: "vendors_only", label: "Only from vendors", hint: "any; Enter adds one", kind: "chips", of: "names" },
     { name: "vendors_never", label: "Never from vendors", hint: "none; Enter adds one", kind: "chips", of: "names" },
@@ -37,7 +37,7 @@ export const GROUPS = [
     { name: "protecting_groups", label: "Protecting groups", kind: "choice", choices: [["allowed", "Allowed"], ["never", "Never"]] },
     { name: "reaction_classes_only", label: "Only reactions of class", hint: "any", kind: "chips", of: "classes" },
     { name: "reaction_classes_never", label: "Never a reaction of class", hint: "none", kind: "chips", of: "classes" },
-    { name: "reaction_classes_required", label: "With a reaction of class", hint: "whatever", kind: "chips", of: "classes" },
+    { name: "reaction_classes_required", label: "With a reaction of class", hint: "any", kind: "chips", of: "classes" },
     { name: "templates_never", label: "Never by template", hint: "none", kind: "chips", of: "templates" },
   ] },
   { title: "Molecules", settings: [
@@ -69,10 +69,10 @@ const LONGER = { early_exit_first_solution: false, max_seconds: "20", max_backbo
 
 /** What each preset sets besides what the contract has by default; what is not of the search stays as it was. */
 export const PRESETS = new Map([
-  ["fast", { label: "Fast", words: "The first route there is", changes: { max_backbone_groups: "5" } }],
-  ["thorough", { label: "Thorough", words: "All of a minute, 20 backbones", changes: { ...LONGER, max_seconds: "60", max_depth: "8", max_backbone_groups: "20" } }],
+  ["fast", { label: "Fast", words: "The first route", changes: { max_backbone_groups: "5" } }],
+  ["thorough", { label: "Thorough", words: "A full minute, 20 backbones", changes: { ...LONGER, max_seconds: "60", max_depth: "8", max_backbone_groups: "20" } }],
   ["cheapest", { label: "Cheapest", words: "Blocks below 50 USD/g", changes: { ...LONGER, mask_usd_pricing_gte: "50", limit_backbone_group_size_by_cost: true } }],
-  ["week", { label: "In a week", words: "Blocks here within 7 days", changes: { ...LONGER, mask_lead_times_gte: "8" } }],
+  ["week", { label: "In a week", words: "Blocks delivered in 7 days", changes: { ...LONGER, mask_lead_times_gte: "8" } }],
 ]);
 /** What belongs to a person or a project, whatever is searched for. */
 const LASTING = new Set(["ships_to", "amount_mmol", "step_yield", "max_steps", "protecting_groups", ...SETTINGS.filter(({ kind }) => kind === "chips").map(({ name }) => name)]);

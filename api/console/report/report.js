@@ -103,7 +103,7 @@ function target({ name, smiles, asked, answer, error }, routes) {
  * @param {number} groups
  */
 function found({ metadata }, routes, groups) {
-  const all = metadata.validated_routes > routes.length ? ` of ${count(metadata.validated_routes)} that hold` : "";
+  const all = metadata.validated_routes > routes.length ? ` of ${count(metadata.validated_routes)} valid ones` : "";
   return `${several(routes.length, "route")}${all}, by ${several(groups, "backbone")}, in ${significant(metadata.total_elapsed)} s`;
 }
 
@@ -152,7 +152,7 @@ function stepTable(steps) {
     make("td", {}, ...conditions(edge)),
     make("td", {}, edge.plausibility === undefined ? "" : percent(edge.plausibility)),
     make("td", {}, edge.precedents ? count(edge.precedents) : "", make("span", { className: "second" }, (edge.patents ?? []).join(", ")))));
-  return rows.length ? table(["", "Reaction", "Conditions", "Plausible", "Precedents"], rows) : make("p", { className: "quiet" }, "Nothing is made.");
+  return rows.length ? table(["", "Reaction", "Conditions", "Plausible", "Precedents"], rows) : make("p", { className: "quiet" }, "No steps.");
 }
 
 /**
@@ -205,7 +205,7 @@ function figures({ steps, plausibility, price, list, lead }) {
 /** @param {Route} route */
 function summary({ steps, depth, plausibility, price, list, lead }) {
   const all = [several(steps, "step"), depth < steps ? `longest branch ${depth}` : "", `${percent(plausibility)} plausible`,
-    list ? (price === null ? "not all priced" : `${dollars(price)} for ${significant(list.amount_mmol)} mmol`) : "", lead === null ? "" : `blocks after ${days(lead)}`];
+    list ? (price === null ? "not all priced" : `${dollars(price)} for ${significant(list.amount_mmol)} mmol`) : "", lead === null ? "" : `blocks in ${days(lead)}`];
   return all.filter(Boolean).join(" · ");
 }
 

@@ -17,7 +17,7 @@ const ROWS = /** @type {{name: string, value: (route: Route) => number | null, w
   { name: "Plausible", value: (route) => route.plausibility, words: percent, better: "more" },
   { name: "To order", value: (route) => route.price, words: dollars },
   { name: "Blocks for a mole", value: (route) => route.perMole, words: dollars },
-  { name: "Blocks there after", value: (route) => route.lead, words: days },
+  { name: "Blocks delivered in", value: (route) => route.lead, words: days },
   { name: "Different blocks", value: (route) => route.blocks.length, words: String },
 ]);
 

@@ -34,7 +34,7 @@ function aboutStep(tree, { number, edge, precursors }) {
   nodes.push(make("dl", { className: "known" }, ...known([
     ["Kind", edge.reaction_category],
     ["Plausibility", edge.plausibility === undefined ? "" : percent(edge.plausibility)],
-    ["Proposed with", edge.probability === undefined ? "" : `probability ${percent(edge.probability)}`],
+    ["Probability", edge.probability === undefined ? "" : percent(edge.probability)],
     ["Precedents", precedents(edge)],
     ["Patents", (edge.patents ?? []).join(", ")],
     ["Catalysts", conditions && named(conditions.catalysts)],
@@ -49,7 +49,7 @@ function aboutStep(tree, { number, edge, precursors }) {
 function precedents({ precedents, precedent_similarity }) {
   if (precedents === undefined) return "";
   if (precedents === 0) return "none recorded; the template was written by hand";
-  const near = precedent_similarity === null || precedent_similarity === undefined ? "" : `; the nearest product is ${percent(precedent_similarity)} alike`;
+  const near = precedent_similarity === null || precedent_similarity === undefined ? "" : `; the nearest product is ${percent(precedent_similarity)} similar`;
   return `${several(precedents, "reaction")}${near}`;
 }
 
@@ -74,7 +74,7 @@ function aboutMolecule({ data, step }, offers, shipsTo) {
     make("dl", { className: "known" }, ...known([
       ["Molecular weight", `${data.mw.toFixed(2)} Da`],
       ["Made by", step ? `step ${step.number}, ${step.edge.reaction_class ?? "reaction"}` : ""],
-      ["Nearest that is sold", data.is_building_block || data.closest_building_block === null ? "" : `${percent(data.closest_building_block)} alike`],
+      ["Most similar block", data.is_building_block || data.closest_building_block === null ? "" : `${percent(data.closest_building_block)} similar`],
     ])),
     written("SMILES", data.smiles),
   ];

@@ -48,7 +48,7 @@ export class KeptRouteForm {
     const isOwn = kept?.is_own === true;
     this.#keep.hidden = isOwn;
     this.#keep.disabled = found.unfinished === "growing";
-    say(this.#keep, kept ? "Keep it as well" : "Keep");
+    say(this.#keep, kept ? "Keep too" : "Keep");
     this.#form.hidden = !kept;
     if (!kept) return;
     say(find("kept_whose"), isOwn ? "You keep this route." : "A colleague keeps this route.");

@@ -16,13 +16,13 @@ export function noRoute({ answer, asked }) {
   const refused = metadata.search && Object.values(metadata.search.refused_steps).some((times) => Number(times) > 0);
   if (refused) nodes.push(make("ul", { className: "reasons" }, ...refusals(metadata.search.refused_steps)));
   const told = constraintReport(metadata.search?.constraints ?? [], asked);
-  if (told) nodes.push(make("h3", {}, "What was asked of routes"), told);
+  if (told) nodes.push(make("h3", {}, "Constraints"), told);
   const stoppers = metadata.search?.stopped_by ?? [];
   if (stoppers.length) {
-    nodes.push(make("h3", {}, "What the best attempt could neither make nor buy"),
+    nodes.push(make("h3", {}, "Missing building blocks of the best partial route"),
       make("ul", { className: "stoppers" }, ...stoppers.map((/** @type {string} */ smiles) => make("li", {}, framed(picture(smiles), 220, 140, smiles), make("code", {}, smiles)))));
   }
-  nodes.push(make("h3", {}, "What may help"), make("ul", { className: "reasons" }, ...advice(metadata, asked).map((line) => make("li", {}, line))));
+  nodes.push(make("h3", {}, "Suggestions"), make("ul", { className: "reasons" }, ...advice(metadata, asked).map((line) => make("li", {}, line))));
   return nodes;
 }
 
@@ -33,15 +33,15 @@ export function noRoute({ answer, asked }) {
 function how({ search, tree_search_elapsed, unvalidated_routes }, asked) {
   const seconds = `${significant(tree_search_elapsed)} s`;
   const tried = search ? ` Templates were tried on ${several(search.expanded_molecules, "molecule")}.` : "";
-  const end = search?.exhausted ? `After ${seconds} nothing was left to try within ${several(asked.max_depth ?? 5, "step")}.` : `The time was over after ${seconds}.`;
-  const failed = unvalidated_routes ? ` ${several(unvalidated_routes, "candidate")} did not hold when run forwards.` : "";
+  const end = search?.exhausted ? `After ${seconds} nothing was left to try within ${several(asked.max_depth ?? 5, "step")}.` : `The time was up after ${seconds}.`;
+  const failed = unvalidated_routes ? ` ${several(unvalidated_routes, "candidate")} failed when run forwards.` : "";
   return end + tried + failed;
 }
 
 /** @param {{unsound: number, product_not_regained: number, competing_site: number}} refused */
 function refusals({ unsound, product_not_regained, competing_site }) {
   const reasons = /** @type {[number, string][]} */ ([
-    [unsound, "refused because something else in the flask would react first"],
+    [unsound, "refused because another group would react first"],
     [product_not_regained, "refused because, run forwards, they do not give their product"],
     [competing_site, "refused because, run forwards, they give other products as well"],
   ]);
@@ -55,10 +55,10 @@ function refusals({ unsound, product_not_regained, competing_site }) {
 function advice({ search }, asked) {
   return [
     search?.exhausted === false ? "Search longer." : "",
-    search?.constraints?.length ? "Ask less of routes: take a mark or a constraint away." : "",
+    search?.constraints?.length ? "Remove a mark or a constraint." : "",
     (asked.max_depth ?? 5) < 10 ? "Allow a longer branch." : "",
     asked.mask_usd_pricing_gte !== null || asked.mask_lead_times_gte !== null || asked.mask_bblocks_mw_gte !== null ? "Lift a limit on building blocks." : "",
     asked.vendors_only ? "Allow more vendors." : "",
-    asked.ships_to ? "Ask for no region: the blocks may be sold elsewhere." : "",
+    asked.ships_to ? "Choose no region: the blocks may be sold elsewhere." : "",
   ].filter(Boolean);
 }

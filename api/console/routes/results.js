@@ -150,7 +150,7 @@ export class Results {
   /** @param {Readonly<State>} state */
   #about({ chosen, found }) {
     const nodes = chosen && found ? details(chosen, { offers: found.offers, shipsTo: found.asked.ships_to })
-      : [make("p", { className: "quiet" }, "Choose a molecule or a step in the drawing to see what is known of it.")];
+      : [make("p", { className: "quiet" }, "Choose a molecule or a step in the drawing to see its details.")];
     find("details").replaceChildren(...nodes);
     find("acts").replaceChildren(...this.#acts(chosen).map(({ label, act }) => {
       const button = make("button", { type: "button", className: "plain" }, label);
@@ -229,8 +229,8 @@ function toOrder(route, unfinished) {
 
 /** Why nothing is known of prices. */
 const WITHOUT_PRICES = /** @type {Record<string, string>} */ ({
-  byHand: "What is put together by hand is not reckoned up. Ask for its blocks and search again to have it priced.",
-  growing: "Prices and lead times follow with the answer, when the search is over.",
+  byHand: "Routes by hand are not priced. Require their blocks and search again to have them priced.",
+  growing: "Prices and lead times follow when the search ends.",
   stopped: "The search was stopped before prices and lead times were looked up.",
 });
 
@@ -242,7 +242,7 @@ function summary({ steps, depth, plausibility, price, lead, list }, isPriced) {
   const parts = [several(steps, "step"), `longest branch ${depth}`, `${percent(plausibility)} plausible`];
   if (!isPriced) return parts.join(" · ");
   if (list) parts.push(price === null ? "not all priced" : `${dollars(price)} for ${significant(list.amount_mmol)} mmol`);
-  if (lead !== null) parts.push(`blocks after ${days(lead)}`);
+  if (lead !== null) parts.push(`blocks in ${days(lead)}`);
   return parts.join(" · ");
 }
 
@@ -252,7 +252,7 @@ function how({ answer: { metadata }, routes, unfinished, kept, how }) {
   if (kept) return keptWhen(kept);
   if (unfinished === "growing") return "found so far; the search goes on";
   if (unfinished === "stopped") return "found until the search was stopped";
-  const found = metadata.validated_routes > routes.length ? `the best of ${count(metadata.validated_routes)} that hold, ` : "";
-  const looked = metadata.search ? `${several(metadata.search.expanded_molecules, "molecule")} looked at ` : "";
+  const found = metadata.validated_routes > routes.length ? `the best of ${count(metadata.validated_routes)} valid routes, ` : "";
+  const looked = metadata.search ? `${several(metadata.search.expanded_molecules, "molecule")} expanded ` : "";
   return `${found}${looked}in ${significant(metadata.total_elapsed)} s`;
 }

@@ -14,7 +14,7 @@ import { amount, days, dollars, percent, significant } from "../shared/numbers.j
  * @returns {Node[]}
  */
 export function shoppingList({ list, blocks }) {
-  if (!list) return [make("p", { className: "quiet" }, "Nothing is ordered but the target.")];
+  if (!list) return [make("p", { className: "quiet" }, "Only the target itself is ordered.")];
   const structures = new Map(blocks.map((data) => [data.building_block_idx, data.smiles]));
   const head = ["", "Needed", "Packs", "Price", "Lead time"].map((name, index) => make("th", { scope: "col" }, index ? name : make("span", { className: "unseen" }, "Building block")));
   const table = make("table", { className: "small order" }, make("thead", {}, make("tr", {}, ...head)));
@@ -28,10 +28,10 @@ export function shoppingList({ list, blocks }) {
     const title = make("th", { colSpan: 5, scope: "rowgroup" }, "At hand, or of unknown price");
     table.append(make("tbody", {}, make("tr", { className: "vendor" }, title), ...list.without_price.map((item) => make("tr", {},
       make("td", {}, block(structures.get(item.building_block_idx), "")), make("td", {}, `${significant(item.grams_needed)} g`),
-      make("td", { colSpan: 3 }, item.vendors.join(", ") || "nobody")))));
+      make("td", { colSpan: 3 }, item.vendors.join(", ") || "no vendor")))));
   }
-  const total = make("p", { className: "total" }, make("strong", {}, list.total_usd === null ? "Not all is priced" : dollars(list.total_usd)),
-    ` for ${significant(list.amount_mmol)} mmol at ${percent(list.step_yield)} a step`, list.lead_time_days === null ? "" : `, all there after ${days(list.lead_time_days)}`);
+  const total = make("p", { className: "total" }, make("strong", {}, list.total_usd === null ? "Not all priced" : dollars(list.total_usd)),
+    ` for ${significant(list.amount_mmol)} mmol at ${percent(list.step_yield)} a step`, list.lead_time_days === null ? "" : `, all delivered in ${days(list.lead_time_days)}`);
   return [total, make("div", { className: "wide", tabIndex: 0, role: "region", "aria-label": "Shopping list" }, table)];
 }
 

@@ -40,7 +40,7 @@ export class MoleculeFilter {
       this.#timer = setTimeout(() => this.#set({ part: this.#part.value }), PAUSE);
     });
     this.#by.addEventListener("change", () => this.#set({ by: this.#by.value }));
-    const draw = make("button", { type: "button", className: "plain" }, "Draw it");
+    const draw = make("button", { type: "button", className: "plain" }, "Draw");
     draw.addEventListener("click", async () => {
       const { drawSubstructure } = await import("../molecules/substructure_editor.js");
       this.#part.value = await drawSubstructure(this.#part.value);
@@ -54,7 +54,7 @@ export class MoleculeFilter {
     const measures = make("details", { className: "measures", open: !matchMedia(NARROW).matches }, make("summary", {}, "Properties"),
       make("div", { className: "histograms" }, ...this.#histograms.map(({ element }) => element)), this.#card);
     this.element = make("div", { className: "sieve_of" },
-      make("div", { className: "field" }, make("label", { htmlFor: "part" }, "With the part (SMILES or SMARTS)"), make("span", { className: "control" }, this.#part), this.#fault),
+      make("div", { className: "field" }, make("label", { htmlFor: "part" }, "With the substructure (SMILES or SMARTS)"), make("span", { className: "control" }, this.#part), this.#fault),
       make("div", { className: "field" }, make("label", { htmlFor: "by" }, "Sort by"), make("span", { className: "control" }, this.#by)), make("div", { className: "row" }, draw, clear), measures);
   }
 
@@ -120,11 +120,11 @@ export class MoleculeFilter {
  * @param {import("../models/model_card.js").Metrics} learned
  */
 function comparison(figures, learned) {
-  const lines = "where nine in ten of its molecules lie, the middle half, the median";
+  const lines = "nine in ten of its molecules, the middle half, the median";
   if (learned.properties) {
-    return `Measured by OpenChemLib. The line over the bars is the model's training set of ${count(learned.n_molecules ?? 0)} molecules, measured alike; those below: ${lines}.`;
+    return `Measured by OpenChemLib. The line over the bars is the model's training set of ${count(learned.n_molecules ?? 0)} molecules, measured in the same way. The line below shows ${lines}.`;
   }
-  if (Object.keys(figures.properties ?? {}).length) return `Measured by OpenChemLib. The lines below the bars are from the model's card, by RDKit, which counts acceptors otherwise: ${lines}.`;
+  if (Object.keys(figures.properties ?? {}).length) return `Measured by OpenChemLib. The line below the bars is from the model's card, measured by RDKit, which counts acceptors differently. It shows ${lines}.`;
   return "Measured by OpenChemLib. The model's card has no properties to compare with.";
 }
 

@@ -47,7 +47,7 @@ class SamplePart {
   #said = make("p", { className: "quiet" });
   #notice = new Notice();
   #plan = control("button", { type: "button" }, "Plan as a batch");
-  #none = make("p", { className: "none", hidden: true }, "No molecule of the sample is like that.");
+  #none = make("p", { className: "none", hidden: true }, "No molecule passes the filters.");
   #found = make("section", { className: "sampled", "aria-label": "The sample", hidden: true });
 
   /**
@@ -197,7 +197,7 @@ class SamplePart {
       cart.set({ smiles: this.#meant().map((index) => sample.smiles[index]), from: sample.id });
       location.hash = "#/batches/new";
     });
-    return make("div", { className: "tools", role: "group", "aria-label": "What to do with them" },
+    return make("div", { className: "tools", role: "group", "aria-label": "Selection and export" },
       button("Tick those shown", () => this.#store.set({ ticked: new Set(this.#store.state.order) })),
       button("Tick none", () => this.#store.set({ ticked: new Set() })),
       button("SMILES", () => this.#take("smi", "chemical/x-daylight-smiles", (smiles) => `${smiles.join("\n")}\n`)),

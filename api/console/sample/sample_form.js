@@ -55,7 +55,7 @@ export class SampleForm {
   show({ models, drawing }) {
     if (models !== this.#models) {
       this.#models = models;
-      this.#model.replaceChildren(make("option", { value: "" }, "Whichever is ready"), ...models.map(({ id }) => make("option", { value: id }, id)));
+      this.#model.replaceChildren(make("option", { value: "" }, "Any that is ready"), ...models.map(({ id }) => make("option", { value: id }, id)));
       this.#model.value = models[0]?.id ?? "";
       this.#tell();
     }
@@ -73,7 +73,7 @@ export class SampleForm {
 
   #tell() {
     const model = this.#models.find(({ id }) => id === this.#model.value);
-    say(this.#about, model ? `${model.description}${model.description ? ". " : ""}${count(model.molecules_ready)} lie ready.` : "");
+    say(this.#about, model ? `${model.description}${model.description ? ". " : ""}${count(model.molecules_ready)} ready.` : "");
   }
 }
 
@@ -85,5 +85,5 @@ function sizeOf(text) {
   // A whole number has no decimals: a comma in it tells thousands apart.
   const size = parseNumber(text.replaceAll(/[,.](?=\d{3}(\D|$))/g, ""));
   if (typeof size === "string") return size;
-  return Number.isInteger(size) && size >= 1 && size <= MOST ? size : `Want a whole number from 1 to ${count(MOST)}.`;
+  return Number.isInteger(size) && size >= 1 && size <= MOST ? size : `Enter a whole number from 1 to ${count(MOST)}.`;
 }

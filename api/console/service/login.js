@@ -166,7 +166,7 @@ async function redeem(server, answer, verifier) {
  */
 async function goThere(server, scopes) {
   if (!globalThis.crypto?.subtle) {
-    throw new LoginRefused("browsers let a page log in over https or on this very machine alone");
+    throw new LoginRefused("browsers allow this login only over https or on this machine");
   }
   const asked = { state: random(), verifier: random(), part: location.hash };
   const challenge = base64(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(asked.verifier)));

@@ -59,7 +59,7 @@ export function parseNumber(text) {
   if (/^[1-9]\d{0,2},\d{3}$/.test(plain)) return `${plain} may be ${plain.replace(",", ".")} or ${plain.replace(",", "")}: write it without a comma.`;
   const decimal = plain.lastIndexOf(",") > plain.lastIndexOf(".") ? "," : ".";
   const value = Number(plain.replaceAll(decimal === "," ? "." : ",", "").replace(decimal, "."));
-  return plain === "" || !Number.isFinite(value) ? `${text.trim()} is no number.` : value;
+  return plain === "" || !Number.isFinite(value) ? `${text.trim()} is not a number.` : value;
 }
 
 /**

@@ -22,8 +22,8 @@ test("a table is known by its head, whatever separates its cells", () => {
 });
 
 test("what cannot be read is said by its line, and the rest is read", () => {
-  assert.deepEqual(faults("CCO\nC1CC\nCC"), [[2, "C1CC is no SMILES"]]);
-  assert.deepEqual(faults(`smiles,name\n,a\n${"C".repeat(1001)},b\nCC,c`), [[2, "there is no SMILES"], [3, "it is longer than 1,000 letters"]]);
+  assert.deepEqual(faults("CCO\nC1CC\nCC"), [[2, "C1CC is not a valid SMILES"]]);
+  assert.deepEqual(faults(`smiles,name\n,a\n${"C".repeat(1001)},b\nCC,c`), [[2, "the SMILES is missing"], [3, "it is longer than 1,000 letters"]]);
   assert.deepEqual(faults("smiles,name\nCC,\"a\nCCC,b"), [[2, "its quotation marks do not match"]]);
   assert.deepEqual(entries("smiles,name\nCC,\"a\nCCC,b"), [[3, "CCC", "b"]]);
 });
@@ -45,8 +45,8 @@ test("a count that would need a gigabyte is not believed", () => {
 test("a SMILES stays as it was typed, and a molfile becomes one", () => {
   assert.equal(smilesOf("  OCC "), "OCC");
   assert.equal(Molecule.fromSmiles(smilesOf(Molecule.fromSmiles("CCO").toMolfile())).getAllAtoms(), 3);
-  assert.throws(() => read("C1CC"), new Unreadable("This is no SMILES that can be drawn."));
-  assert.throws(() => read(""), new Unreadable("There is no atom in it."));
+  assert.throws(() => read("C1CC"), new Unreadable("This is not a valid SMILES."));
+  assert.throws(() => read(""), new Unreadable("It has no atoms."));
   assert.throws(() => read("x\nM  END"), Unreadable);
 });
 

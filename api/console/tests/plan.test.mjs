@@ -72,7 +72,7 @@ test("what is typed becomes a request, with the units of the contract", () => {
 
 test("what cannot be read is said at its field", () => {
   const { faults } = request("CCO", { ...preset("fast"), max_seconds: "soon", building_blocks_own: "CCO cheap" });
-  assert.deepEqual(faults, { max_seconds: "soon is no number.", building_blocks_own: "cheap is no number." });
+  assert.deepEqual(faults, { max_seconds: "soon is not a number.", building_blocks_own: "cheap is not a number." });
 });
 
 test("a request is typed again as it was asked", () => {

@@ -27,7 +27,7 @@ test("molecules are sorted by a property, those that are not measured last", () 
 });
 
 test("a bound is a number, none, or why it is none", () => {
-  assert.deepEqual([bound(""), bound(" 1,5 "), bound("x")], [null, 1.5, "x is no number."]);
+  assert.deepEqual([bound(""), bound(" 1,5 "), bound("x")], [null, 1.5, "x is not a number."]);
 });
 
 test("whole numbers have a bar each, which stands over its number", () => {

@@ -13,9 +13,9 @@ test("numbers are read with a point or a comma as decimal sign", () => {
 test("a comma before three digits is asked about, and what is no number is said", () => {
   assert.equal(parseNumber("1,234"), "1,234 may be 1.234 or 1234: write it without a comma.");
   assert.equal(parseNumber("0,125"), 0.125);
-  assert.equal(parseNumber("ten"), "ten is no number.");
-  assert.equal(parseNumber(""), " is no number.");
-  assert.equal(parseNumber("Infinity"), "Infinity is no number.");
+  assert.equal(parseNumber("ten"), "ten is not a number.");
+  assert.equal(parseNumber(""), " is not a number.");
+  assert.equal(parseNumber("Infinity"), "Infinity is not a number.");
 });
 
 test("figures have as many digits as people want", () => {

@@ -196,7 +196,7 @@ async fn an_operator_sees_the_queues_in_a_browser_and_pauses_and_resumes_one() {
 
     assert!(search.starts_with("search") && search.contains("of 4"), "{search}");
     assert_eq!(told, "Paused search.");
-    assert_eq!(paused, "Paused: search. New requests are refused until somebody resumes it.");
+    assert_eq!(paused, "Paused: search. New requests are refused until it is resumed.");
     assert_eq!(by, [("search".to_owned(), "ada@example.org".to_owned())]);
     assert_eq!(browser.complaints().await, [] as [serde_json::Value; 0]);
 }
@@ -214,7 +214,7 @@ async fn who_may_not_operate_is_told_so_in_a_browser() {
     log_in(&browser, "bob@example.org").await;
     let told = browser.wait_for_text("#notice", |text| !text.is_empty()).await;
 
-    assert!(told.starts_with("bob@example.org may not see what the installation does."), "{told}");
+    assert!(told.starts_with("bob@example.org may not see this page."), "{told}");
     assert!(told.ends_with("retort account scopes bob@example.org --operator"), "{told}");
     browser.screenshot("operations_refused").await;
     assert_eq!(browser.complaints().await, [] as [serde_json::Value; 0]);

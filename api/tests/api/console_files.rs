@@ -23,7 +23,7 @@ async fn molecules_come_from_files_of_every_usual_kind() {
             "b.csv",
             "Name,SMILES\r\n\"x, y\",CCO\r\nz,C1\r\n".to_owned(),
             "1 molecule read (CSV), with its name",
-            "Line 3: C1 is no SMILES",
+            "Line 3: C1 is not a valid SMILES",
         ),
         (
             "c.sdf",
@@ -88,7 +88,7 @@ async fn hostile_files_are_read_as_far_as_they_say_something_and_harm_nothing() 
             table("CCO,\"x\ny, \"\"z\"\"\"\nC1,\n"),
             "a.csv",
             vec!["2 x y, \"z\""],
-            vec!["4 C1 is no SMILES".to_owned()],
+            vec!["4 C1 is not a valid SMILES".to_owned()],
         ),
         ("\"name\",\"smiles\"\r\"a\",\"CCO\"\r".to_owned(), "a.csv", vec!["2 a"], vec![]),
         ("__proto__;constructor;smiles;name\n1;2;CCO;<b>\n".to_owned(), "a.csv", vec!["2 <b>"], vec![]),
@@ -96,7 +96,7 @@ async fn hostile_files_are_read_as_far_as_they_say_something_and_harm_nothing() 
             "smiles\tname\nCCO\ta\0b\u{1b}c\nC\0C\tx\n".to_owned(),
             "",
             vec!["2 a b c"],
-            vec!["3 there is a control character in it".to_owned()],
+            vec!["3 it has a control character".to_owned()],
         ),
         ("C".repeat(1_000_000), "", vec![], vec!["1 it is longer than 1,000 letters".to_owned()]),
         ("x".repeat(1_100_000), "a.sdf", vec![], vec!["1 this molfile is longer than 1 MiB".to_owned()]),
@@ -142,9 +142,7 @@ async fn a_file_is_read_in_the_letters_that_it_was_written_in_and_not_where_it_i
     browser.type_into("#molecules_file", path.to_str().unwrap()).await;
 
     browser
-        .until(
-            "return document.querySelector('.new_batch').textContent.includes('Files are read up to 32 MiB')",
-        )
+        .until("return document.querySelector('.new_batch').textContent.includes('the limit is 32 MiB')")
         .await;
     assert_eq!(browser.run("return document.getElementById('molecules').value").await, text);
 }

@@ -157,7 +157,7 @@ async fn of_ten_thousand_molecules_only_those_in_sight_are_in_the_page() {
         browser.run("return document.querySelector('.cell.active').getAttribute('aria-posinset')").await;
     let then = count(&browser, ".cell").await;
 
-    assert_eq!(refused, "Want a whole number from 1 to 10,000.");
+    assert_eq!(refused, "Enter a whole number from 1 to 10,000.");
     assert!((5..120).contains(&first) && (5..120).contains(&then), "{first}, {then}");
     assert_eq!(last, "10000");
     no_complaint(&browser).await;
@@ -232,7 +232,7 @@ async fn a_batch_is_read_stored_followed_sorted_opened_and_deleted() {
 
     assert_eq!(
         faults,
-        "2 lines cannot be read:\nLine 3: Cxx is no SMILES\nLine 5: there is no SMILES\nLeave them out"
+        "2 lines cannot be read:\nLine 3: Cxx is not a valid SMILES\nLine 5: the SMILES is missing\nRemove them"
     );
     assert_eq!(read, "3 molecules read (CSV), each with its name");
     assert_eq!(left, "CCN EXP-9\nCCO EXP-10\nCCCC EXP-8");
@@ -330,12 +330,12 @@ async fn the_catalogue_is_searched_and_what_is_found_is_planned() {
     let refusal = browser.complaints().await;
     browser.put("sought", "C/C=C/C").await;
     browser.click("#search_catalogue").await;
-    let facts = browser.wait_for_text(".block_facts", |text| text.contains("alike")).await;
+    let facts = browser.wait_for_text(".block_facts", |text| text.contains("similar")).await;
     let similar = browser.text(".block .sellers").await;
     let told = browser.text(".panel [role=status]").await;
     let address = browser.run("return location.hash").await;
     browser.screenshot("catalogue").await;
-    browser.run("[...document.querySelectorAll('.block a')].find((one) => one.textContent === 'Similar ones').click()").await;
+    browser.run("[...document.querySelectorAll('.block a')].find((one) => one.textContent === 'Similar blocks').click()").await;
     browser.wait_for_text(".block", |text| text.contains("like Nc1ccc(O)cc1 to 0.3")).await;
     let typed = browser.run("return document.getElementById('sought').value").await;
     // An address can hold a search of any kind and region.
@@ -350,12 +350,12 @@ async fn the_catalogue_is_searched_and_what_is_found_is_planned() {
     browser.open(&format!("{}/?again#/catalogue/structure/CCO", service.base)).await;
     let linked = browser.wait_for_text(".block", |text| text.contains("structure CCO")).await;
 
-    assert_eq!(nothing, "There is nothing to look for.");
+    assert_eq!(nothing, "Enter what to search for.");
     assert_eq!(fault, "Input should be a valid SMILES: ring bond 1 opened at byte 1 is never closed.");
     assert!(refusal.iter().all(|line| line["message"].as_str().unwrap().contains("422")), "{refusal:?}");
-    assert_eq!(facts, "50 % alike · $2.50/g · lead time not known · 46.1 Da");
+    assert_eq!(facts, "50 % similar · $2.50/g · lead time not known · 46.1 Da");
     assert!(similar.contains("like C/C=C/C to 0.3, limit 24, US"), "{similar}");
-    assert_eq!(told, "1 block; the time was over after 25 % of the catalogue.");
+    assert_eq!(told, "1 block; the time was up after 25 % of the catalogue.");
     assert_eq!((address, typed), (json!("#/catalogue/similar/C%2FC%3DC%2FC"), json!("Nc1ccc(O)cc1")));
     assert!(part.contains("limit 24, DE") && number.contains("limit 24, anywhere"), "{part} {number}");
     assert_eq!((draws, planned), (json!(true), json!("Nc1ccc(O)cc1")));
@@ -380,7 +380,7 @@ async fn a_newcomer_is_led_around_once() {
     browser.wait_for_text("#run", |text| text == "Find routes").await;
 
     let told =
-        ["Draw what is to be made", "Say what matters", "Find routes", "Many at once", "From scripts too"];
+        ["Draw the target", "Choose the kind of search", "Find routes", "Many at once", "From scripts too"];
     assert_eq!(titles, told);
     assert_eq!((pointed, left), (1, (0, 0)));
     assert_eq!(count(&browser, "#tour").await, 0);

@@ -105,7 +105,7 @@ async fn routes_are_sorted_filtered_ordered_and_taken_away() {
 
     assert!(shortest.contains("4 steps"), "{shortest}");
     assert!(some.ends_with(" of 10"), "{some}");
-    assert_eq!(none, "No route has that.");
+    assert_eq!(none, "No route passes the filters.");
     let text = |name: &str| saved[name].as_str().unwrap().to_owned();
     let lines = text("route_1.csv");
     assert!(
@@ -231,7 +231,7 @@ async fn what_is_wrong_with_a_request_stands_at_its_field() {
     let target = browser.text("#search_smiles_fault").await;
     browser.screenshot("plan_faults").await;
 
-    assert_eq!(nothing, "Draw or write what is to be made.");
+    assert_eq!(nothing, "Draw or enter a target.");
     assert_eq!(ambiguous, "1,000 may be 1.000 or 1000: write it without a comma.");
     assert_eq!(depth, "Input should be less than or equal to 50.");
     assert!(target.contains("more than one component"), "{target}");
@@ -268,8 +268,8 @@ async fn a_search_that_is_stopped_is_cancelled_and_one_without_a_route_says_why(
     let nothing = browser.wait_for_text("#nothing", |text| !text.is_empty()).await;
     until(0).await;
 
-    assert_eq!(stopped, "Stopped. The service was told to search no longer.");
-    assert!(nothing.starts_with("No route was found") && nothing.contains("What may help"), "{nothing}");
+    assert_eq!(stopped, "Stopped. The search is cancelled.");
+    assert!(nothing.starts_with("No route was found") && nothing.contains("Suggestions"), "{nothing}");
     no_complaint(&browser).await;
 }
 

@@ -71,10 +71,10 @@ async fn routes_are_filtered_by_what_they_cost_need_and_take_and_folded_under_th
     let unfolded = browser.wait_for_text(".folds", |text| text.starts_with('▾')).await;
 
     assert_eq!(cheap, "2 of 10");
-    assert_eq!(fault, "cheap is no number.");
+    assert_eq!(fault, "cheap is not a number.");
     assert_eq!(short, "3 of 10");
     assert_eq!((without.as_str(), nobody.as_str()), ("5 of 10", "0 of 10"));
-    assert_eq!(soon, "No route has that.");
+    assert_eq!(soon, "No route passes the filters.");
     assert!(options >= 4, "{options}");
     assert_eq!(best.split_whitespace().collect::<Vec<_>>().join(" "), "▸ Backbone b1490 best of 2 routes");
     assert!(unfolded.contains("2 routes"), "{unfolded}");

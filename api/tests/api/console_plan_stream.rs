@@ -110,7 +110,7 @@ async fn a_search_that_is_stopped_keeps_what_it_found_and_one_that_fails_on_the_
     tell(&browser, 1, "problem", &problem).await;
     let failed = browser.wait_for_text("#notice", |text| text.starts_with("The search had")).await;
 
-    assert_eq!(stopped, "Stopped. The service was told to search no longer.");
+    assert_eq!(stopped, "Stopped. The search is cancelled.");
     assert!(shopping.starts_with("The search was stopped before prices"), "{shopping}");
     assert_eq!(failed, "The search had not the time that it was promised.");
     no_complaint(&browser).await;

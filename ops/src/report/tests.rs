@@ -169,7 +169,7 @@ async fn several_targets_are_a_table_and_each_is_drawn_once_it_is_opened() {
     assert!(overview.starts_with("Routes to 4 targets\n2 of them with a route"), "{overview}");
     assert!(overview.contains("more than one component"), "{overview}");
     assert_eq!((before, drawn, steps), (0, 1, 1));
-    assert!(why.contains("What may help"), "{why}");
+    assert!(why.contains("Suggestions"), "{why}");
     assert_eq!(browser.complaints().await, [] as [Value; 0]);
 }
 

@@ -117,7 +117,7 @@ async fn molecules_are_drawn_and_planned_and_blocks_are_found_and_replaced() {
     browser.screenshot("batch_real").await;
 
     browser.go("#/catalogue/similar/Cc1cccc(C)c1N/US").await;
-    let found = browser.wait_for_text(".block_facts", |text| text.contains("alike")).await;
+    let found = browser.wait_for_text(".block_facts", |text| text.contains("similar")).await;
     browser.until("return document.querySelectorAll('.block svg').length > 3").await;
     browser.screenshot("catalogue_real").await;
 
@@ -142,8 +142,8 @@ async fn molecules_are_drawn_and_planned_and_blocks_are_found_and_replaced() {
     browser.screenshot("analogue_real").await;
 
     assert_eq!(planned, "3 molecules: 3 done");
-    assert!(found.contains("100 % alike"), "{found}");
-    assert!(told.contains(" through every step") && !told.starts_with("None"), "{told}");
+    assert!(found.contains("100 % similar"), "{found}");
+    assert!(told.contains(" a product") && !told.starts_with("None"), "{told}");
     assert_eq!((target, title.as_str()), (json!(true), "By hand 1"));
     assert!(blocks.as_u64().unwrap() >= 2, "{blocks}");
     assert_eq!(browser.complaints().await, [] as [Value; 0]);

@@ -1,6 +1,6 @@
 """Both clients, called in the same way, so that each test is one of both.
 
-What a test does is written for `Retort`; `AsyncRetort` has the same names (`test_twins.py`), and what it gives is awaited here.
+What a test does is written for `Retort`; `AsyncRetort` has the same names (`generate_sync.py`), and what it gives is awaited here.
 Where one thing follows from another, it is a generator that yields what is to be awaited, gets that, and returns what the test
 looks at.
 """

@@ -1,12 +1,12 @@
 // @ts-check
-// The part "Account": who is logged in, of which organisation, what this login may do, and how scripts get a token. Logins are ended and tokens made on a
-// page of the authorization server: no token of an application may do that.
+// The part "Account": person, organisation, scopes, and the way to tokens for scripts. Only the pages of the authorization server end logins and make
+// tokens, since no token of an application may do that.
 
 import { why } from "../service/service.js";
 import { known, make } from "../shared/elements.js";
 import { Notice } from "../shared/notice.js";
 
-/** What scopes are for, in words. @type {Record<string, string>} */
+/** Scopes in words. @type {Record<string, string>} */
 const MEANINGS = {
   "generator_api.samples:create": "draw molecules", "generator_api.samples:read": "read samples", "generator_api.samples:delete": "delete samples", "generator_api.models:read": "read models",
   "synth_api.plans:create": "create plans and batches", "synth_api.plans:read": "read plans and batches", "synth_api.plans:delete": "cancel and delete plans and batches",

@@ -1,5 +1,5 @@
 // @ts-check
-// An answer of the tree search as people look at it: routes with their figures and trees, and the offers of each building block.
+// Answer of a tree search: routes with their figures and trees, and the offers of each building block.
 
 /** @typedef {{smiles: string, mw: number, is_building_block: boolean, building_block_idx: number | null, closest_building_block: number | null, depth: number}} NodeData */
 /** @typedef {{id: string, data: NodeData}} GraphNode */
@@ -82,7 +82,7 @@ function reaction(precursors, product) {
 }
 
 /**
- * What makes a molecule, as `reactions` of a route have it; null for what is bought.
+ * The reaction that makes a molecule, as in a route's `reactions`; null for a building block.
  * @param {Tree} tree
  */
 export function reactionOf({ data, step }) {

@@ -1,5 +1,5 @@
 // @ts-check
-// Routes of a search that goes on, put together as its answer will have them; prices and what to order are not known before that.
+// Routes of a running search, in the shape of its answer. Prices and shopping lists come with the answer.
 
 /** @typedef {{route: import("./answer.js").RouteGraph, backbone: string, steps: number | string}} FoundRoute */
 

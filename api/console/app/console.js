@@ -1,5 +1,5 @@
 // @ts-check
-// The page at `/`: logs in, says who is there, and shows the part that the address names.
+// Entry of the page at `/`: logs in, shows the account, and loads the part that the address names.
 
 import { LoginRefused, logIn } from "../service/login.js";
 import { Service } from "../service/service.js";

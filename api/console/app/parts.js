@@ -1,6 +1,6 @@
 // @ts-check
-// Which part of the console is seen, by the address: `#/sample/smp_1` is the part "sample", told of `["smp_1"]`. A part is loaded when it is
-// first seen and kept from then on, hidden while another is seen, so that it finds what it knew; the back button leads where it does on any page.
+// Router of the console: `#/sample/smp_1` shows the part "sample" with the path `["smp_1"]`. A part is loaded when it is first shown and kept, hidden while
+// another is shown, so it keeps its state. The back button works as on any page.
 
 import { find, make, say } from "../shared/elements.js";
 
@@ -10,7 +10,7 @@ import { find, make, say } from "../shared/elements.js";
  * @typedef {(place: HTMLElement, service: import("../service/service.js").Service) => Part} Begin
  */
 
-/** What a part is called, and what brings it. @type {Map<string, {title: string, heading: string, load: () => Promise<{begin: Begin}>}>} */
+/** Titles and modules of the parts. @type {Map<string, {title: string, heading: string, load: () => Promise<{begin: Begin}>}>} */
 const PARTS = new Map(Object.entries({
   plan: { title: "Retort", heading: "Plan a synthesis", load: () => import("../plan/plan.js") },
   sample: { title: "Sample · Retort", heading: "Sample molecules", load: () => import("../sample/sample.js") },
@@ -21,7 +21,7 @@ const PARTS = new Map(Object.entries({
   account: { title: "Account · Retort", heading: "Account", load: () => import("../account/account.js") },
 }));
 
-/** What an address without a part is. */
+/** The part of an address without one. */
 const HOME = "plan";
 
 /** @type {Map<string, {place: HTMLElement, part: Part}>} */
@@ -75,7 +75,7 @@ async function lead(service) {
  * @param {import("../service/service.js").Service} service
  */
 function first(name, begin, service) {
-  // What the page begins with is in it.
+  // The first part is in the page already.
   const place = name === HOME ? find(HOME) : make("div", { id: `part_${name}`, className: "part", hidden: true });
   if (!place.parentElement) find("main").append(place);
   const here = { place, part: begin(place, service) };

@@ -1,6 +1,5 @@
 // @ts-check
-// What a newcomer is told: five steps above the page, which point at what they speak of and cover nothing. Who has seen them, or wants none, is left
-// alone from then on.
+// Tour for newcomers: five steps above the page, which point at what they describe and cover nothing. It is shown once in a browser.
 
 import { make, say } from "../shared/elements.js";
 

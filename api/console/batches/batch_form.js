@@ -1,6 +1,6 @@
 // @ts-check
-// What a batch is asked for: molecules that are pasted, uploaded or were ticked in a sample, and how each is searched for. Lines that cannot be read are
-// said before anything is sent, and so are those that the service refuses.
+// Form for a batch: molecules that are pasted, uploaded or ticked in a sample, and the settings of their searches. Bad lines are listed before anything is
+// sent, and so are those that the service refuses.
 
 import { MoleculeWorker } from "../molecules/molecule_worker.js";
 import { PRESETS, preset, request, SETTINGS } from "../plan/settings.js";
@@ -87,7 +87,7 @@ export class BatchForm {
     this.#put(this.#typed);
   }
 
-  /** What another part handed over is taken. */
+  /** Takes the molecules of the cart. */
   show() {
     const { smiles, from } = cart.state;
     if (smiles.length) {
@@ -166,7 +166,7 @@ export class BatchForm {
   }
 
   /**
-   * What is left is a SMILES a line: a table or SDF without some of its records would have to be written anew.
+   * Removes lines. The rest becomes one SMILES a line, since a table or SDF would have to be written anew.
    * @param {Set<number>} lines
    */
   #leaveOut(lines) {
@@ -201,7 +201,7 @@ export class BatchForm {
   }
 
   /**
-   * What the service refuses, at its place.
+   * Shows refusals of the service at their places.
    * @param {unknown} fault
    */
   #refused(fault) {

@@ -1,6 +1,6 @@
 // @ts-check
-// The plans of a batch as a table that is sorted, of which only the lines in sight are in the page. Pages of them come one after the other; those with
-// plans that have not ended are looked at again while the batch goes on.
+// Sorted table of a batch's plans, of which only the lines in sight are in the page. Pages are read one after the other. Those with unfinished plans are
+// read again while the batch runs.
 
 import { Thumbnails } from "../drawing/thumbnails.js";
 import { csvOf } from "../shared/csv.js";
@@ -22,7 +22,7 @@ const NARROW = matchMedia("(max-width: 52rem)");
 /** `CPD-9` comes before `CPD-10`. */
 const BY_NAME = new Intl.Collator("en", { numeric: true });
 
-/** What a column sorts by; what is not known comes last. @type {Map<string, {label: string, by: (line: Line) => number | string | null}>} */
+/** Sort keys of the columns; unknown values come last. @type {Map<string, {label: string, by: (line: Line) => number | string | null}>} */
 const COLUMNS = new Map(Object.entries({
   place: { label: "Molecule", by: ({ place }) => place },
   name: { label: "Name", by: ({ plan }) => plan.name?.toLowerCase() ?? null },
@@ -47,18 +47,18 @@ export class BatchPlans {
   #batch = "";
   #by = "place";
   #isReversed = false;
-  /** Whether a molecule has a name: a column of them would be empty else. */
+  /** True if a molecule has a name; otherwise there is no column for names. */
   #hasNames = false;
   /** @type {Line[]} */
   #sorted = [];
   #height = 0;
   #thumbnails = new Thumbnails();
-  /** What is in the page. @type {Map<Plan, HTMLElement>} */
+  /** Rows in the page. @type {Map<Plan, HTMLElement>} */
   #rows = new Map();
   /** Which turn counts. */
   #turn = 0;
   #isLooking = false;
-  /** When the lines were sorted last. */
+  /** Time of the last sort. */
   #shown = 0;
 
   /** @param {import("../service/service.js").Service} service */
@@ -132,7 +132,7 @@ export class BatchPlans {
         this.#showNowAndThen();
       }
     } catch {
-      // What is there stays; the batch is looked at again, and then these.
+      // The lines stay; the next poll of the batch reads these again.
     } finally {
       if (turn === this.#turn) {
         this.#isLooking = false;
@@ -263,7 +263,7 @@ const mayChange = ({ status }) => status === "pending" || status === "processing
 const endedOf = (plans) => plans.filter(({ status }) => status !== "pending" && status !== "processing").length;
 
 /**
- * What is the same stays the same object, so that its line stays in the page, and the focus with it.
+ * Keeps the object of an unchanged plan, so that its row and the focus stay.
  * @param {Plan | undefined} old
  * @param {Plan} plan
  */
@@ -273,7 +273,7 @@ const sameOr = (old, plan) => (old && JSON.stringify(old) === JSON.stringify(pla
 const STANDS = { pending: "waiting", processing: "searching", failed: "failed", cancelled: "cancelled" };
 
 /**
- * What a plan is filtered by.
+ * Words by which a plan is filtered.
  * @param {Plan} plan
  */
 function words({ name, status, figures, parameters }) {
@@ -282,7 +282,7 @@ function words({ name, status, figures, parameters }) {
 }
 
 /**
- * How a plan stands, with the way to its routes.
+ * State of a plan, with a link to its routes.
  * @param {Plan} plan
  * @returns {Node[]}
  */

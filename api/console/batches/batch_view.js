@@ -1,5 +1,5 @@
 // @ts-check
-// One batch: how far it has come, what may be done with it, and its plans.
+// One batch: its progress, its actions and its plans.
 
 import { why } from "../service/service.js";
 import { ask, control, make, say } from "../shared/elements.js";

@@ -1,5 +1,5 @@
 // @ts-check
-// Molecules that one part hands to another: those that were ticked in a sample, to be planned as a batch.
+// Ticked molecules of a sample, which the form for a batch takes over.
 
 import { Store } from "../shared/store.js";
 

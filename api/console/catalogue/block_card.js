@@ -1,5 +1,5 @@
 // @ts-check
-// A building block as a card: what it is, what it costs, who has it, and what may be done with it.
+// Card of a building block: structure, price, vendors and actions.
 
 import { entry } from "../routes/details.js";
 import { make } from "../shared/elements.js";

@@ -1,6 +1,6 @@
 // @ts-check
-// The part "Catalogue": what can be bought, found by a structure, by what it is like, by a part of it, by a vendor's number. What is looked for stands in
-// the address (`#/catalogue/similar/CCO/DE`), so that a search can be sent to somebody.
+// The part "Catalogue": building blocks by structure, similarity, substructure or catalogue number. The query is in the address
+// (`#/catalogue/similar/CCO/DE`), so a search can be sent to somebody.
 
 import { Thumbnails } from "../drawing/thumbnails.js";
 import { smilesOf, Unreadable } from "../molecules/molecule.js";
@@ -17,7 +17,7 @@ import { blockCard } from "./block_card.js";
 /** @typedef {{how: string, text: string, shipsTo: string, limit: number}} Sought */
 /** @typedef {{label: string, field: string, hint: string, isDrawn: boolean, order: string}} Way */
 
-/** How the catalogue is searched, by the word of the address. @type {Map<string, Way>} */
+/** Ways to search the catalogue, by their word in the address. @type {Map<string, Way>} */
 const WAYS = new Map(Object.entries({
   similar: { label: "Similar molecules", field: "similar_to", hint: "SMILES or molfile", isDrawn: true, order: ", the most similar first" },
   substructure: { label: "Substructure", field: "substructure", hint: "SMILES or SMARTS", isDrawn: true, order: ", the lightest first" },
@@ -165,7 +165,7 @@ class CataloguePart {
 const way = (how) => /** @type {Way} */ (WAYS.get(how));
 
 /**
- * Where something that is looked for is found again.
+ * The address of a query.
  * @param {Sought} sought
  */
 function addressOf({ how, text, shipsTo }) {

@@ -3,7 +3,7 @@
 
 import { element } from "./picture.js";
 
-/** What a drawing is coloured with outside of the page, on white paper. */
+/** Style of a drawing outside of the page, on white paper. */
 const PAPER = `
 svg { background: #fff; color: #18212d; font: 14px system-ui, sans-serif; }
 .bond, .line { stroke: currentColor; stroke-linecap: round; stroke-linejoin: round; fill: none; }

@@ -1,5 +1,5 @@
 // @ts-check
-// Turns a molecule so that what it shares with another lies as it lies there: a route is read by following the part that stays.
+// Turns a molecule so that the part that it shares with another lies as it does there. A reader of a route follows that part.
 //
 // Atoms correspond where their surroundings, as far as four bonds, occur once in both; from there the correspondence grows along bonds. A
 // drawing is turned in steps of 30 degrees, which keeps rings upright, and mirrored only where no stereo bond would then lie.
@@ -142,14 +142,14 @@ class Matching {
 }
 
 /**
- * Whether atoms have the same surroundings.
+ * Returns true if atoms have the same surroundings.
  * @param {number[]} atoms
  * @param {string[]} surroundings
  */
 const areAlike = (atoms, surroundings) => atoms.every((atom) => surroundings[atom] === surroundings[atoms[0]]);
 
 /**
- * What stands around each atom, by the number of bonds that are looked at; where a molecule lies has no part in it.
+ * The surroundings of each atom, by their reach in bonds. They do not depend on coordinates.
  * @param {Molecule} molecule
  * @returns {string[][]}
  */

@@ -1,5 +1,5 @@
 // @ts-check
-// A drawing that is moved and made larger: dragged, pinched, turned at the wheel with Ctrl held, or by keys.
+// A drawing that is moved and zoomed: by dragging, pinching, Ctrl and the wheel, or keys.
 
 import { element } from "./picture.js";
 

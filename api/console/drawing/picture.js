@@ -19,7 +19,7 @@ const OPTIONS = {
   autoCrop: true, autoCropMargin: MARGIN, suppressChiralText: true, suppressCIPParity: true, suppressESR: true,
   noStereoProblem: true, strokeWidth: 1.3,
 };
-/** What OpenChemLib paints elements with, and what the style sheet calls that. */
+/** OpenChemLib's colours of elements, and the style sheet's classes for them. */
 const PAINTS = new Map(Object.entries({
   "rgb(48,80,248)": "n", "rgb(255,13,13)": "o", "rgb(144,224,80)": "f", "rgb(31,240,31)": "cl", "rgb(166,41,41)": "br",
   "rgb(148,0,148)": "i", "rgb(198,198,44)": "s", "rgb(255,200,50)": "s", "rgb(255,255,48)": "s", "rgb(255,128,0)": "p", "rgb(255,181,181)": "b",

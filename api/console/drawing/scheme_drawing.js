@@ -1,5 +1,5 @@
 // @ts-check
-// A scheme as SVG: structures, arrows with their words, what a molecule costs beneath it.
+// Scheme of a route as SVG: structures, arrows with reaction class and agents, prices beneath building blocks.
 
 import { leadTime } from "../answer/answer.js";
 import { days, dollars, several } from "../shared/numbers.js";
@@ -66,7 +66,7 @@ function stepsOf(tree) {
 }
 
 /**
- * What stands at an arrow: the class above it, what it is run with below.
+ * Words of an arrow: the reaction class above it, the agents below.
  * @param {Step} step
  */
 function words({ number, edge }) {
@@ -108,7 +108,7 @@ function drawBox(box, choose, mark) {
 }
 
 /**
- * What folds and unfolds the steps to a molecule.
+ * Button that folds and unfolds the steps to a molecule.
  * @param {Tree} tree
  * @param {"Fold" | "Unfold"} act
  * @param {[number, number]} at
@@ -138,7 +138,7 @@ function label({ tree: { data }, captions }) {
 }
 
 /**
- * Where the lines of the precursors meet.
+ * The x at which the lines of the precursors meet.
  * @param {Arrow} arrow
  */
 const barOf = ({ x, width }) => x - width / 2 - 10;
@@ -188,7 +188,7 @@ function pressable(name, label, act, transform) {
 }
 
 /**
- * What stands beneath a building block: the price of its cheapest offer, and the shortest lead time of all.
+ * Caption of a building block: the price of its cheapest offer, and the shortest lead time of all.
  * @param {import("../answer/answer.js").NodeData} data
  * @param {Map<number, import("../answer/answer.js").Offer[]>} offers
  * @param {string | null} shipsTo
@@ -200,7 +200,7 @@ export function blockWords({ building_block_idx }, offers, shipsTo) {
 }
 
 /**
- * What stands beneath a building block: its price and how soon it is there.
+ * Caption of an offer: price and lead time.
  * @param {import("../answer/answer.js").Offer | undefined} offer
  * @param {number | null} lead
  */

@@ -1,5 +1,5 @@
 // @ts-check
-// Where everything of a route lies: a synthesis read from left to right, its target at the right end.
+// Layout of a route: a synthesis read from left to right, with the target at the right end.
 //
 // Molecules of one depth share a column. Every subtree has a band of its own that is as high as its precursors together or its own box or
 // the words of its step, whichever is most, so nothing can lie on anything else whatever the shape of the route.

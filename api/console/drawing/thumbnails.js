@@ -1,9 +1,9 @@
 // @ts-check
-// Pictures of molecules that are drawn when the browser has nothing better to do, those that were asked for first before others.
+// Small structures that are drawn while the browser is idle, in the order in which they were requested.
 
 import { framed, picture } from "./picture.js";
 
-/** What a drawing takes, milliseconds: with less left before the next frame it waits. */
+/** Time of a drawing, milliseconds. With less left before the next frame it waits. */
 const ENOUGH = 8;
 /** So long nobody waits for one, milliseconds, however busy the browser is. */
 const LONGEST = 250;

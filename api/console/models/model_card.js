@@ -1,5 +1,5 @@
 // @ts-check
-// What a model's card says of its molecules, and how figures are drawn.
+// Figures of a model's card, and how distributions are drawn.
 
 import { element } from "../drawing/picture.js";
 import { percent, significant } from "../shared/numbers.js";
@@ -18,7 +18,7 @@ const SHIPPED = ["as_shipped", "constrained_temperature_1"];
 const TRAINING_SET = "training_set";
 
 /**
- * What was measured of the molecules that a model gives as it ships.
+ * Measurements of a model's molecules, as it ships.
  * @param {Model | undefined} model
  * @returns {Metrics}
  */
@@ -29,7 +29,7 @@ export function shipped(model) {
 }
 
 /**
- * What the model learned from, measured as the page measures samples.
+ * Measurements of the model's training set, by the console's code.
  * @param {Model | undefined} model
  * @returns {Metrics}
  */

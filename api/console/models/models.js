@@ -1,5 +1,5 @@
 // @ts-check
-// The part "Models": what samples are drawn from and what routes are searched with, each with what is known of it.
+// The part "Models": generative models and search engines, each with its card.
 
 import { element } from "../drawing/picture.js";
 import { why } from "../service/service.js";

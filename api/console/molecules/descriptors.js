@@ -1,5 +1,5 @@
 // @ts-check
-// What is measured of one molecule, by OpenChemLib: of samples in the page's worker, and of what models learnt from, before they ship.
+// Descriptors of a molecule, by OpenChemLib. The page's worker computes them for samples, `worker/training` for training sets.
 
 import { Molecule, MoleculeProperties } from "../vendor/openchemlib/openchemlib.js";
 

@@ -1,5 +1,5 @@
 // @ts-check
-// Molecules as OpenChemLib reads them: what a person types or pastes, and what the editor drew.
+// Molecules as OpenChemLib reads them: typed, pasted or drawn.
 
 import { Molecule } from "../vendor/openchemlib/openchemlib.js";
 
@@ -22,7 +22,7 @@ export function read(text) {
 }
 
 /**
- * What the service is asked for: a SMILES as it was typed, which the service judges, or that of a molfile.
+ * SMILES for a request: as it was typed, since the service checks it, or that of a molfile.
  * @param {string} text
  */
 export function smilesOf(text) {

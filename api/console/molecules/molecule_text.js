@@ -1,5 +1,5 @@
 // @ts-check
-// Molecules in what people have: lines of SMILES, tables, SDF. What cannot be read is said by its line.
+// Parser of lines of SMILES, tables and SDF. Each fault has its line.
 
 import { Molecule } from "../vendor/openchemlib/openchemlib.js";
 
@@ -38,7 +38,7 @@ export function readMolecules(text, name) {
 }
 
 /**
- * What separates the cells of a table with this head; none where it is no table of structures.
+ * The separator of a table with this head; empty if it has no column of structures.
  * @param {string} head
  */
 function separatorOf(head) {
@@ -172,7 +172,7 @@ function oneLine(name) {
 }
 
 /**
- * Why a SMILES is none; nothing where it is one.
+ * The fault of a SMILES; empty if it is valid.
  * @param {string} smiles
  */
 function unreadable(smiles) {

@@ -1,9 +1,9 @@
 // @ts-check
-// The page's side of the worker that reads and measures molecules, so that the page stays fluent whatever there is to be measured.
+// The page's side of the worker that reads and measures molecules, so that the page stays responsive.
 
 import { PROPERTIES } from "./properties.js";
 
-/** Measures molecules and looks for parts in them. */
+/** Reads and measures molecules, and finds substructures in them. */
 export class MoleculeWorker {
   #worker = new Worker("/console/molecules/worker.js", { type: "module" });
   #asked = 0;
@@ -13,15 +13,15 @@ export class MoleculeWorker {
   constructor() {
     this.#worker.addEventListener("message", ({ data }) => {
       const hear = this.#waiting.get(data.asked);
-      // What is measured is told in many parts.
+      // Measurements come in portions.
       if (!data.measured) this.#waiting.delete(data.asked);
       hear?.(data);
     });
   }
 
   /**
-   * Measures `molecules`, in their order; those of before are known no more. `tell` gets what has been measured so far, more and more: rows of
-   * `PROPERTIES`, NaN where a molecule cannot be read.
+   * Measures `molecules`, in their order, and forgets earlier ones. `tell` gets all values so far, again and again: rows of `PROPERTIES`, NaN for an invalid
+   * molecule.
    * @param {string[]} molecules
    * @param {(values: Float32Array) => void} tell
    */
@@ -35,7 +35,7 @@ export class MoleculeWorker {
   }
 
   /**
-   * Which of the molecules that were measured last have `part`.
+   * Finds the molecules that have `part`, among those that were measured last.
    * @param {string} part SMARTS or SMILES
    * @returns {Promise<{has: Uint8Array} | {fault: string}>}
    */

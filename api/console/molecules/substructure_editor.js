@@ -1,5 +1,5 @@
 // @ts-check
-// A part of molecules that is drawn, for those who would not write SMILES. Its dialog is made when somebody first wants to draw.
+// Dialog in which a substructure is drawn. It is made when it is first opened.
 
 import { make, say } from "../shared/elements.js";
 import { CanvasEditor } from "../vendor/openchemlib/openchemlib.js";
@@ -22,7 +22,7 @@ export function drawSubstructure(text, title = "Substructure") {
   say(heading, title);
   dialog.returnValue = "";
   dialog.showModal();
-  // It measures the place that it has, so that is to be seen.
+  // The editor measures its place, which must be visible.
   const drawing = (editor ??= new CanvasEditor(place, { initialMode: "molecule", initialFragment: true }));
   try {
     drawing.setMolecule(read(text));

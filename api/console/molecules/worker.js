@@ -1,5 +1,5 @@
 // @ts-check
-// The worker behind `molecule_worker.js`: reads molecules and measures molecules some at a time, so that a question in between is answered soon.
+// Worker of `molecule_worker.js`: reads molecules, and measures them in portions, so that a question in between is answered soon.
 
 import { SmilesParser, SSSearcher } from "../vendor/openchemlib/openchemlib.js";
 import { descriptors, read } from "./descriptors.js";
@@ -9,7 +9,7 @@ import { PROPERTIES } from "./properties.js";
 const AT_ONCE = 200;
 const UNKNOWN = PROPERTIES.map(() => NaN);
 
-/** What is looked at, and the molecules of it that were read so far; null where one cannot be. */
+/** The texts that are measured, and the molecules that were read so far; null for an invalid one. */
 let texts = /** @type {string[]} */ ([]);
 let known = /** @type {(import("../vendor/openchemlib/openchemlib.js").Molecule | null)[]} */ ([]);
 /** Which question they are of: what is left of an earlier one is given up. */

@@ -1,5 +1,5 @@
 // @ts-check
-// The part "Notebook": the routes that are kept and the searches that were made, one's own and those of the organisation.
+// The part "Notebook": kept routes and stored searches, one's own and those of the organisation.
 
 import { Thumbnails } from "../drawing/thumbnails.js";
 import { addressOf, keptWhen, ROUTES } from "../routes/kept_route.js";
@@ -58,7 +58,7 @@ class Notebook {
     }
   }
 
-  /** It may be other than it was when it was seen last. */
+  /** Reads the lists again. */
   show() {
     this.#kept.fresh();
     this.#searches.fresh();

@@ -1,5 +1,5 @@
 // @ts-check
-// The operator's page: looks at `/operations/v1/state` every two seconds while it is seen, and shows what it finds in place.
+// The operator's page: polls `/operations/v1/state` every two seconds while it is visible, and updates in place.
 
 import { LoginRefused, logIn, Refused } from "../service/login.js";
 import { ask, find, keep, make, nameRoles, pair, row, say } from "../shared/elements.js";
@@ -142,7 +142,7 @@ function show(state) {
 }
 
 /**
- * What an operator has to know first.
+ * The summary that an operator needs first.
  * @param {State} state
  * @param {(time: string) => number} since
  * @returns {[string, string]}
@@ -229,7 +229,7 @@ async function turn(queue, isPaused) {
   await act(`/operations/v1/queues/${queue}/${isPaused ? "resume" : "pause"}`, isPaused ? `Resumed ${wordsOf(queue)}.` : `Paused ${wordsOf(queue)}.`);
 }
 
-/** What a job is, for people. */
+/** Queue and kind of a job, in words. */
 const work = (/** @type {{queue: string, model_id: string | null, kind?: string}} */ job) =>
   `${wordsOf(job.queue)} · ${job.model_id ?? (job.kind ?? "").replaceAll("_", " ")}`.replace(/ · $/, "");
 

@@ -1,5 +1,5 @@
 // @ts-check
-// What a route gives with blocks of the catalogue that are like one of its own: the service runs its steps forwards with each.
+// Products of a route with similar building blocks: the service runs its steps forwards with each.
 
 import { framed, picture } from "../drawing/picture.js";
 import { fullGraph } from "../routes/kept_route.js";
@@ -13,7 +13,7 @@ import { dollars, percent, several } from "../shared/numbers.js";
 
 /** Blocks that are tried: as many as the service tells of at once. */
 const MOST = 100;
-/** What is less alike would be another series of molecules. */
+/** Least similarity; others would be another series of molecules. */
 const LEAST_ALIKE = 0.3;
 /** Longer than the service takes, milliseconds. */
 const TIMEOUT = 120000;

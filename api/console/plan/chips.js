@@ -1,5 +1,5 @@
 // @ts-check
-// Lists of things that were asked for, each of which can be taken back.
+// Lists of items, each of which can be removed.
 
 import { framed, picture } from "../drawing/picture.js";
 import { make } from "../shared/elements.js";
@@ -27,7 +27,7 @@ export function chip(content, name, remove) {
 }
 
 /**
- * What a chip shows of a molecule: its structure, or its text where it has none.
+ * Content of a molecule's chip: its structure, or its text if that cannot be drawn.
  * @param {string} smiles
  */
 export function structureChip(smiles) {

@@ -1,8 +1,7 @@
 // @ts-check
-// What is marked in the target: bonds to break, bonds to keep, atoms to keep whole; and how a request says so.
+// Marks in the target: bonds to break, bonds to keep, atoms to keep together; and their form in a request.
 //
-// Atoms to keep whole are said as the bonds between them. A pattern would hold everywhere that it matches, and who marks one phenyl ring
-// does not speak of the other.
+// Atoms to keep together are sent as the bonds between them. A pattern would hold everywhere that it matches, also in a second phenyl ring.
 
 import { correspondence } from "../drawing/orientation.js";
 import { Molecule } from "../vendor/openchemlib/openchemlib.js";
@@ -23,7 +22,7 @@ export function isMarked({ bonds, whole }) {
 }
 
 /**
- * What is marked at a bond.
+ * The mark of a bond, if it has one.
  * @param {Marks} marks
  * @param {[number, number]} pair
  */
@@ -115,7 +114,7 @@ export function requestOf(marks) {
 }
 
 /**
- * What is marked where a search was asked for that; what was kept whole is its bonds.
+ * The marks of a request. Atoms that were kept together are marked as bonds to keep.
  * @param {{search_smiles: string, bonds_to_break?: [number, number][], bonds_to_keep?: [number, number][]}} asked
  * @returns {Marks}
  */

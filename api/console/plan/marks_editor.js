@@ -1,5 +1,5 @@
 // @ts-check
-// A picture of the target in which bonds and atoms are pressed: by pointer, or by arrow keys and Enter.
+// Picture of the target in which bonds and atoms are marked: by pointer, or by arrow keys and Enter.
 
 import { element, picture, shapes } from "../drawing/picture.js";
 import { find, make } from "../shared/elements.js";
@@ -130,7 +130,7 @@ export class MarksEditor {
   }
 
   /**
-   * What has the focus, or would have it.
+   * The part that has the focus, or would get it.
    * @returns {SVGElement | null}
    */
   #current() {

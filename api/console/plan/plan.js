@@ -1,6 +1,6 @@
 // @ts-check
-// The part "Plan" among the parts: its page as it is, the routes of a plan that was made before (`#/plan/pln_1`), a route that is kept
-// (`#/plan/rte_1`), or with a target that another part names (`#/plan/target/CCO`).
+// The part "Plan": an empty page, the routes of a stored plan (`#/plan/pln_1`), a kept route (`#/plan/rte_1`), or a target that another part names
+// (`#/plan/target/CCO`).
 
 import { offersOf, routeOf, routesOf } from "../answer/answer.js";
 import { answerOf } from "../answer/stored.js";
@@ -12,15 +12,15 @@ import { plan } from "./plan_page.js";
 /** @type {import("../app/parts.js").Begin} */
 export function begin(_place, service) {
   let seen = "";
-  /** What was opened last: a search since then shows something else. @type {import("../routes/results.js").Found | null} */
+  /** The last that was opened; a search since then shows something else. @type {import("../routes/results.js").Found | null} */
   let opened = null;
   const page = plan(service, (id, found) => {
     [seen, opened] = [id, found];
-    // It is found again there, here or by somebody who is sent the address; who looks at another part by now stays there.
+    // The address leads to the plan again, for others too. A person who is in another part by now stays there.
     if (!find("plan").hidden) history.replaceState(null, "", `#/plan/${id}`);
   });
 
-  // What is typed from then on is no longer what the address stands for; whoever follows it again asks for that.
+  // After an input the address no longer describes the page.
   find("target_form").addEventListener("input", () => {
     seen = "";
     if (location.hash.startsWith("#/plan/")) history.replaceState(null, "", "#/plan");
@@ -46,7 +46,7 @@ export function begin(_place, service) {
 
   return { show: ([id, smiles]) => {
     if (id === "target") {
-      // It is taken once: what is made of it here stays when somebody comes back.
+      // The target is taken once, so that later changes stay when the person comes back.
       history.replaceState(null, "", "#/plan");
       if (smiles) page.aim(smiles);
     } else if (id && (id !== seen || page.found() !== opened)) open(id);
@@ -54,7 +54,7 @@ export function begin(_place, service) {
 }
 
 /**
- * What a plan found.
+ * The routes of a stored plan.
  * @param {any} plan
  * @returns {import("../routes/results.js").Found}
  */

@@ -1,5 +1,5 @@
 // @ts-check
-// The part "Plan": a target and its settings, the search, its routes. All that it knows is in one store.
+// Page of the part "Plan": target, settings, search and routes. Its state is in one store.
 
 import { above, offersOf, routesOf, treeAt, treeOf } from "../answer/answer.js";
 import { PartialAnswer } from "../answer/partial_answer.js";
@@ -73,7 +73,7 @@ export function plan(service, stored) {
     if (store.state.running) return;
     const { text } = store.state;
     const smiles = await structureNamed(service, text);
-    // What was typed meanwhile, or begun, counts.
+    // A later input or search wins.
     if (store.state.running || store.state.text !== text) return;
     if (smiles) target.set(smiles);
     const searched = await run(store, service);
@@ -104,7 +104,7 @@ export function plan(service, stored) {
     const isOther = find("target_form").hidden === composing;
     find("target_form").hidden = !composing;
     find("change").hidden = composing;
-    // What was beneath the form has its place now.
+    // The routes take the form's place.
     if (isOther && !composing) scrollTo({ top: 0 });
   });
 
@@ -157,7 +157,7 @@ export function plan(service, stored) {
       store.set({ composing: true, notice: "" });
       find("run").focus();
     },
-    /** What is shown. */
+    /** The routes that are shown. */
     found: () => store.state.found,
   };
 }
@@ -173,7 +173,7 @@ async function remember(service, search, parameters) {
   try {
     return (await service.send("/synth-batches/v1/plans", { parameters, search_id: search }, AbortSignal.timeout(TIMEOUT))).id;
   } catch {
-    // What is seen is none the worse.
+    // The page shows the routes anyway.
     return null;
   }
 }
@@ -194,7 +194,7 @@ async function run(store, service) {
   /** @param {import("../routes/results.js").Found} found */
   const take = (found) => {
     const isFirst = store.state.found?.asked !== asked.body;
-    // What was changed since the last search is undone with it.
+    // Changes since the last search are undone with it.
     const past = store.state.past.filter(({ isChange }) => !isChange);
     const first = store.state.past.find(({ isChange }) => isChange);
     const more = isFirst && before.found ? [...past, { words: "the search", isChange: false, before: first?.before ?? before }] : store.state.past;
@@ -216,7 +216,7 @@ async function run(store, service) {
   const found = { answer, bytes, routes, offers: offersOf(answer), asked: asked.body };
   take(found);
   say(find("told"), routes.length ? `${several(routes.length, "route")} found.` : "No route found.");
-  // Who looks at a route by then goes on looking.
+  // The focus stays on a route that is being read.
   if (!find("results").contains(document.activeElement)) find(routes.length ? "results_title" : "nothing").focus();
   return { id, found };
 }
@@ -351,7 +351,7 @@ async function vary(store, service, target, route, block) {
   if (!made || !found?.routes.includes(route)) return;
   const before = kept(store.state);
   const hand = routeByHand(made.route, 1);
-  // What was asked of the old target's bonds, and of its blocks, says nothing of this one.
+  // Constraints on the old target's bonds and blocks have no meaning for this one.
   const { bonds_to_break: _broken, bonds_to_keep: _kept, building_blocks_required: _required, ...asked } = found.asked;
   target.set(made.target);
   history.replaceState(null, "", "#/plan");

@@ -1,5 +1,5 @@
 // @ts-check
-// One step back from a molecule, chosen by a person among those that the service proposes, and the route that it makes of another.
+// Step by hand: a person chooses precursors among those that the service proposes, which makes another route.
 
 import { routeOf } from "../answer/answer.js";
 import { framed, picture } from "../drawing/picture.js";
@@ -21,7 +21,7 @@ const MOST = 50;
 const MOST_ALIKE = 100;
 /** Longer than the service takes for one molecule, milliseconds. */
 const TIMEOUT = 60000;
-/** What routes by hand stand under in the list. */
+/** Heading of routes by hand in the list. */
 export const BY_HAND = "by hand";
 
 /**
@@ -122,7 +122,7 @@ function likeIt({ block, shipsTo }, leave) {
 }
 
 /**
- * How alike what is sold is to a block, by SMILES, of the most similar ones; none where the service does not tell.
+ * Similarities of the most similar blocks in the catalogue, by SMILES; empty if the service gives none.
  * @param {import("../service/service.js").Service} service
  * @param {string} block
  * @param {string | null} shipsTo
@@ -189,7 +189,7 @@ export function grafted(graph, smiles, set, known) {
   return reachable(graph.nodes[0].id, nodes, edges);
 }
 
-/** What is not known of a step by hand. */
+/** Fields of a step by hand that are not known. */
 const UNKNOWN = { patents: [], conditions: { reagents: {}, catalysts: {}, solvents: {} }, precedent_similarity: null, warnings: [] };
 
 /**
@@ -204,7 +204,7 @@ function molecule(smiles, { sold, alike }) {
 }
 
 /**
- * What of nodes and edges the target needs, each as deep as it lies.
+ * The nodes and edges that the target needs, with their depths.
  * @param {string} target
  * @param {Map<string, import("../answer/answer.js").GraphNode>} nodes
  * @param {import("../answer/answer.js").GraphEdge[]} edges
@@ -216,7 +216,7 @@ function reachable(target, nodes, edges) {
   return {
     nodes: [...depths].map(([id, depth]) => {
       const node = /** @type {import("../answer/answer.js").GraphNode} */ (nodes.get(id));
-      // How it stood in the routes of the answer says nothing of this one.
+      // Its standing in other routes has no meaning here.
       return { id, data: { ...node.data, depth } };
     }),
     edges: edges.filter((edge) => depths.has(edge.source)),
@@ -235,7 +235,7 @@ export function routeByHand(graph, number) {
 }
 
 /**
- * What can be had of the precursors; what the service does not tell is left out.
+ * Offers and similarities of the precursors, as far as the service gives them.
  * @param {import("../service/service.js").Service} service
  * @param {PrecursorSet} set
  * @param {string | null} shipsTo
@@ -250,7 +250,7 @@ export async function knownOf(service, { smiles, in_stock }, shipsTo) {
 }
 
 /**
- * How alike the nearest molecule is that is sold.
+ * Similarity of the most similar block in the catalogue.
  * @param {import("../service/service.js").Service} service
  * @param {string} smiles
  * @param {string | null} shipsTo
@@ -267,7 +267,7 @@ async function nearest(service, smiles, shipsTo) {
 }
 
 /**
- * Who sells molecules and for how much.
+ * Offers of molecules.
  * @param {import("../service/service.js").Service} service
  * @param {string[]} smiles
  * @param {string | null} shipsTo

@@ -1,5 +1,5 @@
 // @ts-check
-// The classes of reaction that the service knows, as a step's `reaction_class` names them; a test keeps the list that of the service.
+// Reaction classes of the service, as in a step's `reaction_class`; a test compares the list with the service's.
 
 export const CLASSES = [
   "Boc protection",

@@ -1,8 +1,7 @@
 // @ts-check
-// One search from its request to its end: an answer, what was wrong with the request, or why there is neither.
+// One search from request to end: an answer, faults of the request, or the reason why there is neither.
 //
-// Where the service tells of the search while it goes on, by an event stream, that is listened to, and taken up again where a connection
-// is lost on the way; otherwise its answer is waited for.
+// If the service streams events, they are shown as they come, and a lost connection is resumed. Otherwise the page waits for the answer.
 
 import { events } from "../service/event_stream.js";
 import { Refused, refusal } from "../service/login.js";

@@ -1,5 +1,5 @@
 // @ts-check
-// What a search can be asked for: the contract's fields in the words of chemists, and choices of them that go together.
+// Settings of a search: the contract's fields in the words of chemists, and presets.
 
 import { parseNumber } from "../shared/numbers.js";
 
@@ -67,17 +67,17 @@ const CONTRACT = {
 };
 const LONGER = { early_exit_first_solution: false, max_seconds: "20", max_backbone_groups: "10" };
 
-/** What each preset sets besides what the contract has by default; what is not of the search stays as it was. */
+/** Presets: changes of the contract's defaults. Settings of the person or the project stay. */
 export const PRESETS = new Map([
   ["fast", { label: "Fast", words: "The first route", changes: { max_backbone_groups: "5" } }],
   ["thorough", { label: "Thorough", words: "A full minute, 20 backbones", changes: { ...LONGER, max_seconds: "60", max_depth: "8", max_backbone_groups: "20" } }],
   ["cheapest", { label: "Cheapest", words: "Blocks below 50 USD/g", changes: { ...LONGER, mask_usd_pricing_gte: "50", limit_backbone_group_size_by_cost: true } }],
   ["week", { label: "In a week", words: "Blocks delivered in 7 days", changes: { ...LONGER, mask_lead_times_gte: "8" } }],
 ]);
-/** What belongs to a person or a project, whatever is searched for. */
+/** Settings of the person or the project, which presets do not change. */
 const LASTING = new Set(["ships_to", "amount_mmol", "step_yield", "max_steps", "protecting_groups", ...SETTINGS.filter(({ kind }) => kind === "chips").map(({ name }) => name)]);
 
-/** What stands between things that are typed into one field; names have spaces, patterns commas. */
+/** Separators of items in one field; names have spaces, patterns commas. */
 export const SEPARATORS = /** @type {Record<Things, RegExp>} */ ({
   names: /[,\n]/, classes: /[,\n]/, molecules: /[\s,]/, patterns: /\s/, blocks: /[;\n]/, templates: /[\s,]/,
 });
@@ -94,7 +94,7 @@ export function preset(preset, typed = CONTRACT) {
 }
 
 /**
- * The preset that `typed` is, if it is one.
+ * The name of the preset that `typed` equals; empty if there is none.
  * @param {Typed} typed
  */
 export function presetOf(typed) {
@@ -102,7 +102,7 @@ export function presetOf(typed) {
 }
 
 /**
- * The body of a request, or what cannot be understood of what was typed, by field.
+ * The body of a request, and the faults of what was typed, by field.
  * @param {string} smiles
  * @param {Typed} typed
  */
@@ -134,7 +134,7 @@ export function request(smiles, typed) {
 }
 
 /**
- * What is typed where a search was asked for that.
+ * The fields of a request as they would be typed.
  * @param {Record<string, any>} body
  * @returns {Typed}
  */
@@ -167,7 +167,7 @@ function ownBlock(line) {
 }
 
 /**
- * What is typed with one more line in a list; the same where it is there already.
+ * The fields with one more line in a list; the same object if the line is there already.
  * @param {Typed} typed
  * @param {string} name
  * @param {string} line

@@ -1,5 +1,5 @@
 // @ts-check
-// The settings as fields, each with its name in the contract and what is wrong with it.
+// Settings as fields, each with its name in the contract and its fault.
 
 import { find, make, say } from "../shared/elements.js";
 import { ChipField, structureChip } from "./chips.js";
@@ -9,7 +9,7 @@ import { GROUPS, PRESETS, presetOf, preset, SEPARATORS, SETTINGS } from "./setti
 /** @typedef {import("./settings.js").Typed} Typed */
 /** @typedef {import("./settings.js").Setting} Setting */
 
-/** Where what is wrong can stand: settings, and what has a field of its own. */
+/** Names of the places that show faults. */
 const FIELDS = ["search_smiles", "marking", ...SETTINGS.map((setting) => setting.name)];
 /** @type {Map<string, ChipField>} */
 const chipFields = new Map();
@@ -61,7 +61,7 @@ function field(setting, change) {
 }
 
 /**
- * What a chip shows of a line.
+ * Returns a function that gives the content of a line's chip.
  * @param {import("./settings.js").Things} of
  * @returns {(line: string) => Node | string}
  */

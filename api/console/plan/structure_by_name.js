@@ -1,5 +1,5 @@
 // @ts-check
-// Structures by the names that people gave them: those of kept routes and of searches, the newest first.
+// Structures by the names of kept routes and of searches, the newest first.
 
 import { read, Unreadable } from "../molecules/molecule.js";
 import { ROUTES } from "../routes/kept_route.js";

@@ -1,5 +1,5 @@
 // @ts-check
-// The target: drawn in OpenChemLib's editor or written as SMILES or molfile, each shown in the other.
+// The target: drawn in OpenChemLib's editor or written as SMILES or molfile; each follows the other.
 
 import { read, Unreadable } from "../molecules/molecule.js";
 import { find, say } from "../shared/elements.js";

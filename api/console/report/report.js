@@ -1,7 +1,7 @@
 // @ts-check
-// The report: routes on a page that is kept, sent and printed, drawn on opening by what draws them in the console.
+// The report: routes on a page that is kept, sent and printed. The console's modules draw it when it is opened.
 //
-// `retort plan --out routes.html` writes it (`ops/src/report.rs`): the answers are in it as JSON, and it asks for nothing.
+// `retort plan --out routes.html` writes it (`ops/src/report.rs`). It has the answers as JSON and makes no requests.
 
 import { offersOf, routesOf, stepsOf, treeOf } from "../answer/answer.js";
 import { element, framed, picture } from "../drawing/picture.js";
@@ -19,11 +19,11 @@ import { schemeParts } from "./scheme_parts.js";
 /** @typedef {{name: string | null, smiles: string, asked: Record<string, any>, answer: import("../answer/answer.js").Answer | null, error: string | null}} Planned */
 /** @typedef {{offers: Map<number, Offer[]>, shipsTo: string | null}} Known */
 
-/** What is seen of a page of A4 that lies on its side, in pixels. */
+/** Printable area of a landscape A4 page, in pixels. */
 const PAPER = { width: 1046, height: 705 };
-/** How wide schemes are at most, and how much smaller their structures become for that at most. */
+/** Largest width of a scheme, and the smallest scale of its structures. */
 const SCHEME = { width: 1000, scale: 0.7 };
-/** How much smaller a route is printed so that a page holds it: the first that does. */
+/** Scales at which a route may be printed; the first at which it fits a page is used. */
 const SCALES = [1, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6, 0.55];
 
 begin();
@@ -67,7 +67,7 @@ function chapter(one, id, routes) {
     fitPages();
   });
   const article = make("article", { id }, details);
-  // Who comes by the overview wants to see it.
+  // A link of the overview opens it.
   addEventListener("hashchange", () => {
     if (location.hash === `#${id}`) /** @type {HTMLDetailsElement} */ (details).open = true;
   });
@@ -156,7 +156,7 @@ function stepTable(steps) {
 }
 
 /**
- * What the recorded reactions of a step were run with, the commonest first.
+ * Conditions of a step's recorded reactions, the commonest first.
  * @param {import("../answer/answer.js").GraphEdge} edge
  */
 function conditions({ conditions }) {
@@ -185,7 +185,7 @@ function variations(best, others, known) {
 }
 
 /**
- * What stands beneath a building block of a scheme.
+ * Caption of a building block in a scheme.
  * @param {Tree} tree
  * @param {Known} known
  */

@@ -1,8 +1,8 @@
 // @ts-check
-// A route on paper: its scheme as it is drawn in the console, in as many parts as its width takes, so that no structure is squeezed.
+// Scheme of a route on paper, in as many parts as its width takes, so that no structure is squeezed.
 //
-// A part ends at intermediates, which are named by letters and made by parts of their own, in the order of the synthesis. What lies so in
-// one part lies so in the others.
+// A part ends at intermediates, which are named by letters and made by parts of their own, in the order of the synthesis. A molecule lies in the same way
+// in all parts.
 
 import { picture } from "../drawing/picture.js";
 import { drawScheme } from "../drawing/scheme_drawing.js";
@@ -31,7 +31,7 @@ export function schemeParts(target, { caption, most }) {
 }
 
 /**
- * What each molecule is drawn to lie like: the product that it goes into.
+ * The product after which each molecule is oriented.
  * @param {Tree} tree
  * @param {Picture | undefined} model
  * @param {Map<string, Picture | undefined>} models

@@ -1,5 +1,5 @@
 // @ts-check
-// Two routes beside each other: what they share is faint, what each has alone is marked, and a table says which is better at what.
+// Two routes beside each other: shared parts are faint, others are marked, and a table compares the figures.
 
 import { reactionOf, stepsOf, treeOf } from "../answer/answer.js";
 import { PanZoom } from "../drawing/pan_zoom.js";
@@ -10,7 +10,7 @@ import { days, dollars, percent, several } from "../shared/numbers.js";
 /** @typedef {import("../answer/answer.js").Route} Route */
 /** @typedef {import("../answer/answer.js").Tree} Tree */
 
-/** What routes are compared by; less is better unless `more` is. */
+/** Figures that are compared; less is better unless `more` is. */
 const ROWS = /** @type {{name: string, value: (route: Route) => number | null, words: (value: number) => string, better?: "more"}[]} */ ([
   { name: "Steps", value: (route) => route.steps, words: String },
   { name: "Longest branch", value: (route) => route.depth, words: String },
@@ -58,7 +58,7 @@ export function nameOf(route) {
 }
 
 /**
- * What two routes have in common.
+ * Steps and molecules that two routes share.
  * @param {Route} one
  * @param {Route} other
  */

@@ -1,5 +1,5 @@
 // @ts-check
-// What was asked of routes, in words, and what the answer says became of it.
+// Constraints in words, with their effect on the search.
 
 import { make } from "../shared/elements.js";
 import { several } from "../shared/numbers.js";

@@ -1,5 +1,5 @@
 // @ts-check
-// A menu at a part of a drawing: by the other button of a pointer, or by the key for it.
+// Context menu of a scheme: by the right mouse button, or by its key.
 
 import { find, make } from "../shared/elements.js";
 

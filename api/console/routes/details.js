@@ -1,5 +1,5 @@
 // @ts-check
-// What is known of the step or the molecule that was chosen in a drawing.
+// Details of the chosen step or molecule.
 
 import { leadTime } from "../answer/answer.js";
 import { framed, picture } from "../drawing/picture.js";

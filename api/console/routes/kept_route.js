@@ -1,5 +1,5 @@
 // @ts-check
-// Keeping the route that is shown: with a star, a name and a note, at an address that everybody in the organisation may open.
+// Form of a kept route: star, name, note, and a link that the organisation can open.
 
 import { why } from "../service/service.js";
 import { find, say } from "../shared/elements.js";
@@ -13,7 +13,7 @@ export const ROUTES = "/synth/v1/routes";
 
 export class KeptRouteForm {
   #service;
-  /** What is kept, by the keys of routes. @type {Map<string, Kept>} */
+  /** Kept routes, by the keys of routes. @type {Map<string, Kept>} */
   #kept = new Map();
   /** @type {{found: Found, route: Route} | null} */
   #shown = null;
@@ -32,7 +32,7 @@ export class KeptRouteForm {
   }
 
   /**
-   * Says whether the route that is shown is kept.
+   * Shows the state of the selected route.
    * @param {Found} found
    * @param {Route} route
    */
@@ -56,7 +56,7 @@ export class KeptRouteForm {
     say(find("kept_star"), kept.starred ? "★ Starred" : "☆ Star");
     for (const field of /** @type {const} */ (["name", "note"])) {
       const input = find(`kept_${field}`);
-      // What is being typed stays.
+      // Typed text stays.
       if (document.activeElement !== input) input.value = kept[field] ?? "";
       input.readOnly = !isOwn;
     }
@@ -126,7 +126,7 @@ export class KeptRouteForm {
 const TIMEOUT = 60000;
 
 /**
- * Where a kept route is opened.
+ * The address of a kept route.
  * @param {{id: string}} kept
  */
 export function addressOf({ id }) {
@@ -134,7 +134,7 @@ export function addressOf({ id }) {
 }
 
 /**
- * When a route was kept, and whether it has a star, in a line.
+ * The day on which a route was kept, in a line.
  * @param {Kept} kept
  */
 export function keptWhen({ created_at, is_own }) {
@@ -142,7 +142,7 @@ export function keptWhen({ created_at, is_own }) {
 }
 
 /**
- * What a search was asked for, as the service takes it: which engine it was is no part of it.
+ * Settings of a search without its engine, which the service does not take here.
  * @param {Record<string, any>} parameters
  */
 function asked({ engine: _engine, ...parameters }) {
@@ -150,7 +150,7 @@ function asked({ engine: _engine, ...parameters }) {
 }
 
 /**
- * A route as the service has it, whatever of it this page did without.
+ * A route with the fields that the service needs and this page does without.
  * @param {import("../answer/answer.js").RouteGraph} graph
  */
 export function fullGraph({ graph, nodes, edges }) {
@@ -169,6 +169,6 @@ export function fullGraph({ graph, nodes, edges }) {
 function offersFor(route, { offers }) {
   const bought = new Set(route.blocks.map((block) => block.building_block_idx));
   const all = [...bought].flatMap((index) => offers.get(index ?? -1) ?? []);
-  // What every laboratory has has no time in answers of plans.
+  // Common chemicals have no time in answers of plans.
   return all.map((offer) => ({ cs_prefix: "", api_timestamp: new Date().toISOString(), ...offer }));
 }

@@ -1,5 +1,5 @@
 // @ts-check
-// Why there is no route, as far as the answer tells, and what may help.
+// Reasons why there is no route, and suggestions.
 
 import { framed, picture } from "../drawing/picture.js";
 import { make } from "../shared/elements.js";

@@ -1,5 +1,5 @@
 // @ts-check
-// The routes of an answer: the list, the drawing of the one that is shown, what is known of a part of it, what to order for it.
+// Routes of an answer: the list, the scheme of the selected route, details of its parts, its shopping list.
 
 import { aizynth } from "../answer/aizynth.js";
 import { treeAt, treeOf } from "../answer/answer.js";
@@ -227,7 +227,7 @@ function toOrder(route, unfinished) {
   return why ? [make("p", { className: "quiet" }, WITHOUT_PRICES[why])] : shoppingList(route);
 }
 
-/** Why nothing is known of prices. */
+/** Reasons for missing prices. */
 const WITHOUT_PRICES = /** @type {Record<string, string>} */ ({
   byHand: "Routes by hand are not priced. Require their blocks and search again to have them priced.",
   growing: "Prices and lead times follow when the search ends.",

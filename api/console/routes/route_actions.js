@@ -1,5 +1,5 @@
 // @ts-check
-// What can be done with a part of a route: each act is one more line of what routes must or may not have, or a step by hand.
+// Actions on a part of a route: each adds a constraint for the next search, or makes a step by hand.
 
 /** @typedef {import("../drawing/scheme_drawing.js").Chosen} Chosen */
 /** @typedef {{label: string, act: () => void}} Act */

@@ -1,5 +1,5 @@
 // @ts-check
-// Which routes are listed: those that pass all that is chosen here.
+// Filters of the list of routes.
 
 import { find, make, say } from "../shared/elements.js";
 import { parseNumber } from "../shared/numbers.js";

@@ -1,5 +1,5 @@
 // @ts-check
-// The list of routes: sorted, filtered, under their backbones. Only the lines in sight are in the page, so that a thousand stay fluent.
+// List of routes, sorted and filtered, by backbone. Only the lines in sight are in the page, so that a thousand routes scroll well.
 
 import { find, make, say } from "../shared/elements.js";
 import { count, days, dollars, percent, several } from "../shared/numbers.js";

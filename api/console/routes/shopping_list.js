@@ -1,5 +1,5 @@
 // @ts-check
-// What to order for a route, as a table and as a file of comma-separated values.
+// Shopping list of a route, as a table and as CSV.
 
 import { framed, picture } from "../drawing/picture.js";
 import { csvOf } from "../shared/csv.js";

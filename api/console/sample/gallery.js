@@ -1,6 +1,6 @@
 // @ts-check
-// A grid of molecules, in which some are ticked. Only cells in sight are in the page, and each is drawn when the browser has nothing better to
-// do, those in sight first; so ten thousand scroll as ten do.
+// Grid of molecules that can be ticked. Only cells in sight are in the page, and structures are drawn while the browser is idle; so ten thousand scroll
+// as well as ten.
 
 import { Thumbnails } from "../drawing/thumbnails.js";
 import { make, say } from "../shared/elements.js";
@@ -19,7 +19,7 @@ export class Gallery {
   #shown = { smiles: [], order: [], ticked: new Set(), caption: () => "" };
   /** Asked for when it changes and not while it is scrolled, since asking lays out the page. */
   #size = { width: 0, height: 0 };
-  /** What is in the page, by its molecule. @type {Map<number, HTMLElement>} */
+  /** Cells in the page, by molecule. @type {Map<number, HTMLElement>} */
   #cells = new Map();
   #thumbnails = new Thumbnails();
   #at = 0;

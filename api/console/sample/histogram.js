@@ -1,5 +1,5 @@
 // @ts-check
-// A histogram of one property, in which a range is chosen: by the fields below it, or by drawing over the bars.
+// Histogram of one property, in which a range is chosen: by the fields below it, or by drawing over the bars.
 
 import { element } from "../drawing/picture.js";
 import { describeSpread, spread } from "../models/model_card.js";

@@ -1,5 +1,5 @@
 // @ts-check
-// Which molecules of a sample are shown, and in which order: by their properties, each with its histogram, and by a part that they have.
+// Filters and order of a sample's molecules: by properties, each with its histogram, and by a substructure.
 
 import { learned, shipped } from "../models/model_card.js";
 import { PROPERTIES } from "../molecules/properties.js";
@@ -11,7 +11,7 @@ import { bound, Histogram } from "./histogram.js";
 /** @typedef {{part: string, ranges: Record<string, Range>, by: string}} Typed `by`: the property that sorts them; empty: as they were drawn */
 
 const PAUSE = 250;
-/** Where histograms would keep the molecules out of sight. */
+/** Screens on which histograms would hide the molecules. */
 const NARROW = "(max-width: 40rem)";
 const ANY = { from: "", to: "" };
 
@@ -115,7 +115,7 @@ export class MoleculeFilter {
 }
 
 /**
- * What the histograms stand beside.
+ * Explains the lines beside the histograms.
  * @param {import("../models/model_card.js").Metrics} figures
  * @param {import("../models/model_card.js").Metrics} learned
  */

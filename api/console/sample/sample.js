@@ -1,6 +1,5 @@
 // @ts-check
-// The part "Sample": molecules drawn from a model, looked at, filtered, ticked, taken away. All that it knows is in one store; which sample is seen, the
-// address says.
+// The part "Sample": molecules are drawn from a model, filtered, ticked and exported. Its state is in one store; the address names the sample.
 
 import { cart } from "../batches/cart.js";
 import { MoleculeWorker } from "../molecules/molecule_worker.js";
@@ -25,7 +24,7 @@ import { SampleForm } from "./sample_form.js";
  */
 
 const SAMPLES = "/generator/v1/samples";
-/** How long a sample may take, milliseconds: the service gives up earlier. */
+/** Longer than the service takes, milliseconds. */
 const TIMEOUT = 150000;
 /** Samples that are kept, so that the way back to one is short. */
 const KEPT = 5;
@@ -89,7 +88,7 @@ class SamplePart {
     });
   }
 
-  /** What the models are; without them a sample is asked for all the same. */
+  /** Loads the models; a sample can be requested without them. */
   async #look() {
     try {
       this.#store.set({ models: (await this.#service.get("/generator/v1/models")).data });
@@ -103,7 +102,7 @@ class SamplePart {
     try {
       this.#form.earlier((await this.#service.get(`${SAMPLES}?limit=10`)).data);
     } catch {
-      // What was drawn earlier is a convenience.
+      // Earlier samples are a convenience.
     }
   }
 

@@ -1,5 +1,5 @@
 // @ts-check
-// What a sample is asked for: a model and how many molecules; and the samples of before.
+// Form for a sample: a model and the number of molecules. It lists earlier samples.
 
 import { control, make, say } from "../shared/elements.js";
 import { count, parseNumber, several } from "../shared/numbers.js";

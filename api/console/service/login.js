@@ -25,7 +25,7 @@ export class Refused extends Error {
 }
 
 /**
- * What an answer that is none says.
+ * The error of an answer with an error status.
  * @param {number} status
  * @param {any} told the body, as far as it is JSON
  * @param {number} [retryAfter] seconds

@@ -1,5 +1,5 @@
 // @ts-check
-// A list of the service's that is read a page at a time, the newest first.
+// A list of the service that is read page by page, the newest items first.
 
 import { make } from "../shared/elements.js";
 import { Notice } from "../shared/notice.js";
@@ -9,7 +9,7 @@ import { why } from "./service.js";
  * @template {{id: string}} Item
  */
 export class PagedList {
-  /** What was read so far. @type {Item[]} */
+  /** Items that were read so far. @type {Item[]} */
   items = [];
   more = make("button", { type: "button", className: "plain", hidden: true }, "Older ones");
   notice = new Notice();

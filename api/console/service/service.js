@@ -1,6 +1,5 @@
 // @ts-check
-// What the parts ask of the service. Where a login has ended they are none the wiser: the browser's session gives another one without a word, and the
-// page comes back where it was.
+// Calls of the service. If a login has ended, the browser's session gives another one without a question, and the page comes back where it was.
 
 import { logIn, Refused } from "./login.js";
 
@@ -73,7 +72,7 @@ export class Service {
     }
   }
 
-  /** Whether the login is so new that another would give nothing better. */
+  /** True if the login is so new that another would not help. */
   isNew() {
     return Date.now() - this.session.begun < TOO_SOON;
   }
@@ -85,7 +84,7 @@ export class Service {
 }
 
 /**
- * Why something did not work, as a sentence.
+ * The reason of an error, as a sentence.
  * @param {unknown} fault
  */
 export function why(fault) {

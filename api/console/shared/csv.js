@@ -13,7 +13,7 @@ export function csvOf(columns, rows) {
 }
 
 /**
- * What a spreadsheet would take for a formula is text (SMILES may begin with none of these signs).
+ * A cell. Text that a spreadsheet would take for a formula gets an apostrophe; no SMILES begins with one of these signs.
  * @param {Value} value
  */
 function cell(value) {

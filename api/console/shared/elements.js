@@ -1,5 +1,5 @@
 // @ts-check
-// What pages of the console are made of. Text is only ever set as text.
+// Elements of pages. Text is only ever set as text.
 
 /**
  * An element; names with a hyphen and `role` are attributes, others properties.

@@ -1,5 +1,5 @@
 // @ts-check
-// Files as text, whatever wrote them.
+// Text of files in any usual encoding.
 
 /**
  * The text of a file: UTF-8, UTF-16 with its mark or beginning with a letter of ASCII, and what is neither as Windows in the West writes it.

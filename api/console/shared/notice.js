@@ -1,5 +1,5 @@
 // @ts-check
-// What a part has to say of itself: why something did not work. Nothing is seen of it while there is nothing to say.
+// A part's notice of an error, hidden while there is none.
 
 import { make, say } from "./elements.js";
 

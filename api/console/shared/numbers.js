@@ -1,5 +1,5 @@
 // @ts-check
-// Figures as people read them, and as they type them.
+// Numbers as people read and type them.
 
 // Made once: to make one takes longer than to use it a hundred times.
 const WHOLE = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 0 });
@@ -41,7 +41,7 @@ export function amount(amount, unit) {
 }
 
 /**
- * How many of something.
+ * A number of things, with their name.
  * @param {number} many
  * @param {string} one
  */

@@ -1,5 +1,5 @@
 // @ts-check
-// Files that the page gives to the browser to be saved.
+// Files that the browser saves.
 
 /**
  * Gives something to the browser as a file.

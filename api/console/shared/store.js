@@ -1,5 +1,5 @@
 // @ts-check
-// What a page knows, in one place: whoever changes it says which fields, and whoever shows it says which it looks at.
+// State of a page in one place: watchers name the fields that they show.
 
 /**
  * @template {object} State

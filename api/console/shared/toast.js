@@ -1,5 +1,5 @@
 // @ts-check
-// A line that tells what was just done, and goes by itself.
+// A short message that disappears by itself.
 
 import { find, say } from "./elements.js";
 

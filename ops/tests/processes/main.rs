@@ -15,6 +15,7 @@ mod container;
 mod contract;
 mod disk;
 mod faults;
+mod guide;
 mod imports;
 mod installation;
 mod keep;

@@ -110,5 +110,5 @@ const FILES: &[File] = &[
 
 /// Serves the pages and assets.
 pub fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
-    embedded(FILES)
+    embedded(FILES.iter().copied())
 }

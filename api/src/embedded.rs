@@ -26,6 +26,7 @@ const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'sel
 
 pub const HTML: &str = "text/html; charset=utf-8";
 pub const CSS: &str = "text/css; charset=utf-8";
+pub const JSON: &str = "application/json";
 pub const SCRIPT: &str = "text/javascript; charset=utf-8";
 pub const TEXT: &str = "text/plain; charset=utf-8";
 pub const ICON: &str = "image/svg+xml";
@@ -34,8 +35,8 @@ pub const ICON: &str = "image/svg+xml";
 pub type File = (&'static str, &'static str, &'static str);
 
 /// Serves `files`.
-pub fn router<S: Clone + Send + Sync + 'static>(files: &[File]) -> Router<S> {
-    files.iter().fold(Router::new(), |router, &(address, content_type, text)| {
+pub fn router<S: Clone + Send + Sync + 'static>(files: impl IntoIterator<Item = File>) -> Router<S> {
+    files.into_iter().fold(Router::new(), |router, (address, content_type, text)| {
         let page = Arc::new(Page { content_type, text, packed: OnceLock::new() });
         router.route(address, get(async move |headers: HeaderMap| page.answer(&headers)))
     })

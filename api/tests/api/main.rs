@@ -36,6 +36,7 @@ mod generator_v1_sample_batches;
 mod generator_v1_samples;
 mod generator_v1_samples_bad_input;
 mod generator_v1_samples_pages;
+mod guide;
 mod hidden_offers;
 mod idempotency;
 mod isolation;

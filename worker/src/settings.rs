@@ -225,7 +225,47 @@ impl Settings {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use clap::{Arg, CommandFactory};
+
     use super::*;
+
+    fn variable(argument: &Arg) -> Option<String> {
+        Some(argument.get_env()?.to_str()?.to_owned())
+    }
+
+    #[test]
+    fn the_settings_page_has_the_workers_names_defaults_and_ranges() {
+        let page: BTreeMap<_, _> = repository::settings()
+            .into_iter()
+            .filter(|row| ["Workers", "API and workers"].contains(&&*row.section))
+            .map(|row| (row.name.clone(), row))
+            .collect();
+        let command = Settings::command();
+        let arguments: Vec<_> =
+            command.get_arguments().filter_map(|argument| Some((variable(argument)?, argument))).collect();
+
+        for (name, argument) in &arguments {
+            let row = page.get(name).unwrap_or_else(|| panic!("{name} is missing"));
+            // The API's number of connections is another; the page explains both.
+            if name == "DATABASE_CONNECTIONS" {
+                continue;
+            }
+            let default = argument.get_default_values().first().and_then(|value| value.to_str());
+            assert_eq!(row.default().as_deref(), default, "{name}");
+            let flag = format!("--{}", argument.get_long().unwrap());
+            let parsed = |value: &str| Settings::try_parse_from(["retort-worker", "search", &flag, value]);
+            let (allowed, excluded) = row.examples();
+            assert!(allowed.iter().all(|value| parsed(value).is_ok()), "{name}: {allowed:?}");
+            assert!(excluded.iter().all(|value| parsed(value).is_err()), "{name}: {excluded:?}");
+        }
+        let of_workers = page.values().filter(|row| row.section == "Workers").map(|row| &row.name);
+        let unknown: Vec<_> = of_workers
+            .filter(|name| !name.contains('…') && !arguments.iter().any(|(read, _)| read == *name))
+            .collect();
+        assert_eq!(unknown, Vec::<&String>::new());
+    }
 
     #[test]
     fn the_retro_model_lies_among_the_packs_unless_it_is_set() {

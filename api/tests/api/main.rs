@@ -49,6 +49,7 @@ mod recorded;
 mod retention;
 mod scopes;
 mod service;
+mod settings;
 mod statements;
 mod statuses;
 mod streams;

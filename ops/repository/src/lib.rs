@@ -1,10 +1,14 @@
 //! Text files of the repository, for the tests of this package that enforce its rules. The package has no
 //! dependencies, so that they build in a second.
 
+mod settings;
+
 use std::{
     fs,
     path::{Path, PathBuf},
 };
+
+pub use settings::{Setting, settings};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

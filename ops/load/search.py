@@ -5,8 +5,7 @@
 Targets are the kit's, or those of the files named by --set, each a set of its own (column `smiles`; N of a set are picked at
 random, always the same). KIT is the folder of the benchmark kit; its run_*.py drive the peers, each in a virtual environment
 of its own, which is made at the first run in the user's cache folder. All engines count CPU seconds of one thread and stop at
-the first route; renkin has rules of its own and no network, and its routes are run forwards by us (`solved_and_replayed`). One
-JSON object an engine goes to standard output, the table to standard error.
+the first route. One JSON object an engine goes to standard output, the table to standard error.
 """
 
 import argparse
@@ -26,7 +25,6 @@ from environments import AIZYNTHFINDER, environment
 PACKAGES = {
     "aizynth": AIZYNTHFINDER,
     "syntheseus": ["syntheseus==0.9.0", "onnxruntime", "rdchiral", "rdkit==2023.9.6", "numpy<2"],
-    "renkin": ["renkin==1.0.15"],
 }
 ENGINES = [
     "retort",
@@ -35,32 +33,12 @@ ENGINES = [
     "aizynth-retrostar",
     "syntheseus-retrostar",
     "syntheseus-mcts",
-    "renkin-default",
-    "renkin-kit",
 ]
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 
 # Time to the first route (None: unsolved), whole time, expansions, template applications, by target.
 Row = tuple[float | None, float, int, int]
-
-
-def run_renkin(mode: str, kit: Path, targets: Path, limit: float) -> tuple[list[Row], float, int]:
-    """renkin says when it had its first route in milliseconds of wall time, which on a free core are those of the CPU.
-
-    It does not run its routes forwards, so that is done here: the last figure is how many targets have one that stands.
-    """
-    command = [environment("renkin", PACKAGES["renkin"]), HERE / "renkin_routes.py", kit, targets, str(limit), mode]
-    lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    # RDKit is in this environment.
-    command = [environment("syntheseus", PACKAGES["syntheseus"]), HERE / "renkin_replay.py", kit / "renkin_templates.smi"]
-    stand = subprocess.run(command, check=True, capture_output=True, text=True, input=lines).stdout
-    read = [json.loads(line) for line in lines.splitlines()]
-    rows: list[Row] = []
-    for row in read:
-        first = (row["first_ms"] / 1000 if row["first_ms"] else row["cpu_s"]) if row["routes"] else None
-        rows.append((first, row["cpu_s"], row["expansions"], 0))
-    return rows, max((row["rss_mb"] for row in read), default=0.0), stand.count("1")
 
 
 def run_peer(engine: str, kit: Path, targets: Path, limit: float) -> tuple[list[Row], float]:
@@ -139,14 +117,9 @@ def main() -> None:
                     shipped = engine == "retort-shipped"
                     model = ROOT / "worker" / "models" / "uspto_retro" if shipped else arguments.kit
                     rows, rss = run_ours(model, arguments.kit, targets, arguments.limit)
-                elif engine.startswith("renkin"):
-                    mode = engine.removeprefix("renkin-")
-                    rows, rss, stand = run_renkin(mode, arguments.kit, targets, arguments.limit)
                 else:
                     rows, rss = run_peer(engine, arguments.kit, targets, arguments.limit)
                 results.append(figures(name, engine, rows, rss))
-                if engine.startswith("renkin"):
-                    results[-1]["solved_and_replayed"] = stand
                 print(json.dumps(results[-1]), flush=True)
     table(results)
 

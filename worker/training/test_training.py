@@ -15,7 +15,6 @@ import atom_mapper
 import building_blocks
 import byte_pairs
 import clean_reactions
-import compare_generators
 import corpus
 import demo_catalogue
 import evaluate
@@ -38,10 +37,9 @@ import reaction_centre
 import reactions
 import train_generator
 import train_plausibility
-import train_validity
 import train_policy
 import training_set
-from generator_model import SmilesGru
+from generator_model import Recurrent, SmilesGru, SmilesLstm
 
 HERE = Path(__file__).parent
 AMIDE = "[C:1](=[O:2])-[NH;D2:3]>>[C:1](=[O:2])-O.[NH2:3]"
@@ -100,10 +98,10 @@ def test_strings_are_cut_into_the_longest_tokens_and_no_atom_in_two() -> None:
     assert tokenizer.encode("ClCCC").tokens[1:-1] == ["ClC", "CC"]
 
 
-@pytest.mark.parametrize("name", list(compare_generators.CANDIDATES))
-def test_a_candidate_scores_a_token_at_a_time_as_it_does_all_at_once(name: str) -> None:
+@pytest.mark.parametrize("model_type", [SmilesGru, SmilesLstm])
+def test_a_model_scores_a_token_at_a_time_as_it_does_all_at_once(model_type: type[Recurrent]) -> None:
     torch.manual_seed(0)
-    model = compare_generators.CANDIDATES[name].make(9).eval()
+    model = model_type(9, 4, 8, 2).eval()
     tokens = torch.randint(3, 9, (2, 6))
 
     state, scores = None, []
@@ -113,13 +111,6 @@ def test_a_candidate_scores_a_token_at_a_time_as_it_does_all_at_once(name: str) 
             scores.append(score)
 
         assert torch.allclose(torch.stack(scores, 1), model(tokens), atol=1e-4)
-    assert all(len(part) == 2 for part in state)
-
-
-def test_multiply_adds_are_counted_without_what_is_looked_up() -> None:
-    gru = SmilesGru(vocab_size=9, embedding_size=5, hidden_size=8)
-
-    assert compare_generators.multiply_adds(gru, mean_context=20) == 3 * 8 * 8 + 8 * 9
 
 
 def test_a_training_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
@@ -188,27 +179,6 @@ def test_sampling_follows_its_seed(tmp_path: Path) -> None:
 
     assert first == again
     assert len(first) == 5
-
-
-def test_only_strings_that_end_and_are_molecules_are_valid() -> None:
-    vocabulary = corpus.SPECIALS + ["C", "("]
-    molecule, open_branch, cut, empty = [3, 3, 2], [3, 4, 2], [3, 3, 3], [2]
-
-    assert train_validity.is_valid(molecule, vocabulary)
-    assert not any(train_validity.is_valid(tokens, vocabulary) for tokens in (open_branch, cut, empty))
-    assert train_validity.padded([molecule, empty]).tolist() == [[1, 3, 3, 2], [1, 2, 0, 0]]
-
-
-def test_drawn_strings_end_or_are_cut() -> None:
-    torch.manual_seed(0)
-
-    strings = train_validity.draw(SmilesGru(6, 4, 8), 50, 7)
-
-    assert len(strings) == 50
-    for tokens in strings:
-        assert tokens[-1] == corpus.EOS or len(tokens) == 7
-        assert corpus.EOS not in tokens[:-1]
-        assert not {corpus.PAD, corpus.BOS}.intersection(tokens)
 
 
 def test_metrics_count_raw_strings() -> None:

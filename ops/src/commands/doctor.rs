@@ -9,7 +9,7 @@ use queue::{
 };
 use sqlx::PgConnection;
 
-use crate::{InstallationArgs, catalogue, failure::Failure, terminal};
+use crate::{InstallationArgs, failure::Failure, terminal};
 
 /// Check every part of the installation and report faults.
 #[derive(Debug, Args)]

@@ -80,8 +80,8 @@ pub async fn make_staged(connection: &mut PgConnection) -> Result<(), sqlx::Erro
 
 /// Opens the stream of rows into the temporary table; `push_row` writes the rows.
 async fn copy(connection: &mut Connection) -> Result<PgCopyIn<&mut Connection>, CatalogueError> {
-    let lead_times: String = lead_time_columns().map(|column| format!(", {column}")).collect();
-    let statement = format!("copy staged ({STAGED_COLUMNS}{lead_times}) from stdin");
+    let columns = STAGED_COLUMNS.iter().map(|(name, _)| (*name).to_owned()).chain(lead_time_columns());
+    let statement = format!("copy staged ({}) from stdin", columns.collect::<Vec<_>>().join(", "));
     connection.copy_in_raw(&statement).await.map_err(CatalogueError::of("copying rows"))
 }
 

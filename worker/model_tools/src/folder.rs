@@ -29,7 +29,7 @@ pub struct ModelsFolder {
 
 /// A pack in preparation, which workers do not see. It is deleted unless it [lands](Draft::land).
 #[derive(Debug)]
-pub struct Draft {
+pub(crate) struct Draft {
     folder: TempDir,
     target: PathBuf,
     id: ModelId,
@@ -112,12 +112,12 @@ impl ModelsFolder {
     }
 
     /// Returns a path among the models that workers do not see; `name` begins with a dot.
-    pub fn hidden(&self, name: &str) -> PathBuf {
+    pub(crate) fn hidden(&self, name: &str) -> PathBuf {
         self.own.join(name)
     }
 
     /// Begins a new pack; `id` must be free.
-    pub fn begin(&self, id: ModelId) -> Result<Draft, ModelToolError> {
+    pub(crate) fn begin(&self, id: ModelId) -> Result<Draft, ModelToolError> {
         let target = self.own.join(id.as_str());
         if let Some(other) = self.packs()?.iter().find(|pack| pack.id() == id.as_str()) {
             return Err(taken(&id, &other.folder));

@@ -24,11 +24,11 @@ pub struct Import {
     pub errors: Option<PathBuf>,
 }
 
-/// Imports a model; returns the report of its check.
+/// Imports a model; returns the report of its check. `tell` gets what is left out or assumed.
 ///
 /// # Errors
 /// Fails, and leaves nothing behind, if the source cannot be read, the id is taken, or the pack is not sound.
-pub fn import(models: &ModelsFolder, import: &Import) -> Result<Report, ModelToolError> {
+pub fn import(models: &ModelsFolder, import: &Import, tell: &dyn Fn(&str)) -> Result<Report, ModelToolError> {
     let source = &import.source;
     let format = Format::of(source)?;
     if import.templates.is_some() && format != Format::Onnx {
@@ -38,9 +38,9 @@ pub fn import(models: &ModelsFolder, import: &Import) -> Result<Report, ModelToo
         )));
     }
     let draft = match format {
-        Format::Folder => layout::import(models, import)?,
+        Format::Folder => layout::import(models, import, tell)?,
         Format::Zip => reinvent::import(models, import)?,
-        Format::Onnx => aizynth::import(models, import)?,
+        Format::Onnx => aizynth::import(models, import, tell)?,
         Format::OldTorch => {
             return Err(anyhow!(
                 "{}: written by a torch before 1.6; if you trust it, rewrite it in Python with \

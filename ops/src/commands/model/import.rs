@@ -39,7 +39,7 @@ impl Import {
             errors: self.errors,
         };
 
-        let report = model_tools::import(models, &import)?;
+        let report = model_tools::import(models, &import, &terminal::note)?;
 
         for warning in &report.warnings {
             terminal::note(&format!("warning: {}", escape_control_characters(warning)));

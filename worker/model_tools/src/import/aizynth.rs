@@ -23,7 +23,7 @@ use crate::{
     card::{self, Card},
     error::ModelToolError,
     folder::Draft,
-    pack, read, terminal,
+    pack, read,
     weights::{self, Tensor},
 };
 use network::{FINGERPRINT_BITS, Policy};
@@ -31,11 +31,11 @@ use table::Table;
 
 /// Maximum size of a network file: ten times the usual size.
 const MAX_NETWORK_BYTES: u64 = 1 << 30;
-/// Number of unusable rows listed on the terminal; the error file lists all of them.
+/// Number of unusable rows that are told one by one; the error file lists all of them.
 const MAX_LISTED_ROWS: usize = 10;
 
 /// Reads the network and the table into a draft.
-pub fn import(models: &ModelsFolder, import: &Import) -> Result<Draft, ModelToolError> {
+pub fn import(models: &ModelsFolder, import: &Import, tell: &dyn Fn(&str)) -> Result<Draft, ModelToolError> {
     let Some(templates) = &import.templates else {
         return Err(ModelToolError::Usage(format!(
             "{} is a network that ranks templates; name their table with --templates FILE",
@@ -57,20 +57,25 @@ pub fn import(models: &ModelsFolder, import: &Import) -> Result<Draft, ModelTool
         )
         .into());
     }
-    report(&table, templates, import.errors.as_deref())?;
+    report(&table, templates, import.errors.as_deref(), tell)?;
     write(&policy, &table, [&import.source, templates], &draft)?;
     Ok(draft)
 }
 
 /// Reports the rows that cannot be used.
-fn report(table: &Table, templates: &Path, errors: Option<&Path>) -> Result<(), ModelToolError> {
+fn report(
+    table: &Table,
+    templates: &Path,
+    errors: Option<&Path>,
+    tell: &dyn Fn(&str),
+) -> Result<(), ModelToolError> {
     let faults: Vec<(u64, &str)> =
         table.rows.iter().filter_map(|row| Some((row.line, row.fault.as_deref()?))).collect();
     for (line, fault) in faults.iter().take(if errors.is_some() { 0 } else { MAX_LISTED_ROWS }) {
-        terminal::note(&format!("{}, line {line}: {fault}", templates.display()));
+        tell(&format!("{}, line {line}: {fault}", templates.display()));
     }
     if !faults.is_empty() {
-        terminal::note(&format!(
+        tell(&format!(
             "{} of {} templates cannot be read and are switched off{}",
             faults.len(),
             table.rows.len(),
@@ -83,9 +88,7 @@ fn report(table: &Table, templates: &Path, errors: Option<&Path>) -> Result<(), 
     }
     let repeated = table.repeated();
     if repeated > 0 {
-        terminal::note(&format!(
-            "{repeated} rows have the template of an earlier row; the network ranks both"
-        ));
+        tell(&format!("{repeated} rows have the template of an earlier row; the network ranks both"));
     }
     if let Some(file) = errors {
         let lines: String = faults.iter().map(|(line, fault)| format!("{line}\t{fault}\n")).collect();

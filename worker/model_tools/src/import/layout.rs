@@ -13,7 +13,7 @@ use crate::{
     Kind, ModelId, ModelsFolder, Pack, card,
     error::ModelToolError,
     folder::Draft,
-    pack, read, terminal,
+    pack, read,
     tokenizer::{Special, tokenizer},
 };
 
@@ -21,7 +21,7 @@ use crate::{
 const DEFAULT_MAX_LENGTH: u32 = 128;
 
 /// Reads the folder into a draft.
-pub fn import(models: &ModelsFolder, import: &Import) -> Result<Draft, ModelToolError> {
+pub fn import(models: &ModelsFolder, import: &Import, tell: &dyn Fn(&str)) -> Result<Draft, ModelToolError> {
     let source = &import.source;
     if let Some(network) = network_in(source) {
         return Err(ModelToolError::Usage(format!(
@@ -39,11 +39,11 @@ pub fn import(models: &ModelsFolder, import: &Import) -> Result<Draft, ModelTool
     let draft = models.begin(id)?;
     let left_out = copy(source, kind, &draft)?;
     if !left_out.is_empty() {
-        terminal::note(&format!("left out, as no part of a pack: {}", left_out.join(", ")));
+        tell(&format!("left out, as no part of a pack: {}", left_out.join(", ")));
     }
     metadata.insert("id".to_owned(), draft.id().as_str().into());
     if kind == Kind::Generator {
-        complete_generator(source, &config, &draft, &mut metadata)?;
+        complete_generator(source, &config, &draft, &mut metadata, tell)?;
     }
     metadata.entry("description").or_insert_with(|| format!("Imported from {}", name(source)).into());
     if !draft.path().join("README.md").exists() {
@@ -119,6 +119,7 @@ fn complete_generator(
     config: &Value,
     draft: &Draft,
     metadata: &mut Map<String, Value>,
+    tell: &dyn Fn(&str),
 ) -> Result<(), ModelToolError> {
     if !draft.path().join("tokenizer.json").exists() && source.join("vocab.json").exists() {
         let tokenizer = from_vocabulary(&source.join("vocab.json"), config)?;
@@ -127,7 +128,7 @@ fn complete_generator(
     if !draft.path().join("generation_config.json").exists() {
         let generation = json!({"temperature": 1.0, "top_p": 1.0, "max_length": DEFAULT_MAX_LENGTH});
         draft.write_json("generation_config.json", &generation)?;
-        terminal::note(&format!(
+        tell(&format!(
             "no generation_config.json: temperature 1, at most {DEFAULT_MAX_LENGTH} tokens a string"
         ));
     }

@@ -1,6 +1,6 @@
 """Says how the forward judge tells steps that work from impossible ones, as tables of single steps have them.
 
-The steps of `worker/synth/tests/data` were written by hand and are never trained on. A step counts as plausible as the most
+The steps of `worker/reactivity/tests/data` were written by hand and are never trained on. A step counts as plausible as the most
 plausible proposal of any template that makes it; steps that no template makes are counted and left out.
 """
 

@@ -199,7 +199,7 @@ mod tests {
 
     /// Changes that the shipped templates make to the reaction mixtures of the first steps of a table.
     fn changes(model: &RetroModel, judge: &PlausibilityModel) -> Vec<Change> {
-        let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/right_steps.tsv");
+        let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("../reactivity/tests/data/right_steps.tsv");
         let text = std::fs::read_to_string(table).unwrap();
         let flasks = text.lines().skip(1).step_by(30).filter_map(|line| {
             let precursors = line.split('\t').nth(1)?.split_once(">>")?.0;

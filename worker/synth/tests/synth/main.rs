@@ -12,5 +12,4 @@ mod kit;
 mod model;
 mod one_step;
 mod search;
-mod steps;
 mod toy;

@@ -4,12 +4,13 @@
 //! origin of the rows is in `data/SOURCES.md`.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, atomic::AtomicBool};
 use std::thread;
+use std::time::{Duration, Instant};
 
-use crate::toy::{expansions, shelf, shipped, task};
+use catalogue::{BlockRow, Offer, StockView};
 use chem::Molecule;
-use synth::{RetroModel, Task, explain, plan};
+use synth::{Budget, Constraints, GroupOrder, RetroModel, Stop, TargetPurchase, Task, explain, plan};
 
 /// Row of a table.
 struct Row {
@@ -41,9 +42,20 @@ fn rows(table: &str, verdict: Option<&str>) -> Vec<Row> {
 fn is_returned(model: &Arc<RetroModel>, row: &Row) -> bool {
     let mut wanted: Vec<String> = row.precursors.iter().map(|smiles| canonical(smiles)).collect();
     wanted.sort_unstable();
-    let names: Vec<&str> = row.precursors.iter().map(String::as_str).collect();
-    let task = Task { max_depth: 1, max_groups: 1000, max_group_size: 1000, ..task(&row.product) };
-    let plan = plan(model, &shelf(&names), &task, &expansions(60));
+    let task = Task {
+        target: row.product.parse().unwrap(),
+        max_depth: 1,
+        stop: Stop::Budget,
+        trivial: TargetPurchase::Mask,
+        max_groups: 1000,
+        max_group_size: 1000,
+        group_order: GroupOrder::Total,
+        constraints: Constraints::default(),
+    };
+    let deadline = Instant::now() + Duration::from_secs(600);
+    let budget =
+        Budget { max_expansions: Some(60), ..Budget::until(deadline, Arc::new(AtomicBool::new(false))) };
+    let plan = plan(model, &stock(&row.precursors), &task, &budget);
     plan.routes().any(|route| {
         route.steps().any(|(product, _)| {
             let mut names: Vec<&str> =
@@ -52,6 +64,20 @@ fn is_returned(model: &Arc<RetroModel>, row: &Row) -> bool {
             names == wanted
         })
     })
+}
+
+/// Returns a stock of these molecules, each at one dollar a gram.
+fn stock(smiles: &[String]) -> StockView {
+    StockView::in_memory((0..).zip(smiles).map(|(id, smiles)| {
+        let molecule: Molecule = smiles.parse().unwrap();
+        (BlockRow::of(id, &molecule), vec![Offer::of(1).at(1.0).within(5.0)])
+    }))
+}
+
+/// Returns the shipped model.
+fn shipped() -> Arc<RetroModel> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/uspto_retro");
+    Arc::new(RetroModel::load(&folder).unwrap())
 }
 
 fn canonical(smiles: &str) -> String {

@@ -19,18 +19,6 @@ fn list(service: &Arc<Service>) -> JoinHandle<Answer> {
     tokio::spawn(async move { service.get(SAMPLES).await })
 }
 
-/// Waits until `query` counts `count`.
-async fn until(service: &Service, count: i64, query: &'static str) {
-    for _ in 0..500 {
-        let counted: i64 = sqlx::query_scalar(query).fetch_one(&service.pool).await.unwrap();
-        if counted == count {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    panic!("never {count}: {query}");
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn who_finds_no_place_is_refused_at_once_but_operators_and_who_was_let_in_are_answered() {
     let service = Arc::new(Service::start_without_workers(&ONE).await);
@@ -43,13 +31,13 @@ async fn who_finds_no_place_is_refused_at_once_but_operators_and_who_was_let_in_
     sqlx::query("lock table samples in access exclusive mode").execute(&mut *lock).await.unwrap();
 
     let first = list(&service);
-    until(
-        &service,
-        1,
-        "select count(*) from pg_locks join pg_class on pg_class.oid = relation
+    service
+        .until_count(
+            "select count(*) from pg_locks join pg_class on pg_class.oid = relation
          where relname = 'samples' and not granted",
-    )
-    .await;
+            1,
+        )
+        .await;
     let second = service.get(SAMPLES).await;
     let state = service.http.get(format!("{}/operations/v1/state", service.base)).bearer_auth(token);
     let state = answer(state).await;
@@ -71,7 +59,7 @@ async fn who_waits_for_a_worker_or_sends_slowly_has_nobodys_place() {
         let body = json!({ "search_smiles": "CCO", "max_depth": 47, "max_seconds": 60 });
         searching.post("/synth/v1/treesearch", &body.to_string()).await
     });
-    until(&service, 1, "select count(*) from jobs where holder is not null").await;
+    service.until_count("select count(*) from jobs where holder is not null", 1).await;
     let mut slow = TcpStream::connect(service.base.trim_start_matches("http://")).await.unwrap();
     let token = service.token(claims(&service.account)).await;
     let half = format!(
@@ -80,7 +68,7 @@ async fn who_waits_for_a_worker_or_sends_slowly_has_nobodys_place() {
     );
     slow.write_all(half.as_bytes()).await.unwrap();
     // The account's rate limit shows that the request was admitted.
-    until(&service, 1, "select count(*) from rate_limits where ration = 'samples-create'").await;
+    service.until_count("select count(*) from rate_limits where ration = 'samples-create'", 1).await;
 
     let listed = service.get(SAMPLES).await;
 
@@ -131,7 +119,7 @@ async fn a_route_that_is_sent_slowly_or_checked_has_nobodys_place() {
         .collect();
     // The account's rate limits show that requests were admitted; each holds a permit for the milliseconds that this
     // takes.
-    until(&service, 2, "select count(*) from rate_limits where ration in ('reads', 'treesearch')").await;
+    service.until_count("select count(*) from rate_limits where ration in ('reads', 'treesearch')", 2).await;
 
     let mut read = 0;
     for _ in 0..200 {

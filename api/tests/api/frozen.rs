@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use reqwest::Method;
-use test_support::{Proxy, ProxyMode};
+use test_support::{Proxy, ProxyMode, until};
 
 use crate::support::{Answer, Service, answer, claims};
 
@@ -47,13 +47,7 @@ impl FrozenDatabaseFixture {
 
     /// Repeats the request until a list is returned.
     async fn until_a_list_is_answered(&self) {
-        for _ in 0..200 {
-            if self.list().await.status == 200 {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-        panic!("lists are not answered any more");
+        until("lists are answered", async || self.list().await.status == 200).await;
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use contract::scope;
 use reqwest::Method;
 use serde_json::{Value, json};
+use test_support::eventually;
 
 use crate::support::{
     Answer, Service, add_account, answer, claims, complete_async_sample, join_one_organisation,
@@ -21,16 +22,12 @@ impl Service {
 
     /// Polls the sample until it has this status, and returns it.
     pub async fn standing(&self, id: &str, status: &str) -> Value {
-        for _ in 0..500 {
+        eventually(status, async || {
             let sample = self.get(&format!("{SAMPLES}/{id}")).await;
             assert_eq!(sample.status, 200, "{sample:?}");
-            let sample = sample.json();
-            if sample["status"] == status {
-                return sample;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-        panic!("never {status}");
+            Some(sample.json()).filter(|sample| sample["status"] == status)
+        })
+        .await
     }
 }
 

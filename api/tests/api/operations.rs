@@ -5,6 +5,7 @@ use std::sync::Arc;
 use contract::scope;
 use reqwest::Method;
 use serde_json::{Value, json};
+use test_support::eventually;
 
 use crate::support::{Answer, Service, add_operator, answer, claims};
 
@@ -44,14 +45,7 @@ impl OperatorFixture {
 
     /// Polls until the state satisfies `is_it`.
     async fn until(&self, is_it: impl Fn(&Value) -> bool) -> Value {
-        for _ in 0..1500 {
-            let state = self.state().await;
-            if is_it(&state) {
-                return state;
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-        }
-        panic!("the state never became what was waited for: {}", self.state().await);
+        eventually("the state is what was waited for", async || Some(self.state().await).filter(&is_it)).await
     }
 
     /// Starts a request of the service's own account; resolves with its answer.

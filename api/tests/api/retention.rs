@@ -1,6 +1,6 @@
 //! Retention: expired rows are deleted without disturbing concurrent readers.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use api::config::Config;
 use contract::SampleId;
@@ -54,17 +54,6 @@ async fn count(service: &Service, statement: &'static str) -> i64 {
     sqlx::query_scalar(statement).fetch_one(&service.pool).await.unwrap()
 }
 
-/// Waits until a statement counts `wanted`.
-async fn until(service: &Service, statement: &'static str, wanted: i64) {
-    for _ in 0..1_000 {
-        if count(service, statement).await == wanted {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    panic!("never {wanted}: {statement}");
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn old_samples_go_while_somebody_pages_through_them() {
     let settings = [("KEEP_SAMPLES_DAYS", "30"), ("RATE_SAMPLES_READ_PER_MINUTE", "0")];
@@ -91,9 +80,9 @@ async fn old_samples_go_while_somebody_pages_through_them() {
         }
         query = format!("&next-page={}", seen.last().unwrap());
     }
-    until(&service, "select count(*) from samples", 3).await;
+    service.until_count("select count(*) from samples", 3).await;
     let deleted = "select coalesce(sum(deleted), 0)::int8 from retention where what = 'samples' and keep = interval '30 days'";
-    until(&service, deleted, OLD_SAMPLE_COUNT).await;
+    service.until_count(deleted, OLD_SAMPLE_COUNT).await;
     drop(processes);
 
     let mut newest_first = new.clone();
@@ -123,7 +112,7 @@ async fn by_default_samples_are_kept_for_ever() {
         .unwrap();
 
     let _process = api::retention(service.pool.clone(), config(&service, &[]).unwrap().keep);
-    until(&service, "select count(*) from retention where keep is null", 7).await;
+    service.until_count("select count(*) from retention where keep is null", 7).await;
 
     assert_eq!(service.get(&format!("{SAMPLES}/{}", sample_id(10))).await.status, 200);
 }
@@ -154,8 +143,8 @@ async fn a_sample_batch_that_has_ended_goes_with_its_samples_when_it_is_older_th
 
     let keep = config(&service, &[("KEEP_SAMPLES_DAYS", "30")]).unwrap().keep;
     let process = api::retention(service.pool.clone(), keep);
-    until(&service, "select count(*) from sample_batches where id = 'ended'", 0).await;
-    until(&service, "select count(*) from sample_orders where id = 'f'", 0).await;
+    service.until_count("select count(*) from sample_batches where id = 'ended'", 0).await;
+    service.until_count("select count(*) from sample_orders where id = 'f'", 0).await;
     drop(process);
 
     assert_eq!(service.get(&format!("{SAMPLES}/{}", sample_id(10))).await.status, 404);
@@ -194,8 +183,10 @@ async fn what_took_long_is_kept_from_its_end() {
     let keep = config(&service, &[("KEEP_PLANS_DAYS", "1"), ("KEEP_SAMPLES_DAYS", "1")]).unwrap().keep;
     let process = api::retention(service.pool.clone(), keep);
     // Marked rows are invisible; the next sweep deletes them.
-    until(&service, "select count(*) from batches where id = 'old_batch' and deleted_at is null", 0).await;
-    until(&service, "select count(*) from plans where id in ('old', 'of_old_batch')", 0).await;
+    service
+        .until_count("select count(*) from batches where id = 'old_batch' and deleted_at is null", 0)
+        .await;
+    service.until_count("select count(*) from plans where id in ('old', 'of_old_batch')", 0).await;
     drop(process);
 
     assert_eq!(count(&service, "select count(*) from plans where id in ('new', 'of_new_batch')").await, 2);
@@ -223,7 +214,9 @@ async fn a_price_that_an_offer_had_goes_when_it_is_older_than_it_is_kept() {
 
     let keep = config(&service, &[("KEEP_PRICES_DAYS", "10")]).unwrap().keep;
     let process = api::retention(service.pool.clone(), keep);
-    until(&service, "select coalesce(sum(deleted), 0)::int8 from retention where what = 'prices'", 2).await;
+    service
+        .until_count("select coalesce(sum(deleted), 0)::int8 from retention where what = 'prices'", 2)
+        .await;
     drop(process);
 
     assert_eq!(count(&service, "select count(*) from offer_prices where cs_id in ('0', '9')").await, 2);
@@ -243,7 +236,9 @@ async fn a_line_of_the_journal_goes_when_it_is_older_than_it_is_kept_and_never_w
 
     let keep = config(&service, &[("KEEP_JOURNAL_DAYS", "600")]).unwrap().keep;
     let process = api::retention(service.pool.clone(), keep);
-    until(&service, "select coalesce(sum(deleted), 0)::int8 from retention where what = 'journal'", 1).await;
+    service
+        .until_count("select coalesce(sum(deleted), 0)::int8 from retention where what = 'journal'", 1)
+        .await;
     drop(process);
 
     assert_eq!(count(&service, "select count(*) from journal where subject = '900'").await, 0);
@@ -285,7 +280,7 @@ async fn a_clock_that_jumped_ahead_deletes_nothing_for_a_day() {
     set_clock(&service, "seen_at", "10 years").await;
     let process = api::retention(service.pool.clone(), keep);
     // Prices are the last table of a sweep.
-    until(&service, looked, 1).await;
+    service.until_count(looked, 1).await;
     assert_eq!((identity::sweep(&service.pool).await.unwrap(), kept().await), (0, vec![3, 1]));
     drop(process);
     set_clock(&service, "jumped_at", "23 hours").await;
@@ -294,7 +289,7 @@ async fn a_clock_that_jumped_ahead_deletes_nothing_for_a_day() {
     // The clock was not corrected for a day, so it is right: the service was off.
     set_clock(&service, "jumped_at", "25 hours").await;
     let process = api::retention(service.pool.clone(), keep);
-    until(&service, "select count(*) from samples", 0).await;
+    service.until_count("select count(*) from samples", 0).await;
     assert_eq!(identity::sweep(&service.pool).await.unwrap(), 1);
     drop(process);
 }

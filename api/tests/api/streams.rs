@@ -35,18 +35,6 @@ impl Service {
     async fn watched(&self, path: &str) -> EventReader {
         EventReader::of(self.request(Method::GET, path).await).await
     }
-
-    /// Waits until `query` counts one.
-    async fn until(&self, query: &'static str) {
-        for _ in 0..1500 {
-            let count: i64 = sqlx::query_scalar(query).fetch_one(&self.pool).await.unwrap();
-            if count == 1 {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-        panic!("never one: {query}");
-    }
 }
 
 #[tokio::test]
@@ -129,9 +117,9 @@ async fn who_loses_a_stream_goes_on_at_another_process_and_who_leaves_cancels() 
     assert_eq!(again.next().await.unwrap(), second);
     // Longer than a disconnected client has to reconnect.
     tokio::time::sleep(Duration::from_secs(10)).await;
-    service.until("select count(*) from jobs where finished_at is null and cancelled_at is null and holder is not null").await;
+    service.until_count("select count(*) from jobs where finished_at is null and cancelled_at is null and holder is not null", 1).await;
     drop(again);
-    service.until("select count(*) from jobs where cancelled_at is not null").await;
+    service.until_count("select count(*) from jobs where cancelled_at is not null", 1).await;
     let after = watched(second.0).await.rest().await;
     assert_eq!((names(&after), &after[0].2["status"]), (vec!["problem"], &json!(503)));
 }
@@ -368,7 +356,7 @@ async fn an_account_has_sixteen_streams_at_all_processes_together() {
     sqlx::query(lapse).execute(&service.pool).await.unwrap();
     assert_eq!(here().await, 404);
     drop(streams);
-    service.until("select 1 + count(*) from open_streams").await;
+    service.until_count("select 1 + count(*) from open_streams", 1).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -394,12 +382,12 @@ async fn what_a_disabled_account_has_open_ends() {
     let end = theirs.rest().await.pop().unwrap();
     assert_eq!((end.1.as_str(), &end.2["status"]), ("problem", &json!(401)));
     assert_eq!((nothing.plans, nothing.requests), (0, 0));
-    service.until("select count(*) from plans where status = 'pending'").await;
+    service.until_count("select count(*) from plans where status = 'pending'", 1).await;
 
     let cancelled = disable("demo@example.org").await;
     assert_eq!((cancelled.plans, cancelled.requests), (1, 1));
-    service.until("select count(*) from plans where status = 'cancelled'").await;
-    service.until("select 1 - count(*) from jobs where finished_at is null").await;
+    service.until_count("select count(*) from plans where status = 'cancelled'", 1).await;
+    service.until_count("select 1 - count(*) from jobs where finished_at is null", 1).await;
     for stream in [search, own] {
         let end = stream.rest().await.pop().unwrap();
         assert_eq!((end.1.as_str(), &end.2["status"]), ("problem", &json!(401)));

@@ -149,14 +149,19 @@ impl Service {
     }
 
     async fn wait_until_ready(&self) {
-        for _ in 0..200 {
-            if self.http.get(format!("{}/readyz", self.base)).send().await.unwrap().status() == StatusCode::OK
-            {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(25)).await;
-        }
-        panic!("the service did not become ready");
+        test_support::until("the service is ready", async || {
+            self.http.get(format!("{}/readyz", self.base)).send().await.unwrap().status() == StatusCode::OK
+        })
+        .await;
+    }
+
+    /// Waits until a statement counts `count`.
+    pub async fn until_count(&self, statement: &'static str, count: i64) {
+        test_support::until(&format!("{count}: {statement}"), async || {
+            let counted: i64 = sqlx::query_scalar(statement).fetch_one(&self.pool).await.unwrap();
+            counted == count
+        })
+        .await;
     }
 
     /// Builds a request with a valid token of the service's account.

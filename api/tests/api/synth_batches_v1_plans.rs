@@ -2,6 +2,7 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
+use test_support::{eventually, until};
 
 use crate::support::{Answer, Service, add_account, answer, complete_plan, join_one_organisation};
 
@@ -15,25 +16,19 @@ fn body(depth: u32) -> String {
 impl Service {
     /// Waits until the plan has ended, and returns it.
     async fn ended(&self, id: &str) -> Value {
-        for _ in 0..400 {
+        eventually("the plan has ended", async || {
             let plan = self.get(&format!("{PLANS}/{id}")).await.json();
-            if !["pending", "processing"].contains(&plan["status"].as_str().unwrap()) {
-                return plan;
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(25)).await;
-        }
-        panic!("the plan {id} did not end");
+            Some(plan).filter(|plan| !["pending", "processing"].contains(&plan["status"].as_str().unwrap()))
+        })
+        .await
     }
 
     /// Waits until a worker has claimed the plan.
     async fn begun(&self, id: &str) {
-        for _ in 0..400 {
-            if self.get(&format!("{PLANS}/{id}")).await.json()["status"] == "processing" {
-                return;
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(25)).await;
-        }
-        panic!("the plan {id} was not begun");
+        until("the plan has begun", async || {
+            self.get(&format!("{PLANS}/{id}")).await.json()["status"] == "processing"
+        })
+        .await;
     }
 }
 

@@ -22,7 +22,7 @@ pub async fn add(connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
     if is_new.rows_affected() == 0 {
         return Ok(false);
     }
-    for (name, smiles) in CHEMICALS {
+    for &(name, smiles) in CHEMICALS.iter() {
         let molecule: Molecule = smiles.parse().expect("common chemicals: they are molecules");
         let mw = molecule.molecular_weight();
         sqlx::query!(

@@ -18,6 +18,7 @@ mod mixture;
 mod molecules;
 mod smiles;
 mod standardise;
+mod table;
 mod templates;
 
 pub use chem_fast::{Limits, is_odd, valences};
@@ -42,6 +43,7 @@ pub use smiles::{
     tokens::{Token, tokens},
 };
 pub use standardise::parent::Parent;
+pub use table::{Table, TableError};
 pub use templates::{
     edit::parts::Precursor,
     index::TemplateIndex,

@@ -1,28 +1,18 @@
 //! The headers that vendors and planners use.
 //!
-//! | profile | taken from |
-//! |---|---|
-//! | `retort` | the field names of this service's API |
-//! | `askcos` | ASKCOS 2 buyables, JSON and CSV (`smiles, ppg, lead_time, source, properties`) |
-//! | `synplanner` | SynPlanner building blocks, one column `NAME_ppg` for each vendor |
-//! | `molport` | MolPort's `iis_smiles-….txt.gz` and SDF downloads |
-//! | `emolecules` | eMolecules' `version.smi.gz` |
-//! | `chemspace` | Chemspace's API v3 and v4 (`offers`, `prices` within them) and its offers as tables |
-//! | `mcule` | Mcule's downloads |
-//! | `enamine` | Enamine's building blocks and stock collections, tables, `.cxsmiles` and SDF |
-//! | `aizynthfinder` | AiZynthFinder's stocks of InChIKeys |
-//! | `generic` | any other |
+//! `tables/profiles.tsv` lists the vendors and planners, `tables/columns.tsv` the meanings of their columns. A sign is a
+//! column that identifies a profile; `*_ppg` is every column with that ending. The first profile with a sign in the
+//! file applies. Columns of the profile `every` count in all profiles, after the profile's own.
 //!
 //! Names are compared by their letters and digits alone, without regard to case. If a file has several columns for
 //! one meaning, the first in the table wins.
 
-use std::{collections::HashMap, iter};
+use std::{collections::HashMap, iter, sync::LazyLock};
+
+use chem::Table;
 
 use super::meaning::{Meaning, parse_pack};
 use crate::{currency::Currency, lead_time::country, price::Unit};
-
-/// Pairs of column name and meaning.
-type Names = &'static [(&'static str, &'static str)];
 
 /// The headers of one vendor or planner.
 pub(crate) struct KnownProfile {
@@ -30,142 +20,45 @@ pub(crate) struct KnownProfile {
     /// Default vendor of a file that names none.
     pub(crate) vendor: Option<&'static str>,
     /// Columns that identify the profile; one is enough.
-    signs: &'static [&'static str],
-    /// Meanings of columns in this profile only.
-    columns: Names,
+    signs: Vec<&'static str>,
+    /// Meanings of columns in this profile, then of those in every profile.
+    columns: Vec<(&'static str, Meaning)>,
 }
 
-/// The profiles; the first one with an identifying column in the file applies.
-const PROFILES: [KnownProfile; 10] = [
-    KnownProfile {
-        name: "retort",
-        vendor: None,
-        signs: &["full_canonical", "cs_prefix", "normalised_usd", "usd_per_g", "lead_time_days_to_US"],
-        columns: &[("full_canonical", "smiles")],
-    },
-    KnownProfile {
-        name: "askcos",
-        vendor: None,
-        signs: &["ppg"],
-        columns: &[("ppg", "price_per_gram"), ("source", "vendor"), ("lead_time", "lead_time")],
-    },
-    KnownProfile { name: "synplanner", vendor: None, signs: &["*_ppg"], columns: &[] },
-    KnownProfile {
-        name: "molport",
-        vendor: Some("MolPort"),
-        signs: &["MOLPORTID", "MolPort ID"],
-        columns: &[
-            ("MOLPORTID", "id"),
-            ("SMILES", "smiles"),
-            ("SMILES_CANONICAL", "smiles"),
-            ("BEST_LEAD_TIME", "lead_time"),
-            ("PUBCHEM_EXT_SUBSTANCE_URL", "url"),
-        ],
-    },
-    KnownProfile {
-        name: "emolecules",
-        vendor: Some("eMolecules"),
-        signs: &["isosmiles", "version_id"],
-        columns: &[("isosmiles", "smiles"), ("version_id", "id"), ("parent_id", "ignore")],
-    },
-    KnownProfile {
-        name: "chemspace",
-        vendor: Some("Chemspace"),
-        signs: &["packMg", "Chemspace ID", "vendorCode"],
-        columns: &[
-            ("vendorName", "vendor"),
-            ("vendorCode", "id"),
-            ("csId", "id"),
-            ("Chemspace ID", "id"),
-            ("link", "url"),
-            ("packMg", "pack:mg"),
-            ("priceUsd", "price:USD"),
-            ("priceEur", "price:EUR"),
-            ("leadTimeDays", "lead_time"),
-        ],
-    },
-    KnownProfile {
-        name: "mcule",
-        vendor: Some("Mcule"),
-        signs: &["mcule_id", "Mcule ID", "mculeid"],
-        columns: &[
-            ("mcule_id", "id"),
-            ("url", "url"),
-            ("Mcule URL", "url"),
-            ("Delivery time (days)", "lead_time"),
-        ],
-    },
-    KnownProfile {
-        name: "enamine",
-        vendor: Some("Enamine"),
-        signs: &["Catalog ID", "idnumber", "Enamine ID"],
-        columns: &[
-            ("Catalog ID", "id"),
-            ("idnumber", "id"),
-            ("Enamine ID", "id"),
-            ("ID", "id"),
-            ("Link", "url"),
-        ],
-    },
-    KnownProfile { name: "aizynthfinder", vendor: Some("stock"), signs: &[], columns: &[] },
-    KnownProfile { name: "generic", vendor: None, signs: &[], columns: &[] },
-];
+static PROFILES: LazyLock<Vec<KnownProfile>> = LazyLock::new(|| {
+    let table = Table {
+        file: "profiles.tsv",
+        text: include_str!("../../tables/profiles.tsv"),
+        columns: ["profile", "vendor", "signs", "source"],
+        keys: 1,
+    };
+    let columns = columns();
+    let profiles = table.read(|[name, vendor, signs, _]| {
+        let of = |profile| columns.iter().filter(move |column| column.0 == profile);
+        Ok(KnownProfile {
+            name,
+            vendor: Some(vendor).filter(|vendor| !vendor.is_empty()),
+            signs: signs.split('|').filter(|sign| !sign.is_empty()).collect(),
+            columns: of(name).chain(of("every")).map(|(_, column)| column.clone()).collect(),
+        })
+    });
+    profiles.expect("known: a test reads the table")
+});
 
-/// Meanings of names in every profile.
-const COMMON: Names = &[
-    ("smiles", "smiles"),
-    ("canonical_smiles", "smiles"),
-    ("isomeric_smiles", "smiles"),
-    ("(connection table)", "molfile"),
-    ("inchi_key", "inchikey"),
-    ("standard_inchi_key", "inchikey"),
-    ("vendor_name", "vendor"),
-    ("vendor", "vendor"),
-    ("supplier", "vendor"),
-    ("supplier_name", "vendor"),
-    ("cs_id", "id"),
-    ("catalog_id", "id"),
-    ("catalogue_id", "id"),
-    ("catalog_number", "id"),
-    ("cs_prefix", "prefix"),
-    ("cs_url", "url"),
-    ("url", "url"),
-    ("pack", "pack"),
-    ("pack_size", "pack"),
-    ("pack_mg", "pack:mg"),
-    ("pack_g", "pack:g"),
-    ("uom", "unit"),
-    ("unit", "unit"),
-    ("price_usd", "price:USD"),
-    ("price", "price:USD"),
-    ("price_eur", "price:EUR"),
-    ("price_gbp", "price:GBP"),
-    ("currency", "currency"),
-    ("normalised_usd", "usd_per_gram_of_major"),
-    ("usd_per_g", "price_per_gram:USD"),
-    ("price_per_gram", "price_per_gram:USD"),
-    ("density_g_per_ml", "density"),
-    ("density", "density"),
-    ("lead_time_days", "lead_time"),
-    ("lead_time", "lead_time"),
-    ("ships_to", "ships_to"),
-    ("api_timestamp", "timestamp"),
-    ("updated_at", "timestamp"),
-    ("last_updated", "timestamp"),
-    ("price_date", "timestamp"),
-    ("amount", "amount"),
-    ("amount_in_stock", "amount"),
-    ("quantity_available", "amount"),
-    ("available_quantity", "amount"),
-    ("stock_amount", "amount"),
-    ("stock", "amount"),
-    ("amount_unit", "amount_unit"),
-    ("stock_unit", "amount_unit"),
-    ("amount_grams", "grams_of_major"),
-    ("location", "location"),
-    ("storage_location", "location"),
-    ("shelf", "location"),
-];
+/// Columns with their profiles.
+fn columns() -> Vec<(&'static str, (&'static str, Meaning))> {
+    let table = Table {
+        file: "columns.tsv",
+        text: include_str!("../../tables/columns.tsv"),
+        columns: ["profile", "column", "meaning", "source"],
+        keys: 2,
+    };
+    let columns = table.read(|[profile, column, meaning, _]| match meaning.parse::<Meaning>() {
+        Ok(meaning) => Ok((profile, (column, meaning))),
+        Err(error) => Err(error.to_string()),
+    });
+    columns.expect("known: a test reads the table")
+}
 
 /// Normalises a name to its letters and digits in lower case.
 pub(crate) fn normal(name: &str) -> String {
@@ -202,9 +95,8 @@ impl KnownProfile {
     /// Meanings of columns in this profile.
     pub(crate) fn meanings(&self) -> ColumnMeanings {
         let mut by_name = HashMap::new();
-        for (rank, (name, meaning)) in (1..).zip(self.columns.iter().chain(COMMON)) {
-            let meaning = || (rank, meaning.parse().expect("known: the tables hold meanings"));
-            by_name.entry(normal(name)).or_insert_with(meaning);
+        for (rank, (name, meaning)) in (1..).zip(&self.columns) {
+            by_name.entry(normal(name)).or_insert_with(|| (rank, meaning.clone()));
         }
         ColumnMeanings(by_name)
     }
@@ -260,10 +152,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_table_holds_meanings() {
-        for (_, meaning) in PROFILES.iter().flat_map(|known| known.columns).chain(COMMON) {
-            assert!(meaning.parse::<Meaning>().is_ok(), "{meaning}");
+    fn every_column_belongs_to_a_profile() {
+        for (profile, (column, _)) in columns() {
+            let is_known = profile == "every" || KnownProfile::named(profile).is_some();
+            assert!(is_known, "{column}: no profile `{profile}`");
         }
+        assert!(KnownProfile::named("every").is_none());
     }
 
     #[test]

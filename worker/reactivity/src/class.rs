@@ -1,10 +1,6 @@
-//! Reaction classes, by the names that chemists use.
+//! The class of a step.
 //!
-//! The categories are the ten of the RSC's name reaction ontology and of NameRxn, which Schneider and others (J. Med.
-//! Chem. 2016, 59, 4385) use to count the reactions of medicinal chemists. The names are those of textbooks. A step
-//! of several events has the name of the event that builds most of its product.
-
-use std::fmt;
+//! A step of several events has the name of the event that builds most of its product.
 
 use crate::alkylation::is_doubly_activated;
 use crate::change::Step;
@@ -14,66 +10,7 @@ use crate::electrophile;
 use crate::event::{Event, events};
 use crate::group::Group;
 use crate::queries::*;
-
-/// Category of a reaction. The number is the category's in NameRxn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Category {
-    /// Heteroatom alkylation and arylation.
-    HeteroatomAlkylation = 1,
-    /// Acylation and related processes.
-    Acylation = 2,
-    /// C–C bond formation.
-    CarbonCarbon = 3,
-    /// Heterocycle formation.
-    Heterocycle = 4,
-    /// Protection.
-    Protection = 5,
-    /// Deprotection.
-    Deprotection = 6,
-    /// Reduction.
-    Reduction = 7,
-    /// Oxidation.
-    Oxidation = 8,
-    /// Functional group interconversion.
-    Interconversion = 9,
-    /// Functional group addition.
-    Addition = 10,
-    /// Reaction without a name here.
-    Other = 0,
-}
-
-/// Name and category of a reaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ReactionClass {
-    /// Category of the reaction.
-    pub category: Category,
-    /// Name of the reaction, in lower case except for names of people.
-    pub name: &'static str,
-}
-
-impl Default for ReactionClass {
-    fn default() -> Self {
-        class(Category::Other, "other reaction")
-    }
-}
-
-impl fmt::Display for Category {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::HeteroatomAlkylation => "heteroatom alkylation and arylation",
-            Self::Acylation => "acylation and related processes",
-            Self::CarbonCarbon => "C-C bond formation",
-            Self::Heterocycle => "heterocycle formation",
-            Self::Protection => "protection",
-            Self::Deprotection => "deprotection",
-            Self::Reduction => "reduction",
-            Self::Oxidation => "oxidation",
-            Self::Interconversion => "functional group interconversion",
-            Self::Addition => "functional group addition",
-            Self::Other => "other",
-        })
-    }
-}
+use crate::reaction_class::{Category, ReactionClass, class};
 
 /// Returns the class of a step, which takes microseconds.
 #[must_use]
@@ -81,10 +18,10 @@ pub fn classify(step: &Step<'_>) -> ReactionClass {
     let events = events(step);
     let acetal = events.iter().any(|event| matches!(event, Event::Acetalisation { .. }));
     if builds_heterocycle(step) && !acetal {
-        return class(Category::Heterocycle, heterocycle(step));
+        return heterocycle(step);
     }
     if events.is_empty() && couples_boron(step) {
-        return class(Category::HeteroatomAlkylation, "Chan-Lam coupling");
+        return class!("Chan-Lam coupling");
     }
     // An event that bonds two molecules names the step, before cleavages and other changes.
     let classes = events.iter().map(|event| of(step, event));
@@ -99,10 +36,6 @@ pub fn classify(step: &Step<'_>) -> ReactionClass {
         Category::Heterocycle | Category::Other => 7,
     });
     first.unwrap_or_default()
-}
-
-const fn class(category: Category, name: &'static str) -> ReactionClass {
-    ReactionClass { category, name }
 }
 
 /// Returns true if a heteroatom replaces boron on a carbon.
@@ -124,13 +57,13 @@ fn builds_heterocycle(step: &Step<'_>) -> bool {
     })
 }
 
-/// Name of the heterocycle that forms, by the ring of a new bond.
-fn heterocycle(step: &Step<'_>) -> &'static str {
+/// Class of the heterocycle that forms, by the ring of a new bond.
+fn heterocycle(step: &Step<'_>) -> ReactionClass {
     let ring = step.change.made.iter().find_map(|&(a, b, _)| {
         let (a, b) = (step.image(a)?, step.image(b)?);
         smallest_ring(step, a, b)
     });
-    let Some(ring) = ring else { return "heterocycle formation" };
+    let Some(ring) = ring else { return class!("heterocycle formation") };
     let after = &step.after;
     let aromatic = ring.iter().all(|&atom| after.is_aromatic(atom));
     let count = |element: u8| ring.iter().filter(|&&atom| after.element(atom) == element).count();
@@ -139,24 +72,24 @@ fn heterocycle(step: &Step<'_>) -> &'static str {
         after.element(atom) == N && after.element(next) == N
     });
     match (ring.len(), aromatic, count(N), count(O), count(S)) {
-        (5, true, 1, 0, 0) => "pyrrole or indole synthesis",
-        (5, true, 2, 0, 0) if adjacent => "pyrazole synthesis",
-        (5, true, 2, 0, 0) => "imidazole synthesis",
-        (5, true, 3, 0, 0) => "triazole synthesis",
-        (5, true, 4, 0, 0) => "tetrazole synthesis",
-        (5, true, 0, 1, 0) => "furan synthesis",
-        (5, true, 0, 0, 1) => "thiophene synthesis",
-        (5, true, 1, 1, 0) => "oxazole or isoxazole synthesis",
-        (5, true, 1, 0, 1) => "thiazole synthesis",
-        (5, true, 2, 1, 0) => "oxadiazole synthesis",
-        (5, true, 2, 0, 1) => "thiadiazole synthesis",
-        (6, true, 1, 0, 0) => "pyridine or quinoline synthesis",
-        (6, true, 2, 0, 0) if adjacent => "pyridazine synthesis",
-        (6, true, 2, 0, 0) => "pyrimidine or pyrazine synthesis",
-        (6, true, 3, 0, 0) => "triazine synthesis",
-        (6, true, 0, 1, 0) => "pyranone or chromone synthesis",
-        (_, false, _, _, _) => "heterocyclisation",
-        _ => "heterocycle formation",
+        (5, true, 1, 0, 0) => class!("pyrrole or indole synthesis"),
+        (5, true, 2, 0, 0) if adjacent => class!("pyrazole synthesis"),
+        (5, true, 2, 0, 0) => class!("imidazole synthesis"),
+        (5, true, 3, 0, 0) => class!("triazole synthesis"),
+        (5, true, 4, 0, 0) => class!("tetrazole synthesis"),
+        (5, true, 0, 1, 0) => class!("furan synthesis"),
+        (5, true, 0, 0, 1) => class!("thiophene synthesis"),
+        (5, true, 1, 1, 0) => class!("oxazole or isoxazole synthesis"),
+        (5, true, 1, 0, 1) => class!("thiazole synthesis"),
+        (5, true, 2, 1, 0) => class!("oxadiazole synthesis"),
+        (5, true, 2, 0, 1) => class!("thiadiazole synthesis"),
+        (6, true, 1, 0, 0) => class!("pyridine or quinoline synthesis"),
+        (6, true, 2, 0, 0) if adjacent => class!("pyridazine synthesis"),
+        (6, true, 2, 0, 0) => class!("pyrimidine or pyrazine synthesis"),
+        (6, true, 3, 0, 0) => class!("triazine synthesis"),
+        (6, true, 0, 1, 0) => class!("pyranone or chromone synthesis"),
+        (_, false, _, _, _) => class!("heterocyclisation"),
+        _ => class!("heterocycle formation"),
     }
 }
 
@@ -183,136 +116,125 @@ fn smallest_ring(step: &Step<'_>, a: u32, b: u32) -> Option<Vec<u32>> {
 }
 
 fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
-    use Category as Is;
     let it = &step.before;
     match *event {
         Event::Alkylation { nucleophile, carbon, leaving } => alkylation(step, nucleophile, carbon, leaving),
         Event::Acylation { nucleophile, carbon } => acylation(step, nucleophile, carbon),
         Event::Sulfonylation { nucleophile, .. } => match it.element(nucleophile) {
-            N => class(Is::Acylation, "sulfonamide formation"),
-            _ => class(Is::Acylation, "sulfonate ester formation"),
+            N => class!("sulfonamide formation"),
+            _ => class!("sulfonate ester formation"),
         },
-        Event::Silylation { .. } => class(Is::Protection, "silyl protection"),
+        Event::Silylation { .. } => class!("silyl protection"),
         Event::Arylation { nucleophile, carbon, leaving } => arylation(step, nucleophile, carbon, leaving),
-        Event::Vinylation { .. } => class(Is::HeteroatomAlkylation, "vinylic substitution"),
-        Event::Coupling { metal, .. } => class(
-            Is::CarbonCarbon,
-            match it.group(metal) {
-                _ if it.is_cyano(metal) => "aryl cyanation",
-                Group::Organoboron => "Suzuki coupling",
-                Group::Organotin => "Stille coupling",
-                Group::Organozinc => "Negishi coupling",
-                _ if it.next_to(metal).any(|next| it.element(next) == SI) => "Hiyama coupling",
-                _ => "Kumada coupling",
-            },
-        ),
-        Event::Alkynylation { .. } => class(Is::CarbonCarbon, "Sonogashira coupling"),
-        Event::Heck { .. } => class(Is::CarbonCarbon, "Heck reaction"),
-        Event::DirectArylation { .. } => class(Is::CarbonCarbon, "C-H arylation"),
-        Event::MetalAddition { carbon, .. } => class(
-            Is::CarbonCarbon,
-            match it.group(carbon) {
-                Group::Weinreb => "Weinreb ketone synthesis",
-                Group::CarbonDioxide => "carboxylation",
-                Group::Alkyl => "organometallic alkylation",
-                _ => "Grignard or organolithium addition",
-            },
-        ),
-        Event::ReductiveAmination { .. } => class(Is::HeteroatomAlkylation, "reductive amination"),
-        Event::ReductiveEtherification { .. } => class(Is::HeteroatomAlkylation, "reductive etherification"),
-        Event::Imination { nitrogen, .. } => class(
-            Is::Interconversion,
-            match it.group(nitrogen) {
-                Group::Hydrazine => "hydrazone formation",
-                Group::Hydroxylamine => "oxime formation",
-                _ => "imine formation",
-            },
-        ),
+        Event::Vinylation { .. } => class!("vinylic substitution"),
+        Event::Coupling { metal, .. } => match it.group(metal) {
+            _ if it.is_cyano(metal) => class!("aryl cyanation"),
+            Group::Organoboron => class!("Suzuki coupling"),
+            Group::Organotin => class!("Stille coupling"),
+            Group::Organozinc => class!("Negishi coupling"),
+            _ if it.next_to(metal).any(|next| it.element(next) == SI) => class!("Hiyama coupling"),
+            _ => class!("Kumada coupling"),
+        },
+        Event::Alkynylation { .. } => class!("Sonogashira coupling"),
+        Event::Heck { .. } => class!("Heck reaction"),
+        Event::DirectArylation { .. } => class!("C-H arylation"),
+        Event::MetalAddition { carbon, .. } => match it.group(carbon) {
+            Group::Weinreb => class!("Weinreb ketone synthesis"),
+            Group::CarbonDioxide => class!("carboxylation"),
+            Group::Alkyl => class!("organometallic alkylation"),
+            _ => class!("Grignard or organolithium addition"),
+        },
+        Event::ReductiveAmination { .. } => class!("reductive amination"),
+        Event::ReductiveEtherification { .. } => class!("reductive etherification"),
+        Event::Imination { nitrogen, .. } => match it.group(nitrogen) {
+            Group::Hydrazine => class!("hydrazone formation"),
+            Group::Hydroxylamine => class!("oxime formation"),
+            _ => class!("imine formation"),
+        },
         Event::Olefination { ylide, .. } => {
             let phosphonate = it.next_to(ylide).any(|next| it.element(next) == P && it.count(next, O) > 1);
-            class(
-                Is::CarbonCarbon,
-                if phosphonate { "Horner-Wadsworth-Emmons olefination" } else { "Wittig olefination" },
-            )
+            if phosphonate {
+                class!("Horner-Wadsworth-Emmons olefination")
+            } else {
+                class!("Wittig olefination")
+            }
         }
         Event::Aldol { nucleophile, .. } => {
             let doubly = is_doubly_activated(it, nucleophile);
-            class(Is::CarbonCarbon, if doubly { "Knoevenagel condensation" } else { "aldol reaction" })
+            if doubly { class!("Knoevenagel condensation") } else { class!("aldol reaction") }
         }
         Event::ConjugateAddition { nucleophile, .. } => match it.element(nucleophile) {
-            C => class(Is::CarbonCarbon, "Michael addition"),
-            _ => class(Is::HeteroatomAlkylation, "conjugate addition"),
+            C => class!("Michael addition"),
+            _ => class!("conjugate addition"),
         },
         Event::AromaticSubstitution { electrophile, element, .. } => aromatic(step, electrophile, element),
         Event::Functionalisation { element, .. } => match element {
-            O => class(Is::Oxidation, "C-H oxidation"),
-            element if is_halogen(element) => class(Is::Addition, "C-H halogenation"),
-            _ => class(Is::Addition, "C-H functionalisation"),
+            O => class!("C-H oxidation"),
+            element if is_halogen(element) => class!("C-H halogenation"),
+            _ => class!("C-H functionalisation"),
         },
-        Event::Deoxyhalogenation { .. } => class(Is::Interconversion, "alcohol to halide"),
-        Event::CarbonylReduction { .. } => class(Is::Reduction, "carbonyl reduction"),
-        Event::AcylReduction { .. } => class(Is::Reduction, "ester or acid reduction"),
-        Event::AmideReduction { .. } => class(Is::Reduction, "amide reduction"),
-        Event::NitrileReduction { .. } => class(Is::Reduction, "nitrile reduction"),
-        Event::NitroReduction { .. } => class(Is::Reduction, "nitro reduction"),
-        Event::AzideReduction { .. } => class(Is::Reduction, "azide reduction"),
-        Event::Hydrogenation { .. } => class(Is::Reduction, "hydrogenation"),
-        Event::Dehalogenation { .. } => class(Is::Reduction, "dehalogenation"),
-        Event::AlcoholOxidation { .. } => class(Is::Oxidation, "alcohol oxidation"),
-        Event::AcidOxidation { .. } => class(Is::Oxidation, "oxidation to carboxylic acid"),
-        Event::SulfurOxidation { .. } => class(Is::Oxidation, "sulfur oxidation"),
-        Event::NitrogenOxidation { .. } => class(Is::Oxidation, "N-oxidation"),
-        Event::Epoxidation { .. } => class(Is::Oxidation, "epoxidation"),
-        Event::Cleavage { atom, root } => class(Is::Deprotection, cleavage::name(it, atom, root)),
+        Event::Deoxyhalogenation { .. } => class!("alcohol to halide"),
+        Event::CarbonylReduction { .. } => class!("carbonyl reduction"),
+        Event::AcylReduction { .. } => class!("ester or acid reduction"),
+        Event::AmideReduction { .. } => class!("amide reduction"),
+        Event::NitrileReduction { .. } => class!("nitrile reduction"),
+        Event::NitroReduction { .. } => class!("nitro reduction"),
+        Event::AzideReduction { .. } => class!("azide reduction"),
+        Event::Hydrogenation { .. } => class!("hydrogenation"),
+        Event::Dehalogenation { .. } => class!("dehalogenation"),
+        Event::AlcoholOxidation { .. } => class!("alcohol oxidation"),
+        Event::AcidOxidation { .. } => class!("oxidation to carboxylic acid"),
+        Event::SulfurOxidation { .. } => class!("sulfur oxidation"),
+        Event::NitrogenOxidation { .. } => class!("N-oxidation"),
+        Event::Epoxidation { .. } => class!("epoxidation"),
+        Event::Cleavage { atom, root } => cleavage::class(it, atom, root),
         Event::Hydrolysis { carbon, leaving } => match it.group(carbon) {
-            Group::Nitrile => class(Is::Interconversion, "nitrile hydrolysis"),
-            _ if it.element(leaving) == N => class(Is::Deprotection, "amide hydrolysis"),
-            _ => class(Is::Deprotection, "ester hydrolysis"),
+            Group::Nitrile => class!("nitrile hydrolysis"),
+            _ if it.element(leaving) == N => class!("amide hydrolysis"),
+            _ => class!("ester hydrolysis"),
         },
-        Event::AcidActivation { .. } => class(Is::Interconversion, "acid chloride formation"),
-        Event::LactamHalogenation { .. } => class(Is::Interconversion, "hydroxyazine to halide"),
-        Event::Acetalisation { .. } => class(Is::Protection, "acetal formation"),
-        Event::Diazotisation { .. } => class(Is::Interconversion, "Sandmeyer reaction"),
-        Event::Degradation { .. } => class(Is::Interconversion, "Curtius or Hofmann rearrangement"),
-        Event::Metathesis { .. } => class(Is::CarbonCarbon, "olefin metathesis"),
+        Event::AcidActivation { .. } => class!("acid chloride formation"),
+        Event::LactamHalogenation { .. } => class!("hydroxyazine to halide"),
+        Event::Acetalisation { .. } => class!("acetal formation"),
+        Event::Diazotisation { .. } => class!("Sandmeyer reaction"),
+        Event::Degradation { .. } => class!("Curtius or Hofmann rearrangement"),
+        Event::Metathesis { .. } => class!("olefin metathesis"),
     }
 }
 
 fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> ReactionClass {
-    use Category as Is;
     let it = &step.before;
     if it.element(leaving) == O && it.hydrogens(leaving) > 0 && it.element(nucleophile) != C {
         return match it.group(nucleophile) {
             // The atom map says which oxygen stays, although that is unknown.
-            Group::AcidOxygen => class(Is::Acylation, "esterification"),
-            _ => class(Is::HeteroatomAlkylation, "Mitsunobu reaction"),
+            Group::AcidOxygen => class!("esterification"),
+            _ => class!("Mitsunobu reaction"),
         };
     }
     if it.element(leaving) == O && it.ring(leaving) == 3 {
-        return class(Is::HeteroatomAlkylation, "epoxide opening");
+        return class!("epoxide opening");
     }
     let benzyl = it.next_to(carbon).any(|next| it.is_aromatic(next)) && it.carbons(carbon) == 1;
     match (it.element(nucleophile), it.group(nucleophile)) {
-        (_, Group::Azide) => class(Is::Interconversion, "azide substitution"),
-        _ if it.is_cyano(nucleophile) => class(Is::CarbonCarbon, "cyanide substitution"),
-        (C, _) => class(Is::CarbonCarbon, "C-alkylation"),
+        (_, Group::Azide) => class!("azide substitution"),
+        _ if it.is_cyano(nucleophile) => class!("cyanide substitution"),
+        (C, _) => class!("C-alkylation"),
         (N, Group::AmideNitrogen | Group::CarbamateNitrogen | Group::ImideNitrogen) => {
-            class(Is::HeteroatomAlkylation, "amide N-alkylation")
+            class!("amide N-alkylation")
         }
-        (N, Group::SulfonamideNitrogen) => class(Is::HeteroatomAlkylation, "sulfonamide N-alkylation"),
-        (N, Group::Azole | Group::Indole) => class(Is::HeteroatomAlkylation, "heteroaryl N-alkylation"),
-        (N, _) => class(Is::HeteroatomAlkylation, "N-alkylation"),
-        (O, Group::AcidOxygen) => class(Is::Acylation, "esterification by alkylation"),
-        (O, _) if benzyl => class(Is::HeteroatomAlkylation, "O-benzylation"),
-        (O, _) => class(Is::HeteroatomAlkylation, "Williamson ether synthesis"),
-        (S, _) => class(Is::HeteroatomAlkylation, "S-alkylation"),
-        (element, _) if is_halogen(element) => class(Is::Interconversion, "halide exchange"),
-        _ => class(Is::HeteroatomAlkylation, "alkylation"),
+        (N, Group::SulfonamideNitrogen) => class!("sulfonamide N-alkylation"),
+        (N, Group::Azole | Group::Indole) => class!("heteroaryl N-alkylation"),
+        (N, _) => class!("N-alkylation"),
+        (O, Group::AcidOxygen) => class!("esterification by alkylation"),
+        (O, _) if benzyl => class!("O-benzylation"),
+        (O, _) => class!("Williamson ether synthesis"),
+        (S, _) => class!("S-alkylation"),
+        (element, _) if is_halogen(element) => class!("halide exchange"),
+        _ => class!("alkylation"),
     }
 }
 
 fn acylation(step: &Step<'_>, nucleophile: u32, carbon: u32) -> ReactionClass {
-    use Category as Is;
     let it = &step.before;
     let tert_butyl = it.next_to(carbon).any(|oxygen| {
         it.element(oxygen) == O && it.next_to(oxygen).any(|next| it.is_sp3(next) && it.carbons(next) == 3)
@@ -328,67 +250,79 @@ fn acylation(step: &Step<'_>, nucleophile: u32, carbon: u32) -> ReactionClass {
         (N | O, Group::Anhydride | Group::Carbonate | Group::ActiveEster | Group::OtherCarbonyl)
             if tert_butyl && carbonate =>
         {
-            class(Is::Protection, "Boc protection")
+            class!("Boc protection")
         }
-        (N, Group::Chloroformate) if benzyl => class(Is::Protection, "Cbz protection"),
-        (N, Group::Chloroformate | Group::Carbonate) => class(Is::Acylation, "carbamate formation"),
-        (N, Group::Isocyanate) => class(Is::Acylation, "urea formation"),
-        (O, Group::Isocyanate) => class(Is::Acylation, "carbamate formation"),
-        (N, Group::Acid) => class(Is::Acylation, "amide coupling"),
-        (N, Group::AcylHalide) => class(Is::Acylation, "amide formation from acid halide"),
-        (N, Group::Anhydride) => class(Is::Acylation, "amide formation from anhydride"),
-        (N, Group::Ester | Group::ActiveEster | Group::Thioester) => class(Is::Acylation, "ester aminolysis"),
-        (N, Group::Urea | Group::Carbamate) => class(Is::Acylation, "urea formation"),
-        (N, _) => class(Is::Acylation, "N-acylation"),
-        (O, Group::Acid) => class(Is::Acylation, "esterification"),
-        (O, Group::Ester) => class(Is::Acylation, "transesterification"),
-        (O, _) => class(Is::Acylation, "O-acylation"),
-        (S, _) => class(Is::Acylation, "S-acylation"),
-        (C, Group::Ester) => class(Is::CarbonCarbon, "Claisen condensation"),
-        (C, _) => class(Is::CarbonCarbon, "C-acylation"),
-        _ => class(Is::Acylation, "acylation"),
+        (N, Group::Chloroformate) if benzyl => class!("Cbz protection"),
+        (N, Group::Chloroformate | Group::Carbonate) => class!("carbamate formation"),
+        (N, Group::Isocyanate) => class!("urea formation"),
+        (O, Group::Isocyanate) => class!("carbamate formation"),
+        (N, Group::Acid) => class!("amide coupling"),
+        (N, Group::AcylHalide) => class!("amide formation from acid halide"),
+        (N, Group::Anhydride) => class!("amide formation from anhydride"),
+        (N, Group::Ester | Group::ActiveEster | Group::Thioester) => class!("ester aminolysis"),
+        (N, Group::Urea | Group::Carbamate) => class!("urea formation"),
+        (N, _) => class!("N-acylation"),
+        (O, Group::Acid) => class!("esterification"),
+        (O, Group::Ester) => class!("transesterification"),
+        (O, _) => class!("O-acylation"),
+        (S, _) => class!("S-acylation"),
+        (C, Group::Ester) => class!("Claisen condensation"),
+        (C, _) => class!("C-acylation"),
+        _ => class!("acylation"),
     }
 }
 
 fn arylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> ReactionClass {
-    use Category as Is;
     let it = &step.before;
     let metal_on_carbon = matches!(it.element(leaving), B | SN | SI);
     let snar = electrophile::aryl(it, carbon) > 0 || it.element(leaving) == F;
     match it.element(nucleophile) {
-        _ if it.is_cyano(nucleophile) => class(Is::CarbonCarbon, "aryl cyanation"),
-        B => class(Is::Interconversion, "Miyaura borylation"),
-        _ if metal_on_carbon => class(Is::HeteroatomAlkylation, "Chan-Lam coupling"),
-        N if snar => class(Is::HeteroatomAlkylation, "SNAr amination"),
-        O if snar => class(Is::HeteroatomAlkylation, "SNAr ether synthesis"),
-        S if snar => class(Is::HeteroatomAlkylation, "SNAr thioether synthesis"),
-        N => class(Is::HeteroatomAlkylation, "Buchwald-Hartwig amination"),
-        O => class(Is::HeteroatomAlkylation, "Ullmann ether synthesis"),
-        S => class(Is::HeteroatomAlkylation, "aryl thioether coupling"),
-        element if is_halogen(element) => class(Is::Interconversion, "aryl halide exchange"),
-        _ => class(Is::HeteroatomAlkylation, "arylation"),
+        _ if it.is_cyano(nucleophile) => class!("aryl cyanation"),
+        B => class!("Miyaura borylation"),
+        _ if metal_on_carbon => class!("Chan-Lam coupling"),
+        N if snar => class!("SNAr amination"),
+        O if snar => class!("SNAr ether synthesis"),
+        S if snar => class!("SNAr thioether synthesis"),
+        N => class!("Buchwald-Hartwig amination"),
+        O => class!("Ullmann ether synthesis"),
+        S => class!("aryl thioether coupling"),
+        element if is_halogen(element) => class!("aryl halide exchange"),
+        _ => class!("arylation"),
     }
 }
 
 fn aromatic(step: &Step<'_>, electrophile: Option<u32>, element: u8) -> ReactionClass {
-    use Category as Is;
     let it = &step.before;
     match element {
-        N => class(Is::Addition, "nitration"),
-        F => class(Is::Addition, "aromatic fluorination"),
-        CL => class(Is::Addition, "aromatic chlorination"),
-        BR => class(Is::Addition, "aromatic bromination"),
-        I => class(Is::Addition, "aromatic iodination"),
-        S => class(Is::Addition, "aromatic sulfonation"),
-        B => class(Is::Addition, "C-H borylation"),
-        C => class(
-            Is::CarbonCarbon,
-            match electrophile.map(|atom| it.group(atom)) {
-                Some(Group::AcylHalide | Group::Anhydride | Group::Acid) => "Friedel-Crafts acylation",
-                Some(Group::Amide) => "Vilsmeier formylation",
-                _ => "Friedel-Crafts alkylation",
-            },
-        ),
-        _ => class(Is::Addition, "aromatic substitution"),
+        N => class!("nitration"),
+        F => class!("aromatic fluorination"),
+        CL => class!("aromatic chlorination"),
+        BR => class!("aromatic bromination"),
+        I => class!("aromatic iodination"),
+        S => class!("aromatic sulfonation"),
+        B => class!("C-H borylation"),
+        C => match electrophile.map(|atom| it.group(atom)) {
+            Some(Group::AcylHalide | Group::Anhydride | Group::Acid) => class!("Friedel-Crafts acylation"),
+            Some(Group::Amide) => class!("Vilsmeier formylation"),
+            _ => class!("Friedel-Crafts alkylation"),
+        },
+        _ => class!("aromatic substitution"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::CLASS_NAMES;
+    use crate::cleavage::removals;
+
+    #[test]
+    fn every_class_is_given_to_some_step() {
+        let source = concat!(include_str!("class.rs"), include_str!("reaction_class.rs"));
+        let removals: Vec<_> = removals().map(|class| class.name).collect();
+
+        for name in CLASS_NAMES {
+            let is_given = source.contains(&format!("class!(\"{name}\")")) || removals.contains(name);
+            assert!(is_given, "{name}");
+        }
     }
 }

@@ -1,23 +1,33 @@
 //! Protecting groups, esters and amides: the order in which they are cleaved.
 //!
-//! The orders are those of Wuts and Greene, "Protective Groups in Organic Synthesis" (reactivity charts 1 to 10).
+//! The orders are those of Wuts and Greene, "Protective Groups in Organic Synthesis" (reactivity charts 1 to 10). They are
+//! in `tables/protecting_groups.tsv`, a column for each reagent. The code adds corrections for the surroundings.
 
-use chem::Order;
+use std::sync::LazyLock;
+
+use chem::{Order, Table};
 
 use crate::change::{Facts, Step};
 use crate::event::Event;
 use crate::group::Group;
+use crate::named::{named, ranks};
 use crate::queries::*;
+use crate::reaction_class::{ReactionClass, class};
 use crate::refusal::Refusal;
 
 type Verdict = Result<(), Refusal>;
 
+named! {
 /// Protecting group of a heteroatom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ProtectingGroup {
     Trityl,
-    /// Silyl group, by the number of carbons on silicon that are not methyl, and aryls.
-    Silyl(i32),
+    Trimethylsilyl,
+    Triethylsilyl,
+    TertButyldimethylsilyl,
+    Triisopropylsilyl,
+    TertButyldiphenylsilyl,
+    OtherSilyl,
     Tetrahydropyranyl,
     Acetal,
     Boc,
@@ -47,37 +57,80 @@ enum ProtectingGroup {
     AlkylMethyl,
     Sulfonyl,
 }
+}
 
-/// Name of the removal of the group between `atom` and `root`.
-pub fn name(it: &Facts, atom: u32, root: u32) -> &'static str {
-    match guard(it, atom, root) {
-        Some(ProtectingGroup::Boc) => "Boc removal",
-        Some(ProtectingGroup::Cbz) => "Cbz removal",
-        Some(ProtectingGroup::Fmoc) => "Fmoc removal",
-        Some(ProtectingGroup::Alloc | ProtectingGroup::Allyl) => "allyl removal",
-        Some(ProtectingGroup::Trityl) => "trityl removal",
-        Some(ProtectingGroup::Silyl(_)) => "silyl removal",
-        Some(
-            ProtectingGroup::Tetrahydropyranyl | ProtectingGroup::Acetal | ProtectingGroup::Methoxymethyl,
-        ) => "acetal cleavage",
-        Some(ProtectingGroup::TertButylEster) => "tert-butyl ester cleavage",
-        Some(ProtectingGroup::BenzylEster | ProtectingGroup::BenzylEther | ProtectingGroup::BenzylAmine) => {
-            "debenzylation"
-        }
-        Some(ProtectingGroup::Methoxybenzyl) => "methoxybenzyl removal",
-        Some(
-            ProtectingGroup::ArylMethyl
-            | ProtectingGroup::ArylAlkyl
-            | ProtectingGroup::AlkylMethyl
-            | ProtectingGroup::TertButylEther,
-        ) => "ether cleavage",
-        Some(ProtectingGroup::Acyl) => "O-deacylation",
-        Some(ProtectingGroup::Ester) => "ester hydrolysis",
-        Some(ProtectingGroup::Amide | ProtectingGroup::Trifluoroacetyl) => "N-deacylation",
-        Some(ProtectingGroup::Phthalimide) => "phthalimide removal",
-        Some(ProtectingGroup::Sulfonyl) => "sulfonyl removal",
-        Some(ProtectingGroup::Vinyl) | None => "deprotection",
+/// Removal of a protecting group: its class, and the rank for each reagent; 0: not removed.
+#[derive(Debug, Clone, Copy)]
+struct Removal {
+    class: ReactionClass,
+    /// By acid.
+    acid: i32,
+    /// By hydroxide; `None`: as the ester that it is.
+    base: Option<i32>,
+    /// By hydrogen and palladium.
+    hydrogen: i32,
+    /// By fluoride.
+    fluoride: i32,
+    /// True if boron tribromide or hot acid removes the group too.
+    by_strong_acid: bool,
+    /// True if aluminium chloride or chlorosulfonic acid removes the group too.
+    by_lewis_acid: bool,
+}
+
+/// Removals by [`ProtectingGroup`].
+static REMOVALS: LazyLock<Vec<Removal>> = LazyLock::new(|| {
+    let table = Table {
+        file: "protecting_groups.tsv",
+        text: include_str!("../tables/protecting_groups.tsv"),
+        columns: [
+            "group",
+            "removal",
+            "acid",
+            "base",
+            "hydrogen",
+            "fluoride",
+            "strong_acid",
+            "lewis_acid",
+            "source",
+        ],
+        keys: 1,
+    };
+    let rows = table.read(|[group, removal, acid, base, hydrogen, fluoride, strong_acid, lewis_acid, _]| {
+        let group = ProtectingGroup::named(group)?;
+        let class = ReactionClass::named(removal).ok_or(format!("`{removal}` is no reaction class"))?;
+        let base = if base == "ester" { None } else { Some(ranks([base])?[0]) };
+        let [acid, hydrogen, fluoride] = ranks([acid, hydrogen, fluoride])?;
+        let by_strong_acid = yes_or_no(strong_acid)?;
+        let by_lewis_acid = yes_or_no(lewis_acid)?;
+        Ok((group, Removal { class, acid, base, hydrogen, fluoride, by_strong_acid, by_lewis_acid }))
+    });
+    let mut rows = rows.expect("cleavage: a test reads the table");
+    rows.sort_by_key(|&(group, _)| group as usize);
+    assert_eq!(rows.len(), ProtectingGroup::ALL.len(), "cleavage: the table has a row for each group");
+    rows.into_iter().map(|(_, removal)| removal).collect()
+});
+
+fn yes_or_no(field: &str) -> Result<bool, String> {
+    match field {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        field => Err(format!("`{field}` is neither yes nor no")),
     }
+}
+
+impl ProtectingGroup {
+    fn removal(self) -> &'static Removal {
+        &REMOVALS[self as usize]
+    }
+
+    fn is_silyl(self) -> bool {
+        self.removal().fluoride > 0
+    }
+}
+
+/// Class of the removal of the group between `atom` and `root`.
+pub fn class(it: &Facts, atom: u32, root: u32) -> ReactionClass {
+    guard(it, atom, root).map_or(class!("deprotection"), |guard| guard.removal().class)
 }
 
 /// Checks a cleavage or hydrolysis.
@@ -106,15 +159,16 @@ fn guard(it: &Facts, atom: u32, root: u32) -> Option<ProtectingGroup> {
         SI => {
             let methyls = it.next_to(root).filter(|&next| it.hydrogens(next) == 3).count() as i32;
             let bulky = it.next_to(root).filter(|&next| it.carbons(next) == 4).count() as i32;
-            let rank = match (methyls, bulky, aryls(root)) {
-                (3, _, _) => 100,
-                (2, 1, _) => 72,
-                (_, 1, 2) => 42,
-                (0, 0, 0) if it.next_to(root).any(|next| it.carbons(next) == 3) => 50,
-                (0, 0, 0) => 90,
-                _ => 80,
-            };
-            Some(ProtectingGroup::Silyl(rank))
+            Some(match (methyls, bulky, aryls(root)) {
+                (3, _, _) => ProtectingGroup::Trimethylsilyl,
+                (2, 1, _) => ProtectingGroup::TertButyldimethylsilyl,
+                (_, 1, 2) => ProtectingGroup::TertButyldiphenylsilyl,
+                (0, 0, 0) if it.next_to(root).any(|next| it.carbons(next) == 3) => {
+                    ProtectingGroup::Triisopropylsilyl
+                }
+                (0, 0, 0) => ProtectingGroup::Triethylsilyl,
+                _ => ProtectingGroup::OtherSilyl,
+            })
         }
         S if it.oxo(root) == 2 => Some(ProtectingGroup::Sulfonyl),
         C if it.is_carbonyl(root) && !it.is_aromatic(root) => acyl_guard(it, atom, root),
@@ -195,71 +249,50 @@ fn has_para_methoxy(it: &Facts, benzyl: u32) -> bool {
 
 /// Rank of a protecting group's removal by acid; 0: not removed.
 fn acid_lability(it: &Facts, guard: ProtectingGroup, atom: u32) -> i32 {
+    let rank = guard.removal().acid;
     match guard {
-        ProtectingGroup::Trityl => 100,
-        ProtectingGroup::Silyl(rank) => match rank {
-            100 => 98,
-            90 => 90,
-            72 => 76,
-            50 => 48,
-            42 => 38,
-            _ => 60,
-        },
-        ProtectingGroup::Tetrahydropyranyl if it.ring(atom) > 0 => 80,
-        ProtectingGroup::Tetrahydropyranyl => 90,
-        ProtectingGroup::Acetal => 82,
-        ProtectingGroup::Vinyl => 95,
-        ProtectingGroup::Boc => 78,
-        ProtectingGroup::TertButylEster => 66,
-        ProtectingGroup::Methoxymethyl => 62,
-        ProtectingGroup::Methoxybenzyl if it.element(atom) == O => 60,
-        ProtectingGroup::TertButylEther if it.element(atom) == O => 55,
-        ProtectingGroup::Cbz => 15,
-        ProtectingGroup::BenzylEther => 12,
-        _ => 0,
+        // The ring's other bond holds the alcohol near.
+        ProtectingGroup::Tetrahydropyranyl if it.ring(atom) > 0 => rank - 10,
+        ProtectingGroup::Methoxybenzyl | ProtectingGroup::TertButylEther if it.element(atom) != O => 0,
+        _ => rank,
     }
 }
 
 /// Rank of a protecting group's removal by hydrogen and palladium; 0: not removed.
 fn hydrogenolysis_lability(it: &Facts, guard: ProtectingGroup, atom: u32) -> i32 {
     match guard {
-        ProtectingGroup::Cbz => 100,
-        ProtectingGroup::BenzylEster => 96,
-        ProtectingGroup::BenzylEther | ProtectingGroup::Methoxybenzyl if it.element(atom) == O => 84,
-        ProtectingGroup::BenzylAmine => 60,
-        _ => 0,
+        ProtectingGroup::Methoxybenzyl if it.element(atom) != O => 0,
+        guard => guard.removal().hydrogen,
     }
 }
 
 /// Rank of a protecting group's removal by hydroxide; 0: not removed.
 fn base_lability(it: &Facts, guard: ProtectingGroup, atom: u32) -> i32 {
-    match guard {
-        ProtectingGroup::Trifluoroacetyl => 95,
-        ProtectingGroup::Fmoc => 98,
-        ProtectingGroup::Acyl
-        | ProtectingGroup::Ester
-        | ProtectingGroup::BenzylEster
-        | ProtectingGroup::Allyl => {
-            let acyl = it.next_to(atom).find(|&next| it.is_carbonyl(next) && !it.is_aromatic(next));
-            let alkyl = it.next_to(atom).find(|&next| Some(next) != acyl);
-            let (Some(acyl), Some(alkyl)) = (acyl, alkyl) else { return 0 };
-            if it.group(acyl) == Group::Carbamate {
-                return 10;
-            }
-            let ease = match it.carbons(alkyl) {
-                _ if it.is_aromatic(alkyl) => 88,
-                0 => 74,
-                1 => 70,
-                2 => 55,
-                _ => 8,
-            };
-            ease - acyl_hindrance(it, acyl)
+    match (guard, guard.removal().base) {
+        (ProtectingGroup::Amide, _) if it.next_to(atom).filter(|&next| it.is_carbonyl(next)).count() > 1 => {
+            40
         }
-        ProtectingGroup::Phthalimide => 60,
-        ProtectingGroup::Amide if it.next_to(atom).filter(|&next| it.is_carbonyl(next)).count() > 1 => 40,
-        ProtectingGroup::Amide => 12,
-        _ => 0,
+        (_, Some(rank)) => rank,
+        (_, None) => ester_lability(it, atom),
     }
+}
+
+/// Rank of the hydrolysis of the ester at an atom; 0 if there is none.
+fn ester_lability(it: &Facts, atom: u32) -> i32 {
+    let acyl = it.next_to(atom).find(|&next| it.is_carbonyl(next) && !it.is_aromatic(next));
+    let alkyl = it.next_to(atom).find(|&next| Some(next) != acyl);
+    let (Some(acyl), Some(alkyl)) = (acyl, alkyl) else { return 0 };
+    if it.group(acyl) == Group::Carbamate {
+        return 10;
+    }
+    let ease = match it.carbons(alkyl) {
+        _ if it.is_aromatic(alkyl) => 88,
+        0 => 74,
+        1 => 70,
+        2 => 55,
+        _ => 8,
+    };
+    ease - acyl_hindrance(it, acyl)
 }
 
 /// Deduction for steric hindrance next to a carbonyl carbon.
@@ -298,10 +331,8 @@ fn kept(step: &Step<'_>) -> Vec<(ProtectingGroup, u32, u32)> {
 pub fn keeps_lewis_acid_labile_group(step: &Step<'_>) -> bool {
     let before = &step.before;
     kept(step).into_iter().any(|(guard, atom, _)| match guard {
-        ProtectingGroup::Trityl | ProtectingGroup::Boc | ProtectingGroup::TertButylEster => true,
-        ProtectingGroup::Silyl(rank) => rank >= 72,
-        ProtectingGroup::Tetrahydropyranyl | ProtectingGroup::Acetal => !before.is_phenolic(atom),
-        _ => false,
+        ProtectingGroup::Tetrahydropyranyl | ProtectingGroup::Acetal if before.is_phenolic(atom) => false,
+        guard => guard.removal().by_lewis_acid,
     })
 }
 
@@ -324,10 +355,10 @@ fn cleavage(step: &Step<'_>, guard: ProtectingGroup, atom: u32, root: u32) -> Ve
     let by_hydrogen = beats(&|guard, atom, _| hydrogenolysis_lability(before, guard, atom), 3)
         && !keeps_hydrogenable_group(step);
     let works = match guard {
-        ProtectingGroup::Silyl(_) => {
-            let rank = |guard: ProtectingGroup, atom: u32| match guard {
-                ProtectingGroup::Silyl(rank) => rank + silyl_position_bonus(before, atom),
-                _ => 0,
+        guard if guard.is_silyl() => {
+            let rank = |guard: ProtectingGroup, atom: u32| match guard.removal().fluoride {
+                0 => 0,
+                rank => rank + silyl_position_bonus(before, atom),
             };
             let own = rank(guard, atom);
             let by_fluoride = !kept.iter().any(|&(guard, atom, _)| rank(guard, atom) > own - 3);
@@ -366,7 +397,7 @@ fn cleavage(step: &Step<'_>, guard: ProtectingGroup, atom: u32, root: u32) -> Ve
         ProtectingGroup::ArylMethyl => aryl_methyl(step, &kept, atom),
         ProtectingGroup::AlkylMethyl => by_acid_strong(before, &kept) && before.hydrogens(root) > 0,
         ProtectingGroup::ArylAlkyl => by_acid_strong(before, &kept),
-        ProtectingGroup::Sulfonyl | ProtectingGroup::Vinyl => true,
+        _ => true,
     };
     if works { Ok(()) } else { Err(Refusal::Spared) }
 }
@@ -379,23 +410,9 @@ impl Facts {
 
 /// Returns true if no kept protecting group is removed by boron tribromide or hot acid.
 fn by_acid_strong(before: &Facts, kept: &[(ProtectingGroup, u32, u32)]) -> bool {
-    !kept.iter().any(|&(guard, atom, _)| {
-        (guard == ProtectingGroup::TertButylEther && before.element(atom) == O)
-            || matches!(
-                guard,
-                ProtectingGroup::Trityl
-                    | ProtectingGroup::Silyl(_)
-                    | ProtectingGroup::Tetrahydropyranyl
-                    | ProtectingGroup::Acetal
-                    | ProtectingGroup::Boc
-                    | ProtectingGroup::TertButylEster
-                    | ProtectingGroup::Methoxybenzyl
-                    | ProtectingGroup::Methoxymethyl
-                    | ProtectingGroup::Cbz
-                    | ProtectingGroup::BenzylEther
-                    | ProtectingGroup::BenzylEster
-                    | ProtectingGroup::Allyl
-            )
+    !kept.iter().any(|&(guard, atom, _)| match guard {
+        ProtectingGroup::TertButylEther if before.element(atom) != O => false,
+        guard => guard.removal().by_strong_acid,
     })
 }
 
@@ -533,4 +550,30 @@ fn hydrolysis(step: &Step<'_>, carbon: u32) -> Verdict {
                 && rank(atom) > own - 3
         });
     if spared { Err(Refusal::Spared) } else { Ok(()) }
+}
+
+/// Classes of all removals.
+#[cfg(test)]
+pub fn removals() -> impl Iterator<Item = ReactionClass> {
+    REMOVALS.iter().map(|removal| removal.class)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reaction_class::Category;
+
+    #[test]
+    fn removals_are_read_from_the_table() {
+        let boc = ProtectingGroup::Boc.removal();
+
+        assert_eq!((boc.class.name, boc.acid, boc.base), ("Boc removal", 78, Some(0)));
+        assert_eq!(ProtectingGroup::Ester.removal().base, None);
+        assert!(
+            ProtectingGroup::ALL
+                .iter()
+                .all(|&group| group.removal().class.category == Category::Deprotection)
+        );
+        assert!(ProtectingGroup::Triethylsilyl.is_silyl() && !ProtectingGroup::Trityl.is_silyl());
+    }
 }

@@ -1,33 +1,54 @@
 //! Reactivity of electrophiles, for each kind of nucleophile.
 //!
+//! Orders are in `tables/electrophiles.tsv` and `tables/carbonyls.tsv`, leaving groups in
+//! [`leaving_group`](crate::leaving_group). The code adds corrections for the surroundings.
+//!
 //! Sources: Clayden, Greeves and Warren for the order of carbonyl compounds; Streitwieser (Chem. Rev. 1956) for SN2
-//! rates by substitution and leaving group; Miller, "Aromatic Nucleophilic Substitution" (1968), and the σ⁻ constants
+//! rates by substitution; Miller, "Aromatic Nucleophilic Substitution" (1968), and the σ⁻ constants
 //! of Hansch, Leo and Taft (Chem. Rev. 1991) for activation in SNAr; Fitzgerald and others (J. Am. Chem. Soc. 2005,
 //! on oxidative addition) and Almond-Thynne and others (Chem. Sci. 2017, on polyhalogenated azines) for couplings.
 
-use chem::Order;
+use std::sync::LazyLock;
+
+use chem::{Order, Table};
 
 use crate::change::{Facts, Step};
 use crate::group::{Group, aromatic_positions};
+use crate::leaving_group::leaving_group;
+use crate::named::{named, ranks};
 use crate::nucleophile::TIE;
 use crate::queries::*;
 
 /// Activation from which an aromatic halide reacts with nucleophiles without a metal.
 pub const ACTIVATED: i32 = 16;
 
+/// Ranks of an electrophilic group; 0: is not attacked.
+#[derive(Debug, Clone, Copy, Default)]
+struct ElectrophileRanks {
+    /// Towards N, O and S nucleophiles.
+    heteroatom: i32,
+    /// Towards Grignard and lithium reagents, before corrections.
+    organometal: i32,
+}
+
+static ELECTROPHILES: LazyLock<[ElectrophileRanks; Group::ALL.len()]> = LazyLock::new(|| {
+    let table = Table {
+        file: "electrophiles.tsv",
+        text: include_str!("../tables/electrophiles.tsv"),
+        columns: ["group", "heteroatom", "organometal", "source"],
+        keys: 1,
+    };
+    let rows = table.read(|[group, fields @ .., _]| Ok((Group::named(group)?, ranks(fields)?)));
+    let mut of_groups = [ElectrophileRanks::default(); Group::ALL.len()];
+    for (group, [heteroatom, organometal]) in rows.expect("electrophile: a test reads the table") {
+        of_groups[group as usize] = ElectrophileRanks { heteroatom, organometal };
+    }
+    of_groups
+});
+
 /// Rank of a carbonyl or sulfonyl electrophile towards N, O and S nucleophiles; 0 for none.
 pub fn acyl(facts: &Facts, atom: u32) -> i32 {
-    match facts.group(atom) {
-        Group::AcylHalide => 100,
-        Group::Isocyanate => 98,
-        Group::Chloroformate => 95,
-        Group::SulfonylHalide => 92,
-        Group::Anhydride => 90,
-        Group::ActiveEster => 70,
-        Group::Thioester => 45,
-        Group::Ester => 25,
-        _ => 0,
-    }
+    ELECTROPHILES[facts.group(atom) as usize].heteroatom
 }
 
 /// Rank of an sp3 carbon with a leaving group in an SN2; 0 for none.
@@ -63,14 +84,7 @@ fn leaving_rank(facts: &Facts, carbon: u32, leaving: u32) -> Option<i32> {
     if facts.next_to(carbon).filter(|&next| is_halogen(facts.element(next))).count() > 1 {
         return None;
     }
-    match facts.element(leaving) {
-        I => Some(82),
-        BR => Some(78),
-        CL => Some(52),
-        O if facts.group(leaving) == Group::SulfonateOxygen => Some(77),
-        O if facts.ring(leaving) == 3 => Some(50),
-        _ => None,
-    }
+    leaving_group(facts, leaving)?.sn2
 }
 
 /// Activation of an aromatic carbon for nucleophilic attack by the ring around it.
@@ -128,21 +142,7 @@ fn substituent(facts: &Facts, atom: u32, distance: u32, conjugated: bool) -> i32
 
 /// Contribution of a leaving group to the rank of an SNAr; `None` if it does not leave.
 pub fn aryl_leaving(facts: &Facts, leaving: u32) -> Option<i32> {
-    Some(match facts.element(leaving) {
-        F => 12,
-        CL => 2,
-        BR => 0,
-        I => -4,
-        S if facts.oxo(leaving) == 2 => 8,
-        S if facts.oxo(leaving) == 1 => 5,
-        S => -14,
-        N if facts.is_nitro(leaving) => 6,
-        N if facts.at(leaving).charge == 1 => 12,
-        O if facts.group(leaving) == Group::SulfonateOxygen => 6,
-        O if facts.hydrogens(leaving) > 0 || facts.at(leaving).charge < 0 => -14,
-        O => -12,
-        _ => return None,
-    })
+    leaving_group(facts, leaving)?.snar
 }
 
 /// Rank of an aromatic carbon with a leaving group in an SNAr; 0 if it is not activated.
@@ -180,19 +180,7 @@ pub fn coupling(facts: &Facts, carbon: u32) -> i32 {
 }
 
 fn coupling_leaving(facts: &Facts, leaving: u32) -> Option<i32> {
-    match facts.element(leaving) {
-        I => Some(100),
-        BR => Some(84),
-        CL => Some(44),
-        O if facts.group(leaving) == Group::SulfonateOxygen => {
-            let triflate = facts
-                .next_to(leaving)
-                .any(|sulfur| facts.next_to(sulfur).any(|next| facts.count(next, F) > 1));
-            Some(if triflate { 92 } else { 35 })
-        }
-        N if facts.at(leaving).charge == 1 && facts.triply(leaving).is_some() => Some(105),
-        _ => None,
-    }
+    leaving_group(facts, leaving)?.coupling
 }
 
 /// Returns true if `leaving` leaves in couplings.
@@ -202,35 +190,76 @@ pub fn leaves_in_couplings(facts: &Facts, leaving: u32) -> bool {
 
 /// Rank of a carbonyl group towards hydride, amines, ylides and enolates; 0 if they do not attack it.
 pub fn carbonyl(facts: &Facts, carbon: u32) -> i32 {
-    let aryls = facts.next_to(carbon).filter(|&next| facts.is_aromatic(next)).count() as i32;
-    match facts.group(carbon) {
-        Group::AcylHalide => 115,
-        // A pyrrole's aldehyde is a vinylogous formamide.
-        Group::Aldehyde if facts.next_to(carbon).any(|next| is_pyrrolic(facts, next)) => 50,
-        Group::Aldehyde => match facts.hydrogens(carbon) {
-            2 => 112,
-            _ => 100 - 3 * aryls,
-        },
-        Group::Ketone => {
-            let donor = facts.next_to(carbon).any(|next| is_vinylogous(facts, next));
-            let ring = facts.ring(carbon);
-            let acceptor =
-                facts.next_to(carbon).any(|next| facts.is_acceptor(next) || facts.count(next, F) > 1);
-            let conjugated = facts
-                .next_to(carbon)
-                .any(|next| facts.doubly(next, |other| facts.element(other) == C).is_some());
-            let methyl = facts.next_to(carbon).any(|next| facts.hydrogens(next) == 3);
-            let base = match (aryls, ring) {
-                _ if donor => return 15,
-                (0, 4..=6) => 72,
-                (0, _) if methyl => 66,
-                (0, _) => 60,
-                (1, _) => 48,
-                _ => 36,
-            };
-            base + if acceptor { 15 } else { 0 } - if conjugated { 10 } else { 0 }
+    let Some(kind) = Carbonyl::of(facts, carbon) else { return 0 };
+    let rank = CARBONYLS[kind as usize];
+    if facts.group(carbon) != Group::Ketone || kind == Carbonyl::VinylogousAcid {
+        return rank;
+    }
+    let acceptor = facts.next_to(carbon).any(|next| facts.is_acceptor(next) || facts.count(next, F) > 1);
+    let conjugated =
+        facts.next_to(carbon).any(|next| facts.doubly(next, |other| facts.element(other) == C).is_some());
+    rank + if acceptor { 15 } else { 0 } - if conjugated { 10 } else { 0 }
+}
+
+named! {
+/// Carbonyl group that nucleophiles add to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Carbonyl {
+    AcylHalide,
+    Formaldehyde,
+    Aldehyde,
+    AromaticAldehyde,
+    /// A pyrrole's aldehyde is a vinylogous formamide.
+    PyrroleAldehyde,
+    /// Ketone in a ring of four to six.
+    RingKetone,
+    MethylKetone,
+    DialkylKetone,
+    ArylKetone,
+    DiarylKetone,
+    /// Ketone that a double bond conjugates with a heteroatom.
+    VinylogousAcid,
+}
+}
+
+static CARBONYLS: LazyLock<[i32; Carbonyl::ALL.len()]> = LazyLock::new(|| {
+    let table = Table {
+        file: "carbonyls.tsv",
+        text: include_str!("../tables/carbonyls.tsv"),
+        columns: ["carbonyl", "rank", "source"],
+        keys: 1,
+    };
+    let rows = table.read(|[kind, rank, _]| Ok((Carbonyl::named(kind)?, ranks([rank])?)));
+    let mut of_kinds = [0; Carbonyl::ALL.len()];
+    for (kind, [rank]) in rows.expect("electrophile: a test reads the table") {
+        of_kinds[kind as usize] = rank;
+    }
+    of_kinds
+});
+
+impl Carbonyl {
+    fn of(facts: &Facts, carbon: u32) -> Option<Self> {
+        let aryls = || facts.next_to(carbon).filter(|&next| facts.is_aromatic(next)).count();
+        match facts.group(carbon) {
+            Group::AcylHalide => Some(Self::AcylHalide),
+            Group::Aldehyde if facts.next_to(carbon).any(|next| is_pyrrolic(facts, next)) => {
+                Some(Self::PyrroleAldehyde)
+            }
+            Group::Aldehyde if facts.hydrogens(carbon) == 2 => Some(Self::Formaldehyde),
+            Group::Aldehyde if aryls() > 0 => Some(Self::AromaticAldehyde),
+            Group::Aldehyde => Some(Self::Aldehyde),
+            Group::Ketone if facts.next_to(carbon).any(|next| is_vinylogous(facts, next)) => {
+                Some(Self::VinylogousAcid)
+            }
+            Group::Ketone => Some(match (aryls(), facts.ring(carbon)) {
+                (0, 4..=6) => Self::RingKetone,
+                (0, _) if facts.next_to(carbon).any(|next| facts.hydrogens(next) == 3) => Self::MethylKetone,
+                (0, _) => Self::DialkylKetone,
+                (1, _) => Self::ArylKetone,
+                _ => Self::DiarylKetone,
+            }),
+            _ => None,
         }
-        _ => 0,
     }
 }
 
@@ -254,23 +283,18 @@ fn is_vinylogous(facts: &Facts, carbon: u32) -> bool {
 
 /// Rank of an electrophile towards Grignard and lithium reagents; 0 for none.
 pub fn organometal(facts: &Facts, atom: u32) -> i32 {
-    match facts.group(atom) {
-        Group::CarbonDioxide => 110,
-        Group::AcylHalide => 105,
-        Group::Isocyanate | Group::Anhydride | Group::Chloroformate => 95,
-        Group::Aldehyde => 100,
-        Group::Ketone => 60 + carbonyl(facts, atom) / 4,
-        Group::Weinreb => 60,
-        Group::ImineCarbon if facts.group_of_imine_is_plain(atom) => 45,
-        Group::Ester | Group::ActiveEster | Group::Thioester | Group::Carbonate => 55,
-        Group::Nitrile => 48,
+    let group = facts.group(atom);
+    let rank = ELECTROPHILES[group as usize].organometal;
+    match group {
+        Group::Ketone => rank + carbonyl(facts, atom) / 4,
+        Group::ImineCarbon if !facts.group_of_imine_is_plain(atom) => 0,
         Group::Alkyl => match alkyl(facts, atom) {
             0 | 1 => 0,
             _ if facts.next_to(atom).any(|next| facts.element(next) == I) => 42,
             _ if facts.next_to(atom).any(|next| facts.element(next) == O && facts.ring(next) == 3) => 46,
             _ => 20,
         },
-        _ => 0,
+        _ => rank,
     }
 }
 
@@ -306,4 +330,17 @@ fn spared_above(step: &Step<'_>, own: u32, least: i32, rank: impl Fn(&Facts, u32
             && !step.are_equivalent(atom, own)
             && rank(&step.before, atom) > least
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_are_read_from_the_tables() {
+        assert_eq!(ELECTROPHILES[Group::Nitrile as usize].organometal, 48);
+        assert_eq!(ELECTROPHILES[Group::AcylHalide as usize].heteroatom, 100);
+        assert!(CARBONYLS.iter().all(|&rank| rank > 0));
+        assert_eq!(CARBONYLS[Carbonyl::AromaticAldehyde as usize], 97);
+    }
 }

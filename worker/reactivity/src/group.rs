@@ -5,8 +5,10 @@
 
 use chem::{Order, Structure};
 
+use crate::named::named;
 use crate::queries::*;
 
+named! {
 /// Functional group of an atom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Group {
@@ -113,6 +115,7 @@ pub enum Group {
     Halogen,
     Phosphorus,
     Other,
+}
 }
 
 /// Returns the group of every atom.

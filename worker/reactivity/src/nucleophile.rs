@@ -1,12 +1,17 @@
 //! Reactivity of nucleophiles, for each kind of reagent.
 //!
-//! Each column of the table is the order for one kind of reagent. Numbers of different columns cannot be compared.
+//! Each column of `tables/nucleophiles.tsv` is the order for one kind of reagent. Numbers of different columns cannot be compared.
 //! Sources: Mayr's nucleophilicity scale (Mayr and Patz, Angew. Chem. Int. Ed. 1994) for the order of amines, sulfur
 //! and oxygen; acidities in DMSO (Bordwell, Acc. Chem. Res. 1988) for the order of deprotonation; Clayden, Greeves
 //! and Warren for the rest. Differences of less than [`TIE`] are no selectivity.
 
+use std::sync::LazyLock;
+
+use chem::Table;
+
 use crate::change::{Facts, Step};
 use crate::group::Group;
+use crate::named::ranks;
 use crate::queries::*;
 
 /// Rank difference below which sites react alike.
@@ -44,41 +49,23 @@ impl Reagent {
     }
 }
 
-/// Ranks of a group, in the order of [`Reagent`]; 0: does not react.
-const fn ranks(group: Group) -> [i32; 8] {
-    match group {
-        //                            acyl sulf alkyl aryl metal carb silyl accept
-        Group::Ammonia => [100, 100, 84, 90, 60, 95, 30, 95],
-        Group::PrimaryAmine => [100, 100, 84, 90, 80, 100, 30, 95],
-        Group::SecondaryAmine => [98, 98, 84, 95, 82, 88, 20, 98],
-        Group::Hydrazine => [100, 100, 85, 95, 60, 112, 20, 98],
-        Group::Hydroxylamine => [92, 92, 70, 70, 40, 112, 50, 80],
-        Group::Aniline => [62, 62, 56, 60, 82, 62, 10, 50],
-        Group::SecondaryAniline => [54, 50, 50, 48, 72, 20, 5, 40],
-        Group::PoorAniline => [32, 15, 34, 32, 74, 30, 5, 20],
-        Group::Diarylamine => [18, 10, 25, 20, 60, 0, 0, 5],
-        Group::Amidine => [62, 60, 62, 62, 50, 40, 10, 60],
-        Group::Azole => [42, 44, 72, 70, 50, 0, 30, 70],
-        Group::Indole => [8, 10, 42, 36, 45, 0, 10, 15],
-        Group::AmideNitrogen => [6, 5, 36, 25, 48, 12, 10, 15],
-        Group::CarbamateNitrogen => [4, 4, 30, 12, 42, 12, 5, 5],
-        Group::UreaNitrogen => [5, 5, 32, 20, 42, 12, 5, 10],
-        Group::ImideNitrogen => [10, 10, 72, 40, 30, 0, 10, 60],
-        Group::SulfonamideNitrogen => [14, 10, 66, 40, 45, 12, 10, 40],
-        Group::ThioamideNitrogen | Group::ThiocarbonylSulfur => [30, 20, 82, 60, 40, 0, 0, 60],
-        Group::Thiol => [58, 50, 97, 102, 88, 40, 40, 110],
-        Group::Thiophenol => [55, 50, 98, 102, 90, 30, 40, 110],
-        Group::Phenol => [36, 38, 76, 76, 55, 0, 88, 40],
-        Group::PrimaryAlcohol => [30, 32, 32, 44, 30, 5, 100, 25],
-        Group::SecondaryAlcohol => [23, 24, 25, 36, 20, 3, 72, 15],
-        Group::TertiaryAlcohol => [9, 5, 12, 14, 5, 0, 25, 3],
-        Group::AcidOxygen => [12, 5, 74, 15, 5, 0, 60, 20],
-        Group::OximeOxygen => [42, 40, 78, 66, 40, 0, 70, 30],
-        Group::Enol => [30, 30, 70, 40, 10, 0, 60, 20],
-        Group::Hemiacetal => [26, 20, 30, 20, 5, 0, 60, 10],
-        _ => [0; 8],
+/// Ranks of each group, in the order of [`Reagent`]; 0: does not react.
+static RANKS: LazyLock<[[i32; 8]; Group::ALL.len()]> = LazyLock::new(|| {
+    let table = Table {
+        file: "nucleophiles.tsv",
+        text: include_str!("../tables/nucleophiles.tsv"),
+        columns: [
+            "group", "acyl", "sulfonyl", "alkyl", "aryl", "metal", "carbonyl", "silyl", "acceptor", "source",
+        ],
+        keys: 1,
+    };
+    let rows = table.read(|[group, fields @ .., _]| Ok((Group::named(group)?, ranks(fields)?)));
+    let mut of_groups = [[0; 8]; Group::ALL.len()];
+    for (group, ranks) in rows.expect("nucleophile: a test reads the table") {
+        of_groups[group as usize] = ranks;
     }
-}
+    of_groups
+});
 
 /// Rank of an atom, with nearby steric hindrance and electronic effects; 0 for an atom that does not react.
 pub fn rank(facts: &Facts, atom: u32, reagent: Reagent) -> i32 {
@@ -87,7 +74,7 @@ pub fn rank(facts: &Facts, atom: u32, reagent: Reagent) -> i32 {
     if !has_proton && group != Group::ThiocarbonylSulfur {
         return 0;
     }
-    let base = ranks(group)[reagent as usize];
+    let base = RANKS[group as usize][reagent as usize];
     // The nitrogen of an acylated amidine reacts little better than an amide's.
     let acylated =
         |atom: u32| facts.next_to(atom).any(|next| facts.is_carbonyl(next) && !facts.is_aromatic(next));
@@ -229,4 +216,15 @@ pub fn spared(
             && step.is_untouched(atom)
             && rank(&step.before, atom, reagent) > (rank_of_own - reagent.tie()).max(0)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_are_read_from_the_table() {
+        assert_eq!(RANKS[Group::Thiol as usize][Reagent::Acceptor as usize], 110);
+        assert_eq!(RANKS[Group::Alkyl as usize], [0; 8]);
+    }
 }

@@ -5,9 +5,12 @@
 //! browser runs them: modules as written, and OpenChemLib, which `api/console/vendor/fetch` downloads. So no build
 //! and no installation needs Node.
 
-use axum::Router;
+use std::sync::LazyLock;
 
-use crate::embedded::{CSS, File, HTML, ICON, SCRIPT, TEXT, router as embedded};
+use axum::Router;
+use reactivity::CLASS_NAMES;
+
+use crate::embedded::{CSS, File, HTML, ICON, JSON, SCRIPT, TEXT, router as embedded};
 
 /// Serves a module at its path in `api/console`.
 macro_rules! module {
@@ -71,7 +74,6 @@ const FILES: &[File] = &[
     module!("plan/plan"),
     module!("plan/plan_page"),
     module!("plan/precursors"),
-    module!("plan/reaction_classes"),
     module!("plan/search"),
     module!("plan/settings"),
     module!("plan/settings_form"),
@@ -108,7 +110,12 @@ const FILES: &[File] = &[
     module!("shared/toast"),
 ];
 
+/// Names of reaction classes, which the page suggests.
+static CLASSES: LazyLock<String> =
+    LazyLock::new(|| serde_json::to_string(CLASS_NAMES).expect("console: names are JSON"));
+
 /// Serves the pages and assets.
 pub fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
-    embedded(FILES.iter().copied())
+    let classes = ("/console/reaction_classes.json", JSON, CLASSES.as_str());
+    embedded(FILES.iter().copied().chain([classes]))
 }

@@ -3,7 +3,6 @@
 
 import { find, make, say } from "../shared/elements.js";
 import { ChipField, structureChip } from "./chips.js";
-import { CLASSES } from "./reaction_classes.js";
 import { GROUPS, PRESETS, presetOf, preset, SEPARATORS, SETTINGS } from "./settings.js";
 
 /** @typedef {import("./settings.js").Typed} Typed */
@@ -32,7 +31,12 @@ export function makeForm(typed, change) {
     for (const setting of settings) group.append(field(setting, (value) => change({ ...typed(), [setting.name]: value })));
     find("settings").append(group);
   }
-  find("settings").append(make("datalist", { id: "classes" }, ...CLASSES.map((name) => make("option", { value: name }))));
+  const classes = make("datalist", { id: "classes" });
+  find("settings").append(classes);
+  // Without these suggestions the fields work as well.
+  fetch("/console/reaction_classes.json").then((answer) => answer.json()).then((names) => {
+    for (const name of names) classes.append(make("option", { value: name }));
+  }).catch(() => {});
 }
 
 /**

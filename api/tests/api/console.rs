@@ -98,6 +98,17 @@ async fn browsers_that_no_page_told_of_the_icon_find_it() {
 }
 
 #[tokio::test]
+async fn the_console_learns_the_names_of_reaction_classes_from_the_service() {
+    let service = Service::start_without_workers(&[]).await;
+
+    let classes = answer(service.http.get(format!("{}/console/reaction_classes.json", service.base))).await;
+
+    assert_eq!((classes.status, classes.header("content-type")), (200, "application/json"));
+    let names: Vec<String> = serde_json::from_str(&classes.text).unwrap();
+    assert_eq!(names, reactivity::CLASS_NAMES);
+}
+
+#[tokio::test]
 async fn a_page_is_sent_compressed_and_only_where_it_is_another() {
     let service = Service::start_without_workers(&[]).await;
     let ask = async |headers: &[(&str, &str)]| {

@@ -8,7 +8,7 @@ use std::{
     collections::HashMap,
     num::NonZeroU32,
     sync::{
-        Arc, Mutex, PoisonError, Weak,
+        Arc, Weak,
         atomic::{AtomicBool, Ordering},
     },
     time::Instant,
@@ -21,6 +21,7 @@ use axum::{
 use contract::QuotaKind;
 use http_errors::{ApiError, Challenge, MAX_BODY, json_body_up_to, query_pairs};
 use identity::AccountQuotas;
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::{
@@ -118,7 +119,7 @@ impl ValidationPermits {
 
     /// Returns the one permit of an account, which exists while somebody holds it or waits for it.
     fn account(&self, id: &str) -> Arc<Semaphore> {
-        let mut accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut accounts = self.accounts.lock();
         accounts.retain(|_, permit| permit.strong_count() > 0);
         let known = accounts.get(id).and_then(Weak::upgrade);
         known.unwrap_or_else(|| {

@@ -6,10 +6,7 @@
 //! reads a second 64 permits are 16 ms). A request that waits for something else holds no permit: for a slow body
 //! ([`leave`]), or for a worker, since the queue has its own admission.
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use axum::{
     extract::{Request, State},
@@ -17,6 +14,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http_errors::ApiError;
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Retry-after: permits are free within milliseconds, and an overload passes within seconds.
@@ -49,7 +47,7 @@ struct RequestPermit(Arc<Mutex<Option<OwnedSemaphorePermit>>>);
 
 impl RequestPermit {
     fn leave(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.0.lock().take();
     }
 }
 

@@ -10,13 +10,14 @@ use std::{
     io,
     net::IpAddr,
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     task::{Context, Poll},
     time::{Duration, Instant},
 };
 
 use axum_server::accept::Accept;
 use identity::Network;
+use parking_lot::Mutex;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
@@ -85,7 +86,7 @@ impl ConnectionLimiter {
     pub fn enter(self: &Arc<Self>, address: IpAddr) -> Option<ConnectionPermit> {
         let address = address.to_canonical();
         let is_proxy = self.bounds.proxies.iter().any(|proxy| proxy.contains(address));
-        let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut inside = self.inside.lock();
         let from_here = inside.by_address.get(&address).copied().unwrap_or_default();
         if inside.all >= self.bounds.all || (!is_proxy && from_here >= self.bounds.by_address) {
             inside.turn_away(address);
@@ -110,7 +111,7 @@ impl OpenConnections {
 
 impl Drop for ConnectionPermit {
     fn drop(&mut self) {
-        let mut inside = self.door.inside.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut inside = self.door.inside.lock();
         inside.all -= 1;
         if let Some(left) = inside.by_address.get_mut(&self.address) {
             *left -= 1;

@@ -4,10 +4,7 @@
 //! the database does not answer there are no values. The names of PostgreSQL's own metrics are those of the
 //! OpenTelemetry collector's `postgresqlreceiver`.
 
-use std::{
-    sync::{Arc, PoisonError, RwLock},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use contract::CatalogueState;
 use database::Background;
@@ -15,6 +12,7 @@ use opentelemetry::{
     KeyValue,
     metrics::{AsyncInstrument, Meter},
 };
+use parking_lot::RwLock;
 use queue::{Backlog, LiveWorkers, operations};
 use sqlx::PgPool;
 
@@ -74,7 +72,7 @@ pub fn gauges(pool: PgPool) -> Background {
                 let now = database::within(POLL_TIMEOUT, look(&pool)).await;
                 let now =
                     now.inspect_err(|error| tracing::debug!("metrics of the database are missing: {error}"));
-                *seen.write().unwrap_or_else(PoisonError::into_inner) = now.ok();
+                *seen.write() = now.ok();
                 tokio::time::sleep(LOOK).await;
             }
         }
@@ -225,7 +223,7 @@ fn observe_last(
 ) -> impl Fn(&dyn AsyncInstrument<f64>) + Send + Sync + 'static {
     let seen = Arc::clone(seen);
     move |observer| {
-        let seen = seen.read().unwrap_or_else(PoisonError::into_inner);
+        let seen = seen.read();
         for (value, attributes) in seen.as_ref().map(of).unwrap_or_default() {
             observer.observe(value, &attributes);
         }

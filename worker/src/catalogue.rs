@@ -8,7 +8,7 @@ use std::{
     fs::File,
     path::{Path, PathBuf},
     sync::{
-        Arc, PoisonError, RwLock,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
@@ -17,6 +17,7 @@ use std::{
 use ::catalogue::{FetchOutcome, OpenedSnapshot, Snapshot, SnapshotContent, SnapshotFolder, SnapshotOrigin};
 use catalogue_tables::{ReadError, content, read};
 use database::{Background, Database, ListenerEvent};
+use parking_lot::RwLock;
 use sqlx::PgPool;
 use tokio::{runtime::Handle, sync::Notify};
 use tracing::{info, warn};
@@ -105,7 +106,7 @@ impl CatalogueView {
     /// Returns the current snapshot.
     #[must_use]
     pub fn now(&self) -> Arc<Snapshot> {
-        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.current.read())
     }
 }
 
@@ -155,7 +156,7 @@ impl CatalogueWatcher {
         let content = content(&self.pool).await?;
         if content != self.seen {
             let snapshot = open(&self.pool, &self.snapshots, OpenReason::Renewed).await?;
-            *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(snapshot);
+            *self.current.write() = Arc::new(snapshot);
             self.seen = content;
         }
         Ok(())

@@ -4,13 +4,10 @@
 //! model that they started with. A folder that is being written is left alone until two polls in a row see the same
 //! state.
 
-use std::{
-    path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::Result;
+use parking_lot::Mutex;
 use queue::LiveModel;
 use tokio::sync::watch;
 use tracing::{info, warn};
@@ -89,7 +86,7 @@ impl ModelRegistry {
     /// Returns true if the folder state `now` has not been loaded yet, and records it, so that it is not loaded
     /// twice.
     fn takes_up(&self, now: &Option<FileStamps>) -> bool {
-        let mut taken_up = self.taken_up.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken_up = self.taken_up.lock();
         let changed = *taken_up != *now;
         taken_up.clone_from(now);
         changed

@@ -1,11 +1,10 @@
 //! Single-flight calls: callers that arrive while a call is running share its result instead of queueing for another.
 
-use std::sync::{Mutex, PoisonError};
-
 use futures::{
     FutureExt,
     future::{BoxFuture, Shared},
 };
+use parking_lot::Mutex;
 
 /// A shared result of a call; `None` if the call panicked.
 pub type SharedResult<T> = Shared<BoxFuture<'static, Option<T>>>;
@@ -28,7 +27,7 @@ impl<T: Clone + Send + Sync + 'static> SingleFlight<T> {
     where
         F: Future<Output = T> + Send + 'static,
     {
-        let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.0.lock();
         match &*current {
             Some(asked) if asked.peek().is_none() => asked.clone(),
             _ => {

@@ -1,11 +1,8 @@
 //! Listeners of this process for events of jobs, any number of them for each job.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 /// All listeners; one database connection notifies them.
@@ -26,26 +23,23 @@ pub(crate) struct JobListener {
 impl JobListeners {
     /// Returns a listener for events of the job `id` from now on.
     pub(crate) fn open(self: &Arc<Self>, id: String) -> JobListener {
-        let heard = self.lock().entry(id.clone()).or_insert_with(|| watch::Sender::new(())).subscribe();
+        let heard =
+            self.by_job.lock().entry(id.clone()).or_insert_with(|| watch::Sender::new(())).subscribe();
         JobListener { ears: Arc::clone(self), id, heard: Some(heard) }
     }
 
     /// Notifies the listeners of the job `id`.
     pub(crate) fn tell(&self, id: &str) {
-        if let Some(ears) = self.lock().get(id) {
+        if let Some(ears) = self.by_job.lock().get(id) {
             ears.send_replace(());
         }
     }
 
     /// Notifies all listeners, since any event may have been missed.
     pub(crate) fn tell_all(&self) {
-        for ears in self.lock().values() {
+        for ears in self.by_job.lock().values() {
             ears.send_replace(());
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, watch::Sender<()>>> {
-        self.by_job.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -61,7 +55,7 @@ impl JobListener {
 impl Drop for JobListener {
     fn drop(&mut self) {
         self.heard = None;
-        let mut by_job = self.ears.lock();
+        let mut by_job = self.ears.by_job.lock();
         if by_job.get(&self.id).is_some_and(watch::Sender::is_closed) {
             by_job.remove(&self.id);
         }
@@ -88,6 +82,6 @@ mod tests {
         ears.tell_all();
         other.heard(LONG).await;
         drop(other);
-        assert!(ears.lock().is_empty());
+        assert!(ears.by_job.lock().is_empty());
     }
 }

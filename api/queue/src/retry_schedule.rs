@@ -4,10 +4,9 @@
 //! caller gets a time by which the earlier ones have been served. Each process keeps the schedule for its own callers
 //! only, so several processes give times that are rather too early than too late.
 
-use std::{
-    sync::{Mutex, PoisonError},
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 /// Longest retry-after that is given; a client that is asked to wait longer does not come back.
 const LONGEST: Duration = Duration::from_secs(120);
@@ -41,7 +40,7 @@ pub(crate) struct RefusedJob {
 impl RetrySchedule {
     /// Removes the entry of an account that has come back, early or not.
     pub(crate) fn keep(&self, queue: &str, account_id: &str) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.lock();
         let kept = |one: &ScheduledRetry| one.queue == queue && one.account_id == account_id;
         if let Some(first) = all.iter().position(kept) {
             all.remove(first);
@@ -50,7 +49,7 @@ impl RetrySchedule {
 
     /// Schedules the account's return and returns the wait until then.
     pub(crate) fn make(&self, queue: &'static str, account_id: &str, refused: RefusedJob) -> Duration {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.lock();
         let now = Instant::now();
         all.retain(|one| one.at > now);
         let before: f64 = all.iter().filter(|one| one.queue == queue).map(|one| one.seconds).sum();

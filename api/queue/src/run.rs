@@ -8,7 +8,7 @@ use std::{
     collections::{BTreeMap, HashMap},
     marker::PhantomData,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
@@ -17,6 +17,7 @@ use std::{
 use apalis::prelude::{BoxDynError, Task};
 use contract::{Cause, JobFailure, JobId};
 use futures::future::BoxFuture;
+use parking_lot::Mutex;
 use serde_json::Value;
 use sqlx::PgPool;
 use tokio::task::AbortHandle;
@@ -101,21 +102,21 @@ struct RunningJob {
 
 impl RunningJobs {
     pub(crate) fn ids(&self) -> Vec<String> {
-        self.lock().keys().cloned().collect()
+        self.by_id.lock().keys().cloned().collect()
     }
 
     /// Returns the attempt of each running job, by id.
     pub(crate) fn attempts(&self) -> BTreeMap<String, i32> {
-        self.lock().iter().map(|(id, job)| (id.clone(), job.attempt)).collect()
+        self.by_id.lock().iter().map(|(id, job)| (id.clone(), job.attempt)).collect()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.lock().is_empty()
+        self.by_id.lock().is_empty()
     }
 
     /// Sets the cancellation flag of the job.
     pub(crate) fn cancel(&self, id: &str) {
-        if let Some(job) = self.lock().get(id) {
+        if let Some(job) = self.by_id.lock().get(id) {
             job.cancelled.store(true, Ordering::Release);
         }
     }
@@ -125,7 +126,7 @@ impl RunningJobs {
     pub(crate) fn apply_states(&self, held: &[store::RunningJobState]) {
         for held in held {
             // A lower attempt was read before ours began.
-            if let Some(job) = self.lock().get(&held.id) {
+            if let Some(job) = self.by_id.lock().get(&held.id) {
                 job.watched.store(held.watched, Ordering::Relaxed);
                 if held.over || held.attempt > job.attempt {
                     job.cancelled.store(true, Ordering::Release);
@@ -136,7 +137,7 @@ impl RunningJobs {
 
     /// Stops everything: threads by their cancellation flags, tasks at their next `.await`.
     pub(crate) fn abort(&self) {
-        for job in self.lock().values() {
+        for job in self.by_id.lock().values() {
             job.cancelled.store(true, Ordering::Release);
             if let Some(task) = &job.task {
                 task.abort();
@@ -147,7 +148,7 @@ impl RunningJobs {
     /// Registers the job; `None` if it runs here already.
     fn enter(self: &Arc<Self>, id: &str, attempt: i32) -> Option<RunningGuard> {
         let (cancelled, watched) = (Arc::<AtomicBool>::default(), Arc::<AtomicBool>::default());
-        let mut jobs = self.lock();
+        let mut jobs = self.by_id.lock();
         if jobs.contains_key(id) {
             return None;
         }
@@ -159,10 +160,6 @@ impl RunningJobs {
         };
         jobs.insert(id.to_owned(), job);
         Some(RunningGuard { running: Arc::clone(self), id: id.to_owned(), cancelled, watched })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, RunningJob>> {
-        self.by_id.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -176,7 +173,7 @@ struct RunningGuard {
 
 impl Drop for RunningGuard {
     fn drop(&mut self) {
-        self.running.lock().remove(&self.id);
+        self.running.by_id.lock().remove(&self.id);
     }
 }
 
@@ -245,7 +242,7 @@ impl Runner {
         let running = Arc::clone(&self.running);
         let bell = Arc::clone(&self.bell);
         let task = tokio::spawn(self.work(entry, begun, payload).instrument(span));
-        if let Some(job) = running.lock().get_mut(&id) {
+        if let Some(job) = running.by_id.lock().get_mut(&id) {
             job.task = Some(task.abort_handle());
         }
         let ended = task.await;

@@ -1,10 +1,8 @@
 //! Waiters of this process for the outcomes of jobs.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 /// Waiters by job id; one listening connection wakes them all.
@@ -28,14 +26,14 @@ impl Waiter {
 
     /// Takes the outcome, if it came with the notification.
     pub(crate) fn told(&self) -> Option<String> {
-        lock(&self.told).take()
+        self.told.lock().take()
     }
 }
 
 impl Waiters {
     /// Wakes the waiter for the job `id`, now or at its next wait.
     pub(crate) fn wake(&self, id: &str) {
-        if let Some(waiter) = lock(&self.by_job).get(id) {
+        if let Some(waiter) = self.by_job.lock().get(id) {
             waiter.woken.notify_one();
         }
     }
@@ -43,15 +41,15 @@ impl Waiters {
     /// Delivers an outcome to the waiter: `message` is the id, a space, and the outcome.
     pub(crate) fn tell(&self, message: &str) {
         let Some((id, outcome)) = message.split_once(' ') else { return };
-        if let Some(waiter) = lock(&self.by_job).get(id) {
-            *lock(&waiter.told) = Some(outcome.to_owned());
+        if let Some(waiter) = self.by_job.lock().get(id) {
+            *waiter.told.lock() = Some(outcome.to_owned());
             waiter.woken.notify_one();
         }
     }
 
     /// Wakes all waiters, since notifications may have been lost.
     pub(crate) fn wake_all(&self) {
-        for waiter in lock(&self.by_job).values() {
+        for waiter in self.by_job.lock().values() {
             waiter.woken.notify_one();
         }
     }
@@ -59,16 +57,12 @@ impl Waiters {
     /// Registers a waiter for the job `id`.
     pub(crate) fn register(&self, id: String) -> Arc<Waiter> {
         let waiter = Arc::<Waiter>::default();
-        lock(&self.by_job).insert(id, Arc::clone(&waiter));
+        self.by_job.lock().insert(id, Arc::clone(&waiter));
         waiter
     }
 
     /// Removes the waiter for the job `id`.
     pub(crate) fn remove(&self, id: &str) {
-        lock(&self.by_job).remove(id);
+        self.by_job.lock().remove(id);
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,13 +2,14 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, PoisonError, RwLock},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use axum::{Json, extract::State, http::Uri};
 use contract::{Engine, Library, StoredPlanJob, Version};
 use http_errors::ApiError;
+use parking_lot::RwLock;
 use queue::{Client, Job};
 use sqlx::PgPool;
 
@@ -41,14 +42,13 @@ impl Engines {
 
     /// Returns the number of plans that wait for each engine, at most some seconds old.
     async fn queue_lengths(&self, pool: &PgPool) -> Result<QueueLengths, sqlx::Error> {
-        if let Some((counted_at, lengths)) = &*self.counted.read().unwrap_or_else(PoisonError::into_inner)
+        if let Some((counted_at, lengths)) = &*self.counted.read()
             && counted_at.elapsed() < COUNT_TTL
         {
             return Ok(lengths.clone());
         }
         let lengths = Arc::new(queue_lengths(pool).await?);
-        *self.counted.write().unwrap_or_else(PoisonError::into_inner) =
-            Some((Instant::now(), lengths.clone()));
+        *self.counted.write() = Some((Instant::now(), lengths.clone()));
         Ok(lengths)
     }
 

@@ -1,7 +1,7 @@
 //! Liveness and readiness of the process.
 
 use std::{
-    sync::{Arc, PoisonError, RwLock},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -15,6 +15,7 @@ use contract::{StoredSampleJob, StoredTreeSearchJob};
 use database::SingleFlight;
 use http_errors::{ApiError, query_pairs};
 use identity::Identity;
+use parking_lot::RwLock;
 use queue::Job;
 use schema::Missing;
 use serde_json::{Value, json};
@@ -141,7 +142,7 @@ async fn found(
     identity: Arc<Identity>,
     ReadinessCache(recent): ReadinessCache,
 ) -> Result<Readiness, ApiError> {
-    if let Some((found_at, readiness)) = &*recent.found.read().unwrap_or_else(PoisonError::into_inner)
+    if let Some((found_at, readiness)) = &*recent.found.read()
         && found_at.elapsed() < CACHE_TTL
     {
         return Ok(readiness.clone());
@@ -150,7 +151,7 @@ async fn found(
     let looking = recent.looking.join(|| async move {
         let readiness = look(&pool, &queue, &identity).await;
         let now = (Instant::now(), readiness.clone());
-        *found.found.write().unwrap_or_else(PoisonError::into_inner) = Some(now);
+        *found.found.write() = Some(now);
         readiness
     });
     looking.await.ok_or(ApiError::Internal)

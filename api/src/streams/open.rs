@@ -3,14 +3,11 @@
 //! A stream is counted until it ends. Each process renews all its open streams in one statement. The rows of a
 //! process that died expire.
 
-use std::{
-    collections::HashSet,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use database::{Background, interval, within};
 use http_errors::ApiError;
+use parking_lot::Mutex;
 use sqlx::PgPool;
 use tokio::runtime::Handle;
 
@@ -38,14 +35,7 @@ pub struct Streams {
 }
 
 /// Row ids of the open streams of the process.
-#[derive(Clone, Default)]
-struct OpenStreamIds(Arc<Mutex<HashSet<i64>>>);
-
-impl OpenStreamIds {
-    fn lock(&self) -> MutexGuard<'_, HashSet<i64>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+type OpenStreamIds = Arc<Mutex<HashSet<i64>>>;
 
 impl Streams {
     /// Creates an empty set of streams.

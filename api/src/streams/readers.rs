@@ -6,11 +6,12 @@
 
 use std::{
     collections::{HashMap, VecDeque},
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Weak},
 };
 
 use contract::StreamProblem;
 use http_errors::ApiError;
+use parking_lot::Mutex;
 use queue::JobEvent;
 use tokio::{sync::watch, task::AbortHandle};
 
@@ -59,12 +60,12 @@ impl Readers {
         begin: impl Future<Output = Result<S, ApiError>>,
     ) -> Result<Arc<Reader>, ApiError> {
         let key = (account_id.to_owned(), address.to_owned());
-        let found = reader(&self.lock(), &key, after);
+        let found = reader(&self.0.lock(), &key, after);
         if let Some(reader) = found {
             return Ok(reader);
         }
         let source = begin.await?;
-        let mut readers = self.lock();
+        let mut readers = self.0.lock();
         // Another stream may have started one meanwhile.
         if let Some(reader) = reader(&readers, &key, after) {
             return Ok(reader);
@@ -73,10 +74,6 @@ impl Readers {
         readers.retain(|_, reader| reader.strong_count() > 0);
         readers.insert(key, Arc::downgrade(&reader));
         Ok(reader)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, ByAddress> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -5,7 +5,7 @@
 //! stereocentre at sulfur: chematic 1.2.1 does not pass those centres to the library. Such structures get no key
 //! here, because a key that omits a centre belongs to another molecule.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 /// The library keeps global tables while it works.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -17,7 +17,7 @@ pub fn inchi_key(smiles: &str) -> Option<String> {
         return None;
     }
     let graph = chematic::smiles::parse(smiles).ok()?;
-    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = ONE_AT_A_TIME.lock();
     let inchi = chematic_inchi::standard_inchi(&graph).ok()?;
     chematic_inchi::standard_inchi_key(&inchi).ok()
 }

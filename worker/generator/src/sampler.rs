@@ -12,16 +12,14 @@
 use std::{
     collections::HashSet,
     num::NonZeroUsize,
-    sync::{
-        Condvar, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-    },
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
     thread,
     time::Duration,
 };
 
 use candle_core::Device;
 use chem::{Limits, Molecule};
+use parking_lot::{Condvar, Mutex};
 use rayon::prelude::*;
 
 use crate::{
@@ -180,7 +178,7 @@ impl Sampler {
     }
 
     fn count(&self, more: StringCounts) {
-        let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tally = self.tally.lock();
         tally.strings += more.strings;
         tally.valid += more.valid;
         tally.distinct += more.distinct;
@@ -188,7 +186,7 @@ impl Sampler {
 
     /// Returns and resets the counts of the strings of all samples that ended since the last call.
     pub fn take_counts(&self) -> StringCounts {
-        std::mem::take(&mut self.tally.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut self.tally.lock())
     }
 
     /// Draws `count` strings as the model writes them, valid or not, for evaluation.
@@ -208,7 +206,7 @@ impl Sampler {
                 EvaluationBatch { begun: &begun, count: count as u64, hopeless, texts: &texts };
             string_batch::generate(source, berth, &mut collector)
         })?;
-        Ok(texts.into_inner().unwrap_or_else(PoisonError::into_inner))
+        Ok(texts.into_inner())
     }
 
     /// Computes the logits after each token of the given strings, one row per token.
@@ -301,12 +299,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn harvest(&self) -> MutexGuard<'_, &'a mut MoleculeCollector> {
-        self.harvest.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn add(&self, strings: impl IntoIterator<Item = (u64, Option<String>)>) {
-        let mut harvest = self.harvest();
+        let mut harvest = self.harvest.lock();
         harvest.add(strings);
         self.limit.store(harvest.expected(), Ordering::Relaxed);
         let over = harvest.is_over();
@@ -319,14 +313,13 @@ impl<'a> Run<'a> {
 
     /// Waits until there are strings to start; returns false if there will be none.
     fn wait_for_work(&self) -> bool {
-        let mut harvest = self.harvest();
+        let mut harvest = self.harvest.lock();
         while !self.is_over() {
             // When all started strings have arrived, at least one more is expected, so the wait always ends.
             if self.begun.load(Ordering::Relaxed) < self.limit.load(Ordering::Relaxed) {
                 return true;
             }
-            let waited = self.grown.wait_timeout(harvest, BUDGET_CHECK_INTERVAL);
-            harvest = waited.unwrap_or_else(PoisonError::into_inner).0;
+            self.grown.wait_for(&mut harvest, BUDGET_CHECK_INTERVAL);
         }
         false
     }
@@ -391,7 +384,7 @@ impl StringQueue for EvaluationBatch<'_> {
 
     fn take(&mut self, number: u64, raw: RawString) {
         if raw.end == EndReason::Itself || self.hopeless == DeadEndPolicy::Continue {
-            let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut texts = self.texts.lock();
             // Fits, since it is below the length `count`.
             texts[number as usize] = raw.text;
         }

@@ -7,8 +7,10 @@
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::{Builder, JoinHandle, available_parallelism};
+
+use parking_lot::{Condvar, Mutex};
 
 use crate::priority::{PriorityScheduler, ScheduledSearch, SearchPriority};
 
@@ -72,7 +74,7 @@ impl HelperPool {
 
 impl Drop for HelperPool {
     fn drop(&mut self) {
-        self.line.jobs().closed = true;
+        self.line.jobs.lock().closed = true;
         self.line.changed.notify_all();
         for helper in self.helpers.drain(..) {
             // Panics of jobs are caught in the helper.
@@ -92,7 +94,7 @@ impl CoreShare<'_> {
 
     /// Queues `job` for a helper.
     pub fn help(&self, job: impl FnOnce() + Send + 'static) {
-        self.cores.line.jobs().waiting.push_back(Box::new(job));
+        self.cores.line.jobs.lock().waiting.push_back(Box::new(job));
         self.cores.line.changed.notify_one();
     }
 }
@@ -107,20 +109,16 @@ impl JobQueue {
 
     /// Returns the next job; `None` once the queue is closed.
     fn next(&self) -> Option<Job> {
-        let mut jobs = self.jobs();
+        let mut jobs = self.jobs.lock();
         loop {
             if jobs.closed {
                 return None;
             }
             match jobs.waiting.pop_front() {
                 Some(job) => return Some(job),
-                None => jobs = self.changed.wait(jobs).unwrap_or_else(PoisonError::into_inner),
+                None => self.changed.wait(&mut jobs),
             }
         }
-    }
-
-    fn jobs(&self) -> MutexGuard<'_, Jobs> {
-        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -4,9 +4,11 @@
 //! millisecond, loses nothing and resumes where it stopped. The paused time is not taken from its budget. Helpers
 //! never pause; they drop their jobs for a paused search.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
 
 /// Interval at which a paused search checks for cancellation.
 const LOOK: Duration = Duration::from_millis(20);
@@ -66,10 +68,6 @@ impl PriorityScheduler {
         self.searches[urgency as usize].fetch_add(1, Ordering::SeqCst);
         Arc::new(ScheduledSearch { turns: Arc::clone(self), urgency, stood: AtomicU64::new(0) })
     }
-
-    fn leaving(&self) -> MutexGuard<'_, ()> {
-        self.leaving.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl SearchPriority {
@@ -84,13 +82,9 @@ impl SearchPriority {
         let Some(place) = self.0.as_ref().filter(|place| place.must_stand_aside()) else { return };
         let begun = Instant::now();
         let has_time = || latest.is_none_or(|latest| Instant::now() < latest);
-        let mut leaving = place.turns.leaving();
+        let mut leaving = place.turns.leaving.lock();
         while place.must_stand_aside() && !cancelled.load(Ordering::Relaxed) && has_time() {
-            leaving = place
-                .turns
-                .left
-                .wait_timeout(leaving, LOOK)
-                .map_or_else(|poisoned| poisoned.into_inner().0, |(guard, _)| guard);
+            place.turns.left.wait_for(&mut leaving, LOOK);
         }
         let stood = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
         place.stood.fetch_add(stood, Ordering::Relaxed);
@@ -123,7 +117,7 @@ impl ScheduledSearch {
 
 impl Drop for ScheduledSearch {
     fn drop(&mut self) {
-        let _leaving = self.turns.leaving();
+        let _leaving = self.turns.leaving.lock();
         self.turns.searches[self.urgency as usize].fetch_sub(1, Ordering::SeqCst);
         self.turns.left.notify_all();
     }

@@ -8,10 +8,10 @@
 use std::{
     collections::HashMap,
     num::NonZeroU32,
-    sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use sqlx::PgPool;
 
 /// Largest amount that can be spent at once: a minute's worth.
@@ -88,18 +88,18 @@ impl Buckets {
         amount: u32,
     ) -> Result<(), sqlx::Error> {
         restore(&self.pool, who, what, cost(per_minute, amount)).await?;
-        self.spent.lock().unwrap_or_else(PoisonError::into_inner).remove(&(who.to_owned(), what));
+        self.spent.lock().remove(&(who.to_owned(), what));
         Ok(())
     }
 
     fn known_wait(&self, key: &BucketKey) -> Option<Duration> {
-        let until = *self.spent.lock().unwrap_or_else(PoisonError::into_inner).get(key)?;
+        let until = *self.spent.lock().get(key)?;
         let wait = until.saturating_duration_since(Instant::now());
         (!wait.is_zero()).then_some(wait)
     }
 
     fn remember(&self, key: BucketKey, wait: Duration) {
-        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut spent = self.spent.lock();
         let now = Instant::now();
         if spent.len() > MAX_CACHED_CALLERS {
             spent.retain(|_, until| *until > now);

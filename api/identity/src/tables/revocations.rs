@@ -6,11 +6,12 @@
 
 use std::{
     collections::HashSet,
-    sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use database::{SharedResult, SingleFlight};
+use parking_lot::RwLock;
 use sqlx::{PgConnection, PgPool};
 
 use crate::changes;
@@ -69,7 +70,7 @@ impl Revocations {
     pub async fn contain(&self, ids: [&str; 3]) -> Result<bool, sqlx::Error> {
         let is_in = |revoked: &RevokedIds| ids.iter().any(|id| revoked.contains(*id));
         let forgotten = {
-            let list = read(&self.list);
+            let list = self.list.read();
             let is_recent = |at: Option<Instant>, most: Duration| at.is_some_and(|at| at.elapsed() < most);
             let has_failed = is_recent(list.failed_at, FAILURE_BACKOFF);
             if is_recent(list.read_at, MAX_AGE) {
@@ -95,7 +96,7 @@ impl Revocations {
 
     /// Invalidates the list, so that it is read again before it is trusted.
     pub fn forget(&self) {
-        let mut list = self.list.write().unwrap_or_else(PoisonError::into_inner);
+        let mut list = self.list.write();
         list.read_at = None;
         list.forgotten += 1;
     }
@@ -107,10 +108,10 @@ impl Revocations {
 }
 
 async fn read_list(pool: PgPool, list: Arc<RwLock<List>>) -> Option<RevocationSnapshot> {
-    let (read_at, forgotten) = (Instant::now(), read(&list).forgotten);
+    let (read_at, forgotten) = (Instant::now(), list.read().forgotten);
     let rows = sqlx::query_scalar!("select id from revocations where until > now()").fetch_all(&pool);
     let rows = database::within(READ_TIMEOUT, rows).await;
-    let mut list = list.write().unwrap_or_else(PoisonError::into_inner);
+    let mut list = list.write();
     match rows {
         Ok(rows) => {
             list.ids = Arc::new(rows.into_iter().collect());
@@ -124,10 +125,6 @@ async fn read_list(pool: PgPool, list: Arc<RwLock<List>>) -> Option<RevocationSn
             None
         }
     }
-}
-
-fn read(list: &RwLock<List>) -> RwLockReadGuard<'_, List> {
-    list.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Revokes every access token of the family `id`, or the one token `id`.

@@ -11,7 +11,7 @@ mod claims;
 mod key_set;
 
 use std::{
-    sync::{Arc, PoisonError, RwLock},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -19,6 +19,7 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use database::{SharedResult, SingleFlight};
 use http_errors::ApiError;
 use jsonwebtoken::Algorithm;
+use parking_lot::RwLock;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -148,7 +149,7 @@ impl Issuer {
     }
 
     fn believed(&self) -> Option<(Instant, Arc<KeySet>)> {
-        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.read();
         state.keys.clone().filter(|(fetched_at, _)| fetched_at.elapsed() < BELIEVED)
     }
 
@@ -165,7 +166,7 @@ impl Issuer {
 
     async fn fetch(self: Arc<Self>) {
         {
-            let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+            let mut state = self.state.write();
             let doublings = state.failures.saturating_sub(1).min(5);
             let pause = (MIN_FETCH_INTERVAL * 2_u32.pow(doublings)).min(MAX_FETCH_INTERVAL);
             if state.tried_at.is_some_and(|tried_at| tried_at.elapsed() < pause) {
@@ -174,7 +175,7 @@ impl Issuer {
             state.tried_at = Some(Instant::now());
         }
         let fetched: Result<KeySet, FetchError> = key_set::fetch(&self.http, &self.address).await;
-        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.write();
         match fetched {
             Ok(keys) => {
                 state.failures = 0;
@@ -188,7 +189,7 @@ impl Issuer {
     }
 
     fn describe(&self) -> String {
-        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.read();
         let age = state.keys.as_ref().map(|(fetched_at, _)| fetched_at.elapsed());
         match (state.failures, age) {
             (0, Some(_)) => "ok".to_owned(),

@@ -9,7 +9,6 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, PoisonError, RwLock},
     time::{Duration, Instant},
 };
 
@@ -17,6 +16,7 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use ed25519_dalek::{VerifyingKey, pkcs8::DecodePublicKey};
 use http_errors::ApiError;
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
+use parking_lot::{Mutex, RwLock};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sqlx::PgPool;
@@ -171,7 +171,7 @@ impl Keys {
         if self.age() >= BELIEVED {
             self.reload().await?;
         }
-        let set = self.set.read().unwrap_or_else(PoisonError::into_inner);
+        let set = self.set.read();
         let mut header = Header::new(Algorithm::EdDSA);
         header.kid = Some(set.signing_kid.clone());
         header.typ = Some(kind.as_str().to_owned());
@@ -203,7 +203,7 @@ impl Keys {
         {
             tracing::warn!(?error, "the signing keys cannot be read anew");
         }
-        let set = self.set.read().unwrap_or_else(PoisonError::into_inner);
+        let set = self.set.read();
         let keys: Vec<_> = set.verifying.iter().map(|(kid, key)| jwk(kid, &key.x)).collect();
         json!({ "keys": keys })
     }
@@ -220,25 +220,25 @@ impl Keys {
     }
 
     fn decoding(&self, kid: &str) -> Option<DecodingKey> {
-        let set = self.set.read().unwrap_or_else(PoisonError::into_inner);
+        let set = self.set.read();
         set.verifying.get(kid).map(|key| key.decoding.clone())
     }
 
     fn age(&self) -> Duration {
-        self.reloaded.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
+        self.reloaded.lock().elapsed()
     }
 
     /// Reloads keys that other processes made, at a bounded rate: strangers' tokens must not cause many queries.
     async fn reload(&self) -> Result<(), ApiError> {
         {
-            let mut reloaded = self.reloaded.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut reloaded = self.reloaded.lock();
             if reloaded.elapsed() < RELOAD_INTERVAL {
                 return Ok(());
             }
             *reloaded = Instant::now();
         }
         match database::within(RELOAD_TIMEOUT, read(&self.pool, self.secret.as_ref())).await {
-            Ok(set) => *self.set.write().unwrap_or_else(PoisonError::into_inner) = set,
+            Ok(set) => *self.set.write() = set,
             Err(KeysError::Database(error)) => return Err(error.into()),
             Err(error) => return Err(ApiError::internal(&error)),
         }

@@ -10,12 +10,14 @@ use std::{
     ops::ControlFlow,
     rc::Rc,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
         mpsc::{Receiver, SyncSender, sync_channel},
     },
     thread::{self, JoinHandle},
 };
+
+use parking_lot::Mutex;
 
 use super::{
     error::ReadError,
@@ -177,7 +179,7 @@ fn cut_each(
 fn understand_all(jobs: &Mutex<Receiver<Work>>, understanding: &ParseContext) {
     let mut names = ColumnCache::new(understanding);
     loop {
-        let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let job = jobs.lock().recv();
         let Ok((cut, bytes_read, tell)) = job else { return };
         let batch = Batch { bytes_read, ..understand(&cut, understanding, &mut names) };
         // The receiver is gone if reading was stopped.

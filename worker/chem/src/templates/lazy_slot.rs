@@ -1,7 +1,9 @@
 //! A lazily made value that can be dropped again.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use parking_lot::Mutex;
 
 /// A slot for a value that is costly to make and takes much memory.
 #[derive(Default)]
@@ -19,28 +21,23 @@ impl<T> LazySlot<T> {
     /// Returns the value and makes it if there is none. Two concurrent callers may both make it.
     pub fn get_or_make(&self, make: impl FnOnce() -> T) -> Arc<T> {
         self.asked_for.store(true, Ordering::Relaxed);
-        let known = self.made().clone();
+        let known = self.made.lock().clone();
         known.unwrap_or_else(|| {
             let made = Arc::new(make());
-            *self.made() = Some(Arc::clone(&made));
+            *self.made.lock() = Some(Arc::clone(&made));
             made
         })
     }
 
     pub fn is_made(&self) -> bool {
-        self.made().is_some()
+        self.made.lock().is_some()
     }
 
     /// Drops the value if it was not requested since the last call.
     pub fn forget_unasked(&self) {
         if !self.asked_for.swap(false, Ordering::Relaxed) {
-            *self.made() = None;
+            *self.made.lock() = None;
         }
-    }
-
-    fn made(&self) -> MutexGuard<'_, Option<Arc<T>>> {
-        // The value is stored whole.
-        self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

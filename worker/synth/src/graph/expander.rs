@@ -6,11 +6,12 @@
 //! it. To this end a molecule is brought into the atom order of its canonical SMILES before templates are applied.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use chem::{
     Change, Molecule, MoleculeKey, Outcome, Precursor, PreparedMolecule, ReactionMixture, Site, block,
 };
+use parking_lot::Mutex;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use reactivity::{Certainty, Facts, ReactionClass, Refusal, Step, classify, judge};
@@ -123,14 +124,14 @@ impl Expander {
         let list = self.list(expansion);
         loop {
             let next = {
-                let known = expansion.outcomes();
+                let known = expansion.outcomes.lock();
                 if let Some(found) = known.get(at) {
                     return Some(Arc::clone(found));
                 }
                 known.len()
             };
             let found = self.apply(expansion, list[next], go_on)?;
-            let mut known = expansion.outcomes();
+            let mut known = expansion.outcomes.lock();
             // Another search may have added it first.
             if known.len() == next {
                 known.push(found);
@@ -239,7 +240,7 @@ impl Expansion {
         let facts = self.molecule.atoms() * FACTS_BYTES;
         let ranking = self.ranking.get().map_or(0, Ranking::bytes);
         let outcomes = {
-            let known = self.outcomes();
+            let known = self.outcomes.lock();
             let lists = known.iter().map(|found| {
                 block(size_of_val(&**found) + 2 * size_of::<usize>())
                     + found.iter().map(|found| found.bytes()).sum::<usize>()
@@ -249,11 +250,6 @@ impl Expansion {
         let prepared = self.prepared().tidy();
         let bytes = size_of::<Self>() + self.molecule.bytes() + facts + ranking + outcomes + prepared;
         self.bytes.store(bytes, Ordering::Relaxed);
-    }
-
-    fn outcomes(&self) -> MutexGuard<'_, Vec<Arc<[Arc<TemplateOutcome>]>>> {
-        // Outcomes are pushed whole, so a panic elsewhere leaves no partial entry.
-        self.outcomes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

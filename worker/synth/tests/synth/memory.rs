@@ -7,9 +7,10 @@
 mod toy;
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use catalogue::StockView;
+use parking_lot::Mutex;
 use synth::{Budget, Counts, Planner, PlannerSettings, RetroModel, Task};
 use test_support::CountingAllocator;
 
@@ -65,7 +66,7 @@ fn everyday_catalogue() -> StockView {
 
 #[test]
 fn a_search_takes_what_it_counts_and_no_more_than_it_may() {
-    let _alone = MEASUREMENT_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = MEASUREMENT_LOCK.lock();
     let (model, catalogue) = (toy::shipped(), everyday_catalogue());
     warm_up(&model, &catalogue);
     let planner = planner(&model, 48, 0);
@@ -83,7 +84,7 @@ fn a_search_takes_what_it_counts_and_no_more_than_it_may() {
 
 #[test]
 fn the_cache_takes_what_it_counts_and_no_more_than_it_may() {
-    let _alone = MEASUREMENT_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = MEASUREMENT_LOCK.lock();
     let (model, catalogue) = (toy::shipped(), everyday_catalogue());
     warm_up(&model, &catalogue);
     let planner = planner(&model, 512, 16);

@@ -111,7 +111,7 @@ impl FakeIssuer {
 
 /// Moves the stored times into the past.
 fn advance_time(issuers: &Issuers, time: Duration) {
-    let mut state = issuers.list[0].state.write().unwrap();
+    let mut state = issuers.list[0].state.write();
     let earlier = |instant: Instant| instant.checked_sub(time).unwrap();
     state.tried_at = state.tried_at.map(earlier);
     state.keys = state.keys.take().map(|(fetched_at, keys)| (earlier(fetched_at), keys));

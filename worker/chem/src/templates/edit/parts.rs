@@ -1,7 +1,9 @@
 //! The parts into which templates split a molecule, each made once.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use crate::molecules::bytes::block;
 use crate::molecules::molecule::Molecule;
@@ -37,7 +39,7 @@ impl Parts {
     /// Returns the part with this digest, and makes it if it is new; `None` if it cannot be made.
     pub fn get_or_make(&self, digest: u64, make: impl FnOnce() -> Option<Precursor>) -> Option<Precursor> {
         // Entries are inserted whole, so a panic elsewhere leaves no partial entry.
-        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || self.0.lock();
         if let Some(part) = known().get(&digest) {
             return Some(part.clone());
         }
@@ -48,7 +50,7 @@ impl Parts {
 
     /// Drops the parts without other owners, and returns the approximate bytes of the rest.
     pub fn tidy(&self) -> usize {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         known.retain(|_, part| part.is_shared());
         known.shrink_to_fit();
         let entries = block(known.capacity() * 8 / 7 * size_of::<(u64, Precursor)>());

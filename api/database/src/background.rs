@@ -3,8 +3,8 @@
 use std::{panic::AssertUnwindSafe, time::Duration};
 
 use futures::FutureExt;
-use tokio::task::JoinHandle;
-use tracing::error;
+use tokio::{runtime::Handle, task::JoinHandle};
+use tracing::{Instrument, Span, error};
 
 /// Pause before a task that ended is restarted.
 const RESTART_DELAY: Duration = Duration::from_secs(5);
@@ -46,6 +46,13 @@ impl Background {
     /// Stops the task at its next `.await`.
     pub fn stop(&self) {
         self.0.abort();
+    }
+}
+
+/// Runs `task` to its end, for a value that is dropped. Without a runtime the process is ending, and it does not run.
+pub fn run_after_drop(task: impl Future<Output = ()> + Send + 'static) {
+    if let Ok(runtime) = Handle::try_current() {
+        runtime.spawn(task.instrument(Span::current()));
     }
 }
 

@@ -37,7 +37,7 @@ mod within;
 
 pub use address::Database;
 pub use availability::{comes_from_database_away, is_away};
-pub use background::Background;
+pub use background::{Background, run_after_drop};
 pub use clock::is_clock_steady;
 pub use interval::interval;
 pub use listen::{ListenerEvent, PING_INTERVAL, listen, listen_with_ping_interval};

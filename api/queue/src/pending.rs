@@ -6,7 +6,7 @@ use contract::{JobFailure, JobId};
 use serde_json::Value;
 use sqlx::PgPool;
 use tokio::time::Instant;
-use tracing::{Instrument, Span, warn};
+use tracing::warn;
 
 use crate::{
     AwaitError, Job,
@@ -154,15 +154,12 @@ impl<J> Drop for Pending<J> {
             return;
         }
         callers::left(self.queue);
-        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let pool = self.pool.clone();
-        let cancel = async move {
-            if let Err(error) =
-                database::within(CANCEL_TIMEOUT, store::cancel(&pool, std::slice::from_ref(&id))).await
-            {
+        database::run_after_drop(async move {
+            let cancelled = store::cancel(&pool, std::slice::from_ref(&id));
+            if let Err(error) = database::within(CANCEL_TIMEOUT, cancelled).await {
                 warn!(job.id = %id, "the job of a caller that left could not be cancelled: {error}");
             }
-        };
-        runtime.spawn(cancel.instrument(Span::current()));
+        });
     }
 }

@@ -8,7 +8,7 @@ use std::{marker::PhantomData, sync::Arc, time::Duration};
 use contract::JobFailure;
 use database::Background;
 use sqlx::PgPool;
-use tracing::{Instrument, Span, warn};
+use tracing::warn;
 
 use crate::{
     AwaitError, Job, JobEvent,
@@ -125,9 +125,8 @@ impl<J> Drop for Subscription<J> {
         if self.settled || self.watching == WatchMode::Idly {
             return;
         }
-        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let (pool, id) = (self.pool.clone(), self.id.clone());
-        let look = async move {
+        database::run_after_drop(async move {
             tokio::time::sleep(WATCH_LEASE + SLACK).await;
             let unwatched = async {
                 if events::is_watched(&pool, &id).await? {
@@ -138,8 +137,7 @@ impl<J> Drop for Subscription<J> {
             if let Err(error) = database::within(ACT, unwatched).await {
                 warn!(job.id = %id, "a job that nobody watches any more could not be cancelled: {error}");
             }
-        };
-        runtime.spawn(look.instrument(Span::current()));
+        });
     }
 }
 

@@ -5,11 +5,10 @@
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
-use database::{Background, interval, within};
+use database::{Background, interval, run_after_drop, within};
 use http_errors::ApiError;
 use parking_lot::Mutex;
 use sqlx::PgPool;
-use tokio::runtime::Handle;
 
 use super::readers::Readers;
 
@@ -76,10 +75,8 @@ pub(super) struct OpenStream {
 impl Drop for OpenStream {
     fn drop(&mut self) {
         self.streams.open.lock().remove(&self.id);
-        // Without a runtime the process is ending, and the row expires.
-        let Ok(runtime) = Handle::try_current() else { return };
         let (pool, id) = (self.streams.pool.clone(), self.id);
-        runtime.spawn(async move {
+        run_after_drop(async move {
             let closed = sqlx::query!("delete from open_streams where id = $1", id).execute(&pool);
             if let Err(error) = within(RENEWAL, closed).await {
                 tracing::debug!("a stream that ended counts until it lapses: {error}");

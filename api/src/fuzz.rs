@@ -8,7 +8,7 @@ use http_errors::{ApiError, query_pairs};
 use serde::Serialize;
 
 use crate::{
-    endpoints::{batches, bulk_queries, kept_routes, plans, sample_batches, samples, treesearch},
+    endpoints::{batches, bulk_queries, kept_routes, paging, plans, sample_batches, samples, treesearch},
     fields::Faults,
     word_pattern::is_word,
 };
@@ -62,7 +62,7 @@ pub fn bodies(input: &[u8]) {
         assert!(search.smiles.is_empty());
     }
     let Ok(uri) = format!("/?{}", String::from_utf8_lossy(input)).parse() else { return };
-    let list = |_: &[u8], faults: &mut Faults| samples::parse_list(query_pairs(&uri), faults);
+    let list = |_: &[u8], faults: &mut Faults| paging::parse(query_pairs(&uri), samples::STYLE, faults);
     if let Some((limit, next, prev)) = read(list, input) {
         assert!((1..=100).contains(&limit));
         assert!(next.iter().chain(&prev).all(|id| is_word(id) && id.len() <= 255));

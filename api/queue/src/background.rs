@@ -54,10 +54,12 @@ pub async fn enqueue<J: Job>(
     Ok(id)
 }
 
-/// Cancels jobs in the transaction of `connection`: waiting ones never start, and workers stop running ones.
+/// Cancels the jobs of some rows, of those that have one, in the transaction of `connection`: waiting ones never start,
+/// and workers stop running ones.
 ///
 /// # Errors
 /// Fails when the database does.
-pub async fn cancel(connection: &mut PgConnection, ids: &[String]) -> Result<(), sqlx::Error> {
-    store::cancel(connection, ids).await
+pub async fn cancel(connection: &mut PgConnection, ids: Vec<Option<String>>) -> Result<(), sqlx::Error> {
+    let ids: Vec<String> = ids.into_iter().flatten().collect();
+    store::cancel(connection, &ids).await
 }

@@ -18,18 +18,18 @@ use axum::{
     http::Uri,
 };
 use contract::{Batch, BatchObject, BatchRequest, Deleted, MAX_BATCH, Page, Plan, TreeSearchRequest};
-use http_errors::{ApiError, query_pairs};
+use http_errors::ApiError;
 use queue::Client;
 use sqlx::PgPool;
 
 use super::{
-    PathId,
     engines::{Engines, engine},
     named_path_id, new_id,
-    paging::{PageRequest, parse_list},
+    ownership::{Owned, Visible, page, visible},
+    paging::{PLANNING, PageRequest},
     plans::{
         MAX_DESCRIPTION, MAX_NAME, plan,
-        table::{self as plan_table, Target},
+        table::{self as plan_table, PlanRow, Target},
     },
     treesearch::{target, terms},
     with_empty_query,
@@ -72,8 +72,7 @@ pub async fn create(
 
     let _permit = jobs.permit()?;
     if let Some(id) = idempotency::created(&pool, &caller.account_id, key.as_ref()).await? {
-        let row = table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
-        return Ok((replayed(), Json(batch(row))));
+        return Ok((replayed(), Json(batch(visible(&pool, &caller, &id).await?))));
     }
     let engine = engines.chosen(&queue, wanted.engine).await?;
     let id = new_id("bat");
@@ -111,8 +110,9 @@ pub async fn list(
     caller: Caller,
     uri: Uri,
 ) -> Result<Json<Page<Batch>>, ApiError> {
-    let asked = PageRequest::of(&uri)?;
-    let rows = table::page(&pool, &caller.account_id, &asked).await?.ok_or(ApiError::BadReference)?;
+    let asked = PageRequest::of(&uri, PLANNING)?;
+    let ids = asked.ids(&pool, "batches", &caller).await?;
+    let rows = page(&pool, &caller, ids).await?;
     Ok(Json(asked.page(rows.into_iter().map(batch).collect())))
 }
 
@@ -127,10 +127,9 @@ pub async fn list(
 )]
 pub async fn retrieve(
     State(pool): State<PgPool>,
-    caller: Caller,
-    PathId(id): PathId,
+    Visible(row): Visible<BatchRow>,
 ) -> Result<Json<Batch>, ApiError> {
-    with_progress(&pool, &caller, &id).await
+    with_progress(&pool, row).await
 }
 
 /// Returns plans of a batch, those of the last targets first.
@@ -155,18 +154,11 @@ pub async fn plans(
     path: Result<Path<String>, PathRejection>,
     uri: Uri,
 ) -> Result<Json<Page<Plan>>, ApiError> {
-    let mut faults = Faults::default();
-    let id = named_path_id("batch_id", path, &mut faults);
-    let query = parse_list(query_pairs(&uri), &mut faults);
-    let (id, query) = faults.settle(id.zip(query))?;
-    let asked = PageRequest::new(query)?;
-    table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
-    let rows = plan_table::page_of_batch(&pool, &caller.account_id, &id, &asked).await?;
-    let mut plans = Vec::new();
-    for row in rows.ok_or(ApiError::BadReference)? {
-        plans.push(plan(row).await?);
-    }
-    Ok(Json(asked.page(plans)))
+    let (id, asked) = PageRequest::of_batch(path, &uri, PLANNING)?;
+    visible::<BatchRow>(&pool, &caller, &id).await?;
+    let ids = plan_table::page_of_batch(&pool, &id, &asked).await?;
+    let rows: Vec<PlanRow> = page(&pool, &caller, ids).await?;
+    Ok(Json(asked.page(rows.into_iter().map(|row| row.into_plan(None)).collect())))
 }
 
 /// Returns a plan of a batch, with its result once it is completed.
@@ -194,8 +186,10 @@ pub async fn retrieve_plan(
     let batch = named_path_id("batch_id", batch, &mut faults);
     let id = named_path_id("plan_id", Ok(Path(id.unwrap_or_default())), &mut faults);
     let (batch, id) = with_empty_query(&uri, faults, batch.zip(id))?;
-    let row = plan_table::find(&pool, &caller.account_id, &id).await?;
-    let row = row.filter(|row| row.batch_id.as_ref() == Some(&batch)).ok_or(ApiError::NotFound)?;
+    let row: PlanRow = visible(&pool, &caller, &id).await?;
+    if row.batch_id != Some(batch) {
+        return Err(ApiError::NotFound);
+    }
     Ok(Json(plan(row).await?))
 }
 
@@ -212,15 +206,14 @@ pub async fn retrieve_plan(
 pub async fn cancel(
     State(pool): State<PgPool>,
     caller: Caller,
-    PathId(id): PathId,
+    Owned(row): Owned<BatchRow>,
 ) -> Result<Json<Batch>, ApiError> {
-    must_be_own(&pool, &caller, &id).await?;
     let mut transaction = pool.begin().await?;
-    table::cancel(&mut transaction, &id).await?;
-    let jobs = plan_table::cancel_of_batch(&mut transaction, &id).await?;
-    queue::cancel(&mut transaction, &jobs).await?;
+    table::cancel(&mut transaction, &row.id).await?;
+    let jobs = plan_table::cancel_of_batch(&mut transaction, &row.id).await?;
+    queue::cancel(&mut transaction, jobs).await?;
     transaction.commit().await?;
-    with_progress(&pool, &caller, &id).await
+    with_progress(&pool, visible(&pool, &caller, &row.id).await?).await
 }
 
 /// Resumes a cancelled batch.
@@ -237,15 +230,14 @@ pub async fn resume(
     State(pool): State<PgPool>,
     State(jobs): State<Jobs>,
     caller: Caller,
-    PathId(id): PathId,
+    Owned(row): Owned<BatchRow>,
 ) -> Result<Json<Batch>, ApiError> {
-    must_be_own(&pool, &caller, &id).await?;
     let mut transaction = pool.begin().await?;
-    table::resume(&mut transaction, &id).await?;
-    plan_table::resume_of_batch(&mut transaction, &id).await?;
+    table::resume(&mut transaction, &row.id).await?;
+    plan_table::resume_of_batch(&mut transaction, &row.id).await?;
     quota::keep(&mut transaction, (&caller, jobs.quota()), CreatedKind::Targets).await?;
     transaction.commit().await?;
-    with_progress(&pool, &caller, &id).await
+    with_progress(&pool, visible(&pool, &caller, &row.id).await?).await
 }
 
 /// Deletes a batch.
@@ -260,14 +252,12 @@ pub async fn resume(
 )]
 pub async fn delete(
     State(pool): State<PgPool>,
-    caller: Caller,
-    PathId(id): PathId,
+    Owned(BatchRow { id, .. }): Owned<BatchRow>,
 ) -> Result<Json<Deleted>, ApiError> {
-    must_be_own(&pool, &caller, &id).await?;
     let mut transaction = pool.begin().await?;
     table::mark_deleted(&mut transaction, &id).await?;
     let jobs = plan_table::jobs_of_batch(&mut transaction, &id).await?;
-    queue::cancel(&mut transaction, &jobs).await?;
+    queue::cancel(&mut transaction, jobs).await?;
     transaction.commit().await?;
     Ok(Json(Deleted { id, object: "batch", deleted: true }))
 }
@@ -334,15 +324,8 @@ fn targets(smiles: Vec<(String, String)>, names: Vec<Option<String>>) -> Vec<Tar
     smiles.into_iter().zip(names).map(target).collect()
 }
 
-/// Refuses changes to a batch of another account.
-async fn must_be_own(pool: &PgPool, caller: &Caller, id: &str) -> Result<(), ApiError> {
-    let row = table::find(pool, &caller.account_id, id).await?.ok_or(ApiError::NotFound)?;
-    if row.account_id == caller.account_id { Ok(()) } else { Err(ApiError::NotYours) }
-}
-
-async fn with_progress(pool: &PgPool, caller: &Caller, id: &str) -> Result<Json<Batch>, ApiError> {
-    let row = table::find(pool, &caller.account_id, id).await?.ok_or(ApiError::NotFound)?;
-    let progress = plan_table::progress_of_batch(pool, id).await?;
+async fn with_progress(pool: &PgPool, row: BatchRow) -> Result<Json<Batch>, ApiError> {
+    let progress = plan_table::progress_of_batch(pool, &row.id).await?;
     Ok(Json(Batch { progress: Some(progress), ..batch(row) }))
 }
 

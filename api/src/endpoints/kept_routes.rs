@@ -26,7 +26,8 @@ use super::{
     gzip_json::unpacked,
     hidden_offers::remove_hidden_offers,
     new_id,
-    paging::PageRequest,
+    ownership::{Owned, Visible, owned, page, visible},
+    paging::{PLANNING, PageRequest},
     plans::{MAX_DESCRIPTION, MAX_NAME},
     treesearch::{target, terms},
 };
@@ -72,7 +73,7 @@ pub async fn create(
 
     let _permit = jobs.permit()?;
     if let Some(id) = idempotency::created(&pool, &caller.account_id, key.as_ref()).await? {
-        let row = table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
+        let row = visible(&pool, &caller, &id).await?;
         return Ok((StatusCode::CREATED, replayed(), with_content(row, &caller).await?));
     }
     let id = new_id("rte");
@@ -110,9 +111,9 @@ pub async fn list(
     caller: Caller,
     uri: Uri,
 ) -> Result<Json<Page<KeptRoute>>, ApiError> {
-    let asked = PageRequest::of(&uri)?;
-    let rows = table::page(&pool, &caller.account_id, &asked).await?.ok_or(ApiError::BadReference)?;
-    let routes = rows.into_iter().map(|row| kept(row, None, &caller)).collect();
+    let asked = PageRequest::of(&uri, PLANNING)?;
+    let ids = asked.ids(&pool, "kept_routes", &caller).await?;
+    let routes = page(&pool, &caller, ids).await?.into_iter().map(|row| kept(row, None, &caller)).collect();
     Ok(Json(asked.page(routes)))
 }
 
@@ -126,12 +127,7 @@ pub async fn list(
         description = "Id of the kept route.")),
     responses((status = 200, description = "The kept route.", body = KeptRoute)),
 )]
-pub async fn retrieve(
-    State(pool): State<PgPool>,
-    caller: Caller,
-    PathId(id): PathId,
-) -> Result<Json<KeptRoute>, ApiError> {
-    let row = table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
+pub async fn retrieve(caller: Caller, Visible(row): Visible<KeptRow>) -> Result<Json<KeptRoute>, ApiError> {
     with_content(row, &caller).await
 }
 
@@ -156,9 +152,9 @@ pub async fn update(
     let change = caller.body(request, parse_update).await?;
 
     let _permit = jobs.permit()?;
-    must_be_own(&pool, &caller, &id).await?;
-    let row = table::update(&pool, &id, change).await?.ok_or(ApiError::NotFound)?;
-    with_content(row, &caller).await
+    let row: KeptRow = owned(&pool, &caller, &id).await?;
+    table::update(&pool, &row.id, change).await?;
+    with_content(visible(&pool, &caller, &row.id).await?, &caller).await
 }
 
 /// Deletes a kept route.
@@ -172,10 +168,8 @@ pub async fn update(
 )]
 pub async fn delete(
     State(pool): State<PgPool>,
-    caller: Caller,
-    PathId(id): PathId,
+    Owned(KeptRow { id, .. }): Owned<KeptRow>,
 ) -> Result<Json<Deleted>, ApiError> {
-    must_be_own(&pool, &caller, &id).await?;
     table::delete(&pool, &id).await?;
     Ok(Json(Deleted { id, object: "route", deleted: true }))
 }
@@ -214,12 +208,6 @@ pub(crate) fn parse_update(body: &[u8], faults: &mut Faults) -> Option<KeptRoute
     let starred = body.optional("starred", None, |input| boolean(input).map(Some));
     body.finish();
     Some(KeptRouteChange { name: name?, note: note?, starred: starred? })
-}
-
-/// Refuses changes to a route of another account.
-async fn must_be_own(pool: &PgPool, caller: &Caller, id: &str) -> Result<(), ApiError> {
-    let owner = table::owner(pool, &caller.account_id, id).await?.ok_or(ApiError::NotFound)?;
-    if owner == caller.account_id { Ok(()) } else { Err(ApiError::NotYours) }
 }
 
 /// Returns the kept route with the content that the caller may see. Unpacking takes long enough to run off the async

@@ -6,17 +6,17 @@ use axum::{Json, extract::State, http::Uri};
 use contract::{
     Listed, Model, ModelCard, ModelList, ModelMetrics, ModelStanding, ModelStatus, StoredSampleJob, Version,
 };
-use http_errors::{ApiError, query_pairs};
+use http_errors::ApiError;
 use queue::{Client, Job, LiveModel};
 use serde_json::{Map, Value};
 use sqlx::{PgExecutor, PgPool};
 
 use super::{
     PathId,
-    paging::{Direction, PageRequest, parse_pages},
+    paging::{self, PageRequest},
     require_empty_query,
 };
-use crate::{access::Caller, fields::Faults, jobs::live_models};
+use crate::{access::Caller, jobs::live_models};
 
 /// Default number of models on a page.
 const DEFAULT_PAGE: i64 = 25;
@@ -41,9 +41,7 @@ pub async fn list(
     _: Caller,
     uri: Uri,
 ) -> Result<Json<ModelList>, ApiError> {
-    let mut faults = Faults::default();
-    let query = parse_pages(query_pairs(&uri), DEFAULT_PAGE, &mut faults);
-    let asked = PageRequest::new(faults.settle(query)?)?;
+    let asked = PageRequest::of(&uri, paging::sampling(DEFAULT_PAGE))?;
     let found = page(models(&pool, &queue).await?, &asked).ok_or(ApiError::BadReference)?;
     let Listed { data, has_more, object } = asked.listed(found);
     Ok(Json(ModelList { data, has_more, object }))
@@ -51,7 +49,7 @@ pub async fn list(
 
 /// Returns the requested models, the nearest to the cursor first; `None` if the cursor is not a model.
 fn page(mut models: Vec<Model>, asked: &PageRequest) -> Option<Vec<Model>> {
-    if asked.direction == Direction::Newer {
+    if asked.is_newer() {
         models.reverse();
     }
     let first = match &asked.from {

@@ -1,30 +1,38 @@
 //! Paging of lists by two cursors, the newest items first.
 
-use axum::http::Uri;
+use axum::{
+    extract::{Path, rejection::PathRejection},
+    http::Uri,
+};
 use contract::{Listed, Page};
 use http_errors::{ApiError, query_pairs};
 use sqlx::PgPool;
 
-use super::MAX_ID;
-use crate::fields::{Faults, Fields, integer, nullable, word};
+use super::{MAX_ID, named_path_id};
+use crate::{
+    access::Caller,
+    fields::{Faults, Fields, integer, nullable, word},
+};
 
 /// Page size and the two cursors: for older and for newer items.
 pub type ListQuery = (i64, Option<String>, Option<String>);
 
-/// Parses `limit`, `starting_after` and `ending_before`.
-pub fn parse_list(pairs: Vec<(String, String)>, faults: &mut Faults) -> Option<ListQuery> {
-    parse(pairs, 10, ["starting_after", "ending_before"], faults)
+/// Query of a list: the default page size, and the names of the two cursors.
+#[derive(Debug, Clone, Copy)]
+pub struct ListStyle(i64, [&'static str; 2]);
+
+/// Lists of the planning API.
+pub const PLANNING: ListStyle = ListStyle(10, ["starting_after", "ending_before"]);
+
+/// Lists of the sampling API, with the default page size `usual`.
+pub const fn sampling(usual: i64) -> ListStyle {
+    ListStyle(usual, ["next-page", "prev-page"])
 }
 
-/// Parses `limit`, with the default `usual`, and `next-page` and `prev-page`, the sampling API's names.
-pub fn parse_pages(pairs: Vec<(String, String)>, usual: i64, faults: &mut Faults) -> Option<ListQuery> {
-    parse(pairs, usual, ["next-page", "prev-page"], faults)
-}
-
-fn parse(
+/// Parses the query of a list.
+pub fn parse(
     pairs: Vec<(String, String)>,
-    usual: i64,
-    [after, before]: [&str; 2],
+    ListStyle(usual, [after, before]): ListStyle,
     faults: &mut Faults,
 ) -> Option<ListQuery> {
     let mut query = Fields::query(pairs, faults);
@@ -37,7 +45,7 @@ fn parse(
 
 /// Direction of a page from its cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
+enum Direction {
     Older,
     Newer,
 }
@@ -47,27 +55,43 @@ pub enum Direction {
 pub struct PageRequest {
     /// Cursor; `None` is the newest page.
     pub from: Option<String>,
-    pub direction: Direction,
+    direction: Direction,
     /// Page size plus one, which shows if there are more.
     pub count: i64,
 }
 
 impl PageRequest {
-    /// Parses the query of `uri`: `limit`, `starting_after` and `ending_before`.
+    /// Parses the query of `uri`.
     ///
     /// # Errors
     /// Fails when the query is invalid or both cursors are given.
-    pub fn of(uri: &Uri) -> Result<Self, ApiError> {
+    pub fn of(uri: &Uri, style: ListStyle) -> Result<Self, ApiError> {
         let mut faults = Faults::default();
-        let query = parse_list(query_pairs(uri), &mut faults);
+        let query = parse(query_pairs(uri), style, &mut faults);
         Self::new(faults.settle(query)?)
+    }
+
+    /// Parses the batch's id in `path` and the query of `uri`.
+    ///
+    /// # Errors
+    /// Fails when one of them is invalid or both cursors are given.
+    pub fn of_batch(
+        path: Result<Path<String>, PathRejection>,
+        uri: &Uri,
+        style: ListStyle,
+    ) -> Result<(String, Self), ApiError> {
+        let mut faults = Faults::default();
+        let id = named_path_id("batch_id", path, &mut faults);
+        let query = parse(query_pairs(uri), style, &mut faults);
+        let (id, query) = faults.settle(id.zip(query))?;
+        Ok((id, Self::new(query)?))
     }
 
     /// Builds the page from parsed parts.
     ///
     /// # Errors
     /// Fails when both cursors are given.
-    pub fn new((limit, after, before): ListQuery) -> Result<Self, ApiError> {
+    fn new((limit, after, before): ListQuery) -> Result<Self, ApiError> {
         let (from, direction) = match (after, before) {
             (Some(_), Some(_)) => return Err(ApiError::BadReference),
             (None, Some(id)) => (Some(id), Direction::Newer),
@@ -76,33 +100,29 @@ impl PageRequest {
         Ok(Self { from, direction, count: limit + 1 })
     }
 
-    /// Returns the ids of the page of the list `table` for `reader`, the nearest to the cursor first; `None` if the
+    /// Returns the ids of the page of the list `table` for `caller`, the nearest to the cursor first; `None` if the
     /// cursor is not in the list (`list_page`, in `migrations/0036_bounds.sql`).
     pub async fn ids(
         &self,
         pool: &PgPool,
         table: &str,
-        reader: &str,
+        caller: &Caller,
     ) -> Result<Option<Vec<String>>, sqlx::Error> {
         sqlx::query_scalar!(
             "select list_page($1, $2, $3, $4, $5)",
             table,
-            reader,
+            caller.account_id,
             self.from.as_deref(),
-            self.direction == Direction::Newer,
+            self.is_newer(),
             self.count
         )
         .fetch_one(pool)
         .await
     }
 
-    /// Returns the positions of the page for a cursor at the position `from`: the least, the greatest, and the sign
-    /// that sorts the nearest first.
-    pub fn places(&self, from: Option<i32>) -> (i32, i32, i32) {
-        match self.direction {
-            Direction::Older => (0, from.map_or(i32::MAX, |from| from - 1), -1),
-            Direction::Newer => (from.map_or(0, |from| from.saturating_add(1)), i32::MAX, 1),
-        }
+    /// Returns true if the items after the cursor in time are requested.
+    pub fn is_newer(&self) -> bool {
+        self.direction == Direction::Newer
     }
 
     /// Builds the page from items in the requested direction, the nearest to the cursor first.

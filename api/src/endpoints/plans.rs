@@ -23,12 +23,13 @@ use queue::{Client, Urgency, search_estimate};
 use sqlx::PgPool;
 
 use super::{
-    MAX_ID, PathId,
+    MAX_ID,
     engines::{Engines, engine},
     gzip_json::{packed, unpacked},
     hidden_offers::remove_hidden_offers,
     new_id,
-    paging::PageRequest,
+    ownership::{Owned, Visible, page, visible},
+    paging::{PLANNING, PageRequest},
     treesearch::{target, terms},
 };
 use crate::{
@@ -72,7 +73,7 @@ pub async fn create(
 
     let _permit = jobs.permit()?;
     if let Some(id) = idempotency::created(&pool, &caller.account_id, key.as_ref()).await? {
-        let row = table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
+        let row = visible(&pool, &caller, &id).await?;
         return Ok((StatusCode::CREATED, replayed(), Json(plan(row).await?)));
     }
     let engine = engines.chosen(&queue, wanted.engine).await?;
@@ -108,7 +109,7 @@ pub async fn create(
     let row = match row {
         Some(row) => row,
         // An existing plan stays as it was.
-        None => table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?,
+        None => visible(&pool, &caller, &id).await?,
     };
     Ok((StatusCode::CREATED, None, Json(plan(row).await?)))
 }
@@ -141,13 +142,10 @@ pub async fn list(
     caller: Caller,
     uri: Uri,
 ) -> Result<Json<Page<Plan>>, ApiError> {
-    let asked = PageRequest::of(&uri)?;
-    let rows = table::page(&pool, &caller.account_id, &asked).await?.ok_or(ApiError::BadReference)?;
-    let mut plans = Vec::with_capacity(rows.len());
-    for row in rows {
-        plans.push(plan(row).await?);
-    }
-    Ok(Json(asked.page(plans)))
+    let asked = PageRequest::of(&uri, PLANNING)?;
+    let ids = asked.ids(&pool, "plans", &caller).await?;
+    let rows: Vec<PlanRow> = page(&pool, &caller, ids).await?;
+    Ok(Json(asked.page(rows.into_iter().map(|row| row.into_plan(None)).collect())))
 }
 
 /// Returns a plan, with its result once it is completed.
@@ -160,12 +158,7 @@ pub async fn list(
         description = "Id of the plan.")),
     responses((status = 200, description = "The plan.", body = Plan)),
 )]
-pub async fn retrieve(
-    State(pool): State<PgPool>,
-    caller: Caller,
-    PathId(id): PathId,
-) -> Result<Json<Plan>, ApiError> {
-    let row = table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
+pub async fn retrieve(Visible(row): Visible<PlanRow>) -> Result<Json<Plan>, ApiError> {
     Ok(Json(plan(row).await?))
 }
 
@@ -182,16 +175,13 @@ pub async fn retrieve(
 pub async fn cancel(
     State(pool): State<PgPool>,
     caller: Caller,
-    PathId(id): PathId,
+    Owned(row): Owned<PlanRow>,
 ) -> Result<Json<Plan>, ApiError> {
-    let row = table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
-    must_be_own(&row, &caller)?;
     let mut transaction = pool.begin().await?;
-    let jobs = table::cancel(&mut transaction, &id).await?;
-    queue::cancel(&mut transaction, &jobs).await?;
+    let jobs = table::cancel(&mut transaction, &row.id).await?;
+    queue::cancel(&mut transaction, jobs).await?;
     transaction.commit().await?;
-    let row = table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
-    Ok(Json(plan(row).await?))
+    Ok(Json(plan(visible(&pool, &caller, &row.id).await?).await?))
 }
 
 /// Deletes a plan.
@@ -206,18 +196,14 @@ pub async fn cancel(
 )]
 pub async fn delete(
     State(pool): State<PgPool>,
-    caller: Caller,
-    PathId(id): PathId,
+    Owned(PlanRow { id, batch_id, .. }): Owned<PlanRow>,
 ) -> Result<Json<Deleted>, ApiError> {
-    let row = table::find(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
-    must_be_own(&row, &caller)?;
-    if row.batch_id.is_some() {
+    if batch_id.is_some() {
         return Err(ApiError::Conflict { message: "A plan of a batch is deleted with its batch".to_owned() });
     }
     let mut transaction = pool.begin().await?;
-    let jobs = table::cancel(&mut transaction, &id).await?;
-    queue::cancel(&mut transaction, &jobs).await?;
-    table::delete(&mut transaction, &id).await?;
+    let jobs = table::delete(&mut transaction, &id).await?;
+    queue::cancel(&mut transaction, jobs).await?;
     transaction.commit().await?;
     Ok(Json(Deleted { id, object: "plan", deleted: true }))
 }
@@ -258,10 +244,6 @@ pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Op
         name: name?,
         description: description?,
     })
-}
-
-fn must_be_own(row: &PlanRow, caller: &Caller) -> Result<(), ApiError> {
-    if row.account_id == caller.account_id { Ok(()) } else { Err(ApiError::NotYours) }
 }
 
 /// Builds the plan of `row`, with the part of a requested result that its reader may see.

@@ -17,12 +17,13 @@ use contract::{
     CHUNK_SIZE, Deleted, Listed, MAX_SAMPLE_BATCH, Sample, SampleBatch, SampleBatchObject,
     SampleBatchRequest, SampleId, SampleRequest, SampleStatus,
 };
-use http_errors::{ApiError, MAX_BODY, query_pairs};
+use http_errors::{ApiError, MAX_BODY};
 use sqlx::{PgConnection, PgPool};
 
 use super::{
-    PathId, named_path_id, new_id,
-    paging::{ListQuery, PageRequest, parse_pages},
+    new_id,
+    ownership::{Owned, Visible, page, visible},
+    paging::{ListStyle, PageRequest, sampling},
     samples::{
         async_samples::{self, NewChunk},
         ordered, parse_sample_request, table as sample_table,
@@ -37,8 +38,8 @@ use crate::{
 };
 use table::{BatchRow, NewBatch};
 
-/// Default number of items on a page.
-const USUAL_PAGE: i64 = 25;
+/// Query of the lists.
+const STYLE: ListStyle = sampling(25);
 
 /// Stores a sample batch, whose chunks are made in the background.
 #[utoipa::path(
@@ -61,7 +62,7 @@ pub async fn create(
 
     let _permit = jobs.permit()?;
     if let Some(id) = idempotency::created(&pool, &caller.account_id, key.as_ref()).await? {
-        return Ok((replayed(), Json(batch(found(&pool, &caller, &id).await?))));
+        return Ok((replayed(), Json(batch(visible(&pool, &caller, &id).await?))));
     }
     let model_id = jobs.model_of_async_sample(wanted.model_id.clone()).await?;
     let id = new_id("sbt");
@@ -77,7 +78,7 @@ pub async fn create(
     table::insert(&mut transaction, &new).await?;
     async_samples::insert_of_batch(&mut transaction, (&caller.account_id, &id, &model_id), &chunks).await?;
     quota::commit(transaction, (&caller, jobs.quota()), key.as_ref(), (CreatedKind::Molecules, &id)).await?;
-    Ok((None, Json(batch(found(&pool, &caller, &id).await?))))
+    Ok((None, Json(batch(visible(&pool, &caller, &id).await?))))
 }
 
 pub(crate) fn parse_create(body: &[u8], faults: &mut Faults) -> Option<SampleRequest> {
@@ -104,10 +105,9 @@ pub async fn list(
     caller: Caller,
     uri: Uri,
 ) -> Result<Json<Listed<SampleBatch>>, ApiError> {
-    let mut faults = Faults::default();
-    let query = parse_list(&uri, &mut faults);
-    let asked = PageRequest::new(faults.settle(query)?)?;
-    let rows = table::page(&pool, &caller.account_id, &asked).await?.ok_or(ApiError::BadReference)?;
+    let asked = PageRequest::of(&uri, STYLE)?;
+    let ids = asked.ids(&pool, "sample_batches", &caller).await?;
+    let rows = page(&pool, &caller, ids).await?;
     Ok(Json(asked.listed(rows.into_iter().map(batch).collect())))
 }
 
@@ -120,12 +120,8 @@ pub async fn list(
         description = "Id of the batch.")),
     responses((status = 200, description = "The batch.", body = SampleBatch)),
 )]
-pub async fn retrieve(
-    State(pool): State<PgPool>,
-    caller: Caller,
-    PathId(id): PathId,
-) -> Result<Json<SampleBatch>, ApiError> {
-    Ok(Json(batch(found(&pool, &caller, &id).await?)))
+pub async fn retrieve(Visible(row): Visible<BatchRow>) -> Result<Json<SampleBatch>, ApiError> {
+    Ok(Json(batch(row)))
 }
 
 /// Returns chunks of a sample batch with their structures, the last ones first.
@@ -151,14 +147,10 @@ pub async fn samples(
     path: Result<Path<String>, PathRejection>,
     uri: Uri,
 ) -> Result<Json<Listed<Sample>>, ApiError> {
-    let mut faults = Faults::default();
-    let id = named_path_id("batch_id", path, &mut faults);
-    let query = parse_list(&uri, &mut faults);
-    let (id, query) = faults.settle(id.zip(query))?;
-    let asked = PageRequest::new(query)?;
-    found(&pool, &caller, &id).await?;
-    let rows = async_samples::page_of_batch(&pool, &id, &asked).await?.ok_or(ApiError::BadReference)?;
-    let Listed { data, has_more, object } = asked.listed(rows);
+    let (id, asked) = PageRequest::of_batch(path, &uri, STYLE)?;
+    visible::<BatchRow>(&pool, &caller, &id).await?;
+    let ids = async_samples::page_of_batch(&pool, &id, &asked).await?;
+    let Listed { data, has_more, object } = asked.listed(page(&pool, &caller, ids).await?);
     let data = data.into_iter().filter_map(|row| ordered(row).transpose()).collect::<Result<_, _>>()?;
     Ok(Json(Listed { data, has_more, object }))
 }
@@ -176,14 +168,13 @@ pub async fn samples(
 pub async fn cancel(
     State(pool): State<PgPool>,
     caller: Caller,
-    PathId(id): PathId,
+    Owned(row): Owned<BatchRow>,
 ) -> Result<Json<SampleBatch>, ApiError> {
-    must_be_own(&pool, &caller, &id).await?;
     let mut transaction = pool.begin().await?;
-    let jobs = async_samples::cancel_of_batch(&mut transaction, &id).await?;
-    queue::cancel(&mut transaction, &jobs).await?;
+    let jobs = async_samples::cancel_of_batch(&mut transaction, &row.id).await?;
+    queue::cancel(&mut transaction, jobs).await?;
     transaction.commit().await?;
-    Ok(Json(batch(found(&pool, &caller, &id).await?)))
+    Ok(Json(batch(visible(&pool, &caller, &row.id).await?)))
 }
 
 /// Deletes a sample batch.
@@ -198,16 +189,14 @@ pub async fn cancel(
 )]
 pub async fn delete(
     State(pool): State<PgPool>,
-    caller: Caller,
-    PathId(id): PathId,
+    Owned(BatchRow { id, .. }): Owned<BatchRow>,
 ) -> Result<Json<Deleted>, ApiError> {
-    must_be_own(&pool, &caller, &id).await?;
     let mut transaction = pool.begin().await?;
     table::lock(&mut transaction, &id).await?;
     let jobs = async_samples::lock_of_batch(&mut transaction, &id).await?;
     sample_table::delete_of_batch(&mut transaction, &id).await?;
     table::delete(&mut transaction, &id).await?;
-    queue::cancel(&mut transaction, &jobs).await?;
+    queue::cancel(&mut transaction, jobs).await?;
     transaction.commit().await?;
     Ok(Json(Deleted { id, object: "sample_batch", deleted: true }))
 }
@@ -228,20 +217,6 @@ fn chunks(size: u32) -> Vec<NewChunk> {
         seed: rand::random(),
     };
     sizes.map(chunk).collect()
-}
-
-fn parse_list(uri: &Uri, faults: &mut Faults) -> Option<ListQuery> {
-    parse_pages(query_pairs(uri), USUAL_PAGE, faults)
-}
-
-async fn found(pool: &PgPool, caller: &Caller, id: &str) -> Result<BatchRow, ApiError> {
-    table::find(pool, &caller.account_id, id).await?.ok_or(ApiError::NotFound)
-}
-
-/// Refuses changes to a batch of another account.
-async fn must_be_own(pool: &PgPool, caller: &Caller, id: &str) -> Result<(), ApiError> {
-    let row = found(pool, caller, id).await?;
-    if row.account_id == caller.account_id { Ok(()) } else { Err(ApiError::NotYours) }
 }
 
 fn batch(row: BatchRow) -> SampleBatch {

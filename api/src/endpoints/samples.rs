@@ -15,17 +15,18 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use contract::{
-    AsyncSampleJob, ErrorItem, MAX_SAMPLE_SIZE, QuotaKind, Sample, SampleId, SampleList, SampleObject,
-    SampleRequest, SampleStatus, StoredAsyncSampleJob,
+    AsyncSampleJob, ErrorItem, Listed, MAX_SAMPLE_SIZE, QuotaKind, Sample, SampleId, SampleList,
+    SampleObject, SampleRequest, SampleStatus, StoredAsyncSampleJob,
 };
-use http_errors::{ApiError, MAX_BODY, query_pairs};
+use http_errors::{ApiError, MAX_BODY};
 use queue::Urgency;
 use serde_json::Value;
 use sqlx::PgPool;
 
 use super::{
     MAX_ID, PathId, answer_fault,
-    paging::{ListQuery, parse_pages},
+    ownership::{Detail, find, must_own, owned, visible},
+    paging::{ListStyle, PageRequest, sampling},
     problem_text,
 };
 use crate::{
@@ -43,11 +44,11 @@ use crate::{
     word_pattern::is_word,
 };
 use async_samples::{AsyncSampleRow, NewAsyncSample};
+use table::SampleRow;
 pub(crate) use table::delete_older;
-use table::{Deletion, Page, SampleRow};
 
-/// Default number of samples on a page.
-const USUAL_PAGE: i64 = 5;
+/// Query of the list.
+pub(crate) const STYLE: ListStyle = sampling(5);
 
 /// Libraries send this by themselves; the description says how to get JSON.
 const ACCEPT_ENCODING: &str = "When it contains `gzip`, the body is the gzipped JSON in Base64, as text; unless `accept` names \
@@ -76,48 +77,20 @@ pub async fn list(
     caller: Caller,
     uri: Uri,
 ) -> Result<Json<SampleList>, ApiError> {
-    let mut faults = Faults::default();
-    let query = parse_list(query_pairs(&uri), &mut faults);
-    let (limit, next, prev) = faults.settle(query)?;
-    let page = match (next, prev) {
-        (Some(_), Some(_)) => return Err(ApiError::BadReference),
-        (Some(id), None) => Page::Before(id),
-        (None, Some(id)) => Page::After(id),
-        (None, None) => Page::Newest,
+    let asked = PageRequest::of(&uri, STYLE)?;
+    let from = match &asked.from {
+        None => None,
+        Some(id) => match table::place(&pool, &caller.account_id, id).await? {
+            // Nothing is older than a cursor that was deleted for its age, and all samples are newer.
+            None if keep.has_let_go_of(id) => Some(0),
+            None => return Err(ApiError::BadReference),
+            place => place,
+        },
     };
-    let beyond = page.beyond(keep);
-    let found = match (table::page(&pool, &caller.account_id, page, limit).await?, beyond) {
-        (None, Some(ExpiredCursor::Nothing)) => Some((Vec::new(), false)),
-        (None, Some(ExpiredCursor::All)) => {
-            table::page(&pool, &caller.account_id, Page::Oldest, limit).await?
-        }
-        (found, _) => found,
-    };
-    let (rows, has_more) = found.ok_or(ApiError::BadReference)?;
-    let data = rows.into_iter().map(table::ItemRow::into_item).collect::<Result<Vec<_>, _>>();
-    let data = data.map_err(|item| bad_answer(vec![item]))?;
+    let rows = table::page(&pool, &caller.account_id, &asked, from).await?;
+    let items = rows.into_iter().map(table::ItemRow::into_item).collect::<Result<Vec<_>, _>>();
+    let Listed { data, has_more, .. } = asked.listed(items.map_err(|item| bad_answer(vec![item]))?);
     Ok(Json(SampleList { data, has_more, object: Default::default() }))
-}
-
-/// Samples beyond an expired cursor, in the direction of paging.
-enum ExpiredCursor {
-    Nothing,
-    All,
-}
-
-impl Page {
-    /// Returns the content of a page whose cursor may have been deleted for its age; `None` if age is no reason.
-    fn beyond(&self, keep: RetentionTimes) -> Option<ExpiredCursor> {
-        match self {
-            Self::Before(id) => keep.has_let_go_of(id).then_some(ExpiredCursor::Nothing),
-            Self::After(id) => keep.has_let_go_of(id).then_some(ExpiredCursor::All),
-            Self::Newest | Self::Oldest => None,
-        }
-    }
-}
-
-pub(crate) fn parse_list(pairs: Vec<(String, String)>, faults: &mut Faults) -> Option<ListQuery> {
-    parse_pages(pairs, USUAL_PAGE, faults)
 }
 
 /// Generates a sample, stores it and returns it with all its structures.
@@ -207,8 +180,7 @@ pub(super) async fn make(
     let size = wanted.size;
     let id = jobs.sample(&caller.account_id, wanted).await?;
     tracing::Span::current().record("sample.id", tracing::field::display(id));
-    let row = table::find(pool, &caller.account_id, &id.to_string()).await?;
-    let Some(row) = row else {
+    let Some(row) = find(pool, &caller.account_id, &id.to_string(), Detail::Whole).await? else {
         return Err(bad_answer(vec![answer_fault(
             "id",
             "missing",
@@ -279,7 +251,7 @@ async fn ended(pool: &PgPool, jobs: &Jobs, account_id: &str, id: &str, job_id: &
 
 /// Returns an asynchronous sample in its current state; `None` if it cannot be read.
 async fn current_state(pool: &PgPool, account_id: &str, id: &str) -> Option<Sample> {
-    let row = async_samples::find(pool, account_id, id).await.ok()??;
+    let row = find(pool, account_id, id, Detail::Whole).await.ok()??;
     ordered(row).ok()?
 }
 
@@ -335,14 +307,10 @@ pub async fn retrieve(
 
 /// Returns the sample in its current state, even if it is not made yet.
 async fn found(pool: &PgPool, caller: &Caller, id: &str) -> Result<Sample, ApiError> {
-    let sample = match table::find(pool, &caller.account_id, id).await? {
-        Some(row) => Some(validate_sample(row, None).map_err(bad_answer)?),
-        None => match async_samples::find(pool, &caller.account_id, id).await? {
-            Some(row) => ordered(row)?,
-            None => None,
-        },
-    };
-    sample.ok_or(ApiError::NotFound)
+    match find(pool, &caller.account_id, id, Detail::Whole).await? {
+        Some(row) => validate_sample(row, None).map_err(bad_answer),
+        None => ordered(visible(pool, caller, id).await?)?.ok_or(ApiError::NotFound),
+    }
 }
 
 /// Deletes a sample.
@@ -360,36 +328,24 @@ pub async fn delete(
     caller: Caller,
     PathId(id): PathId,
 ) -> Result<StatusCode, ApiError> {
-    if let Some(order) = async_samples::find(&pool, &caller.account_id, &id).await? {
-        return delete_async_sample(&pool, &caller, order).await;
-    }
-    match table::delete(&pool, &caller.account_id, &id).await? {
-        Deletion::Done => Ok(StatusCode::NO_CONTENT),
-        Deletion::NotYours => Err(ApiError::NotYours),
-        Deletion::NotThere => Err(ApiError::NotFound),
-    }
-}
-
-/// Deletes an asynchronous sample with its result, and cancels its job.
-async fn delete_async_sample(
-    pool: &PgPool,
-    caller: &Caller,
-    order: AsyncSampleRow,
-) -> Result<StatusCode, ApiError> {
-    if order.account_id != caller.account_id {
-        return Err(ApiError::NotYours);
-    }
-    if order.batch_id.is_some() {
-        return Err(ApiError::Conflict {
-            message: "A sample of a batch is deleted with its batch".to_owned(),
-        });
-    }
+    let order = find(&pool, &caller.account_id, &id, Detail::Whole).await?;
     // A completed row whose sample was deleted counts as absent.
-    let is_there = order.status != "completed" || order.smiles.is_some();
+    let is_there = order
+        .as_ref()
+        .is_none_or(|order: &AsyncSampleRow| order.status != "completed" || order.smiles.is_some());
+    if let Some(order) = order {
+        must_own(&caller, &order)?;
+        if order.batch_id.is_some() {
+            let message = "A sample of a batch is deleted with its batch".to_owned();
+            return Err(ApiError::Conflict { message });
+        }
+    } else {
+        owned::<SampleRow>(&pool, &caller, &id).await?;
+    }
     let mut transaction = pool.begin().await?;
-    let jobs = async_samples::delete(&mut transaction, &order.id).await?;
-    queue::cancel(&mut transaction, &jobs).await?;
-    table::delete_async_result(&mut transaction, &order.id).await?;
+    let jobs = async_samples::delete(&mut transaction, &id).await?;
+    queue::cancel(&mut transaction, jobs).await?;
+    table::delete(&mut transaction, &id).await?;
     transaction.commit().await?;
     if is_there { Ok(StatusCode::NO_CONTENT) } else { Err(ApiError::NotFound) }
 }
@@ -404,6 +360,7 @@ pub(super) fn ordered(row: AsyncSampleRow) -> Result<Option<Sample>, ApiError> {
         (SampleStatus::Completed, Some(smiles)) => {
             let made = SampleRow {
                 id: row.id,
+                account_id: row.account_id,
                 model_id: row.model_id,
                 num_smiles: row.size,
                 smiles,
@@ -477,6 +434,7 @@ mod tests {
     fn row(smiles: &[&str]) -> SampleRow {
         SampleRow {
             id: "smp_01jd6xq1v3m4c5t6y7z8a9b0cd".to_owned(),
+            account_id: "acc".to_owned(),
             model_id: "druglike_gru".to_owned(),
             num_smiles: 2,
             smiles: smiles.iter().map(|text| (*text).to_owned()).collect(),

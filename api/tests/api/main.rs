@@ -41,6 +41,7 @@ mod hidden_offers;
 mod idempotency;
 mod isolation;
 mod limits;
+mod lists;
 mod mock_bulk_query;
 mod nul;
 mod operations;

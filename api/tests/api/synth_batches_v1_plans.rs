@@ -4,7 +4,10 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use test_support::{eventually, until};
 
-use crate::support::{Answer, Service, add_account, answer, complete_plan, join_one_organisation};
+use crate::{
+    lists::pages_go_both_ways_for_colleagues,
+    support::{Answer, Service, add_account, answer, complete_plan, join_one_organisation},
+};
 
 const PLANS: &str = "/synth-batches/v1/plans";
 
@@ -187,37 +190,20 @@ async fn who_names_no_engine_gets_one_that_there_is() {
 #[tokio::test]
 async fn plans_of_no_batch_are_listed_for_who_may_read_them_the_newest_first() {
     let service = Service::start_without_workers(&[]).await;
-    let colleague = add_account(&service.pool, "colleague@example.org").await;
-    let stranger = add_account(&service.pool, "other@example.org").await;
-    join_one_organisation(&service.pool, &[&service.account, &colleague]).await;
     let batch = json!({ "smiles": ["C"], "parameters": { "engine": "toy_engine" } });
     assert_eq!(service.post("/synth-batches/v1/batches", &batch.to_string()).await.status, 200);
     let mut plans = Vec::new();
     for _ in 0..3 {
         plans.push(id(&service.post(PLANS, &body(2)).await));
-        // Ids sort by their milliseconds.
-        tokio::time::sleep(std::time::Duration::from_millis(2)).await;
     }
     let of_batch: String = sqlx::query_scalar("select id from plans where batch_id is not null")
         .fetch_one(&service.pool)
         .await
         .unwrap();
     complete_plan(&mut service.pool.acquire().await.unwrap(), &plans[0]).await.unwrap();
-    let list = async |account: &str, query: &str| {
-        let page =
-            answer(service.request_as(account, Method::GET, &format!("{PLANS}{query}")).await).await.json();
-        let ids: Vec<_> = page["items"].as_array().unwrap().iter().map(|plan| plan["id"].clone()).collect();
-        (ids, page["has_next"] == true, page["has_previous"] == true)
-    };
 
-    let newest = list(&colleague, "?limit=2").await;
-    let rest = list(&colleague, &format!("?starting_after={}", plans[1])).await;
-    let back = list(&colleague, &format!("?ending_before={}", plans[0])).await;
+    pages_go_both_ways_for_colleagues(&service, PLANS, &plans).await;
 
-    assert_eq!(newest, (vec![json!(plans[2]), json!(plans[1])], true, false));
-    assert_eq!(rest, (vec![json!(plans[0])], false, true));
-    assert_eq!(back, (vec![json!(plans[2]), json!(plans[1])], true, false));
-    assert_eq!(list(&stranger, "").await.0, Vec::<Value>::new());
     assert_eq!(service.get(&format!("{PLANS}?starting_after={of_batch}")).await.status, 400);
     let all = service.get(PLANS).await.json();
     let oldest = &all["items"][2];

@@ -1,11 +1,12 @@
 //! Kept routes.
 
-use std::time::Duration;
-
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Service, add_account, answer, join_one_organisation};
+use crate::{
+    lists::pages_go_both_ways_for_colleagues,
+    support::{Answer, Service, add_account, answer, join_one_organisation},
+};
 
 const ROUTES: &str = "/synth/v1/routes";
 
@@ -148,31 +149,12 @@ async fn a_colleague_reads_a_kept_route_and_its_owner_alone_changes_it() {
 #[tokio::test]
 async fn kept_routes_are_listed_for_who_may_read_them_the_newest_first() {
     let service = Service::start_without_workers(&[]).await;
-    let colleague = add_account(&service.pool, "colleague@example.org").await;
-    let stranger = add_account(&service.pool, "other@example.org").await;
-    join_one_organisation(&service.pool, &[&service.account, &colleague]).await;
     let mut kept = Vec::new();
     for _ in 0..3 {
         kept.push(service.kept().await);
-        // Ids sort by their milliseconds.
-        tokio::time::sleep(Duration::from_millis(2)).await;
     }
-    let list = async |account: &str, query: &str| {
-        let page =
-            answer(service.request_as(account, Method::GET, &format!("{ROUTES}{query}")).await).await.json();
-        let ids: Vec<_> = page["items"].as_array().unwrap().iter().map(|route| route["id"].clone()).collect();
-        (ids, page["has_next"] == true, page["has_previous"] == true)
-    };
 
-    let newest = list(&colleague, "?limit=2").await;
-    let rest = list(&colleague, &format!("?starting_after={}", kept[1])).await;
-    let back = list(&colleague, &format!("?ending_before={}", kept[0])).await;
-
-    assert_eq!(newest, (vec![json!(kept[2]), json!(kept[1])], true, false));
-    assert_eq!(rest, (vec![json!(kept[0])], false, true));
-    assert_eq!(back, (vec![json!(kept[2]), json!(kept[1])], true, false));
-    assert_eq!(list(&stranger, "").await.0, Vec::<Value>::new());
-    assert_eq!(service.get(&format!("{ROUTES}?starting_after=rte_none")).await.status, 400);
+    pages_go_both_ways_for_colleagues(&service, ROUTES, &kept).await;
 }
 
 #[tokio::test]

@@ -161,7 +161,8 @@ async fn one_can_be_cancelled_whether_it_waits_or_runs() {
     let waiting = database.enqueue(ToyAction::Answer(1), "somebody", Urgency::Batch).await;
 
     let mut connection = database.pool.acquire().await.unwrap();
-    queue::cancel(&mut connection, &[running.to_string(), waiting.to_string()]).await.unwrap();
+    let jobs = vec![Some(running.to_string()), None, Some(waiting.to_string())];
+    queue::cancel(&mut connection, jobs).await.unwrap();
     drop(connection);
 
     let cancelled = json!({ "Err": { "problem": "cancelled" } });

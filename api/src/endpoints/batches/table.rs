@@ -10,7 +10,10 @@ use contract::TreeSearchRequest;
 use queue::retention::BATCH_ROWS;
 use sqlx::{PgConnection, PgPool, types::Json};
 
-use crate::endpoints::{paging::PageRequest, plans::table as plan_table};
+use crate::endpoints::{
+    ownership::{Detail, OwnedRow},
+    plans::table as plan_table,
+};
 
 /// Plans stored by one statement, which takes a fraction of a second.
 const PLANS_PER_INSERT: usize = 5_000;
@@ -70,42 +73,31 @@ pub async fn insert(
     Ok(row)
 }
 
-/// Returns the batch, if `reader` may see it.
-pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<BatchRow>, sqlx::Error> {
-    sqlx::query_as!(
-        BatchRow,
-        "select id, account_id, name, description, plan_count, created_at, updated_at from batches
-        where id = $2 and account_id in (select owner from accounts_readable_by($1) owner) and deleted_at is null",
-        reader,
-        id
-    )
-    .fetch_optional(pool)
-    .await
-}
+impl OwnedRow for BatchRow {
+    async fn read(pool: &PgPool, reader: &str, ids: &[String], _: Detail) -> Result<Vec<Self>, sqlx::Error> {
+        sqlx::query_as!(
+            BatchRow,
+            "select id, account_id, name, description, plan_count, created_at, updated_at from batches
+            where id = any($2) and account_id in (select owner from accounts_readable_by($1) owner) and deleted_at is null
+            order by array_position($2, id)",
+            reader,
+            ids
+        )
+        .fetch_all(pool)
+        .await
+    }
 
-/// Returns batches that `reader` may see in the requested direction, the nearest to the cursor first; `None` if the
-/// cursor is not such a batch.
-pub async fn page(
-    pool: &PgPool,
-    reader: &str,
-    asked: &PageRequest,
-) -> Result<Option<Vec<BatchRow>>, sqlx::Error> {
-    let Some(ids) = asked.ids(pool, "batches", reader).await? else { return Ok(None) };
-    let rows = sqlx::query_as!(
-        BatchRow,
-        "select id, account_id, name, description, plan_count, created_at, updated_at from batches
-        where id = any($1) order by array_position($1, id)",
-        &ids
-    );
-    rows.fetch_all(pool).await.map(Some)
+    fn account_id(&self) -> &str {
+        &self.account_id
+    }
 }
 
 /// Stops further plans of the batch from starting.
 pub async fn cancel(connection: &mut PgConnection, id: &str) -> Result<(), sqlx::Error> {
     sqlx::query!("update batches set cancelled_at = now(), updated_at = now() where id = $1", id)
         .execute(connection)
-        .await?;
-    Ok(())
+        .await
+        .map(drop)
 }
 
 /// Lets the waiting plans of the batch start again.
@@ -115,20 +107,22 @@ pub async fn resume(connection: &mut PgConnection, id: &str) -> Result<(), sqlx:
         id
     )
     .execute(connection)
-    .await?;
-    Ok(())
+    .await
+    .map(drop)
 }
 
 /// Hides the batch from everybody.
 pub async fn mark_deleted(connection: &mut PgConnection, id: &str) -> Result<(), sqlx::Error> {
-    sqlx::query!("update batches set deleted_at = now() where id = $1", id).execute(connection).await?;
-    Ok(())
+    sqlx::query!("update batches set deleted_at = now() where id = $1", id)
+        .execute(connection)
+        .await
+        .map(drop)
 }
 
 /// Marks batches as deleted if no plan waits or runs and the last one ended longer ago than `keep`; at most one
 /// transaction's worth.
 pub async fn mark_older(connection: &mut PgConnection, keep: Duration) -> Result<u64, sqlx::Error> {
-    let done = sqlx::query!(
+    sqlx::query!(
         "update batches set deleted_at = now() where id = any(array(
             select id from batches
             where created_at < now() - make_interval(secs => $1) and deleted_at is null
@@ -146,8 +140,8 @@ pub async fn mark_older(connection: &mut PgConnection, keep: Duration) -> Result
         BATCH_ROWS
     )
     .execute(connection)
-    .await?;
-    Ok(done.rows_affected())
+    .await
+    .map(|done| done.rows_affected())
 }
 
 /// Deletes plans of batches that are marked as deleted, or such batches that have no plans left; at most one
@@ -157,7 +151,7 @@ pub async fn delete_some(connection: &mut PgConnection) -> Result<u64, sqlx::Err
     if plans > 0 {
         return Ok(plans);
     }
-    let done = sqlx::query!(
+    sqlx::query!(
         "delete from batches where id = any(array(
             select id from batches
             where deleted_at is not null and not exists (select from plans where batch_id = batches.id)
@@ -166,6 +160,6 @@ pub async fn delete_some(connection: &mut PgConnection) -> Result<u64, sqlx::Err
         BATCH_ROWS
     )
     .execute(connection)
-    .await?;
-    Ok(done.rows_affected())
+    .await
+    .map(|done| done.rows_affected())
 }

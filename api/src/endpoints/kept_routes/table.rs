@@ -1,6 +1,4 @@
 //! Table of kept routes.
-//!
-//! An account that may read another's samples may read its routes, as `accounts_readable_by` says.
 
 use std::io;
 
@@ -10,7 +8,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sqlx::{PgConnection, PgPool, types::Json};
 
-use crate::endpoints::{gzip_json::packed, paging::PageRequest};
+use crate::endpoints::{
+    gzip_json::packed,
+    ownership::{Detail, OwnedRow},
+};
 
 /// A route to be kept.
 #[derive(Debug)]
@@ -83,73 +84,46 @@ pub async fn insert(connection: &mut PgConnection, new: NewRoute<'_>) -> Result<
     .await
 }
 
-/// Returns the route with its content, if `reader` may see it.
-pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<KeptRow>, sqlx::Error> {
-    sqlx::query_as!(
-        KeptRow,
-        r#"select id, account_id, name, note, starred, parameters, figures, content as "content?",
-            array(select hidden.name from vendors_hidden_from($1) hidden) as "hidden_vendors!",
-            sees_prices_of($1, private_vendors) as "sees_prices!", created_at, updated_at
-        from kept_routes
-        where id = $2 and account_id in (select owner from accounts_readable_by($1) owner)"#,
-        reader,
-        id
-    )
-    .fetch_optional(pool)
-    .await
+impl OwnedRow for KeptRow {
+    async fn read(
+        pool: &PgPool,
+        reader: &str,
+        ids: &[String],
+        detail: Detail,
+    ) -> Result<Vec<Self>, sqlx::Error> {
+        sqlx::query_as!(
+            KeptRow,
+            r#"select id, account_id, name, note, starred,
+                case when $3 then parameters else coalesce(short_parameters, parameters) end as "parameters!", figures,
+                case when $3 then content end as content,
+                array(select hidden.name from vendors_hidden_from($1) hidden where $3) as "hidden_vendors!",
+                sees_prices_of($1, private_vendors) as "sees_prices!", created_at, updated_at
+            from kept_routes
+            where id = any($2) and account_id in (select owner from accounts_readable_by($1) owner)
+            order by array_position($2, id)"#,
+            reader,
+            ids,
+            detail == Detail::Whole
+        )
+        .fetch_all(pool)
+        .await
+    }
+
+    fn account_id(&self) -> &str {
+        &self.account_id
+    }
 }
 
-/// Returns the account that keeps the route, if `reader` may see it.
-pub async fn owner(pool: &PgPool, reader: &str, id: &str) -> Result<Option<String>, sqlx::Error> {
-    sqlx::query_scalar!(
-        "select account_id from kept_routes
-        where id = $2 and account_id in (select owner from accounts_readable_by($1) owner)",
-        reader,
-        id
-    )
-    .fetch_optional(pool)
-    .await
-}
-
-/// Returns routes that `reader` may see, without content, in the requested direction, the nearest to the cursor
-/// first; `None` if the cursor is not such a route.
-pub async fn page(
-    pool: &PgPool,
-    reader: &str,
-    asked: &PageRequest,
-) -> Result<Option<Vec<KeptRow>>, sqlx::Error> {
-    let Some(ids) = asked.ids(pool, "kept_routes", reader).await? else { return Ok(None) };
-    let rows = sqlx::query_as!(
-        KeptRow,
-        r#"select id, account_id, name, note, starred, coalesce(short_parameters, parameters) as "parameters!", figures,
-            null::bytea as content, '{}'::text[] as "hidden_vendors!", sees_prices_of($2, private_vendors) as "sees_prices!",
-            created_at, updated_at
-        from kept_routes where id = any($1) order by array_position($1, id)"#,
-        &ids,
-        reader
-    );
-    rows.fetch_all(pool).await.map(Some)
-}
-
-/// Changes the name, note or star of the route and returns it with the content as its account sees it; `None` if it
-/// is gone.
-pub async fn update(
-    pool: &PgPool,
-    id: &str,
-    change: KeptRouteChange,
-) -> Result<Option<KeptRow>, sqlx::Error> {
+/// Changes the name, note or star of the route.
+pub async fn update(pool: &PgPool, id: &str, change: KeptRouteChange) -> Result<(), sqlx::Error> {
     let KeptRouteChange { name, note, starred } = change;
-    sqlx::query_as!(
-        KeptRow,
-        r#"update kept_routes set
+    sqlx::query!(
+        "update kept_routes set
             name = case when $2 then $3 else name end,
             note = case when $4 then $5 else note end,
             starred = coalesce($6, starred),
             updated_at = now()
-        where id = $1
-        returning id, account_id, name, note, starred, parameters, figures, content as "content?",
-            array(select hidden.name from vendors_hidden_from(account_id) hidden) as "hidden_vendors!",
-            sees_prices_of(account_id, private_vendors) as "sees_prices!", created_at, updated_at"#,
+        where id = $1",
         id,
         name.is_some(),
         name.flatten(),
@@ -157,8 +131,9 @@ pub async fn update(
         note.flatten(),
         starred
     )
-    .fetch_optional(pool)
+    .execute(pool)
     .await
+    .map(drop)
 }
 
 /// Deletes the route.

@@ -11,10 +11,13 @@ use queue::{Client, JobEvent, Subscription};
 use serde_json::json;
 use sqlx::PgPool;
 
-use super::{plan, table};
+use super::{PlanRow, plan};
 use crate::{
     access::Caller,
-    endpoints::PathId,
+    endpoints::{
+        PathId,
+        ownership::{Detail, find},
+    },
     engine_answer::engine_route,
     streams::{Source, SourceRead, StreamContext, last_event},
 };
@@ -49,8 +52,9 @@ pub async fn watch(
     let after = last_event(&headers)?;
     let address = format!("/synth-batches/v1/plans/{id}/events");
     let begin = async {
-        table::stands(&pool, &caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
-        Ok(Events { pool, queue, reader: caller.account_id, id, watch: None })
+        let events = Events { pool, queue, reader: caller.account_id, id, watch: None };
+        events.plan_row(Detail::Listed).await?;
+        Ok(events)
     };
     terms.open().await?.respond(&address, after, begin).await
 }
@@ -67,8 +71,9 @@ struct Events {
 
 impl Source for Events {
     async fn read_after(&mut self, after: i64) -> Result<SourceRead, ApiError> {
-        let stands = table::stands(&self.pool, &self.reader, &self.id).await?.ok_or(ApiError::NotFound)?;
-        self.watch_job(stands.job_id).await?;
+        let row = self.plan_row(Detail::Listed).await?;
+        let has_ended = row.has_ended();
+        self.watch_job(row.job_id).await?;
         if let Some(watch) = &mut self.watch {
             let events = watch.look(after).await?.events;
             if !events.is_empty() {
@@ -79,7 +84,7 @@ impl Source for Events {
                 });
             }
         }
-        let end = if stands.has_ended { Some(self.plan_json().await) } else { None };
+        let end = if has_ended { Some(self.plan_json().await) } else { None };
         Ok(SourceRead { events: Vec::new(), end })
     }
 
@@ -103,9 +108,13 @@ impl Events {
         Ok(())
     }
 
+    async fn plan_row(&self, detail: Detail) -> Result<PlanRow, ApiError> {
+        find(&self.pool, &self.reader, &self.id, detail).await?.ok_or(ApiError::NotFound)
+    }
+
     /// Returns the plan as JSON, as retrieval does.
     async fn plan_json(&self) -> Result<String, ApiError> {
-        let row = table::find(&self.pool, &self.reader, &self.id).await?.ok_or(ApiError::NotFound)?;
+        let row = self.plan_row(Detail::Whole).await?;
         serde_json::to_string(&plan(row).await?).map_err(|error| ApiError::internal(&error))
     }
 }

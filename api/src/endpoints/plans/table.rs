@@ -14,7 +14,11 @@ use queue::retention::BATCH_ROWS;
 use serde_json::Value;
 use sqlx::{PgConnection, PgPool, types::Json};
 
-use crate::endpoints::{paging::PageRequest, problem_text};
+use crate::endpoints::{
+    ownership::{Detail, OwnedRow},
+    paging::PageRequest,
+    problem_text,
+};
 
 /// A plan to be stored.
 #[derive(Debug)]
@@ -38,6 +42,8 @@ pub struct PlanRow {
     description: Option<String>,
     /// Status in the table, or `processing`.
     status: String,
+    /// Job that makes the plan; `None` if there is none yet.
+    pub job_id: Option<String>,
     problem: Option<Value>,
     figures: Option<Value>,
     /// Gzipped JSON; `None` if it was not requested.
@@ -51,6 +57,11 @@ pub struct PlanRow {
 }
 
 impl PlanRow {
+    /// Returns true if the plan neither waits nor runs.
+    pub fn has_ended(&self) -> bool {
+        !matches!(&*self.status, "pending" | "processing")
+    }
+
     /// Builds the plan with its `result`.
     pub fn into_plan(self, result: Option<EngineAnswer>) -> Plan {
         let request = TreeSearchRequest::stored(self.parameters);
@@ -90,7 +101,7 @@ pub async fn insert(
         PlanRow,
         r#"insert into plans (id, account_id, search_smiles, parameters, engine, name, description, job_id, short_parameters)
         values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-        returning id, account_id, batch_id, search_smiles, parameters as "parameters!", engine, name, description, status, problem,
+        returning id, account_id, batch_id, search_smiles, parameters as "parameters!", engine, name, description, status, job_id, problem,
             figures, result, '{}'::text[] as "hidden_vendors!", true as "sees_prices!", created_at, updated_at"#,
         new.id,
         account_id,
@@ -135,93 +146,62 @@ pub async fn insert_completed(
     .map(drop)
 }
 
-/// Returns plans outside batches that `reader` may see, without results, in the requested direction, the nearest to
-/// the cursor first; `None` if the cursor is not such a plan.
-pub async fn page(
-    pool: &PgPool,
-    reader: &str,
-    asked: &PageRequest,
-) -> Result<Option<Vec<PlanRow>>, sqlx::Error> {
-    let Some(ids) = asked.ids(pool, "plans", reader).await? else { return Ok(None) };
-    let rows = sqlx::query_as!(
-        PlanRow,
-        r#"select id, account_id, batch_id, search_smiles, coalesce(short_parameters, parameters) as "parameters!", engine, name,
-            description, plan_standing(status, status, job_id) as "status!", problem, figures, null::bytea as result,
-            '{}'::text[] as "hidden_vendors!", sees_prices_of($2, private_vendors) as "sees_prices!", created_at, updated_at
-        from plans where id = any($1) order by array_position($1, id)"#,
-        &ids,
-        reader
-    );
-    rows.fetch_all(pool).await.map(Some)
-}
+impl OwnedRow for PlanRow {
+    async fn read(
+        pool: &PgPool,
+        reader: &str,
+        ids: &[String],
+        detail: Detail,
+    ) -> Result<Vec<Self>, sqlx::Error> {
+        sqlx::query_as!(
+            PlanRow,
+            r#"select plan.id, plan.account_id, plan.batch_id, plan.search_smiles,
+                case when $3 then coalesce(plan.parameters, batch.parameters)
+                    else coalesce(plan.short_parameters, batch.short_parameters, plan.parameters, batch.parameters)
+                end as "parameters!", plan.engine, plan.name, plan.description,
+                plan_standing(plan.status, made.status, made.job_id) as "status!", made.job_id, made.problem, made.figures,
+                case when $3 then made.result end as result,
+                array(select hidden.name from vendors_hidden_from($1) hidden where $3) as "hidden_vendors!",
+                sees_prices_of($1, made.private_vendors) as "sees_prices!", plan.created_at,
+                greatest(plan.updated_at, made.updated_at) as "updated_at!"
+            from plans as plan
+                join plans as made on made.id = coalesce(plan.same_as, plan.id)
+                left join batches as batch on batch.id = plan.batch_id
+            where plan.id = any($2) and plan.account_id in (select owner from accounts_readable_by($1) owner)
+                and batch.deleted_at is null
+            order by array_position($2, plan.id)"#,
+            reader,
+            ids,
+            detail == Detail::Whole
+        )
+        .fetch_all(pool)
+        .await
+    }
 
-/// Returns the plan with its result, if `reader` may see it.
-pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<PlanRow>, sqlx::Error> {
-    sqlx::query_as!(
-        PlanRow,
-        r#"select plan.id, plan.account_id, plan.batch_id, plan.search_smiles,
-            coalesce(plan.parameters, batch.parameters) as "parameters!", plan.engine, plan.name, plan.description,
-            plan_standing(plan.status, made.status, made.job_id) as "status!",
-            made.problem, made.figures, made.result, array(select hidden.name from vendors_hidden_from($1) hidden) as "hidden_vendors!",
-            sees_prices_of($1, made.private_vendors) as "sees_prices!", plan.created_at, greatest(plan.updated_at, made.updated_at) as "updated_at!"
-        from plans as plan
-            join plans as made on made.id = coalesce(plan.same_as, plan.id)
-            left join batches as batch on batch.id = plan.batch_id
-        where plan.id = $2 and plan.account_id in (select owner from accounts_readable_by($1) owner)
-            and batch.deleted_at is null"#,
-        reader,
-        id
-    )
-    .fetch_optional(pool)
-    .await
-}
-
-/// State of a plan for its stream.
-#[derive(Debug)]
-pub struct PlanState {
-    /// Job that makes the plan; `None` if there is none yet.
-    pub job_id: Option<String>,
-    pub has_ended: bool,
-}
-
-/// Returns the state of the plan, if `reader` may see it.
-pub async fn stands(pool: &PgPool, reader: &str, id: &str) -> Result<Option<PlanState>, sqlx::Error> {
-    sqlx::query_as!(
-        PlanState,
-        r#"select made.job_id, (plan.status <> 'pending' or made.status <> 'pending') as "has_ended!"
-        from plans as plan
-            join plans as made on made.id = coalesce(plan.same_as, plan.id)
-            left join batches as batch on batch.id = plan.batch_id
-        where plan.id = $2 and plan.account_id in (select owner from accounts_readable_by($1) owner)
-            and batch.deleted_at is null"#,
-        reader,
-        id
-    )
-    .fetch_optional(pool)
-    .await
+    fn account_id(&self) -> &str {
+        &self.account_id
+    }
 }
 
 /// Cancels the plan unless it has ended; returns the jobs to cancel with it.
-pub async fn cancel(connection: &mut PgConnection, id: &str) -> Result<Vec<String>, sqlx::Error> {
-    let jobs = sqlx::query_scalar!(
+pub async fn cancel(connection: &mut PgConnection, id: &str) -> Result<Vec<Option<String>>, sqlx::Error> {
+    sqlx::query_scalar!(
         "update plans set status = 'cancelled', updated_at = now() where id = $1 and status = 'pending' returning job_id",
         id
     )
     .fetch_all(connection)
-    .await?;
-    Ok(jobs.into_iter().flatten().collect())
+    .await
 }
 
-/// Deletes the plan.
-pub async fn delete(connection: &mut PgConnection, id: &str) -> Result<(), sqlx::Error> {
-    sqlx::query!("delete from plans where id = $1", id).execute(connection).await?;
-    Ok(())
+/// Deletes the plan; returns the job to cancel.
+pub async fn delete(connection: &mut PgConnection, id: &str) -> Result<Vec<Option<String>>, sqlx::Error> {
+    sqlx::query_scalar!("delete from plans where id = $1 returning job_id", id).fetch_all(connection).await
 }
 
 /// Deletes plans outside batches that ended longer ago than `keep`, of all accounts, the oldest first; at most one
 /// transaction's worth.
 pub async fn delete_older(connection: &mut PgConnection, keep: Duration) -> Result<u64, sqlx::Error> {
-    let done = sqlx::query!(
+    sqlx::query!(
         "delete from plans where id = any(array(
             select id from plans
             where batch_id is null and status <> 'pending' and created_at < now() - make_interval(secs => $1)
@@ -232,8 +212,8 @@ pub async fn delete_older(connection: &mut PgConnection, keep: Duration) -> Resu
         BATCH_ROWS
     )
     .execute(connection)
-    .await?;
-    Ok(done.rows_affected())
+    .await
+    .map(|done| done.rows_affected())
 }
 
 /// A target of a batch.
@@ -281,59 +261,33 @@ pub async fn insert_of_batch(
         &same_as as &[Option<&str>]
     )
     .execute(connection)
-    .await?;
-    Ok(())
+    .await.map(drop)
 }
 
-/// Returns plans of the batch as `reader` sees them, without results, in the requested direction, the nearest to the
-/// cursor first; `None` if the cursor is not a plan of the batch.
+/// Returns the ids of a page of the batch's plans, the nearest to the cursor first; `None` if the cursor is not a plan
+/// of the batch.
 pub async fn page_of_batch(
     pool: &PgPool,
-    reader: &str,
     batch_id: &str,
     asked: &PageRequest,
-) -> Result<Option<Vec<PlanRow>>, sqlx::Error> {
-    let from = match &asked.from {
-        None => None,
-        Some(id) => match place(pool, batch_id, id).await? {
-            None => return Ok(None),
-            place => place,
-        },
-    };
-    let (least, most, sign) = asked.places(from);
-    let rows = sqlx::query_as!(
-        PlanRow,
-        r#"with page as materialized (
-            select id from plans where batch_id = $1 and place between $2 and $3
-            order by place * $4 limit $5
-        )
-        select plan.id, plan.account_id, plan.batch_id, plan.search_smiles,
-            coalesce(batch.short_parameters, batch.parameters) as "parameters!", plan.engine, plan.name, plan.description,
-            plan_standing(plan.status, made.status, made.job_id) as "status!",
-            made.problem, made.figures, null::bytea as result, '{}'::text[] as "hidden_vendors!",
-            sees_prices_of($6, made.private_vendors) as "sees_prices!", plan.created_at, greatest(plan.updated_at, made.updated_at) as "updated_at!"
-        from page
-            join plans as plan on plan.id = page.id
-            join plans as made on made.id = coalesce(plan.same_as, plan.id)
-            join batches as batch on batch.id = plan.batch_id
-        order by plan.place * $4"#,
+) -> Result<Option<Vec<String>>, sqlx::Error> {
+    sqlx::query_scalar!(
+        "select case when $2::text is null or listed.place is not null then array(
+            select id from (
+                (select id, place from plans where batch_id = $1 and place < coalesce(listed.place, 2147483647) and not $3
+                    order by place desc limit $4)
+                union all
+                (select id, place from plans where batch_id = $1 and place > listed.place and $3 order by place limit $4)
+            ) as page order by case when $3 then place else -place end
+        ) end as ids
+        from (select (select place from plans where batch_id = $1 and id = $2) as place) as listed",
         batch_id,
-        least,
-        most,
-        sign,
-        asked.count,
-        reader
+        asked.from.as_deref(),
+        asked.is_newer(),
+        asked.count
     )
-    .fetch_all(pool)
-    .await?;
-    Ok(Some(rows))
-}
-
-async fn place(pool: &PgPool, batch_id: &str, id: &str) -> Result<Option<i32>, sqlx::Error> {
-    let place = sqlx::query_scalar!("select place from plans where id = $2 and batch_id = $1", batch_id, id)
-        .fetch_optional(pool)
-        .await?;
-    Ok(place.flatten())
+    .fetch_one(pool)
+    .await
 }
 
 /// Returns the number of plans of the batch in each state. The counts are updated with every change
@@ -364,8 +318,8 @@ pub async fn progress_of_batch(pool: &PgPool, batch_id: &str) -> Result<BatchPro
 pub async fn cancel_of_batch(
     connection: &mut PgConnection,
     batch_id: &str,
-) -> Result<Vec<String>, sqlx::Error> {
-    let jobs = sqlx::query_scalar!(
+) -> Result<Vec<Option<String>>, sqlx::Error> {
+    sqlx::query_scalar!(
         // A plan that shares another's result follows that one's state.
         "update plans set status = 'cancelled', updated_at = now()
         where batch_id = $1 and status = 'pending' and same_as is null
@@ -373,8 +327,7 @@ pub async fn cancel_of_batch(
         batch_id
     )
     .fetch_all(connection)
-    .await?;
-    Ok(jobs.into_iter().flatten().collect())
+    .await
 }
 
 /// Makes the cancelled plans of the batch wait again.
@@ -385,27 +338,26 @@ pub async fn resume_of_batch(connection: &mut PgConnection, batch_id: &str) -> R
         batch_id
     )
     .execute(connection)
-    .await?;
-    Ok(())
+    .await
+    .map(drop)
 }
 
 /// Returns the jobs of the batch's plans that have not ended.
 pub async fn jobs_of_batch(
     connection: &mut PgConnection,
     batch_id: &str,
-) -> Result<Vec<String>, sqlx::Error> {
-    let jobs = sqlx::query_scalar!(
+) -> Result<Vec<Option<String>>, sqlx::Error> {
+    sqlx::query_scalar!(
         "select job_id from plans where batch_id = $1 and status = 'pending' and job_id is not null",
         batch_id
     )
     .fetch_all(connection)
-    .await?;
-    Ok(jobs.into_iter().flatten().collect())
+    .await
 }
 
 /// Deletes plans of batches that are marked as deleted; at most one transaction's worth.
 pub async fn delete_of_deleted(connection: &mut PgConnection) -> Result<u64, sqlx::Error> {
-    let done = sqlx::query!(
+    sqlx::query!(
         "delete from plans where id = any(array(
             select plans.id from batches join plans on plans.batch_id = batches.id
             where batches.deleted_at is not null limit $1 for update of plans skip locked
@@ -413,6 +365,6 @@ pub async fn delete_of_deleted(connection: &mut PgConnection) -> Result<u64, sql
         BATCH_ROWS
     )
     .execute(connection)
-    .await?;
-    Ok(done.rows_affected())
+    .await
+    .map(|done| done.rows_affected())
 }

@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use queue::retention::BATCH_ROWS;
 use sqlx::{PgConnection, PgPool};
 
-use crate::endpoints::paging::PageRequest;
+use crate::endpoints::ownership::{Detail, OwnedRow};
 
 /// A sample batch to be stored.
 #[derive(Debug)]
@@ -48,42 +48,28 @@ pub async fn insert(connection: &mut PgConnection, new: &NewBatch<'_>) -> Result
         i32::try_from(new.chunk_count).unwrap_or(i32::MAX)
     )
     .execute(connection)
-    .await?;
-    Ok(())
+    .await.map(drop)
 }
 
-/// Returns the batch, if `reader` may see it.
-pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<BatchRow>, sqlx::Error> {
-    sqlx::query_as!(
-        BatchRow,
-        r#"select id, account_id, model_id, size, chunk_count, created_at, completed as "completed!", failed as "failed!",
-            processing as "processing!"
-        from sample_batches as batch cross join lateral sample_batch_progress(batch.id) as progress
-        where id = $2 and account_id in (select owner from accounts_readable_by($1) owner)"#,
-        reader,
-        id
-    )
-    .fetch_optional(pool)
-    .await
-}
+impl OwnedRow for BatchRow {
+    async fn read(pool: &PgPool, reader: &str, ids: &[String], _: Detail) -> Result<Vec<Self>, sqlx::Error> {
+        sqlx::query_as!(
+            BatchRow,
+            r#"select id, account_id, model_id, size, chunk_count, created_at, completed as "completed!", failed as "failed!",
+                processing as "processing!"
+            from sample_batches as batch cross join lateral sample_batch_progress(batch.id) as progress
+            where id = any($2) and account_id in (select owner from accounts_readable_by($1) owner)
+            order by array_position($2, id)"#,
+            reader,
+            ids
+        )
+        .fetch_all(pool)
+        .await
+    }
 
-/// Returns batches that `reader` may see in the requested direction, the nearest to the cursor first; `None` if the
-/// cursor is not such a batch.
-pub async fn page(
-    pool: &PgPool,
-    reader: &str,
-    asked: &PageRequest,
-) -> Result<Option<Vec<BatchRow>>, sqlx::Error> {
-    let Some(ids) = asked.ids(pool, "sample_batches", reader).await? else { return Ok(None) };
-    let rows = sqlx::query_as!(
-        BatchRow,
-        r#"select id, account_id, model_id, size, chunk_count, created_at, completed as "completed!", failed as "failed!",
-            processing as "processing!"
-        from sample_batches as batch cross join lateral sample_batch_progress(batch.id) as progress
-        where id = any($1) order by array_position($1, id)"#,
-        &ids
-    );
-    rows.fetch_all(pool).await.map(Some)
+    fn account_id(&self) -> &str {
+        &self.account_id
+    }
 }
 
 /// Locks the batch until the transaction ends, so that no worker gives its chunks jobs.
@@ -96,13 +82,12 @@ pub async fn lock(connection: &mut PgConnection, id: &str) -> Result<(), sqlx::E
 
 /// Deletes the batch with its asynchronous samples and claims.
 pub async fn delete(connection: &mut PgConnection, id: &str) -> Result<(), sqlx::Error> {
-    sqlx::query!("delete from sample_batches where id = $1", id).execute(connection).await?;
-    Ok(())
+    sqlx::query!("delete from sample_batches where id = $1", id).execute(connection).await.map(drop)
 }
 
 /// Deletes batches that are older than `keep` and have no asynchronous samples left; at most one transaction's worth.
 pub async fn delete_empty(connection: &mut PgConnection, keep: Duration) -> Result<u64, sqlx::Error> {
-    let done = sqlx::query!(
+    sqlx::query!(
         "delete from sample_batches where id = any(array(
             select id from sample_batches
             where created_at < now() - make_interval(secs => $1)
@@ -113,6 +98,6 @@ pub async fn delete_empty(connection: &mut PgConnection, keep: Duration) -> Resu
         BATCH_ROWS
     )
     .execute(connection)
-    .await?;
-    Ok(done.rows_affected())
+    .await
+    .map(|done| done.rows_affected())
 }

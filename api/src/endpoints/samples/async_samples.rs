@@ -9,9 +9,12 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use queue::retention::BATCH_ROWS;
 use serde_json::Value;
-use sqlx::{PgConnection, PgExecutor, PgPool};
+use sqlx::{PgConnection, PgPool};
 
-use crate::endpoints::paging::PageRequest;
+use crate::endpoints::{
+    ownership::{Detail, OwnedRow},
+    paging::PageRequest,
+};
 
 /// New asynchronous sample that belongs to no batch.
 #[derive(Debug)]
@@ -61,34 +64,35 @@ pub async fn insert(
     .await
 }
 
-/// Returns the asynchronous sample if `reader` may see it.
-pub async fn find(
-    database: impl PgExecutor<'_>,
-    reader: &str,
-    id: &str,
-) -> Result<Option<AsyncSampleRow>, sqlx::Error> {
-    sqlx::query_as!(
-        AsyncSampleRow,
-        r#"select wanted.id, wanted.account_id, wanted.batch_id, wanted.model_id, wanted.size,
-            order_stands(wanted) as "status!", wanted.problem,
-            (select smiles from samples where samples.id = wanted.id) as smiles,
-            coalesce((select created_at from samples where samples.id = wanted.id), wanted.created_at) as "created_at!"
-        from sample_orders as wanted
-        where wanted.id = $2 and wanted.account_id in (select owner from accounts_readable_by($1) owner)"#,
-        reader,
-        id
-    )
-    .fetch_optional(database)
-    .await
+impl OwnedRow for AsyncSampleRow {
+    async fn read(pool: &PgPool, reader: &str, ids: &[String], _: Detail) -> Result<Vec<Self>, sqlx::Error> {
+        sqlx::query_as!(
+            AsyncSampleRow,
+            r#"select wanted.id, wanted.account_id, wanted.batch_id, wanted.model_id, wanted.size,
+                order_stands(wanted) as "status!", wanted.problem,
+                (select smiles from samples where samples.id = wanted.id) as smiles,
+                coalesce((select created_at from samples where samples.id = wanted.id), wanted.created_at) as "created_at!"
+            from sample_orders as wanted
+            where wanted.id = any($2) and wanted.account_id in (select owner from accounts_readable_by($1) owner)
+            order by array_position($2, wanted.id)"#,
+            reader,
+            ids
+        )
+        .fetch_all(pool)
+        .await
+    }
+
+    fn account_id(&self) -> &str {
+        &self.account_id
+    }
 }
 
 /// Deletes the asynchronous sample, after waiting for any worker that is storing its result; returns the job to
 /// cancel.
-pub async fn delete(connection: &mut PgConnection, id: &str) -> Result<Vec<String>, sqlx::Error> {
-    let jobs = sqlx::query_scalar!("delete from sample_orders where id = $1 returning job_id", id)
+pub async fn delete(connection: &mut PgConnection, id: &str) -> Result<Vec<Option<String>>, sqlx::Error> {
+    sqlx::query_scalar!("delete from sample_orders where id = $1 returning job_id", id)
         .fetch_all(connection)
-        .await?;
-    Ok(jobs.into_iter().flatten().collect())
+        .await
 }
 
 /// New chunk of a sample batch; a chunk is an asynchronous sample.
@@ -120,70 +124,49 @@ pub async fn insert_of_batch(
         &seeds
     )
     .execute(connection)
-    .await?;
-    Ok(())
+    .await
+    .map(drop)
 }
 
-/// Returns chunks of the batch in the requested direction, nearest to the cursor first; `None` if the cursor is no
-/// chunk of the batch.
+/// Returns the ids of a page of the batch's chunks, the nearest to the cursor first; `None` if the cursor is no chunk
+/// of the batch.
 pub async fn page_of_batch(
     pool: &PgPool,
     batch_id: &str,
     asked: &PageRequest,
-) -> Result<Option<Vec<AsyncSampleRow>>, sqlx::Error> {
-    let from = match &asked.from {
-        None => None,
-        Some(id) => match place(pool, batch_id, id).await? {
-            None => return Ok(None),
-            place => place,
-        },
-    };
-    let (least, most, sign) = asked.places(from);
-    let rows = sqlx::query_as!(
-        AsyncSampleRow,
-        r#"with page as materialized (
-            select id, place from sample_orders where batch_id = $1 and place between $2 and $3
-            order by place * $4 limit $5
-        )
-        select wanted.id, wanted.account_id, wanted.batch_id, wanted.model_id, wanted.size,
-            order_stands(wanted) as "status!", wanted.problem,
-            (select smiles from samples where samples.id = wanted.id) as smiles,
-            coalesce((select created_at from samples where samples.id = wanted.id), wanted.created_at) as "created_at!"
-        from page
-            join sample_orders as wanted on wanted.id = page.id
-        order by page.place * $4"#,
+) -> Result<Option<Vec<String>>, sqlx::Error> {
+    sqlx::query_scalar!(
+        "select case when $2::text is null or listed.place is not null then array(
+            select id from (
+                (select id, place from sample_orders where batch_id = $1 and place < coalesce(listed.place, 2147483647) and not $3
+                    order by place desc limit $4)
+                union all
+                (select id, place from sample_orders where batch_id = $1 and place > listed.place and $3
+                    order by place limit $4)
+            ) as page order by case when $3 then place else -place end
+        ) end as ids
+        from (select (select place from sample_orders where batch_id = $1 and id = $2) as place) as listed",
         batch_id,
-        least,
-        most,
-        sign,
+        asked.from.as_deref(),
+        asked.is_newer(),
         asked.count
     )
-    .fetch_all(pool)
-    .await?;
-    Ok(Some(rows))
-}
-
-async fn place(pool: &PgPool, batch_id: &str, id: &str) -> Result<Option<i32>, sqlx::Error> {
-    let place =
-        sqlx::query_scalar!("select place from sample_orders where id = $2 and batch_id = $1", batch_id, id)
-            .fetch_optional(pool)
-            .await?;
-    Ok(place.flatten())
+    .fetch_one(pool)
+    .await
 }
 
 /// Marks the pending chunks of the batch as cancelled; returns the jobs to cancel.
 pub async fn cancel_of_batch(
     connection: &mut PgConnection,
     batch_id: &str,
-) -> Result<Vec<String>, sqlx::Error> {
-    let jobs = sqlx::query_scalar!(
+) -> Result<Vec<Option<String>>, sqlx::Error> {
+    sqlx::query_scalar!(
         r#"update sample_orders set status = 'failed', problem = '{"problem": "cancelled"}'
         where batch_id = $1 and status = 'pending' returning job_id"#,
         batch_id
     )
     .fetch_all(connection)
-    .await?;
-    Ok(jobs.into_iter().flatten().collect())
+    .await
 }
 
 /// Locks the asynchronous samples of a batch until the transaction ends, after waiting for any worker that is storing
@@ -191,24 +174,22 @@ pub async fn cancel_of_batch(
 pub async fn lock_of_batch(
     connection: &mut PgConnection,
     batch_id: &str,
-) -> Result<Vec<String>, sqlx::Error> {
-    let orders = sqlx::query!(
-        "select job_id, status from sample_orders where batch_id = $1 order by place for update",
+) -> Result<Vec<Option<String>>, sqlx::Error> {
+    sqlx::query_scalar!(
+        "with locked as materialized (
+            select job_id, status from sample_orders where batch_id = $1 order by place for update
+        )
+        select job_id from locked where status = 'pending'",
         batch_id
     )
     .fetch_all(connection)
-    .await?;
-    Ok(orders
-        .into_iter()
-        .filter(|order| order.status == "pending")
-        .filter_map(|order| order.job_id)
-        .collect())
+    .await
 }
 
 /// Deletes asynchronous samples without a batch that ended longer ago than `keep`, for all accounts, oldest first.
 /// One call deletes at most one sweep batch. Their samples are deleted separately.
 pub async fn delete_older(connection: &mut PgConnection, keep: Duration) -> Result<u64, sqlx::Error> {
-    let done = sqlx::query!(
+    sqlx::query!(
         "delete from sample_orders where id = any(array(
             select id from sample_orders
             where batch_id is null and status <> 'pending' and created_at < now() - make_interval(secs => $1)
@@ -219,8 +200,8 @@ pub async fn delete_older(connection: &mut PgConnection, keep: Duration) -> Resu
         BATCH_ROWS
     )
     .execute(connection)
-    .await?;
-    Ok(done.rows_affected())
+    .await
+    .map(|done| done.rows_affected())
 }
 
 /// Deletes asynchronous samples, and their results, of batches whose last chunk ended longer ago than `keep`; at most

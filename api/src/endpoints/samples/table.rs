@@ -1,8 +1,4 @@
-//! Read access of the API to the samples table.
-//!
-//! Every statement names the account of the caller. An account sees its own samples and those of the members of its
-//! organisation, as the database function `accounts_readable_by` defines. Samples that it cannot see are treated as
-//! absent. It can delete only its own.
+//! Access of the API to the samples table.
 //!
 //! A list is ordered by `place`, a number that the database assigns when it stores a sample. The list ends at the
 //! newest place before which no transaction is still storing a sample. So a client that polls for samples after its
@@ -15,23 +11,16 @@ use contract::{ErrorItem, SampleListItem, SampleObject};
 use queue::retention::BATCH_ROWS;
 use sqlx::{PgConnection, PgPool};
 
-use crate::endpoints::answer_fault;
-
-/// Requested page of the list.
-#[derive(Debug)]
-pub enum Page {
-    Newest,
-    /// Samples stored before this one.
-    Before(String),
-    /// Samples stored after this one, nearest first.
-    After(String),
-    /// Samples that were stored first.
-    Oldest,
-}
+use crate::endpoints::{
+    answer_fault,
+    ownership::{Detail, OwnedRow},
+    paging::PageRequest,
+};
 
 #[derive(Debug)]
 pub struct SampleRow {
     pub id: String,
+    pub account_id: String,
     pub model_id: String,
     pub num_smiles: i32,
     pub smiles: Vec<String>,
@@ -67,62 +56,34 @@ impl ItemRow {
     }
 }
 
-/// Outcome of a deletion.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Deletion {
-    Done,
-    /// The account may read the sample, but does not own it.
-    NotYours,
-    /// No sample that the account can see has this id.
-    NotThere,
-}
-
-/// Returns the sample with all its structures.
-pub async fn find(pool: &PgPool, reader: &str, id: &str) -> Result<Option<SampleRow>, sqlx::Error> {
-    sqlx::query_as!(
-        SampleRow,
-        "select id, model_id, num_smiles, smiles, created_at,
-            (select batch_id from sample_orders where sample_orders.id = samples.id) as batch_id
-        from samples where id = $2 and account_id in (select owner from accounts_readable_by($1) owner)",
-        reader,
-        id
-    )
-    .fetch_optional(pool)
-    .await
-}
-
-/// Returns at most `limit` samples, newest first, and whether more follow in the direction of travel; `None` if the
-/// cursor is no sample that the account can see.
-pub async fn page(
-    pool: &PgPool,
-    reader: &str,
-    page: Page,
-    limit: i64,
-) -> Result<Option<(Vec<ItemRow>, bool)>, sqlx::Error> {
-    // One more row than requested shows whether there are more.
-    let count = limit + 1;
-    let mut rows = match &page {
-        Page::Newest => older(pool, reader, last_settled_place(pool, reader).await? + 1, count).await?,
-        Page::Oldest => newer(pool, reader, 0, last_settled_place(pool, reader).await?, count).await?,
-        Page::Before(id) | Page::After(id) => match (place(pool, reader, id).await?, &page) {
-            (None, _) => return Ok(None),
-            (Some(after), Page::After(_)) => {
-                newer(pool, reader, after, last_settled_place(pool, reader).await?, count).await?
-            }
-            (Some(before), _) => older(pool, reader, before, count).await?,
-        },
-    };
-    let limit = usize::try_from(limit).unwrap_or_default();
-    let has_more = rows.len() > limit;
-    rows.truncate(limit);
-    if matches!(page, Page::After(_) | Page::Oldest) {
-        rows.reverse();
+impl OwnedRow for SampleRow {
+    async fn read(
+        pool: &PgPool,
+        reader: &str,
+        ids: &[String],
+        detail: Detail,
+    ) -> Result<Vec<Self>, sqlx::Error> {
+        sqlx::query_as!(
+            SampleRow,
+            r#"select id, account_id, model_id, num_smiles, case when $3 then smiles else '{}' end as "smiles!", created_at,
+                (select batch_id from sample_orders where sample_orders.id = samples.id) as batch_id
+            from samples where id = any($2) and account_id in (select owner from accounts_readable_by($1) owner)
+            order by array_position($2, id)"#,
+            reader,
+            ids,
+            detail == Detail::Whole
+        )
+        .fetch_all(pool)
+        .await
     }
-    Ok(Some((rows, has_more)))
+
+    fn account_id(&self) -> &str {
+        &self.account_id
+    }
 }
 
 /// Returns the sample's place in lists, if the account can see the sample.
-async fn place(pool: &PgPool, reader: &str, id: &str) -> Result<Option<i64>, sqlx::Error> {
+pub async fn place(pool: &PgPool, reader: &str, id: &str) -> Result<Option<i64>, sqlx::Error> {
     sqlx::query_scalar!(
         "select place from samples \
          where id = $2 and account_id in (select owner from accounts_readable_by($1) owner)",
@@ -133,48 +94,43 @@ async fn place(pool: &PgPool, reader: &str, id: &str) -> Result<Option<i64>, sql
     .await
 }
 
+/// Returns the samples of a page whose cursor is at the place `from`, the nearest to it first.
+///
+/// It reads one page per member of the organisation by the index, then keeps the nearest rows of those. So the cost of
+/// a page does not grow with the number of samples.
+pub async fn page(
+    pool: &PgPool,
+    reader: &str,
+    asked: &PageRequest,
+    from: Option<i64>,
+) -> Result<Vec<ItemRow>, sqlx::Error> {
+    let (after, before) = match from {
+        Some(place) if !asked.is_newer() => (0, place),
+        _ => (from.unwrap_or(0), last_settled_place(pool, reader).await? + 1),
+    };
+    sqlx::query_as!(
+        ItemRow,
+        r#"select id as "id!", model_id as "model_id!", num_smiles as "num_smiles!", created_at as "created_at!"
+        from accounts_readable_by($1) owner cross join lateral (
+            (select id, model_id, num_smiles, created_at, place from samples
+                where account_id = owner and place > $2 and place < $3 and not $4 order by place desc limit $5)
+            union all
+            (select id, model_id, num_smiles, created_at, place from samples
+                where account_id = owner and place > $2 and place < $3 and $4 order by place limit $5)
+        ) as page order by case when $4 then place else -place end limit $5"#,
+        reader,
+        after,
+        before,
+        asked.is_newer(),
+        asked.count
+    )
+    .fetch_all(pool)
+    .await
+}
+
 /// Returns the newest place before which no visible sample is still being stored.
 async fn last_settled_place(pool: &PgPool, reader: &str) -> Result<i64, sqlx::Error> {
     sqlx::query_scalar!(r#"select settled_place($1) as "place!""#, reader).fetch_one(pool).await
-}
-
-/// Reads one page per member of the organisation by the index, then keeps the newest rows of those. So the cost of a
-/// page does not grow with the number of samples.
-async fn older(pool: &PgPool, reader: &str, before: i64, count: i64) -> Result<Vec<ItemRow>, sqlx::Error> {
-    sqlx::query_as!(
-        ItemRow,
-        "select id, model_id, num_smiles, created_at from accounts_readable_by($1) owner \
-         cross join lateral (select id, model_id, num_smiles, created_at, place from samples \
-         where account_id = owner and place < $2 order by place desc limit $3) page \
-         order by place desc limit $3",
-        reader,
-        before,
-        count
-    )
-    .fetch_all(pool)
-    .await
-}
-
-async fn newer(
-    pool: &PgPool,
-    reader: &str,
-    after: i64,
-    until: i64,
-    count: i64,
-) -> Result<Vec<ItemRow>, sqlx::Error> {
-    sqlx::query_as!(
-        ItemRow,
-        "select id, model_id, num_smiles, created_at from accounts_readable_by($1) owner \
-         cross join lateral (select id, model_id, num_smiles, created_at, place from samples \
-         where account_id = owner and place > $2 and place <= $3 order by place limit $4) page \
-         order by place limit $4",
-        reader,
-        after,
-        until,
-        count
-    )
-    .fetch_all(pool)
-    .await
 }
 
 /// Deletes the samples of a batch.
@@ -184,32 +140,19 @@ pub async fn delete_of_batch(connection: &mut PgConnection, batch_id: &str) -> R
         batch_id
     )
     .execute(connection)
-    .await?;
-    Ok(())
+    .await
+    .map(drop)
 }
 
-/// Deletes the result of an asynchronous sample, if there is one.
-pub async fn delete_async_result(connection: &mut PgConnection, id: &str) -> Result<(), sqlx::Error> {
-    sqlx::query!("delete from samples where id = $1", id).execute(connection).await?;
-    Ok(())
-}
-
-/// Deletes the sample if the account owns it.
-pub async fn delete(pool: &PgPool, account_id: &str, id: &str) -> Result<Deletion, sqlx::Error> {
-    let done = sqlx::query!("delete from samples where account_id = $1 and id = $2", account_id, id)
-        .execute(pool)
-        .await?;
-    if done.rows_affected() > 0 {
-        return Ok(Deletion::Done);
-    }
-    let seen = place(pool, account_id, id).await?.is_some();
-    Ok(if seen { Deletion::NotYours } else { Deletion::NotThere })
+/// Deletes the sample, if there is one.
+pub async fn delete(connection: &mut PgConnection, id: &str) -> Result<(), sqlx::Error> {
+    sqlx::query!("delete from samples where id = $1", id).execute(connection).await.map(drop)
 }
 
 /// Deletes samples older than `keep`, for all accounts, oldest first; at most one sweep batch. Rows that another
 /// transaction has locked are skipped.
 pub async fn delete_older(connection: &mut PgConnection, keep: Duration) -> Result<u64, sqlx::Error> {
-    let done = sqlx::query!(
+    sqlx::query!(
         "delete from samples where id = any(array(
             select id from samples where created_at < now() - make_interval(secs => $1)
             order by created_at limit $2 for update skip locked
@@ -218,6 +161,6 @@ pub async fn delete_older(connection: &mut PgConnection, keep: Duration) -> Resu
         BATCH_ROWS
     )
     .execute(connection)
-    .await?;
-    Ok(done.rows_affected())
+    .await
+    .map(|done| done.rows_affected())
 }

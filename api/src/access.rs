@@ -15,7 +15,8 @@ use identity::{AuthenticatedCaller, Identity};
 pub use crate::body_validation::Caller;
 use crate::{
     body_validation::ValidationPermits,
-    limits::{Headroom, Limits, Operation},
+    limits::{Headroom, Limits},
+    operation::Operation,
 };
 
 /// A caller's right to the current operation, for responses that stream.
@@ -50,7 +51,7 @@ impl<S: Sync> FromRequestParts<S> for StreamAccess {
 }
 
 fn must_allow(known: &AuthenticatedCaller, operation: Operation) -> Result<(), ApiError> {
-    match operation.scope() {
+    match operation.scope {
         Some(scope) if !known.may(scope) => Err(ApiError::Forbidden { scope }),
         _ => Ok(()),
     }
@@ -111,7 +112,7 @@ impl AuthGuard {
     ) -> Result<(AuthenticatedCaller, Headroom), Refusal> {
         let known = self.identity.caller(headers).await?;
         must_allow(&known, operation)?;
-        let headroom = self.limits.take(operation.ration(), &known.account_id, &known.rations, 1).await;
+        let headroom = self.limits.take(operation.quota, &known.account_id, &known.rations, 1).await;
         let headroom = headroom.map_err(ApiError::from)?;
         match headroom.spent() {
             Some(retry_after) => Err(Refusal { error: ApiError::RateLimited { retry_after }, headroom }),

@@ -9,13 +9,18 @@ use axum::{
     http::{HeaderName, HeaderValue, Method, Uri},
     middleware,
     response::{IntoResponse, Response},
-    routing::{MethodRouter, delete, get, patch, post},
+    routing::{MethodRouter, get},
 };
 use database::Database;
 use http_errors::{ApiError, Deadline};
 use identity::{Identity, KeysError, Transport};
 use sqlx::PgPool;
 use tower_http::{catch_panic::CatchPanicLayer, cors::CorsLayer};
+use utoipa::openapi::OpenApi;
+use utoipa_axum::{
+    router::{OpenApiRouter, UtoipaMethodRouter},
+    routes,
+};
 
 use crate::{
     access::{self, AuthGuard},
@@ -31,9 +36,10 @@ use crate::{
         generate, health, kept_routes, models, operations, plans, sample_batches, samples, treesearch,
     },
     jobs::{AdmissionLimits, Jobs},
-    limits::{Limits, Operation},
+    limits::Limits,
     observe::observe,
     openapi,
+    operation::{Operation, PermitUse},
     quota::Quota,
     retention_times::RetentionTimes,
     streams::Streams,
@@ -90,7 +96,8 @@ impl App {
     /// Fails when the signing keys or the queue cannot be reached.
     pub async fn new(config: Config, database: impl Into<Database>) -> Result<Self, StartError> {
         let database = database.into();
-        let document = openapi::ServedDocument::new(&config.identity.public_url, config.max_seconds_limit)?;
+        let document =
+            openapi::ServedDocument::new(document(), &config.identity.public_url, config.max_seconds_limit)?;
         let transport = config.identity.transport();
         let connections = queue::Connections {
             queue: config.database_connections.queue_share(),
@@ -141,61 +148,22 @@ pub fn router(app: App) -> Router {
         checks: app.checks.clone(),
         patience: deadlines.request,
     };
-    let watched = |operation: Operation, method: MethodRouter<App>| {
-        method
+    let guard = |operation: Operation, methods: MethodRouter<App>| {
+        let methods = match operation.permit {
+            PermitUse::Admission => methods.route_layer(middleware::from_fn(concurrency_limit::leave)),
+            PermitUse::WholeRequest | PermitUse::Unlimited => methods,
+        };
+        let methods = methods
             .route_layer(middleware::from_fn_with_state((gate.clone(), operation), access::guard))
-            .route_layer(middleware::from_fn_with_state((deadlines, operation), deadline::keep))
-    };
-    // Operators need no permit, so that they can read and act under overload.
-    let guarded = |operation: Operation, method: MethodRouter<App>| {
-        watched(operation, method)
-            .route_layer(middleware::from_fn_with_state(app.crowd.clone(), concurrency_limit::enter))
-    };
-    let queued = |operation: Operation, method: MethodRouter<App>| {
-        guarded(operation, method.route_layer(middleware::from_fn(concurrency_limit::leave)))
+            .route_layer(middleware::from_fn_with_state((deadlines, operation.deadline), deadline::keep));
+        match operation.permit {
+            PermitUse::Admission | PermitUse::WholeRequest => methods
+                .route_layer(middleware::from_fn_with_state(app.crowd.clone(), concurrency_limit::enter)),
+            PermitUse::Unlimited => methods,
+        }
     };
     let ready = Deadline { time: deadlines.request, late: ApiError::into_response };
-    let called = Router::new()
-        .route(
-            "/generator/v1/samples",
-            guarded(Operation::ListSamples, get(samples::list))
-                .merge(queued(Operation::CreateSample, post(samples::create))),
-        )
-        .route(
-            "/generator/v1/samples/{sample_id}",
-            guarded(Operation::RetrieveSample, get(samples::retrieve))
-                .merge(guarded(Operation::DeleteSample, delete(samples::delete))),
-        )
-        .route("/generator/v1/models", guarded(Operation::ListModels, get(models::list)))
-        .route("/generator/v1/models/{model_id}", guarded(Operation::RetrieveModel, get(models::retrieve)))
-        .route(
-            "/generator/v1/models/{model_id}/status",
-            guarded(Operation::RetrieveModel, get(models::status)),
-        )
-        .route("/generator/v1/version-backend", guarded(Operation::ListModels, get(models::version)))
-        .route("/generator/v1/generate", queued(Operation::CreateSample, post(generate::generate)))
-        .route(
-            "/generator/v1/generate/{model_id}",
-            queued(Operation::CreateSample, post(generate::generate_by_model)),
-        )
-        .merge(sample_batch_routes(&guarded, &queued))
-        .route("/synth/v1/treesearch", queued(Operation::CreateTreeSearch, post(treesearch::create)))
-        .route(
-            "/synth/v1/treesearch/{search_id}/events",
-            guarded(Operation::WatchTreeSearch, get(treesearch::events::watch)),
-        )
-        .route(
-            "/synth/v1/{engine}/treesearch",
-            queued(Operation::CreateTreeSearch, post(treesearch::create_by_engine)),
-        )
-        .merge(bulk_query_routes(&queued))
-        .merge(plan_routes(&guarded, &queued))
-        .merge(kept_route_routes(&guarded, &queued))
-        .route("/operations/v1/state", watched(Operation::SeeOperations, get(operations::state)))
-        .route("/operations/v1/queues/{queue}/pause", watched(Operation::Operate, post(operations::pause)))
-        .route("/operations/v1/queues/{queue}/resume", watched(Operation::Operate, post(operations::resume)))
-        .route("/operations/v1/jobs/{job_id}/cancel", watched(Operation::Operate, post(operations::cancel)))
-        .route("/operations/v1/jobs/{job_id}/retry", watched(Operation::Operate, post(operations::retry)))
+    let called = Router::from(endpoints(guard))
         .route("/openapi.json", get(openapi::serve))
         .merge(identity::endpoints(app.identity.clone()).with_state(()))
         // Set before the CORS layer, which must see preflight requests that no method takes.
@@ -222,116 +190,70 @@ pub fn router(app: App) -> Router {
         .with_state(app)
 }
 
-/// Middleware of an operation.
-trait OperationLayer: Fn(Operation, MethodRouter<App>) -> MethodRouter<App> {}
-
-impl<F: Fn(Operation, MethodRouter<App>) -> MethodRouter<App>> OperationLayer for F {}
-
-/// Routes for bulk queries.
-fn bulk_query_routes(queued: &impl OperationLayer) -> Router<App> {
-    Router::new()
-        .route("/synth/v1/expansions", queued(Operation::BulkQuery, post(bulk_queries::expansions)))
-        .route("/synth/v1/building-blocks", queued(Operation::BulkQuery, post(bulk_queries::building_blocks)))
-        .route("/synth/v1/building-blocks/search", queued(Operation::BulkQuery, post(bulk_queries::search)))
-        .route("/synth/v1/analogues", queued(Operation::BulkQuery, post(bulk_queries::analogues)))
-        .route(
-            "/synth/v1/synthesizability",
-            queued(Operation::BulkQuery, post(bulk_queries::synthesizability)),
-        )
+/// Lists the endpoints that need a token, each with its rules. `guard` adds the middleware.
+fn endpoints(guard: impl Fn(Operation, MethodRouter<App>) -> MethodRouter<App>) -> OpenApiRouter<App> {
+    let endpoint = |rules: Operation, (schemas, mut paths, methods): UtoipaMethodRouter<App>| {
+        openapi::complete(&mut paths, &rules);
+        (schemas, paths, guard(rules, methods))
+    };
+    OpenApiRouter::with_openapi(openapi::empty())
+        .routes(endpoint(samples::READ, routes!(samples::list)))
+        .routes(endpoint(samples::CREATE, routes!(samples::create)))
+        .routes(endpoint(samples::READ, routes!(samples::retrieve)))
+        .routes(endpoint(samples::DELETE, routes!(samples::delete)))
+        .routes(endpoint(generate::GENERATE, routes!(generate::generate)))
+        .routes(endpoint(generate::GENERATE, routes!(generate::generate_by_model)))
+        .routes(endpoint(sample_batches::CREATE, routes!(sample_batches::create)))
+        .routes(endpoint(sample_batches::READ, routes!(sample_batches::list)))
+        .routes(endpoint(sample_batches::READ, routes!(sample_batches::retrieve)))
+        .routes(endpoint(sample_batches::READ, routes!(sample_batches::samples)))
+        .routes(endpoint(sample_batches::DELETE, routes!(sample_batches::cancel)))
+        .routes(endpoint(sample_batches::DELETE, routes!(sample_batches::delete)))
+        .routes(endpoint(models::READ, routes!(models::list)))
+        .routes(endpoint(models::READ, routes!(models::retrieve)))
+        .routes(endpoint(models::READ, routes!(models::status)))
+        .routes(endpoint(models::READ, routes!(models::version)))
+        .routes(endpoint(treesearch::CREATE, routes!(treesearch::create)))
+        .routes(endpoint(treesearch::events::WATCH, routes!(treesearch::events::watch)))
+        .routes(endpoint(treesearch::CREATE, routes!(treesearch::create_by_engine)))
+        .routes(endpoint(bulk_queries::EXPANSIONS, routes!(bulk_queries::expansions)))
+        .routes(endpoint(bulk_queries::BUILDING_BLOCKS, routes!(bulk_queries::building_blocks)))
+        .routes(endpoint(bulk_queries::SEARCH, routes!(bulk_queries::search)))
+        .routes(endpoint(bulk_queries::ANALOGUES, routes!(bulk_queries::analogues)))
+        .routes(endpoint(bulk_queries::SYNTHESIZABILITY, routes!(bulk_queries::synthesizability)))
+        .routes(endpoint(kept_routes::CREATE, routes!(kept_routes::create)))
+        .routes(endpoint(kept_routes::READ, routes!(kept_routes::list)))
+        .routes(endpoint(kept_routes::READ, routes!(kept_routes::retrieve)))
+        .routes(endpoint(kept_routes::UPDATE, routes!(kept_routes::update)))
+        .routes(endpoint(kept_routes::DELETE, routes!(kept_routes::delete)))
+        .routes(endpoint(plans::CREATE, routes!(plans::create)))
+        .routes(endpoint(plans::READ, routes!(plans::list)))
+        .routes(endpoint(plans::READ, routes!(plans::retrieve)))
+        .routes(endpoint(plans::READ, routes!(plans::events::watch)))
+        .routes(endpoint(plans::DELETE, routes!(plans::cancel)))
+        .routes(endpoint(plans::DELETE, routes!(plans::delete)))
+        .routes(endpoint(batches::CREATE, routes!(batches::create)))
+        .routes(endpoint(batches::READ, routes!(batches::list)))
+        .routes(endpoint(batches::READ, routes!(batches::retrieve)))
+        .routes(endpoint(batches::READ, routes!(batches::plans)))
+        .routes(endpoint(batches::READ, routes!(batches::retrieve_plan)))
+        .routes(endpoint(batches::DELETE, routes!(batches::cancel)))
+        .routes(endpoint(batches::RESUME, routes!(batches::resume)))
+        .routes(endpoint(batches::DELETE, routes!(batches::delete)))
+        .routes(endpoint(engines::VERSION, routes!(engines::version)))
+        .routes(endpoint(engines::READ, routes!(engines::list)))
+        .routes(endpoint(engines::READ, routes!(engines::libraries)))
+        .routes(endpoint(operations::OPERATE, routes!(operations::state)))
+        .routes(endpoint(operations::OPERATE, routes!(operations::pause)))
+        .routes(endpoint(operations::OPERATE, routes!(operations::resume)))
+        .routes(endpoint(operations::OPERATE, routes!(operations::cancel)))
+        .routes(endpoint(operations::OPERATE, routes!(operations::retry)))
 }
 
-/// Routes for sample batches.
-fn sample_batch_routes(guarded: &impl OperationLayer, queued: &impl OperationLayer) -> Router<App> {
-    Router::new()
-        .route(
-            "/generator/v1/sample-batches",
-            guarded(Operation::ListSamples, get(sample_batches::list))
-                .merge(queued(Operation::CreateSampleBatch, post(sample_batches::create))),
-        )
-        .route(
-            "/generator/v1/sample-batches/{batch_id}",
-            guarded(Operation::RetrieveSample, get(sample_batches::retrieve))
-                .merge(guarded(Operation::DeleteSample, delete(sample_batches::delete))),
-        )
-        .route(
-            "/generator/v1/sample-batches/{batch_id}/samples",
-            guarded(Operation::RetrieveSample, get(sample_batches::samples)),
-        )
-        .route(
-            "/generator/v1/sample-batches/{batch_id}/cancel",
-            guarded(Operation::DeleteSample, post(sample_batches::cancel)),
-        )
-}
-
-/// Routes for plans and batches, the asynchronous searches.
-fn plan_routes(guarded: &impl OperationLayer, queued: &impl OperationLayer) -> Router<App> {
-    Router::new()
-        .route(
-            "/synth-batches/v1/version-backend",
-            guarded(Operation::RetrieveVersion, get(engines::version)),
-        )
-        .route("/synth-batches/v1/engines", guarded(Operation::ReadPlans, get(engines::list)))
-        .route("/synth-batches/v1/libraries", guarded(Operation::ReadPlans, get(engines::libraries)))
-        .route(
-            "/synth-batches/v1/plans",
-            guarded(Operation::ReadPlans, get(plans::list))
-                .merge(queued(Operation::CreatePlan, post(plans::create))),
-        )
-        .route(
-            "/synth-batches/v1/plans/{plan_id}",
-            guarded(Operation::ReadPlans, get(plans::retrieve))
-                .merge(guarded(Operation::DeletePlan, delete(plans::delete))),
-        )
-        .route(
-            "/synth-batches/v1/plans/{plan_id}/events",
-            guarded(Operation::ReadPlans, get(plans::events::watch)),
-        )
-        .route(
-            "/synth-batches/v1/plans/{plan_id}/cancel",
-            guarded(Operation::DeletePlan, post(plans::cancel)),
-        )
-        .route(
-            "/synth-batches/v1/batches",
-            guarded(Operation::ReadPlans, get(batches::list))
-                .merge(queued(Operation::CreateBatch, post(batches::create))),
-        )
-        .route(
-            "/synth-batches/v1/batches/{batch_id}",
-            guarded(Operation::ReadPlans, get(batches::retrieve))
-                .merge(guarded(Operation::DeletePlan, delete(batches::delete))),
-        )
-        .route(
-            "/synth-batches/v1/batches/{batch_id}/plans",
-            guarded(Operation::ReadPlans, get(batches::plans)),
-        )
-        .route(
-            "/synth-batches/v1/batches/{batch_id}/plans/{plan_id}",
-            guarded(Operation::ReadPlans, get(batches::retrieve_plan)),
-        )
-        .route(
-            "/synth-batches/v1/batches/{batch_id}/cancel",
-            guarded(Operation::DeletePlan, post(batches::cancel)),
-        )
-        .route(
-            "/synth-batches/v1/batches/{batch_id}/resume",
-            guarded(Operation::ResumeBatch, post(batches::resume)),
-        )
-}
-
-/// Routes for kept routes.
-fn kept_route_routes(guarded: &impl OperationLayer, queued: &impl OperationLayer) -> Router<App> {
-    Router::new()
-        .route(
-            "/synth/v1/routes",
-            guarded(Operation::ReadRoutes, get(kept_routes::list))
-                .merge(queued(Operation::CreateRoute, post(kept_routes::create))),
-        )
-        .route(
-            "/synth/v1/routes/{route_id}",
-            guarded(Operation::ReadRoutes, get(kept_routes::retrieve))
-                .merge(queued(Operation::UpdateRoute, patch(kept_routes::update)))
-                .merge(guarded(Operation::DeleteRoute, delete(kept_routes::delete))),
-        )
+/// Returns the OpenAPI document without the address of an installation.
+#[must_use]
+pub fn document() -> OpenApi {
+    openapi::finished(endpoints(|_, methods| methods).into_openapi())
 }
 
 /// Request headers that web pages of other origins may send.
@@ -377,4 +299,21 @@ async fn not_found(_: Uri) -> ApiError {
 fn panicked(_: Box<dyn Any + Send>) -> Response {
     tracing::error!("a request panicked");
     ApiError::Internal.into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    /// To accept a change, run `retort-api openapi >api/tests/openapi.json`.
+    #[test]
+    fn the_openapi_document_is_the_one_that_was_reviewed() {
+        let reviewed: Value = serde_json::from_str(include_str!("../tests/openapi.json")).unwrap();
+
+        let generated = serde_json::to_value(document()).unwrap();
+
+        assert_eq!(generated, reviewed);
+    }
 }

@@ -14,7 +14,7 @@ use axum::{
 };
 use http_errors::ApiError;
 
-use crate::{config::Config, limits::Operation};
+use crate::{config::Config, operation::DeadlineKind};
 
 /// Extra time for an operation's own response at its deadline, which says more than the one here.
 const RESPONSE_GRACE: Duration = Duration::from_millis(500);
@@ -42,31 +42,12 @@ impl Deadlines {
         }
     }
 
-    fn of(&self, operation: Operation) -> Duration {
-        match operation {
-            Operation::CreateSample => self.sample + RESPONSE_GRACE,
-            Operation::CreateTreeSearch | Operation::BulkQuery => {
-                self.longest_search + self.search_slack + RESPONSE_GRACE
-            }
-            Operation::CreateBatch => self.request.max(BATCH_TIMEOUT),
-            Operation::ListSamples
-            | Operation::RetrieveSample
-            | Operation::DeleteSample
-            | Operation::ListModels
-            | Operation::RetrieveModel
-            | Operation::CreateSampleBatch
-            | Operation::CreatePlan
-            | Operation::WatchTreeSearch
-            | Operation::ResumeBatch
-            | Operation::ReadPlans
-            | Operation::DeletePlan
-            | Operation::RetrieveVersion
-            | Operation::CreateRoute
-            | Operation::ReadRoutes
-            | Operation::UpdateRoute
-            | Operation::DeleteRoute
-            | Operation::SeeOperations
-            | Operation::Operate => self.request,
+    fn of(&self, kind: DeadlineKind) -> Duration {
+        match kind {
+            DeadlineKind::Request => self.request,
+            DeadlineKind::Sample => self.sample + RESPONSE_GRACE,
+            DeadlineKind::Search => self.longest_search + self.search_slack + RESPONSE_GRACE,
+            DeadlineKind::Batch => self.request.max(BATCH_TIMEOUT),
         }
     }
 
@@ -102,18 +83,18 @@ impl<S: Sync> FromRequestParts<S> for Arrival {
     }
 }
 
-/// Answers a request to `operation` within its deadline.
+/// Answers a request within its deadline.
 pub async fn keep(
-    State((deadlines, operation)): State<(Deadlines, Operation)>,
+    State((deadlines, kind)): State<(Deadlines, DeadlineKind)>,
     mut request: Request,
     next: Next,
 ) -> Response {
     let arrival = Instant::now();
     request.extensions_mut().insert(Arrival(arrival));
-    let end = arrival + deadlines.of(operation);
-    let late = || match operation {
-        Operation::CreateSample | Operation::CreateTreeSearch | Operation::BulkQuery => passed(),
-        _ => ApiError::late(),
+    let end = arrival + deadlines.of(kind);
+    let late = || match kind {
+        DeadlineKind::Sample | DeadlineKind::Search => passed(),
+        DeadlineKind::Request | DeadlineKind::Batch => ApiError::late(),
     };
     tokio::time::timeout_at(end.into(), next.run(request)).await.unwrap_or_else(|_| late().into_response())
 }

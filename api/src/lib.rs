@@ -41,6 +41,7 @@ pub mod lifecycle;
 mod limits;
 mod observe;
 mod openapi;
+mod operation;
 mod pool;
 mod prefer;
 mod quota;
@@ -50,7 +51,7 @@ pub mod server;
 mod streams;
 mod word_pattern;
 
+pub use app::document;
 pub use gauges::gauges;
-pub use openapi::document;
 pub use pool::connect;
 pub use retention::retention;

@@ -22,6 +22,10 @@ pub struct Quota {
     pub molecules: Option<u32>,
 }
 
+/// Description of the 409 answer of what makes samples and plans.
+pub const TOO_MUCH: &str =
+    "So much of the account waits or is stored that this is too much, or a request with its key is in hand.";
+
 /// Kind of thing that a request created; only its own quotas are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CreatedKind {

@@ -17,7 +17,9 @@ use axum::{
     extract::{Path, Request, State, rejection::PathRejection},
     http::Uri,
 };
-use contract::{Batch, BatchObject, BatchRequest, Deleted, MAX_BATCH, Page, Plan, TreeSearchRequest};
+use contract::{
+    Batch, BatchObject, BatchRequest, Deleted, MAX_BATCH, Page, Plan, QuotaKind, TreeSearchRequest, scope,
+};
 use http_errors::ApiError;
 use queue::Client;
 use sqlx::PgPool;
@@ -36,13 +38,33 @@ use super::{
 };
 use crate::{
     access::Caller,
+    examples::example,
     fields::{Fault, Faults, Fields, Input, nullable, text},
     idempotency::{self, Replayed, replayed},
     jobs::Jobs,
+    operation::{DeadlineKind, FaultExample, Operation},
     quota::{self, CreatedKind},
 };
 use table::{BatchRow, NewBatch};
 pub(crate) use table::{delete_some, mark_older};
+
+/// Rules for reading batches and their plans.
+pub const READ: Operation = Operation::short(Some(scope::PLANS_READ));
+/// Rules for creating a batch.
+pub const CREATE: Operation = Operation {
+    deadline: DeadlineKind::Batch,
+    fault: Some(FaultExample::Missing("smiles")),
+    ..Operation::with_body(Some(scope::PLANS_CREATE), QuotaKind::TreeSearch)
+};
+/// Rules for resuming a batch.
+pub const RESUME: Operation = Operation::short(Some(scope::PLANS_CREATE));
+/// Rules for cancelling and deleting a batch.
+pub const DELETE: Operation = Operation::short(Some(scope::PLANS_DELETE));
+
+/// Description of the 403 answer.
+const NOT_YOURS: &str = "The access token lacks the scope, or another account asked for the batch.";
+/// Description of the 404 answer.
+const NO_BATCH: &str = "No batch, or no plan of it, that the caller can see has this id.";
 
 /// Largest body, in bytes.
 const MAX_BODY: usize = 5 << 20;
@@ -56,7 +78,11 @@ const MAX_BODY: usize = 5 << 20;
     summary = "Create a batch",
     params(("idempotency-key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$", description = idempotency::DESCRIPTION)),
     request_body(content = BatchRequest),
-    responses((status = 200, description = "The batch.", body = Batch)),
+    responses(
+        (status = 200, description = "The batch.", body = Batch, example = json!(example!("batch"))),
+        (status = 409, description = quota::TOO_MUCH),
+        (status = 413, description = "The body is larger than 5 MiB."),
+    ),
 )]
 pub async fn create(
     State(pool): State<PgPool>,
@@ -103,7 +129,7 @@ pub async fn create(
         ("ending_before" = Option<String>, Query, min_length = 1, max_length = 255, pattern = r"^\w+$",
             description = "Id of a batch: returns those next to it that are newer."),
     ),
-    responses((status = 200, description = "One page of batches.", body = Page<Batch>)),
+    responses((status = 200, description = "One page of batches.", body = Page<Batch>, example = json!(example!("batch_list")))),
 )]
 pub async fn list(
     State(pool): State<PgPool>,
@@ -123,7 +149,10 @@ pub async fn list(
     summary = "Retrieve a batch",
     params(("batch_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the batch.")),
-    responses((status = 200, description = "The batch.", body = Batch)),
+    responses(
+        (status = 200, description = "The batch.", body = Batch, example = json!(example!("batch_processing"))),
+        (status = 404, description = NO_BATCH),
+    ),
 )]
 pub async fn retrieve(
     State(pool): State<PgPool>,
@@ -146,7 +175,11 @@ pub async fn retrieve(
         ("ending_before" = Option<String>, Query, min_length = 1, max_length = 255, pattern = r"^\w+$",
             description = "Id of a plan of the batch: returns those next to it of later targets."),
     ),
-    responses((status = 200, description = "One page of plans.", body = Page<Plan>)),
+    responses(
+        (status = 200, description = "One page of plans.", body = Page<Plan>, example = json!(example!("plan_of_batch_list"))),
+        (status = 400, description = "The request names a plan that the batch does not have, or contradicts itself."),
+        (status = 404, description = NO_BATCH),
+    ),
 )]
 pub async fn plans(
     State(pool): State<PgPool>,
@@ -172,7 +205,10 @@ pub async fn plans(
         ("plan_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
             description = "Id of the plan."),
     ),
-    responses((status = 200, description = "The plan.", body = Plan)),
+    responses(
+        (status = 200, description = "The plan.", body = Plan, example = json!(example!("plan_of_batch"))),
+        (status = 404, description = NO_BATCH),
+    ),
 )]
 pub async fn retrieve_plan(
     State(pool): State<PgPool>,
@@ -201,7 +237,11 @@ pub async fn retrieve_plan(
     summary = "Cancel a batch",
     params(("batch_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the batch.")),
-    responses((status = 200, description = "The batch as it stands now.", body = Batch)),
+    responses(
+        (status = 200, description = "The batch as it stands now.", body = Batch, example = json!(example!("batch_processing"))),
+        (status = 403, description = NOT_YOURS),
+        (status = 404, description = NO_BATCH),
+    ),
 )]
 pub async fn cancel(
     State(pool): State<PgPool>,
@@ -224,7 +264,12 @@ pub async fn cancel(
     summary = "Resume a batch",
     params(("batch_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the batch.")),
-    responses((status = 200, description = "The batch as it stands now.", body = Batch)),
+    responses(
+        (status = 200, description = "The batch as it stands now.", body = Batch, example = json!(example!("batch_processing"))),
+        (status = 403, description = NOT_YOURS),
+        (status = 404, description = NO_BATCH),
+        (status = 409, description = "So many targets of the account wait that these are too many."),
+    ),
 )]
 pub async fn resume(
     State(pool): State<PgPool>,
@@ -248,7 +293,11 @@ pub async fn resume(
     summary = "Delete a batch",
     params(("batch_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the batch.")),
-    responses((status = 200, description = "The batch is gone.", body = Deleted)),
+    responses(
+        (status = 200, description = "The batch is gone.", body = Deleted, example = json!(example!("batch_deleted"))),
+        (status = 403, description = NOT_YOURS),
+        (status = 404, description = NO_BATCH),
+    ),
 )]
 pub async fn delete(
     State(pool): State<PgPool>,

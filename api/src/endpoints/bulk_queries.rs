@@ -17,7 +17,7 @@ use contract::{
     Analogue, AnaloguesRequest, BuildingBlocksRequest, BulkQuery, CatalogueCriterion, CatalogueRequest,
     Country, DEFAULT_MIN_SIMILARITY, ExpandedMolecule, ExpansionsRequest, FoundBlocks, LEAST_NUMBER, Looked,
     MAX_FOUND, MAX_LISTED_OFFERS, MAX_LOOK, MAX_PRECURSOR_SETS, MAX_SOUGHT, Node, QuotaKind, RouteGraph,
-    SYNTHESIZABILITY_SECONDS, SoldMolecule, StepCheck, Synthesizability, SynthesizabilityRequest,
+    SYNTHESIZABILITY_SECONDS, SoldMolecule, StepCheck, Synthesizability, SynthesizabilityRequest, scope,
 };
 use flate2::read::GzDecoder;
 use http_errors::ApiError;
@@ -29,7 +29,32 @@ use super::{
     engines::{Engines, engine},
     treesearch::{AdmittedSearch, check_graph, constraints, whole_seconds},
 };
-use crate::fields::{Fault, Faults, Fields, Input, between, boolean, choice, integer, nullable, text};
+use crate::{
+    examples::example,
+    fields::{Fault, Faults, Fields, Input, between, boolean, choice, integer, nullable, text},
+    operation::{DeadlineKind, FaultExample, Operation},
+};
+
+/// Rules that all share.
+const BULK_QUERY: Operation = Operation {
+    deadline: DeadlineKind::Search,
+    ..Operation::with_body(Some(scope::QUERIES_CREATE), QuotaKind::TreeSearch)
+};
+/// Rules for expanding molecules.
+pub const EXPANSIONS: Operation =
+    Operation { fault: Some(FaultExample::Above("limit", MAX_PRECURSOR_SETS)), ..BULK_QUERY };
+/// Rules for looking up building blocks.
+pub const BUILDING_BLOCKS: Operation =
+    Operation { fault: Some(FaultExample::Missing("smiles")), ..BULK_QUERY };
+/// Rules for searching the catalogue.
+pub const SEARCH: Operation =
+    Operation { fault: Some(FaultExample::Above("limit", MAX_FOUND)), ..BULK_QUERY };
+/// Rules for making analogues.
+pub const ANALOGUES: Operation =
+    Operation { fault: Some(FaultExample::Missing("building_block")), ..BULK_QUERY };
+/// Rules for telling whether molecules can be made.
+pub const SYNTHESIZABILITY: Operation =
+    Operation { fault: Some(FaultExample::Above("max_seconds", 1)), ..BULK_QUERY };
 
 /// Largest number of characters of a molecule; one that is longer than targets may be gets an error entry at its
 /// position.
@@ -55,7 +80,7 @@ const CATALOGUE_SECONDS: f64 = 0.1;
         proportion to its work, and stands aside for tree searches where it is long. An extension.",
     summary = "Expand molecules",
     request_body(content = ExpansionsRequest),
-    responses((status = 200, description = "What each may be made of.", body = Looked<ExpandedMolecule>)),
+    responses((status = 200, description = "What each may be made of.", body = Looked<ExpandedMolecule>, example = json!(example!("expansions")))),
 )]
 pub async fn expansions(
     State(engines): State<Engines>,
@@ -73,7 +98,7 @@ pub async fn expansions(
         it: by the catalogue and the vendors that tree searches of the account use, at whatever price. An extension.",
     summary = "Look up building blocks",
     request_body(content = BuildingBlocksRequest),
-    responses((status = 200, description = "Where each is sold.", body = Looked<SoldMolecule>)),
+    responses((status = 200, description = "Where each is sold.", body = Looked<SoldMolecule>, example = json!(example!("sold_blocks")))),
 )]
 pub async fn building_blocks(
     State(engines): State<Engines>,
@@ -92,7 +117,7 @@ pub async fn building_blocks(
         by then say so, in the order of the call the last ones. It stands aside for tree searches where it is long. An extension.",
     summary = "Tell whether molecules can be made",
     request_body(content = SynthesizabilityRequest),
-    responses((status = 200, description = "What was found of each.", body = Looked<Synthesizability>)),
+    responses((status = 200, description = "What was found of each.", body = Looked<Synthesizability>, example = json!(example!("synthesizability")))),
 )]
 pub async fn synthesizability(
     State(engines): State<Engines>,
@@ -112,7 +137,7 @@ pub async fn synthesizability(
         molecule and why. Steps are held against all that those of a tree search are. An extension.",
     summary = "Make analogues by a route",
     request_body(content = AnaloguesRequest),
-    responses((status = 200, description = "What the route gives of each.", body = Looked<Analogue>)),
+    responses((status = 200, description = "What the route gives of each.", body = Looked<Analogue>, example = json!(example!("analogues")))),
 )]
 pub async fn analogues(
     State(engines): State<Engines>,
@@ -131,7 +156,7 @@ pub async fn analogues(
         molecules, the lightest first, and ends when there are enough or after some seconds, with what it found until then. An extension.",
     summary = "Search the catalogue",
     request_body(content = CatalogueRequest),
-    responses((status = 200, description = "What was found.", body = FoundBlocks)),
+    responses((status = 200, description = "What was found.", body = FoundBlocks, example = json!(example!("found_blocks")))),
 )]
 pub async fn search(
     State(engines): State<Engines>,

@@ -7,7 +7,7 @@ use std::{
 };
 
 use axum::{Json, extract::State, http::Uri};
-use contract::{Engine, Library, StoredPlanJob, Version};
+use contract::{Engine, Library, StoredPlanJob, Version, scope};
 use http_errors::ApiError;
 use parking_lot::RwLock;
 use queue::{Client, Job};
@@ -16,9 +16,16 @@ use sqlx::PgPool;
 use super::{MAX_ID, require_empty_query};
 use crate::{
     access::Caller,
+    examples::example,
     fields::{Fault, Input, nullable, word},
     jobs::live_models,
+    operation::Operation,
 };
+
+/// Rules for reading engines and libraries.
+pub const READ: Operation = Operation::short(Some(scope::PLANS_READ));
+/// Rules for reading the version.
+pub const VERSION: Operation = Operation::short(None);
 
 /// Lifetime of a count of waiting plans: a hundred thousand take a while to count.
 const COUNT_TTL: Duration = Duration::from_secs(5);
@@ -89,7 +96,7 @@ async fn live(queue: &Client) -> Result<Vec<String>, ApiError> {
     get, path = "/synth-batches/v1/engines", tag = "plans", operation_id = "list_engines",
     description = "The retrosynthesis models that live searchers serve, and how many plans wait for each, as of five seconds ago at most. An extension.",
     summary = "List engines",
-    responses((status = 200, description = "The engines.", body = Vec<Engine>)),
+    responses((status = 200, description = "The engines.", body = Vec<Engine>, example = json!(example!("engine_list")))),
 )]
 pub async fn list(
     State(pool): State<PgPool>,
@@ -115,7 +122,7 @@ pub async fn list(
     get, path = "/synth-batches/v1/libraries", tag = "plans", operation_id = "list_libraries",
     description = "The vendors whose offers searches of the account may use, by name. An extension.",
     summary = "List libraries",
-    responses((status = 200, description = "The libraries.", body = Vec<Library>)),
+    responses((status = 200, description = "The libraries.", body = Vec<Library>, example = json!(example!("library_list")))),
 )]
 pub async fn libraries(
     State(pool): State<PgPool>,
@@ -132,7 +139,7 @@ pub async fn libraries(
     get, path = "/synth-batches/v1/version-backend", tag = "plans", operation_id = "version_of_plans",
     description = "The version that answers. An extension.",
     summary = "Retrieve the version",
-    responses((status = 200, description = "The version.", body = Version)),
+    responses((status = 200, description = "The version.", body = Version, example = json!({ "version": env!("CARGO_PKG_VERSION") }))),
 )]
 pub async fn version(_: Caller, uri: Uri) -> Result<Json<Version>, ApiError> {
     require_empty_query(&uri)?;

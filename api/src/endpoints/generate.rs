@@ -15,15 +15,21 @@ use http_errors::{ApiError, query_pairs};
 use sqlx::PgPool;
 
 use super::{
+    models::NO_MODEL,
     named_path_id,
-    samples::{make, rationed},
+    samples::{self, make, rationed},
 };
 use crate::{
     access::Caller,
+    examples::example,
     fields::{Faults, Fields, integer},
     jobs::Jobs,
     limits::Limits,
+    operation::Operation,
 };
+
+/// Rules for both: those for creating a sample.
+pub const GENERATE: Operation = samples::CREATE;
 
 /// Largest number of structures, and the default.
 const MAX_STRUCTURES: i64 = 1_000;
@@ -35,7 +41,10 @@ const USUAL: i64 = 100;
     description = "Creates a sample and returns its structures alone. An extension.",
     summary = "Generate structures",
     params(("samples" = Option<i32>, Query, description = "Number of structures.", minimum = 1, maximum = 1_000)),
-    responses((status = 200, description = "The structures.", body = Generated)),
+    responses(
+        (status = 200, description = "The structures.", body = Generated, example = json!(example!("generated"))),
+        (status = 504),
+    ),
 )]
 pub async fn generate(
     State(pool): State<PgPool>,
@@ -63,7 +72,11 @@ pub async fn generate(
             description = "Id of the model."),
         ("samples" = Option<i32>, Query, description = "Number of structures.", minimum = 1, maximum = 1_000),
     ),
-    responses((status = 200, description = "The structures.", body = Generated)),
+    responses(
+        (status = 200, description = "The structures.", body = Generated, example = json!(example!("generated"))),
+        (status = 404, description = NO_MODEL),
+        (status = 504),
+    ),
 )]
 pub async fn generate_by_model(
     State(pool): State<PgPool>,

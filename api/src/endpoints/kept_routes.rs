@@ -15,7 +15,7 @@ use axum::{
 };
 use contract::{
     Deleted, KeptRoute, KeptRouteChange, KeptRouteObject, KeptRouteRequest, Page, PricingAnnotation,
-    RouteFigures, TreeSearchRequest,
+    QuotaKind, RouteFigures, TreeSearchRequest, scope,
 };
 use http_errors::ApiError;
 use sqlx::PgPool;
@@ -33,12 +33,31 @@ use super::{
 };
 use crate::{
     access::Caller,
+    examples::example,
     fields::{Faults, Fields, boolean, nullable, text},
     idempotency::{self, Replayed, replayed},
     jobs::Jobs,
+    operation::{FaultExample, Operation},
     quota::{self, CreatedKind},
 };
 use table::{Content, KeptRow, NewRoute};
+
+/// Rules for reading kept routes.
+pub const READ: Operation = Operation::short(Some(scope::ROUTES_READ));
+/// Rules for keeping a route.
+pub const CREATE: Operation = Operation {
+    fault: Some(FaultExample::Missing("route")),
+    ..Operation::with_body(Some(scope::ROUTES_CREATE), QuotaKind::Reads)
+};
+/// Rules for changing a kept route.
+pub const UPDATE: Operation = Operation::with_body(Some(scope::ROUTES_UPDATE), QuotaKind::Reads);
+/// Rules for deleting a kept route.
+pub const DELETE: Operation = Operation::short(Some(scope::ROUTES_DELETE));
+
+/// Description of the 403 answer.
+const NOT_YOURS: &str = "The access token lacks the scope, or another account keeps the route.";
+/// Description of the 404 answer.
+const NO_ROUTE: &str = "No kept route that the caller can see has this id.";
 
 /// Largest body, in bytes: a route of a thousand molecules with offers for each.
 const MAX_BODY: usize = 2 << 20;
@@ -54,7 +73,11 @@ const MAX_OFFERS: usize = 10_000;
     summary = "Keep a route",
     params(("idempotency-key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$", description = idempotency::DESCRIPTION)),
     request_body(content = KeptRouteRequest),
-    responses((status = 201, description = "The route as it is kept.", body = KeptRoute)),
+    responses(
+        (status = 201, description = "The route as it is kept.", body = KeptRoute, example = json!(example!("kept_route"))),
+        (status = 409, description = "The account keeps or stores as much as it may, or a request with its key is in hand."),
+        (status = 413, description = "The body is larger than 2 MiB."),
+    ),
 )]
 pub async fn create(
     State(pool): State<PgPool>,
@@ -104,7 +127,7 @@ pub async fn create(
         ("ending_before" = Option<String>, Query, min_length = 1, max_length = 255, pattern = r"^\w+$",
             description = "Id of a kept route: returns those next to it that are newer."),
     ),
-    responses((status = 200, description = "One page of kept routes.", body = Page<KeptRoute>)),
+    responses((status = 200, description = "One page of kept routes.", body = Page<KeptRoute>, example = json!(example!("kept_route_list")))),
 )]
 pub async fn list(
     State(pool): State<PgPool>,
@@ -125,7 +148,10 @@ pub async fn list(
     summary = "Retrieve a kept route",
     params(("route_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the kept route.")),
-    responses((status = 200, description = "The kept route.", body = KeptRoute)),
+    responses(
+        (status = 200, description = "The kept route.", body = KeptRoute, example = json!(example!("kept_route"))),
+        (status = 404, description = NO_ROUTE),
+    ),
 )]
 pub async fn retrieve(caller: Caller, Visible(row): Visible<KeptRow>) -> Result<Json<KeptRoute>, ApiError> {
     with_content(row, &caller).await
@@ -140,7 +166,11 @@ pub async fn retrieve(caller: Caller, Visible(row): Visible<KeptRow>) -> Result<
     params(("route_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the kept route.")),
     request_body(content = KeptRouteChange),
-    responses((status = 200, description = "The kept route as it is now.", body = KeptRoute)),
+    responses(
+        (status = 200, description = "The kept route as it is now.", body = KeptRoute, example = json!(example!("kept_route"))),
+        (status = 403, description = NOT_YOURS),
+        (status = 404, description = NO_ROUTE),
+    ),
 )]
 pub async fn update(
     State(pool): State<PgPool>,
@@ -164,7 +194,11 @@ pub async fn update(
     summary = "Delete a kept route",
     params(("route_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the kept route.")),
-    responses((status = 200, description = "The kept route is gone.", body = Deleted)),
+    responses(
+        (status = 200, description = "The kept route is gone.", body = Deleted, example = json!(example!("kept_route_deleted"))),
+        (status = 403, description = NOT_YOURS),
+        (status = 404, description = NO_ROUTE),
+    ),
 )]
 pub async fn delete(
     State(pool): State<PgPool>,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use axum::{Json, extract::State, http::Uri};
 use contract::{
     Listed, Model, ModelCard, ModelList, ModelMetrics, ModelStanding, ModelStatus, StoredSampleJob, Version,
+    scope,
 };
 use http_errors::ApiError;
 use queue::{Client, Job, LiveModel};
@@ -16,7 +17,13 @@ use super::{
     paging::{self, PageRequest},
     require_empty_query,
 };
-use crate::{access::Caller, jobs::live_models};
+use crate::{access::Caller, examples::example, jobs::live_models, operation::Operation};
+
+/// Rules for reading models.
+pub const READ: Operation = Operation::short(Some(scope::MODELS_READ));
+
+/// Description of the 404 answer.
+pub(super) const NO_MODEL: &str = "No live sampler has a model of this id.";
 
 /// Default number of models on a page.
 const DEFAULT_PAGE: i64 = 25;
@@ -33,7 +40,7 @@ const DEFAULT_PAGE: i64 = 25;
         ("prev-page" = Option<String>, Query, min_length = 1, max_length = 255, pattern = r"^\w+$",
             description = "Id of a model: returns the page of models before it."),
     ),
-    responses((status = 200, description = "One page of models.", body = ModelList)),
+    responses((status = 200, description = "One page of models.", body = ModelList, example = json!(example!("model_list")))),
 )]
 pub async fn list(
     State(pool): State<PgPool>,
@@ -67,7 +74,10 @@ fn page(mut models: Vec<Model>, asked: &PageRequest) -> Option<Vec<Model>> {
     summary = "Retrieve a model",
     params(("model_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the model.")),
-    responses((status = 200, description = "The model.", body = Model)),
+    responses(
+        (status = 200, description = "The model.", body = Model, example = json!(example!("model"))),
+        (status = 404, description = NO_MODEL),
+    ),
 )]
 pub async fn retrieve(
     State(pool): State<PgPool>,
@@ -86,7 +96,10 @@ pub async fn retrieve(
     summary = "Retrieve a model's status",
     params(("model_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the model.")),
-    responses((status = 200, description = "How the model stands.", body = ModelStatus)),
+    responses(
+        (status = 200, description = "How the model stands.", body = ModelStatus, example = json!(example!("model_status"))),
+        (status = 404, description = "No sampler has had a model of this id within the last day."),
+    ),
 )]
 pub async fn status(
     State(pool): State<PgPool>,
@@ -108,7 +121,7 @@ pub async fn status(
     get, path = "/generator/v1/version-backend", tag = "models", operation_id = "version_of_generator",
     description = "The version that answers. An extension.",
     summary = "Retrieve the version",
-    responses((status = 200, description = "The version.", body = Version)),
+    responses((status = 200, description = "The version.", body = Version, example = json!({ "version": env!("CARGO_PKG_VERSION") }))),
 )]
 pub async fn version(_: Caller, uri: Uri) -> Result<Json<Version>, ApiError> {
     require_empty_query(&uri)?;

@@ -10,7 +10,7 @@ use axum::{
     extract::State,
     http::{StatusCode, Uri},
 };
-use contract::OperationsState;
+use contract::{OperationsState, scope};
 use http_errors::ApiError;
 use identity::tables::{accounts, audit_log::AuditedAction};
 use queue::operations::{self, Refusal};
@@ -18,14 +18,27 @@ use serde_json::json;
 use sqlx::{PgConnection, PgPool};
 
 use super::{PathId, require_empty_query};
-use crate::access::Caller;
+use crate::{
+    access::Caller,
+    examples::example,
+    operation::{Operation, PermitUse},
+};
+
+/// Rules for operators.
+pub const OPERATE: Operation =
+    Operation { permit: PermitUse::Unlimited, ..Operation::short(Some(scope::OPERATIONS)) };
+
+/// Descriptions of the 404 and 409 answers.
+const NO_QUEUE: &str = "There is no queue of this name.";
+const NO_JOB: &str = "There is no job of this id, or no longer.";
+const CANNOT: &str = "The job stands so that this cannot be done to it.";
 
 /// Returns the state of the installation.
 #[utoipa::path(
     get, path = "/operations/v1/state", tag = "operations", operation_id = "operations_state",
     description = "Queues, workers, jobs in flight, failures, reservoirs and the catalogue at one moment. An extension, for operators.",
     summary = "See what the installation does",
-    responses((status = 200, description = "The state.", body = OperationsState)),
+    responses((status = 200, description = "The state.", body = OperationsState, example = json!(example!("operations_state")))),
 )]
 pub async fn state(
     State(pool): State<PgPool>,
@@ -43,7 +56,10 @@ pub async fn state(
                    that wait do so until their deadlines. Of a queue that is paused already nothing changes. An extension, for operators.",
     summary = "Pause a queue",
     params(("queue" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$", description = "The queue's name.")),
-    responses((status = 204, description = "It is paused.")),
+    responses(
+        (status = 204, description = "It is paused."),
+        (status = 404, description = NO_QUEUE),
+    ),
 )]
 pub async fn pause(
     State(pool): State<PgPool>,
@@ -63,7 +79,10 @@ pub async fn pause(
     description = "What waited is dealt at once. Of a queue that is not paused nothing changes. An extension, for operators.",
     summary = "Resume a queue",
     params(("queue" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$", description = "The queue's name.")),
-    responses((status = 204, description = "It is not paused.")),
+    responses(
+        (status = 204, description = "It is not paused."),
+        (status = 404, description = NO_QUEUE),
+    ),
 )]
 pub async fn resume(
     State(pool): State<PgPool>,
@@ -84,7 +103,11 @@ pub async fn resume(
                    that an operator cancelled it. An extension, for operators.",
     summary = "Cancel a job",
     params(("job_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$", description = "Id of the job.")),
-    responses((status = 204, description = "It is cancelled.")),
+    responses(
+        (status = 204, description = "It is cancelled."),
+        (status = 404, description = NO_JOB),
+        (status = 409, description = CANNOT),
+    ),
 )]
 pub async fn cancel(
     State(pool): State<PgPool>,
@@ -104,7 +127,11 @@ pub async fn cancel(
                    has had its answer; a sample that is made so is in its account's list. An extension, for operators.",
     summary = "Retry a job",
     params(("job_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$", description = "Id of the job.")),
-    responses((status = 204, description = "It waits.")),
+    responses(
+        (status = 204, description = "It waits."),
+        (status = 404, description = NO_JOB),
+        (status = 409, description = CANNOT),
+    ),
 )]
 pub async fn retry(
     State(pool): State<PgPool>,

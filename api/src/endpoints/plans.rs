@@ -16,7 +16,8 @@ use axum::{
     http::{StatusCode, Uri},
 };
 use contract::{
-    Deleted, Page, Plan, PlanFigures, PlanJob, PlanParameters, PlanRequest, StoredPlanJob, TreeSearchResult,
+    Deleted, Page, Plan, PlanFigures, PlanJob, PlanParameters, PlanRequest, QuotaKind, StoredPlanJob,
+    TreeSearchResult, scope,
 };
 use http_errors::{ApiError, MAX_BODY};
 use queue::{Client, Urgency, search_estimate};
@@ -35,13 +36,30 @@ use super::{
 use crate::{
     access::Caller,
     engine_answer::engine_answer,
+    examples::example,
     fields::{Faults, Fields, nullable, text, word},
     idempotency::{self, Replayed, replayed},
     jobs::{Jobs, submission_error},
+    operation::{FaultExample, Operation},
     quota::{self, CreatedKind},
 };
 pub(crate) use table::delete_older;
 use table::{NewPlan, PlanRow};
+
+/// Rules for reading plans.
+pub const READ: Operation = Operation::short(Some(scope::PLANS_READ));
+/// Rules for creating a plan.
+pub const CREATE: Operation = Operation {
+    fault: Some(FaultExample::Missing("parameters")),
+    ..Operation::with_body(Some(scope::PLANS_CREATE), QuotaKind::TreeSearch)
+};
+/// Rules for cancelling and deleting a plan.
+pub const DELETE: Operation = Operation::short(Some(scope::PLANS_DELETE));
+
+/// Description of the 403 answer.
+const NOT_YOURS: &str = "The access token lacks the scope, or another account asked for the plan.";
+/// Description of the 404 answer.
+const NO_PLAN: &str = "No plan that the caller can see has this id.";
 
 /// Largest number of characters of a name or a description.
 pub(super) const MAX_NAME: usize = 255;
@@ -57,7 +75,10 @@ pub(super) const MAX_DESCRIPTION: usize = 4000;
     summary = "Create a plan",
     params(("idempotency-key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$", description = idempotency::DESCRIPTION)),
     request_body(content = PlanRequest),
-    responses((status = 201, description = "The plan, pending, or completed where it has been searched for.", body = Plan)),
+    responses(
+        (status = 201, description = "The plan, pending, or completed where it has been searched for.", body = Plan, example = json!(example!("plan"))),
+        (status = 409, description = quota::TOO_MUCH),
+    ),
 )]
 pub async fn create(
     State(pool): State<PgPool>,
@@ -135,7 +156,7 @@ async fn zipped(found: TreeSearchResult) -> Result<(PlanFigures, Vec<u8>), ApiEr
         ("ending_before" = Option<String>, Query, min_length = 1, max_length = 255, pattern = r"^\w+$",
             description = "Id of such a plan: returns those next to it that are newer."),
     ),
-    responses((status = 200, description = "One page of plans.", body = Page<Plan>)),
+    responses((status = 200, description = "One page of plans.", body = Page<Plan>, example = json!(example!("plan_list")))),
 )]
 pub async fn list(
     State(pool): State<PgPool>,
@@ -156,7 +177,10 @@ pub async fn list(
     summary = "Retrieve a plan",
     params(("plan_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the plan.")),
-    responses((status = 200, description = "The plan.", body = Plan)),
+    responses(
+        (status = 200, description = "The plan.", body = Plan, example = json!(example!("plan"))),
+        (status = 404, description = NO_PLAN),
+    ),
 )]
 pub async fn retrieve(Visible(row): Visible<PlanRow>) -> Result<Json<Plan>, ApiError> {
     Ok(Json(plan(row).await?))
@@ -170,7 +194,11 @@ pub async fn retrieve(Visible(row): Visible<PlanRow>) -> Result<Json<Plan>, ApiE
     summary = "Cancel a plan",
     params(("plan_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the plan.")),
-    responses((status = 200, description = "The plan as it stands now.", body = Plan)),
+    responses(
+        (status = 200, description = "The plan as it stands now.", body = Plan, example = json!(example!("plan_cancelled"))),
+        (status = 403, description = NOT_YOURS),
+        (status = 404, description = NO_PLAN),
+    ),
 )]
 pub async fn cancel(
     State(pool): State<PgPool>,
@@ -192,7 +220,12 @@ pub async fn cancel(
     summary = "Delete a plan",
     params(("plan_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the plan.")),
-    responses((status = 200, description = "The plan is gone.", body = Deleted)),
+    responses(
+        (status = 200, description = "The plan is gone.", body = Deleted, example = json!(example!("plan_deleted"))),
+        (status = 403, description = NOT_YOURS),
+        (status = 404, description = NO_PLAN),
+        (status = 409, description = "The plan belongs to a batch, with which it is deleted."),
+    ),
 )]
 pub async fn delete(
     State(pool): State<PgPool>,

@@ -14,8 +14,8 @@ use axum::{
     http::Uri,
 };
 use contract::{
-    CHUNK_SIZE, Deleted, Listed, MAX_SAMPLE_BATCH, Sample, SampleBatch, SampleBatchObject,
-    SampleBatchRequest, SampleId, SampleRequest, SampleStatus,
+    CHUNK_SIZE, Deleted, Listed, MAX_SAMPLE_BATCH, QuotaKind, Sample, SampleBatch, SampleBatchObject,
+    SampleBatchRequest, SampleId, SampleRequest, SampleStatus, scope,
 };
 use http_errors::{ApiError, MAX_BODY};
 use sqlx::{PgConnection, PgPool};
@@ -31,15 +31,33 @@ use super::{
 };
 use crate::{
     access::Caller,
+    examples::example,
     fields::Faults,
     idempotency::{self, Replayed, replayed},
     jobs::Jobs,
+    operation::{FaultExample, Operation},
     quota::{self, CreatedKind},
 };
 use table::{BatchRow, NewBatch};
 
 /// Query of the lists.
 const STYLE: ListStyle = sampling(25);
+
+/// Rules for reading batches and their samples.
+pub const READ: Operation = Operation::short(Some(scope::SAMPLES_READ));
+/// Rules for creating a batch. It does not count against the rate limit of molecules, as batches of plans do not count
+/// against search seconds: both give way to interactive requests.
+pub const CREATE: Operation = Operation {
+    fault: Some(FaultExample::Above("size", MAX_SAMPLE_BATCH)),
+    ..Operation::with_body(Some(scope::SAMPLES_CREATE), QuotaKind::SamplesCreate)
+};
+/// Rules for cancelling and deleting a batch.
+pub const DELETE: Operation = Operation::short(Some(scope::SAMPLES_DELETE));
+
+/// Description of the 403 answer.
+const NOT_YOURS: &str = "The access token lacks the scope, or another account asked for the batch.";
+/// Description of the 404 answer.
+const NO_BATCH: &str = "No sample batch that the caller can see has this id.";
 
 /// Stores a sample batch, whose chunks are made in the background.
 #[utoipa::path(
@@ -50,7 +68,10 @@ const STYLE: ListStyle = sampling(25);
     summary = "Create a sample batch",
     params(("idempotency-key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$", description = idempotency::DESCRIPTION)),
     request_body(content = SampleBatchRequest),
-    responses((status = 200, description = "The batch.", body = SampleBatch)),
+    responses(
+        (status = 200, description = "The batch.", body = SampleBatch, example = json!(example!("sample_batch"))),
+        (status = 409, description = quota::TOO_MUCH),
+    ),
 )]
 pub async fn create(
     State(pool): State<PgPool>,
@@ -98,7 +119,7 @@ pub(crate) fn parse_create(body: &[u8], faults: &mut Faults) -> Option<SampleReq
         ("prev-page" = Option<String>, Query, min_length = 1, max_length = 255, pattern = r"^\w+$",
             description = "Id of a batch: returns the page of batches after it."),
     ),
-    responses((status = 200, description = "One page of batches.", body = Listed<SampleBatch>)),
+    responses((status = 200, description = "One page of batches.", body = Listed<SampleBatch>, example = json!(example!("sample_batch_list")))),
 )]
 pub async fn list(
     State(pool): State<PgPool>,
@@ -118,7 +139,10 @@ pub async fn list(
     summary = "Retrieve a sample batch",
     params(("batch_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the batch.")),
-    responses((status = 200, description = "The batch.", body = SampleBatch)),
+    responses(
+        (status = 200, description = "The batch.", body = SampleBatch, example = json!(example!("sample_batch_processing"))),
+        (status = 404, description = NO_BATCH),
+    ),
 )]
 pub async fn retrieve(Visible(row): Visible<BatchRow>) -> Result<Json<SampleBatch>, ApiError> {
     Ok(Json(batch(row)))
@@ -139,7 +163,11 @@ pub async fn retrieve(Visible(row): Visible<BatchRow>) -> Result<Json<SampleBatc
         ("prev-page" = Option<String>, Query, min_length = 1, max_length = 255, pattern = r"^\w+$",
             description = "Id of a chunk of the batch: returns the page of chunks after it."),
     ),
-    responses((status = 200, description = "One page of samples.", body = Listed<Sample>)),
+    responses(
+        (status = 200, description = "One page of samples.", body = Listed<Sample>, example = json!(example!("sample_of_batch_list"))),
+        (status = 400, description = "The request names a chunk that the batch does not have, or contradicts itself."),
+        (status = 404, description = NO_BATCH),
+    ),
 )]
 pub async fn samples(
     State(pool): State<PgPool>,
@@ -163,7 +191,11 @@ pub async fn samples(
     summary = "Cancel a sample batch",
     params(("batch_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the batch.")),
-    responses((status = 200, description = "The batch as it stands now.", body = SampleBatch)),
+    responses(
+        (status = 200, description = "The batch as it stands now.", body = SampleBatch, example = json!(example!("sample_batch_processing"))),
+        (status = 403, description = NOT_YOURS),
+        (status = 404, description = NO_BATCH),
+    ),
 )]
 pub async fn cancel(
     State(pool): State<PgPool>,
@@ -185,7 +217,11 @@ pub async fn cancel(
     summary = "Delete a sample batch",
     params(("batch_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the batch.")),
-    responses((status = 200, description = "The batch is gone.", body = Deleted)),
+    responses(
+        (status = 200, description = "The batch is gone.", body = Deleted, example = json!(example!("sample_batch_deleted"))),
+        (status = 403, description = NOT_YOURS),
+        (status = 404, description = NO_BATCH),
+    ),
 )]
 pub async fn delete(
     State(pool): State<PgPool>,

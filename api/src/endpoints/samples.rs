@@ -15,8 +15,8 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use contract::{
-    AsyncSampleJob, ErrorItem, Listed, MAX_SAMPLE_SIZE, QuotaKind, Sample, SampleId, SampleList,
-    SampleObject, SampleRequest, SampleStatus, StoredAsyncSampleJob,
+    AsyncSampleJob, ErrorItem, Listed, MAX_SAMPLE_SIZE, QuotaKind, Sample, SampleId, SampleList, SampleObject,
+    SampleRequest, SampleStatus, StoredAsyncSampleJob, scope,
 };
 use http_errors::{ApiError, MAX_BODY};
 use queue::Urgency;
@@ -33,11 +33,13 @@ use crate::{
     access::Caller,
     config::GzipBody,
     deadline::Arrival,
+    examples::example,
     fields::{Faults, Fields, integer, nullable, word},
     gzip,
     idempotency::{self, IdempotencyKey, replayed},
     jobs::{Jobs, submission_error},
     limits::Limits,
+    operation::{DeadlineKind, FaultExample, Operation},
     prefer::{self, PREFERENCE_APPLIED, RESPOND_ASYNC, WaitPreference},
     quota::{self, CreatedKind},
     retention_times::RetentionTimes,
@@ -49,6 +51,20 @@ pub(crate) use table::delete_older;
 
 /// Query of the list.
 pub(crate) const STYLE: ListStyle = sampling(5);
+
+/// Rules for reading samples.
+pub const READ: Operation = Operation::short(Some(scope::SAMPLES_READ));
+/// Rules for creating a sample.
+pub const CREATE: Operation = Operation {
+    deadline: DeadlineKind::Sample,
+    fault: Some(FaultExample::Above("size", MAX_SAMPLE_SIZE)),
+    ..Operation::with_body(Some(scope::SAMPLES_CREATE), QuotaKind::SamplesCreate)
+};
+/// Rules for deleting samples.
+pub const DELETE: Operation = Operation::short(Some(scope::SAMPLES_DELETE));
+
+/// Description of the 404 answer.
+const NO_SAMPLE: &str = "No sample that the caller can see has this id.";
 
 /// Libraries send this by themselves; the description says how to get JSON.
 const ACCEPT_ENCODING: &str = "When it contains `gzip`, the body is the gzipped JSON in Base64, as text; unless `accept` names \
@@ -69,7 +85,7 @@ const ACCEPT_ENCODING: &str = "When it contains `gzip`, the body is the gzipped 
         ("prev-page" = Option<String>, Query, min_length = 1, max_length = 255, pattern = r"^\w+$",
             description = "Id of a sample: returns the page of samples submitted after it."),
     ),
-    responses((status = 200, description = "One page of samples.", body = SampleList)),
+    responses((status = 200, description = "One page of samples.", body = SampleList, example = json!(example!("sample_list")))),
 )]
 pub async fn list(
     State(pool): State<PgPool>,
@@ -108,13 +124,14 @@ pub async fn list(
     ),
     request_body(content = SampleRequest),
     responses(
-        (status = 200, description = "The sample.", content((Sample = "application/json"), (String = "text/plain"))),
+        (status = 200, description = "The sample.", content((Sample = "application/json", example = json!(example!("sample"))), (String = "text/plain"))),
         (status = 202, description = "The sample as it stands, to be collected later.",
-            content((Sample = "application/json"), (String = "text/plain")),
+            content((Sample = "application/json", example = json!(example!("sample_pending"))), (String = "text/plain")),
             headers(
                 ("Location" = String, description = "Where it is collected."),
                 ("Preference-Applied" = String, description = "`respond-async`."),
             )),
+        (status = 409, description = quota::TOO_MUCH),
     ),
 )]
 pub async fn create(
@@ -292,8 +309,10 @@ pub(super) fn parse_sample_request(body: &[u8], most: u32, faults: &mut Faults) 
         ("accept-encoding" = String, Header,
             description = ACCEPT_ENCODING),
     ),
-    responses((status = 200, description = "The sample.", content(
-        (Sample = "application/json"), (String = "text/plain")))),
+    responses(
+        (status = 200, description = "The sample.", content((Sample = "application/json", example = json!(example!("sample"))), (String = "text/plain"))),
+        (status = 404, description = NO_SAMPLE),
+    ),
 )]
 pub async fn retrieve(
     State(pool): State<PgPool>,
@@ -321,7 +340,12 @@ async fn found(pool: &PgPool, caller: &Caller, id: &str) -> Result<Sample, ApiEr
     summary = "Delete a sample",
     params(("sample_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the sample.")),
-    responses((status = 204, description = "The sample is gone.")),
+    responses(
+        (status = 204, description = "The sample is gone."),
+        (status = 403, description = "The access token lacks the scope, or another account made the sample."),
+        (status = 404, description = NO_SAMPLE),
+        (status = 409, description = "The sample belongs to a batch, with which it is deleted."),
+    ),
 )]
 pub async fn delete(
     State(pool): State<PgPool>,

@@ -18,15 +18,18 @@ use contract::{
 };
 
 use http_errors::ApiError;
+use serde_json::{Value, json};
 
 use super::{MAX_ID, answer_fault, engines::Engines, named_path_id};
 use crate::{
     access::Caller,
     deadline::{Arrival, Deadlines},
     engine_answer::engine_answer,
+    examples::example,
     fields::{Fault, Faults, Fields, Input, boolean, choice, integer, nullable, number, positive, text},
     jobs::Jobs,
     limits,
+    operation::{DeadlineKind, FaultExample, Operation},
     streams::{StreamContext, asks_for_events},
 };
 
@@ -35,6 +38,13 @@ pub(crate) const MAX_TARGET: usize = 1000;
 
 /// Maximum number of vendors in one field of a request.
 const MAX_VENDORS: usize = 100;
+
+/// Rules for searching.
+pub const CREATE: Operation = Operation {
+    deadline: DeadlineKind::Search,
+    fault: Some(FaultExample::NotPositive("max_seconds")),
+    ..Operation::with_body(None, QuotaKind::TreeSearch)
+};
 
 /// Searches for routes to the target within the time budget and returns every validated one.
 #[utoipa::path(
@@ -46,7 +56,7 @@ const MAX_VENDORS: usize = 100;
         description = "The routes; none is no error. With `Accept: text/event-stream`, an extension, events while they are found: \
             `progress` (`SearchProgress`), `route` (`FoundRoute`), and as the last one `answer` (`TreeSearchResult`) or `problem` \
             (`StreamProblem`). A stream that ends without either is gone on with at its `Content-Location`.",
-        content((TreeSearchResult = "application/json"), (StreamEvent = "text/event-stream")),
+        content((TreeSearchResult = "application/json", example = json!(example!("tree_search"))), (StreamEvent = "text/event-stream")),
         headers(("Content-Location" = String, description = "Of a stream: where it is gone on with.")))),
 )]
 pub async fn create(
@@ -72,7 +82,10 @@ pub async fn create(
     params(("engine" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Name of the engine.")),
     request_body(content = TreeSearchRequest),
-    responses((status = 200, description = "The routes; none is no error.", body = EngineAnswer)),
+    responses(
+        (status = 200, description = "The routes; none is no error.", body = EngineAnswer, example = engine_example),
+        (status = 404, description = "No live searcher serves an engine of this name."),
+    ),
 )]
 pub async fn create_by_engine(
     State(engines): State<Engines>,
@@ -95,6 +108,12 @@ pub async fn create_by_engine(
         ApiError::BadReference => ApiError::NotFound,
         error => error,
     })
+}
+
+/// Returns the example of a tree search in the shape for clients of this API family.
+fn engine_example() -> Value {
+    let result = serde_json::from_value(example!("tree_search"));
+    json!(result.map(engine_answer).expect("treesearch: the example is an answer"))
 }
 
 /// Admitted request, with all that is needed to answer it.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::{Value, json};
+
 use crate::support::{Service, answer};
 
 /// Returns the texts between each `before` and the next quotation mark.
@@ -66,5 +68,80 @@ fn every_answer_with_a_body_has_an_example() {
 
             assert_eq!(shown, !content.is_null() && !is_null, "{id} {status}");
         }
+    }
+}
+
+/// Returns the example of a successful answer to `method` at `path`.
+fn example(method: &str, path: &str, status: u16) -> Value {
+    let document = serde_json::to_value(api::document()).unwrap();
+    let response = &document["paths"][path][method]["responses"][status.to_string()];
+    response["content"]["application/json"]["example"].clone()
+}
+
+/// Returns the names of the members of an answer, and of its first item if it is a list.
+fn members(answer: &Value) -> [Vec<String>; 2] {
+    let names = |value: &Value| -> Vec<String> {
+        value.as_object().map(|members| members.keys().cloned().collect()).unwrap_or_default()
+    };
+    let first =
+        [&answer["items"][0], &answer["data"][0], &answer[0]].into_iter().find(|item| !item.is_null());
+    [names(answer), first.map(names).unwrap_or_default()]
+}
+
+#[tokio::test]
+async fn answers_have_the_members_of_their_examples() {
+    let service = Service::start().await;
+    let target = "CC(=O)Nc1ccc(O)cc1";
+    let route = example("post", "/synth/v1/routes", 201)["route"].clone();
+    let created = [
+        ("/generator/v1/samples", json!({ "size": 2 })),
+        ("/generator/v1/sample-batches", json!({ "size": 2_000 })),
+        ("/synth-batches/v1/plans", json!({ "parameters": { "search_smiles": target } })),
+        ("/synth-batches/v1/batches", json!({ "smiles": [target], "parameters": {} })),
+        ("/synth/v1/routes", json!({ "parameters": { "search_smiles": target }, "route": route })),
+        ("/synth/v1/treesearch", json!({ "search_smiles": target })),
+        ("/synth/v1/expansions", json!({ "smiles": [target] })),
+        ("/synth/v1/building-blocks", json!({ "smiles": [target] })),
+        ("/synth/v1/building-blocks/search", json!({ "smiles": "CC(=O)O" })),
+        ("/synth/v1/synthesizability", json!({ "smiles": [target] })),
+        (
+            "/synth/v1/analogues",
+            json!({ "smiles": ["CCC(=O)O"], "building_block": "CC(=O)O", "route": route }),
+        ),
+    ];
+    let read = [
+        "/generator/v1/samples",
+        "/generator/v1/sample-batches",
+        "/generator/v1/version-backend",
+        "/synth-batches/v1/engines",
+        "/synth-batches/v1/plans",
+        "/synth-batches/v1/batches",
+        "/synth/v1/routes",
+    ];
+
+    for (path, body) in created {
+        let answer = service.post(path, &body.to_string()).await;
+        assert_eq!(answer.status / 100, 2, "{path}: {answer:?}");
+        assert_eq!(members(&answer.json()), members(&example("post", path, answer.status)), "{path}");
+    }
+    for path in read {
+        let answer = service.get(path).await;
+        assert_eq!(members(&answer.json()), members(&example("get", path, 200)), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn the_example_of_a_kept_route_is_kept_as_it_is() {
+    let service = Service::start_without_workers(&[]).await;
+    let example = example("post", "/synth/v1/routes", 201);
+    let sent = ["parameters", "route", "pricing_annotations", "name", "note", "starred"];
+    let body: Value = sent.iter().map(|name| ((*name).to_owned(), example[*name].clone())).collect();
+
+    let kept = service.post("/synth/v1/routes", &body.to_string()).await;
+
+    assert_eq!(kept.status, 201, "{kept:?}");
+    let kept = kept.json();
+    for name in sent {
+        assert_eq!(kept[name], example[name], "{name}");
     }
 }

@@ -11,7 +11,7 @@ use queue::{Client, JobEvent, Subscription};
 use serde_json::json;
 use sqlx::PgPool;
 
-use super::{PlanRow, plan};
+use super::{NO_PLAN, PlanRow, plan};
 use crate::{
     access::Caller,
     endpoints::{
@@ -37,9 +37,12 @@ const POLL_INTERVAL: Duration = Duration::from_secs(2);
         ("last-event-id" = u64, Header, minimum = 0, maximum = 9_007_199_254_740_991_u64,
             description = "Id of the last event that was read."),
     ),
-    responses((status = 200, description = "Events: `progress` (`SearchProgress`), `route` (`FoundRoute`, with a route as a plan's result \
+    responses(
+        (status = 200, description = "Events: `progress` (`SearchProgress`), `route` (`FoundRoute`, with a route as a plan's result \
         has it), and as the last one `answer` (`Plan`) or `problem` (`StreamProblem`). A stream that ends without either is to be gone on \
-        with.", content_type = "text/event-stream", body = StreamEvent)),
+        with.", content_type = "text/event-stream", body = StreamEvent),
+        (status = 404, description = NO_PLAN),
+    ),
 )]
 pub async fn watch(
     State(pool): State<PgPool>,

@@ -14,8 +14,12 @@ use crate::{
     endpoints::PathId,
     jobs::{Jobs, settled},
     limits::Reservation,
+    operation::Operation,
     streams::{Source, SourceRead, StreamContext, last_event},
 };
+
+/// Rules for continuing a stream.
+pub const WATCH: Operation = Operation::short(None);
 
 /// Continues the stream of a search.
 #[utoipa::path(
@@ -31,9 +35,12 @@ use crate::{
         ("last-event-id" = u64, Header, minimum = 0, maximum = 9_007_199_254_740_991_u64,
             description = "Id of the last event that was read."),
     ),
-    responses((status = 200, description = "Events: `progress` (`SearchProgress`), `route` (`FoundRoute`), and as the last one `answer` \
+    responses(
+        (status = 200, description = "Events: `progress` (`SearchProgress`), `route` (`FoundRoute`), and as the last one `answer` \
         (`TreeSearchResult`) or `problem` (`StreamProblem`). A stream that ends without either is to be gone on with.",
-        content_type = "text/event-stream", body = StreamEvent)),
+        content_type = "text/event-stream", body = StreamEvent),
+        (status = 404, description = "No stream of a search that the caller asked for has this id, or no longer."),
+    ),
 )]
 pub async fn watch(
     State(jobs): State<Jobs>,

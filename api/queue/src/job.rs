@@ -89,6 +89,17 @@ pub const QUEUES: [&str; 5] = [
     StoredAsyncSampleJob::QUEUE,
 ];
 
+/// Returns the words for a queue that people read. Rows, paths and metrics have its name.
+#[must_use]
+pub fn queue_label(queue: &str) -> &str {
+    match queue {
+        StoredPlanJob::QUEUE => "background search",
+        StoredBulkQueryJob::QUEUE => "bulk query",
+        StoredAsyncSampleJob::QUEUE => "asynchronous sample",
+        name => name,
+    }
+}
+
 impl Job for StoredSampleJob {
     const QUEUE: &'static str = "sample";
 
@@ -221,4 +232,16 @@ pub fn search_estimate(request: &TreeSearchRequest) -> (&'static str, f64) {
         false => ("all_routes", most),
     };
     (kind, seconds.max(MIN_SEARCH_SECONDS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_queue_has_words_of_its_own() {
+        let labels = QUEUES.map(queue_label);
+
+        assert_eq!(labels, ["sample", "search", "background search", "bulk query", "asynchronous sample"]);
+    }
 }

@@ -53,7 +53,7 @@ pub use connection_usage::{ConnectionUsage, budget};
 pub use context::{FinishResult, JobContext};
 pub use error::{AwaitError, HandlerError, QueueError, SubmitError};
 pub use events::{EventPublisher, JobEvent, NewEvent};
-pub use job::{Job, QUEUES, ReadyResult, WorkEstimate, search_estimate};
+pub use job::{Job, QUEUES, ReadyResult, WorkEstimate, queue_label, search_estimate};
 pub use liveness::{Backlog, LiveWorkers, backlogs, live_models, live_workers};
 pub use pending::Pending;
 pub use pool::setup;

@@ -19,7 +19,9 @@ use ulid::Ulid;
 use crate::{
     Handler, Job, QueueError,
     config::{LISTENER_CONNECTIONS, WorkerConfig},
-    connection_usage, liveness,
+    connection_usage,
+    job::queue_label,
+    liveness,
     poll::{NotifiedPolling, PollNotifier},
     pool,
     run::{AnyHandler, Runner, RunningJobs, TypedHandler},
@@ -92,7 +94,7 @@ async fn work(
     let beats = process.beats();
     let _holds = process.holds();
     let _sweeps = process.sweeps();
-    info!(worker = %process.name, slots = process.config.slots, "takes jobs of `{queue}`");
+    info!(worker = %process.name, slots = process.config.slots, "takes {} jobs", queue_label(queue));
 
     loop {
         let name = format!("{}/{}", process.name, Ulid::generate());

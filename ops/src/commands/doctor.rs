@@ -212,7 +212,8 @@ async fn check_workers(findings: &mut Findings, database: &mut PgConnection) -> 
             for (queue, QueuePause { since, by }) in pauses {
                 let since = since.format("%Y-%m-%d %H:%M UTC");
                 findings.bad(&format!(
-                    "queue {queue}: paused by {by} since {since}; p in `retort top` resumes it"
+                    "queue {}: paused by {by} since {since}; p in `retort top` resumes it",
+                    queue::queue_label(&queue)
                 ))?;
             }
         }

@@ -4,6 +4,7 @@ use std::{io, thread, time::Duration};
 
 use anyhow::Context as _;
 use contract::{JobInFlight, OperationsState, QueueState};
+use queue::queue_label;
 use ratatui::{
     DefaultTerminal, Frame,
     crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers},
@@ -158,10 +159,14 @@ impl View {
         let QueueState { queue, paused, .. } = self.state.queues.get(self.queue)?;
         let path = |act: &str| format!("/operations/v1/queues/{queue}/{act}");
         if paused.is_some() {
-            return Some(Command::Act(Action { path: path("resume"), done: format!("resumed {queue}") }));
+            return Some(Command::Act(Action {
+                path: path("resume"),
+                done: format!("resumed {}", queue_label(queue)),
+            }));
         }
-        let question = format!("Pause {queue}? Jobs in hand go on, new ones are refused. y/n");
-        self.asked = Some((Action { path: path("pause"), done: format!("paused {queue}") }, question));
+        let question = format!("Pause {}? Jobs in hand go on, new ones are refused. y/n", queue_label(queue));
+        self.asked =
+            Some((Action { path: path("pause"), done: format!("paused {}", queue_label(queue)) }, question));
         None
     }
 

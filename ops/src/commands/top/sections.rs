@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use contract::{FailedJob, JobInFlight, JobState, OperationsState, QueueState, ReservoirState, WorkerState};
+use queue::queue_label;
 
 /// One table.
 #[derive(Debug)]
@@ -29,7 +30,7 @@ pub fn queues(state: &OperationsState) -> Section {
             _ => format_duration(queue.oldest_wait_seconds),
         };
         vec![
-            queue.queue.clone(),
+            queue_label(&queue.queue).to_owned(),
             queue.waiting.to_string(),
             format!("{} of {}", queue.busy, queue.slots),
             longest,
@@ -52,7 +53,7 @@ pub fn jobs(state: &OperationsState) -> Section {
         let left = seconds(job.deadline - state.at);
         vec![
             job.id.clone(),
-            job.queue.clone(),
+            queue_label(&job.queue).to_owned(),
             job.model_id.clone().unwrap_or_else(|| job.kind.replace('_', " ")),
             job.account.clone(),
             standing.to_owned(),
@@ -77,7 +78,7 @@ pub fn failures(state: &OperationsState) -> Section {
     let row = |job: &FailedJob| {
         vec![
             job.id.clone(),
-            job.queue.clone(),
+            queue_label(&job.queue).to_owned(),
             job.account.clone(),
             format!("{} ago", since(state, job.failed_at)),
             job.attempts.to_string(),

@@ -39,7 +39,7 @@ pub use completion::complete;
         (name = "samples", description = "Samples of generated molecules."),
         (name = "models", description = "Generative models; an extension."),
         (name = "tree search", description = "Synthesis routes to a target molecule."),
-        (name = "looks", description = "What is told of up to a thousand molecules in one call, and of the catalogue; an extension."),
+        (name = "bulk queries", description = "Queries of up to a thousand molecules in one call, and of the catalogue; an extension."),
         (name = "routes", description = "Routes that somebody keeps; an extension."),
         (name = "plans", description = "Tree searches that nobody waits for; an extension."),
         (name = "operations", description = "What the installation does, for operators; an extension."),

@@ -74,7 +74,7 @@ const CATALOGUE_SECONDS: f64 = 0.1;
 
 /// Finds precursors of molecules for one step.
 #[utoipa::path(
-    post, path = "/synth/v1/expansions", tag = "looks", operation_id = "create_expansions",
+    post, path = "/synth/v1/expansions", tag = "bulk queries", operation_id = "create_expansions",
     description = "Tells what each of up to 1,000 molecules may be made of in one step: sets of precursors whose steps stand the check, \
         by the probability of the templates that propose them. A call takes the account's search seconds in \
         proportion to its work, and stands aside for tree searches where it is long. An extension.",
@@ -93,7 +93,7 @@ pub async fn expansions(
 
 /// Looks up vendors and prices of molecules.
 #[utoipa::path(
-    post, path = "/synth/v1/building-blocks", tag = "looks", operation_id = "look_up_building_blocks",
+    post, path = "/synth/v1/building-blocks", tag = "bulk queries", operation_id = "look_up_building_blocks",
     description = "Tells of each of up to 1,000 molecules whether it is in stock, at what price, within how many days, and who offers \
         it: by the catalogue and the vendors that tree searches of the account use, at whatever price. An extension.",
     summary = "Look up building blocks",
@@ -111,7 +111,7 @@ pub async fn building_blocks(
 
 /// Runs a short search for each molecule, to see if it can be made or bought.
 #[utoipa::path(
-    post, path = "/synth/v1/synthesizability", tag = "looks", operation_id = "create_synthesizability",
+    post, path = "/synth/v1/synthesizability", tag = "bulk queries", operation_id = "create_synthesizability",
     description = "Searches for a first route to each of up to 1,000 molecules, for at most `max_seconds` each on one core; one that can be \
         bought is solved in 0 steps. The call ends at its deadline (`deadline_seconds` of the answer); molecules that were not reached \
         by then say so, in the order of the call the last ones. It stands aside for tree searches where it is long. An extension.",
@@ -131,7 +131,7 @@ pub async fn synthesizability(
 
 /// Runs a route with other molecules in the place of one of its building blocks.
 #[utoipa::path(
-    post, path = "/synth/v1/analogues", tag = "looks", operation_id = "create_analogues",
+    post, path = "/synth/v1/analogues", tag = "bulk queries", operation_id = "create_analogues",
     description = "Puts each of up to 1,000 molecules in the place of a building block of a route and runs the steps that this changes forwards, \
         by the templates that they name: the answer has the analogue that comes out, with its route, or which step does not take the \
         molecule and why. Steps are held against all that those of a tree search are. An extension.",
@@ -150,7 +150,7 @@ pub async fn analogues(
 
 /// Searches the catalogue.
 #[utoipa::path(
-    post, path = "/synth/v1/building-blocks/search", tag = "looks", operation_id = "search_building_blocks",
+    post, path = "/synth/v1/building-blocks/search", tag = "bulk queries", operation_id = "search_building_blocks",
     description = "Finds building blocks by one of `smiles`, `similar_to`, `substructure` and `text`, with who offers them: in the \
         catalogue and of the vendors that tree searches of the account use, at whatever price. A search for a substructure reads \
         molecules, the lightest first, and ends when there are enough or after some seconds, with what it found until then. An extension.",

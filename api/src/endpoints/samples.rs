@@ -112,9 +112,9 @@ pub async fn list(
 /// Generates a sample, stores it and returns it with all its structures.
 #[utoipa::path(
     post, path = "/generator/v1/samples", tag = "samples", operation_id = "create_sample",
-    description = "Generates a sample, stores it and returns it with all its structures. Within it every structure is there \
-        once; another sample can have the same one. With `Prefer: respond-async` it is made when its turn comes, and the answer is 202 with \
-        the sample as it stands, which retrieval collects; a key counts with that alone. Experimental.",
+    description = "Generates a sample, stores it and returns it with all its structures. A structure occurs once in a sample; another \
+        sample may have it too. With `Prefer: respond-async` the sample is made in the background: the answer is 202 with the sample as \
+        it stands, and retrieval gives the rest. Without it, `Idempotency-Key` is ignored. Experimental.",
     summary = "Create a sample",
     params(
         ("accept-encoding" = String, Header, description = ACCEPT_ENCODING),

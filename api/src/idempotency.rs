@@ -24,9 +24,10 @@ const MAX_KEY: usize = 255;
 pub const KEY_RETENTION: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Description of the header in the OpenAPI document.
-pub const DESCRIPTION: &str = "A key of up to 255 visible characters, such as a UUID. A request that is sent again within a day with its \
-    key and the same body is answered with what it created the first time, and with `Idempotent-Replayed: true`; with another body it \
-    is 422, and 409 while the first is in hand. An extension.";
+pub const DESCRIPTION: &str = "A key of up to 255 visible characters, such as a UUID. If the request is repeated \
+    within a day with the same key and body, the answer is what the first one created, with \
+    `Idempotent-Replayed: true`. With another body it is 422; while the first request runs, it is 409. An \
+    extension.";
 
 /// Headers that mark an answer with the resource of an earlier request.
 pub type Replayed = Option<[(HeaderName, HeaderValue); 1]>;

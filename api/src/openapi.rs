@@ -40,9 +40,10 @@ pub use completion::complete;
         (name = "models", description = "Generative models; an extension."),
         (name = "tree search", description = "Synthesis routes to a target molecule."),
         (name = "bulk queries", description = "Queries of up to a thousand molecules in one call, and of the catalogue; an extension."),
-        (name = "routes", description = "Routes that somebody keeps; an extension."),
-        (name = "plans", description = "Tree searches that nobody waits for; an extension."),
-        (name = "operations", description = "What the installation does, for operators; an extension."),
+        (name = "routes", description = "Kept routes; an extension."),
+        (name = "plans", description = "Tree searches in the background; an extension."),
+        (name = "operations", description = "State of the installation and acts on it, for operators; an \
+            extension."),
     ),
 )]
 struct Api;

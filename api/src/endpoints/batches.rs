@@ -72,9 +72,9 @@ const MAX_BODY: usize = 5 << 20;
 /// Stores a batch, whose plans are made in the background.
 #[utoipa::path(
     post, path = "/synth-batches/v1/batches", tag = "plans", operation_id = "create_batch",
-    description = "Stores a tree search for each of up to 100,000 targets, done when their turns come, after all plans that were asked \
-        for by themselves; accounts take turns. A body has 5 MiB at most. An account has as many targets that wait as the operator lets it \
-        (`WAITING_TARGETS`). An extension.",
+    description = "Stores a tree search for each of up to 100,000 targets. They run in the background, after all \
+        single plans. Accounts share the searchers fairly. A body has at most 5 MiB. The operator limits \
+        the waiting targets of an account (`WAITING_TARGETS`). An extension.",
     summary = "Create a batch",
     params(("idempotency-key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$", description = idempotency::DESCRIPTION)),
     request_body(content = BatchRequest),
@@ -119,15 +119,15 @@ pub async fn create(
 /// Returns batches, the newest first.
 #[utoipa::path(
     get, path = "/synth-batches/v1/batches", tag = "plans", operation_id = "list_batches",
-    description = "Batches, the newest first: the account's own, and those of the members of its organisation if it belongs to one. An \
-        extension.",
+    description = "Lists batches, newest first: the account's own, and those of the members of its organisation. \
+        An extension.",
     summary = "List batches",
     params(
         ("limit" = Option<i32>, Query, description = "Maximum number of items.", minimum = 1, maximum = 100),
         ("starting_after" = Option<String>, Query, min_length = 1, max_length = 255, pattern = r"^\w+$",
-            description = "Id of a batch: returns those next to it that are older."),
+            description = "Id of a batch: returns the page of older batches next to it."),
         ("ending_before" = Option<String>, Query, min_length = 1, max_length = 255, pattern = r"^\w+$",
-            description = "Id of a batch: returns those next to it that are newer."),
+            description = "Id of a batch: returns the page of newer batches next to it."),
     ),
     responses((status = 200, description = "One page of batches.", body = Page<Batch>, example = json!(example!("batch_list")))),
 )]
@@ -145,7 +145,7 @@ pub async fn list(
 /// Returns a batch and its progress.
 #[utoipa::path(
     get, path = "/synth-batches/v1/batches/{batch_id}", tag = "plans", operation_id = "retrieve_batch",
-    description = "Returns a batch, and how many of its plans stand how. An extension.",
+    description = "Returns a batch and the number of its plans in each status. An extension.",
     summary = "Retrieve a batch",
     params(("batch_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the batch.")),
@@ -164,16 +164,17 @@ pub async fn retrieve(
 /// Returns plans of a batch, those of the last targets first.
 #[utoipa::path(
     get, path = "/synth-batches/v1/batches/{batch_id}/plans", tag = "plans", operation_id = "list_plans_of_batch",
-    description = "Plans of a batch without their results, those of the last targets first. An extension.",
+    description = "Lists the plans of a batch without their results, those of the last targets first. An \
+        extension.",
     summary = "List the plans of a batch",
     params(
         ("batch_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
             description = "Id of the batch."),
         ("limit" = Option<i32>, Query, description = "Maximum number of items.", minimum = 1, maximum = 100),
         ("starting_after" = Option<String>, Query, min_length = 1, max_length = 255, pattern = r"^\w+$",
-            description = "Id of a plan of the batch: returns those next to it of earlier targets."),
+            description = "Id of a plan of the batch: returns the page of plans of earlier targets next to it."),
         ("ending_before" = Option<String>, Query, min_length = 1, max_length = 255, pattern = r"^\w+$",
-            description = "Id of a plan of the batch: returns those next to it of later targets."),
+            description = "Id of a plan of the batch: returns the page of plans of later targets next to it."),
     ),
     responses(
         (status = 200, description = "One page of plans.", body = Page<Plan>, example = json!(example!("plan_of_batch_list"))),
@@ -197,7 +198,7 @@ pub async fn plans(
 /// Returns a plan of a batch, with its result once it is completed.
 #[utoipa::path(
     get, path = "/synth-batches/v1/batches/{batch_id}/plans/{plan_id}", tag = "plans", operation_id = "retrieve_plan_of_batch",
-    description = "Returns a plan of a batch, with what was found once it is completed. An extension.",
+    description = "Returns a plan of a batch, with its result once it is completed. An extension.",
     summary = "Retrieve a plan of a batch",
     params(
         ("batch_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
@@ -232,8 +233,8 @@ pub async fn retrieve_plan(
 /// Cancels the rest of a batch.
 #[utoipa::path(
     post, path = "/synth-batches/v1/batches/{batch_id}/cancel", tag = "plans", operation_id = "cancel_batch",
-    description = "Cancels the plans of a batch that have not ended; they can be resumed. Only the account that asked for it can. An \
-        extension.",
+    description = "Cancels the plans of a batch that have not ended; they can be resumed. Only the account that \
+        created the batch may cancel it. An extension.",
     summary = "Cancel a batch",
     params(("batch_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the batch.")),
@@ -259,8 +260,8 @@ pub async fn cancel(
 /// Resumes a cancelled batch.
 #[utoipa::path(
     post, path = "/synth-batches/v1/batches/{batch_id}/resume", tag = "plans", operation_id = "resume_batch",
-    description = "Goes on with the plans of a batch that were cancelled, where the account may have so many that wait. Only the account that asked \
-        for it can. An extension.",
+    description = "Resumes the cancelled plans of a batch, if the account may have so many waiting targets. Only \
+        the account that created the batch may resume it. An extension.",
     summary = "Resume a batch",
     params(("batch_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the batch.")),
@@ -288,8 +289,8 @@ pub async fn resume(
 /// Deletes a batch.
 #[utoipa::path(
     delete, path = "/synth-batches/v1/batches/{batch_id}", tag = "plans", operation_id = "delete_batch",
-    description = "Deletes a batch with its plans and what was found, for good, and cancels what has not ended; only the account that \
-        asked for it can. An extension.",
+    description = "Deletes a batch, its plans and their results for ever, and cancels the plans that have not \
+        ended. Only the account that created the batch may delete it. An extension.",
     summary = "Delete a batch",
     params(("batch_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the batch.")),

@@ -75,9 +75,9 @@ const CATALOGUE_SECONDS: f64 = 0.1;
 /// Finds precursors of molecules for one step.
 #[utoipa::path(
     post, path = "/synth/v1/expansions", tag = "bulk queries", operation_id = "create_expansions",
-    description = "Tells what each of up to 1,000 molecules may be made of in one step: sets of precursors whose steps stand the check, \
-        by the probability of the templates that propose them. A call takes the account's search seconds in \
-        proportion to its work, and stands aside for tree searches where it is long. An extension.",
+    description = "Returns the precursors from which each of up to 1,000 molecules can be made in one step: sets \
+        whose steps pass the check, by the probability of their templates. A call uses search seconds of \
+        the account in proportion to its work. A long call pauses while tree searches run. An extension.",
     summary = "Expand molecules",
     request_body(content = ExpansionsRequest),
     responses((status = 200, description = "What each may be made of.", body = Looked<ExpandedMolecule>, example = json!(example!("expansions")))),
@@ -94,8 +94,8 @@ pub async fn expansions(
 /// Looks up vendors and prices of molecules.
 #[utoipa::path(
     post, path = "/synth/v1/building-blocks", tag = "bulk queries", operation_id = "look_up_building_blocks",
-    description = "Tells of each of up to 1,000 molecules whether it is in stock, at what price, within how many days, and who offers \
-        it: by the catalogue and the vendors that tree searches of the account use, at whatever price. An extension.",
+    description = "Returns stock, price, lead time and offers of each of up to 1,000 molecules, from the \
+        catalogue and the vendors that the account's tree searches use, without a price limit. An extension.",
     summary = "Look up building blocks",
     request_body(content = BuildingBlocksRequest),
     responses((status = 200, description = "Where each is sold.", body = Looked<SoldMolecule>, example = json!(example!("sold_blocks")))),
@@ -112,10 +112,11 @@ pub async fn building_blocks(
 /// Runs a short search for each molecule, to see if it can be made or bought.
 #[utoipa::path(
     post, path = "/synth/v1/synthesizability", tag = "bulk queries", operation_id = "create_synthesizability",
-    description = "Searches for a first route to each of up to 1,000 molecules, for at most `max_seconds` each on one core; one that can be \
-        bought is solved in 0 steps. The call ends at its deadline (`deadline_seconds` of the answer); molecules that were not reached \
-        by then say so, in the order of the call the last ones. It stands aside for tree searches where it is long. An extension.",
-    summary = "Tell whether molecules can be made",
+    description = "Searches for a first route to each of up to 1,000 molecules, for at most `max_seconds` each \
+        on one core. A molecule that can be bought is solved in 0 steps. The call ends at its deadline \
+        (`deadline_seconds` of the answer); molecules that were not reached have an error entry. A long \
+        call pauses while tree searches run. An extension.",
+    summary = "Estimate synthesizability",
     request_body(content = SynthesizabilityRequest),
     responses((status = 200, description = "What was found of each.", body = Looked<Synthesizability>, example = json!(example!("synthesizability")))),
 )]
@@ -132,10 +133,11 @@ pub async fn synthesizability(
 /// Runs a route with other molecules in the place of one of its building blocks.
 #[utoipa::path(
     post, path = "/synth/v1/analogues", tag = "bulk queries", operation_id = "create_analogues",
-    description = "Puts each of up to 1,000 molecules in the place of a building block of a route and runs the steps that this changes forwards, \
-        by the templates that they name: the answer has the analogue that comes out, with its route, or which step does not take the \
-        molecule and why. Steps are held against all that those of a tree search are. An extension.",
-    summary = "Make analogues by a route",
+    description = "Replaces a building block of a route by each of up to 1,000 molecules, and runs the changed \
+        steps forwards by their templates. The answer has the resulting analogue with its route, or the \
+        step that does not accept the molecule and the reason. Steps pass the same checks as those of a \
+        tree search. An extension.",
+    summary = "Make analogues along a route",
     request_body(content = AnaloguesRequest),
     responses((status = 200, description = "What the route gives of each.", body = Looked<Analogue>, example = json!(example!("analogues")))),
 )]
@@ -151,9 +153,10 @@ pub async fn analogues(
 /// Searches the catalogue.
 #[utoipa::path(
     post, path = "/synth/v1/building-blocks/search", tag = "bulk queries", operation_id = "search_building_blocks",
-    description = "Finds building blocks by one of `smiles`, `similar_to`, `substructure` and `text`, with who offers them: in the \
-        catalogue and of the vendors that tree searches of the account use, at whatever price. A search for a substructure reads \
-        molecules, the lightest first, and ends when there are enough or after some seconds, with what it found until then. An extension.",
+    description = "Finds building blocks by one of `smiles`, `similar_to`, `substructure` and `text`, with their \
+        offers: in the catalogue, from the vendors that the account's tree searches use, without a price \
+        limit. A substructure search reads the lightest molecules first. It ends when it has enough or \
+        after some seconds, and returns what it has found. An extension.",
     summary = "Search the catalogue",
     request_body(content = CatalogueRequest),
     responses((status = 200, description = "What was found.", body = FoundBlocks, example = json!(example!("found_blocks")))),

@@ -94,7 +94,8 @@ async fn live(queue: &Client) -> Result<Vec<String>, ApiError> {
 /// Returns the engines that can make plans.
 #[utoipa::path(
     get, path = "/synth-batches/v1/engines", tag = "plans", operation_id = "list_engines",
-    description = "The retrosynthesis models that live searchers serve, and how many plans wait for each, as of five seconds ago at most. An extension.",
+    description = "Lists the retrosynthesis models that live searchers serve, and the number of plans that wait \
+        for each. The numbers are at most five seconds old. An extension.",
     summary = "List engines",
     responses((status = 200, description = "The engines.", body = Vec<Engine>, example = json!(example!("engine_list")))),
 )]
@@ -120,7 +121,7 @@ pub async fn list(
 /// Returns the vendors whose offers the account's searches may use.
 #[utoipa::path(
     get, path = "/synth-batches/v1/libraries", tag = "plans", operation_id = "list_libraries",
-    description = "The vendors whose offers searches of the account may use, by name. An extension.",
+    description = "Lists the vendors whose offers the account's searches may use, by name. An extension.",
     summary = "List libraries",
     responses((status = 200, description = "The libraries.", body = Vec<Library>, example = json!(example!("library_list")))),
 )]
@@ -137,7 +138,7 @@ pub async fn libraries(
 /// Returns the version of the service.
 #[utoipa::path(
     get, path = "/synth-batches/v1/version-backend", tag = "plans", operation_id = "version_of_plans",
-    description = "The version that answers. An extension.",
+    description = "Returns the version of the service. An extension.",
     summary = "Retrieve the version",
     responses((status = 200, description = "The version.", body = Version, example = json!({ "version": env!("CARGO_PKG_VERSION") }))),
 )]

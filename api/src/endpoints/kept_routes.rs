@@ -68,8 +68,9 @@ const MAX_OFFERS: usize = 10_000;
 /// Keeps a route.
 #[utoipa::path(
     post, path = "/synth/v1/routes", tag = "routes", operation_id = "create_route",
-    description = "Keeps a route until it is deleted, as it was found or as somebody made it of that. It has to be one: a graph without a \
-        cycle whose first molecule is the target, what it buys made of nothing. A body has 2 MiB at most. An extension.",
+    description = "Keeps a route, found or edited, until it is deleted. The graph must be a route: without a \
+        cycle, with the target as first molecule, and with no step to a molecule that is bought. A body has \
+        at most 2 MiB. An extension.",
     summary = "Keep a route",
     params(("idempotency-key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$", description = idempotency::DESCRIPTION)),
     request_body(content = KeptRouteRequest),
@@ -117,15 +118,15 @@ pub async fn create(
 /// Returns kept routes, the newest first.
 #[utoipa::path(
     get, path = "/synth/v1/routes", tag = "routes", operation_id = "list_routes",
-    description = "Kept routes without what they are made of and without the lists in their parameters, the newest first: the account's own, and those of the members of its \
-        organisation if it belongs to one. An extension.",
+    description = "Lists kept routes, newest first, without their graphs and without the lists in their \
+        parameters: the account's own, and those of the members of its organisation. An extension.",
     summary = "List kept routes",
     params(
         ("limit" = Option<i32>, Query, description = "Maximum number of items.", minimum = 1, maximum = 100),
         ("starting_after" = Option<String>, Query, min_length = 1, max_length = 255, pattern = r"^\w+$",
-            description = "Id of a kept route: returns those next to it that are older."),
+            description = "Id of a kept route: returns the page of older routes next to it."),
         ("ending_before" = Option<String>, Query, min_length = 1, max_length = 255, pattern = r"^\w+$",
-            description = "Id of a kept route: returns those next to it that are newer."),
+            description = "Id of a kept route: returns the page of newer routes next to it."),
     ),
     responses((status = 200, description = "One page of kept routes.", body = Page<KeptRoute>, example = json!(example!("kept_route_list")))),
 )]
@@ -143,8 +144,8 @@ pub async fn list(
 /// Returns a kept route.
 #[utoipa::path(
     get, path = "/synth/v1/routes/{route_id}", tag = "routes", operation_id = "retrieve_route",
-    description = "Returns a kept route, with what it is made of. Offers of private vendors that the caller does not see now are left out; \
-        prices, days and shopping lists that may rest on them are null. An extension.",
+    description = "Returns a kept route with its graph. Offers of private vendors that the caller may not see \
+        are left out; prices, days and shopping lists that may depend on them are null. An extension.",
     summary = "Retrieve a kept route",
     params(("route_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the kept route.")),
@@ -160,8 +161,8 @@ pub async fn retrieve(caller: Caller, Visible(row): Visible<KeptRow>) -> Result<
 /// Changes the name, note or star of a kept route.
 #[utoipa::path(
     patch, path = "/synth/v1/routes/{route_id}", tag = "routes", operation_id = "update_route",
-    description = "Changes the name, the note or the star of a kept route; what is absent stays as it is, and the route itself does. Only \
-        the account that keeps it can. An extension.",
+    description = "Changes the name, the note or the star of a kept route. Absent fields and the route itself \
+        stay as they are. Only the account that keeps it may change it. An extension.",
     summary = "Update a kept route",
     params(("route_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the kept route.")),
@@ -190,7 +191,7 @@ pub async fn update(
 /// Deletes a kept route.
 #[utoipa::path(
     delete, path = "/synth/v1/routes/{route_id}", tag = "routes", operation_id = "delete_route",
-    description = "Keeps a route no longer. Only the account that keeps it can. An extension.",
+    description = "Deletes a kept route. Only the account that keeps it may delete it. An extension.",
     summary = "Delete a kept route",
     params(("route_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the kept route.")),

@@ -31,7 +31,7 @@ const DEFAULT_PAGE: i64 = 25;
 /// Returns models that samples can be drawn from.
 #[utoipa::path(
     get, path = "/generator/v1/models", tag = "models", operation_id = "list_models",
-    description = "The models that samples can be drawn from, by id. An extension.",
+    description = "Lists the models that samples can be drawn from, by id. An extension.",
     summary = "List models",
     params(
         ("limit" = Option<i32>, Query, description = "Maximum number of items in `data`.", minimum = 1, maximum = 100),
@@ -70,7 +70,7 @@ fn page(mut models: Vec<Model>, asked: &PageRequest) -> Option<Vec<Model>> {
 /// Returns a model.
 #[utoipa::path(
     get, path = "/generator/v1/models/{model_id}", tag = "models", operation_id = "retrieve_model",
-    description = "What a model is and how many of its molecules are ready. An extension.",
+    description = "Returns a model's card and the number of its molecules that are ready. An extension.",
     summary = "Retrieve a model",
     params(("model_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the model.")),
@@ -91,8 +91,8 @@ pub async fn retrieve(
 /// Returns the status of a model.
 #[utoipa::path(
     get, path = "/generator/v1/models/{model_id}/status", tag = "models", operation_id = "retrieve_model_status",
-    description = "Whether samples can be drawn from a model, and come at once. A model is known for a day after samplers last served it. \
-        An extension.",
+    description = "Returns whether samples can be drawn from a model, and whether molecules are ready. A model \
+        is known for a day after samplers last served it. An extension.",
     summary = "Retrieve a model's status",
     params(("model_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the model.")),
@@ -119,7 +119,7 @@ pub async fn status(
 /// Returns the version of the service.
 #[utoipa::path(
     get, path = "/generator/v1/version-backend", tag = "models", operation_id = "version_of_generator",
-    description = "The version that answers. An extension.",
+    description = "Returns the version of the service. An extension.",
     summary = "Retrieve the version",
     responses((status = 200, description = "The version.", body = Version, example = json!({ "version": env!("CARGO_PKG_VERSION") }))),
 )]

@@ -36,8 +36,9 @@ const CANNOT: &str = "The job stands so that this cannot be done to it.";
 /// Returns the state of the installation.
 #[utoipa::path(
     get, path = "/operations/v1/state", tag = "operations", operation_id = "operations_state",
-    description = "Queues, workers, jobs in flight, failures, reservoirs and the catalogue at one moment. An extension, for operators.",
-    summary = "See what the installation does",
+    description = "Returns queues, workers, jobs in flight, failures, reservoirs and the catalogue at one \
+        moment. An extension, for operators.",
+    summary = "Retrieve the installation's state",
     responses((status = 200, description = "The state.", body = OperationsState, example = json!(example!("operations_state")))),
 )]
 pub async fn state(
@@ -52,8 +53,9 @@ pub async fn state(
 /// Pauses a queue.
 #[utoipa::path(
     post, path = "/operations/v1/queues/{queue}/pause", tag = "operations", operation_id = "pause_queue",
-    description = "Workers are dealt nothing more of the queue and new requests are refused with 503; jobs in hand go on, and those \
-                   that wait do so until their deadlines. Of a queue that is paused already nothing changes. An extension, for operators.",
+    description = "Pauses a queue: workers claim no more of its jobs, and new requests are refused with 503. \
+        Running jobs go on. Waiting jobs wait until their deadlines. Pausing a paused queue changes \
+        nothing. An extension, for operators.",
     summary = "Pause a queue",
     params(("queue" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$", description = "The queue's name.")),
     responses(
@@ -76,7 +78,8 @@ pub async fn pause(
 /// Resumes a queue.
 #[utoipa::path(
     post, path = "/operations/v1/queues/{queue}/resume", tag = "operations", operation_id = "resume_queue",
-    description = "What waited is dealt at once. Of a queue that is not paused nothing changes. An extension, for operators.",
+    description = "Resumes a queue: workers claim waiting jobs at once. Resuming a queue that is not paused \
+        changes nothing. An extension, for operators.",
     summary = "Resume a queue",
     params(("queue" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$", description = "The queue's name.")),
     responses(
@@ -99,8 +102,8 @@ pub async fn resume(
 /// Cancels a job.
 #[utoipa::path(
     post, path = "/operations/v1/jobs/{job_id}/cancel", tag = "operations", operation_id = "cancel_job",
-    description = "A job that waits ends at once, one that a worker has in hand as soon as that has stopped; its caller is told with 503 \
-                   that an operator cancelled it. An extension, for operators.",
+    description = "Cancels a job. A waiting job ends at once, a running one as soon as its worker has stopped. \
+        The caller receives a 503 that names the operator's act. An extension, for operators.",
     summary = "Cancel a job",
     params(("job_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$", description = "Id of the job.")),
     responses(
@@ -123,8 +126,9 @@ pub async fn cancel(
 /// Requeues a job.
 #[utoipa::path(
     post, path = "/operations/v1/jobs/{job_id}/retry", tag = "operations", operation_id = "retry_job",
-    description = "A job that ended without an answer waits again, with all of its attempts and as much time as it had at first. Its caller \
-                   has had its answer; a sample that is made so is in its account's list. An extension, for operators.",
+    description = "Puts a job that ended without an answer back into the queue, with all its attempts and its \
+        original time. The caller has already received an error; a sample that is made now appears in the \
+        account's list. An extension, for operators.",
     summary = "Retry a job",
     params(("job_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$", description = "Id of the job.")),
     responses(

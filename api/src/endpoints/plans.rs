@@ -68,10 +68,11 @@ pub(super) const MAX_DESCRIPTION: usize = 4000;
 /// Stores a plan, which is made in the background.
 #[utoipa::path(
     post, path = "/synth-batches/v1/plans", tag = "plans", operation_id = "create_plan",
-    description = "Stores a tree search that is done when its turn comes, before all batches. While somebody waits for another search it \
-        stands aside, and `max_seconds` counts its own time alone. With `search_id` it is one that somebody has waited for, and is stored \
-        with its own parameters and what it found. An account has as many targets that wait as the operator lets it (`WAITING_TARGETS`), \
-        and stores as much (`stored-megabytes`). An extension.",
+    description = "Stores a tree search that runs in the background, before all batches. It pauses while \
+        interactive searches run, and `max_seconds` counts only its own time. With `search_id` it takes the \
+        parameters and the result of a finished streamed search, and nothing is searched again. The \
+        operator limits the waiting targets of an account (`WAITING_TARGETS`) and its storage \
+        (`stored-megabytes`). An extension.",
     summary = "Create a plan",
     params(("idempotency-key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$", description = idempotency::DESCRIPTION)),
     request_body(content = PlanRequest),
@@ -146,15 +147,16 @@ async fn zipped(found: TreeSearchResult) -> Result<(PlanFigures, Vec<u8>), ApiEr
 /// Returns plans outside batches, the newest first.
 #[utoipa::path(
     get, path = "/synth-batches/v1/plans", tag = "plans", operation_id = "list_plans",
-    description = "Plans of no batch without their results and without the lists in their parameters, the newest first: the account's \
-        own, and those of the members of its organisation if it belongs to one. An extension.",
+    description = "Lists single plans, newest first, without their results and without the lists in their \
+        parameters: the account's own, and those of the members of its organisation. Plans of batches are \
+        not listed. An extension.",
     summary = "List plans",
     params(
         ("limit" = Option<i32>, Query, description = "Maximum number of items.", minimum = 1, maximum = 100),
         ("starting_after" = Option<String>, Query, min_length = 1, max_length = 255, pattern = r"^\w+$",
-            description = "Id of such a plan: returns those next to it that are older."),
+            description = "Id of a single plan: returns the page of older plans next to it."),
         ("ending_before" = Option<String>, Query, min_length = 1, max_length = 255, pattern = r"^\w+$",
-            description = "Id of such a plan: returns those next to it that are newer."),
+            description = "Id of a single plan: returns the page of newer plans next to it."),
     ),
     responses((status = 200, description = "One page of plans.", body = Page<Plan>, example = json!(example!("plan_list")))),
 )]
@@ -172,8 +174,9 @@ pub async fn list(
 /// Returns a plan, with its result once it is completed.
 #[utoipa::path(
     get, path = "/synth-batches/v1/plans/{plan_id}", tag = "plans", operation_id = "retrieve_plan",
-    description = "Returns a plan, with what was found once it is completed, whether it belongs to a batch or not. Offers of private vendors \
-        that the caller does not see now are left out; prices, days and shopping lists that may rest on them are unknown. An extension.",
+    description = "Returns a plan, single or of a batch, with its result once it is completed. Offers of private \
+        vendors that the caller may not see are left out; prices, days and shopping lists that may depend \
+        on them are unknown. An extension.",
     summary = "Retrieve a plan",
     params(("plan_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the plan.")),
@@ -189,8 +192,8 @@ pub async fn retrieve(Visible(row): Visible<PlanRow>) -> Result<Json<Plan>, ApiE
 /// Cancels a plan.
 #[utoipa::path(
     post, path = "/synth-batches/v1/plans/{plan_id}/cancel", tag = "plans", operation_id = "cancel_plan",
-    description = "Cancels a plan that is pending or being worked on; one that has ended stays as it is. Only the account that asked for \
-        it can. An extension.",
+    description = "Cancels a pending or processing plan; an ended plan stays as it is. Only the account that \
+        created the plan may cancel it. An extension.",
     summary = "Cancel a plan",
     params(("plan_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the plan.")),
@@ -215,8 +218,9 @@ pub async fn cancel(
 /// Deletes a plan.
 #[utoipa::path(
     delete, path = "/synth-batches/v1/plans/{plan_id}", tag = "plans", operation_id = "delete_plan",
-    description = "Deletes a plan with what was found, for good, and cancels it where it has not ended; only the account that asked for it \
-        can. A plan of a batch goes with its batch. An extension.",
+    description = "Deletes a plan and its result for ever, and cancels a plan that has not ended. Only the \
+        account that created the plan may delete it. A plan of a batch is deleted with its batch. An \
+        extension.",
     summary = "Delete a plan",
     params(("plan_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the plan.")),

@@ -62,9 +62,9 @@ const NO_BATCH: &str = "No sample batch that the caller can see has this id.";
 /// Stores a sample batch, whose chunks are made in the background.
 #[utoipa::path(
     post, path = "/generator/v1/sample-batches", tag = "samples", operation_id = "create_sample_batch",
-    description = "Stores an order of up to 100,000 molecules, no two of them the same, made in chunks when their turns come: after all \
-        samples that somebody waits for or comes back for; accounts take turns. An account has as many molecules that wait as the \
-        operator lets it (`WAITING_MOLECULES`). An extension.",
+    description = "Stores a request for up to 100,000 molecules, all different. They are made in chunks, after \
+        all interactive and asynchronous samples. Accounts share the samplers fairly. The operator limits \
+        the waiting molecules of an account (`WAITING_MOLECULES`). An extension.",
     summary = "Create a sample batch",
     params(("idempotency-key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$", description = idempotency::DESCRIPTION)),
     request_body(content = SampleBatchRequest),
@@ -109,8 +109,8 @@ pub(crate) fn parse_create(body: &[u8], faults: &mut Faults) -> Option<SampleReq
 /// Returns sample batches, the newest first.
 #[utoipa::path(
     get, path = "/generator/v1/sample-batches", tag = "samples", operation_id = "list_sample_batches",
-    description = "Sample batches, the newest first: the account's own, and those of the members of its organisation if it belongs to one. \
-        An extension.",
+    description = "Lists sample batches, newest first: the account's own, and those of the members of its \
+        organisation. An extension.",
     summary = "List sample batches",
     params(
         ("limit" = Option<i32>, Query, description = "Maximum number of items in `data`.", minimum = 1, maximum = 100),
@@ -135,7 +135,7 @@ pub async fn list(
 /// Returns a sample batch and its progress.
 #[utoipa::path(
     get, path = "/generator/v1/sample-batches/{batch_id}", tag = "samples", operation_id = "retrieve_sample_batch",
-    description = "Returns a sample batch, and how many of its chunks are made. An extension.",
+    description = "Returns a sample batch and the number of its completed chunks. An extension.",
     summary = "Retrieve a sample batch",
     params(("batch_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the batch.")),
@@ -151,8 +151,8 @@ pub async fn retrieve(Visible(row): Visible<BatchRow>) -> Result<Json<SampleBatc
 /// Returns chunks of a sample batch with their structures, the last ones first.
 #[utoipa::path(
     get, path = "/generator/v1/sample-batches/{batch_id}/samples", tag = "samples", operation_id = "list_samples_of_batch",
-    description = "Chunks of a sample batch, the last ones first: samples, with all their structures once they are completed. An \
-        extension.",
+    description = "Lists the chunks of a sample batch, last ones first. A chunk is a sample; it has its \
+        structures once it is completed. An extension.",
     summary = "List the samples of a batch",
     params(
         ("batch_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
@@ -186,8 +186,8 @@ pub async fn samples(
 /// Cancels the rest of a sample batch.
 #[utoipa::path(
     post, path = "/generator/v1/sample-batches/{batch_id}/cancel", tag = "samples", operation_id = "cancel_sample_batch",
-    description = "Ends a sample batch: chunks that are not made fail, those that are made stay. Only the account that asked for it can. An \
-        extension.",
+    description = "Ends a sample batch: completed chunks stay, the others fail. Only the account that created \
+        the batch may cancel it. An extension.",
     summary = "Cancel a sample batch",
     params(("batch_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the batch.")),
@@ -212,8 +212,8 @@ pub async fn cancel(
 /// Deletes a sample batch.
 #[utoipa::path(
     delete, path = "/generator/v1/sample-batches/{batch_id}", tag = "samples", operation_id = "delete_sample_batch",
-    description = "Deletes a sample batch with its samples, for good, and cancels what is not made; only the account that asked for it \
-        can. An extension.",
+    description = "Deletes a sample batch and its samples for ever, and cancels the chunks that are not \
+        completed. Only the account that created the batch may delete it. An extension.",
     summary = "Delete a sample batch",
     params(("batch_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the batch.")),

@@ -73,9 +73,9 @@ const ACCEPT_ENCODING: &str = "When it contains `gzip`, the body is the gzipped 
 /// Returns samples without their structures, newest first.
 #[utoipa::path(
     get, path = "/generator/v1/samples", tag = "samples", operation_id = "list_samples",
-    description = "Samples without their structures, newest first: the account's own, and those of the members of its \
-        organisation if it belongs to one. The order is that in which they were stored: whoever asks again for what came \
-        after the newest that they have misses none. Experimental.",
+    description = "Lists samples without their structures, newest first: the account's own, and those of the \
+        members of its organisation. The order is the order of storage, so a client that asks for all \
+        samples after its newest one misses none. Experimental.",
     summary = "List samples",
     params(
         ("limit" = Option<i32>, Query, description = "Maximum number of items in `data`.",
@@ -118,8 +118,9 @@ pub async fn list(
     summary = "Create a sample",
     params(
         ("accept-encoding" = String, Header, description = ACCEPT_ENCODING),
-        ("prefer" = String, Header, description = "RFC 7240. `respond-async`: the caller comes back for the sample; `wait=SECONDS` beside \
-            it: after so long. Other preferences are passed over. An extension."),
+        ("prefer" = String, Header, description = "RFC 7240. `respond-async`: the sample is made in the \
+            background and retrieved later. `wait=SECONDS` with it: the request first waits so long for the \
+            sample. Other preferences are ignored. An extension."),
         ("idempotency-key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$", description = idempotency::DESCRIPTION),
     ),
     request_body(content = SampleRequest),
@@ -301,7 +302,8 @@ pub(super) fn parse_sample_request(body: &[u8], most: u32, faults: &mut Faults) 
 /// Returns a sample with all its structures.
 #[utoipa::path(
     get, path = "/generator/v1/samples/{sample_id}", tag = "samples", operation_id = "retrieve_sample",
-    description = "Returns a sample with all its structures; one that nobody waits for has none before it is completed. Experimental.",
+    description = "Returns a sample with all its structures. An asynchronous sample has none before it is \
+        completed. Experimental.",
     summary = "Retrieve a sample",
     params(
         ("sample_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
@@ -335,8 +337,9 @@ async fn found(pool: &PgPool, caller: &Caller, id: &str) -> Result<Sample, ApiEr
 /// Deletes a sample.
 #[utoipa::path(
     delete, path = "/generator/v1/samples/{sample_id}", tag = "samples", operation_id = "delete_sample",
-    description = "Deletes a sample with all its structures, for good, and cancels one that is to be made; only the account that asked \
-        for it can. A chunk of a sample batch goes with its batch. An extension.",
+    description = "Deletes a sample and its structures for ever, and cancels a sample that is not completed. \
+        Only the account that created the sample may delete it. A chunk of a sample batch is deleted with \
+        its batch. An extension.",
     summary = "Delete a sample",
     params(("sample_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the sample.")),

@@ -49,7 +49,8 @@ pub const CREATE: Operation = Operation {
 /// Searches for routes to the target within the time budget and returns every validated one.
 #[utoipa::path(
     post, path = "/synth/v1/treesearch", tag = "tree search", operation_id = "create_tree_search",
-    description = "Searches for routes to the target within the time budget and returns every one. Experimental.",
+    description = "Searches for routes to the target within the time budget and returns all validated ones. \
+        Experimental.",
     summary = "Create a tree search",
     request_body(content = TreeSearchRequest),
     responses((status = 200,
@@ -76,9 +77,9 @@ pub async fn create(
 /// Searches with an engine and answers as clients of this API family read it.
 #[utoipa::path(
     post, path = "/synth/v1/{engine}/treesearch", tag = "tree search", operation_id = "create_engine_tree_search",
-    description = "Searches by an engine of those that live searchers serve, and answers in the shape that clients of this API family \
-        read: routes by backbone and steps, each with its price, and reactions as nodes. An extension.",
-    summary = "Create a tree search by an engine",
+    description = "Searches with one of the engines that live searchers serve, and answers in the shape of this \
+        API family: routes by backbone and steps, each with its price, and reactions as nodes. An extension.",
+    summary = "Create a tree search with an engine",
     params(("engine" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Name of the engine.")),
     request_body(content = TreeSearchRequest),

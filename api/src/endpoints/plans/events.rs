@@ -28,14 +28,14 @@ const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// Streams the progress of a plan.
 #[utoipa::path(
     get, path = "/synth-batches/v1/plans/{plan_id}/events", tag = "plans", operation_id = "watch_plan",
-    description = "Streams what is found for a plan while it is worked on, after the event that `Last-Event-ID` names, and the plan once \
-        it has ended. A searcher tells of a plan from about a second after somebody has begun to read its stream. The plan goes on whether \
-        anybody does. An account has 16 streams open at most. An extension.",
+    description = "Streams the progress of a plan after the event that `Last-Event-ID` names, and the plan once \
+        it has ended. Events begin about a second after the stream is opened. The plan goes on without \
+        readers. An account has at most 16 open streams. An extension.",
     summary = "Watch a plan",
     params(
         ("plan_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$", description = "Id of the plan."),
         ("last-event-id" = u64, Header, minimum = 0, maximum = 9_007_199_254_740_991_u64,
-            description = "Id of the last event that was read."),
+            description = "Id of the last event that the client received."),
     ),
     responses(
         (status = 200, description = "Events: `progress` (`SearchProgress`), `route` (`FoundRoute`, with a route as a plan's result \

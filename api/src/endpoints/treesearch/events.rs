@@ -24,16 +24,17 @@ pub const WATCH: Operation = Operation::short(None);
 /// Continues the stream of a search.
 #[utoipa::path(
     get, path = "/synth/v1/treesearch/{search_id}/events", tag = "tree search", operation_id = "watch_tree_search",
-    description = "Goes on with the stream of a search that was asked for as one (`Accept: text/event-stream`), after the event that \
-        `Last-Event-ID` names, at any process of the service; without that header from its beginning. For the account that asked for the \
-        search, until some minutes after its end. A search that nobody reads the stream of for some seconds is cancelled. An account has 16 \
-        streams open at most. An extension.",
+    description = "Resumes the stream of a search that was requested with `Accept: text/event-stream`, after the \
+        event that `Last-Event-ID` names, or from the beginning without that header. Any process of the \
+        service can resume it. Only the account that requested the search can, until some minutes after its \
+        end. A search whose stream nobody reads for some seconds is cancelled. An account has at most 16 \
+        open streams. An extension.",
     summary = "Watch a tree search",
     params(
         ("search_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
-            description = "Id of the search, as the stream's `Content-Location` has it."),
+            description = "Id of the search, from the stream's `Content-Location`."),
         ("last-event-id" = u64, Header, minimum = 0, maximum = 9_007_199_254_740_991_u64,
-            description = "Id of the last event that was read."),
+            description = "Id of the last event that the client received."),
     ),
     responses(
         (status = 200, description = "Events: `progress` (`SearchProgress`), `route` (`FoundRoute`), and as the last one `answer` \

@@ -275,7 +275,7 @@ fn positive(value: f64) -> Result<f64, String> {
 }
 
 fn model_id(text: &str) -> Result<String, String> {
-    if is_word(text) { Ok(text.to_owned()) } else { Err(format!("`{text}` is no model's id")) }
+    if is_word(text) { Ok(text.to_owned()) } else { Err(format!("`{text}` is not a model id")) }
 }
 
 /// Parses an alias of an engine, and the engine.
@@ -292,12 +292,12 @@ fn issuer_address(text: &str) -> Result<String, String> {
     if text.starts_with("https://") || loopback.iter().any(|start| text.starts_with(start)) {
         Ok(text.to_owned())
     } else {
-        Err(format!("`{text}` is no `https://…` address"))
+        Err(format!("`{text}` is not an `https://…` address"))
     }
 }
 
 fn origin(text: &str) -> Result<HeaderValue, String> {
-    let fault = || format!("`{text}` is no origin like `https://app.example.org`");
+    let fault = || format!("`{text}` is not an origin such as `https://app.example.org`");
     let (scheme, rest) = text.split_once("://").ok_or_else(fault)?;
     if !["http", "https"].contains(&scheme) || rest.is_empty() || rest.contains(['/', '*', ' ', '@']) {
         return Err(fault());
@@ -428,7 +428,7 @@ mod tests {
                 "PUBLIC_URL is `example.org`: want `http://…` or `https://…` without query or fragment",
                 "MAX_SECONDS_LIMIT is `0`: want seconds over 0, at most a day",
                 "SAMPLE_DEADLINE_SECONDS is `100000`: want 1 to 3600 seconds",
-                "DEFAULT_MODEL: `a-b` is no model's id",
+                "DEFAULT_MODEL: `a-b` is not a model id",
                 "GZIP_BODY is `yes`: want `contract` or `standard`",
             ]
         );

@@ -104,7 +104,7 @@ impl OpenConnections {
         if self.said_at.is_none_or(|said_at| said_at.elapsed() >= QUIET) {
             self.said_at = Some(Instant::now());
             let count = self.turned_away;
-            tracing::warn!(%address, count, "connections are turned away: there are too many, in all or from one address");
+            tracing::warn!(%address, count, "connections are refused: there are too many in total or from one address");
         }
     }
 }

@@ -100,8 +100,8 @@ pub async fn keep(
 }
 
 fn passed() -> ApiError {
-    tracing::warn!("a job was given up at its request's deadline");
-    ApiError::DeadlinePassed { message: "The deadline passed before the answer was there".to_owned() }
+    tracing::warn!("a job was abandoned at its request's deadline");
+    ApiError::DeadlinePassed { message: "The deadline passed before the answer was ready".to_owned() }
 }
 
 fn seconds(seconds: f64) -> Duration {

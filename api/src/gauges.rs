@@ -65,7 +65,7 @@ struct Table {
 pub fn gauges(pool: PgPool) -> Background {
     let seen = Arc::new(RwLock::new(None));
     show(&telemetry::meter(), &seen);
-    Background::keep("looking at what metrics show", move || {
+    Background::keep("polling the database for metrics", move || {
         let (pool, seen) = (pool.clone(), Arc::clone(&seen));
         async move {
             loop {

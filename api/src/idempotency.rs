@@ -87,7 +87,7 @@ pub async fn created(
     );
     match known.fetch_optional(pool).await? {
         Some(known) if known.request != key.request => {
-            let fault = Fault::new("idempotency_key_reused", "The key was given to another request");
+            let fault = Fault::new("idempotency_key_reused", "The key was used for another request");
             let mut faults = Faults::default();
             faults.push(fault.at(["header".into(), IDEMPOTENCY_KEY.as_str().into()]));
             faults.settle(None)

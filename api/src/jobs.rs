@@ -288,7 +288,7 @@ pub fn settled<T>(
         Ok(Err(JobFailure::Cancelled | JobFailure::Abandoned { cause: Some(Cause::Database), .. }))
         | Err(AwaitError::Lost) => Err(ApiError::Unavailable {
             retry_after: queue::WORKER_START_TIME,
-            reason: "The request was lost on its way; it can be sent again",
+            reason: "The request was lost; send it again",
         }),
         Ok(Err(problem)) => Err(failure_response(id, problem)),
         Err(AwaitError::Undecodable(error)) => {
@@ -301,7 +301,7 @@ pub fn settled<T>(
 }
 
 fn too_late(retry_after: Duration) -> ApiError {
-    let reason = "The request's turn came too late for the time that it asks for";
+    let reason = "The request waited too long to finish before its deadline";
     ApiError::Unavailable { retry_after, reason }
 }
 

@@ -70,7 +70,7 @@ impl Limits {
         let giving = async move {
             let given = limits.buckets.give_back(&account_id, ration.as_str(), per_minute, amount).await;
             if let Err(error) = given {
-                tracing::warn!(%error, "an account was not given back what it did not use");
+                tracing::warn!(%error, "unused units of a rate limit could not be returned to the account");
             }
         };
         tokio::spawn(giving.in_current_span());

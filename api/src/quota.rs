@@ -24,7 +24,7 @@ pub struct Quota {
 
 /// Description of the 409 answer of what makes samples and plans.
 pub const TOO_MUCH: &str =
-    "So much of the account waits or is stored that this is too much, or a request with its key is in hand.";
+    "The account would exceed its limit of waiting work or of storage, or a request with the same key is in progress.";
 
 /// Kind of thing that a request created; only its own quotas are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,7 +82,7 @@ async fn keep_routes(transaction: &mut PgConnection, account_id: &str) -> Result
     if kept.fetch_one(transaction).await? <= MAX_KEPT {
         return Ok(());
     }
-    let message = format!("The account keeps {MAX_KEPT} routes, which are the most");
+    let message = format!("The account keeps {MAX_KEPT} routes, the largest number allowed");
     Err(ApiError::Conflict { message })
 }
 
@@ -127,8 +127,9 @@ fn must_be_within(waiting: i64, most: i64, what: &str) -> Result<(), ApiError> {
     if waiting <= most {
         return Ok(());
     }
-    let message =
-        format!("{waiting} {what} would wait, and {most} may: wait until some are done, or cancel some");
+    let message = format!(
+        "{waiting} {what} would be waiting, and the limit is {most}: wait until some are done, or cancel some"
+    );
     Err(ApiError::Conflict { message })
 }
 

@@ -23,12 +23,12 @@ const SWEEP_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Deletes expired rows periodically until dropped.
 pub fn retention(pool: PgPool, keep: RetentionTimes) -> Background {
-    Background::keep("deleting what is older than it is kept", move || {
+    Background::keep("deleting expired data", move || {
         let pool = pool.clone();
         async move {
             loop {
                 if let Err(error) = database::within(SWEEP_TIMEOUT, sweep_all(&pool, keep)).await {
-                    tracing::warn!("what is older than it is kept could not be deleted: {error}");
+                    tracing::warn!("expired data could not be deleted: {error}");
                 }
                 tokio::time::sleep(SWEEP_INTERVAL).await;
             }
@@ -55,7 +55,7 @@ async fn sweep_all(pool: &PgPool, keep: RetentionTimes) -> Result<(), sqlx::Erro
     sweep(pool, "idempotency keys", Some(idempotency::KEY_RETENTION), idempotency::delete_older).await?;
     let lines = sweep(pool, "journal", keep.journal, delete_older_audit_entries).await?;
     if lines > 0 {
-        tracing::info!(lines, "deleted lines of the journal older than KEEP_JOURNAL_DAYS");
+        tracing::info!(lines, "deleted lines of the audit log older than KEEP_JOURNAL_DAYS");
     }
     let prices = sweep(pool, "prices", keep.prices, delete_older_prices).await?;
     if prices > 0 {

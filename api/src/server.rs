@@ -130,9 +130,9 @@ async fn renew(config: RustlsConfig, tls: Tls, mut seen: CertificateFiles) {
             Err(error) => Err(error),
         };
         match renewed {
-            Ok(()) => tracing::info!("took up a renewed certificate"),
+            Ok(()) => tracing::info!("loaded a renewed certificate"),
             Err(error) => {
-                tracing::warn!(%error, "the certificate cannot be used; the one before goes on serving")
+                tracing::warn!(%error, "the renewed certificate cannot be used; the previous one stays in use")
             }
         }
     }

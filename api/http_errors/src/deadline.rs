@@ -38,7 +38,7 @@ impl ApiError {
     /// Builds and logs the error for a request that exceeded its deadline.
     #[must_use]
     pub fn late() -> Self {
-        tracing::warn!("a request was given up at its deadline");
+        tracing::warn!("a request was abandoned at its deadline");
         Self::Unavailable { retry_after: RETRY_AFTER, reason: "The service did not answer in time" }
     }
 }

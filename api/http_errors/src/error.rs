@@ -95,7 +95,7 @@ impl ApiError {
 
     /// Logs the internal error `error` and hides it from the caller.
     pub fn internal(error: &dyn std::error::Error) -> Self {
-        tracing::error!(error = %error_chain(error), "a request failed by a fault of ours");
+        tracing::error!(error = %error_chain(error), "a request failed by an internal error");
         Self::Internal
     }
 
@@ -160,7 +160,7 @@ impl ApiError {
             Self::TooManyInFlight { .. } => one(
                 vec![],
                 "too_many_in_flight",
-                "This account has as many requests of this kind in flight as it may",
+                "This account has the largest allowed number of requests of this kind in flight",
             ),
             Self::Internal => one(vec![], "internal_error", "Internal error"),
             Self::Unavailable { reason, .. } => one(vec![], "unavailable", reason),
@@ -223,7 +223,7 @@ impl From<sqlx::Error> for ApiError {
     /// An unavailable database comes back; any other database error is an internal error.
     fn from(error: sqlx::Error) -> Self {
         if is_away(&error) {
-            tracing::warn!(error = %error_chain(&error), "the database is away");
+            tracing::warn!(error = %error_chain(&error), "the database is not available");
             return Self::Unavailable {
                 retry_after: Duration::from_secs(1),
                 reason: "The database cannot be reached",

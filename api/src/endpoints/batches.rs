@@ -269,7 +269,7 @@ pub async fn cancel(
         (status = 200, description = "The batch as it stands now.", body = Batch, example = json!(example!("batch_processing"))),
         (status = 403, description = NOT_YOURS),
         (status = 404, description = NO_BATCH),
-        (status = 409, description = "So many targets of the account wait that these are too many."),
+        (status = 409, description = "The account would exceed its limit of waiting targets."),
     ),
 )]
 pub async fn resume(

@@ -346,8 +346,8 @@ async fn answer<T: DeserializeOwned + Send + 'static>(
         if fits(&asked, &answer) {
             return Ok(body);
         }
-        tracing::error!("what was told of molecules does not fit the response schema");
-        let msg = "the items are not what was asked for";
+        tracing::error!("the outcome of a bulk query does not fit the response schema");
+        let msg = "the items do not match the request";
         Err(ApiError::BadAnswer(vec![answer_fault("items", "response_invalid", msg)]))
     });
     let body = unpacking.await.map_err(|error| ApiError::internal(&error))??;

@@ -27,7 +27,7 @@ pub fn exactly<T: DeserializeOwned + Serialize>(input: &Input<'_>) -> Result<T, 
         return Err(Fault::new("dict_type", "Input should be a valid dictionary"));
     };
     let unreadable = |error: serde_json::Error| {
-        Fault::new("value_error", format!("Input should be as a tree search answers it: {error}"))
+        Fault::new("value_error", format!("Input should have the form of a tree search's answer: {error}"))
     };
     let value: T = serde_json::from_str(raw).map_err(unreadable)?;
     let given = serde_json::from_str(raw).map_err(unreadable)?;
@@ -42,7 +42,7 @@ pub fn exactly<T: DeserializeOwned + Serialize>(input: &Input<'_>) -> Result<T, 
     match unknown_field(&given, &read) {
         None => Ok(value),
         Some(place) => {
-            let msg = "Nothing reads this: its name is unknown, or others are missing that belong to it";
+            let msg = "Unknown field, or a field that belongs with it is missing";
             Err(place.into_iter().rev().fold(Fault::new("extra_forbidden", msg), Fault::within))
         }
     }
@@ -118,7 +118,10 @@ pub fn route_to(target: Option<&str>, input: &Input<'_>, stop: &CancelFlag) -> R
     }
     check_connectivity(&route).map_err(refused)?;
     check_numbers(&route).map_err(|name| {
-        Fault::new("value_error", format!("Input should have its numbers in their ranges: `{name}` is not"))
+        Fault::new(
+            "value_error",
+            format!("Input should have all numbers in their ranges: `{name}` is out of range"),
+        )
     })?;
     Ok(route)
 }

@@ -76,7 +76,7 @@ const MAX_OFFERS: usize = 10_000;
     request_body(content = KeptRouteRequest),
     responses(
         (status = 201, description = "The route as it is kept.", body = KeptRoute, example = json!(example!("kept_route"))),
-        (status = 409, description = "The account keeps or stores as much as it may, or a request with its key is in hand."),
+        (status = 409, description = "The account would exceed its limit of kept routes or of storage, or a request with the same key is in progress."),
         (status = 413, description = "The body is larger than 2 MiB."),
     ),
 )]

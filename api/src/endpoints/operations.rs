@@ -31,7 +31,7 @@ pub const OPERATE: Operation =
 /// Descriptions of the 404 and 409 answers.
 const NO_QUEUE: &str = "There is no queue of this name.";
 const NO_JOB: &str = "There is no job of this id, or no longer.";
-const CANNOT: &str = "The job stands so that this cannot be done to it.";
+const CANNOT: &str = "The state of the job does not allow it.";
 
 /// Returns the state of the installation.
 #[utoipa::path(

@@ -425,7 +425,7 @@ fn validate_sample(row: SampleRow, size: Option<u32>) -> Result<Sample, Vec<Erro
     }
     let count = row.smiles.len();
     if size.is_some_and(|size| size as usize != count) || usize::try_from(row.num_smiles) != Ok(count) {
-        let msg = format!("{count} structures are not as many as asked for");
+        let msg = format!("{count} structures are not the requested number");
         faults.push(answer_fault("smiles", "wrong_length", &msg));
     }
     if row.smiles.iter().any(String::is_empty) {

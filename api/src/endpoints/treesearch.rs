@@ -287,18 +287,18 @@ fn contract_violations(result: &TreeSearchResult, max_groups: u32, max_group_siz
     // One backbone may appear under several numbers of steps.
     let groups = hierarchy.values().flat_map(|groups| groups.keys()).collect::<HashSet<_>>().len();
     if groups > max_groups as usize {
-        fault("too_long", format!("{groups} backbones are more than the {max_groups} asked for"));
+        fault("too_long", format!("{groups} backbones are more than the {max_groups} requested"));
     }
     for (steps, groups) in hierarchy {
         if steps.parse::<u32>().map(|steps| steps.to_string()).as_ref() != Ok(steps) {
-            fault("string_pattern_mismatch", format!("`{steps}` is no number of steps"));
+            fault("string_pattern_mismatch", format!("`{steps}` is not a number of steps"));
         }
         for (key, variations) in groups {
             if !is_backbone_key(key) {
-                fault("string_pattern_mismatch", format!("`{key}` is no backbone key"));
+                fault("string_pattern_mismatch", format!("`{key}` is not a backbone key"));
             }
             if variations.len() > max_group_size as usize {
-                fault("too_long", format!("`{key}` has more variations than the {max_group_size} asked for"));
+                fault("too_long", format!("`{key}` has more variations than the {max_group_size} requested"));
             }
             for graph in variations.iter().flatten() {
                 if let Err(why) = check_graph(graph) {

@@ -84,8 +84,8 @@ fn complete_error(status: &str, response: &mut Response, example: Option<Value>)
 /// Returns the description of an error for which the endpoint has no words of its own.
 fn usual_description(status: &str) -> &'static str {
     match status {
-        "400" => "The request names something that is not there, or contradicts itself.",
-        "401" => "No access token, or not a valid one.",
+        "400" => "The request refers to something that does not exist, or contradicts itself.",
+        "401" => "The access token is missing or invalid.",
         "403" => "The access token lacks the scope.",
         "408" => "The body took too long to arrive.",
         "413" => "The body is larger than 1 MiB.",
@@ -93,7 +93,7 @@ fn usual_description(status: &str) -> &'static str {
         "422" => "The request does not fit the schema; every fault is listed.",
         "429" => "The rate limit of the account is spent, or it has too many requests in flight.",
         "500" => "The answer does not fit the response schema, or an internal failure.",
-        "503" => "Busy, or a part of the service is away.",
+        "503" => "The service is busy, or a part of it is not available.",
         "504" => "The deadline passed; the job's id is in the message.",
         _ => "",
     }

@@ -79,7 +79,9 @@ impl Drop for OpenStream {
         run_after_drop(async move {
             let closed = sqlx::query!("delete from open_streams where id = $1", id).execute(&pool);
             if let Err(error) = within(RENEWAL, closed).await {
-                tracing::debug!("a stream that ended counts until it lapses: {error}");
+                tracing::debug!(
+                    "an ended stream could not be released and counts until its lease expires: {error}"
+                );
             }
         });
     }
@@ -98,7 +100,7 @@ async fn renew_all(pool: PgPool, open: OpenStreamIds) {
             interval(LEASE)
         );
         if let Err(error) = within(RENEWAL, renewed.execute(&pool)).await {
-            tracing::warn!("open streams could not be counted on: {error}");
+            tracing::warn!("the leases of open streams could not be renewed: {error}");
         }
     }
 }

@@ -148,7 +148,9 @@ async fn plans_at_the_same_moment_pass_no_cap_together() {
     let refused = answers.iter().find(|answer| answer.status != 201).unwrap();
     assert_eq!(refused.status, 409, "{refused:?}");
     assert!(
-        refused.text.contains("6 targets of this account's plans and batches would wait, and 5 may"),
+        refused
+            .text
+            .contains("6 targets of this account's plans and batches would be waiting, and the limit is 5"),
         "{refused:?}"
     );
 }

@@ -214,7 +214,7 @@ async fn an_account_has_only_so_many_molecules_that_wait() {
     let one_more = asked(1).await;
 
     assert_eq!((too_many.status, too_many.faults()), (409, [(String::new(), "conflict".to_owned())].into()));
-    let why = "1501 molecules of this account's samples would wait, and 1500 may";
+    let why = "1501 molecules of this account's samples would be waiting, and the limit is 1500";
     assert!(too_many.text.contains(why), "{too_many:?}");
     assert_eq!((as_many.status, one_more.status), (200, 409));
     assert_eq!(service.post(&format!("{BATCHES}/{first}/cancel"), "").await.status, 200);

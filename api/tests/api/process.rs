@@ -145,12 +145,12 @@ async fn a_renewed_certificate_is_taken_up_without_a_restart() {
     // Half a renewal.
     std::fs::write(&certificate, data("renewed_tls.crt")).unwrap();
     hang_up();
-    log.wait_for("the certificate cannot be used").await;
+    log.wait_for("the renewed certificate cannot be used").await;
     assert!(trusts("ca.crt").await && !trusts("renewed_ca.crt").await);
 
     std::fs::write(&key, data("renewed_tls.key")).unwrap();
     hang_up();
-    log.wait_for("took up a renewed certificate").await;
+    log.wait_for("loaded a renewed certificate").await;
     assert!(!trusts("ca.crt").await && trusts("renewed_ca.crt").await);
 
     process.kill().unwrap();

@@ -245,7 +245,9 @@ async fn an_account_has_only_so_many_targets_that_wait() {
 
     assert_eq!((too_many.status, too_many.faults()), (409, [(String::new(), "conflict".to_owned())].into()));
     assert!(
-        too_many.text.contains("7 targets of this account's plans and batches would wait, and 6 may"),
+        too_many
+            .text
+            .contains("7 targets of this account's plans and batches would be waiting, and the limit is 6"),
         "{too_many:?}"
     );
     assert_eq!((as_many.status, one_more.status), (200, 409));

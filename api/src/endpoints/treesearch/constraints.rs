@@ -53,7 +53,7 @@ pub(super) fn read(body: &mut Fields<'_, '_>, target: Option<&MappedMolecule>) -
         let keeps = bonds_of(body, target, "bonds_to_keep", to_keep);
         for (at, bond) in keeps.iter().enumerate() {
             if bond.is_some() && breaks.contains(bond) {
-                let fault = Fault::new("contradictory", "The bond is among those to break as well");
+                let fault = Fault::new("contradictory", "The bond is also among those to break");
                 body.fault("bonds_to_keep", fault.within(at));
             }
         }

@@ -35,8 +35,8 @@ impl Background {
             loop {
                 // State shared with the task survives a panic here as it would in any other task.
                 match AssertUnwindSafe(task()).catch_unwind().await {
-                    Ok(()) => error!("`{name}` ended, and begins again in {pause:?}"),
-                    Err(_) => error!("`{name}` panicked, and begins again in {pause:?}"),
+                    Ok(()) => error!("`{name}` ended and restarts in {pause:?}"),
+                    Err(_) => error!("`{name}` panicked and restarts in {pause:?}"),
                 }
                 tokio::time::sleep(pause).await;
             }

@@ -327,7 +327,7 @@ fn beats(pool: PgPool, name: String, connections: u32) -> Background {
                 tokio::time::sleep(CALLER_HEARTBEAT_INTERVAL).await;
                 let beat = liveness::beat_as_caller(&pool, &name, connections);
                 if let Err(error) = database::within(ACT, beat).await {
-                    warn!("could not say that callers wait here: {error}");
+                    warn!("could not publish the callers that wait here: {error}");
                 }
             }
         }

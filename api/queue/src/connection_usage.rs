@@ -76,7 +76,7 @@ pub(crate) async fn warn_where_short(pool: &PgPool) {
     match database::within(ACT, budget(pool)).await {
         Ok(budget) if budget.fits() => {}
         Ok(budget) => warn!("connections may run out: {budget}"),
-        Err(error) => warn!("could not tell whether there is room for all connections: {error}"),
+        Err(error) => warn!("could not check whether PostgreSQL has room for all connections: {error}"),
     }
 }
 

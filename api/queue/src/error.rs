@@ -30,7 +30,7 @@ pub enum SubmitError {
     #[error("the queue is paused by an operator")]
     Paused { retry_after: Duration },
     /// No live worker can run the job; `retry_after` is about the start-up time of one.
-    #[error("no worker lives")]
+    #[error("there is no live worker")]
     NoWorker { retry_after: Duration },
     /// Workers live, but none of them has or recently had the model that the job names.
     #[error("no such model")]

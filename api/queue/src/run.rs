@@ -217,9 +217,9 @@ impl Runner {
         let id = context.task_id().map(ToString::to_string).unwrap_or_default();
         let metadata: BTreeMap<String, String> =
             context.metadata().iter().map(|(key, value)| (key.clone(), value.clone())).collect();
-        let begun = ClaimedAttempt::read(&metadata).ok_or("a job was dealt without its attempt")?;
+        let begun = ClaimedAttempt::read(&metadata).ok_or("a job was claimed without its attempt")?;
         let Some(entry) = self.running.enter(&id, begun.attempt) else {
-            info!(job.id = id, "still runs here, put off");
+            info!(job.id = id, "the job still runs here; its next attempt is postponed");
             return self.release(&id, begun, STILL_RUNNING_PAUSE, None).await;
         };
         let span = info_span!(
@@ -306,7 +306,7 @@ impl Runner {
                 FAILURE_PAUSE * begun.attempt.unsigned_abs()
             }
             _ => {
-                info!("stopped, nobody waits for it");
+                info!("stopped: nobody waits for it");
                 Duration::ZERO
             }
         };

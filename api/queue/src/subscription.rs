@@ -135,7 +135,7 @@ impl<J> Drop for Subscription<J> {
                 store::cancel(&pool, std::slice::from_ref(&id)).await
             };
             if let Err(error) = database::within(ACT, unwatched).await {
-                warn!(job.id = %id, "a job that nobody watches any more could not be cancelled: {error}");
+                warn!(job.id = %id, "a job without subscribers could not be cancelled: {error}");
             }
         });
     }
@@ -149,7 +149,7 @@ fn renewal(pool: PgPool, id: String, watching: WatchMode) -> Background {
             loop {
                 tokio::time::sleep(RENEWAL_INTERVAL).await;
                 if let Err(error) = database::within(ACT, events::watch(&pool, &id, watching)).await {
-                    warn!(job.id = %id, "could not say that somebody watches: {error}");
+                    warn!(job.id = %id, "could not renew a subscription: {error}");
                 }
             }
         }

@@ -220,7 +220,7 @@ async fn drain(
 ) {
     info!(worker = %process.name, in_flight = process.running.ids().len(), "stopping");
     if let Err(error) = database::within(ACT, liveness::leave(&process.pool, &process.name)).await {
-        warn!("could not say that this worker leaves: {error}");
+        warn!("could not announce that this worker stops: {error}");
     }
     if context.stop().is_err() {
         return;
@@ -235,7 +235,7 @@ async fn drain(
         }
     };
     if tokio::time::timeout(process.config.grace, drained).await.is_err() {
-        warn!("the grace is over, unfinished jobs go to other workers");
+        warn!("the grace period is over; unfinished jobs go to other workers");
     }
 }
 
@@ -250,7 +250,7 @@ async fn release_all_jobs(process: &WorkerProcess, unfinished: &BTreeMap<String,
         liveness::leave(&process.pool, &process.name).await
     };
     if let Err(error) = database::within(ACT, left).await {
-        warn!("could not give back unfinished jobs: {error}");
+        warn!("could not return unfinished jobs: {error}");
     }
 }
 

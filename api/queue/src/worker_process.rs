@@ -94,11 +94,13 @@ impl WorkerProcess {
             LeaderLease::Ours => {}
             LeaderLease::NotOurs => return Ok(()),
             LeaderLease::AfterSilence => {
-                info!("nobody has looked after the dead for a while: who lives has the time to say so");
+                info!(
+                    "no process has held the leader lease for a while; all get time for a heartbeat before any counts as dead"
+                );
                 return Ok(());
             }
             LeaderLease::ClockWentBack => {
-                warn!("the database's clock went back");
+                warn!("the database's clock was set back");
                 return liveness::follow_the_clock(&self.pool, self.queue, self.config.lease()).await;
             }
         }
@@ -109,10 +111,10 @@ impl WorkerProcess {
         let unwatched = events::unwatched(&self.pool, self.queue).await?;
         if !unwatched.is_empty() {
             store::cancel(&self.pool, &unwatched).await?;
-            info!(jobs = unwatched.len(), "cancelled: nobody watches them any more");
+            info!(jobs = unwatched.len(), "cancelled: they have no subscribers any more");
         }
         if store::release_expired(&self.pool, self.queue).await? {
-            warn!("jobs wait again or have ended: the worker that held them is silent");
+            warn!("jobs of a silent worker wait again or have ended");
         }
         Ok(())
     }

@@ -144,7 +144,7 @@ impl CatalogueWatcher {
                 tokio::time::sleep(RELOAD_DELAY).await;
             }
             while let Err(error) = self.look_once().await {
-                warn!("the catalogue may be out of date, and will be read anew: {error}");
+                warn!("the catalogue may be out of date, and will be read again: {error}");
                 tokio::time::sleep(RETRY_PAUSE).await;
             }
         }
@@ -202,7 +202,7 @@ async fn open(
     let OpenedSnapshot { snapshot, origin, refused } =
         opened.await.map_err(|panic| sqlx::Error::Decode(Box::new(panic)))??;
     if let Some(error) = refused {
-        warn!("the catalogue's snapshot was refused and made anew: {error}");
+        warn!("the catalogue's snapshot was rejected and built again: {error}");
     }
     let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     let (building_blocks, bytes, left_out) = (snapshot.len(), snapshot.bytes().0, snapshot.unreadable());
@@ -216,7 +216,7 @@ async fn open(
             "made the catalogue's snapshot"
         }
         SnapshotOrigin::Alone(error) => {
-            warn!("the catalogue's snapshot is in this process' own memory: {error}");
+            warn!("the catalogue's snapshot is in this process's own memory: {error}");
             "read the catalogue"
         }
     };

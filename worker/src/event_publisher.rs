@@ -97,7 +97,7 @@ async fn write(pool: PgPool, mut teller: EventPublisher, mut told: UnboundedRece
         if let Err(error) = database::within(PATIENCE, teller.tell(&pool, &events)).await
             && !std::mem::replace(&mut is_warned, true)
         {
-            warn!("what a search tells could not be written, and is told to nobody: {error}");
+            warn!("the events of a search could not be written and are lost: {error}");
         }
     }
 }

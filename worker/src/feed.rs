@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use queue::{Job, Urgency};
+use queue::{Job, Urgency, queue_label};
 use sqlx::{PgConnection, PgPool};
 use tracing::warn;
 
@@ -86,7 +86,7 @@ pub(crate) trait BatchTables {
 pub(crate) async fn feed<B: BatchTables>(pool: PgPool) {
     loop {
         if let Err(error) = database::within(POLL_TIMEOUT, enqueue_parts::<B>(&pool)).await {
-            warn!("batches could not be given their jobs of `{}`: {error}", B::Job::QUEUE);
+            warn!("batches could not be given their {} jobs: {error}", queue_label(B::Job::QUEUE));
         }
         tokio::time::sleep(LOOK).await;
     }

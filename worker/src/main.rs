@@ -103,7 +103,7 @@ async fn sample(settings: &Settings) -> Result<()> {
     let packs = Arc::clone(&shelf);
     let _packs = Background::keep("taking up changed models", move || Arc::clone(&packs).keep_up());
     let (counted, counts, counting) = (Arc::clone(&shelf), ready.clone(), pool.clone());
-    let _counts = Background::keep("counting what lies ready", move || {
+    let _counts = Background::keep("counting ready molecules", move || {
         counts.clone().keep_up(counting.clone(), Arc::clone(&counted))
     });
     let (offered, forgetting) = (Arc::clone(&shelf), pool.clone());
@@ -120,7 +120,8 @@ async fn sample(settings: &Settings) -> Result<()> {
     });
     observe_sampler(&ready);
     let feeding = pool.clone();
-    let _feed = Background::keep("giving chunks of batches their jobs", move || feed_orders(feeding.clone()));
+    let _feed =
+        Background::keep("submitting the chunks of sample batches", move || feed_orders(feeding.clone()));
     let making =
         AsyncSampleHandler { pool: pool.clone(), shelf: Arc::clone(&shelf), activity: activity.clone() };
     let handler = SampleHandler { pool, shelf, activity, ready };
@@ -162,7 +163,7 @@ async fn search(settings: &Settings) -> Result<()> {
     let aside = PlanHandler { search: search.clone() };
     let many = BulkQueryHandler { search: search.clone() };
     let feeding = database.pool.clone();
-    let _feed = Background::keep("giving plans of batches their jobs", move || feed_plans(feeding.clone()));
+    let _feed = Background::keep("submitting the plans of batches", move || feed_plans(feeding.clone()));
     let plans = run_worker::<StoredPlanJob, _>(database.clone(), plans, aside, shutdown.clone());
     let looks = run_worker::<StoredBulkQueryJob, _>(database.clone(), looks, many, shutdown.clone());
     let searches = run_worker::<StoredTreeSearchJob, _>(database, config, search, shutdown);

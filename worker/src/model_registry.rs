@@ -74,7 +74,7 @@ impl ModelRegistry {
                 // Loading is compute. A panic is caused by a pack and costs only this poll.
                 let loaded = compute(move || shelf.reload()).await;
                 match loaded {
-                    Ok(Ok(())) => info!("took up the model packs as they are now"),
+                    Ok(Ok(())) => info!("loaded the changed model packs"),
                     Ok(Err(fault)) => warn!("the models stay as they were: {fault:#}"),
                     Err(panic) => warn!("the models stay as they were: {panic}"),
                 }

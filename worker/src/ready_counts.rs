@@ -59,7 +59,7 @@ impl ReadyCounts {
                     self.set(counts.collect());
                 }
                 // The queue's heartbeats fail too, and log the error.
-                Err(fault) => debug!("could not count what lies ready: {fault}"),
+                Err(fault) => debug!("could not count the ready molecules: {fault}"),
             }
             tokio::time::sleep(COUNT).await;
         }

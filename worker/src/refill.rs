@@ -115,7 +115,7 @@ pub async fn refill(
             // Logged once: a disk may be full for days.
             Err(fault) => {
                 match failures {
-                    0 => warn!("could not refill the reservoir, and will go on trying: {fault}"),
+                    0 => warn!("could not refill the reservoir; retrying: {fault}"),
                     _ => debug!("could not refill the reservoir: {fault}"),
                 }
                 failures += 1;
@@ -170,7 +170,7 @@ impl Filler {
                 }
                 Err(NoBlock::JobCame) => return Ok(RefillOutcome::JobCame),
                 Err(NoBlock::Fault(fault)) => {
-                    error!(model.id = model.id(), "no molecules are kept ready of this model: {fault}");
+                    error!(model.id = model.id(), "no molecules of this model are kept ready: {fault}");
                     self.given_up.insert(model.version.clone());
                 }
             }

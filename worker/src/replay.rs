@@ -49,15 +49,12 @@ pub async fn replay(settings: &Settings, job: &str) -> Result<Value> {
         return Ok(serde_json::json!({ "Ok": look(settings, job).await? }));
     }
     if let Some(StoredPlanJob::V1(job)) = stored(job) {
-        bail!(
-            "what plan {} asks for does not stand in its job: give its parameters to `retort plan`",
-            job.plan_id
-        );
+        bail!("the job of plan {} has no request: give its parameters to `retort plan`", job.plan_id);
     }
     if let Some(StoredAsyncSampleJob::V1(job)) = stored(job) {
-        bail!("the seed of sample {} does not stand in its job: order another of its model", job.sample_id);
+        bail!("the job of sample {} has no seed: request another sample of its model", job.sample_id);
     }
-    bail!("neither a stored sample job nor a stored tree search job nor a stored look job")
+    bail!("neither a stored sample job nor a stored tree search job nor a stored bulk query")
 }
 
 /// Parses the job, if it is of this kind.

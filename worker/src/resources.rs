@@ -108,14 +108,14 @@ impl Models {
                 continue;
             }
             if by_id.contains_key(&id) {
-                error!("skipping the model pack {}: another one is called `{id}` too", folder.display());
+                error!("skipping the model pack {}: another pack has the name `{id}`", folder.display());
                 continue;
             }
             info!(model.id = %id, model.relative_cost = loaded.relative_cost(), "loaded a model");
             by_id.insert(id, loaded);
         }
         for id in wanted.iter().filter(|id| !by_id.contains_key(*id)) {
-            error!("the model `{id}` was asked for and is not in {}", names(dirs));
+            error!("the requested model `{id}` is not in {}", names(dirs));
         }
         if by_id.is_empty() {
             bail!("no usable model pack in {}", names(dirs));

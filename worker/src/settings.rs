@@ -323,7 +323,7 @@ mod tests {
 
         assert_eq!(parsed("cuda:1").unwrap().device, DeviceChoice::Cuda(1));
         let error = parsed("gpu").unwrap_err().to_string();
-        assert!(error.contains("`gpu` is no device: wanted `auto`, `cpu` or `cuda:N`"), "{error}");
+        assert!(error.contains("`gpu` is not a device: wanted `auto`, `cpu` or `cuda:N`"), "{error}");
     }
 
     #[test]

@@ -50,7 +50,7 @@ pub struct SnapshotStore {
 #[non_exhaustive]
 pub enum StoreError {
     /// The address is not that of an object store.
-    #[error("no address of an object store (file:///…, s3://…, gs://…, az://…): {0}")]
+    #[error("not an address of an object store (file:///…, s3://…, gs://…, az://…): {0}")]
     Address(String),
     /// The store refuses the request or cannot be reached.
     #[error("{0}")]

@@ -20,13 +20,13 @@ pub async fn forget_orphans(pool: PgPool, shelf: Arc<ModelRegistry>) {
     loop {
         let offered: Vec<String> = shelf.models().iter().map(|model| model.id().to_owned()).collect();
         if let Err(fault) = reservoir::count_unoffered(&pool, &offered, OFFER).await {
-            warn!("could not say which models are offered: {fault}");
+            warn!("could not publish the offered models: {fault}");
         }
         tokio::time::sleep(OFFER).await;
         match reservoir::drop_unoffered(&pool).await {
             Ok(0) => {}
-            Ok(blocks) => info!(blocks, "dropped the molecules of models that nobody has offered for a day"),
-            Err(fault) => warn!("could not drop the molecules of models that nobody offers: {fault}"),
+            Ok(blocks) => info!(blocks, "dropped the molecules of models that were not offered for a day"),
+            Err(fault) => warn!("could not drop the molecules of models that are not offered: {fault}"),
         }
     }
 }

@@ -101,7 +101,7 @@ fn a_file_that_is_no_prior_is_refused_by_what_is_wrong_with_it() {
         ("expanded", "tensor `_linear.weight`: reaches beyond its storage"),
         ("whole_numbers", "tensor `_linear.bias`: has no storage of floating-point numbers"),
         ("not_a_number", "model.safetensors: tensor `out.bias` holds a number that is not finite"),
-        ("not_a_tensor", "tensor `_linear.bias`: is no tensor"),
+        ("not_a_tensor", "tensor `_linear.bias`: is not a tensor"),
         ("a_list", "`the file` is not a dictionary as REINVENT saves it"),
         ("old", "written by a torch before 1.6"),
         ("packed", "in the archive: compression method not supported"),

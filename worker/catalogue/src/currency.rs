@@ -52,7 +52,7 @@ pub struct Rates(BTreeMap<Currency, f64>);
 
 /// Error for an invalid line of a table of rates.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: `{text}` is no rate (EUR = 1.08)")]
+#[error("line {line}: `{text}` is not a rate (EUR = 1.08)")]
 pub struct RateParseError {
     /// Line number.
     pub line: usize,

@@ -26,7 +26,7 @@ pub enum Fault {
     #[error("the file ends within the record")]
     Cut,
     /// The record is not a JSON object.
-    #[error("no JSON object: {reason}")]
+    #[error("not a JSON object: {reason}")]
     Json { reason: String },
     /// One record holds more offers than `limit`.
     #[error("more than {limit} offers in one record")]
@@ -47,7 +47,7 @@ pub enum Fault {
     #[error("SMILES `{smiles}`: wildcard atom")]
     Wildcard { smiles: String },
     /// `text` is not an InChIKey.
-    #[error("`{text}` is no InChIKey")]
+    #[error("`{text}` is not an InChIKey")]
     NotAKey { text: String },
     /// No known structure has the InChIKey `key`.
     #[error("no known structure has the InChIKey {key}")]
@@ -59,7 +59,7 @@ pub enum Fault {
     #[error("not for sale: {column} is 0")]
     NotForSale { column: String },
     /// The field `column` holds `text`, which is not a number.
-    #[error("{column} `{text}` is no number")]
+    #[error("{column} `{text}` is not a number")]
     NotANumber { column: String, text: String },
     /// The field `column` holds `text`, which is below the minimum or implausibly large.
     #[error("{column} `{text}` is {fault}")]
@@ -71,10 +71,10 @@ pub enum Fault {
     #[error("a price in {code}, and no rate for it (--rates)")]
     NoRate { code: String },
     /// The field `column` holds `text`, which is not a currency.
-    #[error("{column} `{text}` is no currency")]
+    #[error("{column} `{text}` is not a currency")]
     Currency { column: String, text: String },
     /// The field `column` holds `text`, which no lead-time rule can parse.
-    #[error("{column} `{text}` is no lead time")]
+    #[error("{column} `{text}` is not a lead time")]
     LeadTime { column: String, text: String },
     /// The field `column` holds `text`, which is not a list of destinations.
     #[error("{column} `{text}` does not say where it ships")]
@@ -84,11 +84,11 @@ pub enum Fault {
     NoneInStock { column: String },
     /// The field `column` holds `text`, which is not an amount.
     #[error(
-        "{column} `{text}` is no amount with a unit (2.5 g; --column {column}=amount:mg says the unit, ={IGNORED} leaves it out)"
+        "{column} `{text}` is not an amount with a unit (2.5 g; --column {column}=amount:mg says the unit, ={IGNORED} leaves it out)"
     )]
     Amount { column: String, text: String },
     /// The field `column` holds `text`, which is not a time.
-    #[error("{column} `{text}` is no time (2026-01-31 or RFC 3339)")]
+    #[error("{column} `{text}` is not a time (2026-01-31 or RFC 3339)")]
     Timestamp { column: String, text: String },
 }
 

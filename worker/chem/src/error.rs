@@ -32,7 +32,7 @@ pub enum SmilesError {
     #[error("the string ends after `{after}` at byte {at}, where an atom must follow")]
     Unfinished { after: char, at: usize },
     /// A letter sequence that is not an element.
-    #[error("`{symbol}` at byte {at} is no element")]
+    #[error("`{symbol}` at byte {at} is not an element")]
     UnknownElement { symbol: String, at: usize },
     /// `[` without `]`.
     #[error("bracket opened at byte {opened} is never closed")]
@@ -123,7 +123,7 @@ pub enum TemplateError {
     #[error("{components} components of a side are more than the {limit} allowed")]
     TooManyComponents { components: usize, limit: usize },
     /// A side or a pattern is not valid SMARTS.
-    #[error("`{smarts}` is no SMARTS pattern: {reason}")]
+    #[error("`{smarts}` is not a SMARTS pattern: {reason}")]
     Smarts { smarts: String, reason: String },
     /// The pattern is too large to match.
     #[error("{atoms} pattern atoms are more than the {limit} allowed")]

@@ -27,7 +27,7 @@ pub enum DeviceChoice {
 pub enum DeviceError {
     /// `found` does not name a device.
     #[error(
-        "`{found}` is no device: wanted `auto`, `cpu` or `cuda:N`, where N is the number of a GPU, from 0"
+        "`{found}` is not a device: wanted `auto`, `cpu` or `cuda:N`, where N is the number of a GPU, from 0"
     )]
     Unknown { found: String },
     /// The program was built without the feature `cuda`.
@@ -128,7 +128,10 @@ mod tests {
             let error = text.parse::<DeviceChoice>().unwrap_err();
 
             assert!(matches!(error, DeviceError::Unknown { .. }));
-            assert!(error.to_string().contains(&format!("`{text}` is no device: wanted `auto`")), "{error}");
+            assert!(
+                error.to_string().contains(&format!("`{text}` is not a device: wanted `auto`")),
+                "{error}"
+            );
         }
     }
 

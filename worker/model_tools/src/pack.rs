@@ -112,7 +112,7 @@ impl Pack {
         let metadata = metadata.ok_or_else(|| anyhow!("{}: no object to keep figures in", path.display()))?;
         let kept = metadata.entry("metrics").or_insert_with(|| json!({}));
         let kept =
-            kept.as_object_mut().ok_or_else(|| anyhow!("{}: `metrics` is no object", path.display()))?;
+            kept.as_object_mut().ok_or_else(|| anyhow!("{}: `metrics` is not an object", path.display()))?;
         kept.insert(name.to_owned(), json!(metrics));
         let doing = || format!("writing {}", path.display());
         let mut file = tempfile::NamedTempFile::new_in(&self.folder).with_context(doing)?;

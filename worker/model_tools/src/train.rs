@@ -142,7 +142,7 @@ pub fn train(
     if course.best_loss >= course.first_loss {
         checkpoint::clear(&place);
         return Err(anyhow!(
-            "nothing was learnt: the held-out molecules are no likelier than before ({:.3} nats); try a lower --learning-rate, \
+            "the training did not improve the model: the held-out molecules are not more likely than before ({:.3} nats); try a lower --learning-rate, \
              or more molecules",
             course.first_loss
         )

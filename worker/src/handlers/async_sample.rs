@@ -203,7 +203,7 @@ impl AsyncSampleRun<'_> {
                 samples::insert(&mut transaction, &self.sample_job(), &drawn).await?;
                 transaction.commit().await?;
                 metrics::stored(self.model.id(), 0, self.size());
-                info!(sample.id = id, sample.size = self.job.size, "order done");
+                info!(sample.id = id, sample.size = self.job.size, "asynchronous sample done");
                 self.forget_claims().await;
             }
         }
@@ -215,7 +215,7 @@ impl AsyncSampleRun<'_> {
         if let Some(batch) = self.wanted.batch
             && let Err(fault) = async_samples::forget_claims(&self.orders.pool, batch).await
         {
-            warn!("the claims of a batch that is made could not be deleted: {fault}");
+            warn!("the claims of a completed batch could not be deleted: {fault}");
         }
     }
 

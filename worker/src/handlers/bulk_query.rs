@@ -122,7 +122,7 @@ impl BulkQueryHandler {
                 packed(found, worked).await?
             }
         };
-        info!(molecules = count, worked_seconds = outcome.worked_seconds, "told of molecules: {kind}");
+        info!(molecules = count, worked_seconds = outcome.worked_seconds, "bulk query done: {kind}");
         Ok(outcome)
     }
 

@@ -22,7 +22,7 @@ pub enum ReadError {
     #[error("{name} is UTF-16: save it as UTF-8")]
     Utf16 { name: String },
     /// The extension of the file `name` does not match its content.
-    #[error("{name} is no {format} file")]
+    #[error("{name} is not a valid {format} file")]
     NotWhatItIsCalled { name: String, format: &'static str },
     /// The file `name` is a Parquet table, which has its own compression and must not be compressed again.
     #[error("{name} is a packed Parquet table: unpack it first")]
@@ -40,6 +40,6 @@ pub enum ReadError {
     #[error(transparent)]
     Profile(#[from] ProfileError),
     /// A reader thread panicked; its message is on standard error.
-    #[error("reading broke off by a fault of the reader")]
+    #[error("reading stopped at an internal error of the reader")]
     Panicked,
 }

@@ -108,14 +108,14 @@ pub enum SnapshotError {
     #[error("it cannot be read")]
     Io(#[from] io::Error),
     /// The file is not a snapshot.
-    #[error("it is no snapshot of a catalogue")]
+    #[error("it is not a snapshot of a catalogue")]
     Foreign,
     /// Another release wrote the file, in another format.
     #[error("it is of format {found}, not {FORMAT}")]
     #[expect(missing_docs, reason = "the field is named in the message")]
     Format { found: u32 },
     /// Another release wrote the file, with another numbering of molecules.
-    #[error("it is of another release, which tells molecules apart otherwise")]
+    #[error("it is of another release, which compares molecules in another way")]
     Chemistry,
     /// The file is shorter or longer than stated.
     #[error("it is {found} bytes long, not {stated}")]

@@ -84,8 +84,8 @@ fn a_file_that_is_no_whole_snapshot_is_refused_with_what_is_wrong() {
     let len = sound.len();
 
     for (name, bytes, said) in [
-        ("empty", vec![], "it is no snapshot of a catalogue".to_owned()),
-        ("other", b"PAR1 is something else".to_vec(), "it is no snapshot of a catalogue".to_owned()),
+        ("empty", vec![], "it is not a snapshot of a catalogue".to_owned()),
+        ("other", b"PAR1 is something else".to_vec(), "it is not a snapshot of a catalogue".to_owned()),
         ("newer", flipped(8), "it is of format 3, not 2".to_owned()),
         ("magic alone", sound[..8].to_vec(), "its header is damaged".to_owned()),
         ("header", flipped(40), "its header is damaged".to_owned()),

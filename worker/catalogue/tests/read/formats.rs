@@ -162,7 +162,7 @@ fn a_stock_of_keys_is_matched_with_what_is_known() {
             found.rejects,
             [
                 (3, "no known structure has the InChIKey QUSNBJAOOMFDIB-UHFFFAOYSA-N".to_owned()),
-                (4, "`ethanol` is no InChIKey".to_owned())
+                (4, "`ethanol` is not an InChIKey".to_owned())
             ]
         );
     }

@@ -61,7 +61,7 @@ fn an_amount_that_is_none_is_left_out_with_its_reason() {
     let reasons: Vec<&str> = found.rejects.iter().map(|(_, reason)| reason.as_str()).collect();
     let no_amount = |text: &str| {
         format!(
-            "amount `{text}` is no amount with a unit (2.5 g; --column amount=amount:mg says the unit, =ignore leaves it out)"
+            "amount `{text}` is not an amount with a unit (2.5 g; --column amount=amount:mg says the unit, =ignore leaves it out)"
         )
     };
     assert_eq!(

@@ -151,7 +151,7 @@ mod tests {
         ] {
             let fault = Pattern::parse(smarts).err().map(|fault| fault.to_string());
 
-            assert_eq!(fault, Some(format!("`{smarts}` is no SMARTS pattern: {reason}")));
+            assert_eq!(fault, Some(format!("`{smarts}` is not a SMARTS pattern: {reason}")));
         }
     }
 }

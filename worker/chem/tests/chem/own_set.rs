@@ -136,7 +136,7 @@ fn errors_say_what_is_wrong_and_where() {
         ("CC11", "ring bond 1 at byte 3 joins an atom to itself", Some(3)),
         ("C12CC12", "ring bond 2 at byte 6 joins two atoms that are already bonded", Some(6)),
         ("C=1CC#1", "ring bond 1 is written with two different bond types, at bytes 2 and 6", Some(6)),
-        ("CC[Zz]", "`Zz` at byte 3 is no element", Some(3)),
+        ("CC[Zz]", "`Zz` at byte 3 is not an element", Some(3)),
         // In a ring that cannot be kekulised RDKit tries every set of them, which practically never ends from some
         // thirty on.
         (

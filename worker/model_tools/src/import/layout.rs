@@ -25,7 +25,7 @@ pub fn import(models: &ModelsFolder, import: &Import, tell: &dyn Fn(&str)) -> Re
     let source = &import.source;
     if let Some(network) = network_in(source) {
         return Err(ModelToolError::Usage(format!(
-            "{} has no config.json, so it is no pack; for a policy of AiZynthFinder name the network and its templates: \
+            "{} has no config.json, so it is not a pack; for a policy of AiZynthFinder name the network and its templates: \
              retort model import {} --templates FILE.csv.gz --name ID",
             source.display(),
             source.join(network).display()
@@ -171,7 +171,7 @@ pub fn tokenizer_of(vocabulary: Value, file: &Path, config: &Value) -> Result<Va
             Ok(tokenizer(&tokens, Special { start, end, padding: token("pad_token_id") }))
         }
         _ => Err(anyhow!(
-            "{}: `bos_token_id` or `eos_token_id` is no id of vocab.json",
+            "{}: `bos_token_id` or `eos_token_id` is not an id of vocab.json",
             file.with_file_name("config.json").display()
         )
         .into()),

@@ -105,7 +105,7 @@ pub(crate) fn read_agents(table: impl Read, path: &Path) -> Result<Vec<Agent>, M
             "catalyst" => Role::Catalyst,
             "solvent" => Role::Solvent,
             other => {
-                let fault = format!("`{other}` is no role: reagent, catalyst or solvent");
+                let fault = format!("`{other}` is not a role: reagent, catalyst or solvent");
                 return Err(ModelError::Row { path: path.to_owned(), line, fault });
             }
         };

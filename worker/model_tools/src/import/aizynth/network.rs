@@ -196,7 +196,7 @@ impl<'a> GraphTraversal<'a> {
             let tensor = at.to_owned();
             return Err(NetworkError::Tensor {
                 tensor,
-                fault: "the way ends here, and it is no output".to_owned(),
+                fault: "the path ends here, and it is not an output".to_owned(),
             });
         }
         Ok(layers)
@@ -233,14 +233,14 @@ impl<'a> GraphTraversal<'a> {
                     self.constant(node, other.ok_or_else(|| fault(node, "adds a thing to itself"))?)?;
                 match layers.last_mut() {
                     Some(Layer::Dense(dense)) if dense.bias.is_none() => dense.bias = Some(bias),
-                    _ => return Err(fault(node, "adds to what is no dense layer")),
+                    _ => return Err(fault(node, "adds to a value that is not a dense layer")),
                 }
             }
             "Elu" if number("alpha", 1.0) != 1.0 => return Err(fault(node, "has an `alpha` other than 1")),
             "Elu" => layers.push(Layer::Activation("elu")),
             "Relu" => layers.push(Layer::Activation("relu")),
             "Softmax" | "LogSoftmax" => layers.push(Layer::Softmax),
-            _ => return Err(fault(node, "is no operation of a policy of two dense layers")),
+            _ => return Err(fault(node, "is not an operation of a policy of two dense layers")),
         }
         Ok(())
     }
@@ -263,7 +263,7 @@ impl<'a> GraphTraversal<'a> {
 
     fn constant(&self, node: &Node, name: &str) -> Result<&'a TensorProto, NetworkError> {
         let constant = self.constants.get(name).copied();
-        constant.ok_or_else(|| fault(node, &format!("uses `{name}`, which is no constant of the file")))
+        constant.ok_or_else(|| fault(node, &format!("uses `{name}`, which is not a constant of the file")))
     }
 }
 

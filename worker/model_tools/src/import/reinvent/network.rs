@@ -182,7 +182,7 @@ impl SavedDictionary<'_> {
     fn view(&self, name: &str, id: Id) -> Result<View<'_>, PriorError> {
         let fault = |fault: &str| tensor(name, fault);
         let Node::Object { class, arguments, .. } = self.pickled.node(id) else {
-            return Err(fault("is no tensor"));
+            return Err(fault("is not a tensor"));
         };
         if class == PARAMETER {
             return match self.pickled.items(*arguments).unwrap_or_default().first() {
@@ -190,13 +190,13 @@ impl SavedDictionary<'_> {
                 Some(inner) if !matches!(self.pickled.node(*inner), Node::Object { class, .. } if class == PARAMETER) => {
                     self.view(name, *inner)
                 }
-                _ => Err(fault("is no tensor")),
+                _ => Err(fault("is not a tensor")),
             };
         }
         let (REBUILD, [storage, offset, size, stride, ..]) =
             (class.as_str(), self.pickled.items(*arguments).unwrap_or_default())
         else {
-            return Err(fault("is no tensor"));
+            return Err(fault("is not a tensor"));
         };
         let counts = |id: &Id| {
             let items = self.pickled.items(*id)?;

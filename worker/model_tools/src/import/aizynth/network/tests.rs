@@ -109,7 +109,7 @@ fn what_the_engine_would_not_compute_is_refused_by_its_name() {
         (fault(|graph| graph.inputs.push(value("z"))), "2 inputs, wanted one"),
         (
             fault(|graph| graph.nodes[2].op_type = "Tanh".to_owned()),
-            "node `Elu_c`: `Tanh` is no operation of",
+            "node `Elu_c`: `Tanh` is not an operation of",
         ),
         (
             fault(|graph| graph.nodes[2] = with(graph.nodes[2].clone(), "alpha", 0.5, 0)),
@@ -131,7 +131,7 @@ fn what_the_engine_would_not_compute_is_refused_by_its_name() {
             fault(|graph| graph.nodes[1].inputs = vec!["a".to_owned(), "a".to_owned()]),
             "adds a thing to itself",
         ),
-        (fault(|graph| graph.nodes[0].inputs[1] = "w9".to_owned()), "uses `w9`, which is no constant"),
+        (fault(|graph| graph.nodes[0].inputs[1] = "w9".to_owned()), "uses `w9`, which is not a constant"),
         (fault(|graph| graph.initializers[0] = tensor("w1", &[1024, 2])), "1024 inputs, wanted 2048"),
         (
             fault(|graph| graph.initializers[2] = tensor("w2", &[4, 3])),

@@ -72,7 +72,7 @@ pub fn statement(act: &str, subject: &str, details: &Value) -> String {
 
 /// Returns the last `count` lines of the audit log, oldest first.
 pub async fn read(database: &mut PgConnection, count: u32) -> Result<Vec<AuditEntry>, Failure> {
-    audit_log::read(database, count).await.map_err(|error| Failure::database("reading the journal", &error))
+    audit_log::read(database, count).await.map_err(|error| Failure::database("reading the audit log", &error))
 }
 
 /// Returns `RETORT_OPERATOR`, else the user of this process with the machine's name.

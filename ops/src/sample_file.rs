@@ -157,7 +157,7 @@ fn read_structures(format: Format, text: &str) -> Result<HashSet<String>, Failur
         Format::Csv => {
             Ok(lines.skip(1).filter_map(|line| line.split(',').next()).map(ToOwned::to_owned).collect())
         }
-        _ => Err(Failure::Usage("only a file of SMILES or CSV can be gone on with".to_owned())),
+        _ => Err(Failure::Usage("only a file of SMILES or CSV can be continued".to_owned())),
     }
 }
 

@@ -87,7 +87,7 @@ impl Files {
     pub fn read_one(&self, input: &Input, found: &mut ParsedTargets) -> Result<(), Failure> {
         let opened = read::open(input, &self.options()).map_err(failure)?;
         let reader = TargetReader::new(&opened.outline, self.name_column.clone())
-            .ok_or_else(|| Failure::Usage(format!("{} has InChIKeys and no structures", input.name())))?;
+            .ok_or_else(|| Failure::Usage(format!("{} has InChIKeys but no structures", input.name())))?;
         let counted = if opened.outline.format.has_lines() { "line" } else { "row" };
         for record in opened.records().map_err(failure)? {
             let Record { place, fields } = record.map_err(failure)?;

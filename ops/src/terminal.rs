@@ -51,7 +51,7 @@ pub fn interrupted() -> Arc<AtomicBool> {
             return;
         }
         raised.store(true, Ordering::Relaxed);
-        note("stopping after this step; Ctrl-C again ends it at once");
+        note("stopping after this step; press Ctrl-C again to stop at once");
         if signal::ctrl_c().await.is_ok() {
             process::exit(i32::from(INTERRUPTED));
         }

@@ -120,7 +120,8 @@ fn create_draft(target: &Path) -> Result<(TempDir, PathBuf), Failure> {
         )));
     }
     let target = std::path::absolute(target).with_context(doing)?;
-    let parent = target.parent().ok_or_else(|| anyhow!("{} is no name of a folder", target.display()))?;
+    let parent =
+        target.parent().ok_or_else(|| anyhow!("{} is not the name of a folder", target.display()))?;
     let mut draft = tempfile::Builder::new();
     // Readable only by the user who makes the backup.
     draft.prefix(".retort-backup-").permissions(Permissions::from_mode(0o700));

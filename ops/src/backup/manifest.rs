@@ -75,7 +75,7 @@ impl Manifest {
             }
             Err(error) if [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory].contains(&error.kind()) => {
                 return Err(Failure::Usage(format!(
-                    "{} is no backup of Retort: a backup is a folder with a {MANIFEST}",
+                    "{} is not a backup of Retort: a backup is a folder with a {MANIFEST}",
                     folder.display()
                 )));
             }
@@ -130,7 +130,7 @@ mod tests {
         let later = read("{\"retort_backup\": 2}");
 
         assert!(nothing.starts_with("there is no "), "{nothing}");
-        assert!(empty.contains("is no backup of Retort"), "{empty}");
+        assert!(empty.contains("is not a backup of Retort"), "{empty}");
         assert!(other.contains("or is damaged") && torn.contains("or is damaged"), "{other} {torn}");
         assert!(later.contains("a later release"), "{later}");
     }

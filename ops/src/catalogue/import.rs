@@ -43,7 +43,7 @@ pub async fn import(database: &mut PgConnection, import: &Import) -> Result<Impo
     let names: Vec<String> = import.files.iter().map(|path| path.display().to_string()).collect();
     audit_log::record(&mut transaction, "catalogue import", &names.join(", "), details)
         .await
-        .map_err(|error| Failure::database("writing the journal", &error))?;
+        .map_err(|error| Failure::database("writing the audit log", &error))?;
     load::commit(transaction).await?;
     finish(files, Some(merged))
 }

@@ -206,13 +206,13 @@ impl Account {
                 let issuer = place.service()?.issuer().await?;
                 let secret = manage::link(&mut database, &email, LINK_LIFETIME).await?;
                 terminal::data(&format!("{issuer}/link?code={secret}"))?;
-                terminal::note("good once, for ten minutes: whoever opens it is logged in");
+                terminal::note("valid once, for ten minutes: the person who opens it is logged in");
             }
             Self::Token(tokens) => tokens.run(&mut database).await?,
             Self::Ration(SetLimit { email, ration, per_minute: PerMinute(per_minute) }) => {
                 manage::change_limit(&mut database, &email, ration, per_minute).await?;
                 let amount = per_minute.map_or_else(|| "the default".to_owned(), |number| number.to_string());
-                terminal::note(&format!("{email} now has {amount} of {ration} a minute"));
+                terminal::note(&format!("{email} now has the limit {amount} for {ration}"));
             }
         }
         Ok(())
@@ -265,7 +265,7 @@ impl NewPassword {
 
 fn parse_email(text: &str) -> Result<String, Failure> {
     let email = text.trim();
-    let refused = || Failure::Usage(format!("`{email}` is no e-mail address"));
+    let refused = || Failure::Usage(format!("`{email}` is not an e-mail address"));
     let (local, domain) = email.rsplit_once('@').ok_or_else(refused)?;
     let printable = email.chars().all(|character| !character.is_whitespace() && !character.is_control());
     if local.is_empty() || domain.is_empty() || !printable || email.len() > 254 {
@@ -278,7 +278,7 @@ fn parse_email(text: &str) -> Result<String, Failure> {
 pub fn parse_name(text: &str) -> Result<String, Failure> {
     let name = text.trim();
     if name.is_empty() || name.chars().any(char::is_control) {
-        return Err(Failure::Usage("a name is not empty, and of one line".into()));
+        return Err(Failure::Usage("a name must be one line and must not be empty".into()));
     }
     Ok(name.to_owned())
 }

@@ -95,7 +95,7 @@ impl Add {
             return Err(Failure::Usage("the flows code and implicit need a --redirect".into()));
         }
         if self.flows.contains(&Flow::Password) {
-            return Err(Failure::Usage(format!("passwords are for {CLIENT_ID} alone")));
+            return Err(Failure::Usage(format!("only {CLIENT_ID} may use passwords")));
         }
         let name = parse_name(&self.name)?;
         let addresses = |texts: Vec<String>| -> Result<Vec<_>, Failure> {

@@ -38,7 +38,7 @@ impl Backup {
         let failed = |error| Failure::database("looking at the signing keys", &error);
         let keys = signing_keys::list(&mut database).await.map_err(failed)?;
         let details = json!({ "schema": made.manifest.schema, "packs": made.packs });
-        let act = LoggedAction::begin(&mut database, "writing the journal").await?;
+        let act = LoggedAction::begin(&mut database, "writing the audit log").await?;
         act.done("backup", &self.folder.display().to_string(), details).await?;
 
         let bytes: u64 = made.manifest.parts.iter().map(|part| part.bytes).sum();

@@ -61,11 +61,11 @@ impl Batch {
             }
             Self::Cancel { id } => {
                 batches::act(&service, &id, BatchAction::Cancel).await?;
-                terminal::note(&format!("{id} is cancelled; `retort batch resume {id}` goes on with it"));
+                terminal::note(&format!("{id} is cancelled; `retort batch resume {id}` continues it"));
             }
             Self::Resume { id } => {
                 batches::act(&service, &id, BatchAction::Resume).await?;
-                terminal::note(&format!("{id} goes on; `retort plan --resume {id}` waits for it"));
+                terminal::note(&format!("{id} continues; `retort plan --resume {id}` waits for it"));
             }
             Self::Delete { id } => {
                 batches::delete(&service, &id).await?;

@@ -114,7 +114,7 @@ async fn check_migrations(findings: &mut Findings, database: &mut PgConnection) 
 async fn check_catalogue(findings: &mut Findings, database: &mut PgConnection) -> Result<(), Failure> {
     match catalogue_tables::query::info(database).await {
         Ok(info) if info.building_blocks == 0 => {
-            findings.bad("catalogue: empty, so no route can end; see `retort catalogue import --help`")
+            findings.bad("catalogue: empty, so no route can be found; see `retort catalogue import --help`")
         }
         Ok(info) => findings.good(&format!(
             "catalogue: {} building blocks of {} vendors",
@@ -172,7 +172,7 @@ async fn check_space(findings: &mut Findings, database: &mut PgConnection) -> Re
         Err(error) => findings.bad(&format!("space: {error}"))?,
     }
     match retentions(database).await {
-        Ok(kept) if kept.is_empty() => findings.good("kept: everything, until a process says otherwise"),
+        Ok(kept) if kept.is_empty() => findings.good("kept: everything"),
         Ok(kept) => kept.iter().try_for_each(|kept| findings.good(&format!("kept: {}", in_words(kept)))),
         Err(error) => findings.bad(&format!("kept: {error}")),
     }
@@ -204,7 +204,7 @@ async fn check_workers(findings: &mut Findings, database: &mut PgConnection) -> 
                 findings.good(&format!("workers: {processes} for {queue} jobs, {slots} at a time"))?;
             }
             None => findings
-                .bad(&format!("workers: none for {queue} jobs lives; start `{command}`, or read its log"))?,
+                .bad(&format!("workers: no live one for {queue} jobs; start `{command}`, or read its log"))?,
         }
     }
     match queue::operations::pauses(&mut *database).await {

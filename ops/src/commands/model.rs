@@ -102,8 +102,8 @@ impl Check {
         }
         match reports.iter().filter(|report| !report.is_sound()).count() {
             0 => Ok(()),
-            1 => Err(anyhow!("one model of {} is not sound", reports.len()).into()),
-            faulty => Err(anyhow!("{faulty} models of {} are not sound", reports.len()).into()),
+            1 => Err(anyhow!("one model of {} has faults", reports.len()).into()),
+            faulty => Err(anyhow!("{faulty} models of {} have faults", reports.len()).into()),
         }
     }
 

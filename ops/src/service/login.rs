@@ -149,7 +149,7 @@ impl Service {
                 _ => return Err(refused.into()),
             }
         }
-        Err(Failure::NotLoggedIn("nobody let this login in, and its code has run out".into()))
+        Err(Failure::NotLoggedIn("nobody approved this login, and its code has expired".into()))
     }
 
     /// Logs out here and at the service.
@@ -166,7 +166,7 @@ impl Service {
         if answer.status().is_success() {
             return Ok(());
         }
-        Err(Failure::Other(anyhow!("the login here is forgotten, but the service did not end it")))
+        Err(Failure::Other(anyhow!("the local login is deleted, but the service did not end it")))
     }
 
     /// Returns the logged-in user; `None` if the token does not permit it.

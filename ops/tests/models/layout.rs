@@ -95,7 +95,7 @@ fn what_is_wrong_is_said_with_its_file() {
 
         let said = stage.model(&["check", model]);
 
-        said.fails(1, &["one model of 1 is not sound"]);
+        said.fails(1, &["one model of 1 has faults"]);
         assert!(said.data.starts_with("FAULT") && said.data.contains(words), "{words}: {said:?}");
     }
 }
@@ -121,7 +121,7 @@ fn two_packs_with_one_id_are_named() {
 
     let said = stage.model(&["check", "--json"]);
 
-    said.fails(1, &["2 models of 2 are not sound"]);
+    said.fails(1, &["2 models of 2 have faults"]);
     let said = stage.model(&["show", "leadlike_gru"]);
     said.fails(1, &["2 packs", "are called `leadlike_gru`"]);
 }

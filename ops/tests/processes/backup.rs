@@ -157,7 +157,7 @@ async fn refuse_what_cannot_be_restored(installation: &mut Installation, backup:
         (&miscounted, "rows of public.samples instead of 1000000"),
         (&later, "later than this release"),
         (&backup.with_file_name("nothing"), "there is no "),
-        (&backup.join("models"), "is no backup of Retort"),
+        (&backup.join("models"), "is not a backup of Retort"),
     ] {
         let said = failure_message(restore(installation, folder, &["--replace"]));
         assert!(said.contains(words), "{}: {said}", folder.display());

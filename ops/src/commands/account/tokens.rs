@@ -98,7 +98,7 @@ async fn create(
             Err(Failure::Refused(format!("{email} has a token {} already", new.name)))
         }
         Some(ScriptTokenCreation::TooMany) => {
-            Err(Failure::Refused(format!("{email} has as many tokens as an account may have")))
+            Err(Failure::Refused(format!("{email} has the largest number of tokens allowed")))
         }
         None => Err(Failure::Refused(format!("the account {email} is disabled"))),
     }

@@ -67,7 +67,7 @@ impl Restrict {
         vendors::restrict(&mut database, &self.vendor, &self.organisations).await?;
         let shown_to =
             if self.organisations.is_empty() { "nobody".to_owned() } else { self.organisations.join(", ") };
-        terminal::note(&format!("{} is seen by {shown_to}", self.vendor));
+        terminal::note(&format!("{} is visible to {shown_to}", self.vendor));
         Ok(())
     }
 }
@@ -77,7 +77,7 @@ impl Prefer {
         let mut database = place.data().connect().await?;
         let organisation = self.organisation.as_deref();
         vendors::prefer(&mut database, &self.vendor, self.preference, organisation).await?;
-        terminal::note(&format!("searches from now on go by what was said of {}", self.vendor));
+        terminal::note(&format!("from now on searches follow the preference for {}", self.vendor));
         Ok(())
     }
 }
@@ -86,7 +86,7 @@ impl Named {
     pub(super) async fn publish(self, place: &InstallationArgs) -> Result<(), Failure> {
         let mut database = place.data().connect().await?;
         vendors::publish(&mut database, &self.vendor).await?;
-        terminal::note(&format!("{} is seen by everybody", self.vendor));
+        terminal::note(&format!("{} is visible to everybody", self.vendor));
         Ok(())
     }
 

@@ -57,7 +57,9 @@ impl Evaluate {
         let mut pack = ModelPack::load(&folder).map_err(anyhow::Error::from)?;
         if let Some(temperature) = self.temperature {
             if !(1e-3..=100.0).contains(&temperature) {
-                return Err(Failure::Usage(format!("--temperature {temperature}: wanted 0.001 to 100")));
+                return Err(Failure::Usage(format!(
+                    "--temperature {temperature}: must be from 0.001 to 100"
+                )));
             }
             pack.generation.temperature = temperature;
         }

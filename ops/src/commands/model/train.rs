@@ -138,7 +138,7 @@ fn show_event(bar: &ProgressBar, event: Event) {
                 "{learnt} molecules to learn from, {held_out} held out: {loss:.3} nats a molecule before"
             ));
             if epochs_before > 0 {
-                note(format!("going on after epoch {epochs_before}"));
+                note(format!("continuing after epoch {epochs_before}"));
             }
         }
         Event::Step(molecules) => bar.inc(molecules as u64),

@@ -34,10 +34,10 @@ impl Plan {
         let come_back = format!("`retort plan --resume {id}` comes back to it");
         tokio::select! {
             done = self.follow_and_write(service, &id, targets, format) => done,
-            _ = signal::ctrl_c() => Err(Failure::Interrupted(format!("left the batch, which goes on: {come_back}"))),
+            _ = signal::ctrl_c() => Err(Failure::Interrupted(format!("left the batch, which continues: {come_back}"))),
         }
         .map_err(|failure| match failure {
-            Failure::Unreachable(why) => Failure::Unreachable(format!("{why}; the batch goes on: {come_back}")),
+            Failure::Unreachable(why) => Failure::Unreachable(format!("{why}; the batch continues: {come_back}")),
             other => other,
         })
     }

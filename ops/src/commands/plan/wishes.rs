@@ -85,6 +85,6 @@ fn parse_own_block(text: &str) -> Result<OwnBlock, String> {
     let Some((smiles, price)) = text.split_once(',') else {
         return Ok(OwnBlock { smiles: text.to_owned(), usd_per_gram: None });
     };
-    let usd_per_gram = price.trim().parse().map_err(|_| format!("`{price}` is no price"))?;
+    let usd_per_gram = price.trim().parse().map_err(|_| format!("`{price}` is not a price"))?;
     Ok(OwnBlock { smiles: smiles.to_owned(), usd_per_gram: Some(usd_per_gram) })
 }

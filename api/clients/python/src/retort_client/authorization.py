@@ -93,7 +93,7 @@ def wait_for_login(code: DeviceCode) -> Steps[Login]:
             interval += SLOWER
         elif _refusal(answer).error != "authorization_pending":
             raise _failed(answer)
-    raise LoginFailed("nobody let this login in, and its code has run out")
+    raise LoginFailed("nobody approved this login, and its code has expired")
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ impl ConcurrencyLimit {
     /// # Errors
     /// Fails when none is free.
     pub fn place(&self) -> Result<OwnedSemaphorePermit, ApiError> {
-        let reason = "The service has more requests in hand than it can answer soon";
+        let reason = "The service has more requests than it can answer soon";
         let full = |_| ApiError::Unavailable { retry_after: COME_AGAIN, reason };
         Arc::clone(&self.0).try_acquire_owned().map_err(full)
     }

@@ -117,7 +117,7 @@ pub async fn remember(
     if stored.execute(transaction).await?.rows_affected() == 1 {
         return Ok(());
     }
-    let message = "A request with this key was in hand at the same moment: send it again".to_owned();
+    let message = "A request with this key is in progress: send it again".to_owned();
     Err(ApiError::Conflict { message })
 }
 

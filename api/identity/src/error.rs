@@ -85,7 +85,7 @@ impl IntoResponse for TokenError {
             }
             Self::SlowDown => (StatusCode::BAD_REQUEST, "slow_down", "ask five seconds later than so far"),
             Self::AccessDenied => (StatusCode::BAD_REQUEST, "access_denied", "the person refused"),
-            Self::ExpiredToken => (StatusCode::BAD_REQUEST, "expired_token", "the code has run out"),
+            Self::ExpiredToken => (StatusCode::BAD_REQUEST, "expired_token", "the code has expired"),
             Self::TooMany { .. } => (StatusCode::TOO_MANY_REQUESTS, "slow_down", "too many attempts"),
             Self::Other(error) => (error.status(), "server_error", "the request could not be served"),
         };

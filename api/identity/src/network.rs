@@ -19,7 +19,7 @@ impl FromStr for Network {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let fault = || format!("`{text}` is no address and no range like 10.0.0.0/8");
+        let fault = || format!("`{text}` is neither an address nor a range such as 10.0.0.0/8");
         let (address, prefix) =
             text.split_once('/').map_or((text, None), |(left, right)| (left, Some(right)));
         let address: IpAddr = address.parse().map_err(|_| fault())?;

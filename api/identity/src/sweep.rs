@@ -19,13 +19,13 @@ const SWEEP_TIMEOUT: Duration = Duration::from_secs(60);
 /// Sweeps every table periodically until dropped.
 pub(crate) fn spawn_periodic(pool: &PgPool) -> Background {
     let pool = pool.clone();
-    Background::keep("sweeping up what has run out", move || {
+    Background::keep("deleting expired logins and codes", move || {
         let pool = pool.clone();
         async move {
             loop {
                 tokio::time::sleep(INTERVAL).await;
                 if let Err(error) = database::within(SWEEP_TIMEOUT, sweep(&pool)).await {
-                    tracing::warn!(%error, "what has run out could not be swept up");
+                    tracing::warn!(%error, "expired logins and codes could not be deleted");
                 }
             }
         }

@@ -104,7 +104,7 @@ async fn a_token_signed_otherwise_than_by_us_is_refused() {
         (confused, "the algorithm of the access token is not allowed"),
         (forged, "the signature of the access token is wrong"),
         (unknown_key, "the key of the access token is unknown"),
-        (untyped, "the token is no access token"),
+        (untyped, "the token is not an access token"),
         ("a".repeat(9000), "the access token is too long"),
         (tampered, "the signature of the access token is wrong"),
         ("nonsense".to_owned(), "the access token is malformed"),

@@ -91,7 +91,7 @@ async fn ten_at_once_with_one_key_create_one_thing() {
     for answer in &answers {
         match answer.status {
             201 => assert_eq!(answer.json()["id"], created),
-            409 => assert!(answer.text.contains("was in hand at the same moment"), "{answer:?}"),
+            409 => assert!(answer.text.contains("is in progress"), "{answer:?}"),
             _ => panic!("{answer:?}"),
         }
     }

@@ -220,7 +220,7 @@ async fn authenticated_at(
 ) -> Result<Result<DateTime<Utc>, &'static str>, PageError> {
     if !has_password(identity, person).await? {
         let is_fresh = Utc::now() - person.authenticated_at < RECENT_LOGIN;
-        let why = "Your login is too old to make a token. Whoever runs the service can make you a link to log in by.";
+        let why = "Your login is too old to make a token. An operator can make you a link to log in by.";
         return Ok(is_fresh.then_some(person.authenticated_at).ok_or(why));
     }
     let shown = (person.email.as_str(), form.get("password").unwrap_or_default());

@@ -131,7 +131,7 @@ fn question(session: &Session, code: &str, failed: Option<&str>) -> pages::Page 
 
 /// Shows the form again, after a code that no device shows.
 fn unknown_code_page(session: &Session, code: &str) -> Response {
-    RefusedForm(question(session, code, Some("There is no such code, or it has run out."))).into_response()
+    RefusedForm(question(session, code, Some("There is no such code, or it has expired."))).into_response()
 }
 
 fn login_page(identity: &Identity, headers: &HeaderMap, code: &str) -> pages::Page {

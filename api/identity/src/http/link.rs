@@ -81,14 +81,10 @@ async fn standing(identity: &Identity, code: &str) -> Result<LinkState, sqlx::Er
 
 fn refusal(standing: &LinkState) -> PageError {
     PageError::BadRequest(match standing {
-        LinkState::Spent => {
-            "This link has been used. A link logs in once: whoever runs the service can make another."
-        }
-        LinkState::Late => {
-            "This link is too old. A link is good for minutes: whoever runs the service can make another."
-        }
+        LinkState::Spent => "This link has been used. A link logs in once: an operator can make another.",
+        LinkState::Late => "This link is too old. A link is valid for minutes: an operator can make another.",
         LinkState::Good { .. } | LinkState::Unknown => {
-            "This link logs nobody in. Was it copied whole? Whoever runs the service can make another."
+            "This link is not valid. Was it copied whole? An operator can make another."
         }
     })
 }

@@ -274,7 +274,7 @@ pub struct Entry {
 /// Shows a person's logins and the programs that act for them.
 pub fn account(account: &Account<'_>) -> Page {
     let content = html! {
-        p { "You are logged in as " strong { (account.person.email) } ". What is ended here has to log in or to ask anew." }
+        p { "You are logged in as " strong { (account.person.email) } ". A browser or an application that you end here must log in again." }
         @if let Some(organisation) = account.organisation {
             p { "You belong to " strong { (organisation) } ", whose members read each other's samples, plans and kept routes." }
             details {

@@ -217,7 +217,7 @@ pub fn foreigner(
     let rules = jwt::rules(key.algorithm, address, audiences);
     let claims: ExternalClaims = jwt::claims(token, &key.decoding, &rules)?;
     if claims.is_id_token() {
-        return Err(ApiError::invalid_token("the token is no access token"));
+        return Err(ApiError::invalid_token("the token is not an access token"));
     }
     if claims.sub.is_empty() {
         return Err(ApiError::invalid_token("the access token lacks a claim"));

@@ -201,7 +201,7 @@ impl Keys {
         if self.age() >= BELIEVED
             && let Err(error) = self.reload().await
         {
-            tracing::warn!(?error, "the signing keys cannot be read anew");
+            tracing::warn!(?error, "the signing keys could not be read again");
         }
         let set = self.set.read();
         let keys: Vec<_> = set.verifying.iter().map(|(kid, key)| jwk(kid, &key.x)).collect();
@@ -250,7 +250,7 @@ impl Keys {
 pub fn access_header(token: &str) -> Result<Header, ApiError> {
     let header = jwt::header(token, &[Algorithm::EdDSA])?;
     if header.typ.as_deref().is_none_or(|typ| !typ.eq_ignore_ascii_case(TokenType::Access.as_str())) {
-        return Err(ApiError::invalid_token("the token is no access token"));
+        return Err(ApiError::invalid_token("the token is not an access token"));
     }
     Ok(header)
 }

@@ -268,7 +268,7 @@ async fn id_token_as_an_access_token() {
     let tokens = PAGE.tokens(&service).await;
 
     let id_token = tokens["id_token"].as_str().unwrap();
-    assert_refused(&service, id_token, "the token is no access token").await;
+    assert_refused(&service, id_token, "the token is not an access token").await;
 }
 
 #[tokio::test]

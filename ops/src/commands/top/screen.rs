@@ -164,7 +164,8 @@ impl View {
                 done: format!("resumed {}", queue_label(queue)),
             }));
         }
-        let question = format!("Pause {}? Jobs in hand go on, new ones are refused. y/n", queue_label(queue));
+        let question =
+            format!("Pause {}? Running jobs go on, new requests are refused. y/n", queue_label(queue));
         self.asked =
             Some((Action { path: path("pause"), done: format!("paused {}", queue_label(queue)) }, question));
         None
@@ -303,6 +304,6 @@ mod tests {
         ] {
             assert!(screen.contains(words), "{words}:\n{screen}");
         }
-        assert!(screen.contains("Pause sample? Jobs in hand go on"), "{screen}");
+        assert!(screen.contains("Pause sample? Running jobs go on"), "{screen}");
     }
 }

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use repository::{files, text};
+use test_support::{Chromium, Script};
 
 use crate::{
     auth_clients::skip,
     support::{Service, answer},
-    webdriver::{Chromium, Script},
 };
 
 /// Folders of the guides, and their addresses.

@@ -23,8 +23,7 @@ pub struct Quota {
 }
 
 /// Description of the 409 answer of what makes samples and plans.
-pub const TOO_MUCH: &str =
-    "The account would exceed its limit of waiting work or of storage, or a request with the same key is in progress.";
+pub const TOO_MUCH: &str = "The account would exceed its limit of waiting work or of storage, or a request with the same key is in progress.";
 
 /// Kind of thing that a request created; only its own quotas are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

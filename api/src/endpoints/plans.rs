@@ -109,10 +109,11 @@ pub async fn create(
         // The same id for the same search, however often it is requested.
         let id = format!("pln_{}", search_id.to_lowercase());
         let parameters = PlanParameters { request, engine };
-        let new = NewPlan { id: &id, parameters: &parameters, name, description };
         let (figures, zipped) = zipped(found).await?;
+        let found = Some((&*zipped, &figures));
+        let new = NewPlan { id: &id, parameters: &parameters, name, description, job_id: None, found };
         let mut transaction = pool.begin().await?;
-        table::insert_completed(&mut transaction, &caller.account_id, new, &zipped, &figures).await?;
+        table::insert(&mut transaction, &caller.account_id, new).await?;
         (id, transaction, None)
     } else {
         let id = new_id("pln");
@@ -120,12 +121,13 @@ pub async fn create(
         let job =
             StoredPlanJob::V1(PlanJob { plan_id: id.clone(), engine: engine.clone(), expected_seconds });
         let parameters = PlanParameters { request: wanted.request, engine };
-        let new = NewPlan { id: &id, parameters: &parameters, name, description };
         let mut transaction = pool.begin().await?;
         let job_id = queue::enqueue(&mut transaction, &job, &caller.account_id, Urgency::Asked).await;
         let job_id = job_id.map_err(submission_error)?.to_string();
-        let row = table::insert(&mut transaction, &caller.account_id, new, &job_id).await?;
-        (id, transaction, Some(row))
+        let job_id = Some(&*job_id);
+        let new = NewPlan { id: &id, parameters: &parameters, name, description, job_id, found: None };
+        let row = table::insert(&mut transaction, &caller.account_id, new).await?;
+        (id, transaction, row)
     };
     quota::commit(transaction, (&caller, jobs.quota()), key.as_ref(), (CreatedKind::Targets, &id)).await?;
     let row = match row {

@@ -15,8 +15,8 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use contract::{
-    AsyncSampleJob, ErrorItem, Listed, MAX_SAMPLE_SIZE, QuotaKind, Sample, SampleId, SampleList, SampleObject,
-    SampleRequest, SampleStatus, StoredAsyncSampleJob, scope,
+    AsyncSampleJob, ErrorItem, Listed, MAX_SAMPLE_SIZE, QuotaKind, Sample, SampleId, SampleList,
+    SampleObject, SampleRequest, SampleStatus, StoredAsyncSampleJob, scope,
 };
 use http_errors::{ApiError, MAX_BODY};
 use queue::Urgency;

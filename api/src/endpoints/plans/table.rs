@@ -27,6 +27,10 @@ pub struct NewPlan<'a> {
     pub parameters: &'a PlanParameters,
     pub name: Option<String>,
     pub description: Option<String>,
+    /// Job that makes it, where it is still to be made.
+    pub job_id: Option<&'a str>,
+    /// Gzipped result and figures of a finished search.
+    pub found: Option<(&'a [u8], &'a PlanFigures)>,
 }
 
 /// A plan as it is stored.
@@ -90,17 +94,19 @@ impl PlanRow {
     }
 }
 
-/// Stores a plan outside batches, which the job `job_id` makes.
+/// Stores a plan outside batches and returns it; an existing plan stays as it is, and is not returned.
 pub async fn insert(
     connection: &mut PgConnection,
     account_id: &str,
     new: NewPlan<'_>,
-    job_id: &str,
-) -> Result<PlanRow, sqlx::Error> {
+) -> Result<Option<PlanRow>, sqlx::Error> {
+    let (result, figures) = new.found.unzip();
     sqlx::query_as!(
         PlanRow,
-        r#"insert into plans (id, account_id, search_smiles, parameters, engine, name, description, job_id, short_parameters)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+        r#"insert into plans (id, account_id, search_smiles, parameters, engine, name, description, job_id, short_parameters, status,
+            result, figures)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, case when $10::bytea is null then 'pending' else 'completed' end, $10, $11)
+        on conflict (id) do nothing
         returning id, account_id, batch_id, search_smiles, parameters as "parameters!", engine, name, description, status, job_id, problem,
             figures, result, '{}'::text[] as "hidden_vendors!", true as "sees_prices!", created_at, updated_at"#,
         new.id,
@@ -110,40 +116,13 @@ pub async fn insert(
         new.parameters.engine,
         new.name,
         new.description,
-        job_id,
-        new.parameters.request.without_lists().map(Json) as _
+        new.job_id,
+        new.parameters.request.without_lists().map(Json) as _,
+        result,
+        figures.map(Json) as _
     )
-    .fetch_one(connection)
+    .fetch_optional(connection)
     .await
-}
-
-/// Stores a plan outside batches with its result; an existing plan stays as it is.
-pub async fn insert_completed(
-    connection: &mut PgConnection,
-    account_id: &str,
-    new: NewPlan<'_>,
-    zipped: &[u8],
-    figures: &PlanFigures,
-) -> Result<(), sqlx::Error> {
-    sqlx::query!(
-        "insert into plans (id, account_id, search_smiles, parameters, engine, name, description, status, result, figures,
-            short_parameters)
-        values ($1, $2, $3, $4, $5, $6, $7, 'completed', $8, $9, $10)
-        on conflict (id) do nothing",
-        new.id,
-        account_id,
-        new.parameters.request.search_smiles,
-        Json(&new.parameters.request) as _,
-        new.parameters.engine,
-        new.name,
-        new.description,
-        zipped,
-        Json(figures) as _,
-        new.parameters.request.without_lists().map(Json) as _
-    )
-    .execute(connection)
-    .await
-    .map(drop)
 }
 
 impl OwnedRow for PlanRow {

@@ -5,7 +5,6 @@
 //! end.
 
 mod aizynth;
-mod retrocast;
 mod svg;
 mod table;
 
@@ -17,9 +16,10 @@ use std::{
 
 use anyhow::Context as _;
 use clap::ValueEnum;
-use serde_json::{Map, Value};
+use contract::{aizynth_tree, retrocast_candidates};
+use serde_json::{Map, Value, json};
 
-use crate::{failure::Failure, planned::PlannedTarget, report, route_tree, routes::routes, terminal};
+use crate::{failure::Failure, planned::PlannedTarget, report, route_tree, terminal};
 
 /// Output format of targets and their routes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -99,10 +99,7 @@ impl Output {
             Format::Text => self.text(&planned),
             Format::Json => self.json(&planned)?,
             Format::Csv => table::line(&planned, self.written == 0)?,
-            Format::Svg => {
-                let answer = planned.answer().map(routes).unwrap_or_default();
-                answer.first().map(svg::picture).unwrap_or_default()
-            }
+            Format::Svg => planned.route_trees().first().map(svg::picture).unwrap_or_default(),
             Format::Aizynth | Format::Retrocast | Format::Html => {
                 self.kept.push(planned);
                 String::new()
@@ -126,7 +123,8 @@ impl Output {
             (Format::Csv, _) => String::new(),
             (Format::Html, _) => report::page(&kept)?,
             (Format::Aizynth, TargetCount::One) => {
-                pretty(&kept.first().map(aizynth::trees).unwrap_or_default())?
+                let routes = kept.first().map(PlannedTarget::route_trees).unwrap_or_default();
+                pretty(&routes.iter().map(aizynth_tree).collect::<Value>())?
             }
             (Format::Aizynth, TargetCount::Several) => pretty(&aizynth::table(&kept))?,
             (Format::Retrocast, _) => pretty(&predictions(&kept)?)?,
@@ -176,24 +174,15 @@ fn predictions(planned: &[PlannedTarget]) -> Result<Value, Failure> {
     let mut by_target = Map::new();
     for one in planned {
         let name = one.name.clone().filter(|name| !by_target.contains_key(name));
-        by_target.insert(name.unwrap_or_else(|| one.smiles().to_owned()), retrocast::candidates(one)?);
+        let candidates = one.answer().map(|answer| retrocast_candidates(answer, &::catalogue::inchi_key));
+        let candidates = candidates.transpose().map_err(anyhow::Error::new)?.unwrap_or_else(|| json!([]));
+        by_target.insert(name.unwrap_or_else(|| one.smiles().to_owned()), candidates);
     }
     Ok(Value::Object(by_target))
 }
 
 fn pretty(value: &impl serde::Serialize) -> Result<String, Failure> {
     Ok(serde_json::to_string_pretty(value).context("writing the answer as JSON")? + "\n")
-}
-
-/// Collects facts by name, without unknown ones.
-fn known<const N: usize>(facts: [(&str, Value); N]) -> Value {
-    Value::Object(
-        facts
-            .into_iter()
-            .filter(|(_, fact)| !fact.is_null())
-            .map(|(name, fact)| (name.to_owned(), fact))
-            .collect(),
-    )
 }
 
 #[cfg(test)]

@@ -20,7 +20,6 @@ mod planned;
 mod report;
 mod retry;
 mod route_tree;
-mod routes;
 mod sample_file;
 mod service;
 mod targets;

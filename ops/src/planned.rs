@@ -1,6 +1,6 @@
 //! A target, its request, and the result.
 
-use contract::{TreeSearchRequest, TreeSearchResult};
+use contract::{RouteTree, TreeSearchRequest, TreeSearchResult};
 use serde::{Serialize, Serializer, ser::SerializeStruct as _};
 
 /// A target that was planned, or could not be planned.
@@ -23,6 +23,11 @@ impl PlannedTarget {
     /// Returns the result.
     pub fn answer(&self) -> Option<&TreeSearchResult> {
         self.outcome.as_ref().ok()
+    }
+
+    /// Returns the routes as trees, best first.
+    pub fn route_trees(&self) -> Vec<RouteTree<'_>> {
+        self.answer().map(TreeSearchResult::route_trees).unwrap_or_default()
     }
 }
 

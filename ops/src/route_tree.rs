@@ -15,9 +15,10 @@ use contract::{
 pub fn render(result: &TreeSearchResult, ships_to: Option<Country>) -> String {
     let offers = best_offers(&result.pricing_annotations, ships_to);
     let mut text = summary(result);
-    for (index, (steps, backbone, graph)) in routes(result).into_iter().enumerate() {
-        let _ =
-            writeln!(text, "\nRoute {} · {steps} deep · backbone {backbone}{}", index + 1, standing(graph));
+    for (number, (steps, backbone, graph)) in (1..).zip(result.ranked_routes()) {
+        let unit = if steps == "1" { "step" } else { "steps" };
+        let standing = standing(graph);
+        let _ = writeln!(text, "\nRoute {number} · {steps} {unit} deep · backbone {backbone}{standing}");
         Tree::new(graph, &offers).write(&mut text);
         for line in shopping::lines(graph) {
             let _ = writeln!(text, "  {line}");
@@ -34,24 +35,9 @@ fn standing(graph: &RouteGraph) -> String {
     price.into_iter().chain(days).collect()
 }
 
-/// Returns the routes, best first, each with its number of steps and its backbone.
-pub fn routes(result: &TreeSearchResult) -> Vec<(String, &str, &RouteGraph)> {
-    let groups = result.route_hierarchy.iter().flat_map(|(steps, backbones)| {
-        let unit = if steps == "1" { "step" } else { "steps" };
-        backbones.iter().flat_map(move |(backbone, variations)| {
-            let graphs = variations.iter().flatten();
-            graphs.map(move |graph| (format!("{steps} {unit}"), backbone.as_str(), graph))
-        })
-    });
-    let mut routes: Vec<_> = groups.collect();
-    // Answers of earlier versions have no ranks and keep their order.
-    routes.sort_by_key(|(.., graph)| graph.graph.as_ref().map(|standing| standing.rank));
-    routes
-}
-
 /// Says how many routes there are, and how many of them the answer shows.
 pub fn found(result: &TreeSearchResult) -> String {
-    let shown = routes(result).len();
+    let shown = result.ranked_routes().len();
     match result.metadata.validated_routes {
         0 => "no route found".to_owned(),
         1 => "1 validated route".to_owned(),
@@ -83,7 +69,7 @@ fn refusal(constraint: &ConstraintReport) -> String {
 
 /// Describes what stopped a search without a route, and what to try; `None` if there is a route.
 pub fn no_route_reason(result: &TreeSearchResult) -> Option<String> {
-    if !routes(result).is_empty() {
+    if !result.ranked_routes().is_empty() {
         return None;
     }
     let search = result.metadata.search.clone().unwrap_or_default();

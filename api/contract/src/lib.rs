@@ -21,6 +21,7 @@ mod constraints;
 mod engine;
 mod error;
 mod events;
+mod export;
 mod flow;
 mod job;
 mod kept_route;
@@ -28,6 +29,7 @@ mod model;
 mod operations;
 mod plan;
 mod quota;
+mod route_tree;
 mod sample;
 mod sample_batch;
 pub mod scope;
@@ -48,6 +50,9 @@ pub use engine::{
 };
 pub use error::{ErrorBody, ErrorItem, Location};
 pub use events::{FoundRoute, SearchProgress, StreamEvent, StreamProblem};
+pub use export::{
+    AizynthTrees, ExportFormat, NoInchiKey, RetrocastPredictions, aizynth_tree, export, retrocast_candidates,
+};
 pub use flow::{Flow, FlowError};
 pub use job::{
     AsyncSampleJob, BulkQuery, BulkQueryJob, BulkQueryOutcome, CatalogueCriterion, Cause, JobFailure, JobId,
@@ -69,6 +74,7 @@ pub use plan::{
     Page, Plan, PlanFigures, PlanObject, PlanParameters, PlanRequest, PlanStatus, Version,
 };
 pub use quota::{QuotaKind, RationError};
+pub use route_tree::{RouteTree, TreeMolecule, TreeStep};
 pub use sample::{
     Generated, ListObject, MAX_SAMPLE_SIZE, NotASampleId, Sample, SampleId, SampleList, SampleListItem,
     SampleObject, SampleRequest, SampleStatus,

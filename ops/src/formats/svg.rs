@@ -6,10 +6,9 @@
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
-use chem::{Drawing, Molecule as Structure, drawing_to_scale};
+use chem::{Drawing, Molecule, drawing_to_scale};
+use contract::{RouteTree, TreeMolecule};
 use maud::html;
-
-use crate::routes::{Molecule, Route};
 
 const MARGIN: f64 = 12.0;
 /// Vertical gap between bands.
@@ -30,7 +29,7 @@ struct PlacedMolecule {
 }
 
 /// Draws the picture of a route.
-pub(super) fn picture(route: &Route<'_>) -> String {
+pub(super) fn picture(route: &RouteTree<'_>) -> String {
     let numbers: BTreeMap<&str, usize> = route
         .steps()
         .iter()
@@ -51,10 +50,10 @@ pub(super) fn picture(route: &Route<'_>) -> String {
     )
 }
 
-fn measure(molecule: &Molecule<'_>, depth: usize, numbers: &BTreeMap<&str, usize>) -> PlacedMolecule {
+fn measure(molecule: &TreeMolecule<'_>, depth: usize, numbers: &BTreeMap<&str, usize>) -> PlacedMolecule {
     let smiles = &molecule.data.smiles;
     let picture = smiles
-        .parse::<Structure>()
+        .parse::<Molecule>()
         .map_or_else(|_| text_drawing(smiles), |structure| drawing_to_scale(&structure));
     let Some(step) = &molecule.made_by else {
         return PlacedMolecule {

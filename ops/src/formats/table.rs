@@ -1,12 +1,9 @@
 //! CSV output with one line per target, for spreadsheets: whether there is a route, and the figures of the best one.
 
 use anyhow::{Context as _, anyhow};
+use contract::RouteTree;
 
-use crate::{
-    failure::Failure,
-    planned::PlannedTarget,
-    routes::{Route, routes},
-};
+use crate::{failure::Failure, planned::PlannedTarget};
 
 const COLUMNS: [&str; 11] = [
     "name",
@@ -32,9 +29,9 @@ pub(super) fn header() -> Result<String, Failure> {
 
 /// Returns the line of a target; the first one follows the header.
 pub(super) fn line(planned: &PlannedTarget, is_first: bool) -> Result<String, Failure> {
-    let routes = planned.answer().map(routes).unwrap_or_default();
+    let routes = planned.route_trees();
     let of_best =
-        |fact: &dyn Fn(&Route<'_>) -> Option<String>| routes.first().and_then(fact).unwrap_or_default();
+        |fact: &dyn Fn(&RouteTree<'_>) -> Option<String>| routes.first().and_then(fact).unwrap_or_default();
     let line = written([
         escape_formula(planned.name.as_deref().unwrap_or_default()),
         planned.smiles().to_owned(),
@@ -52,12 +49,12 @@ pub(super) fn line(planned: &PlannedTarget, is_first: bool) -> Result<String, Fa
 }
 
 /// Returns the probability that every step gives its product.
-fn plausibility(route: &Route<'_>) -> f64 {
+fn plausibility(route: &RouteTree<'_>) -> f64 {
     route.steps().iter().map(|(step, _)| step.edge.plausibility.unwrap_or(1.0)).product()
 }
 
 /// Returns the steps as reaction SMILES, in synthesis order, separated by spaces.
-fn reactions(route: &Route<'_>) -> String {
+fn reactions(route: &RouteTree<'_>) -> String {
     let steps = route.steps();
     let written =
         steps.iter().map(|(step, product)| format!("{}>>{}", step.reactants(), product.data.smiles));

@@ -5,43 +5,59 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use contract::{Edge, NodeData, RouteGraph, RouteStanding, TreeSearchResult};
+use crate::{Edge, NodeData, RouteGraph, RouteStanding, TreeSearchResult};
 
-use crate::route_tree;
-
-/// A validated route to the target.
-pub struct Route<'a> {
-    /// Backbone key, shared by all routes that build the target from the same fragments.
+/// A route to the target.
+pub struct RouteTree<'a> {
+    /// Key of the backbone, shared by all routes that build the target from the same fragments; empty if the route is
+    /// kept alone.
     pub backbone: &'a str,
     /// Rank and figures of the route, if the answer has them.
     pub standing: Option<&'a RouteStanding>,
     /// Root of the tree.
-    pub target: Molecule<'a>,
+    pub target: TreeMolecule<'a>,
 }
 
 /// A molecule of a route.
-pub struct Molecule<'a> {
+pub struct TreeMolecule<'a> {
     /// Data of the molecule.
     pub data: &'a NodeData,
     /// Step that makes the molecule; `None` if it is bought.
-    pub made_by: Option<Step<'a>>,
+    pub made_by: Option<TreeStep<'a>>,
 }
 
 /// A reaction that makes a molecule.
-pub struct Step<'a> {
+pub struct TreeStep<'a> {
     /// Data of the step.
     pub edge: &'a Edge,
     /// Precursors in the order of the answer.
-    pub precursors: Vec<Molecule<'a>>,
+    pub precursors: Vec<TreeMolecule<'a>>,
 }
 
-/// Returns the routes of an answer, best first.
-pub fn routes(result: &TreeSearchResult) -> Vec<Route<'_>> {
-    let graphs = route_tree::routes(result).into_iter();
-    graphs.filter_map(|(_, backbone, graph)| Route::from_graph(backbone, graph)).collect()
+impl TreeSearchResult {
+    /// Returns the routes, best first, each with its number of steps and its backbone.
+    #[must_use]
+    pub fn ranked_routes(&self) -> Vec<(&str, &str, &RouteGraph)> {
+        let groups = self.route_hierarchy.iter().flat_map(|(steps, backbones)| {
+            backbones.iter().flat_map(move |(backbone, variations)| {
+                variations.iter().flatten().map(move |graph| (steps.as_str(), backbone.as_str(), graph))
+            })
+        });
+        let mut routes: Vec<_> = groups.collect();
+        // Answers of earlier versions have no ranks and keep their order.
+        routes.sort_by_key(|(.., graph)| graph.graph.as_ref().map(|standing| standing.rank));
+        routes
+    }
+
+    /// Returns the routes as trees, best first.
+    #[must_use]
+    pub fn route_trees(&self) -> Vec<RouteTree<'_>> {
+        let graphs = self.ranked_routes().into_iter();
+        graphs.filter_map(|(_, backbone, graph)| RouteTree::from_graph(backbone, graph)).collect()
+    }
 }
 
-impl<'a> Route<'a> {
+impl<'a> RouteTree<'a> {
     /// Builds a route; `None` for a graph without a molecule.
     fn from_graph(backbone: &'a str, graph: &'a RouteGraph) -> Option<Self> {
         let nodes: BTreeMap<&str, &NodeData> =
@@ -56,7 +72,8 @@ impl<'a> Route<'a> {
     }
 
     /// Returns the distinct steps in synthesis order, each with its product.
-    pub fn steps(&self) -> Vec<(&Step<'a>, &Molecule<'a>)> {
+    #[must_use]
+    pub fn steps(&self) -> Vec<(&TreeStep<'a>, &TreeMolecule<'a>)> {
         let mut steps = Vec::new();
         self.target.collect_steps(&mut steps);
         let mut seen = BTreeSet::new();
@@ -65,16 +82,17 @@ impl<'a> Route<'a> {
     }
 }
 
-impl<'a> Molecule<'a> {
-    fn collect_steps<'b>(&'b self, steps: &mut Vec<(&'b Step<'a>, &'b Self)>) {
+impl<'a> TreeMolecule<'a> {
+    fn collect_steps<'b>(&'b self, steps: &mut Vec<(&'b TreeStep<'a>, &'b Self)>) {
         let Some(step) = &self.made_by else { return };
         step.precursors.iter().for_each(|precursor| precursor.collect_steps(steps));
         steps.push((step, self));
     }
 }
 
-impl Step<'_> {
+impl TreeStep<'_> {
     /// Returns the SMILES of the precursors, joined by dots.
+    #[must_use]
     pub fn reactants(&self) -> String {
         let smiles: Vec<&str> =
             self.precursors.iter().map(|precursor| precursor.data.smiles.as_str()).collect();
@@ -88,14 +106,14 @@ fn molecule<'a>(
     nodes: &BTreeMap<&str, &'a NodeData>,
     leaving: &BTreeMap<&str, Vec<&'a Edge>>,
     above: &mut BTreeSet<&'a str>,
-) -> Option<Molecule<'a>> {
+) -> Option<TreeMolecule<'a>> {
     let data = nodes.get(id)?;
     let edges = leaving.get(id).filter(|_| above.insert(id));
-    let made_by = edges.map(|edges| {
+    let made_by = edges.and_then(|edges| {
         let precursors = edges.iter().filter_map(|edge| molecule(&edge.target, nodes, leaving, above));
-        let step = Step { edge: edges[0], precursors: precursors.collect() };
+        let step = TreeStep { edge: edges.first()?, precursors: precursors.collect() };
         above.remove(id);
-        step
+        Some(step)
     });
-    Some(Molecule { data, made_by })
+    Some(TreeMolecule { data, made_by })
 }

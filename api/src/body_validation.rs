@@ -149,27 +149,53 @@ impl Caller {
         self.creation(MAX_BODY, request, parse).await.map(|(read, _)| read)
     }
 
-    /// Reads the body of a request that creates something, at most `most` bytes, and its idempotency key.
+    /// Reads the body of a request that creates something, at most `most` bytes, and its idempotency key; the query
+    /// must be empty.
     pub async fn creation<T: Send + 'static>(
         &self,
         most: usize,
         request: Request,
         parse: impl FnOnce(&[u8], &mut Faults) -> Option<T> + Send + 'static,
     ) -> Result<(T, Option<IdempotencyKey>), ApiError> {
+        let empty = |query: Fields<'_, '_>| {
+            query.finish();
+            Some(())
+        };
+        let (((), read), key) = self.parts(most, request, empty, parse).await?;
+        Ok((read, key))
+    }
+
+    /// Reads the query of a request, and its body as [`Self::body`] does.
+    pub async fn query_and_body<Q: Send + 'static, T: Send + 'static>(
+        &self,
+        request: Request,
+        query: impl FnOnce(Fields<'_, '_>) -> Option<Q> + Send,
+        parse: impl FnOnce(&[u8], &mut Faults) -> Option<T> + Send + 'static,
+    ) -> Result<(Q, T), ApiError> {
+        self.parts(MAX_BODY, request, query, parse).await.map(|(read, _)| read)
+    }
+
+    async fn parts<Q: Send + 'static, T: Send + 'static>(
+        &self,
+        most: usize,
+        request: Request,
+        query: impl FnOnce(Fields<'_, '_>) -> Option<Q> + Send,
+        parse: impl FnOnce(&[u8], &mut Faults) -> Option<T> + Send + 'static,
+    ) -> Result<((Q, T), Option<IdempotencyKey>), ApiError> {
         let (method, uri, headers) =
             (request.method().clone(), request.uri().clone(), request.headers().clone());
         let body = json_body_up_to(most, request).await?;
         let mut faults = Faults::default();
-        Fields::query(query_pairs(&uri), &mut faults).finish();
+        let query = query(Fields::query(query_pairs(&uri), &mut faults));
         let key = IdempotencyKey::read(&headers, (&method, &uri, &body), &mut faults);
         if body.len() <= SMALL {
             let read = parse(&body, &mut faults);
-            return Ok((faults.settle(read)?, key));
+            return Ok((faults.settle(query.zip(read))?, key));
         }
         let work = move |stop| {
             faults.stop_by(stop);
             let read = parse(&body, &mut faults);
-            faults.settle(read)
+            faults.settle(query.zip(read))
         };
         Ok((self.checks.run(self, work).await??, key))
     }

@@ -1,9 +1,11 @@
 //! Operations of the API, one file per resource.
 
+mod admitted_search;
 pub mod batches;
 pub mod bulk_queries;
 pub(crate) mod checked_route;
 pub mod engines;
+pub(crate) mod export;
 pub mod generate;
 mod gzip_json;
 pub mod health;
@@ -26,7 +28,7 @@ use serde_json::Value;
 use ulid::Ulid;
 
 use crate::fields::{Faults, Fields};
-use path_id::{PathId, named_path_id};
+use path_id::{PathId, PathIdAndFormat, named_path_id};
 
 /// Longest id in a path or a cursor, and longest name of a vendor, a template or a class.
 pub(crate) const MAX_ID: usize = 255;

@@ -324,8 +324,9 @@ pub fn choice<'c, T: Copy>(
     name: impl Fn(T) -> &'static str + 'c,
 ) -> impl Fn(&Input<'_>) -> Result<T, Fault> + 'c {
     move |input| {
-        let chosen =
-            choices.iter().find(|choice| matches!(input, Input::Text(text) if text == name(**choice)));
+        let chosen = choices
+            .iter()
+            .find(|choice| matches!(input, Input::Text(text) | Input::Query(text) if text == name(**choice)));
         chosen.copied().ok_or_else(|| {
             let names: Vec<_> = choices.iter().map(|choice| format!("'{}'", name(*choice))).collect();
             let (last, others) = names.split_last().expect("fields: a choice is among some");

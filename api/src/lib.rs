@@ -17,6 +17,7 @@
 )]
 
 mod access;
+mod answer_shape;
 pub mod app;
 mod body_validation;
 mod concurrency_limit;

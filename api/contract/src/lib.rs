@@ -26,6 +26,7 @@ mod flow;
 mod job;
 mod kept_route;
 mod model;
+mod native_plan;
 mod operations;
 mod plan;
 mod quota;
@@ -34,6 +35,7 @@ mod sample;
 mod sample_batch;
 pub mod scope;
 mod search_request;
+mod shaped_result;
 mod shopping;
 mod treesearch;
 
@@ -65,6 +67,7 @@ pub use kept_route::{
 pub use model::{
     Model, ModelCard, ModelList, ModelMetrics, ModelObject, ModelStanding, ModelStatus, PropertyDistribution,
 };
+pub use native_plan::NativePlan;
 pub use operations::{
     CatalogueState, FailedJob, JobInFlight, JobState, OperationsState, QueuePause, QueueState,
     ReservoirState, WorkerState,
@@ -83,6 +86,7 @@ pub use sample_batch::{
     CHUNK_SIZE, Listed, MAX_SAMPLE_BATCH, SampleBatch, SampleBatchObject, SampleBatchRequest,
 };
 pub use search_request::{Country, MAX_AMOUNT_MMOL, MAX_DEPTH_LIMIT, TreeSearchRequest};
+pub use shaped_result::{NATIVE_RESULT, ShapedResult};
 pub use shopping::{OrderedPack, ShoppingList, StockTaken, Unpriced, VendorOrder};
 pub use treesearch::{
     Conditions, Edge, Metadata, Node, NodeData, NodeStanding, PricingAnnotation, ReagentResults,

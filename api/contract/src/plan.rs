@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
-    EngineAnswer, RouteFigures, RouteGraph, TreeSearchRequest, TreeSearchResult, sample::ListObject,
+    EngineAnswer, RouteFigures, RouteGraph, ShapedResult, TreeSearchRequest, TreeSearchResult,
+    sample::ListObject,
 };
 
 /// Maximum number of targets of one batch.
@@ -84,7 +85,8 @@ pub struct Plan {
     /// Description of the plan.
     pub description: Option<String>,
     /// Result of the search, once completed; null in lists.
-    pub result: Option<EngineAnswer>,
+    #[schema(value_type = Option<EngineAnswer>)]
+    pub result: Option<ShapedResult>,
     /// Key figures of the result, in lists too; null until completed, and where an earlier release completed it.
     pub figures: Option<PlanFigures>,
     /// Reason of a failure.

@@ -18,7 +18,8 @@ use axum::{
     http::Uri,
 };
 use contract::{
-    Batch, BatchObject, BatchRequest, Deleted, MAX_BATCH, Page, Plan, QuotaKind, TreeSearchRequest, scope,
+    Batch, BatchObject, BatchRequest, Deleted, MAX_BATCH, NativePlan, Page, Plan, QuotaKind,
+    TreeSearchRequest, scope,
 };
 use http_errors::ApiError;
 use queue::Client;
@@ -30,7 +31,7 @@ use super::{
     ownership::{Owned, Visible, page, visible},
     paging::{PLANNING, PageRequest},
     plans::{
-        MAX_DESCRIPTION, MAX_NAME, plan,
+        MAX_DESCRIPTION, MAX_NAME, shaped,
         table::{self as plan_table, PlanRow, Target},
     },
     treesearch::{target, terms},
@@ -38,6 +39,7 @@ use super::{
 };
 use crate::{
     access::Caller,
+    answer_shape::{AnswerShape, Shaped},
     examples::example,
     fields::{Fault, Faults, Fields, Input, nullable, text},
     idempotency::{self, Replayed, replayed},
@@ -207,16 +209,18 @@ pub async fn plans(
             description = "Id of the plan."),
     ),
     responses(
-        (status = 200, description = "The plan.", body = Plan, example = json!(example!("plan_of_batch"))),
+        (status = 200, description = "The plan.",
+            content((Plan = "application/json", example = json!(example!("plan_of_batch"))), (NativePlan = "application/vnd.retort.treesearch+json"))),
         (status = 404, description = NO_BATCH),
     ),
 )]
 pub async fn retrieve_plan(
     State(pool): State<PgPool>,
     caller: Caller,
+    shape: AnswerShape,
     path: Result<Path<(String, String)>, PathRejection>,
     uri: Uri,
-) -> Result<Json<Plan>, ApiError> {
+) -> Result<Shaped<Plan>, ApiError> {
     let (batch, id) =
         path.map_or_else(|refused| (Err(refused), None), |Path((batch, id))| (Ok(Path(batch)), Some(id)));
     let mut faults = Faults::default();
@@ -227,7 +231,7 @@ pub async fn retrieve_plan(
     if row.batch_id != Some(batch) {
         return Err(ApiError::NotFound);
     }
-    Ok(Json(plan(row).await?))
+    shaped(row, shape).await
 }
 
 /// Cancels the rest of a batch.

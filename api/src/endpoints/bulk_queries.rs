@@ -24,10 +24,11 @@ use http_errors::ApiError;
 use serde::de::DeserializeOwned;
 
 use super::{
+    admitted_search::AdmittedSearch,
     answer_fault,
     checked_route::route_to,
     engines::{Engines, engine},
-    treesearch::{AdmittedSearch, check_graph, constraints, whole_seconds},
+    treesearch::{check_graph, constraints},
 };
 use crate::{
     examples::example,
@@ -325,20 +326,13 @@ async fn answer<T: DeserializeOwned + Send + 'static>(
     wanted: ParsedBulkQuery,
     fits: fn(&ExpectedAnswer, &T) -> bool,
 ) -> Result<Response, ApiError> {
-    let AdmittedSearch { jobs, limits, deadlines, arrival, caller } = search;
-    let longest = jobs.longest_search();
     let asked = ExpectedAnswer { look: wanted.look.clone(), molecules: wanted.smiles.len() };
-    let most = whole_seconds(wanted.most_seconds().min(longest));
-    let spending =
-        match limits.spend(QuotaKind::SearchSeconds, &caller.account_id, &caller.rations, most).await {
-            Ok(spending) => spending,
-            Err(refusal) => return Ok(refusal),
-        };
+    let most_seconds = wanted.most_seconds();
     let engine = wanted.engine.as_deref().map(|engine| engines.called(engine));
-    let look_up = jobs.look(&caller.account_id, wanted.smiles, wanted.look, engine);
-    let looked = deadlines.search(arrival, longest, look_up).await;
-    spending.end(looked.as_ref().map_or(0, |outcome| whole_seconds(outcome.worked_seconds)));
-    let outcome = looked?;
+    let outcome = match search.look(most_seconds, wanted.smiles, wanted.look, engine).await? {
+        Ok(outcome) => outcome,
+        Err(refusal) => return Ok(refusal),
+    };
     // Megabytes take long enough to decompress to be kept off the async threads.
     let unpacking = tokio::task::spawn_blocking(move || {
         let body = unpacked(&outcome.zipped).map_err(|error| ApiError::internal(&error))?;

@@ -12,21 +12,25 @@ use axum::{
     Json,
     extract::{Request, State},
     http::{StatusCode, Uri},
+    response::{IntoResponse, Response},
 };
 use contract::{
-    Deleted, KeptRoute, KeptRouteChange, KeptRouteObject, KeptRouteRequest, Page, PricingAnnotation,
-    QuotaKind, RouteFigures, TreeSearchRequest, scope,
+    AizynthTrees, Deleted, KeptRoute, KeptRouteChange, KeptRouteObject, KeptRouteRequest, Metadata, Page,
+    PricingAnnotation, QuotaKind, ReagentResults, RetrocastPredictions, RouteFigures, TreeSearchRequest,
+    TreeSearchResult, scope,
 };
 use http_errors::ApiError;
 use sqlx::PgPool;
 
 use super::{
-    PathId,
+    PathId, PathIdAndFormat,
+    admitted_search::AdmittedSearch,
     checked_route::{exactly, route_to},
+    export::{self, exported},
     gzip_json::unpacked,
     hidden_offers::remove_hidden_offers,
     new_id,
-    ownership::{Owned, Visible, owned, page, visible},
+    ownership::{Owned, owned, page, visible},
     paging::{PLANNING, PageRequest},
     plans::{MAX_DESCRIPTION, MAX_NAME},
     treesearch::{target, terms},
@@ -37,13 +41,15 @@ use crate::{
     fields::{Faults, Fields, boolean, nullable, text},
     idempotency::{self, Replayed, replayed},
     jobs::Jobs,
-    operation::{FaultExample, Operation},
+    operation::{FaultExample, Operation, PermitUse},
     quota::{self, CreatedKind},
 };
 use table::{Content, KeptRow, NewRoute};
 
 /// Rules for reading kept routes.
 pub const READ: Operation = Operation::short(Some(scope::ROUTES_READ));
+/// Rules for retrieving a kept route. An export waits for a worker.
+pub const RETRIEVE: Operation = Operation { permit: PermitUse::Admission, ..READ };
 /// Rules for keeping a route.
 pub const CREATE: Operation = Operation {
     fault: Some(FaultExample::Missing("route")),
@@ -148,14 +154,41 @@ pub async fn list(
         are left out; prices, days and shopping lists that may depend on them are null. An extension.",
     summary = "Retrieve a kept route",
     params(("route_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
-        description = "Id of the kept route.")),
+        description = "Id of the kept route."),
+        ("format" = Option<String>, Query, description = export::DESCRIPTION)),
     responses(
-        (status = 200, description = "The kept route.", body = KeptRoute, example = json!(example!("kept_route"))),
+        (status = 200, description = "The kept route.",
+            content((KeptRoute = "application/json", example = json!(example!("kept_route"))),
+                (AizynthTrees = "application/vnd.retort.aizynth+json"), (RetrocastPredictions = "application/vnd.retort.retrocast+json"))),
         (status = 404, description = NO_ROUTE),
+        (status = 409, description = export::NOTHING_TO_EXPORT),
     ),
 )]
-pub async fn retrieve(caller: Caller, Visible(row): Visible<KeptRow>) -> Result<Json<KeptRoute>, ApiError> {
-    with_content(row, &caller).await
+pub async fn retrieve(
+    State(pool): State<PgPool>,
+    search: AdmittedSearch,
+    PathIdAndFormat(id, format): PathIdAndFormat,
+) -> Result<Response, ApiError> {
+    let permit = search.jobs.permit()?;
+    let row = visible(&pool, &search.caller, &id).await?;
+    let Json(kept) = with_content(row, &search.caller).await?;
+    drop(permit);
+    match format {
+        Some(format) => exported(&search, format, as_result(kept)).await,
+        None => Ok(Json(kept).into_response()),
+    }
+}
+
+/// Returns a kept route as the only one of a search.
+fn as_result(kept: KeptRoute) -> TreeSearchResult {
+    let variations = kept.route.into_iter().map(|route| vec![route]).collect();
+    TreeSearchResult {
+        search_smiles: kept.parameters.search_smiles,
+        metadata: Metadata::default(),
+        route_hierarchy: [(String::new(), [(String::new(), variations)].into())].into(),
+        pricing_annotations: kept.pricing_annotations.unwrap_or_default(),
+        reagent_results: ReagentResults::default(),
+    }
 }
 
 /// Changes the name, note or star of a kept route.

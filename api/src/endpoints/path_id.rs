@@ -4,10 +4,11 @@ use axum::{
     extract::{FromRequestParts, MatchedPath, Path, rejection::PathRejection},
     http::request::Parts,
 };
-use http_errors::ApiError;
+use contract::ExportFormat;
+use http_errors::{ApiError, query_pairs};
 
-use super::{MAX_ID, with_empty_query};
-use crate::fields::{Faults, Input, word};
+use super::{MAX_ID, export, with_empty_query};
+use crate::fields::{Faults, Fields, Input, word};
 
 /// The one id in the path of a request; the query must be empty.
 pub struct PathId(pub String);
@@ -20,6 +21,21 @@ impl<S: Send + Sync> FromRequestParts<S> for PathId {
         let mut faults = Faults::default();
         let id = named_path_id(name(parts), path, &mut faults);
         with_empty_query(&parts.uri, faults, id).map(Self)
+    }
+}
+
+/// The one id in the path of a request whose query has at most the format of the answer.
+pub struct PathIdAndFormat(pub String, pub Option<ExportFormat>);
+
+impl<S: Send + Sync> FromRequestParts<S> for PathIdAndFormat {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let path = Path::from_request_parts(parts, state).await;
+        let mut faults = Faults::default();
+        let id = named_path_id(name(parts), path, &mut faults);
+        let format = export::format(Fields::query(query_pairs(&parts.uri), &mut faults));
+        faults.settle(id.zip(format)).map(|(id, format)| Self(id, format))
     }
 }
 

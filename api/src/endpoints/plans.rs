@@ -14,33 +14,36 @@ use axum::{
     Json,
     extract::{Request, State},
     http::{StatusCode, Uri},
+    response::{IntoResponse, Response},
 };
 use contract::{
-    Deleted, Page, Plan, PlanFigures, PlanJob, PlanParameters, PlanRequest, QuotaKind, StoredPlanJob,
-    TreeSearchResult, scope,
+    AizynthTrees, Deleted, NativePlan, Page, Plan, PlanFigures, PlanJob, PlanParameters, PlanRequest,
+    QuotaKind, RetrocastPredictions, StoredPlanJob, TreeSearchResult, scope,
 };
 use http_errors::{ApiError, MAX_BODY};
 use queue::{Client, Urgency, search_estimate};
 use sqlx::PgPool;
 
 use super::{
-    MAX_ID,
+    MAX_ID, PathIdAndFormat,
+    admitted_search::AdmittedSearch,
     engines::{Engines, engine},
+    export::{self, exported},
     gzip_json::{packed, unpacked},
     hidden_offers::remove_hidden_offers,
     new_id,
-    ownership::{Owned, Visible, page, visible},
+    ownership::{Owned, page, visible},
     paging::{PLANNING, PageRequest},
     treesearch::{target, terms},
 };
 use crate::{
     access::Caller,
-    engine_answer::engine_answer,
+    answer_shape::{AnswerShape, Shaped},
     examples::example,
     fields::{Faults, Fields, nullable, text, word},
     idempotency::{self, Replayed, replayed},
     jobs::{Jobs, submission_error},
-    operation::{FaultExample, Operation},
+    operation::{FaultExample, Operation, PermitUse},
     quota::{self, CreatedKind},
 };
 pub(crate) use table::delete_older;
@@ -48,6 +51,8 @@ use table::{NewPlan, PlanRow};
 
 /// Rules for reading plans.
 pub const READ: Operation = Operation::short(Some(scope::PLANS_READ));
+/// Rules for retrieving a plan. An export waits for a worker.
+pub const RETRIEVE: Operation = Operation { permit: PermitUse::Admission, ..READ };
 /// Rules for creating a plan.
 pub const CREATE: Operation = Operation {
     fault: Some(FaultExample::Missing("parameters")),
@@ -77,7 +82,8 @@ pub(super) const MAX_DESCRIPTION: usize = 4000;
     params(("idempotency-key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$", description = idempotency::DESCRIPTION)),
     request_body(content = PlanRequest),
     responses(
-        (status = 201, description = "The plan, pending, or completed where it has been searched for.", body = Plan, example = json!(example!("plan"))),
+        (status = 201, description = "The plan, pending, or completed where it has been searched for.",
+            content((Plan = "application/json", example = json!(example!("plan"))), (NativePlan = "application/vnd.retort.treesearch+json"))),
         (status = 409, description = quota::TOO_MUCH),
     ),
 )]
@@ -87,8 +93,9 @@ pub async fn create(
     State(jobs): State<Jobs>,
     State(engines): State<Engines>,
     caller: Caller,
+    shape: AnswerShape,
     request: Request,
-) -> Result<(StatusCode, Replayed, Json<Plan>), ApiError> {
+) -> Result<(StatusCode, Replayed, Shaped<Plan>), ApiError> {
     let longest = jobs.longest_search();
     let parse = move |body: &[u8], faults: &mut Faults| parse_create(body, longest, faults);
     let (wanted, key) = caller.creation(MAX_BODY, request, parse).await?;
@@ -96,7 +103,7 @@ pub async fn create(
     let _permit = jobs.permit()?;
     if let Some(id) = idempotency::created(&pool, &caller.account_id, key.as_ref()).await? {
         let row = visible(&pool, &caller, &id).await?;
-        return Ok((StatusCode::CREATED, replayed(), Json(plan(row).await?)));
+        return Ok((StatusCode::CREATED, replayed(), shaped(row, shape).await?));
     }
     let engine = engines.chosen(&queue, wanted.engine).await?;
     let (name, description) = (wanted.name, wanted.description);
@@ -135,7 +142,7 @@ pub async fn create(
         // An existing plan stays as it was.
         None => visible(&pool, &caller, &id).await?,
     };
-    Ok((StatusCode::CREATED, None, Json(plan(row).await?)))
+    Ok((StatusCode::CREATED, None, shaped(row, shape).await?))
 }
 
 /// Returns the figures of a finished search, and its result in stored form.
@@ -181,14 +188,29 @@ pub async fn list(
         on them are unknown. An extension.",
     summary = "Retrieve a plan",
     params(("plan_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
-        description = "Id of the plan.")),
+        description = "Id of the plan."),
+        ("format" = Option<String>, Query, description = export::DESCRIPTION)),
     responses(
-        (status = 200, description = "The plan.", body = Plan, example = json!(example!("plan"))),
+        (status = 200, description = "The plan.",
+            content((Plan = "application/json", example = json!(example!("plan"))), (NativePlan = "application/vnd.retort.treesearch+json"),
+                (AizynthTrees = "application/vnd.retort.aizynth+json"), (RetrocastPredictions = "application/vnd.retort.retrocast+json"))),
         (status = 404, description = NO_PLAN),
+        (status = 409, description = export::NOTHING_TO_EXPORT),
     ),
 )]
-pub async fn retrieve(Visible(row): Visible<PlanRow>) -> Result<Json<Plan>, ApiError> {
-    Ok(Json(plan(row).await?))
+pub async fn retrieve(
+    State(pool): State<PgPool>,
+    search: AdmittedSearch,
+    shape: AnswerShape,
+    PathIdAndFormat(id, format): PathIdAndFormat,
+) -> Result<Response, ApiError> {
+    let permit = search.jobs.permit()?;
+    let mut row: PlanRow = visible(&pool, &search.caller, &id).await?;
+    let Some(format) = format else { return Ok(shaped(row, shape).await?.into_response()) };
+    let none = || ApiError::Conflict { message: "The plan has no result".to_owned() };
+    let result = visible_result(&mut row).await?.ok_or_else(none)?;
+    drop(permit);
+    exported(&search, format, result).await
 }
 
 /// Cancels a plan.
@@ -200,7 +222,8 @@ pub async fn retrieve(Visible(row): Visible<PlanRow>) -> Result<Json<Plan>, ApiE
     params(("plan_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the plan.")),
     responses(
-        (status = 200, description = "The plan as it stands now.", body = Plan, example = json!(example!("plan_cancelled"))),
+        (status = 200, description = "The plan as it stands now.",
+            content((Plan = "application/json", example = json!(example!("plan_cancelled"))), (NativePlan = "application/vnd.retort.treesearch+json"))),
         (status = 403, description = NOT_YOURS),
         (status = 404, description = NO_PLAN),
     ),
@@ -208,13 +231,14 @@ pub async fn retrieve(Visible(row): Visible<PlanRow>) -> Result<Json<Plan>, ApiE
 pub async fn cancel(
     State(pool): State<PgPool>,
     caller: Caller,
+    shape: AnswerShape,
     Owned(row): Owned<PlanRow>,
-) -> Result<Json<Plan>, ApiError> {
+) -> Result<Shaped<Plan>, ApiError> {
     let mut transaction = pool.begin().await?;
     let jobs = table::cancel(&mut transaction, &row.id).await?;
     queue::cancel(&mut transaction, jobs).await?;
     transaction.commit().await?;
-    Ok(Json(plan(visible(&pool, &caller, &row.id).await?).await?))
+    shaped(visible(&pool, &caller, &row.id).await?, shape).await
 }
 
 /// Deletes a plan.
@@ -286,24 +310,25 @@ pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Op
 }
 
 /// Builds the plan of `row`, with the part of a requested result that its reader may see.
-pub(super) async fn plan(mut row: PlanRow) -> Result<Plan, ApiError> {
-    let result = match row.result.take() {
-        None => None,
-        // A hundred routes take long enough to unpack to be kept off the async threads.
-        Some(zipped) => {
-            let hidden = mem::take(&mut row.hidden_vendors);
-            let unpacking = tokio::task::spawn_blocking(move || {
-                let mut result: TreeSearchResult = unpacked(&zipped)?;
-                let groups = result.route_hierarchy.values_mut().flat_map(BTreeMap::values_mut);
-                let routes = groups.flatten().flatten();
-                let has_left_out = remove_hidden_offers(&hidden, &mut result.pricing_annotations, routes);
-                Ok::<_, io::Error>((engine_answer(result), has_left_out))
-            });
-            let unpacked = unpacking.await.map_err(|error| ApiError::internal(&error))?;
-            let (result, has_left_out) = unpacked.map_err(|error| ApiError::internal(&error))?;
-            row.sees_prices &= !has_left_out;
-            Some(result)
-        }
-    };
-    Ok(row.into_plan(result))
+pub(super) async fn shaped(mut row: PlanRow, shape: AnswerShape) -> Result<Shaped<Plan>, ApiError> {
+    let result = visible_result(&mut row).await?;
+    Ok(Shaped(row.into_plan(result.map(|result| shape.of_result(result))), shape))
+}
+
+/// Takes the requested result out of `row`: the part that its reader may see.
+async fn visible_result(row: &mut PlanRow) -> Result<Option<TreeSearchResult>, ApiError> {
+    let Some(zipped) = row.result.take() else { return Ok(None) };
+    let hidden = mem::take(&mut row.hidden_vendors);
+    // A hundred routes take long enough to unpack to be kept off the async threads.
+    let unpacking = tokio::task::spawn_blocking(move || {
+        let mut result: TreeSearchResult = unpacked(&zipped)?;
+        let groups = result.route_hierarchy.values_mut().flat_map(BTreeMap::values_mut);
+        let routes = groups.flatten().flatten();
+        let has_left_out = remove_hidden_offers(&hidden, &mut result.pricing_annotations, routes);
+        Ok::<_, io::Error>((result, has_left_out))
+    });
+    let unpacked = unpacking.await.map_err(|error| ApiError::internal(&error))?;
+    let (result, has_left_out) = unpacked.map_err(|error| ApiError::internal(&error))?;
+    row.sees_prices &= !has_left_out;
+    Ok(Some(result))
 }

@@ -3,32 +3,35 @@
 pub(super) mod constraints;
 pub mod events;
 
-use std::{collections::HashSet, sync::Arc};
+use std::collections::HashSet;
 
 use axum::{
     Json,
-    extract::{FromRef, FromRequestParts, Path, Request, State, rejection::PathRejection},
-    http::request::Parts,
+    extract::{Path, Request, State, rejection::PathRejection},
     response::{IntoResponse, Response},
 };
 use chem::{Limits, MappedMolecule};
 use contract::{
-    Country, EngineAnswer, ErrorItem, MAX_AMOUNT_MMOL, MAX_DEPTH_LIMIT, QuotaKind, RouteGraph, StreamEvent,
-    TreeSearchRequest, TreeSearchResult,
+    AizynthTrees, Country, EngineAnswer, ErrorItem, MAX_AMOUNT_MMOL, MAX_DEPTH_LIMIT, QuotaKind,
+    RetrocastPredictions, RouteGraph, StreamEvent, TreeSearchRequest, TreeSearchResult,
 };
 
 use http_errors::ApiError;
 use serde_json::{Value, json};
 
-use super::{MAX_ID, answer_fault, engines::Engines, named_path_id};
+use super::{
+    MAX_ID,
+    admitted_search::{AdmittedSearch, whole_seconds},
+    answer_fault,
+    engines::Engines,
+    export::{self, exported},
+    named_path_id,
+};
 use crate::{
-    access::Caller,
-    deadline::{Arrival, Deadlines},
+    answer_shape::{AnswerShape, Shaped},
     engine_answer::engine_answer,
     examples::example,
     fields::{Fault, Faults, Fields, Input, boolean, choice, integer, nullable, number, positive, text},
-    jobs::Jobs,
-    limits,
     operation::{DeadlineKind, FaultExample, Operation},
     streams::{StreamContext, asks_for_events},
 };
@@ -52,13 +55,16 @@ pub const CREATE: Operation = Operation {
     description = "Searches for routes to the target within the time budget and returns all validated ones. \
         Experimental.",
     summary = "Create a tree search",
+    params(("format" = Option<String>, Query, description = export::DESCRIPTION)),
     request_body(content = TreeSearchRequest),
     responses((status = 200,
         description = "The routes; none is no error. With `Accept: text/event-stream`, an extension, events while they are found: \
             `progress` (`SearchProgress`), `route` (`FoundRoute`), and as the last one `answer` (`TreeSearchResult`) or `problem` \
             (`StreamProblem`). A stream that ends without either is gone on with at its `Content-Location`.",
-        content((TreeSearchResult = "application/json", example = json!(example!("tree_search"))), (StreamEvent = "text/event-stream")),
-        headers(("Content-Location" = String, description = "Of a stream: where it is gone on with.")))),
+        content((TreeSearchResult = "application/json", example = json!(example!("tree_search"))), (StreamEvent = "text/event-stream"),
+            (AizynthTrees = "application/vnd.retort.aizynth+json"), (RetrocastPredictions = "application/vnd.retort.retrocast+json")),
+        headers(("Content-Location" = String, description = "Of a stream: where it is gone on with."))),
+        (status = 409, description = export::NOTHING_TO_EXPORT)),
 )]
 pub async fn create(
     search: AdmittedSearch,
@@ -66,12 +72,23 @@ pub async fn create(
     request: Request,
 ) -> Result<Response, ApiError> {
     let (longest, is_stream) = (search.jobs.longest_search(), asks_for_events(request.headers()));
-    let wanted = search.caller.body(request, move |body, faults| parse(body, longest, faults)).await?;
+    let parse = move |body: &[u8], faults: &mut Faults| parse(body, longest, faults);
+    let (format, wanted) = search.caller.query_and_body(request, export::format, parse).await?;
 
+    if is_stream && format.is_some() {
+        return Err(ApiError::Invalid(vec![export::no_format_of_a_stream()]));
+    }
     if is_stream {
         return events::begin(search, wanted, terms).await;
     }
-    search.answer(wanted, None, |result| Json(result).into_response()).await
+    let result = match run(&search, wanted, None).await? {
+        Ok(result) => result,
+        Err(refusal) => return Ok(refusal),
+    };
+    match format {
+        Some(format) => exported(&search, format, result).await,
+        None => Ok(Json(result).into_response()),
+    }
 }
 
 /// Searches with an engine and answers as clients of this API family read it.
@@ -81,16 +98,22 @@ pub async fn create(
         API family: routes by backbone and steps, each with its price, and reactions as nodes. An extension.",
     summary = "Create a tree search with an engine",
     params(("engine" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
-        description = "Name of the engine.")),
+        description = "Name of the engine."),
+        ("format" = Option<String>, Query, description = export::DESCRIPTION)),
     request_body(content = TreeSearchRequest),
     responses(
-        (status = 200, description = "The routes; none is no error.", body = EngineAnswer, example = engine_example),
+        (status = 200, description = "The routes; none is no error.",
+            content((EngineAnswer = "application/json", example = engine_example),
+                (TreeSearchResult = "application/vnd.retort.treesearch+json"),
+                (AizynthTrees = "application/vnd.retort.aizynth+json"), (RetrocastPredictions = "application/vnd.retort.retrocast+json"))),
         (status = 404, description = "No live searcher serves an engine of this name."),
+        (status = 409, description = export::NOTHING_TO_EXPORT),
     ),
 )]
 pub async fn create_by_engine(
     State(engines): State<Engines>,
     search: AdmittedSearch,
+    shape: AnswerShape,
     path: Result<Path<String>, PathRejection>,
     request: Request,
 ) -> Result<Response, ApiError> {
@@ -100,15 +123,18 @@ pub async fn create_by_engine(
         let wanted = parse(body, longest, faults);
         engine.zip(wanted)
     };
-    let (engine, wanted) = search.caller.body(request, parse).await?;
+    let (format, (engine, wanted)) = search.caller.query_and_body(request, export::format, parse).await?;
 
-    let answered = search
-        .answer(wanted, Some(engines.called(&engine)), |result| Json(engine_answer(result)).into_response());
-    // An unknown name in the body is a bad reference; an unknown name in the path is "not found".
-    answered.await.map_err(|error| match error {
+    let result = run(&search, wanted, Some(engines.called(&engine))).await.map_err(|error| match error {
+        // An unknown name in the body is a bad reference; an unknown name in the path is "not found".
         ApiError::BadReference => ApiError::NotFound,
         error => error,
-    })
+    })?;
+    match (result, format) {
+        (Ok(result), Some(format)) => exported(&search, format, result).await,
+        (Ok(result), None) => Ok(Shaped(shape.of_result(result), shape).into_response()),
+        (Err(refusal), _) => Ok(refusal),
+    }
 }
 
 /// Returns the example of a tree search in the shape for clients of this API family.
@@ -117,58 +143,27 @@ fn engine_example() -> Value {
     json!(result.map(engine_answer).expect("treesearch: the example is an answer"))
 }
 
-/// Admitted request, with all that is needed to answer it.
-pub struct AdmittedSearch {
-    pub(super) jobs: Jobs,
-    pub(super) limits: Arc<limits::Limits>,
-    pub(super) deadlines: Deadlines,
-    pub(super) arrival: Arrival,
-    pub(super) caller: Caller,
-}
-
-impl<S> FromRequestParts<S> for AdmittedSearch
-where
-    S: Send + Sync,
-    Jobs: FromRef<S>,
-    Arc<limits::Limits>: FromRef<S>,
-    Deadlines: FromRef<S>,
-{
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
-        Ok(Self {
-            jobs: Jobs::from_ref(state),
-            limits: Arc::from_ref(state),
-            deadlines: Deadlines::from_ref(state),
-            arrival: Arrival::from_request_parts(parts, state).await?,
-            caller: Caller::from_request_parts(parts, state).await?,
-        })
-    }
-}
-
-impl AdmittedSearch {
-    /// Runs the search `wanted`, checks its result and serialises it with `write`.
-    async fn answer(
-        self,
-        wanted: TreeSearchRequest,
-        engine: Option<&str>,
-        write: impl FnOnce(TreeSearchResult) -> Response,
-    ) -> Result<Response, ApiError> {
-        let Self { jobs, limits, deadlines, arrival, caller } = self;
-        let (groups, group_size) = (wanted.max_backbone_groups, wanted.max_backbone_group_size);
-        let most = wanted.max_seconds;
-        let spending = match limits
-            .spend(QuotaKind::SearchSeconds, &caller.account_id, &caller.rations, whole_seconds(most))
-            .await
-        {
-            Ok(spending) => spending,
-            Err(refusal) => return Ok(refusal),
-        };
-        let search = jobs.search(&caller.account_id, wanted, engine);
-        let searched = deadlines.search(arrival, most, search).await;
-        spending.end(searched.as_ref().map_or(0, |result| whole_seconds(result.metadata.total_elapsed)));
-        Ok(write(validated(searched?, groups, group_size)?))
-    }
+/// Runs the search `wanted` and checks its result; the inner error is the answer to an account whose search seconds
+/// are spent.
+async fn run(
+    search: &AdmittedSearch,
+    wanted: TreeSearchRequest,
+    engine: Option<&str>,
+) -> Result<Result<TreeSearchResult, Response>, ApiError> {
+    let AdmittedSearch { jobs, limits, deadlines, arrival, caller } = search;
+    let (groups, group_size) = (wanted.max_backbone_groups, wanted.max_backbone_group_size);
+    let most = wanted.max_seconds;
+    let spending = match limits
+        .spend(QuotaKind::SearchSeconds, &caller.account_id, &caller.rations, whole_seconds(most))
+        .await
+    {
+        Ok(spending) => spending,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let searching = jobs.search(&caller.account_id, wanted, engine);
+    let searched = deadlines.search(*arrival, most, searching).await;
+    spending.end(searched.as_ref().map_or(0, |result| whole_seconds(result.metadata.total_elapsed)));
+    validated(searched?, groups, group_size).map(Ok)
 }
 
 /// Returns `result` if it satisfies the contract.
@@ -183,17 +178,6 @@ fn validated(
     }
     tracing::error!(?faults, "a tree search result does not fit the response schema");
     Err(ApiError::BadAnswer(faults))
-}
-
-/// Rounds seconds up to whole ones, as rate limits count them.
-pub(super) fn whole_seconds(seconds: f64) -> u32 {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a day at most, and saturating is what is wanted"
-    )]
-    let whole = seconds.ceil() as u32;
-    whole
 }
 
 pub(crate) fn parse(body: &[u8], max_seconds_limit: f64, faults: &mut Faults) -> Option<TreeSearchRequest> {

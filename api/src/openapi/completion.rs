@@ -3,6 +3,7 @@
 //! An endpoint declares its own errors in its attribute, by status and description. The bodies, the headers and the
 //! errors that every endpoint can have are added here.
 
+use contract::ExportFormat;
 use serde_json::{Value, json};
 use utoipa::openapi::{
     ContentBuilder, HeaderBuilder, ObjectBuilder, Ref, RefOr, Required, Response, Schema, Type,
@@ -183,6 +184,10 @@ fn describe(path: &str, parameter: &mut Parameter) {
             schema.default = Some(json!(usual));
         }
         "samples" => schema.default = Some(json!(100)),
+        "format" => {
+            schema.schema_type = Type::String.into();
+            schema.enum_values = Some(ExportFormat::ALL.map(|format| json!(format.name())).into());
+        }
         "prefer" | "last-event-id" => parameter.required = Required::False,
         "accept-encoding" => {
             parameter.required = Required::False;

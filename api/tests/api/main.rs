@@ -29,6 +29,7 @@ mod console_plan_routes;
 mod console_plan_stream;
 mod console_plan_work;
 mod docs;
+mod exports;
 mod frozen;
 mod generator_v1_async_samples;
 mod generator_v1_models;

@@ -11,9 +11,10 @@ use queue::{Client, JobEvent, Subscription};
 use serde_json::json;
 use sqlx::PgPool;
 
-use super::{NO_PLAN, PlanRow, plan};
+use super::{NO_PLAN, PlanRow, shaped};
 use crate::{
     access::Caller,
+    answer_shape::{AnswerShape, Shaped},
     endpoints::{
         PathId,
         ownership::{Detail, find},
@@ -39,7 +40,7 @@ const POLL_INTERVAL: Duration = Duration::from_secs(2);
     ),
     responses(
         (status = 200, description = "Events: `progress` (`SearchProgress`), `route` (`FoundRoute`, with a route as a plan's result \
-        has it), and as the last one `answer` (`Plan`) or `problem` (`StreamProblem`). A stream that ends without either is to be gone on \
+        has it, in the shape that `Accept` asks for), and as the last one `answer` (`Plan`) or `problem` (`StreamProblem`). A stream that ends without either is to be gone on \
         with.", content_type = "text/event-stream", body = StreamEvent),
         (status = 404, description = NO_PLAN),
     ),
@@ -48,6 +49,7 @@ pub async fn watch(
     State(pool): State<PgPool>,
     State(queue): State<Client>,
     caller: Caller,
+    shape: AnswerShape,
     terms: StreamContext,
     PathId(id): PathId,
     headers: HeaderMap,
@@ -55,7 +57,7 @@ pub async fn watch(
     let after = last_event(&headers)?;
     let address = format!("/synth-batches/v1/plans/{id}/events");
     let begin = async {
-        let events = Events { pool, queue, reader: caller.account_id, id, watch: None };
+        let events = Events { pool, queue, reader: caller.account_id, id, shape, watch: None };
         events.plan_row(Detail::Listed).await?;
         Ok(events)
     };
@@ -68,6 +70,7 @@ struct Events {
     queue: Client,
     reader: String,
     id: String,
+    shape: AnswerShape,
     /// `None` while the plan has no job.
     watch: Option<Subscription<StoredPlanJob>>,
 }
@@ -80,7 +83,10 @@ impl Source for Events {
         if let Some(watch) = &mut self.watch {
             let events = watch.look(after).await?.events;
             if !events.is_empty() {
-                let events = events.into_iter().map(with_reaction_nodes).collect::<Result<_, _>>();
+                let events = match self.shape {
+                    AnswerShape::Native => Ok(events),
+                    AnswerShape::Engine => events.into_iter().map(with_reaction_nodes).collect(),
+                };
                 return Ok(SourceRead {
                     events: events.map_err(|error| ApiError::internal(&error))?,
                     end: None,
@@ -118,7 +124,8 @@ impl Events {
     /// Returns the plan as JSON, as retrieval does.
     async fn plan_json(&self) -> Result<String, ApiError> {
         let row = self.plan_row(Detail::Whole).await?;
-        serde_json::to_string(&plan(row).await?).map_err(|error| ApiError::internal(&error))
+        let Shaped(plan, _) = shaped(row, self.shape).await?;
+        serde_json::to_string(&plan).map_err(|error| ApiError::internal(&error))
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use contract::{
-    BatchProgress, EngineAnswer, Plan, PlanFigures, PlanObject, PlanParameters, PlanStatus, TreeSearchRequest,
+    BatchProgress, Plan, PlanFigures, PlanObject, PlanParameters, PlanStatus, ShapedResult, TreeSearchRequest,
 };
 use queue::retention::BATCH_ROWS;
 use serde_json::Value;
@@ -67,7 +67,7 @@ impl PlanRow {
     }
 
     /// Builds the plan with its `result`.
-    pub fn into_plan(self, result: Option<EngineAnswer>) -> Plan {
+    pub fn into_plan(self, result: Option<ShapedResult>) -> Plan {
         let request = TreeSearchRequest::stored(self.parameters);
         let request = TreeSearchRequest { search_smiles: self.search_smiles, ..request };
         // A later release may store other words: then the plan has not ended.

@@ -8,10 +8,13 @@ use contract::{QuotaKind, StoredTreeSearchJob, StreamEvent, TreeSearchRequest, T
 use http_errors::ApiError;
 use queue::Subscription;
 
-use super::{AdmittedSearch, validated, whole_seconds};
+use super::validated;
 use crate::{
     access::Caller,
-    endpoints::PathId,
+    endpoints::{
+        PathId,
+        admitted_search::{AdmittedSearch, whole_seconds},
+    },
     jobs::{Jobs, settled},
     limits::Reservation,
     operation::Operation,

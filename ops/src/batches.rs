@@ -2,16 +2,12 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use contract::{
-    Batch, BatchProgress, EngineAnswer, MAX_BATCH, Page, PlanStatus, TreeSearchRequest, TreeSearchResult,
-};
+use contract::{Batch, BatchProgress, MAX_BATCH, Page, PlanStatus, TreeSearchRequest, TreeSearchResult};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use crate::{
-    failure::Failure, plan_result::tree_search_result, retry::patiently, service::Service, targets::Target,
-};
+use crate::{failure::Failure, retry::patiently, service::Service, targets::Target};
 
 const BATCHES: &str = "/synth-batches/v1/batches";
 const PLANS: &str = "/synth-batches/v1/plans";
@@ -42,10 +38,10 @@ pub struct Plan {
     parameters: Value,
 }
 
-/// A plan with its result.
+/// A plan with its result, in the tree search's own shape.
 #[derive(Debug, Deserialize)]
 struct PlanResult {
-    result: Option<EngineAnswer>,
+    result: Option<TreeSearchResult>,
 }
 
 impl Plan {
@@ -185,5 +181,5 @@ pub async fn outcome(service: &Service, plan: &Plan) -> Result<Result<TreeSearch
     }
     let path = format!("{PLANS}/{}", plan.id);
     let found: PlanResult = patiently(async || service.get(&path).await).await?;
-    Ok(found.result.map(tree_search_result).ok_or_else(|| "nothing is kept of it".to_owned()))
+    Ok(found.result.ok_or_else(|| "nothing is kept of it".to_owned()))
 }

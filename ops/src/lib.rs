@@ -15,7 +15,6 @@ mod failure;
 mod formats;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
-mod plan_result;
 mod planned;
 mod report;
 mod retry;

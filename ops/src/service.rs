@@ -32,6 +32,9 @@ const SHORT_TIMEOUT: Duration = Duration::from_secs(20);
 /// Environment variable with a token for scripts, which takes precedence over the stored login.
 const TOKEN_VARIABLE: &str = "RETORT_TOKEN";
 
+/// Media types of answers: JSON, with results of plans in the tree search's own shape (`contract::NATIVE_RESULT`).
+const ACCEPT: &str = "application/vnd.retort.treesearch+json, application/json";
+
 /// A service, and the data folder that stores its login.
 #[derive(Clone)]
 pub struct Service {
@@ -79,8 +82,9 @@ impl Service {
     /// Creates a client for the service at `api`, or at the address in the data folder.
     pub fn new(data: DataFolder, api: Option<&str>) -> Result<Self, Failure> {
         let base = data.api(api)?;
-        // With this header the service answers in JSON, whatever a proxy adds about encodings.
-        let json = HeaderMap::from_iter([(header::ACCEPT, HeaderValue::from_static("application/json"))]);
+        // With this header the service answers in JSON, whatever a proxy adds about encodings, and plans' results have
+        // the tree search's own shape.
+        let json = HeaderMap::from_iter([(header::ACCEPT, HeaderValue::from_static(ACCEPT))]);
         let mut builder = reqwest::Client::builder()
             .user_agent(concat!("retort/", env!("CARGO_PKG_VERSION")))
             .default_headers(json);
@@ -363,7 +367,8 @@ fn retryable_failure(why: String, seconds: Option<u64>) -> Failure {
 /// Returns the content type if it is not JSON.
 fn other_than_json(headers: &HeaderMap) -> Option<&str> {
     let kind = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
-    (!kind.to_ascii_lowercase().starts_with("application/json")).then_some(kind)
+    let media = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    (media != "application/json" && !media.ends_with("+json")).then_some(kind)
 }
 
 fn is_loopback(base: &str) -> bool {

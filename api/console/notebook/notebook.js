@@ -2,7 +2,7 @@
 // The part "Notebook": kept routes and stored searches, one's own and those of the organisation.
 
 import { Thumbnails } from "../drawing/thumbnails.js";
-import { addressOf, keptWhen, ROUTES } from "../routes/kept_route.js";
+import { addressOf, keptWhen, PLANS, ROUTES } from "../routes/kept_route.js";
 import { PagedList } from "../service/paged_list.js";
 import { why } from "../service/service.js";
 import { ask, control, make, say } from "../shared/elements.js";
@@ -13,7 +13,6 @@ import { toast } from "../shared/toast.js";
 /** @typedef {{routes: number, steps: number | null, price_usd: number | null, lead_time_days: number | null, plausibility: number | null}} Figures */
 /** @typedef {{id: string, status: string, created_at: string, name: string | null, parameters: Record<string, any>, figures: Figures | null}} Searched */
 
-const PLANS = "/synth-batches/v1/plans";
 const PAGE = 50;
 const DRAWN = { width: 190, height: 110 };
 

@@ -3,8 +3,7 @@
 // (`#/plan/target/CCO`).
 
 import { offersOf, routeOf, routesOf } from "../answer/answer.js";
-import { answerOf } from "../answer/stored.js";
-import { ROUTES } from "../routes/kept_route.js";
+import { PLANS, ROUTES } from "../routes/kept_route.js";
 import { why } from "../service/service.js";
 import { find } from "../shared/elements.js";
 import { plan } from "./plan_page.js";
@@ -30,11 +29,11 @@ export function begin(_place, service) {
   async function open(id) {
     seen = id;
     try {
-      const of = id.startsWith("rte_") ? ROUTES : "/synth-batches/v1/plans";
-      const stored = await service.get(`${of}/${encodeURIComponent(id)}`);
+      const address = `${id.startsWith("rte_") ? ROUTES : PLANS}/${encodeURIComponent(id)}`;
+      const stored = await service.get(address);
       if (seen !== id) return;
-      if (stored.object === "route") opened = kept(stored);
-      else if (stored.result) opened = found(stored);
+      if (stored.object === "route") opened = { ...kept(stored), address: Promise.resolve(address) };
+      else if (stored.result) opened = { ...found(stored), address: Promise.resolve(address) };
       else return page.tell(stored.error ? `This plan failed: ${stored.error}.` : `This plan has no result: it is ${stored.status}.`);
       page.open(opened);
     } catch (fault) {
@@ -58,9 +57,8 @@ export function begin(_place, service) {
  * @param {any} plan
  * @returns {import("../routes/results.js").Found}
  */
-function found({ result, parameters, name }) {
-  const answer = answerOf(result);
-  return { answer, bytes: written(result), routes: routesOf(answer), offers: offersOf(answer), asked: parameters, name: name ?? undefined };
+function found({ result: answer, parameters, name }) {
+  return { answer, bytes: written(answer), routes: routesOf(answer), offers: offersOf(answer), asked: parameters, name: name ?? undefined };
 }
 
 /**

@@ -3,10 +3,9 @@
 
 import { above, offersOf, routesOf, treeAt, treeOf } from "../answer/answer.js";
 import { PartialAnswer } from "../answer/partial_answer.js";
-import { retrocast } from "../answer/retrocast.js";
 import { read, smilesOf, Unreadable } from "../molecules/molecule.js";
 import { nameOf } from "../routes/comparison.js";
-import { KeptRouteForm } from "../routes/kept_route.js";
+import { KeptRouteForm, PLANS } from "../routes/kept_route.js";
 import { noRoute } from "../routes/no_route.js";
 import { Results } from "../routes/results.js";
 import { why } from "../service/service.js";
@@ -27,6 +26,8 @@ import { structureNamed } from "./structure_by_name.js";
 import { TargetEditor } from "./target_editor.js";
 
 const DRAFT = "retort.draft";
+/** Formats of other programs that the service writes. */
+const FORMATS = ["aizynth", "retrocast"];
 /** Between two looks at what a search has found so far, milliseconds. */
 const PAUSE = 250;
 /** Longer than the service takes to store an answer, milliseconds. */
@@ -76,9 +77,9 @@ export function plan(service, stored) {
     // A later input or search wins.
     if (store.state.running || store.state.text !== text) return;
     if (smiles) target.set(smiles);
-    const searched = await run(store, service);
-    const id = searched?.id && await remember(service, searched.id, searched.found.asked);
-    if (id && store.state.found === searched.found) stored(id, searched.found);
+    const found = await run(store, service);
+    const address = await found?.address;
+    if (found && address && store.state.found === found) stored(address.slice(address.lastIndexOf("/") + 1), found);
   };
 
   store.watch(["text", "marks", "typed"], ({ text, marks, typed }) => sessionStorage.setItem(DRAFT, JSON.stringify({ text, marks, typed })));
@@ -116,17 +117,7 @@ export function plan(service, stored) {
     event.preventDefault();
     start();
   });
-  find("take_retrocast").addEventListener("click", async () => {
-    const { found } = store.state;
-    if (!found) return;
-    try {
-      const made = await retrocast(service, found);
-      if (typeof made === "string") toast(made);
-      else saveFile("routes_retrocast.json", "application/json", JSON.stringify(made, null, 1));
-    } catch (fault) {
-      toast(why(fault));
-    }
-  });
+  for (const format of FORMATS) find(`take_${format}`).addEventListener("click", () => exportAll(service, store.state.found, format));
   find("stop").addEventListener("click", () => store.state.running?.stop.abort());
   find("again").addEventListener("click", start);
   find("undo").addEventListener("click", () => undo(store, target));
@@ -163,15 +154,37 @@ export function plan(service, stored) {
 }
 
 /**
- * Has the service keep a search with what it found, to be found again.
+ * Saves all routes in the format of another program, as the service writes it.
+ * @param {import("../service/service.js").Service} service
+ * @param {import("../routes/results.js").Found | null} found
+ * @param {string} format
+ */
+async function exportAll(service, found, format) {
+  try {
+    const address = await found?.address;
+    if (!address) {
+      toast("The service exports finished searches and kept routes. Keep this route first.");
+      return;
+    }
+    const routes = await service.get(`${address}?format=${format}`);
+    saveFile(`routes_${format}.json`, "application/json", JSON.stringify(routes, null, 1));
+    if (found?.routes.some(({ backbone }) => backbone === BY_HAND)) toast("Routes by hand are left out. Keep one and open it to export it.");
+  } catch (fault) {
+    toast(why(fault));
+  }
+}
+
+/**
+ * Has the service store a search with its routes, to be found again.
  * @param {import("../service/service.js").Service} service
  * @param {string} search
  * @param {Record<string, any>} parameters
- * @returns {Promise<string | null>} the plan that it is
+ * @returns {Promise<string | null>} the address of the stored plan
  */
 async function remember(service, search, parameters) {
   try {
-    return (await service.send("/synth-batches/v1/plans", { parameters, search_id: search }, AbortSignal.timeout(TIMEOUT))).id;
+    const { id } = await service.send(PLANS, { parameters, search_id: search }, AbortSignal.timeout(TIMEOUT));
+    return `${PLANS}/${id}`;
   } catch {
     // The page shows the routes anyway.
     return null;
@@ -181,7 +194,7 @@ async function remember(service, search, parameters) {
 /**
  * @param {Store<State>} store
  * @param {import("../service/service.js").Service} service
- * @returns {Promise<{id: string | null, found: import("../routes/results.js").Found} | null>} what was found, where there is an answer
+ * @returns {Promise<import("../routes/results.js").Found | null>} what was found, where there is an answer
  */
 async function run(store, service) {
   const asked = body(store.state);
@@ -213,12 +226,13 @@ async function run(store, service) {
   }
   const { answer, bytes, id } = outcome;
   const routes = routesOf(answer);
-  const found = { answer, bytes, routes, offers: offersOf(answer), asked: asked.body };
+  const address = id ? remember(service, id, asked.body) : Promise.resolve(null);
+  const found = { answer, bytes, routes, offers: offersOf(answer), asked: asked.body, address };
   take(found);
   say(find("told"), routes.length ? `${several(routes.length, "route")} found.` : "No route found.");
   // The focus stays on a route that is being read.
   if (!find("results").contains(document.activeElement)) find(routes.length ? "results_title" : "nothing").focus();
-  return { id, found };
+  return found;
 }
 
 /**

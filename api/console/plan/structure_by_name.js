@@ -2,7 +2,7 @@
 // Structures by the names of kept routes and of searches, the newest first.
 
 import { read, Unreadable } from "../molecules/molecule.js";
-import { ROUTES } from "../routes/kept_route.js";
+import { PLANS, ROUTES } from "../routes/kept_route.js";
 
 /** As many as the service lists at once. */
 const PAGE = 100;
@@ -16,7 +16,7 @@ const PAGE = 100;
 export async function structureNamed(service, text) {
   const name = text.trim().toLowerCase();
   if (!name || isStructure(text)) return null;
-  for (const list of [ROUTES, "/synth-batches/v1/plans"]) {
+  for (const list of [ROUTES, PLANS]) {
     const { items } = await service.get(`${list}?limit=${PAGE}`).catch(() => ({ items: [] }));
     const found = items.find((/** @type {{name: string | null}} */ item) => item.name?.trim().toLowerCase() === name);
     if (found) return found.parameters.search_smiles;

@@ -10,6 +10,7 @@ import { toast } from "../shared/toast.js";
 /** @typedef {{id: string, name: string | null, note: string | null, starred: boolean, is_own: boolean, created_at: string, parameters: Record<string, any>, figures: {steps: number, price_usd: number | null, lead_time_days: number | null, plausibility: number | null}, route: any, pricing_annotations: any[] | null}} Kept */
 
 export const ROUTES = "/synth/v1/routes";
+export const PLANS = "/synth-batches/v1/plans";
 
 export class KeptRouteForm {
   #service;
@@ -168,7 +169,5 @@ export function fullGraph({ graph, nodes, edges }) {
  */
 function offersFor(route, { offers }) {
   const bought = new Set(route.blocks.map((block) => block.building_block_idx));
-  const all = [...bought].flatMap((index) => offers.get(index ?? -1) ?? []);
-  // Common chemicals have no time in answers of plans.
-  return all.map((offer) => ({ cs_prefix: "", api_timestamp: new Date().toISOString(), ...offer }));
+  return [...bought].flatMap((index) => offers.get(index ?? -1) ?? []);
 }

@@ -1,7 +1,6 @@
 // @ts-check
 // Routes of an answer: the list, the scheme of the selected route, details of its parts, its shopping list.
 
-import { aizynth } from "../answer/aizynth.js";
 import { treeAt, treeOf } from "../answer/answer.js";
 import { png, svg } from "../drawing/export.js";
 import { PanZoom } from "../drawing/pan_zoom.js";
@@ -22,7 +21,7 @@ import { shoppingCsv, shoppingList } from "./shopping_list.js";
 
 /** @typedef {import("../answer/answer.js").Route} Route */
 /** @typedef {import("../answer/answer.js").Tree} Tree */
-/** @typedef {{answer: import("../answer/answer.js").Answer, bytes: string, routes: Route[], offers: Map<number, import("../answer/answer.js").Offer[]>, asked: Record<string, any>, unfinished?: "growing" | "stopped", first?: string, name?: string, kept?: import("./kept_route.js").Kept, how?: string}} Found `how`: where it is from, if not from a search; `name`: what the target is called; `asked`: the same object for the same search; `first`: key of the route to be shown; `kept`: what that one is of the routes that are kept */
+/** @typedef {{answer: import("../answer/answer.js").Answer, bytes: string, routes: Route[], offers: Map<number, import("../answer/answer.js").Offer[]>, asked: Record<string, any>, unfinished?: "growing" | "stopped", address?: Promise<string | null>, first?: string, name?: string, kept?: import("./kept_route.js").Kept, how?: string}} Found `address`: that of the stored plan or kept route, null if the service has not stored it; `how`: where it is from, if not from a search; `name`: what the target is called; `asked`: the same object for the same search; `first`: key of the route to be shown; `kept`: what that one is of the routes that are kept */
 /** @typedef {{found: Found | null, order: string, filters: import("./route_filters.js").Filters, folds: import("./route_list.js").Folds, shown: Route | null, beside: Route | null, chosen: import("../drawing/scheme_drawing.js").Chosen | null, chosenOf: Route | null, folded: Set<string>}} State `beside`: what another route is compared with; `chosenOf`: whose part is chosen */
 
 export class Results {
@@ -199,7 +198,6 @@ export class Results {
     find("take_csv").addEventListener("click", () => this.#take((route) => saveFile(this.#name("csv"), "text/csv", shoppingCsv(route))));
     find("take_json").addEventListener("click", () => this.#take((route) => saveFile(this.#name("json"), "application/json", JSON.stringify(route.graph, null, 1))));
     find("take_all").addEventListener("click", () => saveFile("routes.json", "application/json", this.#store.state.found?.bytes ?? ""));
-    find("take_aizynth").addEventListener("click", () => saveFile("routes_aizynth.json", "application/json", JSON.stringify(aizynth(this.#store.state.found?.routes ?? []), null, 1)));
     find("take_print").addEventListener("click", () => print());
     find("scheme").addEventListener("contextmenu", (/** @type {MouseEvent} */ event) => this.#menu(event));
     addEventListener("beforeprint", () => this.#view.onPaper());

@@ -4,6 +4,8 @@
 
 const CLIENT_ID = "console";
 const KEPT = "retort.login";
+/** JSON, with results of plans as the tree search answers them. */
+const ACCEPT = "application/vnd.retort.treesearch+json, application/json";
 
 /** A login that was not granted. */
 export class LoginRefused extends Error {}
@@ -112,7 +114,7 @@ export class Session {
    * @param {{body?: string, headers?: Record<string, string>, signal?: AbortSignal}} [more]
    */
   async #call(path, method, { body, headers: more, signal = AbortSignal.timeout(15000) } = {}) {
-    const headers = { Authorization: `Bearer ${this.#token}`, Accept: "application/json", ...(body && { "Content-Type": "application/json" }), ...more };
+    const headers = { Authorization: `Bearer ${this.#token}`, Accept: ACCEPT, ...(body && { "Content-Type": "application/json" }), ...more };
     const answer = await fetch(path, { method, headers, body, cache: "no-store", signal });
     if (answer.ok) return answer;
     throw refusal(answer.status, await answer.json().catch(() => null), Number(answer.headers.get("retry-after")));

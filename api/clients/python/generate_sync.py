@@ -40,7 +40,7 @@ def _with_sorted_imports(source: str) -> str:
     """Sorts the names of each import, and neighbouring imports, which may have other names now."""
 
     def names(match: re.Match[str]) -> str:
-        sorted_names = sorted(set(match[2].split(", ")), key=lambda name: (not name.isupper(), not name[0].isupper(), name))
+        sorted_names = sorted(set(match[2].split(", ")), key=lambda name: (not name.isupper(), not name[0].isupper(), name.lower()))
         return f"{match[1]}{', '.join(sorted_names)}\n"
 
     def lines(match: re.Match[str]) -> str:

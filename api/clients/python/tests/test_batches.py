@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Generator
 from typing import Any
@@ -11,7 +12,7 @@ import httpx
 import pytest
 from worlds import BOTH, Call
 
-from retort_client import Batch, BatchProgress, NotFound, Patience, Retort, StoredPlan, Unavailable
+from retort_client import Batch, BatchProgress, NotFound, Patience, Plan, Retort, StoredPlan, Unavailable
 
 URL = "http://service.example"
 NOW = "2026-01-01T00:00:00Z"
@@ -231,6 +232,44 @@ def test_a_plan_is_waited_for_through_refusals_and_losses(call: Call, monkeypatc
 
     assert (ended.has_ended, ended.error, ended.result, ended.smiles) == (True, "no searcher for it", None, "C")
     assert looked == ["pending", "pending"]
+
+
+@pytest.mark.parametrize("call", BOTH)
+def test_a_plan_has_its_result_as_the_search_answered_it(call: Call, recorded: str) -> None:
+    sent: list[httpx.Request] = []
+    plan = {"id": "pln_1", "created_at": NOW, "updated_at": NOW, "status": "completed", "parameters": {"search_smiles": "C"}}
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        sent.append(request)
+        return httpx.Response(200, json=plan | {"result": json.loads(recorded)})
+
+    stored: StoredPlan = call(lambda retort: retort.plans.retrieve("pln_1"), URL, "t", transport=httpx.MockTransport(answer))
+
+    assert stored.result is not None
+    assert stored.result.answer == Plan.from_json(recorded).answer
+    assert sent[0].headers["accept"].startswith("application/vnd.retort.treesearch+json")
+
+
+@pytest.mark.parametrize("call", BOTH)
+def test_routes_for_other_programs_are_asked_for_where_they_are(call: Call) -> None:
+    sent: list[tuple[str, str]] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        sent.append((request.method, str(request.url).removeprefix(URL)))
+        return httpx.Response(200, json=[{"type": "mol"}])
+
+    def act(retort: Retort) -> Generator[Any, Any, Any]:
+        first = yield retort.export("C", "aizynth", max_seconds=1)
+        second = yield retort.plans.export("pln_1", "retrocast")
+        third = yield retort.routes.export("rte_1", "aizynth")
+        return first, second, third
+
+    assert call(act, URL, "t", transport=httpx.MockTransport(answer)) == ([{"type": "mol"}],) * 3
+    assert sent == [
+        ("POST", "/synth/v1/treesearch?format=aizynth"),
+        ("GET", "/synth-batches/v1/plans/pln_1?format=retrocast"),
+        ("GET", "/synth/v1/routes/rte_1?format=aizynth"),
+    ]
 
 
 @pytest.mark.parametrize("call", BOTH)

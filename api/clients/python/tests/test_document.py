@@ -18,7 +18,7 @@ NAMES = {
     "SampleSummary": "SampleListItem",
     "SamplePage": "SampleList",
     "Offer": "PricingAnnotation",
-    "PlanBody": "Plan",
+    "PlanBody": "NativePlan",
     "PlanPage": "Page_Plan",
     "BatchBody": "Batch",
     "BatchPage": "Page_Batch",

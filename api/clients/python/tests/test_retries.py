@@ -162,7 +162,10 @@ def test_settings_go_out_as_they_are_and_nothing_else_does(call: Call, recorded:
     plan = call(lambda retort: retort.plan("CCO", ships_to=None, max_seconds=1), URL, "secret", **options)
 
     assert sent[0].content == b'{"search_smiles":"CCO","ships_to":null,"max_seconds":1}'
-    assert (sent[0].headers["authorization"], sent[0].headers["accept"]) == ("Bearer secret", "application/json")
+    assert (sent[0].headers["authorization"], sent[0].headers["accept"]) == (
+        "Bearer secret",
+        "application/vnd.retort.treesearch+json, application/json",
+    )
     assert plan.ships_to is None
     assert sent[0].extensions["timeout"]["read"] == 61.0
 

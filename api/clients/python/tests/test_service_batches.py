@@ -22,11 +22,12 @@ def test_a_plan_is_kept_and_finds_what_a_search_finds(call: Call, installation: 
         stored: StoredPlan = yield retort.plans.create(installation.target, name="the target", ships_to="DE")
         ended: StoredPlan = yield retort.plans.wait(stored.id)
         searched: Plan = yield retort.plan(installation.target, ships_to="DE")
+        predictions: Any = yield retort.plans.export(stored.id, "retrocast")
         listed: list[StoredPlan] = yield retort.plans.list()
         yield retort.plans.delete(stored.id)
-        return stored, ended, searched, listed
+        return stored, ended, searched, predictions, listed
 
-    stored, ended, searched, listed = call(act, installation.url, installation.token)
+    stored, ended, searched, predictions, listed = call(act, installation.url, installation.token)
 
     assert (stored.status, stored.result, stored.body.name) == ("pending", None, "the target")
     assert [(each.id, each.result) for each in listed if each.id == stored.id] == [(stored.id, None)]
@@ -36,6 +37,8 @@ def test_a_plan_is_kept_and_finds_what_a_search_finds(call: Call, installation: 
     assert [step.smiles for step in ended.result.best.steps] == [step.smiles for step in searched.best.steps]
     assert prices(ended.result) == prices(searched)
     assert ended.result.best.shopping_list == searched.best.shopping_list
+    assert [each["rank"] for each in predictions[searched.target]] == [route.rank for route in ended.result]
+    assert all(each["route"]["target"]["inchikey"] for each in predictions[searched.target])
     with pytest.raises(NotFound):
         call(lambda retort: retort.plans.retrieve(stored.id), installation.url, installation.token)
 

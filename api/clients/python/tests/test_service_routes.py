@@ -23,10 +23,11 @@ def test_a_route_is_kept_found_again_renamed_and_let_go(call: Call, installation
         again: KeptRoute = yield retort.routes.retrieve(made.id)
         renamed: KeptRoute = yield retort.routes.update(made.id, name=None, note="Ask Ada")
         listed: list[KeptRoute] = yield retort.routes.list()
+        (tree,) = yield retort.routes.export(made.id, "aizynth")
         yield retort.routes.delete(made.id)
-        return plan, made, again, renamed, listed
+        return plan, made, again, renamed, listed, tree
 
-    plan, made, again, renamed, listed = call(act, installation.url, installation.token)
+    plan, made, again, renamed, listed, tree = call(act, installation.url, installation.token)
 
     assert (made.name, made.note, made.starred, made.is_own) == ("first", None, True, True)
     assert made.body.parameters["max_depth"] == 4
@@ -35,6 +36,7 @@ def test_a_route_is_kept_found_again_renamed_and_let_go(call: Call, installation
     assert again.route.ships_to == "DE"
     offers = [block.offers for block in again.route.building_blocks]
     assert offers == [block.offers for block in plan.best.building_blocks]
+    assert (tree["smiles"], tree["metadata"]) == (plan.target, {"is_solved": True})
     assert again.figures.steps == len(plan.best.steps)
     assert (renamed.name, renamed.note, renamed.starred) == (None, "Ask Ada", True)
     assert [(each.id, each.route) for each in listed] == [(made.id, None)]

@@ -50,7 +50,7 @@ from .route import Route
 from .stored import BatchProgress
 from .tree import Molecule, Step
 from .version import __version__
-from .wire import Model, Offer, PlanSettings, Sample, SampleSummary, ShoppingList
+from .wire import ExportFormat, Model, Offer, PlanSettings, Sample, SampleSummary, ShoppingList
 
 __all__ = [
     "Analogue",
@@ -64,6 +64,7 @@ __all__ = [
     "Conflict",
     "DeadlinePassed",
     "ExpandedMolecule",
+    "ExportFormat",
     "Fault",
     "Forbidden",
     "FoundBlock",

@@ -22,7 +22,7 @@ from .events import PlanEvent, Progress
 from .exchange import Answer, Effect, Emit, Pause, Received, Request, Script, Steps, emitted
 from .plan import Plan
 from .route import Route
-from .wire import Country, Model, PlanSettings, Sample, SampleSummary
+from .wire import Country, ExportedRoutes, ExportFormat, Model, PlanSettings, Sample, SampleSummary
 
 T = TypeVar("T")
 
@@ -98,6 +98,16 @@ class AsyncRetort:
         if on_progress is not None:
             return await self.run(events.searched(self._session, smiles, settings, on_progress))
         return await self.run(operations.plan(self._session, smiles, settings))
+
+    async def export(self, smiles: str, format: ExportFormat, **settings: Unpack[PlanSettings]) -> ExportedRoutes:
+        """Searches for routes to a target, in the format of another program, as the service writes them.
+
+        `aizynth`: a list of trees, best first, which AiZynthFinder's `ReactionTree.from_dict` reads. `retrocast`: ranked routes of
+        RetroCast's schema 2 by target.
+
+        Raises what `plan` raises, and `Conflict` where a molecule has no InChIKey, which RetroCast needs.
+        """
+        return await self.run(operations.export(self._session, smiles, format, settings))
 
     def plan_events(self, smiles: str, **settings: Unpack[PlanSettings]) -> AsyncGenerator[PlanEvent, None]:
         """Searches for routes to a target, and yields progress and each route as events.

@@ -10,7 +10,7 @@ from . import kept
 from .asynchronous_batches import AsyncRunner
 from .kept import KeptRoute, RouteChange
 from .route import Route
-from .wire import PlanSettings
+from .wire import ExportedRoutes, ExportFormat, PlanSettings
 
 
 class AsyncRoutes:
@@ -43,6 +43,10 @@ class AsyncRoutes:
         """Yields all kept routes without their graphs, newest first. Pages are fetched as they are read."""
         async for body in self._client.iterate(kept.list_routes(self._client.session)):
             yield KeptRoute(body)
+
+    async def export(self, route_id: str, format: ExportFormat) -> ExportedRoutes:
+        """A kept route in the format of another program: what `Retort.export` gives."""
+        return await self._client.run(kept.export_route(self._client.session, route_id, format))
 
     async def update(self, route_id: str, **change: Unpack[RouteChange]) -> KeptRoute:
         """Changes name, note or star of a kept route of this account. Fields that are left out stay; `None` clears one."""

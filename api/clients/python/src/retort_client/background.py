@@ -14,14 +14,13 @@ from functools import cached_property
 from typing import Any
 
 from .calls import Session, at, call, delete
-from .engine_answer import tree_search_result
 from .errors import BadAnswer
 from .exchange import Emit, Request, Script, Steps, pause, read
 from .pages import listed, page_of
 from .plan import Plan
 from .progress import Show, shown
 from .stored import BatchBody, BatchPage, BatchProgress, PlanBody, PlanPage, Status
-from .wire import Country, PlanSettings
+from .wire import Country, ExportBody, ExportedRoutes, ExportFormat, PlanSettings
 
 PLANS = "/synth-batches/v1/plans"
 BATCHES = "/synth-batches/v1/batches"
@@ -66,7 +65,7 @@ class StoredPlan:
     def result(self) -> Plan | None:
         """Routes of a completed plan; `None` in lists, which leave results out."""
         ships_to: Country | None = self.body.parameters.get("ships_to", "US")
-        return None if self.body.result is None else Plan(tree_search_result(self.body.result), ships_to)
+        return None if self.body.result is None else Plan(self.body.result, ships_to)
 
 
 class BatchRecord:
@@ -135,6 +134,12 @@ def retrieve_plan(session: Session, plan_id: str) -> Steps[StoredPlan]:
     """A plan as it stands, with its result once it has one."""
     answer = yield from call(session, Request("GET", at(PLANS, plan_id), seconds=session.patience.seconds))
     return StoredPlan(read(PlanBody, answer))
+
+
+def export_plan(session: Session, plan_id: str, format: ExportFormat) -> Steps[ExportedRoutes]:
+    """The routes of a plan in the format of another program."""
+    request = Request("GET", at(PLANS, plan_id), {"format": format}, seconds=session.patience.seconds)
+    return read(ExportBody, (yield from call(session, request))).root
 
 
 def list_plans(session: Session) -> Script[PlanBody]:

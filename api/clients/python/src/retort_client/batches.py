@@ -15,7 +15,7 @@ from .events import StoredPlanEvent
 from .exchange import Script, Steps
 from .progress import Show
 from .stored import BatchBody
-from .wire import Country, PlanSettings
+from .wire import Country, ExportedRoutes, ExportFormat, PlanSettings
 
 T = TypeVar("T")
 
@@ -64,6 +64,13 @@ class Plans:
         """Yields all plans outside batches, newest first, without their results. Pages are fetched as they are read."""
         for body in self._client.iterate(background.list_plans(self._client.session)):
             yield StoredPlan(body)
+
+    def export(self, plan_id: str, format: ExportFormat) -> ExportedRoutes:
+        """The routes of a completed plan in the format of another program: what `Retort.export` gives.
+
+        Raises `Conflict` where there is no result.
+        """
+        return self._client.run(background.export_plan(self._client.session, plan_id, format))
 
     def wait(self, plan_id: str) -> StoredPlan:
         """Waits until a plan is completed, failed or cancelled, and returns it."""

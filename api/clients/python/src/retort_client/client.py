@@ -23,7 +23,7 @@ from .exchange import Answer, Effect, Emit, Pause, Received, Request, Script, St
 from .kept_routes import Routes
 from .plan import Plan
 from .route import Route
-from .wire import Country, Model, PlanSettings, Sample, SampleSummary
+from .wire import Country, ExportedRoutes, ExportFormat, Model, PlanSettings, Sample, SampleSummary
 
 T = TypeVar("T")
 
@@ -99,6 +99,16 @@ class Retort:
         if on_progress is not None:
             return self.run(events.searched(self._session, smiles, settings, on_progress))
         return self.run(operations.plan(self._session, smiles, settings))
+
+    def export(self, smiles: str, format: ExportFormat, **settings: Unpack[PlanSettings]) -> ExportedRoutes:
+        """Searches for routes to a target, in the format of another program, as the service writes them.
+
+        `aizynth`: a list of trees, best first, which AiZynthFinder's `ReactionTree.from_dict` reads. `retrocast`: ranked routes of
+        RetroCast's schema 2 by target.
+
+        Raises what `plan` raises, and `Conflict` where a molecule has no InChIKey, which RetroCast needs.
+        """
+        return self.run(operations.export(self._session, smiles, format, settings))
 
     def plan_events(self, smiles: str, **settings: Unpack[PlanSettings]) -> Generator[PlanEvent, None, None]:
         """Searches for routes to a target, and yields progress and each route as events.

@@ -10,25 +10,22 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Annotated, Generic, TypeAlias, TypeVar
-
-from pydantic import Field
+from typing import Generic, TypeAlias, TypeVar
 
 from .background import PLANS, StoredPlan
 from .calls import Session, at, call
-from .engine_answer import route_graph
 from .errors import Unreachable
 from .exchange import Answer, Emit, Request, Script, Steps, pause, read, receive, refusal
 from .operations import as_plan, search_request, ships_to
 from .plan import Plan
 from .route import Route
 from .server_events import EventReader, ServerEvent
-from .stored import EngineRoute, PlanBody
-from .wire import Body, Country, PlanSettings, RouteGraph
+from .stored import PlanBody
+from .wire import NATIVE_RESULT, Body, Country, PlanSettings, RouteGraph
 
 T = TypeVar("T")
 
-ACCEPT = {"Accept": "text/event-stream, application/json;q=0.9"}
+ACCEPT = {"Accept": f"text/event-stream, {NATIVE_RESULT};q=0.9, application/json;q=0.9"}
 
 
 class Progress(Body):
@@ -54,7 +51,7 @@ StoredPlanEvent: TypeAlias = Progress | Route | StoredPlan
 
 
 class _RouteFound(Body):
-    route: Annotated[RouteGraph | EngineRoute, Field(union_mode="left_to_right")]
+    route: RouteGraph
     backbone: str = ""
 
 
@@ -165,8 +162,7 @@ class _Watched(Generic[T]):
                 return read(Progress, said)
             case "route":
                 found = read(_RouteFound, said)
-                graph = route_graph(found.route) if isinstance(found.route, EngineRoute) else found.route
-                return Route(graph, found.backbone, {}, self._ships_to)
+                return Route(found.route, found.backbone, {}, self._ships_to)
             case "answer":
                 self.has_ended = True
                 return self._read_answer(said)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +18,7 @@ from .calls import Session, at, call, delete
 from .exchange import Request, Script, Steps, read
 from .pages import Identified, Page, listed
 from .route import Route
-from .wire import Body, Country, Offer, PlanSettings, RouteGraph
+from .wire import Body, Country, ExportBody, ExportedRoutes, ExportFormat, Offer, PlanSettings, RouteGraph
 
 ROUTES = "/synth/v1/routes"
 
@@ -120,23 +120,25 @@ def keep_route(session: Session, route: Route, said: RouteChange, settings: Plan
     body = {
         "parameters": {"search_smiles": route.target.smiles, **where, **settings},
         "route": route.graph.model_dump(mode="json", exclude_unset=True),
-        "pricing_annotations": [_offer(offer) for block in route.building_blocks for offer in block.offers],
+        "pricing_annotations": [
+            offer.model_dump(mode="json", exclude_none=True) for block in route.building_blocks for offer in block.offers
+        ],
         **said,
     }
     answer = yield from call(session, Request.creation(ROUTES, body, session.patience.seconds))
     return KeptRoute(read(KeptBody, answer))
 
 
-def _offer(offer: Offer) -> dict[str, Any]:
-    """An offer as the service has it; what every laboratory has comes without a time in plans that it has stored."""
-    now = datetime.now(timezone.utc).isoformat()
-    return {"api_timestamp": now} | offer.model_dump(mode="json", exclude_none=True)
-
-
 def retrieve_route(session: Session, route_id: str) -> Steps[KeptRoute]:
     """A kept route."""
     answer = yield from call(session, Request("GET", at(ROUTES, route_id), seconds=session.patience.seconds))
     return KeptRoute(read(KeptBody, answer))
+
+
+def export_route(session: Session, route_id: str, format: ExportFormat) -> Steps[ExportedRoutes]:
+    """A kept route in the format of another program."""
+    request = Request("GET", at(ROUTES, route_id), {"format": format}, seconds=session.patience.seconds)
+    return read(ExportBody, (yield from call(session, request))).root
 
 
 def list_routes(session: Session) -> Script[KeptBody]:

@@ -11,7 +11,7 @@ from . import kept
 from .batches import Runner
 from .kept import KeptRoute, RouteChange
 from .route import Route
-from .wire import PlanSettings
+from .wire import ExportedRoutes, ExportFormat, PlanSettings
 
 
 class Routes:
@@ -44,6 +44,10 @@ class Routes:
         """Yields all kept routes without their graphs, newest first. Pages are fetched as they are read."""
         for body in self._client.iterate(kept.list_routes(self._client.session)):
             yield KeptRoute(body)
+
+    def export(self, route_id: str, format: ExportFormat) -> ExportedRoutes:
+        """A kept route in the format of another program: what `Retort.export` gives."""
+        return self._client.run(kept.export_route(self._client.session, route_id, format))
 
     def update(self, route_id: str, **change: Unpack[RouteChange]) -> KeptRoute:
         """Changes name, note or star of a kept route of this account. Fields that are left out stay; `None` clears one."""

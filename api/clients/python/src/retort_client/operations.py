@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from .calls import Session, at, call, delete
 from .exchange import Answer, Request, Steps, read
 from .plan import Plan
-from .wire import Country, Model, ModelList, PlanSettings, Sample, SamplePage, TreeSearchResult
+from .wire import (
+    Country,
+    ExportBody,
+    ExportedRoutes,
+    ExportFormat,
+    Model,
+    ModelList,
+    PlanSettings,
+    Sample,
+    SamplePage,
+    TreeSearchResult,
+)
 
 SAMPLES = "/generator/v1/samples"
 MODELS = "/generator/v1/models"
@@ -65,6 +78,12 @@ def plan(session: Session, smiles: str, settings: PlanSettings) -> Steps[Plan]:
     """Searches for routes to a target."""
     answer = yield from call(session, search_request(session, smiles, settings))
     return as_plan(answer, settings)
+
+
+def export(session: Session, smiles: str, format: ExportFormat, settings: PlanSettings) -> Steps[ExportedRoutes]:
+    """Searches for routes to a target, in the format of another program."""
+    request = replace(search_request(session, smiles, settings), query={"format": format})
+    return read(ExportBody, (yield from call(session, request))).root
 
 
 def search_request(session: Session, smiles: str, settings: PlanSettings) -> Request:

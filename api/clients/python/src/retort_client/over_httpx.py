@@ -12,6 +12,7 @@ import httpx
 from .errors import TimedOut, Unreachable
 from .exchange import Answer, Request, compact, is_event_stream
 from .version import __version__
+from .wire import NATIVE_RESULT
 
 DEFAULT_URL = "http://127.0.0.1:8080"
 """Address of the service that `./ops/up` starts."""
@@ -31,8 +32,10 @@ def settings(url: str) -> dict[str, Any]:
     """Returns the settings of the connections to a service."""
     # A proxy cannot reach this machine's own service.
     is_loopback = urlsplit(url).hostname in {"localhost", "127.0.0.1", "::1"}
-    # Who names JSON gets it as it is; without, libraries that accept gzip get it in Base64.
-    headers = {"Accept": "application/json", "User-Agent": f"retort-client/{__version__}"}
+    # Who names JSON gets it as it is; without, libraries that accept gzip get it in Base64. Results of plans are as a tree search
+    # answers them.
+    accept = f"{NATIVE_RESULT}, application/json"
+    headers = {"Accept": accept, "User-Agent": f"retort-client/{__version__}"}
     return {"headers": headers, "trust_env": not is_loopback, "follow_redirects": False}
 
 

@@ -1,11 +1,11 @@
-"""A route to a target, which draws itself and has the formats of other programs."""
+"""A route to a target, which draws itself."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from . import drawing, export, text
+from . import drawing, text
 from .extras import has, need
 from .tree import Molecule, RouteTree, Step
 
@@ -25,14 +25,6 @@ class Route(RouteTree):
             self.graph.model_dump(mode="json"), edges="edges"
         )
         return graph
-
-    def to_aizynthfinder(self) -> dict[str, Any]:
-        """The tree as AiZynthFinder writes and reads it (`ReactionTree.from_dict`)."""
-        return export.aizynthfinder(self)
-
-    def to_retrocast(self) -> dict[str, Any]:
-        """The tree as a route of RetroCast's schema 2. Needs RDKit, for the InChIKeys."""
-        return export.retrocast(self)
 
     def svg(self) -> str:
         """A picture: structural formulas from the target on the left to what is bought on the right. Needs RDKit."""

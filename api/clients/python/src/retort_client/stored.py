@@ -1,8 +1,4 @@
-"""The bodies of what a service keeps and does when its turn comes: plans and batches.
-
-A plan's result is in the shape that other clients of this API family read, where reactions are nodes; `engine_answer` makes the one
-of them that this package reads.
-"""
+"""The bodies of what a service keeps and does when its turn comes: plans and batches."""
 
 from __future__ import annotations
 
@@ -11,76 +7,9 @@ from datetime import datetime
 from typing import Any, Literal
 
 from .pages import Identified, Page
-from .wire import Body, Metadata, NodeData, ReagentResults, RouteStanding, StepEvidence
+from .wire import Body, TreeSearchResult
 
 Status = Literal["pending", "processing", "completed", "failed", "cancelled", "archived"]
-
-
-class ReactionData(Body):
-    """What is known of a reaction."""
-
-    template_id: int
-    rank: int
-    cosine_sim: float
-    path_cosine_dist: float
-    plausibility: float | None = None
-    evidence: StepEvidence | None = None
-
-
-class EngineNode(Body):
-    """A molecule or a reaction of a route."""
-
-    id: str
-    data: NodeData | ReactionData
-
-
-class EngineEdge(Body):
-    """From a precursor to a reaction, or from a reaction to its product."""
-
-    source: str
-    target: str
-
-
-class EngineRoute(Body):
-    """A route of molecules and reactions."""
-
-    graph: RouteStanding | None = None
-    nodes: tuple[EngineNode, ...]
-    edges: tuple[EngineEdge, ...]
-
-
-class CommonOffer(Body):
-    """What every laboratory has."""
-
-    major_component_id: int
-    full_canonical: str
-    major_component: str
-    minor_components: str
-    mw: float
-    vendor_name: str
-
-
-class PricedOffer(CommonOffer):
-    """An offer with its price; 9999 days are a lead time that nobody knows."""
-
-    cs_id: str
-    cs_prefix: str
-    cs_url: str
-    pack: float
-    uom: str
-    price_usd: float
-    normalised_usd: float
-    api_timestamp: datetime
-
-
-class EngineAnswer(Body):
-    """The validated routes by backbone and by the steps of their longest branch, each with its price."""
-
-    search_smiles: str
-    metadata: Metadata
-    route_hierarchy: Mapping[str, Mapping[str, tuple[tuple[EngineRoute, float], ...]]]
-    pricing_annotations: tuple[PricedOffer | CommonOffer, ...] | None = None
-    reagent_results: ReagentResults | None = None
 
 
 class PlanBody(Identified):
@@ -95,7 +24,7 @@ class PlanBody(Identified):
     name: str | None = None
     description: str | None = None
     error: str | None = None
-    result: EngineAnswer | None = None
+    result: TreeSearchResult | None = None
 
 
 class PlanPage(Page[PlanBody]):

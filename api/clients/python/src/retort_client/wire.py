@@ -8,10 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date, datetime
-from typing import Literal
+from typing import Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, RootModel
 from typing_extensions import NotRequired, TypedDict
+
+NATIVE_RESULT = "application/vnd.retort.treesearch+json"
+"""Media type of bodies in which the result of a search is a `TreeSearchResult`."""
+
+ExportFormat = Literal["aizynth", "retrocast"]
+"""Programs in whose format the service writes routes: AiZynthFinder's trees, RetroCast's predictions."""
+
+ExportedRoutes: TypeAlias = list[Any] | dict[str, Any]
+"""A list of trees for AiZynthFinder, best first; ranked routes by target for RetroCast."""
 
 Country = Literal["US", "CA", "GB", "FR", "CH", "DE", "CN", "AU"]
 """Countries to which building blocks are delivered."""
@@ -375,8 +384,8 @@ class Offer(Body):
     price_usd: float | None = None
     normalised_usd: float | None = None
     """USD per gram; none where it cannot be known."""
-    api_timestamp: datetime | None = None
-    """Time at which the offer was recorded; `None` for common chemicals in a stored plan."""
+    api_timestamp: datetime
+    """Time at which the offer was recorded."""
     lead_time_days_to_US: float | None = None  # noqa: N815 (the API's names)
     lead_time_days_to_CA: float | None = None  # noqa: N815
     lead_time_days_to_GB: float | None = None  # noqa: N815
@@ -392,6 +401,10 @@ class Offer(Body):
             return None
         days: float | None = getattr(self, f"lead_time_days_to_{country}")
         return days
+
+
+class ExportBody(RootModel[list[Any] | dict[str, Any]]):
+    """Routes in the format of another program."""
 
 
 class TreeSearchResult(Body):

@@ -64,7 +64,7 @@ pub const RESUME: Operation = Operation::short(Some(scope::PLANS_CREATE));
 pub const DELETE: Operation = Operation::short(Some(scope::PLANS_DELETE));
 
 /// Description of the 403 answer.
-const NOT_YOURS: &str = "The access token lacks the scope, or another account asked for the batch.";
+const NOT_YOURS: &str = "The access token lacks the scope, or another account created the batch.";
 /// Description of the 404 answer.
 const NO_BATCH: &str = "No batch, or no plan of it, that the caller can see has this id.";
 

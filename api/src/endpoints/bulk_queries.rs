@@ -81,7 +81,7 @@ const CATALOGUE_SECONDS: f64 = 0.1;
         the account in proportion to its work. A long call pauses while tree searches run. An extension.",
     summary = "Expand molecules",
     request_body(content = ExpansionsRequest),
-    responses((status = 200, description = "What each may be made of.", body = Looked<ExpandedMolecule>, example = json!(example!("expansions")))),
+    responses((status = 200, description = "The precursors of each molecule.", body = Looked<ExpandedMolecule>, example = json!(example!("expansions")))),
 )]
 pub async fn expansions(
     State(engines): State<Engines>,
@@ -99,7 +99,7 @@ pub async fn expansions(
         catalogue and the vendors that the account's tree searches use, without a price limit. An extension.",
     summary = "Look up building blocks",
     request_body(content = BuildingBlocksRequest),
-    responses((status = 200, description = "Where each is sold.", body = Looked<SoldMolecule>, example = json!(example!("sold_blocks")))),
+    responses((status = 200, description = "Stock and offers of each molecule.", body = Looked<SoldMolecule>, example = json!(example!("sold_blocks")))),
 )]
 pub async fn building_blocks(
     State(engines): State<Engines>,
@@ -119,7 +119,7 @@ pub async fn building_blocks(
         call pauses while tree searches run. An extension.",
     summary = "Estimate synthesizability",
     request_body(content = SynthesizabilityRequest),
-    responses((status = 200, description = "What was found of each.", body = Looked<Synthesizability>, example = json!(example!("synthesizability")))),
+    responses((status = 200, description = "The estimate of each molecule.", body = Looked<Synthesizability>, example = json!(example!("synthesizability")))),
 )]
 pub async fn synthesizability(
     State(engines): State<Engines>,
@@ -140,7 +140,7 @@ pub async fn synthesizability(
         tree search. An extension.",
     summary = "Make analogues along a route",
     request_body(content = AnaloguesRequest),
-    responses((status = 200, description = "What the route gives of each.", body = Looked<Analogue>, example = json!(example!("analogues")))),
+    responses((status = 200, description = "The analogue of each molecule.", body = Looked<Analogue>, example = json!(example!("analogues")))),
 )]
 pub async fn analogues(
     State(engines): State<Engines>,
@@ -160,7 +160,7 @@ pub async fn analogues(
         after some seconds, and returns what it has found. An extension.",
     summary = "Search the catalogue",
     request_body(content = CatalogueRequest),
-    responses((status = 200, description = "What was found.", body = FoundBlocks, example = json!(example!("found_blocks")))),
+    responses((status = 200, description = "The blocks found.", body = FoundBlocks, example = json!(example!("found_blocks")))),
 )]
 pub async fn search(
     State(engines): State<Engines>,

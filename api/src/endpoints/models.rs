@@ -97,7 +97,7 @@ pub async fn retrieve(
     params(("model_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$",
         description = "Id of the model.")),
     responses(
-        (status = 200, description = "How the model stands.", body = ModelStatus, example = json!(example!("model_status"))),
+        (status = 200, description = "The status of the model.", body = ModelStatus, example = json!(example!("model_status"))),
         (status = 404, description = "No sampler has had a model of this id within the last day."),
     ),
 )]

@@ -29,8 +29,8 @@ pub const OPERATE: Operation =
     Operation { permit: PermitUse::Unlimited, ..Operation::short(Some(scope::OPERATIONS)) };
 
 /// Descriptions of the 404 and 409 answers.
-const NO_QUEUE: &str = "There is no queue of this name.";
-const NO_JOB: &str = "There is no job of this id, or no longer.";
+const NO_QUEUE: &str = "No queue has this name.";
+const NO_JOB: &str = "No job has this id, or the job has been deleted.";
 const CANNOT: &str = "The state of the job does not allow it.";
 
 /// Returns the state of the installation.
@@ -59,7 +59,7 @@ pub async fn state(
     summary = "Pause a queue",
     params(("queue" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$", description = "The queue's name.")),
     responses(
-        (status = 204, description = "It is paused."),
+        (status = 204, description = "The queue is paused."),
         (status = 404, description = NO_QUEUE),
     ),
 )]
@@ -83,7 +83,7 @@ pub async fn pause(
     summary = "Resume a queue",
     params(("queue" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$", description = "The queue's name.")),
     responses(
-        (status = 204, description = "It is not paused."),
+        (status = 204, description = "The queue is not paused."),
         (status = 404, description = NO_QUEUE),
     ),
 )]
@@ -107,7 +107,7 @@ pub async fn resume(
     summary = "Cancel a job",
     params(("job_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$", description = "Id of the job.")),
     responses(
-        (status = 204, description = "It is cancelled."),
+        (status = 204, description = "The job is cancelled."),
         (status = 404, description = NO_JOB),
         (status = 409, description = CANNOT),
     ),
@@ -132,7 +132,7 @@ pub async fn cancel(
     summary = "Retry a job",
     params(("job_id" = String, Path, min_length = 1, max_length = 255, pattern = r"^\w+$", description = "Id of the job.")),
     responses(
-        (status = 204, description = "It waits."),
+        (status = 204, description = "The job waits again."),
         (status = 404, description = NO_JOB),
         (status = 409, description = CANNOT),
     ),

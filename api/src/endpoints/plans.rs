@@ -62,7 +62,7 @@ pub const CREATE: Operation = Operation {
 pub const DELETE: Operation = Operation::short(Some(scope::PLANS_DELETE));
 
 /// Description of the 403 answer.
-const NOT_YOURS: &str = "The access token lacks the scope, or another account asked for the plan.";
+const NOT_YOURS: &str = "The access token lacks the scope, or another account created the plan.";
 /// Description of the 404 answer.
 const NO_PLAN: &str = "No plan that the caller can see has this id.";
 
@@ -82,7 +82,7 @@ pub(super) const MAX_DESCRIPTION: usize = 4000;
     params(("idempotency-key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$", description = idempotency::DESCRIPTION)),
     request_body(content = PlanRequest),
     responses(
-        (status = 201, description = "The plan, pending, or completed where it has been searched for.",
+        (status = 201, description = "The plan: pending, or completed if its result exists already.",
             content((Plan = "application/json", example = json!(example!("plan"))), (NativePlan = "application/vnd.retort.treesearch+json"))),
         (status = 409, description = quota::TOO_MUCH),
     ),

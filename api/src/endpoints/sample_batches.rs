@@ -55,7 +55,7 @@ pub const CREATE: Operation = Operation {
 pub const DELETE: Operation = Operation::short(Some(scope::SAMPLES_DELETE));
 
 /// Description of the 403 answer.
-const NOT_YOURS: &str = "The access token lacks the scope, or another account asked for the batch.";
+const NOT_YOURS: &str = "The access token lacks the scope, or another account created the batch.";
 /// Description of the 404 answer.
 const NO_BATCH: &str = "No sample batch that the caller can see has this id.";
 

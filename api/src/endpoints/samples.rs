@@ -67,8 +67,8 @@ pub const DELETE: Operation = Operation::short(Some(scope::SAMPLES_DELETE));
 const NO_SAMPLE: &str = "No sample that the caller can see has this id.";
 
 /// Libraries send this by themselves; the description says how to get JSON.
-const ACCEPT_ENCODING: &str = "When it contains `gzip`, the body is the gzipped JSON in Base64, as text; unless `accept` names \
-    `application/json`, which gives JSON with `content-encoding: gzip`.";
+const ACCEPT_ENCODING: &str = "If it contains `gzip`, the body is the gzipped JSON in Base64, as text. With \
+    `accept: application/json` it is JSON with `content-encoding: gzip`.";
 
 /// Returns samples without their structures, newest first.
 #[utoipa::path(
@@ -126,10 +126,10 @@ pub async fn list(
     request_body(content = SampleRequest),
     responses(
         (status = 200, description = "The sample.", content((Sample = "application/json", example = json!(example!("sample"))), (String = "text/plain"))),
-        (status = 202, description = "The sample as it stands, to be collected later.",
+        (status = 202, description = "The sample as it stands, to be retrieved later.",
             content((Sample = "application/json", example = json!(example!("sample_pending"))), (String = "text/plain")),
             headers(
-                ("Location" = String, description = "Where it is collected."),
+                ("Location" = String, description = "Address of the sample."),
                 ("Preference-Applied" = String, description = "`respond-async`."),
             )),
         (status = 409, description = quota::TOO_MUCH),
@@ -345,7 +345,7 @@ async fn found(pool: &PgPool, caller: &Caller, id: &str) -> Result<Sample, ApiEr
         description = "Id of the sample.")),
     responses(
         (status = 204, description = "The sample is gone."),
-        (status = 403, description = "The access token lacks the scope, or another account made the sample."),
+        (status = 403, description = "The access token lacks the scope, or another account created the sample."),
         (status = 404, description = NO_SAMPLE),
         (status = 409, description = "The sample belongs to a batch, with which it is deleted."),
     ),

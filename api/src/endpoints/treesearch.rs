@@ -58,12 +58,13 @@ pub const CREATE: Operation = Operation {
     params(("format" = Option<String>, Query, description = export::DESCRIPTION)),
     request_body(content = TreeSearchRequest),
     responses((status = 200,
-        description = "The routes; none is no error. With `Accept: text/event-stream`, an extension, events while they are found: \
-            `progress` (`SearchProgress`), `route` (`FoundRoute`), and as the last one `answer` (`TreeSearchResult`) or `problem` \
-            (`StreamProblem`). A stream that ends without either is gone on with at its `Content-Location`.",
+        description = "The routes; an answer without routes is not an error. With `Accept: text/event-stream`, \
+            an extension, events while routes are found: `progress` (`SearchProgress`), `route` \
+            (`FoundRoute`), and as the last one `answer` (`TreeSearchResult`) or `problem` \
+            (`StreamProblem`). Resume a stream that ends without either at its `Content-Location`.",
         content((TreeSearchResult = "application/json", example = json!(example!("tree_search"))), (StreamEvent = "text/event-stream"),
             (AizynthTrees = "application/vnd.retort.aizynth+json"), (RetrocastPredictions = "application/vnd.retort.retrocast+json")),
-        headers(("Content-Location" = String, description = "Of a stream: where it is gone on with."))),
+        headers(("Content-Location" = String, description = "Of a stream: the address at which to resume it."))),
         (status = 409, description = export::NOTHING_TO_EXPORT)),
 )]
 pub async fn create(
@@ -102,7 +103,7 @@ pub async fn create(
         ("format" = Option<String>, Query, description = export::DESCRIPTION)),
     request_body(content = TreeSearchRequest),
     responses(
-        (status = 200, description = "The routes; none is no error.",
+        (status = 200, description = "The routes; an answer without routes is not an error.",
             content((EngineAnswer = "application/json", example = engine_example),
                 (TreeSearchResult = "application/vnd.retort.treesearch+json"),
                 (AizynthTrees = "application/vnd.retort.aizynth+json"), (RetrocastPredictions = "application/vnd.retort.retrocast+json"))),

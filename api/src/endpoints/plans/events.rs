@@ -39,9 +39,9 @@ const POLL_INTERVAL: Duration = Duration::from_secs(2);
             description = "Id of the last event that the client received."),
     ),
     responses(
-        (status = 200, description = "Events: `progress` (`SearchProgress`), `route` (`FoundRoute`, with a route as a plan's result \
-        has it, in the shape that `Accept` asks for), and as the last one `answer` (`Plan`) or `problem` (`StreamProblem`). A stream that ends without either is to be gone on \
-        with.", content_type = "text/event-stream", body = StreamEvent),
+        (status = 200, description = "Events: `progress` (`SearchProgress`), `route` (`FoundRoute`, with the \
+            route in the shape of a plan's result that `Accept` asks for), and as the last one `answer` \
+            (`Plan`) or `problem` (`StreamProblem`). Resume a stream that ends without either.", content_type = "text/event-stream", body = StreamEvent),
         (status = 404, description = NO_PLAN),
     ),
 )]

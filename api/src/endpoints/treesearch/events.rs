@@ -40,10 +40,11 @@ pub const WATCH: Operation = Operation::short(None);
             description = "Id of the last event that the client received."),
     ),
     responses(
-        (status = 200, description = "Events: `progress` (`SearchProgress`), `route` (`FoundRoute`), and as the last one `answer` \
-        (`TreeSearchResult`) or `problem` (`StreamProblem`). A stream that ends without either is to be gone on with.",
+        (status = 200, description = "Events: `progress` (`SearchProgress`), `route` (`FoundRoute`), and as the \
+            last one `answer` (`TreeSearchResult`) or `problem` (`StreamProblem`). Resume a stream that \
+            ends without either.",
         content_type = "text/event-stream", body = StreamEvent),
-        (status = 404, description = "No stream of a search that the caller asked for has this id, or no longer."),
+        (status = 404, description = "No stream of the caller's searches has this id, or it has been deleted."),
     ),
 )]
 pub async fn watch(

@@ -92,21 +92,23 @@ pub fn page(planned: &[PlannedTarget]) -> Result<String, Failure> {
     Ok(page.into_string())
 }
 
-/// Builds the import map: module paths to `data:` addresses. Each module lies in a folder of `api/console`.
+/// Builds the import map: module paths to `data:` addresses.
 fn import_map() -> Result<String, Failure> {
     let address = |(path, text): &(&str, &str)| {
-        let folder = path.split_once('/').map_or("", |(folder, _)| folder);
-        let text = text
-            .replace("from \"./", &format!("from \"{MODULE_PREFIX}{folder}/"))
-            .replace("from \"../", &format!("from \"{MODULE_PREFIX}"));
-        (
-            format!("{MODULE_PREFIX}{path}.js"),
-            format!("data:text/javascript;base64,{}", STANDARD.encode(text)),
-        )
+        let text = STANDARD.encode(absolute_imports(path, text));
+        (format!("{MODULE_PREFIX}{path}.js"), format!("data:text/javascript;base64,{text}"))
     };
     let imports: BTreeMap<String, String> = MODULES.iter().map(address).collect();
     let map = serde_json::to_string(&BTreeMap::from([("imports", imports)]));
     Ok(map.context("writing the report's modules")?)
+}
+
+/// Returns the text of the module at `path`, which imports others under their prefix. Each lies in a folder of
+/// `api/console`.
+fn absolute_imports(path: &str, text: &str) -> String {
+    let folder = path.split_once('/').map_or("", |(folder, _)| folder);
+    text.replace("from \"./", &format!("from \"{MODULE_PREFIX}{folder}/"))
+        .replace("from \"../", &format!("from \"{MODULE_PREFIX}"))
 }
 
 /// Returns the source hash of a script or style sheet with this text (Content Security Policy Level 3, section

@@ -216,7 +216,8 @@ fn every_module_that_a_module_of_the_report_imports_is_in_it() {
     let mut imported = BTreeSet::from(["report/report".to_owned()]);
     for (path, text) in &MODULES[..MODULES.len() - 1] {
         let text = absolute_imports(path, text);
-        let imports = text.split(&format!("from \"{MODULE_PREFIX}")).skip(1);
+        let from = format!("from \"{MODULE_PREFIX}");
+        let imports = text.split(&from).skip(1);
         imported.extend(imports.filter_map(|rest| rest.split(".js\"").next()).map(str::to_owned));
     }
 

@@ -115,9 +115,9 @@ fn what_the_engine_would_not_compute_is_refused_by_its_name() {
             fault(|graph| graph.nodes[2] = with(graph.nodes[2].clone(), "alpha", 0.5, 0)),
             "`alpha` other than 1",
         ),
-        (fault(|graph| drop(graph.nodes.remove(2))), "tensor `b`: the way ends here"),
+        (fault(|graph| drop(graph.nodes.remove(2))), "tensor `b`: the path ends here"),
         (fault(|graph| graph.nodes[3].inputs.reverse()), "`MatMul` multiplies from the wrong side"),
-        (fault(|graph| graph.nodes.truncate(3)), "tensor `c`: the way ends here"),
+        (fault(|graph| graph.nodes.truncate(3)), "tensor `c`: the path ends here"),
         (
             fault(|graph| (graph.nodes.truncate(3), graph.outputs = vec![value("c")]).1),
             "the network is dense 2048 -> 2, ELU; wanted two dense layers",
@@ -148,7 +148,7 @@ fn what_the_engine_would_not_compute_is_refused_by_its_name() {
         (fault(|graph| graph.initializers[0].data_type = 7), "tensor `w1`: holds numbers of type 7"),
         (fault(|graph| graph.initializers[0].data_location = 1), "its numbers are in another file"),
         (fault(|graph| graph.nodes[0].outputs.clear()), "`MatMul` has no output"),
-        (fault(|graph| graph.nodes[5].outputs[0] = "x".to_owned()), "tensor `x`: the way ends here"),
+        (fault(|graph| graph.nodes[5].outputs[0] = "x".to_owned()), "tensor `x`: the path ends here"),
         (
             fault(|graph| graph.nodes = vec![node("Identity", &["x"], "x"); 1_001]),
             "1001 operations, wanted at most 1000",

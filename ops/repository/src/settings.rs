@@ -66,7 +66,9 @@ impl Setting {
     pub fn default(&self) -> Option<String> {
         let value =
             quoted(&self.default).filter(|text| !text.contains(|letter: char| letter.is_ascii_uppercase()));
-        value.map(str::to_owned).or_else(|| Some(number(&self.default)?.to_string()))
+        // A number per thread depends on the machine.
+        let is_fixed = !self.default.contains(" per ");
+        value.map(str::to_owned).or_else(|| Some(number(&self.default).filter(|_| is_fixed)?.to_string()))
     }
 
     /// Values that the page allows and values that it excludes: the ends of a range and their neighbours, or choices.

@@ -56,24 +56,26 @@ const FOR_OPERATORS: &[Source] = &[
     page!("ops/guide", "capacity", "/docs/guide/operators/capacity"),
 ];
 
+static RENDERED: LazyLock<Vec<(&Source, Rendered)>> = LazyLock::new(|| {
+    sources().map(|source| (source, render(source.text, |link| target(source, link)))).collect()
+});
+
 /// Address and HTML of each page.
 static PAGES: LazyLock<Vec<(&str, String)>> = LazyLock::new(|| {
-    let rendered = rendered();
-    rendered
-        .iter()
-        .map(|(source, page)| (source.address, document(source, page, &rendered).into_string()))
+    let documents = RENDERED.iter();
+    documents
+        .map(|(source, page)| (source.address, document(source, page, &RENDERED).into_string()))
         .collect()
 });
 
 /// Sections of all pages, as JSON.
 static INDEX: LazyLock<String> = LazyLock::new(|| {
-    let sections = rendered().into_iter().flat_map(|(source, page)| {
-        let title = page.title().to_owned();
-        page.sections.into_iter().map(move |section| {
+    let sections = RENDERED.iter().flat_map(|(source, page)| {
+        page.sections.iter().map(move |section| {
             let words: Vec<_> = section.text.split_whitespace().collect();
             json!({
                 "address": format!("{}#{}", source.address, section.anchor),
-                "page": title,
+                "page": page.title(),
                 "heading": section.heading,
                 "text": words.join(" "),
             })
@@ -90,10 +92,6 @@ pub fn files() -> impl Iterator<Item = File> {
 
 fn sources() -> impl Iterator<Item = &'static Source> {
     FOR_USERS.iter().chain(FOR_OPERATORS)
-}
-
-fn rendered() -> Vec<(&'static Source, Rendered)> {
-    sources().map(|source| (source, render(source.text, |link| target(source, link)))).collect()
 }
 
 /// Resolves `link` in the Markdown of `source`.

@@ -4,14 +4,11 @@
 //! answered. A fault of the request itself fails the request. The worker compresses the answer as it is sent; here it
 //! is decompressed, validated, and passed on.
 
-use std::io::Read;
-
 use axum::{
     extract::{Request, State},
     http::header,
     response::{IntoResponse, Response},
 };
-use base64::{Engine, engine::general_purpose::STANDARD};
 use chem::{Limits, MappedMolecule};
 use contract::{
     Analogue, AnaloguesRequest, BuildingBlocksRequest, BulkQuery, CatalogueCriterion, CatalogueRequest,
@@ -19,7 +16,6 @@ use contract::{
     MAX_FOUND, MAX_LISTED_OFFERS, MAX_LOOK, MAX_PRECURSOR_SETS, MAX_SOUGHT, Node, QuotaKind, RouteGraph,
     SYNTHESIZABILITY_SECONDS, SoldMolecule, StepCheck, Synthesizability, SynthesizabilityRequest, scope,
 };
-use flate2::read::GzDecoder;
 use http_errors::ApiError;
 use serde::de::DeserializeOwned;
 
@@ -28,6 +24,7 @@ use super::{
     answer_fault,
     checked_route::route_to,
     engines::{Engines, engine},
+    gzip_json::outcome_json,
     treesearch::{check_graph, constraints},
 };
 use crate::{
@@ -335,7 +332,7 @@ async fn answer<T: DeserializeOwned + Send + 'static>(
     };
     // Megabytes take long enough to decompress to be kept off the async threads.
     let unpacking = tokio::task::spawn_blocking(move || {
-        let body = unpacked(&outcome.zipped).map_err(|error| ApiError::internal(&error))?;
+        let body = outcome_json(&outcome.zipped).map_err(|error| ApiError::internal(&error))?;
         let answer: T = serde_json::from_slice(&body).map_err(|error| ApiError::internal(&error))?;
         if fits(&asked, &answer) {
             return Ok(body);
@@ -346,13 +343,6 @@ async fn answer<T: DeserializeOwned + Send + 'static>(
     });
     let body = unpacking.await.map_err(|error| ApiError::internal(&error))??;
     Ok(([(header::CONTENT_TYPE, "application/json")], body).into_response())
-}
-
-fn unpacked(zipped: &str) -> Result<Vec<u8>, std::io::Error> {
-    let zipped = STANDARD.decode(zipped).map_err(std::io::Error::other)?;
-    let mut body = Vec::new();
-    GzDecoder::new(&zipped[..]).read_to_end(&mut body)?;
-    Ok(body)
 }
 
 /// Facts of the query against which its answer is validated.

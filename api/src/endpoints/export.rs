@@ -3,22 +3,18 @@
 //! The formats are written by `contract::export`. InChIKeys come from a searcher, as a bulk query's do: the library
 //! that computes them is native code, which this process does not link.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    io,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use axum::{
     http::header,
     response::{IntoResponse, Response},
 };
-use base64::{Engine, engine::general_purpose::STANDARD};
 use contract::{
     BulkQuery, ErrorItem, ExportFormat, Looked, MAX_LOOK, NOT_REACHED, SoldMolecule, TreeSearchResult, export,
 };
 use http_errors::ApiError;
 
-use super::{admitted_search::AdmittedSearch, gzip_json::unpacked};
+use super::{admitted_search::AdmittedSearch, gzip_json::outcome_json};
 use crate::fields::{Fields, choice};
 
 /// Description of the parameter `format`.
@@ -92,10 +88,8 @@ async fn inchi_keys(
             Err(ApiError::DeadlinePassed { .. }) => return Err(ApiError::late()),
             Err(error) => return Err(error),
         };
-        let told: Looked<SoldMolecule> = STANDARD
-            .decode(&outcome.zipped)
-            .map_err(io::Error::other)
-            .and_then(|zipped| Ok(unpacked(&zipped)?))
+        let told: Looked<SoldMolecule> = outcome_json(&outcome.zipped)
+            .and_then(|body| Ok(serde_json::from_slice(&body)?))
             .map_err(|error| ApiError::internal(&error))?;
         if told.items.iter().any(|item| item.error.as_deref() == Some(NOT_REACHED)) {
             return Err(ApiError::late());

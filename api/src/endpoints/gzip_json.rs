@@ -1,7 +1,8 @@
-//! Gzipped JSON, as tables store it.
+//! Gzipped JSON, as tables and outcomes of jobs store it.
 
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Read};
 
+use base64::{Engine, engine::general_purpose::STANDARD};
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -15,4 +16,12 @@ pub fn packed(value: &impl Serialize) -> io::Result<Vec<u8>> {
 /// Decompresses a value that a worker or [`packed`] stored.
 pub fn unpacked<T: DeserializeOwned>(zipped: &[u8]) -> Result<T, serde_json::Error> {
     serde_json::from_reader(BufReader::new(GzDecoder::new(zipped)))
+}
+
+/// Returns the JSON of a bulk query's outcome, which is in Base64.
+pub fn outcome_json(zipped: &str) -> io::Result<Vec<u8>> {
+    let zipped = STANDARD.decode(zipped).map_err(io::Error::other)?;
+    let mut json = Vec::new();
+    GzDecoder::new(&*zipped).read_to_end(&mut json)?;
+    Ok(json)
 }

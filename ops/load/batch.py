@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import median
 
 from cases.targets import DRUGS
-from installation import ROOT, UNRATIONED, Installation, Service, installation, percentile, say
+from installation import ROOT, UNLIMITED_RATES, Installation, Service, installation, log_line, percentile
 from recording import SAMPLES
 
 MODEL = "druglike_gru"
@@ -32,7 +32,7 @@ PAUSE = 0.5
 @contextmanager
 def service(binaries: Path, searchers: int) -> Iterator[tuple[Installation, Service]]:
     """An API, so many searchers, and the demo catalogue; molecules come from a sampler that ends before anything is measured."""
-    settings = UNRATIONED | {"ACCESS_TOKEN_SECONDS": "86400", "SAMPLER_MODELS": MODEL, "RESERVOIR_SIZE": "10000", "JOBS_IN_FLIGHT": "0"}
+    settings = UNLIMITED_RATES | {"ACCESS_TOKEN_SECONDS": "86400", "SAMPLER_MODELS": MODEL, "RESERVOIR_SIZE": "10000", "JOBS_IN_FLIGHT": "0"}
     with installation(binaries, settings) as on:
         on.retort("catalogue", "import", str(ROOT / "ops/catalogue/demo.csv.gz"))
         on.api()
@@ -84,7 +84,7 @@ def measure(binaries: Path, searchers: int, targets: int, seconds: float, max_se
         molecules = drawn(on, caller, targets)
         # What is expanded the first time is not what somebody waits for all day.
         wait_for_searches(caller, seconds)
-        tell(searchers, "searches alone", wait_for_searches(caller, seconds))
+        print_report(searchers, "searches alone", wait_for_searches(caller, seconds))
         parameters = {"max_seconds": max_seconds, "early_exit_first_solution": True}
         made = caller.call("POST", BATCHES, {"smiles": molecules, "parameters": parameters})
         if made.status != 200:
@@ -93,19 +93,19 @@ def measure(binaries: Path, searchers: int, targets: int, seconds: float, max_se
         before, begun = over(progress(caller, batch)), time.monotonic()
         took = wait_for_searches(caller, seconds)
         beside = (over(progress(caller, batch)) - before) / (time.monotonic() - begun)
-        tell(searchers, "searches beside the batch", took, targets_per_hour=round(3600 * beside))
+        print_report(searchers, "searches beside the batch", took, targets_per_hour=round(3600 * beside))
         before, begun = over(progress(caller, batch)), time.monotonic()
         while (left := targets - over(progress(caller, batch))) and time.monotonic() - begun < seconds:
             time.sleep(0.2)
         alone = (over(progress(caller, batch)) - before) / (time.monotonic() - begun)
-        tell(searchers, "the batch alone", [], targets_per_hour=round(3600 * alone), left=left, failed=progress(caller, batch)["failed"])
+        print_report(searchers, "the batch alone", [], targets_per_hour=round(3600 * alone), left=left, failed=progress(caller, batch)["failed"])
 
 
-def tell(searchers: int, what: str, took: list[float], **more: int) -> None:
+def print_report(searchers: int, what: str, took: list[float], **more: int) -> None:
     """A measurement, for programs and for people."""
     waits = {"searches": len(took), "p50_s": round(median(took), 3), "p99_s": round(percentile(took, 0.99), 3)} if took else {}
     print(json.dumps({"searchers": searchers, "what": what, **waits, **more}), flush=True)
-    say(f"{searchers} searchers, {what}: " + ", ".join(f"{name} {value}" for name, value in (waits | more).items()))
+    log_line(f"{searchers} searchers, {what}: " + ", ".join(f"{name} {value}" for name, value in (waits | more).items()))
 
 
 def main() -> None:

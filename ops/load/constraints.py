@@ -13,7 +13,6 @@ import argparse
 import csv
 import json
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path

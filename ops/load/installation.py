@@ -25,14 +25,14 @@ from machine import NETWORK, Machine
 
 ROOT = Path(__file__).resolve().parents[2]
 # Settings with which no ration stands in the way of what is measured; a service that does not know one passes over it.
-UNRATIONED = {
+UNLIMITED_RATES = {
     f"RATE_{ration}_PER_MINUTE": "0" for ration in ("SAMPLES_CREATE", "MOLECULES", "SAMPLES_READ", "TREESEARCH", "SEARCH_SECONDS")
 }
 # What never takes so long unless it never ends.
-PATIENCE = 180.0
+TIMEOUT = 180.0
 
 
-def say(text: str) -> None:
+def log_line(text: str) -> None:
     """A line for people."""
     print(text, file=sys.stderr, flush=True)
 
@@ -61,12 +61,12 @@ def free_port() -> int:
     return int(shell("free_port"))
 
 
-def wait_until(happened: Callable[[], bool], what: str, patience: float = PATIENCE, pause: float = 0.1) -> float:
+def wait_until(happened: Callable[[], bool], what: str, timeout: float = TIMEOUT, pause: float = 0.1) -> float:
     """Asks again and again; the seconds it took."""
     begun = time.monotonic()
     while not happened():
-        if time.monotonic() - begun > patience:
-            raise TimeoutError(f"waited {patience:g} s in vain: {what}")
+        if time.monotonic() - begun > timeout:
+            raise TimeoutError(f"waited {timeout:g} s in vain: {what}")
         time.sleep(pause)
     return time.monotonic() - begun
 
@@ -172,7 +172,7 @@ class Cluster:
         around = (BY_A_CLOCK, clock.setting) if clock else ("", [])
         shell(f'{around[0]} postgres_start "$1" "$2"', self.folder, self.port, *around[1], inside=self.machine.inside)
 
-    def revive(self) -> None:
+    def restart(self) -> None:
         """Starts it again, should it have given up."""
 
         def answers() -> bool:

@@ -22,7 +22,7 @@ from statistics import linear_regression
 from typing import Any
 
 from cases.targets import DRUGS
-from installation import ROOT, UNRATIONED, Installation, installation, parent, processes, say
+from installation import ROOT, UNLIMITED_RATES, Installation, installation, log_line, parent, processes
 from recording import SAMPLES
 
 MODEL = "druglike_gru"
@@ -67,12 +67,12 @@ class Load:
         """Asks for so long at one rate, and says every minute what that does to the memory."""
         held = [self.memory()]
         for minute in range(1, minutes + 1):
-            tell(f"minute {minute} of {minutes} at {rate:.0f} requests/s", figures := self.measure(60, MIX, rate))
+            print_report(f"minute {minute} of {minutes} at {rate:.0f} requests/s", figures := self.measure(60, MIX, rate))
             held.append(figures["memory_mib"])
             growth = {name: course([each[name] for each in held]) for name in self.processes}
             print(json.dumps({"what": "soak", "minutes": minute, "memory_mib": growth}), flush=True)
             for name, of in growth.items():
-                say(f"    {name:11}{of['start']:.1f} MiB at first, {of['middle']:.1f} half-way, {of['end']:.1f} now: {of['per_hour']:+.1f} an hour")
+                log_line(f"    {name:11}{of['start']:.1f} MiB at first, {of['middle']:.1f} half-way, {of['end']:.1f} now: {of['per_hour']:+.1f} an hour")
 
 
 @contextmanager
@@ -80,7 +80,7 @@ def service(args: argparse.Namespace, ports: dict[str, int] | None = None) -> It
     """An API, a sampler and a searcher, the demo catalogue, and accounts that have a sample each; Prometheus is answered on the ports."""
     metrics = {name: {"OTEL_EXPORTER_PROMETHEUS_PORT": str(port)} for name, port in (ports or {}).items()}
     # A token lasts for a day of soaking.
-    settings = UNRATIONED | {"ACCESS_TOKEN_SECONDS": "86400", "SAMPLER_MODELS": MODEL, "RESERVOIR_SIZE": "50000", "JOBS_IN_FLIGHT": "0"}
+    settings = UNLIMITED_RATES | {"ACCESS_TOKEN_SECONDS": "86400", "SAMPLER_MODELS": MODEL, "RESERVOIR_SIZE": "50000", "JOBS_IN_FLIGHT": "0"}
     # All callers are of one address here.
     settings |= {"CONNECTIONS": "20000", "CONNECTIONS_PER_ADDRESS": "20000"}
     with installation(args.binaries, settings) as on:
@@ -137,14 +137,14 @@ def milliseconds(figures: dict[str, Any], which: str = "good") -> str:
     return " / ".join("-" if (value := figures[which][name]) is None else f"{value:.1f}" for name in ("p50", "p99", "p999"))
 
 
-def tell(what: str, figures: dict[str, Any]) -> None:
+def print_report(what: str, figures: dict[str, Any]) -> None:
     """A measurement, for programs and for people."""
     print(json.dumps({"what": what, **figures}), flush=True)
-    say(f"{what}: {figures['requests'] / figures['seconds']:.0f} requests/s, {100 * good_share(figures):.1f} % answered well, {figures['all']['statuses']}")
+    log_line(f"{what}: {figures['requests'] / figures['seconds']:.0f} requests/s, {100 * good_share(figures):.1f} % answered well, {figures['all']['statuses']}")
     for name, operation in figures["operations"].items():
         refused = f", refused {milliseconds(operation, 'refused')} ms" if operation["refused"]["count"] else ""
-        say(f"    {name:9}p50 / p99 / p999 {milliseconds(operation)} ms{refused}")
-    say(f"    least account {fairness(figures):.2f} of the most, memory {figures['memory_mib']} MiB")
+        log_line(f"    {name:9}p50 / p99 / p999 {milliseconds(operation)} ms{refused}")
+    log_line(f"    least account {fairness(figures):.2f} of the most, memory {figures['memory_mib']} MiB")
 
 
 def main() -> None:
@@ -162,16 +162,16 @@ def main() -> None:
         if args.soak_rate:
             load.soak(args.soak_minutes, args.soak_rate)
             return
-        tell("reads alone", load.measure(args.seconds, READS))
+        print_report("reads alone", load.measure(args.seconds, READS))
         rate, borne = args.from_rate, 0.0
         while True:
             figures = load.measure(args.seconds, MIX, rate)
-            tell(f"{rate:.0f} requests/s", figures)
+            print_report(f"{rate:.0f} requests/s", figures)
             if good_share(figures) < GOOD:
                 break
             rate, borne = rate * GROWTH, rate
-        say(f"it bears {borne:.0f} requests/s and not {rate:.0f}")
-        tell("twice the rate that was too much", load.measure(args.seconds, MIX, 2 * rate))
+        log_line(f"it bears {borne:.0f} requests/s and not {rate:.0f}")
+        print_report("twice the rate that was too much", load.measure(args.seconds, MIX, 2 * rate))
         load.soak(args.soak_minutes, max(borne, args.from_rate) / 2)
 
 

@@ -30,7 +30,7 @@ except ModuleNotFoundError:
 
 matplotlib.use("svg")
 import matplotlib.pyplot as plt  # noqa: E402
-from installation import ROOT, Installation, free_port, say  # noqa: E402
+from installation import ROOT, Installation, free_port, log_line  # noqa: E402
 from load import MIX, Load, service  # noqa: E402
 from matplotlib.ticker import FuncFormatter  # noqa: E402
 from PIL import Image  # noqa: E402
@@ -145,7 +145,7 @@ def picture(page: Path, source: Prometheus, begin: float, end: float, out: Path)
     plt.close(figure)
     # A few colours, in a quarter of the bytes.
     Image.open(path).convert("RGB").quantize(64).save(path, optimize=True)
-    say(str(path))
+    log_line(str(path))
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ from installation import Service
 
 SAMPLES, SEARCH = "/generator/v1/samples", "/synth/v1/treesearch"
 # Who is refused without a word of when to come back, or does not listen, comes back so much later.
-RUDE_PAUSE = 1.0
+IMPATIENT_PAUSE = 1.0
 REFUSED = (429, 503)
 
 
@@ -171,7 +171,7 @@ def times(turns: int, request: Request) -> Plan:
     return lambda _, turn: request if turn < turns else None
 
 
-class Crowd:
+class CallerGroup:
     """Callers of one account, each asking for one thing after the other from the start on.
 
     `every` is the least time from one turn's start to the next one's. Obedient callers repeat a refused errand when they were
@@ -179,9 +179,9 @@ class Crowd:
     """
 
     def __init__(
-        self, log: Log, account: Account, plan: Plan, callers: int = 1, every: float = 0.0, obedient: bool = False
+        self, log: Log, account: Account, plan: Plan, callers: int = 1, every: float = 0.0, honours_retry_after: bool = False
     ) -> None:
-        self.log, self.account, self.plan, self.every, self.obedient = log, account, plan, every, obedient
+        self.log, self.account, self.plan, self.every, self.honours_retry_after = log, account, plan, every, honours_retry_after
         self.begun = log.end()
         context = multiprocessing.get_context("fork")
         self.stopping = context.Event()
@@ -196,15 +196,15 @@ class Crowd:
     def wait(self) -> list[Record]:
         """Lets every caller come to the end of its plan; what they met."""
         self.process.join()
-        return self.met()
+        return self.records()
 
     def hang_up(self) -> list[Record]:
         """Ends every caller, with an answer or without; what they met."""
         self.process.kill()
         self.process.join()
-        return self.met()
+        return self.records()
 
-    def met(self) -> list[Record]:
+    def records(self) -> list[Record]:
         """The requests that were answered so far."""
         return [record for record in self.log.records(self.begun) if record.errand.startswith(f"{self.process.pid}-")]
 
@@ -221,16 +221,16 @@ class Crowd:
         turn = 0
         while not self.stopping.is_set() and (request := self.plan(caller, turn)):
             begun = time.monotonic()
-            last = self._run_errand(service, request, f"{os.getpid()}-{caller}-{turn}")
-            pause = 0.0 if last.status == 200 else RUDE_PAUSE
+            last = self._run_until_answered(service, request, f"{os.getpid()}-{caller}-{turn}")
+            pause = 0.0 if last.status == 200 else IMPATIENT_PAUSE
             self.stopping.wait(max(pause, begun + self.every - time.monotonic(), 0.0))
             turn += 1
 
-    def _run_errand(self, service: Service, request: Request, errand: str) -> Record:
+    def _run_until_answered(self, service: Service, request: Request, errand: str) -> Record:
         attempt = 1
         while True:
             record = self._ask(service, request, errand, attempt)
-            if not (self.obedient and record.refused) or self.stopping.wait(record.retry_after or RUDE_PAUSE):
+            if not (self.honours_retry_after and record.refused) or self.stopping.wait(record.retry_after or IMPATIENT_PAUSE):
                 return record
             attempt += 1
 
@@ -253,7 +253,7 @@ class Crowd:
         return record
 
 
-def hang_up_all() -> None:
+def kill_all_callers() -> None:
     """Ends the callers that a trial left behind."""
     for process in multiprocessing.active_children():
         process.kill()

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from installation import UNRATIONED, Service, installation, percentile, say
+from installation import UNLIMITED_RATES, Service, installation, log_line, percentile
 
 LARGE, SMALL = 10_000, 1_000
 
@@ -24,7 +24,7 @@ LARGE, SMALL = 10_000, 1_000
 @contextmanager
 def service(args: argparse.Namespace) -> Iterator[Service]:
     """Starts API and samplers, makes an account, logs in."""
-    settings = UNRATIONED | {"SAMPLER_MODELS": args.model, "RESERVOIR_SIZE": str(args.molecules)}
+    settings = UNLIMITED_RATES | {"SAMPLER_MODELS": args.model, "RESERVOIR_SIZE": str(args.molecules)}
     with installation(args.binaries, settings) as on:
         on.api()
         for _ in range(args.samplers):
@@ -128,7 +128,7 @@ def main() -> None:
         print(json.dumps(large), flush=True)
         small = sustained(running, args)
         print(json.dumps(small), flush=True)
-    say(
+    log_line(
         f"\n{'out of the reservoir':30}{'p50 ms':>10}{'p99 ms':>10}{'errors':>10}\n"
         f"{'sample of 10,000':30}{large['p50_ms']:10.1f}{large['p99_ms']:10.1f}{large['errors']:10}\n"
         f"{'plain transfer of its bytes':30}{large['transfer_p50_ms']:10.1f}{large['transfer_p99_ms']:10.1f}\n"

@@ -14,7 +14,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from installation import say
+from installation import log_line
 
 
 class Service:
@@ -60,9 +60,9 @@ def measure_samples(service: Service, sizes: list[int], repeats: int) -> None:
             if status == 200:
                 walls.append(wall)
         if walls:
-            say(f"sample of {size:>6}: median {statistics.median(walls):.3f} s of {len(walls)} ({size / min(walls):.0f}/s at best)")
+            log_line(f"sample of {size:>6}: median {statistics.median(walls):.3f} s of {len(walls)} ({size / min(walls):.0f}/s at best)")
         else:
-            say(f"sample of {size:>6}: none succeeded")
+            log_line(f"sample of {size:>6}: none succeeded")
 
 
 def measure_searches(service: Service, targets: list[dict], seconds: list[float]) -> None:
@@ -87,9 +87,9 @@ def measure_searches(service: Service, targets: list[dict], seconds: list[float]
                 solved += 1
                 walls.append(wall)
                 stages.append(metadata["tree_search_elapsed"])
-        say(f"search of {limit:g} s: {solved} of {len(targets)} targets solved")
+        log_line(f"search of {limit:g} s: {solved} of {len(targets)} targets solved")
         if walls:
-            say(
+            log_line(
                 f"    to the first route: median {statistics.median(walls):.3f} s through HTTP, "
                 f"{statistics.median(stages):.3f} s of search"
             )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from installation import ROOT, UNRATIONED, Installation, installation, percentile, say
+from installation import ROOT, UNLIMITED_RATES, Installation, installation, log_line, percentile
 from machine import Machine
 from recording import Account, Deadlines, Log, Record
 
@@ -53,7 +53,7 @@ class Stage:
 
     @contextmanager
     def installation(
-        self, settings: Mapping[str, str], rations: Mapping[str, str] = UNRATIONED, machine: Machine | None = None
+        self, settings: Mapping[str, str], rations: Mapping[str, str] = UNLIMITED_RATES, machine: Machine | None = None
     ) -> Iterator[Installation]:
         """An installation with the demo catalogue and no process yet; nobody is rationed unless it is said."""
         told = {**self.deadlines.settings(), **rations, **settings}
@@ -66,7 +66,7 @@ class Stage:
 
     def event(self, what: str, **fields: object) -> None:
         """A line about what was done to the service."""
-        say(f"    {what}")
+        log_line(f"    {what}")
         self.log.write(event=what, **fields)
 
 

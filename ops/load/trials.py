@@ -20,8 +20,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from cases import TRIALS
-from installation import say
-from recording import Deadlines, Log, hang_up_all
+from installation import log_line
+from recording import Deadlines, Log, kill_all_callers
 from trial import Figure, Stage, Trial, template
 
 BEFORE, AFTER = "before", "after"
@@ -29,7 +29,7 @@ BEFORE, AFTER = "before", "after"
 
 def run(trial: Trial, stage: Stage, deadlines: Deadlines, label: str) -> list[Figure]:
     """One trial with one set of binaries."""
-    say(f"==> {trial.name}, {label} (load {os.getloadavg()[0]:.1f})")
+    log_line(f"==> {trial.name}, {label} (load {os.getloadavg()[0]:.1f})")
     stage.deadlines = deadlines
     stage.log.context = {"trial": trial.name, "binaries": label}
     stage.event("begins", load=os.getloadavg()[0], parameters=asdict(trial))
@@ -40,10 +40,10 @@ def run(trial: Trial, stage: Stage, deadlines: Deadlines, label: str) -> list[Fi
         traceback.print_exc()
         figures = [Figure(f"cannot be tried: {error!r:.80}", None, at_most=0)]
     finally:
-        hang_up_all()
+        kill_all_callers()
     for figure in figures:
         stage.log.write(figure=figure.name, value=figure.value, unit=figure.unit, goal=figure.goal)
-    say(f"    {time.monotonic() - begun:.0f} s")
+    log_line(f"    {time.monotonic() - begun:.0f} s")
     return figures
 
 
@@ -108,7 +108,7 @@ def main() -> None:
     log = Log(args.out.resolve())
     rows: list[tuple[str, dict[str, Figure]]] = []
     with ExitStack() as stack:
-        say("==> the demo catalogue")
+        log_line("==> the demo catalogue")
         stages = {label: Stage(folder, stack.enter_context(template(folder)), log) for label, folder in binaries.items()}
         for kind in chosen:
             trial = kind(**kind.short) if args.short else kind()

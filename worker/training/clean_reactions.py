@@ -100,7 +100,7 @@ def flaw(unmapped: str, centre: reaction_centre.Centre | None) -> str | None:
     return f"more than {MAX_PRECURSORS} precursors" if len(centre.contributing) > MAX_PRECURSORS else None
 
 
-def judge(claim: Claim, found: tuple[float, Map]) -> Verdict:
+def decide(claim: Claim, found: tuple[float, Map]) -> Verdict:
     """Judges a claim that the mapper has mapped, by itself."""
     confidence, indices = found
     mine = reaction_centre.centre(claim.unmapped, indices)
@@ -130,7 +130,7 @@ class Kinds:
         """Tells whether there are so many examples, and mapper and sources agree on nearly all."""
         return bool(kind) and self.asked[kind] >= examples and self.agreed[kind] >= KIND_AGREEMENT * self.asked[kind]
 
-    def judge_unasked(self, claim: Claim) -> Verdict:
+    def decide_unmapped(self, claim: Claim) -> Verdict:
         """Judges a claim that the mapper has not mapped."""
         if not self.believed(claim.kind, KIND_EXAMPLES):
             return Verdict(WAITING)
@@ -165,12 +165,12 @@ def gather(rows: Iterator[reactions.Row]) -> list[Claim]:
     return list(by_name.values())
 
 
-def judged(claims: list[Claim], mapped: mapped_pack.Mapped) -> Iterator[tuple[Claim, Verdict]]:
+def decided(claims: list[Claim], mapped: mapped_pack.Mapped) -> Iterator[tuple[Claim, Verdict]]:
     """Yields every claim with its verdict: first those that stand by themselves, then those that are judged by their kind."""
     kinds = Kinds()
     waiting: list[tuple[Claim, Verdict | None]] = []
     for claim in claims:
-        verdict = judge(claim, mapped[claim.name]) if claim.name in mapped else None
+        verdict = decide(claim, mapped[claim.name]) if claim.name in mapped else None
         if verdict and claim.maps:
             kinds.learn(claim.kind, verdict)
         if verdict is None or verdict.why in (NO_CLAIM, DISAGREE):
@@ -178,7 +178,7 @@ def judged(claims: list[Claim], mapped: mapped_pack.Mapped) -> Iterator[tuple[Cl
         else:
             yield claim, verdict
     for claim, verdict in waiting:
-        yield claim, kinds.reconsider(claim, verdict) if verdict else kinds.judge_unasked(claim)
+        yield claim, kinds.reconsider(claim, verdict) if verdict else kinds.decide_unmapped(claim)
 
 
 class Clean(NamedTuple):
@@ -203,7 +203,7 @@ def clean(
 ) -> Iterator[tuple[str, ...]]:
     """Yields the lines of the file; reports every claim's fate, over all and by source, and the names of those that wait."""
     kept: dict[bytes, Clean] = {}
-    for claim, verdict in judged(claims, mapped):
+    for claim, verdict in decided(claims, mapped):
         if verdict.why == WAITING:
             waiting.append(claim.name)
         for where in ("", *claim.sources):

@@ -24,7 +24,7 @@ def steps(table: Path) -> dict[str, list[str]]:
     return found
 
 
-def judged(explain: Path, pack: Path, reactions: list[str]) -> np.ndarray:
+def validities(explain: Path, pack: Path, reactions: list[str]) -> np.ndarray:
     """Gives (alone, among rivals) of each reaction that a template makes `[reactions, 2]`; NaN for the others."""
     said = subprocess.run([explain, pack], input="\n".join(reactions), capture_output=True, text=True, check=True).stdout
     values: list[list[tuple[float, float]]] = []
@@ -48,7 +48,7 @@ def main() -> None:
     for table in args.tables:
         for verdict, reactions in steps(table).items():
             if reactions:
-                sets.setdefault("blind" if "blind" in table.stem else "known", {})[verdict] = judged(args.explain, args.pack, reactions)
+                sets.setdefault("blind" if "blind" in table.stem else "known", {})[verdict] = validities(args.explain, args.pack, reactions)
     rng = np.random.default_rng(0)
     for name, verdicts in sets.items():
         right, wrong = (verdicts[verdict][~np.isnan(verdicts[verdict][:, 0])] for verdict in ("right", "wrong"))

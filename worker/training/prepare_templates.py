@@ -185,7 +185,7 @@ class Forward:
 
 def sound(text: str) -> tuple[str | None, str]:
     """Gives a grouped template as it should be, or None, and the reason why it was changed or refused; empty for neither."""
-    refusal = template_sanity.judge(text)
+    refusal = template_sanity.check_template(text)
     if refusal is not None:
         return None, refusal.reason.value
     mended = template_stereo.mended(text)

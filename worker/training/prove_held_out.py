@@ -46,7 +46,7 @@ def keys(product: str) -> tuple[str, ...]:
     return tuple(key for part in parts if any(a.GetAtomicNum() == 6 for a in held_out.atoms_of(part)) for key in held_out.keys_of(part))
 
 
-def judge(all_keys: Iterator[tuple[str, ...]], lists: held_out.HeldOut) -> collections.Counter[str]:
+def count_matches(all_keys: Iterator[tuple[str, ...]], lists: held_out.HeldOut) -> collections.Counter[str]:
     """Counts products, those that are held out in all and by list, unreadable ones, and those that share a skeleton."""
     counts: collections.Counter[str] = collections.Counter()
     for found in all_keys:
@@ -78,7 +78,7 @@ def main() -> None:
         path, column = name.rsplit(":", 1)
         distinct = sorted(set(products(Path(path), column)))
         with multiprocessing.Pool(args.processes, initializer=_quiet) as pool:
-            counts = judge(pool.imap(keys, distinct, chunksize=256), lists)
+            counts = count_matches(pool.imap(keys, distinct, chunksize=256), lists)
         print(f"{path}: {counts['products']} products, {counts['held out']} held out, {counts['same skeleton only']} that share "
               f"no more than a skeleton with one, {counts['unreadable or inorganic']} unreadable or inorganic")  # fmt: skip
         for listed, held in lists.lists.items():

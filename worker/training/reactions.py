@@ -253,7 +253,7 @@ def recorded_reactions(path: Path) -> Iterator[Recorded]:
                 yield number, (row["precursors"], row["reagent_part"], row["product"])
 
 
-class Judge:
+class RowFilter:
     """Asks once a product whether it is held out."""
 
     def __init__(self, lists: held_out.HeldOut) -> None:
@@ -270,7 +270,7 @@ class Judge:
         return self.known[product]
 
 
-def rows_of(name: str, recorded: Iterable[Recorded], judge: Judge, count: Callable[[str], None]) -> Iterator[Row]:
+def rows_of(name: str, recorded: Iterable[Recorded], row_filter: RowFilter, count: Callable[[str], None]) -> Iterator[Row]:
     """Yields the rows of one source that may be trained on; reports why others are left out."""
     source, components = name.split(".")[0], Components()
     for number, sides in recorded:
@@ -279,7 +279,7 @@ def rows_of(name: str, recorded: Iterable[Recorded], judge: Judge, count: Callab
             count(made)
             continue
         row, mol = made
-        reasons = judge.reasons(row.product, mol)
+        reasons = row_filter.reasons(row.product, mol)
         for reason in reasons:
             count(f"held out: {reason}")
         count("held out" if reasons else "kept")
@@ -298,12 +298,12 @@ def read_rows(folder: Path) -> Iterator[Row]:
                     yield Row(source, int(number), product, precursors, reagents, source_map, kind)
 
 
-def write_part(path: Path, name: str, recorded: list[Recorded], judge: Judge) -> None:
+def write_part(path: Path, name: str, recorded: list[Recorded], row_filter: RowFilter) -> None:
     """Writes the rows of a part of a source, and beside them what was left out and why."""
     counts: collections.Counter[str] = collections.Counter()
     unfinished = path.with_suffix(".unfinished")
     with gzip.open(unfinished, "wt", compresslevel=3, encoding="utf-8") as out:
-        for row in rows_of(name, recorded, judge, lambda reason: counts.update([reason])):
+        for row in rows_of(name, recorded, row_filter, lambda reason: counts.update([reason])):
             out.write(row.line_of_text() + "\n")
     path.with_name(path.name.replace(".rows.tsv.gz", ".counts.json")).write_text(json.dumps(counts), encoding="utf-8")
     unfinished.rename(path)
@@ -319,7 +319,7 @@ def main() -> None:
     args = parser.parse_args()
     RDLogger.DisableLog("rdApp.*")
     args.out.mkdir(parents=True, exist_ok=True)
-    judge = Judge(held_out.load(args.data, args.kit))
+    row_filter = RowFilter(held_out.load(args.data, args.kit))
     for name in args.sources:
         total: collections.Counter[str] = collections.Counter()
         recorded = recorded_reactions(args.data / "reactions" / name)
@@ -329,9 +329,9 @@ def main() -> None:
                 break
             path = args.out / f"{name.split('.')[0]}.{part:02d}.rows.tsv.gz"
             if not path.exists():
-                write_part(path, name, batch, judge)
+                write_part(path, name, batch, row_filter)
             total.update(json.loads(path.with_name(path.name.replace(".rows.tsv.gz", ".counts.json")).read_text()))
-        print(name, dict(total.most_common()), f"products sharing a held-out skeleton so far: {judge.same_skeleton}", flush=True)
+        print(name, dict(total.most_common()), f"products sharing a held-out skeleton so far: {row_filter.same_skeleton}", flush=True)
 
 
 if __name__ == "__main__":

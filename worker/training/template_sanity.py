@@ -69,28 +69,28 @@ def beside_heteroatom(side: Side, atom: Atom, without: Atom | None = None) -> bo
 # ---- what leaves ----
 
 
-def leaving(side: Side, carbon: Atom, leaver: Atom) -> str:
+def leaving(side: Side, carbon: Atom, leaving_group: Atom) -> str:
     """Names what leaves a carbon."""
-    order = side.bond(carbon.index, leaver.index)
+    order = side.bond(carbon.index, leaving_group.index)
     if order == 1.5:
         return "ring"
     if order >= 2:
         return "double"
-    if leaver.number in HALOGENS:
+    if leaving_group.number in HALOGENS:
         return "halide"
-    others = [other for other, _ in side.neighbours(leaver) if other is not carbon]
-    if leaver.number in (7, 8, 15, 16, 53) and leaver.charge > 0:
-        return "nitro" if leaver.number == 7 and any(other.number == 8 for other in others) else "onium"
-    if leaver.number == 8:
+    others = [other for other, _ in side.neighbours(leaving_group) if other is not carbon]
+    if leaving_group.number in (7, 8, 15, 16, 53) and leaving_group.charge > 0:
+        return "nitro" if leaving_group.number == 7 and any(other.number == 8 for other in others) else "onium"
+    if leaving_group.number == 8:
         return _leaving_oxygen(side, others)
-    if leaver.number == 7:
+    if leaving_group.number == 7:
         if any(other.number == 7 and other.charge > 0 and draws_electrons(side, other) and len(other.bonds) == 3 for other in others):
             return "nitroamine"
-        doubly = any(order == 2 for order in leaver.bonds.values())
-        return "azole" if leaver.aromatic else "azo" if doubly and any(other.number == 7 for other in others) else "amine"
-    if leaver.number == 16:
-        return "sulfonyl" if draws_electrons(side, leaver) else "thio"
-    return {6: "carbon", 15: "phosphorus", 5: "boron", 14: "silicon"}.get(leaver.number, "metal")
+        doubly = any(order == 2 for order in leaving_group.bonds.values())
+        return "azole" if leaving_group.aromatic else "azo" if doubly and any(other.number == 7 for other in others) else "amine"
+    if leaving_group.number == 16:
+        return "sulfonyl" if draws_electrons(side, leaving_group) else "thio"
+    return {6: "carbon", 15: "phosphorus", 5: "boron", 14: "silicon"}.get(leaving_group.number, "metal")
 
 
 def _leaving_oxygen(side: Side, others: list[Atom]) -> str:
@@ -115,46 +115,46 @@ NUCLEOFUGES = {"halide", "sulfonate", "onium", "hydroxyl", "imidate", "phosphoru
 IONISED = {"acyloxy", "alkoxy", "silyloxy", "aryloxy", "sulfonyl", "thio", "aminooxy"}
 
 
-def carbon_may_leave(template: Template, change: Change, leaver: Atom) -> bool:
+def carbon_may_leave(template: Template, change: Change, leaving_group: Atom) -> bool:
     """Says whether a carbon-carbon bond breaks: an acyl, carboxyl or cyano group leaves, a neighbour moves, a strained ring opens,
     or the carbon goes over to the nitrogen of an amide.
     """
     side, carbon = template.precursors, change.before
-    if leaver.label and any(other.index in template.product.of[leaver.label].bonds for other in change.gained):
+    if leaving_group.label and any(other.index in template.product.of[leaving_group.label].bonds for other in change.gained):
         return True
     moved = [side.of[other.label] for other in change.gained if other.label in side.of]
-    if any(leaver.index in atom.bonds and atom.number == 7 for atom in moved):
+    if any(leaving_group.index in atom.bonds and atom.number == 7 for atom in moved):
         return True  # Hofmann, Curtius, Lossen: the lost carbonyl group stood between carbon and nitrogen
-    doubly = {other.number: order for other, order in side.neighbours(leaver) if order >= 2}
-    single = {other.number for other, order in side.neighbours(leaver) if order == 1 and other is not carbon}
+    doubly = {other.number: order for other, order in side.neighbours(leaving_group) if order >= 2}
+    single = {other.number for other, order in side.neighbours(leaving_group) if order == 1 and other is not carbon}
     if doubly.get(8) == 2 and single & {8, 7}:
-        return beside_unsaturation(side, carbon, leaver) or beside_heteroatom(side, carbon) or unsaturated(side, carbon)
+        return beside_unsaturation(side, carbon, leaving_group) or beside_heteroatom(side, carbon) or unsaturated(side, carbon)
     if doubly.get(7) == 3:
         return beside_heteroatom(side, carbon) or unsaturated(side, carbon)
     if doubly.get(8) == 2:
-        return any(draws_electrons(side, other) for other, _ in side.neighbours(carbon) if other is not leaver)
-    return side.ring_size(carbon, leaver) == 3 and (beside_acceptor(side, carbon) or beside_acceptor(side, leaver))
+        return any(draws_electrons(side, other) for other, _ in side.neighbours(carbon) if other is not leaving_group)
+    return side.ring_size(carbon, leaving_group) == 3 and (beside_acceptor(side, carbon) or beside_acceptor(side, leaving_group))
 
 
-def may_leave_saturated(template: Template, change: Change, leaver: Atom) -> bool:
+def may_leave_saturated(template: Template, change: Change, leaving_group: Atom) -> bool:
     """Says whether an atom leaves a saturated carbon for what comes."""
-    side, carbon, kind = template.precursors, change.before, leaving(template.precursors, change.before, leaver)
+    side, carbon, kind = template.precursors, change.before, leaving(template.precursors, change.before, leaving_group)
     if kind == "carbon":
-        return carbon_may_leave(template, change, leaver)
+        return carbon_may_leave(template, change, leaving_group)
     if kind in ELECTROFUGES:
         return _electrofuge_leaves(side, change, kind)
-    if kind in NUCLEOFUGES or side.ring_size(carbon, leaver) in (3, 4):
+    if kind in NUCLEOFUGES or side.ring_size(carbon, leaving_group) in (3, 4):
         return True
-    ionised = beside_heteroatom(side, carbon, leaver) or beside_unsaturation(side, carbon, leaver)
+    ionised = beside_heteroatom(side, carbon, leaving_group) or beside_unsaturation(side, carbon, leaving_group)
     if kind in IONISED:
         tertiary = sum(other.number == 6 for other, _ in side.neighbours(carbon)) == 3
         ionised = ionised or tertiary
         hydroxide = {atom.number for atom in change.gained} == {8} and all(len(atom.bonds) == 1 for atom in change.gained)
-        cyclic_ester = kind == "acyloxy" and (side.ring_size(carbon, leaver) in (5, 6) or hydroxide)
+        cyclic_ester = kind == "acyloxy" and (side.ring_size(carbon, leaving_group) in (5, 6) or hydroxide)
         return ionised or cyclic_ester or any(atom.number in HALOGENS for atom in change.gained)
-    if kind == "amine" and len(leaver.bonds) == 1 and {atom.number for atom in change.gained} <= {8} | HALOGENS:
+    if kind == "amine" and len(leaving_group.bonds) == 1 and {atom.number for atom in change.gained} <= {8} | HALOGENS:
         return beside_acceptor(side, carbon)  # an amino acid with nitrous acid
-    return beside_heteroatom(side, carbon, leaver) and kind in ("amine", "azole", "azo", "nitro", "nitroamine")
+    return beside_heteroatom(side, carbon, leaving_group) and kind in ("amine", "azole", "azo", "nitro", "nitroamine")
 
 
 def _electrofuge_leaves(side: Side, change: Change, kind: str) -> bool:
@@ -190,12 +190,12 @@ def wrong_at_saturated(template: Template, change: Change) -> Refusal | None:
         if change.hydrogens >= 0 or change.after.aromatic or may_lose_hydrogen(template, change):
             return None
         return Refusal(Reason.NO_LEAVING_GROUP, "an unactivated sp3 C-H")
-    for leaver in change.lost:
-        if change.after.aromatic and leaver.number != 6:
+    for leaving_group in change.lost:
+        if change.after.aromatic and leaving_group.number != 6:
             continue
-        if not may_leave_saturated(template, change, leaver):
-            return Refusal(Reason.POOR_LEAVING_GROUP, f"{leaving(template.precursors, change.before, leaver)} at sp3 carbon")
-    kinds = {leaving(template.precursors, change.before, leaver) for leaver in change.lost}
+        if not may_leave_saturated(template, change, leaving_group):
+            return Refusal(Reason.POOR_LEAVING_GROUP, f"{leaving(template.precursors, change.before, leaving_group)} at sp3 carbon")
+    kinds = {leaving(template.precursors, change.before, leaving_group) for leaving_group in change.lost}
     if change.hydrogens > 0 and not kinds <= {"alkoxy", "silyloxy", "hydroxyl"}:
         return Refusal(Reason.OXIDATION_STATE, "substituted and reduced at once")
     return None
@@ -204,19 +204,19 @@ def wrong_at_saturated(template: Template, change: Change) -> Refusal | None:
 def wrong_at_unsaturated(template: Template, change: Change) -> Refusal | None:
     """Judges what happens at a carbon of C=O, C=N, C=C, C#N or C#C."""
     side, carbon = template.precursors, change.before
-    kinds = [leaving(side, carbon, leaver) for leaver in change.lost]
-    for leaver, kind in zip(change.lost, kinds, strict=True):
-        if kind == "carbon" and not (carbon_may_leave(template, change, leaver) or _haloform(side, change, leaver)):
+    kinds = [leaving(side, carbon, leaving_group) for leaving_group in change.lost]
+    for leaving_group, kind in zip(change.lost, kinds, strict=True):
+        if kind == "carbon" and not (carbon_may_leave(template, change, leaving_group) or _haloform(side, change, leaving_group)):
             return Refusal(Reason.POOR_LEAVING_GROUP, "carbon at an unsaturated carbon")
     if change.lost and change.hydrogens > 0 and (kinds != ["double"] or len(change.gained) > 1):
         return Refusal(Reason.OXIDATION_STATE, "substituted and reduced at once")
     return None
 
 
-def _haloform(side: Side, change: Change, leaver: Atom) -> bool:
+def _haloform(side: Side, change: Change, leaving_group: Atom) -> bool:
     """A trihalomethyl group leaves a carbonyl group, and a methyl group does when hypohalite makes an acid of it."""
-    halogens = sum(other.number in HALOGENS for other, _ in side.neighbours(leaver))
-    return halogens >= 2 or len(leaver.bonds) == 1 and {atom.number for atom in change.gained} == {8}
+    halogens = sum(other.number in HALOGENS for other, _ in side.neighbours(leaving_group))
+    return halogens >= 2 or len(leaving_group.bonds) == 1 and {atom.number for atom in change.gained} == {8}
 
 
 # What leaves an aromatic carbon: for anything, and for nucleophiles if the ring is an azine or azole.
@@ -231,32 +231,32 @@ def is_azine(side: Side, carbon: Atom) -> bool:
     return any(side.atoms[index].number in (7, 8, 16) or 2.0 in side.atoms[index].bonds.values() for index in ring)
 
 
-def may_leave_aromatic(template: Template, change: Change, leaver: Atom) -> bool:
+def may_leave_aromatic(template: Template, change: Change, leaving_group: Atom) -> bool:
     """Says whether an atom leaves an aromatic carbon for what comes."""
     side, carbon = template.precursors, change.before
-    kind, coming = leaving(side, carbon, leaver), {atom.number for atom in change.gained}
+    kind, coming = leaving(side, carbon, leaving_group), {atom.number for atom in change.gained}
     if kind in ARYL_LEAVING:
         return True
     if kind in ("hydroxyl", "acyloxy") and coming == {8}:
         return True
     if kind == "amine":
         azide = any(other.number == 7 and any(o.number == 7 for o, _ in template.product.neighbours(other)) for other in change.gained)
-        return len(leaver.bonds) == 1 and (coming != {7} or azide)
+        return len(leaving_group.bonds) == 1 and (coming != {7} or azide)
     if kind == "carbon":
-        return carbon_leaves_aromatic(template, change, leaver)
+        return carbon_leaves_aromatic(template, change, leaving_group)
     return is_azine(side, carbon) or kind in ("hydroxyl", "thio") and coming <= HALOGENS
 
 
-def carbon_leaves_aromatic(template: Template, change: Change, leaver: Atom) -> bool:
+def carbon_leaves_aromatic(template: Template, change: Change, leaving_group: Atom) -> bool:
     """Says whether a rearrangement, a Hofmann, Curtius or Hunsdiecker degradation or Dakin's oxidation breaks the bond."""
-    if leaver.label and any(other.index in template.product.of[leaver.label].bonds for other in change.gained):
+    if leaving_group.label and any(other.index in template.product.of[leaving_group.label].bonds for other in change.gained):
         return True
     coming = {atom.number for atom in change.gained}
-    others = {other.number for other, _ in template.precursors.neighbours(leaver)} - {6}
-    if _haloform(template.precursors, change, leaver):
+    others = {other.number for other, _ in template.precursors.neighbours(leaving_group)} - {6}
+    if _haloform(template.precursors, change, leaving_group):
         return is_azine(template.precursors, change.before)
-    acyl = any(order == 2 and other.number == 8 for other, order in template.precursors.neighbours(leaver))
-    return acyl and (coming == {8} or len(leaver.bonds) == 3 and bool(others) and coming <= {7, 8} | HALOGENS)
+    acyl = any(order == 2 and other.number == 8 for other, order in template.precursors.neighbours(leaving_group))
+    return acyl and (coming == {8} or len(leaving_group.bonds) == 3 and bool(others) and coming <= {7, 8} | HALOGENS)
 
 
 def may_replace_aromatic_hydrogen(template: Template, change: Change) -> bool:
@@ -283,12 +283,12 @@ def may_replace_aromatic_hydrogen(template: Template, change: Change) -> bool:
 def wrong_at_aromatic(template: Template, change: Change) -> Refusal | None:
     """Judges what happens at an aromatic carbon."""
     side, carbon = template.precursors, change.before
-    for leaver in change.lost:
-        if side.bond(carbon.index, leaver.index) == 1.5:
-            if leaver.number == 6 or not (change.after.aromatic or unsaturated(template.product, change.after)):
+    for leaving_group in change.lost:
+        if side.bond(carbon.index, leaving_group.index) == 1.5:
+            if leaving_group.number == 6 or not (change.after.aromatic or unsaturated(template.product, change.after)):
                 return Refusal(Reason.BROKEN_RING, "a ring of the precursors is opened")
-        elif not may_leave_aromatic(template, change, leaver):
-            return Refusal(Reason.POOR_LEAVING_GROUP, f"{leaving(side, carbon, leaver)} at aromatic carbon")
+        elif not may_leave_aromatic(template, change, leaving_group):
+            return Refusal(Reason.POOR_LEAVING_GROUP, f"{leaving(side, carbon, leaving_group)} at aromatic carbon")
     if not change.lost and change.hydrogens < 0 and change.after.aromatic and not may_replace_aromatic_hydrogen(template, change):
         return Refusal(Reason.NO_LEAVING_GROUP, "an aromatic C-H")
     return None
@@ -344,7 +344,7 @@ def foreign_atoms(template: Template) -> tuple[Refusal | None, set[int]]:
     return None, settled
 
 
-def judge_carbon(template: Template, label: int, change: Change) -> Refusal | None:
+def check_carbon(template: Template, label: int, change: Change) -> Refusal | None:
     """Judges what happens at one carbon."""
     refusal = wrong_oxidation(template, label, change)
     if refusal is not None or not change.gained:
@@ -359,17 +359,17 @@ def judge_carbon(template: Template, label: int, change: Change) -> Refusal | No
 def lost_for_hydrogen(template: Template, change: Change) -> Refusal | None:
     """Judges a carbon that only loses: a carbon may leave if it is an acyl or cyano carbon, or by glycol cleavage."""
     side, carbon = template.precursors, change.before
-    if carbon.aromatic and any(side.bond(carbon.index, leaver.index) == 1.5 for leaver in change.lost):
+    if carbon.aromatic and any(side.bond(carbon.index, leaving_group.index) == 1.5 for leaving_group in change.lost):
         return Refusal(Reason.BROKEN_RING, "a ring of the precursors is opened")
-    for leaver in change.lost:
-        carbinol = unsaturated(template.product, change.after) and any(other.number == 8 for other, _ in side.neighbours(leaver))
-        double = side.bond(carbon.index, leaver.index) > 1
-        if leaver.number == 6 and not (leaver.label or draws_electrons(side, leaver) or carbinol or double):
+    for leaving_group in change.lost:
+        carbinol = unsaturated(template.product, change.after) and any(other.number == 8 for other, _ in side.neighbours(leaving_group))
+        double = side.bond(carbon.index, leaving_group.index) > 1
+        if leaving_group.number == 6 and not (leaving_group.label or draws_electrons(side, leaving_group) or carbinol or double):
             return Refusal(Reason.POOR_LEAVING_GROUP, "carbon, for hydrogen or a double bond")
     return None
 
 
-def judge(text: str) -> Refusal | None:
+def check_template(text: str) -> Refusal | None:
     """Gives what is wrong with a retro template, grouped or not, or None."""
     template = Template(text)
     refusal, settled = foreign_atoms(template)
@@ -377,6 +377,6 @@ def judge(text: str) -> Refusal | None:
         if refusal is not None:
             break
         if change.before.number == 6 and label not in settled:
-            refusal = judge_carbon(template, label, change)
+            refusal = check_carbon(template, label, change)
     return refusal
 

@@ -1,7 +1,6 @@
 """What the judges of templates promise: right and wrong chemistry for every rule. No data folder is needed."""
 
 import collections
-from pathlib import Path
 
 import pytest
 from rdkit import Chem
@@ -104,14 +103,14 @@ RIGHT = [
 
 @pytest.mark.parametrize(("reason", "text"), WRONG)
 def test_templates_that_make_something_of_nothing_are_refused(reason: Reason, text: str) -> None:
-    refusal = template_sanity.judge(text)
+    refusal = template_sanity.check_template(text)
 
     assert refusal is not None and refusal.reason == reason, refusal
 
 
 @pytest.mark.parametrize("text", RIGHT)
 def test_right_chemistry_stays(text: str) -> None:
-    assert template_sanity.judge(text) is None
+    assert template_sanity.check_template(text) is None
 
 
 def test_changes_of_oxidation_state_are_counted_forwards() -> None:

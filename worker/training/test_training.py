@@ -506,9 +506,9 @@ def test_a_judge_learns_which_change_wins() -> None:
         loss.backward()
         optimizer.step()
 
-    judged = train_plausibility.judge(model, flasks(), np.array([0, 1]))
-    assert train_plausibility.within(judged, judged.lead).tolist() == [1.0]
-    assert (judged.lead <= judged.score).all()
+    scored = train_plausibility.score_changes(model, flasks(), np.array([0, 1]))
+    assert train_plausibility.within(scored, scored.lead).tolist() == [1.0]
+    assert (scored.lead <= scored.score).all()
 
 
 def test_ranking_figures_agree_with_their_definitions() -> None:

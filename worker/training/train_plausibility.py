@@ -140,7 +140,7 @@ def losses(scores: torch.Tensor, part: Batch, alone: float) -> torch.Tensor:
     return among + alone * (by_itself + others) + elsewhere
 
 
-class Judged(NamedTuple):
+class ScoredChanges(NamedTuple):
     """Changes of some flasks: score, lead over the rivals and nothing, whether recorded, the flask, whether the recorded elsewhere."""
 
     score: np.ndarray
@@ -155,7 +155,7 @@ class Judged(NamedTuple):
 
 
 @torch.no_grad()
-def judge(model: Plausibility, data: Flasks, flasks: np.ndarray) -> Judged:
+def score_changes(model: Plausibility, data: Flasks, flasks: np.ndarray) -> ScoredChanges:
     """Scores every change of the flasks."""
     model.eval()
     everything = np.ones(len(data.classes), bool)
@@ -171,7 +171,7 @@ def judge(model: Plausibility, data: Flasks, flasks: np.ndarray) -> Judged:
         lead = (scores - rest.log()).numpy()
         parts.append((scores.numpy(), lead, (part.place == 0).numpy(), part.flask.numpy() + start, part.like.numpy()))
     model.train()
-    return Judged(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    return ScoredChanges(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 def auc(positive: np.ndarray, negative: np.ndarray) -> float:
@@ -181,24 +181,24 @@ def auc(positive: np.ndarray, negative: np.ndarray) -> float:
     return float(below.mean() / 2 / len(negative))
 
 
-def within(judged: Judged, value: np.ndarray) -> np.ndarray:
+def within(scored: ScoredChanges, value: np.ndarray) -> np.ndarray:
     """Gives for each flask with rivals the share of them that the recorded change stands before."""
-    flasks = judged.flask.max() + 1
+    flasks = scored.flask.max() + 1
     recorded = np.zeros(flasks)
-    recorded[judged.flask[judged.recorded]] = value[judged.recorded]
-    rivals = ~judged.recorded
-    flask = judged.flask[rivals]
+    recorded[scored.flask[scored.recorded]] = value[scored.recorded]
+    rivals = ~scored.recorded
+    flask = scored.flask[rivals]
     difference = recorded[flask] - value[rivals]
     won = np.bincount(flask, (difference > 0) + 0.5 * (difference == 0), minlength=flasks)
     count = np.bincount(flask, minlength=flasks)
     return won[count > 0] / count[count > 0]
 
 
-def interval(judged: Judged, value: np.ndarray, rng: np.random.Generator) -> list[float]:
+def interval(scored: ScoredChanges, value: np.ndarray, rng: np.random.Generator) -> list[float]:
     """Gives the 95 % interval of the AUC over all flasks, by drawing flasks anew."""
-    flasks = judged.flask.max() + 1
+    flasks = scored.flask.max() + 1
     order = np.argsort(value, kind="stable")
-    flask, recorded = judged.flask[order], judged.recorded[order]
+    flask, recorded = scored.flask[order], scored.recorded[order]
     drawn = []
     for _ in range(RESAMPLES):
         weight = rng.multinomial(flasks, np.full(flasks, 1 / flasks))[flask].astype(float)
@@ -241,25 +241,25 @@ def reliability(probability: np.ndarray, labels: np.ndarray, weights: np.ndarray
     return curve
 
 
-def report(judged: Judged, probability: np.ndarray, seed: int) -> dict:
+def report(scored: ScoredChanges, probability: np.ndarray, seed: int) -> dict:
     """Gives every figure of one way to judge."""
-    labels, weights = judged.recorded.astype(float), judged.weights()
+    labels, weights = scored.recorded.astype(float), scored.weights()
     curve = reliability(probability, labels, weights)
-    recorded, rivals = probability[judged.recorded], probability[~judged.recorded]
-    order = within(judged, probability)
-    with_like = np.isin(judged.flask, judged.flask[judged.like])
-    sites = Judged(*(column[with_like & (judged.recorded | judged.like)] for column in judged))
+    recorded, rivals = probability[scored.recorded], probability[~scored.recorded]
+    order = within(scored, probability)
+    with_like = np.isin(scored.flask, scored.flask[scored.like])
+    sites = ScoredChanges(*(column[with_like & (scored.recorded | scored.like)] for column in scored))
     return {
-        "flasks": int(judged.recorded.sum()),
-        "rivals": int((~judged.recorded).sum()),
+        "flasks": int(scored.recorded.sum()),
+        "rivals": int((~scored.recorded).sum()),
         "auc": round(auc(recorded, rivals), 4),
-        "auc_interval": interval(judged, probability, np.random.default_rng(seed)),
+        "auc_interval": interval(scored, probability, np.random.default_rng(seed)),
         "auc_within_flasks": round(float(order.mean()), 4),
         "first_in_flask": round(float((order == 1).mean()), 4),
         "same_at_other_sites": {
             "flasks": int(sites.recorded.sum()),
             "rivals": int(sites.like.sum()),
-            "within_flasks": round(float(within(sites, probability[with_like & (judged.recorded | judged.like)]).mean()), 4),
+            "within_flasks": round(float(within(sites, probability[with_like & (scored.recorded | scored.like)]).mean()), 4),
         },
         "calibration_error": round(sum(abs(mean - share) * part for mean, share, part in curve), 4),
         "calibration_curve": [[round(value, 3) for value in point] for point in curve],
@@ -324,12 +324,12 @@ def main() -> None:
             loss.backward()
             optimizer.step()
             sum_of_losses += loss.item() * len(rows)
-        judged = judge(model, data, aside)
-        first = within(judged, judged.score)
+        scored = score_changes(model, data, aside)
+        first = within(scored, scored.score)
         print(
             f"epoch {epoch + 1}: loss {sum_of_losses / len(train):.4f}, calibration part: AUC "
-            f"{auc(judged.lead[judged.recorded], judged.lead[~judged.recorded]):.4f} (alone "
-            f"{auc(judged.score[judged.recorded], judged.score[~judged.recorded]):.4f}), within flasks {first.mean():.4f}, "
+            f"{auc(scored.lead[scored.recorded], scored.lead[~scored.recorded]):.4f} (alone "
+            f"{auc(scored.score[scored.recorded], scored.score[~scored.recorded]):.4f}), within flasks {first.mean():.4f}, "
             f"{time.monotonic() - began:.0f} s",
             flush=True,
         )
@@ -337,17 +337,17 @@ def main() -> None:
     rounded, scale = quantised(model.embedding.weight.detach())
     with torch.no_grad():
         model.embedding.weight.copy_((rounded.float() - ZERO) * scale[:, None])
-    judged = judge(model, data, aside)
-    labels, weights = judged.recorded.astype(float), judged.weights()
-    alone = logistic(judged.score[:, None], labels, weights)
-    among = logistic(np.stack([judged.score, judged.lead], 1), labels, weights)
-    judged = judge(model, data, test)
+    scored = score_changes(model, data, aside)
+    labels, weights = scored.recorded.astype(float), scored.weights()
+    alone = logistic(scored.score[:, None], labels, weights)
+    among = logistic(np.stack([scored.score, scored.lead], 1), labels, weights)
+    scored = score_changes(model, data, test)
     figures = {
         "train_flasks": len(train),
         "calibration_flasks": len(aside),
         "test": {
-            "among_rivals": report(judged, sigmoid(np.stack([judged.score, judged.lead], 1) @ among[:2] + among[2]), args.seed),
-            "alone": report(judged, sigmoid(judged.score * alone[0] + alone[1]), args.seed),
+            "among_rivals": report(scored, sigmoid(np.stack([scored.score, scored.lead], 1) @ among[:2] + among[2]), args.seed),
+            "alone": report(scored, sigmoid(scored.score * alone[0] + alone[1]), args.seed),
         },
     }
     tensors = {

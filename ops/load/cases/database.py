@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
-from cases.targets import drug
+from cases.targets import easy_target
 from installation import Installation
-from recording import SAMPLES, Crowd, Deadlines, Plan, Record
+from recording import SAMPLES, CallerGroup, Deadlines, Plan, Record
 from trial import DEFAULT_MODEL, Figure, Stage, Trial, statuses
 from wire import wire
 
@@ -51,11 +51,11 @@ class DatabaseAway(Trial):
             made = [service.call("POST", SAMPLES, {"size": 100}).json()["id"] for service in services]
             # The first one's readers never pause: some are at it when the database goes.
             readers = [
-                Crowd(stage.log, account, reads(stage.deadlines, sample), 4, every=1.0 if number else 0.0)
+                CallerGroup(stage.log, account, reads(stage.deadlines, sample), 4, every=1.0 if number else 0.0)
                 for number, (account, sample) in enumerate(zip(accounts, made, strict=True))
             ]
-            askers = [Crowd(stage.log, account, jobs(stage.deadlines), 4, every=1.0) for account in accounts]
-            crowds = readers + askers
+            job_groups = [CallerGroup(stage.log, account, jobs(stage.deadlines), 4, every=1.0) for account in accounts]
+            groups = readers + job_groups
             time.sleep(self.before_seconds)
             stage.event("the database goes away")
             gone = time.time()
@@ -64,13 +64,13 @@ class DatabaseAway(Trial):
             back = time.time()
             stage.event("the database is back")
             time.sleep(self.after_seconds)
-            for crowd in crowds:
-                crowd.stopping.set()
-            met = [record for crowd in crowds for record in crowd.stop()]
-        hit = [record for record in met if record.ended > gone and record.started < back]
-        figures = [Figure("requests while it was away", len(hit)), Figure("answered 500 or not at all", statuses(met, 0, 500))]
+            for group in groups:
+                group.stopping.set()
+            records = [record for group in groups for record in group.stop()]
+        hit = [record for record in records if record.ended > gone and record.started < back]
+        figures = [Figure("requests while it was away", len(hit)), Figure("answered 500 or not at all", statuses(records, 0, 500))]
         for operation in OPERATIONS:
-            its_own = [record for record in met if record.operation == operation]
+            its_own = [record for record in records if record.operation == operation]
             late = [record.late for record in its_own]
             name = f"{operation} (deadline {its_own[0].deadline:g} s)"
             figures += [
@@ -126,7 +126,7 @@ def reads(deadlines: Deadlines, sample_id: str) -> Plan:
 def jobs(deadlines: Deadlines) -> Plan:
     """Half of the callers ask for samples, half for routes."""
     sample = deadlines.a_sample(10, DEFAULT_MODEL)
-    return lambda caller, turn: deadlines.a_search(drug(caller + turn), 1.0) if caller % 2 else sample
+    return lambda caller, turn: deadlines.a_search(easy_target(caller + turn), 1.0) if caller % 2 else sample
 
 
 def first_good(records: list[Record], back: float) -> float | None:

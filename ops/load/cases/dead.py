@@ -3,9 +3,9 @@
 import time
 from dataclasses import dataclass
 
-from cases.targets import drug, hard
+from cases.targets import easy_target, hard_target
 from installation import free_port
-from recording import Crowd, times
+from recording import CallerGroup, times
 from trial import Figure, Stage, Trial, failed, milliseconds, seconds
 
 # Within which the searches of a dead process are to end.
@@ -32,29 +32,29 @@ class DeadApi(Trial):
             other = stage.account(on, "other", port=ports[1])
             search = stage.deadlines.a_search
             for number, account in enumerate(accounts):
-                Crowd(stage.log, account, times(1, search(hard(number), 120.0)))
+                CallerGroup(stage.log, account, times(1, search(hard_target(number), 120.0)))
             time.sleep(5)
             orphans = on.cluster.query(f"select id from jobs where {OPEN}").split()
             doomed.kill()
             died = time.time()
             stage.event("the API process is killed", orphans=len(orphans))
             theirs = "id in ({})".format(", ".join(f"'{orphan}'" for orphan in orphans))
-            others: Crowd | None = None
+            others: CallerGroup | None = None
             over = None
             while time.time() < died + self.watched_seconds:
                 if over is None and on.cluster.query(f"select count(*) from jobs where {OPEN} and {theirs}") == "0":
                     over = time.time() - died
                 if others is None and time.time() > died + SOON:
-                    others = Crowd(stage.log, other, lambda _, turn: search(drug(turn)))
+                    others = CallerGroup(stage.log, other, lambda _, turn: search(easy_target(turn)))
                 time.sleep(0.25)
             assert others
-            met = others.stop()
-        good = [record.ended for record in met if record.status == 200]
+            records = others.stop()
+        good = [record.ended for record in records if record.status == 200]
         return [
             Figure("open searches of the dead", len(orphans)),
             Figure("until none is open", self.watched_seconds if over is None else over, "s", at_most=SOON),
-            Figure("another's searches from then on", len(met)),
-            Figure("of these without an answer (429, 503, 504)", failed(met), at_most=0),
+            Figure("another's searches from then on", len(records)),
+            Figure("of these without an answer (429, 503, 504)", failed(records), at_most=0),
             Figure("until another's first good answer", min(good) - died if good else None, "s", is_timing=True),
-            Figure("another's search, p50", milliseconds(seconds(met), 0.5), "ms", is_timing=True),
+            Figure("another's search, p50", milliseconds(seconds(records), 0.5), "ms", is_timing=True),
         ]

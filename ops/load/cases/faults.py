@@ -16,11 +16,11 @@ from cases.database import BACK, LATE, Away, jobs, reads
 from cases.stored import Stored
 from installation import ROOT, Installation, Service, free_port, parent, private_folder, processes, wait_until
 from machine import Clock, Disk, Line, machine, ways
-from recording import SAMPLES, Account, Crowd, Deadlines, Record
+from recording import SAMPLES, Account, CallerGroup, Deadlines, Record
 from trial import DEFAULT_MODEL, Figure, Stage, Trial, statuses
 
 # Callers who hang up at once.
-CROWD = 1000
+CALLER_COUNT = 1000
 # Two samples that share so many molecules, and such a part of the smaller, were given the same block of the reservoir: samples that were
 # drawn share one molecule in a hundred at most.
 SHARED, SHARED_PART = 3, 0.1
@@ -72,21 +72,21 @@ class Faults(Trial):
             ways(place.network, on.cluster.port, len(PROCESSES) + 1) as (operators, *lines),
         ):
             on.environment["DATABASE_URL"] = on.cluster.url_through(operators.port, operators.host)
-            house = House(on, dict(zip(PROCESSES, lines, strict=True)), place.clocks)
+            process_group = ProcessGroup(on, dict(zip(PROCESSES, lines, strict=True)), place.clocks)
             # Accounts call one of the two.
             accounts = [
-                stage.account(on, f"steady{number}", port=house.ports[number % len(house.ports)]) for number in range(self.accounts)
+                stage.account(on, f"steady{number}", port=process_group.ports[number % len(process_group.ports)]) for number in range(self.accounts)
             ]
             service = on.service(accounts[0].token)
             service.wait_for_molecules(DEFAULT_MODEL, 5_000)
             made = [on.service(account.token).call("POST", SAMPLES, {"size": 100}).json()["id"] for account in accounts]
-            crowds = [
-                Crowd(stage.log, account, reads(stage.deadlines, sample), 4, every=0.5)
+            groups = [
+                CallerGroup(stage.log, account, reads(stage.deadlines, sample), 4, every=0.5)
                 for account, sample in zip(accounts, made, strict=True)
             ]
-            crowds += [Crowd(stage.log, account, jobs(stage.deadlines), 4, every=0.5) for account in accounts]
-            stored = Stored(accounts, house.ports, self.plans)
-            faults = self.faults(on, house, accounts[0], chance)
+            groups += [CallerGroup(stage.log, account, jobs(stage.deadlines), 4, every=0.5) for account in accounts]
+            stored = Stored(accounts, process_group.ports, self.plans)
+            faults = self.faults(on, process_group, accounts[0], chance)
             ends = time.monotonic() + self.seconds
             back: list[float] = []
             done: Counter[str] = Counter()
@@ -99,15 +99,15 @@ class Faults(Trial):
                 back.append(recovered(service, stage.deadlines))
                 time.sleep(chance.uniform(*self.between))
             stored.stopping.set()
-            for crowd in crowds:
-                crowd.stopping.set()
-            met = [record for crowd in crowds for record in crowd.stop()]
+            for group in groups:
+                group.stopping.set()
+            records = [record for group in groups for record in group.stop()]
             time.sleep(max(stage.deadlines.sample, 1.0 + stage.deadlines.search_slack) + SETTLED)
             of_stored = stored.figures(on)
-            return self.figures(on, accounts, met, back, done) + of_stored
+            return self.figures(on, accounts, records, back, done) + of_stored
 
     def faults(
-        self, on: Installation, house: "House", caller: Account, chance: random.Random
+        self, on: Installation, process_group: "ProcessGroup", caller: Account, chance: random.Random
     ) -> dict[str, Callable[[], None]]:
         """What may happen, by name."""
 
@@ -122,10 +122,10 @@ class Faults(Trial):
             return happen
 
         def kill_a_process() -> None:
-            house.signal(chance, signal.SIGKILL)
+            process_group.signal(chance, signal.SIGKILL)
 
         def freeze_a_process() -> None:
-            frozen = house.signal(chance, signal.SIGSTOP)
+            frozen = process_group.signal(chance, signal.SIGSTOP)
             a_while()
             with suppress(ProcessLookupError):
                 os.kill(frozen, signal.SIGCONT)
@@ -139,13 +139,13 @@ class Faults(Trial):
             on.cluster.query("select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname is not null")
 
         def cut_off_a_process() -> None:
-            with chance.choice(list(house.lines.values())).cut():
+            with chance.choice(list(process_group.lines.values())).cut():
                 a_while()
 
         @contextmanager
         def cut_off_all() -> Iterator[None]:
             with ExitStack() as stack:
-                for line in house.lines.values():
+                for line in process_group.lines.values():
                     stack.enter_context(line.cut())
                 yield
 
@@ -154,10 +154,10 @@ class Faults(Trial):
             with disk.full():
                 while time.monotonic() < ends:
                     subprocess.run(on.cluster.psql(GREED), capture_output=True, check=False)
-            on.cluster.revive()
+            on.cluster.restart()
 
         def jump(of: list[str]) -> None:
-            clock = house.clocks[chance.choice(of)]
+            clock = process_group.clocks[chance.choice(of)]
             clock.set(chance.choice([JUMP, -JUMP]))
             a_while()
             clock.set(0)
@@ -171,30 +171,30 @@ class Faults(Trial):
             "PostgreSQL is unreachable": meanwhile(cut_off_all),
             "PostgreSQL is unreachable for one process": cut_off_a_process,
             "every connection to PostgreSQL is cut": cut_connections,
-            f"{CROWD} callers hang up": lambda: hang_up(caller, CROWD),
+            f"{CALLER_COUNT} callers hang up": lambda: hang_up(caller, CALLER_COUNT),
             "callers send half a request": lambda: stall(caller, 50, self.still[1]),
         }
         if disk := on.cluster.machine.disk:
             faults["PostgreSQL's disk is full"] = lambda: fill(disk)
-        if house.clocks:
+        if process_group.clocks:
             faults["the clock of an API jumps"] = lambda: jump(APIS)
             faults["the clock of a worker jumps"] = lambda: jump(WORKERS)
             faults["the clock of PostgreSQL jumps"] = lambda: jump(["PostgreSQL"])
         return faults
 
     def figures(
-        self, on: Installation, accounts: list[Account], met: list[Record], back: list[float], done: Counter[str]
+        self, on: Installation, accounts: list[Account], records: list[Record], back: list[float], done: Counter[str]
     ) -> list[Figure]:
         """What was promised, and what came of it."""
-        good = [record for record in met if record.status == 200]
+        good = [record for record in records if record.status == 200]
         kept, shared = retrieved(on, accounts, [record for record in good if record.operation == "sample"])
         of_jobs = "select count(*) from jobs where finished_at is null and cancelled_at is null"
         return [
             Figure("faults", sum(done.values())),
-            Figure("requests", len(met)),
+            Figure("requests", len(records)),
             Figure("of these answered well", len(good)),
-            Figure("answered 500", statuses(met, 500), at_most=0),
-            Figure("latest answer after its deadline", max(record.late for record in met), "s", at_most=LATE),
+            Figure("answered 500", statuses(records, 500), at_most=0),
+            Figure("latest answer after its deadline", max(record.late for record in records), "s", at_most=LATE),
             Figure("samples answered with 200 that are not there as they were", kept, at_most=0),
             Figure("pairs of samples with one block of the reservoir", shared, at_most=0),
             Figure("jobs without an end", float(on.cluster.query(of_jobs)), at_most=0),
@@ -203,7 +203,7 @@ class Faults(Trial):
         ]
 
 
-class House:
+class ProcessGroup:
     """Two API processes, two samplers and a searcher, each kept running as `./ops/up` keeps them, with a line and a clock of its own."""
 
     def __init__(self, on: Installation, lines: dict[str, Line], clocks: dict[str, Clock]) -> None:

@@ -3,8 +3,8 @@
 import time
 from dataclasses import dataclass
 
-from cases.targets import drug, hard
-from recording import Account, Crowd, Deadlines, Plan, Record
+from cases.targets import easy_target, hard_target
+from recording import Account, CallerGroup, Deadlines, Plan, Record
 from trial import DEFAULT_MODEL, LARGE_MODEL, Figure, Stage, Trial, failed, milliseconds, ratio, seconds
 
 # What both floods promise others of what is ready, beside an idle service.
@@ -32,7 +32,7 @@ class FloodOfSearches(Trial):
             on.service(other.token).wait_for_molecules(DEFAULT_MODEL, 18_000)
             idle = self.other_callers(stage, other, self.idle_seconds)
             stage.event("the flood of searches begins")
-            flood = Crowd(stage.log, greedy, self.long_searches(stage.deadlines), self.callers)
+            flood = CallerGroup(stage.log, greedy, self.long_searches(stage.deadlines), self.callers)
             time.sleep(2)
             busy = self.other_callers(stage, other, self.flood_seconds)
             flood.hang_up()
@@ -49,12 +49,12 @@ class FloodOfSearches(Trial):
 
     def long_searches(self, deadlines: Deadlines) -> Plan:
         """Such as take all their time, whether they may end early or not."""
-        return lambda caller, turn: deadlines.a_search(hard(caller + turn), 120.0, early_exit_first_solution=caller % 2 == 0)
+        return lambda caller, turn: deadlines.a_search(hard_target(caller + turn), 120.0, early_exit_first_solution=caller % 2 == 0)
 
     def other_callers(self, stage: Stage, other: Account, how_long: float) -> list[Record]:
         """Default searches one after the other, and small samples beside them."""
-        searches = Crowd(stage.log, other, lambda _, turn: stage.deadlines.a_search(drug(turn)))
-        samples = Crowd(stage.log, other, lambda _, turn: stage.deadlines.a_sample(10), every=0.2)
+        searches = CallerGroup(stage.log, other, lambda _, turn: stage.deadlines.a_search(easy_target(turn)))
+        samples = CallerGroup(stage.log, other, lambda _, turn: stage.deadlines.a_sample(10), every=0.2)
         time.sleep(how_long)
         searches.stopping.set()
         return samples.stop() + searches.stop()
@@ -81,7 +81,7 @@ class FloodOfSamples(Trial):
             idle = self.other_callers(stage, other, self.idle_seconds)
             stage.event("the flood of samples begins")
             large = stage.deadlines.a_sample(10_000, LARGE_MODEL)
-            flood = Crowd(stage.log, greedy, lambda _caller, _turn: large, self.callers)
+            flood = CallerGroup(stage.log, greedy, lambda _caller, _turn: large, self.callers)
             time.sleep(2)
             busy = self.other_callers(stage, other, self.flood_seconds)
             flood.hang_up()
@@ -98,9 +98,9 @@ class FloodOfSamples(Trial):
     def other_callers(self, stage: Stage, other: Account, how_long: float) -> list[Record]:
         """Nine samples of 10 and one of 1,000, and again, one after the other."""
         small, larger = (stage.deadlines.a_sample(size, DEFAULT_MODEL) for size in (10, 1000))
-        crowd = Crowd(stage.log, other, lambda _, turn: larger if turn % 10 == 9 else small, every=0.1)
+        group = CallerGroup(stage.log, other, lambda _, turn: larger if turn % 10 == 9 else small, every=0.1)
         time.sleep(how_long)
-        return crowd.stop()
+        return group.stop()
 
 
 def beside_idle(what: str, idle: list[Record], busy: list[Record]) -> list[Figure]:

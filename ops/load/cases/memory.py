@@ -4,8 +4,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from cases.targets import hard
-from recording import Account, Crowd, Record, Request
+from cases.targets import hard_target
+from recording import Account, CallerGroup, Record, Request
 from trial import Figure, Stage, Trial, statuses
 
 MIB = 1 << 20
@@ -37,12 +37,12 @@ class Memory(Trial):
                 Path(f"/proc/{searcher}/clear_refs").write_text("5")
                 base = memory(searcher, "VmRSS")
                 stage.event(f"{at_once} at once", base_mb=base)
-                met = self.search(stage, account, at_once)
+                records = self.search(stage, account, at_once)
                 peak = memory(searcher, "VmHWM")
             allowed = base + self.cache_mb + at_once * self.search_mb
             name = f"{at_once} at once"
             figures += [
-                Figure(f"{name}: answered", statuses(met, 200), at_least=len(met)),
+                Figure(f"{name}: answered", statuses(records, 200), at_least=len(records)),
                 Figure(f"{name}: before a search", base, "MiB"),
                 Figure(f"{name}: may take, with the cache", allowed, "MiB"),
                 Figure(f"{name}: took at most", peak, "MiB"),
@@ -54,11 +54,11 @@ class Memory(Trial):
         """So many searches at a time that use all their time."""
 
         def next_one(caller: int, turn: int) -> Request | None:
-            target = hard(caller + self.slots * turn)
+            target = hard_target(caller + self.slots * turn)
             options = {"early_exit_first_solution": False, "max_depth": 20}
             return stage.deadlines.a_search(target, self.search_seconds, **options) if turn < self.searches else None
 
-        return Crowd(stage.log, account, next_one, at_once).wait()
+        return CallerGroup(stage.log, account, next_one, at_once).wait()
 
 
 def memory(pid: int, what: str) -> float:

@@ -4,9 +4,9 @@ import time
 from dataclasses import dataclass
 from itertools import groupby
 
-from cases.targets import drug, hard
+from cases.targets import easy_target, hard_target
 from installation import percentile
-from recording import Crowd, Deadlines, Plan, Record, Request
+from recording import CallerGroup, Deadlines, Plan, Record, Request
 from trial import Figure, Stage, Trial, statuses
 
 # A search that gave up with less of its time than this has not had what it was promised.
@@ -31,26 +31,26 @@ class Overload(Trial):
             on.searcher()
             accounts = [stage.account(on, f"caller{number}") for number in range(self.accounts)]
             stage.event("all search")
-            crowds = [
-                Crowd(stage.log, account, self.searches(stage, number), self.callers // self.accounts, obedient=True)
+            groups = [
+                CallerGroup(stage.log, account, self.searches(stage, number), self.callers // self.accounts, honours_retry_after=True)
                 for number, account in enumerate(accounts)
             ]
             time.sleep(self.how_long)
-            for crowd in crowds:
-                crowd.stopping.set()
-            met = [record for crowd in crowds for record in crowd.stop()]
-        answered = [record for record in met if record.status == 200]
+            for group in groups:
+                group.stopping.set()
+            records = [record for group in groups for record in group.stop()]
+        answered = [record for record in records if record.status == 200]
         without = [record for record in answered if record.held["routes"] == 0]
         return [
-            Figure("searches", len(met)),
+            Figure("searches", len(records)),
             Figure("answered (200)", len(answered)),
             Figure("of these with a route", len(answered) - len(without)),
             Figure("answered without having searched", sum(not has_searched(record) for record in without), at_most=0),
             Figure("answered without a route before their time was over", sum(map(self.was_cut_short, without)), at_most=0),
-            Figure("refused (503)", statuses(met, 503)),
-            Figure("too late (504)", statuses(met, 504)),
-            Figure("latest answer after its deadline", max(record.late for record in met), "s", at_most=1.0),
-            *honesty(met),
+            Figure("refused (503)", statuses(records, 503)),
+            Figure("too late (504)", statuses(records, 504)),
+            Figure("latest answer after its deadline", max(record.late for record in records), "s", at_most=1.0),
+            *honesty(records),
         ]
 
     def searches(self, stage: Stage, account: int) -> Plan:
@@ -58,7 +58,7 @@ class Overload(Trial):
 
         def search(caller: int, turn: int) -> Request:
             number = account + 20 * caller + 7 * turn
-            target = drug(number // 2) if number % 2 else hard(number // 2)
+            target = easy_target(number // 2) if number % 2 else hard_target(number // 2)
             return stage.deadlines.a_search(target, self.max_seconds)
 
         return search
@@ -74,11 +74,11 @@ def has_searched(record: Record) -> bool:
     return bool(expanded if expanded is not None else record.held["nodes"] > 1)
 
 
-def honesty(met: list[Record]) -> list[Figure]:
+def honesty(records: list[Record]) -> list[Figure]:
     """Whether those are let in who come back when they were told to, and how much longer they wait in the end."""
-    came_back = [record for record in met if record.attempt > 1]
+    came_back = [record for record in records if record.attempt > 1]
     times = []
-    by_errand = sorted(met, key=lambda record: (record.errand, record.attempt))
+    by_errand = sorted(records, key=lambda record: (record.errand, record.attempt))
     for _, attempts in groupby(by_errand, key=lambda record: record.errand):
         first, *later = attempts
         if later and not later[-1].refused and first.retry_after:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from recording import Crowd, Deadlines, times
+from recording import CallerGroup, Deadlines, times
 from trial import DEFAULT_MODEL, Figure, Stage, Trial, milliseconds, seconds, statuses
 
 LARGE = 10_000
@@ -28,15 +28,15 @@ class Ready(Trial):
             on.service(account.token).wait_for_molecules(DEFAULT_MODEL, self.samples * LARGE)
             stage.event("all are asked for")
             sample = stage.deadlines.a_sample(LARGE, DEFAULT_MODEL)
-            met = Crowd(stage.log, account, times(1, sample), self.samples, obedient=True).wait()
+            records = CallerGroup(stage.log, account, times(1, sample), self.samples, honours_retry_after=True).wait()
         return [
             Figure("samples that lie ready", self.samples),
-            Figure("times refused or too late (503, 504)", statuses(met, 503, 504, 0), at_most=0),
-            Figure("times told to take turns (429)", statuses(met, 429)),
-            Figure("longest Retry-After", max((record.retry_after or 0 for record in met), default=0), "s"),
-            Figure("answered in the end", statuses(met, 200), at_least=self.samples),
-            Figure("sample of 10,000, p50", milliseconds(seconds(met), 0.5), "ms", is_timing=True),
-            Figure("until all were there", max(r.ended for r in met) - min(r.started for r in met), "s", is_timing=True),
+            Figure("times refused or too late (503, 504)", statuses(records, 503, 504, 0), at_most=0),
+            Figure("times told to take turns (429)", statuses(records, 429)),
+            Figure("longest Retry-After", max((record.retry_after or 0 for record in records), default=0), "s"),
+            Figure("answered in the end", statuses(records, 200), at_least=self.samples),
+            Figure("sample of 10,000, p50", milliseconds(seconds(records), 0.5), "ms", is_timing=True),
+            Figure("until all were there", max(r.ended for r in records) - min(r.started for r in records), "s", is_timing=True),
         ]
 
 
@@ -57,10 +57,10 @@ class Twice(Trial):
             service = on.service(account.token)
             service.wait_for_molecules(DEFAULT_MODEL, self.samples * LARGE)
             sample = stage.deadlines.a_sample(LARGE, DEFAULT_MODEL)
-            met = Crowd(stage.log, account, times(self.samples, sample), obedient=True).wait()
+            records = CallerGroup(stage.log, account, times(self.samples, sample), honours_retry_after=True).wait()
             known: set[str] = set()
             all_molecules = 0
-            for record in met:
+            for record in records:
                 if record.status == 200:
                     molecules = service.call("GET", f"/generator/v1/samples/{record.held['id']}").json()["smiles"]
                     known.update(molecules)

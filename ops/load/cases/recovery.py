@@ -16,7 +16,7 @@ from recording import Request
 from trial import Figure, Stage, Trial
 
 # How long it may take to be whole again, and how long is waited.
-BACK, PATIENCE = 20.0, 120.0
+BACK, TIMEOUT = 20.0, 120.0
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Recovery(Trial):
     def run(self, stage: Stage) -> list[Figure]:
         with private_folder() as folder, up(stage.binaries, folder / "data") as service:
             cluster = Cluster(folder / "data/postgres", database_port(folder / "data"))
-            with kept_away(cluster, stage):
+            with database_unreachable(cluster, stage):
                 time.sleep(5)
                 for pid in api_processes(folder / "data"):
                     os.kill(pid, signal.SIGKILL)
@@ -40,7 +40,7 @@ class Recovery(Trial):
             back = time.monotonic()
             figures = []
             for request in (stage.deadlines.a_sample(10), stage.deadlines.a_search(DRUGS["prazosin"])):
-                is_served = succeeds(service, request, back + PATIENCE)
+                is_served = succeeds(service, request, back + TIMEOUT)
                 whole = time.monotonic() - back if is_served else None
                 figures.append(Figure(f"until a {request.operation} succeeds again", whole, "s", at_most=BACK))
         return figures
@@ -105,7 +105,7 @@ def api_processes(data: Path) -> list[int]:
 
 
 @contextmanager
-def kept_away(cluster: Cluster, stage: Stage) -> Iterator[None]:
+def database_unreachable(cluster: Cluster, stage: Stage) -> Iterator[None]:
     """PostgreSQL dies and cannot start meanwhile, whoever tries: it refuses a folder that others may read.
 
     Afterwards whoever kept it running may start it; where nobody did, it is started.

@@ -21,7 +21,7 @@ TARGET = "CCN(CC)CC(=O)Nc1c(C)cccc1C"
 # Between two of what one thread asks for.
 PAUSE = 0.5
 # How long what is asked for is asked for again.
-PATIENCE = 120.0
+TIMEOUT = 120.0
 BOUGHT = {
     "smiles": "CN", "mw": 31.058, "is_building_block": True, "building_block_idx": 1, "closest_building_block": 1.0, "depth": 0,
     "expanded": False, "in_solution_path": True,
@@ -62,7 +62,7 @@ class Stored:
 
     def watched(self, account: Account) -> str:
         """How the stream of a search ended."""
-        place, last, ends = "", 0, time.monotonic() + PATIENCE
+        place, last, ends = "", 0, time.monotonic() + TIMEOUT
         for turn in range(1_000):
             port = self.ports[turn % len(self.ports)] if place else account.port
             status, place, events = stream(account, port, place, last)
@@ -82,7 +82,7 @@ class Stored:
         """What was promised of all that, once everything works again."""
         self.stopping.set()
         for thread in self.threads:
-            thread.join(PATIENCE)
+            thread.join(TIMEOUT)
         service = on.service(self.accounts[0].token)
         path = f"{PLANS}/batches/{self.batch}"
 
@@ -114,7 +114,7 @@ def created(account: Account, path: str, body: dict[str, Any]) -> dict[str, Any]
     """What a request creates that is sent again with its key until it is answered."""
     service = Service(account.port, account.token, timeout=30.0)
     key = {"Idempotency-Key": str(uuid.uuid4())}
-    ends = time.monotonic() + PATIENCE
+    ends = time.monotonic() + TIMEOUT
     while True:
         answer: Answer = service.call("POST", path, body, key)
         if answer.status in {200, 201}:

@@ -38,11 +38,11 @@ HARD = [
 ]
 
 
-def drug(number: int) -> str:
+def easy_target(number: int) -> str:
     """One after the other, round and round."""
     return list(DRUGS.values())[number % len(DRUGS)]
 
 
-def hard(number: int) -> str:
+def hard_target(number: int) -> str:
     """One after the other, round and round."""
     return HARD[number % len(HARD)]

@@ -65,7 +65,7 @@ def analogue(smiles: str, body: Mapping[str, Any]) -> dict[str, Any]:
     """The route with another name for its block, in one step."""
     if not smiles or smiles == UNKNOWN:
         nothing = {"in_stock": False, "target": None, "plausibility": None, "route": None}
-        return nothing | ({"error": f"the step to {AMIDE}: its reaction does not take these molecules"} if smiles else {})
+        return nothing | ({"error": f"the step to {AMIDE}: the template does not match these molecules"} if smiles else {})
     return {"in_stock": smiles in PRICES, "target": f"{smiles}C", "plausibility": 0.5, "route": body["route"]}
 
 

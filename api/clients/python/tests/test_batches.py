@@ -12,13 +12,13 @@ import httpx
 import pytest
 from worlds import BOTH, Call
 
-from retort_client import Batch, BatchProgress, NotFound, Patience, Plan, Retort, StoredPlan, Unavailable
+from retort_client import Batch, BatchProgress, NotFound, Plan, Retort, RetryPolicy, StoredPlan, Unavailable
 
 URL = "http://service.example"
 NOW = "2026-01-01T00:00:00Z"
 LOST = httpx.ReadError("connection reset")
-ONCE = Patience(attempts=1)
-TWICE = Patience(attempts=2, first_wait=0)
+ONCE = RetryPolicy(attempts=1)
+TWICE = RetryPolicy(attempts=2, first_wait=0)
 
 
 class World:
@@ -34,7 +34,7 @@ class World:
 
     @property
     def options(self) -> dict[str, Any]:
-        return {"transport": httpx.MockTransport(self.answer), "patience": Patience(first_wait=0)}
+        return {"transport": httpx.MockTransport(self.answer), "retry_policy": RetryPolicy(first_wait=0)}
 
     def answer(self, request: httpx.Request) -> httpx.Response:
         path = request.url.path.removeprefix("/synth-batches/v1/")
@@ -158,7 +158,13 @@ def test_a_batch_that_may_have_been_made_is_asked_for_again_by_its_key(call: Cal
         return httpx.Response(504)
 
     with pytest.raises(Exception, match="the work was not done in time"):
-        call(lambda retort: retort.batches.create(["C"], name="n", max_seconds=1), URL, "t", transport=httpx.MockTransport(answer), patience=TWICE)
+        call(
+            lambda retort: retort.batches.create(["C"], name="n", max_seconds=1),
+            URL,
+            "t",
+            transport=httpx.MockTransport(answer),
+            retry_policy=TWICE,
+        )
 
     assert [request.content for request in sent] == [b'{"smiles":["C"],"parameters":{"max_seconds":1},"name":"n"}'] * 2
     assert len({request.headers["idempotency-key"] for request in sent}) == 1
@@ -180,7 +186,13 @@ def test_targets_have_the_names_that_they_are_given(call: Call) -> None:
         return httpx.Response(504)
 
     with pytest.raises(Exception, match="the work was not done in time"):
-        call(lambda retort: retort.batches.create(["C", "CC"], names=iter(["a", None])), URL, "t", transport=httpx.MockTransport(answer), patience=ONCE)
+        call(
+            lambda retort: retort.batches.create(["C", "CC"], names=iter(["a", None])),
+            URL,
+            "t",
+            transport=httpx.MockTransport(answer),
+            retry_policy=ONCE,
+        )
 
     assert [request.content for request in sent] == [b'{"smiles":["C","CC"],"names":["a",null],"parameters":{}}']
 
@@ -278,4 +290,4 @@ def test_what_a_service_refuses_ends_the_waiting(call: Call, status: int, error:
     transport = httpx.MockTransport(lambda _: httpx.Response(status))
 
     with pytest.raises(error):
-        call(lambda retort: retort.plans.wait("pln_0"), URL, "t", transport=transport, patience=ONCE)
+        call(lambda retort: retort.plans.wait("pln_0"), URL, "t", transport=transport, retry_policy=ONCE)

@@ -8,7 +8,7 @@ from conftest import Installation
 from shop import AMIDE, AMINE, ESTER, NOT_REACHED, UNKNOWN, open_shop
 from worlds import BOTH, Call
 
-from retort_client import InvalidRequest, Patience, Plan, Retort
+from retort_client import InvalidRequest, Plan, Retort, RetryPolicy
 
 LOST = httpx.ReadError("connection reset")
 
@@ -30,7 +30,9 @@ def test_an_expansion_has_its_precursors_the_most_probable_first(call: Call) -> 
 @pytest.mark.parametrize("call", BOTH)
 def test_building_blocks_have_their_price_and_who_sells_them(call: Call) -> None:
     with open_shop() as shop:
-        amine, unknown = call(lambda retort: retort.building_blocks([AMINE, UNKNOWN], ships_to=None, max_offers=3, inchikey=True), shop.url, "t")
+        amine, unknown = call(
+            lambda retort: retort.building_blocks([AMINE, UNKNOWN], ships_to=None, max_offers=3, inchikey=True), shop.url, "t"
+        )
 
     assert (amine.in_stock, amine.price, amine.vendors) == (True, 2.5, ("Acme", "Bolt"))
     assert (unknown.in_stock, unknown.price, unknown.vendors) == (False, None, ())
@@ -67,7 +69,7 @@ def test_a_look_whose_answer_was_lost_is_sent_again() -> None:
             raise given
         return given
 
-    with Retort("http://x.example", "t", transport=httpx.MockTransport(answer), patience=Patience(first_wait=0)) as retort:
+    with Retort("http://x.example", "t", transport=httpx.MockTransport(answer), retry_policy=RetryPolicy(first_wait=0)) as retort:
         assert retort.expansions(["C"]) == ()
 
 
@@ -128,7 +130,9 @@ def test_a_service_that_runs_makes_analogues(call: Call, bulk_querying: Installa
     assert best is not None
     blocks = [block.smiles for block in best.building_blocks]
 
-    same, nothing = call(lambda retort: retort.analogues(best, blocks[0], [blocks[0], "FC(F)(F)F"]), bulk_querying.url, bulk_querying.token)
+    same, nothing = call(
+        lambda retort: retort.analogues(best, blocks[0], [blocks[0], "FC(F)(F)F"]), bulk_querying.url, bulk_querying.token
+    )
     with pytest.raises(InvalidRequest) as caught:
         call(lambda retort: retort.analogues(best, "C", ["C"]), bulk_querying.url, bulk_querying.token)
 

@@ -33,7 +33,10 @@ BODIES = [
     body
     for module in (wire, stored, bulk_queries, kept, events)
     for body in vars(module).values()
-    if isinstance(body, type) and issubclass(body, wire.Body) and body.__module__ == module.__name__ and body is not wire.Body
+    if isinstance(body, type)
+    and issubclass(body, wire.Body)
+    and body.__module__ == module.__name__
+    and body is not wire.Body
     # Nor what pydantic makes of a page of something, which has a name of its own.
     and "[" not in body.__name__
 ]

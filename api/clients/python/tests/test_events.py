@@ -18,18 +18,18 @@ from retort_client import (
     BadAnswer,
     DeadlinePassed,
     InvalidRequest,
-    Patience,
     Plan,
     PlanEvent,
     Progress,
     Retort,
+    RetryPolicy,
     Route,
     StoredPlan,
     Unreachable,
 )
 from retort_client.server_events import EventReader, ServerEvent
 
-AT_ONCE = Patience(first_wait=0)
+AT_ONCE = RetryPolicy(first_wait=0)
 
 
 def watched(retort: Retort) -> Iterator[PlanEvent]:
@@ -42,7 +42,7 @@ def told(events: list[PlanEvent]) -> list[object]:
 
 
 def watch(call: Call, server: Server) -> list[PlanEvent]:
-    return call(watched, server.url, "secret", patience=AT_ONCE)
+    return call(watched, server.url, "secret", retry_policy=AT_ONCE)
 
 
 @pytest.fixture
@@ -187,7 +187,7 @@ def test_a_plan_that_is_kept_is_watched_in_the_same_way(call: Call) -> None:
     plan = {"id": "pln_1", "created_at": now, "updated_at": now, "status": "failed", "parameters": {"search_smiles": "C"}}
 
     with serving(Said([progress(10, 5)], headers={}), Said([event("answer", plan, 6)], headers={})) as server:
-        one, ended = call(lambda retort: retort.plans.events("pln_1"), server.url, "t", patience=AT_ONCE)
+        one, ended = call(lambda retort: retort.plans.events("pln_1"), server.url, "t", retry_policy=AT_ONCE)
 
     assert one.expansions == 10
     assert isinstance(ended, StoredPlan)

@@ -10,9 +10,9 @@ from retort_client import (
     BadAnswer,
     DeadlinePassed,
     InvalidRequest,
-    Patience,
     RateLimited,
     RetortError,
+    RetryPolicy,
     ServiceFault,
     TimedOut,
     Unavailable,
@@ -45,8 +45,8 @@ def played(steps: Steps[Answer], *answers: Answer) -> tuple[Answer | RetortError
         return error, effects
 
 
-def pauses(*answers: Answer, method: str = "POST", patience: Patience | None = None) -> list[float]:
-    session = Session(GivenToken("t"), patience or Patience())
+def pauses(*answers: Answer, method: str = "POST", retry_policy: RetryPolicy | None = None) -> list[float]:
+    session = Session(GivenToken("t"), retry_policy or RetryPolicy())
     _, effects = played(call(session, Request(method, "/x")), *answers)
     return [effect.seconds for effect in effects if isinstance(effect, Pause)]
 
@@ -109,7 +109,7 @@ def test_waits_are_those_that_the_service_names_and_else_double() -> None:
 
     assert pauses(Answer(429, {"retry-after": "3"}, b""), Answer(200, {}, b"")) == [3.0]
     assert pauses(undone, undone, undone, undone) == [0.5, 1.0, 2.0]
-    assert pauses(undone, undone, undone, patience=Patience(attempts=3, first_wait=40)) == [40.0, 60.0]
+    assert pauses(undone, undone, undone, retry_policy=RetryPolicy(attempts=3, first_wait=40)) == [40.0, 60.0]
 
 
 def test_a_service_that_wants_more_patience_than_there_is_is_not_asked_again() -> None:

@@ -14,7 +14,7 @@ import pytest
 from conftest import Installation
 from worlds import BOTH, Call, with_threads
 
-from retort_client import Forbidden, InvalidRequest, NotFound, Patience, Plan, RateLimited, Retort, Unauthorized
+from retort_client import Forbidden, InvalidRequest, NotFound, Plan, RateLimited, Retort, RetryPolicy, Unauthorized
 from retort_client.authorization import kept_logins
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -133,7 +133,7 @@ def test_who_may_not_is_told_why(call: Call, installation: Installation) -> None
 def test_a_spent_ration_says_when_there_is_more(call: Call, installation: Installation) -> None:
     def twice() -> None:
         for _ in range(2):
-            options = {"patience": Patience(attempts=1)}
+            options = {"retry_policy": RetryPolicy(attempts=1)}
             call(lambda retort: retort.samples.list(), installation.url, installation.rationed_token, **options)
 
     with pytest.raises(RateLimited) as caught:
@@ -161,7 +161,7 @@ class Form(HTMLParser):
 
 def let_in(installation: Installation, address: str, code: str) -> None:
     """What a person does in a browser: logs in, types the code, allows."""
-    # A person has patience: on a busy machine a password takes seconds to check.
+    # A person waits: on a busy machine a password takes seconds to check.
     with httpx.Client(headers={"Origin": installation.url}, follow_redirects=True, timeout=60) as browser:
         page = browser.get(address).text
         for typed in ({"email": installation.email, "password": installation.password}, {"user_code": code}, {"decision": "allow"}):

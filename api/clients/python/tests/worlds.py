@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeAlias, cast
 
 import httpx
 
-from retort_client import AsyncRetort, Patience, Retort
+from retort_client import AsyncRetort, Retort, RetryPolicy
 
 Act: TypeAlias = Callable[[Retort], Any]
 
@@ -80,4 +80,4 @@ def answering(*answers: httpx.Response | Exception) -> tuple[list[httpx.Request]
             raise answer
         return answer
 
-    return sent, {"transport": httpx.MockTransport(handle), "patience": Patience(first_wait=0)}
+    return sent, {"transport": httpx.MockTransport(handle), "retry_policy": RetryPolicy(first_wait=0)}

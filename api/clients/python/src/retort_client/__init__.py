@@ -23,7 +23,7 @@ from .bulk_queries import (
     SoldMolecule,
     Synthesizability,
 )
-from .calls import Patience
+from .calls import RetryPolicy
 from .client import Retort
 from .errors import (
     BadAnswer,
@@ -76,7 +76,6 @@ __all__ = [
     "Molecule",
     "NotFound",
     "Offer",
-    "Patience",
     "Plan",
     "PlanEvent",
     "PlanSettings",
@@ -86,6 +85,7 @@ __all__ = [
     "Refused",
     "Retort",
     "RetortError",
+    "RetryPolicy",
     "Route",
     "RouteChange",
     "RouteFigures",

@@ -16,7 +16,7 @@ from . import authorization, bulk_queries, events, operations, over_httpx
 from .asynchronous_batches import AsyncBatches, AsyncPlans
 from .asynchronous_kept_routes import AsyncRoutes
 from .bulk_queries import Analogue, BlockSearch, ExpandedMolecule, FoundBlocks, SoldMolecule, Synthesizability
-from .calls import GivenToken, Patience, Session
+from .calls import GivenToken, RetryPolicy, Session
 from .errors import Unreachable
 from .events import PlanEvent, Progress
 from .exchange import Answer, Effect, Emit, Pause, Received, Request, Script, Steps, emitted
@@ -38,7 +38,7 @@ class AsyncRetort:
         url: str | None = None,
         token: str | None = None,
         *,
-        patience: Patience | None = None,
+        retry_policy: RetryPolicy | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         """Calls the service at `url` (that of `RETORT_URL`, or this machine's own) with `token`.
@@ -46,7 +46,7 @@ class AsyncRetort:
         Without a token it uses the login that `AsyncRetort.login` has kept for the service.
         """
         self.url = over_httpx.address(url)
-        self._session = authorization.session(self.url, token, patience)
+        self._session = authorization.session(self.url, token, retry_policy)
         self._http = httpx.AsyncClient(**over_httpx.settings(self.url), transport=transport)
         self.samples = AsyncSamples(self)
         self.models = AsyncModels(self)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel, ValidationError
 
-from .calls import REFUSED_UNDONE, Bearer, GivenToken, Patience, Session, call, patiently
+from .calls import REFUSED_UNDONE, Bearer, GivenToken, RetryPolicy, Session, call, call_with_retries
 from .errors import LoginFailed, RetortError, Unreachable
 from .exchange import Answer, Request, Steps, ask, pause, read, refusal
 from .logins import Login, LoginFile, configuration_folder
@@ -102,7 +102,7 @@ class KeptLogin:
 
     file: LoginFile
     url: str
-    patience: Patience = field(default_factory=Patience)
+    retry_policy: RetryPolicy = field(default_factory=RetryPolicy)
 
     def token(self) -> Steps[str | None]:
         """The access token, renewed where it is about to end."""
@@ -133,7 +133,7 @@ class KeptLogin:
         if login.refresh_token is None:
             raise LoginFailed(f"the login at {self.url} has ended: log in again")
         form = {"grant_type": "refresh_token", "client_id": CLIENT_ID, "refresh_token": login.refresh_token}
-        answer = yield from patiently(self.patience, _token_request(form))
+        answer = yield from call_with_retries(self.retry_policy, _token_request(form))
         if not answer.is_success:
             raise _failed(answer)
         renewed = read(_Tokens, answer).login(before=login.refresh_token)
@@ -152,11 +152,11 @@ def kept_logins() -> LoginFile:
     return LoginFile(configuration_folder())
 
 
-def session(url: str, token: str | None, patience: Patience | None) -> Session:
+def session(url: str, token: str | None, retry_policy: RetryPolicy | None) -> Session:
     """Session for the service at `url`, with `token` or else with the login that is kept."""
-    patience = patience or Patience()
-    bearer: Bearer = GivenToken(token) if token is not None else KeptLogin(kept_logins(), url, patience)
-    return Session(bearer, patience)
+    retry_policy = retry_policy or RetryPolicy()
+    bearer: Bearer = GivenToken(token) if token is not None else KeptLogin(kept_logins(), url, retry_policy)
+    return Session(bearer, retry_policy)
 
 
 def log_out(file: LoginFile, url: str) -> Steps[None]:

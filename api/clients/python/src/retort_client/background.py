@@ -126,19 +126,19 @@ class Terms:
 def create_plan(session: Session, smiles: str, terms: Terms) -> Steps[StoredPlan]:
     """Stores a search."""
     body = terms.body(search_smiles=smiles)
-    answer = yield from call(session, Request.creation(PLANS, body, session.patience.seconds))
+    answer = yield from call(session, Request.creation(PLANS, body, session.retry_policy.seconds))
     return StoredPlan(read(PlanBody, answer))
 
 
 def retrieve_plan(session: Session, plan_id: str) -> Steps[StoredPlan]:
     """A plan as it stands, with its result once it has one."""
-    answer = yield from call(session, Request("GET", at(PLANS, plan_id), seconds=session.patience.seconds))
+    answer = yield from call(session, Request("GET", at(PLANS, plan_id), seconds=session.retry_policy.seconds))
     return StoredPlan(read(PlanBody, answer))
 
 
 def export_plan(session: Session, plan_id: str, format: ExportFormat) -> Steps[ExportedRoutes]:
     """The routes of a plan in the format of another program."""
-    request = Request("GET", at(PLANS, plan_id), {"format": format}, seconds=session.patience.seconds)
+    request = Request("GET", at(PLANS, plan_id), {"format": format}, seconds=session.retry_policy.seconds)
     return read(ExportBody, (yield from call(session, request))).root
 
 
@@ -173,14 +173,14 @@ def create_batch(session: Session, targets: tuple[Iterable[str], Iterable[str | 
     smiles, names = targets
     body = {"smiles": list(_texts(smiles))} | ({} if names is None else {"names": list(names)}) | terms.body()
     # A hundred thousand molecules are read before it is answered.
-    seconds = session.patience.for_work(session.patience.seconds)
+    seconds = session.retry_policy.for_work(session.retry_policy.seconds)
     answer = yield from call(session, Request.creation(BATCHES, body, seconds))
     return read(BatchBody, answer)
 
 
 def retrieve_batch(session: Session, batch_id: str) -> Steps[BatchBody]:
     """A batch, and how far it has come."""
-    answer = yield from call(session, Request("GET", at(BATCHES, batch_id), seconds=session.patience.seconds))
+    answer = yield from call(session, Request("GET", at(BATCHES, batch_id), seconds=session.retry_policy.seconds))
     return read(BatchBody, answer)
 
 
@@ -308,7 +308,7 @@ def _page_of_plans(session: Session, batch_id: str, after: str | None) -> Steps[
 
 def _act(session: Session, path: str) -> Request:
     """Request that changes a state, and changes nothing if it is repeated."""
-    return Request("POST", path, seconds=session.patience.seconds, idempotent=True)
+    return Request("POST", path, seconds=session.retry_policy.seconds, idempotent=True)
 
 
 def _progress(batch: BatchBody) -> BatchProgress:
@@ -318,7 +318,7 @@ def _progress(batch: BatchBody) -> BatchProgress:
 
 
 def _waiting(session: Session) -> Session:
-    return replace(session, patience=session.patience.for_waiting())
+    return replace(session, retry_policy=session.retry_policy.for_waiting())
 
 
 def _poll_intervals(first: float) -> Iterator[float]:

@@ -161,13 +161,17 @@ def building_blocks(
     session: Session, smiles: Iterable[str], ships_to: Country | None, max_offers: int | None, inchikey: bool
 ) -> Steps[tuple[SoldMolecule, ...]]:
     """Looks up offers of molecules."""
-    settings = {"ships_to": ships_to} | ({} if max_offers is None else {"max_offers": max_offers}) | ({"inchikey": True} if inchikey else {})
+    settings = (
+        {"ships_to": ships_to}
+        | ({} if max_offers is None else {"max_offers": max_offers})
+        | ({"inchikey": True} if inchikey else {})
+    )
     return _bulk_query(session, BUILDING_BLOCKS, smiles, settings, BulkAnswer[SoldMolecule])
 
 
 def search(session: Session, asked: BlockSearch) -> Steps[FoundBlocks]:
     """Searches building blocks."""
-    seconds = session.patience.for_work(LONGEST_SEARCH)
+    seconds = session.retry_policy.for_work(LONGEST_SEARCH)
     answer = yield from call(session, Request("POST", SEARCH, json={**asked}, seconds=seconds, idempotent=True))
     return read(FoundBlocks, answer)
 
@@ -196,7 +200,7 @@ def _bulk_query(
     found: list[M] = []
     for some in _thousands(smiles):
         # A second for each is the most that a molecule may take; the service has a deadline of its own, and answers by then.
-        seconds = session.patience.for_work(float(len(some)))
+        seconds = session.retry_policy.for_work(float(len(some)))
         answer = yield from call(
             session, Request("POST", path, json={"smiles": some, **settings}, seconds=seconds, idempotent=True)
         )

@@ -1,7 +1,7 @@
 """Calls with a token and safe retries.
 
 A service that answers 429 or 503 has done nothing, so any request is sent again, after the time that it names. After a lost
-answer, and after a proxy's 502 or 504, only requests whose repetition changes nothing are sent again. `Patience` limits attempts
+answer, and after a proxy's 502 or 504, only requests whose repetition changes nothing are sent again. `RetryPolicy` limits attempts
 and waits.
 """
 
@@ -20,7 +20,7 @@ LOST_ON_THE_WAY = frozenset({502, 504})
 
 
 @dataclass(frozen=True)
-class Patience:
+class RetryPolicy:
     """Attempts and timeouts of a request."""
 
     attempts: int = 4
@@ -38,8 +38,8 @@ class Patience:
         """Timeout of the answer to work of so many seconds."""
         return seconds + self.margin_seconds
 
-    def for_waiting(self) -> Patience:
-        """Returns the patience for polls over hours: three minutes without the service do not end the waiting."""
+    def for_waiting(self) -> RetryPolicy:
+        """Returns the policy for polls over hours: three minutes without the service do not end the waiting."""
         return replace(self, attempts=self.attempts + 6) if self.attempts > 1 else self
 
     def waits(self) -> Iterator[float | None]:
@@ -83,7 +83,7 @@ class Session:
     """Token source and timeouts of the calls."""
 
     bearer: Bearer
-    patience: Patience = field(default_factory=Patience)
+    retry_policy: RetryPolicy = field(default_factory=RetryPolicy)
 
 
 def call(session: Session, request: Request) -> Steps[Answer]:
@@ -92,11 +92,11 @@ def call(session: Session, request: Request) -> Steps[Answer]:
     Raises the `Refused` of any other answer, and `Unreachable` where none came.
     """
     token = yield from session.bearer.token()
-    answer = yield from patiently(session.patience, replace(request, token=token))
+    answer = yield from call_with_retries(session.retry_policy, replace(request, token=token))
     if answer.status == 401 and token is not None:
         other = yield from session.bearer.renewed(token)
         if other is not None:
-            answer = yield from patiently(session.patience, replace(request, token=other))
+            answer = yield from call_with_retries(session.retry_policy, replace(request, token=other))
     if not answer.is_success:
         raise refusal(answer)
     return answer
@@ -109,14 +109,14 @@ def at(collection: str, name: str) -> str:
 
 def delete(session: Session, path: str) -> Steps[None]:
     """Deletes what stands at `path`; raises `NotFound` where there is nothing."""
-    yield from call(session, Request("DELETE", path, seconds=session.patience.seconds))
+    yield from call(session, Request("DELETE", path, seconds=session.retry_policy.seconds))
 
 
-def patiently(patience: Patience, request: Request) -> Steps[Answer]:
+def call_with_retries(retry_policy: RetryPolicy, request: Request) -> Steps[Answer]:
     """Returns the final answer, whatever its status, after safe retries."""
     repeatable = request.is_repeatable
     lost = False
-    for wait in patience.waits():
+    for wait in retry_policy.waits():
         try:
             answer = yield from ask(request)
         except Unreachable:
@@ -127,7 +127,7 @@ def patiently(patience: Patience, request: Request) -> Steps[Answer]:
             if lost and request.method == "DELETE" and answer.status == 404:
                 # The attempt whose answer was lost has deleted it.
                 return replace(answer, status=204, body=b"")
-            seconds = _wait(answer, wait, repeatable, patience.longest_wait)
+            seconds = _wait(answer, wait, repeatable, retry_policy.longest_wait)
             if seconds is None:
                 return answer
             lost = lost or answer.status in LOST_ON_THE_WAY

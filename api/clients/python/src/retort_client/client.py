@@ -16,7 +16,7 @@ from typing_extensions import Self, Unpack
 from . import authorization, bulk_queries, events, operations, over_httpx
 from .batches import Batches, Plans
 from .bulk_queries import Analogue, BlockSearch, ExpandedMolecule, FoundBlocks, SoldMolecule, Synthesizability
-from .calls import GivenToken, Patience, Session
+from .calls import GivenToken, RetryPolicy, Session
 from .errors import Unreachable
 from .events import PlanEvent, Progress
 from .exchange import Answer, Effect, Emit, Pause, Received, Request, Script, Steps, emitted
@@ -39,7 +39,7 @@ class Retort:
         url: str | None = None,
         token: str | None = None,
         *,
-        patience: Patience | None = None,
+        retry_policy: RetryPolicy | None = None,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         """Calls the service at `url` (that of `RETORT_URL`, or this machine's own) with `token`.
@@ -47,7 +47,7 @@ class Retort:
         Without a token it uses the login that `Retort.login` has kept for the service.
         """
         self.url = over_httpx.address(url)
-        self._session = authorization.session(self.url, token, patience)
+        self._session = authorization.session(self.url, token, retry_policy)
         self._http = httpx.Client(**over_httpx.settings(self.url), transport=transport)
         self.samples = Samples(self)
         self.models = Models(self)
@@ -85,9 +85,7 @@ class Retort:
         """Ends the login that is kept for the service, here and there."""
         self.run(authorization.log_out(authorization.kept_logins(), self.url))
 
-    def plan(
-        self, smiles: str, *, on_progress: Callable[[Progress], None] | None = None, **settings: Unpack[PlanSettings]
-    ) -> Plan:
+    def plan(self, smiles: str, *, on_progress: Callable[[Progress], None] | None = None, **settings: Unpack[PlanSettings]) -> Plan:
         """Searches for routes to a target.
 
         A plan without a route is no error: `plan.metadata.search` says what stopped the search. `on_progress` is called meanwhile
@@ -119,9 +117,7 @@ class Retort:
         """
         return self.iterate(events.watch_search(self._session, smiles, settings))
 
-    def expansions(
-        self, smiles: Iterable[str], *, limit: int = 50, engine: str | None = None
-    ) -> tuple[ExpandedMolecule, ...]:
+    def expansions(self, smiles: Iterable[str], *, limit: int = 50, engine: str | None = None) -> tuple[ExpandedMolecule, ...]:
         """Proposes precursors of molecules, one step back.
 
         Each has at most `limit` (1 to 200) sets of precursors, the most probable first. The answers stand in the order of `smiles`;

@@ -1,7 +1,7 @@
 """Searches as streams of events: progress, each route when it is found, the answer at the end.
 
 A service without streams answers in JSON, which counts as a stream with the answer alone. A broken stream is resumed after the last
-event that came, as often as `Patience` has requests repeated; each event and each sign of life resets that count. Closing the
+event that came, as often as `RetryPolicy` has requests repeated; each event and each sign of life resets that count. Closing the
 generator closes the connection, and the service ends the search soon after; a plan goes on.
 """
 
@@ -77,7 +77,7 @@ def searched(session: Session, smiles: str, settings: PlanSettings, show: Callab
 
 def watch_plan(session: Session, plan_id: str, ships_to: Country | None) -> Script[StoredPlanEvent]:
     """A plan that the service keeps, watched."""
-    request = Request("GET", f"{at(PLANS, plan_id)}/events", seconds=session.patience.seconds)
+    request = Request("GET", f"{at(PLANS, plan_id)}/events", seconds=session.retry_policy.seconds)
     return _all_of(_Watched(session, request, ships_to, lambda answer: StoredPlan(read(PlanBody, answer))))
 
 
@@ -104,7 +104,7 @@ class _Watched(Generic[T]):
         self._read_answer = read_answer
         self._where = request.path if request.method == "GET" else None
         """Request that resumes a broken stream."""
-        self._waits = session.patience.waits()
+        self._waits = session.retry_policy.waits()
         self._reader = EventReader()
         self._came: deque[ServerEvent] = deque()
 
@@ -141,7 +141,7 @@ class _Watched(Generic[T]):
         before = self._reader.comments
         self._came.extend(self._reader.read(piece))
         if self._came or self._reader.comments > before:
-            self._waits = self._session.patience.waits()
+            self._waits = self._session.retry_policy.waits()
 
     def _go_on(self, lost: Unreachable) -> Steps[None]:
         wait = next(self._waits, None)
@@ -151,7 +151,7 @@ class _Watched(Generic[T]):
         yield from pause(wait)
         last = {} if self._reader.last_id is None else {"Last-Event-ID": self._reader.last_id}
         self._next_request = Request(
-            "GET", self._where, headers=ACCEPT | last, streamed=True, seconds=self._session.patience.seconds
+            "GET", self._where, headers=ACCEPT | last, streamed=True, seconds=self._session.retry_policy.seconds
         )
 
     def _known(self, event: ServerEvent) -> Progress | Route | T | None:

@@ -125,19 +125,19 @@ def keep_route(session: Session, route: Route, said: RouteChange, settings: Plan
         ],
         **said,
     }
-    answer = yield from call(session, Request.creation(ROUTES, body, session.patience.seconds))
+    answer = yield from call(session, Request.creation(ROUTES, body, session.retry_policy.seconds))
     return KeptRoute(read(KeptBody, answer))
 
 
 def retrieve_route(session: Session, route_id: str) -> Steps[KeptRoute]:
     """A kept route."""
-    answer = yield from call(session, Request("GET", at(ROUTES, route_id), seconds=session.patience.seconds))
+    answer = yield from call(session, Request("GET", at(ROUTES, route_id), seconds=session.retry_policy.seconds))
     return KeptRoute(read(KeptBody, answer))
 
 
 def export_route(session: Session, route_id: str, format: ExportFormat) -> Steps[ExportedRoutes]:
     """A kept route in the format of another program."""
-    request = Request("GET", at(ROUTES, route_id), {"format": format}, seconds=session.patience.seconds)
+    request = Request("GET", at(ROUTES, route_id), {"format": format}, seconds=session.retry_policy.seconds)
     return read(ExportBody, (yield from call(session, request))).root
 
 
@@ -148,7 +148,7 @@ def list_routes(session: Session) -> Script[KeptBody]:
 
 def update_route(session: Session, route_id: str, change: RouteChange) -> Steps[KeptRoute]:
     """Says something else of a kept route."""
-    request = Request("PATCH", at(ROUTES, route_id), json={**change}, seconds=session.patience.seconds, idempotent=True)
+    request = Request("PATCH", at(ROUTES, route_id), json={**change}, seconds=session.retry_policy.seconds, idempotent=True)
     answer = yield from call(session, request)
     return KeptRoute(read(KeptBody, answer))
 

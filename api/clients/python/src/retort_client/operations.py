@@ -32,14 +32,14 @@ LARGEST_PAGE = 100
 def create_sample(session: Session, size: int, model_id: str | None) -> Steps[Sample]:
     """Has `size` molecules generated."""
     body = {"size": size} if model_id is None else {"size": size, "model_id": model_id}
-    seconds = session.patience.for_work(session.patience.seconds)
+    seconds = session.retry_policy.for_work(session.retry_policy.seconds)
     answer = yield from call(session, Request("POST", SAMPLES, json=body, seconds=seconds))
     return read(Sample, answer)
 
 
 def retrieve_sample(session: Session, sample_id: str) -> Steps[Sample]:
     """A sample with its molecules."""
-    answer = yield from call(session, Request("GET", at(SAMPLES, sample_id), seconds=session.patience.seconds))
+    answer = yield from call(session, Request("GET", at(SAMPLES, sample_id), seconds=session.retry_policy.seconds))
     return read(Sample, answer)
 
 
@@ -53,7 +53,7 @@ def page_of_samples(session: Session, after: str | None) -> Steps[SamplePage]:
     query: dict[str, str | int] = {"limit": LARGEST_PAGE}
     if after is not None:
         query["next-page"] = after
-    answer = yield from call(session, Request("GET", SAMPLES, query, seconds=session.patience.seconds))
+    answer = yield from call(session, Request("GET", SAMPLES, query, seconds=session.retry_policy.seconds))
     return read(SamplePage, answer)
 
 
@@ -64,13 +64,13 @@ def next_cursor(page: SamplePage) -> str | None:
 
 def list_models(session: Session) -> Steps[tuple[Model, ...]]:
     """All models that can be sampled."""
-    answer = yield from call(session, Request("GET", MODELS, seconds=session.patience.seconds))
+    answer = yield from call(session, Request("GET", MODELS, seconds=session.retry_policy.seconds))
     return read(ModelList, answer).data
 
 
 def retrieve_model(session: Session, model_id: str) -> Steps[Model]:
     """One of them."""
-    answer = yield from call(session, Request("GET", at(MODELS, model_id), seconds=session.patience.seconds))
+    answer = yield from call(session, Request("GET", at(MODELS, model_id), seconds=session.retry_policy.seconds))
     return read(Model, answer)
 
 
@@ -91,7 +91,7 @@ def search_request(session: Session, smiles: str, settings: PlanSettings) -> Req
     # A value that the service will refuse, and name, is no reason to fail here.
     max_seconds: object = settings.get("max_seconds", DEFAULT_MAX_SECONDS)
     search = max(float(max_seconds), 0.0) if isinstance(max_seconds, int | float) else DEFAULT_MAX_SECONDS
-    return Request("POST", TREE_SEARCH, json={"search_smiles": smiles, **settings}, seconds=session.patience.for_work(search))
+    return Request("POST", TREE_SEARCH, json={"search_smiles": smiles, **settings}, seconds=session.retry_policy.for_work(search))
 
 
 def as_plan(answer: Answer, settings: PlanSettings) -> Plan:

@@ -34,7 +34,7 @@ P = TypeVar("P", bound=Body)
 def page_of(session: Session, path: str, kind: type[P], after: str | None) -> Steps[P]:
     """The page of what is older than the item `after`; the newest where that is none."""
     query: dict[str, str | int] = {"limit": LARGEST_PAGE} | ({} if after is None else {"starting_after": after})
-    answer = yield from call(session, Request("GET", path, query, seconds=session.patience.seconds))
+    answer = yield from call(session, Request("GET", path, query, seconds=session.retry_policy.seconds))
     return read(kind, answer)
 
 

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde_json::{Value, json};
 
-use super::markdown::{Rendered, Target, render};
+use super::markdown::{LinkTarget, Rendered, render};
 use crate::embedded::{File, HTML, JSON};
 
 /// Markdown file of the repository.
@@ -35,6 +35,7 @@ const FOR_USERS: &[Source] = &[
     page!("api/guide", "planning", "/docs/guide/planning"),
     page!("api/guide", "constraints", "/docs/guide/constraints"),
     page!("api/guide", "batches", "/docs/guide/batches"),
+    page!("api/guide", "bulk-queries", "/docs/guide/bulk-queries"),
     page!("api/guide", "catalogue", "/docs/guide/catalogue"),
     page!("api/guide", "models", "/docs/guide/models"),
     page!("api/guide", "console", "/docs/guide/console"),
@@ -53,6 +54,9 @@ const FOR_OPERATORS: &[Source] = &[
     page!("ops/guide", "backup", "/docs/guide/operators/backup"),
     page!("ops/guide", "identity", "/docs/guide/operators/identity"),
     page!("ops/guide", "observability", "/docs/guide/operators/observability"),
+    page!("ops/guide", "incidents", "/docs/guide/operators/incidents"),
+    page!("ops/guide", "jobs", "/docs/guide/operators/jobs"),
+    page!("ops/guide", "database", "/docs/guide/operators/database"),
     page!("ops/guide", "capacity", "/docs/guide/operators/capacity"),
 ];
 
@@ -95,9 +99,9 @@ fn sources() -> impl Iterator<Item = &'static Source> {
 }
 
 /// Resolves `link` in the Markdown of `source`.
-fn target(source: &Source, link: &str) -> Target {
+fn target(source: &Source, link: &str) -> LinkTarget {
     if link.starts_with('#') || link.contains("://") {
-        return Target::Address(link.to_owned());
+        return LinkTarget::Address(link.to_owned());
     }
     let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
     let mut parts: Vec<_> = source.file.split('/').collect();
@@ -110,10 +114,10 @@ fn target(source: &Source, link: &str) -> Target {
     }
     let file = parts.join("/");
     match sources().find(|page| page.file == file) {
-        Some(page) if anchor.is_empty() => Target::Address(page.address.to_owned()),
-        Some(page) => Target::Address(format!("{}#{anchor}", page.address)),
-        None if anchor.is_empty() => Target::File(file),
-        None => Target::File(format!("{file}#{anchor}")),
+        Some(page) if anchor.is_empty() => LinkTarget::Address(page.address.to_owned()),
+        Some(page) => LinkTarget::Address(format!("{}#{anchor}", page.address)),
+        None if anchor.is_empty() => LinkTarget::File(file),
+        None => LinkTarget::File(format!("{file}#{anchor}")),
     }
 }
 

@@ -10,11 +10,11 @@ use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd, html::push_h
 /// A page as HTML, and its sections as a search sees them.
 pub struct Rendered {
     pub html: String,
-    pub sections: Vec<Section>,
+    pub sections: Vec<GuideSection>,
 }
 
 /// A heading with the text up to the next heading.
-pub struct Section {
+pub struct GuideSection {
     /// 1 for the page's title.
     pub level: u8,
     pub anchor: String,
@@ -23,7 +23,7 @@ pub struct Section {
 }
 
 /// Target of a link.
-pub enum Target {
+pub enum LinkTarget {
     /// Address that a browser follows.
     Address(String),
     /// File of the repository that is not served; its path is shown as text.
@@ -31,7 +31,7 @@ pub enum Target {
 }
 
 /// Renders `markdown`; `resolve` says where a link leads.
-pub fn render(markdown: &str, resolve: impl Fn(&str) -> Target) -> Rendered {
+pub fn render(markdown: &str, resolve: impl Fn(&str) -> LinkTarget) -> Rendered {
     let events: Vec<_> = Parser::new_ext(markdown, Options::ENABLE_TABLES).collect();
     let mut page = Rendered { html: String::new(), sections: Vec::new() };
     let mut anchors = BTreeMap::new();
@@ -45,20 +45,25 @@ pub fn render(markdown: &str, resolve: impl Fn(&str) -> Target) -> Rendered {
                 let anchor = anchor(&heading, &mut anchors);
                 let id = Some(anchor.clone().into());
                 output.push(Event::Start(Tag::Heading { level: *level, id, classes: vec![], attrs: vec![] }));
-                page.sections.push(Section { level: *level as u8, anchor, heading, text: String::new() });
+                page.sections.push(GuideSection {
+                    level: *level as u8,
+                    anchor,
+                    heading,
+                    text: String::new(),
+                });
             }
             Event::End(TagEnd::Heading(_)) => {
                 output.extend(page.sections.last().map(own_link));
                 output.push(event.clone());
             }
             Event::Start(Tag::Link { dest_url, .. }) => match resolve(dest_url) {
-                Target::Address(address) => output.push(Event::Start(Tag::Link {
+                LinkTarget::Address(address) => output.push(Event::Start(Tag::Link {
                     link_type: LinkType::Inline,
                     dest_url: address.into(),
                     title: "".into(),
                     id: "".into(),
                 })),
-                Target::File(path) => file = Some(path),
+                LinkTarget::File(path) => file = Some(path),
             },
             Event::End(TagEnd::Link) => output.push(match file.take() {
                 Some(path) => Event::Html(html! { " (" code { (path) } ")" }.into_string().into()),
@@ -129,7 +134,7 @@ fn anchor(heading: &str, before: &mut BTreeMap<String, u32>) -> String {
 }
 
 /// Returns a heading's link to itself.
-fn own_link(section: &Section) -> Event<'static> {
+fn own_link(section: &GuideSection) -> Event<'static> {
     let label = format!("Link to {}", section.heading);
     let link = html! { a.anchor href={ "#" (section.anchor) } aria-label=(label) { "#" } };
     Event::Html(link.into_string().into())
@@ -141,8 +146,8 @@ mod tests {
 
     fn rendered(markdown: &str) -> Rendered {
         render(markdown, |link| match link.strip_prefix("file:") {
-            Some(path) => Target::File(path.to_owned()),
-            None => Target::Address(format!("/at/{link}")),
+            Some(path) => LinkTarget::File(path.to_owned()),
+            None => LinkTarget::Address(format!("/at/{link}")),
         })
     }
 

@@ -46,7 +46,7 @@ async fn installation() -> (Installation, Vec<u16>) {
 }
 
 /// Sends a few requests of every kind.
-async fn ask(caller: &ApiClient) {
+async fn request(caller: &ApiClient) {
     let sample = |body: Value| async move {
         let _ = caller.post("/generator/v1/samples", &body).await;
     };
@@ -98,7 +98,7 @@ async fn what_is_shown_is_what_is_documented() {
     while found != documented {
         let missing: Vec<_> = documented.symmetric_difference(&found).collect();
         assert!(begun.elapsed() < WAIT_TIMEOUT, "shown or documented alone: {missing:?}");
-        ask(&caller).await;
+        request(&caller).await;
         for &port in &ports {
             found.extend(metrics_in(&scrape(port).await));
         }
@@ -112,16 +112,17 @@ async fn what_is_shown_is_what_is_documented() {
 }
 
 #[test]
-fn every_rule_is_one_that_prometheus_takes_and_names_a_section_of_the_runbook() {
+fn every_rule_is_one_that_prometheus_takes_and_names_a_section_of_the_guide() {
     let rules = fs::read_to_string(root().join(DASHBOARDS).join("alerts.yml")).unwrap();
-    let runbook = fs::read_to_string(root().join("ops/runbook.md")).unwrap();
-    let anchors: BTreeSet<String> =
-        runbook.lines().filter_map(|line| line.strip_prefix("## ")).map(anchor).collect();
-    let named: Vec<&str> =
-        rules.lines().filter_map(|line| line.trim().strip_prefix("runbook: ops/runbook.md#")).collect();
+    let named: Vec<(&str, &str)> = rules
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("runbook: ops/guide/")?.split_once('#'))
+        .collect();
     assert_eq!(named.len(), rules.matches("- alert:").count(), "each has its section");
-    for section in named {
-        assert!(anchors.contains(section), "the runbook has no section `{section}`");
+    for (page, section) in named {
+        let text = fs::read_to_string(root().join("ops/guide").join(page)).unwrap();
+        let mut anchors = text.lines().filter_map(|line| line.strip_prefix("## ")).map(anchor);
+        assert!(anchors.any(|anchor| anchor == section), "{page} has no section `{section}`");
     }
 
     if !is_installed("promtool") {
@@ -153,10 +154,10 @@ async fn no_panel_of_a_dashboard_and_no_rule_asks_for_what_is_not_there() {
     let mut empty = queries.clone();
     while !empty.is_empty() {
         assert!(begun.elapsed() < WAIT_TIMEOUT, "nothing is found for {empty:#?}");
-        ask(&caller).await;
+        request(&caller).await;
         let mut still = Vec::new();
         for query in empty {
-            if prometheus.ask(&query).await.is_empty() {
+            if prometheus.request(&query).await.is_empty() {
                 still.push(query);
             }
         }
@@ -191,8 +192,8 @@ fn queries() -> Vec<String> {
         for panel in board["panels"].as_array().unwrap() {
             let targets = panel["targets"].as_array().unwrap();
             assert!(!targets.is_empty(), "{}: {}", path.display(), panel["title"]);
-            let asked = targets.iter().map(|target| target["expr"].as_str().unwrap());
-            queries.extend(asked.map(|query| query.replace("$__rate_interval", "30s")));
+            let requests = targets.iter().map(|target| target["expr"].as_str().unwrap());
+            queries.extend(requests.map(|query| query.replace("$__rate_interval", "30s")));
         }
     }
     queries
@@ -232,7 +233,7 @@ impl Prometheus {
     }
 
     /// Evaluates a query now; values that are no number are left out.
-    async fn ask(&self, query: &str) -> Vec<f64> {
+    async fn request(&self, query: &str) -> Vec<f64> {
         let data = self.api("query", &[("query", query)]).await;
         let found = data["result"].as_array().cloned().unwrap_or_default();
         let figure =

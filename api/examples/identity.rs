@@ -56,7 +56,7 @@ async fn measure(binary: &str, url: &str) -> anyhow::Result<()> {
     let other = api.token("demo@example.org", "generator_api.models:read").await?;
     let list = |token: &str| get("/generator/v1/samples", &format!("authorization: Bearer {token}\r\n"));
 
-    say("CPU µs  requests/s  what (one core, keep-alive)");
+    write_line("CPU µs  requests/s  what (one core, keep-alive)");
     for (what, request, status) in [
         ("nothing that needs a token", get("/healthz", ""), 200),
         ("no token", get("/generator/v1/samples", ""), 401),
@@ -68,16 +68,20 @@ async fn measure(binary: &str, url: &str) -> anyhow::Result<()> {
         ("a good token that lists a sample, with its ration counted", list(&rationed), 200),
     ] {
         let figures = api.figures(&request, status, REQUESTS).await?;
-        say(&format!("{:6.1}  {:10.0}  {what}", figures.cpu * 1e6, figures.rate));
+        write_line(&format!("{:6.1}  {:10.0}  {what}", figures.cpu * 1e6, figures.rate));
     }
     let login = api.figures(&attempt(PASSWORD), 200, LOGINS).await?;
-    say(&format!("{:6.0}  {:10.1}  a login with a password: Argon2id, 19 MiB", login.cpu * 1e6, login.rate));
+    write_line(&format!(
+        "{:6.0}  {:10.1}  a login with a password: Argon2id, 19 MiB",
+        login.cpu * 1e6,
+        login.rate
+    ));
     flood(&api, &list(&good), &list(&with_wrong_signature(&good))).await?;
     drop(api);
 
     let strict = Api::start(binary, url, "1").await?;
     let refused = strict.figures(&attempt("a guess"), 429, REQUESTS).await?;
-    say(&format!("{:6.1}  {:10.0}  a guess too many at a password", refused.cpu * 1e6, refused.rate));
+    write_line(&format!("{:6.1}  {:10.0}  a guess too many at a password", refused.cpu * 1e6, refused.rate));
     Ok(())
 }
 
@@ -97,7 +101,7 @@ async fn flood(api: &Api, good: &[u8], bad: &[u8]) -> anyhow::Result<()> {
             clock.set_missed_tick_behavior(MissedTickBehavior::Burst);
             while !stop.load(Ordering::Relaxed) {
                 clock.tick().await;
-                if connection.ask(&bad).await? != 401 {
+                if connection.send(&bad).await? != 401 {
                     bail!("a bad token was let in");
                 }
                 sent.fetch_add(1, Ordering::Relaxed);
@@ -112,14 +116,14 @@ async fn flood(api: &Api, good: &[u8], bad: &[u8]) -> anyhow::Result<()> {
         done?;
     }
     let busy = (api.cpu_seconds()? - cpu) / seconds;
-    say(&format!(
+    write_line(&format!(
         "{:.0} wrong signatures a second take {:.0} % of the core",
         sent.load(Ordering::Relaxed) as f64 / seconds,
         busy * 100.0
     ));
     for (what, times) in [("without them", calm), ("with them", stormy)] {
         let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize].as_secs_f64() * 1e3;
-        say(&format!(
+        write_line(&format!(
             "a good caller {what}: {} lists, median {:.2} ms, 99 of 100 under {:.2} ms, slowest {:.2} ms",
             times.len(),
             at(0.5),
@@ -137,12 +141,12 @@ async fn good_caller(address: SocketAddr, request: &[u8]) -> anyhow::Result<Vec<
     let (begun, mut times) = (Instant::now(), Vec::new());
     while begun.elapsed() < FLOOD_TIME {
         clock.tick().await;
-        let asked = Instant::now();
-        let status = connection.ask(request).await?;
+        let started = Instant::now();
+        let status = connection.send(request).await?;
         if status != 200 {
             bail!("a good caller got {status}");
         }
-        times.push(asked.elapsed());
+        times.push(started.elapsed());
     }
     times.sort_unstable();
     Ok(times)
@@ -176,7 +180,7 @@ impl Api {
         let api = Self { process, address };
         for _ in 0..400 {
             if let Ok(mut caller) = Caller::connect(address).await
-                && caller.ask(&get("/openapi.json", "")).await? == 200
+                && caller.send(&get("/openapi.json", "")).await? == 200
             {
                 return Ok(api);
             }
@@ -189,19 +193,19 @@ impl Api {
     async fn token(&self, email: &str, scope: &str) -> anyhow::Result<String> {
         let mut connection = Caller::connect(self.address).await?;
         let form = format!("{}&scope={scope}", password_form(email, PASSWORD));
-        connection.ask(&post(&form)).await?;
+        connection.send(&post(&form)).await?;
         let body: Value = serde_json::from_slice(&connection.body)?;
         Ok(body["access_token"].as_str().context("no token")?.to_owned())
     }
 
     async fn figures(&self, request: &[u8], status: u16, count: u64) -> anyhow::Result<Figures> {
         // Warm-up: caches, connections of the pool, the first pages of memory.
-        ask(self.address, request, 50.min(count / 10)).await?;
+        send(self.address, request, 50.min(count / 10)).await?;
         let (cpu, begun) = (self.cpu_seconds()?, Instant::now());
         let mut callers = JoinSet::new();
         for _ in 0..CONNECTIONS {
             let (request, address) = (request.to_vec(), self.address);
-            callers.spawn(async move { ask(address, &request, count / CONNECTIONS as u64).await });
+            callers.spawn(async move { send(address, &request, count / CONNECTIONS as u64).await });
         }
         for done in callers.join_all().await {
             let found = done?;
@@ -245,7 +249,7 @@ impl Caller {
     }
 
     /// Sends a request and returns the status of the answer, whose body is then in `body`.
-    async fn ask(&mut self, request: &[u8]) -> anyhow::Result<u16> {
+    async fn send(&mut self, request: &[u8]) -> anyhow::Result<u16> {
         self.stream.write_all(request).await?;
         self.head.clear();
         let end = loop {
@@ -270,11 +274,11 @@ impl Caller {
 }
 
 /// Sends `count` requests and returns the status of the last answer.
-async fn ask(address: SocketAddr, request: &[u8], count: u64) -> anyhow::Result<u16> {
+async fn send(address: SocketAddr, request: &[u8], count: u64) -> anyhow::Result<u16> {
     let mut connection = Caller::connect(address).await?;
     let mut status = 0;
     for _ in 0..count {
-        status = connection.ask(request).await?;
+        status = connection.send(request).await?;
     }
     Ok(status)
 }
@@ -339,6 +343,6 @@ async fn prepare(database: &mut PgConnection) -> anyhow::Result<()> {
 }
 
 #[expect(clippy::print_stdout, reason = "the figures are what this program is for")]
-fn say(text: &str) {
+fn write_line(text: &str) {
     println!("{text}");
 }

@@ -67,42 +67,42 @@ async fn main() -> anyhow::Result<()> {
     let plan: &'static LoadPlan = Box::leak(Box::new(serde_json::from_str(&text).context("the plan")?));
     let client = Client::builder().no_proxy().timeout(Duration::from_secs(120)).build()?;
     let begun = Instant::now();
-    let asked = match plan.rate {
-        Some(rate) => by_the_clock(&client, plan, rate).await,
-        None => one_after_the_other(&client, plan).await,
+    let results = match plan.rate {
+        Some(rate) => send_at_rate(&client, plan, rate).await,
+        None => send_in_sequence(&client, plan).await,
     };
-    print(&asked, plan, begun.elapsed().as_secs_f64())
+    print(&results, plan, begun.elapsed().as_secs_f64())
 }
 
-async fn by_the_clock(client: &Client, plan: &'static LoadPlan, rate: f64) -> Vec<RequestResult> {
+async fn send_at_rate(client: &Client, plan: &'static LoadPlan, rate: f64) -> Vec<RequestResult> {
     let begun = Instant::now();
-    let mut asked = JoinSet::new();
+    let mut results = JoinSet::new();
     for number in 0..(plan.seconds * rate) as usize {
         let due = begun + Duration::from_secs_f64(number as f64 / rate);
         tokio::time::sleep_until(due.into()).await;
-        asked.spawn(ask(client.clone(), plan, number, due));
+        results.spawn(send_request(client.clone(), plan, number, due));
     }
-    asked.join_all().await
+    results.join_all().await
 }
 
-async fn one_after_the_other(client: &Client, plan: &'static LoadPlan) -> Vec<RequestResult> {
+async fn send_in_sequence(client: &Client, plan: &'static LoadPlan) -> Vec<RequestResult> {
     let ends = Instant::now() + Duration::from_secs_f64(plan.seconds);
     let mut callers = JoinSet::new();
     for caller in 0..plan.callers {
         let client = client.clone();
         callers.spawn(async move {
-            let mut asked = Vec::new();
+            let mut results = Vec::new();
             while Instant::now() < ends {
-                let number = caller + asked.len() * plan.callers;
-                asked.push(ask(client.clone(), plan, number, Instant::now()).await);
+                let number = caller + results.len() * plan.callers;
+                results.push(send_request(client.clone(), plan, number, Instant::now()).await);
             }
-            asked
+            results
         });
     }
     callers.join_all().await.into_iter().flatten().collect()
 }
 
-async fn ask(client: Client, plan: &LoadPlan, number: usize, due: Instant) -> RequestResult {
+async fn send_request(client: Client, plan: &LoadPlan, number: usize, due: Instant) -> RequestResult {
     let operation = operation(plan, number);
     let account = number % plan.accounts.len();
     let Account { token, sample, .. } = &plan.accounts[account];
@@ -113,8 +113,8 @@ async fn ask(client: Client, plan: &LoadPlan, number: usize, due: Instant) -> Re
         Operation::Sample => client.post(at("/generator/v1/samples")).json(&json!({ "size": 10 })),
         Operation::Search => {
             let target = &plan.targets[number % plan.targets.len()];
-            let wishes = json!({ "search_smiles": target, "max_seconds": plan.max_seconds });
-            client.post(at("/synth/v1/treesearch")).json(&wishes)
+            let body = json!({ "search_smiles": target, "max_seconds": plan.max_seconds });
+            client.post(at("/synth/v1/treesearch")).json(&body)
         }
     };
     let status = match request.bearer_auth(token).send().await {
@@ -129,11 +129,11 @@ async fn ask(client: Client, plan: &LoadPlan, number: usize, due: Instant) -> Re
 
 /// Chooses the operation of a request: multiples of the golden ratio spread each evenly over time.
 fn operation(plan: &LoadPlan, number: usize) -> Operation {
-    let whole: f64 = plan.mix.values().sum();
-    let mut place = (number as f64 * 0.618_033_988_749_895).fract() * whole;
+    let total_weight: f64 = plan.mix.values().sum();
+    let mut position = (number as f64 * 0.618_033_988_749_895).fract() * total_weight;
     for (&operation, part) in &plan.mix {
-        place -= part;
-        if place < 0.0 {
+        position -= part;
+        if position < 0.0 {
             return operation;
         }
     }
@@ -141,22 +141,24 @@ fn operation(plan: &LoadPlan, number: usize) -> Operation {
 }
 
 #[expect(clippy::print_stdout, reason = "the figures are what this program is for")]
-fn print(asked: &[RequestResult], plan: &LoadPlan, seconds: f64) -> anyhow::Result<()> {
+fn print(results: &[RequestResult], plan: &LoadPlan, seconds: f64) -> anyhow::Result<()> {
     let operations: BTreeMap<Operation, _> = plan
         .mix
         .keys()
-        .map(|&operation| (operation, figures(asked.iter().filter(|asked| asked.operation == operation))))
+        .map(|&operation| {
+            (operation, figures(results.iter().filter(|results| results.operation == operation)))
+        })
         .collect();
     let accounts: BTreeMap<&str, _> = (0..plan.accounts.len())
         .map(|number| {
             (
                 plan.accounts[number].name.as_str(),
-                figures(asked.iter().filter(|asked| asked.account == number)),
+                figures(results.iter().filter(|results| results.account == number)),
             )
         })
         .collect();
     let figures = json!({
-        "seconds": seconds, "requests": asked.len(), "all": figures(asked.iter()),
+        "seconds": seconds, "requests": results.len(), "all": figures(results.iter()),
         "operations": operations, "accounts": accounts,
     });
     println!("{figures}");
@@ -164,14 +166,17 @@ fn print(asked: &[RequestResult], plan: &LoadPlan, seconds: f64) -> anyhow::Resu
 }
 
 /// Counts the answers by status, and computes the latencies of successes and rejections, in milliseconds.
-fn figures<'a>(asked: impl Iterator<Item = &'a RequestResult> + Clone) -> serde_json::Value {
+fn figures<'a>(results: impl Iterator<Item = &'a RequestResult> + Clone) -> serde_json::Value {
     let mut statuses: BTreeMap<u16, usize> = BTreeMap::new();
-    for one in asked.clone() {
+    for one in results.clone() {
         *statuses.entry(one.status).or_default() += 1;
     }
     let quantiles = |is_meant: fn(u16) -> bool| {
-        let mut taken: Vec<f64> =
-            asked.clone().filter(|asked| is_meant(asked.status)).map(|asked| asked.seconds * 1e3).collect();
+        let mut taken: Vec<f64> = results
+            .clone()
+            .filter(|results| is_meant(results.status))
+            .map(|results| results.seconds * 1e3)
+            .collect();
         taken.sort_by(f64::total_cmp);
         let at = |share: f64| taken.get(((taken.len().max(1) - 1) as f64 * share) as usize).copied();
         json!({ "count": taken.len(), "p50": at(0.5), "p99": at(0.99), "p999": at(0.999) })

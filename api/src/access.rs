@@ -15,7 +15,7 @@ use identity::{AuthenticatedCaller, Identity};
 pub use crate::body_validation::Caller;
 use crate::{
     body_validation::ValidationPermits,
-    limits::{Headroom, Limits},
+    limits::{RateLimitState, RateLimits},
     operation::Operation,
 };
 
@@ -57,50 +57,50 @@ fn must_allow(known: &AuthenticatedCaller, operation: Operation) -> Result<(), A
     }
 }
 
-/// Authentication and quota check of a request, within `patience`.
+/// Authentication and quota check of a request, within `timeout`.
 #[derive(Clone)]
 pub struct AuthGuard {
     pub identity: Arc<Identity>,
-    pub limits: Arc<Limits>,
-    pub checks: ValidationPermits,
-    pub patience: Duration,
+    pub limits: Arc<RateLimits>,
+    pub validation_permits: ValidationPermits,
+    pub timeout: Duration,
 }
 
 /// Admits a request to `operation` and gives it its [`Caller`].
 pub async fn guard(
-    State((gate, operation)): State<(AuthGuard, Operation)>,
+    State((guard, operation)): State<(AuthGuard, Operation)>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    let admitted = tokio::time::timeout(gate.patience, gate.admit(operation, request.headers())).await;
+    let admitted = tokio::time::timeout(guard.timeout, guard.admit(operation, request.headers())).await;
     match admitted.unwrap_or_else(|_| Err(ApiError::late().into())) {
-        Ok((known, headroom)) => {
+        Ok((known, rate_limit_state)) => {
             tracing::Span::current().record("account.id", &known.account_id);
             let caller = Caller {
                 account_id: known.account_id.clone(),
-                rations: known.rations.clone(),
-                checks: gate.checks.clone(),
+                quotas: known.quotas.clone(),
+                validation_permits: guard.validation_permits.clone(),
             };
             request.extensions_mut().insert(caller);
             request.extensions_mut().insert(StreamAccess {
-                identity: gate.identity.clone(),
+                identity: guard.identity.clone(),
                 known,
                 operation,
             });
-            headroom.attach(next.run(request).await)
+            rate_limit_state.attach(next.run(request).await)
         }
-        Err(Refusal { error, headroom }) => headroom.attach(error.into_response()),
+        Err(AccessRefusal { error, rate_limit_state }) => rate_limit_state.attach(error.into_response()),
     }
 }
 
-struct Refusal {
+struct AccessRefusal {
     error: ApiError,
-    headroom: Headroom,
+    rate_limit_state: RateLimitState,
 }
 
-impl From<ApiError> for Refusal {
+impl From<ApiError> for AccessRefusal {
     fn from(error: ApiError) -> Self {
-        Self { error, headroom: Headroom::Unlimited }
+        Self { error, rate_limit_state: RateLimitState::Unlimited }
     }
 }
 
@@ -109,14 +109,16 @@ impl AuthGuard {
         &self,
         operation: Operation,
         headers: &HeaderMap,
-    ) -> Result<(AuthenticatedCaller, Headroom), Refusal> {
+    ) -> Result<(AuthenticatedCaller, RateLimitState), AccessRefusal> {
         let known = self.identity.caller(headers).await?;
         must_allow(&known, operation)?;
-        let headroom = self.limits.take(operation.quota, &known.account_id, &known.rations, 1).await;
-        let headroom = headroom.map_err(ApiError::from)?;
-        match headroom.spent() {
-            Some(retry_after) => Err(Refusal { error: ApiError::RateLimited { retry_after }, headroom }),
-            None => Ok((known, headroom)),
+        let rate_limit_state = self.limits.take(operation.quota, &known.account_id, &known.quotas, 1).await;
+        let rate_limit_state = rate_limit_state.map_err(ApiError::from)?;
+        match rate_limit_state.retry_after() {
+            Some(retry_after) => {
+                Err(AccessRefusal { error: ApiError::RateLimited { retry_after }, rate_limit_state })
+            }
+            None => Ok((known, rate_limit_state)),
         }
     }
 }

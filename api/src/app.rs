@@ -36,7 +36,7 @@ use crate::{
         generate, health, kept_routes, models, operations, plans, sample_batches, samples, treesearch,
     },
     jobs::{AdmissionLimits, Jobs},
-    limits::Limits,
+    limits::RateLimits,
     observe::observe,
     openapi,
     operation::{Operation, PermitUse},
@@ -49,17 +49,17 @@ use crate::{
 #[derive(Clone, FromRef)]
 pub struct App {
     identity: Arc<Identity>,
-    limits: Arc<Limits>,
-    checks: ValidationPermits,
+    limits: Arc<RateLimits>,
+    validation_permits: ValidationPermits,
     deadlines: Deadlines,
-    crowd: ConcurrencyLimit,
+    concurrency_limit: ConcurrencyLimit,
     pool: PgPool,
     queue: queue::Client,
     jobs: Jobs,
     engines: Engines,
     streams: Streams,
     gzip_body: GzipBody,
-    keep: RetentionTimes,
+    retention_times: RetentionTimes,
     transport: Transport,
     document: openapi::ServedDocument,
     recent: health::ReadinessCache,
@@ -72,7 +72,7 @@ pub struct App {
 pub enum StartError {
     /// Identity cannot start.
     #[error(transparent)]
-    Identity(#[from] identity::StartError),
+    Identity(#[from] identity::IdentityStartError),
     /// The queue could not be reached.
     #[error("the queue cannot be reached")]
     Queue(#[from] queue::QueueError),
@@ -85,7 +85,7 @@ impl StartError {
     /// Returns true if another start would fail as well.
     #[must_use]
     pub fn is_permanent(&self) -> bool {
-        matches!(self, Self::Identity(identity::StartError::Keys(KeysError::Sealed { .. })))
+        matches!(self, Self::Identity(identity::IdentityStartError::Keys(KeysError::Sealed { .. })))
     }
 }
 
@@ -99,38 +99,43 @@ impl App {
         let document =
             openapi::ServedDocument::new(document(), &config.identity.public_url, config.max_seconds_limit)?;
         let transport = config.identity.transport();
-        let connections = queue::Connections {
+        let connections = queue::ClientConnections {
             queue: config.database_connections.queue_share(),
             process: config.connections_to_server(),
         };
         let queue = queue::Client::connect(database.clone(), connections).await?;
         let pool = database.pool.clone();
         let deadlines = Deadlines::new(&config);
-        let crowd = ConcurrencyLimit::new(config.requests_at_once);
-        let patience = AdmissionLimits {
-            sample: config.sample_deadline,
+        let concurrency_limit = ConcurrencyLimit::new(config.requests_at_once);
+        let admission_limits = AdmissionLimits {
+            sample_timeout: config.sample_deadline,
             longest_search: config.max_seconds_limit,
             search_slack: config.search_slack,
-            most_in_flight: (config.jobs_in_flight > 0).then_some(config.jobs_in_flight),
+            max_in_flight: (config.jobs_in_flight > 0).then_some(config.jobs_in_flight),
             quota: Quota {
                 targets: (config.waiting_targets > 0).then_some(config.waiting_targets),
                 molecules: (config.waiting_molecules > 0).then_some(config.waiting_molecules),
             },
         };
-        let limits = Arc::new(Limits::new(pool.clone(), config.rates));
+        let limits = Arc::new(RateLimits::new(pool.clone(), config.rates));
         Ok(Self {
-            checks: ValidationPermits::new(config.identity.threads.get(), limits.clone()),
+            validation_permits: ValidationPermits::new(config.identity.threads.get(), limits.clone()),
             identity: Identity::new(config.identity, config.request_time, database).await?,
             limits,
-            jobs: Jobs::new(queue.clone(), crowd.clone(), patience, config.default_models),
+            jobs: Jobs::new(
+                queue.clone(),
+                concurrency_limit.clone(),
+                admission_limits,
+                config.default_models,
+            ),
             engines: Engines::new(config.engine_aliases),
             streams: Streams::new(pool.clone()),
             deadlines,
-            crowd,
+            concurrency_limit,
             queue,
             pool,
             gzip_body: config.gzip_body,
-            keep: config.keep,
+            retention_times: config.retention_times,
             transport,
             document,
             recent: health::ReadinessCache::default(),
@@ -142,23 +147,27 @@ impl App {
 /// Builds the router of the whole service.
 pub fn router(app: App) -> Router {
     let deadlines = app.deadlines;
-    let gate = AuthGuard {
+    let auth_guard = AuthGuard {
         identity: app.identity.clone(),
         limits: app.limits.clone(),
-        checks: app.checks.clone(),
-        patience: deadlines.request,
+        validation_permits: app.validation_permits.clone(),
+        timeout: deadlines.request,
     };
     let guard = |operation: Operation, methods: MethodRouter<App>| {
         let methods = match operation.permit {
-            PermitUse::Admission => methods.route_layer(middleware::from_fn(concurrency_limit::leave)),
+            PermitUse::Admission => methods.route_layer(middleware::from_fn(concurrency_limit::release)),
             PermitUse::WholeRequest | PermitUse::Unlimited => methods,
         };
         let methods = methods
-            .route_layer(middleware::from_fn_with_state((gate.clone(), operation), access::guard))
-            .route_layer(middleware::from_fn_with_state((deadlines, operation.deadline), deadline::keep));
+            .route_layer(middleware::from_fn_with_state((auth_guard.clone(), operation), access::guard))
+            .route_layer(middleware::from_fn_with_state((deadlines, operation.deadline), deadline::enforce));
         match operation.permit {
-            PermitUse::Admission | PermitUse::WholeRequest => methods
-                .route_layer(middleware::from_fn_with_state(app.crowd.clone(), concurrency_limit::enter)),
+            PermitUse::Admission | PermitUse::WholeRequest => {
+                methods.route_layer(middleware::from_fn_with_state(
+                    app.concurrency_limit.clone(),
+                    concurrency_limit::limit_requests,
+                ))
+            }
             PermitUse::Unlimited => methods,
         }
     };

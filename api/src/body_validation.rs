@@ -27,7 +27,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::{
     fields::{Faults, Fields},
     idempotency::IdempotencyKey,
-    limits::Limits,
+    limits::RateLimits,
 };
 
 /// An account with a valid token for the operation at hand.
@@ -35,9 +35,9 @@ use crate::{
 pub struct Caller {
     pub account_id: String,
     /// Quotas of the account.
-    pub rations: AccountQuotas,
+    pub quotas: AccountQuotas,
     /// Permits to validate its bodies.
-    pub(crate) checks: ValidationPermits,
+    pub(crate) validation_permits: ValidationPermits,
 }
 
 impl<S: Sync> FromRequestParts<S> for Caller {
@@ -80,14 +80,14 @@ impl Drop for CancelOnDrop {
 /// Permits to validate large bodies. Clones share them.
 #[derive(Clone)]
 pub struct ValidationPermits {
-    limits: Arc<Limits>,
+    limits: Arc<RateLimits>,
     cores: Arc<Semaphore>,
     accounts: Arc<Mutex<HashMap<String, Weak<Semaphore>>>>,
 }
 
 impl ValidationPermits {
     /// Allows `cores` checks at once.
-    pub fn new(cores: usize, limits: Arc<Limits>) -> Self {
+    pub fn new(cores: usize, limits: Arc<RateLimits>) -> Self {
         Self { limits, cores: Arc::new(Semaphore::new(cores)), accounts: Arc::default() }
     }
 
@@ -109,9 +109,9 @@ impl ValidationPermits {
         });
         let done = done.await.map_err(|error| ApiError::internal(&error))?;
         let seconds = u32::try_from(begun.elapsed().as_secs() + 1).unwrap_or(u32::MAX);
-        let headroom =
-            self.limits.take(QuotaKind::SearchSeconds, &caller.account_id, &caller.rations, seconds).await?;
-        match headroom.spent() {
+        let rate_limit_state =
+            self.limits.take(QuotaKind::SearchSeconds, &caller.account_id, &caller.quotas, seconds).await?;
+        match rate_limit_state.retry_after() {
             Some(retry_after) => Err(ApiError::RateLimited { retry_after }),
             None => Ok(done),
         }
@@ -136,8 +136,8 @@ async fn acquired(semaphore: Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Api
 
 impl Caller {
     /// Returns the account's amount of a quota; `None`: unlimited.
-    pub fn ration(&self, ration: QuotaKind) -> Option<NonZeroU32> {
-        self.checks.limits.per_minute(ration, &self.rations)
+    pub fn quota(&self, kind: QuotaKind) -> Option<NonZeroU32> {
+        self.validation_permits.limits.per_minute(kind, &self.quotas)
     }
 
     /// Reads the request's body with `parse`; the query must be empty.
@@ -197,6 +197,6 @@ impl Caller {
             let read = parse(&body, &mut faults);
             faults.settle(query.zip(read))
         };
-        Ok((self.checks.run(self, work).await??, key))
+        Ok((self.validation_permits.run(self, work).await??, key))
     }
 }

@@ -4,7 +4,7 @@
 //! all are late. So a request holds a permit while it is worked on, and without a permit it is refused before it
 //! queries anything. An admitted request waits no longer than the permits before it take (Little's law: at 4,000
 //! reads a second 64 permits are 16 ms). A request that waits for something else holds no permit: for a slow body
-//! ([`leave`]), or for a worker, since the queue has its own admission.
+//! ([`release`]), or for a worker, since the queue has its own admission.
 
 use std::{sync::Arc, time::Duration};
 
@@ -18,25 +18,25 @@ use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Retry-after: permits are free within milliseconds, and an overload passes within seconds.
-const COME_AGAIN: Duration = Duration::from_secs(1);
+const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// Permits. Clones share them.
 #[derive(Debug, Clone)]
 pub struct ConcurrencyLimit(Arc<Semaphore>);
 
 impl ConcurrencyLimit {
-    /// Allows `places` concurrent requests.
-    pub fn new(places: usize) -> Self {
-        Self(Arc::new(Semaphore::new(places)))
+    /// Allows `permits` concurrent requests.
+    pub fn new(permits: usize) -> Self {
+        Self(Arc::new(Semaphore::new(permits)))
     }
 
     /// Acquires a permit, which is released when dropped.
     ///
     /// # Errors
     /// Fails when none is free.
-    pub fn place(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+    pub fn acquire(&self) -> Result<OwnedSemaphorePermit, ApiError> {
         let reason = "The service has more requests than it can answer soon";
-        let full = |_| ApiError::Unavailable { retry_after: COME_AGAIN, reason };
+        let full = |_| ApiError::Unavailable { retry_after: RETRY_AFTER, reason };
         Arc::clone(&self.0).try_acquire_owned().map_err(full)
     }
 }
@@ -46,27 +46,31 @@ impl ConcurrencyLimit {
 struct RequestPermit(Arc<Mutex<Option<OwnedSemaphorePermit>>>);
 
 impl RequestPermit {
-    fn leave(&self) {
+    fn release(&self) {
         self.0.lock().take();
     }
 }
 
 /// Middleware that runs a request only with a permit.
-pub async fn enter(State(crowd): State<ConcurrencyLimit>, mut request: Request, next: Next) -> Response {
-    let place = match crowd.place() {
+pub async fn limit_requests(
+    State(concurrency_limit): State<ConcurrencyLimit>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let request_permit = match concurrency_limit.acquire() {
         Ok(permit) => RequestPermit(Arc::new(Mutex::new(Some(permit)))),
         Err(full) => return full.into_response(),
     };
-    request.extensions_mut().insert(place.clone());
+    request.extensions_mut().insert(request_permit.clone());
     let response = next.run(request).await;
-    place.leave();
+    request_permit.release();
     response
 }
 
 /// Middleware that releases the request's permit.
-pub async fn leave(request: Request, next: Next) -> Response {
-    if let Some(place) = request.extensions().get::<RequestPermit>() {
-        place.leave();
+pub async fn release(request: Request, next: Next) -> Response {
+    if let Some(request_permit) = request.extensions().get::<RequestPermit>() {
+        request_permit.release();
     }
     next.run(request).await
 }

@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, fmt, net::SocketAddr, str::FromStr, time::Durat
 
 use axum::http::HeaderValue;
 use contract::QuotaKind;
-use identity::{Settings, Switch};
+use identity::{IdentitySettings, Switch};
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::{
@@ -39,7 +39,7 @@ pub struct Config {
     pub http_addr: SocketAddr,
     /// Settings of the authorization server and of token checks; `PUBLIC_URL` defaults to `http://HTTP_ADDR` (`https`
     /// with TLS).
-    pub identity: Settings,
+    pub identity: IdentitySettings,
     /// `MAX_SECONDS_LIMIT`, default 120: largest `max_seconds` of a tree search.
     pub max_seconds_limit: f64,
     /// `SAMPLE_DEADLINE_SECONDS`, default 60: time that a caller waits for a sample.
@@ -57,7 +57,7 @@ pub struct Config {
     /// `GZIP_BODY`, default `contract`.
     pub gzip_body: GzipBody,
     /// `RATE_*_PER_MINUTE`; per account, over all API processes.
-    pub rates: Rates,
+    pub rates: RateSettings,
     /// `JOBS_IN_FLIGHT`, default 64: largest number of searches, and of samples, that an account may have in flight;
     /// 0: unlimited.
     pub jobs_in_flight: u32,
@@ -68,7 +68,7 @@ pub struct Config {
     /// samples and sample batches; 0: unlimited.
     pub waiting_molecules: u32,
     /// `KEEP_SAMPLES_DAYS`, `KEEP_PLANS_DAYS`, `KEEP_JOURNAL_DAYS` and `KEEP_PRICES_DAYS`, by default 0: for ever.
-    pub keep: RetentionTimes,
+    pub retention_times: RetentionTimes,
     /// `CORS_ORIGINS`: web pages from here may call the service; none by default.
     pub cors_origins: Vec<HeaderValue>,
     /// `TLS_CERTIFICATE` and `TLS_KEY`: PEM files; without them the process speaks plain HTTP.
@@ -91,7 +91,7 @@ const SHIPPED_MODELS: &str = "druglike_gru,leadlike_gru,druglike_gru_large";
 
 /// Requests a minute; 0 means no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rates {
+pub struct RateSettings {
     /// `RATE_SAMPLES_CREATE_PER_MINUTE`, default 60.
     pub samples_create: u32,
     /// `RATE_MOLECULES_PER_MINUTE`, default 600,000: sum of the sizes of the samples created. Sample batches yield to
@@ -107,10 +107,10 @@ pub struct Rates {
     pub stored_megabytes: u32,
 }
 
-impl Rates {
-    /// Returns the default amount of `ration` per minute.
-    pub(crate) const fn of(&self, ration: QuotaKind) -> u32 {
-        match ration {
+impl RateSettings {
+    /// Returns the default amount of `quota_kind` per minute.
+    pub(crate) const fn of(&self, quota_kind: QuotaKind) -> u32 {
+        match quota_kind {
             QuotaKind::SamplesCreate => self.samples_create,
             QuotaKind::Molecules => self.molecules,
             QuotaKind::Reads => self.samples_read,
@@ -188,7 +188,7 @@ impl Config {
             request_time: reader.seconds("REQUEST_SECONDS", 10, 300),
             requests_at_once: reader.requests_at_once(threads),
             http_addr,
-            identity: Settings {
+            identity: IdentitySettings {
                 public_url: reader.read("PUBLIC_URL", format!("{scheme}://{http_addr}"), web_address),
                 access_token_lifetime: reader.access_token_lifetime(),
                 refresh_token_lifetime: reader.seconds("REFRESH_TOKEN_SECONDS", 30 * 24 * 3600, 10 * YEAR),
@@ -209,7 +209,7 @@ impl Config {
             default_models: reader.list("DEFAULT_MODEL", SHIPPED_MODELS, model_id),
             engine_aliases: reader.list("ENGINE_ALIASES", "", engine_alias).into_iter().collect(),
             gzip_body: reader.read("GZIP_BODY", GzipBody::Contract, Ok),
-            rates: Rates {
+            rates: RateSettings {
                 samples_create: reader.read("RATE_SAMPLES_CREATE_PER_MINUTE", 60, Ok),
                 molecules: reader.read("RATE_MOLECULES_PER_MINUTE", 600_000, Ok),
                 samples_read: reader.read("RATE_SAMPLES_READ_PER_MINUTE", 600, Ok),
@@ -220,10 +220,10 @@ impl Config {
             jobs_in_flight: reader.read("JOBS_IN_FLIGHT", 64, Ok),
             waiting_targets: reader.read("WAITING_TARGETS", 1_000_000, Ok),
             waiting_molecules: reader.read("WAITING_MOLECULES", 10_000_000, Ok),
-            keep: RetentionTimes {
+            retention_times: RetentionTimes {
                 samples: reader.days("KEEP_SAMPLES_DAYS", 1),
                 plans: reader.days("KEEP_PLANS_DAYS", 1),
-                journal: reader.days("KEEP_JOURNAL_DAYS", MIN_AUDIT_LOG_DAYS),
+                audit_log: reader.days("KEEP_JOURNAL_DAYS", MIN_AUDIT_LOG_DAYS),
                 prices: reader.days("KEEP_PRICES_DAYS", 1),
             },
             cors_origins: reader.list("CORS_ORIGINS", "", origin),
@@ -338,7 +338,7 @@ mod tests {
         assert_eq!(config.gzip_body, GzipBody::Contract);
         assert_eq!(config.default_models, ["druglike_gru", "leadlike_gru", "druglike_gru_large"]);
         assert_eq!(config.identity.password_grant, Switch::Off);
-        let rates = Rates {
+        let rates = RateSettings {
             samples_create: 60,
             molecules: 600_000,
             samples_read: 600,
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_a_session_goes_past_a_pooler_and_so_do_migrations() {
+    fn sessions_and_migrations_bypass_the_pooler() {
         let url = ("DATABASE_URL", "postgres://pooler/retort");
         let direct = ("DATABASE_DIRECT_URL", "postgres://db/retort");
         let pooled = Config::from_variables(&variables(&[url, direct])).unwrap();
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_has_all_threads_unless_it_is_told_how_many() {
+    fn a_process_has_all_threads_unless_their_number_is_set() {
         let threads = |pairs: &[(&str, &str)]| {
             let pairs = [&[("DATABASE_URL", "postgres://db/retort")], pairs].concat();
             Config::from_variables(&variables(&pairs)).unwrap().identity.threads

@@ -16,7 +16,7 @@ use std::{
 };
 
 use axum_server::accept::Accept;
-use identity::Network;
+use identity::IpNetwork;
 use parking_lot::Mutex;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::{
@@ -32,7 +32,7 @@ const PREFACE: usize = 24;
 const OWN_DESCRIPTORS: u64 = 128;
 
 /// Shortest time between two log lines about refused connections.
-const QUIET: Duration = Duration::from_secs(60);
+const LOG_INTERVAL_OF_REFUSALS: Duration = Duration::from_secs(60);
 
 /// Limits on connections.
 #[derive(Debug, Clone)]
@@ -42,7 +42,7 @@ pub struct Bounds {
     /// Connections from one address.
     pub by_address: usize,
     /// Addresses of proxies, which stand for many clients.
-    pub proxies: Vec<Network>,
+    pub proxies: Vec<IpNetwork>,
 }
 
 /// Raises the descriptor limit as far as possible, and returns the number of connections that it allows.
@@ -66,14 +66,14 @@ struct OpenConnections {
     all: usize,
     by_address: HashMap<IpAddr, usize>,
     /// Connections refused since the start; `said_at` is the time of the last log line.
-    turned_away: u64,
+    refused: u64,
     said_at: Option<Instant>,
 }
 
 /// Permit of a connection, released when dropped.
 #[derive(Debug)]
 pub struct ConnectionPermit {
-    door: Arc<ConnectionLimiter>,
+    limiter: Arc<ConnectionLimiter>,
     address: IpAddr,
 }
 
@@ -83,27 +83,27 @@ impl ConnectionLimiter {
     }
 
     /// Acquires a permit for a connection from `address`; `None` if there is none.
-    pub fn enter(self: &Arc<Self>, address: IpAddr) -> Option<ConnectionPermit> {
+    pub fn acquire(self: &Arc<Self>, address: IpAddr) -> Option<ConnectionPermit> {
         let address = address.to_canonical();
         let is_proxy = self.bounds.proxies.iter().any(|proxy| proxy.contains(address));
         let mut inside = self.inside.lock();
         let from_here = inside.by_address.get(&address).copied().unwrap_or_default();
         if inside.all >= self.bounds.all || (!is_proxy && from_here >= self.bounds.by_address) {
-            inside.turn_away(address);
+            inside.refuse(address);
             return None;
         }
         inside.all += 1;
         inside.by_address.insert(address, from_here + 1);
-        Some(ConnectionPermit { door: self.clone(), address })
+        Some(ConnectionPermit { limiter: self.clone(), address })
     }
 }
 
 impl OpenConnections {
-    fn turn_away(&mut self, address: IpAddr) {
-        self.turned_away += 1;
-        if self.said_at.is_none_or(|said_at| said_at.elapsed() >= QUIET) {
+    fn refuse(&mut self, address: IpAddr) {
+        self.refused += 1;
+        if self.said_at.is_none_or(|said_at| said_at.elapsed() >= LOG_INTERVAL_OF_REFUSALS) {
             self.said_at = Some(Instant::now());
-            let count = self.turned_away;
+            let count = self.refused;
             tracing::warn!(%address, count, "connections are refused: there are too many in total or from one address");
         }
     }
@@ -111,7 +111,7 @@ impl OpenConnections {
 
 impl Drop for ConnectionPermit {
     fn drop(&mut self) {
-        let mut inside = self.door.inside.lock();
+        let mut inside = self.limiter.inside.lock();
         inside.all -= 1;
         if let Some(left) = inside.by_address.get_mut(&self.address) {
             *left -= 1;
@@ -122,12 +122,12 @@ impl Drop for ConnectionPermit {
     }
 }
 
-/// Acceptor that limits connections to `inner`, each of which must show its protocol within `patience`.
+/// Acceptor that limits connections to `inner`, each of which must show its protocol within `header_timeout`.
 #[derive(Clone)]
 pub struct LimitedAcceptor<A> {
     pub inner: A,
-    pub door: Arc<ConnectionLimiter>,
-    pub patience: Duration,
+    pub limiter: Arc<ConnectionLimiter>,
+    pub header_timeout: Duration,
 }
 
 impl<A, S> Accept<TcpStream, S> for LimitedAcceptor<A>
@@ -141,14 +141,14 @@ where
     type Future = Pin<Box<dyn Future<Output = io::Result<(Self::Stream, Self::Service)>> + Send>>;
 
     fn accept(&self, stream: TcpStream, service: S) -> Self::Future {
-        let Self { inner, door, patience } = self.clone();
+        let Self { inner, limiter, header_timeout } = self.clone();
         Box::pin(async move {
-            let place = door.enter(stream.peer_addr()?.ip());
-            let place = place
+            let permit = limiter.acquire(stream.peer_addr()?.ip());
+            let permit = permit
                 .ok_or_else(|| io::Error::new(io::ErrorKind::ConnectionRefused, "too many connections"))?;
             let (stream, service) = inner.accept(stream, service).await?;
-            let until = Some(Box::pin(tokio::time::sleep(patience)));
-            Ok((LimitedConnection { stream, until, heard: 0, _place: place }, service))
+            let until = Some(Box::pin(tokio::time::sleep(header_timeout)));
+            Ok((LimitedConnection { stream, until, bytes_read: 0, _permit: permit }, service))
         })
     }
 }
@@ -159,8 +159,8 @@ pub struct LimitedConnection<S> {
     stream: S,
     /// Timeout; `None` once enough bytes have arrived or a response was sent.
     until: Option<Pin<Box<Sleep>>>,
-    heard: usize,
-    _place: ConnectionPermit,
+    bytes_read: usize,
+    _permit: ConnectionPermit,
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for LimitedConnection<S> {
@@ -176,8 +176,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for LimitedConnection<S> {
         }
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
-        self.heard += buffer.filled().len() - before;
-        if self.heard >= PREFACE {
+        self.bytes_read += buffer.filled().len() - before;
+        if self.bytes_read >= PREFACE {
             self.until = None;
         }
         read
@@ -220,21 +220,21 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for LimitedConnection<S> {
 mod tests {
     use super::*;
 
-    fn door(all: usize, by_address: usize) -> Arc<ConnectionLimiter> {
+    fn limiter(all: usize, by_address: usize) -> Arc<ConnectionLimiter> {
         ConnectionLimiter::new(Bounds { all, by_address, proxies: vec!["10.0.0.1".parse().unwrap()] })
     }
 
     #[test]
     fn places_are_bounded_in_all_and_by_address_and_free_again_after() {
-        let door = door(5, 2);
-        let enter = |address: &str| door.enter(address.parse().unwrap());
+        let limiter = limiter(5, 2);
+        let acquire = |address: &str| limiter.acquire(address.parse().unwrap());
 
-        let first = [enter("192.0.2.1"), enter("::ffff:192.0.2.1")];
-        assert!(first.iter().all(Option::is_some) && enter("192.0.2.1").is_none());
-        let proxy = [enter("10.0.0.1"), enter("10.0.0.1"), enter("10.0.0.1")];
-        assert!(proxy.iter().all(Option::is_some) && enter("192.0.2.2").is_none());
+        let first = [acquire("192.0.2.1"), acquire("::ffff:192.0.2.1")];
+        assert!(first.iter().all(Option::is_some) && acquire("192.0.2.1").is_none());
+        let proxy = [acquire("10.0.0.1"), acquire("10.0.0.1"), acquire("10.0.0.1")];
+        assert!(proxy.iter().all(Option::is_some) && acquire("192.0.2.2").is_none());
 
         drop(first);
-        assert!(enter("192.0.2.1").is_some());
+        assert!(acquire("192.0.2.1").is_some());
     }
 }

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_shared_out_adds_up() {
+    fn divided_connections_add_up() {
         for all in ["6", "7", "34", "101"] {
             let connections: Connections = all.parse().unwrap();
 

@@ -84,7 +84,7 @@ impl<S: Sync> FromRequestParts<S> for Arrival {
 }
 
 /// Answers a request within its deadline.
-pub async fn keep(
+pub async fn enforce(
     State((deadlines, kind)): State<(Deadlines, DeadlineKind)>,
     mut request: Request,
     next: Next,
@@ -92,11 +92,13 @@ pub async fn keep(
     let arrival = Instant::now();
     request.extensions_mut().insert(Arrival(arrival));
     let end = arrival + deadlines.of(kind);
-    let late = || match kind {
+    let timed_out = || match kind {
         DeadlineKind::Sample | DeadlineKind::Search => passed(),
         DeadlineKind::Request | DeadlineKind::Batch => ApiError::late(),
     };
-    tokio::time::timeout_at(end.into(), next.run(request)).await.unwrap_or_else(|_| late().into_response())
+    tokio::time::timeout_at(end.into(), next.run(request))
+        .await
+        .unwrap_or_else(|_| timed_out().into_response())
 }
 
 fn passed() -> ApiError {

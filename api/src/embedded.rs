@@ -37,12 +37,12 @@ pub type File = (&'static str, &'static str, &'static str);
 /// Serves `files`.
 pub fn router<S: Clone + Send + Sync + 'static>(files: impl IntoIterator<Item = File>) -> Router<S> {
     files.into_iter().fold(Router::new(), |router, (address, content_type, text)| {
-        let page = Arc::new(Page { content_type, text, packed: OnceLock::new() });
+        let page = Arc::new(EmbeddedPage { content_type, text, packed: OnceLock::new() });
         router.route(address, get(async move |headers: HeaderMap| page.answer(&headers)))
     })
 }
 
-struct Page {
+struct EmbeddedPage {
     content_type: &'static str,
     text: &'static str,
     packed: OnceLock<CompressedFile>,
@@ -54,8 +54,8 @@ struct CompressedFile {
     tag: HeaderValue,
 }
 
-impl Page {
-    fn answer(&self, asked: &HeaderMap) -> Response {
+impl EmbeddedPage {
+    fn answer(&self, request_headers: &HeaderMap) -> Response {
         let packed = self.packed.get_or_init(|| CompressedFile::new(self.text.as_bytes()));
         let mut headers = HeaderMap::from_iter(
             [
@@ -67,10 +67,10 @@ impl Page {
             .map(|(name, value)| (name, HeaderValue::from_static(value))),
         );
         headers.insert(header::ETAG, packed.tag.clone());
-        if etag_matches(asked, &packed.tag) {
+        if etag_matches(request_headers, &packed.tag) {
             return (StatusCode::NOT_MODIFIED, headers).into_response();
         }
-        if accepts_gzip(asked) {
+        if accepts_gzip(request_headers) {
             headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
             return (headers, packed.body.clone()).into_response();
         }
@@ -92,7 +92,8 @@ impl CompressedFile {
 }
 
 /// Returns true if the client already has the text with this `tag`.
-fn etag_matches(asked: &HeaderMap, tag: &HeaderValue) -> bool {
-    let values = asked.get_all(header::IF_NONE_MATCH).into_iter().filter_map(|value| value.to_str().ok());
+fn etag_matches(request_headers: &HeaderMap, tag: &HeaderValue) -> bool {
+    let values =
+        request_headers.get_all(header::IF_NONE_MATCH).into_iter().filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).any(|had| *tag == *had.trim())
 }

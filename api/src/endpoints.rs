@@ -1,6 +1,5 @@
 //! Operations of the API, one file per resource.
 
-mod admitted_search;
 pub mod batches;
 pub mod bulk_queries;
 pub(crate) mod checked_route;
@@ -11,6 +10,7 @@ mod gzip_json;
 pub mod health;
 mod hidden_offers;
 pub mod kept_routes;
+mod metered_search;
 pub mod models;
 pub mod operations;
 mod ownership;

@@ -45,7 +45,7 @@ fn priced(route: RouteGraph) -> PricedRoute {
 }
 
 /// Step of a route, identified by its product.
-struct Step<'a> {
+struct EngineStep<'a> {
     id: String,
     /// First edge of the step. Each edge of a step carries all that is known of the step.
     first: &'a Edge,
@@ -53,7 +53,7 @@ struct Step<'a> {
     edges: Vec<&'a Edge>,
 }
 
-impl Step<'_> {
+impl EngineStep<'_> {
     fn cosine(&self) -> f64 {
         self.first.evidence.as_ref().and_then(|evidence| evidence.precedent_cosine).unwrap_or_default()
     }
@@ -61,9 +61,9 @@ impl Step<'_> {
 
 /// Converts a route to one with its reactions as nodes.
 pub fn engine_route(route: RouteGraph) -> EngineRoute {
-    let mut steps: BTreeMap<&str, Step<'_>> = BTreeMap::new();
+    let mut steps: BTreeMap<&str, EngineStep<'_>> = BTreeMap::new();
     for edge in &route.edges {
-        let step = steps.entry(&edge.source).or_insert_with(|| Step {
+        let step = steps.entry(&edge.source).or_insert_with(|| EngineStep {
             id: String::new(),
             first: edge,
             edges: Vec::new(),
@@ -98,7 +98,7 @@ pub fn engine_route(route: RouteGraph) -> EngineRoute {
     }
 }
 
-fn reaction(step: &Step<'_>, path_similarity: f64) -> ReactionData {
+fn reaction(step: &EngineStep<'_>, path_similarity: f64) -> ReactionData {
     let edge = step.first;
     let evidence = edge.evidence.as_ref();
     ReactionData {
@@ -113,8 +113,8 @@ fn reaction(step: &Step<'_>, path_similarity: f64) -> ReactionData {
 
 /// Returns the smallest product of step similarities over the branches from the target down to `molecule`. A route
 /// has no cycle, and is at most fifty steps deep.
-fn similarity_to(molecule: &str, steps: &BTreeMap<&str, Step<'_>>) -> f64 {
-    let takes = |step: &Step<'_>| step.edges.iter().any(|edge| edge.target == molecule);
+fn similarity_to(molecule: &str, steps: &BTreeMap<&str, EngineStep<'_>>) -> f64 {
+    let takes = |step: &EngineStep<'_>| step.edges.iter().any(|edge| edge.target == molecule);
     let above = steps.iter().filter(|(_, step)| takes(step));
     above.map(|(product, step)| similarity_to(product, steps) * step.cosine()).fold(1.0, f64::min)
 }

@@ -23,9 +23,9 @@ pub(crate) fn parsed(text: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use contract::{
-        Analogue, Batch, ExpandedMolecule, FoundBlocks, Generated, KeptRoute, Looked, Model, ModelList,
-        ModelStatus, OperationsState, Page, Sample, SampleList, SoldMolecule, Synthesizability,
-        TreeSearchResult,
+        Analogue, Batch, BulkQueryResult, CatalogueSearchResult, ExpandedMolecule, Generated, KeptRoute,
+        Model, ModelList, ModelStatus, MoleculeAvailability, OperationsState, Page, Sample, SampleList,
+        Synthesizability, TreeSearchResult,
     };
     use serde::{Serialize, de::DeserializeOwned};
 
@@ -54,10 +54,10 @@ mod tests {
         assert_is::<Batch>(example!("batch"));
         assert_is::<Batch>(example!("batch_processing"));
         assert_is::<Page<Batch>>(example!("batch_list"));
-        assert_is::<Looked<ExpandedMolecule>>(example!("expansions"));
-        assert_is::<Looked<SoldMolecule>>(example!("sold_blocks"));
-        assert_is::<Looked<Synthesizability>>(example!("synthesizability"));
-        assert_is::<Looked<Analogue>>(example!("analogues"));
-        assert_is::<FoundBlocks>(example!("found_blocks"));
+        assert_is::<BulkQueryResult<ExpandedMolecule>>(example!("expansions"));
+        assert_is::<BulkQueryResult<MoleculeAvailability>>(example!("sold_blocks"));
+        assert_is::<BulkQueryResult<Synthesizability>>(example!("synthesizability"));
+        assert_is::<BulkQueryResult<Analogue>>(example!("analogues"));
+        assert_is::<CatalogueSearchResult>(example!("found_blocks"));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! serde stops at the first fault and lacks Pydantic's messages. So a body is split into its members once, each left
 //! as raw text, and a small function parses each field: `body.required("size", integer(1, Some(10_000)))`. A parser
-//! returns a valid value or a [`Fault`]; [`Faults::settle`] returns the value or all the faults.
+//! returns a valid value or a [`FieldFault`]; [`Faults::settle`] returns the value or all the faults.
 //!
 //! Where JSON and Pydantic differ we follow JSON Schema, since clients validate against the published document: `5.0`
 //! is the integer five, while `"5"`, `1.5` and `true` are not integers. A name that occurs twice is refused, because
@@ -20,16 +20,16 @@ use crate::word_pattern::is_word;
 
 use self::json::{Members, input, members};
 pub use self::{
-    fault::{Fault, Faults},
-    json::Input,
+    fault::{Faults, FieldFault},
+    json::InputValue,
 };
 
 /// Unread members of a body or query.
 #[derive(Debug)]
 pub struct Fields<'a, 'f> {
     /// Location of the members: the enclosing names.
-    place: Vec<Location>,
-    inputs: Vec<(String, Input<'a>)>,
+    location: Vec<Location>,
+    inputs: Vec<(String, InputValue<'a>)>,
     faults: &'f mut Faults,
 }
 
@@ -37,7 +37,7 @@ impl<'a, 'f> Fields<'a, 'f> {
     /// Splits a JSON object into its members; `None`, with its fault, if `bytes` is no JSON object.
     pub fn body(bytes: &'a [u8], faults: &'f mut Faults) -> Option<Self> {
         match members(bytes) {
-            Ok(inputs) => Some(Self { place: vec!["body".into()], inputs, faults }),
+            Ok(inputs) => Some(Self { location: vec!["body".into()], inputs, faults }),
             Err(item) => {
                 faults.push(item);
                 None
@@ -52,20 +52,20 @@ impl<'a, 'f> Fields<'a, 'f> {
             .into_iter()
             .rev()
             .filter(|(name, _)| seen.insert(name.clone()))
-            .map(|(name, text)| (name, Input::Query(text)))
+            .map(|(name, text)| (name, InputValue::Query(text)))
             .collect();
         inputs.reverse();
-        Self { place: vec!["query".into()], inputs, faults }
+        Self { location: vec!["query".into()], inputs, faults }
     }
 
     pub fn required<T>(
         &mut self,
         name: &str,
-        read: impl FnOnce(&Input<'a>) -> Result<T, Fault>,
+        read: impl FnOnce(&InputValue<'a>) -> Result<T, FieldFault>,
     ) -> Option<T> {
         let read = match self.take(name) {
             Some(input) => read(&input),
-            None => Err(Fault::new("missing", "Field required")),
+            None => Err(FieldFault::new("missing", "Field required")),
         };
         self.note(name, read)
     }
@@ -74,7 +74,7 @@ impl<'a, 'f> Fields<'a, 'f> {
         &mut self,
         name: &str,
         default: T,
-        read: impl FnOnce(&Input<'a>) -> Result<T, Fault>,
+        read: impl FnOnce(&InputValue<'a>) -> Result<T, FieldFault>,
     ) -> Option<T> {
         match self.take(name) {
             Some(input) => self.note(name, read(&input)),
@@ -88,17 +88,19 @@ impl<'a, 'f> Fields<'a, 'f> {
         &mut self,
         name: &str,
         most: usize,
-        read: impl Fn(&Input<'_>) -> Result<T, Fault>,
+        read: impl Fn(&InputValue<'_>) -> Result<T, FieldFault>,
     ) -> Option<Option<Vec<T>>> {
         let raw = match self.take(name) {
-            None | Some(Input::Null) => return Some(None),
-            Some(Input::Array(raw)) => raw,
-            Some(_) => return self.note(name, Err(Fault::new("list_type", "Input should be a valid list"))),
+            None | Some(InputValue::Null) => return Some(None),
+            Some(InputValue::Array(raw)) => raw,
+            Some(_) => {
+                return self.note(name, Err(FieldFault::new("list_type", "Input should be a valid list")));
+            }
         };
         let items: Vec<&RawValue> = serde_json::from_str(raw).expect("fields: the body is JSON");
         if items.len() > most {
             let msg = format!("List should have at most {most} items after validation, not {}", items.len());
-            return self.note(name, Err(Fault::new("too_long", msg)));
+            return self.note(name, Err(FieldFault::new("too_long", msg)));
         }
         let mut read_items = Some(Vec::with_capacity(items.len()));
         for (index, item) in items.into_iter().enumerate() {
@@ -113,7 +115,7 @@ impl<'a, 'f> Fields<'a, 'f> {
                     }
                 }
                 Err(fault) => {
-                    self.faults.push(fault.inside(&self.place, [name.into(), index.into()]));
+                    self.faults.push(fault.inside(&self.location, [name.into(), index.into()]));
                     read_items = None;
                 }
             }
@@ -126,20 +128,20 @@ impl<'a, 'f> Fields<'a, 'f> {
         &mut self,
         name: &str,
         most: usize,
-        read: impl Fn(&Input<'_>) -> Result<T, Fault>,
+        read: impl Fn(&InputValue<'_>) -> Result<T, FieldFault>,
     ) -> Option<Vec<T>> {
         match self.inputs.iter().find(|(other, _)| other == name) {
-            Some((_, Input::Array(_))) => {}
+            Some((_, InputValue::Array(_))) => {}
             Some(_) => {
                 self.take(name);
-                return self.note(name, Err(Fault::new("list_type", "Input should be a valid list")));
+                return self.note(name, Err(FieldFault::new("list_type", "Input should be a valid list")));
             }
-            None => return self.note(name, Err(Fault::new("missing", "Field required"))),
+            None => return self.note(name, Err(FieldFault::new("missing", "Field required"))),
         }
         let items = self.list(name, most, read)?.unwrap_or_default();
         if items.is_empty() {
             let msg = "List should have at least 1 item after validation, not 0";
-            return self.note(name, Err(Fault::new("too_short", msg)));
+            return self.note(name, Err(FieldFault::new("too_short", msg)));
         }
         Some(items)
     }
@@ -147,54 +149,54 @@ impl<'a, 'f> Fields<'a, 'f> {
     /// Parses the members of the required object `name` with `read`.
     pub fn object<T>(&mut self, name: &str, read: impl FnOnce(Fields<'_, '_>) -> Option<T>) -> Option<T> {
         let raw = self.required(name, |input| match input {
-            Input::Object(raw) => Ok(*raw),
-            _ => Err(Fault::new("dict_type", "Input should be a valid dictionary")),
+            InputValue::Object(raw) => Ok(*raw),
+            _ => Err(FieldFault::new("dict_type", "Input should be a valid dictionary")),
         })?;
-        let place: Vec<Location> = self.place.iter().cloned().chain([name.into()]).collect();
+        let location: Vec<Location> = self.location.iter().cloned().chain([name.into()]).collect();
         match members(raw.as_bytes()) {
-            Ok(inputs) => read(Fields { place, inputs, faults: &mut *self.faults }),
+            Ok(inputs) => read(Fields { location, inputs, faults: &mut *self.faults }),
             Err(item) => {
-                self.faults.push(ErrorItem { loc: place, ..item });
+                self.faults.push(ErrorItem { loc: location, ..item });
                 None
             }
         }
     }
 
     /// Records a fault of one value.
-    pub fn fault(&mut self, name: &str, fault: Fault) {
-        self.faults.push(fault.inside(&self.place, [name.into()]));
+    pub fn fault(&mut self, name: &str, fault: FieldFault) {
+        self.faults.push(fault.inside(&self.location, [name.into()]));
     }
 
     /// Records a fault of the members as a whole.
-    pub fn fault_of_all(&mut self, fault: Fault) {
-        self.faults.push(fault.inside(&self.place, []));
+    pub fn fault_of_all(&mut self, fault: FieldFault) {
+        self.faults.push(fault.inside(&self.location, []));
     }
 
     /// Refuses all members that were not read.
     pub fn finish(self) {
         for (name, _) in self.inputs {
-            let fault = Fault::new("extra_forbidden", "Extra inputs are not permitted");
-            self.faults.push(fault.inside(&self.place, [name.as_str().into()]));
+            let fault = FieldFault::new("extra_forbidden", "Extra inputs are not permitted");
+            self.faults.push(fault.inside(&self.location, [name.as_str().into()]));
         }
     }
 
-    fn take(&mut self, name: &str) -> Option<Input<'a>> {
+    fn take(&mut self, name: &str) -> Option<InputValue<'a>> {
         let index = self.inputs.iter().position(|(other, _)| other == name)?;
         Some(self.inputs.remove(index).1)
     }
 
-    fn note<T>(&mut self, name: &str, read: Result<T, Fault>) -> Option<T> {
-        read.map_err(|fault| self.faults.push(fault.inside(&self.place, [name.into()]))).ok()
+    fn note<T>(&mut self, name: &str, read: Result<T, FieldFault>) -> Option<T> {
+        read.map_err(|fault| self.faults.push(fault.inside(&self.location, [name.into()]))).ok()
     }
 }
 
 /// Parses an integer from `least` to `most`. A number beyond 64 bits is clamped to the nearest 64-bit one.
-pub fn integer(least: i64, most: Option<i64>) -> impl Fn(&Input<'_>) -> Result<i64, Fault> {
+pub fn integer(least: i64, most: Option<i64>) -> impl Fn(&InputValue<'_>) -> Result<i64, FieldFault> {
     move |input| {
         let value = match input {
-            Input::Number(text) => integer_of_number(text)?,
-            Input::Query(text) => integer_of_query(text)?,
-            _ => return Err(Fault::new("int_type", "Input should be a valid integer")),
+            InputValue::Number(text) => integer_of_number(text)?,
+            InputValue::Query(text) => integer_of_query(text)?,
+            _ => return Err(FieldFault::new("int_type", "Input should be a valid integer")),
         };
         match most {
             _ if value < least => Err(at_least(least)),
@@ -204,7 +206,7 @@ pub fn integer(least: i64, most: Option<i64>) -> impl Fn(&Input<'_>) -> Result<i
     }
 }
 
-fn integer_of_number(text: &str) -> Result<i64, Fault> {
+fn integer_of_number(text: &str) -> Result<i64, FieldFault> {
     if !text.contains(['.', 'e', 'E']) {
         return Ok(clamped_integer(text));
     }
@@ -216,14 +218,17 @@ fn integer_of_number(text: &str) -> Result<i64, Fault> {
         )]
         return Ok(value as i64);
     }
-    Err(Fault::new("int_from_float", "Input should be a valid integer, got a number with a fractional part"))
+    Err(FieldFault::new(
+        "int_from_float",
+        "Input should be a valid integer, got a number with a fractional part",
+    ))
 }
 
-fn integer_of_query(text: &str) -> Result<i64, Fault> {
+fn integer_of_query(text: &str) -> Result<i64, FieldFault> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         let msg = "Input should be a valid integer, unable to parse string as an integer";
-        return Err(Fault::new("int_parsing", msg));
+        return Err(FieldFault::new("int_parsing", msg));
     }
     Ok(clamped_integer(text))
 }
@@ -234,24 +239,24 @@ fn clamped_integer(text: &str) -> i64 {
 }
 
 /// Parses a finite number.
-pub fn number(input: &Input<'_>) -> Result<f64, Fault> {
+pub fn number(input: &InputValue<'_>) -> Result<f64, FieldFault> {
     match input {
-        Input::Number(text) => finite(text),
-        _ => Err(Fault::new("float_type", "Input should be a valid number")),
+        InputValue::Number(text) => finite(text),
+        _ => Err(FieldFault::new("float_type", "Input should be a valid number")),
     }
 }
 
 /// Parses a number above 0 and at most `most`.
-pub fn positive(most: f64) -> impl Fn(&Input<'_>) -> Result<f64, Fault> {
+pub fn positive(most: f64) -> impl Fn(&InputValue<'_>) -> Result<f64, FieldFault> {
     move |input| match number(input)? {
-        value if value <= 0.0 => Err(Fault::new("greater_than", "Input should be greater than 0")),
+        value if value <= 0.0 => Err(FieldFault::new("greater_than", "Input should be greater than 0")),
         value if value > most => Err(at_most(most)),
         value => Ok(value),
     }
 }
 
 /// Parses a number from `least` to `most`.
-pub fn between(least: f64, most: f64) -> impl Fn(&Input<'_>) -> Result<f64, Fault> {
+pub fn between(least: f64, most: f64) -> impl Fn(&InputValue<'_>) -> Result<f64, FieldFault> {
     move |input| match number(input)? {
         value if value < least => Err(at_least(least)),
         value if value > most => Err(at_most(most)),
@@ -259,60 +264,67 @@ pub fn between(least: f64, most: f64) -> impl Fn(&Input<'_>) -> Result<f64, Faul
     }
 }
 
-fn finite(text: &str) -> Result<f64, Fault> {
+fn finite(text: &str) -> Result<f64, FieldFault> {
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value),
-        _ => Err(Fault::new("finite_number", "Input should be a finite number")),
+        _ => Err(FieldFault::new("finite_number", "Input should be a finite number")),
     }
 }
 
 /// Parses `true` or `false`.
-pub fn boolean(input: &Input<'_>) -> Result<bool, Fault> {
+pub fn boolean(input: &InputValue<'_>) -> Result<bool, FieldFault> {
     match input {
-        Input::Bool(value) => Ok(*value),
-        _ => Err(Fault::new("bool_type", "Input should be a valid boolean")),
+        InputValue::Bool(value) => Ok(*value),
+        _ => Err(FieldFault::new("bool_type", "Input should be a valid boolean")),
     }
 }
 
 /// Parses a text of `least` to `most` characters without NUL, which the database cannot store.
-pub fn text(least: usize, most: Option<usize>) -> impl Fn(&Input<'_>) -> Result<String, Fault> {
+pub fn text(least: usize, most: Option<usize>) -> impl Fn(&InputValue<'_>) -> Result<String, FieldFault> {
     move |input| {
         let value = characters(input, least, most)?;
         if value.contains('\0') {
-            return Err(Fault::new("string_pattern_mismatch", r"String should match pattern '^[^\x00]*$'"));
+            return Err(FieldFault::new(
+                "string_pattern_mismatch",
+                r"String should match pattern '^[^\x00]*$'",
+            ));
         }
         Ok(value.to_owned())
     }
 }
 
 /// Parses a text of `least` to `most` characters that matches `^\w+$`.
-pub fn word(least: usize, most: Option<usize>) -> impl Fn(&Input<'_>) -> Result<String, Fault> {
+pub fn word(least: usize, most: Option<usize>) -> impl Fn(&InputValue<'_>) -> Result<String, FieldFault> {
     move |input| {
         let value = characters(input, least, most)?;
         if is_word(value) {
             return Ok(value.to_owned());
         }
-        Err(Fault::new("string_pattern_mismatch", r"String should match pattern '^\w+$'"))
+        Err(FieldFault::new("string_pattern_mismatch", r"String should match pattern '^\w+$'"))
     }
 }
 
-fn characters<'i>(input: &'i Input<'_>, least: usize, most: Option<usize>) -> Result<&'i str, Fault> {
-    let (Input::Text(value) | Input::Query(value)) = input else {
-        return Err(Fault::new("string_type", "Input should be a valid string"));
+fn characters<'i>(
+    input: &'i InputValue<'_>,
+    least: usize,
+    most: Option<usize>,
+) -> Result<&'i str, FieldFault> {
+    let (InputValue::Text(value) | InputValue::Query(value)) = input else {
+        return Err(FieldFault::new("string_type", "Input should be a valid string"));
     };
     check_length(value, least, most)?;
     Ok(value)
 }
 
-fn check_length(value: &str, least: usize, most: Option<usize>) -> Result<(), Fault> {
+fn check_length(value: &str, least: usize, most: Option<usize>) -> Result<(), FieldFault> {
     let chars = value.chars().count();
     let bound = |bound: usize| format!("{bound} character{}", if bound == 1 { "" } else { "s" });
     match most {
         _ if chars < least => {
-            Err(Fault::new("string_too_short", format!("String should have at least {}", bound(least))))
+            Err(FieldFault::new("string_too_short", format!("String should have at least {}", bound(least))))
         }
         Some(most) if chars > most => {
-            Err(Fault::new("string_too_long", format!("String should have at most {}", bound(most))))
+            Err(FieldFault::new("string_too_long", format!("String should have at most {}", bound(most))))
         }
         _ => Ok(()),
     }
@@ -322,32 +334,35 @@ fn check_length(value: &str, least: usize, most: Option<usize>) -> Result<(), Fa
 pub fn choice<'c, T: Copy>(
     choices: &'c [T],
     name: impl Fn(T) -> &'static str + 'c,
-) -> impl Fn(&Input<'_>) -> Result<T, Fault> + 'c {
+) -> impl Fn(&InputValue<'_>) -> Result<T, FieldFault> + 'c {
     move |input| {
-        let chosen = choices
-            .iter()
-            .find(|choice| matches!(input, Input::Text(text) | Input::Query(text) if text == name(**choice)));
+        let chosen = choices.iter().find(
+            |choice| matches!(input, InputValue::Text(text) | InputValue::Query(text) if text == name(**choice)),
+        );
         chosen.copied().ok_or_else(|| {
             let names: Vec<_> = choices.iter().map(|choice| format!("'{}'", name(*choice))).collect();
             let (last, others) = names.split_last().expect("fields: a choice is among some");
-            Fault::new("enum", format!("Input should be {} or {last}", others.join(", ")))
+            FieldFault::new("enum", format!("Input should be {} or {last}", others.join(", ")))
         })
     }
 }
 
 /// Parses an array of two items.
 pub fn pair<T>(
-    read: impl Fn(&Input<'_>) -> Result<T, Fault>,
-) -> impl Fn(&Input<'_>) -> Result<(T, T), Fault> {
+    read: impl Fn(&InputValue<'_>) -> Result<T, FieldFault>,
+) -> impl Fn(&InputValue<'_>) -> Result<(T, T), FieldFault> {
     move |array| {
-        let Input::Array(raw) = array else {
-            return Err(Fault::new("list_type", "Input should be a valid list"));
+        let InputValue::Array(raw) = array else {
+            return Err(FieldFault::new("list_type", "Input should be a valid list"));
         };
         let items: Vec<&RawValue> = serde_json::from_str(raw).expect("fields: the body is JSON");
         let [first, second] = items[..] else {
             let count = items.len();
             let kind = if count < 2 { "too_short" } else { "too_long" };
-            return Err(Fault::new(kind, format!("List should have 2 items after validation, not {count}")));
+            return Err(FieldFault::new(
+                kind,
+                format!("List should have 2 items after validation, not {count}"),
+            ));
         };
         let item = |at: usize, item: &RawValue| {
             let item = input(item.get()).expect("fields: the body is JSON");
@@ -358,20 +373,24 @@ pub fn pair<T>(
 }
 
 /// Splits an object into its members, in order. Each name must be among `names` and occur at most once.
-pub fn object<'a>(object: &Input<'a>, names: &[&str]) -> Result<Vec<(String, Input<'a>)>, Fault> {
-    let &Input::Object(raw) = object else {
-        return Err(Fault::new("dict_type", "Input should be a valid dictionary"));
+pub fn object<'a>(
+    object: &InputValue<'a>,
+    names: &[&str],
+) -> Result<Vec<(String, InputValue<'a>)>, FieldFault> {
+    let &InputValue::Object(raw) = object else {
+        return Err(FieldFault::new("dict_type", "Input should be a valid dictionary"));
     };
     let members: Members<'_> = serde_json::from_str(raw).expect("fields: the body is JSON");
-    let mut read: Vec<(String, Input<'_>)> = Vec::with_capacity(members.0.len().min(names.len()));
+    let mut read: Vec<(String, InputValue<'_>)> = Vec::with_capacity(members.0.len().min(names.len()));
     for (name, raw) in members.0 {
         if !names.contains(&name.as_str()) {
-            return Err(Fault::new("extra_forbidden", "Extra inputs are not permitted").within(name.as_str()));
+            return Err(
+                FieldFault::new("extra_forbidden", "Extra inputs are not permitted").within(name.as_str())
+            );
         }
         if read.iter().any(|(other, _)| *other == name) {
-            return Err(
-                Fault::new("json_invalid", format!("the name `{name}` occurs twice")).within(name.as_str())
-            );
+            return Err(FieldFault::new("json_invalid", format!("the name `{name}` occurs twice"))
+                .within(name.as_str()));
         }
         let input = input(raw.get()).expect("fields: the body is JSON");
         read.push((name, input));
@@ -381,17 +400,17 @@ pub fn object<'a>(object: &Input<'a>, names: &[&str]) -> Result<Vec<(String, Inp
 
 /// Parses a value with `read`, or returns `None` for null.
 pub fn nullable<T>(
-    read: impl FnOnce(&Input<'_>) -> Result<T, Fault>,
-) -> impl FnOnce(&Input<'_>) -> Result<Option<T>, Fault> {
-    move |input| if *input == Input::Null { Ok(None) } else { read(input).map(Some) }
+    read: impl FnOnce(&InputValue<'_>) -> Result<T, FieldFault>,
+) -> impl FnOnce(&InputValue<'_>) -> Result<Option<T>, FieldFault> {
+    move |input| if *input == InputValue::Null { Ok(None) } else { read(input).map(Some) }
 }
 
-fn at_least(bound: impl fmt::Display) -> Fault {
-    Fault::new("greater_than_equal", format!("Input should be greater than or equal to {bound}"))
+fn at_least(bound: impl fmt::Display) -> FieldFault {
+    FieldFault::new("greater_than_equal", format!("Input should be greater than or equal to {bound}"))
 }
 
-fn at_most(bound: impl fmt::Display) -> Fault {
-    Fault::new("less_than_equal", format!("Input should be less than or equal to {bound}"))
+fn at_most(bound: impl fmt::Display) -> FieldFault {
+    FieldFault::new("less_than_equal", format!("Input should be less than or equal to {bound}"))
 }
 
 #[cfg(test)]
@@ -402,7 +421,7 @@ mod tests {
 
     #[test]
     fn an_integer_is_what_json_schema_calls_one() {
-        let read = |text| integer(1, Some(10_000))(&Input::Number(text)).map_err(|fault| fault.kind);
+        let read = |text| integer(1, Some(10_000))(&InputValue::Number(text)).map_err(|fault| fault.kind);
 
         assert_eq!(read("5"), Ok(5));
         assert_eq!(read("5.0"), Ok(5));
@@ -415,14 +434,14 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_read_no_further_when_nobody_waits_for_it() {
+    fn reading_a_list_stops_when_its_caller_leaves() {
         let stop = crate::body_validation::CancelFlag::default();
         let mut faults = Faults::default();
         faults.stop_by(stop.clone());
         let read = std::cell::Cell::new(0);
         let mut fields = Fields::body(br#"{"names": ["a", "b", "c"]}"#, &mut faults).unwrap();
 
-        let list = fields.list("names", 3, |_: &Input<'_>| {
+        let list = fields.list("names", 3, |_: &InputValue<'_>| {
             read.set(read.get() + 1);
             stop.set();
             Ok(())

@@ -3,7 +3,7 @@
 
 use std::fmt::Debug;
 
-use contract::{MAX_BATCH, MAX_KEPT_NODES, MAX_LOOK, MAX_SAMPLE_BATCH, MAX_SAMPLE_SIZE};
+use contract::{MAX_BATCH, MAX_BULK_QUERY, MAX_KEPT_NODES, MAX_SAMPLE_BATCH, MAX_SAMPLE_SIZE};
 use http_errors::{ApiError, query_pairs};
 use serde::Serialize;
 
@@ -55,7 +55,7 @@ pub fn bodies(input: &[u8]) {
     ];
     for parse in looks {
         if let Some(look) = read(parse, input) {
-            assert!((1..=MAX_LOOK).contains(&look.smiles.len()));
+            assert!((1..=MAX_BULK_QUERY).contains(&look.smiles.len()));
         }
     }
     if let Some(search) = read(bulk_queries::parse_search, input) {

@@ -19,7 +19,7 @@ use sqlx::PgPool;
 use crate::endpoints::operations::state_view::catalogue;
 
 /// Polling interval.
-const LOOK: Duration = Duration::from_secs(5);
+const MEASUREMENT_INTERVAL: Duration = Duration::from_secs(5);
 /// Timeout of one poll.
 const POLL_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -32,7 +32,7 @@ struct MetricsSnapshot {
     paused: Vec<String>,
     catalogue: CatalogueState,
     server: Server,
-    tables: Vec<Table>,
+    tables: Vec<TableStatistics>,
 }
 
 /// PostgreSQL as a whole, with the service's database.
@@ -54,7 +54,7 @@ struct Server {
 
 /// Statistics of one of the tables that change most.
 #[derive(Debug)]
-struct Table {
+struct TableStatistics {
     name: String,
     live: i64,
     dead: i64,
@@ -65,21 +65,21 @@ struct Table {
 pub fn gauges(pool: PgPool) -> Background {
     let seen = Arc::new(RwLock::new(None));
     show(&telemetry::meter(), &seen);
-    Background::keep("polling the database for metrics", move || {
+    Background::supervise("polling the database for metrics", move || {
         let (pool, seen) = (pool.clone(), Arc::clone(&seen));
         async move {
             loop {
-                let now = database::within(POLL_TIMEOUT, look(&pool)).await;
+                let now = database::within(POLL_TIMEOUT, measure(&pool)).await;
                 let now =
                     now.inspect_err(|error| tracing::debug!("metrics of the database are missing: {error}"));
                 *seen.write() = now.ok();
-                tokio::time::sleep(LOOK).await;
+                tokio::time::sleep(MEASUREMENT_INTERVAL).await;
             }
         }
     })
 }
 
-async fn look(pool: &PgPool) -> Result<MetricsSnapshot, sqlx::Error> {
+async fn measure(pool: &PgPool) -> Result<MetricsSnapshot, sqlx::Error> {
     let mut connection = pool.acquire().await?;
     let server = sqlx::query_as!(
         Server,
@@ -101,7 +101,7 @@ async fn look(pool: &PgPool) -> Result<MetricsSnapshot, sqlx::Error> {
     .fetch_one(&mut *connection)
     .await?;
     let tables = sqlx::query_as!(
-        Table,
+        TableStatistics,
         r#"select case schemaname when 'public' then relname else schemaname || '.' || relname end as "name!",
             n_live_tup as "live!", n_dead_tup as "dead!", pg_total_relation_size(relid) as "size!"
         from pg_stat_user_tables
@@ -140,7 +140,7 @@ fn show(meter: &Meter, seen: &Arc<RwLock<Option<MetricsSnapshot>>>) {
             let counter = meter.f64_observable_counter(name).with_unit(unit).with_description(described);
             counter.with_callback(observe_last(seen, of)).build();
         };
-    gauge("retort.queue.depth", "{job}", "Jobs whose callers wait, by state", |seen| {
+    gauge("retort.queue.depth", "{job}", "Open jobs by state", |seen| {
         let by_state = |backlog: &Backlog| {
             [("waiting", backlog.waiting), ("running", backlog.running)].map(|(state, jobs)| {
                 (jobs as f64, vec![queue(&backlog.queue), KeyValue::new("state", state)])
@@ -205,7 +205,7 @@ fn show(meter: &Meter, seen: &Arc<RwLock<Option<MetricsSnapshot>>>) {
     });
     counter("retort.postgresql.wal", "By", "Write-ahead log that was written", |seen| one(seen.server.wal));
     gauge("postgresql.rows", "{row}", "Rows of the tables that change most, by state", |seen| {
-        let by_state = |table: &Table| {
+        let by_state = |table: &TableStatistics| {
             [("live", table.live), ("dead", table.dead)]
                 .map(|(state, rows)| (rows as f64, vec![of_table(table), KeyValue::new("state", state)]))
         };
@@ -238,6 +238,6 @@ fn queue(name: &str) -> KeyValue {
     KeyValue::new("messaging.destination.name", name.to_owned())
 }
 
-fn of_table(table: &Table) -> KeyValue {
+fn of_table(table: &TableStatistics) -> KeyValue {
     KeyValue::new("postgresql.table.name", table.name.clone())
 }

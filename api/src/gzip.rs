@@ -29,11 +29,11 @@ pub async fn body<T: Serialize>(
     value: &T,
 ) -> Result<Response, ApiError> {
     let mode = if asks_for_json(headers) { GzipBody::Standard } else { mode };
-    let wanted = match mode {
+    let coding = match mode {
         GzipBody::Contract => contains_gzip(headers),
         GzipBody::Standard => accepts_gzip(headers),
     };
-    if !wanted {
+    if !coding {
         return Ok(([VARY], Json(value)).into_response());
     }
     let json = serde_json::to_vec(value).map_err(|error| ApiError::internal(&error))?;
@@ -87,12 +87,12 @@ fn asks_for_json(headers: &HeaderMap) -> bool {
     json > Some(0.0) && json >= weight(headers, header::ACCEPT, "text/plain")
 }
 
-/// Returns the weight that a header gives to `wanted`; `None` if the header does not name it.
-pub(crate) fn weight(headers: &HeaderMap, name: HeaderName, wanted: &str) -> Option<f32> {
+/// Returns the weight that a header gives to `coding`; `None` if the header does not name it.
+pub(crate) fn weight(headers: &HeaderMap, name: HeaderName, coding: &str) -> Option<f32> {
     values(headers, name).find_map(|value| {
         value.split(',').find_map(|item| {
             let mut parts = item.split(';').map(str::trim);
-            let named = parts.next() == Some(wanted);
+            let named = parts.next() == Some(coding);
             let weight = parts.find_map(|part| part.strip_prefix("q=")).map_or(Some(1.0), |q| q.parse().ok());
             weight.filter(|_| named)
         })
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_contract_looks_for_the_word_and_the_standard_for_the_coding() {
+    fn the_contract_matches_the_word_and_the_standard_the_coding() {
         let cases = [
             ("*", false, false),
             ("gzip", true, true),

@@ -12,7 +12,7 @@ use queue::retention::BATCH_ROWS;
 use sha2::{Digest, Sha256};
 use sqlx::{PgConnection, PgPool};
 
-use crate::fields::{Fault, Faults};
+use crate::fields::{Faults, FieldFault};
 
 /// Header with the key of a request.
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -55,7 +55,7 @@ impl IdempotencyKey {
         let value = headers.get(IDEMPOTENCY_KEY)?.to_str().unwrap_or_default();
         let key = value.strip_prefix('"').and_then(|key| key.strip_suffix('"')).unwrap_or(value);
         if key.is_empty() || key.len() > MAX_KEY || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-            let fault = Fault::new(
+            let fault = FieldFault::new(
                 "string_pattern_mismatch",
                 format!("Header should be a key of 1 to {MAX_KEY} visible characters"),
             );
@@ -87,7 +87,7 @@ pub async fn created(
     );
     match known.fetch_optional(pool).await? {
         Some(known) if known.request != key.request => {
-            let fault = Fault::new("idempotency_key_reused", "The key was used for another request");
+            let fault = FieldFault::new("idempotency_key_reused", "The key was used for another request");
             let mut faults = Faults::default();
             faults.push(fault.at(["header".into(), IDEMPOTENCY_KEY.as_str().into()]));
             faults.settle(None)
@@ -121,14 +121,14 @@ pub async fn remember(
     Err(ApiError::Conflict { message })
 }
 
-/// Deletes keys older than `keep`; at most one sweep batch per call.
-pub async fn delete_older(connection: &mut PgConnection, keep: Duration) -> Result<u64, sqlx::Error> {
+/// Deletes keys older than `max_age`; at most one sweep batch per call.
+pub async fn delete_older(connection: &mut PgConnection, max_age: Duration) -> Result<u64, sqlx::Error> {
     let done = sqlx::query!(
         "delete from idempotency_keys where (account_id, key) in (
             select account_id, key from idempotency_keys
             where created_at < now() - make_interval(secs => $1) order by created_at limit $2 for update skip locked
         )",
-        keep.as_secs_f64(),
+        max_age.as_secs_f64(),
         BATCH_ROWS
     )
     .execute(connection)

@@ -1,8 +1,8 @@
 //! Enqueue and await: the only bridge to the queue.
 //!
 //! The timeout of a request is decided here, once. The database's clock turns it into a deadline, which every later
-//! stage obeys. When a client hangs up, the future of its request is dropped, and with it the pending job; that
-//! cancels the job.
+//! stage obeys; `deadline.rs` limits the HTTP answer. When a client hangs up, the future of its request is dropped,
+//! and with it the pending job; that cancels the job.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,7 +12,7 @@ use contract::{
     SampleId, SampleJob, SampleRequest, StoredAsyncSampleJob, StoredBulkQueryJob, StoredSampleJob,
     StoredTreeSearchJob, TreeSearchJob, TreeSearchRequest, TreeSearchResult,
 };
-use queue::{AwaitError, Caller, Job, LiveModel, Pending, QueueError, SubmitError, Subscription};
+use queue::{AwaitError, Job, JobCaller, LiveModel, Pending, QueueError, SubmitError, Subscription};
 
 use http_errors::ApiError;
 use tokio::sync::OwnedSemaphorePermit;
@@ -22,15 +22,15 @@ use crate::{concurrency_limit::ConcurrencyLimit, quota::Quota};
 /// Samplers run, but none has a default model, so a request must name one.
 const NO_DEFAULT_MODEL: ApiError = ApiError::Unavailable {
     retry_after: queue::WORKER_START_TIME,
-    reason: "No running sampler has a default model; name one of those that there are by `model_id`",
+    reason: "No running sampler has a default model; choose a live model with `model_id`",
 };
 
 /// Client of the workers. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Jobs {
     queue: queue::Client,
-    crowd: ConcurrencyLimit,
-    patience: AdmissionLimits,
+    concurrency_limit: ConcurrencyLimit,
+    admission_limits: AdmissionLimits,
     /// Models for requests that name none, in order of preference.
     default_models: Arc<[String]>,
 }
@@ -39,13 +39,13 @@ pub struct Jobs {
 #[derive(Debug, Clone, Copy)]
 pub struct AdmissionLimits {
     /// Timeout of a sample.
-    pub sample: Duration,
+    pub sample_timeout: Duration,
     /// Longest search that a request may ask for, in seconds.
     pub longest_search: f64,
     /// Extra time of a search beyond its `max_seconds`.
     pub search_slack: Duration,
     /// Most jobs of one kind that an account may have in flight; `None` for no limit.
-    pub most_in_flight: Option<u32>,
+    pub max_in_flight: Option<u32>,
     /// Quota of waiting work per account.
     pub quota: Quota,
 }
@@ -53,35 +53,35 @@ pub struct AdmissionLimits {
 impl Jobs {
     pub fn new(
         queue: queue::Client,
-        crowd: ConcurrencyLimit,
-        patience: AdmissionLimits,
+        concurrency_limit: ConcurrencyLimit,
+        admission_limits: AdmissionLimits,
         default_models: Vec<String>,
     ) -> Self {
-        Self { queue, crowd, patience, default_models: default_models.into() }
+        Self { queue, concurrency_limit, admission_limits, default_models: default_models.into() }
     }
 
     /// Returns the largest `max_seconds` of a search.
     pub fn longest_search(&self) -> f64 {
-        self.patience.longest_search
+        self.admission_limits.longest_search
     }
 
     /// Returns the timeout of a sample.
-    pub fn longest_sample(&self) -> Duration {
-        self.patience.sample
+    pub fn sample_timeout(&self) -> Duration {
+        self.admission_limits.sample_timeout
     }
 
     /// Returns the quota of waiting work per account.
     pub fn quota(&self) -> &Quota {
-        &self.patience.quota
+        &self.admission_limits.quota
     }
 
     /// Acquires a permit for a request that stores background work.
     pub fn permit(&self) -> Result<OwnedSemaphorePermit, ApiError> {
-        self.crowd.place()
+        self.concurrency_limit.acquire()
     }
 
     /// Subscribes to the job of an asynchronous sample; the job runs on without a subscriber.
-    pub async fn watch_async_sample(
+    pub async fn subscribe_to_async_sample(
         &self,
         job_id: &str,
     ) -> Result<Subscription<StoredAsyncSampleJob>, ApiError> {
@@ -103,7 +103,7 @@ impl Jobs {
     /// Returns the id of the sample that a worker made and stored for `account_id`.
     pub async fn sample(&self, account_id: &str, request: SampleRequest) -> Result<SampleId, ApiError> {
         let sample_id = SampleId::generate();
-        let caller = self.caller(account_id, self.patience.sample);
+        let caller = self.caller(account_id, self.admission_limits.sample_timeout);
         let job = |model_id: &str| {
             StoredSampleJob::V1(SampleJob {
                 sample_id,
@@ -111,24 +111,24 @@ impl Jobs {
                 size: request.size,
                 model_id: Some(model_id.to_owned()),
                 seed: rand::random(),
-                deadline: Utc::now() + caller.patience,
+                deadline: Utc::now() + caller.timeout,
             })
         };
-        let place = self.crowd.place()?;
-        let taken = match &request.model_id {
+        let permit = self.concurrency_limit.acquire()?;
+        let submitted = match &request.model_id {
             Some(named) => self.submit(job(named), caller).await.map_err(submission_error)?,
             None => self.submit_to_default(job, caller).await?,
         };
-        drop(place);
-        let late = format!("; if it is finished late, it is stored as sample {sample_id}");
-        self.outcome(taken, caller, &late).await
+        drop(permit);
+        let late_message = format!("; if it is finished late, it is stored as sample {sample_id}");
+        self.outcome(submitted, caller, &late_message).await
     }
 
     /// Submits the job with the first default model that a live sampler has.
     async fn submit_to_default(
         &self,
         job: impl Fn(&str) -> StoredSampleJob,
-        caller: Caller<'_>,
+        caller: JobCaller<'_>,
     ) -> Result<SubmittedJob<StoredSampleJob>, ApiError> {
         let mut refused = NO_DEFAULT_MODEL;
         for model_id in &*self.default_models {
@@ -149,27 +149,27 @@ impl Jobs {
         engine: Option<&str>,
     ) -> Result<TreeSearchResult, ApiError> {
         let (job, caller) = self.search_job(account_id, request, engine, ProgressReporting::Nothing);
-        let place = self.crowd.place()?;
-        let taken = self.submit(job, caller).await.map_err(submission_error)?;
-        drop(place);
-        self.outcome(taken, caller, "").await
+        let permit = self.concurrency_limit.acquire()?;
+        let submitted = self.submit(job, caller).await.map_err(submission_error)?;
+        drop(permit);
+        self.outcome(submitted, caller, "").await
     }
 
     /// Starts a search whose progress can be followed.
-    pub async fn search_watched(
+    pub async fn search_with_events(
         &self,
         account_id: &str,
         request: TreeSearchRequest,
     ) -> Result<Subscription<StoredTreeSearchJob>, ApiError> {
-        let asked = serde_json::to_value(&request).map_err(|error| ApiError::internal(&error))?;
+        let request_json = serde_json::to_value(&request).map_err(|error| ApiError::internal(&error))?;
         let (job, caller) = self.search_job(account_id, request, None, ProgressReporting::Events);
-        let _permit = self.crowd.place()?;
-        let taken = self.submit(job, caller).await.map_err(submission_error)?;
-        Ok(self.queue.detach_to_subscribers(taken.pending, &asked).await?)
+        let _permit = self.concurrency_limit.acquire()?;
+        let submitted = self.submit(job, caller).await.map_err(submission_error)?;
+        Ok(self.queue.detach_to_subscribers(submitted.pending, &request_json).await?)
     }
 
     /// Resumes following the search `id` of the account, if it can be followed.
-    pub async fn watch_search(
+    pub async fn subscribe_to_search(
         &self,
         account_id: &str,
         id: &str,
@@ -178,13 +178,13 @@ impl Jobs {
     }
 
     /// Returns the request and the result of the search `id` that the account followed, while they are kept.
-    pub async fn found(
+    pub async fn request_and_result(
         &self,
         account_id: &str,
         id: &str,
     ) -> Result<Option<(TreeSearchRequest, TreeSearchResult)>, ApiError> {
-        let found = self.queue.found::<StoredTreeSearchJob>(id, account_id).await?;
-        Ok(found.map(|(request, result)| (TreeSearchRequest::stored(request), result)))
+        let stored = self.queue.request_and_outcome::<StoredTreeSearchJob>(id, account_id).await?;
+        Ok(stored.map(|(request, result)| (TreeSearchRequest::stored(request), result)))
     }
 
     fn search_job<'a>(
@@ -192,60 +192,61 @@ impl Jobs {
         account_id: &'a str,
         request: TreeSearchRequest,
         engine: Option<&str>,
-        told: ProgressReporting,
-    ) -> (StoredTreeSearchJob, Caller<'a>) {
-        let patience = Duration::from_secs_f64(request.max_seconds) + self.patience.search_slack;
+        reporting: ProgressReporting,
+    ) -> (StoredTreeSearchJob, JobCaller<'a>) {
+        let timeout = Duration::from_secs_f64(request.max_seconds) + self.admission_limits.search_slack;
         let job = StoredTreeSearchJob::V1(TreeSearchJob {
             request,
             account_id: Some(account_id.to_owned()),
             engine: engine.map(str::to_owned),
-            told,
-            deadline: Utc::now() + patience,
+            reporting,
+            deadline: Utc::now() + timeout,
         });
-        (job, self.caller(account_id, patience))
+        (job, self.caller(account_id, timeout))
     }
 
     /// Runs a bulk query of these molecules on a worker that serves `engine`, or on any. Its timeout is that of the
     /// longest search.
-    pub async fn look(
+    pub async fn submit_bulk_query(
         &self,
         account_id: &str,
         smiles: Vec<String>,
-        look: BulkQuery,
+        query: BulkQuery,
         engine: Option<&str>,
     ) -> Result<BulkQueryOutcome, ApiError> {
         let deadline_seconds = self.longest_search();
-        let patience = Duration::from_secs_f64(deadline_seconds) + self.patience.search_slack;
-        let caller = self.caller(account_id, patience);
+        let timeout = Duration::from_secs_f64(deadline_seconds) + self.admission_limits.search_slack;
+        let caller = self.caller(account_id, timeout);
         let (account_id, engine) = (account_id.to_owned(), engine.map(str::to_owned));
-        let job = StoredBulkQueryJob::V1(BulkQueryJob { account_id, engine, smiles, deadline_seconds, look });
-        let place = self.crowd.place()?;
-        let taken = self.submit(job, caller).await.map_err(submission_error)?;
-        drop(place);
-        self.outcome(taken, caller, "").await
+        let job =
+            StoredBulkQueryJob::V1(BulkQueryJob { account_id, engine, smiles, deadline_seconds, query });
+        let permit = self.concurrency_limit.acquire()?;
+        let submitted = self.submit(job, caller).await.map_err(submission_error)?;
+        drop(permit);
+        self.outcome(submitted, caller, "").await
     }
 
-    fn caller<'a>(&self, account_id: &'a str, patience: Duration) -> Caller<'a> {
-        Caller { account_id, patience, most_in_flight: self.patience.most_in_flight }
+    fn caller<'a>(&self, account_id: &'a str, timeout: Duration) -> JobCaller<'a> {
+        JobCaller { account_id, timeout, max_in_flight: self.admission_limits.max_in_flight }
     }
 
-    async fn submit<J: Job>(&self, job: J, caller: Caller<'_>) -> Result<SubmittedJob<J>, SubmitError> {
+    async fn submit<J: Job>(&self, job: J, caller: JobCaller<'_>) -> Result<SubmittedJob<J>, SubmitError> {
         let id = JobId::generate();
         tracing::Span::current().record("job.id", tracing::field::display(id));
         Ok(SubmittedJob { id, pending: self.queue.submit(id, &job, caller).await?, job })
     }
 
-    /// Awaits the outcome of a worker; `late` is the message for a job past its deadline.
+    /// Awaits the outcome of a worker; `late_message` is the message for a job past its deadline.
     async fn outcome<J: Job>(
         &self,
-        taken: SubmittedJob<J>,
-        caller: Caller<'_>,
-        late: &str,
+        submitted: SubmittedJob<J>,
+        caller: JobCaller<'_>,
+        late_message: &str,
     ) -> Result<J::Outcome, ApiError> {
-        let SubmittedJob { id, pending, job } = taken;
+        let SubmittedJob { id, pending, job } = submitted;
         match pending.outcome().await {
             Ok(Err(JobFailure::TooLate)) => Err(too_late(self.queue.retry_after(&job, caller).await)),
-            outcome => settled(&id.to_string(), outcome, late),
+            outcome => outcome_or_error(&id.to_string(), outcome, late_message),
         }
     }
 }
@@ -258,24 +259,24 @@ struct SubmittedJob<J: Job> {
 }
 
 /// Returns the models that the live workers of a queue have loaded.
-pub async fn live_models(queue: &queue::Client, of: &str) -> Result<Vec<LiveModel>, ApiError> {
-    queue.live_models(of).await.map_err(|error| match error {
+pub async fn live_models(queue: &queue::Client, queue_name: &str) -> Result<Vec<LiveModel>, ApiError> {
+    queue.live_models(queue_name).await.map_err(|error| match error {
         QueueError::Database(error) => error.into(),
         error => ApiError::internal(&error),
     })
 }
 
-/// Converts the outcome of a job; `late` is the message for a job past its deadline.
-pub fn settled<T>(
+/// Converts the outcome of a job; `late_message` is the message for a job past its deadline.
+pub fn outcome_or_error<T>(
     id: &str,
     outcome: Result<Result<T, JobFailure>, AwaitError>,
-    late: &str,
+    late_message: &str,
 ) -> Result<T, ApiError> {
     match outcome {
         Ok(Ok(outcome)) => Ok(outcome),
         Ok(Err(JobFailure::DeadlinePassed)) | Err(AwaitError::DeadlinePassed) => {
             Err(ApiError::DeadlinePassed {
-                message: format!("The deadline of job {id} passed before it was done{late}"),
+                message: format!("The deadline of job {id} passed before it was done{late_message}"),
             })
         }
         Ok(Err(JobFailure::TooLate)) => Err(too_late(queue::WORKER_START_TIME)),

@@ -48,7 +48,7 @@ impl LifecycleRouter {
     }
 
     /// Reports from now on that `missing` is not available.
-    pub fn lacks(&self, missing: &Missing) {
+    pub fn report_missing(&self, missing: &Missing) {
         let router = waiting(self.transport, Readiness::waiting(Some(missing)));
         self.now.send_modify(|now| now.router = router);
     }

@@ -83,7 +83,7 @@ async fn migrate(config: Config, _telemetry: telemetry::Guard) -> anyhow::Result
 async fn serve(config: Config, telemetry: telemetry::Guard) -> anyhow::Result<()> {
     telemetry.serve_prometheus()?;
     let has_metrics = telemetry.has_metrics();
-    let asked = stop_asked()?;
+    let stop_signal = stop_asked()?;
     let (delay, longest) = (config.shutdown_delay, config.max_request_time());
     let listener = TcpListener::bind(config.http_addr)
         .with_context(|| format!("listening on HTTP_ADDR {}", config.http_addr))?;
@@ -95,13 +95,13 @@ async fn serve(config: Config, telemetry: telemetry::Guard) -> anyhow::Result<()
     let terms = ConnectionSettings { tls: config.tls.clone(), header_time: config.header_time, bounds };
     tracing::info!("serving {} on {}", config.identity.public_url, listener.local_addr()?);
 
-    let front = Arc::new(LifecycleRouter::new(config.identity.transport()));
+    let lifecycle = Arc::new(LifecycleRouter::new(config.identity.transport()));
     let handle = Handle::new();
     // The server is a task of its own, so probes are answered during start-up.
-    let serving = tokio::spawn(api::server::serve(listener, front.router(), terms, handle.clone()));
-    let stopped = front.clone();
+    let serving = tokio::spawn(api::server::serve(listener, lifecycle.router(), terms, handle.clone()));
+    let stopped = lifecycle.clone();
     tokio::spawn(async move {
-        asked.await;
+        stop_signal.await;
         tracing::info!("stopping; requests in flight are finished, for at most {longest:?}");
         stopped.stop();
         tokio::time::sleep(delay).await;
@@ -109,9 +109,9 @@ async fn serve(config: Config, telemetry: telemetry::Guard) -> anyhow::Result<()
         handle.graceful_shutdown(Some(longest));
     });
     let started = async {
-        let keep = config.keep;
-        let pool = start(config, &front).await?;
-        let _retention = api::retention(pool.clone(), keep);
+        let retention_times = config.retention_times;
+        let pool = start(config, &lifecycle).await?;
+        let _retention = api::retention(pool.clone(), retention_times);
         let _gauges = has_metrics.then(|| api::gauges(pool));
         // From here on the server decides when to end.
         std::future::pending().await
@@ -122,10 +122,10 @@ async fn serve(config: Config, telemetry: telemetry::Guard) -> anyhow::Result<()
     }
 }
 
-/// Assembles the service once the database is usable, and has `front` route to it.
-async fn start(config: Config, front: &LifecycleRouter) -> anyhow::Result<PgPool> {
+/// Assembles the service once the database is usable, and has `lifecycle` route to it.
+async fn start(config: Config, lifecycle: &LifecycleRouter) -> anyhow::Result<PgPool> {
     let wait = async |address: &SecretString| {
-        schema::wait(address.expose_secret(), |missing| front.lacks(missing)).await
+        schema::wait(address.expose_secret(), |missing| lifecycle.report_missing(missing)).await
     };
     wait(&config.database_url).await.context("connecting to the database of DATABASE_URL")?;
     if config.has_pooler() {
@@ -135,7 +135,7 @@ async fn start(config: Config, front: &LifecycleRouter) -> anyhow::Result<PgPool
     }
     let database = api::connect(&config).await.context("connecting to the database of DATABASE_URL")?;
     let pool = database.pool.clone();
-    front.serve(app::router(app::App::new(config, database).await?));
+    lifecycle.serve(app::router(app::App::new(config, database).await?));
     tracing::info!("ready to serve");
     Ok(pool)
 }

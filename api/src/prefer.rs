@@ -26,7 +26,7 @@ pub enum WaitPreference {
 }
 
 /// Reads the waiting time from `headers`.
-pub fn patience(headers: &HeaderMap) -> WaitPreference {
+pub fn wait_preference(headers: &HeaderMap) -> WaitPreference {
     let values: Vec<&str> = headers.get_all(PREFER).iter().filter_map(|value| value.to_str().ok()).collect();
     let named = |wanted: &str| {
         let mut all = values.iter().flat_map(|value| split(value, ',')).map(preference);
@@ -68,11 +68,11 @@ mod tests {
     use super::*;
 
     fn of(values: &[&str]) -> WaitPreference {
-        patience(&values.iter().map(|value| (PREFER, value.parse().unwrap())).collect())
+        wait_preference(&values.iter().map(|value| (PREFER, value.parse().unwrap())).collect())
     }
 
     #[test]
-    fn who_prefers_nothing_that_is_known_waits() {
+    fn a_request_without_a_known_preference_waits() {
         let others = [
             "",
             "return=minimal",

@@ -1,4 +1,4 @@
-//! Quotas: the most that an account may have waiting and stored.
+//! Quotas: the most that an account may have waiting and stored. Rates per minute are in `limits.rs`.
 //!
 //! The check runs after the new rows are stored, in the same transaction and serialised per account. So simultaneous
 //! requests see each other, and an excess is rolled back. The counts are kept up to date as rows change
@@ -47,7 +47,7 @@ pub async fn commit(
     (created, id): (CreatedKind, &str),
 ) -> Result<(), ApiError> {
     idempotency::remember(&mut transaction, &caller.account_id, key, id).await?;
-    keep(&mut transaction, (caller, quota), created).await?;
+    enforce(&mut transaction, (caller, quota), created).await?;
     transaction.commit().await?;
     Ok(())
 }
@@ -56,7 +56,7 @@ pub async fn commit(
 ///
 /// # Errors
 /// Fails if the quota is exceeded; then the transaction must not be committed.
-pub async fn keep(
+pub async fn enforce(
     transaction: &mut PgConnection,
     (caller, quota): (&Caller, &Quota),
     created: CreatedKind,
@@ -133,7 +133,7 @@ fn must_be_within(waiting: i64, most: i64, what: &str) -> Result<(), ApiError> {
 }
 
 async fn keep_bytes(transaction: &mut PgConnection, caller: &Caller) -> Result<(), ApiError> {
-    let Some(most) = caller.ration(QuotaKind::StoredMegabytes) else { return Ok(()) };
+    let Some(most) = caller.quota(QuotaKind::StoredMegabytes) else { return Ok(()) };
     let bytes = sqlx::query_scalar!(r#"select stored_bytes($1) as "bytes!""#, caller.account_id);
     let megabytes = bytes.fetch_one(transaction).await?.div_euclid(1_000_000);
     if megabytes < i64::from(most.get()) {

@@ -15,14 +15,14 @@ pub struct RetentionTimes {
     /// Ended plans, and batches with their plans, counted from the request.
     pub plans: Option<Duration>,
     /// Lines of the operators' audit log.
-    pub journal: Option<Duration>,
+    pub audit_log: Option<Duration>,
     /// Superseded prices of catalogue offers, counted from their replacement.
     pub prices: Option<Duration>,
 }
 
 impl RetentionTimes {
     /// Returns true if a sample with this id, if there was one, is past its retention time.
-    pub(crate) fn has_let_go_of(self, id: &str) -> bool {
+    pub(crate) fn has_expired(self, id: &str) -> bool {
         let made = id.parse().ok().map(|id: SampleId| id.made_at());
         let oldest = self.samples.and_then(|keep| SystemTime::now().checked_sub(keep));
         made.zip(oldest).is_some_and(|(made, oldest)| made < oldest)
@@ -41,10 +41,10 @@ mod tests {
         let old = "smp_01arz3ndektsv4rrffq69g5fav"; // of 2016
         let new = SampleId::generate().to_string();
 
-        assert!(keep(30).has_let_go_of(old));
-        assert!(!keep(30).has_let_go_of(&new));
-        assert!(!keep(36500).has_let_go_of(old));
-        assert!(!RetentionTimes::default().has_let_go_of(old));
-        assert!(!keep(30).has_let_go_of("01ARZ3NDEKTSV4RRFFQ69G5FAV"));
+        assert!(keep(30).has_expired(old));
+        assert!(!keep(30).has_expired(&new));
+        assert!(!keep(36500).has_expired(old));
+        assert!(!RetentionTimes::default().has_expired(old));
+        assert!(!keep(30).has_expired("01ARZ3NDEKTSV4RRFFQ69G5FAV"));
     }
 }

@@ -58,16 +58,16 @@ pub async fn serve(
     handle: Handle<SocketAddr>,
 ) -> io::Result<()> {
     listener.set_nonblocking(true)?;
-    let (door, patience) = (ConnectionLimiter::new(terms.bounds), terms.header_time);
+    let (limiter, header_timeout) = (ConnectionLimiter::new(terms.bounds), terms.header_time);
     let service = router.into_make_service_with_connect_info::<SocketAddr>();
     match terms.tls {
         None => {
             let mut server = axum_server::from_tcp(listener)?.acceptor(LimitedAcceptor {
                 inner: DefaultAcceptor,
-                door,
-                patience,
+                limiter,
+                header_timeout,
             });
-            limit(&mut server, patience);
+            limit(&mut server, header_timeout);
             server.handle(handle).serve(service).await
         }
         Some(tls) => {
@@ -79,15 +79,15 @@ pub async fn serve(
             // From here on SIGHUP does not end the process, even if its listener fails.
             let _installed = signal(SignalKind::hangup())?;
             let taking = config.clone();
-            let _renewal = Background::keep("renewing the certificate", move || {
+            let _renewal = Background::supervise("renewing the certificate", move || {
                 renew(taking.clone(), tls.clone(), pair.clone())
             });
             let mut server = axum_server::from_tcp_rustls(listener, config)?.map(|tls| LimitedAcceptor {
-                inner: tls.handshake_timeout(patience),
-                door,
-                patience,
+                inner: tls.handshake_timeout(header_timeout),
+                limiter,
+                header_timeout,
             });
-            limit(&mut server, patience);
+            limit(&mut server, header_timeout);
             server.handle(handle).serve(service).await
         }
     }
@@ -113,11 +113,11 @@ impl Tls {
 
 /// Loads the files into `config` whenever their contents change.
 async fn renew(config: RustlsConfig, tls: Tls, mut seen: CertificateFiles) {
-    let Ok(mut asked) = signal(SignalKind::hangup()) else { return };
+    let Ok(mut hangups) = signal(SignalKind::hangup()) else { return };
     let mut clock = tokio::time::interval(RENEWAL_INTERVAL);
     loop {
         tokio::select! {
-            _ = asked.recv() => {}
+            _ = hangups.recv() => {}
             _ = clock.tick() => {}
         }
         let renewed = match tls.read().await {

@@ -1,9 +1,12 @@
 //! Event streams (server-sent events of the HTML standard): progress events, then the answer.
 //!
 //! A stream has no state but its connection: its events are read from rows. So a client resumes after its last event
-//! (`Last-Event-ID`) at any process. A stream that ends without `answer` or `problem` can be resumed: its process
-//! stops, or it has reached its maximum duration and the client must authenticate again. A stream whose account or
-//! login ends meanwhile ends with a `problem`.
+//! (`Last-Event-ID`) at any process.
+//!
+//! A stream ends with its last event: `answer`, or `problem`, which gives the reason why there is no answer. A stream
+//! without such an event has broken off, and can be resumed: its process stops, its client reads too slowly, or it has
+//! reached its maximum duration and the client must authenticate again. If the account or the login ends meanwhile, the
+//! stream ends with a `problem`.
 
 use std::{collections::VecDeque, convert::Infallible, sync::Arc, time::Duration};
 
@@ -21,7 +24,7 @@ use tokio::{sync::watch, time::Instant};
 
 use crate::{
     access::StreamAccess,
-    fields::{Faults, Input, integer},
+    fields::{Faults, InputValue, integer},
     gzip::weight,
 };
 
@@ -105,7 +108,7 @@ pub fn last_event(headers: &HeaderMap) -> Result<i64, ApiError> {
     let Some(value) = headers.get(LAST_EVENT_ID).filter(|value| !value.is_empty()) else { return Ok(0) };
     let mut faults = Faults::default();
     let text = String::from_utf8_lossy(value.as_bytes()).into_owned();
-    let number = integer(0, Some(MAX_EVENT_NUMBER))(&Input::Query(text));
+    let number = integer(0, Some(MAX_EVENT_NUMBER))(&InputValue::Query(text));
     let number =
         number.map_err(|fault| faults.push(fault.at(["header".into(), LAST_EVENT_ID.as_str().into()]))).ok();
     faults.settle(number)
@@ -165,7 +168,7 @@ impl AdmittedStream {
         let account_id = self.access.account_id();
         let reader = self.open.streams.readers.reader(account_id, address, after, begin).await?;
         let sending = StreamState {
-            told: reader.told.clone(),
+            buffer: reader.buffer.clone(),
             _reader: reader,
             opened: self,
             after,
@@ -188,14 +191,14 @@ impl AdmittedStream {
 
 /// Stream in progress.
 struct StreamState {
-    told: watch::Receiver<EventBuffer>,
+    buffer: watch::Receiver<EventBuffer>,
     _reader: Arc<Reader>,
     opened: AdmittedStream,
     /// Number of the last event taken from the reader.
     after: i64,
     /// Time of the next account check.
     recheck: Instant,
-    /// Time when the stream ends, with or without an answer.
+    /// Time when the stream breaks off if it has not ended.
     end: Instant,
     waiting: VecDeque<Event>,
     /// Set when nothing follows the waiting events.
@@ -216,7 +219,7 @@ impl StreamState {
             if self.is_over {
                 return None;
             }
-            let next = self.told.borrow_and_update().after(self.after)?;
+            let next = self.buffer.borrow_and_update().after(self.after)?;
             match self.recheck(&next).await {
                 Ok(()) => self.take_in(next),
                 // The check is repeated once the database answers again.
@@ -228,7 +231,7 @@ impl StreamState {
             }
             tokio::select! {
                 // A reader that is gone without an end has failed.
-                changed = self.told.changed() => changed.ok()?,
+                changed = self.buffer.changed() => changed.ok()?,
                 () = self.opened.closing.closed() => return None,
                 () = tokio::time::sleep_until(self.end) => return None,
                 () = tokio::time::sleep_until(self.recheck) => {}
@@ -251,9 +254,9 @@ impl StreamState {
     }
 
     fn take_in(&mut self, next: NextEvents) {
-        for told in next.events {
-            self.after = told.number;
-            self.waiting.push_back(event(told.number, &told.event, &told.data));
+        for stored in next.events {
+            self.after = stored.number;
+            self.waiting.push_back(event(stored.number, &stored.event, &stored.data));
         }
         if let Some(end) = next.end {
             self.finish(end.event, &end.data);
@@ -275,7 +278,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stream_is_for_who_names_it_and_prefers_nothing_else() {
+    fn only_a_request_that_prefers_event_streams_gets_one() {
         let cases = [
             ("text/event-stream", true),
             ("Text/Event-Stream", true),

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use crate::{failure::Failure, retry::patiently, service::Service, targets::Target};
+use crate::{failure::Failure, retry::retry_while_unavailable, service::Service, targets::Target};
 
 const BATCHES: &str = "/synth-batches/v1/batches";
 const PLANS: &str = "/synth-batches/v1/plans";
@@ -16,7 +16,7 @@ const PLANS: &str = "/synth-batches/v1/plans";
 const MAX_NAME: usize = 255;
 
 /// Maximum number of items on a page.
-const PAGE: usize = 100;
+const PAGE_SIZE: usize = 100;
 
 /// Timeout for storing a batch: a hundred thousand targets take longer than any other call.
 const CREATE_TIMEOUT: Duration = Duration::from_secs(300);
@@ -26,7 +26,7 @@ const POLL_INTERVALS: [Duration; 2] = [Duration::from_millis(250), Duration::fro
 
 /// A plan of a batch, without its result.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Plan {
+pub struct BatchPlan {
     /// Plan id.
     pub id: String,
     /// Status of the plan.
@@ -44,9 +44,9 @@ struct PlanResult {
     result: Option<TreeSearchResult>,
 }
 
-impl Plan {
+impl BatchPlan {
     /// The request; fields unknown to this version are ignored.
-    pub fn asked(&self) -> TreeSearchRequest {
+    pub fn request(&self) -> TreeSearchRequest {
         let smiles = self.parameters["search_smiles"].as_str().unwrap_or_default();
         let mut request = self.parameters.clone();
         if let Value::Object(fields) = &mut request {
@@ -56,23 +56,23 @@ impl Plan {
     }
 }
 
-/// Stores a batch of targets. Each gets the parameters of `asked`, whose own target is ignored.
+/// Stores a batch of targets. Each gets the parameters of `request`, whose own target is ignored.
 ///
 /// # Errors
 /// Fails if the service rejects the batch or does not answer.
 pub async fn create(
     service: &Service,
     targets: &[Target],
-    asked: &TreeSearchRequest,
+    request: &TreeSearchRequest,
     name: Option<&str>,
 ) -> Result<Batch, Failure> {
     if targets.len() > MAX_BATCH {
         return Err(Failure::Usage(format!(
-            "{} targets are more than the {MAX_BATCH} of a batch",
+            "{} targets exceed the maximum of {MAX_BATCH} a batch",
             targets.len()
         )));
     }
-    let mut parameters = serde_json::to_value(asked).map_err(anyhow::Error::new)?;
+    let mut parameters = serde_json::to_value(request).map_err(anyhow::Error::new)?;
     if let Value::Object(fields) = &mut parameters {
         fields.remove("search_smiles");
     }
@@ -95,7 +95,7 @@ fn shortened(name: &str) -> String {
 /// # Errors
 /// Fails if the call fails.
 pub async fn list(service: &Service) -> Result<Vec<Batch>, Failure> {
-    let page: Page<Batch> = service.get(&format!("{BATCHES}?limit={PAGE}")).await?;
+    let page: Page<Batch> = service.get(&format!("{BATCHES}?limit={PAGE_SIZE}")).await?;
     Ok(page.items)
 }
 
@@ -118,12 +118,12 @@ pub enum BatchAction {
 ///
 /// # Errors
 /// Fails if the call fails.
-pub async fn act(service: &Service, id: &str, act: BatchAction) -> Result<(), Failure> {
-    let word = match act {
+pub async fn act(service: &Service, id: &str, action: BatchAction) -> Result<(), Failure> {
+    let path_segment = match action {
         BatchAction::Cancel => "cancel",
         BatchAction::Resume => "resume",
     };
-    service.act(&format!("{BATCHES}/{id}/{word}")).await
+    service.act(&format!("{BATCHES}/{id}/{path_segment}")).await
 }
 
 /// Deletes a batch with all its results.
@@ -134,15 +134,20 @@ pub async fn delete(service: &Service, id: &str) -> Result<(), Failure> {
     service.delete(&format!("{BATCHES}/{id}")).await
 }
 
-/// Polls a batch until no plan is pending or processing, and reports its progress to `seen`.
+/// Polls a batch until no plan is pending or processing, and reports its progress to `on_progress`.
 ///
 /// # Errors
-/// Fails if the call fails, after [`patiently`] waiting.
-pub async fn follow(service: &Service, id: &str, seen: impl Fn(&BatchProgress)) -> Result<(), Failure> {
+/// Fails if the call fails, after the retries of [`retry_while_unavailable`].
+pub async fn follow(
+    service: &Service,
+    id: &str,
+    on_progress: impl Fn(&BatchProgress),
+) -> Result<(), Failure> {
     let mut pause = POLL_INTERVALS[0];
     loop {
-        let progress = patiently(async || retrieve(service, id).await).await?.progress.unwrap_or_default();
-        seen(&progress);
+        let progress =
+            retry_while_unavailable(async || retrieve(service, id).await).await?.progress.unwrap_or_default();
+        on_progress(&progress);
         if progress.pending + progress.processing == 0 {
             return Ok(());
         }
@@ -154,15 +159,15 @@ pub async fn follow(service: &Service, id: &str, seen: impl Fn(&BatchProgress)) 
 /// The plans of a batch, in the order of its targets.
 ///
 /// # Errors
-/// Fails if a call fails, after [`patiently`] waiting.
-pub async fn plans(service: &Service, id: &str) -> Result<Vec<Plan>, Failure> {
+/// Fails if a call fails, after the retries of [`retry_while_unavailable`].
+pub async fn plans(service: &Service, id: &str) -> Result<Vec<BatchPlan>, Failure> {
     let mut plans = VecDeque::new();
     loop {
         // The pages begin with the last targets.
         let after =
-            plans.front().map(|plan: &Plan| format!("&starting_after={}", plan.id)).unwrap_or_default();
-        let path = format!("{BATCHES}/{id}/plans?limit={PAGE}{after}");
-        let page: Page<Plan> = patiently(async || service.get(&path).await).await?;
+            plans.front().map(|plan: &BatchPlan| format!("&starting_after={}", plan.id)).unwrap_or_default();
+        let path = format!("{BATCHES}/{id}/plans?limit={PAGE_SIZE}{after}");
+        let page: Page<BatchPlan> = retry_while_unavailable(async || service.get(&path).await).await?;
         page.items.into_iter().for_each(|plan| plans.push_front(plan));
         if !page.has_next {
             return Ok(plans.into());
@@ -173,13 +178,16 @@ pub async fn plans(service: &Service, id: &str) -> Result<Vec<Plan>, Failure> {
 /// Result of a plan, or the reason why there is none.
 ///
 /// # Errors
-/// Fails if the call fails, after [`patiently`] waiting.
-pub async fn outcome(service: &Service, plan: &Plan) -> Result<Result<TreeSearchResult, String>, Failure> {
+/// Fails if the call fails, after the retries of [`retry_while_unavailable`].
+pub async fn outcome(
+    service: &Service,
+    plan: &BatchPlan,
+) -> Result<Result<TreeSearchResult, String>, Failure> {
     if plan.status != PlanStatus::Completed {
         let status = serde_json::to_value(plan.status).map_err(anyhow::Error::new)?;
         return Ok(Err(plan.error.clone().unwrap_or_else(|| status.as_str().unwrap_or_default().to_owned())));
     }
     let path = format!("{PLANS}/{}", plan.id);
-    let found: PlanResult = patiently(async || service.get(&path).await).await?;
-    Ok(found.result.ok_or_else(|| "nothing is kept of it".to_owned()))
+    let plan: PlanResult = retry_while_unavailable(async || service.get(&path).await).await?;
+    Ok(plan.result.ok_or_else(|| "its result is no longer stored".to_owned()))
 }

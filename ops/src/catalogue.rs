@@ -10,7 +10,7 @@ pub(crate) mod import;
 mod report;
 pub(crate) mod vendors;
 
-pub use files::Import;
+pub use files::CatalogueImport;
 pub use import::{import, known_keys, try_out};
 
 /// Notes that a command waits for another one that changes the catalogue.

@@ -23,7 +23,7 @@ use crate::{failure::Failure, planned::PlannedTarget, report, route_tree, termin
 
 /// Output format of targets and their routes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub enum RouteFormat {
     /// Route trees as readable text.
     Text,
     /// The whole answers as JSON.
@@ -40,7 +40,7 @@ pub enum Format {
     Svg,
 }
 
-impl Format {
+impl RouteFormat {
     /// Returns the format for the extension of `path`.
     ///
     /// # Errors
@@ -65,29 +65,29 @@ pub enum TargetCount {
 }
 
 /// Writer of planned targets, one after the other.
-pub struct Output {
-    format: Format,
-    asked: TargetCount,
+pub struct RouteOutput {
+    format: RouteFormat,
+    target_count: TargetCount,
     sink: Box<dyn Write>,
     /// Targets that are written at the end.
     kept: Vec<PlannedTarget>,
     written: usize,
 }
 
-impl Output {
+impl RouteOutput {
     /// Opens an output to `path`, or to standard output.
     ///
     /// # Errors
     /// Fails if the file cannot be created.
-    pub fn open(format: Format, asked: TargetCount, path: Option<&Path>) -> Result<Self, Failure> {
-        let Some(path) = path else { return Ok(Self::new(format, asked, Box::new(io::stdout()))) };
+    pub fn open(format: RouteFormat, request: TargetCount, path: Option<&Path>) -> Result<Self, Failure> {
+        let Some(path) = path else { return Ok(Self::new(format, request, Box::new(io::stdout()))) };
         let file = File::create(path).with_context(|| format!("writing {}", path.display()))?;
-        Ok(Self::new(format, asked, Box::new(BufWriter::new(file))))
+        Ok(Self::new(format, request, Box::new(BufWriter::new(file))))
     }
 
     /// Creates an output to `sink`.
-    pub fn new(format: Format, asked: TargetCount, sink: Box<dyn Write>) -> Self {
-        Self { format, asked, sink, kept: Vec::new(), written: 0 }
+    pub fn new(format: RouteFormat, request: TargetCount, sink: Box<dyn Write>) -> Self {
+        Self { format, target_count: request, sink, kept: Vec::new(), written: 0 }
     }
 
     /// Adds the next target.
@@ -96,11 +96,11 @@ impl Output {
     /// Fails if it cannot be written.
     pub fn add(&mut self, planned: PlannedTarget) -> Result<(), Failure> {
         let text = match self.format {
-            Format::Text => self.text(&planned),
-            Format::Json => self.json(&planned)?,
-            Format::Csv => table::line(&planned, self.written == 0)?,
-            Format::Svg => planned.route_trees().first().map(svg::picture).unwrap_or_default(),
-            Format::Aizynth | Format::Retrocast | Format::Html => {
+            RouteFormat::Text => self.text(&planned),
+            RouteFormat::Json => self.json(&planned)?,
+            RouteFormat::Csv => table::line(&planned, self.written == 0)?,
+            RouteFormat::Svg => planned.route_trees().first().map(svg::picture).unwrap_or_default(),
+            RouteFormat::Aizynth | RouteFormat::Retrocast | RouteFormat::Html => {
                 self.kept.push(planned);
                 String::new()
             }
@@ -115,19 +115,21 @@ impl Output {
     /// Fails if it cannot be written.
     pub fn finish(mut self) -> Result<(), Failure> {
         let kept = std::mem::take(&mut self.kept);
-        let text = match (self.format, self.asked) {
-            (Format::Text | Format::Svg, _) | (Format::Json, TargetCount::One) => String::new(),
-            (Format::Json, TargetCount::Several) if self.written == 0 => "[]\n".to_owned(),
-            (Format::Json, TargetCount::Several) => "\n]\n".to_owned(),
-            (Format::Csv, _) if self.written == 0 => table::header()?,
-            (Format::Csv, _) => String::new(),
-            (Format::Html, _) => report::page(&kept)?,
-            (Format::Aizynth, TargetCount::One) => {
+        let text = match (self.format, self.target_count) {
+            (RouteFormat::Text | RouteFormat::Svg, _) | (RouteFormat::Json, TargetCount::One) => {
+                String::new()
+            }
+            (RouteFormat::Json, TargetCount::Several) if self.written == 0 => "[]\n".to_owned(),
+            (RouteFormat::Json, TargetCount::Several) => "\n]\n".to_owned(),
+            (RouteFormat::Csv, _) if self.written == 0 => table::header()?,
+            (RouteFormat::Csv, _) => String::new(),
+            (RouteFormat::Html, _) => report::page(&kept)?,
+            (RouteFormat::Aizynth, TargetCount::One) => {
                 let routes = kept.first().map(PlannedTarget::route_trees).unwrap_or_default();
                 pretty(&routes.iter().map(aizynth_tree).collect::<Value>())?
             }
-            (Format::Aizynth, TargetCount::Several) => pretty(&aizynth::table(&kept))?,
-            (Format::Retrocast, _) => pretty(&predictions(&kept)?)?,
+            (RouteFormat::Aizynth, TargetCount::Several) => pretty(&aizynth::table(&kept))?,
+            (RouteFormat::Retrocast, _) => pretty(&predictions(&kept)?)?,
         };
         self.write(&text)?;
         self.sink.flush().context("writing the routes")?;
@@ -137,21 +139,21 @@ impl Output {
     /// Formats the routes as trees; an empty line separates targets.
     fn text(&self, planned: &PlannedTarget) -> String {
         let of_one = |answer| route_tree::render(answer, planned.asked.ships_to);
-        let said = match (self.asked, &planned.outcome) {
+        let text = match (self.target_count, &planned.outcome) {
             (TargetCount::One, outcome) => return outcome.as_ref().map(of_one).unwrap_or_default(),
             (TargetCount::Several, Ok(answer)) => {
                 of_one(answer)
-                    + &route_tree::no_route_reason(answer).map(|why| why + "\n").unwrap_or_default()
+                    + &route_tree::no_route_reason(answer).map(|reason| reason + "\n").unwrap_or_default()
             }
-            (TargetCount::Several, Err(why)) => format!("{}\n{why}\n", planned.smiles()),
+            (TargetCount::Several, Err(reason)) => format!("{}\n{reason}\n", planned.smiles()),
         };
         let before = if self.written == 0 { "" } else { "\n" };
         let name = planned.name.as_ref().map(|name| format!("{name}\n")).unwrap_or_default();
-        format!("{before}{name}{said}")
+        format!("{before}{name}{text}")
     }
 
     fn json(&self, planned: &PlannedTarget) -> Result<String, Failure> {
-        match (self.asked, &planned.outcome) {
+        match (self.target_count, &planned.outcome) {
             (TargetCount::One, Ok(answer)) => pretty(answer),
             (TargetCount::One, Err(_)) => Ok(String::new()),
             (TargetCount::Several, _) => {

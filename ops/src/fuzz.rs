@@ -3,12 +3,12 @@
 
 use std::{io, num::NonZeroUsize, sync::Arc};
 
-use ::catalogue::read::{self, Batch, Input, KnownKeys, Options, Profile};
+use ::catalogue::read::{self, ColumnProfile, EntryBatch, KnownKeys, Options, ReadInput};
 use catalogue_tables::load::push_row;
 use contract::{Country, Sample, TreeSearchRequest, TreeSearchResult};
 
 use crate::{
-    formats::{Format, Output, TargetCount},
+    formats::{RouteFormat, RouteOutput, TargetCount},
     planned::PlannedTarget,
     route_tree, sample_file,
     targets::{Files, ParsedTargets, check},
@@ -28,7 +28,7 @@ pub fn catalogue(input: &[u8]) {
 fn opened(input: &[u8]) -> Option<read::OpenedFile> {
     let options = Options {
         vendor: Some("House".into()),
-        profile: Profile::default(),
+        profile: ColumnProfile::default(),
         rates: "EUR = 1.08".parse().expect("fuzz: a rate"),
         keys: Arc::new(KnownKeys::default()),
         threads: NonZeroUsize::MIN,
@@ -37,11 +37,11 @@ fn opened(input: &[u8]) -> Option<read::OpenedFile> {
     if cfg!(fuzzing) && input.starts_with(b"PAR1") {
         return None;
     }
-    read::open(&Input::Bytes("input".into(), input.to_vec()), &options).ok()
+    read::open(&ReadInput::Bytes("input".into(), input.to_vec()), &options).ok()
 }
 
-fn is_copied(batch: Batch) {
-    assert!(batch.entries.iter().map(|entry| entry.place).is_sorted(), "{:?}", batch.entries);
+fn is_copied(batch: EntryBatch) {
+    assert!(batch.entries.iter().map(|entry| entry.position).is_sorted(), "{:?}", batch.entries);
     for entry in batch.entries {
         let mut copied = String::new();
         push_row(&mut copied, 1, &entry);
@@ -54,7 +54,7 @@ fn is_copied(batch: Batch) {
 /// Reads a file of targets in any format, compressed or not; every returned target must be valid.
 pub fn targets(input: &[u8]) {
     let mut found = ParsedTargets::default();
-    let _ = Files::default().read_one(&Input::Bytes("fuzz".into(), input.to_vec()), &mut found);
+    let _ = Files::default().read_one(&ReadInput::Bytes("fuzz".into(), input.to_vec()), &mut found);
     for target in found.targets {
         assert_eq!(check(&target.smiles), Ok(()));
         assert!(target.name.is_none_or(|name| !name.trim().is_empty()));
@@ -72,10 +72,10 @@ pub fn answer(input: &[u8]) {
     if let Ok(result) = serde_json::from_slice::<TreeSearchResult>(input) {
         let _ = route_tree::render(&result, Some(Country::De));
         let _ = route_tree::no_route_reason(&result);
-        let asked = TreeSearchRequest::new(&result.search_smiles);
-        let planned = PlannedTarget { name: None, asked, outcome: Ok(result) };
-        for format in [Format::Json, Format::Csv, Format::Aizynth] {
-            let mut output = Output::new(format, TargetCount::Several, Box::new(io::sink()));
+        let request = TreeSearchRequest::new(&result.search_smiles);
+        let planned = PlannedTarget { name: None, asked: request, outcome: Ok(result) };
+        for format in [RouteFormat::Json, RouteFormat::Csv, RouteFormat::Aizynth] {
+            let mut output = RouteOutput::new(format, TargetCount::Several, Box::new(io::sink()));
             assert!(output.add(planned.clone()).and_then(|()| output.finish()).is_ok());
         }
     }

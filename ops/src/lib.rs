@@ -64,38 +64,38 @@ struct InstallationArgs {
 enum Subcommands {
     /// Manage accounts in the database.
     #[command(subcommand)]
-    Account(commands::account::Account),
+    Account(commands::account::AccountArgs),
     /// Manage the applications that may request tokens, in the database.
     #[command(subcommand)]
-    App(commands::app::App),
+    App(commands::app::AppArgs),
     /// Manage organisations in the database; members read each other's samples.
     #[command(subcommand)]
     Org(commands::org::Org),
     /// Manage the keys that sign tokens, in the database.
     #[command(subcommand)]
-    Keys(commands::keys::Keys),
+    Keys(commands::keys::KeysArgs),
     /// List the operators' actions from the audit log in the database.
     Journal(commands::audit_log::Journal),
     /// Log in and store the credentials in the data folder.
-    Login(commands::login::Login),
+    Login(commands::login::LoginArgs),
     /// Log out, here and at the service.
     Logout(commands::logout::Logout),
     /// Print who is logged in.
     Whoami(commands::whoami::Whoami),
     /// Print a bearer token and nothing else.
-    Token(commands::token::Token),
+    Token(commands::token::TokenArgs),
     /// Generate molecules.
-    Sample(commands::sample::Sample),
+    Sample(commands::sample::SampleArgs),
     /// Plan routes to one molecule or to many.
-    Plan(Box<commands::plan::Plan>),
+    Plan(Box<commands::plan::PlanArgs>),
     /// Show, cancel and delete batches of plans.
     #[command(subcommand)]
-    Batch(commands::batch::Batch),
+    Batch(commands::batch::BatchArgs),
     /// Import and show the catalogue of building blocks in the database.
     #[command(subcommand)]
     Catalogue(commands::catalogue::Catalogue),
     /// Show, check, import and remove models.
-    Model(commands::model::Model),
+    Model(commands::model::ModelArgs),
     /// Back up the database and the imported models; the service may run.
     Backup(commands::backup::Backup),
     /// Restore a backup.

@@ -121,7 +121,7 @@ fn csp_hash(text: &str) -> String {
 fn text(planned: &[PlannedTarget]) -> String {
     let one = |planned: &PlannedTarget| match &planned.outcome {
         Ok(answer) => route_tree::render(answer, planned.asked.ships_to),
-        Err(why) => format!("{}\n{why}\n", planned.smiles()),
+        Err(reason) => format!("{}\n{reason}\n", planned.smiles()),
     };
     planned.iter().map(one).collect::<Vec<_>>().join("\n")
 }

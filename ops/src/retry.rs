@@ -8,23 +8,25 @@ use tokio::time::sleep;
 use crate::{failure::Failure, terminal};
 
 /// Time that a service may be unavailable before a command gives up.
-const PATIENCE: Duration = Duration::from_secs(600);
+const MAX_WAIT: Duration = Duration::from_secs(600);
 
 /// Shortest and longest pause between two attempts.
 const PAUSES: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(5)];
 
-/// Retries while the service does not answer or asks to retry later, for at most [`PATIENCE`]. Notes once that it is
+/// Retries while the service does not answer or asks to retry later, for at most [`MAX_WAIT`]. Notes once that it is
 /// waiting.
 ///
 /// # Errors
 /// Fails with the last failure after that time, and at once with any other failure.
-pub async fn patiently<T>(mut ask: impl AsyncFnMut() -> Result<T, Failure>) -> Result<T, Failure> {
+pub async fn retry_while_unavailable<T>(
+    mut request: impl AsyncFnMut() -> Result<T, Failure>,
+) -> Result<T, Failure> {
     let begun = Instant::now();
     let (mut pause, mut is_told) = (PAUSES[0], false);
     loop {
-        let failure = match ask().await {
+        let failure = match request().await {
             Err(failure @ (Failure::Unreachable(_) | Failure::Later { .. }))
-                if begun.elapsed() < PATIENCE =>
+                if begun.elapsed() < MAX_WAIT =>
             {
                 failure
             }

@@ -239,7 +239,7 @@ fn format_price(usd: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use contract::{RouteStanding, SearchReport, StepEvidence};
+    use contract::{RouteSummary, SearchReport, StepEvidence};
 
     use super::*;
 
@@ -311,16 +311,22 @@ mod tests {
         });
 
         assert!(render(&result, None).contains("\nno route found in "));
-        let why = no_route_reason(&result).unwrap();
-        assert!(why.contains("neither made nor bought: C1CC1") && why.contains("--max-depth"), "{why}");
-        assert!(why.contains("  molecules_never[1] refused 7: without this one there is a route\n"), "{why}");
+        let reason = no_route_reason(&result).unwrap();
+        assert!(
+            reason.contains("neither made nor bought: C1CC1") && reason.contains("--max-depth"),
+            "{reason}"
+        );
+        assert!(
+            reason.contains("  molecules_never[1] refused 7: without this one there is a route\n"),
+            "{reason}"
+        );
     }
 
     #[test]
     fn the_best_route_comes_first_and_says_what_it_rests_on() {
         let mut result: TreeSearchResult = serde_json::from_str(&RESULT.replace("OFFERS", "")).unwrap();
         let group = result.route_hierarchy.get_mut("2").unwrap().get_mut("b0123456789abcdef").unwrap();
-        let standing = |rank| RouteStanding {
+        let standing = |rank| RouteSummary {
             rank,
             score: 0.5,
             cost_usd_per_mol: Some(1234.5),

@@ -23,7 +23,7 @@ const COLUMNS: [&str; 3] = ["smiles", "model_id", "sample_id"];
 
 /// Output format of samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub enum SampleFormat {
     /// One SMILES per line.
     Smi,
     /// A table of the structures, their model and their sample.
@@ -36,7 +36,7 @@ pub enum Format {
     Json,
 }
 
-impl Format {
+impl SampleFormat {
     /// Returns the format for the extension of `path`.
     ///
     /// # Errors
@@ -66,21 +66,21 @@ pub enum ExistingFile {
 }
 
 /// Writer of samples, one after the other.
-pub struct Output {
-    format: Format,
+pub struct SampleOutput {
+    format: SampleFormat,
     sink: Box<dyn Write>,
     /// Samples that are written at the end.
     kept: Vec<Sample>,
     has_header: bool,
 }
 
-impl Output {
+impl SampleOutput {
     /// Opens an output to `path` or to standard output; returns it with the structures that the file already holds.
     ///
     /// # Errors
     /// Fails if the file cannot be created, or its format cannot be continued.
     pub fn open(
-        format: Format,
+        format: SampleFormat,
         path: Option<&Path>,
         begun: ExistingFile,
     ) -> Result<(Self, HashSet<String>), Failure> {
@@ -112,14 +112,14 @@ impl Output {
     /// Fails if it cannot be written.
     pub fn add(&mut self, sample: Sample) -> Result<(), Failure> {
         let text = match self.format {
-            Format::Smi => lines(&sample),
-            Format::Csv => {
+            SampleFormat::Smi => lines(&sample),
+            SampleFormat::Csv => {
                 let header = (!self.has_header).then_some(COLUMNS);
                 self.has_header = true;
                 csv(&sample, header)?
             }
-            Format::Sdf => sdf(&sample)?,
-            Format::Parquet | Format::Json => {
+            SampleFormat::Sdf => sdf(&sample)?,
+            SampleFormat::Parquet | SampleFormat::Json => {
                 self.kept.push(sample);
                 return Ok(());
             }
@@ -134,9 +134,9 @@ impl Output {
     pub fn finish(mut self) -> Result<(), Failure> {
         let kept = std::mem::take(&mut self.kept);
         let bytes = match (self.format, &kept[..]) {
-            (Format::Parquet, samples) => parquet(samples),
-            (Format::Json, [one]) => json(one)?.into_bytes(),
-            (Format::Json, several) => json(several)?.into_bytes(),
+            (SampleFormat::Parquet, samples) => parquet(samples),
+            (SampleFormat::Json, [one]) => json(one)?.into_bytes(),
+            (SampleFormat::Json, several) => json(several)?.into_bytes(),
             _ => Vec::new(),
         };
         self.write(&bytes)
@@ -149,12 +149,12 @@ impl Output {
 }
 
 /// Reads the structures of an existing file.
-fn read_structures(format: Format, text: &str) -> Result<HashSet<String>, Failure> {
+fn read_structures(format: SampleFormat, text: &str) -> Result<HashSet<String>, Failure> {
     let lines = text.lines().filter(|line| !line.is_empty());
     match format {
-        Format::Smi => Ok(lines.map(ToOwned::to_owned).collect()),
+        SampleFormat::Smi => Ok(lines.map(ToOwned::to_owned).collect()),
         // SMILES contain no commas, and are the first column.
-        Format::Csv => {
+        SampleFormat::Csv => {
             Ok(lines.skip(1).filter_map(|line| line.split(',').next()).map(ToOwned::to_owned).collect())
         }
         _ => Err(Failure::Usage("only a file of SMILES or CSV can be continued".to_owned())),
@@ -220,7 +220,7 @@ mod tests {
     }
 
     fn written(path: &Path, begun: ExistingFile, samples: &[Sample]) -> Vec<u8> {
-        let (mut output, _) = Output::open(Format::of(path).unwrap(), Some(path), begun).unwrap();
+        let (mut output, _) = SampleOutput::open(SampleFormat::of(path).unwrap(), Some(path), begun).unwrap();
         samples.iter().for_each(|sample| output.add(sample.clone()).unwrap());
         output.finish().unwrap();
         fs::read(path).unwrap()
@@ -249,13 +249,17 @@ mod tests {
         assert_eq!(tables.len(), 2);
         assert!(sdf.contains("> <model_id>\ndruglike_gru\n\n"), "{sdf}");
         assert!(
-            Output::open(Format::Csv, Some(&folder.path().join("nowhere/a.csv")), ExistingFile::Anew)
-                .is_err()
+            SampleOutput::open(
+                SampleFormat::Csv,
+                Some(&folder.path().join("nowhere/a.csv")),
+                ExistingFile::Anew
+            )
+            .is_err()
         );
         for name in ["a.xlsx", "a", ".csv"] {
-            let fault = Format::of(Path::new(name)).unwrap_err();
+            let fault = SampleFormat::of(Path::new(name)).unwrap_err();
             assert!(
-                matches!(&fault, Failure::Usage(why) if why.contains(".smi, .txt, .csv, .sdf, .parquet, .json")),
+                matches!(&fault, Failure::Usage(reason) if reason.contains(".smi, .txt, .csv, .sdf, .parquet, .json")),
                 "{fault}"
             );
         }
@@ -277,7 +281,8 @@ mod tests {
             fs::write(&path, begun).unwrap();
 
             let (_, known) =
-                Output::open(Format::of(&path).unwrap(), Some(&path), ExistingFile::GoOn).unwrap();
+                SampleOutput::open(SampleFormat::of(&path).unwrap(), Some(&path), ExistingFile::GoOn)
+                    .unwrap();
             let text = written(&path, ExistingFile::GoOn, &[sample()]);
 
             assert_eq!(known, HashSet::from(["CC", "CN"].map(str::to_owned)), "{name}");
@@ -285,7 +290,7 @@ mod tests {
         }
         let json = folder.path().join("a.json");
         fs::write(&json, "[]").unwrap();
-        assert!(Output::open(Format::Json, Some(&json), ExistingFile::GoOn).is_err());
+        assert!(SampleOutput::open(SampleFormat::Json, Some(&json), ExistingFile::GoOn).is_err());
     }
 
     #[test]

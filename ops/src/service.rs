@@ -54,20 +54,20 @@ struct TokenAnswer {
 
 /// Error response of `/auth/token` (RFC 6749, section 5.2).
 #[derive(Debug, Deserialize)]
-struct TokenError {
+struct TokenFailure {
     error: String,
     error_description: Option<String>,
 }
 
-impl From<TokenError> for Failure {
-    fn from(TokenError { error, error_description }: TokenError) -> Self {
+impl From<TokenFailure> for Failure {
+    fn from(TokenFailure { error, error_description }: TokenFailure) -> Self {
         Self::Refused(format!("login refused: {}", error_description.unwrap_or(error)))
     }
 }
 
 /// Error body of the contract, with its reasons.
 #[derive(Debug, Deserialize)]
-struct ErrorBody {
+struct RefusalBody {
     detail: Vec<ErrorDetail>,
 }
 
@@ -227,10 +227,10 @@ impl Service {
     async fn access_token_other_than(&self, refused: Option<&str>) -> Result<String, Failure> {
         if let Some(token) = &self.token {
             let ended = || {
-                let why = format!(
+                let reason = format!(
                     "the service refuses the token in {TOKEN_VARIABLE}: it has ended, or is of another service"
                 );
-                Failure::NotLoggedIn(why)
+                Failure::NotLoggedIn(reason)
             };
             return if refused.is_none() { Ok(token.clone()) } else { Err(ended()) };
         }
@@ -286,7 +286,10 @@ impl Service {
     }
 
     /// Requests a token; returns it or the authorization server's error.
-    async fn request_token(&self, form: &[(&str, &str)]) -> Result<Result<TokenAnswer, TokenError>, Failure> {
+    async fn request_token(
+        &self,
+        form: &[(&str, &str)],
+    ) -> Result<Result<TokenAnswer, TokenFailure>, Failure> {
         let request = self.http.post(format!("{}/auth/token", self.base)).timeout(SHORT_TIMEOUT).form(form);
         let response = telemetry::send(request).await.map_err(|error| Failure::http(&self.base, &error))?;
         let status = response.status();
@@ -308,8 +311,8 @@ impl Service {
         match status {
             StatusCode::UNAUTHORIZED => self.not_logged_in("the service refused the login"),
             StatusCode::FORBIDDEN => {
-                let why = reasons.unwrap_or_else(|| status.to_string());
-                Failure::Refused(format!("the account may not do this ({why})"))
+                let reason = reasons.unwrap_or_else(|| status.to_string());
+                Failure::Refused(format!("the account may not do this ({reason})"))
             }
             StatusCode::BAD_REQUEST => reasons.map_or(Failure::NotThere, Failure::Refused),
             StatusCode::TOO_MANY_REQUESTS => retryable_failure("the rate limit is spent".to_owned(), seconds),
@@ -328,9 +331,9 @@ impl Service {
         }
     }
 
-    fn not_logged_in(&self, why: &str) -> Failure {
+    fn not_logged_in(&self, reason: &str) -> Failure {
         Failure::NotLoggedIn(format!(
-            "{why}: run `retort --data {} --api {} login EMAIL`",
+            "{reason}: run `retort --data {} --api {} login EMAIL`",
             self.data.display(),
             self.base
         ))
@@ -339,7 +342,7 @@ impl Service {
 
 /// Returns the reasons of an error body in one line, if it has the contract's shape.
 fn reasons(body: &str) -> Option<String> {
-    let refusal: ErrorBody = serde_json::from_str(body).ok()?;
+    let refusal: RefusalBody = serde_json::from_str(body).ok()?;
     let lines: Vec<String> = refusal.detail.iter().map(ErrorDetail::to_line).collect();
     if lines.is_empty() { None } else { Some(lines.join("; ")) }
 }
@@ -357,10 +360,10 @@ impl ErrorDetail {
 }
 
 /// Returns a retryable failure if the service says after how many seconds, else a refusal.
-fn retryable_failure(why: String, seconds: Option<u64>) -> Failure {
+fn retryable_failure(reason: String, seconds: Option<u64>) -> Failure {
     match seconds {
-        Some(seconds) => Failure::Later { why, seconds },
-        None => Failure::Refused(why),
+        Some(seconds) => Failure::Later { why: reason, seconds },
+        None => Failure::Refused(reason),
     }
 }
 
@@ -380,7 +383,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_fault_of_a_refusal_is_told_with_its_place() {
+    fn every_fault_of_a_refusal_is_printed_with_its_location() {
         let body = r#"{"detail":[{"loc":["body","size"],"msg":"too small","type":"greater_than_equal"},
             {"loc":["body","extra",0],"msg":"not allowed","type":"extra_forbidden"}]}"#;
 

@@ -14,7 +14,10 @@ use std::{
 use anyhow::Context as _;
 use catalogue::{
     Rates,
-    read::{self, FileDescription, Format, HeaderError, Input, Meaning, Options, Profile, ReadError, Record},
+    read::{
+        self, ColumnProfile, FileDescription, FileFormat, FileReadError, HeaderError, Meaning, Options,
+        ReadInput, Record,
+    },
 };
 use chem::{Limits, MappedMolecule, smiles_of_molfile};
 use clap::Args;
@@ -84,16 +87,18 @@ impl Files {
     ///
     /// # Errors
     /// Fails as [`Files::read`] does.
-    pub fn read_one(&self, input: &Input, found: &mut ParsedTargets) -> Result<(), Failure> {
+    pub fn read_one(&self, input: &ReadInput, found: &mut ParsedTargets) -> Result<(), Failure> {
         let opened = read::open(input, &self.options()).map_err(failure)?;
         let reader = TargetReader::new(&opened.outline, self.name_column.clone())
             .ok_or_else(|| Failure::Usage(format!("{} has InChIKeys but no structures", input.name())))?;
         let counted = if opened.outline.format.has_lines() { "line" } else { "row" };
         for record in opened.records().map_err(failure)? {
-            let Record { place, fields } = record.map_err(failure)?;
+            let Record { position, fields } = record.map_err(failure)?;
             match fields.map_err(|fault| fault.to_string()).and_then(|fields| reader.target(&fields)) {
                 Ok(target) => found.targets.push(target),
-                Err(why) => found.faults.push(format!("{}, {counted} {}: {why}", input.name(), place.number)),
+                Err(reason) => {
+                    found.faults.push(format!("{}, {counted} {}: {reason}", input.name(), position.number))
+                }
             }
         }
         Ok(())
@@ -104,7 +109,7 @@ impl Files {
         let columns: BTreeMap<String, String> = smiles.collect();
         Options {
             vendor: None,
-            profile: Profile { profile: None, columns },
+            profile: ColumnProfile { profile: None, columns },
             rates: Rates::default(),
             keys: Arc::default(),
             threads: NonZeroUsize::MIN,
@@ -120,34 +125,36 @@ pub fn check(smiles: &str) -> Result<(), String> {
     if smiles.chars().count() > MAX_SMILES_LENGTH {
         return Err(format!("longer than {MAX_SMILES_LENGTH} characters"));
     }
-    MappedMolecule::of_one(smiles, Limits::TARGET).map(drop).map_err(|why| format!("no target: {why}"))
+    MappedMolecule::of_one(smiles, Limits::TARGET).map(drop).map_err(|reason| format!("no target: {reason}"))
 }
 
-fn input(path: &Path) -> Result<Input, Failure> {
+fn input(path: &Path) -> Result<ReadInput, Failure> {
     if path != Path::new("-") {
-        return Ok(Input::File(path.to_owned()));
+        return Ok(ReadInput::File(path.to_owned()));
     }
     let mut bytes = Vec::new();
     io::stdin().lock().read_to_end(&mut bytes).context("reading standard input")?;
-    Ok(Input::Bytes("standard input".to_owned(), bytes))
+    Ok(ReadInput::Bytes("standard input".to_owned(), bytes))
 }
 
-fn failure(error: ReadError) -> Failure {
+fn failure(error: FileReadError) -> Failure {
     match error {
-        ReadError::Header { name, source: HeaderError::NoSmiles { found } } => Failure::Usage(format!(
+        FileReadError::Header { name, source: HeaderError::NoSmiles { found } } => Failure::Usage(format!(
             "{name} has no column `smiles` ({found}): name the one that holds them with --smiles-column"
         )),
-        error @ (ReadError::Header { .. } | ReadError::Profile(_)) => Failure::Usage(error.to_string()),
+        error @ (FileReadError::Header { .. } | FileReadError::Profile(_)) => {
+            Failure::Usage(error.to_string())
+        }
         error => Failure::Other(anyhow::Error::new(error)),
     }
 }
 
 /// Prints the first faults of the files, and the number of the others.
-pub fn tell(faults: &[String]) {
-    const TOLD: usize = 20;
-    faults.iter().take(TOLD).for_each(|fault| terminal::note(&format!("left out: {fault}")));
-    if faults.len() > TOLD {
-        terminal::note(&format!("left out: {} more", faults.len() - TOLD));
+pub fn print_faults(faults: &[String]) {
+    const MAX_PRINTED_FAULTS: usize = 20;
+    faults.iter().take(MAX_PRINTED_FAULTS).for_each(|fault| terminal::note(&format!("left out: {fault}")));
+    if faults.len() > MAX_PRINTED_FAULTS {
+        terminal::note(&format!("left out: {} more", faults.len() - MAX_PRINTED_FAULTS));
     }
 }
 
@@ -155,18 +162,18 @@ pub fn tell(faults: &[String]) {
 struct TargetReader {
     /// Structure columns, in order of precedence.
     structures: Vec<String>,
-    format: Format,
+    format: FileFormat,
     name: Option<String>,
 }
 
 impl TargetReader {
     /// Chooses the columns; `None` for a file without structures.
     fn new(outline: &FileDescription, name: Option<String>) -> Option<Self> {
-        let holds = |wanted: fn(&Meaning) -> bool| {
+        let holds = |is_wanted: fn(&Meaning) -> bool| {
             outline
                 .columns
                 .iter()
-                .filter(move |column| wanted(&column.meaning))
+                .filter(move |column| is_wanted(&column.meaning))
                 .map(|column| column.name.clone())
         };
         let smiles = holds(|meaning| matches!(meaning, Meaning::Smiles));
@@ -183,8 +190,9 @@ impl TargetReader {
     }
 
     fn target(&self, fields: &[(String, String)]) -> Result<Target, String> {
-        let field = |wanted: &str| {
-            let found = fields.iter().find(|(name, _)| name.trim() == wanted).map(|(_, text)| text.as_str());
+        let field = |is_wanted: &str| {
+            let found =
+                fields.iter().find(|(name, _)| name.trim() == is_wanted).map(|(_, text)| text.as_str());
             found.filter(|text| !text.trim().is_empty())
         };
         let structure = self.structures.iter().find_map(|column| field(column)).ok_or("no SMILES")?;
@@ -195,7 +203,7 @@ impl TargetReader {
         };
         check(&smiles)?;
         let name = match self.format {
-            Format::List(_) => {
+            FileFormat::List(_) => {
                 fields[1..].iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join(" ")
             }
             _ => {
@@ -227,7 +235,7 @@ mod tests {
 
     fn read(files: &Files, name: &str, bytes: &[u8]) -> Result<ParsedTargets, Failure> {
         let mut found = ParsedTargets::default();
-        files.read_one(&Input::Bytes(name.to_owned(), bytes.to_vec()), &mut found)?;
+        files.read_one(&ReadInput::Bytes(name.to_owned(), bytes.to_vec()), &mut found)?;
         Ok(found)
     }
 
@@ -260,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_is_no_target_is_told_with_its_place_and_the_rest_goes_on() {
+    fn a_row_without_a_target_is_reported_and_the_rest_goes_on() {
         let text = "smiles,name\nCCO,A\nC1CC,B\nCC.CC,C\n,D\nCCN\nCCN,E\n";
 
         let found = read(&Files::default(), "a.csv", text.as_bytes()).unwrap();

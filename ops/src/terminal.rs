@@ -163,7 +163,7 @@ fn prompt_password(confirm: Confirm) -> Result<String, Failure> {
 }
 
 /// Asks for a line on the terminal.
-pub fn ask(question: &str) -> Result<String, Failure> {
+pub fn prompt(question: &str) -> Result<String, Failure> {
     if !io::stdin().is_terminal() {
         return Err(Failure::Usage(format!("there is no terminal to ask on: {question}")));
     }

@@ -7,10 +7,12 @@ use std::{
 
 use catalogue_tables::Offers;
 use contract::{
-    Conditions, Edge, Metadata, Node, NodeData, NodeStanding, ReagentResults, RefusedSteps, RouteGraph,
-    RouteHierarchy, RouteStanding, SearchReport, StepEvidence, TreeSearchRequest, TreeSearchResult,
+    Conditions, Edge, Metadata, Node, NodeData, NodeNecessity, ReagentResults, RefusedSteps, RouteGraph,
+    RouteHierarchy, RouteSummary, SearchReport, StepEvidence, TreeSearchRequest, TreeSearchResult,
 };
-use synth::{PublishedRoute, RecordedReactions, Role, Route, RouteNode, SearchResult, SharedGraph, Step};
+use synth::{
+    ComponentRole, PublishedRoute, RecordedReactions, Route, RouteNode, RouteStep, SearchResult, SharedGraph,
+};
 use uuid::Uuid;
 
 use crate::{
@@ -43,14 +45,14 @@ pub fn result(
 ) -> TreeSearchResult {
     let mut totals: Vec<f64> = plan.routes().map(|route| route.total).collect();
     totals.sort_by(f64::total_cmp);
-    let (shared, shop) =
+    let (shared, shopping_list) =
         (SharedGraph::of(plan), ShoppingListBuilder::new(request, &annotation.first, &annotation.offers));
     let mut route_hierarchy = RouteHierarchy::new();
     for group in &plan.groups {
         let graphs = |routes: &Vec<Route>| {
-            let standing = |route| RouteStanding {
+            let standing = |route| RouteSummary {
                 backbone: Some(group.skeleton.clone()),
-                ..standing(route, &totals, &shop)
+                ..standing(route, &totals, &shopping_list)
             };
             routes.iter().map(|route| graph(route, Some(&shared), standing(route))).collect()
         };
@@ -101,19 +103,19 @@ fn report(plan: &SearchResult) -> SearchReport {
 
 /// Computes a route's rank among all routes of its answer, and its shopping list; `totals` are those of all routes,
 /// ascending.
-fn standing(route: &Route, totals: &[f64], shop: &ShoppingListBuilder<'_>) -> RouteStanding {
+fn standing(route: &Route, totals: &[f64], shopping_list: &ShoppingListBuilder<'_>) -> RouteSummary {
     let better = totals.partition_point(|&total| total < route.total);
-    RouteStanding {
+    RouteSummary {
         rank: u32::try_from(better + 1).unwrap_or(u32::MAX),
-        shopping_list: Some(shop.list(route)),
+        shopping_list: Some(shopping_list.list(route)),
         ..standing_without_others(route)
     }
 }
 
 /// Computes the standing of a route without comparison: as if it were the only one.
-fn standing_without_others(route: &Route) -> RouteStanding {
+fn standing_without_others(route: &Route) -> RouteSummary {
     let longest = route.graph.longest_branch();
-    RouteStanding {
+    RouteSummary {
         rank: 1,
         score: rounded(1.0 / (1.0 + route.total)),
         cost_usd_per_mol: route.usd_per_mol.map(cents),
@@ -129,11 +131,11 @@ fn standing_without_others(route: &Route) -> RouteStanding {
 pub(crate) fn found(found: PublishedRoute) -> contract::FoundRoute {
     let route = &found.route;
     let standing =
-        RouteStanding { rank: found.rank, backbone: Some(found.skeleton), ..standing_without_others(route) };
+        RouteSummary { rank: found.rank, backbone: Some(found.skeleton), ..standing_without_others(route) };
     contract::FoundRoute { route: graph(route, None, standing), backbone: found.key, steps: found.steps }
 }
 
-fn graph(route: &Route, shared: Option<&SharedGraph<'_>>, standing: RouteStanding) -> RouteGraph {
+fn graph(route: &Route, shared: Option<&SharedGraph<'_>>, standing: RouteSummary) -> RouteGraph {
     let ids: Vec<String> = route.molecules().map(|molecule| id(&molecule.smiles)).collect();
     let edges = route.graph.edges().map(|(product, precursor)| {
         let step = route.graph.molecule(product).step.as_ref();
@@ -166,7 +168,7 @@ fn node(node: &RouteNode, own_id: &str, shared: Option<&SharedGraph<'_>>) -> Nod
             expanded: node.expanded,
             in_solution_path: true,
         },
-        standing: shared.map(|shared| NodeStanding {
+        standing: shared.map(|shared| NodeNecessity {
             essential: shared.is_essential(&node.smiles),
             only_for: shared.only_for(&node.smiles).map(id),
         }),
@@ -174,7 +176,7 @@ fn node(node: &RouteNode, own_id: &str, shared: Option<&SharedGraph<'_>>) -> Nod
 }
 
 /// Converts the evidence of a step.
-pub(crate) fn evidence(step: &Step) -> StepEvidence {
+pub(crate) fn evidence(step: &RouteStep) -> StepEvidence {
     StepEvidence {
         reaction_class: step.class.name.to_owned(),
         reaction_category: step.class.category.to_string(),
@@ -195,9 +197,9 @@ fn conditions(records: &RecordedReactions) -> Conditions {
     let mut conditions = Conditions::default();
     for (role, name, count) in &records.agents {
         let agents = match role {
-            Role::Reagent => &mut conditions.reagents,
-            Role::Catalyst => &mut conditions.catalysts,
-            Role::Solvent => &mut conditions.solvents,
+            ComponentRole::Reagent => &mut conditions.reagents,
+            ComponentRole::Catalyst => &mut conditions.catalysts,
+            ComponentRole::Solvent => &mut conditions.solvents,
         };
         agents.insert(name.to_string(), *count);
     }
@@ -269,7 +271,7 @@ mod tests {
 
         let bought = &answer.route_hierarchy["1"]["b1"][0][0];
         let made = &answer.route_hierarchy["2"]["b2"][0][0];
-        let standing = |rank, score, cost_usd_per_mol, lead_time_days| RouteStanding {
+        let standing = |rank, score, cost_usd_per_mol, lead_time_days| RouteSummary {
             rank,
             score,
             cost_usd_per_mol,
@@ -279,7 +281,7 @@ mod tests {
             backbone: Some("[CH3:1]".to_owned()),
         };
         let without_list =
-            |graph: &RouteGraph| RouteStanding { shopping_list: None, ..graph.graph.clone().unwrap() };
+            |graph: &RouteGraph| RouteSummary { shopping_list: None, ..graph.graph.clone().unwrap() };
         assert_eq!(without_list(bought), standing(1, 0.5, Some(12.35), Some(3.0)));
         assert_eq!(without_list(made), standing(2, 0.25, None, None));
         let edge = serde_json::to_value(&made.edges[0]).unwrap();

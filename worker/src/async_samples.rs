@@ -17,7 +17,7 @@ pub(crate) struct AsyncSampleParameters {
 }
 
 /// Reads the parameters of the asynchronous sample `id`; `None` if it was deleted or has ended.
-pub(crate) async fn wanted(
+pub(crate) async fn read_parameters(
     database: impl PgExecutor<'_>,
     id: &str,
 ) -> Result<Option<AsyncSampleParameters>, sqlx::Error> {

@@ -18,7 +18,7 @@ use synth::{BatchLimits, Budget, Planner};
 
 pub(crate) use analogues::analogues;
 pub(crate) use building_blocks::{add_offers, blocks, building_blocks};
-pub(crate) use catalogue::{CatalogueQuery, LONGEST, catalogue};
+pub(crate) use catalogue::{CatalogueQuery, MAX_QUERY_TIME, catalogue};
 pub(crate) use expansions::expansions;
 pub(crate) use synthesizability::synthesizability;
 
@@ -38,7 +38,7 @@ trait BulkItem: Send {
 }
 
 /// Applies `of` to each molecule in `texts`, in order.
-fn tell<T: BulkItem>(
+fn answer_each<T: BulkItem>(
     planner: &Planner,
     texts: &[String],
     allowance: &BatchLimits,

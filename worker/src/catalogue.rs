@@ -15,7 +15,7 @@ use std::{
 };
 
 use ::catalogue::{FetchOutcome, OpenedSnapshot, Snapshot, SnapshotContent, SnapshotFolder, SnapshotOrigin};
-use catalogue_tables::{ReadError, content, read};
+use catalogue_tables::{SnapshotReadError, content, read};
 use database::{Background, Database, ListenerEvent};
 use parking_lot::RwLock;
 use sqlx::PgPool;
@@ -74,32 +74,33 @@ impl CatalogueView {
         database: &Database,
         snapshots: impl Into<SnapshotLocations>,
     ) -> Result<Self, sqlx::Error> {
-        Self::load_polling(database, snapshots, POLL_INTERVAL).await
+        Self::load_with_poll_interval(database, snapshots, POLL_INTERVAL).await
     }
 
-    /// Loads the catalogue like [`CatalogueView::load`], and polls for missed changes at the interval `look`.
+    /// Loads the catalogue like [`CatalogueView::load`], and polls for missed changes at the interval `poll_interval`.
     ///
     /// # Errors
     /// Fails if the first load fails.
-    pub async fn load_polling(
+    pub async fn load_with_poll_interval(
         database: &Database,
         snapshots: impl Into<SnapshotLocations>,
-        look: Duration,
+        poll_interval: Duration,
     ) -> Result<Self, sqlx::Error> {
         let snapshots = snapshots.into();
         let pool = database.pool.clone();
         let seen = content(&pool).await?;
         let first = open(&pool, &snapshots, OpenReason::First).await?;
         let current = Arc::new(RwLock::new(Arc::new(first)));
-        let told = Arc::new(ImportNotifications::default());
-        let ear = Arc::clone(&told);
-        let listener = database::listen(database, &[CHANGE_CHANNEL], move |heard| match heard {
+        let imports = Arc::new(ImportNotifications::default());
+        let notifications = Arc::clone(&imports);
+        let listener = database::listen(database, &[CHANGE_CHANNEL], move |event| match event {
             // Earlier notifications are lost.
-            ListenerEvent::Connected => ear.look.notify_one(),
-            ListenerEvent::Notification { .. } => ear.hear(),
+            ListenerEvent::Connected => notifications.wake_up.notify_one(),
+            ListenerEvent::Notification { .. } => notifications.notify(),
         });
-        let watch = CatalogueWatcher { pool, snapshots, current: Arc::clone(&current), told, look, seen };
-        let watch = Background::keep("watching the catalogue", move || watch.clone().keep());
+        let watch =
+            CatalogueWatcher { pool, snapshots, current: Arc::clone(&current), imports, poll_interval, seen };
+        let watch = Background::supervise("watching the catalogue", move || watch.clone().run());
         Ok(Self { current, _watch: [listener, watch].into() })
     }
 
@@ -113,15 +114,15 @@ impl CatalogueView {
 /// Notifications of imports.
 #[derive(Debug, Default)]
 struct ImportNotifications {
-    look: Notify,
+    wake_up: Notify,
     /// Set when an import has finished since the catalogue was read.
     changed: AtomicBool,
 }
 
 impl ImportNotifications {
-    fn hear(&self) {
+    fn notify(&self) {
         self.changed.store(true, Ordering::Release);
-        self.look.notify_one();
+        self.wake_up.notify_one();
     }
 }
 
@@ -131,28 +132,29 @@ struct CatalogueWatcher {
     pool: PgPool,
     snapshots: SnapshotLocations,
     current: Arc<RwLock<Arc<Snapshot>>>,
-    told: Arc<ImportNotifications>,
-    look: Duration,
+    imports: Arc<ImportNotifications>,
+    poll_interval: Duration,
     seen: SnapshotContent,
 }
 
 impl CatalogueWatcher {
-    async fn keep(mut self) {
+    async fn run(mut self) {
         loop {
-            let is_told = tokio::time::timeout(self.look, self.told.look.notified()).await.is_ok();
-            if is_told && self.told.changed.load(Ordering::Acquire) {
+            let is_notified =
+                tokio::time::timeout(self.poll_interval, self.imports.wake_up.notified()).await.is_ok();
+            if is_notified && self.imports.changed.load(Ordering::Acquire) {
                 tokio::time::sleep(RELOAD_DELAY).await;
             }
-            while let Err(error) = self.look_once().await {
+            while let Err(error) = self.refresh().await {
                 warn!("the catalogue may be out of date, and will be read again: {error}");
                 tokio::time::sleep(RETRY_PAUSE).await;
             }
         }
     }
 
-    async fn look_once(&mut self) -> Result<(), sqlx::Error> {
+    async fn refresh(&mut self) -> Result<(), sqlx::Error> {
         // Any notification from here on is of a later import.
-        self.told.changed.store(false, Ordering::Release);
+        self.imports.changed.store(false, Ordering::Release);
         let content = content(&self.pool).await?;
         if content != self.seen {
             let snapshot = open(&self.pool, &self.snapshots, OpenReason::Renewed).await?;
@@ -186,7 +188,7 @@ async fn open(
     let runtime = Handle::current();
     // Waiting for another process and parsing molecules would block an async thread.
     let opening = move || {
-        folder.open_or_build::<ReadError>(
+        folder.open_or_build::<SnapshotReadError>(
             || Ok(runtime.block_on(content(&pool))?),
             |content, path| match &asked {
                 Some(store) => runtime.block_on(fetch(store, content, path, &reached)),

@@ -42,7 +42,7 @@ pub fn divide_connections(
     configs: &[&WorkerConfig],
     listeners: u32,
 ) -> Result<ConnectionShares> {
-    let count = |places: usize| u32::try_from(places).unwrap_or(u32::MAX);
+    let count = |connections: usize| u32::try_from(connections).unwrap_or(u32::MAX);
     let of_queues = configs.iter().map(|config| config.connections()).fold(0, u32::saturating_add);
     let others = of_queues.saturating_add(listeners);
     let max_running_jobs =
@@ -92,8 +92,8 @@ mod tests {
         assert_eq!(divide_connections(Some(14), &[&config], 1).unwrap(), shares(5, 14));
         assert_eq!(divide_connections(Some(20), &[&config], 1).unwrap(), shares(11, 20));
         // Jobs of another queue share one.
-        let aside = WorkerConfig { slots: 9, connections_of_jobs: Some(1), ..WorkerConfig::default() };
-        let both = divide_connections(None, &[&config, &aside], 1).unwrap();
+        let background = WorkerConfig { slots: 9, connections_of_jobs: Some(1), ..WorkerConfig::default() };
+        let both = divide_connections(None, &[&config, &background], 1).unwrap();
         assert_eq!(both, ConnectionShares { handlers: 6, listeners: 3, all: 21 });
         let fault = divide_connections(Some(13), &[&config], 1).unwrap_err().to_string();
         assert_eq!(fault, "DATABASE_CONNECTIONS is `13`: this worker needs at least 14 with 3 jobs in hand");

@@ -93,15 +93,15 @@ fn as_smarts(fragment: &str) -> String {
 }
 
 /// Converts the outcome of a constraint to its report.
-pub fn report_of(verdict: &ConstraintEffect) -> ConstraintReport {
-    let reason = verdict.alone.map(|alone| match alone {
+pub fn report_of(effect: &ConstraintEffect) -> ConstraintReport {
+    let reason = effect.alone.map(|alone| match alone {
         ResultWithout::Forbids => "without this one there is a route",
         ResultWithout::Innocent => "no route was found without this one either",
     });
     ConstraintReport {
-        constraint: verdict.rule.kind.to_string(),
-        index: verdict.rule.index.and_then(|index| u32::try_from(index).ok()),
-        refused: verdict.refused,
+        constraint: effect.rule.kind.to_string(),
+        index: effect.rule.index.and_then(|index| u32::try_from(index).ok()),
+        refused: effect.refused,
         reason: reason.map(str::to_owned),
     }
 }
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bond_that_is_none_is_told() {
+    fn an_unknown_bond_is_reported() {
         let ask = |pair| {
             asked(TreeSearchRequest {
                 bonds_to_keep: vec![pair],

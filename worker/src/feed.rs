@@ -12,7 +12,7 @@ use sqlx::{PgConnection, PgPool};
 use tracing::warn;
 
 /// Polling interval.
-const LOOK: Duration = Duration::from_millis(250);
+const FEED_POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Timeout of one poll.
 const POLL_TIMEOUT: Duration = Duration::from_secs(10);
@@ -88,7 +88,7 @@ pub(crate) async fn feed<B: BatchTables>(pool: PgPool) {
         if let Err(error) = database::within(POLL_TIMEOUT, enqueue_parts::<B>(&pool)).await {
             warn!("batches could not be given their {} jobs: {error}", queue_label(B::Job::QUEUE));
         }
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(FEED_POLL_INTERVAL).await;
     }
 }
 

@@ -18,7 +18,7 @@ use tokio::{
 use tracing::error;
 use worker::{
     AsyncSampleHandler, BulkQueryHandler, CatalogueView, ComputeDevice, LISTENER, ModelRegistry, PlanHandler,
-    ReadyCounts, Role, RunningJobs, SampleHandler, SearchHandler, Settings, compute,
+    ReadyCounts, Role, RunningJobs, SampleHandler, SearchHandler, WorkerSettings, compute,
     connections::{self, ConnectionShares, divide_connections},
     feed_orders, feed_plans, forget_orphans, load_planner, observe_sampler, observe_searcher, refill, replay,
 };
@@ -35,7 +35,7 @@ const RESERVOIR_SAMPLES_IN_FLIGHT: usize = 3;
 const EX_CONFIG: u8 = 78;
 
 fn main() -> ExitCode {
-    let settings = Settings::parse();
+    let settings = WorkerSettings::parse();
     let threads = settings.threads().get();
     match tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build() {
         Ok(runtime) => runtime.block_on(obey(&settings)),
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     }
 }
 
-async fn obey(settings: &Settings) -> ExitCode {
+async fn obey(settings: &WorkerSettings) -> ExitCode {
     let service = match settings.role {
         Role::Sample => "retort-sampler",
         Role::Search => "retort-searcher",
@@ -67,7 +67,7 @@ async fn obey(settings: &Settings) -> ExitCode {
     }
 }
 
-async fn run(settings: &Settings) -> Result<()> {
+async fn run(settings: &WorkerSettings) -> Result<()> {
     match &settings.role {
         Role::Sample => sample(settings).await,
         Role::Search => search(settings).await,
@@ -79,78 +79,85 @@ async fn run(settings: &Settings) -> Result<()> {
     }
 }
 
-async fn sample(settings: &Settings) -> Result<()> {
+async fn sample(settings: &WorkerSettings) -> Result<()> {
     let machine = ComputeDevice::open(settings.device, settings.threads())?;
     let (dirs, wanted) = (settings.models_dir.clone(), settings.sampler_models.clone());
     // Threads that load the models inherit the low priority.
-    let shelf = Arc::new(compute(move || ModelRegistry::load(dirs, wanted, machine)).await??);
+    let registry = Arc::new(compute(move || ModelRegistry::load(dirs, wanted, machine)).await??);
     let (activity, ready) = (RunningJobs::default(), ReadyCounts::default());
     let mut config = WorkerConfig {
-        models: shelf.announce(),
+        models: registry.announce(),
         ready: ready.subscribe(),
         ready_target: settings.reservoir_size,
         ready_places: RESERVOIR_SAMPLES_IN_FLIGHT,
         ..config(settings)
     };
-    let orders = aside(settings, config.models.clone(), settings.slots());
-    let shares = divide_connections(settings.database_connections, &[&config, &orders], 0)?;
+    let async_samples = background_config(settings, config.models.clone(), settings.slots());
+    let shares = divide_connections(settings.database_connections, &[&config, &async_samples], 0)?;
     config.process_connections = connections_to_server(settings, shares);
     let mut shutdown = shutdown()?;
     let Some(database) = connect(settings, "retort-sampler", shares, &mut shutdown).await? else {
         return Ok(());
     };
     let pool = database.pool.clone();
-    let packs = Arc::clone(&shelf);
-    let _packs = Background::keep("taking up changed models", move || Arc::clone(&packs).keep_up());
-    let (counted, counts, counting) = (Arc::clone(&shelf), ready.clone(), pool.clone());
-    let _counts = Background::keep("counting ready molecules", move || {
-        counts.clone().keep_up(counting.clone(), Arc::clone(&counted))
+    let packs = Arc::clone(&registry);
+    let _packs = Background::supervise("taking up changed models", move || Arc::clone(&packs).poll());
+    let (counted, counts, counting) = (Arc::clone(&registry), ready.clone(), pool.clone());
+    let _counts = Background::supervise("counting ready molecules", move || {
+        counts.clone().poll(counting.clone(), Arc::clone(&counted))
     });
-    let (offered, forgetting) = (Arc::clone(&shelf), pool.clone());
-    let _orphans = Background::keep("forgetting models that nobody offers", move || {
+    let (offered, forgetting) = (Arc::clone(&registry), pool.clone());
+    let _orphans = Background::supervise("forgetting models that nobody offers", move || {
         forget_orphans(forgetting.clone(), Arc::clone(&offered))
     });
     let refilling = (settings.reservoir_size > 0).then(|| {
-        let (pool, shelf, activity, ready) =
-            (pool.clone(), Arc::clone(&shelf), activity.clone(), ready.clone());
+        let (pool, registry, activity, ready) =
+            (pool.clone(), Arc::clone(&registry), activity.clone(), ready.clone());
         let size = settings.reservoir_size;
-        Background::keep("refilling the reservoir", move || {
-            refill(pool.clone(), Arc::clone(&shelf), size, activity.clone(), ready.clone())
+        Background::supervise("refilling the reservoir", move || {
+            refill(pool.clone(), Arc::clone(&registry), size, activity.clone(), ready.clone())
         })
     });
     observe_sampler(&ready);
     let feeding = pool.clone();
-    let _feed =
-        Background::keep("submitting the chunks of sample batches", move || feed_orders(feeding.clone()));
-    let making =
-        AsyncSampleHandler { pool: pool.clone(), shelf: Arc::clone(&shelf), activity: activity.clone() };
-    let handler = SampleHandler { pool, shelf, activity, ready };
+    let _feed = Background::supervise("submitting the chunks of sample batches", move || {
+        feed_orders(feeding.clone())
+    });
+    let making = AsyncSampleHandler {
+        pool: pool.clone(),
+        registry: Arc::clone(&registry),
+        activity: activity.clone(),
+    };
+    let handler = SampleHandler { pool, registry, activity, ready };
     let shutdown = shutdown.shared();
-    let told = shutdown.clone();
+    let shutdown_signal = shutdown.clone();
     let stopping = async move {
-        told.await;
+        shutdown_signal.await;
         // The rest of the time belongs to the jobs.
         drop(refilling);
     };
-    let orders = run_worker::<StoredAsyncSampleJob, _>(database.clone(), orders, making, shutdown);
+    let async_samples =
+        run_worker::<StoredAsyncSampleJob, _>(database.clone(), async_samples, making, shutdown);
     let samples = run_worker::<StoredSampleJob, _>(database, config, handler, stopping);
-    tokio::try_join!(samples, orders).context("running sample jobs").map(|_| ())
+    tokio::try_join!(samples, async_samples).context("running sample jobs").map(|_| ())
 }
 
-async fn search(settings: &Settings) -> Result<()> {
+async fn search(settings: &WorkerSettings) -> Result<()> {
     // Threads started for searches inherit the low priority.
     let snapshots = settings.snapshots().context("CATALOGUE_STORE")?;
     let (model, limits) = (settings.retro_model(), settings.search());
     let planner = compute(move || load_planner(&model, limits)).await??;
     // Other accounts' long searches may occupy all slots for minutes; a reserved slot takes a part of their cores.
-    let guest_places = settings.slots().div_ceil(2);
+    let reserved_slots = settings.slots().div_ceil(2);
     let engine = LiveModel { model_id: settings.engine(), relative_cost: 1.0, card: Value::default() };
     let models = watch::channel(vec![engine]).1;
-    let mut config = WorkerConfig { guest_places, models: models.clone(), ..config(settings) };
-    let plans = aside(settings, models, settings.plan_slots());
+    let mut config = WorkerConfig { reserved_slots, models: models.clone(), ..config(settings) };
+    let plans = background_config(settings, models, settings.plan_slots());
     // A bulk query uses all free cores; a reserved slot lets another account's small one start beside a large one.
-    let looks = WorkerConfig { connections_of_jobs: Some(1), slots: 1, guest_places, ..config.clone() };
-    let shares = divide_connections(settings.database_connections, &[&config, &plans, &looks], LISTENER)?;
+    let bulk_queries =
+        WorkerConfig { connections_of_jobs: Some(1), slots: 1, reserved_slots, ..config.clone() };
+    let shares =
+        divide_connections(settings.database_connections, &[&config, &plans, &bulk_queries], LISTENER)?;
     config.process_connections = connections_to_server(settings, shares);
     let mut shutdown = shutdown()?;
     let Some(database) = connect(settings, "retort-searcher", shares, &mut shutdown).await? else {
@@ -160,17 +167,18 @@ async fn search(settings: &Settings) -> Result<()> {
     observe_searcher(&planner, &catalogue);
     let search = SearchHandler { pool: database.pool.clone(), planner, catalogue };
     let shutdown = shutdown.shared();
-    let aside = PlanHandler { search: search.clone() };
+    let plan_handler = PlanHandler { search: search.clone() };
     let many = BulkQueryHandler { search: search.clone() };
     let feeding = database.pool.clone();
-    let _feed = Background::keep("submitting the plans of batches", move || feed_plans(feeding.clone()));
-    let plans = run_worker::<StoredPlanJob, _>(database.clone(), plans, aside, shutdown.clone());
-    let looks = run_worker::<StoredBulkQueryJob, _>(database.clone(), looks, many, shutdown.clone());
+    let _feed = Background::supervise("submitting the plans of batches", move || feed_plans(feeding.clone()));
+    let plans = run_worker::<StoredPlanJob, _>(database.clone(), plans, plan_handler, shutdown.clone());
+    let bulk_queries =
+        run_worker::<StoredBulkQueryJob, _>(database.clone(), bulk_queries, many, shutdown.clone());
     let searches = run_worker::<StoredTreeSearchJob, _>(database, config, search, shutdown);
-    tokio::try_join!(searches, plans, looks).context("running search jobs").map(|_| ())
+    tokio::try_join!(searches, plans, bulk_queries).context("running search jobs").map(|_| ())
 }
 
-fn config(settings: &Settings) -> WorkerConfig {
+fn config(settings: &WorkerSettings) -> WorkerConfig {
     WorkerConfig {
         slots: settings.slots(),
         grace: settings.grace(),
@@ -181,11 +189,15 @@ fn config(settings: &Settings) -> WorkerConfig {
 
 /// Returns the settings of background jobs. They have slots of their own, so that one is ready whenever a core is
 /// free. A stop returns them to the queue immediately.
-fn aside(settings: &Settings, models: watch::Receiver<Vec<LiveModel>>, slots: usize) -> WorkerConfig {
+fn background_config(
+    settings: &WorkerSettings,
+    models: watch::Receiver<Vec<LiveModel>>,
+    slots: usize,
+) -> WorkerConfig {
     WorkerConfig {
         connections_of_jobs: Some(1),
         slots,
-        guest_places: 1,
+        reserved_slots: 1,
         grace: Duration::ZERO,
         models,
         ..config(settings)
@@ -194,7 +206,7 @@ fn aside(settings: &Settings, models: watch::Receiver<Vec<LiveModel>>, slots: us
 
 /// Returns the most connections to the server itself, as reported to other processes: with a pooler, only listeners
 /// bypass it.
-fn connections_to_server(settings: &Settings, shares: ConnectionShares) -> u32 {
+fn connections_to_server(settings: &WorkerSettings, shares: ConnectionShares) -> u32 {
     match settings.addresses() {
         Some((url, direct)) if url != direct => shares.listeners,
         _ => shares.all,
@@ -204,7 +216,7 @@ fn connections_to_server(settings: &Settings, shares: ConnectionShares) -> u32 {
 /// Connects to the database. Waits until it is reachable and its schema up to date; `None` if the process is stopped
 /// first.
 async fn connect(
-    settings: &Settings,
+    settings: &WorkerSettings,
     process: &'static str,
     shares: ConnectionShares,
     shutdown: &mut Shutdown,

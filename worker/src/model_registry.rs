@@ -18,18 +18,18 @@ use crate::{
 };
 
 /// Interval at which the folders are polled.
-const LOOK: Duration = Duration::from_secs(2);
+const RESCAN_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Registry of the models that are loaded now.
 #[derive(Debug)]
 pub struct ModelRegistry {
     dirs: Vec<PathBuf>,
-    wanted: Vec<String>,
+    selected: Vec<String>,
     machine: ComputeDevice,
     models: watch::Sender<Arc<Models>>,
     announced: watch::Sender<Vec<LiveModel>>,
     /// State of the folders at the last load, whether it succeeded or failed.
-    taken_up: Mutex<Option<FileStamps>>,
+    loaded_packs: Mutex<Option<FileStamps>>,
 }
 
 impl ModelRegistry {
@@ -37,12 +37,19 @@ impl ModelRegistry {
     ///
     /// # Errors
     /// Fails if no pack can be used.
-    pub fn load(dirs: Vec<PathBuf>, wanted: Vec<String>, machine: ComputeDevice) -> Result<Self> {
+    pub fn load(dirs: Vec<PathBuf>, selected: Vec<String>, machine: ComputeDevice) -> Result<Self> {
         // Stamped before loading, so that a change in the meantime is noticed later.
-        let taken_up = Mutex::new(stamp(&dirs).ok());
-        let models = Models::load(&dirs, &wanted, &machine)?;
+        let loaded_packs = Mutex::new(stamp(&dirs).ok());
+        let models = Models::load(&dirs, &selected, &machine)?;
         let announced = watch::Sender::new(models.announce());
-        Ok(Self { dirs, wanted, machine, models: watch::Sender::new(Arc::new(models)), announced, taken_up })
+        Ok(Self {
+            dirs,
+            selected,
+            machine,
+            models: watch::Sender::new(Arc::new(models)),
+            announced,
+            loaded_packs,
+        })
     }
 
     /// Returns the models as they are now; later changes do not affect the returned value.
@@ -58,10 +65,10 @@ impl ModelRegistry {
     }
 
     /// Reloads the models when the folders change, until dropped. May be called again afterwards.
-    pub async fn keep_up(self: Arc<Self>) {
+    pub async fn poll(self: Arc<Self>) {
         let mut last = None;
         loop {
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(RESCAN_INTERVAL).await;
             let now = match stamp(&self.dirs) {
                 Ok(now) => Some(now),
                 Err(fault) => {
@@ -70,9 +77,9 @@ impl ModelRegistry {
                 }
             };
             if now == last && self.takes_up(&now) {
-                let shelf = Arc::clone(&self);
+                let registry = Arc::clone(&self);
                 // Loading is compute. A panic is caused by a pack and costs only this poll.
-                let loaded = compute(move || shelf.reload()).await;
+                let loaded = compute(move || registry.reload()).await;
                 match loaded {
                     Ok(Ok(())) => info!("loaded the changed model packs"),
                     Ok(Err(fault)) => warn!("the models stay as they were: {fault:#}"),
@@ -86,14 +93,14 @@ impl ModelRegistry {
     /// Returns true if the folder state `now` has not been loaded yet, and records it, so that it is not loaded
     /// twice.
     fn takes_up(&self, now: &Option<FileStamps>) -> bool {
-        let mut taken_up = self.taken_up.lock();
-        let changed = *taken_up != *now;
-        taken_up.clone_from(now);
+        let mut loaded_packs = self.loaded_packs.lock();
+        let changed = *loaded_packs != *now;
+        loaded_packs.clone_from(now);
         changed
     }
 
     fn reload(&self) -> Result<()> {
-        let models = Models::reload(&self.dirs, &self.wanted, &self.machine, Some(&self.models()))?;
+        let models = Models::reload(&self.dirs, &self.selected, &self.machine, Some(&self.models()))?;
         self.announced.send_replace(models.announce());
         self.models.send_replace(Arc::new(models));
         Ok(())

@@ -141,13 +141,13 @@ mod tests {
     }
 
     #[test]
-    fn what_the_caller_has_comes_before_what_is_sold() {
+    fn the_callers_blocks_come_before_those_for_sale() {
         let sold = |id, smiles: &str| {
             let molecule: Molecule = smiles.parse().unwrap();
             (BlockRow::of(id, &molecule), vec![Offer::of(1).at(7.0).within(5.0)])
         };
-        let shelf = StockView::in_memory([sold(0, "CCO"), sold(1, "CC(=O)O")]);
-        let stock = OwnBlocks::new(&shelf, &[own("NCC", Some(2.0)), own("CC(=O)[O-]", None)]).unwrap();
+        let catalogue = StockView::in_memory([sold(0, "CCO"), sold(1, "CC(=O)O")]);
+        let stock = OwnBlocks::new(&catalogue, &[own("NCC", Some(2.0)), own("CC(=O)[O-]", None)]).unwrap();
         let facts = |smiles: &str| {
             let block = stock.find(&smiles.parse().unwrap())?;
             let days = stock.lead_time_days(block);
@@ -162,8 +162,8 @@ mod tests {
 
     #[test]
     fn the_nearest_block_may_be_the_callers() {
-        let shelf = StockView::in_memory([]);
-        let stock = OwnBlocks::new(&shelf, &[own("CCN", None)]).unwrap();
+        let catalogue = StockView::in_memory([]);
+        let stock = OwnBlocks::new(&catalogue, &[own("CCN", None)]).unwrap();
         let amine: Molecule = "CCN".parse().unwrap();
 
         let nearest = stock.nearest(&[amine.fingerprint()], 1);

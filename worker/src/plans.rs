@@ -3,7 +3,7 @@
 use contract::{PlanFigures, PlanJob, StoredPlanJob, TreeSearchRequest};
 use queue::search_estimate;
 use sqlx::{PgConnection, PgExecutor, PgPool, types::Json};
-use synth::Urgency;
+use synth::SearchUrgency;
 
 use crate::feed::{BatchTables, NextPart, OpenBatch, feed};
 
@@ -15,11 +15,11 @@ pub(crate) struct QueuedPlan {
     /// Search request.
     pub(crate) request: TreeSearchRequest,
     /// Scheduling class: a single plan or part of a batch.
-    pub(crate) urgency: Urgency,
+    pub(crate) urgency: SearchUrgency,
 }
 
 /// Reads the parameters of the plan `id`; `None` if it was deleted, has ended, or cannot be read by anybody any more.
-pub(crate) async fn wanted(
+pub(crate) async fn read_parameters(
     database: impl PgExecutor<'_>,
     id: &str,
 ) -> Result<Option<QueuedPlan>, sqlx::Error> {
@@ -37,7 +37,7 @@ pub(crate) async fn wanted(
     Ok(Some(QueuedPlan {
         account_id: row.account_id,
         request: TreeSearchRequest { search_smiles: row.search_smiles, ..request },
-        urgency: if row.batch_id.is_some() { Urgency::Batch } else { Urgency::Asked },
+        urgency: if row.batch_id.is_some() { SearchUrgency::Batch } else { SearchUrgency::Background },
     }))
 }
 

@@ -9,7 +9,7 @@ use sqlx::PgPool;
 use tokio::sync::watch;
 use tracing::debug;
 
-use crate::{ModelRegistry, reservoir, resources::Model};
+use crate::{ModelRegistry, reservoir, resources::LoadedModel};
 
 /// Interval of counting.
 const COUNT: Duration = Duration::from_secs(1);
@@ -32,16 +32,16 @@ impl ReadyCounts {
     }
 
     /// Adds molecules of `model` to the last count.
-    pub(crate) fn more(&self, model: &Model, molecules: usize) {
+    pub(crate) fn more(&self, model: &LoadedModel, molecules: usize) {
         self.change(model, |count| count.saturating_add(molecules));
     }
 
     /// Subtracts molecules of `model` from the last count.
-    pub(crate) fn fewer(&self, model: &Model, molecules: usize) {
+    pub(crate) fn fewer(&self, model: &LoadedModel, molecules: usize) {
         self.change(model, |count| count.saturating_sub(molecules));
     }
 
-    fn change(&self, model: &Model, change: impl FnOnce(usize) -> usize) {
+    fn change(&self, model: &LoadedModel, change: impl FnOnce(usize) -> usize) {
         self.0.send_if_modified(|counts| {
             let Some(count) = counts.get_mut(model.id()) else { return false };
             let before = std::mem::replace(count, change(*count));
@@ -50,11 +50,11 @@ impl ReadyCounts {
     }
 
     /// Counts until dropped, and may be restarted.
-    pub async fn keep_up(self, pool: PgPool, shelf: Arc<ModelRegistry>) {
+    pub async fn poll(self, pool: PgPool, registry: Arc<ModelRegistry>) {
         loop {
             match reservoir::levels(&pool).await {
                 Ok(levels) => {
-                    let models = shelf.models();
+                    let models = registry.models();
                     let counts = models.iter().map(|model| (model.id().to_owned(), levels.of(model)));
                     self.set(counts.collect());
                 }

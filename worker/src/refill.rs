@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use generator::{Budget, SampleError};
+use generator::{SampleBudget, SampleError};
 use sqlx::PgPool;
 use tokio::sync::watch;
 use tracing::{Instrument, debug, error, info, info_span, warn};
@@ -21,18 +21,18 @@ use tracing::{Instrument, debug, error, info, info_span, warn};
 use crate::{
     ModelRegistry, Models, ReadyCounts, compute, metrics,
     reservoir::{self, BLOCK_SIZE},
-    resources::Model,
+    resources::LoadedModel,
 };
 
 /// Low-water mark, as a fraction of the capacity: refilling starts below it.
 const LOW_WATER: f64 = 0.9;
 /// Polling interval of the levels while nothing is to be done.
-const LOOK: Duration = Duration::from_secs(2);
+const REFILL_POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// Pause after the database failed or refused a block, doubled each time: a full disk does not empty itself.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const MAX_PAUSE: Duration = Duration::from_secs(60);
 /// Time without a job before refilling resumes: the job's answer is still being sent, and uses the same cores.
-const QUIET_TIME: Duration = Duration::from_millis(20);
+const QUIET_PERIOD: Duration = Duration::from_millis(20);
 /// Timeout of a database operation: dropping a reservoir takes a while.
 const DATABASE: Duration = Duration::from_secs(60);
 /// Timeout of a block: a model that takes longer on an idle machine is given up.
@@ -62,10 +62,10 @@ impl RunningJobs {
         let _ = self.0.subscribe().wait_for(|jobs| *jobs == 0).await;
     }
 
-    /// Resolves when no job has run for the time `QUIET_TIME`.
+    /// Resolves when no job has run for the time `QUIET_PERIOD`.
     pub(crate) async fn quiet(&self) {
         self.idle().await;
-        while tokio::time::timeout(QUIET_TIME, self.busy()).await.is_ok() {
+        while tokio::time::timeout(QUIET_PERIOD, self.busy()).await.is_ok() {
             self.idle().await;
         }
     }
@@ -89,7 +89,7 @@ impl Drop for RunningJob {
 /// Refills the reservoir of each model up to `capacity` molecules; runs until dropped, and may be restarted.
 pub async fn refill(
     pool: PgPool,
-    shelf: Arc<ModelRegistry>,
+    registry: Arc<ModelRegistry>,
     capacity: usize,
     activity: RunningJobs,
     ready: ReadyCounts,
@@ -99,11 +99,11 @@ pub async fn refill(
     let mut failures = 0;
     loop {
         filler.activity.idle().await;
-        let round = filler.round(&shelf.models()).await;
+        let round = filler.round(&registry.models()).await;
         let pause = match &round {
             Ok(RefillOutcome::Filled | RefillOutcome::JobCame) => Duration::ZERO,
-            Ok(RefillOutcome::Full) => LOOK,
-            Err(_) => FIRST_PAUSE.saturating_mul(1 << failures.min(10)).min(LONGEST_PAUSE),
+            Ok(RefillOutcome::Full) => REFILL_POLL_INTERVAL,
+            Err(_) => FIRST_PAUSE.saturating_mul(1 << failures.min(10)).min(MAX_PAUSE),
         };
         match round {
             Ok(RefillOutcome::JobCame) => filler.activity.quiet().await,
@@ -178,7 +178,7 @@ impl Filler {
         Ok(round)
     }
 
-    async fn drop_other_versions(&mut self, model: &Model) -> Result<(), sqlx::Error> {
+    async fn drop_other_versions(&mut self, model: &LoadedModel) -> Result<(), sqlx::Error> {
         if self.current.get(model.id()) != Some(&model.version) {
             let dropped = reservoir::drop_other_versions(&self.pool, model);
             let blocks = database::within(DATABASE, dropped).await?;
@@ -190,11 +190,11 @@ impl Filler {
         Ok(())
     }
 
-    async fn put(&self, model: &Model, block: &[String]) -> Result<(), sqlx::Error> {
+    async fn put(&self, model: &LoadedModel, block: &[String]) -> Result<(), sqlx::Error> {
         reservoir::put(&mut *self.pool.acquire().await?, model, block).await
     }
 
-    fn wants(&mut self, model: &Model, level: usize) -> bool {
+    fn wants(&mut self, model: &LoadedModel, level: usize) -> bool {
         if self.given_up.contains(&model.version) {
             return false;
         }
@@ -220,10 +220,10 @@ enum NoBlock {
 }
 
 /// Makes a block, unless a job arrives.
-async fn make(model: &Arc<Model>, activity: &RunningJobs) -> Result<Vec<String>, NoBlock> {
+async fn make(model: &Arc<LoadedModel>, activity: &RunningJobs) -> Result<Vec<String>, NoBlock> {
     let stop = StopOnDrop::default();
     let deadline = Instant::now() + BLOCK_TIMEOUT;
-    let budget = Budget { deadline: Some(deadline), cancelled: Arc::clone(&stop.0) };
+    let budget = SampleBudget { deadline: Some(deadline), cancelled: Arc::clone(&stop.0) };
     let maker = Arc::clone(model);
     let mut work = compute(move || maker.sampler.sample(BLOCK_SIZE, rand::random(), &budget));
     let ended = tokio::select! {

@@ -22,11 +22,11 @@ use contract::{
 use flate2::read::GzDecoder;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use synth::{BatchLimits, Urgency};
+use synth::{BatchLimits, SearchUrgency};
 
 use crate::{
-    BulkQueryHandler, CatalogueView, ComputationOutcome, ComputeDevice, Models, SearchHandler, Settings,
-    connections::connect, draw, load_planner,
+    BulkQueryHandler, CatalogueView, ComputationOutcome, ComputeDevice, Models, SearchHandler,
+    WorkerSettings, connections::connect, draw, load_planner,
 };
 
 /// One connection reads the catalogue and the offers, one listens.
@@ -37,7 +37,7 @@ const CONNECTIONS: u32 = 2;
 ///
 /// # Errors
 /// Fails when the JSON is no stored job that can run without its queue, or when its resources cannot be loaded.
-pub async fn replay(settings: &Settings, job: &str) -> Result<Value> {
+pub async fn replay(settings: &WorkerSettings, job: &str) -> Result<Value> {
     // A sample's job has all fields of an asynchronous sample's job.
     if let Some(StoredSampleJob::V1(job)) = stored(job) {
         return Ok(serde_json::to_value(sample(settings, &job)?)?);
@@ -46,7 +46,7 @@ pub async fn replay(settings: &Settings, job: &str) -> Result<Value> {
         return Ok(serde_json::to_value(search(settings, job).await?)?);
     }
     if let Some(StoredBulkQueryJob::V1(job)) = stored(job) {
-        return Ok(serde_json::json!({ "Ok": look(settings, job).await? }));
+        return Ok(serde_json::json!({ "Ok": run_query(settings, job).await? }));
     }
     if let Some(StoredPlanJob::V1(job)) = stored(job) {
         bail!("the job of plan {} has no request: give its parameters to `retort plan`", job.plan_id);
@@ -62,13 +62,13 @@ fn stored<T: DeserializeOwned>(job: &str) -> Option<T> {
     serde_json::from_str(job).ok()
 }
 
-fn sample(settings: &Settings, job: &SampleJob) -> Result<Result<Sample, JobFailure>> {
+fn sample(settings: &WorkerSettings, job: &SampleJob) -> Result<Result<Sample, JobFailure>> {
     let machine = ComputeDevice::open(settings.device, settings.threads())?;
     let models = Models::load(&settings.models_dir, &settings.sampler_models, &machine)?;
     let Some(model) = models.choose(job.model_id.as_deref()) else {
         return Ok(Err(JobFailure::UnknownModel { model_id: job.model_id.clone().unwrap_or_default() }));
     };
-    match draw(model, Vec::new(), job, &generator::Budget::unlimited())? {
+    match draw(model, Vec::new(), job, &generator::SampleBudget::unlimited())? {
         ComputationOutcome::Done(drawn) => Ok(Ok(Sample {
             id: job.sample_id,
             object: SampleObject::Sample,
@@ -85,10 +85,10 @@ fn sample(settings: &Settings, job: &SampleJob) -> Result<Result<Sample, JobFail
 }
 
 async fn search(
-    settings: &Settings,
+    settings: &WorkerSettings,
     job: TreeSearchJob,
 ) -> Result<Result<contract::TreeSearchResult, JobFailure>> {
-    let search = searcher(settings).await?;
+    let search = search_handler(settings).await?;
     let started = Instant::now();
     let time = Duration::try_from_secs_f64(job.request.max_seconds).context("max_seconds")?;
     let budget = synth::Budget::until(started + time, Arc::default());
@@ -96,11 +96,11 @@ async fn search(
 }
 
 /// Runs a bulk query and returns its body.
-async fn look(settings: &Settings, job: BulkQueryJob) -> Result<Value> {
-    let search = searcher(settings).await?;
+async fn run_query(settings: &WorkerSettings, job: BulkQueryJob) -> Result<Value> {
+    let search = search_handler(settings).await?;
     let time = Duration::try_from_secs_f64(job.deadline_seconds).context("deadline_seconds")?;
     let latest = Instant::now() + time;
-    let allowance = BatchLimits { urgency: Urgency::Awaited, latest, cancelled: Arc::default() };
+    let allowance = BatchLimits { urgency: SearchUrgency::Interactive, latest, cancelled: Arc::default() };
     let BulkQueryOutcome { zipped, .. } =
         BulkQueryHandler { search }.answer(job, allowance).await.map_err(|error| anyhow!(error))?;
     let zipped = STANDARD.decode(zipped).context("the answer's Base64")?;
@@ -110,7 +110,7 @@ async fn look(settings: &Settings, job: BulkQueryJob) -> Result<Value> {
 }
 
 /// Loads the resources of searches and bulk queries.
-async fn searcher(settings: &Settings) -> Result<SearchHandler> {
+async fn search_handler(settings: &WorkerSettings) -> Result<SearchHandler> {
     let addresses = settings.addresses().context("DATABASE_URL names no catalogue to search with")?;
     let database =
         connect(addresses, "retort-replay", CONNECTIONS).await.context("connecting to the database")?;

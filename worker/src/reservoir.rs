@@ -15,7 +15,7 @@ use std::{
 
 use sqlx::{PgConnection, PgExecutor, PgPool};
 
-use crate::resources::Model;
+use crate::resources::LoadedModel;
 
 /// Number of molecules in a full block.
 pub const BLOCK_SIZE: usize = 500;
@@ -26,7 +26,7 @@ const BLOCKS_PER_EXTRA: usize = 20;
 const UNOFFERED_RETENTION: Duration = Duration::from_secs(24 * 3600);
 
 /// Block that was taken or leased.
-struct Block {
+struct SampleBlock {
     id: i64,
     smiles: String,
 }
@@ -46,7 +46,7 @@ impl DistinctMolecules {
         i64::try_from(count + count / BLOCKS_PER_EXTRA).unwrap_or(i64::MAX)
     }
 
-    fn add(&mut self, blocks: &[Block], size: usize) {
+    fn add(&mut self, blocks: &[SampleBlock], size: usize) {
         for molecule in blocks.iter().flat_map(|block| block.smiles.split('\n')) {
             match self.molecules.len() < size {
                 true => drop(self.molecules.insert(molecule.to_owned())),
@@ -62,7 +62,7 @@ impl DistinctMolecules {
 /// Fails on a database error.
 pub async fn take(
     connection: &mut PgConnection,
-    model: &Model,
+    model: &LoadedModel,
     size: usize,
 ) -> Result<Vec<String>, sqlx::Error> {
     let mut picked = DistinctMolecules::default();
@@ -79,11 +79,11 @@ pub async fn take(
 
 async fn take_blocks(
     connection: &mut PgConnection,
-    model: &Model,
+    model: &LoadedModel,
     count: i64,
-) -> Result<Vec<Block>, sqlx::Error> {
+) -> Result<Vec<SampleBlock>, sqlx::Error> {
     sqlx::query_as!(
-        Block,
+        SampleBlock,
         "with oldest as (
             select id from reservoir_blocks
             where model_id = $1 and model_version = $2 and (leased_until is null or leased_until < now())
@@ -116,7 +116,7 @@ pub struct Lease {
 /// Fails on a database error; what was leased until then becomes free when its time ends.
 pub async fn lease(
     pool: &PgPool,
-    model: &Model,
+    model: &LoadedModel,
     size: usize,
     holder: &str,
     time: Duration,
@@ -136,13 +136,13 @@ pub async fn lease(
 
 async fn lease_blocks(
     pool: &PgPool,
-    model: &Model,
+    model: &LoadedModel,
     count: i64,
     holder: &str,
     time: Duration,
-) -> Result<Vec<Block>, sqlx::Error> {
+) -> Result<Vec<SampleBlock>, sqlx::Error> {
     sqlx::query_as!(
-        Block,
+        SampleBlock,
         "with oldest as (
             select id from reservoir_blocks
             where model_id = $1 and model_version = $2 and (leased_until is null or leased_until < now())
@@ -167,7 +167,11 @@ async fn lease_blocks(
 ///
 /// # Errors
 /// Fails on a database error.
-pub async fn spend(connection: &mut PgConnection, model: &Model, lease: &Lease) -> Result<bool, sqlx::Error> {
+pub async fn spend(
+    connection: &mut PgConnection,
+    model: &LoadedModel,
+    lease: &Lease,
+) -> Result<bool, sqlx::Error> {
     if lease.blocks.is_empty() {
         return Ok(true);
     }
@@ -206,7 +210,7 @@ pub async fn release_lease(pool: &PgPool, lease: &Lease) -> Result<(), sqlx::Err
 /// Fails on a database error.
 pub async fn put(
     connection: &mut PgConnection,
-    model: &Model,
+    model: &LoadedModel,
     molecules: &[String],
 ) -> Result<(), sqlx::Error> {
     for block in molecules.chunks(BLOCK_SIZE) {
@@ -248,7 +252,7 @@ pub struct Levels(BTreeMap<(String, String), usize>);
 impl Levels {
     /// Returns the number of ready molecules of `model`.
     #[must_use]
-    pub fn of(&self, model: &Model) -> usize {
+    pub fn of(&self, model: &LoadedModel) -> usize {
         self.0.get(&(model.id().to_owned(), model.version.clone())).copied().unwrap_or(0)
     }
 }
@@ -257,7 +261,7 @@ impl Levels {
 ///
 /// # Errors
 /// Fails on a database error.
-pub async fn drop_other_versions(pool: &PgPool, model: &Model) -> Result<u64, sqlx::Error> {
+pub async fn drop_other_versions(pool: &PgPool, model: &LoadedModel) -> Result<u64, sqlx::Error> {
     let done = sqlx::query!(
         "delete from reservoir_blocks where model_id = $1 and model_version <> $2",
         model.id(),

@@ -27,7 +27,7 @@ const MODEL_FILES: [&str; 4] =
 
 /// Filter rule of drawn molecules. A change of it changes the model's version, so that molecules made before are
 /// dropped.
-const KEEP_RULE: &str = "valid, no radicals";
+const VALIDITY_RULE: &str = "valid, no radicals";
 
 /// Hardware that samplers use.
 #[derive(Debug, Clone)]
@@ -40,7 +40,7 @@ pub struct ComputeDevice {
 
 /// Generative model, ready to draw from.
 #[derive(Debug)]
-pub struct Model {
+pub struct LoadedModel {
     /// Sampler of the model.
     pub sampler: Sampler,
     /// Version that changes with any file that determines the molecules: the start of a SHA-256 in hexadecimal.
@@ -49,7 +49,7 @@ pub struct Model {
     pub card: Value,
 }
 
-impl Model {
+impl LoadedModel {
     /// Returns the id by which clients name the model.
     #[must_use]
     pub fn id(&self) -> &str {
@@ -74,26 +74,26 @@ impl Model {
 /// Generative models of this process, by id.
 #[derive(Debug)]
 pub struct Models {
-    by_id: BTreeMap<String, Arc<Model>>,
+    by_id: BTreeMap<String, Arc<LoadedModel>>,
 }
 
 impl Models {
-    /// Loads the generative packs in the folders `dirs`, or those of them that `wanted` names, onto `machine`.
+    /// Loads the generative packs in the folders `dirs`, or those of them that `selected` names, onto `machine`.
     ///
     /// # Errors
     /// Fails when a folder cannot be read or no pack in them can be used; a single bad pack is only reported.
-    pub fn load(dirs: &[PathBuf], wanted: &[String], machine: &ComputeDevice) -> Result<Self> {
-        Self::reload(dirs, wanted, machine, None)
+    pub fn load(dirs: &[PathBuf], selected: &[String], machine: &ComputeDevice) -> Result<Self> {
+        Self::reload(dirs, selected, machine, None)
     }
 
     /// [Loads](Self::load) the packs again; models of unchanged packs are kept.
     pub(crate) fn reload(
         dirs: &[PathBuf],
-        wanted: &[String],
+        selected: &[String],
         machine: &ComputeDevice,
         before: Option<&Self>,
     ) -> Result<Self> {
-        let mut by_id: BTreeMap<String, Arc<Model>> = BTreeMap::new();
+        let mut by_id: BTreeMap<String, Arc<LoadedModel>> = BTreeMap::new();
         for folder in folders(dirs)? {
             let loaded = match load_pack(&folder, machine, before) {
                 Ok(Some(model)) => model,
@@ -104,7 +104,7 @@ impl Models {
                 }
             };
             let id = loaded.id().to_owned();
-            if !wanted.is_empty() && !wanted.contains(&id) {
+            if !selected.is_empty() && !selected.contains(&id) {
                 continue;
             }
             if by_id.contains_key(&id) {
@@ -114,7 +114,7 @@ impl Models {
             info!(model.id = %id, model.relative_cost = loaded.relative_cost(), "loaded a model");
             by_id.insert(id, loaded);
         }
-        for id in wanted.iter().filter(|id| !by_id.contains_key(*id)) {
+        for id in selected.iter().filter(|id| !by_id.contains_key(*id)) {
             error!("the requested model `{id}` is not in {}", names(dirs));
         }
         if by_id.is_empty() {
@@ -126,7 +126,7 @@ impl Models {
     /// Returns the model called `id`. Without an id, as in jobs of earlier versions, it returns the cheapest; among
     /// equals the first by id.
     #[must_use]
-    pub fn choose(&self, id: Option<&str>) -> Option<&Arc<Model>> {
+    pub fn choose(&self, id: Option<&str>) -> Option<&Arc<LoadedModel>> {
         match id {
             Some(id) => self.by_id.get(id),
             None => self.iter().min_by(|a, b| a.relative_cost().total_cmp(&b.relative_cost())),
@@ -134,14 +134,14 @@ impl Models {
     }
 
     /// Iterates over all models, by id.
-    pub fn iter(&self) -> impl Iterator<Item = &Arc<Model>> {
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<LoadedModel>> {
         self.by_id.values()
     }
 
     /// Returns the models as announced to the API.
     #[must_use]
     pub fn announce(&self) -> Vec<LiveModel> {
-        let announce = |model: &Arc<Model>| LiveModel {
+        let announce = |model: &Arc<LoadedModel>| LiveModel {
             model_id: model.id().to_owned(),
             relative_cost: model.relative_cost(),
             card: model.announced_card(),
@@ -208,14 +208,18 @@ fn names(dirs: &[PathBuf]) -> String {
 
 /// Loads the model of the pack in `folder`, or reuses the one in `before` if it has not changed; `None` if the folder
 /// holds another kind of model.
-fn load_pack(folder: &Path, machine: &ComputeDevice, before: Option<&Models>) -> Result<Option<Arc<Model>>> {
+fn load_pack(
+    folder: &Path,
+    machine: &ComputeDevice,
+    before: Option<&Models>,
+) -> Result<Option<Arc<LoadedModel>>> {
     #[derive(Deserialize)]
-    struct Kind {
+    struct PackKind {
         model_type: String,
     }
 
     let config = fs::read_to_string(folder.join("config.json")).context("config.json")?;
-    let kind: Kind = serde_json::from_str(&config).context("config.json")?;
+    let kind: PackKind = serde_json::from_str(&config).context("config.json")?;
     if !ModelPack::is_model_type(&kind.model_type) {
         return Ok(None);
     }
@@ -224,12 +228,12 @@ fn load_pack(folder: &Path, machine: &ComputeDevice, before: Option<&Models>) ->
     // A process with such a card could not store its heartbeat.
     ensure!(!has_nul(&card), "metadata.json has a NUL character, which the database stores nowhere");
     let version = version(folder)?;
-    let same = |model: &&Arc<Model>| model.version == version && model.card == card;
+    let same = |model: &&Arc<LoadedModel>| model.version == version && model.card == card;
     if let Some(model) = before.and_then(|before| before.iter().find(same)) {
         return Ok(Some(Arc::clone(model)));
     }
     let sampler = Sampler::on_threads(&ModelPack::load(folder)?, machine.device.clone(), machine.threads)?;
-    Ok(Some(Arc::new(Model { sampler, version, card })))
+    Ok(Some(Arc::new(LoadedModel { sampler, version, card })))
 }
 
 /// Returns true if a text or name in the value has a NUL character.
@@ -259,7 +263,7 @@ pub(crate) fn stamp(dirs: &[PathBuf]) -> Result<FileStamps> {
 
 fn version(folder: &Path) -> Result<String> {
     let mut hash = Sha256::new();
-    hash.update(KEEP_RULE);
+    hash.update(VALIDITY_RULE);
     for file in MODEL_FILES {
         let bytes = fs::read(folder.join(file)).context(file)?;
         hash.update((bytes.len() as u64).to_le_bytes());

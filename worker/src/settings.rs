@@ -30,7 +30,7 @@ const KEEP_FINISHED_RANGE: RangeInclusive<u64> = 60..=365 * 24 * 3600;
 /// The worker process of Retort.
 #[derive(Debug, Parser)]
 #[command(name = "retort-worker", version)]
-pub struct Settings {
+pub struct WorkerSettings {
     /// Role of this process.
     #[command(subcommand)]
     pub role: Role,
@@ -135,7 +135,7 @@ pub enum Role {
 /// Folder name of the retrosynthesis model that ships.
 const RETRO_MODEL: &str = "uspto_retro";
 
-impl Settings {
+impl WorkerSettings {
     /// Returns the folder of the retrosynthesis model.
     #[must_use]
     pub fn retro_model(&self) -> PathBuf {
@@ -242,7 +242,7 @@ mod tests {
             .filter(|row| ["Workers", "API and workers"].contains(&&*row.section))
             .map(|row| (row.name.clone(), row))
             .collect();
-        let command = Settings::command();
+        let command = WorkerSettings::command();
         let arguments: Vec<_> =
             command.get_arguments().filter_map(|argument| Some((variable(argument)?, argument))).collect();
 
@@ -255,7 +255,8 @@ mod tests {
             let default = argument.get_default_values().first().and_then(|value| value.to_str());
             assert_eq!(row.default().as_deref(), default, "{name}");
             let flag = format!("--{}", argument.get_long().unwrap());
-            let parsed = |value: &str| Settings::try_parse_from(["retort-worker", "search", &flag, value]);
+            let parsed =
+                |value: &str| WorkerSettings::try_parse_from(["retort-worker", "search", &flag, value]);
             let (allowed, excluded) = row.examples();
             assert!(allowed.iter().all(|value| parsed(value).is_ok()), "{name}: {allowed:?}");
             assert!(excluded.iter().all(|value| parsed(value).is_err()), "{name}: {excluded:?}");
@@ -269,25 +270,26 @@ mod tests {
 
     #[test]
     fn the_retro_model_lies_among_the_packs_unless_it_is_set() {
-        let settings = Settings::parse_from(["retort-worker", "search", "--models-dir", "/packs:/own"]);
+        let settings = WorkerSettings::parse_from(["retort-worker", "search", "--models-dir", "/packs:/own"]);
 
         assert_eq!(settings.retro_model(), PathBuf::from("/packs/uspto_retro"));
     }
 
     #[test]
-    fn a_sampler_runs_one_job_at_a_time_unless_told_otherwise() {
-        let one = Settings::parse_from(["retort-worker", "sample"]);
-        let four = Settings::parse_from(["retort-worker", "sample", "--worker-slots", "4"]);
+    fn a_sampler_runs_one_job_at_a_time_by_default() {
+        let one = WorkerSettings::parse_from(["retort-worker", "sample"]);
+        let four = WorkerSettings::parse_from(["retort-worker", "sample", "--worker-slots", "4"]);
 
         assert_eq!((one.slots(), four.slots()), (1, 4));
     }
 
     #[test]
     fn threads_are_what_searches_share_and_their_slots_unless_these_are_set_themselves() {
-        let parsed =
-            |flags: &[&str]| Settings::parse_from(["retort-worker", "search"].iter().chain(flags).copied());
+        let parsed = |flags: &[&str]| {
+            WorkerSettings::parse_from(["retort-worker", "search"].iter().chain(flags).copied())
+        };
         let shared =
-            |settings: Settings| (settings.threads().get(), settings.slots(), settings.search().cores);
+            |settings: WorkerSettings| (settings.threads().get(), settings.slots(), settings.search().cores);
 
         let three = parsed(&["--threads", "3"]);
         let own = parsed(&["--threads", "3", "--worker-slots", "5", "--search-cores", "2"]);
@@ -310,16 +312,16 @@ mod tests {
         ];
 
         for [flag, value] in refused {
-            let error = Settings::try_parse_from(["retort-worker", "sample", flag, value]).unwrap_err();
+            let error = WorkerSettings::try_parse_from(["retort-worker", "sample", flag, value]).unwrap_err();
             assert!(error.to_string().contains(&format!("invalid value '{value}' for '{flag}")), "{error}");
         }
         let none = ["--reservoir-size", "0", "--worker-grace-seconds", "0", "--keep-finished-seconds", "60"];
-        assert!(Settings::try_parse_from(["retort-worker", "sample"].into_iter().chain(none)).is_ok());
+        assert!(WorkerSettings::try_parse_from(["retort-worker", "sample"].into_iter().chain(none)).is_ok());
     }
 
     #[test]
     fn a_device_is_refused_that_is_none() {
-        let parsed = |device| Settings::try_parse_from(["retort-worker", "sample", "--device", device]);
+        let parsed = |device| WorkerSettings::try_parse_from(["retort-worker", "sample", "--device", device]);
 
         assert_eq!(parsed("cuda:1").unwrap().device, DeviceChoice::Cuda(1));
         let error = parsed("gpu").unwrap_err().to_string();
@@ -334,7 +336,7 @@ mod tests {
             ("--worker-grace-seconds", "99999999999"),
             ("--database-connections", "0"),
         ] {
-            let error = Settings::try_parse_from(["retort-worker", "sample", flag, value]).unwrap_err();
+            let error = WorkerSettings::try_parse_from(["retort-worker", "sample", flag, value]).unwrap_err();
 
             let variable = flag.trim_start_matches('-').replace('-', "_").to_uppercase();
             assert!(error.to_string().contains(&variable), "{error}");
@@ -343,7 +345,7 @@ mod tests {
 
     #[test]
     fn searches_are_set_by_name_and_in_mebibytes() {
-        let settings = Settings::parse_from([
+        let settings = WorkerSettings::parse_from([
             "retort-worker",
             "search",
             "--search-algorithm",
@@ -364,7 +366,8 @@ mod tests {
 
     #[test]
     fn an_unknown_algorithm_is_refused_by_its_name() {
-        let wrong = Settings::try_parse_from(["retort-worker", "search", "--search-algorithm", "dowsing"]);
+        let wrong =
+            WorkerSettings::try_parse_from(["retort-worker", "search", "--search-algorithm", "dowsing"]);
 
         assert!(wrong.unwrap_err().to_string().contains("`dowsing`"));
     }

@@ -3,7 +3,8 @@
 //! The list leaves out common lab chemicals and building blocks that the caller has. The company's own stock is used
 //! before anything is ordered: first the bottle with the largest content, then the next, so that few bottles are
 //! fetched. A pack counts if the request's masks allow the route to buy it. The grams of building block in a pack
-//! follow from its price and its price per gram, whatever its unit of sale and its salt form.
+//! follow from its price and its price per gram, whatever its unit of sale and its salt form. The price for ranking,
+//! per mole of target, is in `worker/synth/src/routes/price.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,14 +38,14 @@ pub(crate) struct ShoppingListBuilder<'a> {
 #[derive(Clone, Copy)]
 struct OfferWithStock<'a> {
     offer: &'a PricingAnnotation,
-    own_grams: Option<f64>,
+    grams_owned: Option<f64>,
 }
 
 /// Sources of one building block.
 #[derive(Default)]
 struct BlockSupply<'a> {
     /// True if the block is a common lab chemical or the caller has it.
-    is_at_hand: bool,
+    is_common_chemical: bool,
     /// Grams and offers of the company's own bottles, the fullest first.
     bottles: Vec<(f64, &'a PricingAnnotation)>,
     /// Packs whose price and content are known.
@@ -60,20 +61,20 @@ impl<'a> BlockSupply<'a> {
     /// beside the company's own stock.
     fn new(offered: &[OfferWithStock<'a>], first: &[String]) -> Self {
         let mut bottles: Vec<_> =
-            offered.iter().filter_map(|offered| Some((offered.own_grams?, offered.offer))).collect();
+            offered.iter().filter_map(|offered| Some((offered.grams_owned?, offered.offer))).collect();
         bottles.sort_by(|(one, _), (other, _)| other.total_cmp(one));
-        let sold = offered.iter().filter(|offered| offered.own_grams.is_none());
+        let sold = offered.iter().filter(|offered| offered.grams_owned.is_none());
         let mut offers: Vec<&PricingAnnotation> = sold.map(|offered| offered.offer).collect();
         let is_first = |offer: &&PricingAnnotation| first.contains(&offer.vendor_name);
         if offers.iter().any(is_first) {
             offers.retain(is_first);
         }
         let vendors: BTreeSet<&str> = offers.iter().map(|offer| offer.vendor_name.as_str()).collect();
-        let is_at_hand =
+        let is_common_chemical =
             vendors.contains(VENDOR_NAME) || offers.iter().any(|offer| own_blocks::is_callers(offer));
         let priced = offers.into_iter().filter_map(|offer| Some((pack(offer)?, offer)));
         let (packs, offers) = priced.unzip();
-        Self { is_at_hand, bottles, packs, offers, vendors }
+        Self { is_common_chemical, bottles, packs, offers, vendors }
     }
 
     /// Takes the grams needed from the company's bottles, in turn. Returns what was taken and the grams still
@@ -98,7 +99,7 @@ impl<'a> ShoppingListBuilder<'a> {
         let mut by_block: BTreeMap<i32, Vec<OfferWithStock<'_>>> = BTreeMap::new();
         for (at, offer) in offers.annotations.iter().enumerate() {
             if may_be_bought(offer, request) {
-                let offered = OfferWithStock { offer, own_grams: own.get(&at).copied() };
+                let offered = OfferWithStock { offer, grams_owned: own.get(&at).copied() };
                 by_block.entry(offer.major_component_id).or_default().push(offered);
             }
         }
@@ -110,10 +111,10 @@ impl<'a> ShoppingListBuilder<'a> {
     pub(crate) fn list(&self, route: &Route) -> ShoppingList {
         let mut vendors: BTreeMap<&str, Vec<OrderedPack>> = BTreeMap::new();
         let (mut from_stock, mut without_price, mut is_priced) = (Vec::new(), Vec::new(), true);
-        let nobody = BlockSupply::default();
+        let no_supply = BlockSupply::default();
         for (block, grams_needed) in self.needs(route) {
-            let counter = self.counters.get(&block).unwrap_or(&nobody);
-            let (taken, missing) = match counter.is_at_hand {
+            let counter = self.counters.get(&block).unwrap_or(&no_supply);
+            let (taken, missing) = match counter.is_common_chemical {
                 true => (Vec::new(), grams_needed),
                 false => counter.take(grams_needed),
             };
@@ -121,8 +122,8 @@ impl<'a> ShoppingListBuilder<'a> {
             if missing == 0.0 {
                 continue;
             }
-            is_priced &= counter.is_at_hand || !counter.packs.is_empty();
-            let purchase = if counter.is_at_hand { None } else { cheapest(&counter.packs, missing) };
+            is_priced &= counter.is_common_chemical || !counter.packs.is_empty();
+            let purchase = if counter.is_common_chemical { None } else { cheapest(&counter.packs, missing) };
             let grams_needed = rounded(missing);
             let Some(purchase) = purchase else {
                 without_price.push(Unpriced {
@@ -287,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_every_laboratory_has_is_not_ordered() {
+    fn common_chemicals_are_not_ordered() {
         let offers = vec![
             offer(3, "Common Lab Chemicals", 1.0, 0.0, None),
             offer(3, "A", 1.0, 3.0, Some(2.0)),
@@ -308,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_company_has_is_taken_first_and_the_rest_is_ordered() {
+    fn the_companys_stock_is_taken_first_and_the_rest_ordered() {
         let bottle = |at: &str| PricingAnnotation {
             location: Some(format!("shelf {at}")),
             cs_id: at.to_owned(),

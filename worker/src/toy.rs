@@ -5,8 +5,8 @@ use std::{sync::Arc, time::Duration};
 use contract::PricingAnnotation;
 use petgraph::graph::DiGraph;
 use synth::{
-    BackboneGroup, Counts, PrecedentSimilarity, ReactionClass, RecordedReactions, Role, Route, RouteNode,
-    SearchResult, Step, Timings, Warning,
+    BackboneGroup, ComponentRole, Counts, PrecedentSimilarity, ReactionClass, RecordedReactions, Route,
+    RouteNode, RouteStep, SearchResult, Timings, Warning,
 };
 
 pub(crate) fn molecule(smiles: &str, depth: u32, building_block: Option<i32>) -> RouteNode {
@@ -21,8 +21,8 @@ pub(crate) fn molecule(smiles: &str, depth: u32, building_block: Option<i32>) ->
     }
 }
 
-pub(crate) fn step() -> Step {
-    Step {
+pub(crate) fn step() -> RouteStep {
+    RouteStep {
         template: 0,
         template_hash: "t".to_owned(),
         rank: Some(2),
@@ -32,7 +32,7 @@ pub(crate) fn step() -> Step {
         records: Arc::new(RecordedReactions {
             reactions: 12,
             patents: vec!["US01234567".to_owned()],
-            agents: vec![(Role::Solvent, Arc::from("THF"), 9)],
+            agents: vec![(ComponentRole::Solvent, Arc::from("THF"), 9)],
         }),
         class: ReactionClass::default(),
         warnings: vec![Warning::CompetingProduct],

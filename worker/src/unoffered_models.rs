@@ -16,9 +16,9 @@ const OFFER: Duration = Duration::from_secs(60);
 
 /// Reports the models of this process, and deletes those that no sampler offers; runs until dropped, and may be
 /// restarted.
-pub async fn forget_orphans(pool: PgPool, shelf: Arc<ModelRegistry>) {
+pub async fn forget_orphans(pool: PgPool, registry: Arc<ModelRegistry>) {
     loop {
-        let offered: Vec<String> = shelf.models().iter().map(|model| model.id().to_owned()).collect();
+        let offered: Vec<String> = registry.models().iter().map(|model| model.id().to_owned()).collect();
         if let Err(fault) = reservoir::count_unoffered(&pool, &offered, OFFER).await {
             warn!("could not publish the offered models: {fault}");
         }

@@ -29,7 +29,7 @@ fn an_answer_takes_what_was_reckoned_for_its_routes() {
         target: "CC(=O)Nc1ccc(OCc2ccccc2C(=O)N2CCN(C)CC2)cc1".parse().unwrap(),
         max_depth: 6,
         stop: Stop::Budget,
-        trivial: TargetPurchase::Mask,
+        target_purchase: TargetPurchase::Mask,
         max_groups: 1000,
         max_group_size: 1000,
         group_order: GroupOrder::Total,

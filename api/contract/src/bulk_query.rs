@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use crate::{PricingAnnotation, RouteGraph, sample::ListObject, search_request::Country};
 
 /// Maximum number of molecules of one bulk query.
-pub const MAX_LOOK: usize = 1000;
+pub const MAX_BULK_QUERY: usize = 1000;
 /// Maximum number of precursor sets of a molecule.
 pub const MAX_PRECURSOR_SETS: u32 = 200;
 /// Maximum number of offers listed for a molecule.
@@ -16,11 +16,11 @@ pub const MAX_LISTED_OFFERS: u32 = 100;
 pub const SYNTHESIZABILITY_SECONDS: (f64, f64) = (0.01, 1.0);
 
 /// Maximum number of blocks of a catalogue search.
-pub const MAX_FOUND: u32 = 100;
+pub const MAX_CATALOGUE_MATCHES: u32 = 100;
 /// Default minimum similarity.
 pub const DEFAULT_MIN_SIMILARITY: f64 = 0.3;
 /// Maximum length of a catalogue search text, in characters.
-pub const MAX_SOUGHT: usize = 1000;
+pub const MAX_CATALOGUE_TEXT: usize = 1000;
 /// Minimum length of a catalogue number prefix, in characters.
 pub const LEAST_NUMBER: usize = 2;
 
@@ -157,7 +157,8 @@ pub struct SynthesizabilityRequest {
 
 /// Results of a bulk query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Looked<T> {
+#[schema(as = Looked)]
+pub struct BulkQueryResult<T> {
     /// Resource type: `list`.
     #[schema(value_type = String, pattern = r"^\w+$")]
     pub object: ListObject,
@@ -234,7 +235,8 @@ pub struct Analogue {
 
 /// Availability and offers of a molecule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct SoldMolecule {
+#[schema(as = SoldMolecule)]
+pub struct MoleculeAvailability {
     /// Canonical SMILES, or the given text if it is invalid.
     pub smiles: String,
     /// Error, if there is no result: the fault in the SMILES and its position, or that the deadline came first.
@@ -261,13 +263,14 @@ pub struct SoldMolecule {
 
 /// Results of a catalogue search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct FoundBlocks {
+#[schema(as = FoundBlocks)]
+pub struct CatalogueSearchResult {
     /// Resource type: `list`.
     #[schema(value_type = String, pattern = r"^\w+$")]
     pub object: ListObject,
     /// The best `limit` of the blocks found, all of them in stock.
     #[schema(max_items = 100)]
-    pub items: Vec<FoundBlock>,
+    pub items: Vec<CatalogueMatch>,
     /// True if there are more blocks, or may be. If fewer than `limit` are listed as well, the search ran out of
     /// time.
     pub more: bool,
@@ -280,10 +283,11 @@ pub struct FoundBlocks {
 
 /// A building block that was found: the data of a query for that block, and its similarity.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct FoundBlock {
+#[schema(as = FoundBlock)]
+pub struct CatalogueMatch {
     /// The block.
     #[serde(flatten)]
-    pub sold: SoldMolecule,
+    pub sold: MoleculeAvailability,
     /// Molecular weight, daltons.
     pub mw: f64,
     /// Tanimoto similarity, in a search by similarity.

@@ -71,8 +71,8 @@ pub struct TreeSearchJob {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<String>,
     /// Progress events to publish. Older searchers do not know this field and publish none.
-    #[serde(default, skip_serializing_if = "ProgressReporting::is_nothing")]
-    pub told: ProgressReporting,
+    #[serde(rename = "told", default, skip_serializing_if = "ProgressReporting::is_nothing")]
+    pub reporting: ProgressReporting,
     /// Time at which the caller stops waiting, by the submitter's clock. Only older workers read it: the deadline
     /// that counts is the queue's, by the database's clock.
     pub deadline: DateTime<Utc>,
@@ -118,7 +118,8 @@ pub struct BulkQueryJob {
     /// Seconds after the start at which the query stops, finished or not.
     pub deadline_seconds: f64,
     /// The query.
-    pub look: BulkQuery,
+    #[serde(rename = "look")]
+    pub query: BulkQuery,
 }
 
 /// A bulk query.

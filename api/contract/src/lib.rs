@@ -18,7 +18,7 @@
 
 mod bulk_query;
 mod constraints;
-mod engine;
+mod engine_answer;
 mod error;
 mod events;
 mod export;
@@ -40,13 +40,14 @@ mod shopping;
 mod treesearch;
 
 pub use bulk_query::{
-    Analogue, AnaloguesRequest, BuildingBlocksRequest, CatalogueRequest, DEFAULT_MIN_SIMILARITY,
-    ExpandedMolecule, ExpansionsRequest, FoundBlock, FoundBlocks, LEAST_NUMBER, Looked, MAX_FOUND,
-    MAX_LISTED_OFFERS, MAX_LOOK, MAX_PRECURSOR_SETS, MAX_SOUGHT, NOT_REACHED, PrecursorSet,
-    SYNTHESIZABILITY_SECONDS, SoldMolecule, StepCheck, Synthesizability, SynthesizabilityRequest,
+    Analogue, AnaloguesRequest, BuildingBlocksRequest, BulkQueryResult, CatalogueMatch, CatalogueRequest,
+    CatalogueSearchResult, DEFAULT_MIN_SIMILARITY, ExpandedMolecule, ExpansionsRequest, LEAST_NUMBER,
+    MAX_BULK_QUERY, MAX_CATALOGUE_MATCHES, MAX_CATALOGUE_TEXT, MAX_LISTED_OFFERS, MAX_PRECURSOR_SETS,
+    MoleculeAvailability, NOT_REACHED, PrecursorSet, SYNTHESIZABILITY_SECONDS, StepCheck, Synthesizability,
+    SynthesizabilityRequest,
 };
 pub use constraints::{AtomPair, ConstraintReport, MAX_ATOM_MAP, OwnBlock, ProtectingGroups};
-pub use engine::{
+pub use engine_answer::{
     COMMON_CHEMICALS, CommonOffer, EngineAnswer, EngineEdge, EngineHierarchy, EngineNode, EngineNodeData,
     EngineOffer, EngineRoute, PricedOffer, PricedRoute, ReactionData, UNKNOWN,
 };
@@ -65,7 +66,8 @@ pub use kept_route::{
     KeptRoute, KeptRouteChange, KeptRouteObject, KeptRouteRequest, MAX_KEPT, MAX_KEPT_NODES, RouteFigures,
 };
 pub use model::{
-    Model, ModelCard, ModelList, ModelMetrics, ModelObject, ModelStanding, ModelStatus, PropertyDistribution,
+    Model, ModelAvailability, ModelCard, ModelList, ModelMetrics, ModelObject, ModelStatus,
+    PropertyDistribution,
 };
 pub use native_plan::NativePlan;
 pub use operations::{
@@ -89,6 +91,6 @@ pub use search_request::{Country, MAX_AMOUNT_MMOL, MAX_DEPTH_LIMIT, TreeSearchRe
 pub use shaped_result::{NATIVE_RESULT, ShapedResult};
 pub use shopping::{OrderedPack, ShoppingList, StockTaken, Unpriced, VendorOrder};
 pub use treesearch::{
-    Conditions, Edge, Metadata, Node, NodeData, NodeStanding, PricingAnnotation, ReagentResults,
-    RefusedSteps, RouteGraph, RouteHierarchy, RouteStanding, SearchReport, StepEvidence, TreeSearchResult,
+    Conditions, Edge, Metadata, Node, NodeData, NodeNecessity, PricingAnnotation, ReagentResults,
+    RefusedSteps, RouteGraph, RouteHierarchy, RouteSummary, SearchReport, StepEvidence, TreeSearchResult,
 };

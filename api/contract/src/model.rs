@@ -164,13 +164,14 @@ pub struct ModelList {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ModelStatus {
     /// Status of the model.
-    pub status: ModelStanding,
+    pub status: ModelAvailability,
 }
 
 /// Status of a model, in the words of this API family's clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum ModelStanding {
+#[schema(as = ModelStanding)]
+pub enum ModelAvailability {
     /// A live sampler serves the model and has its stock of molecules ready: samples come at once.
     Online,
     /// A live sampler serves the model but has no molecules ready: the first samples are drawn while their callers

@@ -67,7 +67,7 @@ impl FromStr for QuotaKind {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Self::ALL
             .into_iter()
-            .find(|ration| ration.as_str() == text)
+            .find(|quota_kind| quota_kind.as_str() == text)
             .ok_or_else(|| RationError { text: text.to_owned() })
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{Edge, NodeData, RouteGraph, RouteStanding, TreeSearchResult};
+use crate::{Edge, NodeData, RouteGraph, RouteSummary, TreeSearchResult};
 
 /// A route to the target.
 pub struct RouteTree<'a> {
@@ -13,7 +13,7 @@ pub struct RouteTree<'a> {
     /// kept alone.
     pub backbone: &'a str,
     /// Rank and figures of the route, if the answer has them.
-    pub standing: Option<&'a RouteStanding>,
+    pub standing: Option<&'a RouteSummary>,
     /// Root of the tree.
     pub target: TreeMolecule<'a>,
 }

@@ -95,7 +95,7 @@ pub struct RouteGraph {
     pub multigraph: bool,
     /// Comparison of the route with the others of the answer. Absent in answers of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub graph: Option<RouteStanding>,
+    pub graph: Option<RouteSummary>,
     /// The molecules, the target first.
     pub nodes: Vec<Node>,
     /// Edges from product to precursor.
@@ -123,7 +123,8 @@ impl RouteGraph {
 
 /// Comparison of a route with the others of its answer: attributes of the graph, as `NetworkX` keeps them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct RouteStanding {
+#[schema(as = RouteStanding)]
+pub struct RouteSummary {
     /// Rank among all routes of the answer, whatever their backbone; 1 is best.
     #[schema(minimum = 1)]
     pub rank: u32,
@@ -160,13 +161,14 @@ pub struct Node {
     pub data: NodeData,
     /// Importance of the molecule in the routes of the answer. Absent in answers of earlier versions.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
-    pub standing: Option<NodeStanding>,
+    pub standing: Option<NodeNecessity>,
 }
 
 /// Importance of a molecule in the routes of its answer: attributes of the node, the same in every route that
 /// contains it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct NodeStanding {
+#[schema(as = NodeStanding)]
+pub struct NodeNecessity {
     /// True if every route of the answer contains the molecule, bought or made.
     pub essential: bool,
     /// Node id of the nearest molecule that lies on every path from this one to the target, in all routes. This

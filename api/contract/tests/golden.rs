@@ -47,7 +47,7 @@ fn a_stored_tree_search_job_keeps_its_shape() {
         request,
         account_id: None,
         engine: None,
-        told: ProgressReporting::Nothing,
+        reporting: ProgressReporting::Nothing,
         deadline: deadline(),
     });
 
@@ -55,12 +55,12 @@ fn a_stored_tree_search_job_keeps_its_shape() {
 }
 
 #[test]
-fn a_stored_tree_search_job_that_somebody_watches_keeps_its_shape() {
+fn a_stored_tree_search_job_with_events_keeps_its_shape() {
     let job = TreeSearchJob {
         request: TreeSearchRequest::new("CC(=O)Nc1ccc(O)cc1"),
         account_id: None,
         engine: None,
-        told: ProgressReporting::Events,
+        reporting: ProgressReporting::Events,
         deadline: deadline(),
     };
 
@@ -106,7 +106,7 @@ fn route() -> RouteGraph {
 }
 
 #[test]
-fn a_stored_look_job_and_its_outcome_keep_their_shapes() {
+fn a_stored_bulk_query_job_and_its_outcome_keep_their_shapes() {
     let ships_to = Some(Country::Us);
     let catalogue = |sought| BulkQuery::Catalogue { sought, limit: 25, ships_to, max_offers: 10 };
     let looks = [
@@ -119,17 +119,17 @@ fn a_stored_look_job_and_its_outcome_keep_their_shapes() {
         catalogue(CatalogueCriterion::Number { text: "EN300".to_owned() }),
         BulkQuery::Analogues { route: Box::new(route()), building_block: "CO".to_owned() },
     ];
-    let job = |look| {
+    let job = |query| {
         StoredBulkQueryJob::V1(BulkQueryJob {
             account_id: "acc_1".to_owned(),
             engine: Some("uspto_retro".to_owned()),
-            smiles: if matches!(look, BulkQuery::Catalogue { .. }) {
+            smiles: if matches!(query, BulkQuery::Catalogue { .. }) {
                 Vec::new()
             } else {
                 vec!["CCO".to_owned()]
             },
             deadline_seconds: 120.0,
-            look,
+            query,
         })
     };
     let outcome = BulkQueryOutcome { zipped: "H4sIAAAAAAAA".to_owned(), worked_seconds: 0.25 };
@@ -139,7 +139,7 @@ fn a_stored_look_job_and_its_outcome_keep_their_shapes() {
 }
 
 #[test]
-fn a_stored_order_job_keeps_its_shape() {
+fn a_stored_asynchronous_sample_job_keeps_its_shape() {
     let job = AsyncSampleJob {
         sample_id: "smp_01jd6xq1v3m4c5t6y7z8a9b0cd".parse().unwrap(),
         model_id: "druglike_gru".to_owned(),
@@ -174,7 +174,7 @@ fn a_stored_tree_search_job_with_constraints_keeps_its_shape() {
         request,
         account_id: None,
         engine: None,
-        told: ProgressReporting::Nothing,
+        reporting: ProgressReporting::Nothing,
         deadline: deadline(),
     });
 

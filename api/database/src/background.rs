@@ -16,7 +16,7 @@ pub struct Background(JoinHandle<()>);
 
 impl Background {
     /// Runs and restarts the future of `task`, which is not meant to end; `name` is for the log.
-    pub fn keep<F>(name: &'static str, task: impl FnMut() -> F + Send + 'static) -> Self
+    pub fn supervise<F>(name: &'static str, task: impl FnMut() -> F + Send + 'static) -> Self
     where
         F: Future<Output = ()> + Send,
     {
@@ -87,7 +87,7 @@ mod tests {
     #[tokio::test]
     async fn a_task_ends_with_its_owner() {
         let (held, mut closed) = mpsc::channel::<()>(1);
-        let kept = Background::keep("a test", move || {
+        let kept = Background::supervise("a test", move || {
             let held = held.clone();
             async move {
                 let _held = held;

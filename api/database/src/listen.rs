@@ -55,7 +55,7 @@ pub fn listen_with_ping_interval(
     report: impl Fn(ListenerEvent<'_>) + Send + Sync + 'static,
 ) -> Background {
     let (options, report) = (Arc::new(database.direct().clone()), Arc::new(report));
-    Background::keep("listening to the database", move || {
+    Background::supervise("listening to the database", move || {
         let (options, report) = (Arc::clone(&options), Arc::clone(&report));
         async move {
             loop {
@@ -89,11 +89,11 @@ async fn listen_once(
     report(ListenerEvent::Connected);
     loop {
         match tokio::time::timeout(ping, listener.try_recv()).await {
-            Ok(heard) => match heard? {
-                Some(heard) => {
+            Ok(event) => match event? {
+                Some(event) => {
                     report(ListenerEvent::Notification {
-                        channel: heard.channel(),
-                        payload: heard.payload(),
+                        channel: event.channel(),
+                        payload: event.payload(),
                     });
                 }
                 None => return Ok(()),

@@ -24,20 +24,20 @@ const HEALTH_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// Lifetime of a connection, limited because the server's memory for it grows.
 const MAX_LIFETIME: Duration = Duration::from_secs(1800);
 
-/// Opens a pool of at most `connections`, one of which is made now. A caller that gets none within `patience`
+/// Opens a pool of at most `connections`, one of which is made now. A caller that gets none within `timeout`
 /// receives an error. Metrics name the pool `name`.
 ///
 /// # Errors
-/// Fails when no connection can be made within `patience`.
+/// Fails when no connection can be made within `timeout`.
 pub async fn pool(
     name: &'static str,
     options: PgConnectOptions,
     connections: u32,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<PgPool, sqlx::Error> {
     let pool = PgPoolOptions::new()
         .max_connections(connections)
-        .acquire_timeout(patience)
+        .acquire_timeout(timeout)
         .max_lifetime(MAX_LIFETIME)
         // sqlx's own test has no time limit; the one below has.
         .test_before_acquire(false)

@@ -20,20 +20,20 @@ impl<T: Clone> Default for SingleFlight<T> {
 }
 
 impl<T: Clone + Send + Sync + 'static> SingleFlight<T> {
-    /// Joins the running call, or starts one with `ask`.
+    /// Joins the running call, or starts one with `start`.
     ///
     /// The call runs on its own, even if callers stop waiting for it.
-    pub fn join<F>(&self, ask: impl FnOnce() -> F) -> SharedResult<T>
+    pub fn join<F>(&self, start: impl FnOnce() -> F) -> SharedResult<T>
     where
         F: Future<Output = T> + Send + 'static,
     {
         let mut current = self.0.lock();
         match &*current {
-            Some(asked) if asked.peek().is_none() => asked.clone(),
+            Some(shared) if shared.peek().is_none() => shared.clone(),
             _ => {
-                let task = tokio::spawn(ask());
-                let asked = task.map(Result::ok).boxed().shared();
-                current.insert(asked).clone()
+                let task = tokio::spawn(start());
+                let shared = task.map(Result::ok).boxed().shared();
+                current.insert(shared).clone()
             }
         }
     }
@@ -51,14 +51,14 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn all_who_ask_meanwhile_share_one_answer_and_who_comes_later_asks_anew() {
-        let (flight, asked, gate) =
+    async fn concurrent_callers_share_one_answer_and_later_ones_start_anew() {
+        let (flight, shared, gate) =
             (SingleFlight::default(), Arc::new(AtomicU32::new(0)), Arc::new(Semaphore::new(0)));
         let join = || {
-            let (asked, gate) = (asked.clone(), gate.clone());
+            let (shared, gate) = (shared.clone(), gate.clone());
             flight.join(|| async move {
                 gate.acquire().await.unwrap().forget();
-                asked.fetch_add(1, Ordering::Relaxed) + 1
+                shared.fetch_add(1, Ordering::Relaxed) + 1
             })
         };
 
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_question_that_panics_is_asked_anew() {
+    async fn a_flight_that_panics_is_started_anew() {
         let flight = SingleFlight::default();
 
         assert_eq!(flight.join(|| async { panic!("on purpose") }).await, None::<u32>);

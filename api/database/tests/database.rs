@@ -28,8 +28,8 @@ async fn one(pool: &PgPool) -> Result<i32, sqlx::Error> {
 }
 
 /// Returns the payload of a notification, or `None` for a new connection.
-fn payload_of(heard: ListenerEvent<'_>) -> Option<String> {
-    match heard {
+fn payload_of(event: ListenerEvent<'_>) -> Option<String> {
+    match event {
         ListenerEvent::Connected => None,
         ListenerEvent::Notification { payload, .. } => Some(payload.to_owned()),
     }
@@ -39,40 +39,40 @@ fn payload_of(heard: ListenerEvent<'_>) -> Option<String> {
 async fn a_listener_whose_connection_is_half_open_is_replaced() {
     let proxy = proxy().await;
     let (pool, direct) = (pool(&proxy.url, 1).await, proxy.url.clone());
-    let (heard, mut hears) = mpsc::unbounded_channel();
+    let (event, mut events) = mpsc::unbounded_channel();
     let _listener = database::listen_with_ping_interval(
         Duration::from_millis(100),
         &pool.clone().into(),
         &["half_open"],
         move |what| {
-            heard.send(payload_of(what)).unwrap();
+            event.send(payload_of(what)).unwrap();
         },
     );
-    assert_eq!(hears.recv().await, Some(None), "it connects");
+    assert_eq!(events.recv().await, Some(None), "it connects");
 
     // No byte of its connection arrives any more, not even its close.
     proxy.lose_connections();
-    assert_eq!(hears.recv().await, Some(None), "it connects anew");
+    assert_eq!(events.recv().await, Some(None), "it connects anew");
 
     let other = self::pool(&direct, 1).await;
     sqlx::query("select pg_notify('half_open', 'again')").execute(&other).await.unwrap();
-    assert_eq!(hears.recv().await, Some(Some("again".to_owned())));
+    assert_eq!(events.recv().await, Some(Some("again".to_owned())));
 }
 
 #[tokio::test]
 async fn a_listener_in_silence_keeps_its_connection_and_loses_nothing() {
     let proxy = proxy().await;
     let pool = pool(&proxy.url, 1).await;
-    let (heard, mut hears) = mpsc::unbounded_channel();
+    let (event, mut events) = mpsc::unbounded_channel();
     let _listener = database::listen_with_ping_interval(
         Duration::from_millis(100),
         &pool.clone().into(),
         &["silence"],
         move |what| {
-            heard.send(payload_of(what)).unwrap();
+            event.send(payload_of(what)).unwrap();
         },
     );
-    assert_eq!(hears.recv().await, Some(None));
+    assert_eq!(events.recv().await, Some(None));
 
     // Sent before, during and after a ping.
     for number in 0..30 {
@@ -81,7 +81,7 @@ async fn a_listener_in_silence_keeps_its_connection_and_loses_nothing() {
     }
 
     for number in 0..30 {
-        assert_eq!(hears.recv().await, Some(Some(number.to_string())));
+        assert_eq!(events.recv().await, Some(Some(number.to_string())));
     }
 }
 

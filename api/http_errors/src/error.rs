@@ -89,8 +89,8 @@ pub enum Challenge {
 impl ApiError {
     /// Builds the error for invalid credentials, with the reason.
     #[must_use]
-    pub const fn invalid_token(why: &'static str) -> Self {
-        Self::Unauthorized(Challenge::InvalidToken(why))
+    pub const fn invalid_token(reason: &'static str) -> Self {
+        Self::Unauthorized(Challenge::InvalidToken(reason))
     }
 
     /// Logs the internal error `error` and hides it from the caller.
@@ -205,15 +205,15 @@ impl Challenge {
     fn description(self) -> &'static str {
         match self {
             Self::NoToken => "an access token is required",
-            Self::InvalidToken(why) => why,
+            Self::InvalidToken(reason) => reason,
         }
     }
 
     fn header(self) -> String {
         match self {
             Self::NoToken => "Bearer realm=\"retort\"".to_owned(),
-            Self::InvalidToken(why) => {
-                format!("Bearer realm=\"retort\", error=\"invalid_token\", error_description=\"{why}\"")
+            Self::InvalidToken(reason) => {
+                format!("Bearer realm=\"retort\", error=\"invalid_token\", error_description=\"{reason}\"")
             }
         }
     }

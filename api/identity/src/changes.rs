@@ -12,13 +12,16 @@ const CHANNEL: &str = "retort_identity";
 pub(crate) const REVOCATIONS: &str = "revocations";
 
 /// Notifies every process of a change, once the transaction commits.
-pub(crate) async fn tell(connection: &mut PgConnection, what: &str) -> Result<(), sqlx::Error> {
+pub(crate) async fn publish(connection: &mut PgConnection, what: &str) -> Result<(), sqlx::Error> {
     sqlx::query!("select pg_notify($1, $2)", CHANNEL, what).execute(connection).await.map(drop)
 }
 
 /// Calls `forget` with each change of another process, or with `None` for everything, until dropped.
-pub(crate) fn hear(database: &Database, forget: impl Fn(Option<&str>) + Send + Sync + 'static) -> Background {
-    database::listen(database, &[CHANNEL], move |heard| match heard {
+pub(crate) fn subscribe(
+    database: &Database,
+    forget: impl Fn(Option<&str>) + Send + Sync + 'static,
+) -> Background {
+    database::listen(database, &[CHANNEL], move |event| match event {
         // Earlier changes are not sent again.
         ListenerEvent::Connected => forget(None),
         ListenerEvent::Notification { payload, .. } => forget(Some(payload)),

@@ -14,7 +14,7 @@ use crate::{
     form::FormError,
     http::{
         csrf::Forged,
-        pages::{Page, failure},
+        pages::{HtmlPage, failure},
     },
     throttle::RateLimitError,
 };
@@ -207,7 +207,7 @@ impl From<RateLimitError> for PageError {
 }
 
 /// A form's page, shown again after wrong input.
-pub struct RefusedForm(pub Page);
+pub struct RefusedForm(pub HtmlPage);
 
 impl IntoResponse for RefusedForm {
     fn into_response(self) -> Response {

@@ -25,7 +25,7 @@ use crate::{
     settings::{AUDIENCE, Switch, Transport},
     tables::{applications::Application, sessions::Cookie},
     tokens::{
-        issuers::{RawJwkSet, foreigner},
+        issuers::{RawJwkSet, external_subject},
         jwt,
         key::thumbprint,
         keys::{AccessTokenClaims, access_header, access_rules},
@@ -88,9 +88,10 @@ fn signed(head: &str, claims: &str) {
         { "kty": "OKP", "crv": "Ed25519", "x": PAIR.public, "kid": PAIR.kid, "use": "sig" },
     ] });
     let keys: RawJwkSet = serde_json::from_value(keys).expect("fuzz: a key set is one");
-    if let Ok(foreigner) = foreigner(ELSEWHERE, &token, &keys.usable(), &[AUDIENCE.to_owned()]) {
-        assert!(foreigner.scopes.iter().all(|held| scope::ALL.iter().any(|(known, _)| known == held)));
-        assert!(!foreigner.account_id.is_empty());
+    if let Ok(external_subject) = external_subject(ELSEWHERE, &token, &keys.usable(), &[AUDIENCE.to_owned()])
+    {
+        assert!(external_subject.scopes.iter().all(|held| scope::ALL.iter().any(|(known, _)| known == held)));
+        assert!(!external_subject.account_id.is_empty());
         assert_issuer_and_audience(&claims(), ELSEWHERE);
     }
 }
@@ -130,7 +131,10 @@ pub fn issuer_keys(input: &[u8]) {
         // Signatures of these algorithms have 64 bytes, or as many as the modulus.
         for length in [64, 256] {
             let token = format!("{head}.{claims}.{}", URL_SAFE_NO_PAD.encode(vec![1_u8; length]));
-            assert!(foreigner(ELSEWHERE, &token, &keys, &[AUDIENCE.to_owned()]).is_err(), "nobody signed it");
+            assert!(
+                external_subject(ELSEWHERE, &token, &keys, &[AUDIENCE.to_owned()]).is_err(),
+                "nobody signed it"
+            );
         }
     }
 }
@@ -146,7 +150,7 @@ pub fn form(input: &[u8]) {
             continue;
         };
         let (reply, pairs) = match read {
-            ParsedRequest::Wanted(wanted) => {
+            ParsedRequest::Valid(wanted) => {
                 assert!(wanted.scopes.iter().all(|scope| application().scopes.contains(scope)));
                 (wanted.reply, [("code", "x"), ("scope", "y")])
             }

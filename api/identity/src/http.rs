@@ -35,8 +35,8 @@ use crate::{
 
 /// Routes under `/auth` that browsers show.
 pub fn pages(identity: Arc<Identity>) -> Router {
-    let late = |error| PageError::from(error).into_response();
-    let deadline = Deadline { time: identity.request_time, late };
+    let timed_out = |error| PageError::from(error).into_response();
+    let deadline = Deadline { time: identity.request_time, late: timed_out };
     Router::new()
         .route("/auth/authorize", get(authorize::authorize).post(authorize::authorize))
         .route("/auth/login", post(login::login))
@@ -54,8 +54,8 @@ pub fn pages(identity: Arc<Identity>) -> Router {
 
 /// Routes under `/auth` that programs call.
 pub fn endpoints(identity: Arc<Identity>) -> Router {
-    let late = |error| TokenError::from(error).into_response();
-    let deadline = Deadline { time: identity.request_time, late };
+    let timed_out = |error| TokenError::from(error).into_response();
+    let deadline = Deadline { time: identity.request_time, late: timed_out };
     Router::new()
         .route("/auth/device_authorization", post(device::authorization))
         .route("/auth/token", post(token::issue))

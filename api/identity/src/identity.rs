@@ -10,7 +10,7 @@ use sqlx::PgPool;
 
 use crate::{
     changes, scopes,
-    settings::Settings,
+    settings::IdentitySettings,
     sweep,
     tables::{
         accounts::{Account, AccountQuotas, AccountState, Accounts, NO_PASSWORD},
@@ -27,7 +27,7 @@ use crate::{
 
 /// State for authenticating callers and for the authorization server.
 pub struct Identity {
-    pub(crate) settings: Settings,
+    pub(crate) settings: IdentitySettings,
     pub(crate) request_time: Duration,
     pub(crate) pool: PgPool,
     pub(crate) keys: Keys,
@@ -43,7 +43,7 @@ pub struct Identity {
 /// Error of starting identity.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum StartError {
+pub enum IdentityStartError {
     /// The signing keys could not be read or created.
     #[error(transparent)]
     Keys(#[from] KeysError),
@@ -61,7 +61,7 @@ pub struct AuthenticatedCaller {
     /// The account.
     pub account_id: String,
     /// Rate limits and quotas of its own.
-    pub rations: AccountQuotas,
+    pub quotas: AccountQuotas,
     verified: AccessTokenClaims,
 }
 
@@ -79,18 +79,19 @@ impl Identity {
     /// # Errors
     /// Fails when the signing keys cannot be read.
     pub async fn new(
-        settings: Settings,
+        settings: IdentitySettings,
         request_time: Duration,
         database: Database,
-    ) -> Result<Arc<Self>, StartError> {
+    ) -> Result<Arc<Self>, IdentityStartError> {
         let pool = database.pool.clone();
         let accounts = Arc::new(Accounts::new(pool.clone()));
         let revocations = Arc::new(Revocations::new(pool.clone()));
         let keys = Keys::load(pool.clone(), &settings.issuer(), settings.keys_secret.clone()).await?;
         let script_tokens = Arc::new(ScriptTokens::load(pool.clone()).await?);
         let memory = (accounts.clone(), revocations.clone(), script_tokens.clone());
-        let forgetting =
-            changes::hear(&database, move |what| invalidate_caches((&memory.0, &memory.1, &memory.2), what));
+        let forgetting = changes::subscribe(&database, move |what| {
+            invalidate_caches((&memory.0, &memory.1, &memory.2), what)
+        });
         Ok(Arc::new(Self {
             keys,
             issuers: Issuers::new(&settings.issuers, &settings.audiences)?,
@@ -111,8 +112,8 @@ impl Identity {
     /// # Errors
     /// Reports the fault of the token, or that authentication is unavailable at the moment.
     pub async fn caller(&self, headers: &HeaderMap) -> Result<AuthenticatedCaller, ApiError> {
-        let (verified, standing) = self.identify(headers).await?;
-        Ok(AuthenticatedCaller { account_id: verified.sub.clone(), rations: standing.rations, verified })
+        let (verified, state) = self.identify(headers).await?;
+        Ok(AuthenticatedCaller { account_id: verified.sub.clone(), quotas: state.quotas, verified })
     }
 
     /// Checks again that the account and the login of a caller are still valid, for a long-lived answer. The token
@@ -122,8 +123,8 @@ impl Identity {
     /// Reports what has ended, or that the check is unavailable at the moment.
     pub async fn recheck(&self, known: &AuthenticatedCaller) -> Result<AuthenticatedCaller, ApiError> {
         let mut verified = known.verified.clone();
-        let standing = self.check_account_state(&mut verified).await?;
-        Ok(AuthenticatedCaller { account_id: verified.sub.clone(), rations: standing.rations, verified })
+        let state = self.check_account_state(&mut verified).await?;
+        Ok(AuthenticatedCaller { account_id: verified.sub.clone(), quotas: state.quotas, verified })
     }
 
     /// Returns each other issuer with its state, for people.
@@ -137,12 +138,12 @@ impl Identity {
         headers: &HeaderMap,
     ) -> Result<(AccessTokenClaims, AccountState), ApiError> {
         let token = bearer(headers)?;
-        if let Some(foreigner) = self.issuers.verify(token).await? {
-            return self.admit_external(foreigner).await;
+        if let Some(external_subject) = self.issuers.verify(token).await? {
+            return self.admit_external(external_subject).await;
         }
         let mut verified = self.verify(token).await?;
-        let standing = self.check_account_state(&mut verified).await?;
-        Ok((verified, standing))
+        let state = self.check_account_state(&mut verified).await?;
+        Ok((verified, state))
     }
 
     /// Verifies one of our tokens, without a check of its account.
@@ -156,11 +157,11 @@ impl Identity {
     /// Admits the account of a person from another issuer, which is created at the first token.
     async fn admit_external(
         &self,
-        foreigner: ExternalSubject,
+        external_subject: ExternalSubject,
     ) -> Result<(AccessTokenClaims, AccountState), ApiError> {
-        let ExternalSubject { account_id, name, scopes, issued_at } = foreigner;
-        if self.accounts.standing(&account_id).await?.is_none() {
-            self.accounts.welcome(&account_id, &name).await?;
+        let ExternalSubject { account_id, name, scopes, issued_at } = external_subject;
+        if self.accounts.state(&account_id).await?.is_none() {
+            self.accounts.record_login(&account_id, &name).await?;
         }
         let mut verified = AccessTokenClaims {
             sub: account_id,
@@ -168,8 +169,8 @@ impl Identity {
             iat: issued_at,
             ..AccessTokenClaims::default()
         };
-        let standing = self.check_account_state(&mut verified).await?;
-        Ok((verified, standing))
+        let state = self.check_account_state(&mut verified).await?;
+        Ok((verified, state))
     }
 
     /// Narrows the token to its account's current scopes, and rejects it if it was ended early.
@@ -177,15 +178,14 @@ impl Identity {
         &self,
         verified: &mut AccessTokenClaims,
     ) -> Result<AccountState, ApiError> {
-        let standing = self.accounts.standing(&verified.sub).await?;
-        let standing =
-            standing.ok_or_else(|| ApiError::invalid_token("the account is unknown or disabled"))?;
+        let state = self.accounts.state(&verified.sub).await?;
+        let state = state.ok_or_else(|| ApiError::invalid_token("the account is unknown or disabled"))?;
         let revoked = [verified.family.as_str(), &verified.client_id, &verified.jti];
-        if verified.login_micros() < standing.tokens_from || self.revocations.contain(revoked).await? {
+        if verified.login_micros() < state.tokens_from || self.revocations.contain(revoked).await? {
             return Err(ApiError::invalid_token("the access token was revoked"));
         }
-        verified.scope = scopes::narrow(&scopes::parse(&verified.scope), &standing.scopes).join(" ");
-        Ok(standing)
+        verified.scope = scopes::narrow(&scopes::parse(&verified.scope), &state.scopes).join(" ");
+        Ok(state)
     }
 
     /// Returns the account of `email`, if the password is right and the account not disabled. Neither the answer nor

@@ -34,9 +34,9 @@ mod throttle;
 mod tokens;
 
 pub use http::{endpoints, pages};
-pub use identity::{AuthenticatedCaller, Identity, StartError};
-pub use network::Network;
-pub use settings::{Settings, Switch, Transport};
+pub use identity::{AuthenticatedCaller, Identity, IdentityStartError};
+pub use network::IpNetwork;
+pub use settings::{IdentitySettings, Switch, Transport};
 pub use sweep::sweep;
 pub use tables::{
     accounts::AccountQuotas,

@@ -10,12 +10,12 @@ use axum::http::HeaderMap;
 
 /// A range of addresses: `10.0.0.0/8`, or one address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Network {
+pub struct IpNetwork {
     address: IpAddr,
     prefix: u8,
 }
 
-impl FromStr for Network {
+impl FromStr for IpNetwork {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -29,7 +29,7 @@ impl FromStr for Network {
     }
 }
 
-impl Network {
+impl IpNetwork {
     /// Returns true if `address` lies in the range; an IPv4-mapped IPv6 address counts as the IPv4 address.
     pub fn contains(&self, address: IpAddr) -> bool {
         match (self.address, address.to_canonical()) {
@@ -47,7 +47,7 @@ impl Network {
 }
 
 /// Returns the client address behind `peer`.
-pub fn behind(proxies: &[Network], peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+pub fn behind(proxies: &[IpNetwork], peer: IpAddr, headers: &HeaderMap) -> IpAddr {
     let trusted = |address: IpAddr| proxies.iter().any(|network| network.contains(address));
     let values = headers.get_all("x-forwarded-for").iter();
     let named: Vec<_> = values.flat_map(|value| value.to_str().unwrap_or("?").split(',')).collect();
@@ -67,7 +67,7 @@ pub fn behind(proxies: &[Network], peer: IpAddr, headers: &HeaderMap) -> IpAddr 
 mod tests {
     use super::*;
 
-    fn networks(texts: &[&str]) -> Vec<Network> {
+    fn networks(texts: &[&str]) -> Vec<IpNetwork> {
         texts.iter().map(|text| text.parse().unwrap()).collect()
     }
 
@@ -91,7 +91,7 @@ mod tests {
             );
         }
         for bad in ["", "10.0.0.0/33", "10.0.0", "fd00::/129", "10.0.0.0/x"] {
-            assert!(bad.parse::<Network>().is_err(), "{bad}");
+            assert!(bad.parse::<IpNetwork>().is_err(), "{bad}");
         }
     }
 

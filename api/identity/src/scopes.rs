@@ -18,14 +18,14 @@ pub fn has(scopes: &[String], scope: &str) -> bool {
     scopes.iter().any(|other| other == scope)
 }
 
-/// Returns true if all of `wanted` are among `held`.
-pub fn covers(held: &[String], wanted: &[String]) -> bool {
-    wanted.iter().all(|scope| has(held, scope))
+/// Returns true if all of `required` are among `held`.
+pub fn covers(held: &[String], required: &[String]) -> bool {
+    required.iter().all(|scope| has(held, scope))
 }
 
-/// Returns the scopes in `wanted` that are among `held`, in the order of `wanted`.
-pub fn narrow(wanted: &[String], held: &[String]) -> Vec<String> {
-    wanted.iter().filter(|scope| has(held, scope)).cloned().collect()
+/// Returns the scopes in `required` that are among `held`, in the order of `required`.
+pub fn narrow(required: &[String], held: &[String]) -> Vec<String> {
+    required.iter().filter(|scope| has(held, scope)).cloned().collect()
 }
 
 /// Returns the default scopes of an application that requests none: all of its scopes for the service's own

@@ -2,14 +2,14 @@
 
 use std::{num::NonZeroUsize, str::FromStr, time::Duration};
 
-use crate::{network::Network, tokens::seal::SealingKey};
+use crate::{network::IpNetwork, tokens::seal::SealingKey};
 
 /// The audience of access tokens.
 pub const AUDIENCE: &str = "retort";
 
 /// Settings of the authorization server and of token verification.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct IdentitySettings {
     /// `PUBLIC_URL`: scheme, host and port of the service for callers, in the form of a browser's origin.
     pub public_url: String,
     /// `ACCESS_TOKEN_SECONDS`, default 3600.
@@ -25,9 +25,9 @@ pub struct Settings {
     /// `AUTH_AUDIENCE`, default `retort`: accepted audiences of their tokens, of which each must name one.
     pub audiences: Vec<String>,
     /// `TRUSTED_PROXIES`: addresses and ranges whose `X-Forwarded-For` is trusted; none by default.
-    pub trusted_proxies: Vec<Network>,
-    /// `RATE_LOGIN_PER_MINUTE`, default 20: login attempts on one account; three times as many from one address. 0:
-    /// no limit.
+    pub trusted_proxies: Vec<IpNetwork>,
+    /// `RATE_LOGIN_PER_MINUTE`, default 20: login attempts per account and address; ten times as many per account,
+    /// three times as many per address. 0: no limit.
     pub logins_per_minute: u32,
     /// `AUTH_IMPLICIT`, default `on`: permission for `/auth/authorize` to return access tokens in redirects.
     pub implicit_flow: Switch,
@@ -69,7 +69,7 @@ pub enum Transport {
     Plain,
 }
 
-impl Settings {
+impl IdentitySettings {
     /// Returns the `iss` of our access tokens, which is also the address of the authorization server.
     #[must_use]
     pub fn issuer(&self) -> String {

@@ -19,7 +19,7 @@ const SWEEP_TIMEOUT: Duration = Duration::from_secs(60);
 /// Sweeps every table periodically until dropped.
 pub(crate) fn spawn_periodic(pool: &PgPool) -> Background {
     let pool = pool.clone();
-    Background::keep("deleting expired logins and codes", move || {
+    Background::supervise("deleting expired logins and codes", move || {
         let pool = pool.clone();
         async move {
             loop {

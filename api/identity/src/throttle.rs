@@ -110,9 +110,9 @@ impl LoginRateLimiter {
         self.take_one(&format!("program {client_id} {address}"), PROGRAM_FACTOR).await
     }
 
-    async fn take_one(&self, who: &str, factor: NonZeroU32) -> Result<(), RateLimitError> {
+    async fn take_one(&self, subject: &str, factor: NonZeroU32) -> Result<(), RateLimitError> {
         let Some(attempts) = self.attempts else { return Ok(()) };
-        match self.buckets.take(who, LIMIT_NAME, attempts.saturating_mul(factor), 1).await? {
+        match self.buckets.take(subject, LIMIT_NAME, attempts.saturating_mul(factor), 1).await? {
             TakeResult::Yes { .. } => Ok(()),
             TakeResult::No { retry_after } => Err(RateLimitError::TooMany { retry_after }),
         }

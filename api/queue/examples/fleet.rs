@@ -15,7 +15,7 @@ use std::{
 };
 
 use contract::JobId;
-use queue::{Caller, Client, Connections, Job, WorkEstimate};
+use queue::{Client, ClientConnections, Job, JobCaller, WorkEstimate};
 use serde::{Deserialize, Serialize};
 use sqlx::{
     PgPool,
@@ -51,7 +51,7 @@ impl Job for NoopJob {
 struct Fleet {
     pool: PgPool,
     work: Duration,
-    looks: Arc<AtomicU64>,
+    polls: Arc<AtomicU64>,
 }
 
 #[tokio::main]
@@ -69,7 +69,7 @@ async fn main() -> Result<(), Anything> {
         .await?;
     sqlx::query("insert into queue_turns (queue) values ('light')").execute(&pool).await?;
 
-    let fleet = Fleet { pool: pool.clone(), work, looks: Arc::default() };
+    let fleet = Fleet { pool: pool.clone(), work, polls: Arc::default() };
     let mut working = JoinSet::new();
     let starting = Arc::new(Semaphore::new(16));
     for number in 0..workers {
@@ -80,14 +80,14 @@ async fn main() -> Result<(), Anything> {
         };
         working.spawn(async move { fleet.work(number, listener).await });
     }
-    let client = Client::connect(pool.clone(), Connections { queue: 16, process: 16 }).await?;
+    let client = Client::connect(pool.clone(), ClientConnections { queue: 16, process: 16 }).await?;
     let _ = at_a_rate(&client, rate, 3.0).await;
-    fleet.looks.store(0, Ordering::Relaxed);
-    let before = ResourceUsage::so_far(&pool).await?;
+    fleet.polls.store(0, Ordering::Relaxed);
+    let before = ResourceUsage::now(&pool).await?;
     let begun = Instant::now();
     let (mut latencies, failed) = at_a_rate(&client, rate, seconds).await;
     let lasted = begun.elapsed().as_secs_f64();
-    let after = ResourceUsage::so_far(&pool).await?;
+    let after = ResourceUsage::now(&pool).await?;
     latencies.sort();
     print(&fleet, workers, rate, &latencies, failed, lasted, &before, &after);
     working.abort_all();
@@ -117,37 +117,38 @@ impl Fleet {
     /// Works until dropped.
     async fn work(self, number: usize, mut listener: PgListener) {
         let name = Self::name(number);
-        let bell = Arc::new(tokio::sync::Notify::new());
+        let notifier = Arc::new(tokio::sync::Notify::new());
         let mut running = JoinSet::new();
         // Spreads the heartbeats over the second.
         let phase = Duration::from_micros(number as u64 * 997 % 1_000_000);
-        let mut beats = tokio::time::interval_at(tokio::time::Instant::now() + phase, Duration::from_secs(1));
-        let (mut idle, mut looked) = (IDLE, Instant::now());
+        let mut heartbeats =
+            tokio::time::interval_at(tokio::time::Instant::now() + phase, Duration::from_secs(1));
+        let (mut idle, mut last_poll) = (IDLE, Instant::now());
         loop {
-            let look = tokio::select! {
-                heard = listener.recv() => heard.is_ok_and(|heard| {
-                    let words: Vec<_> = heard.payload().split(' ').collect();
-                    let is_ours = heard.channel() == "job_waits" && words[0] == "light";
+            let poll = tokio::select! {
+                notification = listener.recv() => notification.is_ok_and(|notification| {
+                    let words: Vec<_> = notification.payload().split(' ').collect();
+                    let is_ours = notification.channel() == "job_waits" && words[0] == "light";
                     if is_ours {
                         idle = if words.len() > 1 { IDLE_MANY_WORKERS } else { IDLE };
                     }
                     is_ours && (words.len() == 1 || words.contains(&&*name))
                 }),
-                () = bell.notified() => true,
-                _ = beats.tick() => {
-                    let _ = self.beat(&name).await;
-                    looked.elapsed() >= idle
+                () = notifier.notified() => true,
+                _ = heartbeats.tick() => {
+                    let _ = self.send_heartbeat(&name).await;
+                    last_poll.elapsed() >= idle
                 }
                 Some(_) = running.join_next(), if !running.is_empty() => false,
             };
-            if look && running.len() < SLOTS {
-                looked = Instant::now();
-                for (id, attempt) in self.look(&name).await.unwrap_or_default() {
-                    let (fleet, bell) = (self.clone(), Arc::clone(&bell));
+            if poll && running.len() < SLOTS {
+                last_poll = Instant::now();
+                for (id, attempt) in self.poll(&name).await.unwrap_or_default() {
+                    let (fleet, notifier) = (self.clone(), Arc::clone(&notifier));
                     running.spawn(async move {
                         tokio::time::sleep(fleet.work).await;
                         let _ = fleet.finish(&id, attempt).await;
-                        bell.notify_one();
+                        notifier.notify_one();
                     });
                 }
             }
@@ -156,12 +157,12 @@ impl Fleet {
 
     /// Sends the heartbeat of every second (`worker_process.rs`); the one worker with the leader lease also handles the jobs of
     /// dead processes.
-    async fn beat(&self, name: &str) -> Result<(), sqlx::Error> {
-        let beat = "with beat as (update live_workers set last_seen = now() where name = $1)
+    async fn send_heartbeat(&self, name: &str) -> Result<(), sqlx::Error> {
+        let update = "with beat as (update live_workers set last_seen = now() where name = $1)
             select exists (select from queue_turns where queue = 'light' and taken_at < now() - interval '0.9 s')";
-        let turn = "update queue_turns set taken_at = now() where queue = 'light' and taken_at < now() - interval '0.9 s'";
-        let is_due: bool = sqlx::query_scalar(beat).bind(name).fetch_one(&self.pool).await?;
-        if is_due && sqlx::query(turn).execute(&self.pool).await?.rows_affected() == 1 {
+        let expire_lease = "update queue_turns set taken_at = now() where queue = 'light' and taken_at < now() - interval '0.9 s'";
+        let is_due: bool = sqlx::query_scalar(update).bind(name).fetch_one(&self.pool).await?;
+        if is_due && sqlx::query(expire_lease).execute(&self.pool).await?.rows_affected() == 1 {
             for statement in [
                 "update jobs set cancelled_at = now() where queue = 'light' and finished_at is null and cancelled_at is null
                     and caller is not null and not exists (
@@ -176,17 +177,17 @@ impl Fleet {
     }
 
     /// Polls as apalis does.
-    async fn look(&self, name: &str) -> Result<Vec<(String, i32)>, sqlx::Error> {
-        self.looks.fetch_add(1, Ordering::Relaxed);
+    async fn poll(&self, name: &str) -> Result<Vec<(String, i32)>, sqlx::Error> {
+        self.polls.fetch_add(1, Ordering::Relaxed);
         let mut transaction = self.pool.begin().await?;
-        let dealt = sqlx::query_as(
+        let claimed = sqlx::query_as(
             "select id, (metadata -> 'job.attempt')::int from apalis.get_jobs($1 || '/1', 'light', 4)",
         )
         .bind(name)
         .fetch_all(&mut *transaction)
         .await?;
         transaction.commit().await?;
-        Ok(dealt)
+        Ok(claimed)
     }
 
     /// Finishes a job as `store::finish` does.
@@ -219,7 +220,7 @@ async fn at_a_rate(client: &Client, rate: f64, seconds: f64) -> (Vec<Duration>, 
         asked.spawn(async move {
             let account_id = format!("acc_{}", number % 50);
             let caller =
-                Caller { account_id: &account_id, patience: Duration::from_secs(30), most_in_flight: None };
+                JobCaller { account_id: &account_id, timeout: Duration::from_secs(30), max_in_flight: None };
             let pending = client.submit(JobId::generate(), &NoopJob, caller).await.ok()?;
             pending.outcome().await.ok()?.ok()?;
             Some(due.elapsed())
@@ -242,7 +243,7 @@ struct ResourceUsage {
 }
 
 impl ResourceUsage {
-    async fn so_far(pool: &PgPool) -> Result<Self, Anything> {
+    async fn now(pool: &PgPool) -> Result<Self, Anything> {
         let (transactions, wal): (i64, f64) = sqlx::query_as(
             "select sum(xact_commit)::bigint, (pg_current_wal_lsn() - '0/0'::pg_lsn)::float8 from pg_stat_database",
         )
@@ -301,7 +302,7 @@ fn print(
         at(0.99),
         (after.cpu - before.cpu) / lasted,
         (after.transactions - before.transactions) as f64 / lasted,
-        fleet.looks.load(Ordering::Relaxed) as f64 / jobs,
+        fleet.polls.load(Ordering::Relaxed) as f64 / jobs,
         (after.wal - before.wal) / jobs / 1e3,
         after.processes,
         after.memory,

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use contract::JobId;
 use queue::{
-    Caller, Client, Connections, FinishResult, Handler, HandlerError, Job, JobContext, WorkEstimate,
+    Client, ClientConnections, FinishResult, Handler, HandlerError, Job, JobCaller, JobContext, WorkEstimate,
     WorkerConfig, run_worker,
 };
 use serde::{Deserialize, Serialize};
@@ -67,7 +67,7 @@ async fn measure(pool: PgPool, slots: usize, lasting: Duration) -> Result<(), An
     let worker = tokio::spawn(run_worker::<Noop, _>(pool.clone(), config, Nothing(pool.clone()), async {
         let _ = stopped.await;
     }));
-    let client = Client::connect(pool.clone(), Connections { queue: 16, process: 32 }).await?;
+    let client = Client::connect(pool.clone(), ClientConnections { queue: 16, process: 32 }).await?;
     while client.live_workers().await?.is_empty() {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
@@ -111,7 +111,7 @@ async fn call(client: Client, number: usize, jobs: usize) -> Result<Vec<Duration
     let mut latencies = Vec::with_capacity(jobs);
     let account_id = format!("acc_{number}");
     let caller =
-        Caller { account_id: &account_id, patience: Duration::from_secs(60), most_in_flight: Some(64) };
+        JobCaller { account_id: &account_id, timeout: Duration::from_secs(60), max_in_flight: Some(64) };
     for _ in 0..jobs {
         let started = Instant::now();
         client.submit(JobId::generate(), &Noop, caller).await?.outcome().await??;

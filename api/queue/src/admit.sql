@@ -1,21 +1,25 @@
--- What stands before a job, and whether it is taken.
+-- Admission of jobs to a queue.
 --
--- Accounts share a queue's workers by start-time fair queueing (Goyal, Vin and Cheng, SIGCOMM 1996). A job's turn begins where
--- the account's job before it ends, counted in seconds of service, or at the latest turn that is being served, if that is later: so
--- an account that asked for nothing yet comes before the backlog of one that asked for much, and nobody saves up.
+-- Accounts share a queue's workers by start-time fair queueing (Goyal, Vin and Cheng, SIGCOMM 1996). A job's virtual start time
+-- (`turn_begins`) is the virtual finish time (`turn_ends`) of the account's job before it, in seconds of service, or the virtual time of
+-- the queue, if that is later: the latest virtual start time of the jobs that run. So a new account comes before another's backlog, and
+-- an idle account saves up nothing.
 --
--- In PL/pgSQL, which keeps the plans and sees after the lock what others have committed before it.
+-- PL/pgSQL keeps the query plans, and sees after the lock what others have committed before it.
+
+-- Load of a queue as a new job would find it, and the seconds until the job would be admitted.
 
 create or replace function job_prospect(
     of_queue text,
     of_account text,
     of_model text,
     of_kind text,
-    -- What the job says of itself: seconds when all is made anew; seconds and units where it lies ready (null: never).
+    -- Seconds that the job estimates for itself: from scratch, and from `of_units` units kept ready (null: never kept ready).
     estimate double precision,
     ready_estimate double precision,
     of_units integer,
     longest double precision,
+    -- Seconds that the job may wait before it begins.
     patience double precision,
     dead_after interval,
     out slots bigint,
@@ -26,7 +30,7 @@ create or replace function job_prospect(
     out expected_seconds double precision,
     out turn double precision,
     out in_flight bigint,
-    -- In how many seconds it would be admitted if nothing else came; 0: now.
+    -- Seconds until it would be admitted if no other job came; 0: now.
     out admitted_in double precision
 ) language plpgsql stable as $$
 declare
@@ -34,7 +38,7 @@ declare
     ready bigint;
     pace double precision;
     ahead double precision;
-    in_hand double precision;
+    account_seconds double precision;
     jobs_ahead bigint;
     accounts bigint;
 begin
@@ -56,7 +60,7 @@ begin
     ), 0);
     lies_ready := coalesce(lies_ready, false);
 
-    -- What the last jobs of the kind took, as a multiple of what they said.
+    -- Seconds that the last twenty jobs of the kind took, as a multiple of their estimates.
     own_seconds := case when lies_ready then ready_estimate else estimate end;
     select sum(took) / sum(own_estimate) into pace
     from (
@@ -69,18 +73,17 @@ begin
     ) as last;
     expected_seconds := least(own_seconds * least(greatest(coalesce(pace, 1), 0.01), 1000), longest);
 
-    -- What is long past weighs nothing.
+    -- An account that has been idle for a minute starts at the queue's virtual time.
     select case when finished_at is null or finished_at > now() - interval '1 minute' then turn_ends end into turn
     from jobs where queue = of_queue and account_id = of_account
-    -- As the index of an account's jobs has it: by the id alone, all jobs might be read for an account that has none.
+    -- In the order of the index of an account's jobs: by the id alone, all jobs might be read for an account that has none.
     order by queue desc, account_id desc, id desc limit 1;
 
-    -- Of the work that is open only the part counts that falls to the slots which may take the job: what other slots may
-    -- take as well counts by the share of ours among those.
+    -- Open work counts in proportion: of the slots that can run it, the share that can also run the new job.
     with open as materialized (
         select account_id, model_id, turn_begins, lay_ready, held_until > now() as runs,
             case
-                -- What has run longer than expected is expected to run as long again.
+                -- A job that has run longer than expected is expected to run as long again.
                 when held_until > now() then greatest(
                     job.expected_seconds - ran, least(ran, coalesce(longest_seconds, 'infinity') - ran), 0)
                 else job.expected_seconds
@@ -88,7 +91,7 @@ begin
         from jobs as job cross join lateral (select extract(epoch from now() - started_at) as ran) as time
         where queue = of_queue and finished_at is null and cancelled_at is null and deadline > now()
     ), own as (
-        -- Where nothing is being served, who comes now does not come before all that waits.
+        -- Where no job runs, a new job does not come before those that wait.
         select greatest(turn, coalesce(max(turn_begins) filter (where runs), min(turn_begins), 0)) as begins from open
     ), shared as materialized (
         select wanted.model_id, coalesce(sum(worker.slots) filter (where is_ours), 0)::float8 / sum(worker.slots) as part
@@ -111,7 +114,7 @@ begin
         coalesce(sum(seconds) filter (where account_id = of_account), 0),
         count(*) filter (where account_id = of_account),
         count(distinct account_id) filter (where account_id <> of_account) + 1
-    into turn, ahead, jobs_ahead, in_hand, in_flight, accounts
+    into turn, ahead, jobs_ahead, account_seconds, in_flight, accounts
     from own left join open on true left join shared on shared.model_id is not distinct from open.model_id
     group by own.begins;
 
@@ -119,10 +122,10 @@ begin
         admitted_in := case
             when jobs_ahead < slots then 0
             else greatest(0, least(
-                -- All that comes before it is done in time …
+                -- All work before it is done in time …
                 ahead / (slots + case when lies_ready then ready_places else 0 end) - greatest(patience, 0),
-                -- … or the account's own share of the slots does all that the account asks for.
-                in_hand * accounts / slots + expected_seconds * greatest(accounts::float8 / slots, 1)
+                -- … or the account's own share of the slots suffices for all of the account's work.
+                account_seconds * accounts / slots + expected_seconds * greatest(accounts::float8 / slots, 1)
                     - (greatest(patience, 0) + expected_seconds)
             ))
         end;
@@ -130,8 +133,8 @@ begin
 end
 $$;
 
--- Takes a job and its task, so that neither is ever without the other, unless what stands before it outlasts its patience or the
--- account has as many in flight as it may (null: any number).
+-- Stores a job with its task, in one transaction, unless the job would begin too late or the account has `most_in_flight` jobs in
+-- flight (null: any number).
 create or replace function submit_job(
     job_id text,
     of_queue text,
@@ -148,6 +151,7 @@ create or replace function submit_job(
     payload bytea,
     trace_keys text[],
     trace_values text[],
+    -- Attempts that apalis may make.
     max_deals integer,
     dead_after interval,
     out admitted boolean,
@@ -161,8 +165,8 @@ create or replace function submit_job(
 declare
     prospect record;
 begin
-    -- The submissions of one account see each other. Those of others at the same moment do not, so that many accounts
-    -- can overshoot by a job each.
+    -- Submissions of one account are serialised. Those of different accounts at the same moment are not, so each account can exceed the
+    -- limit by one job.
     perform pg_advisory_xact_lock(hashtextextended(of_queue || ' ' || of_account, 0));
     select * into prospect from job_prospect(of_queue, of_account, of_model, of_kind, estimate, ready_estimate, of_units,
         longest, extract(epoch from wait) - coalesce(longest, estimate), dead_after);
@@ -189,7 +193,7 @@ begin
 end
 $$;
 
--- Takes a job that nobody waits for, with its task: it is done when its turn comes, however late that is, and has ten years for it.
+-- Stores a background job with its task: no request waits for it, so its deadline is ten years away.
 create or replace function enqueue_job(
     job_id text,
     of_queue text,
@@ -201,6 +205,7 @@ create or replace function enqueue_job(
     payload bytea,
     trace_keys text[],
     trace_values text[],
+    -- Attempts that apalis may make.
     max_deals integer,
     dead_after interval
 ) returns void language plpgsql volatile as $$
@@ -211,8 +216,8 @@ begin
     select case when finished_at is null or finished_at > now() - interval '1 minute' then turn_ends end into turn
     from jobs where queue = of_queue and account_id = of_account
     order by queue desc, account_id desc, id desc limit 1;
-    -- The latest turn that is being served, else the first that waits: by the indexes of what is held, which is little, and of what
-    -- waits, however much that is.
+    -- Latest virtual start time of the jobs that run, else the first of those that wait: by the indexes of held jobs, which are few, and of
+    -- waiting jobs, however many.
     select greatest(turn, coalesce(
         (
             select max(turn_begins) from jobs

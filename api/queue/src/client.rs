@@ -13,10 +13,10 @@ use tracing::{Instrument, info_span, warn};
 use ulid::Ulid;
 
 use crate::{
-    Caller, Job, Pending, QueueError, SubmitError, Subscription,
+    Job, JobCaller, Pending, QueueError, SubmitError, Subscription,
     config::CALLER_HEARTBEAT_INTERVAL,
     connection_usage,
-    events::{self, WatchMode},
+    events::{self, SubscriptionMode},
     listeners::JobListeners,
     liveness,
     metrics::{self, callers},
@@ -25,7 +25,7 @@ use crate::{
     retry_schedule::{RefusedJob, RetrySchedule},
     store,
     waiters::Waiters,
-    worker_process::ACT,
+    worker_process::STATEMENT_TIMEOUT,
 };
 
 /// Typical start-up time of a worker, for a caller that finds none.
@@ -53,7 +53,7 @@ pub struct LiveModel {
 
 /// Limits on connections.
 #[derive(Debug, Clone, Copy)]
-pub struct Connections {
+pub struct ClientConnections {
     /// Connections of the queue, besides the listener.
     pub queue: u32,
     /// Connections of the whole process to the server, published to other processes.
@@ -74,11 +74,11 @@ struct Inner {
     shared_pool: PgPool,
     /// Name of this process among those whose callers wait for jobs.
     name: String,
-    appointments: RetrySchedule,
+    retry_schedule: RetrySchedule,
     waiters: Arc<Waiters>,
-    ears: Arc<JobListeners>,
+    listeners: Arc<JobListeners>,
     _listener: Background,
-    _beats: Background,
+    _heartbeats: Background,
 }
 
 impl Client {
@@ -89,33 +89,33 @@ impl Client {
     /// Fails when the database cannot be reached; once connected, the client reconnects by itself.
     pub async fn connect(
         database: impl Into<Database>,
-        connections: Connections,
+        connections: ClientConnections,
     ) -> Result<Self, QueueError> {
         let database = database.into();
         let pool = pool::own(&database.pool, connections.queue).await?;
         let name = format!("caller-{}", Ulid::generate());
         // Workers cancel jobs whose submitting process sends no heartbeat.
-        liveness::beat_as_caller(&pool, &name, connections.process).await?;
+        liveness::caller_heartbeat(&pool, &name, connections.process).await?;
         connection_usage::warn_where_short(&pool).await;
-        let beats = beats(pool.clone(), name.clone(), connections.process);
-        let (waiters, ears) = (Arc::<Waiters>::default(), Arc::<JobListeners>::default());
+        let heartbeats = heartbeats(pool.clone(), name.clone(), connections.process);
+        let (waiters, listeners) = (Arc::<Waiters>::default(), Arc::<JobListeners>::default());
         let listener =
             database::listen(&database, &[OUTCOME_CHANNEL, FINISHED_CHANNEL, events::EVENT_CHANNEL], {
-                let (waiters, ears) = (Arc::clone(&waiters), Arc::clone(&ears));
-                move |heard| match heard {
+                let (waiters, listeners) = (Arc::clone(&waiters), Arc::clone(&listeners));
+                move |event| match event {
                     ListenerEvent::Connected => {
                         waiters.wake_all();
-                        ears.tell_all();
+                        listeners.notify_all();
                     }
                     ListenerEvent::Notification { channel: OUTCOME_CHANNEL, payload } => {
-                        waiters.tell(payload)
+                        waiters.notify(payload)
                     }
                     ListenerEvent::Notification { channel: events::EVENT_CHANNEL, payload } => {
-                        ears.tell(payload)
+                        listeners.notify(payload)
                     }
                     ListenerEvent::Notification { payload, .. } => {
                         waiters.wake(payload);
-                        ears.tell(payload);
+                        listeners.notify(payload);
                     }
                 }
             });
@@ -124,11 +124,11 @@ impl Client {
                 pool,
                 shared_pool: database.pool.clone(),
                 name,
-                appointments: RetrySchedule::default(),
+                retry_schedule: RetrySchedule::default(),
                 waiters,
-                ears,
+                listeners,
                 _listener: listener,
-                _beats: beats,
+                _heartbeats: heartbeats,
             }),
         })
     }
@@ -144,7 +144,7 @@ impl Client {
         &self,
         id: JobId,
         job: &J,
-        caller: Caller<'_>,
+        caller: JobCaller<'_>,
     ) -> Result<Pending<J>, SubmitError> {
         // The worker's span is a child of this one.
         let span = info_span!(
@@ -159,55 +159,56 @@ impl Client {
         );
         let new = store::NewJob {
             id: id.to_string(),
-            terms: store::AdmissionRequest::of(job, caller),
+            admission_request: store::AdmissionRequest::of(job, caller),
             payload: serde_json::to_vec(job).map_err(SubmitError::Unencodable)?,
             trace: span.in_scope(telemetry::inject),
         };
-        self.inner.appointments.keep(J::QUEUE, caller.account_id);
+        self.inner.retry_schedule.remove(J::QUEUE, caller.account_id);
         let (inner, account_id) = (Arc::clone(&self.inner), caller.account_id.to_owned());
-        let pending = inner.wait_for(id, caller.patience, job.work().longest);
+        let pending = inner.wait_for(id, caller.timeout, job.work().longest);
         // A separate task, which continues when the caller leaves: the job is cancelled once it is known to be
         // stored, not before.
         let submission = async move {
-            let taken = inner.take(new, pending, &account_id).await;
-            callers::submitted(J::QUEUE, taken.as_ref().err());
-            taken
+            let submission_result = inner.submit_if_admitted(new, pending, &account_id).await;
+            callers::submitted(J::QUEUE, submission_result.as_ref().err());
+            submission_result
         };
         tokio::spawn(submission.instrument(span)).await.map_err(SubmitError::Panicked)?
     }
 
     /// Returns the retry-after of a caller whose job was admitted but could not start in time.
-    pub async fn retry_after<J: Job>(&self, job: &J, caller: Caller<'_>) -> Duration {
-        let terms = store::AdmissionRequest::of(job, caller);
-        match database::within(ACT, store::prospect(&self.inner.pool, terms)).await {
+    pub async fn retry_after<J: Job>(&self, job: &J, caller: JobCaller<'_>) -> Duration {
+        let admission_request = store::AdmissionRequest::of(job, caller);
+        match database::within(STATEMENT_TIMEOUT, store::read_load(&self.inner.pool, admission_request)).await
+        {
             Ok(store::QueueLoad { slots, expected_seconds: seconds, admitted_in: Some(admitted_in) }) => {
                 let refused = RefusedJob { seconds, admitted_in, slots: slots as f64 };
-                self.inner.appointments.make(J::QUEUE, caller.account_id, refused)
+                self.inner.retry_schedule.make(J::QUEUE, caller.account_id, refused)
             }
             _ => WORKER_START_TIME,
         }
     }
 
-    /// Turns a wait for a job into a watch. From now on any process can watch the job, and it is cancelled if nobody
-    /// watches it for some seconds. The request `asked` is stored as long as the watch.
+    /// Turns a wait for a job into a subscription. From now on any process can subscribe to the job, and it is
+    /// cancelled if it has no subscriber for some seconds. `request` is stored as long as the subscription.
     ///
     /// # Errors
     /// Fails when the database does; then the job is cancelled.
     pub async fn detach_to_subscribers<J: Job>(
         &self,
         mut pending: Pending<J>,
-        asked: &Value,
+        request: &Value,
     ) -> Result<Subscription<J>, sqlx::Error> {
         let id = pending.id().to_string();
-        let watch = self.watch(id.clone(), WatchMode::ForItsOutcome).await?;
-        database::within(ACT, events::remember(&self.inner.pool, &id, asked)).await?;
-        database::within(ACT, store::leave_to_watchers(&self.inner.pool, &id)).await?;
+        let subscription = self.subscribe(id.clone(), SubscriptionMode::KeepsJobAlive).await?;
+        database::within(STATEMENT_TIMEOUT, events::remember(&self.inner.pool, &id, request)).await?;
+        database::within(STATEMENT_TIMEOUT, store::detach_from_caller(&self.inner.pool, &id)).await?;
         pending.forget();
-        Ok(watch.asked())
+        Ok(subscription.as_submitter())
     }
 
-    /// Watches the job `id` again, which the account submitted and watched before; `None` if there is no such job any
-    /// more.
+    /// Subscribes again to the job `id`, which the account submitted and subscribed to before; `None` if there is no
+    /// such job any more.
     ///
     /// # Errors
     /// Fails when the database does.
@@ -216,45 +217,56 @@ impl Client {
         id: &str,
         account_id: &str,
     ) -> Result<Option<Subscription<J>>, sqlx::Error> {
-        if !database::within(ACT, events::can_watch(&self.inner.shared_pool, id, account_id)).await? {
+        if !database::within(
+            STATEMENT_TIMEOUT,
+            events::can_subscribe(&self.inner.shared_pool, id, account_id),
+        )
+        .await?
+        {
             return Ok(None);
         }
-        self.watch(id.to_owned(), WatchMode::ForItsOutcome).await.map(Some)
+        self.subscribe(id.to_owned(), SubscriptionMode::KeepsJobAlive).await.map(Some)
     }
 
-    /// Returns the request and the outcome of the job `id`, which the account submitted and watched; `None` if the
-    /// job is gone, not finished, or without a result.
+    /// Returns the request and the outcome of the job `id`, which the account submitted and subscribed to; `None` if
+    /// the job is gone, not finished, or without a result.
     ///
     /// # Errors
     /// Fails when the database does.
-    pub async fn found<J: Job>(
+    pub async fn request_and_outcome<J: Job>(
         &self,
         id: &str,
         account_id: &str,
     ) -> Result<Option<(Value, J::Outcome)>, sqlx::Error> {
         let pool = &self.inner.shared_pool;
-        let Some(asked) = database::within(ACT, events::asked(pool, id, account_id)).await? else {
+        let Some(request) =
+            database::within(STATEMENT_TIMEOUT, events::request(pool, id, account_id)).await?
+        else {
             return Ok(None);
         };
-        match database::within(ACT, store::state(pool, id)).await? {
+        match database::within(STATEMENT_TIMEOUT, store::state(pool, id)).await? {
             store::WatchedState::Finished(outcome) => {
-                Ok(decode::<J>(outcome).ok().and_then(Result::ok).map(|found| (asked, found)))
+                Ok(decode::<J>(outcome).ok().and_then(Result::ok).map(|outcome| (request, outcome)))
             }
             _ => Ok(None),
         }
     }
 
-    /// Watches the job `id` without keeping it alive.
+    /// Subscribes to the job `id` without keeping it alive.
     ///
     /// # Errors
     /// Fails when the database does.
     pub async fn subscribe_passively<J: Job>(&self, id: &str) -> Result<Subscription<J>, sqlx::Error> {
-        self.watch(id.to_owned(), WatchMode::Idly).await
+        self.subscribe(id.to_owned(), SubscriptionMode::Passive).await
     }
 
-    async fn watch<J: Job>(&self, id: String, watching: WatchMode) -> Result<Subscription<J>, sqlx::Error> {
-        let begun = Subscription::begin(self.inner.shared_pool.clone(), &self.inner.ears, id, watching);
-        database::within(ACT, begun).await
+    async fn subscribe<J: Job>(
+        &self,
+        id: String,
+        mode: SubscriptionMode,
+    ) -> Result<Subscription<J>, sqlx::Error> {
+        let begun = Subscription::begin(self.inner.shared_pool.clone(), &self.inner.listeners, id, mode);
+        database::within(STATEMENT_TIMEOUT, begun).await
     }
 
     /// Returns the slots of the live workers by queue; a queue without workers is absent.
@@ -276,12 +288,12 @@ impl Client {
 }
 
 impl Inner {
-    fn wait_for<J: Job>(&self, id: JobId, patience: Duration, longest: Option<f64>) -> Pending<J> {
-        Pending::register(self.pool.clone(), Arc::clone(&self.waiters), id, patience, longest)
+    fn wait_for<J: Job>(&self, id: JobId, timeout: Duration, longest: Option<f64>) -> Pending<J> {
+        Pending::register(self.pool.clone(), Arc::clone(&self.waiters), id, timeout, longest)
     }
 
     /// Stores the job of `pending`, if it is admitted.
-    async fn take<J: Job>(
+    async fn submit_if_admitted<J: Job>(
         &self,
         new: store::NewJob,
         mut pending: Pending<J>,
@@ -293,13 +305,13 @@ impl Inner {
             return Ok(pending);
         }
         pending.forget();
-        Err(admission.refusal(|refused| self.appointments.make(J::QUEUE, account_id, refused)))
+        Err(admission.refusal(|refused| self.retry_schedule.make(J::QUEUE, account_id, refused)))
     }
 }
 
 impl store::Admission {
-    /// Returns the reason for which the job was refused; `appointment` gives the retry-after.
-    fn refusal(&self, appointment: impl FnOnce(RefusedJob) -> Duration) -> SubmitError {
+    /// Returns the reason for which the job was refused; `schedule_retry` gives the retry-after.
+    fn refusal(&self, schedule_retry: impl FnOnce(RefusedJob) -> Duration) -> SubmitError {
         if self.all_slots > 0 && !self.model_is_known {
             return SubmitError::UnknownModel;
         }
@@ -310,7 +322,7 @@ impl store::Admission {
             return SubmitError::NoWorker { retry_after: WORKER_START_TIME };
         };
         let (seconds, slots) = (self.expected_seconds, self.slots as f64);
-        let retry_after = appointment(RefusedJob { seconds, admitted_in, slots });
+        let retry_after = schedule_retry(RefusedJob { seconds, admitted_in, slots });
         match self.is_capped {
             true => SubmitError::TooManyInFlight { retry_after },
             false => SubmitError::Full { retry_after },
@@ -319,14 +331,14 @@ impl store::Admission {
 }
 
 /// Sends heartbeats of this process until dropped.
-fn beats(pool: PgPool, name: String, connections: u32) -> Background {
-    Background::keep("saying that callers wait here", move || {
+fn heartbeats(pool: PgPool, name: String, connections: u32) -> Background {
+    Background::supervise("saying that callers wait here", move || {
         let (pool, name) = (pool.clone(), name.clone());
         async move {
             loop {
                 tokio::time::sleep(CALLER_HEARTBEAT_INTERVAL).await;
-                let beat = liveness::beat_as_caller(&pool, &name, connections);
-                if let Err(error) = database::within(ACT, beat).await {
+                let heartbeat = liveness::caller_heartbeat(&pool, &name, connections);
+                if let Err(error) = database::within(STATEMENT_TIMEOUT, heartbeat).await {
                     warn!("could not publish the callers that wait here: {error}");
                 }
             }
@@ -357,12 +369,12 @@ mod tests {
     }
 
     #[test]
-    fn who_is_refused_is_told_when_to_come_back() {
-        let told = refusal(&refused(2, 20.0));
+    fn a_refused_caller_gets_a_retry_after() {
+        let error = refusal(&refused(2, 20.0));
         let capped = refusal(&store::Admission { is_capped: true, ..refused(2, 3.0) });
         let paused = refusal(&store::Admission { is_paused: true, ..refused(0, 0.0) });
 
-        assert!(matches!(told, SubmitError::Full { retry_after } if retry_after == Duration::from_secs(20)));
+        assert!(matches!(error, SubmitError::Full { retry_after } if retry_after == Duration::from_secs(20)));
         assert!(matches!(capped, SubmitError::TooManyInFlight { .. }));
         assert!(matches!(paused, SubmitError::Paused { .. }));
     }

@@ -41,7 +41,7 @@ pub struct WorkerConfig {
     /// they never queue behind jobs that must be computed.
     pub ready_places: usize,
     /// Slots reserved for accounts that have no job running: others' long jobs may fill all normal slots for minutes.
-    pub guest_places: usize,
+    pub reserved_slots: usize,
     /// Loaded generative models: jobs that name another are not claimed by this process. They may change while the
     /// worker runs.
     pub models: watch::Receiver<Vec<LiveModel>>,
@@ -52,7 +52,7 @@ pub struct WorkerConfig {
     /// Time for which a job in flight may continue after the shutdown signal.
     pub grace: Duration,
     /// Interval at which the process sends heartbeats and renews its leases; five missed ones free a job.
-    pub beat: Duration,
+    pub heartbeat_interval: Duration,
     /// Interval of apalis' own heartbeat, at least a second; three missed ones hand its jobs to others.
     pub heartbeat: Duration,
     /// Retention of finished jobs.
@@ -69,12 +69,12 @@ impl Default for WorkerConfig {
         Self {
             slots: 1,
             ready_places: 0,
-            guest_places: 0,
+            reserved_slots: 0,
             models: watch::channel(Vec::new()).1,
             ready: watch::channel(BTreeMap::new()).1,
             ready_target: 0,
             grace: Duration::from_secs(30),
-            beat: HEARTBEAT_INTERVAL,
+            heartbeat_interval: HEARTBEAT_INTERVAL,
             heartbeat: Duration::from_secs(2),
             keep_finished: Duration::from_secs(3600),
             connections_of_jobs: None,
@@ -86,7 +86,7 @@ impl Default for WorkerConfig {
 impl WorkerConfig {
     /// Returns the time for which a job stays this worker's without a heartbeat.
     pub(crate) fn lease(&self) -> Duration {
-        self.beat * HEARTBEATS_PER_LEASE
+        self.heartbeat_interval * HEARTBEATS_PER_LEASE
     }
 
     /// Returns the number of connections that the queue opens for itself, besides the pool of the handlers.
@@ -104,6 +104,6 @@ impl WorkerConfig {
     /// Returns the largest number of jobs that the process may run at the same time.
     #[must_use]
     pub fn max_running_jobs(&self) -> usize {
-        self.slots.saturating_add(self.ready_places).saturating_add(self.guest_places)
+        self.slots.saturating_add(self.ready_places).saturating_add(self.reserved_slots)
     }
 }

@@ -11,7 +11,7 @@ use tracing::warn;
 
 use crate::{
     config::{CALLER_DEAD_AFTER, DEAD_AFTER},
-    worker_process::ACT,
+    worker_process::STATEMENT_TIMEOUT,
 };
 
 /// Connections that the live processes may open, and the server's limit.
@@ -52,7 +52,7 @@ impl fmt::Display for ConnectionUsage {
 ///
 /// # Errors
 /// Fails when the database does.
-pub async fn budget(database: impl PgExecutor<'_>) -> Result<ConnectionUsage, sqlx::Error> {
+pub async fn connection_usage(database: impl PgExecutor<'_>) -> Result<ConnectionUsage, sqlx::Error> {
     sqlx::query_as!(
         ConnectionUsage,
         r#"select count(*) as "processes!", coalesce(sum(connections), 0) as "connections!",
@@ -73,9 +73,9 @@ pub async fn budget(database: impl PgExecutor<'_>) -> Result<ConnectionUsage, sq
 
 /// Warns if the limit does not cover all processes; called once, at start.
 pub(crate) async fn warn_where_short(pool: &PgPool) {
-    match database::within(ACT, budget(pool)).await {
-        Ok(budget) if budget.fits() => {}
-        Ok(budget) => warn!("connections may run out: {budget}"),
+    match database::within(STATEMENT_TIMEOUT, connection_usage(pool)).await {
+        Ok(usage) if usage.fits() => {}
+        Ok(usage) => warn!("connections may run out: {usage}"),
         Err(error) => warn!("could not check whether PostgreSQL has room for all connections: {error}"),
     }
 }
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_fit_says_what_to_do() {
+    fn too_many_connections_are_reported_with_advice() {
         let fitting = ConnectionUsage { processes: 3, connections: 97, room: 97 };
         let short = ConnectionUsage { connections: 98, ..fitting };
 

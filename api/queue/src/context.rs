@@ -49,7 +49,7 @@ pub enum FinishResult {
 impl<J: Job> JobContext<J> {
     /// Returns the publisher of the job's progress events.
     #[must_use]
-    pub fn teller(&self) -> EventPublisher {
+    pub fn event_publisher(&self) -> EventPublisher {
         EventPublisher::new(self.id.to_string(), self.attempt_number)
     }
 

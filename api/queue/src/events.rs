@@ -64,24 +64,24 @@ impl EventPublisher {
     ///
     /// # Errors
     /// Fails when the database does.
-    pub async fn tell(&mut self, database: &PgPool, events: &[NewEvent]) -> Result<(), sqlx::Error> {
+    pub async fn publish(&mut self, database: &PgPool, events: &[NewEvent]) -> Result<(), sqlx::Error> {
         let names: Vec<&str> = events.iter().map(|event| event.event).collect();
         let data: Vec<&str> = events.iter().map(|event| &*event.data).collect();
-        let told = tell(database, (&self.job_id, self.attempt), self.last, (&names, &data)).await?;
-        self.last = told.unwrap_or(self.last);
+        let number = publish(database, (&self.job_id, self.attempt), self.last, (&names, &data)).await?;
+        self.last = number.unwrap_or(self.last);
         Ok(())
     }
 }
 
 /// Stores events of the `attempt` at the job `id` whose last event had the number `last`; returns the new last
 /// number.
-async fn tell(
+async fn publish(
     database: impl PgExecutor<'_>,
     (id, attempt): (&str, i32),
     last: i64,
     (names, data): (&[&str], &[&str]),
 ) -> Result<Option<i64>, sqlx::Error> {
-    let told = sqlx::query!(
+    let number = sqlx::query!(
         r#"with told as (
             insert into job_events (job_id, number, event, data)
             select jobs.id, greatest($3, (extract(epoch from now()) * 1000)::bigint) + nth, new.event, new.data
@@ -99,7 +99,7 @@ async fn tell(
     )
     .fetch_optional(database)
     .await?;
-    Ok(told.map(|told| told.number))
+    Ok(number.map(|number| number.number))
 }
 
 /// Returns the first events of the job after number `after`.
@@ -119,23 +119,23 @@ pub(crate) async fn events_after(
     .await
 }
 
-/// Effect of a watcher on the job.
+/// Effect of a subscription on the job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum WatchMode {
-    /// Only the watchers want the outcome.
-    ForItsOutcome,
-    /// The job runs with or without watchers.
-    Idly,
+pub(crate) enum SubscriptionMode {
+    /// The job is cancelled some time after its last subscription has ended.
+    KeepsJobAlive,
+    /// The job runs with or without subscriptions.
+    Passive,
 }
 
 /// Records that somebody watches the job, for the length of [`WATCH_LEASE`].
-pub(crate) async fn watch(pool: &PgPool, id: &str, watching: WatchMode) -> Result<(), sqlx::Error> {
+pub(crate) async fn renew_watch(pool: &PgPool, id: &str, mode: SubscriptionMode) -> Result<(), sqlx::Error> {
     sqlx::query!(
         "insert into watched_jobs (job_id, until, is_awaited) values ($1, now() + $2, $3)
         on conflict (job_id) do update set until = excluded.until",
         id,
         interval(WATCH_LEASE),
-        watching == WatchMode::ForItsOutcome
+        mode == SubscriptionMode::KeepsJobAlive
     )
     .execute(pool)
     .await?;
@@ -143,7 +143,7 @@ pub(crate) async fn watch(pool: &PgPool, id: &str, watching: WatchMode) -> Resul
 }
 
 /// Returns true if the account submitted the job and it was watched for its outcome.
-pub(crate) async fn can_watch(pool: &PgPool, id: &str, account_id: &str) -> Result<bool, sqlx::Error> {
+pub(crate) async fn can_subscribe(pool: &PgPool, id: &str, account_id: &str) -> Result<bool, sqlx::Error> {
     let found = sqlx::query_scalar!(
         "select job_id from watched_jobs join jobs on jobs.id = job_id
         where job_id = $1 and account_id = $2 and is_awaited",
@@ -156,15 +156,15 @@ pub(crate) async fn can_watch(pool: &PgPool, id: &str, account_id: &str) -> Resu
 }
 
 /// Stores the request of a watched job.
-pub(crate) async fn remember(pool: &PgPool, id: &str, asked: &Value) -> Result<(), sqlx::Error> {
-    sqlx::query!("update watched_jobs set asked = $2 where job_id = $1", id, Json(asked) as _)
+pub(crate) async fn remember(pool: &PgPool, id: &str, request: &Value) -> Result<(), sqlx::Error> {
+    sqlx::query!("update watched_jobs set asked = $2 where job_id = $1", id, Json(request) as _)
         .execute(pool)
         .await?;
     Ok(())
 }
 
 /// Returns the request of the job that the account watched for its outcome; `None` if it is not stored.
-pub(crate) async fn asked(pool: &PgPool, id: &str, account_id: &str) -> Result<Option<Value>, sqlx::Error> {
+pub(crate) async fn request(pool: &PgPool, id: &str, account_id: &str) -> Result<Option<Value>, sqlx::Error> {
     let found = sqlx::query_scalar!(
         "select asked from watched_jobs join jobs on jobs.id = job_id
         where job_id = $1 and account_id = $2 and is_awaited",

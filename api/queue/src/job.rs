@@ -174,7 +174,7 @@ impl Job for StoredBulkQueryJob {
     fn work(&self) -> WorkEstimate<'_> {
         let Self::V1(job) = self;
         let molecules = job.smiles.len() as f64;
-        let seconds = match &job.look {
+        let seconds = match &job.query {
             BulkQuery::Expansions { check: StepCheck::Rules, .. } => EXPANSION_SECONDS * molecules,
             BulkQuery::Expansions { check: StepCheck::Forwards, .. } => CHECKED_EXPANSION_SECONDS * molecules,
             BulkQuery::BuildingBlocks { inchikey, .. } => {
@@ -188,7 +188,7 @@ impl Job for StoredBulkQueryJob {
             BulkQuery::Catalogue { .. } => CATALOGUE_SECONDS,
         };
         WorkEstimate {
-            kind: job.look.kind(),
+            kind: job.query.kind(),
             seconds: (BULK_QUERY_FLOOR_SECONDS + seconds).min(job.deadline_seconds),
             longest: Some(job.deadline_seconds + ANSWERING_SECONDS),
             ready: None,

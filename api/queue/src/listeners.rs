@@ -14,48 +14,48 @@ pub(crate) struct JobListeners {
 /// One listener, until dropped.
 #[derive(Debug)]
 pub(crate) struct JobListener {
-    ears: Arc<JobListeners>,
+    listeners: Arc<JobListeners>,
     id: String,
     /// `None` while it is being dropped.
-    heard: Option<watch::Receiver<()>>,
+    changes: Option<watch::Receiver<()>>,
 }
 
 impl JobListeners {
     /// Returns a listener for events of the job `id` from now on.
     pub(crate) fn open(self: &Arc<Self>, id: String) -> JobListener {
-        let heard =
+        let changes =
             self.by_job.lock().entry(id.clone()).or_insert_with(|| watch::Sender::new(())).subscribe();
-        JobListener { ears: Arc::clone(self), id, heard: Some(heard) }
+        JobListener { listeners: Arc::clone(self), id, changes: Some(changes) }
     }
 
     /// Notifies the listeners of the job `id`.
-    pub(crate) fn tell(&self, id: &str) {
-        if let Some(ears) = self.by_job.lock().get(id) {
-            ears.send_replace(());
+    pub(crate) fn notify(&self, id: &str) {
+        if let Some(listeners) = self.by_job.lock().get(id) {
+            listeners.send_replace(());
         }
     }
 
     /// Notifies all listeners, since any event may have been missed.
-    pub(crate) fn tell_all(&self) {
-        for ears in self.by_job.lock().values() {
-            ears.send_replace(());
+    pub(crate) fn notify_all(&self) {
+        for listeners in self.by_job.lock().values() {
+            listeners.send_replace(());
         }
     }
 }
 
 impl JobListener {
-    /// Waits until something has happened since the last time, `patience` at most.
-    pub(crate) async fn heard(&mut self, patience: Duration) {
-        let Some(heard) = &mut self.heard else { return };
+    /// Waits until something has happened since the last time, `timeout` at most.
+    pub(crate) async fn wait_for_change(&mut self, timeout: Duration) {
+        let Some(changes) = &mut self.changes else { return };
         // The sender lives as long as this listener.
-        let _ = tokio::time::timeout(patience, heard.changed()).await;
+        let _ = tokio::time::timeout(timeout, changes.changed()).await;
     }
 }
 
 impl Drop for JobListener {
     fn drop(&mut self) {
-        self.heard = None;
-        let mut by_job = self.ears.by_job.lock();
+        self.changes = None;
+        let mut by_job = self.listeners.by_job.lock();
         if by_job.get(&self.id).is_some_and(watch::Sender::is_closed) {
             by_job.remove(&self.id);
         }
@@ -69,19 +69,19 @@ mod tests {
     const LONG: Duration = Duration::from_secs(60);
 
     #[tokio::test]
-    async fn all_who_listen_hear_and_nothing_is_left_of_those_who_went() {
-        let ears = Arc::<JobListeners>::default();
-        let (mut one, mut other) = (ears.open("job".to_owned()), ears.open("job".to_owned()));
+    async fn all_listeners_are_notified_and_dropped_ones_leave_nothing() {
+        let listeners = Arc::<JobListeners>::default();
+        let (mut one, mut other) = (listeners.open("job".to_owned()), listeners.open("job".to_owned()));
 
-        ears.tell("job");
-        ears.tell("another");
+        listeners.notify("job");
+        listeners.notify("another");
 
-        one.heard(LONG).await;
-        other.heard(LONG).await;
+        one.wait_for_change(LONG).await;
+        other.wait_for_change(LONG).await;
         drop(one);
-        ears.tell_all();
-        other.heard(LONG).await;
+        listeners.notify_all();
+        other.wait_for_change(LONG).await;
         drop(other);
-        assert!(ears.by_job.lock().is_empty());
+        assert!(listeners.by_job.lock().is_empty());
     }
 }

@@ -14,7 +14,7 @@ use crate::{
 
 /// Records a heartbeat of the process `name`, whose callers wait for jobs, and its limit of `connections` to the
 /// server.
-pub(crate) async fn beat_as_caller(pool: &PgPool, name: &str, connections: u32) -> Result<(), sqlx::Error> {
+pub(crate) async fn caller_heartbeat(pool: &PgPool, name: &str, connections: u32) -> Result<(), sqlx::Error> {
     sqlx::query!(
         "insert into live_callers (name, connections) values ($1, $2)
         on conflict (name) do update set last_seen = now()",
@@ -55,7 +55,7 @@ pub(crate) struct Heartbeat<'a> {
     pub(crate) queue: &'a str,
     pub(crate) slots: i32,
     pub(crate) ready_places: i32,
-    pub(crate) guest_places: i32,
+    pub(crate) reserved_slots: i32,
     /// Time for which the process keeps a job without a heartbeat.
     pub(crate) lease: Duration,
     /// Connections to the server that it may open.
@@ -70,7 +70,7 @@ pub(crate) struct Heartbeat<'a> {
 }
 
 /// Creates the leader lease of `queue` if there is none yet.
-pub(crate) async fn make_turns(pool: &PgPool, queue: &str) -> Result<(), sqlx::Error> {
+pub(crate) async fn create_leases(pool: &PgPool, queue: &str) -> Result<(), sqlx::Error> {
     sqlx::query!("insert into queue_turns (queue) values ($1) on conflict do nothing", queue)
         .execute(pool)
         .await?;
@@ -101,10 +101,10 @@ pub(crate) struct LeaderLeaseTiming {
 }
 
 /// Asks for the leader lease of `queue`.
-pub(crate) async fn take_turn(
+pub(crate) async fn take_lease(
     pool: &PgPool,
     queue: &str,
-    turns: LeaderLeaseTiming,
+    lease_timing: LeaderLeaseTiming,
 ) -> Result<LeaderLease, sqlx::Error> {
     let last = sqlx::query!(
         r#"with last as (
@@ -117,8 +117,8 @@ pub(crate) async fn take_turn(
         )
         select taken_at > now() as "in_the_future!", taken_at < now() - $3::interval as "long_ago!" from last"#,
         queue,
-        interval(turns.pause),
-        interval(turns.silence)
+        interval(lease_timing.pause),
+        interval(lease_timing.silence)
     )
     .fetch_optional(pool)
     .await?;
@@ -132,7 +132,11 @@ pub(crate) async fn take_turn(
 
 /// Repairs times that lie in the future after the database's clock went back. Otherwise dead processes would live and
 /// keep their jobs for as long as the clock went back. At most, a job gets its time again.
-pub(crate) async fn follow_the_clock(pool: &PgPool, queue: &str, lease: Duration) -> Result<(), sqlx::Error> {
+pub(crate) async fn repair_future_times(
+    pool: &PgPool,
+    queue: &str,
+    lease: Duration,
+) -> Result<(), sqlx::Error> {
     sqlx::query!(
         "with turn as (update queue_turns set taken_at = now() where queue = $1 and taken_at > now()),
         workers as (update live_workers set last_seen = now() where last_seen > now()),
@@ -150,11 +154,11 @@ pub(crate) async fn follow_the_clock(pool: &PgPool, queue: &str, lease: Duration
 }
 
 /// Records a heartbeat of a worker process with its models; returns true if the leader lease of its queue is due
-/// ([`take_turn`]).
-pub(crate) async fn beat(
+/// ([`take_lease`]).
+pub(crate) async fn heartbeat(
     pool: &PgPool,
     alive: Heartbeat<'_>,
-    turns: LeaderLeaseTiming,
+    lease_timing: LeaderLeaseTiming,
 ) -> Result<bool, sqlx::Error> {
     let ids: Vec<&str> = alive.models.iter().map(|model| model.model_id.as_str()).collect();
     let costs: Vec<f64> = alive.models.iter().map(|model| model.relative_cost).collect();
@@ -190,14 +194,14 @@ pub(crate) async fn beat(
         &costs,
         &cards as &[&Value],
         alive.ready_places,
-        alive.guest_places,
+        alive.reserved_slots,
         &ready,
         interval(alive.lease),
         alive.connections,
         alive.ready_target,
         alive.host,
-        interval(turns.pause),
-        interval(turns.silence)
+        interval(lease_timing.pause),
+        interval(lease_timing.silence)
     )
     .fetch_one(pool)
     .await
@@ -303,13 +307,13 @@ pub(crate) async fn sweep_workers(pool: &PgPool) -> Result<u64, sqlx::Error> {
     Ok(done.rows_affected())
 }
 
-/// Deletes apalis' rows of workers that have been dead for longer than `keep` and hold no task. Deleting a row too
+/// Deletes apalis' rows of workers that have been dead for longer than `max_age` and hold no task. Deleting a row too
 /// early would strand its tasks.
-pub(crate) async fn sweep_apalis_workers(pool: &PgPool, keep: Duration) -> Result<u64, sqlx::Error> {
+pub(crate) async fn sweep_apalis_workers(pool: &PgPool, max_age: Duration) -> Result<u64, sqlx::Error> {
     let done = sqlx::query!(
         "delete from apalis.workers as worker where last_seen < now() - $1::interval
             and not exists (select from apalis.jobs where lock_by = worker.id)",
-        interval(keep)
+        interval(max_age)
     )
     .execute(pool)
     .await?;

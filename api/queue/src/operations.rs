@@ -191,7 +191,7 @@ impl fmt::Display for JobStatus {
 
 /// Reason for which an action was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
+pub enum OperationRefusal {
     /// The job does not exist, or no longer.
     Unknown,
     /// The job is in a state in which the action makes no sense.
@@ -204,11 +204,11 @@ pub async fn cancel(
     connection: &mut PgConnection,
     id: &str,
     operator: &str,
-) -> Result<Result<(), Refusal>, sqlx::Error> {
+) -> Result<Result<(), OperationRefusal>, sqlx::Error> {
     match lock_state(connection, id).await? {
-        None => return Ok(Err(Refusal::Unknown)),
+        None => return Ok(Err(OperationRefusal::Unknown)),
         Some((_, JobStatus::Waiting | JobStatus::Running)) => {}
-        Some((_, standing)) => return Ok(Err(Refusal::Stands(standing))),
+        Some((_, standing)) => return Ok(Err(OperationRefusal::Stands(standing))),
     }
     sqlx::query!("update jobs set cancelled_at = now(), cancelled_by = $2 where id = $1", id, operator)
         .execute(&mut *connection)
@@ -219,13 +219,16 @@ pub async fn cancel(
 
 /// Requeues a failed job with all of its attempts and its original time limit. Nobody waits for it any more, so its
 /// purpose is what it stores: a sample.
-pub async fn retry(connection: &mut PgConnection, id: &str) -> Result<Result<(), Refusal>, sqlx::Error> {
+pub async fn retry(
+    connection: &mut PgConnection,
+    id: &str,
+) -> Result<Result<(), OperationRefusal>, sqlx::Error> {
     // A job whose deadline passed unnoticed has ended as well.
     store::settle(&mut *connection, id).await?;
     let queue = match lock_state(connection, id).await? {
-        None => return Ok(Err(Refusal::Unknown)),
+        None => return Ok(Err(OperationRefusal::Unknown)),
         Some((queue, JobStatus::Failed)) => queue,
-        Some((_, standing)) => return Ok(Err(Refusal::Stands(standing))),
+        Some((_, standing)) => return Ok(Err(OperationRefusal::Stands(standing))),
     };
     // The job gets the virtual start time of an account that submits now. Its old one lies far in the past, and
     // others' start times would be measured by it.

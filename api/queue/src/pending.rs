@@ -50,7 +50,7 @@ impl<J: Job> Pending<J> {
         pool: PgPool,
         waiters: Arc<Waiters>,
         id: JobId,
-        patience: Duration,
+        timeout: Duration,
         longest: Option<f64>,
     ) -> Self {
         let waiter = waiters.register(id.to_string());
@@ -60,8 +60,8 @@ impl<J: Job> Pending<J> {
             pool,
             waiters,
             id,
-            deadline: now + patience,
-            begin_by: now + patience.saturating_sub(longest) + INSERT_MARGIN,
+            deadline: now + timeout,
+            begin_by: now + timeout.saturating_sub(longest) + INSERT_MARGIN,
             waiter,
             settled: false,
             queue: J::QUEUE,
@@ -127,7 +127,7 @@ impl<J: Job> Pending<J> {
 
     /// Reads the row. If it is too late to start the job, this also stores the terminal state.
     async fn poll_outcome(&self) -> Result<store::Outcome, sqlx::Error> {
-        if let Some(outcome) = self.waiter.told().and_then(|text| serde_json::from_str(&text).ok()) {
+        if let Some(outcome) = self.waiter.take_outcome().and_then(|text| serde_json::from_str(&text).ok()) {
             return Ok(store::Outcome::Finished(outcome));
         }
         let id = self.id.to_string();

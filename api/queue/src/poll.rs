@@ -34,39 +34,39 @@ const POLLS_PER_BURST: u32 = 7;
 /// Notifier that wakes the poll strategy; many calls before a poll count as one.
 #[derive(Debug, Default)]
 pub(crate) struct PollNotifier {
-    rung: AtomicBool,
-    in_a_crowd: AtomicBool,
+    is_woken: AtomicBool,
+    has_many_workers: AtomicBool,
     waker: AtomicWaker,
 }
 
 impl PollNotifier {
-    pub(crate) fn ring(&self) {
-        self.rung.store(true, Ordering::Release);
+    pub(crate) fn wake(&self) {
+        self.is_woken.store(true, Ordering::Release);
         self.waker.wake();
     }
 
     /// Records if the last job was announced to only some of many workers.
-    pub(crate) fn set_many_workers(&self, is_crowd: bool) {
-        self.in_a_crowd.store(is_crowd, Ordering::Relaxed);
+    pub(crate) fn set_many_workers(&self, many: bool) {
+        self.has_many_workers.store(many, Ordering::Relaxed);
     }
 }
 
 /// Polls at every wake-up, a few times after it, and once a second.
 #[derive(Debug)]
 pub(crate) struct NotifiedPolling {
-    bell: Arc<PollNotifier>,
+    notifier: Arc<PollNotifier>,
     left: u32,
     timer: Pin<Box<Sleep>>,
 }
 
 impl NotifiedPolling {
-    pub(crate) fn new(bell: Arc<PollNotifier>) -> Self {
-        Self { bell, left: 0, timer: Box::pin(tokio::time::sleep(IDLE_INTERVAL)) }
+    pub(crate) fn new(notifier: Arc<PollNotifier>) -> Self {
+        Self { notifier, left: 0, timer: Box::pin(tokio::time::sleep(IDLE_INTERVAL)) }
     }
 
     fn next_pause(&mut self) -> Duration {
         if self.left == 0 {
-            return if self.bell.in_a_crowd.load(Ordering::Relaxed) {
+            return if self.notifier.has_many_workers.load(Ordering::Relaxed) {
                 IDLE_INTERVAL_MANY_WORKERS
             } else {
                 IDLE_INTERVAL
@@ -79,18 +79,18 @@ impl NotifiedPolling {
 
 impl PollStrategy for NotifiedPolling {
     fn poll_drive(&mut self, context: &mut Context<'_>, _: &PollSnapshot) -> Poll<Option<()>> {
-        self.bell.waker.register(context.waker());
-        let mut look = self.bell.rung.swap(false, Ordering::AcqRel);
-        if look {
+        self.notifier.waker.register(context.waker());
+        let mut is_due = self.notifier.is_woken.swap(false, Ordering::AcqRel);
+        if is_due {
             self.left = POLLS_PER_BURST;
             let pause = self.next_pause();
             self.timer.as_mut().reset(Instant::now() + pause);
         }
         while self.timer.as_mut().poll(context).is_ready() {
-            look = true;
+            is_due = true;
             let pause = self.next_pause();
             self.timer.as_mut().reset(Instant::now() + pause);
         }
-        if look { Poll::Ready(Some(())) } else { Poll::Pending }
+        if is_due { Poll::Ready(Some(())) } else { Poll::Pending }
     }
 }

@@ -21,7 +21,7 @@ pub(crate) async fn own(pool: &PgPool, max_connections: u32) -> Result<PgPool, s
 
 /// SQL functions that admit and claim jobs, and the changes to apalis' table.
 const QUEUE_FUNCTIONS_SQL: [&str; 3] =
-    [include_str!("admit.sql"), include_str!("deal.sql"), include_str!("tasks.sql")];
+    [include_str!("admit.sql"), include_str!("claim.sql"), include_str!("tasks.sql")];
 
 /// Creates apalis' own schema and the queue's functions over it; the project's migrations, which run first, create
 /// the rest. Running it again changes nothing; two processes must not run it at the same time.

@@ -37,14 +37,14 @@ pub struct BatchedDeletion {
 }
 
 impl BatchedDeletion {
-    /// Begins a deletion and records that `what` is kept for `keep`. If that is for ever or the clock has jumped
+    /// Begins a deletion and records that `what` is kept for `max_age`. If that is for ever or the clock has jumped
     /// ahead, there are no batches.
     ///
     /// # Errors
     /// Fails when the database does.
-    pub async fn begin(pool: &PgPool, what: &str, keep: Option<Duration>) -> Result<Self, sqlx::Error> {
-        let is_over = keep.is_none() || !database::is_clock_steady(pool).await?;
-        announce(pool, what, keep).await?;
+    pub async fn begin(pool: &PgPool, what: &str, max_age: Option<Duration>) -> Result<Self, sqlx::Error> {
+        let is_over = max_age.is_none() || !database::is_clock_steady(pool).await?;
+        announce(pool, what, max_age).await?;
         // Makes the metric exist before the first deletion.
         metrics::deleted(what, 0);
         Ok(Self { pool: pool.clone(), what: what.to_owned(), is_over, deleted: 0 })
@@ -54,21 +54,25 @@ impl BatchedDeletion {
     ///
     /// # Errors
     /// Fails when the database does; earlier batches stay committed.
-    pub async fn turn(&mut self) -> Result<Option<PgTransaction<'static>>, sqlx::Error> {
+    pub async fn begin_batch(&mut self) -> Result<Option<PgTransaction<'static>>, sqlx::Error> {
         if self.is_over {
             return Ok(None);
         }
-        let mut turn = self.pool.begin().await?;
-        Ok(try_lock(&mut turn, &self.what).await?.then_some(turn))
+        let mut transaction = self.pool.begin().await?;
+        Ok(try_lock(&mut transaction, &self.what).await?.then_some(transaction))
     }
 
     /// Commits a batch in which `rows` rows were deleted; a batch that is not full is the last.
     ///
     /// # Errors
     /// Fails when the database does: then the rows were not deleted.
-    pub async fn end(&mut self, mut turn: PgTransaction<'static>, rows: u64) -> Result<(), sqlx::Error> {
-        count(&mut turn, &self.what, i64::try_from(rows).unwrap_or(i64::MAX)).await?;
-        turn.commit().await?;
+    pub async fn end(
+        &mut self,
+        mut transaction: PgTransaction<'static>,
+        rows: u64,
+    ) -> Result<(), sqlx::Error> {
+        count(&mut transaction, &self.what, i64::try_from(rows).unwrap_or(i64::MAX)).await?;
+        transaction.commit().await?;
         metrics::deleted(&self.what, rows);
         self.deleted += rows;
         self.is_over = rows < BATCH_ROWS.unsigned_abs();
@@ -97,12 +101,12 @@ pub async fn retentions(database: impl PgExecutor<'_>) -> Result<Vec<Retention>,
     .await
 }
 
-async fn announce(pool: &PgPool, what: &str, keep: Option<Duration>) -> Result<(), sqlx::Error> {
+async fn announce(pool: &PgPool, what: &str, max_age: Option<Duration>) -> Result<(), sqlx::Error> {
     sqlx::query!(
         "insert into retention (what, keep) values ($1, $2)
         on conflict (what) do update set keep = excluded.keep, looked_at = now()",
         what,
-        keep.map(interval)
+        max_age.map(interval)
     )
     .execute(pool)
     .await?;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 /// Longest retry-after that is given; a client that is asked to wait longer does not come back.
-const LONGEST: Duration = Duration::from_secs(120);
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(120);
 
 /// Shortest retry-after.
 const SHORTEST: Duration = Duration::from_secs(1);
@@ -39,7 +39,7 @@ pub(crate) struct RefusedJob {
 
 impl RetrySchedule {
     /// Removes the entry of an account that has come back, early or not.
-    pub(crate) fn keep(&self, queue: &str, account_id: &str) {
+    pub(crate) fn remove(&self, queue: &str, account_id: &str) {
         let mut all = self.0.lock();
         let kept = |one: &ScheduledRetry| one.queue == queue && one.account_id == account_id;
         if let Some(first) = all.iter().position(kept) {
@@ -54,12 +54,12 @@ impl RetrySchedule {
         all.retain(|one| one.at > now);
         let before: f64 = all.iter().filter(|one| one.queue == queue).map(|one| one.seconds).sum();
         let wait = refused.admitted_in + before / refused.slots.max(1.0);
-        let wait = Duration::try_from_secs_f64(wait).unwrap_or(LONGEST);
-        if wait < LONGEST {
+        let wait = Duration::try_from_secs_f64(wait).unwrap_or(MAX_RETRY_AFTER);
+        if wait < MAX_RETRY_AFTER {
             let account_id = account_id.to_owned();
             all.push(ScheduledRetry { queue, account_id, at: now + wait, seconds: refused.seconds });
         }
-        wait.clamp(SHORTEST, LONGEST)
+        wait.clamp(SHORTEST, MAX_RETRY_AFTER)
     }
 }
 
@@ -70,32 +70,32 @@ mod tests {
     const REFUSED: RefusedJob = RefusedJob { seconds: 4.0, admitted_in: 10.0, slots: 2.0 };
 
     #[test]
-    fn each_of_a_crowd_is_told_another_time() {
-        let appointments = RetrySchedule::default();
+    fn concurrent_refused_callers_get_different_times() {
+        let schedule = RetrySchedule::default();
 
-        let told: Vec<_> = ["a", "b", "c"].map(|who| appointments.make("search", who, REFUSED)).into();
-        let other_queue = appointments.make("sample", "a", REFUSED);
+        let retry_afters: Vec<_> = ["a", "b", "c"].map(|who| schedule.make("search", who, REFUSED)).into();
+        let other_queue = schedule.make("sample", "a", REFUSED);
 
-        assert_eq!(told, [10, 12, 14].map(Duration::from_secs));
+        assert_eq!(retry_afters, [10, 12, 14].map(Duration::from_secs));
         assert_eq!(other_queue, Duration::from_secs(10));
     }
 
     #[test]
-    fn who_is_back_holds_up_nobody() {
-        let appointments = RetrySchedule::default();
-        let _ = appointments.make("search", "a", REFUSED);
-        let _ = appointments.make("search", "b", REFUSED);
+    fn a_returning_caller_delays_nobody() {
+        let schedule = RetrySchedule::default();
+        let _ = schedule.make("search", "a", REFUSED);
+        let _ = schedule.make("search", "b", REFUSED);
 
-        appointments.keep("search", "a");
+        schedule.remove("search", "a");
 
-        assert_eq!(appointments.make("search", "c", REFUSED), Duration::from_secs(12));
+        assert_eq!(schedule.make("search", "c", REFUSED), Duration::from_secs(12));
     }
 
     #[test]
-    fn nobody_is_told_to_wait_for_minutes_or_for_no_time() {
-        let appointments = RetrySchedule::default();
-        let of = |admitted_in| appointments.make("search", "a", RefusedJob { admitted_in, ..REFUSED });
+    fn a_retry_after_is_neither_zero_nor_minutes() {
+        let schedule = RetrySchedule::default();
+        let of = |admitted_in| schedule.make("search", "a", RefusedJob { admitted_in, ..REFUSED });
 
-        assert_eq!((of(1e9), of(f64::INFINITY), of(0.0)), (LONGEST, LONGEST, SHORTEST));
+        assert_eq!((of(1e9), of(f64::INFINITY), of(0.0)), (MAX_RETRY_AFTER, MAX_RETRY_AFTER, SHORTEST));
     }
 }

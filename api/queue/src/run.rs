@@ -33,7 +33,7 @@ use crate::{
 /// Pause before a job is claimed again if an earlier attempt still runs here and is being stopped.
 const STILL_RUNNING_PAUSE: Duration = Duration::from_secs(2);
 
-/// Keys of an attempt in the task's metadata, written by `deal.sql`.
+/// Keys of an attempt in the task's metadata, written by `claim.sql`.
 const ATTEMPT_KEY: &str = "job.attempt";
 const SECONDS_LEFT: &str = "job.seconds_left";
 const SECONDS_WAITED: &str = "job.seconds_waited";
@@ -177,7 +177,7 @@ impl Drop for RunningGuard {
     }
 }
 
-/// An attempt that began when its job was claimed (`deal.sql`).
+/// An attempt that began when its job was claimed (`claim.sql`).
 #[derive(Debug, Clone, Copy)]
 struct ClaimedAttempt {
     attempt: i32,
@@ -207,7 +207,7 @@ pub(crate) struct Runner {
     pub(crate) running: Arc<RunningJobs>,
     pub(crate) handler: Arc<dyn AnyHandler>,
     /// Wakes the poller when a job ends: a slot is free, and more jobs may wait.
-    pub(crate) bell: Arc<PollNotifier>,
+    pub(crate) notifier: Arc<PollNotifier>,
 }
 
 impl Runner {
@@ -240,13 +240,13 @@ impl Runner {
         telemetry::set_parent(&span, &metadata);
 
         let running = Arc::clone(&self.running);
-        let bell = Arc::clone(&self.bell);
+        let notifier = Arc::clone(&self.notifier);
         let task = tokio::spawn(self.work(entry, begun, payload).instrument(span));
         if let Some(job) = running.by_id.lock().get_mut(&id) {
             job.task = Some(task.abort_handle());
         }
         let ended = task.await;
-        bell.ring();
+        notifier.wake();
         ended?
     }
 
@@ -293,7 +293,7 @@ impl Runner {
             return Ok(());
         }
         attempt.end(if cancelled { "cancelled" } else { "failed" });
-        let told = failure.as_ref().filter(|_| !cancelled).map(|failure| store::Failure {
+        let stored_failure = failure.as_ref().filter(|_| !cancelled).map(|failure| store::AttemptFailure {
             text: failure.to_string(),
             cause: database::comes_from_database_away(&**failure).then_some(Cause::Database),
         });
@@ -310,7 +310,7 @@ impl Runner {
                 Duration::ZERO
             }
         };
-        self.release(&entry.id, begun, pause, told.as_ref()).await
+        self.release(&entry.id, begun, pause, stored_failure.as_ref()).await
     }
 
     /// Releases the job and polls again once it may be restarted.
@@ -322,7 +322,7 @@ impl Runner {
         id: &str,
         begun: ClaimedAttempt,
         pause: Duration,
-        failure: Option<&store::Failure>,
+        failure: Option<&store::AttemptFailure>,
     ) -> Result<(), BoxDynError> {
         while let Err(error) = store::release(&self.pool, id, begun.attempt, pause, failure).await {
             if !database::is_away(&error) || Instant::now() >= begun.deadline {
@@ -330,10 +330,10 @@ impl Runner {
             }
             tokio::time::sleep(OUTAGE_RETRY_PAUSE).await;
         }
-        let bell = Arc::clone(&self.bell);
+        let notifier = Arc::clone(&self.notifier);
         tokio::spawn(async move {
             tokio::time::sleep(pause).await;
-            bell.ring();
+            notifier.wake();
         });
         Ok(())
     }
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn a_look_at_the_database_before_a_job_began_does_not_stop_it() {
+    fn a_check_before_a_job_began_does_not_stop_it() {
         assert!(!stops(1, 0, false));
         assert!(!stops(1, 1, false));
     }

@@ -1,6 +1,6 @@
 //! SQL of jobs, one statement per function; that of live processes is in `liveness.rs`.
 //!
-//! Jobs are admitted by `admit.sql` and claimed by `deal.sql`. An apalis task is written once, and deleted once
+//! Jobs are admitted by `admit.sql` and claimed by `claim.sql`. An apalis task is written once, and deleted once
 //! together with its job's outcome.
 
 use std::{
@@ -13,7 +13,7 @@ use database::interval;
 use serde_json::{Value, value::RawValue};
 use sqlx::{PgConnection, PgExecutor, PgPool, types::Json};
 
-use crate::{Caller, Job, WorkEstimate, config::DEAD_AFTER, retention::BATCH_ROWS};
+use crate::{Job, JobCaller, WorkEstimate, config::DEAD_AFTER, retention::BATCH_ROWS};
 
 /// Attempts that apalis may make. It must never give a task up by itself, since callers would not be notified;
 /// `job_verdict` limits the attempts instead.
@@ -25,7 +25,7 @@ const MAX_ERROR_CHARS: usize = 1000;
 /// A job to be inserted.
 pub(crate) struct NewJob {
     pub(crate) id: String,
-    pub(crate) terms: AdmissionRequest,
+    pub(crate) admission_request: AdmissionRequest,
     pub(crate) payload: Vec<u8>,
     pub(crate) trace: BTreeMap<String, String>,
 }
@@ -42,12 +42,12 @@ pub(crate) struct AdmissionRequest {
     units: Option<i32>,
     ready_seconds: Option<f64>,
     account_id: String,
-    patience: Duration,
-    most_in_flight: Option<i32>,
+    timeout: Duration,
+    max_in_flight: Option<i32>,
 }
 
 impl AdmissionRequest {
-    pub(crate) fn of<J: Job>(job: &J, caller: Caller<'_>) -> Self {
+    pub(crate) fn of<J: Job>(job: &J, caller: JobCaller<'_>) -> Self {
         let work = job.work();
         let number = |count| i32::try_from(count).unwrap_or(i32::MAX);
         Self {
@@ -59,8 +59,8 @@ impl AdmissionRequest {
             units: work.ready.map(|ready| number(ready.units)),
             ready_seconds: work.ready.map(|ready| ready.seconds),
             account_id: caller.account_id.to_owned(),
-            patience: caller.patience,
-            most_in_flight: caller.most_in_flight.map(number),
+            timeout: caller.timeout,
+            max_in_flight: caller.max_in_flight.map(number),
         }
     }
 }
@@ -93,7 +93,7 @@ pub(crate) struct Admission {
 /// `process` is the process that waits.
 pub(crate) async fn submit(pool: &PgPool, process: &str, job: NewJob) -> Result<Admission, sqlx::Error> {
     let (keys, values): (Vec<String>, Vec<String>) = job.trace.into_iter().unzip();
-    let terms = job.terms;
+    let request = job.admission_request;
     sqlx::query_as!(
         Admission,
         r#"select admitted as "admitted!", coalesce(is_capped, false) as "is_capped!", slots as "slots!",
@@ -103,17 +103,17 @@ pub(crate) async fn submit(pool: &PgPool, process: &str, job: NewJob) -> Result<
             case when admitted then false else exists (select from paused_queues where queue = $2) end as "is_paused!"
         from submit_job($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)"#,
         job.id,
-        terms.queue,
-        terms.account_id,
+        request.queue,
+        request.account_id,
         process,
-        terms.model_id,
-        terms.kind,
-        terms.seconds,
-        terms.ready_seconds,
-        terms.units,
-        terms.longest,
-        interval(terms.patience),
-        terms.most_in_flight,
+        request.model_id,
+        request.kind,
+        request.seconds,
+        request.ready_seconds,
+        request.units,
+        request.longest,
+        interval(request.timeout),
+        request.max_in_flight,
         job.payload,
         &keys,
         &values,
@@ -163,20 +163,20 @@ pub(crate) async fn enqueue(
 }
 
 /// Returns the load ahead of a job with these terms now.
-pub(crate) async fn prospect(pool: &PgPool, terms: AdmissionRequest) -> Result<QueueLoad, sqlx::Error> {
+pub(crate) async fn read_load(pool: &PgPool, request: AdmissionRequest) -> Result<QueueLoad, sqlx::Error> {
     sqlx::query_as!(
         QueueLoad,
         r#"select slots as "slots!", expected_seconds as "expected_seconds!", admitted_in
         from job_prospect($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"#,
-        terms.queue,
-        terms.account_id,
-        terms.model_id,
-        terms.kind,
-        terms.seconds,
-        terms.ready_seconds,
-        terms.units,
-        terms.longest,
-        terms.patience.as_secs_f64() - terms.longest.unwrap_or(terms.seconds),
+        request.queue,
+        request.account_id,
+        request.model_id,
+        request.kind,
+        request.seconds,
+        request.ready_seconds,
+        request.units,
+        request.longest,
+        request.timeout.as_secs_f64() - request.longest.unwrap_or(request.seconds),
         interval(DEAD_AFTER),
     )
     .fetch_one(pool)
@@ -237,7 +237,7 @@ pub(crate) async fn state(pool: &PgPool, id: &str) -> Result<WatchedState, sqlx:
 }
 
 /// Turns a job over to its watchers: the process that submitted it no longer waits for it.
-pub(crate) async fn leave_to_watchers(pool: &PgPool, id: &str) -> Result<(), sqlx::Error> {
+pub(crate) async fn detach_from_caller(pool: &PgPool, id: &str) -> Result<(), sqlx::Error> {
     sqlx::query!("update jobs set caller = null where id = $1 and finished_at is null", id)
         .execute(pool)
         .await?;
@@ -321,7 +321,7 @@ pub(crate) async fn finish(
 
 /// Reason for which an attempt failed.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub(crate) struct AttemptFailure {
     pub(crate) text: String,
     pub(crate) cause: Option<Cause>,
 }
@@ -333,7 +333,7 @@ pub(crate) async fn release(
     id: &str,
     attempt: i32,
     pause: Duration,
-    failure: Option<&Failure>,
+    failure: Option<&AttemptFailure>,
 ) -> Result<(), sqlx::Error> {
     // PostgreSQL's texts cannot contain NUL, and a message may be of any length.
     let text = failure
@@ -429,7 +429,7 @@ pub(crate) async fn release_background(pool: &PgPool, name: &str) -> Result<(), 
     Ok(())
 }
 
-/// Deletes a batch of jobs of `queue` that finished or passed their deadline longer than `keep` ago, with their
+/// Deletes a batch of jobs of `queue` that finished or passed their deadline longer than `max_age` ago, with their
 /// tasks.
 ///
 /// Ids are in the order of time, so the oldest jobs are found by id. An index on the end of jobs would have to hold
@@ -437,7 +437,7 @@ pub(crate) async fn release_background(pool: &PgPool, name: &str) -> Result<(), 
 pub(crate) async fn sweep_jobs(
     connection: &mut PgConnection,
     queue: &str,
-    keep: Duration,
+    max_age: Duration,
 ) -> Result<u64, sqlx::Error> {
     let done = sqlx::query!(
         "with old as materialized (
@@ -448,8 +448,8 @@ pub(crate) async fn sweep_jobs(
         tasks as (delete from apalis.jobs as task using old where task.id = old.id)
         delete from jobs using old where jobs.id = old.id",
         queue,
-        first_id_younger_than(keep),
-        interval(keep),
+        first_id_younger_than(max_age),
+        interval(max_age),
         BATCH_ROWS
     )
     .execute(connection)
@@ -458,12 +458,12 @@ pub(crate) async fn sweep_jobs(
 }
 
 /// Deletes the tasks of `queue` whose jobs are gone: an earlier release deleted only the jobs.
-pub(crate) async fn sweep_tasks(pool: &PgPool, queue: &str, keep: Duration) -> Result<u64, sqlx::Error> {
+pub(crate) async fn sweep_tasks(pool: &PgPool, queue: &str, max_age: Duration) -> Result<u64, sqlx::Error> {
     let done = sqlx::query!(
         "delete from apalis.jobs as task where job_type = $1 and id < $2
             and not exists (select from jobs where jobs.id = task.id)",
         queue,
-        first_id_younger_than(keep)
+        first_id_younger_than(max_age)
     )
     .execute(pool)
     .await?;

@@ -12,16 +12,16 @@ use tracing::warn;
 
 use crate::{
     AwaitError, Job, JobEvent,
-    events::{self, RENEWAL_INTERVAL, WATCH_LEASE, WatchMode},
+    events::{self, RENEWAL_INTERVAL, SubscriptionMode, WATCH_LEASE},
     listeners::{JobListener, JobListeners},
     metrics::callers,
     pending::decode,
     store,
-    worker_process::ACT,
+    worker_process::STATEMENT_TIMEOUT,
 };
 
 /// Poll interval without notifications.
-const RE_READ: Duration = Duration::from_secs(2);
+const RE_READ_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Margin after a lease, so that it has expired.
 const SLACK: Duration = Duration::from_millis(200);
@@ -31,10 +31,10 @@ const SLACK: Duration = Duration::from_millis(200);
 pub struct Subscription<J> {
     pool: PgPool,
     id: String,
-    ear: JobListener,
-    watching: WatchMode,
+    listener: JobListener,
+    mode: SubscriptionMode,
     /// Queue of the job if the watcher submitted it; such watchers are counted, with the result that they saw.
-    asked: Option<&'static str>,
+    submitter_queue: Option<&'static str>,
     /// Set once the outcome was seen.
     settled: bool,
     _lease: Background,
@@ -43,7 +43,7 @@ pub struct Subscription<J> {
 
 /// New facts about a watched job.
 #[derive(Debug)]
-pub struct Progress<T> {
+pub struct JobUpdate<T> {
     /// Progress events, in order.
     pub events: Vec<JobEvent>,
     /// Outcome, once the job has one and all its events were seen.
@@ -54,20 +54,20 @@ impl<J: Job> Subscription<J> {
     /// Watches the job `id` from now on.
     pub(crate) async fn begin(
         pool: PgPool,
-        ears: &Arc<JobListeners>,
+        listeners: &Arc<JobListeners>,
         id: String,
-        watching: WatchMode,
+        mode: SubscriptionMode,
     ) -> Result<Self, sqlx::Error> {
-        let ear = ears.open(id.clone());
-        events::watch(&pool, &id, watching).await?;
-        let lease = renewal(pool.clone(), id.clone(), watching);
+        let listener = listeners.open(id.clone());
+        events::renew_watch(&pool, &id, mode).await?;
+        let lease = renewal(pool.clone(), id.clone(), mode);
         let job = PhantomData;
-        Ok(Self { pool, id, ear, watching, asked: None, settled: false, _lease: lease, job })
+        Ok(Self { pool, id, listener, mode, submitter_queue: None, settled: false, _lease: lease, job })
     }
 
     /// Marks the watcher as the job's submitter, for the metrics.
-    pub(crate) fn asked(mut self) -> Self {
-        self.asked = Some(J::QUEUE);
+    pub(crate) fn as_submitter(mut self) -> Self {
+        self.submitter_queue = Some(J::QUEUE);
         self
     }
 
@@ -78,20 +78,21 @@ impl<J: Job> Subscription<J> {
     }
 
     /// Waits until there may be something new to see.
-    pub async fn heard(&mut self) {
-        self.ear.heard(RE_READ).await;
+    pub async fn wait_for_change(&mut self) {
+        self.listener.wait_for_change(RE_READ_INTERVAL).await;
     }
 
     /// Polls the job: its events after number `after`, and its end.
     ///
     /// # Errors
     /// Fails when the database does; the call can be repeated.
-    pub async fn look(&mut self, after: i64) -> Result<Progress<J::Outcome>, sqlx::Error> {
+    pub async fn poll(&mut self, after: i64) -> Result<JobUpdate<J::Outcome>, sqlx::Error> {
         // The state is read before the events: an event after the end belongs to nobody.
-        let state = database::within(ACT, store::state(&self.pool, &self.id)).await?;
-        let events = database::within(ACT, events::events_after(&self.pool, &self.id, after)).await?;
+        let state = database::within(STATEMENT_TIMEOUT, store::state(&self.pool, &self.id)).await?;
+        let events =
+            database::within(STATEMENT_TIMEOUT, events::events_after(&self.pool, &self.id, after)).await?;
         if !events.is_empty() {
-            return Ok(Progress { events, end: None });
+            return Ok(JobUpdate { events, end: None });
         }
         let end = match state {
             store::WatchedState::Finished(outcome) => Some(decode::<J>(outcome)),
@@ -99,19 +100,19 @@ impl<J: Job> Subscription<J> {
             store::WatchedState::Late => Some(Err(AwaitError::DeadlinePassed)),
             store::WatchedState::Open => {
                 // Perhaps no other process notices that it is too late to start the job.
-                database::within(ACT, store::settle(&self.pool, &self.id)).await?;
+                database::within(STATEMENT_TIMEOUT, store::settle(&self.pool, &self.id)).await?;
                 None
             }
         };
         if let Some(end) = &end {
             self.settle(end);
         }
-        Ok(Progress { events, end })
+        Ok(JobUpdate { events, end })
     }
 
     fn settle(&mut self, end: &Result<Result<J::Outcome, JobFailure>, AwaitError>) {
         self.settled = true;
-        if let Some(queue) = self.asked.take() {
+        if let Some(queue) = self.submitter_queue.take() {
             callers::answered(queue, end);
         }
     }
@@ -119,10 +120,10 @@ impl<J: Job> Subscription<J> {
 
 impl<J> Drop for Subscription<J> {
     fn drop(&mut self) {
-        if let Some(queue) = self.asked {
+        if let Some(queue) = self.submitter_queue {
             callers::left(queue);
         }
-        if self.settled || self.watching == WatchMode::Idly {
+        if self.settled || self.mode == SubscriptionMode::Passive {
             return;
         }
         let (pool, id) = (self.pool.clone(), self.id.clone());
@@ -134,7 +135,7 @@ impl<J> Drop for Subscription<J> {
                 }
                 store::cancel(&pool, std::slice::from_ref(&id)).await
             };
-            if let Err(error) = database::within(ACT, unwatched).await {
+            if let Err(error) = database::within(STATEMENT_TIMEOUT, unwatched).await {
                 warn!(job.id = %id, "a job without subscribers could not be cancelled: {error}");
             }
         });
@@ -142,13 +143,15 @@ impl<J> Drop for Subscription<J> {
 }
 
 /// Renews the watch until dropped.
-fn renewal(pool: PgPool, id: String, watching: WatchMode) -> Background {
-    Background::keep("saying that somebody watches a job", move || {
+fn renewal(pool: PgPool, id: String, mode: SubscriptionMode) -> Background {
+    Background::supervise("saying that somebody watches a job", move || {
         let (pool, id) = (pool.clone(), id.clone());
         async move {
             loop {
                 tokio::time::sleep(RENEWAL_INTERVAL).await;
-                if let Err(error) = database::within(ACT, events::watch(&pool, &id, watching)).await {
+                if let Err(error) =
+                    database::within(STATEMENT_TIMEOUT, events::renew_watch(&pool, &id, mode)).await
+                {
                     warn!(job.id = %id, "could not renew a subscription: {error}");
                 }
             }

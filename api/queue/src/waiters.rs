@@ -15,7 +15,7 @@ pub(crate) struct Waiters {
 #[derive(Debug, Default)]
 pub(crate) struct Waiter {
     woken: Notify,
-    told: Mutex<Option<String>>,
+    outcome: Mutex<Option<String>>,
 }
 
 impl Waiter {
@@ -25,8 +25,8 @@ impl Waiter {
     }
 
     /// Takes the outcome, if it came with the notification.
-    pub(crate) fn told(&self) -> Option<String> {
-        self.told.lock().take()
+    pub(crate) fn take_outcome(&self) -> Option<String> {
+        self.outcome.lock().take()
     }
 }
 
@@ -39,10 +39,10 @@ impl Waiters {
     }
 
     /// Delivers an outcome to the waiter: `message` is the id, a space, and the outcome.
-    pub(crate) fn tell(&self, message: &str) {
+    pub(crate) fn notify(&self, message: &str) {
         let Some((id, outcome)) = message.split_once(' ') else { return };
         if let Some(waiter) = self.by_job.lock().get(id) {
-            *waiter.told.lock() = Some(outcome.to_owned());
+            *waiter.outcome.lock() = Some(outcome.to_owned());
             waiter.woken.notify_one();
         }
     }

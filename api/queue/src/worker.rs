@@ -1,9 +1,9 @@
 //! Worker side of the queue: runs jobs until told to stop.
 //!
 //! One apalis worker per process makes as many calls at once as it has slots of all kinds. It claims no more jobs
-//! than it has free slots (`deal.sql`), so no job waits in a busy worker while another worker is idle. (Several
+//! than it has free slots (`claim.sql`), so no job waits in a busy worker while another worker is idle. (Several
 //! apalis workers would race each other for every notification.) A database error ends the apalis worker. It is then
-//! rebuilt under a new name that begins with the process's name, by which `deal.sql` knows what the process serves
+//! rebuilt under a new name that begins with the process's name, by which `claim.sql` knows what the process serves
 //! and holds.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
@@ -26,7 +26,7 @@ use crate::{
     pool,
     run::{AnyHandler, Runner, RunningJobs, TypedHandler},
     store,
-    worker_process::{ACT, WorkerProcess},
+    worker_process::{STATEMENT_TIMEOUT, WorkerProcess},
 };
 
 /// File in which the kernel gives the host name.
@@ -56,21 +56,21 @@ where
     H: Handler<J>,
 {
     let handler = Arc::new(TypedHandler::<J, H>::new(handler));
-    begin(database.into(), config, J::QUEUE, handler, Box::pin(shutdown)).await
+    run_boxed(database.into(), config, J::QUEUE, handler, Box::pin(shutdown)).await
 }
 
 /// Boxes the worker, so that it is compiled here once and not for each kind of job in every program.
-fn begin<'a>(
+fn run_boxed<'a>(
     database: Database,
     config: WorkerConfig,
     queue: &'static str,
     handler: Arc<dyn AnyHandler>,
     shutdown: BoxFuture<'a, ()>,
 ) -> BoxFuture<'a, Result<(), QueueError>> {
-    Box::pin(work(database, config, queue, handler, shutdown))
+    Box::pin(run(database, config, queue, handler, shutdown))
 }
 
-async fn work(
+async fn run(
     database: Database,
     config: WorkerConfig,
     queue: &'static str,
@@ -80,18 +80,24 @@ async fn work(
     let pool = pool::own(&database.pool, config.connections() - LISTENER_CONNECTIONS).await?;
     let running = Arc::new(RunningJobs::default());
     let _stop = AbortJobsOnDrop(Arc::clone(&running));
-    let bell = Arc::new(PollNotifier::default());
+    let notifier = Arc::new(PollNotifier::default());
     let name = format!("{}-{}", queue, Ulid::generate());
-    let _listener = listen_for_jobs(&database, queue, name.clone(), Arc::clone(&bell), Arc::clone(&running));
-    let runner =
-        Runner { pool: pool.clone(), queue, running: Arc::clone(&running), handler, bell: Arc::clone(&bell) };
-    let silent = Arc::default();
+    let _listener =
+        listen_for_jobs(&database, queue, name.clone(), Arc::clone(&notifier), Arc::clone(&running));
+    let runner = Runner {
+        pool: pool.clone(),
+        queue,
+        running: Arc::clone(&running),
+        handler,
+        notifier: Arc::clone(&notifier),
+    };
+    let database_timed_out = Arc::default();
     let host = std::fs::read_to_string(HOST_NAME_FILE).ok().map(|name| name.trim().to_owned());
-    let process = WorkerProcess { pool, name, queue, host, config, running, silent };
-    liveness::make_turns(&process.pool, process.queue).await?;
-    process.beat().await?;
+    let process = WorkerProcess { pool, name, queue, host, config, running, database_timed_out };
+    liveness::create_leases(&process.pool, process.queue).await?;
+    process.heartbeat().await?;
     connection_usage::warn_where_short(&process.pool).await;
-    let beats = process.beats();
+    let heartbeats = process.heartbeats();
     let _holds = process.holds();
     let _sweeps = process.sweeps();
     info!(worker = %process.name, slots = process.config.slots, "takes {} jobs", queue_label(queue));
@@ -102,11 +108,15 @@ async fn work(
         let is_over = {
             // The worker has a task set of its own, so that it is polled only when it is woken itself. Apalis queries
             // for jobs at every poll, and otherwise the workers of one process would wake each other without end.
-            let mut alone =
-                FuturesUnordered::from_iter([run_apalis_worker(&context, &process, &bell, runner.clone())]);
+            let mut alone = FuturesUnordered::from_iter([run_apalis_worker(
+                &context,
+                &process,
+                &notifier,
+                runner.clone(),
+            )]);
             let mut worker = alone.select_next_some();
             tokio::select! {
-                () = process.silent.notified() => {
+                () = process.database_timed_out.notified() => {
                     warn!("the database does not answer, starting another of apalis' workers");
                     false
                 }
@@ -118,7 +128,7 @@ async fn work(
                     false
                 }
                 () = &mut shutdown => {
-                    beats.stop();
+                    heartbeats.stop();
                     drain(&process, &context, worker).await;
                     true
                 }
@@ -135,11 +145,11 @@ async fn work(
         }
     }
 
-    beats.stop();
-    let left = process.running.attempts();
+    heartbeats.stop();
+    let unfinished = process.running.attempts();
     process.running.abort();
-    release_all_jobs(&process, &left).await;
-    info!(worker = %process.name, unfinished = left.len(), "stopped");
+    release_all_jobs(&process, &unfinished).await;
+    info!(worker = %process.name, unfinished = unfinished.len(), "stopped");
     Ok(())
 }
 
@@ -148,27 +158,27 @@ fn listen_for_jobs(
     database: &Database,
     queue: &'static str,
     name: String,
-    bell: Arc<PollNotifier>,
+    notifier: Arc<PollNotifier>,
     running: Arc<RunningJobs>,
 ) -> Background {
-    database::listen(database, &["job_waits", "job_cancelled"], move |heard| match heard {
+    database::listen(database, &["job_waits", "job_cancelled"], move |event| match event {
         // The next heartbeat finds cancellations that were missed.
-        ListenerEvent::Connected => bell.ring(),
+        ListenerEvent::Connected => notifier.wake(),
         ListenerEvent::Notification { channel: "job_cancelled", payload } => running.cancel(payload),
         ListenerEvent::Notification { payload, .. } => {
-            if let Some((of, told)) = parse_wake_up(payload)
-                && of == queue
+            if let Some((notified_queue, named_workers)) = parse_wake_up(payload)
+                && notified_queue == queue
             {
-                bell.set_many_workers(!told.is_empty());
-                if told.is_empty() || told.contains(&name.as_str()) {
-                    bell.ring();
+                notifier.set_many_workers(!named_workers.is_empty());
+                if named_workers.is_empty() || named_workers.contains(&name.as_str()) {
+                    notifier.wake();
                 }
             }
         }
     })
 }
 
-/// Parses the payload of `job_bell` in `deal.sql`: a queue and, if it has many workers, the names of those that are
+/// Parses the payload of `job_bell` in `claim.sql`: a queue and, if it has many workers, the names of those that are
 /// to poll.
 fn parse_wake_up(payload: &str) -> Option<(&str, Vec<&str>)> {
     let mut words = payload.split(' ');
@@ -179,7 +189,7 @@ fn parse_wake_up(payload: &str) -> Option<(&str, Vec<&str>)> {
 async fn run_apalis_worker(
     context: &WorkerContext,
     process: &WorkerProcess,
-    bell: &Arc<PollNotifier>,
+    notifier: &Arc<PollNotifier>,
     runner: Runner,
 ) -> Result<(), WorkerError> {
     // Our own rows hold the lock and the outcome of a job; apalis would only write each task twice more. It claims no
@@ -193,7 +203,7 @@ async fn run_apalis_worker(
         .lock_tasks(false);
     let storage = PostgresStorage::<Value>::new(&process.pool).with_config(config);
     WorkerBuilder::new(context)
-        .backend(storage.poll_with_strategy(NotifiedPolling::new(Arc::clone(bell))))
+        .backend(storage.poll_with_strategy(NotifiedPolling::new(Arc::clone(notifier))))
         .concurrency(process.config.max_running_jobs())
         .build(tower::service_fn(move |task: Task<Value>| runner.clone().run(task)))
         .run()
@@ -205,7 +215,12 @@ async fn release_unstarted_jobs(process: &WorkerProcess) {
     loop {
         tokio::time::sleep(RESTART_PAUSE).await;
         let running = process.running.ids();
-        match database::within(ACT, store::release_unstarted(&process.pool, &process.name, &running)).await {
+        match database::within(
+            STATEMENT_TIMEOUT,
+            store::release_unstarted(&process.pool, &process.name, &running),
+        )
+        .await
+        {
             Ok(()) => return,
             Err(error) => warn!("the database is not back: {error}"),
         }
@@ -219,7 +234,9 @@ async fn drain(
     worker: impl Future<Output = Result<(), WorkerError>>,
 ) {
     info!(worker = %process.name, in_flight = process.running.ids().len(), "stopping");
-    if let Err(error) = database::within(ACT, liveness::leave(&process.pool, &process.name)).await {
+    if let Err(error) =
+        database::within(STATEMENT_TIMEOUT, liveness::leave(&process.pool, &process.name)).await
+    {
         warn!("could not announce that this worker stops: {error}");
     }
     if context.stop().is_err() {
@@ -241,7 +258,7 @@ async fn drain(
 
 /// Releases everything that other processes would otherwise have to wait for.
 async fn release_all_jobs(process: &WorkerProcess, unfinished: &BTreeMap<String, i32>) {
-    let left = async {
+    let release = async {
         store::release_background(&process.pool, &process.name).await?;
         for (id, attempt) in unfinished {
             store::release(&process.pool, id, *attempt, Duration::ZERO, None).await?;
@@ -249,7 +266,7 @@ async fn release_all_jobs(process: &WorkerProcess, unfinished: &BTreeMap<String,
         store::release_unstarted(&process.pool, &process.name, &[]).await?;
         liveness::leave(&process.pool, &process.name).await
     };
-    if let Err(error) = database::within(ACT, left).await {
+    if let Err(error) = database::within(STATEMENT_TIMEOUT, release).await {
         warn!("could not return unfinished jobs: {error}");
     }
 }

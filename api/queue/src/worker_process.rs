@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Longest time that such a duty waits for the database; shorter than a lease.
-pub(crate) const ACT: Duration = Duration::from_secs(3);
+pub(crate) const STATEMENT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Silence that shows a failure of the database and not of single processes: shorter than that after which a caller's
 /// process is dead, longer than the time between two leader leases.
@@ -43,19 +43,19 @@ pub(crate) struct WorkerProcess {
     pub(crate) config: WorkerConfig,
     pub(crate) running: Arc<RunningJobs>,
     /// Signalled when the database did not answer in time, so that other waits for it start again.
-    pub(crate) silent: Arc<Notify>,
+    pub(crate) database_timed_out: Arc<Notify>,
 }
 
 impl WorkerProcess {
     /// Returns the timing of the leader lease: slightly shorter than a heartbeat, since otherwise every other
     /// heartbeat would come too early for it.
-    fn turns(&self) -> LeaderLeaseTiming {
-        LeaderLeaseTiming { pause: self.config.beat.mul_f64(0.9), silence: SHARED_SILENCE }
+    fn lease_timing(&self) -> LeaderLeaseTiming {
+        LeaderLeaseTiming { pause: self.config.heartbeat_interval.mul_f64(0.9), silence: SHARED_SILENCE }
     }
 
     /// Sends one heartbeat: the process takes jobs. Returns true if the leader lease is due.
-    pub(crate) async fn beat(&self) -> Result<bool, sqlx::Error> {
-        let count = |places: usize| i32::try_from(places).unwrap_or(i32::MAX);
+    pub(crate) async fn heartbeat(&self) -> Result<bool, sqlx::Error> {
+        let count = |slots: usize| i32::try_from(slots).unwrap_or(i32::MAX);
         let models = self.config.models.borrow().clone();
         let ready = self.config.ready.borrow().clone();
         let alive = liveness::Heartbeat {
@@ -63,7 +63,7 @@ impl WorkerProcess {
             queue: self.queue,
             slots: count(self.config.slots),
             ready_places: count(self.config.ready_places),
-            guest_places: count(self.config.guest_places),
+            reserved_slots: count(self.config.reserved_slots),
             lease: self.config.lease(),
             connections: i32::try_from(self.config.process_connections).unwrap_or(i32::MAX),
             models: &models,
@@ -71,7 +71,7 @@ impl WorkerProcess {
             ready_target: i64::try_from(self.config.ready_target).unwrap_or(i64::MAX),
             host: self.host.as_deref(),
         };
-        liveness::beat(&self.pool, alive, self.turns()).await
+        liveness::heartbeat(&self.pool, alive, self.lease_timing()).await
     }
 
     /// Renews the leases of the jobs that run here, stops those that need not continue, and tells the others if
@@ -89,8 +89,8 @@ impl WorkerProcess {
     /// Reaps dead processes under the leader lease, which one process holds for all: cancels jobs without a waiting
     /// caller and releases jobs whose lease has expired. If all processes were silent, the database was down or its
     /// clock has jumped; then every process gets time for a heartbeat first.
-    async fn bury(&self) -> Result<(), sqlx::Error> {
-        match liveness::take_turn(&self.pool, self.queue, self.turns()).await? {
+    async fn sweep_dead_workers(&self) -> Result<(), sqlx::Error> {
+        match liveness::take_lease(&self.pool, self.queue, self.lease_timing()).await? {
             LeaderLease::Ours => {}
             LeaderLease::NotOurs => return Ok(()),
             LeaderLease::AfterSilence => {
@@ -101,7 +101,7 @@ impl WorkerProcess {
             }
             LeaderLease::ClockWentBack => {
                 warn!("the database's clock was set back");
-                return liveness::follow_the_clock(&self.pool, self.queue, self.config.lease()).await;
+                return liveness::repair_future_times(&self.pool, self.queue, self.config.lease()).await;
             }
         }
         let jobs = liveness::cancel_of_the_dead(&self.pool, self.queue, CALLER_DEAD_AFTER).await?;
@@ -121,14 +121,14 @@ impl WorkerProcess {
 
     /// Sends heartbeats until dropped, one statement a second for each process. A process that learns that the leader
     /// lease is due asks for it.
-    pub(crate) fn beats(&self) -> Background {
-        let beat = |process: Arc<Self>| async move {
-            if process.beat().await? {
-                process.bury().await?;
+    pub(crate) fn heartbeats(&self) -> Background {
+        let heartbeat = |process: Arc<Self>| async move {
+            if process.heartbeat().await? {
+                process.sweep_dead_workers().await?;
             }
             Ok(())
         };
-        self.every_beat("saying that this worker lives", beat)
+        self.every_beat("saying that this worker lives", heartbeat)
     }
 
     /// Renews the leases of running jobs until dropped; continues while the process drains.
@@ -146,21 +146,21 @@ impl WorkerProcess {
         F: Future<Output = Result<(), sqlx::Error>> + Send,
     {
         let (process, act) = (Arc::new(self.clone()), Arc::new(act));
-        Background::keep(name, move || {
+        Background::supervise(name, move || {
             let (process, act) = (Arc::clone(&process), Arc::clone(&act));
             async move {
                 loop {
-                    let acted = tokio::time::timeout(ACT, act(Arc::clone(&process))).await;
+                    let acted = tokio::time::timeout(STATEMENT_TIMEOUT, act(Arc::clone(&process))).await;
                     let pause = match acted {
-                        Ok(Ok(())) => process.config.beat,
+                        Ok(Ok(())) => process.config.heartbeat_interval,
                         Ok(Err(error)) => {
                             warn!("{name} failed: {error}");
-                            AFTER_FAILED_BEAT.min(process.config.beat)
+                            AFTER_FAILED_BEAT.min(process.config.heartbeat_interval)
                         }
                         Err(_) => {
-                            warn!("{name} failed: the database has not answered for {ACT:?}");
-                            process.silent.notify_one();
-                            AFTER_FAILED_BEAT.min(process.config.beat)
+                            warn!("{name} failed: the database has not answered for {STATEMENT_TIMEOUT:?}");
+                            process.database_timed_out.notify_one();
+                            AFTER_FAILED_BEAT.min(process.config.heartbeat_interval)
                         }
                     };
                     tokio::time::sleep(pause).await;
@@ -172,7 +172,7 @@ impl WorkerProcess {
     /// Sweeps until dropped.
     pub(crate) fn sweeps(&self) -> Background {
         let process = self.clone();
-        Background::keep("sweeping the queue", move || {
+        Background::supervise("sweeping the queue", move || {
             let process = process.clone();
             async move {
                 let mut ticks = tokio::time::interval(SWEEP.min(process.config.keep_finished));
@@ -190,18 +190,18 @@ impl WorkerProcess {
     }
 
     async fn sweep(&self) -> Result<u64, sqlx::Error> {
-        let keep = self.config.keep_finished;
+        let max_age = self.config.keep_finished;
         let what = format!("{} jobs", self.queue);
-        let mut sweep = BatchedDeletion::begin(&self.pool, &what, Some(keep)).await?;
-        while let Some(mut turn) = sweep.turn().await? {
-            let rows = store::sweep_jobs(&mut turn, self.queue, keep).await?;
-            sweep.end(turn, rows).await?;
+        let mut sweep = BatchedDeletion::begin(&self.pool, &what, Some(max_age)).await?;
+        while let Some(mut transaction) = sweep.begin_batch().await? {
+            let rows = store::sweep_jobs(&mut transaction, self.queue, max_age).await?;
+            sweep.end(transaction, rows).await?;
         }
         let mut rows = sweep.deleted();
-        rows += store::sweep_tasks(&self.pool, self.queue, keep).await?;
+        rows += store::sweep_tasks(&self.pool, self.queue, max_age).await?;
         rows += liveness::sweep_workers(&self.pool).await?;
         rows += events::sweep(&self.pool).await?;
-        rows += liveness::sweep_apalis_workers(&self.pool, keep).await?;
+        rows += liveness::sweep_apalis_workers(&self.pool, max_age).await?;
         Ok(rows)
     }
 }

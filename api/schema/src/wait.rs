@@ -15,7 +15,7 @@ use crate::migrations::pending;
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 
 /// Longest pause: the maximum delay between the database's return and the process's.
-const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+const MAX_PAUSE: Duration = Duration::from_secs(2);
 
 /// Timeout of an attempt.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -37,19 +37,19 @@ pub enum Missing {
 #[error("the database cannot be used")]
 pub struct DatabaseUnusable(#[source] sqlx::Error);
 
-/// Waits until the database at `url` is there and has every migration that this binary knows. Calls `tell` after
+/// Waits until the database at `url` is there and has every migration that this binary knows. Calls `report` after
 /// every check that finds something missing.
 ///
 /// # Errors
 /// Fails when waiting would not fix the problem.
-pub async fn wait(url: &str, mut tell: impl FnMut(&Missing)) -> Result<(), DatabaseUnusable> {
+pub async fn wait(url: &str, mut report: impl FnMut(&Missing)) -> Result<(), DatabaseUnusable> {
     let options = url.parse().map_err(DatabaseUnusable)?;
     let mut pause = FIRST_PAUSE;
-    let mut said: Option<(Instant, String)> = None;
+    let mut reported: Option<(Instant, String)> = None;
     loop {
-        let missing = match look(&options).await {
+        let missing = match count_migrations(&options).await {
             Ok(0) => {
-                if said.is_some() {
+                if reported.is_some() {
                     tracing::info!("the database can be used now");
                 }
                 return Ok(());
@@ -59,13 +59,13 @@ pub async fn wait(url: &str, mut tell: impl FnMut(&Missing)) -> Result<(), Datab
             Err(error) => Missing::Database(error),
         };
         let words = missing.to_string();
-        if said.as_ref().is_none_or(|(at, before)| *before != words || at.elapsed() >= LOG_INTERVAL) {
+        if reported.as_ref().is_none_or(|(at, before)| *before != words || at.elapsed() >= LOG_INTERVAL) {
             tracing::warn!("waiting: {words}");
-            said = Some((Instant::now(), words));
+            reported = Some((Instant::now(), words));
         }
-        tell(&missing);
+        report(&missing);
         tokio::time::sleep(pause).await;
-        pause = (2 * pause).min(LONGEST_PAUSE);
+        pause = (2 * pause).min(MAX_PAUSE);
     }
 }
 
@@ -81,15 +81,15 @@ impl std::fmt::Display for Missing {
 }
 
 /// Counts the migrations that the database lacks.
-async fn look(options: &PgConnectOptions) -> Result<usize, sqlx::Error> {
-    let look = async {
+async fn count_migrations(options: &PgConnectOptions) -> Result<usize, sqlx::Error> {
+    let query = async {
         let mut connection = PgConnection::connect_with(options).await?;
         let count = pending(&mut connection).await?.len();
         connection.close().await?;
         Ok(count)
     };
-    let late = || sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, "no answer in time"));
-    tokio::time::timeout(ATTEMPT_TIMEOUT, look).await.unwrap_or_else(|_| Err(late()))
+    let timed_out = || sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, "no answer in time"));
+    tokio::time::timeout(ATTEMPT_TIMEOUT, query).await.unwrap_or_else(|_| Err(timed_out()))
 }
 
 /// Returns true if an operator has to act, because the configuration on either side is wrong.

@@ -32,16 +32,16 @@ use super::{
     paging::{PLANNING, PageRequest},
     plans::{
         MAX_DESCRIPTION, MAX_NAME, shaped,
-        table::{self as plan_table, PlanRow, Target},
+        table::{self as plan_table, BatchTarget, PlanRow},
     },
-    treesearch::{target, terms},
+    treesearch::{parse_options, target},
     with_empty_query,
 };
 use crate::{
     access::Caller,
     answer_shape::{AnswerShape, Shaped},
     examples::example,
-    fields::{Fault, Faults, Fields, Input, nullable, text},
+    fields::{Faults, FieldFault, Fields, InputValue, nullable, text},
     idempotency::{self, Replayed, replayed},
     jobs::Jobs,
     operation::{DeadlineKind, FaultExample, Operation},
@@ -138,10 +138,10 @@ pub async fn list(
     caller: Caller,
     uri: Uri,
 ) -> Result<Json<Page<Batch>>, ApiError> {
-    let asked = PageRequest::of(&uri, PLANNING)?;
-    let ids = asked.ids(&pool, "batches", &caller).await?;
+    let page_request = PageRequest::of(&uri, PLANNING)?;
+    let ids = page_request.ids(&pool, "batches", &caller).await?;
     let rows = page(&pool, &caller, ids).await?;
-    Ok(Json(asked.page(rows.into_iter().map(batch).collect())))
+    Ok(Json(page_request.page(rows.into_iter().map(batch).collect())))
 }
 
 /// Returns a batch and its progress.
@@ -190,11 +190,11 @@ pub async fn plans(
     path: Result<Path<String>, PathRejection>,
     uri: Uri,
 ) -> Result<Json<Page<Plan>>, ApiError> {
-    let (id, asked) = PageRequest::of_batch(path, &uri, PLANNING)?;
+    let (id, page_request) = PageRequest::of_batch(path, &uri, PLANNING)?;
     visible::<BatchRow>(&pool, &caller, &id).await?;
-    let ids = plan_table::page_of_batch(&pool, &id, &asked).await?;
+    let ids = plan_table::page_of_batch(&pool, &id, &page_request).await?;
     let rows: Vec<PlanRow> = page(&pool, &caller, ids).await?;
-    Ok(Json(asked.page(rows.into_iter().map(|row| row.into_plan(None)).collect())))
+    Ok(Json(page_request.page(rows.into_iter().map(|row| row.into_plan(None)).collect())))
 }
 
 /// Returns a plan of a batch, with its result once it is completed.
@@ -285,7 +285,7 @@ pub async fn resume(
     let mut transaction = pool.begin().await?;
     table::resume(&mut transaction, &row.id).await?;
     plan_table::resume_of_batch(&mut transaction, &row.id).await?;
-    quota::keep(&mut transaction, (&caller, jobs.quota()), CreatedKind::Targets).await?;
+    quota::enforce(&mut transaction, (&caller, jobs.quota()), CreatedKind::Targets).await?;
     transaction.commit().await?;
     with_progress(&pool, visible(&pool, &caller, &row.id).await?).await
 }
@@ -318,7 +318,7 @@ pub async fn delete(
 
 /// Parsed request to create a batch.
 pub(crate) struct ParsedBatch {
-    pub(crate) targets: Vec<Target>,
+    pub(crate) targets: Vec<BatchTarget>,
     /// Search parameters without a target.
     parameters: TreeSearchRequest,
     engine: Option<String>,
@@ -328,23 +328,24 @@ pub(crate) struct ParsedBatch {
 
 pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Option<ParsedBatch> {
     let mut body = Fields::body(body, faults)?;
-    let smiles = body.required_list("smiles", MAX_BATCH, |input: &Input<'_>| {
+    let smiles = body.required_list("smiles", MAX_BATCH, |input: &InputValue<'_>| {
         target(input).map(|(smiles, target)| (smiles, target.molecule().canonical_smiles()))
     });
     let parameters = body.object("parameters", |mut fields| {
         // Bonds are resolved in each target at the time of its search.
-        let terms = terms(&mut fields, None, longest);
+        let options = parse_options(&mut fields, None, longest);
         let engine = fields.optional("engine", None, engine);
         fields.finish();
-        Some((terms?, engine?))
+        Some((options?, engine?))
     });
-    let names = body.list("names", MAX_BATCH, |input: &Input<'_>| nullable(text(0, Some(MAX_NAME)))(input));
+    let names =
+        body.list("names", MAX_BATCH, |input: &InputValue<'_>| nullable(text(0, Some(MAX_NAME)))(input));
     if let (Some(smiles), Some(Some(names))) = (&smiles, &names)
         && smiles.len() != names.len()
     {
         let msg =
             format!("List should have as many items as 'smiles', {}, not {}", smiles.len(), names.len());
-        body.fault("names", Fault::new("wrong_length", msg));
+        body.fault("names", FieldFault::new("wrong_length", msg));
     }
     let name = body.optional("name", None, nullable(text(0, Some(MAX_NAME))));
     let description = body.optional("description", None, nullable(text(0, Some(MAX_DESCRIPTION))));
@@ -361,7 +362,7 @@ pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Op
 }
 
 /// Returns each target with its id and name. A repeated molecule also gets the id of its first target.
-fn targets(smiles: Vec<(String, String)>, names: Vec<Option<String>>) -> Vec<Target> {
+fn targets(smiles: Vec<(String, String)>, names: Vec<Option<String>>) -> Vec<BatchTarget> {
     let mut first: HashMap<String, String> = HashMap::with_capacity(smiles.len());
     let target = |((smiles, canonical), name)| {
         let id = new_id("pln");
@@ -372,7 +373,7 @@ fn targets(smiles: Vec<(String, String)>, names: Vec<Option<String>>) -> Vec<Tar
                 None
             }
         };
-        Target { id, smiles, name, same_as }
+        BatchTarget { id, smiles, name, same_as }
     };
     let names = names.into_iter().chain(iter::repeat(None));
     smiles.into_iter().zip(names).map(target).collect()

@@ -11,29 +11,30 @@ use axum::{
 };
 use chem::{Limits, MappedMolecule};
 use contract::{
-    Analogue, AnaloguesRequest, BuildingBlocksRequest, BulkQuery, CatalogueCriterion, CatalogueRequest,
-    Country, DEFAULT_MIN_SIMILARITY, ExpandedMolecule, ExpansionsRequest, FoundBlocks, LEAST_NUMBER, Looked,
-    MAX_FOUND, MAX_LISTED_OFFERS, MAX_LOOK, MAX_PRECURSOR_SETS, MAX_SOUGHT, Node, QuotaKind, RouteGraph,
-    SYNTHESIZABILITY_SECONDS, SoldMolecule, StepCheck, Synthesizability, SynthesizabilityRequest, scope,
+    Analogue, AnaloguesRequest, BuildingBlocksRequest, BulkQuery, BulkQueryResult, CatalogueCriterion,
+    CatalogueRequest, CatalogueSearchResult, Country, DEFAULT_MIN_SIMILARITY, ExpandedMolecule,
+    ExpansionsRequest, LEAST_NUMBER, MAX_BULK_QUERY, MAX_CATALOGUE_MATCHES, MAX_CATALOGUE_TEXT,
+    MAX_LISTED_OFFERS, MAX_PRECURSOR_SETS, MoleculeAvailability, Node, QuotaKind, RouteGraph,
+    SYNTHESIZABILITY_SECONDS, StepCheck, Synthesizability, SynthesizabilityRequest, scope,
 };
 use http_errors::ApiError;
 use serde::de::DeserializeOwned;
 
 use super::{
-    admitted_search::AdmittedSearch,
     answer_fault,
     checked_route::route_to,
     engines::{Engines, engine},
     gzip_json::outcome_json,
+    metered_search::MeteredSearch,
     treesearch::{check_graph, constraints},
 };
 use crate::{
     examples::example,
-    fields::{Fault, Faults, Fields, Input, between, boolean, choice, integer, nullable, text},
+    fields::{Faults, FieldFault, Fields, InputValue, between, boolean, choice, integer, nullable, text},
     operation::{DeadlineKind, FaultExample, Operation},
 };
 
-/// Rules that all share.
+/// Rules shared by all bulk queries.
 const BULK_QUERY: Operation = Operation {
     deadline: DeadlineKind::Search,
     ..Operation::with_body(Some(scope::QUERIES_CREATE), QuotaKind::TreeSearch)
@@ -46,16 +47,16 @@ pub const BUILDING_BLOCKS: Operation =
     Operation { fault: Some(FaultExample::Missing("smiles")), ..BULK_QUERY };
 /// Rules for searching the catalogue.
 pub const SEARCH: Operation =
-    Operation { fault: Some(FaultExample::Above("limit", MAX_FOUND)), ..BULK_QUERY };
+    Operation { fault: Some(FaultExample::Above("limit", MAX_CATALOGUE_MATCHES)), ..BULK_QUERY };
 /// Rules for making analogues.
 pub const ANALOGUES: Operation =
     Operation { fault: Some(FaultExample::Missing("building_block")), ..BULK_QUERY };
-/// Rules for telling whether molecules can be made.
+/// Rules for estimating synthesizability.
 pub const SYNTHESIZABILITY: Operation =
     Operation { fault: Some(FaultExample::Above("max_seconds", 1)), ..BULK_QUERY };
 
-/// Largest number of characters of a molecule; one that is longer than targets may be gets an error entry at its
-/// position.
+/// Maximum number of characters of a molecule. A molecule longer than [`MAX_TARGET`](super::treesearch::MAX_TARGET)
+/// gets an error entry.
 pub(crate) const MAX_MOLECULE: usize = 10_000;
 
 /// Seconds charged to the account for each molecule until the actual time is known.
@@ -78,15 +79,15 @@ const CATALOGUE_SECONDS: f64 = 0.1;
         the account in proportion to its work. A long call pauses while tree searches run. An extension.",
     summary = "Expand molecules",
     request_body(content = ExpansionsRequest),
-    responses((status = 200, description = "The precursors of each molecule.", body = Looked<ExpandedMolecule>, example = json!(example!("expansions")))),
+    responses((status = 200, description = "The precursors of each molecule.", body = BulkQueryResult<ExpandedMolecule>, example = json!(example!("expansions")))),
 )]
 pub async fn expansions(
     State(engines): State<Engines>,
-    search: AdmittedSearch,
+    search: MeteredSearch,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let wanted = search.caller.body(request, parse_expansions).await?;
-    answer(search, &engines, wanted, |wanted, told| are_told(wanted, told, expansion_fits)).await
+    let parsed = search.caller.body(request, parse_expansions).await?;
+    answer(search, &engines, parsed, |parsed, result| is_expected(parsed, result, expansion_fits)).await
 }
 
 /// Looks up vendors and prices of molecules.
@@ -96,15 +97,15 @@ pub async fn expansions(
         catalogue and the vendors that the account's tree searches use, without a price limit. An extension.",
     summary = "Look up building blocks",
     request_body(content = BuildingBlocksRequest),
-    responses((status = 200, description = "Stock and offers of each molecule.", body = Looked<SoldMolecule>, example = json!(example!("sold_blocks")))),
+    responses((status = 200, description = "Stock and offers of each molecule.", body = BulkQueryResult<MoleculeAvailability>, example = json!(example!("sold_blocks")))),
 )]
 pub async fn building_blocks(
     State(engines): State<Engines>,
-    search: AdmittedSearch,
+    search: MeteredSearch,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let wanted = search.caller.body(request, parse_building_blocks).await?;
-    answer(search, &engines, wanted, |wanted, told| are_told(wanted, told, sale_fits)).await
+    let parsed = search.caller.body(request, parse_building_blocks).await?;
+    answer(search, &engines, parsed, |parsed, result| is_expected(parsed, result, availability_fits)).await
 }
 
 /// Runs a short search for each molecule, to see if it can be made or bought.
@@ -116,16 +117,18 @@ pub async fn building_blocks(
         call pauses while tree searches run. An extension.",
     summary = "Estimate synthesizability",
     request_body(content = SynthesizabilityRequest),
-    responses((status = 200, description = "The estimate of each molecule.", body = Looked<Synthesizability>, example = json!(example!("synthesizability")))),
+    responses((status = 200, description = "The estimate of each molecule.", body = BulkQueryResult<Synthesizability>, example = json!(example!("synthesizability")))),
 )]
 pub async fn synthesizability(
     State(engines): State<Engines>,
-    search: AdmittedSearch,
+    search: MeteredSearch,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let wanted = search.caller.body(request, parse_synthesizability).await?;
-    answer(search, &engines, wanted, |wanted, told| are_told(wanted, told, |_, _: &Synthesizability| true))
-        .await
+    let parsed = search.caller.body(request, parse_synthesizability).await?;
+    answer(search, &engines, parsed, |parsed, result| {
+        is_expected(parsed, result, |_, _: &Synthesizability| true)
+    })
+    .await
 }
 
 /// Runs a route with other molecules in the place of one of its building blocks.
@@ -137,15 +140,15 @@ pub async fn synthesizability(
         tree search. An extension.",
     summary = "Make analogues along a route",
     request_body(content = AnaloguesRequest),
-    responses((status = 200, description = "The analogue of each molecule.", body = Looked<Analogue>, example = json!(example!("analogues")))),
+    responses((status = 200, description = "The analogue of each molecule.", body = BulkQueryResult<Analogue>, example = json!(example!("analogues")))),
 )]
 pub async fn analogues(
     State(engines): State<Engines>,
-    search: AdmittedSearch,
+    search: MeteredSearch,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let wanted = search.caller.body(request, parse_analogues).await?;
-    answer(search, &engines, wanted, |wanted, told| are_told(wanted, told, analogue_fits)).await
+    let parsed = search.caller.body(request, parse_analogues).await?;
+    answer(search, &engines, parsed, |parsed, result| is_expected(parsed, result, analogue_fits)).await
 }
 
 /// Searches the catalogue.
@@ -157,29 +160,29 @@ pub async fn analogues(
         after some seconds, and returns what it has found. An extension.",
     summary = "Search the catalogue",
     request_body(content = CatalogueRequest),
-    responses((status = 200, description = "The blocks found.", body = FoundBlocks, example = json!(example!("found_blocks")))),
+    responses((status = 200, description = "The blocks found.", body = CatalogueSearchResult, example = json!(example!("found_blocks")))),
 )]
 pub async fn search(
     State(engines): State<Engines>,
-    search: AdmittedSearch,
+    search: MeteredSearch,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let wanted = search.caller.body(request, parse_search).await?;
-    answer(search, &engines, wanted, are_found).await
+    let parsed = search.caller.body(request, parse_search).await?;
+    answer(search, &engines, parsed, is_expected_match).await
 }
 
 /// Parsed bulk query.
 pub(crate) struct ParsedBulkQuery {
     pub(crate) smiles: Vec<String>,
-    look: BulkQuery,
+    query: BulkQuery,
     engine: Option<String>,
 }
 
 impl ParsedBulkQuery {
     /// Returns the upper estimate of the query's work, in seconds.
-    fn most_seconds(&self) -> f64 {
+    fn max_work_seconds(&self) -> f64 {
         let molecules = self.smiles.len() as f64;
-        match &self.look {
+        match &self.query {
             BulkQuery::Expansions { check: StepCheck::Rules, .. } => EXPANSION_SECONDS * molecules,
             BulkQuery::Expansions { check: StepCheck::Forwards, .. } => CHECKED_EXPANSION_SECONDS * molecules,
             BulkQuery::BuildingBlocks { inchikey, .. } => {
@@ -202,8 +205,8 @@ pub(crate) fn parse_expansions(body: &[u8], faults: &mut Faults) -> Option<Parse
     let check = body.optional("check", StepCheck::Rules, choice(&StepCheck::ALL, StepCheck::name));
     let engine = body.optional("engine", None, engine);
     body.finish();
-    let look = BulkQuery::Expansions { limit: u32::try_from(limit?).ok()?, check: check? };
-    Some(ParsedBulkQuery { smiles: smiles?, look, engine: engine? })
+    let query = BulkQuery::Expansions { limit: u32::try_from(limit?).ok()?, check: check? };
+    Some(ParsedBulkQuery { smiles: smiles?, query, engine: engine? })
 }
 
 pub(crate) fn parse_building_blocks(body: &[u8], faults: &mut Faults) -> Option<ParsedBulkQuery> {
@@ -213,8 +216,8 @@ pub(crate) fn parse_building_blocks(body: &[u8], faults: &mut Faults) -> Option<
     let inchikey = body.optional("inchikey", false, boolean);
     body.finish();
     let (ships_to, max_offers) = offers?;
-    let look = BulkQuery::BuildingBlocks { ships_to, max_offers, inchikey: inchikey? };
-    Some(ParsedBulkQuery { smiles: smiles?, look, engine: None })
+    let query = BulkQuery::BuildingBlocks { ships_to, max_offers, inchikey: inchikey? };
+    Some(ParsedBulkQuery { smiles: smiles?, query, engine: None })
 }
 
 /// Parses the country that offers are shipped to, and the number of offers to list.
@@ -227,24 +230,24 @@ fn offers(body: &mut Fields<'_, '_>) -> Option<(Option<Country>, u32)> {
 
 pub(crate) fn parse_search(body: &[u8], faults: &mut Faults) -> Option<ParsedBulkQuery> {
     let mut body = Fields::body(body, faults)?;
-    let smiles = body.optional("smiles", None, some(constraints::molecule));
-    let similar_to = body.optional("similar_to", None, some(constraints::molecule));
-    let substructure = body.optional("substructure", None, some(constraints::part));
-    let number = body.optional("text", None, some(entry_number));
-    let least = body.optional("min_similarity", DEFAULT_MIN_SIMILARITY, between(0.0, 1.0));
-    let limit = body.optional("limit", 25, integer(1, Some(MAX_FOUND.into())));
+    let smiles = body.optional("smiles", None, optional(constraints::molecule));
+    let similar_to = body.optional("similar_to", None, optional(constraints::molecule));
+    let substructure = body.optional("substructure", None, optional(constraints::part));
+    let number = body.optional("text", None, optional(entry_number));
+    let min_similarity = body.optional("min_similarity", DEFAULT_MIN_SIMILARITY, between(0.0, 1.0));
+    let limit = body.optional("limit", 25, integer(1, Some(MAX_CATALOGUE_MATCHES.into())));
     let offers = offers(&mut body);
-    let (similar_to, least) = (similar_to?, least?);
-    let ways = [
+    let (similar_to, min_similarity) = (similar_to?, min_similarity?);
+    let criteria = [
         smiles?.map(|smiles| CatalogueCriterion::Structure { smiles }),
-        similar_to.map(|smiles| CatalogueCriterion::Similar { smiles, least }),
+        similar_to.map(|smiles| CatalogueCriterion::Similar { smiles, least: min_similarity }),
         substructure?.map(|pattern| CatalogueCriterion::Substructure { pattern }),
         number?.map(|text| CatalogueCriterion::Number { text }),
     ];
-    let mut ways = ways.into_iter().flatten();
-    let (sought, further) = (ways.next(), ways.next());
+    let mut criteria = criteria.into_iter().flatten();
+    let (sought, further) = (criteria.next(), criteria.next());
     if sought.is_none() || further.is_some() {
-        body.fault_of_all(Fault::new(
+        body.fault_of_all(FieldFault::new(
             "one_of",
             "Exactly one of 'smiles', 'similar_to', 'substructure' and 'text' should be given",
         ));
@@ -252,20 +255,20 @@ pub(crate) fn parse_search(body: &[u8], faults: &mut Faults) -> Option<ParsedBul
     body.finish();
     let (ships_to, max_offers) = offers?;
     let limit = u32::try_from(limit?).ok()?;
-    let look = BulkQuery::Catalogue { sought: sought?, limit, ships_to, max_offers };
-    Some(ParsedBulkQuery { smiles: Vec::new(), look, engine: None })
+    let query = BulkQuery::Catalogue { sought: sought?, limit, ships_to, max_offers };
+    Some(ParsedBulkQuery { smiles: Vec::new(), query, engine: None })
 }
 
 /// Makes the parser `read` optional, for a field that may be missing.
-fn some<T>(
-    read: impl FnOnce(&Input<'_>) -> Result<T, Fault>,
-) -> impl FnOnce(&Input<'_>) -> Result<Option<T>, Fault> {
+fn optional<T>(
+    read: impl FnOnce(&InputValue<'_>) -> Result<T, FieldFault>,
+) -> impl FnOnce(&InputValue<'_>) -> Result<Option<T>, FieldFault> {
     move |input| read(input).map(Some)
 }
 
 /// Parses the beginning of a vendor's catalogue number.
-fn entry_number(input: &Input<'_>) -> Result<String, Fault> {
-    text(LEAST_NUMBER, Some(MAX_SOUGHT))(input)
+fn entry_number(input: &InputValue<'_>) -> Result<String, FieldFault> {
+    text(LEAST_NUMBER, Some(MAX_CATALOGUE_TEXT))(input)
 }
 
 pub(crate) fn parse_synthesizability(body: &[u8], faults: &mut Faults) -> Option<ParsedBulkQuery> {
@@ -275,8 +278,8 @@ pub(crate) fn parse_synthesizability(body: &[u8], faults: &mut Faults) -> Option
     let max_seconds = body.optional("max_seconds", 0.05, between(least, most));
     let engine = body.optional("engine", None, engine);
     body.finish();
-    let look = BulkQuery::Synthesizability { max_seconds: max_seconds? };
-    Some(ParsedBulkQuery { smiles: smiles?, look, engine: engine? })
+    let query = BulkQuery::Synthesizability { max_seconds: max_seconds? };
+    Some(ParsedBulkQuery { smiles: smiles?, query, engine: engine? })
 }
 
 pub(crate) fn parse_analogues(body: &[u8], faults: &mut Faults) -> Option<ParsedBulkQuery> {
@@ -290,11 +293,11 @@ pub(crate) fn parse_analogues(body: &[u8], faults: &mut Faults) -> Option<Parsed
         && !is_bought(route, block)
     {
         let msg = "Input should be a molecule of the route that no step makes";
-        body.fault("building_block", Fault::new("not_in_route", msg));
+        body.fault("building_block", FieldFault::new("not_in_route", msg));
     }
     body.finish();
-    let look = BulkQuery::Analogues { route: Box::new(route?), building_block: building_block? };
-    Some(ParsedBulkQuery { smiles: smiles?, look, engine: engine? })
+    let query = BulkQuery::Analogues { route: Box::new(route?), building_block: building_block? };
+    Some(ParsedBulkQuery { smiles: smiles?, query, engine: engine? })
 }
 
 /// Returns true if a step of the route takes the molecule and no step makes it.
@@ -302,62 +305,62 @@ fn is_bought(route: &RouteGraph, smiles: &str) -> bool {
     let canonical = |smiles: &str| {
         Some(MappedMolecule::of_one(smiles, Limits::TARGET).ok()?.molecule().canonical_smiles())
     };
-    let wanted = canonical(smiles);
+    let block = canonical(smiles);
     let is_made = |node: &&Node| route.edges.iter().any(|edge| edge.source == node.id);
-    route
-        .nodes
-        .iter()
-        .skip(1)
-        .filter(|node| !is_made(node))
-        .any(|node| canonical(&node.data.smiles) == wanted)
+    route.nodes.iter().skip(1).filter(|node| !is_made(node)).any(|node| canonical(&node.data.smiles) == block)
 }
 
 fn smiles(body: &mut Fields<'_, '_>) -> Option<Vec<String>> {
-    body.required_list("smiles", MAX_LOOK, text(0, Some(MAX_MOLECULE)))
+    body.required_list("smiles", MAX_BULK_QUERY, text(0, Some(MAX_MOLECULE)))
 }
 
-/// Returns the answer to `wanted`, validated by `fits`.
+/// Returns the answer to `parsed`, validated by `fits`.
 async fn answer<T: DeserializeOwned + Send + 'static>(
-    search: AdmittedSearch,
+    search: MeteredSearch,
     engines: &Engines,
-    wanted: ParsedBulkQuery,
+    parsed: ParsedBulkQuery,
     fits: fn(&ExpectedAnswer, &T) -> bool,
 ) -> Result<Response, ApiError> {
-    let asked = ExpectedAnswer { look: wanted.look.clone(), molecules: wanted.smiles.len() };
-    let most_seconds = wanted.most_seconds();
-    let engine = wanted.engine.as_deref().map(|engine| engines.called(engine));
-    let outcome = match search.look(most_seconds, wanted.smiles, wanted.look, engine).await? {
-        Ok(outcome) => outcome,
-        Err(refusal) => return Ok(refusal),
-    };
+    let expected = ExpectedAnswer { query: parsed.query.clone(), molecules: parsed.smiles.len() };
+    let max_work_seconds = parsed.max_work_seconds();
+    let engine = parsed.engine.as_deref().map(|engine| engines.called(engine));
+    let outcome =
+        match search.submit_bulk_query(max_work_seconds, parsed.smiles, parsed.query, engine).await? {
+            Ok(outcome) => outcome,
+            Err(refusal) => return Ok(refusal),
+        };
     // Megabytes take long enough to decompress to be kept off the async threads.
-    let unpacking = tokio::task::spawn_blocking(move || {
+    let decompression = tokio::task::spawn_blocking(move || {
         let body = outcome_json(&outcome.zipped).map_err(|error| ApiError::internal(&error))?;
         let answer: T = serde_json::from_slice(&body).map_err(|error| ApiError::internal(&error))?;
-        if fits(&asked, &answer) {
+        if fits(&expected, &answer) {
             return Ok(body);
         }
         tracing::error!("the outcome of a bulk query does not fit the response schema");
         let msg = "the items do not match the request";
         Err(ApiError::BadAnswer(vec![answer_fault("items", "response_invalid", msg)]))
     });
-    let body = unpacking.await.map_err(|error| ApiError::internal(&error))??;
+    let body = decompression.await.map_err(|error| ApiError::internal(&error))??;
     Ok(([(header::CONTENT_TYPE, "application/json")], body).into_response())
 }
 
 /// Facts of the query against which its answer is validated.
 struct ExpectedAnswer {
-    look: BulkQuery,
+    query: BulkQuery,
     molecules: usize,
 }
 
 /// Returns true if there is an item for each molecule, and each `fits`.
-fn are_told<T>(asked: &ExpectedAnswer, told: &Looked<T>, fits: fn(&BulkQuery, &T) -> bool) -> bool {
-    told.items.len() == asked.molecules && told.items.iter().all(|item| fits(&asked.look, item))
+fn is_expected<T>(
+    expected: &ExpectedAnswer,
+    result: &BulkQueryResult<T>,
+    fits: fn(&BulkQuery, &T) -> bool,
+) -> bool {
+    result.items.len() == expected.molecules && result.items.iter().all(|item| fits(&expected.query, item))
 }
 
-fn expansion_fits(look: &BulkQuery, item: &ExpandedMolecule) -> bool {
-    let &BulkQuery::Expansions { limit, .. } = look else { return false };
+fn expansion_fits(query: &BulkQuery, item: &ExpandedMolecule) -> bool {
+    let &BulkQuery::Expansions { limit, .. } = query else { return false };
     let is_whole = |set: &contract::PrecursorSet| {
         !set.smiles.is_empty()
             && set.smiles.len() == set.in_stock.len()
@@ -377,8 +380,8 @@ fn analogue_fits(_: &BulkQuery, item: &Analogue) -> bool {
     }
 }
 
-fn sale_fits(look: &BulkQuery, item: &SoldMolecule) -> bool {
-    let (&BulkQuery::BuildingBlocks { max_offers, .. } | &BulkQuery::Catalogue { max_offers, .. }) = look
+fn availability_fits(query: &BulkQuery, item: &MoleculeAvailability) -> bool {
+    let (&BulkQuery::BuildingBlocks { max_offers, .. } | &BulkQuery::Catalogue { max_offers, .. }) = query
     else {
         return false;
     };
@@ -387,8 +390,8 @@ fn sale_fits(look: &BulkQuery, item: &SoldMolecule) -> bool {
 
 /// Returns true if at most the requested number of blocks was found, each of them is sold, and each has a similarity
 /// if that was requested.
-fn are_found(asked: &ExpectedAnswer, found: &FoundBlocks) -> bool {
-    let BulkQuery::Catalogue { sought, limit, .. } = &asked.look else { return false };
+fn is_expected_match(expected: &ExpectedAnswer, found: &CatalogueSearchResult) -> bool {
+    let BulkQuery::Catalogue { sought, limit, .. } = &expected.query else { return false };
     let is_similar = |similarity: Option<f64>| match sought {
         CatalogueCriterion::Similar { .. } => {
             similarity.is_some_and(|similarity| (0.0..=1.0).contains(&similarity))
@@ -398,6 +401,8 @@ fn are_found(asked: &ExpectedAnswer, found: &FoundBlocks) -> bool {
     found.items.len() <= *limit as usize
         && (0.0..=1.0).contains(&found.searched)
         && found.items.iter().all(|item| {
-            item.sold.in_stock && sale_fits(&asked.look, &item.sold) && is_similar(item.similarity)
+            item.sold.in_stock
+                && availability_fits(&expected.query, &item.sold)
+                && is_similar(item.similarity)
         })
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use chem::{Limits, MappedMolecule};
-use contract::{Edge, Location, MAX_KEPT_NODES, RouteGraph, RouteStanding, StepEvidence};
+use contract::{Edge, Location, MAX_KEPT_NODES, RouteGraph, RouteSummary, StepEvidence};
 use petgraph::{
     algo::is_cyclic_directed,
     graph::NodeIndex,
@@ -15,35 +15,38 @@ use serde_json::Value;
 use crate::{
     body_validation::CancelFlag,
     endpoints::treesearch::check_graph,
-    fields::{Fault, Input},
+    fields::{FieldFault, InputValue},
 };
 
 /// Largest number of characters of a text, and of items of a list, in data that a caller sends back.
 pub const MAX_LENGTH: usize = 10_000;
 
 /// Parses a value in the shape of a tree search's answer; unknown fields are refused.
-pub fn exactly<T: DeserializeOwned + Serialize>(input: &Input<'_>) -> Result<T, Fault> {
-    let Input::Object(raw) = input else {
-        return Err(Fault::new("dict_type", "Input should be a valid dictionary"));
+pub fn exactly<T: DeserializeOwned + Serialize>(input: &InputValue<'_>) -> Result<T, FieldFault> {
+    let InputValue::Object(raw) = input else {
+        return Err(FieldFault::new("dict_type", "Input should be a valid dictionary"));
     };
     let unreadable = |error: serde_json::Error| {
-        Fault::new("value_error", format!("Input should have the form of a tree search's answer: {error}"))
+        FieldFault::new(
+            "value_error",
+            format!("Input should have the form of a tree search's answer: {error}"),
+        )
     };
     let value: T = serde_json::from_str(raw).map_err(unreadable)?;
     let given = serde_json::from_str(raw).map_err(unreadable)?;
     if let Some((place, kind)) = oversized_value(&given) {
-        let fault = Fault::new(
+        let fault = FieldFault::new(
             kind,
             format!("Texts should have at most {MAX_LENGTH} characters, lists as many items"),
         );
-        return Err(place.into_iter().rev().fold(fault, Fault::within));
+        return Err(place.into_iter().rev().fold(fault, FieldFault::within));
     }
     let read = serde_json::to_value(&value).map_err(unreadable)?;
     match unknown_field(&given, &read) {
         None => Ok(value),
         Some(place) => {
             let msg = "Unknown field, or a field that belongs with it is missing";
-            Err(place.into_iter().rev().fold(Fault::new("extra_forbidden", msg), Fault::within))
+            Err(place.into_iter().rev().fold(FieldFault::new("extra_forbidden", msg), FieldFault::within))
         }
     }
 }
@@ -91,9 +94,14 @@ fn unknown_field(given: &Value, read: &Value) -> Option<Vec<Location>> {
 
 /// Parses a route to the molecule with the canonical SMILES `target`, or to any molecule if that is `None`. Parsing
 /// ends when `stop` is set.
-pub fn route_to(target: Option<&str>, input: &Input<'_>, stop: &CancelFlag) -> Result<RouteGraph, Fault> {
+pub fn route_to(
+    target: Option<&str>,
+    input: &InputValue<'_>,
+    stop: &CancelFlag,
+) -> Result<RouteGraph, FieldFault> {
     let route: RouteGraph = exactly(input)?;
-    let refused = |why: &str| Fault::new("graph_invalid", format!("Input should be a route: {why}"));
+    let refused =
+        |reason: &str| FieldFault::new("graph_invalid", format!("Input should be a route: {reason}"));
     check_graph(&route).map_err(refused)?;
     if route.nodes.len() > MAX_KEPT_NODES {
         return Err(refused("it has more than 1,000 molecules"));
@@ -104,7 +112,7 @@ pub fn route_to(target: Option<&str>, input: &Input<'_>, stop: &CancelFlag) -> R
             return Err(refused("nobody waits for it any more"));
         }
         let fault = |kind, msg: String| {
-            Fault::new(kind, msg).within("smiles").within("data").within(at).within("nodes")
+            FieldFault::new(kind, msg).within("smiles").within("data").within(at).within("nodes")
         };
         let mapped = MappedMolecule::of_one(&node.data.smiles, Limits::TARGET)
             .map_err(|error| fault("smiles_invalid", format!("Input should be a valid SMILES: {error}")))?;
@@ -118,7 +126,7 @@ pub fn route_to(target: Option<&str>, input: &Input<'_>, stop: &CancelFlag) -> R
     }
     check_connectivity(&route).map_err(refused)?;
     check_numbers(&route).map_err(|name| {
-        Fault::new(
+        FieldFault::new(
             "value_error",
             format!("Input should have all numbers in their ranges: `{name}` is out of range"),
         )
@@ -148,7 +156,7 @@ fn check_numbers(route: &RouteGraph) -> Result<(), &'static str> {
         Some(value) if !(0.0..=1.0).contains(&value) => Err(name),
         _ => Ok(()),
     };
-    if let Some(RouteStanding { rank, score, convergence, shopping_list, .. }) = &route.graph {
+    if let Some(RouteSummary { rank, score, convergence, shopping_list, .. }) = &route.graph {
         share("score", Some(*score))?;
         if *rank == 0 {
             return Err("rank");

@@ -17,7 +17,7 @@ use super::{MAX_ID, require_empty_query};
 use crate::{
     access::Caller,
     examples::example,
-    fields::{Fault, Input, nullable, word},
+    fields::{FieldFault, InputValue, nullable, word},
     jobs::live_models,
     operation::Operation,
 };
@@ -81,7 +81,7 @@ impl Engines {
 }
 
 /// Parses the name of an engine, or null.
-pub(super) fn engine(input: &Input<'_>) -> Result<Option<String>, Fault> {
+pub(super) fn engine(input: &InputValue<'_>) -> Result<Option<String>, FieldFault> {
     nullable(word(1, Some(MAX_ID)))(input)
 }
 

@@ -10,11 +10,12 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use contract::{
-    BulkQuery, ErrorItem, ExportFormat, Looked, MAX_LOOK, NOT_REACHED, SoldMolecule, TreeSearchResult, export,
+    BulkQuery, BulkQueryResult, ErrorItem, ExportFormat, MAX_BULK_QUERY, MoleculeAvailability, NOT_REACHED,
+    TreeSearchResult, export,
 };
 use http_errors::ApiError;
 
-use super::{admitted_search::AdmittedSearch, gzip_json::outcome_json};
+use super::{gzip_json::outcome_json, metered_search::MeteredSearch};
 use crate::fields::{Fields, choice};
 
 /// Description of the parameter `format`.
@@ -46,7 +47,7 @@ pub fn no_format_of_a_stream() -> ErrorItem {
 
 /// Answers with the routes of `result` in `format`.
 pub async fn exported(
-    search: &AdmittedSearch,
+    search: &MeteredSearch,
     format: ExportFormat,
     result: TreeSearchResult,
 ) -> Result<Response, ApiError> {
@@ -70,7 +71,7 @@ pub async fn exported(
 /// Returns the InChIKeys of all molecules in routes, by SMILES, as far as they have one; the inner error is the answer
 /// to an account whose search seconds are spent.
 async fn inchi_keys(
-    search: &AdmittedSearch,
+    search: &MeteredSearch,
     result: &TreeSearchResult,
 ) -> Result<Result<BTreeMap<String, String>, Response>, ApiError> {
     let routes = result.route_hierarchy.values().flat_map(BTreeMap::values).flatten().flatten();
@@ -78,17 +79,17 @@ async fn inchi_keys(
         routes.flat_map(|route| &route.nodes).map(|node| &node.data.smiles).collect();
     let smiles: Vec<String> = smiles.into_iter().cloned().collect();
     let mut keys = BTreeMap::new();
-    for some in smiles.chunks(MAX_LOOK) {
+    for some in smiles.chunks(MAX_BULK_QUERY) {
         #[expect(clippy::cast_precision_loss, reason = "a thousand molecules at most")]
         let most_seconds = INCHIKEY_SECONDS * some.len() as f64;
         let look = BulkQuery::BuildingBlocks { ships_to: None, max_offers: 0, inchikey: true };
-        let outcome = match search.look(most_seconds, some.to_vec(), look, None).await {
+        let outcome = match search.submit_bulk_query(most_seconds, some.to_vec(), look, None).await {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(refusal)) => return Ok(Err(refusal)),
             Err(ApiError::DeadlinePassed { .. }) => return Err(ApiError::late()),
             Err(error) => return Err(error),
         };
-        let told: Looked<SoldMolecule> = outcome_json(&outcome.zipped)
+        let told: BulkQueryResult<MoleculeAvailability> = outcome_json(&outcome.zipped)
             .and_then(|body| Ok(serde_json::from_slice(&body)?))
             .map_err(|error| ApiError::internal(&error))?;
         if told.items.iter().any(|item| item.error.as_deref() == Some(NOT_REACHED)) {

@@ -17,14 +17,14 @@ use sqlx::PgPool;
 use super::{
     models::NO_MODEL,
     named_path_id,
-    samples::{self, make, rationed},
+    samples::{self, make, with_quota},
 };
 use crate::{
     access::Caller,
     examples::example,
     fields::{Faults, Fields, integer},
     jobs::Jobs,
-    limits::Limits,
+    limits::RateLimits,
     operation::Operation,
 };
 
@@ -33,7 +33,7 @@ pub const GENERATE: Operation = samples::CREATE;
 
 /// Largest number of structures, and the default.
 const MAX_STRUCTURES: i64 = 1_000;
-const USUAL: i64 = 100;
+const DEFAULT_SIZE: i64 = 100;
 
 /// Generates structures.
 #[utoipa::path(
@@ -49,15 +49,15 @@ const USUAL: i64 = 100;
 pub async fn generate(
     State(pool): State<PgPool>,
     State(jobs): State<Jobs>,
-    State(limits): State<Arc<Limits>>,
+    State(limits): State<Arc<RateLimits>>,
     caller: Caller,
     uri: Uri,
 ) -> Result<Response, ApiError> {
     let mut faults = Faults::default();
     let size = parse_size(&uri, &mut faults);
     let size = faults.settle(size)?;
-    let wanted = SampleRequest { size, model_id: None };
-    let made = rationed(&limits, &caller, size, make(&pool, &jobs, &caller, wanted)).await;
+    let sample_request = SampleRequest { size, model_id: None };
+    let made = with_quota(&limits, &caller, size, make(&pool, &jobs, &caller, sample_request)).await;
     Ok(made
         .map_or_else(|refusal| refusal, |sample| Json(Generated { smiles: sample.smiles }).into_response()))
 }
@@ -81,7 +81,7 @@ pub async fn generate(
 pub async fn generate_by_model(
     State(pool): State<PgPool>,
     State(jobs): State<Jobs>,
-    State(limits): State<Arc<Limits>>,
+    State(limits): State<Arc<RateLimits>>,
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
     uri: Uri,
@@ -90,22 +90,22 @@ pub async fn generate_by_model(
     let model_id = named_path_id("model_id", path, &mut faults);
     let size = parse_size(&uri, &mut faults);
     let (model_id, size) = faults.settle(model_id.zip(size))?;
-    let wanted = SampleRequest { size, model_id: Some(model_id) };
+    let sample_request = SampleRequest { size, model_id: Some(model_id) };
     let making = async {
         // Here the path names the model.
-        make(&pool, &jobs, &caller, wanted).await.map_err(|error| match error {
+        make(&pool, &jobs, &caller, sample_request).await.map_err(|error| match error {
             ApiError::BadReference => ApiError::NotFound,
             error => error,
         })
     };
-    let made = rationed(&limits, &caller, size, making).await;
+    let made = with_quota(&limits, &caller, size, making).await;
     Ok(made
         .map_or_else(|refusal| refusal, |sample| Json(Generated { smiles: sample.smiles }).into_response()))
 }
 
 fn parse_size(uri: &Uri, faults: &mut Faults) -> Option<u32> {
     let mut query = Fields::query(query_pairs(uri), faults);
-    let size = query.optional("samples", USUAL, integer(1, Some(MAX_STRUCTURES)));
+    let size = query.optional("samples", DEFAULT_SIZE, integer(1, Some(MAX_STRUCTURES)));
     query.finish();
     u32::try_from(size?).ok()
 }

@@ -37,7 +37,7 @@ impl Readiness {
         let unknown = || Some("unknown".to_owned());
         let (database, migrations) = match missing {
             None => (unknown(), unknown()),
-            Some(Missing::Database(_)) => (away(), unknown()),
+            Some(Missing::Database(_)) => (unavailable(), unknown()),
             Some(Missing::Migrations(count)) => (None, not_applied(*count)),
         };
         let checks = [
@@ -71,7 +71,7 @@ fn state(fault: Option<&str>) -> String {
     fault.unwrap_or("ok").to_owned()
 }
 
-fn away() -> Option<String> {
+fn unavailable() -> Option<String> {
     Some("cannot be reached".to_owned())
 }
 
@@ -109,8 +109,8 @@ pub struct ReadinessCache(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
-    found: RwLock<Option<(Instant, Readiness)>>,
-    looking: SingleFlight<Readiness>,
+    latest: RwLock<Option<(Instant, Readiness)>>,
+    running_check: SingleFlight<Readiness>,
 }
 
 /// Lifetime of a cached answer.
@@ -127,37 +127,37 @@ pub async fn ready(
     State(pool): State<PgPool>,
     State(queue): State<queue::Client>,
     State(identity): State<Arc<Identity>>,
-    State(recent): State<ReadinessCache>,
+    State(cache): State<ReadinessCache>,
     uri: Uri,
 ) -> Result<Readiness, ApiError> {
     let asked = query_pairs(&uri).into_iter();
     let excluded: Vec<String> = asked.filter(|(name, _)| name == "exclude").map(|(_, check)| check).collect();
-    Ok(found(pool, queue, identity, recent).await?.without(&excluded))
+    Ok(current(pool, queue, identity, cache).await?.without(&excluded))
 }
 
 /// Returns the cached readiness, or checks it now.
-async fn found(
+async fn current(
     pool: PgPool,
     queue: queue::Client,
     identity: Arc<Identity>,
-    ReadinessCache(recent): ReadinessCache,
+    ReadinessCache(cache): ReadinessCache,
 ) -> Result<Readiness, ApiError> {
-    if let Some((found_at, readiness)) = &*recent.found.read()
+    if let Some((found_at, readiness)) = &*cache.latest.read()
         && found_at.elapsed() < CACHE_TTL
     {
         return Ok(readiness.clone());
     }
-    let found = recent.clone();
-    let looking = recent.looking.join(|| async move {
-        let readiness = look(&pool, &queue, &identity).await;
+    let shared = cache.clone();
+    let running_check = cache.running_check.join(|| async move {
+        let readiness = check(&pool, &queue, &identity).await;
         let now = (Instant::now(), readiness.clone());
-        *found.found.write() = Some(now);
+        *shared.latest.write() = Some(now);
         readiness
     });
-    looking.await.ok_or(ApiError::Internal)
+    running_check.await.ok_or(ApiError::Internal)
 }
 
-async fn look(pool: &PgPool, queue: &queue::Client, identity: &Identity) -> Readiness {
+async fn check(pool: &PgPool, queue: &queue::Client, identity: &Identity) -> Readiness {
     let (migrations, workers, notes) = tokio::join!(
         database::within(CHECK_TIMEOUT, schema::pending(pool)),
         database::within(CHECK_TIMEOUT, queue.live_workers()),
@@ -165,7 +165,7 @@ async fn look(pool: &PgPool, queue: &queue::Client, identity: &Identity) -> Read
     );
     // The check continues in the background, and the next answer has its result.
     let notes = notes.unwrap_or_else(|_| vec![("issuers".to_owned(), "do not answer".to_owned())]);
-    let database = migrations.as_ref().err().and_then(|_| away());
+    let database = migrations.as_ref().err().and_then(|_| unavailable());
     let migrations = match migrations {
         Ok(pending) => not_applied(pending.len()),
         Err(_) => Some("unknown".to_owned()),

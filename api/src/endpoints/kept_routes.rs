@@ -24,16 +24,16 @@ use sqlx::PgPool;
 
 use super::{
     PathId, PathIdAndFormat,
-    admitted_search::AdmittedSearch,
     checked_route::{exactly, route_to},
     export::{self, exported},
     gzip_json::unpacked,
     hidden_offers::remove_hidden_offers,
+    metered_search::MeteredSearch,
     new_id,
     ownership::{Owned, owned, page, visible},
     paging::{PLANNING, PageRequest},
     plans::{MAX_DESCRIPTION, MAX_NAME},
-    treesearch::{target, terms},
+    treesearch::{parse_options, target},
 };
 use crate::{
     access::Caller,
@@ -94,11 +94,11 @@ pub async fn create(
 ) -> Result<(StatusCode, Replayed, Json<KeptRoute>), ApiError> {
     let longest = jobs.longest_search();
     let parse = move |body: &[u8], faults: &mut Faults| {
-        let wanted = parse_create(body, longest, faults)?;
-        let zipped = table::zipped(&wanted);
-        Some((wanted, zipped))
+        let route_request = parse_create(body, longest, faults)?;
+        let zipped = table::zipped(&route_request);
+        Some((route_request, zipped))
     };
-    let ((wanted, zipped), key) = caller.creation(MAX_BODY, request, parse).await?;
+    let ((route_request, zipped), key) = caller.creation(MAX_BODY, request, parse).await?;
     let zipped = zipped.map_err(|error| ApiError::internal(&error))?;
 
     let _permit = jobs.permit()?;
@@ -110,14 +110,15 @@ pub async fn create(
     let new = NewRoute {
         id: &id,
         account_id: &caller.account_id,
-        wanted: &wanted,
-        figures: RouteFigures::of(&wanted.route),
+        route_request: &route_request,
+        figures: RouteFigures::of(&route_request.route),
         zipped: &zipped,
     };
     let mut transaction = pool.begin().await?;
     let row = table::insert(&mut transaction, new).await?;
     quota::commit(transaction, (&caller, jobs.quota()), key.as_ref(), (CreatedKind::Route, &id)).await?;
-    let content = Content { route: wanted.route, pricing_annotations: wanted.pricing_annotations };
+    let content =
+        Content { route: route_request.route, pricing_annotations: route_request.pricing_annotations };
     Ok((StatusCode::CREATED, None, Json(kept(row, Some(content), &caller))))
 }
 
@@ -141,10 +142,10 @@ pub async fn list(
     caller: Caller,
     uri: Uri,
 ) -> Result<Json<Page<KeptRoute>>, ApiError> {
-    let asked = PageRequest::of(&uri, PLANNING)?;
-    let ids = asked.ids(&pool, "kept_routes", &caller).await?;
+    let page_request = PageRequest::of(&uri, PLANNING)?;
+    let ids = page_request.ids(&pool, "kept_routes", &caller).await?;
     let routes = page(&pool, &caller, ids).await?.into_iter().map(|row| kept(row, None, &caller)).collect();
-    Ok(Json(asked.page(routes)))
+    Ok(Json(page_request.page(routes)))
 }
 
 /// Returns a kept route.
@@ -166,7 +167,7 @@ pub async fn list(
 )]
 pub async fn retrieve(
     State(pool): State<PgPool>,
-    search: AdmittedSearch,
+    search: MeteredSearch,
     PathIdAndFormat(id, format): PathIdAndFormat,
 ) -> Result<Response, ApiError> {
     let permit = search.jobs.permit()?;
@@ -247,9 +248,9 @@ pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Op
     let mut body = Fields::body(body, faults)?;
     let parameters = body.object("parameters", |mut fields| {
         let search_smiles = fields.required("search_smiles", target);
-        let terms = terms(&mut fields, search_smiles.as_ref().map(|(_, target)| target), longest);
+        let options = parse_options(&mut fields, search_smiles.as_ref().map(|(_, target)| target), longest);
         fields.finish();
-        Some((terms?, search_smiles?))
+        Some((options?, search_smiles?))
     });
     let target = parameters.as_ref().map(|(_, (_, target))| target.molecule().canonical_smiles());
     let route = body.required("route", |input| route_to(target.as_deref(), input, &stop));
@@ -258,9 +259,9 @@ pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Op
     let note = body.optional("note", None, nullable(text(0, Some(MAX_DESCRIPTION))));
     let starred = body.optional("starred", false, boolean);
     body.finish();
-    let (terms, (search_smiles, _)) = parameters?;
+    let (options, (search_smiles, _)) = parameters?;
     Some(KeptRouteRequest {
-        parameters: TreeSearchRequest { search_smiles, ..terms },
+        parameters: TreeSearchRequest { search_smiles, ..options },
         route: route?,
         pricing_annotations: offers?.unwrap_or_default(),
         name: name?,

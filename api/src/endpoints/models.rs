@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use axum::{Json, extract::State, http::Uri};
 use contract::{
-    Listed, Model, ModelCard, ModelList, ModelMetrics, ModelStanding, ModelStatus, StoredSampleJob, Version,
-    scope,
+    Listed, Model, ModelAvailability, ModelCard, ModelList, ModelMetrics, ModelStatus, StoredSampleJob,
+    Version, scope,
 };
 use http_errors::ApiError;
 use queue::{Client, Job, LiveModel};
@@ -48,22 +48,22 @@ pub async fn list(
     _: Caller,
     uri: Uri,
 ) -> Result<Json<ModelList>, ApiError> {
-    let asked = PageRequest::of(&uri, paging::sampling(DEFAULT_PAGE))?;
-    let found = page(models(&pool, &queue).await?, &asked).ok_or(ApiError::BadReference)?;
-    let Listed { data, has_more, object } = asked.listed(found);
+    let page_request = PageRequest::of(&uri, paging::sampling(DEFAULT_PAGE))?;
+    let found = page(models(&pool, &queue).await?, &page_request).ok_or(ApiError::BadReference)?;
+    let Listed { data, has_more, object } = page_request.listed(found);
     Ok(Json(ModelList { data, has_more, object }))
 }
 
 /// Returns the requested models, the nearest to the cursor first; `None` if the cursor is not a model.
-fn page(mut models: Vec<Model>, asked: &PageRequest) -> Option<Vec<Model>> {
-    if asked.is_newer() {
+fn page(mut models: Vec<Model>, page_request: &PageRequest) -> Option<Vec<Model>> {
+    if page_request.is_newer() {
         models.reverse();
     }
-    let first = match &asked.from {
+    let first = match &page_request.from {
         Some(from) => models.iter().position(|model| model.id == *from)? + 1,
         None => 0,
     };
-    let count = usize::try_from(asked.count).unwrap_or_default();
+    let count = usize::try_from(page_request.count).unwrap_or_default();
     Some(models.into_iter().skip(first).take(count).collect())
 }
 
@@ -108,9 +108,9 @@ pub async fn status(
 ) -> Result<Json<ModelStatus>, ApiError> {
     let target = ready_target(&pool, &id).await?;
     let status = match target {
-        Some(target) if target == 0 || molecules_ready(&pool, &id).await? > 0 => ModelStanding::Online,
-        Some(_) => ModelStanding::Idle,
-        None if was_offered(&pool, &id).await? => ModelStanding::Offline,
+        Some(target) if target == 0 || molecules_ready(&pool, &id).await? > 0 => ModelAvailability::Online,
+        Some(_) => ModelAvailability::Idle,
+        None if was_offered(&pool, &id).await? => ModelAvailability::Offline,
         None => return Err(ApiError::NotFound),
     };
     Ok(Json(ModelStatus { status }))

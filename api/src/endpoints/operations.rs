@@ -13,7 +13,7 @@ use axum::{
 use contract::{OperationsState, scope};
 use http_errors::ApiError;
 use identity::tables::{accounts, audit_log::AuditedAction};
-use queue::operations::{self, Refusal};
+use queue::operations::{self, OperationRefusal};
 use serde_json::json;
 use sqlx::{PgConnection, PgPool};
 
@@ -47,7 +47,7 @@ pub async fn state(
     uri: Uri,
 ) -> Result<Json<OperationsState>, ApiError> {
     require_empty_query(&uri)?;
-    Ok(Json(state_view::look(&pool).await?))
+    Ok(Json(state_view::read_state(&pool).await?))
 }
 
 /// Pauses a queue.
@@ -170,11 +170,11 @@ async fn operate(
 }
 
 /// Maps the result of an action on a job: done or refused.
-fn action_result(outcome: Result<(), Refusal>, act: &str) -> Result<bool, ApiError> {
+fn action_result(outcome: Result<(), OperationRefusal>, act: &str) -> Result<bool, ApiError> {
     match outcome {
         Ok(()) => Ok(true),
-        Err(Refusal::Unknown) => Err(ApiError::NotFound),
-        Err(Refusal::Stands(standing)) => {
+        Err(OperationRefusal::Unknown) => Err(ApiError::NotFound),
+        Err(OperationRefusal::Stands(standing)) => {
             Err(ApiError::Conflict { message: format!("The job {standing}; it cannot be {act}") })
         }
     }

@@ -155,32 +155,32 @@ impl PageRequest {
 mod tests {
     use super::*;
 
-    fn asked(after: Option<&str>, before: Option<&str>) -> PageRequest {
+    fn request(after: Option<&str>, before: Option<&str>) -> PageRequest {
         PageRequest::new((2, after.map(str::to_owned), before.map(str::to_owned))).unwrap()
     }
 
     #[test]
     fn a_page_says_whether_there_is_more_on_either_side() {
-        let told = |asked: PageRequest, found: &[u8]| {
-            let page = asked.page(found.to_vec());
+        let listed = |request: PageRequest, found: &[u8]| {
+            let page = request.page(found.to_vec());
             (page.items, page.has_next, page.has_previous)
         };
 
-        assert_eq!(told(asked(None, None), &[9, 8, 7]), (vec![9, 8], true, false));
-        assert_eq!(told(asked(None, None), &[9]), (vec![9], false, false));
-        assert_eq!(told(asked(Some("8"), None), &[7, 6]), (vec![7, 6], false, true));
-        assert_eq!(told(asked(None, Some("6")), &[7, 8, 9]), (vec![8, 7], true, true));
-        assert_eq!(told(asked(None, Some("7")), &[8, 9]), (vec![9, 8], true, false));
+        assert_eq!(listed(request(None, None), &[9, 8, 7]), (vec![9, 8], true, false));
+        assert_eq!(listed(request(None, None), &[9]), (vec![9], false, false));
+        assert_eq!(listed(request(Some("8"), None), &[7, 6]), (vec![7, 6], false, true));
+        assert_eq!(listed(request(None, Some("6")), &[7, 8, 9]), (vec![8, 7], true, true));
+        assert_eq!(listed(request(None, Some("7")), &[8, 9]), (vec![9, 8], true, false));
     }
 
     #[test]
     fn a_list_of_the_sampling_api_says_whether_there_is_more_in_the_direction_of_travel() {
-        let told = |asked: PageRequest, found: &[u8]| asked.listed(found.to_vec()).has_more;
+        let listed = |request: PageRequest, found: &[u8]| request.listed(found.to_vec()).has_more;
 
-        assert!(told(asked(None, None), &[9, 8, 7]));
-        assert!(!told(asked(Some("8"), None), &[7, 6]));
-        assert!(told(asked(None, Some("6")), &[7, 8, 9]));
-        assert!(!told(asked(None, Some("7")), &[8, 9]));
+        assert!(listed(request(None, None), &[9, 8, 7]));
+        assert!(!listed(request(Some("8"), None), &[7, 6]));
+        assert!(listed(request(None, Some("6")), &[7, 8, 9]));
+        assert!(!listed(request(None, Some("7")), &[8, 9]));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use contract::ExportFormat;
 use http_errors::{ApiError, query_pairs};
 
 use super::{MAX_ID, export, with_empty_query};
-use crate::fields::{Faults, Fields, Input, word};
+use crate::fields::{Faults, Fields, InputValue, word};
 
 /// The one id in the path of a request; the query must be empty.
 pub struct PathId(pub String);
@@ -53,7 +53,7 @@ pub fn named_path_id(
 ) -> Option<String> {
     // Invalid UTF-8 is no word either.
     let text = path.map_or_else(|_| "\u{fffd}".to_owned(), |Path(text)| text);
-    word(1, Some(MAX_ID))(&Input::Query(text))
+    word(1, Some(MAX_ID))(&InputValue::Query(text))
         .map_err(|fault| faults.push(fault.at(["path".into(), name.into()])))
         .ok()
 }

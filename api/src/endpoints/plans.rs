@@ -26,15 +26,15 @@ use sqlx::PgPool;
 
 use super::{
     MAX_ID, PathIdAndFormat,
-    admitted_search::AdmittedSearch,
     engines::{Engines, engine},
     export::{self, exported},
     gzip_json::{packed, unpacked},
     hidden_offers::remove_hidden_offers,
+    metered_search::MeteredSearch,
     new_id,
     ownership::{Owned, page, visible},
     paging::{PLANNING, PageRequest},
-    treesearch::{target, terms},
+    treesearch::{parse_options, target},
 };
 use crate::{
     access::Caller,
@@ -108,17 +108,19 @@ pub async fn create(
     let engine = engines.chosen(&queue, wanted.engine).await?;
     let (name, description) = (wanted.name, wanted.description);
     let (id, transaction, row) = if let Some(search_id) = wanted.search_id {
-        let found = jobs.found(&caller.account_id, &search_id).await?.ok_or(ApiError::BadReference)?;
-        let (request, found) = found;
-        if found.search_smiles != wanted.target {
+        let result =
+            jobs.request_and_result(&caller.account_id, &search_id).await?.ok_or(ApiError::BadReference)?;
+        let (request, result) = result;
+        if result.search_smiles != wanted.target {
             return Err(ApiError::BadReference);
         }
         // The same id for the same search, however often it is requested.
         let id = format!("pln_{}", search_id.to_lowercase());
         let parameters = PlanParameters { request, engine };
-        let (figures, zipped) = zipped(found).await?;
-        let found = Some((&*zipped, &figures));
-        let new = NewPlan { id: &id, parameters: &parameters, name, description, job_id: None, found };
+        let (figures, zipped) = zipped(result).await?;
+        let result = Some((&*zipped, &figures));
+        let new =
+            NewPlan { id: &id, parameters: &parameters, name, description, job_id: None, found: result };
         let mut transaction = pool.begin().await?;
         table::insert(&mut transaction, &caller.account_id, new).await?;
         (id, transaction, None)
@@ -146,9 +148,9 @@ pub async fn create(
 }
 
 /// Returns the figures of a finished search, and its result in stored form.
-async fn zipped(found: TreeSearchResult) -> Result<(PlanFigures, Vec<u8>), ApiError> {
+async fn zipped(result: TreeSearchResult) -> Result<(PlanFigures, Vec<u8>), ApiError> {
     let zipping =
-        tokio::task::spawn_blocking(move || Ok::<_, io::Error>((PlanFigures::of(&found), packed(&found)?)));
+        tokio::task::spawn_blocking(move || Ok::<_, io::Error>((PlanFigures::of(&result), packed(&result)?)));
     let zipped = zipping.await.map_err(|error| ApiError::internal(&error))?;
     zipped.map_err(|error| ApiError::internal(&error))
 }
@@ -174,10 +176,10 @@ pub async fn list(
     caller: Caller,
     uri: Uri,
 ) -> Result<Json<Page<Plan>>, ApiError> {
-    let asked = PageRequest::of(&uri, PLANNING)?;
-    let ids = asked.ids(&pool, "plans", &caller).await?;
+    let page_request = PageRequest::of(&uri, PLANNING)?;
+    let ids = page_request.ids(&pool, "plans", &caller).await?;
     let rows: Vec<PlanRow> = page(&pool, &caller, ids).await?;
-    Ok(Json(asked.page(rows.into_iter().map(|row| row.into_plan(None)).collect())))
+    Ok(Json(page_request.page(rows.into_iter().map(|row| row.into_plan(None)).collect())))
 }
 
 /// Returns a plan, with its result once it is completed.
@@ -200,7 +202,7 @@ pub async fn list(
 )]
 pub async fn retrieve(
     State(pool): State<PgPool>,
-    search: AdmittedSearch,
+    search: MeteredSearch,
     shape: AnswerShape,
     PathIdAndFormat(id, format): PathIdAndFormat,
 ) -> Result<Response, ApiError> {
@@ -287,12 +289,12 @@ pub(crate) fn parse_create(body: &[u8], longest: f64, faults: &mut Faults) -> Op
     let mut body = Fields::body(body, faults)?;
     let parameters = body.object("parameters", |mut fields| {
         let search_smiles = fields.required("search_smiles", target);
-        let terms = terms(&mut fields, search_smiles.as_ref().map(|(_, target)| target), longest);
+        let options = parse_options(&mut fields, search_smiles.as_ref().map(|(_, target)| target), longest);
         let engine = fields.optional("engine", None, engine);
         fields.finish();
         let (search_smiles, target) = search_smiles?;
         let target = target.molecule().canonical_smiles();
-        Some((contract::TreeSearchRequest { search_smiles, ..terms? }, target, engine?))
+        Some((contract::TreeSearchRequest { search_smiles, ..options? }, target, engine?))
     });
     let name = body.optional("name", None, nullable(text(0, Some(MAX_NAME))));
     let description = body.optional("description", None, nullable(text(0, Some(MAX_DESCRIPTION))));

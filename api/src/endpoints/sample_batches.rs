@@ -38,7 +38,7 @@ use crate::{
     operation::{FaultExample, Operation},
     quota::{self, CreatedKind},
 };
-use table::{BatchRow, NewBatch};
+use table::{NewSampleBatch, SampleBatchRow};
 
 /// Query of the lists.
 const STYLE: ListStyle = sampling(25);
@@ -88,7 +88,7 @@ pub async fn create(
     let model_id = jobs.model_of_async_sample(wanted.model_id.clone()).await?;
     let id = new_id("sbt");
     let chunks = chunks(wanted.size);
-    let new = NewBatch {
+    let new = NewSampleBatch {
         id: &id,
         account_id: &caller.account_id,
         model_id: wanted.model_id.as_deref(),
@@ -126,10 +126,10 @@ pub async fn list(
     caller: Caller,
     uri: Uri,
 ) -> Result<Json<Listed<SampleBatch>>, ApiError> {
-    let asked = PageRequest::of(&uri, STYLE)?;
-    let ids = asked.ids(&pool, "sample_batches", &caller).await?;
+    let page_request = PageRequest::of(&uri, STYLE)?;
+    let ids = page_request.ids(&pool, "sample_batches", &caller).await?;
     let rows = page(&pool, &caller, ids).await?;
-    Ok(Json(asked.listed(rows.into_iter().map(batch).collect())))
+    Ok(Json(page_request.listed(rows.into_iter().map(batch).collect())))
 }
 
 /// Returns a sample batch and its progress.
@@ -144,7 +144,7 @@ pub async fn list(
         (status = 404, description = NO_BATCH),
     ),
 )]
-pub async fn retrieve(Visible(row): Visible<BatchRow>) -> Result<Json<SampleBatch>, ApiError> {
+pub async fn retrieve(Visible(row): Visible<SampleBatchRow>) -> Result<Json<SampleBatch>, ApiError> {
     Ok(Json(batch(row)))
 }
 
@@ -175,10 +175,10 @@ pub async fn samples(
     path: Result<Path<String>, PathRejection>,
     uri: Uri,
 ) -> Result<Json<Listed<Sample>>, ApiError> {
-    let (id, asked) = PageRequest::of_batch(path, &uri, STYLE)?;
-    visible::<BatchRow>(&pool, &caller, &id).await?;
-    let ids = async_samples::page_of_batch(&pool, &id, &asked).await?;
-    let Listed { data, has_more, object } = asked.listed(page(&pool, &caller, ids).await?);
+    let (id, page_request) = PageRequest::of_batch(path, &uri, STYLE)?;
+    visible::<SampleBatchRow>(&pool, &caller, &id).await?;
+    let ids = async_samples::page_of_batch(&pool, &id, &page_request).await?;
+    let Listed { data, has_more, object } = page_request.listed(page(&pool, &caller, ids).await?);
     let data = data.into_iter().filter_map(|row| ordered(row).transpose()).collect::<Result<_, _>>()?;
     Ok(Json(Listed { data, has_more, object }))
 }
@@ -200,7 +200,7 @@ pub async fn samples(
 pub async fn cancel(
     State(pool): State<PgPool>,
     caller: Caller,
-    Owned(row): Owned<BatchRow>,
+    Owned(row): Owned<SampleBatchRow>,
 ) -> Result<Json<SampleBatch>, ApiError> {
     let mut transaction = pool.begin().await?;
     let jobs = async_samples::cancel_of_batch(&mut transaction, &row.id).await?;
@@ -225,7 +225,7 @@ pub async fn cancel(
 )]
 pub async fn delete(
     State(pool): State<PgPool>,
-    Owned(BatchRow { id, .. }): Owned<BatchRow>,
+    Owned(SampleBatchRow { id, .. }): Owned<SampleBatchRow>,
 ) -> Result<Json<Deleted>, ApiError> {
     let mut transaction = pool.begin().await?;
     table::lock(&mut transaction, &id).await?;
@@ -237,11 +237,14 @@ pub async fn delete(
     Ok(Json(Deleted { id, object: "sample_batch", deleted: true }))
 }
 
-/// Deletes asynchronous samples of batches that are older than `keep`, with their molecules, and batches that have
+/// Deletes asynchronous samples of batches that are older than `max_age`, with their molecules, and batches that have
 /// none left; at most one transaction's worth of each.
-pub(crate) async fn delete_older(connection: &mut PgConnection, keep: Duration) -> Result<u64, sqlx::Error> {
-    let orders = async_samples::delete_of_older_batches(connection, keep).await?;
-    Ok(orders.max(table::delete_empty(connection, keep).await?))
+pub(crate) async fn delete_older(
+    connection: &mut PgConnection,
+    max_age: Duration,
+) -> Result<u64, sqlx::Error> {
+    let async_samples = async_samples::delete_of_older_batches(connection, max_age).await?;
+    Ok(async_samples.max(table::delete_empty(connection, max_age).await?))
 }
 
 /// Divides a number of molecules into chunks.
@@ -255,7 +258,7 @@ fn chunks(size: u32) -> Vec<NewChunk> {
     sizes.map(chunk).collect()
 }
 
-fn batch(row: BatchRow) -> SampleBatch {
+fn batch(row: SampleBatchRow) -> SampleBatch {
     let ended = row.completed + row.failed;
     let status = match () {
         () if ended < row.chunk_count.into() && ended + row.processing == 0 => SampleStatus::Pending,
@@ -293,7 +296,7 @@ mod tests {
 
     #[test]
     fn a_batch_has_failed_when_all_of_it_has_ended_and_not_all_is_there() {
-        let row = |completed, failed, processing| BatchRow {
+        let row = |completed, failed, processing| SampleBatchRow {
             id: String::new(),
             account_id: String::new(),
             model_id: None,

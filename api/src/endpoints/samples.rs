@@ -38,7 +38,7 @@ use crate::{
     gzip,
     idempotency::{self, IdempotencyKey, replayed},
     jobs::{Jobs, submission_error},
-    limits::Limits,
+    limits::RateLimits,
     operation::{DeadlineKind, FaultExample, Operation},
     prefer::{self, PREFERENCE_APPLIED, RESPOND_ASYNC, WaitPreference},
     quota::{self, CreatedKind},
@@ -89,18 +89,18 @@ const ACCEPT_ENCODING: &str = "If it contains `gzip`, the body is the gzipped JS
 )]
 pub async fn list(
     State(pool): State<PgPool>,
-    State(keep): State<RetentionTimes>,
+    State(retention_times): State<RetentionTimes>,
     caller: Caller,
     uri: Uri,
 ) -> Result<Json<SampleList>, ApiError> {
     let asked = PageRequest::of(&uri, STYLE)?;
     let from = match &asked.from {
         None => None,
-        Some(id) => match table::place(&pool, &caller.account_id, id).await? {
+        Some(id) => match table::position(&pool, &caller.account_id, id).await? {
             // Nothing is older than a cursor that was deleted for its age, and all samples are newer.
-            None if keep.has_let_go_of(id) => Some(0),
+            None if retention_times.has_expired(id) => Some(0),
             None => return Err(ApiError::BadReference),
-            place => place,
+            position => position,
         },
     };
     let rows = table::page(&pool, &caller.account_id, &asked, from).await?;
@@ -138,32 +138,32 @@ pub async fn list(
 pub async fn create(
     State(pool): State<PgPool>,
     State(jobs): State<Jobs>,
-    State(limits): State<Arc<Limits>>,
+    State(limits): State<Arc<RateLimits>>,
     State(mode): State<GzipBody>,
     arrival: Arrival,
     caller: Caller,
     request: Request,
 ) -> Result<Response, ApiError> {
     let headers = request.headers().clone();
-    let (wanted, key) = caller.creation(MAX_BODY, request, parse_create).await?;
+    let (sample_request, key) = caller.creation(MAX_BODY, request, parse_create).await?;
 
-    let size = wanted.size;
-    let patience = prefer::patience(&headers);
-    if patience != WaitPreference::UntilDone
+    let size = sample_request.size;
+    let wait_preference = prefer::wait_preference(&headers);
+    if wait_preference != WaitPreference::UntilDone
         && let Some(id) = idempotency::created(&pool, &caller.account_id, key.as_ref()).await?
     {
         let sample = found(&pool, &caller, &id).await?;
         let answer = gzip::body(&headers, mode, &sample).await?;
         return Ok((replayed(), with_location(&sample, answer)).into_response());
     }
-    let sample = match patience {
+    let sample = match wait_preference {
         WaitPreference::UntilDone => {
-            rationed(&limits, &caller, size, make(&pool, &jobs, &caller, wanted)).await
+            with_quota(&limits, &caller, size, make(&pool, &jobs, &caller, sample_request)).await
         }
         WaitPreference::For(wait) => {
-            let longest = jobs.longest_sample();
+            let longest = jobs.sample_timeout();
             let end = arrival.within(longest).min(Instant::now() + wait.min(longest));
-            rationed(&limits, &caller, size, order(&pool, &jobs, &caller, (wanted, key), end)).await
+            with_quota(&limits, &caller, size, order(&pool, &jobs, &caller, (sample_request, key), end)).await
         }
     };
     let sample = match sample {
@@ -175,15 +175,16 @@ pub async fn create(
 }
 
 /// Runs `work` that draws `molecules` of the account's quota; they are given back if it fails.
-pub(super) async fn rationed<T>(
-    limits: &Arc<Limits>,
+pub(super) async fn with_quota<T>(
+    limits: &Arc<RateLimits>,
     caller: &Caller,
     molecules: u32,
     work: impl Future<Output = Result<T, ApiError>>,
 ) -> Result<T, Response> {
-    let spending = limits.spend(QuotaKind::Molecules, &caller.account_id, &caller.rations, molecules).await?;
+    let spending =
+        limits.reserve(QuotaKind::Molecules, &caller.account_id, &caller.quotas, molecules).await?;
     work.await.map_err(|error| {
-        spending.end(0);
+        spending.refund_unused(0);
         error.into_response()
     })
 }
@@ -193,10 +194,10 @@ pub(super) async fn make(
     pool: &PgPool,
     jobs: &Jobs,
     caller: &Caller,
-    wanted: SampleRequest,
+    sample_request: SampleRequest,
 ) -> Result<Sample, ApiError> {
-    let size = wanted.size;
-    let id = jobs.sample(&caller.account_id, wanted).await?;
+    let size = sample_request.size;
+    let id = jobs.sample(&caller.account_id, sample_request).await?;
     tracing::Span::current().record("sample.id", tracing::field::display(id));
     let Some(row) = find(pool, &caller.account_id, &id.to_string(), Detail::Whole).await? else {
         return Err(bad_answer(vec![answer_fault(
@@ -213,20 +214,20 @@ async fn order(
     pool: &PgPool,
     jobs: &Jobs,
     caller: &Caller,
-    (wanted, key): (SampleRequest, Option<IdempotencyKey>),
+    (sample_request, key): (SampleRequest, Option<IdempotencyKey>),
     end: Instant,
 ) -> Result<Sample, ApiError> {
     let permit = jobs.permit()?;
-    let model_id = jobs.model_of_async_sample(wanted.model_id).await?;
+    let model_id = jobs.model_of_async_sample(sample_request.model_id).await?;
     let sample_id = SampleId::generate();
     tracing::Span::current().record("sample.id", tracing::field::display(sample_id));
     let id = sample_id.to_string();
-    let job = AsyncSampleJob { sample_id, model_id: model_id.clone(), size: wanted.size };
+    let job = AsyncSampleJob { sample_id, model_id: model_id.clone(), size: sample_request.size };
     let new = NewAsyncSample {
         id: &id,
         account_id: &caller.account_id,
         model_id: &model_id,
-        size: wanted.size,
+        size: sample_request.size,
         seed: rand::random(),
     };
     let mut transaction = pool.begin().await?;
@@ -257,13 +258,13 @@ async fn order(
 
 /// Waits for the end of an asynchronous sample and returns it; `None` if it cannot be read.
 async fn ended(pool: &PgPool, jobs: &Jobs, account_id: &str, id: &str, job_id: &str) -> Option<Sample> {
-    let mut watch = jobs.watch_async_sample(job_id).await.ok()?;
+    let mut subscription = jobs.subscribe_to_async_sample(job_id).await.ok()?;
     loop {
         let sample = current_state(pool, account_id, id).await?;
         if matches!(sample.status, SampleStatus::Completed | SampleStatus::Failed) {
             return Some(sample);
         }
-        watch.heard().await;
+        subscription.wait_for_change().await;
     }
 }
 
@@ -355,14 +356,14 @@ pub async fn delete(
     caller: Caller,
     PathId(id): PathId,
 ) -> Result<StatusCode, ApiError> {
-    let order = find(&pool, &caller.account_id, &id, Detail::Whole).await?;
+    let async_sample = find(&pool, &caller.account_id, &id, Detail::Whole).await?;
     // A completed row whose sample was deleted counts as absent.
-    let is_there = order
-        .as_ref()
-        .is_none_or(|order: &AsyncSampleRow| order.status != "completed" || order.smiles.is_some());
-    if let Some(order) = order {
-        must_own(&caller, &order)?;
-        if order.batch_id.is_some() {
+    let is_there = async_sample.as_ref().is_none_or(|async_sample: &AsyncSampleRow| {
+        async_sample.status != "completed" || async_sample.smiles.is_some()
+    });
+    if let Some(async_sample) = async_sample {
+        must_own(&caller, &async_sample)?;
+        if async_sample.batch_id.is_some() {
             let message = "A sample of a batch is deleted with its batch".to_owned();
             return Err(ApiError::Conflict { message });
         }

@@ -1,4 +1,4 @@
-//! Tree search: one operation, answered when the search is done.
+//! Tree search: operations answered when the search is done.
 
 pub(super) mod constraints;
 pub mod events;
@@ -20,18 +20,19 @@ use http_errors::ApiError;
 use serde_json::{Value, json};
 
 use super::{
-    MAX_ID,
-    admitted_search::{AdmittedSearch, whole_seconds},
-    answer_fault,
+    MAX_ID, answer_fault,
     engines::Engines,
     export::{self, exported},
+    metered_search::{MeteredSearch, whole_seconds},
     named_path_id,
 };
 use crate::{
     answer_shape::{AnswerShape, Shaped},
     engine_answer::engine_answer,
     examples::example,
-    fields::{Fault, Faults, Fields, Input, boolean, choice, integer, nullable, number, positive, text},
+    fields::{
+        Faults, FieldFault, Fields, InputValue, boolean, choice, integer, nullable, number, positive, text,
+    },
     operation::{DeadlineKind, FaultExample, Operation},
     streams::{StreamContext, asks_for_events},
 };
@@ -68,21 +69,21 @@ pub const CREATE: Operation = Operation {
         (status = 409, description = export::NOTHING_TO_EXPORT)),
 )]
 pub async fn create(
-    search: AdmittedSearch,
-    terms: StreamContext,
+    search: MeteredSearch,
+    stream_context: StreamContext,
     request: Request,
 ) -> Result<Response, ApiError> {
     let (longest, is_stream) = (search.jobs.longest_search(), asks_for_events(request.headers()));
     let parse = move |body: &[u8], faults: &mut Faults| parse(body, longest, faults);
-    let (format, wanted) = search.caller.query_and_body(request, export::format, parse).await?;
+    let (format, search_request) = search.caller.query_and_body(request, export::format, parse).await?;
 
     if is_stream && format.is_some() {
         return Err(ApiError::Invalid(vec![export::no_format_of_a_stream()]));
     }
     if is_stream {
-        return events::begin(search, wanted, terms).await;
+        return events::begin(search, search_request, stream_context).await;
     }
-    let result = match run(&search, wanted, None).await? {
+    let result = match run(&search, search_request, None).await? {
         Ok(result) => result,
         Err(refusal) => return Ok(refusal),
     };
@@ -113,7 +114,7 @@ pub async fn create(
 )]
 pub async fn create_by_engine(
     State(engines): State<Engines>,
-    search: AdmittedSearch,
+    search: MeteredSearch,
     shape: AnswerShape,
     path: Result<Path<String>, PathRejection>,
     request: Request,
@@ -121,16 +122,18 @@ pub async fn create_by_engine(
     let longest = search.jobs.longest_search();
     let parse = move |body: &[u8], faults: &mut Faults| {
         let engine = named_path_id("engine", path, faults);
-        let wanted = parse(body, longest, faults);
-        engine.zip(wanted)
+        let search_request = parse(body, longest, faults);
+        engine.zip(search_request)
     };
-    let (format, (engine, wanted)) = search.caller.query_and_body(request, export::format, parse).await?;
+    let (format, (engine, search_request)) =
+        search.caller.query_and_body(request, export::format, parse).await?;
 
-    let result = run(&search, wanted, Some(engines.called(&engine))).await.map_err(|error| match error {
-        // An unknown name in the body is a bad reference; an unknown name in the path is "not found".
-        ApiError::BadReference => ApiError::NotFound,
-        error => error,
-    })?;
+    let result =
+        run(&search, search_request, Some(engines.called(&engine))).await.map_err(|error| match error {
+            // An unknown name in the body is a bad reference; an unknown name in the path is "not found".
+            ApiError::BadReference => ApiError::NotFound,
+            error => error,
+        })?;
     match (result, format) {
         (Ok(result), Some(format)) => exported(&search, format, result).await,
         (Ok(result), None) => Ok(Shaped(shape.of_result(result), shape).into_response()),
@@ -144,26 +147,27 @@ fn engine_example() -> Value {
     json!(result.map(engine_answer).expect("treesearch: the example is an answer"))
 }
 
-/// Runs the search `wanted` and checks its result; the inner error is the answer to an account whose search seconds
+/// Runs the search `search_request` and checks its result; the inner error is the answer to an account whose search seconds
 /// are spent.
 async fn run(
-    search: &AdmittedSearch,
-    wanted: TreeSearchRequest,
+    search: &MeteredSearch,
+    search_request: TreeSearchRequest,
     engine: Option<&str>,
 ) -> Result<Result<TreeSearchResult, Response>, ApiError> {
-    let AdmittedSearch { jobs, limits, deadlines, arrival, caller } = search;
-    let (groups, group_size) = (wanted.max_backbone_groups, wanted.max_backbone_group_size);
-    let most = wanted.max_seconds;
-    let spending = match limits
-        .spend(QuotaKind::SearchSeconds, &caller.account_id, &caller.rations, whole_seconds(most))
+    let MeteredSearch { jobs, limits, deadlines, arrival, caller } = search;
+    let (groups, group_size) = (search_request.max_backbone_groups, search_request.max_backbone_group_size);
+    let max_seconds = search_request.max_seconds;
+    let reservation = match limits
+        .reserve(QuotaKind::SearchSeconds, &caller.account_id, &caller.quotas, whole_seconds(max_seconds))
         .await
     {
-        Ok(spending) => spending,
+        Ok(reservation) => reservation,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    let searching = jobs.search(&caller.account_id, wanted, engine);
-    let searched = deadlines.search(*arrival, most, searching).await;
-    spending.end(searched.as_ref().map_or(0, |result| whole_seconds(result.metadata.total_elapsed)));
+    let searching = jobs.search(&caller.account_id, search_request, engine);
+    let searched = deadlines.search(*arrival, max_seconds, searching).await;
+    reservation
+        .refund_unused(searched.as_ref().map_or(0, |result| whole_seconds(result.metadata.total_elapsed)));
     validated(searched?, groups, group_size).map(Ok)
 }
 
@@ -184,14 +188,15 @@ fn validated(
 pub(crate) fn parse(body: &[u8], max_seconds_limit: f64, faults: &mut Faults) -> Option<TreeSearchRequest> {
     let mut body = Fields::body(body, faults)?;
     let search_smiles = body.required("search_smiles", target);
-    let terms = terms(&mut body, search_smiles.as_ref().map(|(_, target)| target), max_seconds_limit);
+    let options =
+        parse_options(&mut body, search_smiles.as_ref().map(|(_, target)| target), max_seconds_limit);
     body.finish();
-    Some(TreeSearchRequest { search_smiles: search_smiles?.0, ..terms? })
+    Some(TreeSearchRequest { search_smiles: search_smiles?.0, ..options? })
 }
 
 /// Parses the fields of a request except the target, which is left empty. Bonds are looked up in `target`, if there
 /// is one.
-pub(super) fn terms(
+pub(super) fn parse_options(
     body: &mut Fields<'_, '_>,
     target: Option<&MappedMolecule>,
     max_seconds_limit: f64,
@@ -229,7 +234,7 @@ pub(super) fn terms(
     let vendors_only = body.list("vendors_only", MAX_VENDORS, &vendor);
     let vendors_never = body.list("vendors_never", MAX_VENDORS, &vendor);
     let vendors_first = body.list("vendors_first", MAX_VENDORS, &vendor);
-    let wishes = constraints::read(body, target);
+    let constraint_fields = constraints::read(body, target);
     Some(TreeSearchRequest {
         search_smiles: String::new(),
         early_exit_first_solution: early_exit_first_solution?,
@@ -249,19 +254,19 @@ pub(super) fn terms(
         vendors_only: vendors_only?,
         vendors_never: vendors_never?.unwrap_or_default(),
         vendors_first: vendors_first?.unwrap_or_default(),
-        ..wishes?
+        ..constraint_fields?
     })
 }
 
 /// Parses the SMILES of one molecule within the size limits of a target; returns the text and the parsed molecule.
-pub(super) fn target(input: &Input<'_>) -> Result<(String, MappedMolecule), Fault> {
+pub(super) fn target(input: &InputValue<'_>) -> Result<(String, MappedMolecule), FieldFault> {
     let smiles = text(1, Some(MAX_TARGET))(input)?;
     let mapped = MappedMolecule::of_one(&smiles, Limits::TARGET).map_err(|error| not_smiles(&error))?;
     Ok((smiles, mapped))
 }
 
-fn not_smiles(why: &dyn std::fmt::Display) -> Fault {
-    Fault::new("smiles_invalid", format!("Input should be a valid SMILES: {why}"))
+fn not_smiles(reason: &dyn std::fmt::Display) -> FieldFault {
+    FieldFault::new("smiles_invalid", format!("Input should be a valid SMILES: {reason}"))
 }
 
 /// Lists the violations of the contract in `result`.
@@ -286,8 +291,8 @@ fn contract_violations(result: &TreeSearchResult, max_groups: u32, max_group_siz
                 fault("too_long", format!("`{key}` has more variations than the {max_group_size} requested"));
             }
             for graph in variations.iter().flatten() {
-                if let Err(why) = check_graph(graph) {
-                    fault("graph_invalid", format!("a route of `{key}`: {why}"));
+                if let Err(reason) = check_graph(graph) {
+                    fault("graph_invalid", format!("a route of `{key}`: {reason}"));
                 }
             }
         }
@@ -296,21 +301,21 @@ fn contract_violations(result: &TreeSearchResult, max_groups: u32, max_group_siz
 }
 
 fn is_backbone_key(key: &str) -> bool {
-    let hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-    key.strip_prefix('b').is_some_and(|digits| digits.len() == 16 && digits.bytes().all(hex))
+    let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    key.strip_prefix('b').is_some_and(|digits| digits.len() == 16 && digits.bytes().all(is_hex))
 }
 
 pub(super) fn check_graph(graph: &RouteGraph) -> Result<(), &'static str> {
     let ids: HashSet<_> = graph.nodes.iter().map(|node| node.id.as_str()).collect();
-    let known = |id: &str| ids.contains(id);
+    let is_node = |id: &str| ids.contains(id);
     if !graph.directed || graph.multigraph {
         return Err("it is not a simple directed graph");
     }
     if ids.is_empty() || ids.len() != graph.nodes.len() {
-        return Err("its nodes are none or repeat");
+        return Err("it has no nodes or repeats a node id");
     }
-    if !graph.edges.iter().all(|edge| known(&edge.source) && known(&edge.target)) {
-        return Err("an edge has an end that is no node");
+    if !graph.edges.iter().all(|edge| is_node(&edge.source) && is_node(&edge.target)) {
+        return Err("an edge refers to an unknown node");
     }
     if graph.nodes.iter().any(|node| node.data.is_building_block != node.data.building_block_idx.is_some()) {
         return Err("a building block lacks its index, or another node has one");

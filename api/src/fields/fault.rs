@@ -8,14 +8,14 @@ use crate::body_validation::CancelFlag;
 
 /// Fault of one value.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct FieldFault {
     pub(super) kind: &'static str,
     msg: String,
     /// Location within the value, if it has parts.
     within: Vec<Location>,
 }
 
-impl Fault {
+impl FieldFault {
     pub fn new(kind: &'static str, msg: impl Into<String>) -> Self {
         Self { kind, msg: msg.into(), within: Vec::new() }
     }

@@ -6,11 +6,11 @@ use contract::ErrorItem;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::fault::Fault;
+use super::fault::FieldFault;
 
 /// Raw value of a request.
 #[derive(Debug, PartialEq)]
-pub enum Input<'a> {
+pub enum InputValue<'a> {
     Null,
     Bool(bool),
     /// JSON number as raw text.
@@ -25,9 +25,9 @@ pub enum Input<'a> {
 }
 
 /// Splits `bytes`, a JSON object, into its members, in order.
-pub fn members(bytes: &[u8]) -> Result<Vec<(String, Input<'_>)>, ErrorItem> {
+pub fn members(bytes: &[u8]) -> Result<Vec<(String, InputValue<'_>)>, ErrorItem> {
     let text = std::str::from_utf8(bytes).map_err(|error| json_invalid(error.valid_up_to(), &"not UTF-8"))?;
-    let missing = || Fault::new("missing", "Field required").at(["body".into()]);
+    let missing = || FieldFault::new("missing", "Field required").at(["body".into()]);
     if text.trim().is_empty() {
         return Err(missing());
     }
@@ -42,7 +42,7 @@ pub fn members(bytes: &[u8]) -> Result<Vec<(String, Input<'_>)>, ErrorItem> {
         Some(b'n') => return Err(missing()),
         _ => {
             let msg = "Input should be a valid dictionary or object to extract fields from";
-            return Err(Fault::new("model_attributes_type", msg).at(["body".into()]));
+            return Err(FieldFault::new("model_attributes_type", msg).at(["body".into()]));
         }
     }
     let members: Members<'_> = serde_json::from_str(text).map_err(|error| syntax(text, 0, &error))?;
@@ -76,15 +76,15 @@ fn lone_surrogate(text: &str) -> Option<usize> {
 }
 
 /// Classifies the value `raw`, a part of the text that `members` has checked.
-pub fn input(raw: &str) -> Result<Input<'_>, serde_json::Error> {
+pub fn input(raw: &str) -> Result<InputValue<'_>, serde_json::Error> {
     Ok(match raw.as_bytes().first() {
-        Some(b'n') => Input::Null,
-        Some(b't') => Input::Bool(true),
-        Some(b'f') => Input::Bool(false),
-        Some(b'"') => Input::Text(serde_json::from_str(raw)?),
-        Some(b'[') => Input::Array(raw),
-        Some(b'{') => Input::Object(raw),
-        _ => Input::Number(raw),
+        Some(b'n') => InputValue::Null,
+        Some(b't') => InputValue::Bool(true),
+        Some(b'f') => InputValue::Bool(false),
+        Some(b'"') => InputValue::Text(serde_json::from_str(raw)?),
+        Some(b'[') => InputValue::Array(raw),
+        Some(b'{') => InputValue::Object(raw),
+        _ => InputValue::Number(raw),
     })
 }
 
@@ -125,7 +125,7 @@ fn syntax(text: &str, start: usize, error: &serde_json::Error) -> ErrorItem {
 
 /// Builds the fault: `loc` ends in the offset, as in FastAPI, and the message is Pydantic's.
 fn json_invalid(offset: usize, reason: &dyn fmt::Display) -> ErrorItem {
-    Fault::new("json_invalid", format!("Invalid JSON: {reason}")).at(["body".into(), offset.into()])
+    FieldFault::new("json_invalid", format!("Invalid JSON: {reason}")).at(["body".into(), offset.into()])
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ impl Streams {
     /// Creates an empty set of streams.
     pub fn new(pool: PgPool) -> Self {
         let open = OpenStreamIds::default();
-        let renewal = Background::keep("counting open streams", {
+        let renewal = Background::supervise("counting open streams", {
             let (pool, open) = (pool.clone(), open.clone());
             move || renew_all(pool.clone(), open.clone())
         });

@@ -1,8 +1,8 @@
 //! Readers that streams share.
 //!
 //! All streams of an account at one address share one reader in each process, so they cost the database as much as
-//! one stream. The reader buffers its events up to a limit. A stream that falls behind the buffer ends without an
-//! answer. It resumes with another reader that starts at the stream's position.
+//! one stream. The reader buffers its events up to a limit. A stream that falls behind the buffer breaks off. It
+//! resumes with another reader that starts at the stream's position.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -30,7 +30,7 @@ pub trait Source: Send + 'static {
     fn read_after(&mut self, after: i64) -> impl Future<Output = Result<SourceRead, ApiError>> + Send;
 
     /// Waits until there may be more events.
-    fn heard(&mut self) -> impl Future<Output = ()> + Send;
+    fn wait_for_change(&mut self) -> impl Future<Output = ()> + Send;
 }
 
 /// Events and end that a source returned.
@@ -80,20 +80,20 @@ impl Readers {
 /// Returns the reader at `key` that has all events after number `after`.
 fn reader(readers: &ByAddress, key: &(String, String), after: i64) -> Option<Arc<Reader>> {
     let reader = readers.get(key)?.upgrade()?;
-    let has_all = reader.told.borrow().floor <= after;
+    let has_all = reader.buffer.borrow().floor <= after;
     has_all.then_some(reader)
 }
 
 /// Task that reads a source while streams hold it.
 pub(super) struct Reader {
-    pub(super) told: watch::Receiver<EventBuffer>,
+    pub(super) buffer: watch::Receiver<EventBuffer>,
     task: AbortHandle,
 }
 
 impl Reader {
     fn begin(source: impl Source, after: i64) -> Self {
-        let (teller, told) = watch::channel(EventBuffer { floor: after, ..EventBuffer::default() });
-        Self { told, task: tokio::spawn(read(source, after, teller)).abort_handle() }
+        let (sender, buffer) = watch::channel(EventBuffer { floor: after, ..EventBuffer::default() });
+        Self { buffer, task: tokio::spawn(read(source, after, sender)).abort_handle() }
     }
 }
 
@@ -103,14 +103,14 @@ impl Drop for Reader {
     }
 }
 
-async fn read(mut source: impl Source, mut after: i64, teller: watch::Sender<EventBuffer>) {
+async fn read(mut source: impl Source, mut after: i64, sender: watch::Sender<EventBuffer>) {
     loop {
         match source.read_after(after).await {
             Ok(SourceRead { events, end }) => {
                 let (is_over, is_new) = (end.is_some(), !events.is_empty());
                 after = events.last().map_or(after, |event| event.number);
-                teller.send_if_modified(|told| {
-                    told.add(events, end);
+                sender.send_if_modified(|buffer| {
+                    buffer.add(events, end);
                     is_over || is_new
                 });
                 if is_over {
@@ -123,11 +123,11 @@ async fn read(mut source: impl Source, mut after: i64, teller: watch::Sender<Eve
             // The database recovers, and so does the stream.
             Err(ApiError::Unavailable { .. }) => {}
             Err(error) => {
-                teller.send_modify(|told| told.add(Vec::new(), Some(Err(error))));
+                sender.send_modify(|buffer| buffer.add(Vec::new(), Some(Err(error))));
                 return;
             }
         }
-        source.heard().await;
+        source.wait_for_change().await;
     }
 }
 
@@ -184,7 +184,7 @@ impl EventBuffer {
     }
 }
 
-/// Serialises the reason why a stream ends without an answer, for its last event.
+/// Serialises the `problem` that ends a stream.
 pub(super) fn problem(error: ApiError) -> String {
     let status = error.status().as_u16();
     let detail = error.body().map(|body| body.detail);
@@ -201,17 +201,17 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_that_falls_behind_is_told_so() {
-        let mut told = EventBuffer { floor: 3, ..EventBuffer::default() };
-        told.add(vec![event(4, MAX_BUFFER_BYTES)], None);
-        assert_eq!(told.after(3).unwrap().events.len(), 1, "the newest are kept whatever their size");
+    fn a_stream_that_falls_behind_breaks_off() {
+        let mut buffer = EventBuffer { floor: 3, ..EventBuffer::default() };
+        buffer.add(vec![event(4, MAX_BUFFER_BYTES)], None);
+        assert_eq!(buffer.after(3).unwrap().events.len(), 1, "the newest are kept whatever their size");
 
-        told.add((5..=132).map(|number| event(number, 1)).collect(), Some(Ok("{}".to_owned())));
+        buffer.add((5..=132).map(|number| event(number, 1)).collect(), Some(Ok("{}".to_owned())));
 
-        assert!(told.after(3).is_none());
-        let next = told.after(4).unwrap();
+        assert!(buffer.after(3).is_none());
+        let next = buffer.after(4).unwrap();
         assert_eq!((next.events.len(), next.events[0].number), (PAGE, 5));
         assert!(next.end.is_none());
-        assert_eq!(told.after(132).unwrap().end.unwrap().event, "answer");
+        assert_eq!(buffer.after(132).unwrap().end.unwrap().event, "answer");
     }
 }

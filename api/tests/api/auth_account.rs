@@ -15,12 +15,12 @@ fn forms(page: &Answer) -> Vec<(String, String, String)> {
     parts.map(|part| (value(part, "request"), value(part, "proof"), part.to_owned())).collect()
 }
 
-/// Submits the form whose description contains `wanted`.
-async fn end(browser: &Browser<'_>, wanted: &str) -> Answer {
+/// Submits the form whose description contains `expected`.
+async fn end(browser: &Browser<'_>, expected: &str) -> Answer {
     let page = browser.get("/auth/account").await;
     let (request, proof, _) = forms(&page)
         .into_iter()
-        .find(|(.., words)| words.contains(wanted))
+        .find(|(.., words)| words.contains(expected))
         .unwrap_or_else(|| panic!("{page:?}"));
     browser.post("/auth/account", &[("request", &request), ("proof", &proof)]).await
 }
@@ -38,8 +38,8 @@ async fn a_person_sees_their_logins_and_ends_those_of_another_browser_and_of_a_p
     PAGE.register(&service).await;
     join_one_organisation(&service.pool, &[&service.account]).await;
     let (here, there) = (logged_in(&service).await, logged_in(&service).await);
-    let landed = here.let_in(&PAGE.request(&[])).await;
-    let tokens = PAGE.exchange(&service, &landed.code(), &[]).await.json();
+    let redirected = here.log_in_and_allow(&PAGE.request(&[])).await;
+    let tokens = PAGE.exchange(&service, &redirected.code(), &[]).await.json();
 
     let page = here.get("/auth/account").await;
     let ended = end(&here, "A browser").await;
@@ -60,7 +60,7 @@ async fn a_person_sees_their_logins_and_ends_those_of_another_browser_and_of_a_p
 }
 
 #[tokio::test]
-async fn nobody_ends_what_is_not_theirs_or_by_a_form_from_elsewhere() {
+async fn logins_are_ended_only_by_their_owner_and_by_our_own_form() {
     let service = Service::start_without_workers(&[]).await;
     PAGE.register(&service).await;
     add_account(&service.pool, "eve@example.org").await;
@@ -86,8 +86,8 @@ async fn an_application_that_may_nothing_any_more_has_neither_an_access_token_no
     let here = logged_in(&service).await;
     // A login without a refresh token.
     let request = PAGE.request(&[("scope", "openid generator_api.samples:read")]);
-    let tokens = PAGE.exchange(&service, &here.let_in(&request).await.code(), &[]).await.json();
-    let unspent = here.let_in(&request).await.code();
+    let tokens = PAGE.exchange(&service, &here.log_in_and_allow(&request).await.code(), &[]).await.json();
+    let unspent = here.log_in_and_allow(&request).await.code();
     let list = async || {
         let token = tokens["access_token"].as_str().unwrap();
         let request = service.http.get(format!("{}/generator/v1/samples", service.base));
@@ -134,7 +134,7 @@ async fn statuses_with_token(service: &Service, token: &str) -> (u16, u16) {
 const READ: (&str, &str) = ("generator_api.samples:read", "on");
 
 #[tokio::test]
-async fn a_token_for_scripts_may_what_was_ticked_is_shown_once_and_ended() {
+async fn a_script_token_has_the_ticked_scopes_is_shown_once_and_revoked() {
     let service = Service::start_without_workers(&[]).await;
     PAGE.register(&service).await;
     let browser = logged_in(&service).await;
@@ -208,9 +208,9 @@ async fn a_token_for_scripts_ends_by_its_day_a_new_password_and_lost_scopes_and_
             .await
             .unwrap();
     };
-    let turns_to = async |wanted: u16| {
+    let turns_to = async |expected: u16| {
         for _ in 0..200 {
-            if statuses_with_token(&service, &token).await.0 == wanted {
+            if statuses_with_token(&service, &token).await.0 == expected {
                 return true;
             }
             tokio::time::sleep(std::time::Duration::from_millis(10)).await;
@@ -242,17 +242,17 @@ async fn a_token_for_scripts_needs_the_password_once_more_and_guesses_at_it_are_
     let service = Service::start_without_workers(&[("RATE_LOGIN_PER_MINUTE", "5")]).await;
     PAGE.register(&service).await;
     let browser = logged_in(&service).await;
-    let ask = async |password: &str| {
+    let submit = async |password: &str| {
         make_token_without_password(&browser, &[("name", "One"), ("days", "30"), ("password", password)])
             .await
     };
 
     let page = browser.get("/auth/account").await;
-    let refused = [ask("").await, ask("wrong").await];
-    let made = ask(PASSWORD).await;
+    let refused = [submit("").await, submit("wrong").await];
+    let made = submit(PASSWORD).await;
     let mut guesses = Vec::new();
     for _ in 0..50 {
-        guesses.push(ask("wrong").await.status);
+        guesses.push(submit("wrong").await.status);
     }
 
     assert!(page.text.contains("type=\"password\""), "{page:?}");
@@ -285,7 +285,7 @@ async fn an_account_without_a_password_makes_a_token_soon_after_it_logged_in() {
 }
 
 #[tokio::test]
-async fn whoever_holds_a_token_for_scripts_ends_it_and_an_application_with_a_secret_asks_how_it_stands() {
+async fn a_script_token_is_revoked_by_its_holder_and_introspected_by_a_confidential_application() {
     let service = Service::start_without_workers(&[]).await;
     PAGE.register(&service).await;
     SERVER.register(&service).await;

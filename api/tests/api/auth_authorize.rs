@@ -21,11 +21,11 @@ async fn a_person_logs_in_and_agrees_and_the_application_gets_tokens_for_a_code(
     for text in ["Test &lt;app_page&gt;", "demo@example.org", "app.test", "Read samples", "offline_access"] {
         assert!(consent.text.contains(text), "{text}: {}", consent.text);
     }
-    let landed = RedirectTarget::of(&browser.decide(&consent, "allow").await);
-    assert_eq!(landed.address, REDIRECT);
-    assert_eq!((landed.query["state"].as_str(), landed.query["iss"].as_str()), ("xyz", ISSUER));
+    let redirected = RedirectTarget::of(&browser.decide(&consent, "allow").await);
+    assert_eq!(redirected.address, REDIRECT);
+    assert_eq!((redirected.query["state"].as_str(), redirected.query["iss"].as_str()), ("xyz", ISSUER));
 
-    let tokens = PAGE.exchange(&service, &landed.code(), &[]).await;
+    let tokens = PAGE.exchange(&service, &redirected.code(), &[]).await;
     assert_eq!((tokens.status, tokens.header("cache-control")), (200, "no-store"));
     let tokens = tokens.json();
     assert_eq!(tokens["scope"], "openid email offline_access generator_api.samples:read");
@@ -47,22 +47,22 @@ async fn the_implicit_flow_puts_the_token_behind_the_hash() {
     let browser = Browser::new(&service);
     let changes = [("response_type", "token"), ("scope", "generator_api.samples:read offline_access")];
 
-    let landed = browser.let_in(&PAGE.request(&changes)).await;
+    let redirected = browser.log_in_and_allow(&PAGE.request(&changes)).await;
 
-    assert_eq!((landed.address.as_str(), landed.query.len()), (REDIRECT, 0));
-    let fragment = &landed.fragment;
+    assert_eq!((redirected.address.as_str(), redirected.query.len()), (REDIRECT, 0));
+    let fragment = &redirected.fragment;
     assert_eq!((fragment["token_type"].as_str(), fragment["expires_in"].as_str()), ("Bearer", "3600"));
     assert_eq!(fragment["scope"], "generator_api.samples:read");
     assert_eq!((fragment["state"].as_str(), fragment.get("refresh_token")), ("xyz", None));
     let list = service.http.get(format!("{}{SAMPLES}", service.base));
     assert_eq!(answer(list.bearer_auth(&fragment["access_token"])).await.status, 200);
     let both = [("response_type", "id_token token"), ("scope", "openid email")];
-    let both = browser.let_in(&PAGE.request(&both)).await;
+    let both = browser.log_in_and_allow(&PAGE.request(&both)).await;
     assert_eq!(both.fragment["id_token"].split('.').count(), 3);
 }
 
 #[tokio::test]
-async fn what_is_switched_off_is_neither_offered_nor_done() {
+async fn disabled_flows_are_neither_offered_nor_served() {
     let settings = [("AUTH_IMPLICIT", "off"), ("AUTH_PASSWORD_GRANT", "off")];
     let service = Service::start_without_workers(&settings).await;
     PAGE.register(&service).await;
@@ -92,8 +92,8 @@ async fn an_application_without_a_scope_gets_the_service_and_nothing_of_the_pers
     let service = Service::start_without_workers(&[]).await;
     PAGE.register(&service).await;
 
-    let landed = Browser::new(&service).let_in(&PAGE.request(&[("scope", "")])).await;
-    let tokens = PAGE.exchange(&service, &landed.code(), &[]).await.json();
+    let redirected = Browser::new(&service).log_in_and_allow(&PAGE.request(&[("scope", "")])).await;
+    let tokens = PAGE.exchange(&service, &redirected.code(), &[]).await.json();
 
     assert_eq!(
         tokens["scope"],
@@ -112,8 +112,8 @@ async fn an_account_gives_no_more_than_it_has() {
         .unwrap();
     let browser = Browser::new(&service);
 
-    let less = browser.let_in(&PAGE.request(&[])).await;
-    let nothing = browser.let_in(&PAGE.request(&[("scope", "generator_api.samples:create")])).await;
+    let less = browser.log_in_and_allow(&PAGE.request(&[])).await;
+    let nothing = browser.log_in_and_allow(&PAGE.request(&[("scope", "generator_api.samples:create")])).await;
 
     let tokens = PAGE.exchange(&service, &less.code(), &[]).await.json();
     assert_eq!(tokens["scope"], "openid generator_api.samples:read");
@@ -125,18 +125,18 @@ async fn prompts_and_the_age_of_the_login_are_obeyed() {
     let service = Service::start_without_workers(&[]).await;
     PAGE.register(&service).await;
     let browser = Browser::new(&service);
-    let ask = async |prompt: &str| browser.get(&PAGE.request(&[("prompt", prompt)])).await;
+    let request = async |prompt: &str| browser.get(&PAGE.request(&[("prompt", prompt)])).await;
 
-    assert_eq!(RedirectTarget::of(&ask("none").await).error(), "login_required");
+    assert_eq!(RedirectTarget::of(&request("none").await).error(), "login_required");
     let consent = browser.log_in(&PAGE.request(&[("prompt", "login consent")])).await;
     assert!(consent.text.contains("<h1>Allow access</h1>"));
-    assert_eq!(RedirectTarget::of(&ask("none").await).error(), "consent_required");
-    let landed = RedirectTarget::of(&browser.decide(&consent, "allow").await);
-    assert_eq!(landed.code().len(), 43);
-    assert_eq!(RedirectTarget::of(&ask("none").await).code().len(), 43);
-    assert!(ask("consent").await.text.contains("<h1>Allow access</h1>"));
-    assert!(ask("login").await.text.contains("<h1>Log in</h1>"));
-    assert_eq!(RedirectTarget::of(&ask("none login").await).error(), "invalid_request");
+    assert_eq!(RedirectTarget::of(&request("none").await).error(), "consent_required");
+    let redirected = RedirectTarget::of(&browser.decide(&consent, "allow").await);
+    assert_eq!(redirected.code().len(), 43);
+    assert_eq!(RedirectTarget::of(&request("none").await).code().len(), 43);
+    assert!(request("consent").await.text.contains("<h1>Allow access</h1>"));
+    assert!(request("login").await.text.contains("<h1>Log in</h1>"));
+    assert_eq!(RedirectTarget::of(&request("none login").await).error(), "invalid_request");
 
     sqlx::query("update browser_sessions set authenticated_at = now() - interval '1 hour'")
         .execute(&service.pool)
@@ -173,10 +173,11 @@ async fn errors_go_to_the_application_with_its_state() {
     let browser = Browser::new(&service);
     for (changes, error) in cases {
         let answer = browser.get(&PAGE.request(changes)).await;
-        let landed = RedirectTarget::of(&answer);
+        let redirected = RedirectTarget::of(&answer);
 
-        assert_eq!((answer.status, landed.error()), (303, *error), "{changes:?}");
-        let all: std::collections::BTreeMap<_, _> = landed.query.iter().chain(&landed.fragment).collect();
+        assert_eq!((answer.status, redirected.error()), (303, *error), "{changes:?}");
+        let all: std::collections::BTreeMap<_, _> =
+            redirected.query.iter().chain(&redirected.fragment).collect();
         assert_eq!(all[&"state".to_owned()], "xyz", "{changes:?}");
         assert_eq!(all[&"iss".to_owned()], ISSUER, "{changes:?}");
     }
@@ -188,17 +189,17 @@ async fn errors_go_to_the_application_with_its_state() {
 }
 
 #[tokio::test]
-async fn a_program_on_any_loopback_port_is_let_in_and_asked_for_every_time() {
+async fn a_program_on_any_loopback_port_needs_consent_every_time() {
     let service = Service::start_without_workers(&[]).await;
     PROGRAM.register(&service).await;
     let browser = Browser::new(&service);
     let redirect = ("redirect_uri", "http://127.0.0.1:49152/callback");
 
-    let landed = browser.let_in(&PROGRAM.request(&[redirect])).await;
+    let redirected = browser.log_in_and_allow(&PROGRAM.request(&[redirect])).await;
     let again = browser.get(&PROGRAM.request(&[redirect])).await;
 
-    assert_eq!(landed.address, redirect.1);
-    let tokens = PROGRAM.exchange(&service, &landed.code(), &[redirect]).await;
+    assert_eq!(redirected.address, redirect.1);
+    let tokens = PROGRAM.exchange(&service, &redirected.code(), &[redirect]).await;
     assert_eq!(tokens.status, 200, "{tokens:?}");
     assert!(again.text.contains("<h1>Allow access</h1>") && again.text.contains("a program on this machine"));
 }
@@ -209,9 +210,9 @@ async fn a_server_proves_itself_in_the_header_or_in_the_form() {
     SERVER.register(&service).await;
     let browser = Browser::new(&service);
 
-    let in_the_form = browser.let_in(&SERVER.request(&[])).await.code();
+    let in_the_form = browser.log_in_and_allow(&SERVER.request(&[])).await.code();
     let in_the_form = SERVER.exchange(&service, &in_the_form, &[]).await;
-    let code = browser.let_in(&SERVER.request(&[])).await.code();
+    let code = browser.log_in_and_allow(&SERVER.request(&[])).await.code();
     let form = [
         ("grant_type", "authorization_code"),
         ("code", &code),
@@ -226,13 +227,13 @@ async fn a_server_proves_itself_in_the_header_or_in_the_form() {
 }
 
 #[tokio::test]
-async fn a_logout_is_asked_for_and_ends_the_session() {
+async fn a_logout_needs_confirmation_and_ends_the_session() {
     let service = Service::start_without_workers(&[]).await;
     PAGE.register(&service).await;
     let browser = Browser::new(&service);
-    let landed = browser.let_in(&PAGE.request(&[])).await;
-    let id_token = PAGE.exchange(&service, &landed.code(), &[]).await.json()["id_token"].clone();
-    let leave = |address: &str| {
+    let redirected = browser.log_in_and_allow(&PAGE.request(&[])).await;
+    let id_token = PAGE.exchange(&service, &redirected.code(), &[]).await.json()["id_token"].clone();
+    let logout_address = |address: &str| {
         let query = url::form_urlencoded::Serializer::new(String::new())
             .append_pair("id_token_hint", id_token.as_str().unwrap())
             .append_pair("post_logout_redirect_uri", address)
@@ -241,8 +242,8 @@ async fn a_logout_is_asked_for_and_ends_the_session() {
         format!("/auth/logout?{query}")
     };
 
-    let elsewhere = browser.get(&leave("https://evil.test/")).await;
-    let question = browser.get(&leave("https://app.test/bye")).await;
+    let elsewhere = browser.get(&logout_address("https://evil.test/")).await;
+    let question = browser.get(&logout_address("https://app.test/bye")).await;
     let (request, proof) =
         (crate::browser::hidden(&question, "request"), crate::browser::hidden(&question, "proof"));
     let left = browser.post("/auth/logout", &[("request", &request), ("proof", &proof)]).await;

@@ -16,10 +16,10 @@ use crate::{
 };
 
 /// Prints that a client is missing.
-pub fn skip(client: &str, why: &str) {
+pub fn skip(client: &str, reason: &str) {
     let required = std::env::var("CLIENTS").unwrap_or_default();
-    assert!(!required.split(',').any(|name| name == client), "{why}");
-    eprintln!("skipped: {why}");
+    assert!(!required.split(',').any(|name| name == client), "{reason}");
+    eprintln!("skipped: {reason}");
 }
 
 /// Finds a Python with the packages that the script needs.
@@ -63,9 +63,10 @@ async fn authlib_goes_through_every_flow() {
 
     let output = client.wait_with_output().await.unwrap();
 
-    let (told, faults) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{told}{faults}");
-    assert_eq!(told.trim(), "code, refresh, revoke, introspect, implicit, device, logout");
+    let (printed, faults) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{printed}{faults}");
+    assert_eq!(printed.trim(), "code, refresh, revoke, introspect, implicit, device, logout");
 }
 
 /// Starts a program on the user's machine that waits for the browser's redirect; returns its address and the received
@@ -83,7 +84,7 @@ async fn loopback() -> (SocketAddr, mpsc::UnboundedReceiver<String>) {
 }
 
 /// Returns the accessible role and name of the element.
-async fn told(browser: &Chromium, selector: &str) -> (String, String) {
+async fn role_and_name(browser: &Chromium, selector: &str) -> (String, String) {
     let element = browser.find(selector).await;
     (browser.read(&element, "computedrole").await, browser.read(&element, "computedlabel").await)
 }
@@ -93,7 +94,7 @@ fn pair(role: &str, label: &str) -> (String, String) {
 }
 
 #[tokio::test]
-async fn a_browser_without_script_logs_in_and_lets_an_application_in() {
+async fn a_browser_without_scripts_logs_in_and_consents_to_an_application() {
     let browser = match Chromium::start(Script::Off).await {
         Ok(browser) => browser,
         Err(missing) => return skip("chromium", &missing),
@@ -107,16 +108,16 @@ async fn a_browser_without_script_logs_in_and_lets_an_application_in() {
 
     browser.open(&format!("{}{request}", service.base)).await;
     assert_eq!(browser.title().await, "Log in · Retort");
-    assert_eq!(told(&browser, "#email").await, pair("textbox", "E-mail address"));
-    assert_eq!(told(&browser, "#password").await, pair("textbox", "Password"));
-    assert_eq!(told(&browser, "button").await, pair("button", "Log in"));
+    assert_eq!(role_and_name(&browser, "#email").await, pair("textbox", "E-mail address"));
+    assert_eq!(role_and_name(&browser, "#password").await, pair("textbox", "Password"));
+    assert_eq!(role_and_name(&browser, "button").await, pair("button", "Log in"));
     browser.screenshot("login").await;
 
     browser.type_into("#email", "demo@example.org").await;
     browser.type_into("#password", "wrong").await;
     browser.click("button").await;
     assert_eq!(browser.text("#failed").await, "The e-mail address or the password is wrong.");
-    assert_eq!(told(&browser, "#failed").await.0, "alert");
+    assert_eq!(role_and_name(&browser, "#failed").await.0, "alert");
     browser.screenshot("login_failed").await;
     // The e-mail address is kept and the password field has the focus: typing the password and Enter suffices.
     browser.type_where_the_cursor_is(&format!("{PASSWORD}\u{e007}")).await;
@@ -142,7 +143,7 @@ async fn a_browser_without_script_logs_in_and_lets_an_application_in() {
 }
 
 #[tokio::test]
-async fn a_browser_lets_a_device_in_and_logs_out() {
+async fn a_browser_allows_a_device_and_logs_out() {
     let browser = match Chromium::start(Script::Off).await {
         Ok(browser) => browser,
         Err(missing) => return skip("chromium", &missing),

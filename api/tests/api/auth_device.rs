@@ -57,7 +57,7 @@ pub async fn decide(browser: &Browser<'_>, page: &Answer, decision: &str) -> Ans
 }
 
 #[tokio::test]
-async fn a_device_waits_until_a_person_lets_it_in() {
+async fn a_device_waits_until_a_person_allows_it() {
     let service = Service::start_without_workers(&[]).await;
     PROGRAM.register(&service).await;
     let begun = begin(&service).await;
@@ -110,7 +110,7 @@ async fn a_link_brings_the_code_along_through_the_login() {
 }
 
 #[tokio::test]
-async fn a_refused_device_is_told() {
+async fn a_refused_device_gets_access_denied() {
     let service = Service::start_without_workers(&[]).await;
     PROGRAM.register(&service).await;
     let begun = begin(&service).await;

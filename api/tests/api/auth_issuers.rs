@@ -24,8 +24,8 @@ type NamedKey = (String, [u8; 32]);
 pub struct Issuer {
     pub address: String,
     pub keys: Arc<Mutex<Vec<NamedKey>>>,
-    pub away: Arc<Mutex<bool>>,
-    pub asked: Arc<AtomicUsize>,
+    pub is_away: Arc<Mutex<bool>>,
+    pub requests: Arc<AtomicUsize>,
 }
 
 impl Issuer {
@@ -33,13 +33,14 @@ impl Issuer {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}/realms/lab", listener.local_addr().unwrap());
         let keys = Arc::new(Mutex::new(vec![("k1".to_owned(), [1; 32])]));
-        let (away, asked) = (Arc::new(Mutex::new(false)), Arc::new(AtomicUsize::new(0)));
-        let issuer = Self { address: address.clone(), keys, away, asked };
+        let (is_away, requests) = (Arc::new(Mutex::new(false)), Arc::new(AtomicUsize::new(0)));
+        let issuer = Self { address: address.clone(), keys, is_away, requests };
         let discovery = json!({ "issuer": address, "jwks_uri": format!("{address}/jwks") });
-        let (keys, away, asked) = (issuer.keys.clone(), issuer.away.clone(), issuer.asked.clone());
+        let (keys, is_away, requests) =
+            (issuer.keys.clone(), issuer.is_away.clone(), issuer.requests.clone());
         let jwks = move || {
-            asked.fetch_add(1, Ordering::Relaxed);
-            let status = if *away.lock().unwrap() { StatusCode::BAD_GATEWAY } else { StatusCode::OK };
+            requests.fetch_add(1, Ordering::Relaxed);
+            let status = if *is_away.lock().unwrap() { StatusCode::BAD_GATEWAY } else { StatusCode::OK };
             let keys: Vec<_> = keys.lock().unwrap().iter().map(|(kid, bytes)| jwk(kid, bytes)).collect();
             async move { (status, Json(json!({ "keys": keys }))) }
         };
@@ -80,7 +81,7 @@ pub async fn call(service: &Service, token: &str) -> Answer {
     answer(service.http.get(format!("{}{SAMPLES}", service.base)).bearer_auth(token)).await
 }
 
-pub fn why(answer: &Answer) -> (u16, String) {
+pub fn reason(answer: &Answer) -> (u16, String) {
     (answer.status, answer.json()["detail"][0]["msg"].as_str().unwrap_or_default().to_owned())
 }
 
@@ -106,7 +107,7 @@ async fn a_person_from_elsewhere_gets_an_account_at_the_first_token() {
     let create = service.http.post(format!("{}{SAMPLES}", service.base)).bearer_auth(&token).body("{}");
     assert_eq!(answer(create).await.status, 403);
     // One request to the issuer was enough.
-    assert_eq!(issuer.asked.load(Ordering::Relaxed), 1);
+    assert_eq!(issuer.requests.load(Ordering::Relaxed), 1);
 }
 
 #[tokio::test]
@@ -120,7 +121,7 @@ async fn a_disabled_person_from_elsewhere_stays_out() {
     service.base = service.another().await;
 
     let refused = (401, "the account is unknown or disabled".to_owned());
-    assert_eq!(why(&call(&service, &token).await), refused);
+    assert_eq!(reason(&call(&service, &token).await), refused);
 }
 
 #[tokio::test]
@@ -132,7 +133,7 @@ async fn an_issuer_that_is_away_costs_nothing_and_readiness_says_so() {
     let ready = async |base: &str| answer(http.get(format!("{base}/readyz"))).await.json()["checks"].clone();
     let check = format!("issuer {}", issuer.address);
 
-    *issuer.away.lock().unwrap() = true;
+    *issuer.is_away.lock().unwrap() = true;
 
     assert_eq!(call(&service, &issuer.token("k1", [1; 32], &[])).await.status, 200);
     assert_eq!(ready(&service.base).await[&check], "ok");

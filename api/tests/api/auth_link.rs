@@ -26,16 +26,16 @@ async fn press(browser: &Browser<'_>, page: &Answer) -> Answer {
 }
 
 #[tokio::test]
-async fn a_link_logs_in_whoever_presses_its_button_and_nobody_who_only_looks_at_it() {
+async fn a_login_link_works_by_its_button_and_not_by_a_visit() {
     let service = Service::start_without_workers(&[]).await;
     let address = link(&service, MINUTES).await;
     let (scanner, browser) = (Browser::new(&service), Browser::new(&service));
 
-    let looked = [scanner.get(&address).await, scanner.get(&address).await];
+    let visits = [scanner.get(&address).await, scanner.get(&address).await];
     let page = browser.get(&address).await;
     let entered = press(&browser, &page).await;
 
-    assert_eq!(looked.map(|page| page.status), [200, 200]);
+    assert_eq!(visits.map(|page| page.status), [200, 200]);
     assert!(page.text.contains("demo@example.org"), "{page:?}");
     assert_eq!((page.header("cache-control"), page.header("referrer-policy")), ("no-store", "same-origin"));
     assert_eq!((entered.status, entered.header("location")), (303, "/"));
@@ -71,7 +71,7 @@ async fn a_second_use_a_late_one_and_a_wrong_address_are_refused_each_in_its_wor
 }
 
 #[tokio::test]
-async fn a_link_ends_with_what_else_opens_the_account() {
+async fn a_login_link_ends_with_the_accounts_other_credentials() {
     let service = Service::start_without_workers(&[]).await;
     add_account(&service.pool, "ada@example.org").await;
     let addresses = [link(&service, MINUTES).await, link(&service, MINUTES).await];
@@ -90,7 +90,7 @@ async fn a_link_ends_with_what_else_opens_the_account() {
 }
 
 #[tokio::test]
-async fn a_form_from_elsewhere_logs_nobody_in() {
+async fn a_form_of_another_site_does_not_log_in() {
     let service = Service::start_without_workers(&[]).await;
     let address = link(&service, MINUTES).await;
     let (browser, stranger) = (Browser::new(&service), Browser::new(&service));

@@ -14,14 +14,14 @@ const BATCHES: &str = "/synth-batches/v1/batches";
 fn unbounded(
     document: &Value,
     schema: &Value,
-    place: &str,
+    location: &str,
     seen: &mut BTreeSet<String>,
-    found: &mut Vec<String>,
+    unbounded_fields: &mut Vec<String>,
 ) {
     if let Some(reference) = schema["$ref"].as_str() {
         if seen.insert(reference.to_owned()) {
             let schema = document.pointer(reference.trim_start_matches('#')).unwrap();
-            unbounded(document, schema, reference.rsplit('/').next().unwrap(), seen, found);
+            unbounded(document, schema, reference.rsplit('/').next().unwrap(), seen, unbounded_fields);
         }
         return;
     }
@@ -30,62 +30,63 @@ fn unbounded(
     };
     let is_named = ["enum", "const", "format"].iter().any(|word| schema.get(word).is_some());
     if is("string") && !is_named && schema.get("maxLength").is_none() {
-        found.push(format!("{place}: a text"));
+        unbounded_fields.push(format!("{location}: a text"));
     }
     if is("array") && schema.get("maxItems").is_none() {
-        found.push(format!("{place}: a list"));
+        unbounded_fields.push(format!("{location}: a list"));
     }
     for word in ["oneOf", "anyOf", "allOf", "prefixItems"] {
         for (at, part) in schema[word].as_array().into_iter().flatten().enumerate() {
-            unbounded(document, part, &format!("{place}/{word}/{at}"), seen, found);
+            unbounded(document, part, &format!("{location}/{word}/{at}"), seen, unbounded_fields);
         }
     }
     for word in ["items", "additionalProperties"] {
         if let Some(part @ Value::Object(_)) = schema.get(word) {
-            unbounded(document, part, &format!("{place}/{word}"), seen, found);
+            unbounded(document, part, &format!("{location}/{word}"), seen, unbounded_fields);
         }
     }
     for (name, part) in schema["properties"].as_object().into_iter().flatten() {
-        unbounded(document, part, &format!("{place}/{name}"), seen, found);
+        unbounded(document, part, &format!("{location}/{name}"), seen, unbounded_fields);
     }
 }
 
 #[test]
 fn every_text_and_list_of_a_request_has_a_bound_in_the_document() {
     let document = serde_json::to_value(api::document()).unwrap();
-    let (mut seen, mut found) = (BTreeSet::new(), Vec::new());
-    let mut looked_at = 0;
+    let (mut seen, mut unbounded_fields) = (BTreeSet::new(), Vec::new());
+    let mut checked = 0;
 
     for (path, item) in document["paths"].as_object().unwrap() {
         for operation in item.as_object().unwrap().values() {
-            let place = operation["operationId"].as_str().unwrap_or(path);
+            let location = operation["operationId"].as_str().unwrap_or(path);
             for parameter in operation["parameters"].as_array().into_iter().flatten() {
                 // Headers are limited together, per connection.
                 if parameter["in"] == "header" {
                     continue;
                 }
-                looked_at += 1;
-                let place = format!("{place}?{}", parameter["name"]);
-                unbounded(&document, &parameter["schema"], &place, &mut seen, &mut found);
+                checked += 1;
+                let location = format!("{location}?{}", parameter["name"]);
+                unbounded(&document, &parameter["schema"], &location, &mut seen, &mut unbounded_fields);
             }
             for content in
                 operation["requestBody"]["content"].as_object().into_iter().flat_map(|all| all.values())
             {
-                looked_at += 1;
-                unbounded(&document, &content["schema"], place, &mut seen, &mut found);
+                checked += 1;
+                unbounded(&document, &content["schema"], location, &mut seen, &mut unbounded_fields);
             }
         }
     }
 
-    assert!(looked_at > 50 && seen.len() > 10, "{looked_at} schemas, {seen:?}");
-    assert_eq!(found, Vec::<String>::new());
+    assert!(checked > 50 && seen.len() > 10, "{checked} schemas, {seen:?}");
+    assert_eq!(unbounded_fields, Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn a_text_or_a_list_beyond_its_bound_is_refused_at_its_place() {
     let service = Service::start_without_workers(&[]).await;
-    let found: Value = serde_json::from_slice(include_bytes!("../golden/treesearch_result.json")).unwrap();
-    let mut route = found["route_hierarchy"]["2"]["b0123456789abcdef"][0][0].clone();
+    let unbounded_fields: Value =
+        serde_json::from_slice(include_bytes!("../golden/treesearch_result.json")).unwrap();
+    let mut route = unbounded_fields["route_hierarchy"]["2"]["b0123456789abcdef"][0][0].clone();
     route["nodes"][1]["id"] = json!("n".repeat(10_001));
     let kept = json!({ "parameters": { "search_smiles": "CC(=O)NC" }, "route": route });
     let search = |field: &str, value: Value| json!({ "search_smiles": "CCO", field: value });
@@ -105,10 +106,10 @@ async fn a_text_or_a_list_beyond_its_bound_is_refused_at_its_place() {
         ("/generator/v1/samples", json!({ "size": 1, "model_id": "m".repeat(256) }), "body.model_id"),
         ("/synth/v1/routes", kept, "body.route.nodes.1.id"),
     ];
-    for (path, body, place) in cases {
+    for (path, body, location) in cases {
         let refused = service.post(path, &body.to_string()).await;
 
-        let fault = [(place.to_owned(), "string_too_long".to_owned())];
+        let fault = [(location.to_owned(), "string_too_long".to_owned())];
         assert_eq!((refused.status, refused.faults()), (422, fault.into()), "{path}");
     }
 }
@@ -158,7 +159,7 @@ async fn plans_at_the_same_moment_pass_no_cap_together() {
 #[tokio::test]
 async fn asynchronous_samples_wait_within_the_cap_of_molecules() {
     let service = Service::start_without_workers(&[("WAITING_MOLECULES", "10")]).await;
-    let order = async |size: u32| {
+    let create_sample = async |size: u32| {
         let request = service.request(Method::POST, "/generator/v1/samples").await;
         let body = json!({ "size": size, "model_id": "toy" }).to_string();
         answer(
@@ -167,7 +168,8 @@ async fn asynchronous_samples_wait_within_the_cap_of_molecules() {
         .await
     };
 
-    let statuses = [order(6).await.status, order(5).await.status, order(4).await.status];
+    let statuses =
+        [create_sample(6).await.status, create_sample(5).await.status, create_sample(4).await.status];
 
     assert_eq!(statuses, [202, 409, 202]);
 }
@@ -253,25 +255,25 @@ async fn the_progress_of_a_hundred_thousand_plans_is_read_in_some_blocks() {
 
     let progress =
         blocks("explain (analyze, buffers, format json) select * from progress_of_batch('bat_1')").await;
-    let told = service.get(&format!("{BATCHES}/bat_1")).await.json();
+    let stored = service.get(&format!("{BATCHES}/bat_1")).await.json();
     let page = service.get(&format!("{BATCHES}/bat_1/plans?limit=100")).await;
 
     // A plan with its result occupies several blocks.
     assert!(progress < 2_000, "{progress} blocks");
-    assert_eq!(told["progress"]["completed"], 100_000);
+    assert_eq!(stored["progress"]["completed"], 100_000);
     assert_eq!((page.status, page.json()["items"].as_array().unwrap().len()), (200, 100));
 }
 
 #[tokio::test]
-async fn the_progress_is_what_its_plans_say_whatever_happens_to_them() {
+async fn the_progress_of_a_batch_always_matches_its_plans() {
     let service = Service::start_without_workers(&[]).await;
     let body =
         json!({ "smiles": ["C", "CC", "C", "CCC", "CCCC", "CC"], "parameters": { "engine": "toy_engine" } });
     let batch = service.post(BATCHES, &body.to_string()).await.json()["id"].as_str().unwrap().to_owned();
     let plans: Vec<String> =
         sqlx::query_scalar("select id from plans order by place").fetch_all(&service.pool).await.unwrap();
-    let agrees = async |doing: &str| {
-        let told = service.get(&format!("{BATCHES}/{batch}")).await.json()["progress"].clone();
+    let agrees = async |action: &str| {
+        let stored = service.get(&format!("{BATCHES}/{batch}")).await.json()["progress"].clone();
         let counted: Value = sqlx::query_scalar(
             "select jsonb_object_agg(standing, plans) from (
                 select plan_standing(plan.status, made.status, made.job_id) as standing, count(*) as plans
@@ -283,7 +285,7 @@ async fn the_progress_is_what_its_plans_say_whatever_happens_to_them() {
         .unwrap();
         for standing in ["pending", "processing", "completed", "failed", "cancelled"] {
             let counted = counted.get(standing).cloned().unwrap_or(json!(0));
-            assert_eq!(told[standing], counted, "{standing} after {doing}: {told}");
+            assert_eq!(stored[standing], counted, "{standing} after {action}: {stored}");
         }
     };
     let act = async |path: String| assert_eq!(service.post(&path, "").await.status, 200, "{path}");
@@ -313,7 +315,7 @@ async fn the_progress_is_what_its_plans_say_whatever_happens_to_them() {
 }
 
 #[tokio::test]
-async fn what_is_committed_late_is_in_the_list_after_what_was_committed_before() {
+async fn late_commits_are_listed_after_earlier_ones() {
     let service = Service::start_without_workers(&[]).await;
     let colleague = add_account(&service.pool, "colleague@example.org").await;
     join_one_organisation(&service.pool, &[&service.account, &colleague]).await;

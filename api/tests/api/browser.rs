@@ -121,8 +121,8 @@ impl Application {
     /// Runs the whole flow: login, consent, code, tokens.
     pub async fn tokens(&self, service: &Service) -> serde_json::Value {
         let browser = Browser::new(service);
-        let landed = browser.let_in(&self.request(&[])).await;
-        let tokens = self.exchange(service, &landed.code(), &[]).await;
+        let redirected = browser.log_in_and_allow(&self.request(&[])).await;
+        let tokens = self.exchange(service, &redirected.code(), &[]).await;
         assert_eq!(tokens.status, 200, "{tokens:?}");
         tokens.json()
     }
@@ -239,7 +239,7 @@ impl<'a> Browser<'a> {
     }
 
     /// Logs in and allows all that is requested.
-    pub async fn let_in(&self, request: &str) -> RedirectTarget {
+    pub async fn log_in_and_allow(&self, request: &str) -> RedirectTarget {
         let mut answer = self.get(request).await;
         if answer.text.contains("<h1>Log in</h1>") {
             answer = self.fill_in(&answer, "demo@example.org", PASSWORD).await;

@@ -20,7 +20,7 @@ fn list(service: &Arc<Service>) -> JoinHandle<Answer> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_finds_no_place_is_refused_at_once_but_operators_and_who_was_let_in_are_answered() {
+async fn requests_without_a_permit_are_refused_and_operators_and_running_ones_answered() {
     let service = Arc::new(Service::start_without_workers(&ONE).await);
     assert_eq!(service.get(SAMPLES).await.status, 200);
     let operator = add_operator(&service.pool, "ada@example.org").await;
@@ -51,7 +51,7 @@ async fn who_finds_no_place_is_refused_at_once_but_operators_and_who_was_let_in_
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_waits_for_a_worker_or_sends_slowly_has_nobodys_place() {
+async fn requests_that_wait_or_send_slowly_hold_no_permit() {
     let service = Arc::new(Service::start_with(&ONE).await);
     let searching = Arc::clone(&service);
     let search = tokio::spawn(async move {

@@ -87,7 +87,7 @@ async fn the_console_needs_nothing_from_elsewhere_and_nothing_inline() {
 }
 
 #[tokio::test]
-async fn browsers_that_no_page_told_of_the_icon_find_it() {
+async fn browsers_find_the_icon_at_its_default_path() {
     let service = Service::start_without_workers(&[]).await;
     let icon = async |path: &str| answer(service.http.get(format!("{}{path}", service.base))).await;
 
@@ -137,16 +137,16 @@ async fn a_page_is_sent_compressed_and_only_where_it_is_another() {
 }
 
 #[tokio::test]
-async fn who_logs_in_at_the_console_is_asked_for_nothing_more_and_gets_what_the_account_may_do() {
+async fn a_console_login_needs_no_consent_and_gets_the_accounts_scopes() {
     let service = Service::start_without_workers(&[]).await;
     add_operator(&service.pool, "ada@example.org").await;
     let request = CONSOLE.request(&[("scope", "operations openid email")]);
     let scope_of = async |email: &str| {
         let browser = Browser::new(&service);
         let page = browser.get(&request).await;
-        let landed = browser.follow(browser.fill_in(&page, email, PASSWORD).await).await;
+        let redirected = browser.follow(browser.fill_in(&page, email, PASSWORD).await).await;
         let tokens = CONSOLE
-            .exchange(&service, &RedirectTarget::of(&landed).code(), &[("code_verifier", VERIFIER)])
+            .exchange(&service, &RedirectTarget::of(&redirected).code(), &[("code_verifier", VERIFIER)])
             .await;
         assert_eq!(tokens.status, 200, "{tokens:?}");
         tokens.json()["scope"].as_str().unwrap().to_owned()
@@ -196,7 +196,7 @@ async fn an_operator_sees_the_queues_in_a_browser_and_pauses_and_resumes_one() {
     assert_eq!(browser.text("#ask_title").await, "Pause search?");
     browser.screenshot("operations_asking").await;
     browser.click("#ask_yes").await;
-    let told = browser.wait_for_text("#told", |text| !text.is_empty()).await;
+    let shown = browser.wait_for_text("#told", |text| !text.is_empty()).await;
     let paused = browser.wait_for_text("#verdict", |text| text.starts_with("Paused")).await;
     let by: Vec<(String, String)> =
         sqlx::query_as("select queue, paused_by from paused_queues").fetch_all(&service.pool).await.unwrap();
@@ -206,14 +206,14 @@ async fn an_operator_sees_the_queues_in_a_browser_and_pauses_and_resumes_one() {
     browser.wait_for_text("#verdict", |text| text.starts_with("All queues are served")).await;
 
     assert!(search.starts_with("search") && search.contains("of 4"), "{search}");
-    assert_eq!(told, "Paused search.");
+    assert_eq!(shown, "Paused search.");
     assert_eq!(paused, "Paused: search. New requests are refused until it is resumed.");
     assert_eq!(by, [("search".to_owned(), "ada@example.org".to_owned())]);
     assert_eq!(browser.complaints().await, [] as [serde_json::Value; 0]);
 }
 
 #[tokio::test]
-async fn who_may_not_operate_is_told_so_in_a_browser() {
+async fn the_console_says_that_an_account_may_not_operate() {
     let browser = match Chromium::start(Script::On).await {
         Ok(browser) => browser,
         Err(missing) => return skip("chromium", &missing),
@@ -223,10 +223,10 @@ async fn who_may_not_operate_is_told_so_in_a_browser() {
 
     browser.open(&format!("{}/console/operations", service.base)).await;
     log_in(&browser, "bob@example.org").await;
-    let told = browser.wait_for_text("#notice", |text| !text.is_empty()).await;
+    let shown = browser.wait_for_text("#notice", |text| !text.is_empty()).await;
 
-    assert!(told.starts_with("bob@example.org may not see this page."), "{told}");
-    assert!(told.ends_with("retort account scopes bob@example.org --operator"), "{told}");
+    assert!(shown.starts_with("bob@example.org may not see this page."), "{shown}");
+    assert!(shown.ends_with("retort account scopes bob@example.org --operator"), "{shown}");
     browser.screenshot("operations_refused").await;
     assert_eq!(browser.complaints().await, [] as [serde_json::Value; 0]);
 }

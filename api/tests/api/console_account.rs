@@ -2,7 +2,7 @@
 //! scripts.
 
 use crate::{
-    console_plan::{breaks_no_rule, no_complaint, stage},
+    console_plan::{assert_no_errors, breaks_no_rule, stage},
     support::{PASSWORD, add_account, answer, join_one_organisation},
 };
 
@@ -18,7 +18,7 @@ async fn an_account_knows_its_organisation_and_makes_a_token_for_scripts_that_is
         .await;
     browser.screenshot("account").await;
     breaks_no_rule(&browser).await;
-    no_complaint(&browser).await;
+    assert_no_errors(&browser).await;
     browser.click("#part_account a[href='/auth/account#tokens']").await;
     browser.wait_for_title("Logins and tokens · Retort").await;
     let members = browser.run("return document.querySelector('details ul').textContent").await;
@@ -50,5 +50,5 @@ async fn an_account_knows_its_organisation_and_makes_a_token_for_scripts_that_is
     assert_eq!(listed.status, 200, "{listed:?}");
     assert!(entry.contains("Nightly batch") && entry.contains("generator_api.samples:read"), "{entry}");
     assert!(!entry.contains("samples:delete") && !entry.contains("operations"), "{entry}");
-    no_complaint(&browser).await;
+    assert_no_errors(&browser).await;
 }

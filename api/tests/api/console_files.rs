@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::console_plan::{no_complaint, stage};
+use crate::console_plan::{assert_no_errors, stage};
 
 #[tokio::test]
 async fn molecules_come_from_files_of_every_usual_kind() {
@@ -46,7 +46,7 @@ async fn molecules_come_from_files_of_every_usual_kind() {
             fault.is_empty()
         );
     }
-    no_complaint(&browser).await;
+    assert_no_errors(&browser).await;
 }
 
 #[tokio::test]
@@ -109,7 +109,7 @@ async fn hostile_files_are_read_as_far_as_they_say_something_and_harm_nothing() 
         let molecules: Vec<_> = molecules.into_iter().map(str::to_owned).collect();
         assert_eq!(read(text, name).await, (molecules, faults), "{case:?}");
     }
-    no_complaint(&browser).await;
+    assert_no_errors(&browser).await;
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use test_support::Chromium;
 
 use crate::{
-    console_plan::{breaks_no_rule, count, find_routes, no_complaint, stage},
+    console_plan::{assert_no_errors, breaks_no_rule, count, find_routes, stage},
     console_plan_work::{MOCK_ONE_STEP_SCRIPT, act, choose},
     support::Service,
 };
@@ -78,7 +78,7 @@ async fn a_route_is_kept_named_starred_found_again_by_its_link_and_let_go() {
     assert_eq!(note, "Ask Ada first");
     assert_eq!(target, kept["parameters"]["search_smiles"]);
     assert_eq!(hash, json!(format!("#/plan/{}", kept["id"].as_str().unwrap())));
-    no_complaint(&browser).await;
+    assert_no_errors(&browser).await;
 }
 
 #[tokio::test]
@@ -137,9 +137,9 @@ async fn a_route_that_was_made_by_hand_is_kept_whole() {
     assert_eq!(kept["pricing_annotations"][0]["vendor_name"], "Lab");
     browser.go(&format!("#/plan/{}", listed["id"].as_str().unwrap())).await;
     browser.wait_for_text("#results_how", |text| text.starts_with("kept ")).await;
-    let told = browser.text("#shopping").await;
-    assert!(told.starts_with("Routes by hand are not priced."), "{told}");
-    no_complaint(&browser).await;
+    let shown = browser.text("#shopping").await;
+    assert!(shown.starts_with("Routes by hand are not priced."), "{shown}");
+    assert_no_errors(&browser).await;
 }
 
 #[tokio::test]
@@ -172,11 +172,11 @@ async fn a_search_is_found_again_by_its_address_asks_the_same_again_and_is_delet
     assert_eq!(stored["parameters"]["amount_mmol"], 2.5);
     assert_eq!(typed, stored["parameters"]["search_smiles"]);
     assert_eq!(shown, "10");
-    no_complaint(&browser).await;
+    assert_no_errors(&browser).await;
 }
 
 #[tokio::test]
-async fn what_a_colleague_keeps_is_read_and_not_changed() {
+async fn a_colleagues_kept_route_is_read_only() {
     let Some((service, browser)) = stage().await else { return };
     let colleague = crate::support::add_account(&service.pool, "colleague@example.org").await;
     crate::support::join_one_organisation(&service.pool, &[&service.account, &colleague]).await;
@@ -204,5 +204,5 @@ async fn what_a_colleague_keeps_is_read_and_not_changed() {
     assert_eq!(items(&service, ROUTES, 2).await[0]["is_own"], true);
     let delete = service.request(Method::DELETE, &format!("{ROUTES}/{id}")).await;
     assert_eq!(crate::support::answer(delete).await.status, 403);
-    no_complaint(&browser).await;
+    assert_no_errors(&browser).await;
 }

@@ -10,7 +10,7 @@ use test_support::{Chromium, Script};
 use crate::{
     auth_clients::skip,
     console::log_in,
-    console_plan::{breaks_no_rule, count, no_complaint, stage},
+    console_plan::{assert_no_errors, breaks_no_rule, count, stage},
     recorded::HOSTILE,
     support::{Service, complete_plan, sample_id},
 };
@@ -74,7 +74,7 @@ async fn parts_are_reached_by_links_and_the_back_button_and_keep_what_they_knew(
     assert!(wire.as_u64().unwrap() < 1_200_000, "{wire}");
     assert_eq!((current.as_str(), kept), ("Models", json!("CCO")));
     assert!(card.starts_with("druglike_gru") && card.contains("97.00 %"), "{card}");
-    no_complaint(&browser).await;
+    assert_no_errors(&browser).await;
 }
 
 #[tokio::test]
@@ -111,7 +111,7 @@ async fn molecules_are_drawn_measured_sieved_ticked_and_taken_away() {
     browser.until("return document.querySelectorAll('.cell').length === 6").await;
     // Space ticks the molecule that the arrow keys have focused.
     browser.type_into(".gallery", "\u{e014} \u{e014} ").await;
-    let said = browser.wait_for_text(".sampled .found p", |text| text.contains("ticked")).await;
+    let message = browser.wait_for_text(".sampled .found p", |text| text.contains("ticked")).await;
     let buttons = "[...document.querySelectorAll('.sampled .tools button')]";
     for name in ["SMILES", "CSV"] {
         browser.run(&format!("{buttons}.find((one) => one.textContent === '{name}').click()")).await;
@@ -120,21 +120,21 @@ async fn molecules_are_drawn_measured_sieved_ticked_and_taken_away() {
         (saved(&browser, &format!("{id}.smi")).await, saved(&browser, &format!("{id}.csv")).await);
     browser.run(&format!("{buttons}.at(-1).click()")).await;
     browser.wait_for_title("Batches · Retort").await;
-    let handed = browser.run("return document.getElementById('molecules').value").await;
+    let entered = browser.run("return document.getElementById('molecules').value").await;
 
     assert!(weights.contains("median 93"), "{weights}");
     assert_eq!(shown, "Cc1ccccn1");
     assert_eq!(fault, "This is neither SMILES nor SMARTS.");
-    assert_eq!(said, "of druglike_gru · 2 ticked");
+    assert_eq!(message, "of druglike_gru · 2 ticked");
     assert_eq!(smiles, "c1ccncc1\nCC(=O)Nc1ccc(O)cc1\n");
     assert!(
         csv.starts_with("smiles,molecular_weight,logp,polar_surface,acceptors,donors,rotatable,rings\r\n"),
         "{csv}"
     );
     assert!(csv.lines().nth(2).unwrap().starts_with("CC(=O)Nc1ccc(O)cc1,151.1"), "{csv}");
-    assert_eq!(handed, "c1ccncc1\nCC(=O)Nc1ccc(O)cc1");
+    assert_eq!(entered, "c1ccncc1\nCC(=O)Nc1ccc(O)cc1");
     assert_eq!(browser.title().await, "Batches · Retort");
-    no_complaint(&browser).await;
+    assert_no_errors(&browser).await;
 }
 
 #[tokio::test]
@@ -160,7 +160,7 @@ async fn of_ten_thousand_molecules_only_those_in_sight_are_in_the_page() {
     assert_eq!(refused, "Enter a whole number from 1 to 10,000.");
     assert!((5..120).contains(&first) && (5..120).contains(&then), "{first}, {then}");
     assert_eq!(last, "10000");
-    no_complaint(&browser).await;
+    assert_no_errors(&browser).await;
 }
 
 /// Types into the field that matches a selector.
@@ -249,7 +249,7 @@ async fn a_batch_is_read_stored_followed_sorted_opened_and_deleted() {
     assert_eq!(question, "Delete this batch?");
     assert_eq!(none, "No batch yet. Upload molecules, or tick some of a sample.");
     assert_eq!(browser.title().await, "Batches · Retort");
-    no_complaint(&browser).await;
+    assert_no_errors(&browser).await;
 }
 
 #[tokio::test]
@@ -279,7 +279,7 @@ async fn a_batch_is_cancelled_and_goes_on_and_what_the_service_refuses_stands_at
     assert!(refused.contains("Line 3: ") && refused.contains("component"), "{refused}");
     assert_eq!(depth, "Input should be less than or equal to 50.");
     assert!(refusal.iter().all(|line| line["message"].as_str().unwrap().contains("422")), "{refusal:?}");
-    no_complaint(&browser).await;
+    assert_no_errors(&browser).await;
 }
 
 #[tokio::test]
@@ -332,7 +332,7 @@ async fn the_catalogue_is_searched_and_what_is_found_is_planned() {
     browser.click("#search_catalogue").await;
     let facts = browser.wait_for_text(".block_facts", |text| text.contains("similar")).await;
     let similar = browser.text(".block .sellers").await;
-    let told = browser.text(".panel [role=status]").await;
+    let shown = browser.text(".panel [role=status]").await;
     let address = browser.run("return location.hash").await;
     browser.screenshot("catalogue").await;
     browser.run("[...document.querySelectorAll('.block a')].find((one) => one.textContent === 'Similar blocks').click()").await;
@@ -355,12 +355,12 @@ async fn the_catalogue_is_searched_and_what_is_found_is_planned() {
     assert!(refusal.iter().all(|line| line["message"].as_str().unwrap().contains("422")), "{refusal:?}");
     assert_eq!(facts, "50 % similar · $2.50/g · lead time not known · 46.1 Da");
     assert!(similar.contains("like C/C=C/C to 0.3, limit 24, US"), "{similar}");
-    assert_eq!(told, "1 block; the time was up after 25 % of the catalogue.");
+    assert_eq!(shown, "1 block; the time was up after 25 % of the catalogue.");
     assert_eq!((address, typed), (json!("#/catalogue/similar/C%2FC%3DC%2FC"), json!("Nc1ccc(O)cc1")));
     assert!(part.contains("limit 24, DE") && number.contains("limit 24, anywhere"), "{part} {number}");
     assert_eq!((draws, planned), (json!(true), json!("Nc1ccc(O)cc1")));
     assert!(linked.contains("limit 24, US"), "{linked}");
-    no_complaint(&browser).await;
+    assert_no_errors(&browser).await;
 }
 
 #[tokio::test]
@@ -379,12 +379,12 @@ async fn a_newcomer_is_led_around_once() {
     browser.open(&format!("{}/?again", service.base)).await;
     browser.wait_for_text("#run", |text| text == "Find routes").await;
 
-    let told =
+    let shown =
         ["Draw the target", "Choose the kind of search", "Find routes", "Many at once", "From scripts too"];
-    assert_eq!(titles, told);
+    assert_eq!(titles, shown);
     assert_eq!((pointed, left), (1, (0, 0)));
     assert_eq!(count(&browser, "#tour").await, 0);
-    no_complaint(&browser).await;
+    assert_no_errors(&browser).await;
 }
 
 #[tokio::test]
@@ -404,13 +404,13 @@ async fn a_link_leads_into_the_console_without_a_password() {
     browser.screenshot("link").await;
     browser.click("button").await;
     browser.wait_for_title("Retort").await;
-    let who = browser.wait_for_text("#account", |text| !text.is_empty()).await;
-    no_complaint(&browser).await;
+    let email = browser.wait_for_text("#account", |text| !text.is_empty()).await;
+    assert_no_errors(&browser).await;
     browser.open(&address).await;
     browser.wait_for_title("This did not work · Retort").await;
     let refused = browser.text("main").await;
 
-    assert_eq!(who, "demo@example.org");
+    assert_eq!(email, "demo@example.org");
     assert!(refused.contains("This link has been used."), "{refused}");
     let complaints = browser.complaints().await;
     assert!(
@@ -438,5 +438,5 @@ async fn an_operator_is_shown_the_way_to_operations_and_back() {
     browser.wait_for_title("Sample · Retort").await;
 
     assert_eq!(browser.text(".parts [aria-current]").await, "Sample");
-    no_complaint(&browser).await;
+    assert_no_errors(&browser).await;
 }

@@ -42,7 +42,7 @@ pub async fn count(browser: &Chromium, selector: &str) -> u64 {
     browser.run(&format!("return document.querySelectorAll({selector}).length")).await.as_u64().unwrap()
 }
 
-pub async fn no_complaint(browser: &Chromium) {
+pub async fn assert_no_errors(browser: &Chromium) {
     assert_eq!(browser.complaints().await, [] as [Value; 0]);
 }
 
@@ -75,7 +75,7 @@ async fn a_chemist_sees_routes_chooses_one_and_what_is_known_of_its_parts() {
     assert!(step.contains("Precedents") && step.contains("Solvents") && step.contains(">>"), "{step}");
     assert_eq!(next, "Route 2");
     assert!(folded < 6, "{folded}");
-    no_complaint(&browser).await;
+    assert_no_errors(&browser).await;
 }
 
 #[tokio::test]
@@ -140,7 +140,7 @@ async fn routes_are_sorted_filtered_ordered_and_taken_away() {
     assert_eq!(target["inchikey"], format!("KEY-{}", all.search_smiles));
     assert_eq!(target["product_of"]["annotations"]["template_hash"], first["metadata"]["template_hash"]);
     assert!(target["product_of"]["reactants"][0]["inchikey"].as_str().unwrap().starts_with("KEY-"));
-    no_complaint(&browser).await;
+    assert_no_errors(&browser).await;
 }
 
 /// Script that finds overlapping boxes in a drawing: text on text, text on structures, structures on structures.
@@ -188,7 +188,7 @@ async fn of_a_thousand_routes_only_those_in_sight_are_in_the_page() {
     assert!((5..40).contains(&options), "{options}");
     assert_eq!(last, "Route 1000");
     assert!(seen.starts_with("1000"), "{seen}");
-    no_complaint(&browser).await;
+    assert_no_errors(&browser).await;
 }
 
 #[tokio::test]
@@ -270,7 +270,7 @@ async fn a_search_that_is_stopped_is_cancelled_and_one_without_a_route_says_why(
 
     assert_eq!(stopped, "Stopped. The search is cancelled.");
     assert!(nothing.starts_with("No route was found") && nothing.contains("Suggestions"), "{nothing}");
-    no_complaint(&browser).await;
+    assert_no_errors(&browser).await;
 }
 
 /// Builds the script that runs axe-core and returns its findings.

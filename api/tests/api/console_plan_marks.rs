@@ -7,7 +7,7 @@ use reactivity::CLASS_NAMES;
 use serde_json::{Value, json};
 use test_support::Chromium;
 
-use crate::console_plan::{breaks_no_rule, count, find_routes, no_complaint, stage};
+use crate::console_plan::{assert_no_errors, breaks_no_rule, count, find_routes, stage};
 
 /// Script that records the requests of the page, except those that store plans, and sends them unchanged.
 pub const RECORD_REQUESTS_SCRIPT: &str = "const send = window.fetch; window.fetch = (address, how) => { if (how?.body?.startsWith?.('{') && !address.includes('/plans')) window.asked = JSON.parse(how.body); return send(address, how); };";
@@ -20,7 +20,7 @@ pub async fn press(browser: &Chromium, key: &str) {
         .await;
 }
 
-pub async fn asked(browser: &Chromium) -> Value {
+pub async fn last_search(browser: &Chromium) -> Value {
     browser.run("return window.asked").await
 }
 
@@ -40,13 +40,13 @@ async fn bonds_that_are_pressed_are_broken_or_kept_and_the_answer_says_what_beca
     breaks_no_rule(&browser).await;
     browser.click("#run").await;
     let nothing = browser.wait_for_text("#nothing", |text| text.starts_with("No route")).await;
-    let first = asked(&browser).await;
+    let first = last_search(&browser).await;
     browser.put("max_depth", "46").await;
     browser.put("max_backbone_groups", "100").await;
     browser.click("#run").await;
     browser.wait_for_text("#route_count", |text| text == "10").await;
     browser.click("#constraints summary").await;
-    let told = browser.text("#constraints_told").await;
+    let shown = browser.text("#constraints_told").await;
 
     assert_eq!(focused, "Bond N4–C5: to be kept");
     assert!(marked.contains("Break C2–N4") && marked.contains("Keep N4–C5"), "{marked}");
@@ -57,8 +57,8 @@ async fn bonds_that_are_pressed_are_broken_or_kept_and_the_answer_says_what_beca
         nothing.contains("Break the bond C2–N4: refused 7 proposals; no proposed step breaks it"),
         "{nothing}"
     );
-    assert_eq!(told, "Break the bond C2–N4: refused 7 proposals");
-    no_complaint(&browser).await;
+    assert_eq!(shown, "Break the bond C2–N4: refused 7 proposals");
+    assert_no_errors(&browser).await;
 }
 
 #[tokio::test]
@@ -84,7 +84,7 @@ async fn marks_are_reached_by_arrows_go_over_to_a_target_that_changed_and_are_ta
     browser.put("max_backbone_groups", "100").await;
     browser.click("#run").await;
     browser.wait_for_text("#route_count", |text| text == "10").await;
-    let body = asked(&browser).await;
+    let body = last_search(&browser).await;
     browser.click("#change").await;
     browser.click("#marked .cross").await;
     let left = browser.text("#marked").await;
@@ -97,7 +97,7 @@ async fn marks_are_reached_by_arrows_go_over_to_a_target_that_changed_and_are_ta
     assert_eq!(body["bonds_to_keep"].as_array().unwrap().len(), 2, "{body}");
     assert!(!left.contains("Break") && left.contains("Keep 3 atoms whole"), "{left}");
     assert_eq!(count(&browser, "#marked .chip").await, 0);
-    no_complaint(&browser).await;
+    assert_no_errors(&browser).await;
 }
 
 #[tokio::test]
@@ -117,7 +117,7 @@ async fn what_routes_must_and_may_not_have_is_a_list_of_which_each_can_be_taken_
     breaks_no_rule(&browser).await;
     find_routes(&browser, "46").await;
     browser.wait_for_text("#route_count", |text| text == "10").await;
-    let body = asked(&browser).await;
+    let body = last_search(&browser).await;
     browser.click("#change").await;
     browser.type_into("#substructures_never", "[C,N\u{e007}").await;
     browser.click("#run").await;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::console_plan::{breaks_no_rule, count, find_routes, no_complaint, stage};
+use crate::console_plan::{assert_no_errors, breaks_no_rule, count, find_routes, stage};
 
 #[tokio::test]
 async fn two_routes_are_compared_and_what_they_share_is_faint() {
@@ -25,17 +25,17 @@ async fn two_routes_are_compared_and_what_they_share_is_faint() {
     assert_eq!(note, "Choose another route in the list to see it beside route 1.");
     assert_eq!(title, "Route 1 beside route 2: 4 steps shared");
     assert_eq!((shared, own), (4, 2));
-    for told in [
+    for shown in [
         "To order $39 better $59",
         "Longest branch 5 4 better",
         "In route 1, not in route 2",
         "6. N-alkylation",
         "the block COC(=O)c1ccc(C=O)cc1",
     ] {
-        assert!(differences.contains(told), "{told} in {differences}");
+        assert!(differences.contains(shown), "{shown} in {differences}");
     }
     assert_eq!(single, json!(true));
-    no_complaint(&browser).await;
+    assert_no_errors(&browser).await;
 }
 
 #[tokio::test]
@@ -78,7 +78,7 @@ async fn routes_are_filtered_by_what_they_cost_need_and_take_and_folded_under_th
     assert!(options >= 4, "{options}");
     assert_eq!(best.split_whitespace().collect::<Vec<_>>().join(" "), "▸ Backbone b1490 best of 2 routes");
     assert!(unfolded.contains("2 routes"), "{unfolded}");
-    no_complaint(&browser).await;
+    assert_no_errors(&browser).await;
 }
 
 #[tokio::test]
@@ -104,5 +104,5 @@ async fn a_route_is_taken_away_as_a_sharp_picture() {
 
     // The picture has a white background, and the colours of nitrogen and of new bonds.
     assert_eq!(picture, json!(["route_1.png", true, 255, 255, true, true]));
-    no_complaint(&browser).await;
+    assert_no_errors(&browser).await;
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use test_support::Chromium;
 
 use crate::{
-    console_plan::{breaks_no_rule, find_routes, no_complaint, stage},
+    console_plan::{assert_no_errors, breaks_no_rule, find_routes, stage},
     recorded::{self, RecordedVariant},
 };
 
@@ -60,7 +60,7 @@ async fn routes_are_seen_as_they_are_found_and_what_is_looked_at_stays_when_the_
 
     find_routes(&browser, "46").await;
     tell(&browser, 1, "progress", &progress).await;
-    let told = browser.wait_for_text("#elapsed_text", |text| text.contains("expansions")).await;
+    let shown = browser.wait_for_text("#elapsed_text", |text| text.contains("expansions")).await;
     tell(&browser, 2, "route", &routes[0]).await;
     browser.wait_for_text("#route_count", |text| text == "1").await;
     browser.run("window.lose()").await;
@@ -69,7 +69,7 @@ async fn routes_are_seen_as_they_are_found_and_what_is_looked_at_stays_when_the_
     browser.wait_for_text("#route_count", |text| text == "2").await;
     browser.type_into("#route_list", "\u{e015}").await; // Arrow down.
     let growing = browser.wait_for_text("#route_title", |text| text == "Route 2").await;
-    let looked_at = browser.run("return document.querySelector('#scheme .molecule').parentElement.innerHTML.match(/building block [^ \"]+/i)?.[0] ?? ''").await;
+    let drawing = browser.run("return document.querySelector('#scheme .molecule').parentElement.innerHTML.match(/building block [^ \"]+/i)?.[0] ?? ''").await;
     let shopping = browser.text("#shopping").await;
     browser.screenshot("plan_growing").await;
     breaks_no_rule(&browser).await;
@@ -80,16 +80,16 @@ async fn routes_are_seen_as_they_are_found_and_what_is_looked_at_stays_when_the_
     let summary = browser.text("#route_summary").await;
 
     assert!(
-        told.contains("310 expansions · 2,048 molecules · 4 steps deep · 1 route, the best at cost 5.1"),
-        "{told}"
+        shown.contains("310 expansions · 2,048 molecules · 4 steps deep · 1 route, the best at cost 5.1"),
+        "{shown}"
     );
     assert_eq!(browser.run("return window.resumed").await, json!(["2"]));
     assert_eq!(growing, "Route 2");
     assert!(shopping.starts_with("Prices and lead times follow"), "{shopping}");
     assert!(!still.as_str().unwrap().is_empty());
-    assert_eq!(still, looked_at);
+    assert_eq!(still, drawing);
     assert!(summary.contains("for 1 mmol"), "{summary}");
-    no_complaint(&browser).await;
+    assert_no_errors(&browser).await;
 }
 
 #[tokio::test]
@@ -113,5 +113,5 @@ async fn a_search_that_is_stopped_keeps_what_it_found_and_one_that_fails_on_the_
     assert_eq!(stopped, "Stopped. The search is cancelled.");
     assert!(shopping.starts_with("The search was stopped before prices"), "{shopping}");
     assert_eq!(failed, "The search had not the time that it was promised.");
-    no_complaint(&browser).await;
+    assert_no_errors(&browser).await;
 }

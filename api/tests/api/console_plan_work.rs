@@ -4,8 +4,8 @@ use serde_json::json;
 use test_support::Chromium;
 
 use crate::{
-    console_plan::{breaks_no_rule, count, find_routes, no_complaint, stage},
-    console_plan_marks::{RECORD_REQUESTS_SCRIPT, asked, press},
+    console_plan::{assert_no_errors, breaks_no_rule, count, find_routes, stage},
+    console_plan_marks::{RECORD_REQUESTS_SCRIPT, last_search, press},
     recorded::{self, RecordedVariant},
 };
 
@@ -40,7 +40,7 @@ async fn what_is_banned_or_at_hand_holds_in_the_next_search_and_is_undone_step_b
     browser.click("#undo").await;
     browser.click("#again").await;
     browser.wait_for_text("#undo", |text| text == "Undo the search").await;
-    let body = asked(&browser).await;
+    let body = last_search(&browser).await;
     browser.click("#undo").await;
     let back = browser.run("return document.getElementById('changes').hidden").await;
 
@@ -54,7 +54,7 @@ async fn what_is_banned_or_at_hand_holds_in_the_next_search_and_is_undone_step_b
     assert_eq!(body["reaction_classes_never"], json!(["C-alkylation"]));
     assert_eq!(body.get("templates_never"), None);
     assert_eq!(back, json!(true));
-    no_complaint(&browser).await;
+    assert_no_errors(&browser).await;
 }
 
 #[tokio::test]
@@ -79,7 +79,7 @@ async fn a_menu_at_a_part_of_the_drawing_is_walked_by_keys() {
     assert_eq!((first, second, last), (json!("Never use it"), json!("I have it"), json!("Always use it")));
     assert!(changes.starts_with("always "), "{changes}");
     assert!(focused.as_str().unwrap().starts_with("molecule "), "{focused}");
-    no_complaint(&browser).await;
+    assert_no_errors(&browser).await;
 }
 
 /// Script that mocks the service's answers about single steps and vendors.
@@ -104,7 +104,7 @@ async fn a_molecule_is_made_by_hand_of_precursors_that_are_chosen_and_the_step_i
 
     choose(&browser, ".target").await;
     act(&browser, "Make it another way …").await;
-    let told = browser.wait_for_text("#precursors_told", |text| text.starts_with("1 way")).await;
+    let shown = browser.wait_for_text("#precursors_told", |text| text.starts_with("1 way")).await;
     let card = browser.text("#precursors_list li").await;
     browser.screenshot("plan_precursors").await;
     breaks_no_rule(&browser).await;
@@ -115,7 +115,7 @@ async fn a_molecule_is_made_by_hand_of_precursors_that_are_chosen_and_the_step_i
     browser.click("#undo").await;
     let back = browser.wait_for_text("#route_title", |text| text.starts_with("Route")).await;
 
-    assert_eq!(told, "1 way, the most probable first.");
+    assert_eq!(shown, "1 way, the most probable first.");
     for words in
         ["N-alkylation", "probability 51 % · 97 % plausible · 956 precedents", "in stock", "to be made"]
     {
@@ -124,7 +124,7 @@ async fn a_molecule_is_made_by_hand_of_precursors_that_are_chosen_and_the_step_i
     assert_eq!(molecules, 3);
     assert!(drawn.contains("$1.50/g · 3 days") && drawn.contains("to be made"), "{drawn}");
     assert_eq!(back, "Route 1");
-    no_complaint(&browser).await;
+    assert_no_errors(&browser).await;
 }
 
 #[tokio::test]
@@ -150,7 +150,7 @@ async fn of_two_routes_side_by_side_the_one_is_worked_on_whose_part_was_chosen()
 
     assert!(title.starts_with("Route 1 beside by hand 1"), "{title}");
     assert!(made.as_array().unwrap().contains(&chosen), "{chosen} in {made}");
-    no_complaint(&browser).await;
+    assert_no_errors(&browser).await;
 }
 
 #[tokio::test]
@@ -187,7 +187,7 @@ async fn a_block_is_replaced_by_another_that_gives_the_same_with_the_others() {
         .run(&format!("[...document.querySelectorAll('#scheme .bought')].find((one) => one.textContent.includes({label}) || one.getAttribute('aria-label')?.includes({label})).dispatchEvent(new Event('click'))"))
         .await;
     act(&browser, "Another block instead …").await;
-    let told = browser.wait_for_text("#precursors_told", |text| !text.starts_with("Looking")).await;
+    let shown = browser.wait_for_text("#precursors_told", |text| !text.starts_with("Looking")).await;
     let first = browser.text("#precursors_list li").await;
     let more = browser.run("return document.querySelector('#precursors_more a').getAttribute('href')").await;
     browser.screenshot("plan_blocks").await;
@@ -195,12 +195,12 @@ async fn a_block_is_replaced_by_another_that_gives_the_same_with_the_others() {
     browser.wait_for_text("#route_title", |text| text == "By hand 1").await;
     let drawn = browser.run("return [...document.querySelectorAll('#scheme .bought')].map((one) => one.getAttribute('aria-label') ?? one.textContent).join()").await;
 
-    assert_eq!(told, "2 blocks, the most similar first.");
+    assert_eq!(shown, "2 blocks, the most similar first.");
     assert!(first.contains("in stock · 63 % similar"), "{first}");
     assert!(more.as_str().unwrap().starts_with("#/catalogue/similar/"), "{more}");
     let drawn = drawn.as_str().unwrap();
     assert!(drawn.contains("CI") && !drawn.contains(&block.data.smiles), "{drawn}");
-    no_complaint(&browser).await;
+    assert_no_errors(&browser).await;
 }
 
 /// Script that returns two similar blocks; the worker refuses the second as an invalid molecule.
@@ -219,7 +219,7 @@ async fn a_similar_block_gives_another_product_which_is_looked_at_kept_and_undon
 
     choose(&browser, ".bought").await;
     act(&browser, "Analogues with similar blocks …").await;
-    let told = browser.wait_for_text("#analogues_told", |text| text.starts_with("1 of")).await;
+    let shown = browser.wait_for_text("#analogues_told", |text| text.starts_with("1 of")).await;
     let card = browser.text("#analogues_list li").await;
     let leads = browser.run("return document.querySelector('#analogues_list a').getAttribute('href')").await;
     browser.run("document.querySelector('#analogues_refused details').open = true").await;
@@ -236,7 +236,7 @@ async fn a_similar_block_gives_another_product_which_is_looked_at_kept_and_undon
     let back = browser.wait_for_text("#route_title", |text| text == "Route 1").await;
     let count_again = browser.text("#route_count").await;
 
-    assert_eq!(told, "1 of 2 similar blocks gives a product.");
+    assert_eq!(shown, "1 of 2 similar blocks gives a product.");
     for words in ["50 % plausible overall", "63 % similar · $2.50/g", "Find routes to it"] {
         assert!(card.contains(words), "{words} in {card}");
     }
@@ -246,5 +246,5 @@ async fn a_similar_block_gives_another_product_which_is_looked_at_kept_and_undon
     // The mock worker makes the same product from every block.
     assert_eq!(target, recorded::answer(RecordedVariant::AsFound).search_smiles);
     assert_eq!((back.as_str(), count_again.as_str()), ("Route 1", "10"));
-    no_complaint(&browser).await;
+    assert_no_errors(&browser).await;
 }

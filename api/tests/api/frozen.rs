@@ -46,7 +46,7 @@ impl FrozenDatabaseFixture {
     }
 
     /// Repeats the request until a list is returned.
-    async fn until_a_list_is_answered(&self) {
+    async fn wait_until_listed(&self) {
         until("lists are answered", async || self.list().await.status == 200).await;
     }
 }
@@ -60,7 +60,7 @@ fn assert_unavailable(answer: &Answer) {
 #[tokio::test(flavor = "multi_thread")]
 async fn while_the_database_is_frozen_nobody_waits_for_another_and_after_it_all_is_well() {
     let stage = FrozenDatabaseFixture::set().await;
-    stage.until_a_list_is_answered().await;
+    stage.wait_until_listed().await;
     // Clears the caches of accounts and revocations, so that every request must query the database.
     sqlx::query("select pg_notify('retort_identity', 'revocations'), pg_notify('retort_identity', $1)")
         .bind(&stage.service.account)
@@ -70,25 +70,25 @@ async fn while_the_database_is_frozen_nobody_waits_for_another_and_after_it_all_
 
     stage.proxy.set(ProxyMode::Frozen);
     for _ in 0..2 {
-        let asked = Instant::now();
+        let started = Instant::now();
         let answers = join_all((0..50).map(|_| stage.list())).await;
 
-        assert!(asked.elapsed() < REQUEST_TIMEOUT + TRANSFER_TOLERANCE, "{:?}", asked.elapsed());
+        assert!(started.elapsed() < REQUEST_TIMEOUT + TRANSFER_TOLERANCE, "{:?}", started.elapsed());
         answers.iter().for_each(assert_unavailable);
     }
 
     stage.proxy.set(ProxyMode::Open);
-    stage.until_a_list_is_answered().await;
+    stage.wait_until_listed().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn while_the_database_is_frozen_logins_and_probes_are_answered_in_their_own_shapes() {
     let stage = FrozenDatabaseFixture::set().await;
-    stage.until_a_list_is_answered().await;
+    stage.wait_until_listed().await;
     stage.proxy.set(ProxyMode::Frozen);
     let form = "grant_type=refresh_token&client_id=retort-cli&refresh_token=0123456789012345678901234567890123456789012";
 
-    let asked = Instant::now();
+    let started = Instant::now();
     let (token, page, ready) = tokio::join!(
         answer(
             stage
@@ -105,7 +105,7 @@ async fn while_the_database_is_frozen_logins_and_probes_are_answered_in_their_ow
         answer(stage.request(Method::GET, "/readyz")),
     );
 
-    assert!(asked.elapsed() < REQUEST_TIMEOUT + TRANSFER_TOLERANCE, "{:?}", asked.elapsed());
+    assert!(started.elapsed() < REQUEST_TIMEOUT + TRANSFER_TOLERANCE, "{:?}", started.elapsed());
     assert_eq!((token.status, token.header("retry-after")), (503, "1"), "{token:?}");
     assert_eq!(token.json()["error"], "server_error");
     assert_eq!((page.status, page.header("retry-after")), (503, "1"), "{page:?}");
@@ -141,11 +141,11 @@ async fn a_search_is_answered_at_its_deadline_though_its_outcome_cannot_be_read(
         stage.proxy.set(ProxyMode::Frozen);
     };
 
-    let asked = Instant::now();
+    let started = Instant::now();
     let (search, ()) = tokio::join!(search, frozen);
 
     // The limit is `max_seconds` plus slack, not the longest search allowed.
-    assert!(asked.elapsed() < Duration::from_secs(1 + 3) + TRANSFER_TOLERANCE, "{:?}", asked.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(1 + 3) + TRANSFER_TOLERANCE, "{:?}", started.elapsed());
     assert_eq!(search.status, 504, "{search:?}");
     assert_eq!(search.faults(), [(String::new(), "deadline_passed".to_owned())]);
 }
@@ -153,9 +153,9 @@ async fn a_search_is_answered_at_its_deadline_though_its_outcome_cannot_be_read(
 #[tokio::test(flavor = "multi_thread")]
 async fn connections_that_are_half_open_are_replaced() {
     let stage = FrozenDatabaseFixture::set().await;
-    stage.until_a_list_is_answered().await;
+    stage.wait_until_listed().await;
 
     stage.proxy.lose_connections();
 
-    stage.until_a_list_is_answered().await;
+    stage.wait_until_listed().await;
 }

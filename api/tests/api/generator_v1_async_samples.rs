@@ -15,13 +15,13 @@ const SAMPLES: &str = "/generator/v1/samples";
 
 impl Service {
     /// Requests a sample with these preferences.
-    async fn order(&self, body: &str, prefer: &str) -> Answer {
+    async fn create_async(&self, body: &str, prefer: &str) -> Answer {
         let request = self.request(Method::POST, SAMPLES).await.header("prefer", prefer);
         answer(request.header("content-type", "application/json").body(body.to_owned())).await
     }
 
     /// Polls the sample until it has this status, and returns it.
-    pub async fn standing(&self, id: &str, status: &str) -> Value {
+    pub async fn wait_for_status(&self, id: &str, status: &str) -> Value {
         eventually(status, async || {
             let sample = self.get(&format!("{SAMPLES}/{id}")).await;
             assert_eq!(sample.status, 200, "{sample:?}");
@@ -36,11 +36,12 @@ fn id(sample: &Answer) -> String {
 }
 
 #[tokio::test]
-async fn who_comes_back_for_a_sample_is_told_at_once_where_it_will_be() {
+async fn an_asynchronous_sample_has_its_location_at_once() {
     let service = Service::start_without_workers(&[]).await;
 
-    let pending =
-        service.order(r#"{"size": 3, "model_id": "druglike_gru"}"#, "return=minimal, Respond-Async").await;
+    let pending = service
+        .create_async(r#"{"size": 3, "model_id": "druglike_gru"}"#, "return=minimal, Respond-Async")
+        .await;
 
     assert_eq!(pending.status, 202, "{pending:?}");
     let id = id(&pending);
@@ -70,7 +71,7 @@ async fn who_comes_back_for_a_sample_is_told_at_once_where_it_will_be() {
 async fn a_sample_that_is_waited_for_says_that_it_is_completed_and_nothing_else_is_new() {
     let service = Service::start().await;
 
-    let waited = service.order(r#"{"size": 2}"#, "wait=5, handling=lenient").await;
+    let waited = service.create_async(r#"{"size": 2}"#, "wait=5, handling=lenient").await;
 
     assert_eq!(
         (waited.status, waited.header("location"), waited.header("preference-applied")),
@@ -88,29 +89,30 @@ async fn a_sample_that_is_waited_for_says_that_it_is_completed_and_nothing_else_
 }
 
 #[tokio::test]
-async fn samplers_make_what_is_collected_and_a_failed_one_says_why() {
+async fn asynchronous_samples_are_made_and_a_failed_one_has_a_reason() {
     let service = Service::start().await;
 
-    let good = service.order(r#"{"size": 2}"#, "respond-async").await;
-    let poor = service.order(r#"{"size": 2, "model_id": "poor_model"}"#, "respond-async").await;
-    let slow = service.order(r#"{"size": 2, "model_id": "slow_model"}"#, "respond-async").await;
+    let good = service.create_async(r#"{"size": 2}"#, "respond-async").await;
+    let poor = service.create_async(r#"{"size": 2, "model_id": "poor_model"}"#, "respond-async").await;
+    let slow = service.create_async(r#"{"size": 2, "model_id": "slow_model"}"#, "respond-async").await;
 
-    let made = service.standing(&id(&good), "completed").await;
+    let made = service.wait_for_status(&id(&good), "completed").await;
     assert_eq!((&made["model_id"], &made["smiles"]), (&json!("druglike_gru"), &json!(["[1CH4]", "[2CH4]"])));
-    let failed = service.standing(&id(&poor), "failed").await;
+    let failed = service.wait_for_status(&id(&poor), "failed").await;
     assert_eq!(
         (&failed["error"], &failed["smiles"]),
         (&json!("model `poor_model` gave 1 distinct valid molecules of the 2 wanted"), &json!([]))
     );
-    service.standing(&id(&slow), "processing").await;
+    service.wait_for_status(&id(&slow), "processing").await;
 }
 
 #[tokio::test]
-async fn who_would_wait_a_while_has_the_sample_if_it_is_made_by_then() {
+async fn a_caller_that_waits_has_the_sample_if_it_is_made_by_then() {
     let service = Service::start().await;
 
-    let soon = service.order(r#"{"size": 2}"#, "respond-async, wait=20").await;
-    let late = service.order(r#"{"size": 2, "model_id": "slow_model"}"#, "respond-async, wait=1").await;
+    let soon = service.create_async(r#"{"size": 2}"#, "respond-async, wait=20").await;
+    let late =
+        service.create_async(r#"{"size": 2, "model_id": "slow_model"}"#, "respond-async, wait=1").await;
 
     assert_eq!((soon.status, &soon.json()["status"]), (200, &json!("completed")));
     assert_eq!(soon.header("preference-applied"), "");
@@ -118,14 +120,14 @@ async fn who_would_wait_a_while_has_the_sample_if_it_is_made_by_then() {
 }
 
 #[tokio::test]
-async fn an_order_is_taken_while_no_sampler_runs_and_a_model_that_none_has_is_400() {
+async fn an_asynchronous_sample_is_accepted_without_samplers_and_an_unknown_model_is_400() {
     let resting = Service::start_without_workers(&[("DEFAULT_MODEL", "leadlike_gru,druglike_gru")]).await;
     let running = Service::start().await;
 
-    let whatever = resting.order(r#"{"size": 1}"#, "respond-async").await;
-    let named = resting.order(r#"{"size": 1, "model_id": "no_such"}"#, "respond-async").await;
-    let unknown = running.order(r#"{"size": 1, "model_id": "no_such"}"#, "respond-async").await;
-    let faulty = running.order(r#"{"size": 10001, "x": 1}"#, "respond-async").await;
+    let whatever = resting.create_async(r#"{"size": 1}"#, "respond-async").await;
+    let named = resting.create_async(r#"{"size": 1, "model_id": "no_such"}"#, "respond-async").await;
+    let unknown = running.create_async(r#"{"size": 1, "model_id": "no_such"}"#, "respond-async").await;
+    let faulty = running.create_async(r#"{"size": 10001, "x": 1}"#, "respond-async").await;
 
     assert_eq!((whatever.status, &whatever.json()["model_id"]), (202, &json!("leadlike_gru")));
     assert_eq!((named.status, &named.json()["model_id"]), (202, &json!("no_such")));
@@ -138,14 +140,14 @@ async fn an_order_is_taken_while_no_sampler_runs_and_a_model_that_none_has_is_40
 }
 
 #[tokio::test]
-async fn deleting_what_is_not_made_cancels_it_and_only_its_owner_can() {
+async fn deleting_a_pending_sample_cancels_it_and_only_its_owner_can() {
     let service = Service::start().await;
     let colleague = add_account(&service.pool, "colleague@example.org").await;
     let stranger = add_account(&service.pool, "other@example.org").await;
     join_one_organisation(&service.pool, &[&service.account, &colleague]).await;
-    let id = id(&service.order(r#"{"size": 2, "model_id": "slow_model"}"#, "respond-async").await);
+    let id = id(&service.create_async(r#"{"size": 2, "model_id": "slow_model"}"#, "respond-async").await);
     let path = format!("{SAMPLES}/{id}");
-    service.standing(&id, "processing").await;
+    service.wait_for_status(&id, "processing").await;
     let as_ = async |account: &str, method: Method| {
         answer(service.request_as(account, method, &path).await).await.status
     };
@@ -176,8 +178,8 @@ async fn deleting_what_is_not_made_cancels_it_and_only_its_owner_can() {
 #[tokio::test]
 async fn an_ordered_sample_is_deleted_like_any_other() {
     let service = Service::start().await;
-    let id = id(&service.order(r#"{"size": 2}"#, "respond-async").await);
-    service.standing(&id, "completed").await;
+    let id = id(&service.create_async(r#"{"size": 2}"#, "respond-async").await);
+    service.wait_for_status(&id, "completed").await;
     let path = format!("{SAMPLES}/{id}");
 
     let gone = answer(service.request(Method::DELETE, &path).await).await;
@@ -193,11 +195,11 @@ async fn an_ordered_sample_is_deleted_like_any_other() {
 }
 
 #[tokio::test]
-async fn an_order_takes_of_the_ration_of_molecules_like_any_sample() {
+async fn an_asynchronous_sample_counts_against_the_quota_of_molecules() {
     let service = Service::start_with(&[("RATE_MOLECULES_PER_MINUTE", "5")]).await;
 
-    let first = service.order(r#"{"size": 5}"#, "respond-async").await;
-    let second = service.order(r#"{"size": 5}"#, "respond-async").await;
+    let first = service.create_async(r#"{"size": 5}"#, "respond-async").await;
+    let second = service.create_async(r#"{"size": 5}"#, "respond-async").await;
 
     assert_eq!((first.status, second.status), (202, 429));
     assert_eq!(second.header("ratelimit-policy"), "\"molecules\";q=5;w=60");

@@ -78,8 +78,8 @@ async fn pages_of_models_go_both_ways_by_id() {
 async fn a_model_is_online_idle_or_offline_as_samplers_have_it() {
     let service = Service::start().await;
     let status = async |model: &str| {
-        let told = service.get(&format!("{MODELS}/{model}/status")).await;
-        (told.status, told.json()["status"].as_str().unwrap_or_default().to_owned())
+        let response = service.get(&format!("{MODELS}/{model}/status")).await;
+        (response.status, response.json()["status"].as_str().unwrap_or_default().to_owned())
     };
     let set = async |statement: &'static str| {
         sqlx::query(statement).execute(&service.pool).await.unwrap();

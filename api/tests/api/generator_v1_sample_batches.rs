@@ -19,10 +19,10 @@ impl Service {
     }
 
     /// Returns the chunk at this position of a batch.
-    async fn chunk(&self, batch: &str, place: i32) -> String {
+    async fn chunk(&self, batch: &str, position: i32) -> String {
         sqlx::query_scalar("select id from sample_orders where batch_id = $1 and place = $2")
             .bind(batch)
-            .bind(place)
+            .bind(position)
             .fetch_one(&self.pool)
             .await
             .unwrap()
@@ -74,8 +74,8 @@ async fn chunks_are_paged_the_last_first_with_their_structures() {
     let service = Service::start_without_workers(&[]).await;
     let batch = service.sample_batch(2_001).await;
     let mut chunks = Vec::new();
-    for place in 0..5 {
-        chunks.push(service.chunk(&batch, place).await);
+    for position in 0..5 {
+        chunks.push(service.chunk(&batch, position).await);
     }
     service.complete(&chunks[4]).await;
     let page = async |query: &str| {
@@ -147,7 +147,7 @@ async fn a_batch_that_is_deleted_is_gone_with_its_samples_and_claims() {
 }
 
 #[tokio::test]
-async fn batches_are_listed_for_who_may_read_them_and_changed_by_who_asked() {
+async fn batches_are_listed_for_their_readers_and_changed_by_their_owner() {
     let service = Service::start_without_workers(&[]).await;
     let colleague = add_account(&service.pool, "colleague@example.org").await;
     let stranger = add_account(&service.pool, "other@example.org").await;
@@ -204,19 +204,19 @@ async fn a_batch_has_up_to_a_hundred_thousand_molecules() {
 #[tokio::test]
 async fn an_account_has_only_so_many_molecules_that_wait() {
     let service = Service::start_without_workers(&[("WAITING_MOLECULES", "1500")]).await;
-    let asked = async |size: u32| {
+    let create_batch = async |size: u32| {
         service.post(BATCHES, &json!({ "size": size, "model_id": "druglike_gru" }).to_string()).await
     };
     let first = service.sample_batch(1000).await;
 
-    let too_many = asked(501).await;
-    let as_many = asked(500).await;
-    let one_more = asked(1).await;
+    let too_many = create_batch(501).await;
+    let as_many = create_batch(500).await;
+    let one_more = create_batch(1).await;
 
     assert_eq!((too_many.status, too_many.faults()), (409, [(String::new(), "conflict".to_owned())].into()));
-    let why = "1501 molecules of this account's samples would be waiting, and the limit is 1500";
-    assert!(too_many.text.contains(why), "{too_many:?}");
+    let reason = "1501 molecules of this account's samples would be waiting, and the limit is 1500";
+    assert!(too_many.text.contains(reason), "{too_many:?}");
     assert_eq!((as_many.status, one_more.status), (200, 409));
     assert_eq!(service.post(&format!("{BATCHES}/{first}/cancel"), "").await.status, 200);
-    assert_eq!(asked(1000).await.status, 200);
+    assert_eq!(create_batch(1000).await.status, 200);
 }

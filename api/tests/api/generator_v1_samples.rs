@@ -132,7 +132,7 @@ async fn gzip_is_base64_text_as_the_contract_says() {
 }
 
 #[tokio::test]
-async fn who_asks_for_json_gets_json_however_it_is_compressed() {
+async fn a_request_for_json_gets_json_in_any_compression() {
     let service = Service::start().await;
     let create = service.request(Method::POST, SAMPLES).await.header("content-type", "application/json");
     let create = create.header("accept-encoding", "gzip, deflate").header("accept", "application/json");
@@ -261,7 +261,7 @@ async fn without_a_worker_a_sample_is_503_with_retry_after() {
 }
 
 #[tokio::test]
-async fn a_spent_rate_limit_is_429_and_the_headers_tell() {
+async fn a_spent_rate_limit_is_429_with_headers() {
     let service = Service::start_with(&[("RATE_SAMPLES_READ_PER_MINUTE", "2")]).await;
 
     let first = service.get(SAMPLES).await;

@@ -66,7 +66,7 @@ struct Page {
 }
 
 impl RoundState {
-    fn look<T>(&self, at: impl FnOnce(&mut AcknowledgedState) -> T) -> T {
+    fn with_state<T>(&self, at: impl FnOnce(&mut AcknowledgedState) -> T) -> T {
         at(&mut self.truth.lock().unwrap())
     }
 
@@ -107,7 +107,7 @@ impl RoundState {
             let cursor = seen.last().map(|id| format!("&{}={id}", direction.parameter()));
             let Some(mut page) = self.page(rng.random_range(1..6), &cursor.unwrap_or_default()).await else {
                 let gone = seen.pop().unwrap();
-                assert!(self.look(|truth| truth.leaving.contains(&gone)), "{gone} was not deleted");
+                assert!(self.with_state(|truth| truth.leaving.contains(&gone)), "{gone} was not deleted");
                 continue;
             };
             let goes_on = goes_on(&page);
@@ -140,21 +140,24 @@ impl Direction {
 /// Asserts that no sample is repeated, and that all known ones are in the order of their places.
 fn is_in_order(stage: &RoundState, seen: &[String], direction: Direction) {
     assert_eq!(BTreeSet::from_iter(seen).len(), seen.len(), "one twice: {seen:?}");
-    let places: Vec<i64> =
-        stage.look(|truth| seen.iter().filter_map(|id| truth.stored.get(id).copied()).collect());
-    assert!(places.is_sorted_by(|a, b| (a < b) == (direction == Direction::Newer)), "{seen:?} at {places:?}");
+    let positions: Vec<i64> =
+        stage.with_state(|truth| seen.iter().filter_map(|id| truth.stored.get(id).copied()).collect());
+    assert!(
+        positions.is_sorted_by(|a, b| (a < b) == (direction == Direction::Newer)),
+        "{seen:?} at {positions:?}"
+    );
 }
 
 /// Asserts that a reader who pages from the newest sample to the oldest sees every sample stored before, and none
 /// twice.
 async fn walk(stage: RoundState, mut rng: StdRng) {
-    while stage.look(|truth| !truth.over) {
-        let there = stage.look(|truth| truth.there());
+    while stage.with_state(|truth| !truth.over) {
+        let there = stage.with_state(|truth| truth.there());
 
         let seen = stage.travel(&mut rng, Direction::Older, Vec::new(), |page| page.has_more).await;
 
         is_in_order(&stage, &seen, Direction::Older);
-        let gone = stage.look(|truth| truth.leaving.clone());
+        let gone = stage.with_state(|truth| truth.leaving.clone());
         let missed: Vec<_> = there.iter().filter(|id| !gone.contains(*id) && !seen.contains(id)).collect();
         assert!(missed.is_empty(), "{missed:?} were there and not seen in {seen:?}");
     }
@@ -165,14 +168,14 @@ async fn follow(stage: RoundState, mut rng: StdRng, first: String) {
     let over = Mutex::new(false);
     let goes_on = |page: &Page| {
         // A sample stored before a request is in its answer or in a later page.
-        let was_over = std::mem::replace(&mut *over.lock().unwrap(), stage.look(|truth| truth.over));
+        let was_over = std::mem::replace(&mut *over.lock().unwrap(), stage.with_state(|truth| truth.over));
         !was_over || page.has_more
     };
 
     let seen = stage.travel(&mut rng, Direction::Newer, vec![first], goes_on).await;
 
     is_in_order(&stage, &seen, Direction::Newer);
-    let there = stage.look(|truth| truth.there());
+    let there = stage.with_state(|truth| truth.there());
     let missed: Vec<_> = there.iter().filter(|id| !seen.contains(id)).collect();
     assert!(missed.is_empty(), "{missed:?} were stored and not seen in {seen:?}");
 }
@@ -195,7 +198,7 @@ async fn store(
 ) {
     let id = SampleId::generate().to_string();
     let mut transaction = pool.begin().await.unwrap();
-    let place: i64 = sqlx::query_scalar(
+    let position: i64 = sqlx::query_scalar(
         "insert into samples (id, account_id, model_id, num_smiles, smiles, seed) values ($1, $2, 'm', 1, '{C}', 0)
          returning place",
     )
@@ -207,18 +210,18 @@ async fn store(
     stored.send(number).unwrap();
     if end.await.unwrap() == End::Commit {
         transaction.commit().await.unwrap();
-        stage.look(|truth| truth.stored.insert(id, place));
+        stage.with_state(|truth| truth.stored.insert(id, position));
     }
 }
 
 /// Deletes a sample as retention does.
 async fn delete(stage: &RoundState, rng: &mut StdRng) {
-    let there: Vec<String> = stage.look(|truth| truth.there().into_iter().collect());
+    let there: Vec<String> = stage.with_state(|truth| truth.there().into_iter().collect());
     if there.is_empty() {
         return;
     }
     let id = there[rng.random_range(0..there.len())].clone();
-    stage.look(|truth| truth.leaving.insert(id.clone()));
+    stage.with_state(|truth| truth.leaving.insert(id.clone()));
     sqlx::query("delete from samples where id = $1").bind(&id).execute(&stage.service.pool).await.unwrap();
 }
 
@@ -234,10 +237,10 @@ async fn run_random_transactions(stage: &RoundState, rng: &mut StdRng, accounts:
             inserted.push(number);
         }
         if open.len() < OPEN && rng.random_bool(0.5) {
-            let (end, told) = oneshot::channel();
+            let (end, written) = oneshot::channel();
             let account = accounts[rng.random_range(0..accounts.len())].clone();
             let task =
-                tokio::spawn(store(stage.clone(), pool.clone(), account, number, sender.clone(), told));
+                tokio::spawn(store(stage.clone(), pool.clone(), account, number, sender.clone(), written));
             open.insert(number, (end, task));
         } else if rng.random_bool(0.15) {
             delete(stage, rng).await;
@@ -262,9 +265,9 @@ async fn run_random_transactions(stage: &RoundState, rng: &mut StdRng, accounts:
 /// Asserts, without concurrent changes, that every page in either direction is a section of the list and has the
 /// right `has_more`.
 async fn is_paged(stage: &RoundState, rng: &mut StdRng, first: String) {
-    let there = stage.look(|truth| truth.there());
+    let there = stage.with_state(|truth| truth.there());
     let mut list: Vec<(i64, String)> =
-        stage.look(|truth| there.iter().map(|id| (truth.stored[id], id.clone())).collect());
+        stage.with_state(|truth| there.iter().map(|id| (truth.stored[id], id.clone())).collect());
     list.sort_unstable_by(|a, b| b.cmp(a));
     let list: Vec<String> = list.into_iter().map(|(_, id)| id).chain([first]).collect();
     for _ in 0..20 {
@@ -286,7 +289,7 @@ async fn is_paged(stage: &RoundState, rng: &mut StdRng, first: String) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_reads_pages_while_others_store_and_delete_sees_every_sample_once() {
+async fn pages_read_during_changes_show_every_sample_once() {
     let service = Service::start_without_workers(&[("RATE_SAMPLES_READ_PER_MINUTE", "0")]).await;
     let mut members = vec![service.account.clone()];
     for email in ["ada@example.org", "max@example.org"] {
@@ -319,7 +322,7 @@ async fn whoever_reads_pages_while_others_store_and_delete_sees_every_sample_onc
         }
         readers.spawn(follow(stage.clone(), StdRng::seed_from_u64(seed * 100 + 99), first.clone()));
         run_random_transactions(&stage, &mut rng, &members).await;
-        stage.look(|truth| truth.over = true);
+        stage.with_state(|truth| truth.over = true);
         while let Some(read) = readers.join_next().await {
             read.unwrap();
         }

@@ -46,8 +46,8 @@ fn vendors(offers: &Value) -> Vec<&str> {
 }
 
 /// Returns the fields of a route's standing that depend on offers.
-fn offer_dependent_fields(standing: &Value) -> [&Value; 3] {
-    ["cost_usd_per_mol", "lead_time_days", "shopping_list"].map(|field| &standing[field])
+fn offer_dependent_fields(route_graph: &Value) -> [&Value; 3] {
+    ["cost_usd_per_mol", "lead_time_days", "shopping_list"].map(|field| &route_graph[field])
 }
 
 const NOTHING: [&Value; 3] = [&Value::Null; 3];
@@ -106,22 +106,24 @@ async fn whoever_leaves_an_organisation_reads_no_offers_of_its_vendors_in_their_
 #[tokio::test]
 async fn whoever_leaves_an_organisation_reads_no_offers_of_its_vendors_in_the_routes_that_they_keep() {
     let (service, colleague) = stage().await;
-    let found: Value = serde_json::from_slice(include_bytes!("../golden/treesearch_result.json")).unwrap();
-    let mut route = found["route_hierarchy"]["2"]["b0123456789abcdef"][0][0].clone();
+    let search_result: Value =
+        serde_json::from_slice(include_bytes!("../golden/treesearch_result.json")).unwrap();
+    let mut route = search_result["route_hierarchy"]["2"]["b0123456789abcdef"][0][0].clone();
     let body = |route: &Value, offers: &Value| {
         let parameters = json!({ "search_smiles": "CNC(C)=O" });
         json!({ "parameters": parameters, "route": route, "pricing_annotations": offers }).to_string()
     };
-    let keep = async |body: String| {
+    let save = async |body: String| {
         let kept = service.post(ROUTES, &body).await;
         assert_eq!(kept.status, 201, "{kept:?}");
         kept.json()["id"].as_str().unwrap().to_owned()
     };
-    let kept = keep(body(&route, &found["pricing_annotations"])).await;
+    let kept = save(body(&route, &search_result["pricing_annotations"])).await;
     // Only the shopping list names the vendor, as when the client sent no offers.
-    let order = json!({ "vendor_name": "Acme", "total_usd": 31.5, "lead_time_days": 4.0, "items": [] });
-    route["graph"]["shopping_list"]["vendors"] = json!([order]);
-    let listing = keep(body(&route, &json!([]))).await;
+    let vendor_order =
+        json!({ "vendor_name": "Acme", "total_usd": 31.5, "lead_time_days": 4.0, "items": [] });
+    route["graph"]["shopping_list"]["vendors"] = json!([vendor_order]);
+    let listing = save(body(&route, &json!([]))).await;
     let account = &service.account;
 
     let before = service.read(&colleague, &format!("{ROUTES}/{kept}")).await;

@@ -21,8 +21,9 @@ fn plan(smiles: &str) -> Value {
 
 /// Lists the resources that can be created, with their tables.
 fn creations() -> [(&'static str, Value, &'static str); 5] {
-    let found: Value = serde_json::from_slice(include_bytes!("../golden/treesearch_result.json")).unwrap();
-    let route = found["route_hierarchy"]["2"]["b0123456789abcdef"][0][0].clone();
+    let search_result: Value =
+        serde_json::from_slice(include_bytes!("../golden/treesearch_result.json")).unwrap();
+    let route = search_result["route_hierarchy"]["2"]["b0123456789abcdef"][0][0].clone();
     [
         (PLANS, plan("CCO"), "select count(*) from plans where batch_id is null"),
         (
@@ -49,7 +50,7 @@ fn creations() -> [(&'static str, Value, &'static str); 5] {
 }
 
 #[tokio::test]
-async fn what_is_sent_again_with_its_key_is_created_once() {
+async fn a_request_repeated_with_its_key_creates_one_thing() {
     let service = Service::start_without_workers(&[]).await;
     for (path, body, count) in creations() {
         let key = format!("\"key of {}\"", path.replace('/', "-")).replace(' ', "_");

@@ -119,37 +119,37 @@ impl<'a> World<'a> {
         seen.map(|(_, id)| id.as_str()).collect()
     }
 
-    async fn call(&self, who: usize, method: Method, path: &str) -> Answer {
+    async fn call(&self, user: usize, method: Method, path: &str) -> Answer {
         let request = self.service.http.request(method, format!("{}{SAMPLES}{path}", self.service.base));
-        answer(request.bearer_auth(&self.people[who].token)).await
+        answer(request.bearer_auth(&self.people[user].token)).await
     }
 
-    async fn joins(&mut self, who: usize, organisation: Option<usize>) {
-        self.people[who].organisation = organisation;
+    async fn joins(&mut self, user: usize, organisation: Option<usize>) {
+        self.people[user].organisation = organisation;
         sqlx::query("update accounts set organisation_id = $2 where id = $1")
-            .bind(&self.people[who].id)
+            .bind(&self.people[user].id)
             .bind(organisation.map(|n| &self.organisations[n]))
             .execute(&self.service.pool)
             .await
             .unwrap();
     }
 
-    async fn creates(&mut self, who: usize) {
+    async fn creates(&mut self, user: usize) {
         let request = self.service.http.post(format!("{}{SAMPLES}", self.service.base));
-        let request = request.bearer_auth(&self.people[who].token).json(&json!({ "size": 1 }));
+        let request = request.bearer_auth(&self.people[user].token).json(&json!({ "size": 1 }));
         let created = answer(request).await;
         assert_eq!(created.status, 200, "{created:?}");
-        self.samples.push((who, created.json()["id"].as_str().unwrap().to_owned()));
+        self.samples.push((user, created.json()["id"].as_str().unwrap().to_owned()));
     }
 
-    async fn deletes(&mut self, who: usize, sample: usize) {
+    async fn deletes(&mut self, user: usize, sample: usize) {
         let Some((maker, id)) = self.samples.get(sample).cloned() else { return };
-        let expected = match (who == maker, self.sees(who, maker)) {
+        let expected = match (user == maker, self.sees(user, maker)) {
             (true, _) => 204,
             (false, true) => 403,
             (false, false) => 404,
         };
-        assert_eq!(self.call(who, Method::DELETE, &format!("/{id}")).await.status, expected);
+        assert_eq!(self.call(user, Method::DELETE, &format!("/{id}")).await.status, expected);
         if expected == 204 {
             self.samples.remove(sample);
         }
@@ -173,11 +173,11 @@ impl<'a> World<'a> {
         let seen = self.seen_by(reader);
         self.expect(&self.call(reader, Method::GET, &format!("?limit={}", self.limit)).await, &seen, false);
         for (_, id) in &self.samples {
-            let place = seen.iter().position(|other| other == id);
+            let position = seen.iter().position(|other| other == id);
             let one = self.call(reader, Method::GET, &format!("/{id}")).await;
             let next = self.call(reader, Method::GET, &format!("?limit={}&next-page={id}", self.limit)).await;
             let prev = self.call(reader, Method::GET, &format!("?limit={}&prev-page={id}", self.limit)).await;
-            let Some(place) = place else {
+            let Some(position) = position else {
                 // The same as for an unknown id.
                 assert_eq!((one.status, one.text.as_str()), (404, "null"));
                 assert_eq!((next.status, next.text.as_str()), (400, "null"));
@@ -185,29 +185,29 @@ impl<'a> World<'a> {
                 continue;
             };
             assert_eq!((one.status, &one.json()["id"]), (200, &json!(id)));
-            self.expect(&next, &seen[place + 1..], false);
-            let newer: Vec<_> = seen[..place].iter().rev().copied().collect();
+            self.expect(&next, &seen[position + 1..], false);
+            let newer: Vec<_> = seen[..position].iter().rev().copied().collect();
             self.expect(&prev, &newer, true);
         }
     }
 
-    async fn everybody_looks(&self) {
+    async fn check_every_view(&self) {
         join_all((0..self.people.len()).map(|reader| self.read_everything(reader))).await;
     }
 }
 
-async fn live_through(service: &Service, plan: &Plan) {
+async fn run_plan(service: &Service, plan: &Plan) {
     let mut world = World::make(service, plan).await;
-    world.everybody_looks().await;
-    for (who, organisation) in &plan.moves {
-        world.joins(*who, *organisation).await;
+    world.check_every_view().await;
+    for (user, organisation) in &plan.moves {
+        world.joins(*user, *organisation).await;
     }
     world.creates(0).await;
-    world.everybody_looks().await;
-    for (who, sample) in &plan.deletions {
-        world.deletes(*who, *sample).await;
+    world.check_every_view().await;
+    for (user, sample) in &plan.deletions {
+        world.deletes(*user, *sample).await;
     }
-    world.everybody_looks().await;
+    world.check_every_view().await;
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn everybody_sees_their_own_samples_and_those_of_their_organisation_and_nothing_
         TestRunner::new(Config { cases: WORLDS, failure_persistence: None, ..Config::default() });
 
     let outcome = runner.run(&plans(), |plan| {
-        runtime.block_on(live_through(&service, &plan));
+        runtime.block_on(run_plan(&service, &plan));
         Ok(())
     });
 

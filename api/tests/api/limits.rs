@@ -14,7 +14,7 @@ async fn create(service: &Service, size: u32) -> Answer {
 }
 
 #[tokio::test]
-async fn two_processes_give_one_ration_together() {
+async fn two_processes_share_one_quota() {
     let mut service = Service::start_without_workers(&[("RATE_SAMPLES_READ_PER_MINUTE", "5")]).await;
     let bases = [service.base.clone(), service.another().await];
     let token = service.token(claims(&service.account)).await;
@@ -127,7 +127,7 @@ async fn an_account_has_only_so_many_jobs_in_flight() {
 }
 
 #[tokio::test]
-async fn an_operator_gives_one_account_another_ration() {
+async fn an_operator_changes_the_quota_of_one_account() {
     let service = Service::start_without_workers(&[("RATE_SAMPLES_READ_PER_MINUTE", "2")]).await;
     let (more, none) = (
         add_account(&service.pool, "more@example.org").await,
@@ -156,7 +156,7 @@ async fn an_operator_gives_one_account_another_ration() {
 }
 
 #[tokio::test]
-async fn who_has_nothing_left_is_refused_without_the_database() {
+async fn a_spent_quota_is_refused_without_the_database() {
     let service = Service::start_without_workers(&[("RATE_SAMPLES_READ_PER_MINUTE", "1")]).await;
     assert_eq!(service.get(SAMPLES).await.status, 200);
     assert_eq!(service.get(SAMPLES).await.status, 429);
@@ -170,7 +170,7 @@ async fn who_has_nothing_left_is_refused_without_the_database() {
 }
 
 #[tokio::test]
-async fn a_database_clock_that_went_back_costs_no_more_than_the_ration() {
+async fn a_database_clock_that_went_back_costs_at_most_the_quota() {
     let service = Service::start_without_workers(&[("RATE_SAMPLES_READ_PER_MINUTE", "5")]).await;
     let list = async || answer(service.request(Method::GET, SAMPLES).await).await;
     assert_eq!(list().await.status, 200);
@@ -186,7 +186,7 @@ async fn a_database_clock_that_went_back_costs_no_more_than_the_ration() {
 }
 
 #[tokio::test]
-async fn what_strangers_leave_behind_is_swept_up() {
+async fn buckets_of_unknown_callers_are_deleted() {
     let service = Service::start_without_workers(&[]).await;
     sqlx::query(
         "insert into rate_limits (account_id, ration, spent_until, refused) values \

@@ -4,8 +4,9 @@ use std::io::Write;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use contract::{
-    Analogue, BulkQuery, BulkQueryJob, BulkQueryOutcome, CatalogueCriterion, ExpandedMolecule, FoundBlock,
-    FoundBlocks, Looked, PrecursorSet, RouteGraph, SoldMolecule, StoredBulkQueryJob, Synthesizability,
+    Analogue, BulkQuery, BulkQueryJob, BulkQueryOutcome, BulkQueryResult, CatalogueCriterion, CatalogueMatch,
+    CatalogueSearchResult, ExpandedMolecule, MoleculeAvailability, PrecursorSet, RouteGraph,
+    StoredBulkQueryJob, Synthesizability,
 };
 use flate2::{Compression, write::GzEncoder};
 use queue::{Handler, HandlerError, JobContext};
@@ -21,14 +22,14 @@ impl Handler<StoredBulkQueryJob> for MockBulkQueryWorker {
         context: JobContext<StoredBulkQueryJob>,
         StoredBulkQueryJob::V1(job): StoredBulkQueryJob,
     ) -> Result<(), HandlerError> {
-        let outcome = match job.look.clone() {
+        let outcome = match job.query.clone() {
             BulkQuery::Expansions { limit, check } => {
                 packed(&job, |smiles| expanded(smiles, &format!("limit {limit}, {}", check.name())))?
             }
             BulkQuery::BuildingBlocks { ships_to, max_offers, inchikey } => packed(&job, |smiles| {
                 let to = ships_to.map_or("anywhere", |country| country.code());
                 let sold = sold(smiles, &format!("{to}, at most {max_offers} offers"));
-                SoldMolecule { inchikey: inchikey.then(|| format!("KEY-{smiles}")), ..sold }
+                MoleculeAvailability { inchikey: inchikey.then(|| format!("KEY-{smiles}")), ..sold }
             })?,
             BulkQuery::Synthesizability { max_seconds } => packed(&job, |smiles| made(smiles, max_seconds))?,
             BulkQuery::Analogues { route, building_block } => {
@@ -36,7 +37,7 @@ impl Handler<StoredBulkQueryJob> for MockBulkQueryWorker {
             }
             BulkQuery::Catalogue { sought, limit, ships_to, max_offers } => {
                 let to = ships_to.map_or("anywhere", |country| country.code());
-                found(&sought, &format!("limit {limit}, {to}, at most {max_offers} offers"))?
+                matching_blocks(&sought, &format!("limit {limit}, {to}, at most {max_offers} offers"))?
             }
         };
         let mut transaction = self.0.begin().await?;
@@ -55,13 +56,13 @@ fn packed<T: Serialize>(
         items.clear();
     }
     let worked_seconds = items.len() as f64 / 3.0;
-    let looked = Looked {
+    let answer = BulkQueryResult {
         object: Default::default(),
         items,
         total_elapsed: worked_seconds,
         deadline_seconds: job.deadline_seconds,
     };
-    outcome(&looked, worked_seconds)
+    outcome(&answer, worked_seconds)
 }
 
 fn outcome(body: &impl Serialize, worked_seconds: f64) -> Result<BulkQueryOutcome, HandlerError> {
@@ -72,7 +73,7 @@ fn outcome(body: &impl Serialize, worked_seconds: f64) -> Result<BulkQueryOutcom
 
 /// Returns a block whose vendor names the search terms; the catalogue number `nonsense` gets an unexpected
 /// similarity.
-fn found(sought: &CatalogueCriterion, asked: &str) -> Result<BulkQueryOutcome, HandlerError> {
+fn matching_blocks(sought: &CatalogueCriterion, query: &str) -> Result<BulkQueryOutcome, HandlerError> {
     let (way, similarity) = match sought {
         CatalogueCriterion::Structure { smiles } => (format!("structure {smiles}"), None),
         CatalogueCriterion::Similar { smiles, least } => (format!("like {smiles} to {least}"), Some(0.5)),
@@ -81,17 +82,22 @@ fn found(sought: &CatalogueCriterion, asked: &str) -> Result<BulkQueryOutcome, H
             (format!("number {text}"), (text == "nonsense").then_some(0.5))
         }
     };
-    let vendors = vec!["Acme".to_owned(), format!("{way}, {asked}")];
-    let sold = SoldMolecule {
+    let vendors = vec!["Acme".to_owned(), format!("{way}, {query}")];
+    let sold = MoleculeAvailability {
         in_stock: true,
         building_block_idx: Some(7),
         price: Some(2.5),
         vendors,
         ..sold("Nc1ccc(O)cc1", "")
     };
-    let items = vec![FoundBlock { sold, mw: 46.07, similarity }];
-    let found =
-        FoundBlocks { object: Default::default(), items, more: true, searched: 0.25, total_elapsed: 0.5 };
+    let items = vec![CatalogueMatch { sold, mw: 46.07, similarity }];
+    let found = CatalogueSearchResult {
+        object: Default::default(),
+        items,
+        more: true,
+        searched: 0.25,
+        total_elapsed: 0.5,
+    };
     outcome(&found, 0.5)
 }
 
@@ -133,8 +139,8 @@ fn analogue(smiles: &str, route: &RouteGraph, building_block: &str) -> Analogue 
     }
 }
 
-fn sold(smiles: &str, vendor: &str) -> SoldMolecule {
-    SoldMolecule {
+fn sold(smiles: &str, vendor: &str) -> MoleculeAvailability {
+    MoleculeAvailability {
         smiles: smiles.to_owned(),
         error: fault(smiles),
         in_stock: false,

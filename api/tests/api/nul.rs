@@ -25,22 +25,22 @@ fn terms() -> [(&'static str, Value, &'static str); 10] {
 #[tokio::test]
 async fn no_text_of_a_request_may_have_a_nul() {
     let service = Service::start().await;
-    let refused = async |path: &str, body: &Value, place: &str, kind: &str| {
+    let refused = async |path: &str, body: &Value, location: &str, kind: &str| {
         let answer = service.post(path, &body.to_string()).await;
-        assert_eq!(answer.status, 422, "{path} {place}: {answer:?}");
-        assert_eq!(answer.faults(), [(format!("body.{place}"), kind.to_owned())], "{path}");
+        assert_eq!(answer.status, 422, "{path} {location}: {answer:?}");
+        assert_eq!(answer.faults(), [(format!("body.{location}"), kind.to_owned())], "{path}");
     };
 
     for (field, value, item) in terms() {
-        let place = format!("{field}{item}");
-        let nested = format!("parameters.{place}");
+        let location = format!("{field}{item}");
+        let nested = format!("parameters.{location}");
         let (plan, search) = (json!({ "search_smiles": "CCO", field: value }), json!({ field: value }));
         let batch = json!({ "smiles": ["CCO"], "parameters": search });
         refused("/synth-batches/v1/plans", &json!({ "parameters": plan }), &nested, MISMATCH).await;
         refused("/synth-batches/v1/batches", &batch, &nested, MISMATCH).await;
         if field != "engine" {
-            refused("/synth/v1/treesearch", &plan, &place, MISMATCH).await;
-            refused("/synth/v1/toy_engine/treesearch", &plan, &place, MISMATCH).await;
+            refused("/synth/v1/treesearch", &plan, &location, MISMATCH).await;
+            refused("/synth/v1/toy_engine/treesearch", &plan, &location, MISMATCH).await;
         }
     }
     for kind in ["only", "never", "required"] {
@@ -61,7 +61,7 @@ async fn no_text_of_a_request_may_have_a_nul() {
 async fn the_document_says_which_texts_have_no_nul() {
     let document = serde_json::to_value(api::document()).unwrap();
 
-    for place in [
+    for location in [
         "TreeSearchRequest/properties/vendors_only/items",
         "PlanParameters/properties/vendors_never/items",
         "BatchParameters/properties/templates_never/items",
@@ -70,8 +70,8 @@ async fn the_document_says_which_texts_have_no_nul() {
         "PlanRequest/properties/name",
         "OwnBlock/properties/smiles",
     ] {
-        let schema = &document.pointer(&format!("/components/schemas/{place}")).unwrap();
-        assert_eq!(schema["pattern"], r"^[^\x00]*$", "{place}: {schema}");
+        let schema = &document.pointer(&format!("/components/schemas/{location}")).unwrap();
+        assert_eq!(schema["pattern"], r"^[^\x00]*$", "{location}: {schema}");
     }
     let engine = "/components/schemas/PlanParameters/properties/engine/pattern";
     assert_eq!(document.pointer(engine).unwrap(), r"^\w+$");

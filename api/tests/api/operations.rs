@@ -61,7 +61,7 @@ impl OperatorFixture {
     }
 
     /// Returns the audit log without its times.
-    async fn journal(&self) -> Vec<(String, String, String)> {
+    async fn audit_log(&self) -> Vec<(String, String, String)> {
         sqlx::query_as("select operator, act, subject from journal order by id")
             .fetch_all(&self.service.pool)
             .await
@@ -144,19 +144,19 @@ async fn only_who_has_the_scope_sees_anything_or_does_anything() {
 
     for (method, path) in paths {
         let address = format!("{}{path}", stage.service.base);
-        let nobody = answer(stage.service.http.request(method.clone(), &address)).await;
+        let refused = answer(stage.service.http.request(method.clone(), &address)).await;
         let ordinary = answer(stage.service.request(method.clone(), path).await).await;
         let claiming = answer(stage.service.http.request(method, &address).bearer_auth(&claimed)).await;
 
-        assert_eq!((nobody.status, ordinary.status, claiming.status), (401, 403, 403), "{path}");
+        assert_eq!((refused.status, ordinary.status, claiming.status), (401, 403, 403), "{path}");
         let lacks = [("header.authorization".to_owned(), "insufficient_scope".to_owned())];
         assert_eq!(ordinary.faults(), lacks, "{path}");
     }
-    assert_eq!(stage.journal().await, []);
+    assert_eq!(stage.audit_log().await, []);
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_404_and_what_makes_no_sense_422() {
+async fn unknown_things_are_404_and_invalid_ones_422() {
     let stage = OperatorFixture::set(&[]).await;
 
     for path in ["queues/toy/pause", "queues/toy/resume", "jobs/none/cancel", "jobs/none/retry"] {
@@ -165,16 +165,16 @@ async fn what_is_not_there_is_404_and_what_makes_no_sense_422() {
     }
     for (path, part) in [("queues/to-y/pause", "queue"), ("jobs/no-ne/retry", "job_id")] {
         let wrong = stage.act(&format!("{path}?x=1")).await;
-        let places: Vec<String> = wrong.faults().into_iter().map(|(place, _)| place).collect();
+        let locations: Vec<String> = wrong.faults().into_iter().map(|(location, _)| location).collect();
         assert_eq!(
-            (wrong.status, places),
+            (wrong.status, locations),
             (422, vec![format!("path.{part}"), "query.x".to_owned()]),
             "{path}"
         );
     }
     assert_eq!(stage.call(Method::GET, &format!("{STATE}?x=1")).await.status, 422);
     assert_eq!(stage.call(Method::GET, "/operations/v1/queues/search/pause").await.status, 405);
-    assert_eq!(stage.journal().await, []);
+    assert_eq!(stage.audit_log().await, []);
 }
 
 #[tokio::test]
@@ -198,18 +198,18 @@ async fn a_paused_queue_refuses_with_its_reason_until_it_is_resumed() {
     assert_eq!(taken.status, 200, "{taken:?}");
     assert_eq!(stage.state().await["queues"][0]["paused"], json!(null));
     // An action without effect is not logged.
-    assert_eq!(stage.journal().await, [line("queue pause", "sample"), line("queue resume", "sample")]);
+    assert_eq!(stage.audit_log().await, [line("queue pause", "sample"), line("queue resume", "sample")]);
 }
 
 #[tokio::test]
-async fn who_waits_for_a_cancelled_job_is_told_and_the_job_can_be_sent_on_its_way_again() {
+async fn a_cancelled_job_fails_for_its_caller_and_can_be_retried() {
     let stage = OperatorFixture::set(&[]).await;
     let search = stage.begin_search();
     let id = running(&stage.until(|state| running(state).is_some()).await).unwrap();
 
     let too_early = stage.act(&format!("jobs/{id}/retry")).await;
     let cancelled = stage.act(&format!("jobs/{id}/cancel")).await;
-    let told = search.await.unwrap();
+    let response = search.await.unwrap();
     let failed = stage.until(|state| state["failures_total"] == 1).await;
     let twice = stage.act(&format!("jobs/{id}/cancel")).await;
     let retried = stage.act(&format!("jobs/{id}/retry")).await;
@@ -218,8 +218,8 @@ async fn who_waits_for_a_cancelled_job_is_told_and_the_job_can_be_sent_on_its_wa
     assert_eq!((too_early.status, &too_early.json()["detail"][0]["type"]), (409, &json!("conflict")));
     assert_eq!(too_early.json()["detail"][0]["msg"], "The job runs; it cannot be retried");
     assert_eq!((cancelled.status, &*cancelled.text), (204, ""));
-    assert_eq!((told.status, told.header("retry-after")), (503, "60"), "{told:?}");
-    assert_eq!(told.json()["detail"][0]["msg"], "An operator cancelled the request");
+    assert_eq!((response.status, response.header("retry-after")), (503, "60"), "{response:?}");
+    assert_eq!(response.json()["detail"][0]["msg"], "An operator cancelled the request");
     let failure = &failed["failures"][0];
     assert_eq!((&failure["id"], &failure["problem"]), (&json!(id), &json!("cancelled_by_operator")));
     assert_eq!(failure["account"], "demo@example.org");
@@ -227,7 +227,7 @@ async fn who_waits_for_a_cancelled_job_is_told_and_the_job_can_be_sent_on_its_wa
     assert_eq!((twice.status, retried.status), (409, 204));
     assert_eq!(running(&again), Some(id.clone()));
     assert_eq!((&again["jobs"][0]["attempts"], &again["failures_total"]), (&json!(1), &json!(0)));
-    assert_eq!(stage.journal().await, [line("job cancel", &id), line("job retry", &id)]);
+    assert_eq!(stage.audit_log().await, [line("job cancel", &id), line("job retry", &id)]);
     stage.act(&format!("jobs/{id}/cancel")).await;
 }
 

@@ -49,7 +49,7 @@ fn the_document_can_be_printed_without_a_database() {
 }
 
 #[tokio::test]
-async fn a_request_in_flight_is_finished_when_the_process_is_asked_to_stop() {
+async fn a_request_in_flight_is_finished_when_the_process_stops() {
     // Only its database is used.
     let service = Service::start_without_workers(&[]).await;
     let url = service.pool.connect_options().to_url_lossy().to_string();
@@ -175,9 +175,9 @@ impl Log {
     }
 
     async fn wait_for(&mut self, text: &str) {
-        let found = async { while !self.0.recv().await.unwrap().contains(text) {} };
-        let found = tokio::time::timeout(Duration::from_secs(20), found).await;
-        assert!(found.is_ok(), "the log does not say: {text}");
+        let seen = async { while !self.0.recv().await.unwrap().contains(text) {} };
+        let seen = tokio::time::timeout(Duration::from_secs(20), seen).await;
+        assert!(seen.is_ok(), "the log does not say: {text}");
     }
 }
 
@@ -194,17 +194,17 @@ async fn clients_that_dawdle_or_say_nothing_are_cut_off() {
     ];
     let mut process = retort_api(&["serve"], &settings).spawn().unwrap();
     serves(&address).await;
-    let said: [&[u8]; 4] = [b"", b"G", b"PRI * HTTP/2.0\r\n", b"GET /healthz HTTP/1.1\r\nhost: retort\r\n"];
-    let cut = async |said: &[u8]| {
+    let sent: [&[u8]; 4] = [b"", b"G", b"PRI * HTTP/2.0\r\n", b"GET /healthz HTTP/1.1\r\nhost: retort\r\n"];
+    let cut = async |sent: &[u8]| {
         let mut slow = connect(&address).await;
-        slow.write_all(said).await.unwrap();
+        slow.write_all(sent).await.unwrap();
         let mut answer = Vec::new();
         // A reset connection counts as closed.
         let closed = tokio::time::timeout(Duration::from_secs(10), slow.read_to_end(&mut answer)).await;
-        assert!(closed.is_ok(), "open after {}", String::from_utf8_lossy(said));
+        assert!(closed.is_ok(), "open after {}", String::from_utf8_lossy(sent));
     };
 
-    futures::future::join_all(said.map(cut)).await;
+    futures::future::join_all(sent.map(cut)).await;
 
     // Silent connections occupy only the share of their own address, and only for a short time.
     let silent = futures::future::join_all((0..50).map(|_| connect(&address))).await;

@@ -53,8 +53,8 @@ pub fn add_constraint_reports(answer: &mut TreeSearchResult, request: &TreeSearc
         refused: 7,
         reason: reason.clone(),
     };
-    let told = (0u32..).zip(&request.bonds_to_break).map(|(index, _)| report(index)).collect();
-    answer.metadata.search.get_or_insert_default().constraints = told;
+    let reports = (0u32..).zip(&request.bonds_to_break).map(|(index, _)| report(index)).collect();
+    answer.metadata.search.get_or_insert_default().constraints = reports;
 }
 
 fn make_thousand(answer: &mut TreeSearchResult) {

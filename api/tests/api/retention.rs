@@ -66,8 +66,8 @@ async fn old_samples_go_while_somebody_pages_through_them() {
         service.insert_sample(&service.account, id).await;
     }
 
-    let keep = config(&service, &settings).unwrap().keep;
-    let processes = [(); 2].map(|()| api::retention(service.pool.clone(), keep));
+    let retention_times = config(&service, &settings).unwrap().retention_times;
+    let processes = [(); 2].map(|()| api::retention(service.pool.clone(), retention_times));
     let (mut seen, mut query) = (Vec::new(), String::new());
     loop {
         let page = service.get(&format!("{SAMPLES}?limit=7{query}")).await;
@@ -111,7 +111,7 @@ async fn by_default_samples_are_kept_for_ever() {
         .await
         .unwrap();
 
-    let _process = api::retention(service.pool.clone(), config(&service, &[]).unwrap().keep);
+    let _process = api::retention(service.pool.clone(), config(&service, &[]).unwrap().retention_times);
     service.until_count("select count(*) from retention where keep is null", 7).await;
 
     assert_eq!(service.get(&format!("{SAMPLES}/{}", sample_id(10))).await.status, 200);
@@ -141,8 +141,8 @@ async fn a_sample_batch_that_has_ended_goes_with_its_samples_when_it_is_older_th
     .await
     .unwrap();
 
-    let keep = config(&service, &[("KEEP_SAMPLES_DAYS", "30")]).unwrap().keep;
-    let process = api::retention(service.pool.clone(), keep);
+    let retention_times = config(&service, &[("KEEP_SAMPLES_DAYS", "30")]).unwrap().retention_times;
+    let process = api::retention(service.pool.clone(), retention_times);
     service.until_count("select count(*) from sample_batches where id = 'ended'", 0).await;
     service.until_count("select count(*) from sample_orders where id = 'f'", 0).await;
     drop(process);
@@ -154,7 +154,7 @@ async fn a_sample_batch_that_has_ended_goes_with_its_samples_when_it_is_older_th
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_took_long_is_kept_from_its_end() {
+async fn long_jobs_are_kept_from_their_end() {
     let service = Service::start_without_workers(&[]).await;
     for statement in [
         "insert into plans (id, account_id, search_smiles, parameters, engine, status, created_at, updated_at)
@@ -180,8 +180,9 @@ async fn what_took_long_is_kept_from_its_end() {
     .await
     .unwrap();
 
-    let keep = config(&service, &[("KEEP_PLANS_DAYS", "1"), ("KEEP_SAMPLES_DAYS", "1")]).unwrap().keep;
-    let process = api::retention(service.pool.clone(), keep);
+    let retention_times =
+        config(&service, &[("KEEP_PLANS_DAYS", "1"), ("KEEP_SAMPLES_DAYS", "1")]).unwrap().retention_times;
+    let process = api::retention(service.pool.clone(), retention_times);
     // Marked rows are invisible; the next sweep deletes them.
     service
         .until_count("select count(*) from batches where id = 'old_batch' and deleted_at is null", 0)
@@ -212,8 +213,8 @@ async fn a_price_that_an_offer_had_goes_when_it_is_older_than_it_is_kept() {
     .await
     .unwrap();
 
-    let keep = config(&service, &[("KEEP_PRICES_DAYS", "10")]).unwrap().keep;
-    let process = api::retention(service.pool.clone(), keep);
+    let retention_times = config(&service, &[("KEEP_PRICES_DAYS", "10")]).unwrap().retention_times;
+    let process = api::retention(service.pool.clone(), retention_times);
     service
         .until_count("select coalesce(sum(deleted), 0)::int8 from retention where what = 'prices'", 2)
         .await;
@@ -234,8 +235,8 @@ async fn a_line_of_the_journal_goes_when_it_is_older_than_it_is_kept_and_never_w
     .await
     .unwrap();
 
-    let keep = config(&service, &[("KEEP_JOURNAL_DAYS", "600")]).unwrap().keep;
-    let process = api::retention(service.pool.clone(), keep);
+    let retention_times = config(&service, &[("KEEP_JOURNAL_DAYS", "600")]).unwrap().retention_times;
+    let process = api::retention(service.pool.clone(), retention_times);
     service
         .until_count("select coalesce(sum(deleted), 0)::int8 from retention where what = 'journal'", 1)
         .await;
@@ -272,15 +273,15 @@ async fn a_clock_that_jumped_ahead_deletes_nothing_for_a_day() {
     .execute(&service.pool)
     .await
     .unwrap();
-    let keep = config(&service, &settings).unwrap().keep;
+    let retention_times = config(&service, &settings).unwrap().retention_times;
     let kept = "select count(*) from samples union all select count(*) from browser_sessions";
     let kept = async || sqlx::query_scalar::<_, i64>(kept).fetch_all(&service.pool).await.unwrap();
-    let looked = "select count(*) from retention where what = 'prices'";
+    let statement = "select count(*) from retention where what = 'prices'";
 
     set_clock(&service, "seen_at", "10 years").await;
-    let process = api::retention(service.pool.clone(), keep);
+    let process = api::retention(service.pool.clone(), retention_times);
     // Prices are the last table of a sweep.
-    service.until_count(looked, 1).await;
+    service.until_count(statement, 1).await;
     assert_eq!((identity::sweep(&service.pool).await.unwrap(), kept().await), (0, vec![3, 1]));
     drop(process);
     set_clock(&service, "jumped_at", "23 hours").await;
@@ -288,7 +289,7 @@ async fn a_clock_that_jumped_ahead_deletes_nothing_for_a_day() {
 
     // The clock was not corrected for a day, so it is right: the service was off.
     set_clock(&service, "jumped_at", "25 hours").await;
-    let process = api::retention(service.pool.clone(), keep);
+    let process = api::retention(service.pool.clone(), retention_times);
     service.until_count("select count(*) from samples", 0).await;
     assert_eq!(identity::sweep(&service.pool).await.unwrap(), 1);
     drop(process);

@@ -111,7 +111,7 @@ async fn no_statement_reads_a_table_that_grows_from_end_to_end() {
     let settings = "set enable_seqscan = off; set plan_cache_mode = force_generic_plan";
     connection.execute(settings).await.unwrap();
 
-    let (mut faults, mut looked_at) = (Vec::new(), 0);
+    let (mut faults, mut checked) = (Vec::new(), 0);
     for SqlxFile { file, statement, described } in stored() {
         let words = statement.trim_start();
         if !["select", "insert", "update", "delete", "with"].iter().any(|word| words.starts_with(word)) {
@@ -125,7 +125,7 @@ async fn no_statement_reads_a_table_that_grows_from_end_to_end() {
         let row = connection.fetch_one(sqlx::raw_sql(explain)).await.unwrap();
         connection.execute("deallocate asked").await.unwrap();
         let plans: Value = row.get(0);
-        looked_at += 1;
+        checked += 1;
         for table in fully_scanned_tables(&plans[0]["Plan"]) {
             let is_known = table.starts_with("pg_catalog.")
                 || FULL_SCAN_TABLES.contains(&table.as_str())
@@ -136,7 +136,7 @@ async fn no_statement_reads_a_table_that_grows_from_end_to_end() {
         }
     }
 
-    assert!(looked_at > 250, "{looked_at} statements were looked at");
+    assert!(checked > 250, "{checked} statements were looked at");
     assert!(faults.is_empty(), "{}", faults.join("\n\n"));
 }
 

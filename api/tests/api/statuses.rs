@@ -24,7 +24,7 @@ async fn provoke(
     service: &Service,
     status: u16,
     can: impl Fn(&Operation) -> bool,
-    ask: impl AsyncFn(RequestBuilder) -> RequestBuilder,
+    prepare: impl AsyncFn(RequestBuilder) -> RequestBuilder,
 ) {
     for operation in operations() {
         let Operation { method, path, statuses, .. } = &operation;
@@ -35,14 +35,14 @@ async fn provoke(
         );
         if can(&operation) {
             let request = service.http.request(method.clone(), format!("{}{path}", service.base));
-            let told = answer(ask(request).await).await;
-            assert_eq!(told.status, status, "{method} {path}: {told:?}");
+            let response = answer(prepare(request).await).await;
+            assert_eq!(response.status, status, "{method} {path}: {response:?}");
         }
     }
 }
 
 #[tokio::test]
-async fn who_is_nobody_or_may_nothing_is_told_so_as_the_document_says() {
+async fn unauthenticated_and_forbidden_requests_are_refused_as_documented() {
     let service = Service::start_without_workers(&[]).await;
     let mut nothing = claims(&service.account);
     nothing["scope"] = json!("openid");
@@ -80,28 +80,28 @@ async fn a_body_that_is_too_large_or_of_another_type_is_refused_as_the_document_
         if operation.is_read_from_a_body {
             let request =
                 service.http.request(operation.method, format!("{}{}", service.base, operation.path));
-            let told = answer(json(request, b"{".to_vec()).await).await;
-            assert_eq!(told.status, 422, "{}: {told:?}", operation.path);
+            let response = answer(json(request, b"{".to_vec()).await).await;
+            assert_eq!(response.status, 422, "{}: {response:?}", operation.path);
         }
     }
 }
 
 #[tokio::test]
-async fn who_has_nothing_left_of_a_ration_is_told_so_as_the_document_says() {
-    let rations = ["SAMPLES_CREATE", "MOLECULES", "SAMPLES_READ", "TREESEARCH", "SEARCH_SECONDS"];
-    let names = rations.map(|ration| format!("RATE_{ration}_PER_MINUTE"));
+async fn spent_quotas_are_refused_as_documented() {
+    let quota_kinds = ["SAMPLES_CREATE", "MOLECULES", "SAMPLES_READ", "TREESEARCH", "SEARCH_SECONDS"];
+    let names = quota_kinds.map(|quota_kind| format!("RATE_{quota_kind}_PER_MINUTE"));
     let settings: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "1")).collect();
     let service = Service::start_without_workers(&settings).await;
     let token = token(&service).await;
     for operation in operations() {
         let Operation { method, path, statuses, .. } = &operation;
         assert!(statuses.contains(&429), "{method} {path}");
-        let mut told = Vec::new();
+        let mut response = Vec::new();
         for _ in 0..3 {
             let request = service.http.request(method.clone(), format!("{}{path}", service.base));
             let request = request.bearer_auth(&token).header("content-type", "application/json").body("{}");
-            told.push(answer(request).await.status);
+            response.push(answer(request).await.status);
         }
-        assert_eq!(told.last(), Some(&429), "{method} {path}: {told:?}");
+        assert_eq!(response.last(), Some(&429), "{method} {path}: {response:?}");
     }
 }

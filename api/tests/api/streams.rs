@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
-use test_support::{Event, EventReader};
+use test_support::{EventReader, ReceivedEvent};
 
 use crate::support::{Service, add_account, answer, claims, join_one_organisation};
 
@@ -19,12 +19,12 @@ fn body(depth: u32) -> Value {
     json!({ "search_smiles": "CCO", "max_depth": depth, "max_seconds": 60 })
 }
 
-fn names(events: &[Event]) -> Vec<&str> {
+fn names(events: &[ReceivedEvent]) -> Vec<&str> {
     events.iter().map(|(_, name, _)| name.as_str()).collect()
 }
 
 impl Service {
-    async fn asked(&self, body: &Value) -> RequestBuilder {
+    async fn submission(&self, body: &Value) -> RequestBuilder {
         self.request(Method::POST, SEARCH).await.header("accept", "text/event-stream").json(body)
     }
 
@@ -32,13 +32,13 @@ impl Service {
         EventReader::of(self.request(Method::POST, SEARCH).await.json(body)).await
     }
 
-    async fn watched(&self, path: &str) -> EventReader {
+    async fn open_stream(&self, path: &str) -> EventReader {
         EventReader::of(self.request(Method::GET, path).await).await
     }
 }
 
 #[tokio::test]
-async fn a_stream_tells_what_is_found_and_ends_with_the_answer_that_there_is_without_one() {
+async fn a_stream_publishes_routes_and_ends_with_the_same_answer_as_a_request() {
     let service = Service::start().await;
     let plain = service.post(SEARCH, &body(PROGRESS_DEPTH).to_string()).await;
 
@@ -55,7 +55,7 @@ async fn a_stream_tells_what_is_found_and_ends_with_the_answer_that_there_is_wit
     assert_eq!(events[0].2["expansions"], 310);
     assert_eq!(events[2].2, plain.json());
     // All events can be read again.
-    assert_eq!(service.watched(&location).await.rest().await, events);
+    assert_eq!(service.open_stream(&location).await.rest().await, events);
 }
 
 #[tokio::test]
@@ -69,10 +69,10 @@ async fn a_searcher_that_knows_no_streams_answers_all_the_same() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_before_the_search_begins_is_told_as_without_a_stream() {
+async fn faults_before_a_streamed_search_are_ordinary_errors() {
     let service = Service::start().await;
 
-    let invalid = answer(service.asked(&json!({ "search_smiles": "C1CC", "x": 1 })).await).await;
+    let invalid = answer(service.submission(&json!({ "search_smiles": "C1CC", "x": 1 })).await).await;
     let unknown =
         service.http.post(format!("{}{SEARCH}", service.base)).header("accept", "text/event-stream");
     let unknown = answer(unknown.json(&body(2))).await;
@@ -99,7 +99,7 @@ async fn a_search_without_an_answer_ends_with_what_the_error_would_have_been() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_loses_a_stream_goes_on_at_another_process_and_who_leaves_cancels() {
+async fn a_lost_stream_resumes_at_another_process_and_a_left_one_cancels() {
     let mut service = Service::start().await;
     let other = service.another().await;
     let mut reader = service.stream(&body(ENDLESS)).await;
@@ -125,7 +125,7 @@ async fn who_loses_a_stream_goes_on_at_another_process_and_who_leaves_cancels() 
 }
 
 #[tokio::test]
-async fn a_stream_is_its_callers_alone_and_asked_for_by_a_number() {
+async fn a_stream_belongs_to_its_caller_and_resumes_at_a_number() {
     let service = Service::start().await;
     let stranger = add_account(&service.pool, "other@example.org").await;
     let reader = service.stream(&body(PROGRESS_DEPTH)).await;
@@ -159,7 +159,7 @@ async fn a_stream_holds_no_place_and_costs_one_request() {
     assert_eq!(reader.next().await.unwrap().1, "progress");
 
     let listed = service.get("/generator/v1/samples").await;
-    let another = answer(service.asked(&body(2)).await).await;
+    let another = answer(service.submission(&body(2)).await).await;
 
     assert_eq!((listed.status, another.status), (200, 429));
     assert_eq!(another.header("content-type"), "application/json");
@@ -179,29 +179,29 @@ async fn seconds_that_a_stream_did_not_use_are_given_back() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_plans_stream_ends_with_the_plan_and_the_plan_goes_on_without_it() {
     let service = Service::start().await;
-    let wanted = |depth: u32| json!({ "parameters": { "search_smiles": "CCO", "max_depth": depth, "engine": "toy_engine" } });
+    let plan = |depth: u32| json!({ "parameters": { "search_smiles": "CCO", "max_depth": depth, "engine": "toy_engine" } });
     let create = async |depth| {
-        let created = service.post(PLANS, &wanted(depth).to_string()).await;
+        let created = service.post(PLANS, &plan(depth).to_string()).await;
         created.json()["id"].as_str().unwrap().to_owned()
     };
     let (done, endless) = (create(2).await, create(ENDLESS).await);
-    let watch = async |id: &str| service.watched(&format!("{PLANS}/{id}/events")).await;
+    let stream_of = async |id: &str| service.open_stream(&format!("{PLANS}/{id}/events")).await;
 
-    let mut endless_events = watch(&endless).await;
-    let told = [endless_events.next().await.unwrap(), endless_events.next().await.unwrap()];
+    let mut endless_events = stream_of(&endless).await;
+    let received = [endless_events.next().await.unwrap(), endless_events.next().await.unwrap()];
     drop(endless_events);
-    let events = watch(&done).await.rest().await;
+    let events = stream_of(&done).await.rest().await;
 
-    assert_eq!(names(&told), ["progress", "route"]);
+    assert_eq!(names(&received), ["progress", "route"]);
     // Reactions are nodes, as in a plan's result.
-    let nodes = told[1].2["route"]["nodes"].as_array().unwrap();
+    let nodes = received[1].2["route"]["nodes"].as_array().unwrap();
     assert!(nodes.iter().any(|node| node["data"]["template_id"].is_number()), "{nodes:?}");
     assert_eq!(events.last().unwrap().1, "answer");
     assert_eq!(events.last().unwrap().2, service.get(&format!("{PLANS}/{done}")).await.json());
     tokio::time::sleep(Duration::from_secs(10)).await;
     assert_eq!(service.get(&format!("{PLANS}/{endless}")).await.json()["status"], "processing");
     service.post(&format!("{PLANS}/{endless}/cancel"), "").await;
-    let cancelled = watch(&endless).await.rest().await;
+    let cancelled = stream_of(&endless).await.rest().await;
     assert_eq!(cancelled.last().unwrap().2["status"], "cancelled");
     let unknown = service.get(&format!("{PLANS}/pln_nothing/events")).await;
     assert_eq!(unknown.status, 404);
@@ -216,7 +216,7 @@ async fn searched(service: &Service, body: &Value) -> String {
 }
 
 #[tokio::test]
-async fn what_a_search_found_is_stored_as_a_plan_and_not_searched_for_again() {
+async fn a_finished_search_is_stored_as_a_plan_without_a_second_search() {
     let service = Service::start().await;
     let id = searched(&service, &body(PROGRESS_DEPTH)).await;
     let plan = json!({ "parameters": body(PROGRESS_DEPTH), "name": "mine", "search_id": id });
@@ -272,9 +272,9 @@ async fn a_plan_of_a_search_has_the_parameters_that_were_searched_with() {
 impl Service {
     /// Creates a plan that does not end by itself; returns the path of its stream.
     async fn endless_plan(&self) -> String {
-        let wanted =
+        let plan =
             json!({ "parameters": { "search_smiles": "CCO", "max_depth": ENDLESS, "engine": "toy_engine" } });
-        let created = self.post(PLANS, &wanted.to_string()).await;
+        let created = self.post(PLANS, &plan.to_string()).await;
         format!("{PLANS}/{}/events", created.json()["id"].as_str().unwrap())
     }
 
@@ -301,13 +301,13 @@ impl Service {
 async fn sixteen_streams_of_a_plan_cost_what_one_costs_and_there_is_no_seventeenth() {
     let service = Service::start().await;
     let path = service.endless_plan().await;
-    let mut streams = vec![service.watched(&path).await];
-    let told = [streams[0].next().await.unwrap(), streams[0].next().await.unwrap()];
+    let mut streams = vec![service.open_stream(&path).await];
+    let received = [streams[0].next().await.unwrap(), streams[0].next().await.unwrap()];
     let one = service.transactions_of_notifications().await;
 
     while streams.len() < 16 {
-        let mut stream = service.watched(&path).await;
-        assert_eq!([stream.next().await.unwrap(), stream.next().await.unwrap()], told);
+        let mut stream = service.open_stream(&path).await;
+        assert_eq!([stream.next().await.unwrap(), stream.next().await.unwrap()], received);
         streams.push(stream);
     }
     let sixteen = service.transactions_of_notifications().await;
@@ -343,7 +343,7 @@ async fn an_account_has_sixteen_streams_at_all_processes_together() {
     };
     let mut streams = Vec::new();
     for _ in 0..4 {
-        streams.push((service.watched(&path).await, at_other().await));
+        streams.push((service.open_stream(&path).await, at_other().await));
     }
     // A process that died renews nothing.
     let rows =
@@ -366,7 +366,7 @@ async fn what_a_disabled_account_has_open_ends() {
     join_one_organisation(&service.pool, &[&service.account, &mate]).await;
     let mut search = service.stream(&body(ENDLESS)).await;
     let mut theirs = EventReader::of(service.request_as(&mate, Method::GET, &path).await).await;
-    let mut own = service.watched(&path).await;
+    let mut own = service.open_stream(&path).await;
     for stream in [&mut search, &mut theirs, &mut own] {
         stream.next().await.unwrap();
     }

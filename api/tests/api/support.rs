@@ -408,7 +408,7 @@ impl Handler<StoredSampleJob> for MockSampler {
 }
 
 /// Publishes the progress of a search and a route, as a searcher does.
-async fn tell<J: Job>(context: &JobContext<J>, pool: &PgPool) -> Result<(), sqlx::Error> {
+async fn publish<J: Job>(context: &JobContext<J>, pool: &PgPool) -> Result<(), sqlx::Error> {
     let progress = json!({
         "seconds": 1.2, "expansions": 310, "molecules": 2048, "depth": 4, "routes": 0, "best_cost": null,
     });
@@ -419,7 +419,7 @@ async fn tell<J: Job>(context: &JobContext<J>, pool: &PgPool) -> Result<(), sqlx
     let route = json!({ "route": variations[0][0], "backbone": backbone, "steps": steps });
     let events = [("progress", progress), ("route", route)];
     let events = events.map(|(event, data)| NewEvent { event, data: data.to_string() });
-    context.teller().tell(pool, &events).await
+    context.event_publisher().publish(pool, &events).await
 }
 
 /// Mock worker for asynchronous samples, controlled by the model's name: with `slow_model` it runs until it is
@@ -481,7 +481,7 @@ impl Handler<StoredPlanJob> for MockPlanWorker {
             let mut is_told = false;
             while !context.cancelled.load(Ordering::Acquire) {
                 if context.watched.load(Ordering::Acquire) && !std::mem::replace(&mut is_told, true) {
-                    tell(&context, &self.0).await?;
+                    publish(&context, &self.0).await?;
                 }
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
@@ -529,8 +529,8 @@ impl Handler<StoredTreeSearchJob> for MockSearcher {
         context: JobContext<StoredTreeSearchJob>,
         StoredTreeSearchJob::V1(job): StoredTreeSearchJob,
     ) -> Result<(), HandlerError> {
-        if job.told == ProgressReporting::Events && [43, 47].contains(&job.request.max_depth) {
-            tell(&context, &self.0).await?;
+        if job.reporting == ProgressReporting::Events && [43, 47].contains(&job.request.max_depth) {
+            publish(&context, &self.0).await?;
         }
         if job.request.max_depth == 47 {
             while !context.cancelled.load(Ordering::Acquire) {

@@ -53,12 +53,12 @@ async fn a_batch_has_a_plan_for_each_target_the_last_one_first() {
 
     let batch = service.batch(&["C", "CC", "CCC", "CCCC"]).await;
 
-    let told = service.get(&format!("{BATCHES}/{batch}")).await.json();
+    let stored = service.get(&format!("{BATCHES}/{batch}")).await.json();
     assert_eq!(
-        (&told["object"], &told["name"], &told["plan_count"]),
+        (&stored["object"], &stored["name"], &stored["plan_count"]),
         (&json!("batch"), &json!("ours"), &json!(4))
     );
-    assert_eq!((&told["plans_created"], &told["description"]), (&json!(true), &Value::Null));
+    assert_eq!((&stored["plans_created"], &stored["description"]), (&json!(true), &Value::Null));
     assert_eq!(service.progress(&batch).await, [4, 0, 0, 0, 0]);
     let texts = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
     let (first, has_next, has_previous) = service.targets(&batch, "?limit=3").await;
@@ -93,7 +93,7 @@ async fn targets_keep_their_names_where_they_have_some() {
     let last_first = [json!("the same; \"quoted\""), Value::Null, json!("EXP-1")];
     assert_eq!(names(&stored.json()).await, last_first);
     assert_eq!(names(&unnamed.json()).await, [Value::Null, Value::Null, Value::Null]);
-    let fault = |place: &str, kind: &str| vec![(place.to_owned(), kind.to_owned())];
+    let fault = |location: &str, kind: &str| vec![(location.to_owned(), kind.to_owned())];
     assert_eq!((few.status, few.faults()), (422, fault("body.names", "wrong_length")));
     assert_eq!((long.status, long.faults()), (422, fault("body.names.2", "string_too_long")));
 }
@@ -174,7 +174,7 @@ async fn a_batch_that_is_deleted_is_seen_by_nobody_from_then_on() {
 }
 
 #[tokio::test]
-async fn batches_are_listed_for_who_may_read_them_the_newest_first() {
+async fn batches_are_listed_for_their_readers_the_newest_first() {
     let service = Service::start_without_workers(&[]).await;
     let mut batches = Vec::new();
     for _ in 0..3 {
@@ -188,7 +188,7 @@ async fn batches_are_listed_for_who_may_read_them_the_newest_first() {
 }
 
 #[tokio::test]
-async fn a_target_that_is_no_molecule_is_told_by_its_place() {
+async fn an_invalid_target_is_reported_at_its_position() {
     let service = Service::start_without_workers(&[]).await;
 
     let faulty = json!({ "smiles": ["CCO", "C1CC", "C.C", 1], "parameters": { "search_smiles": "C", "max_depth": 0 } });
@@ -233,15 +233,15 @@ async fn a_batch_may_have_a_hundred_thousand_targets_and_five_mebibytes() {
 #[tokio::test]
 async fn an_account_has_only_so_many_targets_that_wait() {
     let service = Service::start_without_workers(&[("WAITING_TARGETS", "6")]).await;
-    let asked = async |smiles: &[&str]| {
+    let submit = async |smiles: &[&str]| {
         let body = json!({ "smiles": smiles, "parameters": { "engine": "toy_engine" } });
         service.post(BATCHES, &body.to_string()).await
     };
     let first = service.batch(&["C", "CC", "CC"]).await;
 
-    let too_many = asked(&["CCC", "CCCC", "CCCCC", "CCCCCC"]).await;
-    let as_many = asked(&["CCC", "CCCC", "CCCC"]).await;
-    let one_more = asked(&["N"]).await;
+    let too_many = submit(&["CCC", "CCCC", "CCCCC", "CCCCCC"]).await;
+    let as_many = submit(&["CCC", "CCCC", "CCCC"]).await;
+    let one_more = submit(&["N"]).await;
 
     assert_eq!((too_many.status, too_many.faults()), (409, [(String::new(), "conflict".to_owned())].into()));
     assert!(
@@ -253,7 +253,7 @@ async fn an_account_has_only_so_many_targets_that_wait() {
     assert_eq!((as_many.status, one_more.status), (200, 409));
     let cancel = format!("{BATCHES}/{first}/cancel");
     assert_eq!(service.post(&cancel, "").await.status, 200);
-    assert_eq!(asked(&["N", "O"]).await.status, 200);
+    assert_eq!(submit(&["N", "O"]).await.status, 200);
     // Cancelled targets are resumed only within the quota.
     let resumed = service.post(&format!("{BATCHES}/{first}/resume"), "").await;
     assert_eq!((resumed.status, service.progress(&first).await), (409, vec![0, 0, 0, 0, 3]));

@@ -138,15 +138,15 @@ async fn members_of_an_organisation_read_each_others_plans_and_nobody_else_does(
     );
     join_one_organisation(&service.pool, &[&service.account, &colleague]).await;
     let plan = id(&service.post(PLANS, &body(2)).await);
-    let ask = async |account: &str, method: Method, path: &str| {
+    let request = async |account: &str, method: Method, path: &str| {
         answer(service.request_as(account, method, &format!("{PLANS}/{plan}{path}")).await).await.status
     };
 
-    assert_eq!(ask(&colleague, Method::GET, "").await, 200);
-    assert_eq!(ask(&colleague, Method::DELETE, "").await, 403);
-    assert_eq!(ask(&colleague, Method::POST, "/cancel").await, 403);
-    assert_eq!(ask(&stranger, Method::GET, "").await, 404);
-    assert_eq!(ask(&stranger, Method::DELETE, "").await, 404);
+    assert_eq!(request(&colleague, Method::GET, "").await, 200);
+    assert_eq!(request(&colleague, Method::DELETE, "").await, 403);
+    assert_eq!(request(&colleague, Method::POST, "/cancel").await, 403);
+    assert_eq!(request(&stranger, Method::GET, "").await, 404);
+    assert_eq!(request(&stranger, Method::DELETE, "").await, 404);
     assert_eq!(service.get(&format!("{PLANS}/{plan}")).await.json()["status"], "pending");
 }
 
@@ -179,7 +179,7 @@ async fn every_fault_of_a_plan_has_its_place() {
 }
 
 #[tokio::test]
-async fn who_names_no_engine_gets_one_that_there_is() {
+async fn a_request_without_an_engine_gets_an_available_one() {
     let service = Service::start().await;
 
     let created = service.post(PLANS, r#"{"parameters": {"search_smiles": "C", "max_depth": 2}}"#).await;
@@ -188,7 +188,7 @@ async fn who_names_no_engine_gets_one_that_there_is() {
 }
 
 #[tokio::test]
-async fn plans_of_no_batch_are_listed_for_who_may_read_them_the_newest_first() {
+async fn plans_without_a_batch_are_listed_for_their_readers_the_newest_first() {
     let service = Service::start_without_workers(&[]).await;
     let batch = json!({ "smiles": ["C"], "parameters": { "engine": "toy_engine" } });
     assert_eq!(service.post("/synth-batches/v1/batches", &batch.to_string()).await.status, 200);

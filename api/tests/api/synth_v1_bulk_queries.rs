@@ -15,9 +15,9 @@ const SEARCH: &str = "/synth/v1/building-blocks/search";
 const ALL: [&str; 3] = [EXPANSIONS, BUILDING_BLOCKS, SYNTHESIZABILITY];
 
 #[tokio::test]
-async fn each_molecule_is_told_of_in_its_place() {
+async fn each_molecule_is_answered_at_its_position() {
     let service = Service::start().await;
-    let told = async |path: &str| {
+    let query = async |path: &str| {
         let answer = service.post(path, r#"{"smiles": ["CCO", "C1CC"]}"#).await;
         assert_eq!((answer.status, answer.header("content-type")), (200, "application/json"), "{answer:?}");
         let answer = answer.json();
@@ -25,9 +25,9 @@ async fn each_molecule_is_told_of_in_its_place() {
         answer["items"].clone()
     };
 
-    let expansions = told(EXPANSIONS).await;
-    let building_blocks = told(BUILDING_BLOCKS).await;
-    let synthesizability = told(SYNTHESIZABILITY).await;
+    let expansions = query(EXPANSIONS).await;
+    let building_blocks = query(BUILDING_BLOCKS).await;
+    let synthesizability = query(SYNTHESIZABILITY).await;
 
     let set = json!({
         "smiles": ["C", "CO"], "probability": 0.5, "plausibility": 0.25, "template_id": "t",
@@ -42,7 +42,7 @@ async fn each_molecule_is_told_of_in_its_place() {
 }
 
 #[tokio::test]
-async fn what_is_asked_for_reaches_the_worker() {
+async fn a_bulk_query_reaches_the_worker_whole() {
     let service = Service::start_with(&[("ENGINE_ALIASES", "thieme=toy_engine")]).await;
     let first = async |path: &str, body: Value| -> Value {
         service.post(path, &body.to_string()).await.json()["items"][0].take()
@@ -64,7 +64,7 @@ async fn what_is_asked_for_reaches_the_worker() {
 }
 
 #[tokio::test]
-async fn every_fault_of_a_look_has_its_place() {
+async fn every_fault_of_a_bulk_query_has_its_location() {
     let service = Service::start().await;
     let faults = async |path: &str, body: Value| {
         let answer = service.post(path, &body.to_string()).await;
@@ -121,7 +121,7 @@ async fn an_engine_that_no_searcher_serves_is_a_bad_reference() {
 }
 
 #[tokio::test]
-async fn searchers_of_the_release_before_leave_looks_alone_and_their_callers_are_told_so() {
+async fn workers_of_the_previous_release_leave_bulk_queries_and_callers_get_an_error() {
     let service = Service::start_without_workers(&[]).await;
     let searchers = "insert into live_workers (name, queue, slots, last_seen, lease)
         values ('search-old', 'search', 4, now() + interval '1 hour', interval '5 seconds')";
@@ -149,16 +149,16 @@ async fn items_that_are_not_what_was_asked_for_are_not_passed_on() {
 }
 
 #[tokio::test]
-async fn a_look_takes_search_seconds_in_proportion_to_its_work() {
+async fn a_bulk_query_takes_search_seconds_in_proportion_to_its_work() {
     let service = Service::start_with(&[("RATE_SEARCH_SECONDS_PER_MINUTE", "100")]).await;
-    let look = async |molecules: usize| {
+    let query = async |molecules: usize| {
         let body = json!({ "smiles": vec!["CCO"; molecules], "max_seconds": 1 });
         service.post(SYNTHESIZABILITY, &body.to_string()).await
     };
 
     // The mock worker reports a third of a second per molecule.
-    let used = [look(60).await.status, look(60).await.status];
-    let (large, small) = (look(90).await, look(5).await);
+    let used = [query(60).await.status, query(60).await.status];
+    let (large, small) = (query(90).await, query(5).await);
 
     assert_eq!((used, large.status, small.status), ([200, 200], 429, 200));
     assert_eq!(large.header("ratelimit-policy"), "\"search-seconds\";q=100;w=60");
@@ -178,22 +178,22 @@ async fn a_route_is_sent_back_with_one_of_its_blocks_to_be_another() {
     let nodes = route["nodes"].as_array().unwrap();
     let smiles = |at: usize| nodes[at]["data"]["smiles"].as_str().unwrap();
     let block = nodes.iter().position(|node| node["data"]["is_building_block"] == true).unwrap();
-    let ask = async |block: &str, route: &Value, others: Value| {
+    let analogues = async |block: &str, route: &Value, others: Value| {
         let body = json!({ "route": route, "building_block": block, "smiles": others });
         service.post(ANALOGUES, &body.to_string()).await
     };
 
-    let told = ask(smiles(block), &route, json!(["CCO", "C1CC"])).await;
-    let target = ask(smiles(0), &route, json!(["CCO"])).await;
-    let stranger = ask("CCCCCCC", &route, json!(["CCO"])).await;
-    let torn = ask(smiles(block), &json!({ "nodes": [] }), json!([])).await;
+    let query = analogues(smiles(block), &route, json!(["CCO", "C1CC"])).await;
+    let target = analogues(smiles(0), &route, json!(["CCO"])).await;
+    let stranger = analogues("CCCCCCC", &route, json!(["CCO"])).await;
+    let torn = analogues(smiles(block), &json!({ "nodes": [] }), json!([])).await;
     let empty = service.post(ANALOGUES, "{}").await;
-    let nonsense = ask(smiles(block), &route, json!(["nonsense"])).await;
+    let nonsense = analogues(smiles(block), &route, json!(["nonsense"])).await;
 
-    let items = told.json()["items"].clone();
+    let items = query.json()["items"].clone();
     let mut made = route.clone();
     made["nodes"][block]["data"]["smiles"] = json!("CCO");
-    assert_eq!((told.status, &items[0]["target"], &items[0]["route"]), (200, &json!(smiles(0)), &made));
+    assert_eq!((query.status, &items[0]["target"], &items[0]["route"]), (200, &json!(smiles(0)), &made));
     assert_eq!((&items[1]["error"], &items[1]["route"]), (&json!("no molecule"), &Value::Null));
     for answer in [target, stranger] {
         assert_eq!((answer.status, answer.faults()), (422, vec![fault("building_block", "not_in_route")]));
@@ -204,12 +204,12 @@ async fn a_route_is_sent_back_with_one_of_its_blocks_to_be_another() {
     assert_eq!(nonsense.status, 500);
 }
 
-fn fault(place: &str, kind: &str) -> (String, String) {
-    (format!("body.{place}"), kind.to_owned())
+fn fault(location: &str, kind: &str) -> (String, String) {
+    (format!("body.{location}"), kind.to_owned())
 }
 
 #[tokio::test]
-async fn what_the_catalogue_is_searched_by_reaches_the_worker() {
+async fn a_catalogue_query_reaches_the_worker_whole() {
     let service = Service::start().await;
     let search = async |body: Value| {
         let answer = service.post(SEARCH, &body.to_string()).await;
@@ -236,12 +236,12 @@ async fn what_the_catalogue_is_searched_by_reaches_the_worker() {
     let expected =
         json!({ "object": "list", "items": [item], "more": true, "searched": 0.25, "total_elapsed": 0.5 });
     assert_eq!(similar, expected);
-    let asked = |answer: &Value| answer["items"][0]["vendors"][1].as_str().unwrap().to_owned();
-    assert_eq!(asked(&closer), "like CCO to 0.5, limit 7, anywhere, at most 0 offers");
+    let vendor = |answer: &Value| answer["items"][0]["vendors"][1].as_str().unwrap().to_owned();
+    assert_eq!(vendor(&closer), "like CCO to 0.5, limit 7, anywhere, at most 0 offers");
     let usual = "limit 25, US, at most 10 offers";
     let expected =
         ["structure [CH3:1]O", "with [#6]Br", "number EN300-17"].map(|way| format!("{way}, {usual}"));
-    assert_eq!(others.each_ref().map(asked), expected);
+    assert_eq!(others.each_ref().map(vendor), expected);
 }
 
 #[tokio::test]
@@ -252,9 +252,9 @@ async fn every_fault_of_a_search_of_the_catalogue_has_its_place() {
         assert_eq!(answer.status, 422, "{answer:?}");
         answer.faults()
     };
-    let fault = |place: &str, kind: &str| (place.to_owned(), kind.to_owned());
+    let fault = |location: &str, kind: &str| (location.to_owned(), kind.to_owned());
 
-    for (body, place, kind) in [
+    for (body, location, kind) in [
         (json!({}), "body", "one_of"),
         (json!({ "smiles": "C", "text": "EN" }), "body", "one_of"),
         (json!({ "smiles": "C1CC" }), "body.smiles", "smiles_invalid"),
@@ -271,7 +271,7 @@ async fn every_fault_of_a_search_of_the_catalogue_has_its_place() {
         (json!({ "text": "EN", "max_offers": -1 }), "body.max_offers", "greater_than_equal"),
         (json!({ "text": "EN", "engine": "toy_engine" }), "body.engine", "extra_forbidden"),
     ] {
-        assert_eq!(faults(body.clone()).await, [fault(place, kind)], "{body}");
+        assert_eq!(faults(body.clone()).await, [fault(location, kind)], "{body}");
     }
     let answer = service.post(SEARCH, r#"{"smiles": "C1CC"}"#).await;
     let msg = answer.json()["detail"][0]["msg"].clone();

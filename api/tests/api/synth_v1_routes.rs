@@ -11,18 +11,18 @@ use crate::{
 const ROUTES: &str = "/synth/v1/routes";
 
 /// Example search result for CNC(C)=O: routes of one step and of two.
-fn found() -> Value {
+fn search_result() -> Value {
     serde_json::from_slice(include_bytes!("../golden/treesearch_result.json")).unwrap()
 }
 
 /// Returns a body that keeps the route of two steps: N-methylacetamide from acetic acid (made from its ester) and
 /// methylamine.
 fn body() -> Value {
-    let found = found();
+    let search_result = search_result();
     json!({
         "parameters": { "search_smiles": "CC(=O)NC", "max_depth": 3 },
-        "route": found["route_hierarchy"]["2"]["b0123456789abcdef"][0][0],
-        "pricing_annotations": found["pricing_annotations"],
+        "route": search_result["route_hierarchy"]["2"]["b0123456789abcdef"][0][0],
+        "pricing_annotations": search_result["pricing_annotations"],
         "name": "by the ester",
         "note": "Ask Ada\nfirst",
         "starred": true,
@@ -129,25 +129,25 @@ async fn a_colleague_reads_a_kept_route_and_its_owner_alone_changes_it() {
     let stranger = add_account(&service.pool, "other@example.org").await;
     join_one_organisation(&service.pool, &[&service.account, &colleague]).await;
     let id = service.kept().await;
-    let ask = async |account: &str, method: Method, body: Option<Value>| {
+    let request = async |account: &str, method: Method, body: Option<Value>| {
         service.route_as(account, method, &id, body).await.status
     };
     let name = || Some(json!({ "name": "mine" }));
 
     let read = service.route_as(&colleague, Method::GET, &id, None).await;
     assert_eq!((read.status, &read.json()["is_own"]), (200, &json!(false)));
-    assert_eq!(ask(&colleague, Method::PATCH, name()).await, 403);
-    assert_eq!(ask(&colleague, Method::DELETE, None).await, 403);
-    assert_eq!(ask(&stranger, Method::GET, None).await, 404);
-    assert_eq!(ask(&stranger, Method::PATCH, name()).await, 404);
-    assert_eq!(ask(&stranger, Method::DELETE, None).await, 404);
+    assert_eq!(request(&colleague, Method::PATCH, name()).await, 403);
+    assert_eq!(request(&colleague, Method::DELETE, None).await, 403);
+    assert_eq!(request(&stranger, Method::GET, None).await, 404);
+    assert_eq!(request(&stranger, Method::PATCH, name()).await, 404);
+    assert_eq!(request(&stranger, Method::DELETE, None).await, 404);
     let gone = service.route_as(&service.account, Method::DELETE, &id, None).await;
     assert_eq!((gone.status, gone.json()), (200, json!({ "id": id, "object": "route", "deleted": true })));
-    assert_eq!(ask(&colleague, Method::GET, None).await, 404);
+    assert_eq!(request(&colleague, Method::GET, None).await, 404);
 }
 
 #[tokio::test]
-async fn kept_routes_are_listed_for_who_may_read_them_the_newest_first() {
+async fn kept_routes_are_listed_for_their_readers_the_newest_first() {
     let service = Service::start_without_workers(&[]).await;
     let mut kept = Vec::new();
     for _ in 0..3 {
@@ -191,8 +191,8 @@ async fn faults(service: &Service, spoil: impl FnOnce(&mut Value)) -> Vec<(Strin
 #[tokio::test]
 async fn what_is_no_route_to_the_target_is_refused_with_its_place() {
     let service = Service::start_without_workers(&[]).await;
-    let one = |place: &str, kind: &str| vec![(format!("body.{place}"), kind.to_owned())];
-    let invalid = |place: &str| one(place, "graph_invalid");
+    let one = |location: &str, kind: &str| vec![(format!("body.{location}"), kind.to_owned())];
+    let invalid = |location: &str| one(location, "graph_invalid");
     let smiles = |at: usize| format!("route.nodes.{at}.data.smiles");
     let set = |at: &'static str, value: Value| move |body: &mut Value| *body.pointer_mut(at).unwrap() = value;
 
@@ -226,7 +226,7 @@ async fn what_is_no_route_to_the_target_is_refused_with_its_place() {
 #[tokio::test]
 async fn nothing_that_is_said_of_a_route_is_lost_in_silence() {
     let service = Service::start_without_workers(&[]).await;
-    let one = |place: &str, kind: &str| vec![(format!("body.{place}"), kind.to_owned())];
+    let one = |location: &str, kind: &str| vec![(format!("body.{location}"), kind.to_owned())];
 
     let unknown = faults(&service, |body| body["route"]["nodes"][1]["data"]["colour"] = json!("red")).await;
     // Without its category, the rest of a step's evidence would be ignored.
@@ -267,7 +267,7 @@ async fn a_body_may_have_two_mebibytes_and_a_route_a_thousand_molecules() {
         }
         (nodes, edges)
     };
-    let keep = async |length: usize| {
+    let save = async |length: usize| {
         let (nodes, edges) = chain(length);
         let mut body = body.clone();
         body["route"]["nodes"] = json!(nodes);
@@ -275,8 +275,8 @@ async fn a_body_may_have_two_mebibytes_and_a_route_a_thousand_molecules() {
         service.post(ROUTES, &body.to_string()).await
     };
 
-    let most = keep(1_000).await;
-    let too_many = keep(1_001).await;
+    let most = save(1_000).await;
+    let too_many = save(1_001).await;
     body["note"] = json!("n".repeat(2 << 20));
     let too_large = service.post(ROUTES, &body.to_string()).await;
 

@@ -112,13 +112,13 @@ impl PgClient {
                 path.display()
             )
         };
-        let said = self.command("pg_dump").arg("--version").output().with_context(missing)?;
-        let said = String::from_utf8_lossy(&said.stdout).into_owned();
+        let printed = self.command("pg_dump").arg("--version").output().with_context(missing)?;
+        let printed = String::from_utf8_lossy(&printed.stdout).into_owned();
         let version =
-            said.split_whitespace().nth(2).map(|version| version.split(['.', 'b', 'd', 'r']).next());
+            printed.split_whitespace().nth(2).map(|version| version.split(['.', 'b', 'd', 'r']).next());
         let version = version.flatten().and_then(|version| version.parse().ok());
         Ok(version
-            .ok_or_else(|| anyhow!("{} does not say its version: `{}`", path.display(), said.trim()))?)
+            .ok_or_else(|| anyhow!("{} does not say its version: `{}`", path.display(), printed.trim()))?)
     }
 }
 
@@ -191,14 +191,14 @@ impl PgProcess {
         let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         let first = lines.iter().position(|line| line.contains("ERROR:") || line.contains("error:"));
         let words = lines[first.unwrap_or_default()..].iter().take(4).copied().collect::<Vec<_>>().join("; ");
-        let said = anyhow!("{} failed ({status}): {words}", self.name);
+        let printed = anyhow!("{} failed ({status}): {words}", self.name);
         if ["could not connect", "connection to server", "server closed the connection"]
             .iter()
             .any(|sign| words.contains(sign))
         {
-            return Failure::Unreachable(said.to_string());
+            return Failure::Unreachable(printed.to_string());
         }
-        said.into()
+        printed.into()
     }
 }
 

@@ -88,19 +88,19 @@ pub async fn back_up(
 }
 
 /// A PostgreSQL server.
-pub(super) struct Server {
+pub(super) struct ServerVersion {
     pub(super) version: String,
     pub(super) major: u32,
 }
 
-pub(super) async fn server(database: &mut PgConnection) -> Result<Server, Failure> {
+pub(super) async fn server(database: &mut PgConnection) -> Result<ServerVersion, Failure> {
     let row = sqlx::query!(
         r#"select current_setting('server_version') as "version!", current_setting('server_version_num')::int4 as "number!""#
     )
     .fetch_one(database)
     .await
     .map_err(|error| Failure::database("asking the server's version", &error))?;
-    Ok(Server { version: row.version, major: u32::try_from(row.number / 10_000).unwrap_or_default() })
+    Ok(ServerVersion { version: row.version, major: u32::try_from(row.number / 10_000).unwrap_or_default() })
 }
 
 /// Version of the last applied migration; `None` without a schema.

@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_backup_is_told_apart() {
+    fn a_folder_that_is_no_backup_is_recognised() {
         let folder = tempfile::tempdir().unwrap();
         let read = |text: &str| {
             fs::write(folder.path().join(MANIFEST), text).unwrap();

@@ -1,48 +1,40 @@
 //! Preview of an import: vendors' files compared with the loaded catalogue, or with other files.
 
 use catalogue_tables::{
-    difference::{self, Counts, Difference},
+    difference::{self, Difference, DifferenceCounts},
     load,
 };
 use sqlx::PgConnection;
 
-use super::files::{Import, InputFiles};
+use super::files::{CatalogueImport, InputFiles};
 use crate::failure::Failure;
 
-/// Base of the comparison.
-#[derive(Debug, Clone, Copy)]
-pub enum DiffBase<'a> {
-    /// Loaded offers of the files' vendors.
-    Loaded,
-    /// Other files.
-    Files(&'a Import),
-}
-
-/// Compares files with `before` and passes each difference to `tell`, by vendor, entry and pack. Nothing is changed.
+/// Compares files with the files `before`, or with the loaded offers of their vendors, and passes each difference to
+/// `report`, by vendor, entry and pack. Nothing is changed.
 ///
 /// # Errors
-/// Fails if a file cannot be read to its end, if the database fails, or if `tell` does.
+/// Fails if a file cannot be read to its end, if the database fails, or if `report` does.
 pub async fn difference(
     database: &mut PgConnection,
-    import: &Import,
-    before: DiffBase<'_>,
-    tell: impl FnMut(&Difference) -> Result<(), Failure>,
-) -> Result<Counts, Failure> {
+    import: &CatalogueImport,
+    before: Option<&CatalogueImport>,
+    report: impl FnMut(&Difference) -> Result<(), Failure>,
+) -> Result<DifferenceCounts, Failure> {
     // Dropping the transaction drops the temporary tables.
     let mut transaction = load::begin(database).await?;
     let base = match before {
-        DiffBase::Loaded => difference::DiffBase::Loaded(import.vendor.as_deref()),
-        DiffBase::Files(older) => {
+        None => difference::DiffBase::Loaded(import.vendor.as_deref()),
+        Some(older) => {
             staged(&mut transaction, older).await?;
             difference::set_aside(&mut transaction).await?;
             difference::DiffBase::SetAside
         }
     };
     staged(&mut transaction, import).await?;
-    difference::difference(&mut transaction, base, tell).await
+    difference::difference(&mut transaction, base, report).await
 }
 
-async fn staged(connection: &mut PgConnection, import: &Import) -> Result<(), Failure> {
+async fn staged(connection: &mut PgConnection, import: &CatalogueImport) -> Result<(), Failure> {
     let mut files = InputFiles::open(import)?;
     load::stage(connection, &mut files).await?;
     files.finish()?;
@@ -58,17 +50,17 @@ mod tests {
     use super::*;
     use crate::catalogue::import::import;
 
-    fn file(folder: &tempfile::TempDir, name: &str, text: &str) -> Import {
+    fn file(folder: &tempfile::TempDir, name: &str, text: &str) -> CatalogueImport {
         let path = folder.path().join(name);
         fs::write(&path, text).unwrap();
-        Import { files: vec![path], vendor: Some("House".into()), ..Import::default() }
+        CatalogueImport { files: vec![path], vendor: Some("House".into()), ..CatalogueImport::default() }
     }
 
     async fn lines(
         database: &mut PgConnection,
-        import: &Import,
-        before: DiffBase<'_>,
-    ) -> (Counts, Vec<String>) {
+        import: &CatalogueImport,
+        before: Option<&CatalogueImport>,
+    ) -> (DifferenceCounts, Vec<String>) {
         let mut lines = Vec::new();
         let counts = difference(database, import, before, |difference| {
             let Difference { change, cs_id, pack, what, before, after, .. } = difference;
@@ -84,17 +76,18 @@ mod tests {
                          CCO,1,10,g,25,3,,,\nCCO,1,250,g,90,,,,\nCCN,2,1,g,5,7,no,1.5 g,A1\nCCC,3,1,g,5,,,,\nCCF,5,1,g,,,,,\n";
 
     #[tokio::test]
-    async fn a_file_against_what_is_loaded_tells_what_is_new_gone_and_another() {
+    async fn a_file_differs_from_the_catalogue_by_new_removed_and_changed_offers() {
         with_database(async |database| {
             let folder = tempfile::tempdir().unwrap();
-            let other = Import { vendor: Some("Other".into()), ..file(&folder, "other.csv", BEFORE) };
+            let other =
+                CatalogueImport { vendor: Some("Other".into()), ..file(&folder, "other.csv", BEFORE) };
             import(database, &other).await.unwrap();
             let (before, after) = (file(&folder, "before.csv", BEFORE), file(&folder, "after.csv", AFTER));
             import(database, &before).await.unwrap();
 
-            let loaded = lines(database, &after, DiffBase::Loaded).await;
-            let of_files = lines(database, &after, DiffBase::Files(&before)).await;
-            let same = lines(database, &before, DiffBase::Loaded).await;
+            let loaded = lines(database, &after, None).await;
+            let of_files = lines(database, &after, Some(&before)).await;
+            let same = lines(database, &before, None).await;
 
             let expected = [
                 "Changed 1 10 g: price_usd 20 -> 25",
@@ -106,9 +99,9 @@ mod tests {
                 "New 5 1 g: price_usd  -> ",
             ];
             assert_eq!(loaded.1, expected);
-            assert_eq!(loaded.0, Counts { new: 1, gone: 1, changed: 3, same: 1 });
+            assert_eq!(loaded.0, DifferenceCounts { new: 1, gone: 1, changed: 3, same: 1 });
             assert_eq!(of_files, loaded);
-            assert_eq!(same, (Counts { same: 5, ..Counts::default() }, vec![]));
+            assert_eq!(same, (DifferenceCounts { same: 5, ..DifferenceCounts::default() }, vec![]));
             // The compared files are not imported.
             let blocks: i64 =
                 sqlx::query_scalar("select count(*) from building_blocks").fetch_one(database).await.unwrap();
@@ -124,12 +117,12 @@ mod tests {
             let before = file(&folder, "before.csv", BEFORE);
             let empty = file(&folder, "empty.csv", "smiles,cs_id\nC1CC,9\n");
 
-            let all_new = lines(database, &before, DiffBase::Loaded).await;
+            let all_new = lines(database, &before, None).await;
             import(database, &before).await.unwrap();
-            let all_gone = lines(database, &empty, DiffBase::Loaded).await;
+            let all_gone = lines(database, &empty, None).await;
 
-            assert_eq!(all_new.0, Counts { new: 5, ..Counts::default() });
-            assert_eq!(all_gone.0, Counts { gone: 5, ..Counts::default() });
+            assert_eq!(all_new.0, DifferenceCounts { new: 5, ..DifferenceCounts::default() });
+            assert_eq!(all_gone.0, DifferenceCounts { gone: 5, ..DifferenceCounts::default() });
         })
         .await;
     }

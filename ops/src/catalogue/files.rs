@@ -12,24 +12,25 @@ use std::{
 use ::catalogue::{
     Rates,
     read::{
-        self, Batch, FileDescription, Input, KnownKeys, Meaning, OpenedFile, Options, Profile, ReadError,
+        self, ColumnProfile, EntryBatch, FileDescription, FileReadError, KnownKeys, Meaning, OpenedFile,
+        Options, ReadInput,
     },
 };
 use anyhow::Context as _;
 use indicatif::ProgressBar;
 
-use super::report::{RecordLocation, Report};
+use super::report::{ImportReport, RecordLocation};
 use crate::{failure::Failure, terminal};
 
 /// Options of an import.
 #[derive(Debug, Clone, Default)]
-pub struct Import {
+pub struct CatalogueImport {
     /// The files in order of precedence: the last offer of an entry counts.
     pub files: Vec<PathBuf>,
     /// The vendor of records that name none.
     pub vendor: Option<String>,
     /// User's statements about the columns.
-    pub profile: Profile,
+    pub profile: ColumnProfile,
     /// File to which these are saved, together with the detected columns.
     pub save_profile: Option<PathBuf>,
     /// Exchange rates of other currencies.
@@ -42,7 +43,7 @@ pub struct Import {
     pub is_all: bool,
 }
 
-impl Import {
+impl CatalogueImport {
     /// Options for reading its files.
     fn options(&self) -> Options {
         Options {
@@ -60,7 +61,7 @@ impl Import {
     /// Fails if a file cannot be opened.
     pub fn has_keys(&self) -> Result<bool, Failure> {
         for path in &self.files {
-            let opened = read::open(&Input::File(path.clone()), &self.options()).map_err(failure)?;
+            let opened = read::open(&ReadInput::File(path.clone()), &self.options()).map_err(failure)?;
             if opened.outline.has_only_keys() {
                 return Ok(true);
             }
@@ -75,7 +76,7 @@ pub(super) struct InputFiles {
     reading: Option<Current>,
     /// True if messages must name the file.
     are_several: bool,
-    pub(super) report: Report,
+    pub(super) report: ImportReport,
     /// Number of offers so far.
     pub(super) loaded: u64,
     records: u64,
@@ -94,11 +95,11 @@ struct Current {
 
 impl InputFiles {
     /// Opens all files and shows their formats and columns.
-    pub(super) fn open(import: &Import) -> Result<Self, Failure> {
+    pub(super) fn open(import: &CatalogueImport) -> Result<Self, Failure> {
         let options = import.options();
         let mut files = Vec::new();
         for path in &import.files {
-            let opened = read::open(&Input::File(path.clone()), &options).map_err(failure)?;
+            let opened = read::open(&ReadInput::File(path.clone()), &options).map_err(failure)?;
             terminal::note(&shown(path, &opened.outline));
             if !opened.outline.has_vendors() {
                 let path = path.display();
@@ -118,7 +119,7 @@ impl InputFiles {
             are_several: files.len() > 1,
             waiting: files.into_iter(),
             reading: None,
-            report: Report::new(import.rejects.as_deref()).context("writing the file of rejects")?,
+            report: ImportReport::new(import.rejects.as_deref()).context("writing the file of rejects")?,
             loaded: 0,
             records: 0,
             bar: terminal::bytes_bar(size, "importing"),
@@ -128,18 +129,18 @@ impl InputFiles {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a rate, for people")]
-    fn note(&mut self, batch: Batch) -> Result<Batch, Failure> {
+    fn note(&mut self, batch: EntryBatch) -> Result<EntryBatch, Failure> {
         let Some(current) = &self.reading else { return Ok(batch) };
         let counted = if current.outline.format.has_lines() { "line" } else { "row" };
         let file = self.are_several.then_some(current.name.as_str());
         let at = |number| RecordLocation { file, number, counted };
-        let tell = |told: &str| self.bar.suspend(|| terminal::note(told));
+        let report = |message: &str| self.bar.suspend(|| terminal::note(message));
         let writing = "writing the file of rejects";
         for reject in &batch.rejects {
-            self.report.add(&at(reject.place.number), &reject.fault, tell).context(writing)?;
+            self.report.add(&at(reject.position.number), &reject.fault, report).context(writing)?;
         }
         for entry in &batch.entries {
-            self.report.doubt(&at(entry.place.number), entry, tell).context(writing)?;
+            self.report.report_doubtful(&at(entry.position.number), entry, report).context(writing)?;
         }
         self.loaded += batch.entries.len() as u64;
         self.records += batch.records;
@@ -152,14 +153,14 @@ impl InputFiles {
     /// Reports the rejects by kind; returns the numbers of rejected records and of doubtful offers.
     pub(super) fn finish(self) -> Result<(u64, u64), Failure> {
         self.bar.finish_and_clear();
-        let counts = (self.report.count(), self.report.doubted());
+        let counts = (self.report.count(), self.report.doubtful());
         self.report.finish().context("writing the file of rejects")?;
         Ok(counts)
     }
 }
 
 impl Iterator for InputFiles {
-    type Item = Result<Batch, Failure>;
+    type Item = Result<EntryBatch, Failure>;
 
     /// Returns the next batch of offers. Its rejects are reported.
     fn next(&mut self) -> Option<Self::Item> {
@@ -195,9 +196,9 @@ fn shown(path: &Path, outline: &FileDescription) -> String {
     format!("{}: {format}, {packed}, read as `{profile}`{columns}", path.display())
 }
 
-fn failure(error: ReadError) -> Failure {
+fn failure(error: FileReadError) -> Failure {
     match error {
-        ReadError::Header { .. } | ReadError::Profile(_) => Failure::Usage(error.to_string()),
+        FileReadError::Header { .. } | FileReadError::Profile(_) => Failure::Usage(error.to_string()),
         error => Failure::Other(anyhow::Error::new(error).context("nothing was imported")),
     }
 }

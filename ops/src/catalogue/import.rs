@@ -4,12 +4,12 @@
 //! batch before.
 
 use ::catalogue::{inchi_key, read::KnownKeys};
-use catalogue_tables::load::{self, Merged};
+use catalogue_tables::load::{self, ImportCounts};
 use serde_json::json;
 use sqlx::PgConnection;
 
 use super::{
-    files::{Import, InputFiles},
+    files::{CatalogueImport, InputFiles},
     note_waiting,
 };
 use crate::{audit_log, failure::Failure, terminal};
@@ -22,9 +22,9 @@ pub struct Imported {
     /// Rejected records.
     pub left_out: u64,
     /// Offers that loaded although their major component is a known counter-ion or solvate.
-    pub doubted: u64,
+    pub doubtful: u64,
     /// Changes to the catalogue; `None` for a dry run.
-    pub merged: Option<Merged>,
+    pub merged: Option<ImportCounts>,
 }
 
 /// Imports files; invalid records are reported and left out.
@@ -32,7 +32,7 @@ pub struct Imported {
 /// # Errors
 /// Fails, and changes nothing, if a file cannot be read to its end, if its columns hold no structures, or if the
 /// database fails.
-pub async fn import(database: &mut PgConnection, import: &Import) -> Result<Imported, Failure> {
+pub async fn import(database: &mut PgConnection, import: &CatalogueImport) -> Result<Imported, Failure> {
     let mut files = InputFiles::open(import)?;
     let mut transaction = load::begin(database).await?;
     load::stage(&mut transaction, &mut files).await?;
@@ -68,7 +68,7 @@ pub async fn known_keys(database: &mut PgConnection) -> Result<KnownKeys, Failur
 ///
 /// # Errors
 /// Fails as [`import`] does, except for the database.
-pub fn try_out(import: &Import) -> Result<Imported, Failure> {
+pub fn try_out(import: &CatalogueImport) -> Result<Imported, Failure> {
     let mut files = InputFiles::open(import)?;
     for batch in &mut files {
         batch?;
@@ -76,10 +76,10 @@ pub fn try_out(import: &Import) -> Result<Imported, Failure> {
     finish(files, None)
 }
 
-fn finish(files: InputFiles, merged: Option<Merged>) -> Result<Imported, Failure> {
+fn finish(files: InputFiles, merged: Option<ImportCounts>) -> Result<Imported, Failure> {
     let loaded = files.loaded;
-    let (left_out, doubted) = files.finish()?;
-    Ok(Imported { loaded, left_out, doubted, merged })
+    let (left_out, doubtful) = files.finish()?;
+    Ok(Imported { loaded, left_out, doubtful, merged })
 }
 
 #[cfg(test)]
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     /// Writes a file, with gzip if its name says so, and returns the options to import it.
-    fn file(folder: &tempfile::TempDir, name: &str, text: &str) -> Import {
+    fn file(folder: &tempfile::TempDir, name: &str, text: &str) -> CatalogueImport {
         let path = folder.path().join(name);
         let bytes = if name.ends_with(".gz") {
             let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
@@ -103,7 +103,7 @@ mod tests {
             text.as_bytes().to_vec()
         };
         fs::write(&path, bytes).unwrap();
-        Import { files: vec![path], vendor: Some("House".into()), ..Import::default() }
+        CatalogueImport { files: vec![path], vendor: Some("House".into()), ..CatalogueImport::default() }
     }
 
     const OFFERS: &str = "smiles,cs_id,pack,uom,price_usd,lead_time_days_to_US\n\
@@ -118,16 +118,19 @@ mod tests {
             let first = import(database, &import_it).await.unwrap();
             let second = import(database, &import_it).await.unwrap();
 
-            let merged = |new_building_blocks, new_offers, replaced_offers| Merged {
+            let merged = |new_building_blocks, new_offers, replaced_offers| ImportCounts {
                 new_building_blocks,
                 new_offers,
                 replaced_offers,
                 removed_offers: 0,
             };
-            assert_eq!(first, Imported { loaded: 3, left_out: 0, doubted: 0, merged: Some(merged(2, 3, 0)) });
+            assert_eq!(
+                first,
+                Imported { loaded: 3, left_out: 0, doubtful: 0, merged: Some(merged(2, 3, 0)) }
+            );
             assert_eq!(
                 second,
-                Imported { loaded: 3, left_out: 0, doubted: 0, merged: Some(merged(0, 0, 3)) }
+                Imported { loaded: 3, left_out: 0, doubtful: 0, merged: Some(merged(0, 0, 3)) }
             );
             let prices: Vec<(String, Option<f64>, Option<f64>)> = sqlx::query_as(
                 "select smiles, normalised_usd, lead_time_days_to_us from offers
@@ -269,7 +272,7 @@ mod tests {
 
             let imported = import(database, &import_it).await.unwrap();
 
-            assert_eq!((imported.loaded, imported.left_out, imported.doubted), (4, 0, 2));
+            assert_eq!((imported.loaded, imported.left_out, imported.doubtful), (4, 0, 2));
             let errors = fs::read_to_string(folder.path().join("errors.tsv")).unwrap();
             assert_eq!(
                 errors.lines().skip(1).collect::<Vec<_>>(),
@@ -300,7 +303,10 @@ mod tests {
 
             assert!(failure.to_string().contains("nothing was imported"), "{failure}");
             let info = query::info(database).await.unwrap();
-            assert_eq!(info, query::Info { building_blocks: 0, priced_building_blocks: 0, vendors: vec![] });
+            assert_eq!(
+                info,
+                query::CatalogueInfo { building_blocks: 0, priced_building_blocks: 0, vendors: vec![] }
+            );
         })
         .await;
     }
@@ -310,7 +316,7 @@ mod tests {
         with_database(async |database| {
             let folder = tempfile::tempdir().unwrap();
             let rows = "smiles,vendor_name\nCCO,One\nCCO,Other\n\"CCN\",\"Two, \\ or three\"\n";
-            let import_it = Import { vendor: None, ..file(&folder, "vendors.csv", rows) };
+            let import_it = CatalogueImport { vendor: None, ..file(&folder, "vendors.csv", rows) };
 
             let imported = import(database, &import_it).await.unwrap();
 
@@ -324,7 +330,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_dry_run_tells_what_an_import_would_do() {
+    async fn a_dry_run_reports_what_an_import_would_do() {
         let folder = tempfile::tempdir().unwrap();
         let mut import_it = file(&folder, "one.csv", "smiles,cs_id\nCCO,1\nC1CC,2\n");
         import_it.files.extend(file(&folder, "two.smi", "CCN Z2\n*C Z3\n").files);
@@ -333,7 +339,7 @@ mod tests {
 
         let imported = try_out(&import_it).unwrap();
 
-        assert_eq!(imported, Imported { loaded: 2, left_out: 2, doubted: 0, merged: None });
+        assert_eq!(imported, Imported { loaded: 2, left_out: 2, doubtful: 0, merged: None });
         let rejects = fs::read_to_string(folder.path().join("rejects.tsv")).unwrap();
         let places: Vec<&str> =
             rejects.lines().skip(1).map(|line| line.split('\t').next().unwrap()).collect();
@@ -352,7 +358,8 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             import(database, &file(&folder, "known.csv", "smiles\nCCO\nCCN\n")).await.unwrap();
             let keys = "inchi_key\nLFQSCWFLJHTTHZ-UHFFFAOYSA-N\nUHOVQNZJYSORNB-UHFFFAOYSA-N\n";
-            let mut stock = Import { vendor: Some("Stock".into()), ..file(&folder, "stock.csv", keys) };
+            let mut stock =
+                CatalogueImport { vendor: Some("Stock".into()), ..file(&folder, "stock.csv", keys) };
             assert!(stock.has_keys().unwrap());
             stock.keys = Arc::new(known_keys(database).await.unwrap());
 

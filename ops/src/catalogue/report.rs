@@ -8,7 +8,7 @@ use std::{
     path::Path,
 };
 
-use ::catalogue::{Entry, Fault, Structure};
+use ::catalogue::{BlockStructure, Entry, RecordFault};
 
 use crate::terminal;
 
@@ -45,32 +45,37 @@ impl fmt::Display for RecordLocation<'_> {
 }
 
 /// The records rejected or doubted so far.
-pub struct Report {
+pub struct ImportReport {
     count: u64,
-    doubted: u64,
+    doubtful: u64,
     kinds: BTreeMap<&'static str, u64>,
     all: Option<BufWriter<File>>,
 }
 
-impl Report {
+impl ImportReport {
     /// Creates a report that also writes every fault to the file `all`, as line, kind and reason between tabs.
     pub fn new(all: Option<&Path>) -> io::Result<Self> {
         let mut all = all.map(File::create).transpose()?.map(BufWriter::new);
         if let Some(file) = &mut all {
             writeln!(file, "line\tkind\treason")?;
         }
-        Ok(Self { count: 0, doubted: 0, kinds: BTreeMap::new(), all })
+        Ok(Self { count: 0, doubtful: 0, kinds: BTreeMap::new(), all })
     }
 
-    /// Records a reject at its position; `tell` shows a line to the user.
-    pub fn add(&mut self, at: &RecordLocation<'_>, fault: &Fault, tell: impl Fn(&str)) -> io::Result<()> {
+    /// Records a reject at its position; `report` shows a line to the user.
+    pub fn add(
+        &mut self,
+        at: &RecordLocation<'_>,
+        fault: &RecordFault,
+        report: impl Fn(&str),
+    ) -> io::Result<()> {
         self.count += 1;
         *self.kinds.entry(fault.kind()).or_default() += 1;
         if self.count <= MAX_SHOWN_ROWS {
-            tell(&format!("{at}: {fault}"));
+            report(&format!("{at}: {fault}"));
         }
         if self.count == MAX_SHOWN_ROWS + 1 {
-            tell(self.more());
+            report(self.more());
         }
         if let Some(file) = &mut self.all {
             let reason = fault.to_string().replace(['\t', '\r', '\n'], " ");
@@ -80,18 +85,23 @@ impl Report {
     }
 
     /// Records a doubtful offer: one that loads although its major component is a known counter-ion or solvate.
-    /// `tell` shows a line to the user.
-    pub fn doubt(&mut self, at: &RecordLocation<'_>, entry: &Entry, tell: impl Fn(&str)) -> io::Result<()> {
+    /// `report` shows a line to the user.
+    pub fn report_doubtful(
+        &mut self,
+        at: &RecordLocation<'_>,
+        entry: &Entry,
+        report: impl Fn(&str),
+    ) -> io::Result<()> {
         let Some(name) = entry.structure.counter_ion else { return Ok(()) };
-        self.doubted += 1;
-        let Structure { smiles, full_canonical, .. } = &*entry.structure;
+        self.doubtful += 1;
+        let BlockStructure { smiles, full_canonical, .. } = &*entry.structure;
         let reason =
             format!("`{full_canonical}` is taken for `{smiles}`, a known counter-ion or solvate ({name})");
-        if self.doubted <= MAX_SHOWN_ROWS {
-            tell(&format!("{at}: warning: {reason}"));
+        if self.doubtful <= MAX_SHOWN_ROWS {
+            report(&format!("{at}: warning: {reason}"));
         }
-        if self.doubted == MAX_SHOWN_ROWS + 1 {
-            tell(self.more());
+        if self.doubtful == MAX_SHOWN_ROWS + 1 {
+            report(self.more());
         }
         if let Some(file) = &mut self.all {
             writeln!(file, "{}\twarning\t{reason}", at.key())?;
@@ -105,8 +115,8 @@ impl Report {
     }
 
     /// Number of doubtful rows, which load.
-    pub const fn doubted(&self) -> u64 {
-        self.doubted
+    pub const fn doubtful(&self) -> u64 {
+        self.doubtful
     }
 
     /// Number of rejected rows.
@@ -122,10 +132,10 @@ impl Report {
         for (kind, count) in &self.kinds {
             terminal::note(&format!("left out: {count} × {kind}"));
         }
-        if self.doubted > 0 {
+        if self.doubtful > 0 {
             terminal::note(&format!(
                 "warnings: {} × the parent is a known counter-ion or solvate",
-                self.doubted
+                self.doubtful
             ));
         }
         Ok(())

@@ -31,7 +31,7 @@ pub async fn restrict(
         vendors::show_to(act.connection(), id, organisation.id()).await.map_err(&failed)?;
         shown_to.push(organisation.name);
     }
-    load::changed(act.connection()).await.map_err(failed)?;
+    load::notify_workers(act.connection()).await.map_err(failed)?;
     act.done("catalogue restrict", vendor, json!({ "shown_to": shown_to })).await
 }
 
@@ -43,7 +43,7 @@ pub async fn publish(database: &mut PgConnection, vendor: &str) -> Result<(), Fa
     let mut act = LoggedAction::begin(database, "publishing the vendor").await?;
     let failed = act.failed();
     vendors::set_visibility(act.connection(), vendor, false).await?;
-    load::changed(act.connection()).await.map_err(failed)?;
+    load::notify_workers(act.connection()).await.map_err(failed)?;
     act.done("catalogue publish", vendor, json!({})).await
 }
 
@@ -112,7 +112,7 @@ pub async fn remove(database: &mut PgConnection, vendor: &str) -> Result<Removed
     let failed = act.failed();
     load::lock(act.connection(), note_waiting).await.map_err(&failed)?;
     let removed = vendors::remove(act.connection(), vendor).await?;
-    load::changed(act.connection()).await.map_err(failed)?;
+    load::notify_workers(act.connection()).await.map_err(failed)?;
     let details = json!({ "offers": removed.offers, "building_blocks": removed.building_blocks });
     act.done("catalogue remove", vendor, details).await?;
     Ok(removed)

@@ -29,9 +29,9 @@ type GeneratedPassword = u128;
 
 /// Manage accounts.
 #[derive(Debug, Subcommand)]
-pub enum Account {
+pub enum AccountArgs {
     /// Create an account.
-    Add(Add),
+    Add(AddAccountArgs),
     /// List accounts: e-mail address, state, scopes, day of creation, name, organisation.
     List,
     /// Disable an account: end its logins and tokens within a minute, issue no new ones, and cancel its open work.
@@ -133,7 +133,7 @@ struct NewPassword {
 
 /// Create an account.
 #[derive(Debug, Args)]
-pub struct Add {
+pub struct AddAccountArgs {
     /// The address that the account logs in with.
     email: String,
     /// Name of the person; by default the part of the address before the at sign.
@@ -149,13 +149,13 @@ pub struct Add {
     operator: bool,
 }
 
-impl Account {
+impl AccountArgs {
     /// Runs the command.
-    pub async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
+    pub async fn run(self, installation: &InstallationArgs) -> Result<(), Failure> {
         if let Self::Add(add) = self {
-            return add.run(place).await;
+            return add.run(installation).await;
         }
-        let mut database = place.data().connect().await?;
+        let mut database = installation.data().connect().await?;
         match self {
             Self::Add(_) => {}
             Self::List => {
@@ -194,7 +194,7 @@ impl Account {
                 terminal::note(&format!("{email} may now do: {}", scopes.join(", ")));
             }
             Self::Login { email } => {
-                let service = place.service()?;
+                let service = installation.service()?;
                 let email = service
                     .login_with_code(async |redirect, challenge| {
                         manage::log_in(&mut database, &email, redirect, challenge).await
@@ -203,7 +203,7 @@ impl Account {
                 terminal::note(&format!("logged in at {} as {email}", service.base()));
             }
             Self::Link { email } => {
-                let issuer = place.service()?.issuer().await?;
+                let issuer = installation.service()?.issuer().await?;
                 let secret = manage::link(&mut database, &email, LINK_LIFETIME).await?;
                 terminal::data(&format!("{issuer}/link?code={secret}"))?;
                 terminal::note("valid once, for ten minutes: the person who opens it is logged in");
@@ -219,13 +219,13 @@ impl Account {
     }
 }
 
-impl Add {
-    async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
+impl AddAccountArgs {
+    async fn run(self, installation: &InstallationArgs) -> Result<(), Failure> {
         let email = parse_email(&self.email)?;
         let scopes = if self.operator { everything() } else { parse_scopes(self.scopes.as_deref())? };
         let name = self.name.unwrap_or_else(|| email.split('@').next().unwrap_or_default().to_owned());
         let name = parse_name(&name)?;
-        let mut database = place.data().connect().await?;
+        let mut database = installation.data().connect().await?;
         let password = self.password.read()?;
         let hash = hash_password(&password)?;
 

@@ -22,9 +22,9 @@ const BUILT_IN: [&str; 2] = [CLIENT_ID, "console"];
 
 /// Manage applications.
 #[derive(Debug, Subcommand)]
-pub enum App {
+pub enum AppArgs {
     /// Register an application; prints its client id, then its secret if it has one.
-    Add(Add),
+    Add(AddAppArgs),
     /// List applications: client id, kind, flows, redirect addresses, scopes, name.
     List,
     /// Remove an application; its tokens end within a minute.
@@ -36,7 +36,7 @@ pub enum App {
 
 /// Register an application.
 #[derive(Debug, Args)]
-pub struct Add {
+pub struct AddAppArgs {
     /// Name that people see when they are asked for consent.
     name: String,
     /// Redirect address; can be given several times. On `http://127.0.0.1/…` any port is accepted.
@@ -56,17 +56,17 @@ pub struct Add {
     scopes: Option<Vec<String>>,
 }
 
-impl App {
+impl AppArgs {
     /// Runs the command.
-    pub async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
+    pub async fn run(self, installation: &InstallationArgs) -> Result<(), Failure> {
         match self {
-            Self::Add(add) => add.run(place).await,
+            Self::Add(add) => add.run(installation).await,
             Self::List => {
-                let lines = list(&mut place.data().connect().await?).await?;
+                let lines = list(&mut installation.data().connect().await?).await?;
                 lines.iter().try_for_each(|application| terminal::data(&to_line(application)))
             }
             Self::Remove { client_id } => {
-                remove(&mut place.data().connect().await?, &client_id).await?;
+                remove(&mut installation.data().connect().await?, &client_id).await?;
                 terminal::note(&format!("removed {client_id}; its tokens end within a minute"));
                 Ok(())
             }
@@ -74,12 +74,12 @@ impl App {
     }
 }
 
-impl Add {
-    async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
+impl AddAppArgs {
+    async fn run(self, installation: &InstallationArgs) -> Result<(), Failure> {
         let secret = self.confidential.then(|| URL_SAFE_NO_PAD.encode(rand::random::<[u8; 32]>()));
         let application = self.into_application(secret.as_deref())?;
 
-        insert(&mut place.data().connect().await?, &application).await?;
+        insert(&mut installation.data().connect().await?, &application).await?;
 
         terminal::data(&application.client_id)?;
         if let Some(secret) = secret {
@@ -128,7 +128,7 @@ fn to_line(application: &Application) -> String {
 }
 
 fn parse_redirect(text: &str) -> Result<String, Failure> {
-    let refused = |why: &str| Failure::Usage(format!("`{text}` cannot be a redirect address: {why}"));
+    let refused = |reason: &str| Failure::Usage(format!("`{text}` cannot be a redirect address: {reason}"));
     let url = Url::parse(text).map_err(|error| refused(&error.to_string()))?;
     if url.as_str() != text {
         return Err(refused(&format!("write it as {url}")));
@@ -180,8 +180,8 @@ mod tests {
     use super::*;
     use test_support::with_database;
 
-    fn add(name: &str, redirects: &[&str], flows: &[Flow]) -> Add {
-        Add {
+    fn add(name: &str, redirects: &[&str], flows: &[Flow]) -> AddAppArgs {
+        AddAppArgs {
             name: name.to_owned(),
             redirects: redirects.iter().map(|text| (*text).to_owned()).collect(),
             logout_redirects: Vec::new(),

@@ -14,8 +14,8 @@ pub struct Journal {
 
 impl Journal {
     /// Runs the command.
-    pub async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
-        let lines = audit_log::read(&mut place.data().connect().await?, self.count).await?;
+    pub async fn run(self, installation: &InstallationArgs) -> Result<(), Failure> {
+        let lines = audit_log::read(&mut installation.data().connect().await?, self.count).await?;
         lines.iter().try_for_each(|line| terminal::data(&line.to_line()))
     }
 }

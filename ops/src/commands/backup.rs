@@ -26,8 +26,8 @@ pub struct Backup {
 
 impl Backup {
     /// Runs the command.
-    pub async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
-        let data = place.data();
+    pub async fn run(self, installation: &InstallationArgs) -> Result<(), Failure> {
+        let data = installation.data();
         let models = self.models.filter(|paths| !paths.is_empty());
         let models = ModelsFolder::new(models.map_or_else(|| data.models(), Ok)?)?;
         let url = data.database_url()?;

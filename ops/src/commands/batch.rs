@@ -15,7 +15,7 @@ use crate::{
 /// List, show, cancel, resume and delete batches of plans. `retort plan --batch` creates one, `retort plan --resume
 /// ID` reads the results.
 #[derive(Debug, Subcommand)]
-pub enum Batch {
+pub enum BatchArgs {
     /// List the batches, the newest first.
     List,
     /// Print the progress of a batch.
@@ -40,10 +40,10 @@ pub enum Batch {
     },
 }
 
-impl Batch {
+impl BatchArgs {
     /// Runs the command.
-    pub async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
-        let service = place.service()?;
+    pub async fn run(self, installation: &InstallationArgs) -> Result<(), Failure> {
+        let service = installation.service()?;
         match self {
             Self::List => {
                 let listed = batches::list(&service).await?;
@@ -91,14 +91,14 @@ fn status_counts(progress: &BatchProgress) -> String {
         (progress.processing, "in work"),
         (progress.pending, "waiting"),
     ];
-    let mut said = String::new();
+    let mut last_line = String::new();
     for (count, word) in counts.into_iter().filter(|(count, _)| *count > 0) {
-        let _ = write!(said, "{}{count} {word}", if said.is_empty() { "" } else { ", " });
+        let _ = write!(last_line, "{}{count} {word}", if last_line.is_empty() { "" } else { ", " });
     }
     if let Some(seconds) = progress.seconds_left.filter(|seconds| *seconds > 0.0) {
-        let _ = write!(said, ", about {seconds:.0} s left");
+        let _ = write!(last_line, ", about {seconds:.0} s left");
     }
-    said
+    last_line
 }
 
 #[cfg(test)]
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn how_a_batch_stands_is_said_without_what_there_is_none_of() {
+    fn the_state_of_a_batch_leaves_empty_counts_out() {
         let progress = BatchProgress {
             completed: 7,
             failed: 1,

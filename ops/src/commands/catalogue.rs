@@ -17,7 +17,7 @@ use crate::{InstallationArgs, catalogue, failure::Failure, terminal};
 #[derive(Debug, Subcommand)]
 pub enum Catalogue {
     /// Load vendors' files; a second import of an entry replaces it.
-    Import(Import),
+    Import(ImportCatalogueArgs),
     Diff(diff::Diff),
     /// Summarise the content of the catalogue.
     Info(Info),
@@ -28,8 +28,8 @@ pub enum Catalogue {
     Publish(vendors::Named),
     /// Remove a vendor with its offers, and the building blocks that no other vendor offers.
     Remove(vendors::Named),
-    Search(query::Search),
-    Show(query::Show),
+    Search(query::SearchOffersArgs),
+    Show(query::ShowOffersArgs),
     Export(query::Export),
     Verify(query::Verify),
 }
@@ -45,7 +45,7 @@ pub enum Catalogue {
 /// stocks; others are not used. Invalid records are reported and left out; entries that consist only of counter-ions
 /// and solvates load with a warning. All files load in one transaction.
 #[derive(Debug, Args)]
-pub struct Import {
+pub struct ImportCatalogueArgs {
     #[command(flatten)]
     reading: ReadingArgs,
     /// The files are the complete offer of their vendors: offers that are not in them are removed.
@@ -65,41 +65,41 @@ pub struct Info {}
 
 impl Catalogue {
     /// Runs the command.
-    pub async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
+    pub async fn run(self, installation: &InstallationArgs) -> Result<(), Failure> {
         match self {
-            Self::Import(import) => import.run(place).await,
-            Self::Diff(diff) => diff.run(place).await,
-            Self::Info(info) => info.run(place).await,
-            Self::Vendors(vendors) => vendors.run(place).await,
-            Self::Restrict(restrict) => restrict.run(place).await,
-            Self::Prefer(prefer) => prefer.run(place).await,
-            Self::Publish(vendor) => vendor.publish(place).await,
-            Self::Remove(vendor) => vendor.remove(place).await,
-            Self::Search(search) => search.run(place).await,
-            Self::Show(show) => show.run(place).await,
-            Self::Export(export) => export.run(place).await,
-            Self::Verify(verify) => verify.run(place).await,
+            Self::Import(import) => import.run(installation).await,
+            Self::Diff(diff) => diff.run(installation).await,
+            Self::Info(info) => info.run(installation).await,
+            Self::Vendors(vendors) => vendors.run(installation).await,
+            Self::Restrict(restrict) => restrict.run(installation).await,
+            Self::Prefer(prefer) => prefer.run(installation).await,
+            Self::Publish(vendor) => vendor.publish(installation).await,
+            Self::Remove(vendor) => vendor.remove(installation).await,
+            Self::Search(search) => search.run(installation).await,
+            Self::Show(show) => show.run(installation).await,
+            Self::Export(export) => export.run(installation).await,
+            Self::Verify(verify) => verify.run(installation).await,
         }
     }
 }
 
-impl Import {
-    async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
+impl ImportCatalogueArgs {
+    async fn run(self, installation: &InstallationArgs) -> Result<(), Failure> {
         let begun = Instant::now();
         let dry_run = self.dry_run;
-        let mut import = catalogue::Import {
+        let mut import = catalogue::CatalogueImport {
             save_profile: self.save_profile,
             is_all: self.replace,
             ..self.reading.settled()?
         };
         if import.has_keys()? {
-            load_known_keys(&mut place.data().connect().await?, &mut import).await?;
+            load_known_keys(&mut installation.data().connect().await?, &mut import).await?;
         }
 
         let imported = if dry_run {
             catalogue::try_out(&import)?
         } else {
-            let mut database = place.data().connect().await?;
+            let mut database = installation.data().connect().await?;
             catalogue::common::add(&mut database).await?;
             catalogue::import(&mut database, &import).await?
         };
@@ -124,8 +124,8 @@ impl Import {
 }
 
 impl Info {
-    async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
-        let mut database = place.data().connect().await?;
+    async fn run(self, installation: &InstallationArgs) -> Result<(), Failure> {
+        let mut database = installation.data().connect().await?;
         let info = catalogue_tables::query::info(&mut database).await?;
         let mut lines = vec![format!(
             "{} building blocks, {} of them with a price per gram",

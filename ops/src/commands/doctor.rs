@@ -27,11 +27,11 @@ struct Findings {
 }
 
 impl Findings {
-    fn good(&mut self, what: &str) -> Result<(), Failure> {
+    fn pass(&mut self, what: &str) -> Result<(), Failure> {
         terminal::data(&format!("ok     {what}"))
     }
 
-    fn bad(&mut self, what: &str) -> Result<(), Failure> {
+    fn fail(&mut self, what: &str) -> Result<(), Failure> {
         self.faults += 1;
         terminal::data(&format!("FAULT  {what}"))
     }
@@ -39,13 +39,13 @@ impl Findings {
 
 impl Doctor {
     /// Runs the command.
-    pub async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
+    pub async fn run(self, installation: &InstallationArgs) -> Result<(), Failure> {
         let mut findings = Findings::default();
-        match place.data().connect().await {
+        match installation.data().connect().await {
             Ok(mut database) => check_database(&mut findings, &mut database).await?,
-            Err(failure) => findings.bad(&format!("database: {failure}"))?,
+            Err(failure) => findings.fail(&format!("database: {failure}"))?,
         }
-        check_service(&mut findings, place).await?;
+        check_service(&mut findings, installation).await?;
         match findings.faults {
             0 => Ok(()),
             1 => Err(Failure::Other(anyhow::anyhow!("one fault"))),
@@ -59,8 +59,8 @@ async fn check_database(findings: &mut Findings, database: &mut PgConnection) ->
         .fetch_one(&mut *database)
         .await;
     match version {
-        Ok(version) => findings.good(&format!("database: PostgreSQL {version} answers"))?,
-        Err(error) => return findings.bad(&format!("database: {error}")),
+        Ok(version) => findings.pass(&format!("database: PostgreSQL {version} answers"))?,
+        Err(error) => return findings.fail(&format!("database: {error}")),
     }
     if !check_migrations(findings, database).await? {
         return Ok(());
@@ -81,7 +81,7 @@ async fn check_migrations(findings: &mut Findings, database: &mut PgConnection) 
             .fetch_all(database)
             .await;
     let Ok(applied) = applied else {
-        findings.bad("migrations: none applied; run `retort-api migrate`")?;
+        findings.fail("migrations: none applied; run `retort-api migrate`")?;
         return Ok(false);
     };
     let known: Vec<i64> = schema::MIGRATIONS.iter().map(|migration| migration.version).collect();
@@ -96,17 +96,17 @@ async fn check_migrations(findings: &mut Findings, database: &mut PgConnection) 
         .map(|(version, _)| version.to_string())
         .collect();
     if !missing.is_empty() {
-        findings.bad(&format!("migrations: {} missing; run `retort-api migrate`", missing.join(", ")))?;
+        findings.fail(&format!("migrations: {} missing; run `retort-api migrate`", missing.join(", ")))?;
         return Ok(false);
     }
     if !newer.is_empty() {
-        findings.good(&format!(
+        findings.pass(&format!(
             "migrations: all {} applied, and {} of a later release",
             known.len(),
             newer.join(", ")
         ))?;
     } else {
-        findings.good(&format!("migrations: all {} applied", known.len()))?;
+        findings.pass(&format!("migrations: all {} applied", known.len()))?;
     }
     Ok(true)
 }
@@ -114,46 +114,46 @@ async fn check_migrations(findings: &mut Findings, database: &mut PgConnection) 
 async fn check_catalogue(findings: &mut Findings, database: &mut PgConnection) -> Result<(), Failure> {
     match catalogue_tables::query::info(database).await {
         Ok(info) if info.building_blocks == 0 => {
-            findings.bad("catalogue: empty, so no route can be found; see `retort catalogue import --help`")
+            findings.fail("catalogue: empty, so no route can be found; see `retort catalogue import --help`")
         }
-        Ok(info) => findings.good(&format!(
+        Ok(info) => findings.pass(&format!(
             "catalogue: {} building blocks of {} vendors",
             info.building_blocks,
             info.vendors.len()
         )),
-        Err(failure) => findings.bad(&format!("catalogue: {failure}")),
+        Err(failure) => findings.fail(&format!("catalogue: {failure}")),
     }
 }
 
 async fn check_accounts(findings: &mut Findings, database: &mut PgConnection) -> Result<(), Failure> {
     match accounts::active(database).await {
-        Ok(0) => findings.bad("accounts: none; make one with `retort account add EMAIL`"),
-        Ok(count) => findings.good(&format!("accounts: {count}")),
-        Err(error) => findings.bad(&format!("accounts: {error}")),
+        Ok(0) => findings.fail("accounts: none; make one with `retort account add EMAIL`"),
+        Ok(count) => findings.pass(&format!("accounts: {count}")),
+        Err(error) => findings.fail(&format!("accounts: {error}")),
     }
 }
 
 /// Checks resources that PostgreSQL runs out of silently: the notification queue and transaction ids.
 async fn check_server(findings: &mut Findings, database: &mut PgConnection) -> Result<(), Failure> {
-    let used = sqlx::query!(
+    let usage = sqlx::query!(
         r#"select pg_notification_queue_usage() as "notifications!",
             (select max(age(datfrozenxid)) from pg_database)::float8 / 2e9 as "transaction_ids!""#
     );
-    match used.fetch_one(database).await {
-        Ok(used) => {
+    match usage.fetch_one(database).await {
+        Ok(usage) => {
             let percent = |part: f64| (part * 100.0).ceil();
-            let (notifications, ids) = (percent(used.notifications), percent(used.transaction_ids));
-            let words = format!(
-                "server: {notifications} % of the room for notifications is taken, {ids} % of the ids of transactions"
-            );
-            if used.notifications < MAX_NOTIFICATION_USAGE && used.transaction_ids < MAX_TRANSACTION_ID_USAGE
+            let (notifications, ids) = (percent(usage.notifications), percent(usage.transaction_ids));
+            let message =
+                format!("server: notification queue {notifications} % full, {ids} % of transaction ids used");
+            if usage.notifications < MAX_NOTIFICATION_USAGE
+                && usage.transaction_ids < MAX_TRANSACTION_ID_USAGE
             {
-                findings.good(&words)
+                findings.pass(&message)
             } else {
-                findings.bad(&words)
+                findings.fail(&message)
             }
         }
-        Err(error) => findings.bad(&format!("server: {error}")),
+        Err(error) => findings.fail(&format!("server: {error}")),
     }
 }
 
@@ -168,18 +168,20 @@ async fn check_space(findings: &mut Findings, database: &mut PgConnection) -> Re
         ) as largest"#
     );
     match tables.fetch_one(&mut *database).await {
-        Ok(tables) => findings.good(&format!("space: {tables}"))?,
-        Err(error) => findings.bad(&format!("space: {error}"))?,
+        Ok(tables) => findings.pass(&format!("space: {tables}"))?,
+        Err(error) => findings.fail(&format!("space: {error}"))?,
     }
     match retentions(database).await {
-        Ok(kept) if kept.is_empty() => findings.good("kept: everything"),
-        Ok(kept) => kept.iter().try_for_each(|kept| findings.good(&format!("kept: {}", in_words(kept)))),
-        Err(error) => findings.bad(&format!("kept: {error}")),
+        Ok(retentions) if retentions.is_empty() => findings.pass("kept: everything"),
+        Ok(retentions) => retentions
+            .iter()
+            .try_for_each(|retention| findings.pass(&format!("kept: {}", describe_retention(retention)))),
+        Err(error) => findings.fail(&format!("kept: {error}")),
     }
 }
 
-fn in_words(kept: &Retention) -> String {
-    let Retention { what, keep_seconds, seconds_ago, deleted } = kept;
+fn describe_retention(retention: &Retention) -> String {
+    let Retention { what, keep_seconds, seconds_ago, deleted } = retention;
     match keep_seconds {
         None => format!("{what} for ever"),
         Some(seconds) => {
@@ -188,7 +190,7 @@ fn in_words(kept: &Retention) -> String {
             } else {
                 format!("{seconds} s")
             };
-            format!("{what} for {time}; {deleted} deleted so far, last looked {seconds_ago:.0} s ago")
+            format!("{what} for {time}; {deleted} deleted so far, last sweep {seconds_ago:.0} s ago")
         }
     }
 }
@@ -196,64 +198,69 @@ fn in_words(kept: &Retention) -> String {
 async fn check_workers(findings: &mut Findings, database: &mut PgConnection) -> Result<(), Failure> {
     let live = match queue::live_workers(&mut *database).await {
         Ok(live) => live,
-        Err(error) => return findings.bad(&format!("workers: {error}")),
+        Err(error) => return findings.fail(&format!("workers: {error}")),
     };
     for (queue, command) in [("sample", "retort-worker sample"), ("search", "retort-worker search")] {
         match live.iter().find(|live| live.queue == queue) {
             Some(LiveWorkers { processes, slots, .. }) => {
-                findings.good(&format!("workers: {processes} for {queue} jobs, {slots} at a time"))?;
+                findings.pass(&format!("workers: {processes} for {queue} jobs, {slots} at a time"))?;
             }
-            None => findings
-                .bad(&format!("workers: no live one for {queue} jobs; start `{command}`, or read its log"))?,
+            None => findings.fail(&format!(
+                "workers: no live one for {queue} jobs; start `{command}`, or read its log"
+            ))?,
         }
     }
     match queue::operations::pauses(&mut *database).await {
         Ok(pauses) => {
             for (queue, QueuePause { since, by }) in pauses {
                 let since = since.format("%Y-%m-%d %H:%M UTC");
-                findings.bad(&format!(
+                findings.fail(&format!(
                     "queue {}: paused by {by} since {since}; p in `retort top` resumes it",
                     queue::queue_label(&queue)
                 ))?;
             }
         }
-        Err(error) => findings.bad(&format!("queues: {error}"))?,
+        Err(error) => findings.fail(&format!("queues: {error}"))?,
     }
     let models = queue::live_models(&mut *database, StoredSampleJob::QUEUE).await;
     match models {
-        Ok(models) if models.is_empty() => findings.bad("models: no sampler has one loaded"),
+        Ok(models) if models.is_empty() => findings.fail("models: no sampler has one loaded"),
         Ok(models) => {
             let ids: Vec<_> = models.into_iter().map(|model| model.model_id).collect();
-            findings.good(&format!("models: {}", ids.join(", ")))
+            findings.pass(&format!("models: {}", ids.join(", ")))
         }
-        Err(error) => findings.bad(&format!("models: {error}")),
+        Err(error) => findings.fail(&format!("models: {error}")),
     }
 }
 
 /// Checks that the server has enough connections for all live processes.
 async fn check_connections(findings: &mut Findings, database: &mut PgConnection) -> Result<(), Failure> {
-    match queue::budget(database).await {
-        Ok(budget) if budget.fits() => findings.good(&format!("connections: {budget}")),
-        Ok(budget) => findings.bad(&format!("connections: {budget}")),
-        Err(error) => findings.bad(&format!("connections: {error}")),
+    match queue::connection_usage(database).await {
+        Ok(usage) if usage.fits() => findings.pass(&format!("connections: {usage}")),
+        Ok(usage) => findings.fail(&format!("connections: {usage}")),
+        Err(error) => findings.fail(&format!("connections: {error}")),
     }
 }
 
-async fn check_service(findings: &mut Findings, place: &InstallationArgs) -> Result<(), Failure> {
-    let service = place.service()?;
+async fn check_service(findings: &mut Findings, installation: &InstallationArgs) -> Result<(), Failure> {
+    let service = installation.service()?;
     match service.probe("/readyz").await {
         Ok((status, _)) if status.is_success() => {
-            findings.good(&format!("service: {} is ready", service.base()))?
+            findings.pass(&format!("service: {} is ready", service.base()))?
         }
         Ok((status, body)) => {
-            findings.bad(&format!("service: {} is not ready ({status}): {}", service.base(), body.trim()))?;
+            findings.fail(&format!(
+                "service: {} is not ready ({status}): {}",
+                service.base(),
+                body.trim()
+            ))?;
         }
-        Err(failure) => return findings.bad(&format!("service: {failure}")),
+        Err(failure) => return findings.fail(&format!("service: {failure}")),
     }
-    match (place.data().credentials(), service.access_token().await) {
-        (_, Ok(_)) => findings.good("login: there is a valid token"),
+    match (installation.data().credentials(), service.access_token().await) {
+        (_, Ok(_)) => findings.pass("login: there is a valid token"),
         // An installation need not have a login.
-        (Ok(None), _) => findings.good("login: nobody"),
-        (_, Err(failure)) => findings.bad(&format!("login: {failure}")),
+        (Ok(None), _) => findings.pass("login: not logged in"),
+        (_, Err(failure)) => findings.fail(&format!("login: {failure}")),
     }
 }

@@ -13,7 +13,7 @@ use crate::{InstallationArgs, audit_log::LoggedAction, failure::Failure, termina
 
 /// Manage the keys that sign tokens.
 #[derive(Debug, Subcommand)]
-pub enum Keys {
+pub enum KeysArgs {
     /// List keys: name, day of creation, state, and whether they are sealed.
     List,
     /// Create a key that replaces the ones in use.
@@ -31,10 +31,10 @@ pub struct Rotate {
     keys_secret: Option<String>,
 }
 
-impl Keys {
+impl KeysArgs {
     /// Runs the command.
-    pub async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
-        let mut database = place.data().connect().await?;
+    pub async fn run(self, installation: &InstallationArgs) -> Result<(), Failure> {
+        let mut database = installation.data().connect().await?;
         match self {
             Self::List => {
                 let rows = list(&mut database).await?;

@@ -15,7 +15,7 @@ use crate::{
 ///
 /// A browser opens and returns here; the password is entered only there.
 #[derive(Debug, Args)]
-pub struct Login {
+pub struct LoginArgs {
     /// Account to log in to [default: the one of the last login here].
     email: Option<String>,
     /// Show an address and a code for a browser on another machine.
@@ -29,12 +29,12 @@ pub struct Login {
     password_stdin: bool,
 }
 
-impl Login {
+impl LoginArgs {
     /// Runs the command.
-    pub async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
-        let service = place.service()?;
+    pub async fn run(self, installation: &InstallationArgs) -> Result<(), Failure> {
+        let service = installation.service()?;
         // A new login replaces damaged credentials.
-        let last = place.data().credentials().ok().flatten().map(|credentials| credentials.email);
+        let last = installation.data().credentials().ok().flatten().map(|credentials| credentials.email);
         let known = self.email.or(last).filter(|email| !email.is_empty());
         let email = if self.no_browser {
             service.login_with_device_code(show_code).await?
@@ -60,7 +60,7 @@ async fn by_password(
 ) -> Result<String, Failure> {
     let email = match known {
         Some(email) => email,
-        None => terminal::ask("E-mail")?,
+        None => terminal::prompt("E-mail")?,
     };
     service.login(&email, &terminal::password(source)?).await?;
     Ok(email)

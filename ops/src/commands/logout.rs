@@ -10,8 +10,8 @@ pub struct Logout {}
 
 impl Logout {
     /// Runs the command.
-    pub async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
-        place.service()?.logout().await?;
+    pub async fn run(self, installation: &InstallationArgs) -> Result<(), Failure> {
+        installation.service()?.logout().await?;
         terminal::note("logged out");
         Ok(())
     }

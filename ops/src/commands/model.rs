@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use clap::{Args, Subcommand};
-use model_tools::{Kind, ModelsFolder, Pack, Report};
+use model_tools::{CheckReport, Kind, ModelsFolder, PackFolder};
 use serde::Serialize;
 
 use crate::{InstallationArgs, failure::Failure, terminal};
 
 /// List, check and measure the models, import, train and remove them.
 #[derive(Debug, Args)]
-pub struct Model {
+pub struct ModelArgs {
     /// Folders of model packs, those of the workers; new packs go to the last one [default: those of the data folder].
     #[arg(long, global = true, value_name = "DIR[:DIR…]", env = "MODELS_DIR", value_delimiter = ':')]
     models: Option<Vec<PathBuf>>,
@@ -27,15 +27,15 @@ pub struct Model {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// List the models.
-    List(show::List),
+    List(show::ListModelsArgs),
     /// Show one model: its card, its settings, its files.
-    Show(show::Show),
+    Show(show::ShowModelArgs),
     /// Load models as a worker would, try them, and report what is wrong with which file.
-    Check(Check),
+    Check(CheckModelArgs),
     /// Evaluate what a generator draws, and write a report with histograms and pictures.
     Evaluate(evaluate::Evaluate),
     /// Import a model; running samplers load it without a restart.
-    Import(import::Import),
+    Import(import::ImportModelArgs),
     /// Train a model on your own molecules.
     Train(train::Train),
     /// Remove a model from the folder.
@@ -47,7 +47,7 @@ enum Command {
 /// A generator must be able to write ordinary molecules and draw some. Templates must fit their network and apply to
 /// ordinary molecules. Faults end with exit code 1, warnings do not.
 #[derive(Debug, Args)]
-struct Check {
+struct CheckModelArgs {
     /// Model ids, or paths of other folders; all models if none is given.
     #[arg(value_name = "MODEL|PATH")]
     which: Vec<String>,
@@ -67,11 +67,11 @@ struct Remove {
     yes: bool,
 }
 
-impl Model {
+impl ModelArgs {
     /// Runs the command.
-    pub fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
+    pub fn run(self, installation: &InstallationArgs) -> Result<(), Failure> {
         let models = self.models.filter(|paths| !paths.is_empty());
-        let models = ModelsFolder::new(models.map_or_else(|| place.data().models(), Ok)?)?;
+        let models = ModelsFolder::new(models.map_or_else(|| installation.data().models(), Ok)?)?;
         match self.command {
             Command::List(list) => list.run(&models),
             Command::Show(show) => show.run(&models),
@@ -84,7 +84,7 @@ impl Model {
     }
 }
 
-impl Check {
+impl CheckModelArgs {
     fn run(self, models: &ModelsFolder) -> Result<(), Failure> {
         let (packs, all) = self.packs(models)?;
         let mut reports = Vec::new();
@@ -108,7 +108,7 @@ impl Check {
     }
 
     /// Returns the packs to check, and all packs among the models.
-    fn packs(&self, models: &ModelsFolder) -> Result<(Vec<Pack>, Vec<Pack>), Failure> {
+    fn packs(&self, models: &ModelsFolder) -> Result<(Vec<PackFolder>, Vec<PackFolder>), Failure> {
         if self.which.is_empty() {
             return Ok((models.packs()?, models.packs()?));
         }
@@ -116,7 +116,7 @@ impl Check {
         let mut all = Vec::new();
         for name in &self.which {
             if name.contains('/') && Path::new(name).is_dir() {
-                packs.push(Pack::open(Path::new(name)));
+                packs.push(PackFolder::open(Path::new(name)));
             } else {
                 packs.push(models.find(name)?);
                 all = models.packs()?;
@@ -131,7 +131,7 @@ impl Remove {
         let pack = models.find(&self.id)?;
         let folder = pack.folder.display();
         if !self.yes {
-            let answer = terminal::ask(&format!(
+            let answer = terminal::prompt(&format!(
                 "Remove {} with everything in it? [y/N]",
                 escape_control_characters(&folder.to_string())
             ))
@@ -152,7 +152,7 @@ impl Remove {
 }
 
 /// Formats a report as text.
-fn text(report: &Report) -> String {
+fn text(report: &CheckReport) -> String {
     let kind = report.kind.map_or("?", Kind::name);
     let verdict = if report.is_sound() { "ok" } else { "FAULT" };
     let mut lines = vec![format!("{verdict:<6} {} ({kind})", escape_control_characters(&report.id))];
@@ -191,13 +191,13 @@ mod tests {
     }
 
     #[test]
-    fn a_report_names_the_verdict_first() {
-        let report = Report {
+    fn a_report_begins_with_its_result() {
+        let report = CheckReport {
             id: "one".to_owned(),
             kind: Some(Kind::Generator),
             faults: vec!["config.json: bad".to_owned()],
             notes: vec!["7 things".to_owned()],
-            ..Report::default()
+            ..CheckReport::default()
         };
 
         assert_eq!(text(&report), "FAULT  one (generator)\n  FAULT  config.json: bad\n         7 things");

@@ -50,8 +50,8 @@ pub struct Join {
 
 impl Org {
     /// Runs the command.
-    pub async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
-        let mut database = place.data().connect().await?;
+    pub async fn run(self, installation: &InstallationArgs) -> Result<(), Failure> {
+        let mut database = installation.data().connect().await?;
         match self {
             Self::Add(Name { name }) => {
                 add(&mut database, &parse_name(&name)?).await?;
@@ -192,8 +192,8 @@ mod tests {
             assert!(remove(database, "lab").await.is_err());
             assert_eq!(lines(database).await, ["Plant "]);
 
-            let journal = audit_log::read(database, 100).await.unwrap();
-            let acts: Vec<_> = journal.iter().map(|line| line.to_line()).collect();
+            let entries = audit_log::read(database, 100).await.unwrap();
+            let acts: Vec<_> = entries.iter().map(|line| line.to_line()).collect();
             let acts: Vec<_> = acts.iter().map(|line| line.split('\t').skip(2).collect::<Vec<_>>().join(" ")).collect();
             assert_eq!(
                 acts,

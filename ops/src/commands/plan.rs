@@ -17,9 +17,9 @@ use self::asked::SearchOptions;
 use crate::{
     InstallationArgs,
     failure::Failure,
-    formats::{self, Format, Output},
+    formats::{self, RouteFormat, RouteOutput},
     planned::PlannedTarget,
-    retry::patiently,
+    retry::retry_while_unavailable,
     route_tree,
     service::Service,
     targets::{self, Files, Target},
@@ -31,7 +31,7 @@ const TIMEOUT_MARGIN: Duration = Duration::from_secs(60);
 
 /// Plan routes to one molecule or to many.
 #[derive(Debug, Args)]
-pub struct Plan {
+pub struct PlanArgs {
     /// SMILES of one target or of several.
     #[arg(required_unless_present_any = ["input", "resume"])]
     smiles: Vec<String>,
@@ -53,7 +53,7 @@ pub struct Plan {
     parallel: u8,
     /// Output format [default: by the extension of FILE, else text].
     #[arg(long, value_enum)]
-    format: Option<Format>,
+    format: Option<RouteFormat>,
     /// Write to FILE instead of standard output.
     #[arg(long, value_name = "FILE.json|.html|.csv|.svg")]
     out: Option<PathBuf>,
@@ -71,24 +71,24 @@ struct Tally {
     left_out: usize,
 }
 
-impl Plan {
+impl PlanArgs {
     /// Runs the command.
-    pub async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
+    pub async fn run(self, installation: &InstallationArgs) -> Result<(), Failure> {
         // The format is checked before anything is searched.
         let format = match (self.format, &self.out) {
             (Some(format), _) => format,
-            (None, Some(path)) => Format::of(path)?,
-            (None, None) if self.json => Format::Json,
-            (None, None) => Format::Text,
+            (None, Some(path)) => RouteFormat::of(path)?,
+            (None, None) if self.json => RouteFormat::Json,
+            (None, None) => RouteFormat::Text,
         };
-        let service = place.service()?;
+        let service = installation.service()?;
         if let [smiles] = &self.smiles[..]
             && !self.files.are_given()
             && !self.batch
         {
             return self.plan_single(&service, smiles, format).await;
         }
-        if format == Format::Svg {
+        if format == RouteFormat::Svg {
             return Err(Failure::Usage(
                 "a picture is of one target: write --format html for several".to_owned(),
             ));
@@ -97,7 +97,7 @@ impl Plan {
         found
             .targets
             .splice(0..0, self.smiles.iter().map(|smiles| Target { smiles: smiles.clone(), name: None }));
-        targets::tell(&found.faults);
+        targets::print_faults(&found.faults);
         let left_out = found.faults.len();
         let mut tally = if self.batch || self.resume.is_some() {
             self.as_batch(&service, &found.targets, format).await?
@@ -106,15 +106,15 @@ impl Plan {
         };
         tally.left_out = left_out;
         if let Some(path) = &self.out {
-            terminal::note(&format!("{}; written to {}", tally.said(), path.display()));
+            terminal::note(&format!("{}; written to {}", tally.summary(), path.display()));
         } else {
-            terminal::note(&tally.said());
+            terminal::note(&tally.summary());
         }
         tally.failure().map_or(Ok(()), Err)
     }
 
     /// Plans a single target: writes its answer, and the reason if there is no route.
-    async fn plan_single(&self, service: &Service, smiles: &str, format: Format) -> Result<(), Failure> {
+    async fn plan_single(&self, service: &Service, smiles: &str, format: RouteFormat) -> Result<(), Failure> {
         let spinner = terminal::spinner(format!("searching for at most {} s", self.asked.max_seconds()));
         let answer = self.search(service, smiles).await;
         spinner.finish_and_clear();
@@ -123,7 +123,7 @@ impl Plan {
         if self.json && self.out.is_some() {
             terminal::data(&serde_json::to_string_pretty(&answer).context("writing the answer as JSON")?)?;
         }
-        let mut output = Output::open(format, formats::TargetCount::One, self.out.as_deref())?;
+        let mut output = RouteOutput::open(format, formats::TargetCount::One, self.out.as_deref())?;
         output.add(PlannedTarget {
             name: None,
             asked: self.asked.request(smiles),
@@ -133,7 +133,7 @@ impl Plan {
         if let Some(path) = &self.out {
             terminal::note(&format!("{}; written to {}", route_tree::found(&answer), path.display()));
         }
-        route_tree::no_route_reason(&answer).map_or(Ok(()), |why| Err(Failure::NoRoute(why)))
+        route_tree::no_route_reason(&answer).map_or(Ok(()), |reason| Err(Failure::NoRoute(reason)))
     }
 
     async fn search(&self, service: &Service, smiles: &str) -> Result<TreeSearchResult, Failure> {
@@ -147,13 +147,13 @@ impl Plan {
         &self,
         service: &Service,
         targets: Vec<Target>,
-        format: Format,
+        format: RouteFormat,
     ) -> Result<Tally, Failure> {
         let bar = terminal::bar(targets.len() as u64, "planning");
-        let mut output = Output::open(format, formats::TargetCount::Several, self.out.as_deref())?;
+        let mut output = RouteOutput::open(format, formats::TargetCount::Several, self.out.as_deref())?;
         let mut tally = Tally::default();
         let searches = stream::iter(targets).map(async |Target { smiles, name }| {
-            let outcome = match patiently(async || self.search(service, &smiles).await).await {
+            let outcome = match retry_while_unavailable(async || self.search(service, &smiles).await).await {
                 Ok(answer) => Ok(answer),
                 // A failure of this target alone.
                 Err(failure @ (Failure::Refused(_) | Failure::NotThere | Failure::Other(_))) => {
@@ -189,10 +189,10 @@ impl Plan {
 impl Tally {
     fn count(&mut self, planned: &PlannedTarget) {
         match &planned.outcome {
-            Err(why) => {
+            Err(reason) => {
                 self.failed += 1;
                 terminal::note(&format!(
-                    "{}: {why}",
+                    "{}: {reason}",
                     planned.name.as_deref().unwrap_or_else(|| planned.smiles())
                 ));
             }
@@ -201,17 +201,17 @@ impl Tally {
         }
     }
 
-    fn said(&self) -> String {
+    fn summary(&self) -> String {
         let counts = [
             (self.solved, "with a route"),
             (self.no_route_reason, "without a route"),
             (self.failed, "not planned"),
             (self.left_out, "left out"),
         ];
-        let said =
+        let summary =
             counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}"));
-        let said = said.collect::<Vec<_>>().join(", ");
-        if said.is_empty() { "no targets".to_owned() } else { said }
+        let summary = summary.collect::<Vec<_>>().join(", ");
+        if summary.is_empty() { "no targets".to_owned() } else { summary }
     }
 
     /// Returns the command's failure if not every target has a route.
@@ -236,7 +236,7 @@ mod tests {
     #[derive(Debug, Parser)]
     struct Line {
         #[command(flatten)]
-        plan: Plan,
+        plan: PlanArgs,
     }
 
     #[test]
@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(status(Tally { no_route_reason: 1, ..solved }), code(6));
         assert_eq!(status(Tally { no_route_reason: 1, left_out: 1, ..solved }), code(7));
         assert_eq!(
-            Tally { no_route_reason: 1, left_out: 3, ..solved }.said(),
+            Tally { no_route_reason: 1, left_out: 3, ..solved }.summary(),
             "2 with a route, 1 without a route, 3 left out"
         );
     }

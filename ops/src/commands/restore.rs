@@ -33,8 +33,8 @@ pub struct Restore {
 
 impl Restore {
     /// Runs the command.
-    pub async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
-        let data = place.data();
+    pub async fn run(self, installation: &InstallationArgs) -> Result<(), Failure> {
+        let data = installation.data();
         let models = self.models.as_ref().filter(|paths| !paths.is_empty()).cloned();
         let models = ModelsFolder::new(models.map_or_else(|| data.models(), Ok)?)?;
         let manifest = Manifest::read(&self.folder)?;
@@ -84,7 +84,7 @@ impl Restore {
         }
         if std::io::stdin().is_terminal() {
             let answer =
-                terminal::ask(&format!("Delete all that `{database}` holds? Type its name to go on"))?;
+                terminal::prompt(&format!("Delete all that `{database}` holds? Type its name to go on"))?;
             if answer != *database {
                 return Err(anyhow!("nothing was deleted").into());
             }

@@ -12,8 +12,8 @@ use contract::{MAX_SAMPLE_SIZE, ModelList, Sample as Made, SampleRequest};
 use crate::{
     InstallationArgs,
     failure::Failure,
-    retry::patiently,
-    sample_file::{ExistingFile, Format, Output},
+    retry::retry_while_unavailable,
+    sample_file::{ExistingFile, SampleFormat, SampleOutput},
     service::Service,
     terminal,
 };
@@ -29,7 +29,7 @@ const MAX_CALLS_WITHOUT_NEW: u32 = 3;
 
 /// Generate molecules.
 #[derive(Debug, Args)]
-pub struct Sample {
+pub struct SampleArgs {
     /// Number of distinct molecules; more than 10,000 are drawn as several samples.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SIZE)))]
     size: u32,
@@ -44,25 +44,25 @@ pub struct Sample {
     resume: bool,
     /// Output format [default: by the extension of FILE, else one SMILES per line].
     #[arg(long, value_enum)]
-    format: Option<Format>,
+    format: Option<SampleFormat>,
     /// Write the whole answer as JSON instead of one SMILES per line, whatever the file's extension.
     #[arg(long, conflicts_with = "format")]
     json: bool,
 }
 
-impl Sample {
+impl SampleArgs {
     /// Runs the command.
-    pub async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
+    pub async fn run(self, installation: &InstallationArgs) -> Result<(), Failure> {
         // The format is checked before anything is generated.
         let format = match (self.format, &self.out) {
-            _ if self.json => Format::Json,
+            _ if self.json => SampleFormat::Json,
             (Some(format), _) => format,
-            (None, Some(file)) => Format::of(file)?,
-            (None, None) => Format::Smi,
+            (None, Some(file)) => SampleFormat::of(file)?,
+            (None, None) => SampleFormat::Smi,
         };
-        let service = place.service()?;
+        let service = installation.service()?;
         let begun = if self.resume { ExistingFile::GoOn } else { ExistingFile::Anew };
-        let (mut output, mut known) = Output::open(format, self.out.as_deref(), begun)?;
+        let (mut output, mut known) = SampleOutput::open(format, self.out.as_deref(), begun)?;
         let (size, resumed) = (self.size as usize, known.len());
         if resumed > 0 {
             terminal::note(&format!("{resumed} molecules are there already"));
@@ -105,9 +105,10 @@ impl Sample {
     async fn call(&self, service: &Service, missing: usize) -> Result<Made, Failure> {
         let size = u32::try_from(missing).unwrap_or(u32::MAX).min(MAX_SAMPLE_SIZE);
         let request = SampleRequest { size, model_id: self.model.clone() };
-        let ask = async || service.post("/generator/v1/samples", &request, TIMEOUT).await;
+        let send = async || service.post("/generator/v1/samples", &request, TIMEOUT).await;
         // A single call fails at once if the service is unavailable; a long command waits for it.
-        let answer = if self.size > MAX_SAMPLE_SIZE { patiently(ask).await } else { ask().await };
+        let answer =
+            if self.size > MAX_SAMPLE_SIZE { retry_while_unavailable(send).await } else { send().await };
         match answer {
             Err(Failure::NotThere) => Err(unknown_model(service, self.model.as_deref()).await),
             answer => answer,

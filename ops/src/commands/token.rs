@@ -6,11 +6,11 @@ use crate::{InstallationArgs, failure::Failure, terminal};
 
 /// Print a bearer token and nothing else.
 #[derive(Debug, Args)]
-pub struct Token {}
+pub struct TokenArgs {}
 
-impl Token {
+impl TokenArgs {
     /// Runs the command.
-    pub async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
-        terminal::data(&place.service()?.access_token().await?)
+    pub async fn run(self, installation: &InstallationArgs) -> Result<(), Failure> {
+        terminal::data(&installation.service()?.access_token().await?)
     }
 }

@@ -31,8 +31,8 @@ pub struct Top {
 
 impl Top {
     /// Runs the command.
-    pub async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
-        let service = place.service()?;
+    pub async fn run(self, installation: &InstallationArgs) -> Result<(), Failure> {
+        let service = installation.service()?;
         if self.json {
             let state: Value = service.get(STATE_PATH).await?;
             return terminal::data(&serde_json::to_string_pretty(&state).context("writing JSON")?);

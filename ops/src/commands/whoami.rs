@@ -10,10 +10,11 @@ pub struct Whoami {}
 
 impl Whoami {
     /// Runs the command.
-    pub async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
-        let service = place.service()?;
+    pub async fn run(self, installation: &InstallationArgs) -> Result<(), Failure> {
+        let service = installation.service()?;
         let person = service.person().await?;
-        let stored = place.data().credentials()?.map(|credentials| credentials.email).unwrap_or_default();
+        let stored =
+            installation.data().credentials()?.map(|credentials| credentials.email).unwrap_or_default();
         let (email, name, id) = match person {
             Some(person) => (person.email.unwrap_or(stored), person.name.unwrap_or_default(), person.sub),
             None => (stored, String::new(), String::new()),

@@ -6,8 +6,8 @@ use super::*;
 fn planned(name: Option<&str>) -> PlannedTarget {
     let answer = include_str!("../../../api/clients/python/tests/data/prazosin.json");
     let answer: TreeSearchResult = serde_json::from_str(answer).unwrap();
-    let asked = TreeSearchRequest::new(&answer.search_smiles);
-    PlannedTarget { name: name.map(ToOwned::to_owned), asked, outcome: Ok(answer) }
+    let request = TreeSearchRequest::new(&answer.search_smiles);
+    PlannedTarget { name: name.map(ToOwned::to_owned), asked: request, outcome: Ok(answer) }
 }
 
 fn refused() -> PlannedTarget {
@@ -18,17 +18,17 @@ fn refused() -> PlannedTarget {
     }
 }
 
-fn written(format: Format, asked: TargetCount, all: &[PlannedTarget]) -> String {
+fn written(format: RouteFormat, request: TargetCount, all: &[PlannedTarget]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out");
-    let mut output = Output::open(format, asked, Some(&path)).unwrap();
+    let mut output = RouteOutput::open(format, request, Some(&path)).unwrap();
     all.iter().for_each(|one| output.add(one.clone()).unwrap());
     output.finish().unwrap();
     std::fs::read_to_string(path).unwrap()
 }
 
-fn value(format: Format, asked: TargetCount, all: &[PlannedTarget]) -> Value {
-    serde_json::from_str(&written(format, asked, all)).unwrap()
+fn value(format: RouteFormat, request: TargetCount, all: &[PlannedTarget]) -> Value {
+    serde_json::from_str(&written(format, request, all)).unwrap()
 }
 
 /// The expected InChIKeys are RDKit's.
@@ -38,8 +38,8 @@ fn routes_for_other_programs_are_those_that_the_service_writes() {
     let aizynth = expected(include_str!("../../../api/contract/tests/data/prazosin.aizynth.json"));
     let retrocast = expected(include_str!("../../../api/contract/tests/data/prazosin.retrocast.json"));
 
-    assert_eq!(value(Format::Aizynth, TargetCount::One, &[planned(None)]), aizynth);
-    let ours = value(Format::Retrocast, TargetCount::One, &[planned(None)]);
+    assert_eq!(value(RouteFormat::Aizynth, TargetCount::One, &[planned(None)]), aizynth);
+    let ours = value(RouteFormat::Retrocast, TargetCount::One, &[planned(None)]);
     assert_eq!(
         ours["COc1cc2nc(N3CCN(C(=O)c4ccco4)CC3)nc(N)c2cc1OC"],
         json!([{ "rank": 1, "route": retrocast[0] }])
@@ -50,8 +50,8 @@ fn routes_for_other_programs_are_those_that_the_service_writes() {
 fn several_targets_are_a_table_of_aizynthfinders_and_predictions_of_retrocasts() {
     let all = [planned(Some("Prazosin")), refused()];
 
-    let table = value(Format::Aizynth, TargetCount::Several, &all);
-    let predictions = value(Format::Retrocast, TargetCount::Several, &all);
+    let table = value(RouteFormat::Aizynth, TargetCount::Several, &all);
+    let predictions = value(RouteFormat::Retrocast, TargetCount::Several, &all);
 
     let solved: Vec<&Value> = table["data"].as_array().unwrap().iter().map(|row| &row["is_solved"]).collect();
     assert_eq!(
@@ -65,13 +65,13 @@ fn several_targets_are_a_table_of_aizynthfinders_and_predictions_of_retrocasts()
         json!({ "retort score": 0.2245, "stock availability": 1.0, "reaction class membership": 1.0, "number of reactions": 2 })
     );
     tree["scores"] = json!({ "retort score": 0.2245 });
-    assert_eq!(json!([tree]), value(Format::Aizynth, TargetCount::One, &all));
+    assert_eq!(json!([tree]), value(RouteFormat::Aizynth, TargetCount::One, &all));
     assert_eq!((predictions["Prazosin"].as_array().unwrap().len(), &predictions["=salt"]), (1, &json!([])));
 }
 
 #[test]
-fn a_line_of_the_table_says_how_the_best_route_stands_or_what_was_wrong() {
-    let table = written(Format::Csv, TargetCount::Several, &[planned(Some("Prazosin")), refused()]);
+fn a_line_of_the_table_has_the_best_route_or_the_fault() {
+    let table = written(RouteFormat::Csv, TargetCount::Several, &[planned(Some("Prazosin")), refused()]);
 
     let lines: Vec<&str> = table.lines().collect();
     assert_eq!(
@@ -84,13 +84,13 @@ fn a_line_of_the_table_says_how_the_best_route_stands_or_what_was_wrong() {
             "'=salt,CC.CC,false,0,,,,,,,more than one component",
         ]
     );
-    assert_eq!(written(Format::Csv, TargetCount::Several, &[]).lines().count(), 1);
+    assert_eq!(written(RouteFormat::Csv, TargetCount::Several, &[]).lines().count(), 1);
 }
 
 #[test]
 fn one_answer_is_itself_and_several_are_a_list_with_what_went_wrong() {
-    let one = value(Format::Json, TargetCount::One, &[planned(None)]);
-    let several = value(Format::Json, TargetCount::Several, &[planned(Some("Prazosin")), refused()]);
+    let one = value(RouteFormat::Json, TargetCount::One, &[planned(None)]);
+    let several = value(RouteFormat::Json, TargetCount::Several, &[planned(Some("Prazosin")), refused()]);
 
     assert_eq!(one["search_smiles"], several[0]["answer"]["search_smiles"]);
     assert_eq!((&several[0]["name"], &several[0]["error"]), (&json!("Prazosin"), &Value::Null));
@@ -98,12 +98,12 @@ fn one_answer_is_itself_and_several_are_a_list_with_what_went_wrong() {
         (&several[1]["answer"], &several[1]["error"]),
         (&Value::Null, &json!("more than one component"))
     );
-    assert_eq!(value(Format::Json, TargetCount::Several, &[]), json!([]));
+    assert_eq!(value(RouteFormat::Json, TargetCount::Several, &[]), json!([]));
 }
 
 #[test]
 fn a_picture_has_every_molecule_at_one_scale_and_every_step() {
-    let picture = written(Format::Svg, TargetCount::One, &[planned(None)]);
+    let picture = written(RouteFormat::Svg, TargetCount::One, &[planned(None)]);
 
     assert_eq!(picture.matches("<svg x=").count(), 5);
     assert!(

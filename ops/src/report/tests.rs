@@ -163,13 +163,13 @@ async fn several_targets_are_a_table_and_each_is_drawn_once_it_is_opened() {
     browser.find("#target_2 .view .target").await;
     let (drawn, steps) = (count(&browser, ".schemes").await, count(&browser, "#target_2 .view .step").await);
     browser.run("document.querySelectorAll('details').forEach((one) => { one.open = true; });").await;
-    let why = browser.wait_for_text("#target_3", |text| text.contains("No route was found")).await;
+    let reason = browser.wait_for_text("#target_3", |text| text.contains("No route was found")).await;
     browser.screenshot("report_several").await;
 
     assert!(overview.starts_with("Routes to 4 targets\n2 of them with a route"), "{overview}");
     assert!(overview.contains("more than one component"), "{overview}");
     assert_eq!((before, drawn, steps), (0, 1, 1));
-    assert!(why.contains("Suggestions"), "{why}");
+    assert!(reason.contains("Suggestions"), "{reason}");
     assert_eq!(browser.complaints().await, [] as [Value; 0]);
 }
 

@@ -30,7 +30,7 @@ const MAX_REQUEST_BYTES: usize = 16 * 1024;
 
 /// Required part of the authorization server's metadata (RFC 8414).
 #[derive(Debug, Deserialize)]
-struct Discovery {
+struct ServerMetadata {
     issuer: String,
     authorization_endpoint: String,
 }
@@ -201,7 +201,7 @@ impl Service {
         Ok(self.discover().await?.issuer)
     }
 
-    async fn discover(&self) -> Result<Discovery, Failure> {
+    async fn discover(&self) -> Result<ServerMetadata, Failure> {
         let path = "/auth/.well-known/openid-configuration";
         let (status, text) = self.probe(path).await?;
         if !status.is_success() {
@@ -287,8 +287,8 @@ fn read_callback(target: &str, state: &str, issuer: &str) -> Option<Result<Strin
     Some(match (get("code"), get("error")) {
         (Some(code), None) => Ok(code),
         (_, error) => {
-            let why = get("error_description").or(error).unwrap_or_else(|| "no code came back".to_owned());
-            Err(Failure::Refused(format!("login refused: {why}")))
+            let reason = get("error_description").or(error).unwrap_or_else(|| "no code came back".to_owned());
+            Err(Failure::Refused(format!("login refused: {reason}")))
         }
     })
 }
@@ -324,7 +324,7 @@ mod tests {
         let refused =
             "/callback?error=access_denied&error_description=no&state=s1&iss=http://retort.test/auth";
         let refused = read(refused).unwrap();
-        assert!(matches!(refused, Err(Failure::Refused(why)) if why == "login refused: no"));
+        assert!(matches!(refused, Err(Failure::Refused(reason)) if reason == "login refused: no"));
     }
 
     #[tokio::test]

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_secret_of_an_address_is_told() {
+    fn no_secret_of_an_address_is_printed() {
         let url = Url::parse("https://ada:secret@login.example.org:8443/auth?code=secret").unwrap();
 
         assert_eq!(public(&url).as_str(), "https://login.example.org:8443/auth");

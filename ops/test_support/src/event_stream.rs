@@ -4,7 +4,7 @@ use reqwest::{RequestBuilder, Response};
 use serde_json::Value;
 
 /// Event: its number, its name and its data.
-pub type Event = (i64, String, Value);
+pub type ReceivedEvent = (i64, String, Value);
 
 /// Open event stream.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl EventReader {
     ///
     /// # Panics
     /// Panics if the event does not have the service's form.
-    pub async fn next(&mut self) -> Option<Event> {
+    pub async fn next(&mut self) -> Option<ReceivedEvent> {
         loop {
             if let Some((block, rest)) = self.text.split_once("\n\n") {
                 let event = read(block);
@@ -60,7 +60,7 @@ impl EventReader {
     }
 
     /// Returns all remaining events.
-    pub async fn rest(mut self) -> Vec<Event> {
+    pub async fn rest(mut self) -> Vec<ReceivedEvent> {
         let mut events = Vec::new();
         while let Some(event) = self.next().await {
             events.push(event);
@@ -70,7 +70,7 @@ impl EventReader {
 }
 
 /// Parses a block of lines; `None` for a keep-alive comment.
-fn read(block: &str) -> Option<Event> {
+fn read(block: &str) -> Option<ReceivedEvent> {
     let field = |name: &str| block.lines().find_map(|line| line.strip_prefix(name)).map(str::trim_start);
     let data = field("data:")?;
     Some((field("id:")?.parse().unwrap(), field("event:")?.to_owned(), serde_json::from_str(data).unwrap()))

@@ -13,7 +13,7 @@ mod test_database;
 mod webdriver;
 
 pub use counting_allocator::CountingAllocator;
-pub use event_stream::{Event, EventReader};
+pub use event_stream::{EventReader, ReceivedEvent};
 pub use eventually::{WAIT_TIMEOUT, eventually, until};
 pub use proxy::{Proxy, ProxyMode};
 pub use replay::replay;

@@ -5,7 +5,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 
-use queue::{Client, Connections};
+use queue::{Client, ClientConnections};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, PgPool, postgres::PgPoolOptions};
 use ulid::Ulid;
 
@@ -64,7 +64,7 @@ impl TestDatabase {
     /// # Panics
     /// Panics if the database is empty or does not answer.
     pub async fn client(&self) -> Client {
-        Client::connect(self.pool.clone(), Connections { queue: 16, process: 32 }).await.unwrap()
+        Client::connect(self.pool.clone(), ClientConnections { queue: 16, process: 32 }).await.unwrap()
     }
 }
 
@@ -128,9 +128,9 @@ async fn model(server: &str, connection: &mut PgConnection) -> String {
 }
 
 async fn run(connection: &mut PgConnection, statement: String) {
-    let told = statement.clone();
+    let printed = statement.clone();
     if let Err(error) = sqlx::raw_sql(AssertSqlSafe(statement)).execute(connection).await {
-        panic!("{told}: {error}");
+        panic!("{printed}: {error}");
     }
 }
 

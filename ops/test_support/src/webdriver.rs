@@ -65,14 +65,15 @@ impl Chromium {
             "args": ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--window-size=900,700"],
             "prefs": { "profile.managed_default_content_settings.javascript": if script == Script::On { 1 } else { 2 } },
         });
-        let wanted = json!({ "goog:chromeOptions": options, "goog:loggingPrefs": { "browser": "ALL" } });
-        let capabilities = json!({ "capabilities": { "alwaysMatch": wanted } });
+        let capabilities_wanted =
+            json!({ "goog:chromeOptions": options, "goog:loggingPrefs": { "browser": "ALL" } });
+        let capabilities = json!({ "capabilities": { "alwaysMatch": capabilities_wanted } });
         let session = chromium.try_call(Method::POST, "/session", Some(capabilities)).await;
         let session = session.map_err(|_| missing("chromium"))?;
         chromium.session = format!("{}/session/{}", chromium.session, session["sessionId"].as_str().unwrap());
         // A page that is still loading may not have the element yet.
-        let patience = json!({ "implicit": COMMAND_TIMEOUT.as_millis() as u64 });
-        chromium.call(Method::POST, "/timeouts", Some(patience)).await;
+        let timeouts = json!({ "implicit": COMMAND_TIMEOUT.as_millis() as u64 });
+        chromium.call(Method::POST, "/timeouts", Some(timeouts)).await;
         Ok(chromium)
     }
 
@@ -202,11 +203,11 @@ impl Chromium {
     pub async fn screenshot(&self, name: &str) {
         let Some(folder) = std::env::var_os("SCREENSHOTS") else { return };
         let folder = std::path::Path::new(&folder);
-        let keep = async |name: &str| {
+        let save = async |name: &str| {
             let picture = text(&self.call(Method::GET, "/screenshot", None).await);
             std::fs::write(folder.join(format!("{name}.png")), STANDARD.decode(picture).unwrap()).unwrap();
         };
-        keep(name).await;
+        save(name).await;
         for (kind, width, height, colours) in
             [("wide", 1360, 820, "light"), ("wide_dark", 1360, 820, "dark"), ("narrow", 360, 780, "light")]
         {
@@ -216,7 +217,7 @@ impl Chromium {
             self.chromium_command("Emulation.setEmulatedMedia", json!({ "features": [feature] })).await;
             // Elements rendered on scrolling into view need time.
             tokio::time::sleep(Duration::from_millis(600)).await;
-            keep(&format!("{name}_{kind}")).await;
+            save(&format!("{name}_{kind}")).await;
         }
         self.chromium_command("Emulation.setEmulatedMedia", json!({ "features": [] })).await;
         self.chromium_command("Emulation.clearDeviceMetricsOverride", json!({})).await;

@@ -12,7 +12,9 @@ use catalogue::{BlockRow, Offer, StockView};
 use chem::Molecule;
 use flate2::{Compression, write::GzEncoder};
 use serde::Deserialize;
-use synth::{Budget, Constraints, GroupOrder, RetroModel, Route, Step, Stop, TargetPurchase, Task, plan};
+use synth::{
+    Budget, Constraints, GroupOrder, RetroModel, Route, RouteStep, Stop, TargetPurchase, Task, plan,
+};
 
 use crate::stage::{CommandOutput, TestModels, data};
 
@@ -35,11 +37,11 @@ fn a_policy_ranks_templates_as_its_network_does() {
     for network in ["policy/keras.onnx", "policy/pytorch.onnx"] {
         let stage = TestModels::with(&[]);
 
-        let said = import(&stage, &data(network), &data("policy/templates.csv.gz"), &[]);
+        let output = import(&stage, &data(network), &data("policy/templates.csv.gz"), &[]);
 
-        assert_eq!((said.code, said.data.as_str()), (0, "x\n"), "{said:?}");
-        assert!(said.notes.contains("templates.csv.gz, line 4: "), "{said:?}");
-        assert!(said.notes.contains("1 of 4 templates cannot be read and are switched off"), "{said:?}");
+        assert_eq!((output.code, output.data.as_str()), (0, "x\n"), "{output:?}");
+        assert!(output.notes.contains("templates.csv.gz, line 4: "), "{output:?}");
+        assert!(output.notes.contains("1 of 4 templates cannot be read and are switched off"), "{output:?}");
         let steps = steps(&stage.models().join("x"), &expected.target);
         let templates: Vec<u32> = steps.iter().map(|step| step.template).collect();
         assert_eq!(templates, [1, 3]);
@@ -78,9 +80,9 @@ fn a_table_of_another_length_is_refused() {
     let table = stage.beside("table.csv");
     fs::write(&table, "retro_template\nC>>C\n").unwrap();
 
-    let said = import(&stage, &data("policy/keras.onnx"), &table, &[]);
+    let output = import(&stage, &data("policy/keras.onnx"), &table, &[]);
 
-    said.fails(
+    output.fails(
         1,
         &["table.csv has 1 templates, but ", "keras.onnx has 4 outputs: they do not belong together"],
     );
@@ -115,8 +117,8 @@ fn what_is_no_table_or_no_network_is_refused_by_its_name() {
         ),
     ];
 
-    for (said, words) in found {
-        said.fails(1, &[words]);
+    for (output, words) in found {
+        output.fails(1, &[words]);
     }
     assert!(stage.names().is_empty());
 }
@@ -133,9 +135,9 @@ fn a_table_that_unpacks_without_end_is_refused() {
     let rows = packed(&b"C>>C\n".repeat(200_000));
     fs::write(&bomb, [packed(b"retro_template\n"), rows.repeat(1_100)].concat()).unwrap();
 
-    let said = import(&stage, &data("policy/keras.onnx"), &bomb, &[]);
+    let output = import(&stage, &data("policy/keras.onnx"), &bomb, &[]);
 
-    said.fails(1, &["bomb.csv.gz: more than 1048576 rows"]);
+    output.fails(1, &["bomb.csv.gz: more than 1048576 rows"]);
 }
 
 #[test]
@@ -152,9 +154,9 @@ fn network_and_table_go_together() {
 }
 
 /// Returns the steps that a pack finds for a target whose precursors can all be bought, by template.
-fn steps(pack: &Path, target: &str) -> Vec<Step> {
+fn steps(pack: &Path, target: &str) -> Vec<RouteStep> {
     let model = Arc::new(RetroModel::load(pack).unwrap());
-    let shelf = StockView::in_memory((0..).zip(["CC(=O)O", "CC(=O)Cl", "CCN"]).map(|(id, smiles)| {
+    let stock = StockView::in_memory((0..).zip(["CC(=O)O", "CC(=O)Cl", "CCN"]).map(|(id, smiles)| {
         let molecule: Molecule = smiles.parse().unwrap();
         (BlockRow::of(id, &molecule), vec![Offer::of(1).at(1.0).within(1.0)])
     }));
@@ -162,7 +164,7 @@ fn steps(pack: &Path, target: &str) -> Vec<Step> {
         target: target.parse().unwrap(),
         max_depth: 1,
         stop: Stop::Budget,
-        trivial: TargetPurchase::Mask,
+        target_purchase: TargetPurchase::Mask,
         max_groups: 10,
         max_group_size: 10,
         group_order: GroupOrder::Total,
@@ -171,8 +173,9 @@ fn steps(pack: &Path, target: &str) -> Vec<Step> {
     let mut budget =
         Budget::until(Instant::now() + Duration::from_secs(20), Arc::new(AtomicBool::new(false)));
     budget.max_expansions = Some(10);
-    let plan = plan(&model, &shelf, &task, &budget);
-    let mut steps: Vec<Step> = plan.routes().flat_map(Route::steps).map(|(_, step)| step.clone()).collect();
+    let plan = plan(&model, &stock, &task, &budget);
+    let mut steps: Vec<RouteStep> =
+        plan.routes().flat_map(Route::steps).map(|(_, step)| step.clone()).collect();
     steps.sort_by_key(|step| step.template);
     steps.dedup_by_key(|step| step.template);
     steps

@@ -12,14 +12,14 @@ fn models_are_listed_for_people_and_for_scripts() {
     fs::create_dir(stage.models().join("empty")).unwrap();
     fs::create_dir(stage.models().join(".import-7")).unwrap();
 
-    let said = stage.model(&["list"]);
+    let output = stage.model(&["list"]);
     let listed = stage.model(&["list", "--json"]).json();
 
-    assert_eq!(said.code, 0, "{said:?}");
+    assert_eq!(output.code, 0, "{output:?}");
     let first_words: Vec<&str> =
-        said.data.lines().map(|line| line.split_whitespace().next().unwrap()).collect();
+        output.data.lines().map(|line| line.split_whitespace().next().unwrap()).collect();
     assert_eq!(first_words, ["MODEL", "empty", "leadlike_gru", "uspto_retro"]);
-    assert!(said.notes.contains("empty/config.json: No such file"), "{said:?}");
+    assert!(output.notes.contains("empty/config.json: No such file"), "{output:?}");
     let kinds: Vec<_> = listed.as_array().unwrap().iter().map(|model| model["kind"].clone()).collect();
     assert_eq!(kinds, [json!(null), json!("generator"), json!("templates")]);
 }
@@ -28,12 +28,12 @@ fn models_are_listed_for_people_and_for_scripts() {
 fn a_model_is_shown_with_its_card_its_settings_and_its_files() {
     let stage = TestModels::with(&["leadlike_gru"]);
 
-    let said = stage.model(&["show", "leadlike_gru"]);
+    let output = stage.model(&["show", "leadlike_gru"]);
     let shown = stage.model(&["show", "leadlike_gru", "--json"]).json();
 
-    assert_eq!(said.code, 0, "{said:?}");
+    assert_eq!(output.code, 0, "{output:?}");
     for words in ["leadlike_gru (generator)", "hidden_size: 512", "model.safetensors: 2.3 MB"] {
-        assert!(said.data.contains(words), "{words}: {said:?}");
+        assert!(output.data.contains(words), "{words}: {output:?}");
     }
     assert_eq!(shown["config"]["model_type"], "smiles_gru");
     assert_eq!(shown["files"].as_array().unwrap().len(), 6);
@@ -44,10 +44,10 @@ fn a_model_is_shown_with_its_card_its_settings_and_its_files() {
 fn what_ships_is_sound() {
     let stage = TestModels::with(&["druglike_gru", "leadlike_gru", "uspto_retro"]);
 
-    let said = stage.model(&["check", "--json"]);
+    let output = stage.model(&["check", "--json"]);
 
-    assert_eq!(said.code, 0, "{said:?}");
-    for report in said.json().as_array().unwrap() {
+    assert_eq!(output.code, 0, "{output:?}");
+    for report in output.json().as_array().unwrap() {
         assert_eq!((&report["faults"], &report["warnings"]), (&json!([]), &json!([])), "{report}");
     }
 }
@@ -93,10 +93,10 @@ fn what_is_wrong_is_said_with_its_file() {
         let stage = TestModels::with(&[model]);
         break_it(&stage.models().join(model));
 
-        let said = stage.model(&["check", model]);
+        let output = stage.model(&["check", model]);
 
-        said.fails(1, &["one model of 1 has faults"]);
-        assert!(said.data.starts_with("FAULT") && said.data.contains(words), "{words}: {said:?}");
+        output.fails(1, &["one model of 1 has faults"]);
+        assert!(output.data.starts_with("FAULT") && output.data.contains(words), "{words}: {output:?}");
     }
 }
 
@@ -109,9 +109,9 @@ fn a_table_that_unpacks_to_more_than_any_table_is_not_read() {
     std::io::Write::write_all(&mut member, &vec![0; 1 << 20]).unwrap();
     fs::write(table, member.finish().unwrap().repeat(1_100)).unwrap();
 
-    let said = stage.model(&["check"]);
+    let output = stage.model(&["check"]);
 
-    assert!(said.data.contains("templates.csv.gz: unpacks to more than 1073741824 bytes"), "{said:?}");
+    assert!(output.data.contains("templates.csv.gz: unpacks to more than 1073741824 bytes"), "{output:?}");
 }
 
 #[test]
@@ -119,11 +119,11 @@ fn two_packs_with_one_id_are_named() {
     let stage = TestModels::with(&["leadlike_gru"]);
     fs::rename(stage.copy_of("leadlike_gru", "copy"), stage.models().join("copy")).unwrap();
 
-    let said = stage.model(&["check", "--json"]);
+    let output = stage.model(&["check", "--json"]);
 
-    said.fails(1, &["2 models of 2 have faults"]);
-    let said = stage.model(&["show", "leadlike_gru"]);
-    said.fails(1, &["2 packs", "are called `leadlike_gru`"]);
+    output.fails(1, &["2 models of 2 have faults"]);
+    let output = stage.model(&["show", "leadlike_gru"]);
+    output.fails(1, &["2 packs", "are called `leadlike_gru`"]);
 }
 
 #[test]
@@ -132,10 +132,10 @@ fn a_pack_is_imported_whole_under_the_name_it_is_given() {
     let source = stage.copy_of("leadlike_gru", "theirs");
     fs::write(source.join("training_args.bin"), "x").unwrap();
 
-    let said = stage.model(&["import", source.to_str().unwrap(), "--name", "mine_2"]);
+    let output = stage.model(&["import", source.to_str().unwrap(), "--name", "mine_2"]);
 
-    assert_eq!((said.code, said.data.as_str()), (0, "mine_2\n"), "{said:?}");
-    assert!(said.notes.contains("left out, as no part of a pack: training_args.bin"), "{said:?}");
+    assert_eq!((output.code, output.data.as_str()), (0, "mine_2\n"), "{output:?}");
+    assert!(output.notes.contains("left out, as no part of a pack: training_args.bin"), "{output:?}");
     assert_eq!(stage.names(), ["leadlike_gru", "mine_2"]);
     let shown = stage.model(&["show", "mine_2", "--json"]).json();
     assert_eq!(shown["metadata"]["id"], "mine_2");
@@ -154,9 +154,9 @@ fn what_follows_from_other_files_need_not_be_there() {
         fs::remove_file(source.join(file)).unwrap();
     }
 
-    let said = stage.model(&["import", source.to_str().unwrap()]);
+    let output = stage.model(&["import", source.to_str().unwrap()]);
 
-    assert_eq!((said.code, said.data.as_str()), (0, "theirs\n"), "{said:?}");
+    assert_eq!((output.code, output.data.as_str()), (0, "theirs\n"), "{output:?}");
     let shown = stage.model(&["show", "theirs", "--json"]).json();
     assert_eq!(shown["files"].as_array().unwrap().len(), 6);
     assert_eq!(shown["metadata"]["relative_cost"], 1.13);
@@ -167,9 +167,9 @@ fn an_id_is_never_taken_twice() {
     let stage = TestModels::with(&["leadlike_gru"]);
     let source = stage.copy_of("leadlike_gru", "theirs");
 
-    let said = stage.model(&["import", source.to_str().unwrap()]);
+    let output = stage.model(&["import", source.to_str().unwrap()]);
 
-    said.fails(1, &["there is a model `leadlike_gru` already", "choose another --name"]);
+    output.fails(1, &["there is a model `leadlike_gru` already", "choose another --name"]);
     assert_eq!(stage.names(), ["leadlike_gru"]);
 }
 
@@ -220,10 +220,10 @@ fn a_model_is_removed_when_it_is_certain() {
 
     stage.model(&["remove", "leadlike_gru"]).fails(2, &["use --yes"]);
     assert_eq!(stage.names().len(), 2);
-    let said = stage.model(&["remove", "leadlike_gru", "--yes"]);
+    let output = stage.model(&["remove", "leadlike_gru", "--yes"]);
 
-    assert_eq!(said.code, 0, "{said:?}");
-    assert!(said.notes.contains("no generator is left"), "{said:?}");
+    assert_eq!(output.code, 0, "{output:?}");
+    assert!(output.notes.contains("no generator is left"), "{output:?}");
     assert_eq!(stage.names(), ["uspto_retro"]);
     stage.model(&["remove", "../models", "--yes"]).fails(1, &["no model `../models`"]);
 }

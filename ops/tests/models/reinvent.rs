@@ -23,9 +23,9 @@ fn a_prior_computes_what_pytorch_computed() {
     let expected: BTreeMap<String, Expected> = serde_json::from_slice(&expected).unwrap();
     let stage = TestModels::with(&[]);
     for (cell, expected) in expected {
-        let said = stage.model(&["import", prior(&cell).to_str().unwrap(), "--name", &cell]);
+        let output = stage.model(&["import", prior(&cell).to_str().unwrap(), "--name", &cell]);
 
-        assert_eq!((said.code, said.data.as_str()), (0, format!("{cell}\n").as_str()), "{said:?}");
+        assert_eq!((output.code, output.data.as_str()), (0, format!("{cell}\n").as_str()), "{output:?}");
         let pack = ModelPack::load(&stage.models().join(&cell)).unwrap();
         let sampler = Sampler::new(&pack, Device::Cpu).unwrap();
         let sampler = sampler.with_precision(generator::Precision::Single).unwrap();
@@ -40,9 +40,9 @@ fn a_prior_computes_what_pytorch_computed() {
 fn a_prior_becomes_a_pack_with_what_its_file_says() {
     let stage = TestModels::with(&[]);
 
-    let said = stage.model(&["import", prior("lstm").to_str().unwrap()]);
+    let output = stage.model(&["import", prior("lstm").to_str().unwrap()]);
 
-    assert_eq!((said.code, said.data.as_str()), (0, "lstm\n"), "{said:?}");
+    assert_eq!((output.code, output.data.as_str()), (0, "lstm\n"), "{output:?}");
     let shown = stage.model(&["show", "lstm", "--json"]).json();
     assert_eq!(shown["config"]["model_type"], "smiles_lstm");
     assert_eq!(shown["metadata"]["training_data"], "A few small molecules");
@@ -56,26 +56,26 @@ fn a_prior_becomes_a_pack_with_what_its_file_says() {
 #[test]
 fn a_model_that_has_learnt_nothing_is_warned_of() {
     let stage = TestModels::with(&[]);
-    let said = stage.model(&["import", prior("gru").to_str().unwrap(), "--name", "x"]);
-    assert!(!said.notes.contains("the weights know little chemistry"), "{said:?}");
+    let output = stage.model(&["import", prior("gru").to_str().unwrap(), "--name", "x"]);
+    assert!(!output.notes.contains("the weights know little chemistry"), "{output:?}");
     let weights = stage.models().join("x/model.safetensors");
     let mut bytes = fs::read(&weights).unwrap();
     let header = 8 + u64::from_le_bytes(*bytes.first_chunk().unwrap()) as usize;
     bytes[header..].fill(0);
     fs::write(weights, bytes).unwrap();
 
-    let said = stage.model(&["check", "x"]);
+    let output = stage.model(&["check", "x"]);
 
-    assert!(said.data.contains("the weights know little chemistry"), "{said:?}");
+    assert!(output.data.contains("the weights know little chemistry"), "{output:?}");
 }
 
 #[test]
 fn a_file_that_would_run_something_is_refused_by_the_name_of_it_and_does_not_run() {
     let stage = TestModels::with(&[]);
 
-    let said = stage.model(&["import", prior("harmful").to_str().unwrap(), "--name", "x"]);
+    let output = stage.model(&["import", prior("harmful").to_str().unwrap(), "--name", "x"]);
 
-    said.fails(
+    output.fails(
         1,
         &["harmful.prior: byte ", "names `posix.system`, which no prior needs; nothing in the file was run"],
     );
@@ -108,9 +108,9 @@ fn a_file_that_is_no_prior_is_refused_by_what_is_wrong_with_it() {
         ("short_storage", "in the archive has 56 bytes, wanted 60"),
         ("big_endian", "written in `big` byte order, wanted `little`"),
     ] {
-        let said = stage.model(&["import", prior(name).to_str().unwrap(), "--name", "x"]);
+        let output = stage.model(&["import", prior(name).to_str().unwrap(), "--name", "x"]);
 
-        said.fails(1, &[words]);
+        output.fails(1, &[words]);
     }
     assert!(stage.names().is_empty());
 }

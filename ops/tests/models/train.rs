@@ -22,7 +22,7 @@ fn a_model_is_taught_a_users_molecules_and_is_a_model_like_others() {
     let broken = "O=S(=O)(NC\nnonsense\n\nCC.O\n[U]\nCS(N)(=O)=O\nNS(C)(=O)=O\n";
     fs::write(stage.beside("own.smi"), sulfonamides() + broken).unwrap();
 
-    let said = stage.model(&[
+    let output = stage.model(&[
         "train",
         "--molecules",
         "own.smi",
@@ -38,8 +38,8 @@ fn a_model_is_taught_a_users_molecules_and_is_a_model_like_others() {
         "errors.txt",
     ]);
 
-    assert_eq!(said.code, 0, "{said:?}");
-    assert_eq!(said.data, "own\n");
+    assert_eq!(output.code, 0, "{output:?}");
+    assert_eq!(output.data, "own\n");
     for words in [
         "own.smi:61: no molecule: ",
         "own.smi:64: several components",
@@ -49,7 +49,7 @@ fn a_model_is_taught_a_users_molecules_and_is_a_model_like_others() {
         "54 molecules to learn from, 7 held out",
         "epoch 2: ",
     ] {
-        assert!(said.notes.contains(words), "no `{words}` in {said:?}");
+        assert!(output.notes.contains(words), "no `{words}` in {output:?}");
     }
     assert_eq!(fs::read_to_string(stage.beside("errors.txt")).unwrap().lines().count(), 5);
     assert_eq!(stage.names(), ["leadlike_gru", "own"]);
@@ -66,7 +66,7 @@ fn a_model_is_taught_a_users_molecules_and_is_a_model_like_others() {
 }
 
 #[test]
-fn what_cannot_be_taught_is_said() {
+fn impossible_trainings_are_refused_with_a_reason() {
     let stage = TestModels::with(&["leadlike_gru"]);
     fs::write(stage.beside("few.smi"), "CCO\nCCN\nx\n").unwrap();
     fs::write(stage.beside("own.smi"), sulfonamides()).unwrap();
@@ -92,11 +92,11 @@ fn a_model_is_measured_and_reported() {
     let stage = TestModels::with(&["leadlike_gru"]);
     fs::write(stage.beside("known.smi"), sulfonamides()).unwrap();
 
-    let said =
+    let output =
         stage.model(&["evaluate", "leadlike_gru", "--reference", "known.smi", "--size", "200", "--json"]);
 
-    assert_eq!(said.code, 0, "{said:?}");
-    let figures = said.json();
+    assert_eq!(output.code, 0, "{output:?}");
+    let figures = output.json();
     assert_eq!((&figures["model"], &figures["n_strings"]), (&"leadlike_gru".into(), &200.into()));
     for name in ["validity", "uniqueness", "novelty", "internal_diversity"] {
         assert!((0.5..=1.0).contains(&figures[name].as_f64().unwrap()), "{name}: {figures}");

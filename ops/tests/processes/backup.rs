@@ -159,8 +159,8 @@ async fn refuse_what_cannot_be_restored(installation: &mut Installation, backup:
         (&backup.with_file_name("nothing"), "there is no "),
         (&backup.join("models"), "is not a backup of Retort"),
     ] {
-        let said = failure_message(restore(installation, folder, &["--replace"]));
-        assert!(said.contains(words), "{}: {said}", folder.display());
+        let output = failure_message(restore(installation, folder, &["--replace"]));
+        assert!(output.contains(words), "{}: {output}", folder.display());
     }
     let mut old_programs = restore(installation, backup, &["--replace"]);
     old_programs.env("PG_BIN", "/nowhere");

@@ -15,7 +15,7 @@ async fn items(caller: &ApiClient, path: &str, body: &Value) -> Vec<Value> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn looks_tell_of_molecules_what_searches_find_of_them() {
+async fn bulk_queries_agree_with_searches() {
     let installation = installation().await;
     let caller = installation.account("owner");
     let smiles = json!({ "smiles": [TARGET, "CCO", "CC1"] });
@@ -24,8 +24,8 @@ async fn looks_tell_of_molecules_what_searches_find_of_them() {
         caller.create("/synth/v1/treesearch", &json!({ "search_smiles": TARGET, "max_seconds": 20 })).await;
     let expansions = items(&caller, "expansions", &smiles).await;
     let sold = items(&caller, "building-blocks", &smiles).await;
-    let wanted = json!({ "smiles": [TARGET, "CCO", "CC1"], "max_seconds": 1 });
-    let made = items(&caller, "synthesizability", &wanted).await;
+    let body = json!({ "smiles": [TARGET, "CCO", "CC1"], "max_seconds": 1 });
+    let made = items(&caller, "synthesizability", &body).await;
 
     // The last step of the search's route is among the expansions, with the same data.
     let backbones = search["route_hierarchy"].as_object().unwrap().values().next().unwrap();
@@ -68,7 +68,7 @@ async fn looks_tell_of_molecules_what_searches_find_of_them() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_long_call_stands_aside_for_a_search_and_what_it_did_is_not_lost() {
+async fn a_long_bulk_query_pauses_for_a_search_and_loses_nothing() {
     let mut installation = Installation::new().await;
     installation.import_catalogue(CATALOGUE);
     // The whole call has three seconds, most of which the search takes.

@@ -44,7 +44,7 @@ fn retort(installation: &Installation, arguments: &[&str]) -> Command {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_operator_looks_into_the_catalogue_takes_it_away_and_brings_it_back() {
+async fn an_operator_inspects_the_catalogue_removes_it_and_restores_it() {
     let installation = Installation::new().await;
     installation.import_catalogue(OFFERS);
 
@@ -71,8 +71,8 @@ async fn an_operator_looks_into_the_catalogue_takes_it_away_and_brings_it_back()
         (&["catalogue", "remove", "Nobody"], "there is no vendor Nobody"),
         (&["catalogue", "restrict", "Public", "Nowhere"], "there is no organisation Nowhere"),
     ] {
-        let said = refused(retort(&installation, arguments));
-        assert!(said.contains(why), "{arguments:?}: {said}");
+        let message = refused(retort(&installation, arguments));
+        assert!(message.contains(why), "{arguments:?}: {message}");
     }
 
     let exported = installation.retort(&["catalogue", "export"]);

@@ -77,10 +77,10 @@ async fn the_link_of_an_operator_leads_into_the_console() {
     let link = installation.retort(&["--api", &home, "account", "link", "ada@example.org"]);
     browser.open(link.trim()).await;
     browser.click("button").await;
-    let who = browser.wait_for_text("#account", |text| !text.is_empty()).await;
+    let email = browser.wait_for_text("#account", |text| !text.is_empty()).await;
 
     assert!(link.starts_with(&format!("{home}/auth/link?code=")), "{link}");
-    assert_eq!(who, "ada@example.org");
+    assert_eq!(email, "ada@example.org");
 }
 
 /// Tests the pages other than the plan, with the data of a new installation: its models and its catalogue of 139,313
@@ -131,7 +131,7 @@ async fn molecules_are_drawn_and_planned_and_blocks_are_found_and_replaced() {
     let leaf = "document.querySelector('#scheme .bought').dispatchEvent(new Event('click'))";
     browser.run(leaf).await;
     browser.run("[...document.querySelectorAll('#acts button')].find((one) => one.textContent.startsWith('Analogues')).click()").await;
-    let told = browser.wait_for_text("#analogues_told", |text| text.ends_with('.')).await;
+    let output = browser.wait_for_text("#analogues_told", |text| text.ends_with('.')).await;
     browser.screenshot("analogues_real").await;
     let target = browser
         .run("return document.querySelector('#analogues_list [data-smiles], #analogues_list svg') !== null")
@@ -143,7 +143,7 @@ async fn molecules_are_drawn_and_planned_and_blocks_are_found_and_replaced() {
 
     assert_eq!(planned, "3 molecules: 3 done");
     assert!(found.contains("100 % similar"), "{found}");
-    assert!(told.contains(" a product") && !told.starts_with("None"), "{told}");
+    assert!(output.contains(" a product") && !output.starts_with("None"), "{output}");
     assert_eq!((target, title.as_str()), (json!(true), "By hand 1"));
     assert!(blocks.as_u64().unwrap() >= 2, "{blocks}");
     assert_eq!(browser.complaints().await, [] as [Value; 0]);

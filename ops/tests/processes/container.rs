@@ -164,7 +164,7 @@ fn the_compose_file_is_one_that_compose_takes() {
 }
 
 #[test]
-fn every_service_of_the_compose_file_is_told_what_it_knows_and_finds_its_files() {
+fn every_service_of_the_compose_file_has_known_settings_and_files() {
     let Some(compose) = compose() else { return };
     let services: Vec<_> = our_services(&compose).collect();
     assert_eq!(
@@ -200,16 +200,16 @@ fn prometheus_asks_the_services_of_the_compose_file_by_the_names_that_rules_know
     let prometheus = fs::read_to_string(root().join("ops/container/prometheus.yaml")).unwrap();
     let Some(mut read) = documents(&prometheus) else { return };
     let jobs = read.remove(0)["scrape_configs"].take();
-    let asked = jobs.as_array().unwrap().iter().map(|job| {
+    let requests = jobs.as_array().unwrap().iter().map(|job| {
         let service = job["dns_sd_configs"][0]["names"][0].as_str().unwrap();
         let port = job["dns_sd_configs"][0]["port"].to_string();
-        let told = &compose["services"][service]["environment"]["OTEL_EXPORTER_PROMETHEUS_PORT"];
-        assert_eq!(told, &Value::from(port));
+        let port_setting = &compose["services"][service]["environment"]["OTEL_EXPORTER_PROMETHEUS_PORT"];
+        assert_eq!(port_setting, &Value::from(port));
         (job["job_name"].as_str().unwrap(), service)
     });
 
     assert_eq!(
-        asked.collect::<Vec<_>>(),
+        requests.collect::<Vec<_>>(),
         [("retort-api", "api"), ("retort-sampler", "sampler"), ("retort-searcher", "searcher")]
     );
     if !is_installed("promtool") {

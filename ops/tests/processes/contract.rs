@@ -35,29 +35,29 @@ async fn schemathesis_finds_no_answer_that_the_document_does_not_have() {
     let caller = installation.account("owner");
     let sample = caller.create("/generator/v1/samples", &json!({ "size": 2 })).await;
 
-    let told = |caller: &ApiClient, which: [&str; 2]| {
+    let output = |caller: &ApiClient, which: [&str; 2]| {
         let mut command = schemathesis(&installation, caller);
         command
             .args(which)
             .env("RETORT_ENGINE", "uspto_retro")
             .env("RETORT_MODEL", sample["model_id"].as_str().unwrap());
         command.env("RETORT_SAMPLE", sample["id"].as_str().unwrap());
-        let told = command.output().unwrap();
-        let words = String::from_utf8_lossy(&told.stdout).into_owned();
-        assert!(told.status.success(), "{words}{}", String::from_utf8_lossy(&told.stderr));
+        let output = command.output().unwrap();
+        let words = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{words}{}", String::from_utf8_lossy(&output.stderr));
         words
     };
     // Streams are excluded: they accept a header, and schemathesis would then require that all other headers are
     // refused.
-    let words = told(&caller, ["--exclude-path-regex", &format!("{OPERATOR_PATHS}|/events$")]);
+    let words = output(&caller, ["--exclude-path-regex", &format!("{OPERATOR_PATHS}|/events$")]);
     assert!(words.contains("Tested: 44"), "it looked at every operation: {words}");
     // Runs last, because an operator's actions stop what other accounts could do.
-    let words = told(
+    let words = output(
         &installation.account_with("operator", &["--operator"]),
         ["--include-path-regex", OPERATOR_PATHS],
     );
     assert!(words.contains("Tested: 5"), "it looked at every operation: {words}");
-    installation.must_live();
+    installation.assert_running();
 }
 
 /// Builds a schemathesis run against the installation with the token of `caller`.

@@ -44,7 +44,7 @@ impl Responses {
     }
 
     /// Requests samples until the test is over.
-    async fn ask(self: Arc<Self>, caller: ApiClient) {
+    async fn request(self: Arc<Self>, caller: ApiClient) {
         while !self.is_over.load(Ordering::Relaxed) {
             let answer = caller.post(SAMPLES, &json!({ "size": 200 })).await;
             let status = answer.status();
@@ -75,7 +75,7 @@ async fn a_full_disk_loses_nothing_that_was_answered_and_room_mends_all() {
     installation.readiness(|body| body["missing"] == json!(["searcher"])).await;
     let caller = installation.account("owner");
     let seen = Arc::new(Responses::default());
-    let callers: Vec<_> = (0..4).map(|_| tokio::spawn(seen.clone().ask(caller.clone()))).collect();
+    let callers: Vec<_> = (0..4).map(|_| tokio::spawn(seen.clone().request(caller.clone()))).collect();
     eventually("samples are answered", async || (seen.good() >= 10).then_some(())).await;
 
     // The tables cannot grow.
@@ -106,8 +106,8 @@ async fn a_full_disk_loses_nothing_that_was_answered_and_room_mends_all() {
         caller.await.unwrap();
     }
 
-    installation.must_live();
-    postgres.must_live();
+    installation.assert_running();
+    postgres.assert_running();
     let samples = seen.samples.lock().unwrap().clone();
     for (id, sample) in &samples {
         assert_eq!(caller.read(&format!("{SAMPLES}/{id}")).await, *sample);

@@ -57,7 +57,7 @@ async fn both_sides_recover_alone_when_postgres_is_stopped_and_started() {
     installation.postgres().start();
 
     assert!(refused.status().is_server_error(), "without a database: {}", refused.status());
-    installation.must_live();
+    installation.assert_running();
     eventually("the installation is ready again", async || {
         let ready = caller.get("/readyz").await;
         (ready.status() == StatusCode::OK).then_some(())
@@ -65,7 +65,7 @@ async fn both_sides_recover_alone_when_postgres_is_stopped_and_started() {
     .await;
     caller.create(SAMPLES, &json!({ "size": 3 })).await;
     caller.create(SEARCH, &short_search()).await;
-    installation.must_live();
+    installation.assert_running();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -50,5 +50,5 @@ async fn every_command_of_the_users_guide_works_page_by_page() {
     }
 
     assert!(run >= 10, "{run} pages have commands");
-    installation.must_live();
+    installation.assert_running();
 }

@@ -78,7 +78,7 @@ async fn an_import_that_is_killed_leaves_the_old_offers_whole_wherever_it_was() 
         let mut import = installation.start("import", command);
         wait_for_connection(&mut database, stage).await;
 
-        import.must_live();
+        import.assert_running();
         import.kill();
         holder.execute("rollback").await.unwrap();
 
@@ -106,7 +106,7 @@ async fn entries(database: &mut PgConnection) -> (i64, String) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_imports_of_one_vendor_take_turns_and_each_is_whole() {
+async fn two_imports_of_one_vendor_run_one_after_the_other() {
     let mut installation = Installation::new().await;
     installation.import_catalogue(&offers("old", 40, 5));
     let mut database = installation.connection().await;
@@ -155,8 +155,11 @@ async fn an_import_that_fills_the_disk_says_so_and_leaves_the_old_offers_whole()
     let mut import = installation.start("import", command);
 
     assert_eq!(import.wait().code(), Some(1));
-    let said = import.log();
-    assert!(said.contains("the database's disk is full") && said.contains("nothing was changed"), "{said}");
+    let output = import.log();
+    assert!(
+        output.contains("the database's disk is full") && output.contains("nothing was changed"),
+        "{output}"
+    );
     assert_eq!(installation.retort(&["catalogue", "export"]), old);
 
     installation.postgres().volume().release_space();
@@ -216,5 +219,5 @@ async fn no_search_misses_its_deadline_during_an_import_and_after_it() {
         (!known["items"].as_array().unwrap().is_empty()).then_some(())
     })
     .await;
-    installation.must_live();
+    installation.assert_running();
 }

@@ -144,10 +144,10 @@ impl Installation {
 
     /// Starts the API and waits until it answers.
     pub async fn start_api(&mut self) {
-        let http = self.anybody();
+        let http = self.anonymous_client();
         let process = self.begin_api();
         eventually("the API serves", async || {
-            process.must_live();
+            process.assert_running();
             let answer = http.request(reqwest::Method::GET, "/openapi.json").send().await.ok()?;
             (answer.status() == StatusCode::OK).then_some(())
         })
@@ -182,15 +182,15 @@ impl Installation {
     }
 
     /// Returns a client without a token.
-    pub fn anybody(&self) -> ApiClient {
+    pub fn anonymous_client(&self) -> ApiClient {
         ApiClient::new(&format!("http://{}", self.address()), "")
     }
 
     /// Polls `/readyz` until the answer satisfies `is_it`; returns the answer.
     pub async fn readiness(&self, is_it: impl Fn(&Value) -> bool) -> Value {
-        let anybody = self.anybody();
+        let anonymous = self.anonymous_client();
         eventually("the API says how ready it is", async || {
-            let answer = anybody.request(reqwest::Method::GET, "/readyz").send().await.ok()?;
+            let answer = anonymous.request(reqwest::Method::GET, "/readyz").send().await.ok()?;
             let body = answer.json::<Value>().await.ok()?;
             is_it(&body).then_some(body)
         })
@@ -204,7 +204,7 @@ impl Installation {
         command.arg(role.name()).envs(environment.iter().copied());
         let mut process = self.start(role.name(), command);
         eventually("the worker takes jobs", async || {
-            process.must_live();
+            process.assert_running();
             self.worker_names(role).await.iter().any(|name| !before.contains(name)).then_some(())
         })
         .await;
@@ -245,9 +245,9 @@ impl Installation {
     }
 
     /// Fails unless every started process still runs.
-    pub fn must_live(&mut self) {
+    pub fn assert_running(&mut self) {
         for process in self.api.iter_mut().chain(&mut self.workers) {
-            process.must_live();
+            process.assert_running();
         }
     }
 

@@ -22,7 +22,7 @@ fn kept(folder: &tempfile::TempDir, arguments: &[&str]) -> Process {
 }
 
 #[test]
-fn what_was_told_to_be_set_wrong_is_not_started_again() {
+fn a_process_with_wrong_settings_is_not_restarted() {
     for code in [2, 78] {
         let folder = tempfile::tempdir().unwrap();
 
@@ -34,7 +34,7 @@ fn what_was_told_to_be_set_wrong_is_not_started_again() {
 }
 
 #[tokio::test]
-async fn told_to_stop_between_two_starts_it_ends_and_starts_nothing() {
+async fn a_stop_between_two_starts_ends_it() {
     let folder = tempfile::tempdir().unwrap();
     let begun = folder.path().join("begun");
     let script = format!("echo begun >> {}; exit 1", begun.display());
@@ -48,7 +48,7 @@ async fn told_to_stop_between_two_starts_it_ends_and_starts_nothing() {
 }
 
 #[tokio::test]
-async fn a_private_postgresql_that_is_killed_is_back_and_ends_when_it_is_told() {
+async fn a_private_postgresql_that_is_killed_is_restarted_and_ends_when_stopped() {
     let Some(server) = Server::start_new() else {
         println!("skipped: initdb and pg_ctl are not installed");
         return;

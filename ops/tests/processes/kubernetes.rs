@@ -93,7 +93,7 @@ fn the_manifests_are_what_kubernetes_takes() {
 }
 
 #[test]
-fn every_process_is_told_what_it_knows_and_may_do_nothing_else() {
+fn every_process_has_known_settings_and_no_more_rights() {
     let Some(manifests) = manifests("base") else { return };
     let workloads = workloads(&manifests);
     assert_eq!(workloads.len(), 4);
@@ -123,10 +123,10 @@ fn every_process_is_told_what_it_knows_and_may_do_nothing_else() {
 fn a_pod_has_the_time_that_its_process_takes_to_stop() {
     let Some(manifests) = manifests("base") else { return };
     for workload in of_kind(&manifests, "Deployment") {
-        let told = variables(&manifests, container(workload));
-        let takes = match told.get("WORKER_GRACE_SECONDS") {
+        let variables_of_workload = variables(&manifests, container(workload));
+        let takes = match variables_of_workload.get("WORKER_GRACE_SECONDS") {
             Some(seconds) => seconds.parse().unwrap(),
-            None => stop_seconds(told),
+            None => stop_seconds(variables_of_workload),
         };
 
         let has = workload["spec"]["template"]["spec"]["terminationGracePeriodSeconds"].as_u64().unwrap();
@@ -140,10 +140,9 @@ fn what_is_chosen_by_labels_and_ports_is_there() {
     let Some(manifests) = manifests("autoscaled") else { return };
     let deployments: Vec<&Value> = of_kind(&manifests, "Deployment").collect();
     let labels = |deployment: &Value| deployment["spec"]["template"]["metadata"]["labels"].clone();
-    let chosen = |wanted: &Value| -> Vec<&Value> {
-        let wanted = wanted.as_object().unwrap();
-        let has =
-            |deployment: &&&Value| wanted.iter().all(|(name, value)| labels(deployment)[name] == *value);
+    let chosen = |body: &Value| -> Vec<&Value> {
+        let body = body.as_object().unwrap();
+        let has = |deployment: &&&Value| body.iter().all(|(name, value)| labels(deployment)[name] == *value);
         deployments.iter().filter(has).copied().collect()
     };
     let ports = |deployment: &Value| -> Vec<Value> {
@@ -192,7 +191,7 @@ async fn every_probe_is_answered() {
     let mut deployments: Vec<&Value> = of_kind(&manifests, "Deployment").collect();
     deployments.sort_by_key(|deployment| deployment["metadata"]["name"] != "retort-api");
 
-    let mut asked = 0;
+    let mut requests = 0;
     for deployment in deployments {
         let container = container(deployment);
         let command = texts(&container["command"]).join(" ");
@@ -220,11 +219,11 @@ async fn every_probe_is_answered() {
                 (answer.status() == StatusCode::OK).then_some(())
             })
             .await;
-            asked += 1;
+            requests += 1;
         }
     }
 
-    assert_eq!(asked, 5);
+    assert_eq!(requests, 5);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -25,7 +25,7 @@ async fn a_log_that_grows_is_put_aside_while_it_is_written_to_and_nothing_of_it_
     for number in 0..7 {
         writer.write_all(part(number).as_bytes()).unwrap();
         eventually("the log is put aside", async || {
-            rotate.must_live();
+            rotate.assert_running();
             (fs::metadata(&log).unwrap().len() == 0).then_some(())
         })
         .await;

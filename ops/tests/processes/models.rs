@@ -60,7 +60,7 @@ async fn a_prior_is_imported_drawn_from_and_removed_while_a_sampler_runs() {
 
     assert_eq!(sample["smiles"].as_array().unwrap().len(), 5);
     caller.create(SAMPLES, &json!({"size": 5})).await;
-    installation.must_live();
+    installation.assert_running();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -119,5 +119,5 @@ async fn a_model_that_was_taught_while_a_sampler_runs_can_be_asked_for() {
     assert_eq!((sample["smiles"].as_array().unwrap().len(), &sample["model_id"]), (5, &json!("own")));
     let figures = &card["metrics"]["as_shipped"];
     assert!(figures["properties"]["molecular_weight"]["p50"].as_f64().unwrap() > 100.0, "{card}");
-    installation.must_live();
+    installation.assert_running();
 }

@@ -20,16 +20,16 @@ async fn processes_that_start_before_their_database_wait_for_it() {
     installation.begin_worker(Role::Sample);
 
     let unready = installation.readiness(|body| body["checks"]["database"] == "cannot be reached").await;
-    let anybody = installation.anybody();
-    let alive = anybody.get("/healthz").await.status();
-    let refused = anybody.get(SAMPLES).await;
+    let anonymous = installation.anonymous_client();
+    let alive = anonymous.get("/healthz").await.status();
+    let refused = anonymous.get(SAMPLES).await;
     installation.postgres().start();
     installation.readiness(|body| body["missing"] == json!(["searcher"])).await;
 
     assert_eq!(unready["missing"], json!(["database", "migrations", "sampler", "searcher"]));
     assert_eq!((alive, refused.status()), (StatusCode::OK, StatusCode::SERVICE_UNAVAILABLE));
     assert!(refused.headers().contains_key("retry-after"));
-    installation.must_live();
+    installation.assert_running();
     installation.account("owner").create(SAMPLES, &json!({ "size": 3 })).await;
 }
 
@@ -45,12 +45,12 @@ async fn processes_that_start_before_the_schema_is_made_wait_for_it() {
 
     let missing = unready["checks"]["migrations"].as_str().unwrap();
     assert!(missing.ends_with(" not applied"), "{missing}");
-    installation.must_live();
+    installation.assert_running();
     installation.account("owner").create(SAMPLES, &json!({ "size": 3 })).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn told_to_stop_while_they_wait_processes_end() {
+async fn processes_that_wait_end_when_stopped() {
     let mut installation = Installation::unmigrated().await;
     installation.begin_api();
     installation.begin_worker(Role::Search);
@@ -66,7 +66,7 @@ async fn told_to_stop_while_they_wait_processes_end() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_waiting_does_not_mend_ends_a_process_with_its_reason() {
+async fn permanent_faults_end_a_process_with_a_reason() {
     let installation = Installation::unmigrated().await;
     let url = installation.url();
     let (_, server) = url.rsplit_once('@').unwrap();
@@ -110,7 +110,7 @@ async fn issue_16_an_installation_comes_back_by_itself_after_an_outage_in_which_
     for _ in 0..5 {
         let api = installation.api();
         let next = eventually("the API is started again", async || {
-            api.must_live();
+            api.assert_running();
             // Right after its start, the child is still a copy of its keeper.
             api.children().into_iter().find(|id| *id != last && is_api(*id))
         })
@@ -122,7 +122,7 @@ async fn issue_16_an_installation_comes_back_by_itself_after_an_outage_in_which_
     let postgres = keep_postgres(installation.postgres(), &folder);
     installation.readiness(|body| body["missing"] == json!(["searcher"])).await;
 
-    installation.must_live();
+    installation.assert_running();
     caller.create(SAMPLES, &json!({ "size": 3 })).await;
     installation.api().terminate();
     assert!(installation.api().wait().success());

@@ -121,9 +121,11 @@ fn a_release_plans_a_route_where_there_is_neither_a_checkout_nor_a_compiler_nor_
 
     // Imatinib, which every first start plans, and prazosin.
     assert_eq!(found.matches(" validated route").count(), 2, "{found}");
-    let bill = fs::read(archive.with_extension("").with_extension("cdx.json")).unwrap();
-    let bill: Value = serde_json::from_slice(&bill).unwrap();
-    let named = |name: &str| bill["components"].as_array().unwrap().iter().find(|each| each["name"] == name);
+    let components_list = fs::read(archive.with_extension("").with_extension("cdx.json")).unwrap();
+    let components_list: Value = serde_json::from_slice(&components_list).unwrap();
+    let named = |name: &str| {
+        components_list["components"].as_array().unwrap().iter().find(|each| each["name"] == name)
+    };
     for name in ["tokio", "candle-core", "openchemlib", "druglike_gru"] {
         let component = named(name).unwrap_or_else(|| panic!("the bill has no {name}"));
         assert!(component["licenses"][0]["expression"].is_string(), "{component}");
@@ -258,7 +260,7 @@ mount --bind "$1" /etc/os-release
 exec env PATH=/usr/bin:/bin setpriv --reuid 65534 --regid 65534 --clear-groups "$0" --data "$2""#;
 
 #[test]
-fn who_has_no_postgresql_and_may_not_install_it_is_told_what_to_do() {
+fn a_missing_postgresql_that_cannot_be_installed_is_reported_with_advice() {
     if !can_mount() || !is_installed("apt-get") || !is_installed("curl") {
         return;
     }

@@ -67,8 +67,8 @@ async fn the_public_client_of_the_family_works_unmodified() {
         for script in ["client.py", "generator.py"] {
             let mut python = python(script, &release, &installation, &caller);
             python.arg(format!("http://{}/", installation.address()));
-            let told = output(python);
-            assert!(told.contains("all of it works"), "{}, {script}: {told}", release.display());
+            let printed = output(python);
+            assert!(printed.contains("all of it works"), "{}, {script}: {printed}", release.display());
         }
     }
 }

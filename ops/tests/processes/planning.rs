@@ -50,7 +50,7 @@ fn rows(table: &[u8]) -> Vec<Value> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn targets_of_a_file_are_planned_and_what_could_not_be_is_told() {
+async fn targets_of_a_file_are_planned_and_failed_ones_reported() {
     let installation = installation().await;
     let file = format!("name,SMILES\nLidocaine,{TARGET}\nbroken,C1CC\nAspirin,{UNSOLVABLE_TARGET}\n");
     let plan = [
@@ -72,10 +72,10 @@ async fn targets_of_a_file_are_planned_and_what_could_not_be_is_told() {
     let column = |name: &str| found.iter().map(|row| row[name].as_str().unwrap()).collect::<Vec<_>>();
     assert_eq!((column("name"), column("solved")), (vec!["Lidocaine", "Aspirin"], vec!["true", "false"]));
     assert!(column("reactions")[0].ends_with(&format!(">>{TARGET}")), "{found:?}");
-    let said = text(&planned.stderr);
-    assert!(said.contains("left out: standard input, line 3: no target"), "{said}");
-    assert!(said.contains("1 with a route, 1 without a route, 1 left out"), "{said}");
-    assert_eq!((planned.status.code(), only_good.status.code()), (Some(7), Some(6)), "{said}");
+    let output = text(&planned.stderr);
+    assert!(output.contains("left out: standard input, line 3: no target"), "{output}");
+    assert!(output.contains("1 with a route, 1 without a route, 1 left out"), "{output}");
+    assert_eq!((planned.status.code(), only_good.status.code()), (Some(7), Some(6)), "{output}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -92,9 +92,9 @@ async fn a_batch_is_planned_by_the_service_and_can_be_come_back_to() {
             .concat(),
         "",
     );
-    let said = text(&made.stderr);
+    let output = text(&made.stderr);
     let batch =
-        said.split_whitespace().find(|word| word.starts_with("bat_")).unwrap_or_else(|| panic!("{said}"));
+        output.split_whitespace().find(|word| word.starts_with("bat_")).unwrap_or_else(|| panic!("{output}"));
     let again = retort(
         &installation,
         &[&["plan", "--resume", batch, "--out", page.to_str().unwrap()], &files[..]].concat(),
@@ -110,7 +110,7 @@ async fn a_batch_is_planned_by_the_service_and_can_be_come_back_to() {
     let resumed: Value = serde_json::from_slice(&without_file.stdout).unwrap();
     for planned in [&planned, &resumed] {
         let names: Vec<&Value> = planned.as_array().unwrap().iter().map(|one| &one["name"]).collect();
-        assert_eq!(names, [&json!("Lidocaine"), &json!("ester of glycine")], "{said}");
+        assert_eq!(names, [&json!("Lidocaine"), &json!("ester of glycine")], "{output}");
     }
     assert_eq!(planned[0]["asked"]["max_seconds"], 3.0);
     assert_eq!(planned[0]["answer"]["search_smiles"], TARGET);

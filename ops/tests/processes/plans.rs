@@ -41,10 +41,10 @@ async fn progress(caller: &ApiClient, batch: &str) -> Value {
 async fn a_plan_finds_what_a_search_finds_that_is_waited_for() {
     let installation = installation().await;
     let caller = installation.account("owner");
-    let wanted = json!({ "search_smiles": TARGET, "max_seconds": 20 });
+    let body = json!({ "search_smiles": TARGET, "max_seconds": 20 });
 
-    let waited_for = caller.create("/synth/v1/uspto_retro/treesearch", &wanted).await;
-    let id = plan(&caller, &wanted).await;
+    let waited_for = caller.create("/synth/v1/uspto_retro/treesearch", &body).await;
+    let id = plan(&caller, &body).await;
     let planned = wait_for_status(&caller, &id, "completed").await;
     assert!(planned["figures"]["routes"].as_u64() > Some(0), "{}", planned["figures"]);
 
@@ -76,7 +76,7 @@ async fn a_plan_outlives_every_process_that_is_killed_while_it_is_made() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_plan_stands_aside_while_somebody_waits_for_a_search_and_loses_nothing_of_its_time() {
+async fn a_plan_pauses_for_an_interactive_search_and_loses_no_time() {
     let mut installation = Installation::new().await;
     installation.import_catalogue(CATALOGUE);
     // On a single core, each of the two searches would get half of it.
@@ -99,7 +99,7 @@ async fn a_plan_stands_aside_while_somebody_waits_for_a_search_and_loses_nothing
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_plan_is_handed_over_at_once_by_a_searcher_that_is_told_to_stop() {
+async fn a_stopping_searcher_hands_its_plan_over_at_once() {
     let mut installation = installation().await;
     let caller = installation.account("owner");
     let id = plan(&caller, &long_search(60)).await;
@@ -123,9 +123,9 @@ async fn a_batch_is_made_through_a_kill_and_identical_targets_once() {
     let caller = installation.account("owner");
     let many: Vec<String> = (1..40).map(|length| format!("{}O", "C".repeat(length))).collect();
     let smiles: Vec<&str> = many.iter().map(String::as_str).chain(["OCC", "C(O)C"]).collect();
-    let wanted = json!({ "smiles": smiles, "parameters": { "max_seconds": 0.5, "engine": "uspto_retro" } });
+    let body = json!({ "smiles": smiles, "parameters": { "max_seconds": 0.5, "engine": "uspto_retro" } });
 
-    let batch = caller.create(BATCHES, &wanted).await["id"].as_str().unwrap().to_owned();
+    let batch = caller.create(BATCHES, &body).await["id"].as_str().unwrap().to_owned();
     eventually("some of it is done", async || {
         (progress(&caller, &batch).await["completed"].as_i64() > Some(2)).then_some(())
     })
@@ -153,9 +153,9 @@ async fn a_large_batch_has_few_jobs_and_can_be_cancelled_resumed_and_deleted_whi
     let caller = installation.account("owner");
     let isotope = |number: usize| format!("[{}CH3]{}O", number % 900 + 1, "C".repeat(number / 900 + 1));
     let smiles: Vec<String> = (0..4_500).map(isotope).collect();
-    let wanted =
+    let body =
         json!({ "smiles": smiles, "parameters": { "max_seconds": 0.2, "early_exit_first_solution": false } });
-    let batch = caller.create(BATCHES, &wanted).await["id"].as_str().unwrap().to_owned();
+    let batch = caller.create(BATCHES, &body).await["id"].as_str().unwrap().to_owned();
     let begun = async || {
         let done = progress(&caller, &batch).await["completed"].as_i64();
         eventually("some more of it is done", async || {

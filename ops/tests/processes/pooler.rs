@@ -122,8 +122,8 @@ async fn an_installation_works_behind_pgbouncer_in_transaction_mode() {
     .await
     .unwrap();
     assert_eq!(listening, 8);
-    let budget = queue::budget(&mut connection).await.unwrap();
-    assert_eq!((budget.processes, budget.connections), (3, 8));
+    let usage = queue::connection_usage(&mut connection).await.unwrap();
+    assert_eq!((usage.processes, usage.connections), (3, 8));
 
     let request = tokio::spawn({
         let caller = caller.clone();
@@ -151,12 +151,12 @@ async fn an_installation_works_behind_pgbouncer_in_transaction_mode() {
         })
         .await;
     }
-    installation.must_live();
-    bouncer.must_live();
+    installation.assert_running();
+    bouncer.assert_running();
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_may_open_more_connections_than_there_is_room_for_says_so() {
+async fn too_many_connections_are_warned_about() {
     let mut installation = Installation::new().await;
     installation.set("DATABASE_CONNECTIONS", "5000");
     installation.start_api().await;
@@ -165,10 +165,10 @@ async fn who_may_open_more_connections_than_there_is_room_for_says_so() {
     doctor.args(["--api", &format!("http://{}", installation.address()), "doctor"]);
     let found = String::from_utf8(doctor.output().unwrap().stdout).unwrap();
 
-    let told = "1 process may open 5000 connections, and PostgreSQL has room for ";
+    let output = "1 process may open 5000 connections, and PostgreSQL has room for ";
     assert_eq!(log.matches("connections may run out: ").count(), 1, "{log}");
-    assert!(log.contains(told), "{log}");
-    assert!(found.contains(&format!("FAULT  connections: {told}")), "{found}");
+    assert!(log.contains(output), "{log}");
+    assert!(found.contains(&format!("FAULT  connections: {output}")), "{found}");
 
     // Behind a pooler, only the listeners' connections reach the server directly.
     installation.set("DATABASE_DIRECT_URL", &format!("{}?sslmode=disable", installation.url()));
@@ -176,14 +176,14 @@ async fn who_may_open_more_connections_than_there_is_room_for_says_so() {
     installation.start_api().await;
     eventually("nothing is short", async || {
         let mut connection = installation.connection().await;
-        let budget = queue::budget(&mut connection).await.unwrap();
-        (budget.processes == 1 && budget.connections == 2 && budget.fits()).then_some(())
+        let usage = queue::connection_usage(&mut connection).await.unwrap();
+        (usage.processes == 1 && usage.connections == 2 && usage.fits()).then_some(())
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_process_has_as_many_threads_as_it_is_told() {
+async fn a_process_has_the_configured_number_of_threads() {
     let mut installation = Installation::new().await;
     installation.set("SAMPLER_MODELS", "druglike_gru");
     installation.set("RETORT_THREADS", "3");

@@ -85,7 +85,7 @@ impl Process {
     }
 
     /// Fails with the process's log if the process has ended.
-    pub fn must_live(&mut self) {
+    pub fn assert_running(&mut self) {
         if let Some(status) = self.child.try_wait().expect("a child can be waited for") {
             panic!("{} ended with {status}:\n{}", self.name, self.log());
         }

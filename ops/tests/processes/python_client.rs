@@ -27,7 +27,7 @@ async fn the_python_client_passes_its_tests_against_a_running_service() {
     let words = run_pytest(&installation, Path::new("python3"), &[]);
 
     assert!(!words.contains("describes no running service"), "it asked the service: {words}");
-    installation.must_live();
+    installation.assert_running();
 }
 
 /// Each package has its own environment, because their dependencies conflict and take gigabytes.
@@ -47,7 +47,7 @@ async fn the_plug_ins_work_inside_the_programs_that_they_are_for() {
         assert!(words.contains(" passed"), "{}: {words}", folder.display());
         assert!(!words.contains("describes no running service"), "it asked the service: {words}");
     }
-    installation.must_live();
+    installation.assert_running();
 }
 
 /// Starts a service that searches.

@@ -26,7 +26,7 @@ async fn every_process_has_its_port_and_its_name_before_each_line_and_all_end_wi
     let begun = ["api.1 | 9000\n", "worker.1 | 9200\n", "worker.2 | 9201\n", "worker.2 | fault\n"];
     eventually("all have begun", async || begun.iter().all(|line| runner.log().contains(line)).then_some(()))
         .await;
-    runner.must_live();
+    runner.assert_running();
 
     fs::write(folder.path().join("stop"), "").unwrap();
 
@@ -37,7 +37,7 @@ async fn every_process_has_its_port_and_its_name_before_each_line_and_all_end_wi
 }
 
 #[tokio::test]
-async fn told_to_stop_it_tells_all_and_kills_what_does_not_end_in_time() {
+async fn a_stop_is_passed_on_and_late_processes_are_killed() {
     let folder = tempfile::tempdir().unwrap();
     let lines = "polite: trap 'echo goodbye; exit' TERM; echo ready; while true; do sleep 0.05; done\n\
                  deaf: trap '' TERM; echo $$; while true; do sleep 0.05; done\n";
@@ -68,7 +68,7 @@ async fn a_process_that_is_frozen_ends_nothing() {
     signal("STOP", frozen);
     tokio::time::sleep(std::time::Duration::from_millis(300)).await;
 
-    runner.must_live();
+    runner.assert_running();
     signal("CONT", frozen);
     runner.terminate();
     assert!(runner.wait().success());

@@ -41,7 +41,7 @@ async fn batch(caller: &ApiClient, size: u32) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_order_outlives_every_process_that_is_killed_before_it_is_made() {
+async fn an_asynchronous_sample_outlives_killed_processes() {
     let mut installation = Installation::new().await;
     installation.start_api().await;
     let caller = installation.account("owner");
@@ -87,7 +87,7 @@ async fn a_batch_is_made_through_a_kill_by_two_samplers_and_no_molecule_of_it_tw
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_waits_for_a_sample_does_not_wait_for_a_batch_and_the_batch_can_be_deleted_while_it_runs() {
+async fn a_sample_does_not_wait_for_a_batch_which_can_be_deleted_while_it_runs() {
     let mut installation = Installation::new().await;
     installation.start_worker(Role::Sample, &EMPTY_RESERVOIR).await;
     installation.start_api().await;
@@ -96,8 +96,8 @@ async fn who_waits_for_a_sample_does_not_wait_for_a_batch_and_the_batch_can_be_d
     standing(&many, &path, "processing").await;
 
     let waited = one.create(SAMPLES, &json!({ "size": 20 })).await;
-    let asked = request_async_sample(&one, 20).await;
-    standing(&one, &asked, "completed").await;
+    let requests = request_async_sample(&one, 20).await;
+    standing(&one, &requests, "completed").await;
     let under_way = many.read(&path).await;
     let gone = good(many.request(Method::DELETE, &path).send().await.unwrap()).await;
 
@@ -120,7 +120,7 @@ async fn who_waits_for_a_sample_does_not_wait_for_a_batch_and_the_batch_can_be_d
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_order_is_handed_over_at_once_by_a_sampler_that_is_told_to_stop() {
+async fn a_stopping_sampler_hands_its_asynchronous_sample_over_at_once() {
     let mut installation = Installation::new().await;
     installation.start_worker(Role::Sample, &EMPTY_RESERVOIR).await;
     installation.start_api().await;

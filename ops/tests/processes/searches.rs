@@ -170,10 +170,10 @@ async fn a_target_that_nothing_leads_to_is_an_empty_answer_and_no_error() {
     let caller = installation.account("owner");
 
     // Common laboratory chemicals would give a route.
-    let wanted = json!({
+    let body = json!({
         "search_smiles": "CC(=O)Oc1ccccc1C(=O)O", "max_seconds": 1, "vendors_never": ["Common Lab Chemicals"]
     });
-    let answer = caller.create("/synth/v1/treesearch", &wanted).await;
+    let answer = caller.create("/synth/v1/treesearch", &body).await;
 
     assert_eq!(answer["route_hierarchy"], json!({}));
     assert_eq!(answer["pricing_annotations"], json!([]));

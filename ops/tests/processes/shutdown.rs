@@ -45,7 +45,7 @@ async fn the_api_answers_the_request_in_flight_before_it_ends() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_api_that_was_told_to_stop_is_not_ready_and_serves_until_its_delay_is_over() {
+async fn a_stopping_api_is_not_ready_and_serves_until_its_delay_is_over() {
     let mut installation = Installation::new().await;
     // Longer than this test; other tests cover the end of the delay.
     installation.set("SHUTDOWN_DELAY_SECONDS", "600");

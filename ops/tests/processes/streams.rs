@@ -3,7 +3,7 @@
 
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
-use test_support::{Event, EventReader, eventually, free_port};
+use test_support::{EventReader, ReceivedEvent, eventually, free_port};
 
 use crate::{
     client::ApiClient,
@@ -24,9 +24,9 @@ async fn another_api(installation: &mut Installation) -> (Process, String) {
         .env("PUBLIC_URL", format!("http://{}", installation.address()));
     let process = installation.start("api", command);
     let base = format!("http://{address}");
-    let anybody = ApiClient::new(&base, "");
+    let anonymous = ApiClient::new(&base, "");
     eventually("the other API serves", async || {
-        let answer = anybody.request(Method::GET, "/openapi.json").send().await.ok()?;
+        let answer = anonymous.request(Method::GET, "/openapi.json").send().await.ok()?;
         (answer.status() == StatusCode::OK).then_some(())
     })
     .await;
@@ -38,7 +38,7 @@ fn long() -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stream_that_its_process_leaves_is_gone_on_with_at_another() {
+async fn a_stream_resumes_at_another_process() {
     let mut installation = installation().await;
     let (_other, base) = another_api(&mut installation).await;
     let caller = installation.account("owner");
@@ -62,12 +62,12 @@ async fn a_stream_that_its_process_leaves_is_gone_on_with_at_another() {
         let again = elsewhere.request(Method::GET, &location).header("last-event-id", last);
         let rest = EventReader::of(again).await.rest().await;
 
-        let all: Vec<Event> = had.into_iter().chain(rest).collect();
+        let all: Vec<ReceivedEvent> = had.into_iter().chain(rest).collect();
         assert!(all.is_sorted_by(|one, next| one.0 < next.0), "nothing comes twice");
         let (_, name, answer) = all.last().unwrap();
         assert_eq!((name.as_str(), &answer["search_smiles"]), ("answer", &json!(TARGET)));
-        let told = |event: &&Event| event.1 == "route";
-        let routes: Vec<&Event> = all.iter().filter(told).collect();
+        let is_route = |event: &&ReceivedEvent| event.1 == "route";
+        let routes: Vec<&ReceivedEvent> = all.iter().filter(is_route).collect();
         for (_, _, found) in &routes {
             let nodes = found["route"]["nodes"].as_array().unwrap();
             assert_eq!(
@@ -81,7 +81,7 @@ async fn a_stream_that_its_process_leaves_is_gone_on_with_at_another() {
         let steps = best["steps"].to_string();
         assert!(answer["route_hierarchy"][steps].get(best["backbone"].as_str().unwrap()).is_some());
         assert!(
-            all.iter().any(|(_, name, said)| name == "progress" && said["expansions"].as_u64() > Some(0))
+            all.iter().any(|(_, name, output)| name == "progress" && output["expansions"].as_u64() > Some(0))
         );
         if kill {
             installation.start_api().await;
@@ -92,7 +92,7 @@ async fn a_stream_that_its_process_leaves_is_gone_on_with_at_another() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_search_whose_stream_nobody_reads_any_more_leaves_its_searcher_free() {
+async fn a_search_without_readers_of_its_stream_is_cancelled() {
     let mut installation = Installation::new().await;
     installation.start_worker(Role::Search, &[("WORKER_SLOTS", "1")]).await;
     installation.start_api().await;
@@ -119,7 +119,7 @@ async fn a_search_whose_stream_nobody_reads_any_more_leaves_its_searcher_free() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_search_whose_process_died_and_that_nobody_comes_back_for_is_cancelled_by_its_searcher() {
+async fn a_search_whose_caller_died_and_does_not_return_is_cancelled() {
     let mut installation = Installation::new().await;
     installation.start_worker(Role::Search, &[]).await;
     installation.start_api().await;

@@ -10,7 +10,7 @@ use crate::{
 };
 
 #[tokio::test(flavor = "multi_thread")]
-async fn top_shows_what_runs_and_that_an_operator_paused_and_cancelled() {
+async fn top_shows_running_jobs_and_what_an_operator_paused_or_cancelled() {
     let mut installation = Installation::new().await;
     installation.start_worker(Role::Search, &[]).await;
     installation.start_api().await;
@@ -24,8 +24,8 @@ async fn top_shows_what_runs_and_that_an_operator_paused_and_cancelled() {
     let act = async |path: &str| {
         operator.request(Method::POST, &format!("/operations/v1/{path}")).send().await.unwrap().status()
     };
-    let top = |who: &str, option: &str| {
-        let mut command = installation.retort_as(who);
+    let top = |email: &str, option: &str| {
+        let mut command = installation.retort_as(email);
         command.args(["top", option]);
         command
     };
@@ -33,7 +33,7 @@ async fn top_shows_what_runs_and_that_an_operator_paused_and_cancelled() {
     let before = output(top("operator", "--once"));
     assert_eq!(act("queues/search/pause").await, StatusCode::NO_CONTENT);
     assert_eq!(act(&format!("jobs/{id}/cancel")).await, StatusCode::NO_CONTENT);
-    let told = searching.await.unwrap();
+    let status = searching.await.unwrap();
     let after: Value = eventually("the job has stopped", async || {
         let state: Value = serde_json::from_str(&output(top("operator", "--json"))).unwrap();
         (state["failures_total"] == 1).then_some(state)
@@ -45,18 +45,18 @@ async fn top_shows_what_runs_and_that_an_operator_paused_and_cancelled() {
         |word: &str| before.lines().find(|line| line.starts_with(word)).unwrap_or_else(|| panic!("{before}"));
     assert!(line(&id).contains("running") && line(&id).contains("caller@example.org"), "{before}");
     assert!(line("search ").contains("open") && line("sample ").contains("no worker"), "{before}");
-    assert_eq!(told, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(after["queues"][1]["paused"]["by"], "operator@example.org");
     assert_eq!(after["failures"][0]["id"], Value::from(id));
     assert!(!refused.status.success());
     let words = String::from_utf8_lossy(&refused.stderr);
     assert!(words.contains("lacks the scope operations"), "{words}");
     // The command line and the API share one audit log.
-    let journal = installation.retort(&["journal"]);
-    let acts: Vec<&str> = journal
+    let entries = installation.retort(&["journal"]);
+    let acts: Vec<&str> = entries
         .lines()
         .filter(|line| line.split('\t').nth(1) == Some("operator@example.org"))
         .filter_map(|line| line.split('\t').nth(2))
         .collect();
-    assert_eq!(acts, ["queue pause", "job cancel"], "{journal}");
+    assert_eq!(acts, ["queue pause", "job cancel"], "{entries}");
 }

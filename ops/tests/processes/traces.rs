@@ -27,7 +27,7 @@ async fn spans_of(
     installation: &Installation,
     collector: &mut FakeCollectorServer,
     (path, body): (&str, Value),
-    wanted: &[&str],
+    expected: &[&str],
 ) -> BTreeMap<String, ExportedSpan> {
     let trace = format!("{:032x}", ulid::Ulid::generate().0);
     let caller = installation.account(&trace);
@@ -35,20 +35,20 @@ async fn spans_of(
     good(request.header("traceparent", format!("00-{trace}-00f067aa0ba902b7-01")).send().await.unwrap())
         .await;
 
-    collected(collector, wanted, |span| span.trace_id == trace).await
+    collected(collector, expected, |span| span.trace_id == trace).await
 }
 
-/// Returns the spans that satisfy `ours` by name, once all `wanted` ones are among them; of several with one name,
+/// Returns the spans that satisfy `ours` by name, once all `expected` ones are among them; of several with one name,
 /// the last counts.
 async fn collected(
     collector: &mut FakeCollectorServer,
-    wanted: &[&str],
+    expected: &[&str],
     ours: impl Fn(&ExportedSpan) -> bool,
 ) -> BTreeMap<String, ExportedSpan> {
     let mut spans = BTreeMap::new();
     let begun = Instant::now();
-    while !wanted.iter().all(|name| spans.contains_key(*name)) {
-        assert!(begun.elapsed() < WAIT_TIMEOUT, "wanted {wanted:?}, got {:?}", spans.keys());
+    while !expected.iter().all(|name| spans.contains_key(*name)) {
+        assert!(begun.elapsed() < WAIT_TIMEOUT, "wanted {expected:?}, got {:?}", spans.keys());
         let exported = collector.exported_spans(1, Duration::from_secs(1)).await;
         spans.extend(exported.into_iter().filter(|span| ours(span)).map(|span| (span.name.clone(), span)));
     }
@@ -87,12 +87,12 @@ async fn a_request_its_job_and_the_stages_of_the_work_are_one_trace() {
     let request = "POST /synth/v1/treesearch";
     let (send, process) = ("send search", "process search");
     let stages = ["search.expansion", "search.first_route", "search.extraction", "search.validation"];
-    let wanted = [&[request, send, process, "search", "annotate"], &stages[..]].concat();
+    let expected = [&[request, send, process, "search", "annotate"], &stages[..]].concat();
     let search = (
         "/synth/v1/treesearch",
         json!({ "search_smiles": TARGET, "early_exit_first_solution": false, "max_seconds": 3 }),
     );
-    let spans = spans_of(&installation, &mut collector, search, &wanted).await;
+    let spans = spans_of(&installation, &mut collector, search, &expected).await;
     assert_child(&spans, send, request);
     assert_child(&spans, process, send);
     assert_child(&spans, "search", process);
@@ -153,7 +153,7 @@ async fn the_command_line_goes_on_with_the_trace_of_its_surroundings() {
 async fn a_request_for_the_keys_of_an_issuer_is_traced_with_its_failure() {
     let issuer = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = issuer.local_addr().unwrap().port();
-    let asked = tokio::spawn(async move {
+    let requests = tokio::spawn(async move {
         let (mut connection, _) = issuer.accept().await.unwrap();
         let mut request = vec![0; 4096];
         let length = connection.read(&mut request).await.unwrap();
@@ -169,8 +169,8 @@ async fn a_request_for_the_keys_of_an_issuer_is_traced_with_its_failure() {
     installation.set("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.endpoint());
     installation.start_api().await;
 
-    installation.anybody().get("/readyz").await;
-    let request = asked.await.unwrap();
+    installation.anonymous_client().get("/readyz").await;
+    let request = requests.await.unwrap();
     let spans = collected(&mut collector, &["GET"], |span| span.kind == "SPAN_KIND_CLIENT").await;
 
     let span = &spans["GET"];

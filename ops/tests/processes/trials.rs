@@ -12,7 +12,7 @@ const FLOODS: [&[&str]; 1] = [&["flood-searches", "flood-samples", "overload"]];
 const OUTAGES: [&[&str]; 3] = [&["dead-api", "frozen"], &["stopped", "unreachable"], &["faults"]];
 
 #[test]
-fn nobody_is_refused_while_his_share_is_free_nor_answered_without_a_search() {
+fn no_account_is_refused_within_its_share_or_answered_without_a_search() {
     must_meet_their_goals(&FLOODS);
 }
 
@@ -44,8 +44,14 @@ fn must_meet_their_goals(rows: &[&[&str]]) {
     let ended: Vec<_> = begun.into_iter().map(|child| child.wait_with_output().unwrap()).collect();
 
     for (output, names) in ended.iter().zip(rows) {
-        let told = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
-        println!("{}", told[0]);
-        assert!(output.status.success(), "{names:?} ended with {}:\n{}{}", output.status, told[0], told[1]);
+        let printed = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+        println!("{}", printed[0]);
+        assert!(
+            output.status.success(),
+            "{names:?} ended with {}:\n{}{}",
+            output.status,
+            printed[0],
+            printed[1]
+        );
     }
 }

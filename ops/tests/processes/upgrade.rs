@@ -17,7 +17,7 @@ const SEARCH: &str = "/synth/v1/treesearch";
 const SAMPLES: &str = "/generator/v1/samples";
 const PLANS: &str = "/synth-batches/v1/plans";
 const BATCHES: &str = "/synth-batches/v1/batches";
-const LOOK: &str = "/synth/v1/building-blocks";
+const BULK_QUERY: &str = "/synth/v1/building-blocks";
 
 fn short_search() -> Value {
     json!({ "search_smiles": "CCO", "max_depth": 1, "max_seconds": 1 })
@@ -68,7 +68,7 @@ async fn the_release_before_works_with_todays_schema() {
     caller.create(SEARCH, &short_search()).await;
 
     assert_eq!(sample["smiles"].as_array().unwrap().len(), 3);
-    installation.must_live();
+    installation.assert_running();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -79,23 +79,23 @@ async fn releases_work_side_by_side_through_a_migration() {
     installation.migrate();
     installation.start_all().await;
     let caller = installation.account("owner");
-    let ask = async |caller: &ApiClient| {
+    let call = async |caller: &ApiClient| {
         let sample = caller.create(SAMPLES, &json!({ "size": 3 })).await;
         assert_eq!(sample["smiles"].as_array().unwrap().len(), 3);
         let found = caller.create(SEARCH, &short_search()).await;
         assert_eq!(found["search_smiles"], "CCO");
     };
-    ask(&caller).await;
+    call(&caller).await;
 
     installation.set_binaries(binaries());
     installation.migrate();
     // The old processes run on the new schema.
-    ask(&caller).await;
+    call(&caller).await;
     // The new workers process jobs that the old API stores.
     installation.end_workers();
     installation.start_worker(Role::Sample, &[]).await;
     installation.start_worker(Role::Search, &[]).await;
-    ask(&caller).await;
+    call(&caller).await;
     // The new API's jobs are processed by old workers.
     installation.end_workers();
     installation.set_binaries(previous_release().unwrap());
@@ -105,32 +105,32 @@ async fn releases_work_side_by_side_through_a_migration() {
     installation.set_binaries(binaries());
     installation.start_api().await;
     let caller = installation.logged_in("owner");
-    ask(&caller).await;
+    call(&caller).await;
     // Jobs that old workers do not know wait for a new worker, or are refused at once.
     let (planned, sized) = (json!({ "parameters": plan_parameters() }), json!({ "size": 3 }));
     let plan = create(&caller, PLANS, &[], &planned, StatusCode::CREATED).await;
     let asynchronous = [("prefer", "respond-async")];
-    let order = create(&caller, SAMPLES, &asynchronous, &sized, StatusCode::ACCEPTED).await;
-    let looked = caller.post(LOOK, &json!({ "smiles": ["CCO"] })).await;
-    let is_refused =
-        looked.status() == StatusCode::SERVICE_UNAVAILABLE && looked.headers().contains_key("retry-after");
-    assert!(is_refused || looked.status() == StatusCode::OK, "{looked:?}");
+    let async_sample = create(&caller, SAMPLES, &asynchronous, &sized, StatusCode::ACCEPTED).await;
+    let response = caller.post(BULK_QUERY, &json!({ "smiles": ["CCO"] })).await;
+    let is_refused = response.status() == StatusCode::SERVICE_UNAVAILABLE
+        && response.headers().contains_key("retry-after");
+    assert!(is_refused || response.status() == StatusCode::OK, "{response:?}");
 
-    installation.must_live();
+    installation.assert_running();
     // The new workers process them.
     installation.start_worker(Role::Sample, &[]).await;
     installation.start_worker(Role::Search, &[]).await;
-    for path in [format!("{PLANS}/{plan}"), format!("{SAMPLES}/{order}")] {
+    for path in [format!("{PLANS}/{plan}"), format!("{SAMPLES}/{async_sample}")] {
         eventually(&format!("{path} is completed"), async || {
             let found = caller.read(&path).await;
             (found["status"] == "completed").then_some(())
         })
         .await;
     }
-    let looked = caller.create(LOOK, &json!({ "smiles": ["CCO"] })).await;
-    assert_eq!(looked["items"][0]["smiles"], "CCO");
+    let response = caller.create(BULK_QUERY, &json!({ "smiles": ["CCO"] })).await;
+    assert_eq!(response["items"][0]["smiles"], "CCO");
 
-    installation.must_live();
+    installation.assert_running();
 }
 
 /// Number of plans in the batch, each of which takes seconds: starting the processes below takes as long as several
@@ -190,7 +190,7 @@ async fn a_batch_is_made_by_releases_that_follow_each_other_forwards_and_back() 
     let counted: i64 =
         sqlx::query_scalar(counted).fetch_one(&mut installation.connection().await).await.unwrap();
     assert_eq!(counted.unsigned_abs(), PLAN_COUNT);
-    installation.must_live();
+    installation.assert_running();
 }
 
 fn plan_parameters() -> Value {
@@ -227,7 +227,7 @@ async fn a_migration_that_waits_for_a_lock_lets_others_through() {
     let folder = tempfile::tempdir().unwrap();
     let mut migration = Process::start("migrate", command, folder.path().join("migrate.log"));
     eventually("the migration lets go", async || {
-        migration.must_live();
+        migration.assert_running();
         migration.log().contains("others hold what has to be locked").then_some(())
     })
     .await;

@@ -240,7 +240,7 @@ fn look_up(snapshot: Arc<Snapshot>, queries: &[Fingerprint], cores: usize) -> Re
             let _ = molecule.key();
         });
         let start = thread_cpu_time();
-        let found = molecules.iter().filter(|molecule| snapshot.own(molecule).is_some()).count();
+        let found = molecules.iter().filter(|molecule| snapshot.find(molecule).is_some()).count();
         println!(
             "{found} of {} found, {:.0} ns each",
             molecules.len(),
@@ -255,10 +255,10 @@ fn look_up(snapshot: Arc<Snapshot>, queries: &[Fingerprint], cores: usize) -> Re
     let light = Masks { mw_gte: Some(150.0), ..none.clone() };
     for (name, masks) in [("no masks", none), ("loose", loose), ("strict", strict), ("light", light)] {
         let start = thread_cpu_time();
-        let shelf = StockView::new(Arc::clone(&snapshot), masks);
+        let stock = StockView::new(Arc::clone(&snapshot), masks);
         let bound = thread_cpu_time() - start;
         let start = thread_cpu_time();
-        let allowed = sample.clone().cycle().take(1_000_000).filter(|&block| shelf.is_allowed(block)).count();
+        let allowed = sample.clone().cycle().take(1_000_000).filter(|&block| stock.is_allowed(block)).count();
         let mask = (thread_cpu_time() - start).as_nanos() as f64 / 1e6;
         print!(
             "{name}: bound in {bound:.1?}, {} % allowed, {mask:.0} ns a mask; nearest of",
@@ -268,7 +268,7 @@ fn look_up(snapshot: Arc<Snapshot>, queries: &[Fingerprint], cores: usize) -> Re
             // The thread clock has a resolution of milliseconds.
             let (start, began, mut times) = (thread_cpu_time(), Instant::now(), 0);
             while began.elapsed() < Duration::from_millis(400) {
-                let found = shelf.nearest(&queries[..count.min(queries.len())], cores);
+                let found = stock.nearest(&queries[..count.min(queries.len())], cores);
                 assert!(found.len() <= count);
                 times += 1;
             }

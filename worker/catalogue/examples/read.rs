@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, num::NonZeroUsize, path::PathBuf, sync::Arc, thread, time::Instant};
 
-use catalogue::read::{self, Input, KnownKeys, Options, Profile};
+use catalogue::read::{self, ColumnProfile, KnownKeys, Options, ReadInput};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut threads = thread::available_parallelism()?;
@@ -21,13 +21,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn read(path: &str, threads: NonZeroUsize) -> Result<(), Box<dyn std::error::Error>> {
     let options = Options {
         vendor: Some("House".into()),
-        profile: Profile::default(),
+        profile: ColumnProfile::default(),
         rates: "EUR = 1.08".parse()?,
         keys: Arc::new(KnownKeys::default()),
         threads,
     };
     let begun = Instant::now();
-    let opened = read::open(&Input::File(PathBuf::from(path)), &options)?;
+    let opened = read::open(&ReadInput::File(PathBuf::from(path)), &options)?;
     let outline = opened.outline.clone();
     let (mut records, mut entries) = (0, 0);
     let mut faults: BTreeMap<&str, u64> = BTreeMap::new();

@@ -79,12 +79,12 @@ impl FromStr for Rates {
     fn from_str(text: &str) -> Result<Self, RateParseError> {
         let mut rates = BTreeMap::new();
         for (line, text) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
-            let said = text.split('#').next().unwrap_or_default().trim();
-            if said.is_empty() || said.starts_with('[') {
+            let text_of_line = text.split('#').next().unwrap_or_default().trim();
+            if text_of_line.is_empty() || text_of_line.starts_with('[') {
                 continue;
             }
-            let fault = || RateParseError { line, text: crate::fault::shorten(said) };
-            let (code, rate) = said.split_once(['=', ',', ';', '\t']).ok_or_else(fault)?;
+            let fault = || RateParseError { line, text: crate::fault::shorten(text_of_line) };
+            let (code, rate) = text_of_line.split_once(['=', ',', ';', '\t']).ok_or_else(fault)?;
             let bare = |text: &str| text.trim().trim_matches('"').to_owned();
             match (bare(code).parse(), bare(rate).parse::<f64>()) {
                 (Ok(currency), Ok(rate)) if rate.is_finite() && rate > 0.0 => {

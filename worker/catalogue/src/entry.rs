@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use crate::structure::Structure;
+use crate::structure::BlockStructure;
 
 /// Position of a record in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -19,11 +19,11 @@ pub struct RecordPosition {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
     /// Position of its record. A record may hold several offers.
-    pub place: RecordPosition,
+    pub position: RecordPosition,
     /// Vendor.
     pub vendor_name: String,
     /// Structure for sale; the offers of one record share it.
-    pub structure: Arc<Structure>,
+    pub structure: Arc<BlockStructure>,
     /// Catalogue number; `None` has it derived from the structure.
     pub cs_id: Option<String>,
     /// Catalogue prefix; may be empty.
@@ -65,7 +65,7 @@ pub struct InStock {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reject {
     /// Position of the record.
-    pub place: RecordPosition,
+    pub position: RecordPosition,
     /// Reason.
-    pub fault: crate::fault::Fault,
+    pub fault: crate::fault::RecordFault,
 }

@@ -11,7 +11,7 @@ const IGNORED: &str = "ignore";
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "fields are named in the docs of their variants")]
-pub enum Fault {
+pub enum RecordFault {
     /// The record has `found` fields where the header has `expected`.
     #[error("{found} fields where the header has {expected}")]
     FieldCount { found: usize, expected: usize },
@@ -92,7 +92,7 @@ pub enum Fault {
     Timestamp { column: String, text: String },
 }
 
-impl Fault {
+impl RecordFault {
     /// Kind of fault, for counting.
     #[must_use]
     pub const fn kind(&self) -> &'static str {

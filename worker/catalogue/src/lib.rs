@@ -22,7 +22,7 @@ mod structure;
 
 pub use currency::{Currency, RateParseError, Rates};
 pub use entry::{Entry, InStock, RecordPosition, Reject};
-pub use fault::Fault;
+pub use fault::RecordFault;
 pub use folder::{
     FetchOutcome, OpenedSnapshot, SnapshotContent, SnapshotFolder, SnapshotOrigin, name_prefix,
     version_in_name,
@@ -34,4 +34,4 @@ pub use offer::Offer;
 pub use region::{COUNTRIES, Region};
 pub use snapshot::{Block, BlockRow, BuildError, Builder, Section, Snapshot, SnapshotError, chemistry};
 pub use stock_view::{Stock, StockView};
-pub use structure::Structure;
+pub use structure::BlockStructure;

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_every_laboratory_has_is_there_unless_it_is_switched_off() {
+    fn common_chemicals_are_in_stock_unless_switched_off() {
         let only = VendorSet::default().only([3]);
 
         assert!(only.allows(common_chemicals::VENDOR, Public));

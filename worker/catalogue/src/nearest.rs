@@ -21,7 +21,7 @@ use pulp::Arch;
 pub use best::NearestLimits;
 use best::{SharedBound, TopBlocks};
 use sums::{COLUMNS_PER_STEP, LANES, ThresholdSearch};
-use tile::{BITS, CHUNK, Column, EMPTY, STARTS, TILE};
+use tile::{BITS, BitColumn, CHUNK, EMPTY, STARTS, TILE};
 
 /// Positions of blocks that the masks exclude; shared by all queries under the same masks.
 #[derive(Debug)]
@@ -79,9 +79,9 @@ impl<'a> FingerprintIndex<'a> {
         run_in_parallel(copies.iter_mut(), |queries| {
             let mut columns = UnpackedColumns::new();
             while let Some(&tile) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-                queries.iter_mut().zip(&bounds).for_each(|(query, bound)| query.best.heed(bound));
+                queries.iter_mut().zip(&bounds).for_each(|(query, bound)| query.best.raise_to(bound));
                 self.compare(tile, queries, &mut columns, allowed);
-                queries.iter().zip(&bounds).for_each(|(query, bound)| bound.raise(&query.best));
+                queries.iter().zip(&bounds).for_each(|(query, bound)| bound.raise_floor(&query.best));
             }
         });
         let best_of = |at: usize| copies.iter().map(move |queries| &queries[at].best);
@@ -210,7 +210,7 @@ struct UnpackedColumns<'a> {
 #[repr(C, align(64))]
 #[derive(Clone)]
 struct Bitmap {
-    column: Column,
+    column: BitColumn,
     /// Chunks in which the column is not empty, as bits.
     chunks: u32,
 }
@@ -281,7 +281,7 @@ const CHUNKS: usize = TILE / CHUNK;
 struct QueryColumns<'a> {
     arch: Arch,
     /// Padded in front with empty columns to a multiple of `COLUMNS_PER_STEP`.
-    columns: Vec<&'a Column>,
+    columns: Vec<&'a BitColumn>,
     /// Number of columns that are not empty in each chunk.
     most: [u32; CHUNKS],
 }

@@ -41,7 +41,7 @@ pub fn cheapest(packs: &[Pack], grams: f64) -> Option<Purchase> {
     });
     let packs_by_gram = order.iter().map(|&at| packs[at]).collect();
     let mut search =
-        Search { packs: packs_by_gram, counts: vec![0; order.len()], best: None, branches: MAX_BRANCHES };
+        PackSearch { packs: packs_by_gram, counts: vec![0; order.len()], best: None, branches: MAX_BRANCHES };
     search.branch(0, grams * (1.0 - ROUNDING), 0.0);
     let best = search.best?;
     let mut bought: Vec<(usize, u32)> =
@@ -51,7 +51,7 @@ pub fn cheapest(packs: &[Pack], grams: f64) -> Option<Purchase> {
     Some(Purchase { packs: bought, usd: best.usd, grams })
 }
 
-struct Search {
+struct PackSearch {
     /// Ascending by price per gram.
     packs: Vec<Pack>,
     /// Number of each pack in this branch.
@@ -66,7 +66,7 @@ struct Best {
     packs: u64,
 }
 
-impl Search {
+impl PackSearch {
     /// Adds packs from index `next` on until `missing` grams are covered; `usd` has been spent so far.
     fn branch(&mut self, next: usize, missing: f64, usd: f64) {
         if missing <= 0.0 {

@@ -44,7 +44,7 @@ impl FromStr for Unit {
 
 /// Weights of an entry, daltons.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Weights {
+pub struct EntryWeights {
     /// Weight of the whole entry.
     pub full: f64,
     /// Weight of the building block in the entry, times its number of occurrences.
@@ -53,7 +53,7 @@ pub struct Weights {
 
 /// A pack and its price.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pack {
+pub struct PricedPack {
     /// USD for the pack.
     pub price_usd: f64,
     /// Size, in `unit`.
@@ -69,7 +69,7 @@ pub struct Pack {
 /// An amount of substance refers to the whole entry. A salt costs more per gram than its label says, by the share of
 /// its weight that is not the building block.
 #[must_use]
-pub fn usd_per_gram(pack: Pack, weights: Weights) -> Option<f64> {
+pub fn usd_per_gram(pack: PricedPack, weights: EntryWeights) -> Option<f64> {
     let grams = grams_of_entry(pack.size, pack.unit, pack.density_g_per_ml, weights)?;
     let usd = pack.price_usd / grams * (weights.full / weights.major);
     usd.is_finite().then_some(usd)
@@ -77,12 +77,22 @@ pub fn usd_per_gram(pack: Pack, weights: Weights) -> Option<f64> {
 
 /// Grams of the building block in `size` units of an entry; `None` for a volume without a density.
 #[must_use]
-pub fn grams_of_major(size: f64, unit: Unit, density_g_per_ml: Option<f64>, weights: Weights) -> Option<f64> {
+pub fn grams_of_major(
+    size: f64,
+    unit: Unit,
+    density_g_per_ml: Option<f64>,
+    weights: EntryWeights,
+) -> Option<f64> {
     let grams = grams_of_entry(size, unit, density_g_per_ml, weights)? * (weights.major / weights.full);
     grams.is_finite().then_some(grams)
 }
 
-fn grams_of_entry(size: f64, unit: Unit, density_g_per_ml: Option<f64>, weights: Weights) -> Option<f64> {
+fn grams_of_entry(
+    size: f64,
+    unit: Unit,
+    density_g_per_ml: Option<f64>,
+    weights: EntryWeights,
+) -> Option<f64> {
     Some(match unit {
         Unit::Mass(grams) => size * grams,
         Unit::Amount(moles) => size * moles * weights.full,
@@ -94,7 +104,7 @@ fn grams_of_entry(size: f64, unit: Unit, density_g_per_ml: Option<f64>, weights:
 mod tests {
     use super::*;
 
-    const WEIGHTS: Weights = Weights { full: 200.0, major: 100.0 };
+    const WEIGHTS: EntryWeights = EntryWeights { full: 200.0, major: 100.0 };
 
     #[test]
     fn every_unit_comes_down_to_grams_of_the_building_block() {
@@ -110,7 +120,8 @@ mod tests {
             ("L", Some(0.5), Some(0.008)),
         ];
         for (unit, density_g_per_ml, expected) in cases {
-            let pack = Pack { price_usd: 20.0, size: 10.0, unit: unit.parse().unwrap(), density_g_per_ml };
+            let pack =
+                PricedPack { price_usd: 20.0, size: 10.0, unit: unit.parse().unwrap(), density_g_per_ml };
 
             let usd = usd_per_gram(pack, WEIGHTS);
 

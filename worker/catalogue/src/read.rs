@@ -28,14 +28,14 @@ mod text;
 mod window;
 
 pub use self::{
-    batch_reader::{Batch, BatchReader},
-    error::ReadError,
-    file_format::Format,
+    batch_reader::{BatchReader, EntryBatch},
+    error::FileReadError,
+    file_format::FileFormat,
     inchikey::KnownKeys,
     meaning::{Meaning, UnknownMeaning},
     opening::{FileDescription, OpenedFile, Options, open},
-    profile::{Column, HeaderError, Profile, ProfileError},
+    profile::{Column, ColumnProfile, HeaderError, ProfileError},
     records::{Record, Records},
-    source::{Compression, Input},
+    source::{Compression, ReadInput},
     window::MAX_RECORD_BYTES,
 };

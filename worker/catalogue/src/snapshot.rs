@@ -24,7 +24,7 @@ use crate::masks::Visibility;
 use crate::nearest::tile::{BITS, STARTS, TILE};
 use crate::nearest::{BlockFilter, FingerprintIndex, NearestLimits};
 use crate::offer::{self, PackedOffer, Profile};
-use counts::Counts;
+use counts::OfferCounts;
 use format::Header;
 use map::Bytes;
 
@@ -113,25 +113,29 @@ impl Snapshot {
 
     /// Looks up the building block of this molecule.
     #[must_use]
-    pub fn own(&self, molecule: &Molecule) -> Option<Block> {
+    pub fn find(&self, molecule: &Molecule) -> Option<Block> {
         let key = molecule.key().number();
-        let place = keys::place(self.section(Section::KeyStarts), (key >> 64) as u64);
-        let wanted = keys::stored_key(key, self.len());
-        let keys: &[u64] = &self.section(Section::Keys)[place.clone()];
-        keys.iter().position(|&key| key == wanted).map(|at| Block((place.start + at) as u32))
+        let bucket = keys::place(self.section(Section::KeyStarts), (key >> 64) as u64);
+        let stored_key = keys::stored_key(key, self.len());
+        let keys: &[u64] = &self.section(Section::Keys)[bucket.clone()];
+        keys.iter().position(|&key| key == stored_key).map(|at| Block((bucket.start + at) as u32))
     }
 
-    /// Building blocks that are a tautomer or a charged form of this molecule and satisfy `wanted`, the lowest id
+    /// Building blocks that are a tautomer or a charged form of this molecule and satisfy `is_allowed`, the lowest id
     /// first. The file distinguishes tautomer keys by 16 bits only, so each candidate is verified.
-    pub fn forms(&self, molecule: &Molecule, wanted: impl Fn(Block) -> bool) -> impl Iterator<Item = Block> {
+    pub fn forms(
+        &self,
+        molecule: &Molecule,
+        is_allowed: impl Fn(Block) -> bool,
+    ) -> impl Iterator<Item = Block> {
         let skeleton = molecule.skeleton().number();
-        let place = keys::place(self.section(Section::FormStarts), skeleton);
-        let start = keys::stored_skeleton_key(skeleton, self.len());
-        let forms: &[u64] = &self.section(Section::Forms)[place];
-        let alike = forms.iter().filter(move |&&form| (form >> 48) as u16 == start);
+        let bucket = keys::place(self.section(Section::FormStarts), skeleton);
+        let skeleton_key = keys::stored_skeleton_key(skeleton, self.len());
+        let forms: &[u64] = &self.section(Section::Forms)[bucket];
+        let alike = forms.iter().filter(move |&&form| (form >> 48) as u16 == skeleton_key);
         let of_same_form = alike.filter(|&&form| (form >> 32) as u16 == keys::stored_tautomer_key(molecule));
         let blocks = of_same_form.map(|&form| Block(form as u32));
-        blocks.filter(move |&block| wanted(block) && self.is_form(block, molecule))
+        blocks.filter(move |&block| is_allowed(block) && self.is_form(block, molecule))
     }
 
     fn is_form(&self, block: Block, molecule: &Molecule) -> bool {
@@ -162,7 +166,7 @@ impl Snapshot {
 
     pub(crate) fn offers(&self, block: Block) -> &[PackedOffer] {
         let (starts, unary) = (self.section(Section::OfferStarts), self.section(Section::OfferCounts));
-        &self.section(Section::Offers)[Counts { starts, unary }.offers(block.at())]
+        &self.section(Section::Offers)[OfferCounts { starts, unary }.offers(block.at())]
     }
 
     pub(crate) fn profiles(&self) -> &[Profile] {
@@ -191,12 +195,12 @@ impl Snapshot {
         })
     }
 
-    /// For each fingerprint, the `wanted` blocks that are allowed and their similarities: the most similar first,
-    /// then the lowest number. Compares on `cores` cores.
+    /// For each fingerprint, the blocks within `limits` that are allowed and their similarities: the most similar
+    /// first, then the lowest number. Compares on `cores` cores.
     pub(crate) fn nearest(
         &self,
         fingerprints: &[Fingerprint],
-        wanted: NearestLimits,
+        limits: NearestLimits,
         allowed: &BlockFilter<'_>,
         cores: usize,
     ) -> Vec<Vec<(Block, f32)>> {
@@ -210,7 +214,7 @@ impl Snapshot {
         let blocks = |found: Vec<(u32, f32)>| {
             found.into_iter().map(|(block, similarity)| (Block(block), similarity)).collect()
         };
-        index.nearest_on(fingerprints, wanted, allowed, cores).into_iter().map(blocks).collect()
+        index.nearest_on(fingerprints, limits, allowed, cores).into_iter().map(blocks).collect()
     }
 
     /// Content of a section; its length and alignment were checked when the file was opened.
@@ -226,26 +230,26 @@ impl Snapshot {
             return Err(SnapshotError::Header);
         }
         let is_block = |&block: &u32| (block as usize) < blocks;
-        self.len_of::<u64>(Section::Keys, blocks)?;
-        self.starts(Section::KeyStarts, keys::starts_len(blocks), blocks)?;
-        let forms: &[u64] = self.len_of(Section::Forms, blocks)?;
+        self.section_of_len::<u64>(Section::Keys, blocks)?;
+        self.check_starts(Section::KeyStarts, keys::starts_len(blocks), blocks)?;
+        let forms: &[u64] = self.section_of_len(Section::Forms, blocks)?;
         ensure(forms.iter().all(|&form| is_block(&(form as u32))), Section::Forms)?;
-        self.starts(Section::FormStarts, keys::starts_len(blocks), blocks)?;
-        self.len_of::<i32>(Section::Ids, blocks)?;
-        self.len_of::<f32>(Section::Weights, blocks)?;
+        self.check_starts(Section::FormStarts, keys::starts_len(blocks), blocks)?;
+        self.section_of_len::<i32>(Section::Ids, blocks)?;
+        self.section_of_len::<f32>(Section::Weights, blocks)?;
         self.check_offers(blocks)?;
         self.check_smiles(blocks)?;
 
-        let places: &[u32] = self.len_of(Section::Places, blocks)?;
+        let places: &[u32] = self.section_of_len(Section::Places, blocks)?;
         ensure(places.iter().all(is_block), Section::Places)?;
-        self.starts(Section::CountStarts, BITS + 2, blocks)?;
+        self.check_starts(Section::CountStarts, BITS + 2, blocks)?;
         self.check_columns(blocks.div_ceil(TILE))
     }
 
     fn check_offers(&self, blocks: usize) -> Result<(), SnapshotError> {
         let offers: &[PackedOffer] = self.cast(Section::Offers)?;
         let counts =
-            Counts { starts: self.cast(Section::OfferStarts)?, unary: self.cast(Section::OfferCounts)? };
+            OfferCounts { starts: self.cast(Section::OfferStarts)?, unary: self.cast(Section::OfferCounts)? };
         ensure(counts.is_consistent(blocks, offers.len()), Section::OfferCounts)?;
         let profiles = self.cast::<Profile>(Section::Profiles)?.len();
         let vendors = self.cast::<[i32; 2]>(Section::Vendors)?.len();
@@ -256,14 +260,14 @@ impl Snapshot {
 
     fn check_smiles(&self, blocks: usize) -> Result<(), SnapshotError> {
         let packed: &[u8] = self.cast(Section::Smiles)?;
-        let starts: &[u64] = self.len_of(Section::SmilesStarts, blocks.div_ceil(SMILES_STRIDE))?;
+        let starts: &[u64] = self.section_of_len(Section::SmilesStarts, blocks.div_ceil(SMILES_STRIDE))?;
         ensure(starts.iter().all(|&start| start <= packed.len() as u64), Section::SmilesStarts)
     }
 
     fn check_columns(&self, tiles: usize) -> Result<(), SnapshotError> {
         let columns = self.cast::<u64>(Section::Columns)?.len() as u64;
-        let tile_starts: &[u64] = self.len_of(Section::TileStarts, tiles)?;
-        let starts: &[u32] = self.len_of(Section::ColumnStarts, tiles * STARTS)?;
+        let tile_starts: &[u64] = self.section_of_len(Section::TileStarts, tiles)?;
+        let starts: &[u32] = self.section_of_len(Section::ColumnStarts, tiles * STARTS)?;
         let ends = tile_starts.iter().skip(1).copied().chain([columns]);
         for ((starts, &start), end) in starts.chunks(STARTS).zip(tile_starts).zip(ends) {
             let len = starts.last().map(|&last| u64::from(last));
@@ -278,15 +282,15 @@ impl Snapshot {
         bytemuck::try_cast_slice(bytes).map_err(|_| SnapshotError::Damaged(section))
     }
 
-    fn len_of<T: AnyBitPattern>(&self, section: Section, len: usize) -> Result<&[T], SnapshotError> {
+    fn section_of_len<T: AnyBitPattern>(&self, section: Section, len: usize) -> Result<&[T], SnapshotError> {
         let numbers = self.cast(section)?;
         ensure(numbers.len() == len, section)?;
         Ok(numbers)
     }
 
     /// Checks that starts ascend from 0 to `end`.
-    fn starts(&self, section: Section, len: usize, end: usize) -> Result<(), SnapshotError> {
-        let starts: &[u32] = self.len_of(section, len)?;
+    fn check_starts(&self, section: Section, len: usize, end: usize) -> Result<(), SnapshotError> {
+        let starts: &[u32] = self.section_of_len(section, len)?;
         let ends = (starts.first().copied(), starts.last().map(|&last| last as usize));
         ensure(ends == (Some(0), Some(end)) && starts.is_sorted(), section)
     }

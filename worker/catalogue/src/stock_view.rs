@@ -48,7 +48,7 @@ pub struct StockView {
     vendors: Vec<bool>,
     profiles: Vec<bool>,
     /// Index of the vendor of common laboratory chemicals.
-    at_hand: Option<usize>,
+    common_vendor: Option<usize>,
     refused: Arc<ExcludedPositions>,
 }
 
@@ -59,9 +59,9 @@ impl StockView {
         let allows = |(vendor, visibility): (i32, Visibility)| masks.vendors.allows(vendor, visibility);
         let vendors = snapshot.vendors().map(allows).collect();
         let profiles = snapshot.profiles().iter().map(|profile| offer::passes(profile, &masks)).collect();
-        let at_hand = snapshot.vendors().position(|(vendor, _)| vendor == common_chemicals::VENDOR);
+        let common_vendor = snapshot.vendors().position(|(vendor, _)| vendor == common_chemicals::VENDOR);
         let refused = Arc::new(ExcludedPositions::none(snapshot.len()));
-        Self { snapshot, masks, vendors, profiles, at_hand, refused }
+        Self { snapshot, masks, vendors, profiles, common_vendor, refused }
     }
 
     /// Builds an unfiltered stock in memory from these building blocks and offers, for tests and examples.
@@ -144,7 +144,7 @@ impl StockView {
 
 impl Stock for StockView {
     fn find(&self, molecule: &Molecule) -> Option<Block> {
-        let own = self.snapshot.own(molecule).filter(|&block| self.is_allowed(block));
+        let own = self.snapshot.find(molecule).filter(|&block| self.is_allowed(block));
         own.or_else(|| self.snapshot.forms(molecule, |block| self.is_allowed(block)).next())
     }
 
@@ -162,7 +162,7 @@ impl Stock for StockView {
 
     fn usd_per_gram(&self, block: Block) -> Option<f32> {
         let best = self.usable(block).filter_map(offer::usd_per_gram).min_by(f32::total_cmp);
-        let is_at_hand = |terms| Some(offer::vendor_of(terms)) == self.at_hand;
+        let is_at_hand = |terms| Some(offer::vendor_of(terms)) == self.common_vendor;
         best.or_else(|| self.usable(block).any(is_at_hand).then_some(0.0))
     }
 

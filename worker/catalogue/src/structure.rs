@@ -7,13 +7,13 @@
 use chem::{Limits, Molecule, smiles_of_molfile};
 
 use crate::{
-    fault::{Fault, shorten},
-    price::Weights,
+    fault::{RecordFault, shorten},
+    price::EntryWeights,
 };
 
 /// A structure that can be bought.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Structure {
+pub struct BlockStructure {
     /// Canonical SMILES of the major component, neutral.
     pub smiles: String,
     /// Weight of the major component, daltons.
@@ -25,21 +25,21 @@ pub struct Structure {
     /// Canonical SMILES of the other components in the entry's stoichiometry, joined by dots.
     pub minor_components: String,
     /// Weights of the whole entry and of all its copies of the major component.
-    pub weights: Weights,
+    pub weights: EntryWeights,
     /// Name of the counter-ion or solvate, if the entry has no other component.
     pub counter_ion: Option<&'static str>,
 }
 
-impl Structure {
+impl BlockStructure {
     /// Parses a SMILES; a ChemAxon extension behind it (`CCO |…|`) is ignored.
     ///
     /// # Errors
     /// Fails if the text is not a valid molecule, or if it has wildcard atoms.
-    pub fn of_smiles(written: &str) -> Result<Self, Fault> {
+    pub fn of_smiles(written: &str) -> Result<Self, RecordFault> {
         let smiles = written.split_once(" |").filter(|(_, rest)| rest.ends_with('|'));
         let smiles = smiles.map_or(written, |(smiles, _)| smiles.trim_end());
         let whole = Molecule::parse(smiles, Limits::DEFAULT)
-            .map_err(|source| Fault::Smiles { smiles: shorten(smiles), source })?;
+            .map_err(|source| RecordFault::Smiles { smiles: shorten(smiles), source })?;
         Self::of(&whole, smiles)
     }
 
@@ -47,20 +47,21 @@ impl Structure {
     ///
     /// # Errors
     /// Fails if it cannot be parsed, and for the same reasons as a SMILES.
-    pub fn of_molfile(text: &str) -> Result<Self, Fault> {
-        let smiles = smiles_of_molfile(text).map_err(|error| Fault::Molfile { reason: error.to_string() })?;
+    pub fn of_molfile(text: &str) -> Result<Self, RecordFault> {
+        let smiles =
+            smiles_of_molfile(text).map_err(|error| RecordFault::Molfile { reason: error.to_string() })?;
         Self::of_smiles(&smiles)
     }
 
-    fn of(whole: &Molecule, written: &str) -> Result<Self, Fault> {
+    fn of(whole: &Molecule, written: &str) -> Result<Self, RecordFault> {
         let full_canonical = whole.canonical_smiles();
         if full_canonical.contains('*') {
-            return Err(Fault::Wildcard { smiles: shorten(written) });
+            return Err(RecordFault::Wildcard { smiles: shorten(written) });
         }
         let parent = whole.parent();
         let mw = parent.molecule.molecular_weight();
         #[expect(clippy::cast_precision_loss, reason = "a handful of components")]
-        let weights = Weights { full: whole.molecular_weight(), major: mw * parent.copies as f64 };
+        let weights = EntryWeights { full: whole.molecular_weight(), major: mw * parent.copies as f64 };
         Ok(Self {
             morgan_bits: parent.molecule.fingerprint().to_bytes(),
             smiles: parent.molecule.canonical_smiles(),

@@ -42,7 +42,7 @@ pub async fn add(connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
         .execute(&mut *connection)
         .await?;
     }
-    load::changed(connection).await?;
+    load::notify_workers(connection).await?;
     Ok(true)
 }
 

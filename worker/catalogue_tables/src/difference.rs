@@ -57,7 +57,7 @@ pub struct Difference {
 
 /// Numbers of offers by kind of change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct DifferenceCounts {
     /// New offers.
     pub new: u64,
     /// Offers that are gone.
@@ -94,18 +94,18 @@ pub async fn set_aside(connection: &mut PgConnection) -> Result<(), CatalogueErr
     let failed = CatalogueError::of("comparing the offers");
     let rename = "alter table staged rename to staged_before";
     sqlx::query(rename).execute(&mut *connection).await.map_err(failed)?;
-    load::make_staged(connection).await.map_err(failed)
+    load::create_staging_table(connection).await.map_err(failed)
 }
 
-/// Compares the staged offers with `before` and passes each difference to `tell`, by vendor, entry and pack.
+/// Compares the staged offers with `before` and passes each difference to `report`, by vendor, entry and pack.
 ///
 /// # Errors
-/// Fails if the database does, or if `tell` does.
+/// Fails if the database does, or if `report` does.
 pub async fn difference<E: From<CatalogueError>>(
     connection: &mut PgConnection,
     before: DiffBase<'_>,
-    mut tell: impl FnMut(&Difference) -> Result<(), E>,
-) -> Result<Counts, E> {
+    mut report: impl FnMut(&Difference) -> Result<(), E>,
+) -> Result<DifferenceCounts, E> {
     let failed = CatalogueError::of("comparing the offers");
     sqlx::query("analyze staged").execute(&mut *connection).await.map_err(failed)?;
     let statement = statement(before);
@@ -114,16 +114,16 @@ pub async fn difference<E: From<CatalogueError>>(
         offers = offers.bind(vendor);
     }
     let mut offers = offers.fetch(&mut *connection);
-    let (mut counts, mut entry) = (Counts::default(), Vec::new());
+    let (mut counts, mut entry) = (DifferenceCounts::default(), Vec::new());
     while let Some(offer) = offers.try_next().await.map_err(failed)? {
         let is_of_entry =
             |first: &Offer| (&first.vendor_name, &first.cs_id) == (&offer.vendor_name, &offer.cs_id);
         if !entry.first().is_none_or(is_of_entry) {
-            counts.add(std::mem::take(&mut entry), &mut tell)?;
+            counts.add(std::mem::take(&mut entry), &mut report)?;
         }
         entry.push(offer);
     }
-    counts.add(entry, &mut tell)?;
+    counts.add(entry, &mut report)?;
     Ok(counts)
 }
 
@@ -160,33 +160,33 @@ fn statement(before: DiffBase<'_>) -> String {
     )
 }
 
-impl Counts {
+impl DifferenceCounts {
     /// Compares the offers of one entry.
     fn add<E>(
         &mut self,
         entry: Vec<Offer>,
-        tell: &mut impl FnMut(&Difference) -> Result<(), E>,
+        report: &mut impl FnMut(&Difference) -> Result<(), E>,
     ) -> Result<(), E> {
         let (mut after, before): (Vec<Offer>, Vec<Offer>) =
             entry.into_iter().partition(|offer| offer.is_after);
-        let (mut pairs, mut gone) = (Vec::new(), Vec::new());
+        let (mut pairs, mut removed) = (Vec::new(), Vec::new());
         for offer in before {
             match after.iter().position(|other| (other.pack, &other.uom) == (offer.pack, &offer.uom)) {
                 Some(at) => pairs.push((offer, after.remove(at))),
-                None => gone.push(offer),
+                None => removed.push(offer),
             }
         }
-        if let ([_], [_]) = (&gone[..], &after[..]) {
-            pairs.extend(gone.drain(..).zip(after.drain(..)));
+        if let ([_], [_]) = (&removed[..], &after[..]) {
+            pairs.extend(removed.drain(..).zip(after.drain(..)));
         }
         for (old, new) in &pairs {
             let facts = facts(old, new);
             *(if facts.is_empty() { &mut self.same } else { &mut self.changed }) += 1;
-            facts.iter().try_for_each(|fact| tell(&to_difference(new, ChangeKind::Changed, fact)))?;
+            facts.iter().try_for_each(|fact| report(&to_difference(new, ChangeKind::Changed, fact)))?;
         }
-        for offer in &gone {
+        for offer in &removed {
             self.gone += 1;
-            tell(&to_difference(
+            report(&to_difference(
                 offer,
                 ChangeKind::Gone,
                 &ChangedField::new("price_usd", number(offer.price_usd), String::new()),
@@ -194,7 +194,7 @@ impl Counts {
         }
         for offer in &after {
             self.new += 1;
-            tell(&to_difference(
+            report(&to_difference(
                 offer,
                 ChangeKind::New,
                 &ChangedField::new("price_usd", String::new(), number(offer.price_usd)),

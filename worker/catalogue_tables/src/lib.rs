@@ -17,5 +17,5 @@ pub mod verify;
 
 pub use error::CatalogueError;
 pub use offers::{Offers, OwnStock, entries, offers_for};
-pub use snapshot_rows::{ReadError, content, read};
+pub use snapshot_rows::{SnapshotReadError, content, read};
 pub use vendor_rules::{VendorRules, terms};

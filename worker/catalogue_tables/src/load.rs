@@ -8,19 +8,16 @@
 
 use std::fmt::Write as _;
 
-use catalogue::{Entry, read::Batch, shipping_exclusions};
+use catalogue::{Entry, read::EntryBatch, shipping_exclusions};
 use chrono::SecondsFormat;
 use contract::Country;
-use sqlx::{
-    AssertSqlSafe, Connection as _, PgConnection, Postgres, Transaction,
-    postgres::{PgConnection as Connection, PgCopyIn},
-};
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Postgres, Transaction, postgres::PgCopyIn};
 
 use crate::CatalogueError;
 
 /// Changes made by an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Merged {
+pub struct ImportCounts {
     /// Building blocks that were new in the catalogue.
     pub new_building_blocks: u64,
     /// Offers that were new in the catalogue.
@@ -56,20 +53,20 @@ const STAGED_COLUMNS: [(&str, &str); 21] = [
     ("refuses", "smallint not null"),
 ];
 
-/// Columns of the temporary table that are no columns of an offer, or that a merge fills in itself.
+/// Columns of the temporary table that `offers` does not have, or that a merge fills in itself.
 const NOT_OF_OFFERS: [&str; 7] =
     ["line", "vendor_name", "smiles", "mw", "morgan_bits", "cs_id", "api_timestamp"];
 
 /// Begins an import: a transaction with an empty temporary table.
 pub async fn begin(database: &mut PgConnection) -> Result<Transaction<'_, Postgres>, CatalogueError> {
-    let failed = CatalogueError::of("beginning the import");
-    let mut transaction = database.begin().await.map_err(failed)?;
-    make_staged(&mut transaction).await.map_err(failed)?;
+    let import_error = CatalogueError::of("beginning the import");
+    let mut transaction = database.begin().await.map_err(import_error)?;
+    create_staging_table(&mut transaction).await.map_err(import_error)?;
     Ok(transaction)
 }
 
 /// Creates the empty temporary table, which is dropped at the end of the transaction.
-pub async fn make_staged(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+pub async fn create_staging_table(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     let columns = STAGED_COLUMNS.iter().map(|(name, kind)| format!("{name} {kind}"));
     let lead_times = lead_time_columns().map(|name| format!("{name} double precision"));
     let columns = columns.chain(lead_times).collect::<Vec<_>>().join(", ");
@@ -79,7 +76,7 @@ pub async fn make_staged(connection: &mut PgConnection) -> Result<(), sqlx::Erro
 }
 
 /// Opens the stream of rows into the temporary table; `push_row` writes the rows.
-async fn copy(connection: &mut Connection) -> Result<PgCopyIn<&mut Connection>, CatalogueError> {
+async fn copy(connection: &mut PgConnection) -> Result<PgCopyIn<&mut PgConnection>, CatalogueError> {
     let columns = STAGED_COLUMNS.iter().map(|(name, _)| (*name).to_owned()).chain(lead_time_columns());
     let statement = format!("copy staged ({}) from stdin", columns.collect::<Vec<_>>().join(", "));
     connection.copy_in_raw(&statement).await.map_err(CatalogueError::of("copying rows"))
@@ -91,9 +88,9 @@ async fn copy(connection: &mut Connection) -> Result<PgCopyIn<&mut Connection>, 
 /// Fails with the first failed batch, and if the database fails.
 pub async fn stage<E: From<CatalogueError>>(
     connection: &mut PgConnection,
-    batches: impl Iterator<Item = Result<Batch, E>>,
+    batches: impl Iterator<Item = Result<EntryBatch, E>>,
 ) -> Result<(), E> {
-    let failed = CatalogueError::of("copying rows");
+    let import_error = CatalogueError::of("copying rows");
     let mut copy = copy(connection).await?;
     let mut text = String::new();
     let mut number = 0;
@@ -112,9 +109,9 @@ pub async fn stage<E: From<CatalogueError>>(
             number += 1;
             push_row(&mut text, number, entry);
         }
-        copy.send(text.as_bytes()).await.map_err(failed)?;
+        copy.send(text.as_bytes()).await.map_err(import_error)?;
     }
-    copy.finish().await.map_err(failed)?;
+    copy.finish().await.map_err(import_error)?;
     Ok(())
 }
 
@@ -164,21 +161,21 @@ pub fn push_row(rows: &mut String, number: u64, entry: &Entry) {
 ///
 /// An entry is one vendor's pack of one catalogue number; importing it again replaces the offer. Within a file the
 /// last line counts. Missing catalogue numbers are derived from the structures. A building block that loses its last
-/// offer is removed. If the import `is_all` that its vendors offer, their other offers are removed.
+/// offer is removed. If the file is complete, offers of its vendors that it lacks are removed.
 ///
-/// `waiting` is called if another command changes the catalogue.
+/// `on_wait` is called if another command changes the catalogue.
 ///
 /// # Errors
 /// Fails if the database does.
 pub async fn merge(
     transaction: &mut Transaction<'_, Postgres>,
-    is_all: bool,
-    waiting: impl FnOnce(),
-) -> Result<Merged, CatalogueError> {
-    let failed = CatalogueError::of("merging the import");
+    is_complete: bool,
+    on_wait: impl FnOnce(),
+) -> Result<ImportCounts, CatalogueError> {
+    let import_error = CatalogueError::of("merging the import");
     let connection = &mut **transaction;
-    lock(connection, waiting).await.map_err(failed)?;
-    sqlx::query("analyze staged").execute(&mut *connection).await.map_err(failed)?;
+    lock(connection, on_wait).await.map_err(import_error)?;
+    sqlx::query("analyze staged").execute(&mut *connection).await.map_err(import_error)?;
     sqlx::query(
         "insert into vendors (name)
          select distinct vendor_name from staged
@@ -187,7 +184,7 @@ pub async fn merge(
     )
     .execute(&mut *connection)
     .await
-    .map_err(failed)?;
+    .map_err(import_error)?;
     let blocks = sqlx::query(
         "insert into building_blocks (smiles, mw, morgan_bits)
          select smiles, mw, morgan_bits
@@ -197,14 +194,20 @@ pub async fn merge(
     )
     .execute(&mut *connection)
     .await
-    .map_err(failed)?;
-    note_orphan_candidates(connection).await.map_err(failed)?;
-    let (new_offers, replaced_offers) = merge_offers(connection).await.map_err(failed)?;
-    let removed_offers = if is_all { remove_missing_offers(connection).await.map_err(failed)? } else { 0 };
-    remove_orphans(connection).await.map_err(failed)?;
+    .map_err(import_error)?;
+    note_orphan_candidates(connection).await.map_err(import_error)?;
+    let (new_offers, replaced_offers) = merge_offers(connection).await.map_err(import_error)?;
+    let removed_offers =
+        if is_complete { remove_missing_offers(connection).await.map_err(import_error)? } else { 0 };
+    remove_orphans(connection).await.map_err(import_error)?;
     // Searches that follow need up-to-date statistics for their query plans.
-    sqlx::query("analyze building_blocks, offers").execute(&mut *connection).await.map_err(failed)?;
-    Ok(Merged { new_building_blocks: blocks.rows_affected(), new_offers, replaced_offers, removed_offers })
+    sqlx::query("analyze building_blocks, offers").execute(&mut *connection).await.map_err(import_error)?;
+    Ok(ImportCounts {
+        new_building_blocks: blocks.rows_affected(),
+        new_offers,
+        replaced_offers,
+        removed_offers,
+    })
 }
 
 /// Removes offers of the import's vendors that are not in the import. Imported offers are recognised as rows that
@@ -217,7 +220,7 @@ async fn remove_missing_offers(connection: &mut PgConnection) -> Result<u64, sql
                 and offers.xmin <> pg_current_xact_id()::xid
             returning building_block_id
         ), noted as (
-            insert into abandoned select distinct building_block_id from removed
+            insert into orphan_candidates select distinct building_block_id from removed
         )
         select count(*) from removed",
     )
@@ -234,7 +237,7 @@ pub(crate) const WITH_ENTRY: &str =
 /// another parent (a salt that was taken for its acid) must not stay in stock.
 async fn note_orphan_candidates(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     let statement = format!(
-        "create temporary table abandoned on commit drop as
+        "create temporary table orphan_candidates on commit drop as
          select distinct building_blocks.id
          from staged
          join vendors on vendors.name = staged.vendor_name
@@ -252,8 +255,8 @@ async fn note_orphan_candidates(connection: &mut PgConnection) -> Result<(), sql
 /// Removes the noted building blocks that have no offer left.
 async fn remove_orphans(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     sqlx::query(
-        "delete from building_blocks using abandoned
-         where building_blocks.id = abandoned.id
+        "delete from building_blocks using orphan_candidates
+         where building_blocks.id = orphan_candidates.id
              and not exists (select from offers where offers.building_block_id = building_blocks.id)",
     )
     .execute(connection)
@@ -312,14 +315,14 @@ async fn merge_offers(connection: &mut PgConnection) -> Result<(u64, u64), sqlx:
 /// # Errors
 /// Fails if the database does.
 pub async fn commit(mut transaction: Transaction<'_, Postgres>) -> Result<(), CatalogueError> {
-    let failed = CatalogueError::of("committing the import");
-    changed(&mut transaction).await.map_err(failed)?;
-    transaction.commit().await.map_err(failed)
+    let import_error = CatalogueError::of("committing the import");
+    notify_workers(&mut transaction).await.map_err(import_error)?;
+    transaction.commit().await.map_err(import_error)
 }
 
 /// Notifies the workers on commit: by a notification, and by the version for workers that miss it. This is the last
 /// statement of a transaction, so that concurrent ones wait for each other only at their ends.
-pub async fn changed(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+pub async fn notify_workers(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     sqlx::query!("select pg_notify('catalogue_changed', '')").execute(&mut *connection).await?;
     sqlx::query!(
         "update catalogue_version set version = version + 1, imported_at = now(),
@@ -330,12 +333,12 @@ pub async fn changed(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     Ok(())
 }
 
-/// Waits until no other command changes the catalogue, and calls `waiting` if one does. Two at once could deadlock on
+/// Waits until no other command changes the catalogue, and calls `on_wait` if one does. Two at once could deadlock on
 /// each other's rows.
 ///
 /// # Errors
 /// Fails if the database does.
-pub async fn lock(connection: &mut PgConnection, waiting: impl FnOnce()) -> Result<(), sqlx::Error> {
+pub async fn lock(connection: &mut PgConnection, on_wait: impl FnOnce()) -> Result<(), sqlx::Error> {
     let is_free = sqlx::query_scalar!(
         r#"select pg_try_advisory_xact_lock(hashtext('retort catalogue import')) as "is_free!""#
     )
@@ -344,7 +347,7 @@ pub async fn lock(connection: &mut PgConnection, waiting: impl FnOnce()) -> Resu
     if is_free {
         return Ok(());
     }
-    waiting();
+    on_wait();
     sqlx::query!("select pg_advisory_xact_lock(hashtext('retort catalogue import'))")
         .execute(connection)
         .await?;

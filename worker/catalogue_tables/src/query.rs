@@ -16,7 +16,7 @@ const PART: usize = 8_192;
 
 /// Content of the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Info {
+pub struct CatalogueInfo {
     /// Building blocks.
     pub building_blocks: i64,
     /// Building blocks with a price per gram from some vendor.
@@ -26,7 +26,7 @@ pub struct Info {
 }
 
 /// Counts the content of the catalogue.
-pub async fn info(database: &mut PgConnection) -> Result<Info, CatalogueError> {
+pub async fn info(database: &mut PgConnection) -> Result<CatalogueInfo, CatalogueError> {
     let blocks = sqlx::query!(
         r#"select (select count(*) from building_blocks) as "all!",
             (select count(distinct building_block_id) from offers where normalised_usd is not null) as "priced!""#
@@ -35,7 +35,7 @@ pub async fn info(database: &mut PgConnection) -> Result<Info, CatalogueError> {
     .await
     .map_err(failed)?;
     let vendors = vendors::list(database).await?;
-    Ok(Info { building_blocks: blocks.all, priced_building_blocks: blocks.priced, vendors })
+    Ok(CatalogueInfo { building_blocks: blocks.all, priced_building_blocks: blocks.priced, vendors })
 }
 
 /// Query for building blocks.
@@ -72,7 +72,7 @@ impl BlockQuery {
 
 /// A building block in the result.
 #[derive(Debug, Clone, PartialEq)]
-pub struct FoundBlock {
+pub struct BlockMatch {
     /// Catalogue id.
     pub id: i32,
     /// Canonical SMILES.
@@ -90,15 +90,15 @@ pub struct FoundBlock {
 /// The best `most` building blocks that match the query.
 pub async fn search(
     database: &mut PgConnection,
-    wanted: &BlockQuery,
+    query: &BlockQuery,
     most: usize,
-) -> Result<Vec<FoundBlock>, CatalogueError> {
-    let found = match wanted {
+) -> Result<Vec<BlockMatch>, CatalogueError> {
+    let matches = match query {
         BlockQuery::Number(id) => vec![(*id, None)],
         BlockQuery::Exactly(molecule) => by_smiles(database, &molecule.canonical_smiles()).await?,
-        BlockQuery::Similar(..) | BlockQuery::Containing(_) => scan(database, wanted, most).await?,
+        BlockQuery::Similar(..) | BlockQuery::Containing(_) => scan(database, query, most).await?,
     };
-    with_offers(database, found).await
+    with_offers(database, matches).await
 }
 
 type Scored = (i32, Option<f32>);
@@ -111,7 +111,7 @@ async fn by_smiles(database: &mut PgConnection, smiles: &str) -> Result<Vec<Scor
     Ok(ids.into_iter().map(|id| (id, None)).collect())
 }
 
-struct Block {
+struct CatalogueBlock {
     id: i32,
     smiles: String,
     mw: f32,
@@ -121,27 +121,29 @@ struct Block {
 /// Compares every block, a part of them at a time on all cores.
 async fn scan(
     database: &mut PgConnection,
-    wanted: &BlockQuery,
+    query: &BlockQuery,
     most: usize,
 ) -> Result<Vec<Scored>, CatalogueError> {
-    let blocks =
-        sqlx::query_as!(Block, "select id, smiles, mw, morgan_bits from building_blocks order by id")
-            .fetch(database)
-            .try_chunks(PART);
+    let blocks = sqlx::query_as!(
+        CatalogueBlock,
+        "select id, smiles, mw, morgan_bits from building_blocks order by id"
+    )
+    .fetch(database)
+    .try_chunks(PART);
     let mut blocks = std::pin::pin!(blocks);
     let mut best: Vec<(f32, i32)> = Vec::new();
     while let Some(part) = blocks.try_next().await.map_err(|error| failed(error.1))? {
-        best.par_extend(part.par_iter().filter_map(|block| Some((score(wanted, block)?, block.id))));
+        best.par_extend(part.par_iter().filter_map(|block| Some((score(query, block)?, block.id))));
         best.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         best.truncate(most);
     }
-    let similarity = |score: f32| matches!(wanted, BlockQuery::Similar(..)).then_some(-score);
+    let similarity = |score: f32| matches!(query, BlockQuery::Similar(..)).then_some(-score);
     Ok(best.into_iter().map(|(score, id)| (id, similarity(score))).collect())
 }
 
 /// Sort key of a block, ascending; `None` if it does not match.
-fn score(wanted: &BlockQuery, block: &Block) -> Option<f32> {
-    match wanted {
+fn score(query: &BlockQuery, block: &CatalogueBlock) -> Option<f32> {
+    match query {
         BlockQuery::Similar(fingerprint, least) => {
             let similarity = fingerprint.tanimoto(&Fingerprint::from_bytes(&block.morgan_bits)?);
             (similarity >= *least).then_some(-similarity)
@@ -156,9 +158,9 @@ fn score(wanted: &BlockQuery, block: &Block) -> Option<f32> {
 
 async fn with_offers(
     database: &mut PgConnection,
-    found: Vec<Scored>,
-) -> Result<Vec<FoundBlock>, CatalogueError> {
-    let (ids, similarities): (Vec<i32>, Vec<Option<f32>>) = found.into_iter().unzip();
+    matches: Vec<Scored>,
+) -> Result<Vec<BlockMatch>, CatalogueError> {
+    let (ids, similarities): (Vec<i32>, Vec<Option<f32>>) = matches.into_iter().unzip();
     let rows = sqlx::query!(
         r#"select building_blocks.id, smiles, mw, count(offers.id) as "offers!", min(normalised_usd) as usd_per_gram
          from unnest($1::int[]) with ordinality as wanted (id, place)
@@ -170,7 +172,7 @@ async fn with_offers(
     .fetch_all(database)
     .await
     .map_err(failed)?;
-    let found = rows.into_iter().zip(similarities).map(|(row, similarity)| FoundBlock {
+    let matches = rows.into_iter().zip(similarities).map(|(row, similarity)| BlockMatch {
         id: row.id,
         smiles: row.smiles,
         mw: row.mw,
@@ -178,12 +180,12 @@ async fn with_offers(
         offers: row.offers,
         usd_per_gram: row.usd_per_gram,
     });
-    Ok(found.collect())
+    Ok(matches.collect())
 }
 
 /// An offer of a building block.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Offer {
+pub struct BlockOffer {
     /// Vendor.
     pub vendor_name: String,
     /// Catalogue number.
@@ -205,9 +207,12 @@ pub struct Offer {
 }
 
 /// Offers of a building block, by ascending price per gram.
-pub async fn offers(database: &mut PgConnection, building_block: i32) -> Result<Vec<Offer>, CatalogueError> {
+pub async fn offers(
+    database: &mut PgConnection,
+    building_block: i32,
+) -> Result<Vec<BlockOffer>, CatalogueError> {
     sqlx::query_as!(
-        Offer,
+        BlockOffer,
         "select name as vendor_name, cs_id, pack, uom, price_usd, normalised_usd, amount, amount_uom, location
          from offers join vendors on vendors.id = vendor_id
          where building_block_id = $1

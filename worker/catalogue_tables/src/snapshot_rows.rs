@@ -17,22 +17,22 @@ const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Reason why the catalogue could not be read into a snapshot.
 #[derive(Debug)]
-pub struct ReadError(sqlx::Error);
+pub struct SnapshotReadError(sqlx::Error);
 
-impl From<sqlx::Error> for ReadError {
+impl From<sqlx::Error> for SnapshotReadError {
     fn from(error: sqlx::Error) -> Self {
         Self(error)
     }
 }
 
-impl From<catalogue::BuildError> for ReadError {
+impl From<catalogue::BuildError> for SnapshotReadError {
     fn from(error: catalogue::BuildError) -> Self {
         Self(sqlx::Error::Decode(Box::new(error)))
     }
 }
 
-impl From<ReadError> for sqlx::Error {
-    fn from(ReadError(error): ReadError) -> Self {
+impl From<SnapshotReadError> for sqlx::Error {
+    fn from(SnapshotReadError(error): SnapshotReadError) -> Self {
         error
     }
 }
@@ -68,7 +68,10 @@ fn digest(text: &str) -> u64 {
 ///
 /// # Errors
 /// Fails if the database does, or if the builder takes no more.
-pub async fn read(pool: &PgPool, mut builder: Builder) -> Result<(SnapshotContent, Builder), ReadError> {
+pub async fn read(
+    pool: &PgPool,
+    mut builder: Builder,
+) -> Result<(SnapshotContent, Builder), SnapshotReadError> {
     let mut transaction = database::within(VERSION_TIMEOUT, pool.begin()).await?;
     database::within(
         VERSION_TIMEOUT,
@@ -83,7 +86,7 @@ pub async fn read(pool: &PgPool, mut builder: Builder) -> Result<(SnapshotConten
     Ok((content, builder))
 }
 
-async fn read_offers(connection: &mut PgConnection, builder: &mut Builder) -> Result<(), ReadError> {
+async fn read_offers(connection: &mut PgConnection, builder: &mut Builder) -> Result<(), SnapshotReadError> {
     let mut rows = sqlx::query!(
         "select
             building_block_id, vendor_id, normalised_usd, refuses,
@@ -115,7 +118,7 @@ async fn read_offers(connection: &mut PgConnection, builder: &mut Builder) -> Re
     Ok(())
 }
 
-async fn read_blocks(connection: &mut PgConnection, builder: &mut Builder) -> Result<(), ReadError> {
+async fn read_blocks(connection: &mut PgConnection, builder: &mut Builder) -> Result<(), SnapshotReadError> {
     let blocks = sqlx::query!("select id, smiles, mw, morgan_bits from building_blocks");
     let mut rows = blocks.fetch(connection);
     let mut broken = 0_u64;

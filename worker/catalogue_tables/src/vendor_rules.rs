@@ -26,15 +26,15 @@ pub async fn terms(
     account: Option<&str>,
     request: &TreeSearchRequest,
 ) -> Result<VendorRules, sqlx::Error> {
-    let only = request.vendors_only.as_deref().map(sayable);
+    let only = request.vendors_only.as_deref().map(printable);
     sqlx::query_as!(
         VendorRules,
         r#"select shown as "shown!", only_these as only, never_these as "never!", first_these as "first!"
         from vendor_terms($1, $2, $3, $4)"#,
         account.unwrap_or_default(),
         only.as_deref(),
-        &sayable(&request.vendors_never),
-        &sayable(&request.vendors_first)
+        &printable(&request.vendors_never),
+        &printable(&request.vendors_first)
     )
     .fetch_one(pool)
     .await
@@ -42,6 +42,6 @@ pub async fn terms(
 
 /// Keeps the names that a vendor can have. PostgreSQL text cannot contain NUL, but the API of an earlier release
 /// accepted it in requests.
-fn sayable(names: &[String]) -> Vec<String> {
+fn printable(names: &[String]) -> Vec<String> {
     names.iter().filter(|name| !name.contains('\0')).cloned().collect()
 }

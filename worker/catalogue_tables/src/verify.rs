@@ -24,7 +24,7 @@ pub struct BlockFault {
     pub what: String,
 }
 
-struct Block {
+struct CheckedBlock {
     id: i32,
     smiles: String,
     mw: f32,
@@ -42,7 +42,7 @@ pub async fn verify(
 ) -> Result<Vec<BlockFault>, CatalogueError> {
     let failed = CatalogueError::of("reading the catalogue");
     let blocks = sqlx::query_as!(
-        Block,
+        CheckedBlock,
         r#"select id, smiles, mw, morgan_bits,
             (select count(*) from offers where building_block_id = building_blocks.id) as "offers!"
          from building_blocks order by id"#
@@ -52,8 +52,8 @@ pub async fn verify(
     let mut blocks = std::pin::pin!(blocks);
     let mut faults = Vec::new();
     while let Some(part) = blocks.try_next().await.map_err(|error| failed(error.1))? {
-        let fault = |block: &Block| {
-            let what = what_is_wrong(block)?;
+        let fault = |block: &CheckedBlock| {
+            let what = find_fault(block)?;
             Some(BlockFault { id: block.id, smiles: block.smiles.clone(), what })
         };
         faults.par_extend(part.par_iter().filter_map(fault));
@@ -62,7 +62,7 @@ pub async fn verify(
     Ok(faults)
 }
 
-fn what_is_wrong(block: &Block) -> Option<String> {
+fn find_fault(block: &CheckedBlock) -> Option<String> {
     let molecule = match Molecule::parse(&block.smiles, Limits::DEFAULT) {
         Ok(molecule) => molecule,
         Err(error) => return Some(format!("cannot be read: {error}")),

@@ -10,9 +10,9 @@ use super::systems::Ring;
 use super::valence::valences;
 
 /// Maximum size of a ring that is combined with fused rings (`maxFusedAromaticRingSize`).
-const MOST_FUSED_SIZE: u32 = 24;
+const MAX_FUSED_SIZE: u32 = 24;
 /// Maximum number of rings that are tried as one aromatic system.
-const MOST_TOGETHER: usize = 6;
+const MAX_FUSED_RINGS: usize = 6;
 
 /// An atom's contribution to a ring's pi electrons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +66,7 @@ fn fused(graph: &mut Graph, rings: &[Ring], donors: Donors) -> Option<()> {
     let mut around = [0_u32; 16];
     for (at, ring) in rings.iter().enumerate() {
         for (other, second) in rings.iter().enumerate() {
-            let small = ring.size() <= MOST_FUSED_SIZE && second.size() <= MOST_FUSED_SIZE;
+            let small = ring.size() <= MAX_FUSED_SIZE && second.size() <= MAX_FUSED_SIZE;
             if at != other && small && (ring.bonds & second.bonds).count_ones() == 1 {
                 around[at] |= 1 << other;
             }
@@ -78,7 +78,7 @@ fn fused(graph: &mut Graph, rings: &[Ring], donors: Donors) -> Option<()> {
         left &= !system;
         let all = members(system.into()).fold(0, |bonds, ring| bonds | rings[ring].bonds);
         let mut done = 0_u128;
-        for size in 1..=(system.count_ones() as usize).min(MOST_TOGETHER) {
+        for size in 1..=(system.count_ones() as usize).min(MAX_FUSED_RINGS) {
             if done == all {
                 break;
             }

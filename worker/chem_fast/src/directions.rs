@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use super::graph::{BondKind, BondStereo, Direction, Edge, Graph, MOST_AROUND, bit};
+use super::graph::{BondKind, BondStereo, Direction, Edge, Graph, MAX_NEIGHBOURS, bit};
 use super::layout::{Part, WriteOrder};
 
 /// Number of double bonds that each mark serves, and number of marks at each atom.
@@ -21,7 +21,7 @@ pub(super) struct Directions {
 /// Double bonds with stereo that are next to another one.
 #[derive(Debug, Clone, Copy, Default)]
 struct Neighbours {
-    list: [u8; 2 * MOST_AROUND],
+    list: [u8; 2 * MAX_NEIGHBOURS],
     count: u8,
 }
 
@@ -287,7 +287,7 @@ impl Directions {
     }
 
     /// Removes marks that would state too much, then redundant ones.
-    pub fn thin_out(&mut self, graph: &mut Graph, visits: &WriteOrder, parts: &[Part]) {
+    pub fn drop_redundant_marks(&mut self, graph: &mut Graph, visits: &WriteOrder, parts: &[Part]) {
         for part in parts {
             if let Part::Bond(at, _) = *part
                 && graph.bonds[usize::from(at)].kind == BondKind::Double
@@ -315,7 +315,7 @@ impl Directions {
         if degree(bond.begin) == 1 || degree(bond.end) == 1 {
             return;
         }
-        let mut marked = [(0_u16, 0_u8, 0_u8); 2 * MOST_AROUND];
+        let mut marked = [(0_u16, 0_u8, 0_u8); 2 * MAX_NEIGHBOURS];
         let mut count = 0;
         let mut gather = |atom: u8| {
             let before = count;

@@ -7,10 +7,10 @@ use super::elements::outer_electrons;
 use super::valence::{keeps_own_valences, valences};
 
 /// Maximum number of atoms, and of bonds: sets of them are 128-bit masks.
-pub(super) const MOST: usize = 128;
+pub(super) const MAX_FAST_ATOMS: usize = 128;
 
 /// Maximum number of bonds of one atom.
-pub(super) const MOST_AROUND: usize = 4;
+pub(super) const MAX_NEIGHBOURS: usize = 4;
 
 /// Kinds of bond, in the order of RDKit's numbers for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,14 +111,14 @@ pub(super) struct Atom {
     /// Set if no hydrogens are implied (bracket atoms).
     pub closed: bool,
     pub aromatic: bool,
-    pub hand: ChiralTag,
+    pub chirality: ChiralTag,
     pub radicals: u8,
     /// Explicit valence (bonds and counted hydrogens), as of the last update.
     pub explicit: u8,
     /// Implied hydrogens, as of the last update.
     pub implicit: u8,
     pub degree: u8,
-    pub around: [Edge; MOST_AROUND],
+    pub around: [Edge; MAX_NEIGHBOURS],
 }
 
 #[derive(Debug, Clone, Copy)]

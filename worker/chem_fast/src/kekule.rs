@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use super::graph::{BondKind, Direction, Graph, MOST_AROUND, Strictness, bit, members};
+use super::graph::{BondKind, Direction, Graph, MAX_NEIGHBOURS, Strictness, bit, members};
 use super::rings::Rings;
 use super::valence::valences;
 
@@ -16,7 +16,7 @@ const MAX_BACKTRACKS: usize = 100;
 /// The remaining candidate partners of an atom.
 #[derive(Debug, Clone, Copy, Default)]
 struct Options {
-    left: [u8; MOST_AROUND],
+    left: [u8; MAX_NEIGHBOURS],
     count: u8,
 }
 
@@ -106,7 +106,7 @@ impl Kekuliser {
             let stored = self.open & bit(at) != 0;
             let mut options = if stored { self.options[usize::from(at)] } else { Options::default() };
             if !stored {
-                let mut around = [(0_u8, 0_u8); MOST_AROUND];
+                let mut around = [(0_u8, 0_u8); MAX_NEIGHBOURS];
                 let mut count = 0;
                 for edge in graph.atoms[usize::from(at)].edges() {
                     if atoms & bit(edge.to) != 0 && self.times[usize::from(edge.to)] == 0 {

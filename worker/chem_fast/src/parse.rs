@@ -5,7 +5,9 @@
 //! the general path, which produces the error messages. The resulting graph equals that of RDKit's parser
 //! (`SmilesParseOps.cpp`: `CloseMolRings`, `SetUnspecifiedBondTypes`, `AdjustAtomChiralityFlags`).
 
-use super::graph::{Atom, Bond, BondKind, BondStereo, ChiralTag, Direction, Edge, Graph, MOST, MOST_AROUND};
+use super::graph::{
+    Atom, Bond, BondKind, BondStereo, ChiralTag, Direction, Edge, Graph, MAX_FAST_ATOMS, MAX_NEIGHBOURS,
+};
 use super::limits::Limits;
 use super::parity::is_odd;
 use super::valence::is_kekulised_with_written_double_bond;
@@ -15,7 +17,7 @@ const MAX_DEPTH: usize = 64;
 
 /// A bond symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Symbol {
+enum ParsedSymbol {
     Kind(BondKind),
     Direction(Direction),
 }
@@ -25,7 +27,7 @@ enum Symbol {
 struct OpenRingBond {
     number: u8,
     atom: u8,
-    symbol: Option<Symbol>,
+    symbol: Option<ParsedSymbol>,
     /// Number of ring bonds opened before this one.
     order: u8,
 }
@@ -45,7 +47,7 @@ struct ChiralAtom {
     /// Set if no atom precedes it.
     first: bool,
     rings: u8,
-    written: [Written; MOST_AROUND],
+    written: [Written; MAX_NEIGHBOURS],
     count: u8,
 }
 
@@ -72,9 +74,9 @@ pub(super) struct Parser {
 enum LastToken {
     Start,
     Atom,
-    Bond(Symbol),
+    Bond(ParsedSymbol),
     Branch,
-    BranchBond(Symbol),
+    BranchBond(ParsedSymbol),
 }
 
 impl Parser {
@@ -87,7 +89,7 @@ impl Parser {
         self.centres.clear();
         self.centre_of.clear();
         self.opened = 0;
-        let most = limits.max_heavy_atoms.min(MOST);
+        let most = limits.max_heavy_atoms.min(MAX_FAST_ATOMS);
         let bytes = smiles.as_bytes();
         if bytes.len() > limits.max_bytes {
             return None;
@@ -134,11 +136,11 @@ impl Parser {
                 }
                 b'-' | b'=' | b'#' | b'/' | b'\\' => {
                     let symbol = match byte {
-                        b'-' => Symbol::Kind(BondKind::Single),
-                        b'=' => Symbol::Kind(BondKind::Double),
-                        b'#' => Symbol::Kind(BondKind::Triple),
-                        b'/' => Symbol::Direction(Direction::Up),
-                        _ => Symbol::Direction(Direction::Down),
+                        b'-' => ParsedSymbol::Kind(BondKind::Single),
+                        b'=' => ParsedSymbol::Kind(BondKind::Double),
+                        b'#' => ParsedSymbol::Kind(BondKind::Triple),
+                        b'/' => ParsedSymbol::Direction(Direction::Up),
+                        _ => ParsedSymbol::Direction(Direction::Down),
                     };
                     last = match last {
                         LastToken::Atom => LastToken::Bond(symbol),
@@ -172,7 +174,7 @@ impl Parser {
         graph: &mut Graph,
         atom: Atom,
         previous: Option<u8>,
-        symbol: Option<Symbol>,
+        symbol: Option<ParsedSymbol>,
         most: usize,
     ) -> Option<u8> {
         if graph.atoms.len() == most {
@@ -185,7 +187,7 @@ impl Parser {
             add_bond(graph, bond)?;
             self.note(previous, Written::Atom(index))?;
         }
-        if atom.hand == ChiralTag::None {
+        if atom.chirality == ChiralTag::None {
             self.centre_of.push(u8::MAX);
         } else {
             self.centre_of.push(u8::try_from(self.centres.len()).ok()?);
@@ -193,7 +195,7 @@ impl Parser {
                 atom: index,
                 first: previous.is_none(),
                 rings: 0,
-                written: [Written::Atom(previous.unwrap_or(0)); MOST_AROUND],
+                written: [Written::Atom(previous.unwrap_or(0)); MAX_NEIGHBOURS],
                 count: u8::from(previous.is_some()),
             });
         }
@@ -212,7 +214,7 @@ impl Parser {
         Some(())
     }
 
-    fn ring_bond(&mut self, graph: &Graph, atom: u8, number: u8, symbol: Option<Symbol>) -> Option<()> {
+    fn ring_bond(&mut self, graph: &Graph, atom: u8, number: u8, symbol: Option<ParsedSymbol>) -> Option<()> {
         let Some(place) = self.open.iter().position(|open| open.number == number) else {
             let order = self.opened;
             self.opened = order.checked_add(1)?;
@@ -221,7 +223,7 @@ impl Parser {
         };
         let open = self.open.remove(place);
         let back = symbol.map(|symbol| match symbol {
-            Symbol::Direction(direction) => Symbol::Direction(direction.flipped()),
+            ParsedSymbol::Direction(direction) => ParsedSymbol::Direction(direction.flipped()),
             kind => kind,
         });
         if open.atom == atom || open.symbol.zip(back).is_some_and(|(one, other)| one != other) {
@@ -229,7 +231,7 @@ impl Parser {
         }
         let mut bond = resolve(graph, open.atom, atom, open.symbol.or(back));
         // RDKit keeps the opening half only if a bond symbol was written there.
-        if !matches!(open.symbol, Some(Symbol::Kind(_))) {
+        if !matches!(open.symbol, Some(ParsedSymbol::Kind(_))) {
             std::mem::swap(&mut bond.begin, &mut bond.end);
             bond.direction = bond.direction.flipped();
         }
@@ -273,7 +275,7 @@ impl Parser {
             if !sound || atom.aromatic || centre.count != atom.degree {
                 return None;
             }
-            let mut bonds = [0; MOST_AROUND];
+            let mut bonds = [0; MAX_NEIGHBOURS];
             for (bond, written) in bonds.iter_mut().zip(&centre.written[..usize::from(centre.count)]) {
                 let Written::Atom(other) = *written else { return None };
                 *bond = graph.bond_between(centre.atom, other)?;
@@ -286,20 +288,20 @@ impl Parser {
                     _ => centre.rings == 1 && !unsaturated,
                 };
             }
-            graph.atoms[at].hand = atom.hand.flipped_if(odd);
+            graph.atoms[at].chirality = atom.chirality.flipped_if(odd);
         }
         Some(())
     }
 }
 
 /// Returns the bond between two atoms for a written or missing bond symbol.
-fn resolve(graph: &Graph, begin: u8, end: u8, symbol: Option<Symbol>) -> Bond {
+fn resolve(graph: &Graph, begin: u8, end: u8, symbol: Option<ParsedSymbol>) -> Bond {
     let both_aromatic = graph.atoms[usize::from(begin)].aromatic && graph.atoms[usize::from(end)].aromatic;
     let unnamed = if both_aromatic { BondKind::Aromatic } else { BondKind::Single };
     let (kind, direction) = match symbol {
         None => (unnamed, Direction::None),
-        Some(Symbol::Kind(kind)) => (kind, Direction::None),
-        Some(Symbol::Direction(direction)) => (unnamed, direction),
+        Some(ParsedSymbol::Kind(kind)) => (kind, Direction::None),
+        Some(ParsedSymbol::Direction(direction)) => (unnamed, direction),
     };
     let aromatic = kind == BondKind::Aromatic;
     Bond {
@@ -322,7 +324,9 @@ fn add_bond(graph: &mut Graph, bond: Bond) -> Option<()> {
         || [begin, end]
             .iter()
             .any(|atom| atom.aromatic && !is_kekulised_with_written_double_bond(atom.number));
-    if graph.bonds.len() == MOST || is_doubtful && matches!(bond.kind, BondKind::Double | BondKind::Triple) {
+    if graph.bonds.len() == MAX_FAST_ATOMS
+        || is_doubtful && matches!(bond.kind, BondKind::Double | BondKind::Triple)
+    {
         return None;
     }
     let index = u8::try_from(graph.bonds.len()).ok()?;
@@ -343,12 +347,12 @@ fn read_atom(bytes: &[u8]) -> Option<(Atom, usize)> {
         hydrogens: 0,
         closed: false,
         aromatic: false,
-        hand: ChiralTag::None,
+        chirality: ChiralTag::None,
         radicals: 0,
         explicit: 0,
         implicit: 0,
         degree: 0,
-        around: [Edge::default(); MOST_AROUND],
+        around: [Edge::default(); MAX_NEIGHBOURS],
     };
     if bytes[0] == b'[' {
         return read_bracket(bytes, atom);
@@ -405,10 +409,10 @@ fn read_bracket(bytes: &[u8], mut atom: Atom) -> Option<(Atom, usize)> {
     let mut at = 1 + length;
     if bytes.get(at) == Some(&b'@') {
         at += 1;
-        atom.hand = ChiralTag::Counter;
+        atom.chirality = ChiralTag::Counter;
         if bytes.get(at) == Some(&b'@') {
             at += 1;
-            atom.hand = ChiralTag::Clockwise;
+            atom.chirality = ChiralTag::Clockwise;
         }
     }
     if bytes.get(at) == Some(&b'H') {

@@ -5,10 +5,10 @@
 //! be stored beside it: if two entries share a rank but not its multiplicity, the entry with fewer continues with a
 //! lower rank. So an entry fits into one number, and numbers sort as entries do.
 
-use super::graph::{BondKind, Graph, MOST, MOST_AROUND, bit};
+use super::graph::{BondKind, Graph, MAX_FAST_ATOMS, MAX_NEIGHBOURS, bit};
 
 /// Fields of an entry: one for each neighbour, one for hydrogens.
-const PLACES: u32 = MOST_AROUND as u32 + 1;
+const PLACES: u32 = MAX_NEIGHBOURS as u32 + 1;
 
 /// The ranks of atoms, and the buffers of the ranking.
 #[derive(Debug, Default)]
@@ -37,7 +37,7 @@ impl Priorities {
 
     fn iterate(&mut self, graph: &Graph, invariant: impl Fn(usize) -> i32) -> Option<()> {
         let count = graph.atoms.len();
-        debug_assert!(count <= MOST);
+        debug_assert!(count <= MAX_FAST_ATOMS);
         self.entries.clear();
         self.entries.extend((0..count).map(|at| u64::from(invariant(at).cast_unsigned())));
         self.sorted.clear();
@@ -103,7 +103,7 @@ impl Priorities {
 /// hydrogens.
 fn entry(graph: &Graph, ranks: &[u8], at: usize) -> Option<u64> {
     let atom = &graph.atoms[at];
-    let mut around = [(0_u8, 0_u8); MOST_AROUND];
+    let mut around = [(0_u8, 0_u8); MAX_NEIGHBOURS];
     for (place, &edge) in atom.edges().iter().enumerate() {
         let other = &graph.atoms[usize::from(edge.to)];
         let times = match graph.kind(edge) {

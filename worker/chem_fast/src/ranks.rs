@@ -8,7 +8,7 @@
 
 use std::cmp::{Ordering, Reverse};
 
-use super::graph::{BondKind, BondStereo, ChiralTag, Edge, Graph, MOST_AROUND, bit, members};
+use super::graph::{BondKind, BondStereo, ChiralTag, Edge, Graph, MAX_NEIGHBOURS, bit, members};
 use super::parity::is_odd;
 use super::rings::Rings;
 use super::stereo::Stereo;
@@ -57,7 +57,7 @@ pub(super) struct Ranker {
     bonds: Vec<u16>,
     values: Vec<Value>,
     /// Edges of chiral atoms, as sorted at the atom's last comparison.
-    sorted: Vec<[Edge; MOST_AROUND]>,
+    sorted: Vec<[Edge; MAX_NEIGHBOURS]>,
     scratch: Vec<u8>,
     /// Chiral atoms.
     handed: u128,
@@ -110,7 +110,7 @@ impl Ranker {
         (self.handed, self.ring_stereo) = (0, 0);
         self.own.clear();
         for (at, atom) in graph.atoms.iter().enumerate() {
-            if atom.hand != ChiralTag::None {
+            if atom.chirality != ChiralTag::None {
                 self.handed |= bit(at);
                 if stereo.partners.get(at).is_some_and(|partners| !partners.is_empty()) {
                     self.ring_stereo |= bit(at);
@@ -121,7 +121,7 @@ impl Ranker {
                     | u64::from(atom.number) << 52
                     | u64::from(atom.total_hydrogens()) << 46
                     | u64::from(atom.charge.cast_unsigned()) << 38
-                    | u64::from(atom.hand != ChiralTag::None) << 36,
+                    | u64::from(atom.chirality != ChiralTag::None) << 36,
             );
         }
         self.bonds.clear();
@@ -249,7 +249,7 @@ impl Ranker {
             }
             seen |= bit(*slot);
         }
-        match atom.hand.flipped_if(is_odd(&around[..usize::from(atom.degree)])) {
+        match atom.chirality.flipped_if(is_odd(&around[..usize::from(atom.degree)])) {
             ChiralTag::Clockwise => 2,
             _ => 1,
         }
@@ -266,7 +266,7 @@ impl Ranker {
     /// Computes the chirality of an atom's neighbours, by class, as seen from the atom (`getNbrNumSwaps`).
     fn hands_around(&self, graph: &Graph, rings: &Rings, at: usize) -> u64 {
         let in_ring = rings.atoms & bit(at) != 0;
-        let mut hands = [(0_u8, 0_u8); MOST_AROUND];
+        let mut hands = [(0_u8, 0_u8); MAX_NEIGHBOURS];
         let edges = graph.atoms[at].edges();
         for (slot, edge) in hands.iter_mut().zip(edges) {
             let centre = usize::from(edge.to);
@@ -275,7 +275,7 @@ impl Ranker {
         }
         let hands = &mut hands[..edges.len()];
         hands.sort_unstable();
-        hands.iter().fold(0, |packed, &(_, hand)| packed << 8 | u64::from(hand))
+        hands.iter().fold(0, |packed, &(_, chirality)| packed << 8 | u64::from(chirality))
     }
 
     /// Returns 1 or 2 for a centre's chirality, 0 if two of its other neighbours share a class.
@@ -283,7 +283,7 @@ impl Ranker {
         let edges = graph.atoms[centre].edges();
         let others = || self.sorted[centre][..edges.len()].iter().filter(|edge| usize::from(edge.to) != at);
         let mut seen = 0_u128;
-        let mut places = [0_u8; MOST_AROUND];
+        let mut places = [0_u8; MAX_NEIGHBOURS];
         for (place, edge) in places.iter_mut().zip(edges) {
             if usize::from(edge.to) == at {
                 continue;
@@ -295,7 +295,7 @@ impl Ranker {
             seen |= class;
             *place = others().position(|other| other.to == edge.to).map_or(0, |place| place as u8 + 1);
         }
-        match graph.atoms[centre].hand.flipped_if(is_odd(&places[..edges.len()])) {
+        match graph.atoms[centre].chirality.flipped_if(is_odd(&places[..edges.len()])) {
             ChiralTag::Clockwise => 1,
             _ => 2,
         }

@@ -4,11 +4,11 @@
 //! 986) with atoms and bonds as masks. If RDKit would fall back on its approximate search, or if the order of its
 //! unstable sort would matter, the search declines and the general path decides.
 
-use super::graph::{Graph, MOST, bit, members};
+use super::graph::{Graph, MAX_FAST_ATOMS, bit, members};
 use super::systems::{Ring, RingSystems};
 
 /// Maximum number of rings; more are left to the general path. RDKit's sort is stable up to this number.
-const MOST_RINGS: usize = 16;
+const MAX_RINGS: usize = 16;
 
 /// The rings of a graph, and the buffers of the search.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ pub(super) struct Rings {
     systems: RingSystems,
     extra: Vec<Ring>,
     found: Vec<Ring>,
-    search: Search,
+    search: RingSearch,
     changed: Vec<u8>,
     /// Rings through degree-2 atoms, and the atoms that found each ring.
     seen: Vec<(Ring, u128)>,
@@ -30,7 +30,7 @@ pub(super) struct Rings {
 
 /// The buffers of a search from one atom.
 #[derive(Debug, Default)]
-struct Search {
+struct RingSearch {
     queue: Vec<u8>,
     /// Path back to the start for every atom that was reached.
     paths: Vec<Path>,
@@ -49,7 +49,7 @@ struct Path {
 #[derive(Clone, Copy)]
 struct RemainingGraph {
     bonds: u128,
-    degrees: [u8; MOST],
+    degrees: [u8; MAX_FAST_ATOMS],
 }
 
 impl Rings {
@@ -64,7 +64,7 @@ impl Rings {
         if expected == 0 {
             return Some(());
         }
-        if expected > MOST_RINGS {
+        if expected > MAX_RINGS {
             return None;
         }
         if self.systems.find(graph, &mut self.all) {
@@ -72,7 +72,7 @@ impl Rings {
             return Some(());
         }
         self.all.clear();
-        let mut rest = RemainingGraph { bonds: u128::MAX, degrees: [0; MOST] };
+        let mut rest = RemainingGraph { bonds: u128::MAX, degrees: [0; MAX_FAST_ATOMS] };
         for (degree, atom) in rest.degrees.iter_mut().zip(&graph.atoms) {
             *degree = atom.degree;
         }
@@ -81,7 +81,7 @@ impl Rings {
             return None;
         }
         if self.all.len() > expected {
-            if self.all.len() > MOST_RINGS {
+            if self.all.len() > MAX_RINGS {
                 return None;
             }
             self.remove_extra();
@@ -265,8 +265,8 @@ impl Rings {
     fn remove_extra(&mut self) {
         self.all.sort_by_key(Ring::size);
         let rings = &self.all;
-        let mut available = [true; MOST_RINGS];
-        let mut keep = [false; MOST_RINGS];
+        let mut available = [true; MAX_RINGS];
+        let mut keep = [false; MAX_RINGS];
         let mut covered = 0_u128;
         for at in 0..rings.len() {
             if rings[at].bonds & !covered == 0 {
@@ -278,7 +278,7 @@ impl Rings {
             covered |= rings[at].bonds;
             keep[at] = true;
             let alike = |other: usize| rings[other].size() == rings[at].size();
-            let mut consider = [false; MOST_RINGS];
+            let mut consider = [false; MAX_RINGS];
             for other in at + 1..rings.len() {
                 consider[other] = available[other] && alike(other);
             }
@@ -377,7 +377,7 @@ fn smallest_rings(
     root: u8,
     bonds: u128,
     forbidden: u128,
-    search: &mut Search,
+    search: &mut RingSearch,
     found: &mut Vec<Ring>,
 ) {
     let nowhere = Path { atoms: bit(root), bonds: 0, depth: 0, parent: u8::MAX };

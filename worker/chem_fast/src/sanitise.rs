@@ -42,7 +42,7 @@ pub(super) fn sanitise(
         hybridise(graph, shapes)?;
         for at in 0..graph.atoms.len() {
             if shapes.tetrahedral & bit(at) == 0 {
-                graph.atoms[at].hand = ChiralTag::None;
+                graph.atoms[at].chirality = ChiralTag::None;
             }
         }
     }
@@ -65,7 +65,7 @@ fn aromatic_parts(graph: &Graph) -> (u128, u128) {
 
 /// Returns true if the graph states any stereo.
 pub(super) fn has_stereo(graph: &Graph) -> bool {
-    graph.atoms.iter().any(|atom| atom.hand != ChiralTag::None)
+    graph.atoms.iter().any(|atom| atom.chirality != ChiralTag::None)
         || graph.bonds.iter().any(|bond| bond.direction != Direction::None)
 }
 
@@ -136,7 +136,7 @@ fn hybridise(graph: &Graph, shapes: &mut AtomGeometry) -> Option<()> {
     shapes.tetrahedral = 0;
     for (at, atom) in graph.atoms.iter().enumerate() {
         let degree = atom.total_degree();
-        let tetrahedral = (atom.hand != ChiralTag::None && degree == 4)
+        let tetrahedral = (atom.chirality != ChiralTag::None && degree == 4)
             || (orbitals(atom)? == 4 && (degree > 3 || shapes.conjugated & bit(at) == 0));
         if tetrahedral {
             shapes.tetrahedral |= bit(at);

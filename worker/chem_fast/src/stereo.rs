@@ -13,7 +13,7 @@ use super::rings::Rings;
 use super::sanitise::AtomGeometry;
 
 /// Minimum ring size for double-bond stereo; in smaller rings only one configuration exists.
-const LEAST_RING: u32 = 8;
+const MIN_RING: u32 = 8;
 
 /// The results of stereo perception, and its buffers.
 #[derive(Debug, Default)]
@@ -59,14 +59,14 @@ impl Stereo {
             self.partners.resize(count, Vec::new());
         }
         self.priorities.ranks.clear();
-        let stated_atoms = graph.atoms.iter().any(|atom| atom.hand != ChiralTag::None);
-        let first = graph.atoms.iter().position(|atom| atom.hand != ChiralTag::None);
+        let stated_atoms = graph.atoms.iter().any(|atom| atom.chirality != ChiralTag::None);
+        let first = graph.atoms.iter().position(|atom| atom.chirality != ChiralTag::None);
         // As soon as one centre is known, other stated centres count as possible ones too.
         let possible_atoms = (0..count).any(|at| first != Some(at) && is_centre(graph, rings, shapes, at));
         let (stated_bonds, possible_bonds) = find_double_bonds(graph, rings);
         let mut open = Unlabelled { atoms: stated_atoms, bonds: stated_bonds };
-        let mut go_on = stated_atoms || stated_bonds;
-        while go_on {
+        let mut should_continue = stated_atoms || stated_bonds;
+        while should_continue {
             let (mut changed_atoms, mut changed_bonds) = (false, false);
             if open.atoms || possible_atoms {
                 (open.atoms, changed_atoms) = self.label_atoms(graph, rings, shapes)?;
@@ -74,12 +74,12 @@ impl Stereo {
             if open.bonds || possible_bonds {
                 (open.bonds, changed_bonds) = self.label_bonds(graph, rings)?;
             }
-            go_on = (open.atoms || open.bonds) && (changed_atoms || changed_bonds);
-            if go_on {
+            should_continue = (open.atoms || open.bonds) && (changed_atoms || changed_bonds);
+            if should_continue {
                 self.rerank(graph)?;
             }
         }
-        if !graph.atoms.iter().any(|atom| atom.hand != ChiralTag::None) {
+        if !graph.atoms.iter().any(|atom| atom.chirality != ChiralTag::None) {
             return Some(());
         }
         if self.priorities.ranks.is_empty() {
@@ -104,7 +104,7 @@ impl Stereo {
                 continue;
             }
             let atom = &graph.atoms[at];
-            if atom.hand == ChiralTag::None || has_like_neighbours(graph, &self.priorities.ranks, at) {
+            if atom.chirality == ChiralTag::None || has_like_neighbours(graph, &self.priorities.ranks, at) {
                 left = true;
                 continue;
             }
@@ -115,7 +115,8 @@ impl Stereo {
             }
             let mut odd = is_odd(&around[..usize::from(atom.degree)]);
             odd ^= atom.degree == 3 && atom.total_hydrogens() == 1;
-            let label = if atom.hand.flipped_if(odd) == ChiralTag::Counter { Label::S } else { Label::R };
+            let label =
+                if atom.chirality.flipped_if(odd) == ChiralTag::Counter { Label::S } else { Label::R };
             self.labels[at] = Some(label);
         }
         Some((left, changed))
@@ -228,7 +229,7 @@ impl Stereo {
                 let other = usize::from(other);
                 seen |= bit(other);
                 if self.is_unlabelled_in_ring(graph, rings, other) {
-                    let same = graph.atoms[other].hand == graph.atoms[at].hand;
+                    let same = graph.atoms[other].chirality == graph.atoms[at].chirality;
                     links.push(signed(other, same));
                     self.partners[other].push(signed(at, same));
                     possible |= bit(other) | bit(at);
@@ -267,7 +268,9 @@ impl Stereo {
     }
 
     fn is_unlabelled_in_ring(&mut self, graph: &Graph, rings: &Rings, at: usize) -> bool {
-        if graph.atoms[at].hand == ChiralTag::None || self.labels[at].is_some() || rings.atoms & bit(at) == 0
+        if graph.atoms[at].chirality == ChiralTag::None
+            || self.labels[at].is_some()
+            || rings.atoms & bit(at) == 0
         {
             return false;
         }
@@ -284,10 +287,10 @@ impl Stereo {
         for at in 0..graph.atoms.len() {
             let atom = &mut graph.atoms[at];
             let means = self.labels[at].is_some() || (paired & bit(at) != 0 && !self.partners[at].is_empty());
-            if atom.hand == ChiralTag::None || means {
+            if atom.chirality == ChiralTag::None || means {
                 continue;
             }
-            atom.hand = ChiralTag::None;
+            atom.chirality = ChiralTag::None;
             if atom.hydrogens == 1 && atom.charge == 0 && !atom.aromatic {
                 atom.hydrogens = 0;
                 atom.closed = false;
@@ -328,7 +331,7 @@ fn find_double_bonds(graph: &Graph, rings: &Rings) -> (bool, bool) {
 
 /// Port of `shouldDetectDoubleBondStereo`.
 fn can_have_sides(rings: &Rings, bond: usize) -> bool {
-    rings.bonds & bit(bond) == 0 || rings.smallest_through(bond) >= LEAST_RING
+    rings.bonds & bit(bond) == 0 || rings.smallest_through(bond) >= MIN_RING
 }
 
 /// Port of `isAtomPotentialChiralCenter`, without the check of its neighbours' ranks.

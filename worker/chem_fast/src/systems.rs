@@ -8,7 +8,7 @@
 use super::graph::{Graph, bit, members};
 
 /// Maximum ring size without a search: RDKit's result for larger rings depends on the order in which it finds them.
-const MOST_PLAIN_SIZE: u32 = 8;
+const MAX_PLAIN_SIZE: u32 = 8;
 
 /// A ring: its atoms and its bonds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,7 +82,7 @@ impl RingSystems {
             }
             for &bonds in &cycles[..count] {
                 let ring = Ring { atoms: ends(graph, bonds), bonds };
-                if ring.size() > MOST_PLAIN_SIZE {
+                if ring.size() > MAX_PLAIN_SIZE {
                     return false;
                 }
                 rings.push(ring);

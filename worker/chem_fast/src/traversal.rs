@@ -4,7 +4,7 @@
 //! one lays out atoms, bonds, branches and ring numbers. Then chirality is converted to the written order.
 
 use super::directions::Directions;
-use super::graph::{BondKind, BondStereo, ChiralTag, Direction, Edge, Graph, MOST_AROUND, bit};
+use super::graph::{BondKind, BondStereo, ChiralTag, Direction, Edge, Graph, MAX_NEIGHBOURS, bit};
 use super::layout::{Part, WriteOrder};
 use super::parity::is_odd;
 use super::rings::Rings;
@@ -32,7 +32,7 @@ struct Frame {
 /// The bonds of an atom in traversal order.
 #[derive(Debug, Clone, Copy, Default)]
 struct TraversedBonds {
-    bonds: [u8; MOST_AROUND],
+    bonds: [u8; MAX_NEIGHBOURS],
     count: u8,
 }
 
@@ -86,7 +86,7 @@ impl Traversal {
         }
         self.lay_out(graph, over, start)?;
         let has_sides = graph.bonds.iter().any(|bond| bond.sides != BondStereo::None);
-        let has_hands = graph.atoms.iter().any(|atom| atom.hand != ChiralTag::None);
+        let has_hands = graph.atoms.iter().any(|atom| atom.chirality != ChiralTag::None);
         if has_sides || has_hands {
             self.visits.note(graph, &self.parts, &self.ring_of);
         }
@@ -101,7 +101,7 @@ impl Traversal {
             self.turn_hands(graph, over.stereo, odd);
         }
         if has_sides {
-            self.directions.thin_out(graph, &self.visits, &self.parts);
+            self.directions.drop_redundant_marks(graph, &self.visits, &self.parts);
         }
         Some(())
     }
@@ -267,7 +267,7 @@ impl Traversal {
     fn odd_centres(&self, graph: &Graph, over: TraversalInput<'_>, start: u8) -> u128 {
         let mut odd = 0;
         for (at, atom) in graph.atoms.iter().enumerate() {
-            if atom.hand == ChiralTag::None || !is_tetrahedral(graph, over.rings, over.shapes, at) {
+            if atom.chirality == ChiralTag::None || !is_tetrahedral(graph, over.rings, over.shapes, at) {
                 continue;
             }
             let mut is = is_odd(self.walked[at].all());
@@ -290,23 +290,23 @@ impl Traversal {
         for part in &self.parts {
             let Part::Atom(at) = *part else { continue };
             let at = usize::from(at);
-            if graph.atoms[at].hand == ChiralTag::None {
+            if graph.atoms[at].chirality == ChiralTag::None {
                 continue;
             }
             let partners = stereo.partners.get(at).map_or(&[][..], Vec::as_slice);
             if partners.is_empty() {
-                graph.atoms[at].hand = graph.atoms[at].hand.flipped_if(odd & bit(at) != 0);
+                graph.atoms[at].chirality = graph.atoms[at].chirality.flipped_if(odd & bit(at) != 0);
                 continue;
             }
             if turned & bit(at) == 0 {
-                graph.atoms[at].hand = ChiralTag::Counter;
+                graph.atoms[at].chirality = ChiralTag::Counter;
                 turned |= bit(at);
             }
             for &partner in partners {
                 let other = atom_of(partner);
                 if turned & bit(other) == 0 && self.visits.of_atom(other) > self.visits.of_atom(at) {
                     let flip = (partner < 0) ^ (odd & bit(at) != 0) ^ (odd & bit(other) != 0);
-                    graph.atoms[other].hand = graph.atoms[at].hand.flipped_if(flip);
+                    graph.atoms[other].chirality = graph.atoms[at].chirality.flipped_if(flip);
                     turned |= bit(other);
                 }
             }

@@ -59,7 +59,7 @@ fn write_atom(text: &mut Vec<u8>, atom: &Atom) {
     if !bracket {
         return;
     }
-    text.extend_from_slice(match atom.hand {
+    text.extend_from_slice(match atom.chirality {
         ChiralTag::None => b"",
         ChiralTag::Clockwise => b"@@",
         ChiralTag::Counter => b"@",
@@ -85,7 +85,7 @@ fn needs_bracket(atom: &Atom) -> bool {
     let usual = valences(atom.number).map_or(0, |list| list[0]);
     !organic
         || atom.charge != 0
-        || atom.hand != ChiralTag::None
+        || atom.chirality != ChiralTag::None
         || atom.radicals != 0
         || (matches!(atom.number, 7 | 15) && atom.aromatic && atom.hydrogens != 0)
         || (atom.total_valence() != usual && atom.total_hydrogens() != 0)

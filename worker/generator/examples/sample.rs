@@ -14,7 +14,7 @@ use std::{
 };
 
 use chem::{Limits, Molecule};
-use generator::{Budget, ByteRates, Device, DeviceChoice, ModelPack, Precision, Sampler};
+use generator::{ByteRates, Device, DeviceChoice, ModelPack, Precision, SampleBudget, Sampler};
 use serde_json::{Value, json};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -110,7 +110,7 @@ fn measured(sampler: &Sampler, count: usize, seed: u64) -> Result<Value, Box<dyn
     let distinct = valid.iter().collect::<HashSet<_>>().len();
 
     let begun = Instant::now();
-    let sample = sampler.sample(count, seed, &Budget::unlimited())?;
+    let sample = sampler.sample(count, seed, &SampleBudget::unlimited())?;
     let sample_seconds = begun.elapsed().as_secs_f64();
     Ok(json!({
         "strings": count,

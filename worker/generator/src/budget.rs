@@ -10,14 +10,14 @@ use std::{
 
 /// Limits that stop a computation before it is done.
 #[derive(Debug, Clone, Default)]
-pub struct Budget {
+pub struct SampleBudget {
     /// Instant after which the answer is no longer needed.
     pub deadline: Option<Instant>,
     /// Cancellation flag.
     pub cancelled: Arc<AtomicBool>,
 }
 
-impl Budget {
+impl SampleBudget {
     /// Returns a budget without limits.
     #[must_use]
     pub fn unlimited() -> Self {

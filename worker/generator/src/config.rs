@@ -82,7 +82,7 @@ impl Config {
     /// Parses the content of `file`.
     pub(crate) fn read(json: &[u8], file: &Path) -> Result<Self, PackError> {
         let config: Self = parse(json, file)?;
-        let check = Check(file);
+        let check = ConfigReader(file);
         let known = Cell::of(&config.model_type).is_some();
         check.that("model_type", &config.model_type, known, "`smiles_gru` or `smiles_lstm`")?;
         for (field, size) in [
@@ -119,7 +119,7 @@ impl GenerationConfig {
     pub(crate) fn read(json: &[u8], file: &Path) -> Result<Self, PackError> {
         let config: Self = parse(json, file)?;
         let Self { temperature, top_p, max_length, constrained: _ } = config;
-        let check = Check(file);
+        let check = ConfigReader(file);
         check.that("temperature", &temperature, (1e-3..=100.0).contains(&temperature), "0.001 to 100")?;
         check.that("top_p", &top_p, top_p > 0.0 && top_p <= 1.0, "over 0 and at most 1")?;
         check.that("max_length", &max_length, (3..=MAX_SIZE).contains(&max_length), "3 to 2^20")?;
@@ -135,7 +135,7 @@ impl Metadata {
     /// Parses the content of `file`.
     pub(crate) fn read(json: &[u8], file: &Path) -> Result<Self, PackError> {
         let metadata: Self = parse(json, file)?;
-        let check = Check(file);
+        let check = ConfigReader(file);
         // The contract's pattern for ids, `^\w+$`.
         let is_id = !metadata.id.is_empty()
             && metadata.id.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
@@ -147,9 +147,9 @@ impl Metadata {
 }
 
 /// Checks of the values in one file.
-struct Check<'a>(&'a Path);
+struct ConfigReader<'a>(&'a Path);
 
-impl Check<'_> {
+impl ConfigReader<'_> {
     fn that(
         &self,
         field: &'static str,

@@ -16,7 +16,7 @@ pub enum Precision {
 
 /// A network that is ready to step.
 #[derive(Debug)]
-pub(crate) enum Engine {
+pub(crate) enum NetworkEngine {
     Reference(reference::Network),
     Fused(fused::Network),
     Bytes(int8::Network),
@@ -38,7 +38,7 @@ pub(crate) enum State {
     Bytes(int8::State),
 }
 
-impl Engine {
+impl NetworkEngine {
     /// Prepares a pack's weights. Byte precision always runs on the CPU, whatever the device.
     pub(crate) fn new(pack: &ModelPack, device: &Device, precision: Precision) -> Result<Self> {
         match precision {

@@ -65,7 +65,7 @@ impl Network {
         State::zeros(&self.config, batch, &Device::Cpu)
     }
 
-    /// Feeds one token for every member of the batch; see [`crate::engine::Engine::step`].
+    /// Feeds one token for every member of the batch; see [`crate::engine::NetworkEngine::step`].
     pub(crate) fn step(&self, tokens: &[u32], fresh: &[bool], state: &mut State) -> Result<()> {
         let mut below = None;
         for (layer, state) in self.layers.iter().zip(&mut state.layers) {

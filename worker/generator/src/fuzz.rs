@@ -43,7 +43,7 @@ pub fn tokenizer(input: &[u8]) {
         let _ = outline.read(vocabulary.symbols(token)) && outline.end();
     }
     for text in ["", "CC(=O)O", "c1ccccc1", "Cl", "é"] {
-        if let Some(tokens) = vocabulary.spell(text) {
+        if let Some(tokens) = vocabulary.encode(text) {
             assert_eq!(vocabulary.text(&tokens[1..tokens.len() - 1]), text);
         }
     }

@@ -34,7 +34,7 @@ mod vocabulary;
 mod weights;
 mod worker_threads;
 
-pub use budget::Budget;
+pub use budget::SampleBudget;
 pub use candle_core::Device;
 pub use config::GenerationConfig;
 pub use device::{DeviceChoice, DeviceError};

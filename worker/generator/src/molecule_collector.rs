@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 /// Limit of strings, per molecule wanted and as a constant, after which a size counts as unreachable.
 const ATTEMPTS: (u64, u64) = (20, 2_000);
 /// Number of strings without any new molecule after which a size counts as unreachable.
-const BARREN: u64 = 2_000;
+const MAX_FRUITLESS_STRINGS: u64 = 2_000;
 /// Strings started in addition to those that the share of valid strings suggests.
 const SPARE: u64 = 8;
 
@@ -124,12 +124,12 @@ impl MoleculeCollector {
 
     /// Returns true if no further string is needed.
     pub(crate) fn is_over(&self) -> bool {
-        self.is_complete() || self.is_barren()
+        self.is_complete() || self.yields_nothing_new()
     }
 
     /// Returns true if the limit of attempts is reached.
-    pub(crate) fn is_barren(&self) -> bool {
-        self.since_new >= BARREN || self.strings >= ATTEMPTS.0 * self.size as u64 + ATTEMPTS.1
+    pub(crate) fn yields_nothing_new(&self) -> bool {
+        self.since_new >= MAX_FRUITLESS_STRINGS || self.strings >= ATTEMPTS.0 * self.size as u64 + ATTEMPTS.1
     }
 
     /// Returns the counts of the strings taken.
@@ -183,58 +183,58 @@ mod tests {
 
     #[test]
     fn molecules_come_in_the_order_of_their_numbers() {
-        let mut harvest = MoleculeCollector::new(3);
+        let mut collector = MoleculeCollector::new(3);
 
-        harvest.add([(3, molecule("CN")), (1, molecule("C"))]);
-        assert!(!harvest.is_over());
-        harvest.add([(0, None), (2, molecule("C")), (5, molecule("N")), (4, molecule("O"))]);
+        collector.add([(3, molecule("CN")), (1, molecule("C"))]);
+        assert!(!collector.is_over());
+        collector.add([(0, None), (2, molecule("C")), (5, molecule("N")), (4, molecule("O"))]);
 
-        assert!(harvest.is_over());
-        assert_eq!(harvest.molecules(), ["C", "CN", "O"]);
+        assert!(collector.is_over());
+        assert_eq!(collector.molecules(), ["C", "CN", "O"]);
     }
 
     #[test]
     fn what_came_too_early_is_taken_when_more_is_wanted() {
-        let mut harvest = MoleculeCollector::new(4);
-        harvest.aim_at(1);
+        let mut collector = MoleculeCollector::new(4);
+        collector.aim_at(1);
 
-        harvest.add([(0, molecule("C")), (1, molecule("N")), (3, molecule("O"))]);
-        assert!(harvest.is_over());
-        assert_eq!((harvest.molecules().len(), harvest.early().collect::<Vec<_>>()), (1, vec![1, 3]));
-        harvest.aim_at(3);
+        collector.add([(0, molecule("C")), (1, molecule("N")), (3, molecule("O"))]);
+        assert!(collector.is_over());
+        assert_eq!((collector.molecules().len(), collector.early().collect::<Vec<_>>()), (1, vec![1, 3]));
+        collector.aim_at(3);
 
-        assert!(!harvest.is_over());
-        assert_eq!(harvest.molecules(), ["C", "N"]);
-        assert_eq!((harvest.next(), harvest.early().collect::<Vec<_>>()), (2, vec![3]));
+        assert!(!collector.is_over());
+        assert_eq!(collector.molecules(), ["C", "N"]);
+        assert_eq!((collector.next(), collector.early().collect::<Vec<_>>()), (2, vec![3]));
     }
 
     #[test]
     fn a_run_expects_as_many_strings_as_the_share_of_valid_ones_asks_for() {
-        let mut harvest = MoleculeCollector::new(1_000);
-        assert_eq!(harvest.expected(), 1_008);
+        let mut collector = MoleculeCollector::new(1_000);
+        assert_eq!(collector.expected(), 1_008);
 
-        harvest.add((0..100).map(|n| (n, (n % 2 == 0).then(|| n.to_string()))));
+        collector.add((0..100).map(|n| (n, (n % 2 == 0).then(|| n.to_string()))));
 
-        let expected = harvest.expected();
+        let expected = collector.expected();
         assert!((1_950..2_050).contains(&expected), "{expected}");
     }
 
     #[test]
     fn a_run_that_finds_nothing_grows_in_bounded_steps() {
-        let mut harvest = MoleculeCollector::new(10);
+        let mut collector = MoleculeCollector::new(10);
 
-        harvest.add((0..100).map(|n| (n, None)));
+        collector.add((0..100).map(|n| (n, None)));
 
-        assert!((101..200).contains(&harvest.expected()), "{}", harvest.expected());
+        assert!((101..200).contains(&collector.expected()), "{}", collector.expected());
     }
 
     #[test]
     fn a_model_that_repeats_itself_is_given_up() {
-        let mut harvest = MoleculeCollector::new(1_000);
+        let mut collector = MoleculeCollector::new(1_000);
 
-        harvest.add((0..2_001).map(|n| (n, molecule("C"))));
+        collector.add((0..2_001).map(|n| (n, molecule("C"))));
 
-        assert!(harvest.is_barren());
-        assert_eq!(harvest.molecules(), ["C"]);
+        assert!(collector.yields_nothing_new());
+        assert_eq!(collector.molecules(), ["C"]);
     }
 }

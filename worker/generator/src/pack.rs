@@ -57,8 +57,8 @@ impl ModelPack {
     /// Encodes `text` in the model's tokens, including the first and last special token; `None` if the vocabulary
     /// cannot express it. Longer tokens are preferred.
     #[must_use]
-    pub fn spell(&self, text: &str) -> Option<Vec<u32>> {
-        self.vocabulary.spell(text)
+    pub fn encode(&self, text: &str) -> Option<Vec<u32>> {
+        self.vocabulary.encode(text)
     }
 
     /// Reads and checks the pack in the folder `dir`.

@@ -6,9 +6,9 @@
 use crate::symbol::{Atom, Bond, DoubleBondNeed};
 
 /// Maximum number of atoms, which are kept in a bit set of this size.
-pub(crate) const MOST_ATOMS: usize = 128;
+pub(crate) const MAX_PARTIAL_ATOMS: usize = 128;
 /// Maximum number of neighbours of any atom.
-const MOST_NEIGHBOURS: usize = 6;
+const MAX_PARTIAL_NEIGHBOURS: usize = 6;
 
 /// Atoms and bonds, and the double bonds assigned to the aromatic atoms (see `kekule`).
 #[derive(Debug, Default)]
@@ -42,7 +42,7 @@ pub(super) struct PartialAtom {
     /// Neighbours, open ring bonds included.
     pub(super) neighbours: u8,
     /// Bonded atoms; the first `len` entries are valid.
-    to: [u8; MOST_NEIGHBOURS],
+    to: [u8; MAX_PARTIAL_NEIGHBOURS],
     len: u8,
     /// Bit mask of the aromatic bonds among these.
     aromatic: u8,
@@ -99,7 +99,7 @@ impl PartialMolecule {
     }
 
     pub(crate) fn is_full(&self) -> bool {
-        self.places.len() == MOST_ATOMS
+        self.places.len() == MAX_PARTIAL_ATOMS
     }
 
     /// Returns true if `place` can take another bond of this order.
@@ -114,7 +114,7 @@ impl PartialMolecule {
             atom,
             bonds: 0,
             neighbours: 0,
-            to: [0; MOST_NEIGHBOURS],
+            to: [0; MAX_PARTIAL_NEIGHBOURS],
             len: 0,
             aromatic: 0,
             parent: parent.map(|(parent, _)| parent),

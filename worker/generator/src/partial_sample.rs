@@ -9,30 +9,30 @@ use crate::molecule_collector::MoleculeCollector;
 #[derive(Debug)]
 pub struct PartialSample {
     pub(crate) seed: u64,
-    pub(crate) harvest: MoleculeCollector,
+    pub(crate) collector: MoleculeCollector,
 }
 
 impl PartialSample {
     /// Creates a sample of `size` molecules with none drawn.
     #[must_use]
     pub fn new(size: usize, seed: u64) -> Self {
-        Self { seed, harvest: MoleculeCollector::new(size) }
+        Self { seed, collector: MoleculeCollector::new(size) }
     }
 
     /// Sets the size to `size` molecules; the first of them stay the same.
     pub fn grow(&mut self, size: usize) {
-        self.harvest.grow(size);
+        self.collector.grow(size);
     }
 
     /// Returns the molecules drawn so far, which are the first of the sample.
     #[must_use]
     pub fn molecules(&self) -> &[String] {
-        self.harvest.molecules()
+        self.collector.molecules()
     }
 
     /// Returns the number of molecules wanted in total.
     #[must_use]
     pub fn size(&self) -> usize {
-        self.harvest.size()
+        self.collector.size()
     }
 }

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Maximum nesting of branches, the same limit as the parser's.
-const MOST_BRANCHES: usize = 100;
+const MAX_OPEN_BRANCHES: usize = 100;
 
 /// State of a SMILES prefix.
 #[derive(Debug, Default)]
@@ -22,7 +22,7 @@ pub(crate) struct PartialSmiles {
     current: u8,
     /// Atoms at which open branches start.
     branches: Vec<u8>,
-    rings: Vec<OpenRing>,
+    rings: Vec<OpenDigit>,
 }
 
 /// Kind of the last symbol.
@@ -41,7 +41,7 @@ enum LastSymbol {
 
 /// A ring bond that is not closed yet.
 #[derive(Debug, Clone, Copy)]
-struct OpenRing {
+struct OpenDigit {
     number: u8,
     atom: u8,
     bond: Option<Bond>,
@@ -134,7 +134,7 @@ impl PartialSmiles {
         self.branches.push(self.current);
         self.last = LastSymbol::Open;
         self.sketch.has_room(self.current, 1)
-            && self.branches.len() <= MOST_BRANCHES
+            && self.branches.len() <= MAX_OPEN_BRANCHES
             && self.sketch.set_rings_may_form(true)
     }
 
@@ -147,7 +147,7 @@ impl PartialSmiles {
     fn ring(&mut self, number: u8, bond: Option<Bond>) -> bool {
         self.last = LastSymbol::Atom;
         let Some(open) = self.rings.iter().position(|ring| ring.number == number) else {
-            self.rings.push(OpenRing { number, atom: self.current, bond });
+            self.rings.push(OpenDigit { number, atom: self.current, bond });
             return self.sketch.open_ring(self.current, bond)
                 && self.sketch.set_rings_may_form(true)
                 && self.sketch.settle(self.current)

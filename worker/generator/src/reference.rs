@@ -69,7 +69,7 @@ impl Network {
         State::zeros(&self.config, batch, &self.device)
     }
 
-    /// Feeds one token for every member of the batch; see [`crate::engine::Engine::step`].
+    /// Feeds one token for every member of the batch; see [`crate::engine::NetworkEngine::step`].
     pub(crate) fn step(&self, tokens: &[u32], fresh: &[bool], state: &mut State) -> Result<()> {
         let kept: Vec<f32> = fresh.iter().map(|fresh| if *fresh { 0.0 } else { 1.0 }).collect();
         let kept = Tensor::from_vec(kept, (fresh.len(), 1), &self.device)?;

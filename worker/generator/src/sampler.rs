@@ -23,12 +23,12 @@ use parking_lot::{Condvar, Mutex};
 use rayon::prelude::*;
 
 use crate::{
-    Budget, ModelPack, Precision, SampleError,
-    engine::Engine,
+    ModelPack, Precision, SampleBudget, SampleError,
+    engine::NetworkEngine,
     int8::ByteRates,
     molecule_collector::{MoleculeCollector, StringCounts},
     partial_sample::PartialSample,
-    string_batch::{self, DeadEndPolicy, EndReason, GenerationContext, RawString, StringQueue},
+    string_batch::{self, DeadEndPolicy, GenerationContext, RawString, StringEnd, StringQueue},
     worker_threads::{self, BatchResources, WorkerThreads},
 };
 
@@ -42,11 +42,11 @@ const BUDGET_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 pub struct Sampler {
     pack: ModelPack,
     device: Device,
-    engine: Engine,
+    engine: NetworkEngine,
     threads: NonZeroUsize,
-    crew: WorkerThreads,
+    worker_threads: WorkerThreads,
     /// Counts of the strings of all finished samples since the last `take_counts`.
-    tally: Mutex<StringCounts>,
+    counts: Mutex<StringCounts>,
 }
 
 impl Sampler {
@@ -70,9 +70,9 @@ impl Sampler {
     /// Panics if the operating system refuses threads.
     pub fn on_threads(pack: &ModelPack, device: Device, threads: NonZeroUsize) -> Result<Self, SampleError> {
         let precision = if device.is_cpu() { Precision::Bytes } else { Precision::Single };
-        let engine = Engine::new(pack, &device, precision)?;
-        let crew = WorkerThreads::new(engine.operations(), threads);
-        Ok(Self { pack: pack.clone(), device, engine, threads, crew, tally: Mutex::default() })
+        let engine = NetworkEngine::new(pack, &device, precision)?;
+        let worker_threads = WorkerThreads::new(engine.operations(), threads);
+        Ok(Self { pack: pack.clone(), device, engine, threads, worker_threads, counts: Mutex::default() })
     }
 
     /// Changes the number of threads to `threads`.
@@ -81,7 +81,7 @@ impl Sampler {
     /// Panics if the operating system refuses threads.
     #[must_use]
     pub fn with_threads(self, threads: NonZeroUsize) -> Self {
-        Self { threads, crew: WorkerThreads::new(self.engine.operations(), threads), ..self }
+        Self { threads, worker_threads: WorkerThreads::new(self.engine.operations(), threads), ..self }
     }
 
     /// Changes the precision. Byte precision always runs on the CPU, whatever the device.
@@ -92,7 +92,7 @@ impl Sampler {
     /// # Panics
     /// Panics if the operating system refuses threads.
     pub fn with_precision(self, precision: Precision) -> Result<Self, SampleError> {
-        let engine = Engine::new(&self.pack, &self.device, precision)?;
+        let engine = NetworkEngine::new(&self.pack, &self.device, precision)?;
         Ok(self.with_engine(engine))
     }
 
@@ -105,11 +105,11 @@ impl Sampler {
     /// # Panics
     /// Panics if the operating system refuses threads.
     pub fn with_plain_operations(self) -> Result<Self, SampleError> {
-        let engine = Engine::reference(&self.pack, &self.device)?;
+        let engine = NetworkEngine::reference(&self.pack, &self.device)?;
         Ok(self.with_engine(engine))
     }
 
-    fn with_engine(self, engine: Engine) -> Self {
+    fn with_engine(self, engine: NetworkEngine) -> Self {
         Self { engine, ..self }.with_threads(self.threads)
     }
 
@@ -124,50 +124,53 @@ impl Sampler {
     /// # Errors
     /// Fails if the budget ends, or if the model cannot give `size` molecules: after `20 * size + 2,000` strings, or
     /// earlier if the last 2,000 gave no new molecule.
-    pub fn sample(&self, size: usize, seed: u64, budget: &Budget) -> Result<Vec<String>, SampleError> {
-        let mut draft = PartialSample::new(size, seed);
-        self.resume(&mut draft, size, budget)?;
-        Ok(draft.harvest.into_molecules())
+    pub fn sample(&self, size: usize, seed: u64, budget: &SampleBudget) -> Result<Vec<String>, SampleError> {
+        let mut partial_sample = PartialSample::new(size, seed);
+        self.resume(&mut partial_sample, size, budget)?;
+        Ok(partial_sample.collector.into_molecules())
     }
 
-    /// Draws the molecules that `draft` lacks of its first `aim`, or of all if it is smaller. Molecules already drawn
-    /// stay in the draft even if this fails.
+    /// Draws the molecules that `partial_sample` lacks of its first `target_count`, or of all if it is smaller.
+    /// Molecules already drawn stay in it even if this fails.
     ///
     /// # Errors
     /// Fails as [`Self::sample`] does.
-    pub fn resume(&self, draft: &mut PartialSample, aim: usize, budget: &Budget) -> Result<(), SampleError> {
-        let PartialSample { seed, harvest } = draft;
-        let before = harvest.tally();
-        harvest.aim_at(aim);
-        if !harvest.is_over() {
-            let missing = harvest.missing();
-            self.draw(missing, self.source(*seed, DeadEndPolicy::Cut), &Run::new(harvest, budget))?;
+    pub fn resume(
+        &self,
+        partial_sample: &mut PartialSample,
+        target_count: usize,
+        budget: &SampleBudget,
+    ) -> Result<(), SampleError> {
+        let PartialSample { seed, collector } = partial_sample;
+        let before = collector.tally();
+        collector.aim_at(target_count);
+        if !collector.is_over() {
+            let missing = collector.missing();
+            self.draw(missing, self.source(*seed, DeadEndPolicy::Cut), &Run::new(collector, budget))?;
         }
-        self.count(harvest.tally().since(before));
-        if harvest.is_complete() {
+        self.count(collector.tally().since(before));
+        if collector.is_complete() {
             Ok(())
-        } else if harvest.is_barren() {
-            Err(SampleError::SizeUnreachable { wanted: harvest.size(), reached: harvest.molecules().len() })
+        } else if collector.yields_nothing_new() {
+            Err(SampleError::SizeUnreachable {
+                wanted: collector.size(),
+                reached: collector.molecules().len(),
+            })
         } else {
             Err(SampleError::Interrupted)
         }
     }
 
-    /// Draws until the run is over, with the number of batches that `molecules` strings justify.
-    fn draw(
-        &self,
-        molecules: usize,
-        source: GenerationContext<'_>,
-        run: &Run<'_>,
-    ) -> Result<(), SampleError> {
-        self.crew.run(molecules, |berth| {
-            let mut worker = SampleBatch { run, berth, unchecked: Vec::new() };
+    /// Draws until the run is over, with as many batches as `missing` molecules justify.
+    fn draw(&self, missing: usize, source: GenerationContext<'_>, run: &Run<'_>) -> Result<(), SampleError> {
+        self.worker_threads.run(missing, |resources| {
+            let mut worker = MoleculeBatch { run, resources, unchecked: Vec::new() };
             loop {
-                let work = string_batch::generate(source, berth, &mut worker);
-                if work.is_err() {
+                let generated = string_batch::generate(source, resources, &mut worker);
+                if generated.is_err() {
                     run.end();
                 }
-                work?;
+                generated?;
                 worker.check();
                 if !run.wait_for_work() {
                     return Ok(());
@@ -178,15 +181,15 @@ impl Sampler {
     }
 
     fn count(&self, more: StringCounts) {
-        let mut tally = self.tally.lock();
-        tally.strings += more.strings;
-        tally.valid += more.valid;
-        tally.distinct += more.distinct;
+        let mut counts = self.counts.lock();
+        counts.strings += more.strings;
+        counts.valid += more.valid;
+        counts.distinct += more.distinct;
     }
 
     /// Returns and resets the counts of the strings of all samples that ended since the last call.
     pub fn take_counts(&self) -> StringCounts {
-        std::mem::take(&mut self.tally.lock())
+        std::mem::take(&mut self.counts.lock())
     }
 
     /// Draws `count` strings as the model writes them, valid or not, for evaluation.
@@ -198,13 +201,13 @@ impl Sampler {
     /// Fails if the network does.
     pub fn raw(&self, count: usize, seed: u64) -> Result<Vec<String>, SampleError> {
         let source = self.source(seed, DeadEndPolicy::Continue);
-        let begun = AtomicU64::new(0);
+        let next_number = AtomicU64::new(0);
         let texts = Mutex::new(vec![String::new(); count]);
-        self.crew.run(count, |berth| {
-            let hopeless = source.hopeless;
+        self.worker_threads.run(count, |resources| {
+            let dead_ends = source.dead_ends;
             let mut collector =
-                EvaluationBatch { begun: &begun, count: count as u64, hopeless, texts: &texts };
-            string_batch::generate(source, berth, &mut collector)
+                EvaluationBatch { next_number: &next_number, count: count as u64, dead_ends, texts: &texts };
+            string_batch::generate(source, resources, &mut collector)
         })?;
         Ok(texts.into_inner())
     }
@@ -243,21 +246,21 @@ impl Sampler {
     #[must_use]
     pub fn byte_rates(&self, time: Duration) -> Vec<ByteRates> {
         match &self.engine {
-            Engine::Bytes(network) => network.rates(worker_threads::SLOTS, time),
-            Engine::Reference(_) | Engine::Fused(_) => Vec::new(),
+            NetworkEngine::Bytes(network) => network.rates(worker_threads::SLOTS, time),
+            NetworkEngine::Reference(_) | NetworkEngine::Fused(_) => Vec::new(),
         }
     }
 
-    /// Returns the source of a run's strings. `hopeless` applies to packs without constrained decoding.
-    fn source(&self, seed: u64, hopeless: DeadEndPolicy) -> GenerationContext<'_> {
-        let hopeless = if self.pack.generation.constrained { DeadEndPolicy::Avoid } else { hopeless };
-        GenerationContext { engine: &self.engine, pack: &self.pack, seed, hopeless }
+    /// Returns the source of a run's strings. `dead_ends` applies to packs without constrained decoding.
+    fn source(&self, seed: u64, dead_ends: DeadEndPolicy) -> GenerationContext<'_> {
+        let dead_ends = if self.pack.generation.constrained { DeadEndPolicy::Avoid } else { dead_ends };
+        GenerationContext { engine: &self.engine, pack: &self.pack, seed, dead_ends }
     }
 }
 
 /// Returns the canonical SMILES of a valid string. Radicals count as invalid, since they are not wanted.
 fn canonical(raw: &RawString) -> Option<String> {
-    if raw.end != EndReason::Itself {
+    if raw.end != StringEnd::EndToken {
         return None;
     }
     let molecule = Molecule::parse(&raw.text, Limits::TARGET).ok()?;
@@ -265,68 +268,68 @@ fn canonical(raw: &RawString) -> Option<String> {
 }
 
 /// Takes the next number below `limit`.
-fn next_number(begun: &AtomicU64, limit: u64) -> Option<u64> {
-    begun
+fn next_number(next_number: &AtomicU64, limit: u64) -> Option<u64> {
+    next_number
         .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |number| (number < limit).then(|| number + 1))
         .ok()
 }
 
 /// State shared by the threads of a sample.
 struct Run<'a> {
-    budget: &'a Budget,
-    harvest: Mutex<&'a mut MoleculeCollector>,
+    budget: &'a SampleBudget,
+    collector: Mutex<&'a mut MoleculeCollector>,
     /// Numbers of the strings that had arrived before the run.
-    early: HashSet<u64>,
+    arrived_out_of_order: HashSet<u64>,
     /// Notified when results have been added.
-    grown: Condvar,
+    results_added: Condvar,
     /// Number of the next string to start.
-    begun: AtomicU64,
+    next_number: AtomicU64,
     /// Strings below this number are to be started, by the current estimate.
     limit: AtomicU64,
     over: AtomicBool,
 }
 
 impl<'a> Run<'a> {
-    fn new(harvest: &'a mut MoleculeCollector, budget: &'a Budget) -> Self {
+    fn new(collector: &'a mut MoleculeCollector, budget: &'a SampleBudget) -> Self {
         Self {
             budget,
-            early: harvest.early().collect(),
-            grown: Condvar::new(),
-            begun: AtomicU64::new(harvest.next()),
-            limit: AtomicU64::new(harvest.expected()),
-            harvest: Mutex::new(harvest),
+            arrived_out_of_order: collector.early().collect(),
+            results_added: Condvar::new(),
+            next_number: AtomicU64::new(collector.next()),
+            limit: AtomicU64::new(collector.expected()),
+            collector: Mutex::new(collector),
             over: AtomicBool::new(false),
         }
     }
 
     fn add(&self, strings: impl IntoIterator<Item = (u64, Option<String>)>) {
-        let mut harvest = self.harvest.lock();
-        harvest.add(strings);
-        self.limit.store(harvest.expected(), Ordering::Relaxed);
-        let over = harvest.is_over();
-        drop(harvest);
+        let mut collector = self.collector.lock();
+        collector.add(strings);
+        self.limit.store(collector.expected(), Ordering::Relaxed);
+        let over = collector.is_over();
+        drop(collector);
         if over {
             self.end();
         }
-        self.grown.notify_all();
+        self.results_added.notify_all();
     }
 
     /// Waits until there are strings to start; returns false if there will be none.
     fn wait_for_work(&self) -> bool {
-        let mut harvest = self.harvest.lock();
+        let mut collector = self.collector.lock();
         while !self.is_over() {
             // When all started strings have arrived, at least one more is expected, so the wait always ends.
-            if self.begun.load(Ordering::Relaxed) < self.limit.load(Ordering::Relaxed) {
+            if self.next_number.load(Ordering::Relaxed) < self.limit.load(Ordering::Relaxed) {
                 return true;
             }
-            self.grown.wait_for(&mut harvest, BUDGET_CHECK_INTERVAL);
+            self.results_added.wait_for(&mut collector, BUDGET_CHECK_INTERVAL);
         }
         false
     }
 
     fn end(&self) {
         self.over.store(true, Ordering::Relaxed);
-        self.grown.notify_all();
+        self.results_added.notify_all();
     }
 
     fn is_over(&self) -> bool {
@@ -335,31 +338,32 @@ impl<'a> Run<'a> {
 }
 
 /// One batch of a sample.
-struct SampleBatch<'a, 'harvest> {
-    run: &'a Run<'harvest>,
-    berth: BatchResources<'a>,
+struct MoleculeBatch<'a, 'run> {
+    run: &'a Run<'run>,
+    resources: BatchResources<'a>,
     unchecked: Vec<(u64, RawString)>,
 }
 
-impl SampleBatch<'_, '_> {
+impl MoleculeBatch<'_, '_> {
     fn check(&mut self) {
         let unchecked = std::mem::take(&mut self.unchecked);
         let checked = |(number, raw): (u64, RawString)| (number, canonical(&raw));
-        let checked: Vec<_> = self.berth.pool.install(|| unchecked.into_par_iter().map(checked).collect());
+        let checked: Vec<_> =
+            self.resources.pool.install(|| unchecked.into_par_iter().map(checked).collect());
         self.run.add(checked);
     }
 }
 
-impl StringQueue for SampleBatch<'_, '_> {
+impl StringQueue for MoleculeBatch<'_, '_> {
     fn next(&mut self) -> Option<u64> {
         let limit = self.run.limit.load(Ordering::Relaxed);
-        std::iter::from_fn(|| next_number(&self.run.begun, limit))
-            .find(|number| !self.run.early.contains(number))
+        std::iter::from_fn(|| next_number(&self.run.next_number, limit))
+            .find(|number| !self.run.arrived_out_of_order.contains(number))
     }
 
     fn take(&mut self, number: u64, raw: RawString) {
         self.unchecked.push((number, raw));
-        if self.unchecked.len() == CHECK_BATCH * self.berth.pool.current_num_threads() {
+        if self.unchecked.len() == CHECK_BATCH * self.resources.pool.current_num_threads() {
             self.check();
         }
     }
@@ -371,19 +375,19 @@ impl StringQueue for SampleBatch<'_, '_> {
 
 /// One batch of an evaluation.
 struct EvaluationBatch<'a> {
-    begun: &'a AtomicU64,
+    next_number: &'a AtomicU64,
     count: u64,
-    hopeless: DeadEndPolicy,
+    dead_ends: DeadEndPolicy,
     texts: &'a Mutex<Vec<String>>,
 }
 
 impl StringQueue for EvaluationBatch<'_> {
     fn next(&mut self) -> Option<u64> {
-        next_number(self.begun, self.count)
+        next_number(self.next_number, self.count)
     }
 
     fn take(&mut self, number: u64, raw: RawString) {
-        if raw.end == EndReason::Itself || self.hopeless == DeadEndPolicy::Continue {
+        if raw.end == StringEnd::EndToken || self.dead_ends == DeadEndPolicy::Continue {
             let mut texts = self.texts.lock();
             // Fits, since it is below the length `count`.
             texts[number as usize] = raw.text;

@@ -33,8 +33,8 @@ pub(crate) struct Slot {
     n_kept: usize,
     rewinds: u32,
     /// Length that the string could not pass, and the number of strides that it last went back from there.
-    stuck_at: usize,
-    strides: usize,
+    dead_end_length: usize,
+    rewind_steps: usize,
 }
 
 impl Slot {
@@ -48,15 +48,15 @@ impl Slot {
             kept: Vec::new(),
             n_kept: 0,
             rewinds: 0,
-            stuck_at: 0,
-            strides: 0,
+            dead_end_length: 0,
+            rewind_steps: 0,
         }
     }
 
     /// Starts another string and reuses the buffers.
     pub(crate) fn restart(&mut self, seed: u64, number: u64) {
         (self.number, self.rng) = (number, random(seed, number));
-        (self.given, self.n_kept, self.rewinds, self.stuck_at, self.strides) = (0, 0, 0, 0, 0);
+        (self.given, self.n_kept, self.rewinds, self.dead_end_length, self.rewind_steps) = (0, 0, 0, 0, 0);
         self.tokens.clear();
         self.outline.clear();
     }
@@ -94,10 +94,10 @@ impl Slot {
             return Err(RewindLimitReached);
         }
         self.rewinds += 1;
-        let is_further = self.tokens.len() > self.stuck_at;
-        self.stuck_at = self.stuck_at.max(self.tokens.len());
-        self.strides = if is_further { 1 } else { 2 * self.strides };
-        let places = self.stuck_at.div_ceil(CHECKPOINT_INTERVAL).saturating_sub(self.strides);
+        let is_further = self.tokens.len() > self.dead_end_length;
+        self.dead_end_length = self.dead_end_length.max(self.tokens.len());
+        self.rewind_steps = if is_further { 1 } else { 2 * self.rewind_steps };
+        let places = self.dead_end_length.div_ceil(CHECKPOINT_INTERVAL).saturating_sub(self.rewind_steps);
 
         self.tokens.truncate(places * CHECKPOINT_INTERVAL);
         self.outline.clear();

@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 
 use crate::{
-    engine::{Engine, State},
+    engine::{NetworkEngine, State},
     pack::ModelPack,
     partial_smiles::PartialSmiles,
     slot::{RewindLimitReached, Slot},
@@ -16,30 +16,30 @@ use crate::{
 };
 
 /// Slots that a thread draws for at a time; at least the size of a batch on a CPU.
-const DRAWN_TOGETHER: usize = 128;
+const STRINGS_PER_DRAW: usize = 128;
 
 /// Model and settings for generating strings.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GenerationContext<'a> {
-    pub(crate) engine: &'a Engine,
+    pub(crate) engine: &'a NetworkEngine,
     pub(crate) pack: &'a ModelPack,
     /// Seed of the run.
     pub(crate) seed: u64,
-    pub(crate) hopeless: DeadEndPolicy,
+    pub(crate) dead_ends: DeadEndPolicy,
 }
 
 /// String as the model wrote it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RawString {
     pub(crate) text: String,
-    pub(crate) end: EndReason,
+    pub(crate) end: StringEnd,
 }
 
 /// Reason why a string ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum EndReason {
+pub(crate) enum StringEnd {
     /// The model ended it.
-    Itself,
+    EndToken,
     /// The string reached the pack's `max_length` and was cut there.
     TooLong,
     /// The string could not become a molecule any more and was cut.
@@ -73,24 +73,24 @@ pub(crate) trait StringQueue {
 /// Generates strings until there is none to start and none unfinished.
 pub(crate) fn generate(
     source: GenerationContext,
-    berth: BatchResources,
+    resources: BatchResources,
     ends: &mut impl StringQueue,
 ) -> candle_core::Result<()> {
-    let numbers = std::iter::from_fn(|| ends.next()).take(berth.slots);
+    let numbers = std::iter::from_fn(|| ends.next()).take(resources.slots);
     let slots: Vec<Slot> = numbers.map(|number| Slot::begin(source.seed, number)).collect();
     if slots.is_empty() {
         return Ok(());
     }
-    let scribe =
+    let sampler =
         || SlotSampler { source, draw: TokenSampler::new(source.pack), trial: PartialSmiles::default() };
-    let mut batch = Batch {
+    let mut batch = StringBatch {
         source,
-        berth,
-        scribes: (0..slots.len().div_ceil(DRAWN_TOGETHER)).map(|_| scribe()).collect(),
+        resources,
+        samplers: (0..slots.len().div_ceil(STRINGS_PER_DRAW)).map(|_| sampler()).collect(),
         state: source.engine.start(slots.len())?,
         tokens: vec![source.pack.vocabulary.bos(); slots.len()],
         fresh: vec![true; slots.len()],
-        nexts: vec![SlotAction::Anew; slots.len()],
+        actions: vec![SlotAction::Anew; slots.len()],
         slots,
     };
     while !batch.slots.is_empty() && !ends.is_over() {
@@ -108,32 +108,32 @@ enum SlotAction {
     Back(u32),
     /// Feed the token that begins every string.
     Anew,
-    End(EndReason),
+    End(StringEnd),
 }
 
-struct Batch<'a> {
+struct StringBatch<'a> {
     source: GenerationContext<'a>,
-    berth: BatchResources<'a>,
-    /// Token samplers, one for every [`DRAWN_TOGETHER`] slots.
-    scribes: Vec<SlotSampler<'a>>,
+    resources: BatchResources<'a>,
+    /// Token samplers, one for every [`STRINGS_PER_DRAW`] slots.
+    samplers: Vec<SlotSampler<'a>>,
     slots: Vec<Slot>,
     state: State,
     /// Next action of each slot.
-    nexts: Vec<SlotAction>,
+    actions: Vec<SlotAction>,
     /// Next token of each slot.
     tokens: Vec<u32>,
     /// For each slot, true if that token is the first of its string.
     fresh: Vec<bool>,
 }
 
-impl Batch<'_> {
+impl StringBatch<'_> {
     /// Advances every slot by one token.
     fn step(&mut self, ends: &mut impl StringQueue) -> candle_core::Result<()> {
         self.source.engine.step(&self.tokens, &self.fresh, &mut self.state)?;
         self.draw();
         let vocabulary = &self.source.pack.vocabulary;
         let mut dry = Vec::new();
-        for (n, (slot, next)) in self.slots.iter_mut().zip(&self.nexts).enumerate() {
+        for (n, (slot, next)) in self.slots.iter_mut().zip(&self.actions).enumerate() {
             let token = match *next {
                 SlotAction::Token(token) => Some(token),
                 SlotAction::Back(token) => {
@@ -160,16 +160,16 @@ impl Batch<'_> {
 
     /// Decides the next action of every slot.
     fn draw(&mut self) {
-        let Self { source, berth, scribes, slots, state, nexts, .. } = self;
+        let Self { source, resources, samplers, slots, state, actions, .. } = self;
         let (vocab, state) = (source.pack.vocabulary.len(), &*state);
-        berth.pool.install(|| {
-            let slots = slots.par_chunks_mut(DRAWN_TOGETHER).zip(nexts.par_chunks_mut(DRAWN_TOGETHER));
-            let logits = state.logits().par_chunks(DRAWN_TOGETHER * vocab);
-            let parts = slots.zip(logits).zip(scribes).enumerate();
-            parts.for_each(|(part, (((slots, nexts), logits), scribe))| {
-                let members = slots.iter_mut().zip(nexts).zip(logits.chunks_exact(vocab));
-                for (member, ((slot, next), logits)) in (part * DRAWN_TOGETHER..).zip(members) {
-                    *next = scribe.next(slot, logits, state, member);
+        resources.pool.install(|| {
+            let slots = slots.par_chunks_mut(STRINGS_PER_DRAW).zip(actions.par_chunks_mut(STRINGS_PER_DRAW));
+            let logits = state.logits().par_chunks(STRINGS_PER_DRAW * vocab);
+            let parts = slots.zip(logits).zip(samplers).enumerate();
+            parts.for_each(|(part, (((slots, actions), logits), sampler))| {
+                let members = slots.iter_mut().zip(actions).zip(logits.chunks_exact(vocab));
+                for (member, ((slot, next), logits)) in (part * STRINGS_PER_DRAW..).zip(members) {
+                    *next = sampler.next(slot, logits, state, member);
                 }
             });
         });
@@ -182,7 +182,7 @@ impl Batch<'_> {
             self.tokens.swap_remove(*n);
             self.fresh.swap_remove(*n);
         }
-        self.nexts.truncate(self.slots.len());
+        self.actions.truncate(self.slots.len());
         self.state.swap_remove(dry)
     }
 }
@@ -201,13 +201,13 @@ impl SlotSampler<'_> {
         if let Some(token) = slot.next_replayed() {
             return SlotAction::Token(token);
         }
-        let (GenerationContext { pack, hopeless, .. }, trial) = (self.source, &mut self.trial);
+        let (GenerationContext { pack, dead_ends, .. }, trial) = (self.source, &mut self.trial);
         let vocabulary = &pack.vocabulary;
         let mut fits = |token| {
             trial.clone_from(&slot.outline);
             if token == vocabulary.eos() { trial.end() } else { trial.read(vocabulary.symbols(token)) }
         };
-        let token = match hopeless {
+        let token = match dead_ends {
             DeadEndPolicy::Continue => Some(self.draw.next(logits, &mut slot.rng)),
             DeadEndPolicy::Cut => Some(self.draw.next(logits, &mut slot.rng)).filter(|token| fits(*token)),
             DeadEndPolicy::Avoid => self.draw.next_fitting(logits, &mut slot.rng, fits),
@@ -215,12 +215,12 @@ impl SlotSampler<'_> {
         // Two more tokens: those that begin and end every string.
         let has_room = slot.tokens.len() + 2 < pack.generation.max_length;
         let end = match token {
-            Some(token) if token == vocabulary.eos() => return SlotAction::End(EndReason::Itself),
+            Some(token) if token == vocabulary.eos() => return SlotAction::End(StringEnd::EndToken),
             Some(token) if has_room => {
-                if hopeless != DeadEndPolicy::Continue {
+                if dead_ends != DeadEndPolicy::Continue {
                     std::mem::swap(&mut slot.outline, trial);
                 }
-                if hopeless == DeadEndPolicy::Avoid {
+                if dead_ends == DeadEndPolicy::Avoid {
                     slot.keep(state, member);
                 }
                 slot.push(token);
@@ -228,11 +228,11 @@ impl SlotSampler<'_> {
             }
             Some(token) => {
                 slot.tokens.push(token);
-                EndReason::TooLong
+                StringEnd::TooLong
             }
-            None => EndReason::Hopeless,
+            None => StringEnd::Hopeless,
         };
-        if hopeless != DeadEndPolicy::Avoid {
+        if dead_ends != DeadEndPolicy::Avoid {
             return SlotAction::End(end);
         }
         match slot.rewind(vocabulary) {

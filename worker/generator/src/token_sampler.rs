@@ -20,7 +20,7 @@ const BLOCK: usize = 16;
 
 /// Minimum share of the probability that must fit for a token to be drawn again. Of the strings that continued with
 /// less, two in three could not be completed.
-const LEAST_SHARE: f32 = 0.3;
+const MIN_FITTING_SHARE: f32 = 0.3;
 
 /// Draws tokens; holds only settings and buffers.
 #[derive(Debug)]
@@ -31,11 +31,11 @@ pub(crate) struct TokenSampler {
     /// 0 for a token that can be drawn, else minus infinity. The padding of the last block is minus infinity too.
     barred: Vec<[f32; BLOCK]>,
     eos: u32,
-    chances: Vec<[f32; BLOCK]>,
+    token_weights: Vec<[f32; BLOCK]>,
     /// Sum of the weights of each block.
     sums: Vec<f32>,
     /// Weights of the tokens that have not been checked by `fits`.
-    unasked: Vec<[f32; BLOCK]>,
+    initial_weights: Vec<[f32; BLOCK]>,
     order: Vec<u32>,
 }
 
@@ -55,8 +55,8 @@ impl TokenSampler {
             arch: Arch::new(),
             scale: 1.0 / temperature,
             top_p,
-            chances: barred.clone(),
-            unasked: barred.clone(),
+            token_weights: barred.clone(),
+            initial_weights: barred.clone(),
             sums: vec![0.0; barred.len()],
             barred,
             eos,
@@ -74,7 +74,7 @@ impl TokenSampler {
 
     /// Draws from the same distribution, restricted to the tokens for which `fits` returns true.
     ///
-    /// Returns `None` if their probability is too small: see `LEAST_SHARE`. The token drawn is the last that `fits`
+    /// Returns `None` if their probability is too small: see `MIN_FITTING_SHARE`. The token drawn is the last that `fits`
     /// was called with.
     pub(crate) fn next_fitting(
         &mut self,
@@ -101,19 +101,19 @@ impl TokenSampler {
         None
     }
 
-    /// Returns true if tokens with `LEAST_SHARE` of the probability fit, given that `first` does not. Checks the most
+    /// Returns true if tokens with `MIN_FITTING_SHARE` of the probability fit, given that `first` does not. Checks the most
     /// probable tokens first and no more than necessary. Tokens that do not fit get weight zero.
     fn enough_fits(&mut self, first: u32, fits: &mut impl FnMut(u32) -> bool) -> bool {
-        let wanted = LEAST_SHARE * self.sums.iter().sum::<f32>();
+        let wanted = MIN_FITTING_SHARE * self.sums.iter().sum::<f32>();
         self.refuse(first);
         let mut open: f32 = self.sums.iter().sum();
         let mut fitting = 0.0;
-        self.unasked.clone_from(&self.chances);
+        self.initial_weights.clone_from(&self.token_weights);
         while fitting < wanted
             && fitting + open >= wanted
-            && let Some(token) = likeliest(&self.unasked)
+            && let Some(token) = likeliest(&self.initial_weights)
         {
-            let chance = std::mem::take(&mut self.unasked.as_flattened_mut()[token as usize]);
+            let chance = std::mem::take(&mut self.initial_weights.as_flattened_mut()[token as usize]);
             open -= chance;
             if fits(token) {
                 fitting += chance;
@@ -126,7 +126,7 @@ impl TokenSampler {
 
     /// Sorts the tokens with a weight, the most probable first; ties go to the lower id.
     fn put_in_order(&mut self) {
-        let chances = self.chances.as_flattened();
+        let chances = self.token_weights.as_flattened();
         let tokens = (0..).zip(chances).filter(|(_, chance)| **chance > 0.0).map(|(token, _)| token);
         self.order.clear();
         self.order.extend(tokens);
@@ -137,8 +137,8 @@ impl TokenSampler {
     /// Sets a token's weight to zero.
     fn refuse(&mut self, token: u32) {
         let block = token as usize / BLOCK;
-        self.chances[block][token as usize % BLOCK] = 0.0;
-        self.sums[block] = total(&self.chances[block]);
+        self.token_weights[block][token as usize % BLOCK] = 0.0;
+        self.sums[block] = total(&self.token_weights[block]);
     }
 
     /// Converts logits into weights, which are proportional to the probabilities.
@@ -148,7 +148,7 @@ impl TokenSampler {
             logits,
             barred: &self.barred,
             scale,
-            chances: &mut self.chances,
+            token_weights: &mut self.token_weights,
             sums: &mut self.sums,
         });
         if self.top_p < 1.0 {
@@ -159,7 +159,7 @@ impl TokenSampler {
 
     /// Sums the weights that have changed.
     fn sum(&mut self) {
-        for (sum, chances) in self.sums.iter_mut().zip(&self.chances) {
+        for (sum, chances) in self.sums.iter_mut().zip(&self.token_weights) {
             *sum = total(chances);
         }
     }
@@ -173,7 +173,7 @@ impl TokenSampler {
         // Greater than 0: a random number has 24 bits, so 0 would favour a token of smaller probability.
         let mut rest = (1.0 - rng.random::<f32>()) * total;
         let mut last = None;
-        for (block, (sum, chances)) in self.sums.iter().zip(&self.chances).enumerate() {
+        for (block, (sum, chances)) in self.sums.iter().zip(&self.token_weights).enumerate() {
             if *sum == 0.0 {
                 continue;
             }
@@ -186,13 +186,13 @@ impl TokenSampler {
         }
         // Rounding can leave a small rest beyond the last token.
         let block = last?;
-        within(&self.chances[block], f32::INFINITY).map(|token| (block * BLOCK + token) as u32)
+        within(&self.token_weights[block], f32::INFINITY).map(|token| (block * BLOCK + token) as u32)
     }
 
     fn cut_to_nucleus(&mut self) {
         self.put_in_order();
         let wanted = self.top_p * self.sums.iter().sum::<f32>();
-        let chances = self.chances.as_flattened_mut();
+        let chances = self.token_weights.as_flattened_mut();
         let mut reached = 0.0;
         for token in &self.order {
             let chance = &mut chances[*token as usize];
@@ -252,7 +252,7 @@ struct TokenWeights<'a> {
     logits: &'a [f32],
     barred: &'a [[f32; BLOCK]],
     scale: f32,
-    chances: &'a mut [[f32; BLOCK]],
+    token_weights: &'a mut [[f32; BLOCK]],
     sums: &'a mut [f32],
 }
 
@@ -262,7 +262,7 @@ impl WithSimd for TokenWeights<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
         let mut largest = [f32::NEG_INFINITY; BLOCK];
-        for (block, chances) in self.chances.iter_mut().enumerate() {
+        for (block, chances) in self.token_weights.iter_mut().enumerate() {
             let logits = &self.logits[block * BLOCK..];
             // The last block is padded with entries that cannot be drawn.
             if let Some(logits) = logits.first_chunk::<BLOCK>() {
@@ -281,8 +281,8 @@ impl WithSimd for TokenWeights<'_> {
         for largest in largest {
             most = most.max(largest);
         }
-        for block in 0..self.chances.len() {
-            let chances = &mut self.chances[block];
+        for block in 0..self.token_weights.len() {
+            let chances = &mut self.token_weights[block];
             for (chance, barred) in chances.iter_mut().zip(&self.barred[block]) {
                 let drawn = exp((*chance - most) * self.scale);
                 *chance = if *barred < 0.0 { 0.0 } else { drawn };

@@ -13,7 +13,7 @@ use rand::{SeedableRng, seq::SliceRandom};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::{ModelPack, config::Cell};
-use batch::Batch;
+use batch::TrainingBatch;
 pub use parameters::NamedTensor;
 use parameters::Parameters;
 
@@ -76,7 +76,7 @@ impl Trainer {
 
     /// Returns the mean negative log-likelihood of molecules, in nats per molecule.
     ///
-    /// Molecules are encoded as by [`ModelPack::spell`].
+    /// Molecules are encoded as by [`ModelPack::encode`].
     ///
     /// # Errors
     /// Fails if a matrix product does.
@@ -85,7 +85,7 @@ impl Trainer {
         order.sort_by_key(|n| molecules[*n].len());
         let mut sum = 0.0;
         for rows in order.chunks(self.settings.batch_size.max(1)) {
-            sum += gru::loss(&self.parameters, &Batch::of(molecules, rows))?;
+            sum += gru::loss(&self.parameters, &TrainingBatch::of(molecules, rows))?;
         }
         Ok(sum / molecules.len().max(1) as f64)
     }
@@ -105,7 +105,7 @@ impl Trainer {
         let tokens_per_molecule = tokens as f32 / molecules.len().max(1) as f32;
         let (mut sum, mut seen) = (0.0, 0);
         for rows in self.batches(molecules) {
-            let batch = Batch::of(molecules, &rows);
+            let batch = TrainingBatch::of(molecules, &rows);
             let weight = 1.0 / (rows.len() as f32 * tokens_per_molecule);
             let (loss, gradients) = gru::gradients(&self.parameters, &batch, weight)?;
             if !loss.is_finite() {

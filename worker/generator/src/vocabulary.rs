@@ -101,7 +101,7 @@ impl Vocabulary {
 
     /// Encodes `text` in tokens, including the first and last special token. Takes the longest token from which the
     /// end can be reached; `None` if there is no encoding.
-    pub(crate) fn spell(&self, text: &str) -> Option<Vec<u32>> {
+    pub(crate) fn encode(&self, text: &str) -> Option<Vec<u32>> {
         let longest = self.texts.iter().map(String::len).max().unwrap_or(0);
         let tokens = (0..).zip(&self.texts).filter(|(id, text)| !self.is_special(*id) && !text.is_empty());
         let ids: HashMap<&str, u32> = tokens.map(|(id, text)| (text.as_str(), id)).collect();

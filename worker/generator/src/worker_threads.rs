@@ -18,11 +18,11 @@ pub(crate) const SLOTS: usize = 128;
 /// strings.
 const MANY_SLOTS: usize = 4096;
 /// Alternating batches in plain operations.
-const BATCHES_IN_TURN: usize = 2;
+const BATCHES_PER_THREAD: usize = 2;
 /// Strings that justify another thread with its own batch.
-const WORTH_A_THREAD: usize = 16;
+const MIN_STRINGS_PER_THREAD: usize = 16;
 /// Strings that justify another batch in plain operations.
-const WORTH_A_TURN: usize = 512;
+const MIN_STRINGS_PER_BATCH: usize = 512;
 
 /// Worker threads of a sampler.
 #[derive(Debug)]
@@ -63,11 +63,11 @@ impl WorkerThreads {
     /// Runs `work` at the same time for the number of batches that `size` strings justify.
     pub(crate) fn run(&self, size: usize, work: impl Fn(BatchResources) -> Result<()> + Sync) -> Result<()> {
         let (batches, slots) = match self {
-            Self::Apart(pools) => (size.div_ceil(WORTH_A_THREAD).clamp(1, pools.len()), SLOTS),
+            Self::Apart(pools) => (size.div_ceil(MIN_STRINGS_PER_THREAD).clamp(1, pools.len()), SLOTS),
             Self::Together(_) => {
-                let batches = size.div_ceil(WORTH_A_TURN).clamp(1, BATCHES_IN_TURN);
+                let batches = size.div_ceil(MIN_STRINGS_PER_BATCH).clamp(1, BATCHES_PER_THREAD);
                 // Shared out evenly, so that the first batch does not take strings that the second could start.
-                (batches, size.div_ceil(batches).clamp(WORTH_A_TURN, MANY_SLOTS))
+                (batches, size.div_ceil(batches).clamp(MIN_STRINGS_PER_BATCH, MANY_SLOTS))
             }
         };
         let work = &work;
@@ -96,12 +96,13 @@ mod tests {
     /// Returns the slots of each batch that `size` strings are spread over, with three threads.
     fn slots(operations: KernelStyle, size: usize) -> Vec<usize> {
         let slots = Mutex::new(Vec::new());
-        let crew = WorkerThreads::new(operations, NonZeroUsize::new(3).unwrap());
-        crew.run(size, |berth| {
-            slots.lock().unwrap().push(berth.slots);
-            Ok(())
-        })
-        .unwrap();
+        let worker_threads = WorkerThreads::new(operations, NonZeroUsize::new(3).unwrap());
+        worker_threads
+            .run(size, |resources| {
+                slots.lock().unwrap().push(resources.slots);
+                Ok(())
+            })
+            .unwrap();
         slots.into_inner().unwrap()
     }
 

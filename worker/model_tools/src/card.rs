@@ -5,7 +5,7 @@ use contract::{ModelMetrics, PropertyDistribution};
 use generator::Evaluation;
 use serde_json::{Map, Value, json};
 
-use super::{Kind, ModelId, Pack};
+use super::{Kind, ModelId, PackFolder};
 
 /// Multiplications per token of the reference model: a GRU layer of 512 units, and 48 tokens.
 const REFERENCE_MULTIPLICATIONS: f64 = 3.0 * 512.0 * 512.0 + 48.0 * 512.0;
@@ -152,7 +152,7 @@ fn rounded(value: f64) -> f64 {
 }
 
 /// Describes the architecture in one line, from the files of a pack.
-pub fn architecture(pack: &Pack) -> String {
+pub fn architecture(pack: &PackFolder) -> String {
     if let Some(text) = pack.text("architecture") {
         return text.to_owned();
     }
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn properties_are_told_as_numpy_would() {
+    fn properties_have_numpys_quantiles() {
         let strings = ["CCO", "CCCO", "CCCCO", "C("].map(str::to_owned);
 
         let figures = figures(&Evaluation::of(&strings, &[]));

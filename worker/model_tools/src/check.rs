@@ -9,11 +9,11 @@ mod weights;
 
 use serde::Serialize;
 
-use super::{Kind, Pack, read};
+use super::{Kind, PackFolder, read};
 
 /// Result of a check.
 #[derive(Debug, Default, Serialize)]
-pub struct Report {
+pub struct CheckReport {
     /// The model's id.
     pub id: String,
     /// The pack's folder.
@@ -28,7 +28,7 @@ pub struct Report {
     pub notes: Vec<String>,
 }
 
-impl Report {
+impl CheckReport {
     /// Returns true if a worker can use the pack.
     pub const fn is_sound(&self) -> bool {
         self.faults.is_empty()
@@ -36,13 +36,13 @@ impl Report {
 }
 
 /// Checks `pack`, one of `all` packs of its folder.
-pub fn check(pack: &Pack, all: &[Pack]) -> Report {
-    let mut report = Report {
+pub fn check(pack: &PackFolder, all: &[PackFolder]) -> CheckReport {
+    let mut report = CheckReport {
         id: pack.id().to_owned(),
         folder: pack.folder.display().to_string(),
         kind: pack.kind,
         faults: pack.faults.clone(),
-        ..Report::default()
+        ..CheckReport::default()
     };
     for other in all.iter().filter(|other| other.folder != pack.folder && other.id() == pack.id()) {
         report.faults.push(format!(
@@ -66,7 +66,7 @@ pub fn check(pack: &Pack, all: &[Pack]) -> Report {
 }
 
 /// Returns the files that exceed the size limit of their kind, so that nothing too large is loaded.
-fn oversized_files(pack: &Pack) -> Vec<String> {
+fn oversized_files(pack: &PackFolder) -> Vec<String> {
     let limit = |name: &str| {
         if name.ends_with(".safetensors") { read::MAX_WEIGHTS_BYTES } else { read::MAX_JSON_BYTES }
     };

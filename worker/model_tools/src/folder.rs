@@ -12,7 +12,7 @@ use anyhow::{Context as _, anyhow};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{ModelId, Pack};
+use super::{ModelId, PackFolder};
 use crate::error::ModelToolError;
 
 /// Age after which an unfinished import or removal counts as killed.
@@ -27,7 +27,7 @@ pub struct ModelsFolder {
     own: PathBuf,
 }
 
-/// A pack in preparation, which workers do not see. It is deleted unless it [lands](Draft::land).
+/// A pack in preparation, which workers do not see. It is deleted unless it is [finished](Draft::finish).
 #[derive(Debug)]
 pub(crate) struct Draft {
     folder: TempDir,
@@ -46,7 +46,7 @@ impl ModelsFolder {
     }
 
     /// Returns all packs, complete or not, sorted by folder name within each folder.
-    pub fn packs(&self) -> Result<Vec<Pack>, ModelToolError> {
+    pub fn packs(&self) -> Result<Vec<PackFolder>, ModelToolError> {
         let mut packs = Vec::new();
         for path in self.others.iter().chain([&self.own]) {
             let doing = || format!("reading the models in {}", path.display());
@@ -59,7 +59,7 @@ impl ModelsFolder {
                 }
             }
             folders.sort();
-            packs.extend(folders.iter().map(|folder| Pack::open(folder)));
+            packs.extend(folders.iter().map(|folder| PackFolder::open(folder)));
         }
         Ok(packs)
     }
@@ -83,9 +83,9 @@ impl ModelsFolder {
     }
 
     /// Returns the pack with this id, or else the one in the folder of this name.
-    pub fn find(&self, id: &str) -> Result<Pack, ModelToolError> {
+    pub fn find(&self, id: &str) -> Result<PackFolder, ModelToolError> {
         let mut packs = self.packs()?;
-        let known = packs.iter().map(Pack::id).collect::<Vec<_>>().join(", ");
+        let known = packs.iter().map(PackFolder::id).collect::<Vec<_>>().join(", ");
         let place = match packs.iter().filter(|pack| pack.id() == id).count() {
             0 => packs.iter().position(|pack| pack.name() == id),
             1 => packs.iter().position(|pack| pack.id() == id),
@@ -149,7 +149,7 @@ impl ModelsFolder {
     }
 
     /// Removes a pack: first from the workers' view, then from the disk.
-    pub fn remove(&self, pack: &Pack) -> Result<(), ModelToolError> {
+    pub fn remove(&self, pack: &PackFolder) -> Result<(), ModelToolError> {
         let doing = || format!("removing {}", pack.folder.display());
         if fs::symlink_metadata(&pack.folder).with_context(doing)?.is_symlink() {
             // Only the link is ours, not its target.
@@ -189,7 +189,7 @@ impl Draft {
     }
 
     /// Moves the whole pack into place; its files are synced to disk before it becomes visible.
-    pub fn land(self) -> Result<PathBuf, ModelToolError> {
+    pub fn finish(self) -> Result<PathBuf, ModelToolError> {
         let doing = || format!("moving the pack to {}", self.target.display());
         for entry in fs::read_dir(self.path()).with_context(doing)? {
             File::open(entry.with_context(doing)?.path())
@@ -250,10 +250,10 @@ mod tests {
         draft.write("metadata.json", b"{\"id\": \"one\"}").unwrap();
         assert!(models.packs().unwrap().is_empty());
 
-        let landed = draft.land().unwrap();
+        let target_folder = draft.finish().unwrap();
 
-        assert_eq!(models.find("one").unwrap().folder, landed);
-        assert_eq!(fs::metadata(landed).unwrap().permissions().mode() & 0o777, 0o755);
+        assert_eq!(models.find("one").unwrap().folder, target_folder);
+        assert_eq!(fs::metadata(target_folder).unwrap().permissions().mode() & 0o777, 0o755);
     }
 
     #[test]
@@ -296,8 +296,8 @@ mod tests {
 
         let (first, second) = (models.begin(id("two")).unwrap(), models.begin(id("two")).unwrap());
         first.write("config.json", b"{}").unwrap();
-        first.land().unwrap();
-        assert!(second.land().unwrap_err().to_string().contains("already"));
+        first.finish().unwrap();
+        assert!(second.finish().unwrap_err().to_string().contains("already"));
     }
 
     #[test]
@@ -308,9 +308,9 @@ mod tests {
 
         let draft = models.begin(id("two")).unwrap();
         draft.write("metadata.json", b"{\"id\": \"two\"}").unwrap();
-        let landed = draft.land().unwrap();
+        let target_folder = draft.finish().unwrap();
 
-        assert_eq!(landed, own.path().join("two"));
+        assert_eq!(target_folder, own.path().join("two"));
         assert_eq!(models.packs().unwrap().len(), 2);
         assert!(models.begin(id("one")).unwrap_err().to_string().contains("already"));
         models.remove(&models.find("one").unwrap()).unwrap();

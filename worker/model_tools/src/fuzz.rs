@@ -9,8 +9,8 @@ use crate::{
     card,
     import::{
         aizynth::{
-            network::{FINGERPRINT_BITS, Policy},
-            table::Table,
+            network::{DensePolicy, FINGERPRINT_BITS},
+            table::TemplateTable,
         },
         layout::tokenizer_of,
         reinvent::{archive::Archive, prior::Prior},
@@ -46,7 +46,7 @@ fn is_sound(prior: &Prior) {
 
 /// Reads a network in ONNX.
 pub fn onnx(input: &[u8]) {
-    let Ok(policy) = Policy::read(input) else { return };
+    let Ok(policy) = DensePolicy::read(input) else { return };
     assert_eq!(
         (policy.weight1.len(), policy.bias1.len(), policy.weight2.len(), policy.bias2.len()),
         (policy.hidden * FINGERPRINT_BITS, policy.hidden, policy.outputs * policy.hidden, policy.outputs)
@@ -55,7 +55,7 @@ pub fn onnx(input: &[u8]) {
 
 /// Reads an uncompressed table of templates.
 pub fn policy_table(input: &[u8]) {
-    let Ok(table) = Table::of(input) else { return };
+    let Ok(table) = TemplateTable::of(input) else { return };
     assert!(table.repeated() <= table.rows.len());
     assert!(table.rows.iter().all(|row| row.fault.is_some() || !row.template.is_empty()));
 }

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 
-use super::{ModelId, ModelsFolder, Pack, Report, check, folder::Draft, read};
+use super::{CheckReport, ModelId, ModelsFolder, PackFolder, check, folder::Draft, read};
 use crate::error::ModelToolError;
 
 /// Source and options of an import.
 #[derive(Debug)]
-pub struct Import {
+pub struct ModelImport {
     /// Folder in our layout, prior of REINVENT, or policy of AiZynthFinder.
     pub source: PathBuf,
     /// Id of the new model; by default its own.
@@ -28,7 +28,11 @@ pub struct Import {
 ///
 /// # Errors
 /// Fails, and leaves nothing behind, if the source cannot be read, the id is taken, or the pack is not sound.
-pub fn import(models: &ModelsFolder, import: &Import, tell: &dyn Fn(&str)) -> Result<Report, ModelToolError> {
+pub fn import(
+    models: &ModelsFolder,
+    import: &ModelImport,
+    tell: &dyn Fn(&str),
+) -> Result<CheckReport, ModelToolError> {
     let source = &import.source;
     let format = Format::of(source)?;
     if import.templates.is_some() && format != Format::Onnx {
@@ -57,7 +61,7 @@ pub fn import(models: &ModelsFolder, import: &Import, tell: &dyn Fn(&str)) -> Re
             .into());
         }
     };
-    land(draft)
+    finish(draft, "not imported")
 }
 
 /// Format of a source, recognised by its first bytes.
@@ -90,7 +94,7 @@ impl Format {
 }
 
 /// Returns the requested id, else `own`.
-fn id_or(import: &Import, own: &str) -> Result<ModelId, ModelToolError> {
+fn id_or(import: &ModelImport, own: &str) -> Result<ModelId, ModelToolError> {
     if let Some(id) = &import.name {
         return Ok(id.clone());
     }
@@ -100,25 +104,25 @@ fn id_or(import: &Import, own: &str) -> Result<ModelId, ModelToolError> {
 }
 
 /// Returns the requested id, else the source's name without its extension.
-fn id_or_stem(import: &Import) -> Result<ModelId, ModelToolError> {
+fn id_or_stem(import: &ModelImport) -> Result<ModelId, ModelToolError> {
     id_or(import, &import.source.file_stem().unwrap_or_default().to_string_lossy())
 }
 
-/// Checks a pack and moves it into place.
-pub(super) fn land(draft: Draft) -> Result<Report, ModelToolError> {
-    let mut report = check(&Pack::open(draft.path()), &[]);
+/// Checks a pack and moves it into place; `refusal` begins the message if it has faults.
+pub(super) fn finish(draft: Draft, refusal: &str) -> Result<CheckReport, ModelToolError> {
+    let mut report = check(&PackFolder::open(draft.path()), &[]);
     if !report.is_sound() {
         // The temporary folder no longer exists when the user reads the report.
         let folder = format!("{}/", draft.path().display());
         let faults = report.faults.iter().map(|fault| fault.replace(&folder, ""));
         let faults = faults.collect::<Vec<_>>().join("; ");
-        return Err(anyhow!("not imported: {faults}").into());
+        return Err(anyhow!("{refusal}: {faults}").into());
     }
     let written = draft.path().display().to_string();
-    let landed = draft.land()?.display().to_string();
+    let target_folder = draft.finish()?.display().to_string();
     for warning in &mut report.warnings {
-        *warning = warning.replace(&written, &landed);
+        *warning = warning.replace(&written, &target_folder);
     }
-    report.folder = landed;
+    report.folder = target_folder;
     Ok(report)
 }

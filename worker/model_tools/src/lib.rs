@@ -21,11 +21,11 @@ mod train;
 mod weights;
 
 pub use card::{architecture, distribution, figures};
-pub use check::{Report, check};
+pub use check::{CheckReport, check};
 pub use error::ModelToolError;
 pub use folder::ModelsFolder;
 pub use id::ModelId;
-pub use import::{Import, import};
+pub use import::{ModelImport, import};
 pub use molecules::lines;
-pub use pack::{Kind, Pack};
-pub use train::{Event, LineError, Training, TrainingData, train};
+pub use pack::{Kind, PackFolder};
+pub use train::{LineError, Training, TrainingData, TrainingEvent, train};

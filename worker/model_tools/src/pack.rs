@@ -42,7 +42,7 @@ impl Kind {
 
 /// A folder that is, or should be, a pack.
 #[derive(Debug)]
-pub struct Pack {
+pub struct PackFolder {
     /// Path of the folder.
     pub folder: PathBuf,
     /// Kind of model, if it can be recognised.
@@ -55,7 +55,7 @@ pub struct Pack {
     pub faults: Vec<String>,
 }
 
-impl Pack {
+impl PackFolder {
     /// Reads the metadata of a folder.
     pub fn open(folder: &Path) -> Self {
         let mut faults = Vec::new();

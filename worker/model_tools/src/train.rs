@@ -18,7 +18,7 @@ use half::f16;
 use safetensors::{Dtype, tensor::TensorView};
 use serde_json::{Map, Value, json};
 
-use super::{ModelId, ModelsFolder, Report, card, import, read};
+use super::{CheckReport, ModelId, ModelsFolder, card, import, read};
 use crate::error::ModelToolError;
 use checkpoint::Checkpoint;
 pub use training_data::{LineError, TrainingData};
@@ -47,7 +47,7 @@ pub struct Training {
 
 /// Progress event of a training.
 #[derive(Debug)]
-pub enum Event {
+pub enum TrainingEvent {
     /// The molecules are read: the numbers for training and held out, and the model's loss on the held-out ones.
     Begun {
         /// Number of training molecules.
@@ -90,47 +90,47 @@ pub enum Event {
 pub fn train(
     models: &ModelsFolder,
     training: &Training,
-    lessons: &TrainingData,
+    data: &TrainingData,
     resume: impl Fn() -> bool,
-    mut watch: impl FnMut(Event),
-) -> Result<Report, ModelToolError> {
+    mut watch: impl FnMut(TrainingEvent),
+) -> Result<CheckReport, ModelToolError> {
     let pack = ModelPack::load(&training.from).map_err(anyhow::Error::from)?;
     let draft = models.begin(training.name.clone())?;
     let mut trainer = Trainer::new(&pack, training.settings).map_err(anyhow::Error::from)?;
     let begun = Instant::now();
 
     let place = models.hidden(&format!(".train-{}", training.name.as_str()));
-    let key = lessons.key(&training.from)?;
+    let key = data.key(&training.from)?;
     let mut course = Checkpoint::load(&place, &key, &mut trainer)?;
     if course.is_none() {
-        let loss = trainer.loss(&lessons.held_out).map_err(anyhow::Error::from)?;
+        let loss = trainer.loss(&data.held_out).map_err(anyhow::Error::from)?;
         course = Some(Checkpoint::first(key, loss, &trainer));
     }
     let mut course = course.context("a training has a beginning")?;
-    watch(Event::Begun {
-        learnt: lessons.learnt.len(),
-        held_out: lessons.held_out.len(),
+    watch(TrainingEvent::Begun {
+        learnt: data.sequences.len(),
+        held_out: data.held_out.len(),
         loss: course.first_loss,
         epochs_before: course.epochs,
     });
-    while course.epochs < training.epochs && course.barren < training.patience {
+    while course.epochs < training.epochs && course.epochs_without_improvement < training.patience {
         let learnt = trainer
-            .epoch(&lessons.learnt, |molecules| {
-                watch(Event::Step(molecules));
+            .epoch(&data.sequences, |molecules| {
+                watch(TrainingEvent::Step(molecules));
                 resume()
             })
             .map_err(anyhow::Error::from)?;
         if !resume() {
-            watch(Event::Interrupted { best: course.best_epoch });
+            watch(TrainingEvent::Interrupted { best: course.best_epoch });
             break;
         }
-        let held_out = trainer.loss(&lessons.held_out).map_err(anyhow::Error::from)?;
+        let held_out = trainer.loss(&data.held_out).map_err(anyhow::Error::from)?;
         let is_best = course.note(held_out, &trainer);
         if !is_best {
             trainer.scale_learning_rate(LEARNING_RATE_FACTOR);
         }
         course.save(&place, &trainer)?;
-        watch(Event::Epoch { number: course.epochs, learnt, held_out, is_best });
+        watch(TrainingEvent::Epoch { number: course.epochs, learnt, held_out, is_best });
     }
     if course.best_epoch == 0 && !resume() {
         return Err(match course.epochs {
@@ -155,27 +155,27 @@ pub fn train(
         draft.write(name, &bytes)?;
     }
     draft.write("model.safetensors", &f16_safetensors(&course.best)?)?;
-    let mut metadata = metadata(training, lessons, &pack);
+    let mut metadata = metadata(training, data, &pack);
     draft.write_json("metadata.json", &Value::Object(metadata.clone()))?;
-    watch(Event::Measuring);
-    let evaluation = evaluate_model(draft.path(), lessons)?;
+    watch(TrainingEvent::Measuring);
+    let evaluation = evaluate_model(draft.path(), data)?;
     metadata.insert("metrics".to_owned(), json!({ "as_shipped": card::figures(&evaluation) }));
     draft.write_json("metadata.json", &Value::Object(metadata.clone()))?;
-    let history = history(training, lessons, &course, begun.elapsed().as_secs());
+    let history = history(training, data, &course, begun.elapsed().as_secs());
     draft.write("README.md", readme(&metadata, &history, &evaluation).as_bytes())?;
-    let report = import::land(draft)?;
+    let report = import::finish(draft, "the trained model has faults")?;
     checkpoint::clear(&place);
     Ok(report)
 }
 
 /// Builds `metadata.json` without figures.
-fn metadata(training: &Training, lessons: &TrainingData, pack: &ModelPack) -> Map<String, Value> {
+fn metadata(training: &Training, data: &TrainingData, pack: &ModelPack) -> Map<String, Value> {
     let before = read::json(&training.from.join("metadata.json")).unwrap_or_default();
     let text = |field: &str| before.get(field).and_then(Value::as_str).unwrap_or("not stated").to_owned();
     let file = training.data.file_name().unwrap_or_default().to_string_lossy();
     let architecture = text("architecture");
     let (description, from) = (format!("{}, taught {file}", pack.description), &pack.id);
-    let learnt = lessons.learnt.len();
+    let learnt = data.sequences.len();
     let training_data = format!("{learnt} molecules of {file}, after {from} ({})", text("training_data"));
     let licence = format!("that of {from} ({}), and whatever holds for {file}", text("licence"));
     let card =
@@ -187,23 +187,23 @@ fn metadata(training: &Training, lessons: &TrainingData, pack: &ModelPack) -> Ma
 }
 
 /// Evaluates what the new model draws, compared with its training molecules.
-fn evaluate_model(folder: &Path, lessons: &TrainingData) -> Result<Evaluation, ModelToolError> {
+fn evaluate_model(folder: &Path, data: &TrainingData) -> Result<Evaluation, ModelToolError> {
     let pack = ModelPack::load(folder).map_err(anyhow::Error::from)?;
     let sampler = Sampler::new(&pack, Device::Cpu).map_err(anyhow::Error::from)?;
     let strings = sampler.raw(EVALUATED_STRINGS, 0).map_err(anyhow::Error::from)?;
-    Ok(Evaluation::of(&strings, &lessons.smiles))
+    Ok(Evaluation::of(&strings, &data.smiles))
 }
 
 /// Returns the model card's lines on how the model was made.
-fn history(training: &Training, lessons: &TrainingData, course: &Checkpoint, seconds: u64) -> Vec<String> {
+fn history(training: &Training, data: &TrainingData, course: &Checkpoint, seconds: u64) -> Vec<String> {
     let settings = training.settings;
     vec![
         format!(
             "{} molecules to learn from, {} held out; {} lines of the file were left out ({})",
-            lessons.learnt.len(),
-            lessons.held_out.len(),
-            lessons.faults.len(),
-            lessons.summary()
+            data.sequences.len(),
+            data.held_out.len(),
+            data.faults.len(),
+            data.summary()
         ),
         format!(
             "{} epochs, of which number {} was the best; batches of {}, Adam, learning rate {:e}, seed {}; {seconds} s",

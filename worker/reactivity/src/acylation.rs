@@ -3,7 +3,7 @@
 use chem::Order;
 
 use crate::change::{Facts, Step};
-use crate::competition::{builds_ring, closes_ring, hot_electrophile_spared, nucleophiles};
+use crate::competition::{builds_ring, check_unreacted_acyl_electrophiles, closed_ring_size, nucleophiles};
 use crate::electrophile;
 use crate::event::Event;
 use crate::group::Group;
@@ -16,7 +16,7 @@ type Verdict = Result<(), Refusal>;
 pub fn acylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32) -> Verdict {
     let before = &step.before;
     let (donor, acceptor) = (before.group(nucleophile), before.group(carbon));
-    let ring = closes_ring(step, nucleophile, carbon);
+    let ring = closed_ring_size(step, nucleophile, carbon);
     if ring.is_some_and(|ring| ring < 5) {
         return Err(Refusal::Strained);
     }
@@ -79,7 +79,7 @@ pub fn acylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     if before.element(nucleophile) != C {
         let own = electrophile::acyl(before, carbon);
         let rank = if acceptor == Group::Acid { 70 } else { own };
-        hot_electrophile_spared(step, carbon, rank)?;
+        check_unreacted_acyl_electrophiles(step, carbon, rank)?;
         if acceptor == Group::Acid && ring.is_none() {
             refuse_unreacted_acid(step, carbon)?;
         }
@@ -97,7 +97,7 @@ pub fn refuse_unreacted_aldehyde(step: &Step<'_>, carbon: u32, donor: Group) -> 
         Group::Hydrazine | Group::Hydroxylamine => 60,
         _ => return Ok(()),
     };
-    if leaves_carbonyl_unreacted(step, carbon, least) { Err(Refusal::Spared) } else { Ok(()) }
+    if leaves_carbonyl_unreacted(step, carbon, least) { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 
 /// Returns true if an amide-like carbon can lose its nitrogen: an acyl azole, an N-acyl imide, an aniline of a urea.
@@ -112,18 +112,18 @@ fn is_activated_amide(before: &Facts, carbon: u32, leaving: Option<u32>) -> bool
 
 /// Refuses a step that leaves another acid unreacted, which a coupling reagent would activate as well.
 fn refuse_unreacted_acid(step: &Step<'_>, own: u32) -> Verdict {
-    let spared = step.atoms().any(|atom| {
+    let competing = step.atoms().any(|atom| {
         atom != own
             && step.before.group(atom) == Group::Acid
             && step.is_untouched(atom)
             && !step.are_equivalent(atom, own)
     });
-    if spared { Err(Refusal::Spared) } else { Ok(()) }
+    if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 
 /// Returns true if an aldehyde or ketone of at least this rank is left unreacted.
 fn leaves_carbonyl_unreacted(step: &Step<'_>, own: u32, least: i32) -> bool {
-    electrophile::spared(step, own, least, electrophile::carbonyl).is_some()
+    electrophile::competing_site(step, own, least, electrophile::carbonyl).is_some()
 }
 
 /// Returns true if a carbon is one of the two acylating carbons of Boc anhydride.

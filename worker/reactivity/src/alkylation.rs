@@ -2,7 +2,9 @@
 
 use crate::acylation::refuse_unreacted_aldehyde;
 use crate::change::{Facts, Step};
-use crate::competition::{closes_ring, hot_electrophile_spared, nucleophiles, reacts_elsewhere};
+use crate::competition::{
+    check_unreacted_acyl_electrophiles, closed_ring_size, forms_several_bonds, nucleophiles,
+};
 use crate::electrophile;
 use crate::event::Event;
 use crate::group::Group;
@@ -15,7 +17,7 @@ type Verdict = Result<(), Refusal>;
 pub fn alkylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, leaving: u32) -> Verdict {
     let before = &step.before;
     let exchange = is_oxocarbenium(before, carbon, leaving);
-    leaving_group(step, nucleophile, carbon, leaving)?;
+    check_leaving_group(step, nucleophile, carbon, leaving)?;
     if exchange {
         return Ok(());
     }
@@ -23,7 +25,7 @@ pub fn alkylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u
     if own_is_carbon && !is_acidic(before, nucleophile) && !before.is_aromatic(nucleophile) {
         return Err(Refusal::Unreactive);
     }
-    let ring = closes_ring(step, nucleophile, carbon);
+    let ring = closed_ring_size(step, nucleophile, carbon);
     check_hindrance(step, nucleophile, carbon, leaving, ring)?;
     let hydroxyl = before.element(leaving) == O
         && (before.hydrogens(leaving) > 0 || before.at(leaving).charge < 0)
@@ -35,7 +37,7 @@ pub fn alkylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u
         return Ok(());
     }
     let own = electrophile::alkyl(before, carbon);
-    hot_electrophile_spared(step, carbon, 60)?;
+    check_unreacted_acyl_electrophiles(step, carbon, 60)?;
     if own > 0 && ring.is_none() {
         // A leaving group beside the opening epoxide is no competitor: it leaves on the other path to the same two
         // bonds.
@@ -50,8 +52,8 @@ pub fn alkylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u
             }
             electrophile::alkyl(facts, atom).max(electrophile::aryl(facts, atom) - 15)
         };
-        if electrophile::spared(step, carbon, own, better).is_some() {
-            return Err(Refusal::Spared);
+        if electrophile::competing_site(step, carbon, own, better).is_some() {
+            return Err(Refusal::CompetingGroup);
         }
     }
     refuse_unreacted_aldehyde(step, carbon, before.group(nucleophile))?;
@@ -71,7 +73,7 @@ pub fn is_oxocarbenium(before: &Facts, carbon: u32, leaving: u32) -> bool {
 }
 
 /// Refuses groups that do not leave an sp3 carbon.
-fn leaving_group(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> Verdict {
+fn check_leaving_group(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> Verdict {
     let before = &step.before;
     let helped = before.is_benzylic_or_allylic(carbon);
     let lone_pair = is_oxocarbenium(before, carbon, leaving);
@@ -252,16 +254,16 @@ fn mitsunobu(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, r
             && ring.is_none()
     });
     if rival {
-        return Err(Refusal::Spared);
+        return Err(Refusal::CompetingGroup);
     }
     let amine =
         |atom: u32| matches!(before.group(atom), Group::Thiol | Group::Thiophenol | Group::AcidOxygen);
     let own_is_strong = amine(nucleophile);
     if !own_is_strong
-        && !reacts_elsewhere(events, nucleophile)
+        && !forms_several_bonds(events, nucleophile)
         && step.atoms().any(|atom| amine(atom) && step.is_untouched(atom))
     {
-        return Err(Refusal::Spared);
+        return Err(Refusal::CompetingGroup);
     }
     Ok(())
 }

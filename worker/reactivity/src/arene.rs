@@ -9,7 +9,7 @@ use chem::Order;
 
 use crate::change::{Facts, Step};
 use crate::cleavage::keeps_lewis_acid_labile_group;
-use crate::competition::{closes_ring, is_new_ring};
+use crate::competition::{closed_ring_size, gains_ring_bond};
 use crate::event::Event;
 use crate::group::{Group, aromatic_positions};
 use crate::queries::*;
@@ -30,11 +30,11 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
     let oxide = aromatic_positions(&step.before.structure, carbon)
         .iter()
         .any(|&(atom, _)| step.before.element(atom) == N && step.before.at(atom).charge == 1);
-    let small = electrophile.and_then(|electrophile| closes_ring(step, carbon, electrophile));
+    let small = electrophile.and_then(|electrophile| closed_ring_size(step, carbon, electrophile));
     if small.is_some_and(|ring| ring < 5) {
         return Err(Refusal::Strained);
     }
-    if oxide || is_new_ring(step, carbon) {
+    if oxide || gains_ring_bond(step, carbon) {
         return Ok(());
     }
     match element {
@@ -128,8 +128,8 @@ fn refuse_free_amines(step: &Step<'_>) -> Verdict {
                 | Group::Hydrazine
         )
     };
-    let spared = step.atoms().any(|atom| amine(step.before.group(atom)) && step.is_untouched(atom));
-    if spared { Err(Refusal::Spared) } else { Ok(()) }
+    let competing = step.atoms().any(|atom| amine(step.before.group(atom)) && step.is_untouched(atom));
+    if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 
 /// Refuses primary alkyl electrophiles whose cation rearranges.

@@ -2,7 +2,7 @@
 
 use crate::alkylation::{carbon_leaves, is_oxocarbenium};
 use crate::change::{Facts, Step};
-use crate::competition::{closes_ring, hot_electrophile_spared, nucleophiles};
+use crate::competition::{check_unreacted_acyl_electrophiles, closed_ring_size, nucleophiles};
 use crate::electrophile;
 use crate::event::Event;
 use crate::group::{Group, aromatic_positions};
@@ -30,7 +30,7 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
         .iter()
         .any(|&(atom, distance)| distance != 2 && before.element(atom) == N && before.hydrogens(atom) == 0);
     let fluoride = before.element(leaving) == F;
-    let ring = closes_ring(step, nucleophile, carbon).is_some();
+    let ring = closed_ring_size(step, nucleophile, carbon).is_some();
     let activated = match leaves {
         None => false,
         Some(_) if before.element(leaving) == N && before.at(leaving).charge == 0 => {
@@ -49,11 +49,11 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     if ring {
         return Ok(());
     }
-    hot_electrophile_spared(step, carbon, 60)?;
+    check_unreacted_acyl_electrophiles(step, carbon, 60)?;
     let by_snar = electrophile::aryl(before, carbon);
-    let better_alkyl = electrophile::spared(step, carbon, by_snar.max(60), electrophile::alkyl);
+    let better_alkyl = electrophile::competing_site(step, carbon, by_snar.max(60), electrophile::alkyl);
     if better_alkyl.is_some() {
-        return Err(Refusal::Spared);
+        return Err(Refusal::CompetingGroup);
     }
     let rival_snar = activated
         && by_snar > 0
@@ -62,10 +62,10 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     let rival_metal = metal
         && electrophile::clearly_more_reactive(step, carbon, by_coupling, electrophile::coupling).is_some();
     let snar_first = !activated
-        && electrophile::spared(step, carbon, 50, electrophile::aryl).is_some()
+        && electrophile::competing_site(step, carbon, 50, electrophile::aryl).is_some()
         && matches!(before.element(nucleophile), N | S);
     if snar_first {
-        return Err(Refusal::Spared);
+        return Err(Refusal::CompetingGroup);
     }
     let refused = match (activated, metal) {
         (true, true) => rival_snar && rival_metal,
@@ -73,7 +73,7 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
         _ => rival_metal,
     };
     if refused {
-        return Err(Refusal::Spared);
+        return Err(Refusal::CompetingGroup);
     }
     // Palladium and an activated ring may prefer different nucleophiles.
     let by_snar = activated.then(|| nucleophiles(step, events, nucleophile, carbon, Reagent::Aryl));
@@ -130,7 +130,7 @@ pub fn halide(step: &Step<'_>, carbon: u32, leaving: u32) -> Verdict {
     }
     let own = electrophile::coupling(before, carbon);
     if own > 0 && electrophile::clearly_more_reactive(step, carbon, own, electrophile::coupling).is_some() {
-        return Err(Refusal::Spared);
+        return Err(Refusal::CompetingGroup);
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use crate::alkylation::is_acidic;
 use crate::change::{Facts, Step};
-use crate::competition::{closes_ring, hot_electrophile_spared, nucleophiles};
+use crate::competition::{check_unreacted_acyl_electrophiles, closed_ring_size, nucleophiles};
 use crate::electrophile;
 use crate::event::Event;
 use crate::group::Group;
@@ -33,8 +33,8 @@ pub fn carbonyl_electrophile(step: &Step<'_>, carbon: u32, aldol: bool) -> Verdi
     let donor = |facts: &Facts, atom: u32| {
         if waits && is_enolised(step, atom) { 0 } else { electrophile::carbonyl(facts, atom) }
     };
-    match electrophile::spared(step, carbon, own, donor) {
-        Some(_) => Err(Refusal::Spared),
+    match electrophile::competing_site(step, carbon, own, donor) {
+        Some(_) => Err(Refusal::CompetingGroup),
         None => Ok(()),
     }
 }
@@ -52,13 +52,13 @@ fn is_enolised(step: &Step<'_>, carbonyl: u32) -> bool {
 pub fn imination(step: &Step<'_>, events: &[Event], nitrogen: u32, carbon: u32) -> Verdict {
     let before = &step.before;
     let own = electrophile::carbonyl(before, carbon);
-    if own > 0 && closes_ring(step, nitrogen, carbon).is_none() {
-        if electrophile::spared(step, carbon, own, electrophile::carbonyl).is_some() {
-            return Err(Refusal::Spared);
+    if own > 0 && closed_ring_size(step, nitrogen, carbon).is_none() {
+        if electrophile::competing_site(step, carbon, own, electrophile::carbonyl).is_some() {
+            return Err(Refusal::CompetingGroup);
         }
         nucleophiles(step, events, nitrogen, carbon, Reagent::Carbonyl)?;
     }
-    hot_electrophile_spared(step, carbon, 60)
+    check_unreacted_acyl_electrophiles(step, carbon, 60)
 }
 
 pub fn metal_addition(step: &Step<'_>, metal: u32, carbon: u32) -> Verdict {
@@ -77,10 +77,10 @@ pub fn metal_addition(step: &Step<'_>, metal: u32, carbon: u32) -> Verdict {
         };
     }
     if stops_at_ketone(step, carbon) {
-        return Err(Refusal::Spared);
+        return Err(Refusal::CompetingGroup);
     }
-    match electrophile::spared(step, carbon, own, electrophile::organometal) {
-        Some(_) => Err(Refusal::Spared),
+    match electrophile::competing_site(step, carbon, own, electrophile::organometal) {
+        Some(_) => Err(Refusal::CompetingGroup),
         None => Ok(()),
     }
 }
@@ -116,7 +116,7 @@ pub fn conjugate_addition(
         let aldehyde = before
             .next_to(partner)
             .any(|next| before.group(next) == Group::Aldehyde && step.is_untouched(next));
-        return if aldehyde { Err(Refusal::Spared) } else { Ok(()) };
+        return if aldehyde { Err(Refusal::CompetingGroup) } else { Ok(()) };
     }
     let is_acceptor = |atom: u32| {
         before.is_alpha(atom)
@@ -126,7 +126,7 @@ pub fn conjugate_addition(
             })
             || before.doubly(atom, |far| before.element(far) == C && before.is_alpha(far)).is_some()
     };
-    let ring = closes_ring(step, nucleophile, carbon);
+    let ring = closed_ring_size(step, nucleophile, carbon);
     if matches!(ring, Some(3..=5))
         && before.element(nucleophile) == N
         && is_endo(step, nucleophile, carbon, partner)

@@ -57,12 +57,12 @@ pub struct Step<'a> {
     pub(crate) image: Vec<Option<u32>>,
     /// For each atom after, the atom before.
     pub(crate) origin: Vec<Option<u32>>,
-    pub(crate) change: Change,
+    pub(crate) change: StepChange,
 }
 
 /// Bonds that a step changes. Atoms are numbered as before the step.
 #[derive(Debug, Default)]
-pub struct Change {
+pub struct StepChange {
     /// New bonds between atoms of the reaction mixture.
     pub made: Vec<(u32, u32, Order)>,
     /// New bonds to atoms that no precursor provides, which are numbered as after the step.
@@ -74,16 +74,16 @@ pub struct Change {
 }
 
 impl<'a> Step<'a> {
-    /// Builds the step from `flask` to `product`. For each atom of each molecule of the reaction mixture, `sources`
+    /// Builds the step from `precursor_facts` to `product`. For each atom of each molecule of the reaction mixture, `sources`
     /// gives the atom of the product that it becomes.
     #[must_use]
     pub fn new<'b>(
-        flask: impl IntoIterator<Item = (&'b Facts, &'b [Option<u32>])>,
+        precursor_facts: impl IntoIterator<Item = (&'b Facts, &'b [Option<u32>])>,
         product: &'a Facts,
     ) -> Self {
         let mut before = Facts::default();
         let (mut molecule_of, mut image) = (Vec::new(), Vec::new());
-        for (number, (facts, sources)) in flask.into_iter().enumerate() {
+        for (number, (facts, sources)) in precursor_facts.into_iter().enumerate() {
             before.structure.append(&facts.structure);
             before.groups.extend_from_slice(&facts.groups);
             image.extend_from_slice(sources);
@@ -100,7 +100,7 @@ impl<'a> Step<'a> {
         map.keep_carbonyl_oxygens();
         map.complete();
         let AtomMap { image, origin, .. } = map;
-        let change = Change::of(&before, product, &image, &origin);
+        let change = StepChange::of(&before, product, &image, &origin);
         Self { before, after: product, molecule_of, image, origin, change }
     }
 
@@ -274,7 +274,7 @@ fn at(bonds: &[(u32, u32, Order)], atom: u32) -> impl Iterator<Item = (u32, Orde
     })
 }
 
-impl Change {
+impl StepChange {
     fn of(before: &Facts, after: &Facts, image: &[Option<u32>], origin: &[Option<u32>]) -> Self {
         let mut change = Self::default();
         for atom in 0..image.len() as u32 {

@@ -130,7 +130,8 @@ impl ProtectingGroup {
 
 /// Class of the removal of the group between `atom` and `root`.
 pub fn class(it: &Facts, atom: u32, root: u32) -> ReactionClass {
-    guard(it, atom, root).map_or(class!("deprotection"), |guard| guard.removal().class)
+    protecting_group(it, atom, root)
+        .map_or(class!("deprotection"), |protecting_group| protecting_group.removal().class)
 }
 
 /// Checks a cleavage or hydrolysis.
@@ -142,8 +143,8 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
         {
             Ok(())
         }
-        Event::Cleavage { atom, root } => match guard(&step.before, atom, root) {
-            Some(guard) => cleavage(step, guard, atom, root),
+        Event::Cleavage { atom, root } => match protecting_group(&step.before, atom, root) {
+            Some(protecting_group) => cleavage(step, protecting_group, atom, root),
             None => unprotected_release(step, atom, root),
         },
         Event::Hydrolysis { carbon, .. } => hydrolysis(step, carbon),
@@ -152,7 +153,7 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
 }
 
 /// Protecting group that begins with the bond from a heteroatom to `root`.
-fn guard(it: &Facts, atom: u32, root: u32) -> Option<ProtectingGroup> {
+fn protecting_group(it: &Facts, atom: u32, root: u32) -> Option<ProtectingGroup> {
     let aryls = |at: u32| it.next_to(at).filter(|&next| it.is_aromatic(next)).count();
     let on_acyl = it.next_to(atom).any(|next| next != root && it.is_carbonyl(next) && !it.is_aromatic(next));
     match it.element(root) {
@@ -171,7 +172,7 @@ fn guard(it: &Facts, atom: u32, root: u32) -> Option<ProtectingGroup> {
             })
         }
         S if it.oxo(root) == 2 => Some(ProtectingGroup::Sulfonyl),
-        C if it.is_carbonyl(root) && !it.is_aromatic(root) => acyl_guard(it, atom, root),
+        C if it.is_carbonyl(root) && !it.is_aromatic(root) => acyl_protecting_group(it, atom, root),
         C if it.group(root) == Group::Alkene && it.group(atom) == Group::Ether => {
             Some(ProtectingGroup::Vinyl)
         }
@@ -207,7 +208,7 @@ fn guard(it: &Facts, atom: u32, root: u32) -> Option<ProtectingGroup> {
     }
 }
 
-fn acyl_guard(it: &Facts, atom: u32, root: u32) -> Option<ProtectingGroup> {
+fn acyl_protecting_group(it: &Facts, atom: u32, root: u32) -> Option<ProtectingGroup> {
     let oxygen =
         it.next_to(root).find(|&next| next != atom && it.element(next) == O && it.is_saturated(next));
     let Some(oxygen) = oxygen else {
@@ -248,9 +249,9 @@ fn has_para_methoxy(it: &Facts, benzyl: u32) -> bool {
 }
 
 /// Rank of a protecting group's removal by acid; 0: not removed.
-fn acid_lability(it: &Facts, guard: ProtectingGroup, atom: u32) -> i32 {
-    let rank = guard.removal().acid;
-    match guard {
+fn acid_lability(it: &Facts, protecting_group: ProtectingGroup, atom: u32) -> i32 {
+    let rank = protecting_group.removal().acid;
+    match protecting_group {
         // The ring's other bond holds the alcohol near.
         ProtectingGroup::Tetrahydropyranyl if it.ring(atom) > 0 => rank - 10,
         ProtectingGroup::Methoxybenzyl | ProtectingGroup::TertButylEther if it.element(atom) != O => 0,
@@ -259,16 +260,16 @@ fn acid_lability(it: &Facts, guard: ProtectingGroup, atom: u32) -> i32 {
 }
 
 /// Rank of a protecting group's removal by hydrogen and palladium; 0: not removed.
-fn hydrogenolysis_lability(it: &Facts, guard: ProtectingGroup, atom: u32) -> i32 {
-    match guard {
+fn hydrogenolysis_lability(it: &Facts, protecting_group: ProtectingGroup, atom: u32) -> i32 {
+    match protecting_group {
         ProtectingGroup::Methoxybenzyl if it.element(atom) != O => 0,
-        guard => guard.removal().hydrogen,
+        protecting_group => protecting_group.removal().hydrogen,
     }
 }
 
 /// Rank of a protecting group's removal by hydroxide; 0: not removed.
-fn base_lability(it: &Facts, guard: ProtectingGroup, atom: u32) -> i32 {
-    match (guard, guard.removal().base) {
+fn base_lability(it: &Facts, protecting_group: ProtectingGroup, atom: u32) -> i32 {
+    match (protecting_group, protecting_group.removal().base) {
         (ProtectingGroup::Amide, _) if it.next_to(atom).filter(|&next| it.is_carbonyl(next)).count() > 1 => {
             40
         }
@@ -319,8 +320,8 @@ fn kept(step: &Step<'_>) -> Vec<(ProtectingGroup, u32, u32)> {
         for bond in before.around(atom).iter().filter(|bond| bond.order == Order::Single) {
             let stays = matches!((step.image(atom), step.image(bond.to)),
                 (Some(a), Some(b)) if step.after.bond(a, b).is_some());
-            if let Some(guard) = guard(before, atom, bond.to).filter(|_| stays) {
-                kept.push((guard, atom, bond.to));
+            if let Some(protecting_group) = protecting_group(before, atom, bond.to).filter(|_| stays) {
+                kept.push((protecting_group, atom, bond.to));
             }
         }
     }
@@ -330,13 +331,13 @@ fn kept(step: &Step<'_>) -> Vec<(ProtectingGroup, u32, u32)> {
 /// Returns true if the step keeps a protecting group that aluminium chloride or chlorosulfonic acid removes.
 pub fn keeps_lewis_acid_labile_group(step: &Step<'_>) -> bool {
     let before = &step.before;
-    kept(step).into_iter().any(|(guard, atom, _)| match guard {
+    kept(step).into_iter().any(|(protecting_group, atom, _)| match protecting_group {
         ProtectingGroup::Tetrahydropyranyl | ProtectingGroup::Acetal if before.is_phenolic(atom) => false,
-        guard => guard.removal().by_lewis_acid,
+        protecting_group => protecting_group.removal().by_lewis_acid,
     })
 }
 
-fn cleavage(step: &Step<'_>, guard: ProtectingGroup, atom: u32, root: u32) -> Verdict {
+fn cleavage(step: &Step<'_>, protecting_group: ProtectingGroup, atom: u32, root: u32) -> Verdict {
     let before = &step.before;
     let kept: Vec<_> = kept(step)
         .into_iter()
@@ -345,29 +346,36 @@ fn cleavage(step: &Step<'_>, guard: ProtectingGroup, atom: u32, root: u32) -> Ve
         })
         .collect();
     let beats = |rank: &dyn Fn(ProtectingGroup, u32, u32) -> i32, margin: i32| {
-        let own = rank(guard, atom, root);
-        own > 0 && !kept.iter().any(|&(guard, atom, root)| rank(guard, atom, root) > own + margin)
+        let own = rank(protecting_group, atom, root);
+        own > 0
+            && !kept
+                .iter()
+                .any(|&(protecting_group, atom, root)| rank(protecting_group, atom, root) > own + margin)
     };
-    let acid_rank = |guard, atom, _root| acid_lability(before, guard, atom);
+    let acid_rank = |protecting_group, atom, _root| acid_lability(before, protecting_group, atom);
     let by_acid = beats(&acid_rank, 8) && !step.keeps_epoxide();
-    let by_base = beats(&|guard, atom, _| base_lability(before, guard, atom), -3)
-        && !keeps_base_labile_group(step, guard, atom);
-    let by_hydrogen = beats(&|guard, atom, _| hydrogenolysis_lability(before, guard, atom), 3)
-        && !keeps_hydrogenable_group(step);
-    let works = match guard {
-        guard if guard.is_silyl() => {
-            let rank = |guard: ProtectingGroup, atom: u32| match guard.removal().fluoride {
-                0 => 0,
-                rank => rank + silyl_position_bonus(before, atom),
-            };
-            let own = rank(guard, atom);
-            let by_fluoride = !kept.iter().any(|&(guard, atom, _)| rank(guard, atom) > own - 3);
-            let like_silyl = kept.iter().any(|&(guard, other, _)| rank(guard, other) > own - 3);
+    let by_base = beats(&|protecting_group, atom, _| base_lability(before, protecting_group, atom), -3)
+        && !keeps_base_labile_group(step, protecting_group, atom);
+    let by_hydrogen =
+        beats(&|protecting_group, atom, _| hydrogenolysis_lability(before, protecting_group, atom), 3)
+            && !keeps_hydrogenable_group(step);
+    let works = match protecting_group {
+        protecting_group if protecting_group.is_silyl() => {
+            let rank =
+                |protecting_group: ProtectingGroup, atom: u32| match protecting_group.removal().fluoride {
+                    0 => 0,
+                    rank => rank + silyl_position_bonus(before, atom),
+                };
+            let own = rank(protecting_group, atom);
+            let by_fluoride =
+                !kept.iter().any(|&(protecting_group, atom, _)| rank(protecting_group, atom) > own - 3);
+            let like_silyl =
+                kept.iter().any(|&(protecting_group, other, _)| rank(protecting_group, other) > own - 3);
             by_fluoride || (by_acid && !like_silyl)
         }
         ProtectingGroup::Boc => {
-            let other_boc = kept.iter().any(|&(guard, other, _)| {
-                guard == ProtectingGroup::Boc
+            let other_boc = kept.iter().any(|&(protecting_group, other, _)| {
+                protecting_group == ProtectingGroup::Boc
                     && boc_position_bonus(before, other) >= boc_position_bonus(before, atom)
             });
             by_acid && !other_boc
@@ -387,9 +395,9 @@ fn cleavage(step: &Step<'_>, guard: ProtectingGroup, atom: u32, root: u32) -> Ve
         | ProtectingGroup::TertButylEther
         | ProtectingGroup::Methoxymethyl => {
             by_acid
-                && !kept
-                    .iter()
-                    .any(|&(other, _, _)| other == guard && guard != ProtectingGroup::TertButylEther)
+                && !kept.iter().any(|&(other, _, _)| {
+                    other == protecting_group && protecting_group != ProtectingGroup::TertButylEther
+                })
                 || before.element(atom) != O
         }
         ProtectingGroup::Acyl | ProtectingGroup::Ester => by_base,
@@ -399,7 +407,7 @@ fn cleavage(step: &Step<'_>, guard: ProtectingGroup, atom: u32, root: u32) -> Ve
         ProtectingGroup::ArylAlkyl => by_acid_strong(before, &kept),
         _ => true,
     };
-    if works { Ok(()) } else { Err(Refusal::Spared) }
+    if works { Ok(()) } else { Err(Refusal::CompetingGroup) }
 }
 
 impl Facts {
@@ -410,9 +418,9 @@ impl Facts {
 
 /// Returns true if no kept protecting group is removed by boron tribromide or hot acid.
 fn by_acid_strong(before: &Facts, kept: &[(ProtectingGroup, u32, u32)]) -> bool {
-    !kept.iter().any(|&(guard, atom, _)| match guard {
+    !kept.iter().any(|&(protecting_group, atom, _)| match protecting_group {
         ProtectingGroup::TertButylEther if before.element(atom) != O => false,
-        guard => guard.removal().by_strong_acid,
+        protecting_group => protecting_group.removal().by_strong_acid,
     })
 }
 
@@ -427,8 +435,10 @@ fn aryl_methyl(step: &Step<'_>, kept: &[(ProtectingGroup, u32, u32)], atom: u32)
             })
         })
     };
-    let like = kept.iter().any(|&(guard, other, _)| {
-        guard == ProtectingGroup::ArylMethyl && other != atom && (!chelated(atom) || chelated(other))
+    let like = kept.iter().any(|&(protecting_group, other, _)| {
+        protecting_group == ProtectingGroup::ArylMethyl
+            && other != atom
+            && (!chelated(atom) || chelated(other))
     });
     !like && by_acid_strong(before, kept)
 }
@@ -480,7 +490,7 @@ pub fn is_shielded_alkene(it: &Facts, atom: u32) -> bool {
 }
 
 /// Returns true if hydroxide would attack another group.
-fn keeps_base_labile_group(step: &Step<'_>, guard: ProtectingGroup, atom: u32) -> bool {
+fn keeps_base_labile_group(step: &Step<'_>, protecting_group: ProtectingGroup, atom: u32) -> bool {
     let before = &step.before;
     let anilide = before.is_phenolic(atom);
     step.atoms().any(|atom| {
@@ -488,7 +498,7 @@ fn keeps_base_labile_group(step: &Step<'_>, guard: ProtectingGroup, atom: u32) -
             && match before.group(atom) {
                 Group::AcylHalide | Group::Anhydride | Group::ActiveEster | Group::SulfonylHalide => true,
                 // Acid in an alcohol frees anilines, and an ester remains an ester.
-                Group::Ester => guard == ProtectingGroup::Amide && !anilide,
+                Group::Ester => protecting_group == ProtectingGroup::Amide && !anilide,
                 _ => false,
             }
     })
@@ -542,14 +552,14 @@ fn hydrolysis(step: &Step<'_>, carbon: u32) -> Verdict {
         _ => 0,
     };
     let own = rank(carbon);
-    let spared = own > 0
+    let competing = own > 0
         && step.atoms().any(|atom| {
             atom != carbon
                 && step.is_untouched(atom)
                 && !step.are_equivalent(atom, carbon)
                 && rank(atom) > own - 3
         });
-    if spared { Err(Refusal::Spared) } else { Ok(()) }
+    if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 
 /// Classes of all removals.

@@ -30,18 +30,18 @@ pub fn nucleophiles(
     if reagent == Reagent::Metal && step.before.group(own) == Group::AmideNitrogen {
         rank += 27;
     }
-    if rank == 0 || reacts_elsewhere(events, own) {
+    if rank == 0 || forms_several_bonds(events, own) {
         return Ok(());
     }
     if builds_ring(step, own, electrophile) {
         return Ok(());
     }
     // Rings of three, five and six close before anything else reacts.
-    if closes_ring(step, own, electrophile).is_some_and(|ring| matches!(ring, 3 | 5 | 6)) {
+    if closed_ring_size(step, own, electrophile).is_some_and(|ring| matches!(ring, 3 | 5 | 6)) {
         rank += 40;
     }
-    match nucleophile::spared(step, own, electrophile, rank, reagent) {
-        Some(_) => Err(Refusal::Spared),
+    match nucleophile::competing_site(step, own, electrophile, rank, reagent) {
+        Some(_) => Err(Refusal::CompetingGroup),
         None => Ok(()),
     }
 }
@@ -56,7 +56,7 @@ fn unranked(step: &Step<'_>, own: u32, reagent: Reagent) -> i32 {
 }
 
 /// Returns true if the nucleophile takes part in several bonds. A ring forms then, and a single rank does not decide.
-pub fn reacts_elsewhere(events: &[Event], own: u32) -> bool {
+pub fn forms_several_bonds(events: &[Event], own: u32) -> bool {
     let is_own = |event: &&Event| {
         matches!(**event,
             Event::Alkylation { nucleophile, .. }
@@ -71,30 +71,30 @@ pub fn reacts_elsewhere(events: &[Event], own: u32) -> bool {
 }
 
 /// Size of the smallest ring of the product that contains the bond between two atoms of the reaction mixture.
-pub fn ring_after(step: &Step<'_>, a: u32, b: u32) -> Option<u8> {
+pub fn product_ring_size(step: &Step<'_>, a: u32, b: u32) -> Option<u8> {
     let (a, b) = (step.image(a)?, step.image(b)?);
     step.after.bond(a, b).map(|bond| bond.ring).filter(|&ring| ring > 0)
 }
 
 /// Size of the smallest ring that contains the new bond between two atoms, if they belonged to one molecule before.
-pub fn closes_ring(step: &Step<'_>, a: u32, b: u32) -> Option<u8> {
-    ring_after(step, a, b).filter(|_| step.are_in_same_molecule(a, b))
+pub fn closed_ring_size(step: &Step<'_>, a: u32, b: u32) -> Option<u8> {
+    product_ring_size(step, a, b).filter(|_| step.are_in_same_molecule(a, b))
 }
 
 /// Returns true if the new bond is one of several by which two molecules form a ring. The ring that forms then
 /// decides which site reacts first.
 pub fn builds_ring(step: &Step<'_>, a: u32, b: u32) -> bool {
-    !step.are_in_same_molecule(a, b) && ring_after(step, a, b).is_some()
+    !step.are_in_same_molecule(a, b) && product_ring_size(step, a, b).is_some()
 }
 
 /// Returns true if a new bond of the atom is in a ring.
-pub fn is_new_ring(step: &Step<'_>, atom: u32) -> bool {
-    step.gained(atom).any(|(other, _)| ring_after(step, atom, other).is_some())
+pub fn gains_ring_bond(step: &Step<'_>, atom: u32) -> bool {
+    step.gained(atom).any(|(other, _)| product_ring_size(step, atom, other).is_some())
 }
 
 /// Refuses a step that leaves an electrophile that every free nucleophile attacks at once: acyl and sulfonyl halides,
 /// isocyanates.
-pub fn hot_electrophile_spared(step: &Step<'_>, own: u32, own_rank: i32) -> Verdict {
-    let spared = electrophile::spared(step, own, own_rank.max(30), electrophile::acyl);
-    if spared.is_some() { Err(Refusal::Spared) } else { Ok(()) }
+pub fn check_unreacted_acyl_electrophiles(step: &Step<'_>, own: u32, own_rank: i32) -> Verdict {
+    let competing = electrophile::competing_site(step, own, own_rank.max(30), electrophile::acyl);
+    if competing.is_some() { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }

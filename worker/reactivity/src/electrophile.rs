@@ -14,9 +14,9 @@ use chem::{Order, Table};
 
 use crate::change::{Facts, Step};
 use crate::group::{Group, aromatic_positions};
-use crate::leaving_group::leaving_group;
+use crate::leaving_group::leaving_ranks;
 use crate::named::{named, ranks};
-use crate::nucleophile::TIE;
+use crate::nucleophile::TIE_MARGIN;
 use crate::queries::*;
 
 /// Activation from which an aromatic halide reacts with nucleophiles without a metal.
@@ -69,13 +69,13 @@ pub fn alkyl(facts: &Facts, carbon: u32) -> i32 {
         () if facts.is_benzylic_or_allylic(carbon) || beside_epoxide => 14,
         () => 0,
     };
-    let crowd = match facts.carbons(carbon) {
+    let hindrance = match facts.carbons(carbon) {
         _ if facts.is_neopentylic(carbon) && !epoxide => return 1,
         0 | 1 => 0,
         2 => 30,
         _ => return 1,
     };
-    (leaving - crowd + help + if facts.hydrogens(carbon) == 3 { 12 } else { 0 }).max(1)
+    (leaving - hindrance + help + if facts.hydrogens(carbon) == 3 { 12 } else { 0 }).max(1)
 }
 
 /// Base rank for [`alkyl`] of `leaving` as a leaving group on an sp3 carbon; `None` if it does not leave.
@@ -84,7 +84,7 @@ fn leaving_rank(facts: &Facts, carbon: u32, leaving: u32) -> Option<i32> {
     if facts.next_to(carbon).filter(|&next| is_halogen(facts.element(next))).count() > 1 {
         return None;
     }
-    leaving_group(facts, leaving)?.sn2
+    leaving_ranks(facts, leaving)?.sn2
 }
 
 /// Activation of an aromatic carbon for nucleophilic attack by the ring around it.
@@ -142,7 +142,7 @@ fn substituent(facts: &Facts, atom: u32, distance: u32, conjugated: bool) -> i32
 
 /// Contribution of a leaving group to the rank of an SNAr; `None` if it does not leave.
 pub fn aryl_leaving(facts: &Facts, leaving: u32) -> Option<i32> {
-    leaving_group(facts, leaving)?.snar
+    leaving_ranks(facts, leaving)?.snar
 }
 
 /// Rank of an aromatic carbon with a leaving group in an SNAr; 0 if it is not activated.
@@ -180,7 +180,7 @@ pub fn coupling(facts: &Facts, carbon: u32) -> i32 {
 }
 
 fn coupling_leaving(facts: &Facts, leaving: u32) -> Option<i32> {
-    leaving_group(facts, leaving)?.coupling
+    leaving_ranks(facts, leaving)?.coupling
 }
 
 /// Returns true if `leaving` leaves in couplings.
@@ -315,12 +315,17 @@ pub fn clearly_more_reactive(
     own_rank: i32,
     rank: impl Fn(&Facts, u32) -> i32,
 ) -> Option<u32> {
-    spared_above(step, own, own_rank + TIE, rank)
+    spared_above(step, own, own_rank + TIE_MARGIN, rank)
 }
 
 /// Returns an electrophile that is left unreacted although, by `rank`, it would react sooner than `own`, or as soon.
-pub fn spared(step: &Step<'_>, own: u32, own_rank: i32, rank: impl Fn(&Facts, u32) -> i32) -> Option<u32> {
-    spared_above(step, own, (own_rank - TIE).max(0), rank)
+pub fn competing_site(
+    step: &Step<'_>,
+    own: u32,
+    own_rank: i32,
+    rank: impl Fn(&Facts, u32) -> i32,
+) -> Option<u32> {
+    spared_above(step, own, (own_rank - TIE_MARGIN).max(0), rank)
 }
 
 fn spared_above(step: &Step<'_>, own: u32, least: i32, rank: impl Fn(&Facts, u32) -> i32) -> Option<u32> {

@@ -515,7 +515,7 @@ mod tests {
     }
 
     #[test]
-    fn nitrogens_are_told_apart_by_what_takes_their_electrons() {
+    fn nitrogens_are_classified_by_their_electron_acceptors() {
         let nitrogen = |smiles: &str| {
             let structure = Structure::of(&smiles.parse().unwrap());
             let at = (0..structure.len() as u32).find(|&atom| structure.element(atom) == N).unwrap();
@@ -545,7 +545,7 @@ mod tests {
     }
 
     #[test]
-    fn carbonyl_groups_are_told_apart_by_what_leaves() {
+    fn carbonyl_groups_are_classified_by_their_leaving_groups() {
         for (smiles, expected) in [
             ("CC(=O)Cl", Group::AcylHalide),
             ("COC(=O)Cl", Group::Chloroformate),

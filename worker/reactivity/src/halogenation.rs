@@ -2,7 +2,7 @@
 
 use crate::alkylation::is_acidic;
 use crate::change::Step;
-use crate::competition::is_new_ring;
+use crate::competition::gains_ring_bond;
 use crate::group::Group;
 use crate::queries::*;
 use crate::refusal::Refusal;
@@ -24,7 +24,7 @@ pub fn deoxyhalogenation(step: &Step<'_>, oxygen: u32) -> Verdict {
         _ => 0,
     };
     let own = rank(oxygen);
-    let spared = step.keeps_epoxide()
+    let competing = step.keeps_epoxide()
         || own > 0
             && step.atoms().any(|atom| {
                 rank(atom) >= own
@@ -32,14 +32,14 @@ pub fn deoxyhalogenation(step: &Step<'_>, oxygen: u32) -> Verdict {
                     && step.is_untouched(atom)
                     && !step.are_equivalent(atom, oxygen)
             });
-    if spared { Err(Refusal::Spared) } else { Ok(()) }
+    if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 
 /// Refuses lactam halogenations beside alcohols, amines and primary amides: phosphorus oxychloride also replaces
 /// hydroxyl groups and dehydrates the amides.
 pub fn lactam_halogenation(step: &Step<'_>, carbon: u32) -> Verdict {
     let before = &step.before;
-    let spared = step.atoms().any(|atom| {
+    let competing = step.atoms().any(|atom| {
         step.is_untouched(atom)
             && !step.are_equivalent(atom, carbon)
             && match before.group(atom) {
@@ -49,12 +49,12 @@ pub fn lactam_halogenation(step: &Step<'_>, carbon: u32) -> Verdict {
                 _ => false,
             }
     });
-    if spared { Err(Refusal::Spared) } else { Ok(()) }
+    if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 
 pub fn acid_activation(step: &Step<'_>, carbon: u32) -> Verdict {
     let before = &step.before;
-    let spared = step.atoms().any(|atom| {
+    let competing = step.atoms().any(|atom| {
         step.is_untouched(atom)
             && before.hydrogens(atom) > 0
             && !before.next_to(carbon).any(|next| step.are_equivalent(next, atom))
@@ -71,7 +71,7 @@ pub fn acid_activation(step: &Step<'_>, carbon: u32) -> Verdict {
                     | Group::Hydrazine
             )
     });
-    if spared { Err(Refusal::Spared) } else { Ok(()) }
+    if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 
 /// Checks the replacement of hydrogen on an sp3 carbon by a heteroatom. It allows halogen next to an acceptor, an
@@ -83,7 +83,7 @@ pub fn functionalisation(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
     let allowed = match element {
         F | CL | BR | I => free || beside_heteroatom || before.carbons(carbon) >= 3,
         O => free || beside_heteroatom,
-        N => is_acidic(before, carbon) || is_new_ring(step, carbon),
+        N => is_acidic(before, carbon) || gains_ring_bond(step, carbon),
         _ => true,
     };
     if !allowed {
@@ -97,7 +97,7 @@ pub fn functionalisation(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
         // take hydrogen from beside an arene, leave alkoxy-activated rings unreacted, but not phenols and anilines.
         let radical = before.is_benzylic_or_allylic(carbon) && !is_acidic(before, carbon);
         let rich = if radical { 45 } else { 30 };
-        let spared = step.atoms().any(|atom| {
+        let competing = step.atoms().any(|atom| {
             step.is_untouched(atom)
                 && match before.group(atom) {
                     Group::PrimaryAmine
@@ -118,8 +118,8 @@ pub fn functionalisation(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
                     _ => false,
                 }
         });
-        if spared {
-            return Err(Refusal::Spared);
+        if competing {
+            return Err(Refusal::CompetingGroup);
         }
     }
     Ok(())

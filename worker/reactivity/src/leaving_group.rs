@@ -21,8 +21,9 @@ enum LeavingGroup {
     Bromide,
     Chloride,
     Fluoride,
+    /// Sulfonate with a carbon of two or more fluorines: triflate, nonaflate and the like.
     Triflate,
-    /// Sulfonate other than triflate.
+    /// Other sulfonate.
     Sulfonate,
     Epoxide,
     Hydroxyl,
@@ -48,7 +49,7 @@ pub struct LeavingRanks {
     pub coupling: Option<i32>,
 }
 
-static LEAVING_GROUPS: LazyLock<[LeavingRanks; LeavingGroup::ALL.len()]> = LazyLock::new(|| {
+static RANKS: LazyLock<[LeavingRanks; LeavingGroup::ALL.len()]> = LazyLock::new(|| {
     let table = Table {
         file: "leaving_groups.tsv",
         text: include_str!("../tables/leaving_groups.tsv"),
@@ -68,8 +69,8 @@ static LEAVING_GROUPS: LazyLock<[LeavingRanks; LeavingGroup::ALL.len()]> = LazyL
 });
 
 /// Ranks of the leaving group that begins with an atom; `None` if it begins with no leaving group.
-pub fn leaving_group(facts: &Facts, atom: u32) -> Option<LeavingRanks> {
-    LeavingGroup::of(facts, atom).map(|leaving| LEAVING_GROUPS[leaving as usize])
+pub fn leaving_ranks(facts: &Facts, atom: u32) -> Option<LeavingRanks> {
+    LeavingGroup::of(facts, atom).map(|leaving| RANKS[leaving as usize])
 }
 
 impl LeavingGroup {
@@ -108,9 +109,9 @@ mod tests {
     #[test]
     fn the_table_has_a_row_for_each_leaving_group() {
         for &leaving in LeavingGroup::ALL {
-            assert_ne!(LEAVING_GROUPS[leaving as usize], LeavingRanks::default(), "{leaving:?}");
+            assert_ne!(RANKS[leaving as usize], LeavingRanks::default(), "{leaving:?}");
         }
         let iodide = LeavingRanks { sn2: Some(82), snar: Some(-4), coupling: Some(100) };
-        assert_eq!(LEAVING_GROUPS[LeavingGroup::Iodide as usize], iodide);
+        assert_eq!(RANKS[LeavingGroup::Iodide as usize], iodide);
     }
 }

@@ -17,7 +17,7 @@ mod arene;
 mod arylation;
 mod carbonyl;
 mod change;
-mod class;
+mod classify;
 mod cleavage;
 mod competition;
 mod electrophile;
@@ -38,7 +38,7 @@ mod rules;
 mod stereo;
 
 pub use change::{Facts, Step};
-pub use class::classify;
+pub use classify::classify;
 pub use reaction_class::{CLASS_NAMES, Category, ReactionClass};
 pub use refusal::Refusal;
-pub use rules::{Certainty, describe, judge};
+pub use rules::{Certainty, check, describe};

@@ -261,7 +261,7 @@ fn thiols(step: &Step<'_>) -> Verdict {
                 return Err(Refusal::SelfReacting);
             }
             if step.is_untouched(thiol) && step.is_untouched(acceptor) {
-                return Err(Refusal::Spared);
+                return Err(Refusal::CompetingGroup);
             }
         }
     }
@@ -410,14 +410,14 @@ fn is_trans_fused(it: &Facts, from: u32, to: u32) -> bool {
                 .map(|bond| bond.to)
         };
         let (Some(inner_a), Some(inner_b)) = (inner(a, b), inner(b, a)) else { return false };
-        let hands = (hand(it, a, [b, inner_a, outer_a]), hand(it, b, [a, inner_b, outer_b]));
+        let hands = (chirality(it, a, [b, inner_a, outer_a]), chirality(it, b, [a, inner_b, outer_b]));
         small && matches!(hands, (Some(one), Some(other)) if one == other)
     })
 }
 
 /// Chirality of a specified stereocentre: true if its neighbours go clockwise with these first and the remaining one
 /// last.
-fn hand(it: &Facts, atom: u32, first: [u32; 3]) -> Option<bool> {
+fn chirality(it: &Facts, atom: u32, first: [u32; 3]) -> Option<bool> {
     let centre = it.at(atom).centre.as_ref()?;
     let rest = centre.order.iter().find(|next| !first.contains(next))?;
     let places: Vec<usize> = first

@@ -3,7 +3,7 @@
 //! Each column of `tables/nucleophiles.tsv` is the order for one kind of reagent. Numbers of different columns cannot be compared.
 //! Sources: Mayr's nucleophilicity scale (Mayr and Patz, Angew. Chem. Int. Ed. 1994) for the order of amines, sulfur
 //! and oxygen; acidities in DMSO (Bordwell, Acc. Chem. Res. 1988) for the order of deprotonation; Clayden, Greeves
-//! and Warren for the rest. Differences of less than [`TIE`] are no selectivity.
+//! and Warren for the rest. Differences of less than [`TIE_MARGIN`] are no selectivity.
 
 use std::sync::LazyLock;
 
@@ -15,7 +15,7 @@ use crate::named::ranks;
 use crate::queries::*;
 
 /// Rank difference below which sites react alike.
-pub const TIE: i32 = 5;
+pub const TIE_MARGIN: i32 = 5;
 
 /// Reagent that a nucleophile reacts with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,10 +41,10 @@ pub enum Reagent {
 impl Reagent {
     /// Margin by which the rank of an unreacted site has to be lower. Alkylations and arylations of two similar sites
     /// are run for the mixture that they give. For these, only a clearly better site speaks against the step.
-    fn tie(self) -> i32 {
+    fn required_margin(self) -> i32 {
         match self {
-            Self::Alkyl | Self::Aryl | Self::Metal => -TIE,
-            Self::Acyl | Self::Sulfonyl | Self::Carbonyl | Self::Silyl | Self::Acceptor => TIE,
+            Self::Alkyl | Self::Aryl | Self::Metal => -TIE_MARGIN,
+            Self::Acyl | Self::Sulfonyl | Self::Carbonyl | Self::Silyl | Self::Acceptor => TIE_MARGIN,
         }
     }
 }
@@ -74,14 +74,18 @@ pub fn rank(facts: &Facts, atom: u32, reagent: Reagent) -> i32 {
     if !has_proton && group != Group::ThiocarbonylSulfur {
         return 0;
     }
-    let base = RANKS[group as usize][reagent as usize];
+    let table_rank = RANKS[group as usize][reagent as usize];
     // The nitrogen of an acylated amidine reacts little better than an amide's.
     let acylated =
         |atom: u32| facts.next_to(atom).any(|next| facts.is_carbonyl(next) && !facts.is_aromatic(next));
     if group == Group::Amidine && facts.next_to(atom).any(|carbon| facts.next_to(carbon).any(acylated)) {
-        return base / 3;
+        return table_rank / 3;
     }
-    if base == 0 { carbon_acid(facts, atom, reagent) } else { (base - hindrance(facts, atom, group)).max(1) }
+    if table_rank == 0 {
+        carbon_acid(facts, atom, reagent)
+    } else {
+        (table_rank - hindrance(facts, atom, group)).max(1)
+    }
 }
 
 /// Rank of a C–H that a base deprotonates.
@@ -113,7 +117,7 @@ fn hindrance(facts: &Facts, atom: u32, group: Group) -> i32 {
             .sum(),
         Group::SecondaryAmine => {
             let in_ring = facts.is_in_ring(atom);
-            let crowd: i32 = facts
+            let hindrance: i32 = facts
                 .next_to(atom)
                 .map(|next| match (facts.hydrogens(next), branches(next)) {
                     (3, _) => 0,
@@ -123,7 +127,7 @@ fn hindrance(facts: &Facts, atom: u32, group: Group) -> i32 {
                     _ => 24,
                 })
                 .sum();
-            crowd
+            hindrance
         }
         Group::Aniline | Group::Phenol => {
             let ipso = facts.next_to(atom).next();
@@ -133,13 +137,13 @@ fn hindrance(facts: &Facts, atom: u32, group: Group) -> i32 {
                     .filter(|&next| next != atom && facts.degree(next) > 2 && facts.is_aromatic(next))
                     .count()
             });
-            let chelated = group == Group::Phenol
+            let is_chelated = group == Group::Phenol
                 && ipso.is_some_and(|ipso| {
                     facts.next_to(ipso).filter(|&next| facts.is_aromatic(next)).any(|next| {
                         facts.next_to(next).any(|far| facts.is_carbonyl(far) && !facts.is_aromatic(far))
                     })
                 });
-            [0, 2, 6][ortho.min(2)] + if chelated { 9 } else { 0 }
+            [0, 2, 6][ortho.min(2)] + if is_chelated { 9 } else { 0 }
         }
         // The nucleophile is the far nitrogen of an aryl hydrazine or of a hydrazide.
         Group::Hydrazine if facts.hydrogens(atom) < 2 => {
@@ -149,20 +153,20 @@ fn hindrance(facts: &Facts, atom: u32, group: Group) -> i32 {
     }
 }
 
-/// Returns a nucleophile that is left unreacted although it would react sooner than `own` of rank `rank_of_own`, or
+/// Returns a nucleophile that is left unreacted although it would react sooner than `own` of rank `own_rank`, or
 /// as soon where that matters to the reagent.
 ///
 /// Amines react without a base; groups that need a base do not react then. The carboxylate of a halogenated acid
 /// stays unreacted while a stronger nucleophile displaces the halide, and that of a dianion while its carbon reacts.
-pub fn spared(
+pub fn competing_site(
     step: &Step<'_>,
     own: u32,
     electrophile: u32,
-    rank_of_own: i32,
+    own_rank: i32,
     reagent: Reagent,
 ) -> Option<u32> {
     let before = &step.before;
-    let waits = |atom: u32| {
+    let is_spectator_carboxylate = |atom: u32| {
         reagent == Reagent::Alkyl
             && before.group(atom) == Group::AcidOxygen
             && (step.are_in_same_molecule(atom, electrophile)
@@ -182,7 +186,7 @@ pub fn spared(
                 | Group::Alkyl
         )
     };
-    let amine = matches!(
+    let own_is_amine = matches!(
         step.before.group(own),
         Group::Ammonia
             | Group::PrimaryAmine
@@ -192,7 +196,7 @@ pub fn spared(
     );
     // An acyl group on an azole migrates to an amine, and an azole beside its own amino group reacts faster than it.
     // Either nitrogen of an amidine gives the same tautomer.
-    let settles = |atom: u32| {
+    let is_tolerated_acylation_site = |atom: u32| {
         let (group, other) = (before.group(own), before.group(atom));
         let share = || before.next_to(own).any(|next| before.bond(next, atom).is_some());
         match reagent {
@@ -207,14 +211,14 @@ pub fn spared(
         }
     };
     step.atoms().find(|&atom| {
-        let excused = atom == own
-            || settles(atom)
-            || waits(atom)
+        let is_tolerated = atom == own
+            || is_tolerated_acylation_site(atom)
+            || is_spectator_carboxylate(atom)
             || step.are_equivalent(atom, own)
-            || amine && needs_base(step.before.group(atom));
-        !excused
+            || own_is_amine && needs_base(step.before.group(atom));
+        !is_tolerated
             && step.is_untouched(atom)
-            && rank(&step.before, atom, reagent) > (rank_of_own - reagent.tie()).max(0)
+            && rank(&step.before, atom, reagent) > (own_rank - reagent.required_margin()).max(0)
     })
 }
 

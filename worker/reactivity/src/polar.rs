@@ -5,7 +5,7 @@ use crate::alkylation::{alkylation, is_acidic, is_doubly_activated};
 use crate::arylation::{arylation, coupling, halide, vinylation};
 use crate::carbonyl::{carbonyl_electrophile, conjugate_addition, imination, metal_addition};
 use crate::change::Step;
-use crate::competition::{closes_ring, nucleophiles};
+use crate::competition::{closed_ring_size, nucleophiles};
 use crate::event::Event;
 use crate::group::Group;
 use crate::halogenation::{acid_activation, deoxyhalogenation, functionalisation, lactam_halogenation};
@@ -55,7 +55,7 @@ pub fn check(step: &Step<'_>, events: &[Event], event: &Event) -> Verdict {
             carbonyl_electrophile(step, carbon, true)
         }
         Event::LactamHalogenation { carbon } => lactam_halogenation(step, carbon),
-        Event::Metathesis { carbon, partner } => match closes_ring(step, carbon, partner) {
+        Event::Metathesis { carbon, partner } => match closed_ring_size(step, carbon, partner) {
             Some(ring) if ring < 5 => Err(Refusal::Strained),
             _ => Ok(()),
         },
@@ -72,7 +72,7 @@ pub fn check(step: &Step<'_>, events: &[Event], event: &Event) -> Verdict {
                         .is_some_and(|far| before.carbons(far) < 3 && step.is_untouched(far))
                 });
             if enone && is_doubly_activated(before, nucleophile) {
-                return Err(Refusal::Spared);
+                return Err(Refusal::CompetingGroup);
             }
             carbonyl_electrophile(step, carbon, true)
         }

@@ -8,7 +8,7 @@ use crate::cleavage::{is_shielded_alkene, keeps_hydrogenable_group};
 use crate::electrophile;
 use crate::event::Event;
 use crate::group::{Group, aromatic_positions};
-use crate::nucleophile::TIE;
+use crate::nucleophile::TIE_MARGIN;
 use crate::queries::*;
 use crate::refusal::Refusal;
 
@@ -22,7 +22,7 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
         Event::AmideReduction { carbon } => {
             // Aluminium hydride opens epoxides.
             if step.keeps_epoxide() {
-                return Err(Refusal::Spared);
+                return Err(Refusal::CompetingGroup);
             }
             // Borane reduces amides before esters.
             refuse_unreacted(step, carbon, |group| {
@@ -90,14 +90,14 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
 
 /// Refuses a step that leaves such a group unreacted.
 fn refuse_unreacted(step: &Step<'_>, own: u32, victim: impl Fn(Group) -> bool) -> Verdict {
-    let spared = step.atoms().any(|atom| {
+    let competing = step.atoms().any(|atom| {
         atom != own
             && step.before.bond(atom, own).is_none()
             && victim(step.before.group(atom))
             && step.is_untouched(atom)
             && !step.are_equivalent(atom, own)
     });
-    if spared { Err(Refusal::Spared) } else { Ok(()) }
+    if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 
 /// Refuses a step that leaves another group of the kind unreacted.
@@ -108,8 +108,8 @@ fn refuse_unreacted_same_kind(step: &Step<'_>, own: u32, kind: Group) -> Verdict
 
 fn carbonyl(step: &Step<'_>, carbon: u32) -> Verdict {
     let own = electrophile::carbonyl(&step.before, carbon);
-    match electrophile::spared(step, carbon, own, electrophile::carbonyl) {
-        Some(_) => Err(Refusal::Spared),
+    match electrophile::competing_site(step, carbon, own, electrophile::carbonyl) {
+        Some(_) => Err(Refusal::CompetingGroup),
         None => Ok(()),
     }
 }
@@ -139,7 +139,7 @@ fn hydrogenation(step: &Step<'_>, carbon: u32, partner: u32) -> Verdict {
             aromatic_positions(&before.structure, carbon).iter().all(|&(atom, _)| before.element(atom) == C);
         let victim = keeps_hydrogenable_group(step)
             || benzene && step.atoms().any(|atom| is_benzyl_oxygen(step, atom));
-        return if victim { Err(Refusal::Spared) } else { Ok(()) };
+        return if victim { Err(Refusal::CompetingGroup) } else { Ok(()) };
     }
     let own_alkyne = before.triply(carbon).is_some();
     let conjugated = before.is_alpha(carbon) || before.is_alpha(partner);
@@ -149,17 +149,17 @@ fn hydrogenation(step: &Step<'_>, carbon: u32, partner: u32) -> Verdict {
                 Group::Nitro | Group::Azide => true,
                 Group::Alkyne | Group::TerminalAlkyne => true,
                 Group::Alkene if !own_alkyne => {
-                    let crowd = |a: u32, b: u32| before.degree(a) + before.degree(b);
+                    let hindrance = |a: u32, b: u32| before.degree(a) + before.degree(b);
                     let other = before.doubly(atom, |next| before.element(next) == C).unwrap_or(atom);
                     !is_shielded_alkene(before, atom)
-                        && crowd(atom, other) <= crowd(carbon, partner)
+                        && hindrance(atom, other) <= hindrance(carbon, partner)
                         && !conjugated
                 }
                 Group::Halogen => before.element(atom) == I,
                 _ => false,
             }
     });
-    if victim { Err(Refusal::Spared) } else { Ok(()) }
+    if victim { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 
 /// Returns true for an oxygen that keeps its benzyl group.
@@ -184,14 +184,14 @@ fn dehalogenation(step: &Step<'_>, carbon: u32, halogen: u32) -> Verdict {
     if own == 0 {
         return Err(Refusal::NoLeavingGroup);
     }
-    let spared = step.atoms().any(|atom| {
+    let competing = step.atoms().any(|atom| {
         let on_arene = before.next_to(atom).any(|next| before.is_aromatic(next));
         step.is_untouched(atom)
             && !step.are_equivalent(atom, halogen)
             && rank(before.element(atom)) > own
             && on_arene == before.is_aromatic(carbon)
     });
-    if spared { Err(Refusal::Spared) } else { Ok(()) }
+    if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 
 /// Rank of an alcohol's oxidation, for its carbon; 0 for none.
@@ -216,15 +216,15 @@ fn alcohol(step: &Step<'_>, carbon: u32) -> Verdict {
             Group::Thiol | Group::Thiophenol | Group::PrimaryAmine | Group::SecondaryAmine | Group::Hydrazine
         )
     })?;
-    let spared = own > 0
+    let competing = own > 0
         && step.atoms().any(|atom| {
             atom != carbon
                 && !step.are_equivalent(atom, carbon)
                 && step.is_untouched(atom)
-                && oxidisable(step, atom) > own - TIE
+                && oxidisable(step, atom) > own - TIE_MARGIN
                 && before.element(atom) == C
         });
-    if spared { Err(Refusal::Spared) } else { Ok(()) }
+    if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 
 fn acid(step: &Step<'_>, carbon: u32) -> Verdict {
@@ -262,12 +262,12 @@ fn richer_alkene(step: &Step<'_>, carbon: u32, partner: u32) -> Verdict {
         (before.carbons(a) + before.carbons(b)) as i32 * 10 - 15 * drawn
     };
     let own = rank(carbon, partner);
-    let spared = step.atoms().any(|atom| {
+    let competing = step.atoms().any(|atom| {
         before.group(atom) == Group::Alkene
             && step.is_untouched(atom)
             && before.doubly(atom, |next| before.element(next) == C).is_some_and(|other| {
                 step.is_untouched(other) && rank(atom, other) > own && !step.are_equivalent(atom, carbon)
             })
     });
-    if spared { Err(Refusal::Spared) } else { Ok(()) }
+    if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }

@@ -24,7 +24,7 @@ pub enum Refusal {
     Unreactive,
     /// A group that would react sooner, or as soon, is left unreacted.
     #[error("a group that would react first is left alone")]
-    Spared,
+    CompetingGroup,
     /// Another position of the ring, or another ring, reacts with the electrophile first.
     #[error("another position of the arene reacts first")]
     Position,

@@ -18,7 +18,7 @@ pub enum Certainty {
 ///
 /// # Errors
 /// Returns the reason why a chemist would reject the step.
-pub fn judge(step: &Step<'_>) -> Result<Certainty, Refusal> {
+pub fn check(step: &Step<'_>) -> Result<Certainty, Refusal> {
     let events = events(step);
     mixture::check(step, &events)?;
     origin::check(step)?;
@@ -96,10 +96,11 @@ mod tests {
                 found == wanted
             })
             .expect("the template makes these precursors");
-        let flask: Vec<Facts> = outcome.precursors.iter().map(|part| Facts::of(&part.molecule)).collect();
+        let precursor_facts: Vec<Facts> =
+            outcome.precursors.iter().map(|part| Facts::of(&part.molecule)).collect();
         let sources = outcome.precursors.iter().map(|part| &*part.sources);
         let product = Facts::of(product.molecule());
-        judge(&Step::new(flask.iter().zip(sources), &product))
+        check(&Step::new(precursor_facts.iter().zip(sources), &product))
     }
 
     #[test]
@@ -107,7 +108,7 @@ mod tests {
         let right = verdict(AMIDE, "O=C(NCc1cccc(N)c1)c1ccccc1", "NCc1cccc(N)c1.O=C(O)c1ccccc1");
         let wrong = verdict(AMIDE, "O=C(Nc1cccc(CN)c1)c1ccccc1", "NCc1cccc(N)c1.O=C(O)c1ccccc1");
 
-        assert_eq!((right, wrong), (Ok(Certainty::Decided), Err(Refusal::Spared)));
+        assert_eq!((right, wrong), (Ok(Certainty::Decided), Err(Refusal::CompetingGroup)));
     }
 
     #[test]
@@ -133,10 +134,11 @@ mod tests {
     fn grignard_reagents_bear_no_acid_and_leave_no_aldehyde_alone() {
         let plain = verdict(ADDITION, "OC(C1CC1)c1ccccc1", "Br[Mg]c1ccccc1.O=CC1CC1");
         let acid = verdict(ADDITION, "OC(C1CC1)c1ccc(O)cc1", "Br[Mg]c1ccc(O)cc1.O=CC1CC1");
-        let spared = verdict(ADDITION, "CC(O)(c1ccccc1)C1CCC(C=O)CC1", "Br[Mg]c1ccccc1.CC(=O)C1CCC(C=O)CC1");
+        let competing =
+            verdict(ADDITION, "CC(O)(c1ccccc1)C1CCC(C=O)CC1", "Br[Mg]c1ccccc1.CC(=O)C1CCC(C=O)CC1");
 
         assert_eq!(plain, Ok(Certainty::Decided));
-        assert_eq!((acid, spared), (Err(Refusal::SelfReacting), Err(Refusal::Spared)));
+        assert_eq!((acid, competing), (Err(Refusal::SelfReacting), Err(Refusal::CompetingGroup)));
     }
 
     #[test]
@@ -145,7 +147,7 @@ mod tests {
         let fluorinated = verdict(KETONE, "O=C(c1ccccc1)C(F)(F)F", "Br[Mg]c1ccccc1.CCOC(=O)C(F)(F)F");
         let cyanide = verdict(CYANATION, "COc1ccc(C#N)cc1", "COc1ccccc1.[C-]#N");
 
-        assert_eq!((ester, fluorinated), (Err(Refusal::Spared), Ok(Certainty::Decided)));
+        assert_eq!((ester, fluorinated), (Err(Refusal::CompetingGroup), Ok(Certainty::Decided)));
         assert_eq!(cyanide, Err(Refusal::NoLeavingGroup));
     }
 
@@ -154,7 +156,7 @@ mod tests {
         let ether = verdict(BENZYLIC, "COc1ccccc1CBr", "COc1ccccc1C");
         let aniline = verdict(BENZYLIC, "CN(C)c1ccccc1CBr", "CN(C)c1ccccc1C");
 
-        assert_eq!((ether, aniline), (Ok(Certainty::Open), Err(Refusal::Spared)));
+        assert_eq!((ether, aniline), (Ok(Certainty::Open), Err(Refusal::CompetingGroup)));
     }
 
     #[test]
@@ -162,7 +164,7 @@ mod tests {
         let chloride = verdict(OPENING, "OC(CCl)CNc1ccccc1", "ClCC1CO1.Nc1ccccc1");
         let crowded = verdict(OPENING, "CC(CO)Nc1ccccc1", "CC1CO1.Nc1ccccc1");
 
-        assert_eq!((chloride, crowded), (Ok(Certainty::Decided), Err(Refusal::Spared)));
+        assert_eq!((chloride, crowded), (Ok(Certainty::Decided), Err(Refusal::CompetingGroup)));
     }
 
     #[test]
@@ -170,7 +172,7 @@ mod tests {
         let before = verdict(ETHER, "COC(=O)C(CCBr)Oc1ccccc1", "COC(=O)C(Br)CCBr.Oc1ccccc1");
         let after = verdict(ETHER, "COC(=O)C(Br)CCOc1ccccc1", "COC(=O)C(Br)CCBr.Oc1ccccc1");
 
-        assert_eq!((before, after), (Ok(Certainty::Decided), Err(Refusal::Spared)));
+        assert_eq!((before, after), (Ok(Certainty::Decided), Err(Refusal::CompetingGroup)));
     }
 
     #[test]
@@ -178,7 +180,7 @@ mod tests {
         let ester = verdict(SAPONIFICATION, "O=C(O)CNC(=O)OCc1ccccc1", "CCOC(=O)CNC(=O)OCc1ccccc1");
         let phenyl = verdict(SAPONIFICATION, "O=C(O)CC(=O)Oc1ccccc1", "CCOC(=O)CC(=O)Oc1ccccc1");
 
-        assert_eq!((ester, phenyl), (Ok(Certainty::Decided), Err(Refusal::Spared)));
+        assert_eq!((ester, phenyl), (Ok(Certainty::Decided), Err(Refusal::CompetingGroup)));
     }
 
     #[test]
@@ -187,7 +189,7 @@ mod tests {
         let poor = verdict(AMIDE, "O=C(Nc1ncccn1)c1ccc(CN)cc1", "NCc1ccc(C(=O)O)cc1.Nc1ncccn1");
 
         assert_eq!(amine, Ok(Certainty::Decided));
-        assert_eq!(poor, Err(Refusal::Spared));
+        assert_eq!(poor, Err(Refusal::CompetingGroup));
     }
 
     #[test]

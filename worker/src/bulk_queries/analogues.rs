@@ -8,7 +8,7 @@ use contract::{Analogue, Edge, Node, NodeData, RouteFigures, RouteGraph};
 use petgraph::{algo::toposort, graph::NodeIndex};
 use synth::{BatchLimits, Budget, KnownStep, Planner};
 
-use super::{BulkAnswer, BulkItem, molecule, tell};
+use super::{BulkAnswer, BulkItem, answer_each, molecule};
 use crate::{
     answer::{evidence, id},
     rounding::rounded,
@@ -17,18 +17,18 @@ use crate::{
 /// Runs `route` with each of the molecules in place of the block `replaced`.
 pub(crate) fn analogues(
     planner: &Planner,
-    shelf: &StockView,
+    stock: &StockView,
     texts: &[String],
     (route, replaced): (&RouteGraph, &str),
     allowance: &BatchLimits,
 ) -> BulkAnswer<Analogue> {
     let rework = BlockReplacement::of(planner, route, replaced);
-    let mut told = tell(planner, texts, allowance, |other, budget| match &rework {
-        Ok(rework) => rework.with(planner, shelf, other, budget),
-        Err(why) => Some(Analogue::nothing(other.canonical_smiles(), why.clone())),
+    let mut answer = answer_each(planner, texts, allowance, |other, budget| match &rework {
+        Ok(rework) => rework.with(planner, stock, other, budget),
+        Err(reason) => Some(Analogue::nothing(other.canonical_smiles(), reason.clone())),
     });
-    compare(&mut told.items, shelf, planner.cores());
-    told
+    compare(&mut answer.items, stock, planner.cores());
+    answer
 }
 
 impl BulkItem for Analogue {
@@ -89,11 +89,11 @@ impl<'a> BlockReplacement<'a> {
     fn with(
         &self,
         planner: &Planner,
-        shelf: &StockView,
+        stock: &StockView,
         other: &Molecule,
         budget: &Budget,
     ) -> Option<Analogue> {
-        let nothing = |why: String| Some(Analogue::nothing(other.canonical_smiles(), why));
+        let refuse = |reason: String| Some(Analogue::nothing(other.canonical_smiles(), reason));
         let mut names = self.names.clone();
         let mut molecules: Vec<Option<Molecule>> = vec![None; names.len()];
         let mut edges: HashMap<usize, Edge> = HashMap::new();
@@ -102,9 +102,9 @@ impl<'a> BlockReplacement<'a> {
         for ChangedStep { product, precursors, step } in &self.steps {
             let others: Vec<Option<&Molecule>> =
                 precursors.iter().map(|&at| molecules[at].as_ref()).collect();
-            let made = match planner.run_forwards(step, &step.taking(&others), budget)? {
+            let made = match planner.run_forwards(step, &step.precursors_with(&others), budget)? {
                 Ok(made) => made,
-                Err(why) => return nothing(format!("the step to {}: {why}", self.names[*product])),
+                Err(reason) => return refuse(format!("the step to {}: {reason}", self.names[*product])),
             };
             let edge = Edge {
                 source: String::new(),
@@ -118,9 +118,9 @@ impl<'a> BlockReplacement<'a> {
         }
         let mut seen = HashSet::new();
         if let Some(twice) = names.iter().find(|name| !seen.insert(name.as_str())) {
-            return nothing(format!("{twice} is in the route already"));
+            return refuse(format!("{twice} is in the route already"));
         }
-        let route = self.written(shelf, &names, &molecules, &edges);
+        let route = self.written(stock, &names, &molecules, &edges);
         Some(Analogue {
             smiles: other.canonical_smiles(),
             error: None,
@@ -133,7 +133,7 @@ impl<'a> BlockReplacement<'a> {
 
     fn written(
         &self,
-        shelf: &StockView,
+        stock: &StockView,
         names: &[String],
         molecules: &[Option<Molecule>],
         steps: &HashMap<usize, Edge>,
@@ -143,12 +143,12 @@ impl<'a> BlockReplacement<'a> {
             let data = match molecule {
                 None => node.data.clone(),
                 Some(molecule) => {
-                    let block = if at == self.block { shelf.find(molecule) } else { None };
+                    let block = if at == self.block { stock.find(molecule) } else { None };
                     NodeData {
                         smiles: name.clone(),
                         mw: molecule.molecular_weight(),
                         is_building_block: block.is_some(),
-                        building_block_idx: block.map(|block| shelf.id(block)),
+                        building_block_idx: block.map(|block| stock.id(block)),
                         closest_building_block: if block.is_some() { 1.0 } else { 0.0 },
                         ..node.data
                     }
@@ -180,14 +180,14 @@ fn template_of<'a>(route: &'a RouteGraph, product: &str) -> Option<&'a str> {
 }
 
 /// Adds the similarity to the nearest block to all molecules that are not blocks, in one pass.
-fn compare(items: &mut [Analogue], shelf: &StockView, cores: usize) {
+fn compare(items: &mut [Analogue], stock: &StockView, cores: usize) {
     let nodes = items.iter_mut().filter_map(|item| item.route.as_mut()).flat_map(|route| &mut route.nodes);
     let unknown = nodes
         .map(|node| &mut node.data)
         .filter(|data| !data.is_building_block && data.closest_building_block == 0.0)
         .filter_map(|data| Some((molecule(&data.smiles).ok()?.fingerprint(), data)));
     let (fingerprints, unknown): (Vec<Fingerprint>, Vec<&mut NodeData>) = unknown.unzip();
-    for (data, nearest) in unknown.into_iter().zip(shelf.nearest(&fingerprints, cores)) {
+    for (data, nearest) in unknown.into_iter().zip(stock.nearest(&fingerprints, cores)) {
         data.closest_building_block = nearest.map_or(0.0, |(_, similarity)| f64::from(similarity));
     }
 }

@@ -3,37 +3,37 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use catalogue::{Block, Stock, StockView, inchi_key};
-use contract::{PricingAnnotation, SoldMolecule};
+use contract::{MoleculeAvailability, PricingAnnotation};
 use synth::{BatchLimits, Planner};
 
-use super::{BulkAnswer, BulkItem, tell};
+use super::{BulkAnswer, BulkItem, answer_each};
 use crate::rounding::rounded;
 
-/// Looks up each of the molecules in the stock `shelf`, with its InChIKey if requested, without its offers.
+/// Looks up each of the molecules in `stock`, with its InChIKey if requested, without its offers.
 pub(crate) fn building_blocks(
     planner: &Planner,
-    shelf: &StockView,
+    stock: &StockView,
     texts: &[String],
     with_keys: bool,
     allowance: &BatchLimits,
-) -> BulkAnswer<SoldMolecule> {
-    tell(planner, texts, allowance, |molecule, _| {
+) -> BulkAnswer<MoleculeAvailability> {
+    answer_each(planner, texts, allowance, |molecule, _| {
         let smiles = molecule.canonical_smiles();
         let inchikey = if with_keys { inchi_key(&smiles) } else { None };
-        Some(SoldMolecule { inchikey, ..sold(shelf, smiles, shelf.find(molecule)) })
+        Some(MoleculeAvailability { inchikey, ..sold(stock, smiles, stock.find(molecule)) })
     })
 }
 
 /// Builds the item of a molecule that is sold as `block`, or not sold, without its offers.
-pub(super) fn sold(shelf: &StockView, smiles: String, block: Option<Block>) -> SoldMolecule {
+pub(super) fn sold(stock: &StockView, smiles: String, block: Option<Block>) -> MoleculeAvailability {
     let figure = |figure: Option<f32>| figure.map(|figure| rounded(f64::from(figure)));
-    SoldMolecule {
+    MoleculeAvailability {
         smiles,
         error: None,
         in_stock: block.is_some(),
-        building_block_idx: block.map(|block| shelf.id(block)),
-        price: figure(block.and_then(|block| shelf.usd_per_gram(block))),
-        lead_time_days: figure(block.and_then(|block| shelf.lead_time_days(block))),
+        building_block_idx: block.map(|block| stock.id(block)),
+        price: figure(block.and_then(|block| stock.usd_per_gram(block))),
+        lead_time_days: figure(block.and_then(|block| stock.lead_time_days(block))),
         inchikey: None,
         vendors: Vec::new(),
         offers: Vec::new(),
@@ -41,14 +41,14 @@ pub(super) fn sold(shelf: &StockView, smiles: String, block: Option<Block>) -> S
 }
 
 /// Returns the blocks of these molecules, each once.
-pub(crate) fn blocks<'a>(sold: impl Iterator<Item = &'a SoldMolecule>) -> Vec<i32> {
+pub(crate) fn blocks<'a>(sold: impl Iterator<Item = &'a MoleculeAvailability>) -> Vec<i32> {
     let found: BTreeSet<i32> = sold.filter_map(|item| item.building_block_idx).collect();
     found.into_iter().collect()
 }
 
 /// Adds the sorted offers to the items: all vendors of each molecule, and its first `most` offers.
 pub(crate) fn add_offers<'a>(
-    sold: impl Iterator<Item = &'a mut SoldMolecule>,
+    sold: impl Iterator<Item = &'a mut MoleculeAvailability>,
     offers: Vec<PricingAnnotation>,
     most: usize,
 ) {
@@ -65,7 +65,7 @@ pub(crate) fn add_offers<'a>(
     }
 }
 
-impl BulkItem for SoldMolecule {
+impl BulkItem for MoleculeAvailability {
     fn nothing(smiles: String, error: String) -> Self {
         Self {
             smiles,

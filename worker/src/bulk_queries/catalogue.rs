@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 
 use catalogue::{Block, Stock, StockView};
 use chem::{Fingerprint, Molecule, Pattern};
-use contract::FoundBlock;
+use contract::CatalogueMatch;
 use synth::{BatchLimits, Planner};
 
 use super::building_blocks::sold;
 use crate::rounding::rounded;
 
 /// Timeout of a search; what was found until then is returned.
-pub(crate) const LONGEST: Duration = Duration::from_secs(5);
+pub(crate) const MAX_QUERY_TIME: Duration = Duration::from_secs(5);
 
 /// Blocks that a thread takes at once.
 const PART: usize = 256;
@@ -64,20 +64,20 @@ impl CatalogueMatches {
     }
 
     /// Converts the blocks to items of the answer, without their offers.
-    pub(crate) fn told(&self, shelf: &StockView) -> Vec<FoundBlock> {
-        let told = |&(block, similarity): &(Block, Option<f32>)| FoundBlock {
-            sold: sold(shelf, shelf.smiles(block), Some(block)),
-            mw: rounded(f64::from(shelf.mw(block))),
+    pub(crate) fn found_blocks(&self, stock: &StockView) -> Vec<CatalogueMatch> {
+        let found_block = |&(block, similarity): &(Block, Option<f32>)| CatalogueMatch {
+            sold: sold(stock, stock.smiles(block), Some(block)),
+            mw: rounded(f64::from(stock.mw(block))),
             similarity: similarity.map(|similarity| rounded(f64::from(similarity))),
         };
-        self.blocks.iter().map(told).collect()
+        self.blocks.iter().map(found_block).collect()
     }
 }
 
-/// Returns the first `limit` blocks of the stock `shelf` that match `wanted`.
+/// Returns the first `limit` blocks of `stock` that match `catalogue_query`.
 pub(crate) fn catalogue(
     planner: &Planner,
-    shelf: &StockView,
+    stock: &StockView,
     wanted: &CatalogueQuery,
     limit: usize,
     allowance: &BatchLimits,
@@ -85,16 +85,16 @@ pub(crate) fn catalogue(
     let started = Instant::now();
     let alone = |block| (block, None);
     let blocks = match wanted {
-        CatalogueQuery::Structure(molecule) => shelf.find(molecule).map(alone).into_iter().collect(),
+        CatalogueQuery::Structure(molecule) => stock.find(molecule).map(alone).into_iter().collect(),
         CatalogueQuery::Similar(fingerprint, least) => {
-            let found = shelf.similar(fingerprint, *least as f32, limit + 1, planner.cores());
+            let found = stock.similar(fingerprint, *least as f32, limit + 1, planner.cores());
             found.into_iter().map(|(block, similarity)| (block, Some(similarity))).collect()
         }
-        CatalogueQuery::Containing(pattern) => return containing(planner, shelf, pattern, limit, allowance),
+        CatalogueQuery::Containing(pattern) => return containing(planner, stock, pattern, limit, allowance),
         CatalogueQuery::Entries(entries) => {
-            let block = |smiles: &String| shelf.snapshot().own(&Molecule::trusted(smiles).ok()?);
+            let block = |smiles: &String| stock.snapshot().find(&Molecule::trusted(smiles).ok()?);
             let blocks = entries.iter().filter_map(block);
-            blocks.filter(|&block| shelf.is_allowed(block)).map(alone).collect()
+            blocks.filter(|&block| stock.is_allowed(block)).map(alone).collect()
         }
     };
     CatalogueMatches::first(blocks, limit, (1.0, started.elapsed()))
@@ -103,25 +103,25 @@ pub(crate) fn catalogue(
 /// Returns the `limit` lightest blocks that contain a pattern.
 fn containing(
     planner: &Planner,
-    shelf: &StockView,
+    stock: &StockView,
     pattern: &Pattern,
     limit: usize,
     allowance: &BatchLimits,
 ) -> CatalogueMatches {
     let started = Instant::now();
-    let all = shelf.snapshot().by_weight();
+    let all = stock.snapshot().by_weight();
     let mut worked = started.elapsed();
-    let (mut blocks, mut looked_at, mut round) = (Vec::new(), 0, FIRST_ROUND);
+    let (mut blocks, mut checked, mut round) = (Vec::new(), 0, FIRST_ROUND);
     let mut is_time = true;
-    while is_time && looked_at < all.len() && blocks.len() <= limit {
-        let parts: Vec<&[Block]> = all[looked_at..].chunks(PART).take(round / PART).collect();
+    while is_time && checked < all.len() && blocks.len() <= limit {
+        let parts: Vec<&[Block]> = all[checked..].chunks(PART).take(round / PART).collect();
         let done = planner.each(&parts, allowance, |part, budget| {
             let mut found = Vec::new();
             for &block in *part {
                 if budget.has_ended() {
                     return None;
                 }
-                if contains(shelf, block, pattern) {
+                if contains(stock, block, pattern) {
                     found.push((block, None));
                 }
             }
@@ -135,17 +135,17 @@ fn containing(
                 break;
             };
             blocks.extend(found);
-            looked_at += part.len();
+            checked += part.len();
         }
         round = LARGEST_ROUND.min(round * 2);
     }
-    let searched = if all.is_empty() { 1.0 } else { looked_at as f64 / all.len() as f64 };
+    let searched = if all.is_empty() { 1.0 } else { checked as f64 / all.len() as f64 };
     CatalogueMatches::first(blocks, limit, (searched, worked))
 }
 
-fn contains(shelf: &StockView, block: Block, pattern: &Pattern) -> bool {
-    let smiles = shelf.smiles(block);
+fn contains(stock: &StockView, block: Block, pattern: &Pattern) -> bool {
+    let smiles = stock.smiles(block);
     pattern.may_occur_in(&smiles)
-        && shelf.is_allowed(block)
+        && stock.is_allowed(block)
         && Molecule::trusted(&smiles).is_ok_and(|molecule| pattern.matches(&molecule))
 }

@@ -5,13 +5,13 @@ use chem::Molecule;
 use contract::{ExpandedMolecule, PrecursorSet, StepCheck};
 use synth::{BatchLimits, Check, Planner};
 
-use super::{BulkAnswer, BulkItem, tell};
+use super::{BulkAnswer, BulkItem, answer_each};
 use crate::rounding::rounded;
 
-/// Returns the `most` probable sets of precursors of each molecule, and which precursors are in the stock `shelf`.
+/// Returns the `most` probable sets of precursors of each molecule, and which precursors are in `stock`.
 pub(crate) fn expansions(
     planner: &Planner,
-    shelf: &StockView,
+    stock: &StockView,
     texts: &[String],
     (most, check): (usize, StepCheck),
     allowance: &BatchLimits,
@@ -20,12 +20,12 @@ pub(crate) fn expansions(
         StepCheck::Rules => Check::Rules,
         StepCheck::Forwards => Check::Forwards,
     };
-    tell(planner, texts, allowance, |molecule, budget| {
+    answer_each(planner, texts, allowance, |molecule, budget| {
         let sets = planner.precursor_sets(molecule, (most, check), budget)?;
         Some(ExpandedMolecule {
             smiles: molecule.canonical_smiles(),
             error: None,
-            precursors: sets.into_iter().map(|set| written(set, shelf)).collect(),
+            precursors: sets.into_iter().map(|set| written(set, stock)).collect(),
         })
     })
 }
@@ -36,7 +36,7 @@ impl BulkItem for ExpandedMolecule {
     }
 }
 
-fn written(set: synth::PrecursorSet, shelf: &StockView) -> PrecursorSet {
+fn written(set: synth::PrecursorSet, stock: &StockView) -> PrecursorSet {
     PrecursorSet {
         smiles: set.precursors.iter().map(Molecule::canonical_smiles).collect(),
         probability: f64::from(set.probability),
@@ -45,6 +45,6 @@ fn written(set: synth::PrecursorSet, shelf: &StockView) -> PrecursorSet {
         reaction_class: set.class.name.to_owned(),
         reaction_category: Some(set.class.category.to_string()),
         precedents: set.precedents,
-        in_stock: set.precursors.iter().map(|precursor| shelf.find(precursor).is_some()).collect(),
+        in_stock: set.precursors.iter().map(|precursor| stock.find(precursor).is_some()).collect(),
     }
 }

@@ -7,7 +7,7 @@ use chem::{Fingerprint, Molecule};
 use contract::Synthesizability;
 use synth::{BatchLimits, Constraints, GroupOrder, Planner, SearchResult, Stop, TargetPurchase, Task};
 
-use super::{BulkAnswer, BulkItem, tell};
+use super::{BulkAnswer, BulkItem, answer_each};
 use crate::rounding::{cents, rounded};
 
 /// Most reaction steps on any branch, the default of a tree search.
@@ -16,13 +16,13 @@ const MAX_DEPTH: u32 = 5;
 /// Searches for the first route to each of the molecules, for at most `time` each.
 pub(crate) fn synthesizability(
     planner: &Planner,
-    shelf: &StockView,
+    stock: &StockView,
     texts: &[String],
     time: Duration,
     allowance: &BatchLimits,
 ) -> BulkAnswer<Synthesizability> {
-    tell(planner, texts, allowance, |molecule, call| {
-        let plan = planner.plan(&WithoutSimilarity(shelf), &task(molecule), &call.within(time));
+    answer_each(planner, texts, allowance, |molecule, call| {
+        let plan = planner.plan(&WithoutSimilarity(stock), &task(molecule), &call.within(time));
         // A search that the end of the call cut short counts as not reached.
         (plan.solved() || !call.has_ended()).then(|| of(&plan))
     })
@@ -47,7 +47,7 @@ fn task(molecule: &Molecule) -> Task {
         target: molecule.clone(),
         max_depth: MAX_DEPTH,
         stop: Stop::FirstRoute,
-        trivial: TargetPurchase::Allow,
+        target_purchase: TargetPurchase::Allow,
         max_groups: 1,
         max_group_size: 1,
         group_order: GroupOrder::Total,
@@ -58,7 +58,7 @@ fn task(molecule: &Molecule) -> Task {
 fn of(plan: &SearchResult) -> Synthesizability {
     let route = plan.routes().next();
     let timings = plan.timings;
-    let plausibility = |step: &synth::Step| f64::from(step.plausibility);
+    let plausibility = |step: &synth::RouteStep| f64::from(step.plausibility);
     Synthesizability {
         smiles: plan.target.clone(),
         error: None,

@@ -16,14 +16,14 @@ use std::{
 
 use chrono::Utc;
 use contract::{AsyncSampleJob, JobFailure, SampleJob, StoredAsyncSampleJob};
-use generator::{Budget, PartialSample, SampleError};
+use generator::{PartialSample, SampleBudget, SampleError};
 use queue::{FinishResult, Handler, HandlerError, JobContext};
 use sqlx::PgPool;
 use tracing::{info, warn};
 
 use super::{ComputationOutcome, DATABASE_TIMEOUT, store};
 use crate::{
-    Model, ModelRegistry, RunningJobs, async_samples,
+    LoadedModel, ModelRegistry, RunningJobs, async_samples,
     compute::compute_in_background,
     metrics,
     refill::StopOnDrop,
@@ -32,16 +32,16 @@ use crate::{
 };
 
 /// Extra molecules drawn beyond the missing number when some of the drawn ones were not new.
-const SPARE: usize = 50;
+const SPARE_MOLECULES: usize = 50;
 
 /// Molecules of the largest and of the smallest part.
 const PARTS: (usize, usize) = (BLOCK_SIZE, 8);
 
 /// Longest wait for a gap in a burst of interactive samples; after it every gap is used.
-const COURTESY: Duration = Duration::from_millis(200);
+const YIELD_TIME: Duration = Duration::from_millis(200);
 
 /// Interval of checking the cancellation flag.
-const LOOK: Duration = Duration::from_millis(50);
+const PRIORITY_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Handler of asynchronous samples.
 #[derive(Debug, Clone)]
@@ -49,7 +49,7 @@ pub struct AsyncSampleHandler {
     /// Connections with synchronous commit: what is acknowledged is never lost.
     pub pool: PgPool,
     /// Models of this process.
-    pub shelf: Arc<ModelRegistry>,
+    pub registry: Arc<ModelRegistry>,
     /// Running interactive samples; asynchronous ones yield to them.
     pub activity: RunningJobs,
 }
@@ -61,15 +61,16 @@ impl Handler<StoredAsyncSampleJob> for AsyncSampleHandler {
         StoredAsyncSampleJob::V1(job): StoredAsyncSampleJob,
     ) -> Result<(), HandlerError> {
         let id = job.sample_id.to_string();
-        let Some(wanted) = database::within(DATABASE_TIMEOUT, async_samples::wanted(&self.pool, &id)).await?
+        let Some(wanted) =
+            database::within(DATABASE_TIMEOUT, async_samples::read_parameters(&self.pool, &id)).await?
         else {
             return store(&self.pool, &context, &Err(JobFailure::Cancelled)).await;
         };
-        let Some(model) = self.shelf.models().choose(Some(&job.model_id)).cloned() else {
+        let Some(model) = self.registry.models().choose(Some(&job.model_id)).cloned() else {
             let problem = JobFailure::UnknownModel { model_id: job.model_id };
             return store(&self.pool, &context, &Err(problem)).await;
         };
-        let making = AsyncSampleRun { orders: self, context, job, wanted, model };
+        let making = AsyncSampleRun { handler: self, context, job, wanted, model };
         match making.make().await? {
             ComputationOutcome::Done(()) | ComputationOutcome::Cancelled => Ok(()),
             ComputationOutcome::Refused(problem) => store(&self.pool, &making.context, &Err(problem)).await,
@@ -79,11 +80,11 @@ impl Handler<StoredAsyncSampleJob> for AsyncSampleHandler {
 
 /// Asynchronous sample in progress.
 struct AsyncSampleRun<'a> {
-    orders: &'a AsyncSampleHandler,
+    handler: &'a AsyncSampleHandler,
     context: JobContext<StoredAsyncSampleJob>,
     job: AsyncSampleJob,
     wanted: async_samples::AsyncSampleParameters,
-    model: Arc<Model>,
+    model: Arc<LoadedModel>,
 }
 
 impl AsyncSampleRun<'_> {
@@ -106,7 +107,7 @@ impl AsyncSampleRun<'_> {
                 }
                 StoreOutcome::NotAll(new) => {
                     (draft, last) = (drawn.draft, Some(new));
-                    draft.grow(draft.molecules().len() + self.size() - new + SPARE);
+                    draft.grow(draft.molecules().len() + self.size() - new + SPARE_MOLECULES);
                 }
             }
         }
@@ -121,7 +122,7 @@ impl AsyncSampleRun<'_> {
             tokio::select! {
                 biased;
                 () = is_set(&self.context.cancelled) => return Ok(None),
-                () = self.turn(is_interrupted) => {}
+                () = self.yield_to_others(is_interrupted) => {}
             }
             let ended;
             (draft, ended) = self.draw_part(draft, part).await?;
@@ -139,11 +140,11 @@ impl AsyncSampleRun<'_> {
     }
 
     /// Resolves when no interactive sample runs.
-    async fn turn(&self, is_interrupted: bool) {
-        let activity = &self.orders.activity;
+    async fn yield_to_others(&self, is_interrupted: bool) {
+        let activity = &self.handler.activity;
         if is_interrupted {
             // Interactive answers are still being sent, and use the same cores.
-            let _ = tokio::time::timeout(COURTESY, activity.quiet()).await;
+            let _ = tokio::time::timeout(YIELD_TIME, activity.quiet()).await;
         }
         activity.idle().await;
     }
@@ -155,7 +156,7 @@ impl AsyncSampleRun<'_> {
         part: usize,
     ) -> Result<(PartialSample, Result<(), SampleError>), HandlerError> {
         let stop = StopOnDrop::default();
-        let budget = Budget { deadline: None, cancelled: Arc::clone(&stop.0) };
+        let budget = SampleBudget { deadline: None, cancelled: Arc::clone(&stop.0) };
         let model = Arc::clone(&self.model);
         let mut work = compute_in_background(move || {
             let aim = draft.molecules().len() + part;
@@ -164,7 +165,7 @@ impl AsyncSampleRun<'_> {
         });
         let drawn = tokio::select! {
             drawn = &mut work => drawn,
-            () = self.orders.activity.busy() => {
+            () = self.handler.activity.busy() => {
                 drop(stop);
                 work.await
             }
@@ -181,10 +182,10 @@ impl AsyncSampleRun<'_> {
     /// states of the asynchronous sample and of its job are stored in the same transaction.
     async fn store(&self, candidates: &[String]) -> Result<StoreOutcome, HandlerError> {
         let id = self.job.sample_id.to_string();
-        let mut transaction = self.orders.pool.begin().await?;
+        let mut transaction = self.handler.pool.begin().await?;
         if !async_samples::lock(&mut transaction, &id).await? {
             transaction.rollback().await?;
-            store(&self.orders.pool, &self.context, &Err(JobFailure::Cancelled)).await?;
+            store(&self.handler.pool, &self.context, &Err(JobFailure::Cancelled)).await?;
             return Ok(StoreOutcome::Ended);
         }
         let molecules = match self.wanted.batch {
@@ -213,7 +214,7 @@ impl AsyncSampleRun<'_> {
     /// Claims that remain are deleted with their batch.
     async fn forget_claims(&self) {
         if let Some(batch) = self.wanted.batch
-            && let Err(fault) = async_samples::forget_claims(&self.orders.pool, batch).await
+            && let Err(fault) = async_samples::forget_claims(&self.handler.pool, batch).await
         {
             warn!("the claims of a completed batch could not be deleted: {fault}");
         }
@@ -260,6 +261,6 @@ enum StoreOutcome {
 /// Resolves when `flag` is true.
 async fn is_set(flag: &AtomicBool) {
     while !flag.load(Ordering::Acquire) {
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(PRIORITY_POLL_INTERVAL).await;
     }
 }

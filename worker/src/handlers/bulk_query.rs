@@ -11,13 +11,13 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use catalogue_tables::{VendorRules, entries, offers_for, terms};
 use chem::Pattern;
 use contract::{
-    BulkQuery, BulkQueryJob, BulkQueryOutcome, CatalogueCriterion, Country, FoundBlocks, Looked,
-    StoredBulkQueryJob, TreeSearchRequest,
+    BulkQuery, BulkQueryJob, BulkQueryOutcome, BulkQueryResult, CatalogueCriterion, CatalogueSearchResult,
+    Country, StoredBulkQueryJob, TreeSearchRequest,
 };
 use flate2::Compression;
 use queue::{Handler, HandlerError, Job, JobContext};
 use serde::Serialize;
-use synth::{BatchLimits, Planner, Urgency};
+use synth::{BatchLimits, Planner, SearchUrgency};
 use tracing::{info, info_span};
 
 use super::{
@@ -27,8 +27,8 @@ use super::{
 };
 use crate::{
     bulk_queries::{
-        BulkAnswer, CatalogueQuery, LONGEST, add_offers, analogues, blocks, building_blocks, catalogue,
-        expansions, molecule, synthesizability,
+        BulkAnswer, CatalogueQuery, MAX_QUERY_TIME, add_offers, analogues, blocks, building_blocks,
+        catalogue, expansions, molecule, synthesizability,
     },
     compute::compute,
 };
@@ -49,7 +49,8 @@ impl Handler<StoredBulkQueryJob> for BulkQueryHandler {
         context: JobContext<StoredBulkQueryJob>,
         stored: StoredBulkQueryJob,
     ) -> Result<(), HandlerError> {
-        let urgency = if stored.work().seconds < LONG { Urgency::Awaited } else { Urgency::Many };
+        let urgency =
+            if stored.work().seconds < LONG { SearchUrgency::Interactive } else { SearchUrgency::Bulk };
         let StoredBulkQueryJob::V1(job) = stored;
         let allowance = BatchLimits {
             urgency,
@@ -74,43 +75,43 @@ impl BulkQueryHandler {
         job: BulkQueryJob,
         allowance: BatchLimits,
     ) -> Result<BulkQueryOutcome, HandlerError> {
-        let BulkQueryJob { account_id, smiles, deadline_seconds, look, .. } = job;
-        let kind = look.kind();
+        let BulkQueryJob { account_id, smiles, deadline_seconds, query, .. } = job;
+        let kind = query.kind();
         let (pool, count) = (&self.search.pool, smiles.len());
         let as_a_search = TreeSearchRequest::new("");
         let terms = terms(pool, Some(&account_id), &as_a_search);
         let terms = database::within(DATABASE_TIMEOUT, terms).await?;
-        let outcome = match look {
+        let outcome = match query {
             BulkQuery::Expansions { limit, check } => {
-                let shelf = self.shelf(masks(&as_a_search, &terms));
-                let tell = move |planner: &Planner| {
-                    expansions(planner, &shelf, &smiles, (super::count(limit), check), &allowance)
+                let stock = self.stock(masks(&as_a_search, &terms));
+                let query = move |planner: &Planner| {
+                    expansions(planner, &stock, &smiles, (super::count(limit), check), &allowance)
                 };
-                looked(self.tell("expansions", tell).await?, deadline_seconds).await?
+                run_recorded(self.run_query("expansions", query).await?, deadline_seconds).await?
             }
             BulkQuery::BuildingBlocks { ships_to, max_offers, inchikey } => {
-                let shelf = self.shelf(sold_to(ships_to, &terms));
-                let tell =
-                    move |planner: &Planner| building_blocks(planner, &shelf, &smiles, inchikey, &allowance);
-                let mut sold = self.tell("building blocks", tell).await?;
+                let stock = self.stock(sold_to(ships_to, &terms));
+                let query =
+                    move |planner: &Planner| building_blocks(planner, &stock, &smiles, inchikey, &allowance);
+                let mut sold = self.run_query("building blocks", query).await?;
                 let offered = blocks(sold.items.iter());
                 let offers = offers_for(pool, &offered, ships_to, &terms);
                 let offers = database::within(DATABASE_TIMEOUT, offers).await?.annotations;
                 add_offers(sold.items.iter_mut(), offers, super::count(max_offers));
-                looked(sold, deadline_seconds).await?
+                run_recorded(sold, deadline_seconds).await?
             }
             BulkQuery::Synthesizability { max_seconds } => {
-                let (shelf, time) = (self.shelf(masks(&as_a_search, &terms)), seconds(max_seconds));
-                let tell =
-                    move |planner: &Planner| synthesizability(planner, &shelf, &smiles, time, &allowance);
-                looked(self.tell("synthesizability", tell).await?, deadline_seconds).await?
+                let (stock, time) = (self.stock(masks(&as_a_search, &terms)), seconds(max_seconds));
+                let query =
+                    move |planner: &Planner| synthesizability(planner, &stock, &smiles, time, &allowance);
+                run_recorded(self.run_query("synthesizability", query).await?, deadline_seconds).await?
             }
             BulkQuery::Analogues { route, building_block } => {
-                let shelf = self.shelf(masks(&as_a_search, &terms));
-                let tell = move |planner: &Planner| {
-                    analogues(planner, &shelf, &smiles, (&route, &building_block), &allowance)
+                let stock = self.stock(masks(&as_a_search, &terms));
+                let query = move |planner: &Planner| {
+                    analogues(planner, &stock, &smiles, (&route, &building_block), &allowance)
                 };
-                looked(self.tell("analogues", tell).await?, deadline_seconds).await?
+                run_recorded(self.run_query("analogues", query).await?, deadline_seconds).await?
             }
             BulkQuery::Catalogue { sought, limit, ships_to, max_offers } => {
                 let (limit, most) = (super::count(limit), super::count(max_offers));
@@ -133,8 +134,8 @@ impl BulkQueryHandler {
         limit: usize,
         (ships_to, terms): (Option<Country>, &VendorRules),
         allowance: BatchLimits,
-    ) -> Result<(FoundBlocks, Duration), HandlerError> {
-        let wanted = match sought {
+    ) -> Result<(CatalogueSearchResult, Duration), HandlerError> {
+        let catalogue_query = match sought {
             CatalogueCriterion::Structure { smiles } => CatalogueQuery::Structure(molecule(&smiles)?),
             CatalogueCriterion::Similar { smiles, least } => {
                 CatalogueQuery::Similar(molecule(&smiles)?.parent().molecule.fingerprint(), least)
@@ -147,31 +148,35 @@ impl BulkQueryHandler {
                 CatalogueQuery::Entries(database::within(DATABASE_TIMEOUT, entries).await?)
             }
         };
-        let shelf = self.shelf(sold_to(ships_to, terms));
-        let allowance = BatchLimits { latest: allowance.latest.min(Instant::now() + LONGEST), ..allowance };
-        let tell = move |planner: &Planner| {
-            let found = catalogue(planner, &shelf, &wanted, limit, &allowance);
-            let items = found.told(&shelf);
+        let stock = self.stock(sold_to(ships_to, terms));
+        let allowance =
+            BatchLimits { latest: allowance.latest.min(Instant::now() + MAX_QUERY_TIME), ..allowance };
+        let query = move |planner: &Planner| {
+            let found = catalogue(planner, &stock, &catalogue_query, limit, &allowance);
+            let items = found.found_blocks(&stock);
             let total_elapsed = found.worked.as_secs_f64();
             let (more, searched) = (found.more, found.searched);
-            (FoundBlocks { object: Default::default(), items, more, searched, total_elapsed }, found.worked)
+            (
+                CatalogueSearchResult { object: Default::default(), items, more, searched, total_elapsed },
+                found.worked,
+            )
         };
-        self.tell("catalogue", tell).await
+        self.run_query("catalogue", query).await
     }
 
-    fn shelf(&self, masks: Masks) -> StockView {
+    fn stock(&self, masks: Masks) -> StockView {
         StockView::new(self.search.catalogue.now(), masks)
     }
 
-    /// Runs `tell` on compute threads.
-    async fn tell<T: Send + 'static>(
+    /// Runs `query` on compute threads.
+    async fn run_query<T: Send + 'static>(
         &self,
-        what: &'static str,
-        tell: impl FnOnce(&Planner) -> T + Send + 'static,
+        stage: &'static str,
+        query: impl FnOnce(&Planner) -> T + Send + 'static,
     ) -> Result<T, HandlerError> {
         let planner = Arc::clone(&self.search.planner);
-        let span = info_span!("look", what);
-        Ok(compute(move || span.in_scope(|| tell(&planner))).await?)
+        let span = info_span!("look", what = stage);
+        Ok(compute(move || span.in_scope(|| query(&planner))).await?)
     }
 }
 
@@ -182,12 +187,13 @@ fn sold_to(ships_to: Option<Country>, terms: &VendorRules) -> Masks {
 }
 
 /// Wraps and compresses the answer on many molecules for storage.
-async fn looked<T: Serialize + Send + 'static>(
+async fn run_recorded<T: Serialize + Send + 'static>(
     BulkAnswer { items, worked }: BulkAnswer<T>,
     deadline_seconds: f64,
 ) -> Result<BulkQueryOutcome, HandlerError> {
     let total_elapsed = worked.as_secs_f64();
-    packed(Looked { object: Default::default(), items, total_elapsed, deadline_seconds }, worked).await
+    packed(BulkQueryResult { object: Default::default(), items, total_elapsed, deadline_seconds }, worked)
+        .await
 }
 
 /// Compresses a body for storage, with the time that it took.

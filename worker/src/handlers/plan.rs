@@ -15,7 +15,7 @@ use synth::Budget;
 use super::{DATABASE_TIMEOUT, SearchHandler, search::seconds, zipped};
 use crate::{
     compute::compute,
-    event_publisher::{PublishCondition, Telling},
+    event_publisher::{PublishCondition, SearchEventWriter},
     plans,
 };
 
@@ -32,10 +32,11 @@ impl Handler<StoredPlanJob> for PlanHandler {
         context: JobContext<StoredPlanJob>,
         StoredPlanJob::V1(job): StoredPlanJob,
     ) -> Result<(), HandlerError> {
-        let wanted =
-            database::within(DATABASE_TIMEOUT, plans::wanted(&self.search.pool, &job.plan_id)).await?;
-        let answer = match wanted {
-            Some(wanted) => self.answer(&context, wanted).await?,
+        let queued =
+            database::within(DATABASE_TIMEOUT, plans::read_parameters(&self.search.pool, &job.plan_id))
+                .await?;
+        let answer = match queued {
+            Some(queued) => self.answer(&context, queued).await?,
             None => Err(JobFailure::Cancelled),
         };
         if context.cancelled.load(Ordering::Acquire) {
@@ -53,26 +54,26 @@ impl PlanHandler {
     async fn answer(
         &self,
         context: &JobContext<StoredPlanJob>,
-        wanted: plans::QueuedPlan,
+        queued: plans::QueuedPlan,
     ) -> Result<Result<TreeSearchResult, JobFailure>, HandlerError> {
         let started = Instant::now();
-        let end = started + seconds(wanted.request.max_seconds);
+        let end = started + seconds(queued.request.max_seconds);
         let budget = Budget {
-            turn: self.search.planner.turn(wanted.urgency),
+            priority: self.search.planner.priority(queued.urgency),
             ..Budget::until(end, Arc::clone(&context.cancelled))
         };
         let job = TreeSearchJob {
-            request: wanted.request,
-            account_id: Some(wanted.account_id),
+            request: queued.request,
+            account_id: Some(queued.account_id),
             engine: None,
-            told: ProgressReporting::Events,
+            reporting: ProgressReporting::Events,
             deadline: chrono::Utc::now(),
         };
         // A client may subscribe at any time, but few plans are ever watched.
-        let wanted = PublishCondition::While(Arc::clone(&context.watched));
-        let telling = Telling::begin(self.search.pool.clone(), context.teller(), wanted);
-        let answer = self.search.answer_with_progress(&job, budget, started, Some(telling.listener())).await;
-        telling.end().await;
+        let condition = PublishCondition::While(Arc::clone(&context.watched));
+        let writer = SearchEventWriter::begin(self.search.pool.clone(), context.event_publisher(), condition);
+        let answer = self.search.answer_with_progress(&job, budget, started, Some(writer.listener())).await;
+        writer.end().await;
         answer
     }
 

@@ -10,14 +10,14 @@ use std::{
 };
 
 use contract::{JobFailure, SampleJob, StoredSampleJob};
-use generator::{Budget, SampleError};
+use generator::{SampleBudget, SampleError};
 use queue::{FinishResult, Handler, HandlerError, JobContext};
 use sqlx::{PgPool, Postgres, Transaction};
 use tracing::{Span, field::Empty, info, info_span};
 
 use super::{ComputationOutcome, DATABASE_TIMEOUT, store};
 use crate::{
-    Model, ModelRegistry, ReadyCounts, RunningJobs, compute, metrics,
+    LoadedModel, ModelRegistry, ReadyCounts, RunningJobs, compute, metrics,
     reservoir::{self, Lease},
     samples::{self, CompletedSample},
 };
@@ -36,7 +36,7 @@ pub struct SampleHandler {
     /// Connections with synchronous commit: what is acknowledged is never lost.
     pub pool: PgPool,
     /// Models of this process.
-    pub shelf: Arc<ModelRegistry>,
+    pub registry: Arc<ModelRegistry>,
     /// Running samples, to which the refilling of the reservoir yields.
     pub activity: RunningJobs,
     /// Counts of the reservoir's molecules.
@@ -50,7 +50,7 @@ impl Handler<StoredSampleJob> for SampleHandler {
         StoredSampleJob::V1(job): StoredSampleJob,
     ) -> Result<(), HandlerError> {
         let _active = self.activity.begin();
-        let Some(model) = self.shelf.models().choose(job.model_id.as_deref()).cloned() else {
+        let Some(model) = self.registry.models().choose(job.model_id.as_deref()).cloned() else {
             let problem = JobFailure::UnknownModel { model_id: job.model_id.unwrap_or_default() };
             return store(&self.pool, &context, &Err(problem)).await;
         };
@@ -113,7 +113,7 @@ struct SampleRun<'a> {
     sampling: &'a SampleHandler,
     context: JobContext<StoredSampleJob>,
     job: SampleJob,
-    model: Arc<Model>,
+    model: Arc<LoadedModel>,
     span: Span,
 }
 
@@ -151,7 +151,7 @@ impl SampleRun<'_> {
     /// Draws the molecules that are missing beside those `ready`.
     async fn draw(&self, ready: Vec<String>) -> Result<ComputationOutcome<CompletedSample>, HandlerError> {
         self.span.record("sample.ready", ready.len());
-        let budget = Budget {
+        let budget = SampleBudget {
             deadline: Some(self.context.deadline + LATE_FINISH_TIME),
             cancelled: Arc::clone(&self.context.cancelled),
         };
@@ -203,10 +203,10 @@ fn size(job: &SampleJob) -> usize {
 /// # Errors
 /// Fails when the network cannot be evaluated; another attempt may succeed.
 pub fn draw(
-    model: &Model,
+    model: &LoadedModel,
     ready: Vec<String>,
     job: &SampleJob,
-    budget: &Budget,
+    budget: &SampleBudget,
 ) -> Result<ComputationOutcome<CompletedSample>, SampleError> {
     let (size, model_id) = (size(job), model.id().to_owned());
     let mut known: HashSet<String> = match ready.len() < size {

@@ -19,7 +19,7 @@ use crate::{
     CatalogueView, OfferAnnotation,
     compute::{compute, compute_in_background},
     constraints::constraints,
-    event_publisher::{EventListener, PublishCondition, Telling},
+    event_publisher::{EventListener, PublishCondition, SearchEventWriter},
     metrics,
     own_blocks::OwnBlocks,
     result,
@@ -46,13 +46,16 @@ impl Handler<StoredTreeSearchJob> for SearchHandler {
         // The job was started early enough for this before its deadline.
         let end = started + seconds(job.request.max_seconds);
         let budget = Budget::until(end, Arc::clone(&context.cancelled));
-        let outcome = match job.told {
+        let outcome = match job.reporting {
             ProgressReporting::Nothing => self.answer(&job, budget, started).await?,
             ProgressReporting::Events => {
-                let telling = Telling::begin(self.pool.clone(), context.teller(), PublishCondition::Always);
-                let outcome =
-                    self.answer_with_progress(&job, budget, started, Some(telling.listener())).await;
-                telling.end().await;
+                let writer = SearchEventWriter::begin(
+                    self.pool.clone(),
+                    context.event_publisher(),
+                    PublishCondition::Always,
+                );
+                let outcome = self.answer_with_progress(&job, budget, started, Some(writer.listener())).await;
+                writer.end().await;
                 outcome?
             }
         };
@@ -90,35 +93,36 @@ impl SearchHandler {
         listener: Option<EventListener>,
     ) -> Result<Result<contract::TreeSearchResult, JobFailure>, HandlerError> {
         let request = &job.request;
-        let terms = terms(&self.pool, job.account_id.as_deref(), request);
-        let terms = database::within(DATABASE_TIMEOUT, terms).await?;
-        let (planner, masks) = (Arc::clone(&self.planner), masks(request, &terms));
-        let shelf = StockView::new(self.catalogue.now(), masks);
-        let (span, wanted) = (info_span!("search", max_seconds = request.max_seconds), request.clone());
-        let compute = if budget.turn.is_awaited() { compute } else { compute_in_background };
+        let vendor_rules = terms(&self.pool, job.account_id.as_deref(), request);
+        let vendor_rules = database::within(DATABASE_TIMEOUT, vendor_rules).await?;
+        let (planner, masks) = (Arc::clone(&self.planner), masks(request, &vendor_rules));
+        let stock = StockView::new(self.catalogue.now(), masks);
+        let (span, request_for_search) =
+            (info_span!("search", max_seconds = request.max_seconds), request.clone());
+        let compute = if budget.priority.is_interactive() { compute } else { compute_in_background };
         let search = move || {
-            let listener = listener.as_ref().map(|heard| heard as &dyn Listener);
-            span.in_scope(|| search_telling(&planner, &shelf, &wanted, &budget, listener))
+            let listener = listener.as_ref().map(|listening| listening as &dyn Listener);
+            span.in_scope(|| search_with_events(&planner, &stock, &request_for_search, &budget, listener))
         };
-        let plan = compute(search).await?;
-        let plan = match plan {
-            Ok(plan) => plan,
+        let search_result = compute(search).await?;
+        let search_result = match search_result {
+            Ok(search_result) => search_result,
             Err(problem) => return Ok(Err(problem)),
         };
 
         let annotating = Instant::now();
-        let blocks = crate::answer::building_blocks(&plan);
+        let blocks = crate::answer::building_blocks(&search_result);
         let span = info_span!("annotate", building_blocks = blocks.len());
-        let offers = offers_for(&self.pool, &blocks, request.ships_to, &terms).instrument(span);
+        let offers = offers_for(&self.pool, &blocks, request.ships_to, &vendor_rules).instrument(span);
         let mut offers = database::within(DATABASE_TIMEOUT, offers).await?;
         offers.annotations.extend(crate::own_blocks::offers(request, &blocks));
-        let annotation = OfferAnnotation { offers, first: terms.first, elapsed: annotating.elapsed() };
-        metrics::searched(&plan, request.early_exit_first_solution, annotation.elapsed);
-        let answer = result(request, &plan, annotation, started.elapsed());
+        let annotation = OfferAnnotation { offers, first: vendor_rules.first, elapsed: annotating.elapsed() };
+        metrics::searched(&search_result, request.early_exit_first_solution, annotation.elapsed);
+        let answer = result(request, &search_result, annotation, started.elapsed());
         info!(
             validated_routes = answer.metadata.validated_routes,
-            expansions = plan.counts.expansions,
-            exhausted = plan.exhausted,
+            expansions = search_result.counts.expansions,
+            exhausted = search_result.exhausted,
             total_elapsed_seconds = answer.metadata.total_elapsed,
             "searched `{}`",
             answer.search_smiles
@@ -127,36 +131,36 @@ impl SearchHandler {
     }
 }
 
-/// Searches for routes from the stock `shelf` to the request's target until `budget` is spent.
+/// Searches for routes from `stock` to the request's target until `budget` is spent.
 ///
 /// # Errors
 /// Returns a problem if the target is no molecule that can be searched; the API refuses the same ones.
 pub fn search(
     planner: &Planner,
-    shelf: &StockView,
+    stock: &StockView,
     request: &TreeSearchRequest,
     budget: &Budget,
 ) -> Result<SearchResult, JobFailure> {
-    search_telling(planner, shelf, request, budget, None)
+    search_with_events(planner, stock, request, budget, None)
 }
 
-fn search_telling(
+fn search_with_events(
     planner: &Planner,
-    shelf: &StockView,
+    stock: &StockView,
     request: &TreeSearchRequest,
     budget: &Budget,
     listener: Option<&dyn Listener>,
 ) -> Result<SearchResult, JobFailure> {
     let task = task(request)?;
     if request.building_blocks_own.is_empty() {
-        return Ok(planner.plan_with_events(shelf, &task, budget, listener));
+        return Ok(planner.plan_with_events(stock, &task, budget, listener));
     }
-    let own = OwnBlocks::new(shelf, &request.building_blocks_own).map_err(bad_target)?;
+    let own = OwnBlocks::new(stock, &request.building_blocks_own).map_err(bad_target)?;
     Ok(planner.plan_with_events(&own, &task, budget, listener))
 }
 
-fn bad_target(why: impl ToString) -> JobFailure {
-    JobFailure::BadTarget { reason: why.to_string() }
+fn bad_target(reason: impl ToString) -> JobFailure {
+    JobFailure::BadTarget { reason: reason.to_string() }
 }
 
 fn task(request: &TreeSearchRequest) -> Result<Task, JobFailure> {
@@ -166,7 +170,11 @@ fn task(request: &TreeSearchRequest) -> Result<Task, JobFailure> {
         target: mapped.molecule().clone(),
         max_depth: request.max_depth,
         stop: if request.early_exit_first_solution { Stop::FirstRoute } else { Stop::Budget },
-        trivial: if request.mask_trivial_solution { TargetPurchase::Mask } else { TargetPurchase::Allow },
+        target_purchase: if request.mask_trivial_solution {
+            TargetPurchase::Mask
+        } else {
+            TargetPurchase::Allow
+        },
         max_groups: count(request.max_backbone_groups),
         max_group_size: count(request.max_backbone_group_size),
         group_order: if request.limit_backbone_group_size_by_cost {

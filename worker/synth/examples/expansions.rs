@@ -19,8 +19,8 @@ use catalogue::{BlockRow, Offer, StockView};
 use chem::Molecule;
 use flate2::read::MultiGzDecoder;
 use synth::{
-    BatchLimits, Check, Constraints, GroupOrder, Planner, PlannerSettings, RetroModel, Stop, TargetPurchase,
-    Task, Urgency,
+    BatchLimits, Check, Constraints, GroupOrder, Planner, PlannerSettings, RetroModel, SearchUrgency, Stop,
+    TargetPurchase, Task,
 };
 
 /// The same allocator as in the worker.
@@ -68,11 +68,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         .into_iter()
         .zip(0..)
         .map(|(molecule, id)| (BlockRow::of(id, &molecule), vec![Offer::of(1).at(1.0).within(5.0)]));
-    let shelf = StockView::in_memory(blocks);
+    let catalogue = StockView::in_memory(blocks);
     let planner = Planner::new(model, settings);
     let (seconds, solved) = measured(|| {
         let work = |molecule: &Molecule, budget: &synth::Budget| {
-            Some(planner.plan(&shelf, &task(molecule), &budget.within(time)).solved())
+            Some(planner.plan(&catalogue, &task(molecule), &budget.within(time)).solved())
         };
         planner
             .each(&molecules, &allowance(), work)
@@ -86,7 +86,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "searches of {} ms: {:.0} molecules a second of a core, {solved} solved with {} building blocks",
         time.as_millis(),
         molecules.len() as f64 / seconds,
-        shelf.snapshot().len()
+        catalogue.snapshot().len()
     );
     Ok(())
 }
@@ -96,7 +96,7 @@ fn task(molecule: &Molecule) -> Task {
         target: molecule.clone(),
         max_depth: 5,
         stop: Stop::FirstRoute,
-        trivial: TargetPurchase::Allow,
+        target_purchase: TargetPurchase::Allow,
         max_groups: 1,
         max_group_size: 1,
         group_order: GroupOrder::Total,
@@ -106,7 +106,7 @@ fn task(molecule: &Molecule) -> Task {
 
 fn allowance() -> BatchLimits {
     let latest = Instant::now() + Duration::from_secs(3600);
-    BatchLimits { urgency: Urgency::Many, latest, cancelled: Arc::default() }
+    BatchLimits { urgency: SearchUrgency::Bulk, latest, cancelled: Arc::default() }
 }
 
 /// Returns the result of `work` and the CPU time that the process took for it.

@@ -64,18 +64,22 @@ fn main() -> Result<(), Box<dyn Error>> {
             continue;
         };
         let start = Instant::now();
-        let Some(flask) = ReactionMixture::new(&precursors) else {
+        let Some(mixture) = ReactionMixture::new(&precursors) else {
             unread += 1;
             continue;
         };
-        let mut made = index.outcomes(&flask, |number| templates[number as usize].as_ref(), rivals);
+        let mut made = index.outcomes(&mixture, |number| templates[number as usize].as_ref(), rivals);
         elapsed += start.elapsed();
-        let Some(recorded) = flask.change(&product, &sources).filter(|recorded| recorded.centre > 0) else {
+        let Some(recorded) =
+            mixture.change(&product, &sources).filter(|recorded| recorded.changing_atoms > 0)
+        else {
             unread += 1;
             continue;
         };
-        let at =
-            made.iter().position(|(_, change)| change.product == recorded.product).unwrap_or_else(|| {
+        let at = made
+            .iter()
+            .position(|(_, change)| change.product_hash == recorded.product_hash)
+            .unwrap_or_else(|| {
                 unmade += 1;
                 made.push((NO_TEMPLATE, recorded));
                 made.len() - 1
@@ -115,7 +119,7 @@ impl Examples {
         for (template, change) in made {
             self.changes.push(self.features.len() as u32);
             self.features.extend(change.features.iter().map(|&feature| (feature >> 16) as u16));
-            self.classes.push(change.class);
+            self.classes.push(change.class_hash);
             self.templates.push(template);
         }
     }

@@ -86,7 +86,7 @@ fn search(planner: &Planner, catalogue: &StockView, target: &Molecule, seconds: 
         target: target.clone(),
         max_depth: 10,
         stop: Stop::Budget,
-        trivial: TargetPurchase::Mask,
+        target_purchase: TargetPurchase::Mask,
         max_groups: 10_000,
         max_group_size: 10_000,
         group_order: GroupOrder::Total,

@@ -31,8 +31,8 @@ use flate2::read::MultiGzDecoder;
 use petgraph::graph::NodeIndex;
 use serde_json::{Value, json};
 use synth::{
-    Algorithm, Budget, Constraints, GroupOrder, Planner, PlannerSettings, RetroModel, Route, SearchResult,
-    Step, Stop, TargetBond, TargetPurchase, Task,
+    Algorithm, Budget, Constraints, GroupOrder, Planner, PlannerSettings, RetroModel, Route, RouteStep,
+    SearchResult, Stop, TargetBond, TargetPurchase, Task,
 };
 
 /// The same allocator as in the worker.
@@ -121,7 +121,7 @@ fn task(target: Molecule) -> Task {
         target,
         max_depth: 5,
         stop: Stop::FirstRoute,
-        trivial: TargetPurchase::Mask,
+        target_purchase: TargetPurchase::Mask,
         max_groups: 5,
         max_group_size: 10,
         group_order: GroupOrder::Total,
@@ -182,7 +182,7 @@ fn trees_of(id: &str, plan: &SearchResult, total: Duration) -> Value {
 /// Returns the features for ranking a route: `[steps, Σ -ln probability, Σ -ln plausibility, least plausibility, Σ 1
 /// - precedent, depth, blocks, USD per mole, total]`.
 fn features(route: &Route) -> Value {
-    let sum = |of: fn(&Step) -> f64| route.steps().map(|(_, step)| of(step)).sum::<f64>();
+    let sum = |of: fn(&RouteStep) -> f64| route.steps().map(|(_, step)| of(step)).sum::<f64>();
     let depth = route.molecules().map(|node| node.depth).max();
     let blocks = route.molecules().filter(|node| node.building_block.is_some()).count();
     json!([

@@ -14,7 +14,7 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::priority::{PriorityScheduler, ScheduledSearch, SearchPriority};
 
-type Job = Box<dyn FnOnce() + Send>;
+type HelperJob = Box<dyn FnOnce() + Send>;
 
 /// Returns the number of cores that the process may use, by its affinity and its control group: the default where no
 /// number is set.
@@ -25,57 +25,57 @@ pub fn all_cores() -> usize {
 /// Helper threads and the count of the searches that share them.
 pub struct HelperPool {
     cores: usize,
-    turns: Arc<PriorityScheduler>,
-    line: Arc<JobQueue>,
+    scheduler: Arc<PriorityScheduler>,
+    queue: Arc<JobQueue>,
     helpers: Vec<JoinHandle<()>>,
 }
 
 /// The queue of jobs for the helpers.
 #[derive(Default)]
 struct JobQueue {
-    jobs: Mutex<Jobs>,
+    jobs: Mutex<HelperJobs>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct Jobs {
-    waiting: VecDeque<Job>,
+struct HelperJobs {
+    waiting: VecDeque<HelperJob>,
     closed: bool,
 }
 
 /// One search's registration for a share of the cores.
 pub struct CoreShare<'a> {
-    cores: &'a HelperPool,
-    place: Arc<ScheduledSearch>,
+    pool: &'a HelperPool,
+    entry: Arc<ScheduledSearch>,
 }
 
 impl HelperPool {
     /// Shares `cores` cores, at least one. A thread that cannot be started is left out.
     pub fn new(cores: usize) -> Self {
-        let line = Arc::<JobQueue>::default();
+        let queue = Arc::<JobQueue>::default();
         let helper = |number: usize| {
-            let line = Arc::clone(&line);
-            Builder::new().name(format!("search-helper-{number}")).spawn(move || line.work()).ok()
+            let queue = Arc::clone(&queue);
+            Builder::new().name(format!("search-helper-{number}")).spawn(move || queue.work()).ok()
         };
         let helpers: Vec<_> = (1..cores).filter_map(helper).collect();
-        Self { cores: helpers.len() + 1, turns: Arc::default(), line, helpers }
+        Self { cores: helpers.len() + 1, scheduler: Arc::default(), queue, helpers }
     }
 
-    /// Registers the search with priority `turn`, until the seat is dropped.
-    pub fn seat(&self, turn: &SearchPriority) -> CoreShare<'_> {
-        CoreShare { cores: self, place: self.turns.place_of(turn) }
+    /// Registers the search with priority `priority`, until the share is dropped.
+    pub fn core_share(&self, priority: &SearchPriority) -> CoreShare<'_> {
+        CoreShare { pool: self, entry: self.scheduler.entry_of(priority) }
     }
 
     /// Returns the priority scheduler of the searches.
-    pub fn turns(&self) -> &Arc<PriorityScheduler> {
-        &self.turns
+    pub fn scheduler(&self) -> &Arc<PriorityScheduler> {
+        &self.scheduler
     }
 }
 
 impl Drop for HelperPool {
     fn drop(&mut self) {
-        self.line.jobs.lock().closed = true;
-        self.line.changed.notify_all();
+        self.queue.jobs.lock().closed = true;
+        self.queue.changed.notify_all();
         for helper in self.helpers.drain(..) {
             // Panics of jobs are caught in the helper.
             let _ = helper.join();
@@ -86,16 +86,16 @@ impl Drop for HelperPool {
 impl CoreShare<'_> {
     /// Returns the number of helpers that the search may use now.
     pub fn helpers(&self) -> usize {
-        if self.place.must_stand_aside() {
+        if self.entry.is_preempted() {
             return 0;
         }
-        (self.cores.cores / self.place.alike()).saturating_sub(1)
+        (self.pool.cores / self.entry.equally_urgent()).saturating_sub(1)
     }
 
     /// Queues `job` for a helper.
-    pub fn help(&self, job: impl FnOnce() + Send + 'static) {
-        self.cores.line.jobs.lock().waiting.push_back(Box::new(job));
-        self.cores.line.changed.notify_one();
+    pub fn submit(&self, job: impl FnOnce() + Send + 'static) {
+        self.pool.queue.jobs.lock().waiting.push_back(Box::new(job));
+        self.pool.queue.changed.notify_one();
     }
 }
 
@@ -108,7 +108,7 @@ impl JobQueue {
     }
 
     /// Returns the next job; `None` once the queue is closed.
-    fn next(&self) -> Option<Job> {
+    fn next(&self) -> Option<HelperJob> {
         let mut jobs = self.jobs.lock();
         loop {
             if jobs.closed {
@@ -128,15 +128,16 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::priority::Urgency;
+    use crate::priority::SearchUrgency;
 
     #[test]
     fn a_search_alone_has_all_cores_and_several_share_them() {
         let cores = HelperPool::new(8);
 
-        let first = cores.seat(&SearchPriority::default());
+        let first = cores.core_share(&SearchPriority::default());
         let alone = first.helpers();
-        let others = [cores.seat(&SearchPriority::default()), cores.seat(&SearchPriority::default())];
+        let others =
+            [cores.core_share(&SearchPriority::default()), cores.core_share(&SearchPriority::default())];
         let shared = first.helpers();
         drop(others);
 
@@ -147,36 +148,36 @@ mod tests {
     fn as_many_searches_as_cores_have_one_each() {
         let cores = HelperPool::new(3);
 
-        let seats = [
-            cores.seat(&SearchPriority::default()),
-            cores.seat(&SearchPriority::default()),
-            cores.seat(&SearchPriority::default()),
-            cores.seat(&SearchPriority::default()),
+        let core_shares = [
+            cores.core_share(&SearchPriority::default()),
+            cores.core_share(&SearchPriority::default()),
+            cores.core_share(&SearchPriority::default()),
+            cores.core_share(&SearchPriority::default()),
         ];
 
-        assert!(seats.iter().all(|seat| seat.helpers() == 0));
+        assert!(core_shares.iter().all(|core_share| core_share.helpers() == 0));
     }
 
     #[test]
-    fn a_search_that_stands_aside_takes_no_core_from_the_one_that_it_stands_aside_for() {
+    fn a_paused_search_takes_no_core_from_the_more_urgent_one() {
         let cores = HelperPool::new(4);
-        let batch = cores.seat(&cores.turns().turn(Urgency::Batch));
+        let batch = cores.core_share(&cores.scheduler().register(SearchUrgency::Batch));
 
         let alone = batch.helpers();
-        let awaited = cores.seat(&SearchPriority::default());
+        let interactive = cores.core_share(&SearchPriority::default());
 
-        assert_eq!((alone, batch.helpers(), awaited.helpers()), (3, 0, 3));
+        assert_eq!((alone, batch.helpers(), interactive.helpers()), (3, 0, 3));
     }
 
     #[test]
     fn helpers_outlive_a_job_that_panics() {
         let cores = HelperPool::new(2);
-        let (done, heard) = mpsc::channel();
-        let seat = cores.seat(&SearchPriority::default());
+        let (done, results) = mpsc::channel();
+        let core_share = cores.core_share(&SearchPriority::default());
 
-        seat.help(|| panic!("a broken job"));
-        seat.help(move || done.send(7).unwrap());
+        core_share.submit(|| panic!("a broken job"));
+        core_share.submit(move || done.send(7).unwrap());
 
-        assert_eq!(heard.recv_timeout(Duration::from_secs(60)), Ok(7));
+        assert_eq!(results.recv_timeout(Duration::from_secs(60)), Ok(7));
     }
 }

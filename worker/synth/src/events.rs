@@ -7,10 +7,10 @@ use crate::search_result::Route;
 /// Receiver of search events. It is called on the search's own thread, which waits for it.
 pub trait Listener {
     /// Returns true if events are wanted now. The search asks before it builds an event.
-    fn is_there(&self) -> bool;
+    fn is_wanted(&self) -> bool;
 
     /// Receives one event.
-    fn hear(&self, news: SearchEvent);
+    fn on_event(&self, event: SearchEvent);
 
     /// Rate at which events are wanted.
     fn pace(&self) -> EventPacing {
@@ -24,7 +24,7 @@ pub struct EventPacing {
     /// Largest share of the search's time that interim route extraction may take.
     pub share: f64,
     /// Minimum time available before an extraction pass starts.
-    pub shortest_look: Duration,
+    pub min_extraction_time: Duration,
     /// Pause between two extraction passes, and between two progress events.
     pub pause: Duration,
 }
@@ -32,7 +32,7 @@ pub struct EventPacing {
 impl Default for EventPacing {
     /// A tenth of the search's time, and four events a second.
     fn default() -> Self {
-        Self { share: 0.1, shortest_look: Duration::from_millis(20), pause: Duration::from_millis(250) }
+        Self { share: 0.1, min_extraction_time: Duration::from_millis(20), pause: Duration::from_millis(250) }
     }
 }
 

@@ -2,20 +2,20 @@
 //!
 //! A molecule occurs once and is shared by all reactions that need it. So the graph is not a tree, and if A can be
 //! made from B and B from A it has cycles. A reaction that needs a molecule for which its own product is needed is
-//! marked as one that [goes back](ReactionNode::goes_back). Costs do not flow through such reactions, so that without
-//! them the graph has no cycle, and costs are kept correct by walking parents only. The products of such reactions
-//! still count as solved, and routes may use them: one route may make A from B and another B from A. No route does
-//! both, because extraction refuses a route that makes a molecule in two ways.
+//! marked as one that [leads back](ReactionNode::leads_back). Costs do not flow through such reactions, so that
+//! without them the graph has no cycle, and costs are kept correct by walking parents only. The products of such
+//! reactions still count as solved, and routes may use them: one route may make A from B and another B from A. No
+//! route does both, because extraction refuses a route that makes a molecule in two ways.
 //!
 //! All that the search needs of a node is a field of the node; `update` keeps the fields correct. Nodes lie in two
 //! vectors and are never removed, so an id is an index. [`Graph::bytes`] bounds a search's memory.
 //!
-//! A search that follows bonds of the target has a node for each molecule and [label](label::Label). For such a
-//! search "a molecule" means one with those bonds at those positions.
+//! A search that follows bonds of the target has a node for each molecule and [label](bond_label::BondLabel). For such
+//! a search "a molecule" means one with those bonds at those positions.
 //!
 //! This folder holds the graph, its [`nodes`], the template results of one molecule ([`expander`]), the constraint
-//! filter in front of the graph ([`gate`]) and the propagation of costs ([`update`]). It depends on the model and the
-//! stock, and everything else depends on it.
+//! filter in front of the graph ([`constraint_filter`]) and the propagation of costs ([`update`]). It depends on the
+//! model and the stock, and everything else depends on it.
 
 pub mod bond_label;
 pub mod constraint_filter;
@@ -42,12 +42,12 @@ use catalogue::Block;
 pub struct Graph {
     molecules: Vec<MoleculeNode>,
     reactions: Vec<ReactionNode>,
-    by_place: FxHashMap<u128, MoleculeId>,
+    by_graph_key: FxHashMap<u128, MoleculeId>,
     target: MoleculeId,
     /// Nodes whose fields must be recomputed, in order.
     stale: VecDeque<StaleNode>,
     /// Bytes owned by the nodes on the heap.
-    hanging: usize,
+    attached_bytes: usize,
 }
 
 /// A node whose fields must be recomputed.
@@ -63,10 +63,10 @@ impl Graph {
         let mut graph = Self {
             molecules: Vec::new(),
             reactions: Vec::new(),
-            by_place: FxHashMap::default(),
+            by_graph_key: FxHashMap::default(),
             target: MoleculeId(0),
             stale: VecDeque::new(),
-            hanging: target.bytes(),
+            attached_bytes: target.bytes(),
         };
         graph.target = graph.add_molecule(target, target.key().number(), 0, None);
         graph
@@ -77,12 +77,12 @@ impl Graph {
     }
 
     /// Number of molecules.
-    pub fn molecules(&self) -> usize {
+    pub fn molecule_count(&self) -> usize {
         self.molecules.len()
     }
 
     /// Number of reactions.
-    pub fn reactions(&self) -> usize {
+    pub fn reaction_count(&self) -> usize {
         self.reactions.len()
     }
 
@@ -92,16 +92,16 @@ impl Graph {
         const HASH_ENTRY_BYTES: usize = (size_of::<(u128, MoleculeId)>() + 1) * 8 / 7;
         self.molecules.capacity() * size_of::<MoleculeNode>()
             + self.reactions.capacity() * size_of::<ReactionNode>()
-            + self.by_place.capacity() * HASH_ENTRY_BYTES
-            + self.hanging
+            + self.by_graph_key.capacity() * HASH_ENTRY_BYTES
+            + self.attached_bytes
     }
 
     /// Updates the memory counted for the expansion of `molecule`.
-    pub fn charge(&mut self, molecule: MoleculeId) {
+    pub fn update_expansion_bytes(&mut self, molecule: MoleculeId) {
         let node = self.molecule_mut(molecule);
         let bytes = node.expansion.as_ref().map_or(0, |expansion| expansion.bytes());
-        let before = std::mem::replace(&mut node.charged, bytes);
-        self.hanging = self.hanging + bytes - before;
+        let before = std::mem::replace(&mut node.expansion_bytes, bytes);
+        self.attached_bytes = self.attached_bytes + bytes - before;
     }
 
     pub fn molecule(&self, id: MoleculeId) -> &MoleculeNode {
@@ -130,19 +130,19 @@ impl Graph {
         (0..self.reactions.len() as u32).map(ReactionId)
     }
 
-    /// Returns the molecule and all molecules for which it is needed, by reactions that do not go back.
+    /// Returns the molecule and all molecules for which it is needed, by reactions that do not lead back.
     fn with_ancestors(&self, molecule: MoleculeId) -> FxHashSet<MoleculeId> {
-        let mut found = FxHashSet::from_iter([molecule]);
+        let mut ancestors = FxHashSet::from_iter([molecule]);
         let mut stack = vec![molecule];
         while let Some(next) = stack.pop() {
             for &reaction in &self.molecule(next).needed_by {
                 let reaction = self.reaction(reaction);
-                if !reaction.goes_back && found.insert(reaction.product) {
+                if !reaction.leads_back && ancestors.insert(reaction.product) {
                     stack.push(reaction.product);
                 }
             }
         }
-        found
+        ancestors
     }
 
     /// Adds the reactions that a template, ranked as `ranked`, finds to make `product`.
@@ -153,10 +153,12 @@ impl Graph {
         &mut self,
         product: MoleculeId,
         ranked: Ranked,
-        found: &[Arc<TemplateOutcome>],
+        outcomes: &[Arc<TemplateOutcome>],
         block_of: impl Fn(&Molecule) -> Option<Block>,
     ) {
-        self.link_steps(product, ranked, found.iter().map(NewStep::free), |molecule, _| block_of(molecule));
+        self.link_steps(product, ranked, outcomes.iter().map(NewStep::free), |molecule, _| {
+            block_of(molecule)
+        });
     }
 
     /// Adds steps likewise, with labels of the precursors.
@@ -170,30 +172,34 @@ impl Graph {
         // Only a molecule that has reactions can be an ancestor, and most precursors are new, so the ancestors are
         // rarely needed. Nothing linked to `product` changes them.
         let mut ancestors: Option<FxHashSet<MoleculeId>> = None;
-        let (own, depth) = (self.molecule(product).key, self.molecule(product).depth + 1);
+        let (product_key, depth) = (self.molecule(product).key, self.molecule(product).depth + 1);
         for step in steps {
-            let precursors = &step.found.precursors;
-            if precursors.is_empty() || precursors.iter().any(|precursor| precursor.molecule.key() == own) {
+            let precursors = &step.outcome.precursors;
+            if precursors.is_empty()
+                || precursors.iter().any(|precursor| precursor.molecule.key() == product_key)
+            {
                 continue;
             }
-            let goes_back = {
-                let mut known = step.places().filter_map(|(_, place, _)| self.by_place.get(&place).copied());
+            let leads_back = {
+                let mut known = step
+                    .keyed_precursors()
+                    .filter_map(|(_, graph_key, _)| self.by_graph_key.get(&graph_key).copied());
                 known.any(|known| {
                     !self.molecule(known).reactions.is_empty()
                         && ancestors.get_or_insert_with(|| self.with_ancestors(product)).contains(&known)
                 })
             };
             let mut ids = Vec::with_capacity(precursors.len());
-            for (molecule, place, label) in step.places() {
-                ids.push(match self.by_place.get(&place) {
+            for (molecule, graph_key, label) in step.keyed_precursors() {
+                ids.push(match self.by_graph_key.get(&graph_key) {
                     Some(&known) => known,
-                    None => self.add_molecule(molecule, place, depth, block_of(molecule, label)),
+                    None => self.add_molecule(molecule, graph_key, depth, block_of(molecule, label)),
                 });
             }
             for &id in &ids {
                 self.lower_depth(id, depth);
             }
-            self.add_step(product, ids.into(), ranked, step, goes_back);
+            self.add_step(product, ids.into(), ranked, step, leads_back);
         }
     }
 
@@ -203,18 +209,18 @@ impl Graph {
         ids: Box<[MoleculeId]>,
         ranked: Ranked,
         step: NewStep,
-        goes_back: bool,
+        leads_back: bool,
     ) {
-        let NewStep { found, gives, .. } = step;
+        let NewStep { outcome: found, met_requirements, .. } = step;
         let probability = ranked.probability * found.share;
-        let proposal = Proposal { template: ranked.template, probability, found, gives };
-        let known = |&&id: &&ReactionId| self.reaction(id).precursors == ids;
-        match self.molecule(product).reactions.iter().find(known) {
+        let proposal = Proposal { template: ranked.template, probability, outcome: found, met_requirements };
+        let has_same_precursors = |&&id: &&ReactionId| self.reaction(id).precursors == ids;
+        match self.molecule(product).reactions.iter().find(has_same_precursors) {
             Some(&known) => {
-                self.reaction_mut(known).gives |= gives;
+                self.reaction_mut(known).met_requirements |= met_requirements;
                 self.add_proposal(known, proposal);
             }
-            None => self.add_reaction(product, ids, proposal, goes_back).gives = gives,
+            None => self.add_reaction(product, ids, proposal, leads_back).met_requirements = met_requirements,
         }
     }
 
@@ -226,7 +232,7 @@ impl Graph {
     fn add_molecule(
         &mut self,
         molecule: &Molecule,
-        place: u128,
+        graph_key: u128,
         depth: u32,
         block: Option<Block>,
     ) -> MoleculeId {
@@ -235,28 +241,28 @@ impl Graph {
         self.molecules.push(MoleculeNode {
             molecule: molecule.clone(),
             key,
-            place,
+            graph_key,
             heavy_atoms: u32::try_from(molecule.heavy_atoms()).unwrap_or(u32::MAX),
             depth,
             block,
             expansion: None,
-            charged: 0,
+            expansion_bytes: 0,
             expanded: false,
             tried: 0,
-            untried: 0.0,
+            untried_cost: 0.0,
             pending: false,
             open: f64::INFINITY,
             best: f64::INFINITY,
             frontier: f64::INFINITY,
             height: UNSOLVED,
-            gives: 0,
-            supply: 0,
+            met_requirements: 0,
+            satisfiable: 0,
             reactions: Vec::new(),
             needed_by: Vec::new(),
-            queued: false,
+            is_stale: false,
         });
-        self.by_place.insert(place, id);
-        self.mark_molecule(id);
+        self.by_graph_key.insert(graph_key, id);
+        self.mark_molecule_stale(id);
         id
     }
 
@@ -265,7 +271,7 @@ impl Graph {
         product: MoleculeId,
         precursors: Box<[MoleculeId]>,
         proposal: Proposal,
-        goes_back: bool,
+        leads_back: bool,
     ) -> &mut ReactionNode {
         let id = ReactionId(u32::try_from(self.reactions.len()).expect("graph: memory is bounded"));
         self.molecule_mut(product).reactions.push(id);
@@ -273,7 +279,7 @@ impl Graph {
             self.molecule_mut(same[0]).needed_by.push(id);
         }
         // Most of the vectors that now list it have capacity for four.
-        self.hanging += block(size_of::<Proposal>())
+        self.attached_bytes += block(size_of::<Proposal>())
             + block(size_of_val(&*precursors))
             + 4 * size_of::<ReactionId>() * (1 + precursors.len());
         self.reactions.push(ReactionNode {
@@ -281,17 +287,17 @@ impl Graph {
             precursors,
             proposals: vec![proposal],
             current: 0,
-            verdict: ValidationState::Unchecked,
+            validation: ValidationState::Unchecked,
             assessment: None,
-            goes_back,
+            leads_back,
             best: f64::INFINITY,
             frontier: f64::INFINITY,
             height: UNSOLVED,
-            gives: 0,
-            supply: 0,
-            queued: false,
+            met_requirements: 0,
+            satisfiable: 0,
+            is_stale: false,
         });
-        self.mark_reaction(id);
+        self.mark_reaction_stale(id);
         self.reaction_mut(id)
     }
 
@@ -301,11 +307,11 @@ impl Graph {
             return;
         }
         node.proposals.push(proposal);
-        if node.verdict == ValidationState::Refused {
-            node.verdict = ValidationState::Unchecked;
+        if node.validation == ValidationState::Refused {
+            node.validation = ValidationState::Unchecked;
         }
-        self.mark_reaction(id);
-        self.hanging += 2 * size_of::<Proposal>();
+        self.mark_reaction_stale(id);
+        self.attached_bytes += 2 * size_of::<Proposal>();
     }
 
     /// Records a shorter way to `molecule`, and so to all molecules from which it is made.
@@ -317,7 +323,7 @@ impl Graph {
                 continue;
             }
             node.depth = depth;
-            self.mark_molecule(id);
+            self.mark_molecule_stale(id);
             for &reaction in &self.molecule(id).reactions {
                 stack.extend(self.reaction(reaction).precursors.iter().map(|&next| (next, depth + 1)));
             }
@@ -325,15 +331,15 @@ impl Graph {
     }
 
     /// Marks the fields of `molecule` for the next update.
-    pub fn mark_molecule(&mut self, id: MoleculeId) {
-        if !std::mem::replace(&mut self.molecule_mut(id).queued, true) {
+    pub fn mark_molecule_stale(&mut self, id: MoleculeId) {
+        if !std::mem::replace(&mut self.molecule_mut(id).is_stale, true) {
             self.stale.push_back(StaleNode::Molecule(id));
         }
     }
 
     /// Marks the fields of `reaction` for the next update.
-    pub fn mark_reaction(&mut self, id: ReactionId) {
-        if !std::mem::replace(&mut self.reaction_mut(id).queued, true) {
+    pub fn mark_reaction_stale(&mut self, id: ReactionId) {
+        if !std::mem::replace(&mut self.reaction_mut(id).is_stale, true) {
             self.stale.push_back(StaleNode::Reaction(id));
         }
     }
@@ -342,8 +348,8 @@ impl Graph {
     pub fn take_stale(&mut self) -> Option<StaleNode> {
         let next = self.stale.pop_front()?;
         match next {
-            StaleNode::Molecule(id) => self.molecule_mut(id).queued = false,
-            StaleNode::Reaction(id) => self.reaction_mut(id).queued = false,
+            StaleNode::Molecule(id) => self.molecule_mut(id).is_stale = false,
+            StaleNode::Reaction(id) => self.reaction_mut(id).is_stale = false,
         }
         Some(next)
     }

@@ -42,8 +42,8 @@ pub use model::library::TemplateLibrary;
 pub use model::plausibility::reference::ReferencePlausibilityModel;
 pub use model::policy::ReferencePolicy;
 pub use model::precedents::PrecedentSimilarity;
-pub use model::records::{RecordedReactions, Role};
-pub use priority::{SearchPriority, Urgency};
+pub use model::records::{ComponentRole, RecordedReactions};
+pub use priority::{SearchPriority, SearchUrgency};
 pub use reactivity::{Category, ReactionClass};
 pub use route::RouteGraph;
 pub use search::algorithm::{Algorithm, UnknownAlgorithm};
@@ -51,7 +51,7 @@ pub use search::batch::{BatchLimits, BatchResult};
 pub use search::entry::plan;
 pub use search::planner::{Planner, PlannerSettings};
 pub use search_result::{
-    BackboneGroup, Counts, Refusals, Route, RouteNode, SearchResult, Step, Timings, Warning,
+    BackboneGroup, Counts, Refusals, Route, RouteNode, RouteStep, SearchResult, Timings, Warning,
 };
 pub use shared_graph::SharedGraph;
 pub use steps::explain::{ProposedBy, StepFault, explain};

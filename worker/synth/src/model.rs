@@ -31,7 +31,7 @@ use crate::model::records::{RecordedReactions, RecordedReactionsByTemplate};
 pub struct RetroModel {
     library: TemplateLibrary,
     policy: Policy,
-    judge: Option<PlausibilityModel>,
+    plausibility_model: Option<PlausibilityModel>,
     precedents: Option<Precedents>,
     records: RecordedReactionsByTemplate,
 }
@@ -66,15 +66,15 @@ impl RetroModel {
         let library = TemplateLibrary::load(&dir.join("templates.csv.gz"), cores)?;
         let policy = Policy::load(dir, library.len())?;
         let there = |name: &str| Some(dir.join(name)).filter(|path| path.exists());
-        let judge =
+        let plausibility_model =
             there("plausibility.safetensors").map(|path| PlausibilityModel::load(&path, library.templates()));
-        let judge = judge.transpose()?;
+        let plausibility_model = plausibility_model.transpose()?;
         let precedents =
             there("precedents.safetensors").map(|path| Precedents::load(&path, library.len())).transpose()?;
         let records = there("evidence.tsv.gz")
             .map(|_| RecordedReactionsByTemplate::load(dir, library.len()))
             .transpose()?;
-        Ok(Self { library, policy, judge, precedents, records: records.unwrap_or_default() })
+        Ok(Self { library, policy, plausibility_model, precedents, records: records.unwrap_or_default() })
     }
 
     /// Single-template model for tests of later stages.
@@ -83,7 +83,7 @@ impl RetroModel {
         Self {
             library: TemplateLibrary::with_one_template(smarts),
             policy: Policy::uniform(1),
-            judge: None,
+            plausibility_model: None,
             precedents: None,
             records: RecordedReactionsByTemplate::default(),
         }
@@ -135,26 +135,30 @@ impl RetroModel {
     /// Probability that a reaction mixture gives this product, without regard to competing products; 1 where the
     /// model does not know.
     pub(crate) fn plausibility_alone(&self, change: &Change) -> f32 {
-        self.judge.as_ref().map_or(1.0, |judge| judge.alone(change))
+        self.plausibility_model.as_ref().map_or(1.0, |plausibility_model| plausibility_model.alone(change))
     }
 
     /// Plausibility of the same change beside everything else that the templates make of the reaction mixture. At
     /// most `plausibility_alone`.
-    pub(crate) fn plausibility(&self, flask: &ReactionMixture, change: &Change) -> f32 {
-        let judge = self.judge.as_ref();
-        judge.map_or(1.0, |judge| judge.among_rivals(flask, change, |row| self.template(row)))
+    pub(crate) fn plausibility(&self, mixture: &ReactionMixture, change: &Change) -> f32 {
+        let plausibility_model = self.plausibility_model.as_ref();
+        plausibility_model.map_or(1.0, |plausibility_model| {
+            plausibility_model.among_rivals(mixture, change, |row| self.template(row))
+        })
     }
 
     /// Templates that react with these molecules, one per product, common ones first. Empty for a model without a
     /// plausibility model.
     pub(crate) fn templates_for(&self, molecules: &[Molecule]) -> Vec<u32> {
-        let judge = self.judge.as_ref().zip(ReactionMixture::new(molecules));
-        judge.map_or_else(Vec::new, |(judge, flask)| judge.templates_for(&flask, |row| self.template(row)))
+        let plausibility_model = self.plausibility_model.as_ref().zip(ReactionMixture::new(molecules));
+        plausibility_model.map_or_else(Vec::new, |(plausibility_model, mixture)| {
+            plausibility_model.templates_for(&mixture, |row| self.template(row))
+        })
     }
 
     /// Plausibility model of the steps, if there is one.
-    pub(crate) fn judge(&self) -> Option<&PlausibilityModel> {
-        self.judge.as_ref()
+    pub(crate) fn plausibility_model(&self) -> Option<&PlausibilityModel> {
+        self.plausibility_model.as_ref()
     }
 
     /// Similarity of the product to the nearest one that a recorded reaction of the template made; `None` where the

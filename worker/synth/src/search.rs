@@ -6,7 +6,7 @@
 //!
 //! This folder is the top of the crate. It holds the choice of the next molecule, the state that all searches of a
 //! process share ([`planner`]), the search for the constraint that prevents a route ([`constrained`]), progress
-//! events ([`telling`]), and the search itself, which grows the graph and has [routes](crate::routes) extracted from
+//! events ([`publisher`]), and the search itself, which grows the graph and has [routes](crate::routes) extracted from
 //! it.
 
 pub mod algorithm;
@@ -28,7 +28,7 @@ use tracing::{field::Empty, info_span};
 
 use crate::events::Listener;
 use crate::graph::Graph;
-use crate::graph::constraint_filter::{Application, ConstraintFilter};
+use crate::graph::constraint_filter::{ConstraintFilter, TemplateApplication};
 use crate::graph::expander::{Expansion, TemplateOutcome};
 use crate::graph::nodes::{MoleculeId, ReactionId, UNSOLVED, step_cost};
 use crate::graph::update::{SearchBounds, propagate};
@@ -39,7 +39,7 @@ use crate::search::algorithm::SelectionStrategy;
 use crate::search::dead_ends::stopped_by;
 use crate::search::helpers::Help;
 use crate::search::planner::Planner;
-use crate::search::publisher::{EventPublisher, SearchState};
+use crate::search::publisher::{SearchEventPublisher, SearchSnapshot};
 use crate::search_result::{Counts, Refusals, SearchResult, Timings};
 use crate::steps::validate::Validator;
 use crate::task::{Budget, Stop, TargetPurchase, Task};
@@ -83,22 +83,22 @@ pub struct Search<'a> {
     started: Instant,
     graph: Graph,
     /// Filter for what constraints let into the graph; `None` if there are no constraints.
-    gate: Option<ConstraintFilter<'a>>,
+    constraint_filter: Option<ConstraintFilter<'a>>,
     /// Number of expansions at which a route is tried again, after constraints have refused all routes so far.
-    look_again: u64,
+    next_first_route_check: u64,
     bounds: SearchBounds,
-    choice: Box<dyn SelectionStrategy>,
-    help: Help<'a>,
+    strategy: Box<dyn SelectionStrategy>,
+    helpers: Help<'a>,
     validator: Validator<'a>,
     /// Event publisher; `None` if there is no listener.
-    telling: Option<EventPublisher<'a>>,
+    publisher: Option<SearchEventPublisher<'a>>,
     counts: Counts,
     timings: Timings,
 }
 
 /// Reason why the growth of the graph ended.
 #[derive(PartialEq, Eq)]
-enum EndReason {
+enum SearchEnd {
     FirstRoute,
     Spent,
     Exhausted,
@@ -115,17 +115,17 @@ impl<'a> Search<'a> {
         let started = budget.now();
         // Backbone keys need the target's atoms numbered in the order of its canonical SMILES.
         let canonical = Molecule::trusted(&task.target.canonical_smiles());
-        let choice = planner.settings.algorithm.start();
+        let strategy = planner.settings.algorithm.start();
         let graph = Graph::new(canonical.as_ref().unwrap_or(&task.target));
-        let gate = ConstraintFilter::new(&task.constraints, planner.model(), &graph);
-        let telling = listener
-            .map(|it| EventPublisher::new(it, planner.expander.model(), stock, (task, budget), &graph));
-        let longest = task.constraints.max_steps.unwrap_or(u32::MAX);
+        let constraint_filter = ConstraintFilter::new(&task.constraints, planner.model(), &graph);
+        let publisher = listener
+            .map(|it| SearchEventPublisher::new(it, planner.expander.model(), stock, (task, budget), &graph));
+        let max_steps = task.constraints.max_steps.unwrap_or(u32::MAX);
         let bounds = SearchBounds {
-            max_depth: task.max_depth.min(longest),
+            max_depth: task.max_depth.min(max_steps),
             per_atom: COST_PER_ATOM,
             solved_penalty: 0.0,
-            required: gate.as_ref().map_or(0, ConstraintFilter::required),
+            required: constraint_filter.as_ref().map_or(0, ConstraintFilter::required),
         };
         Self {
             planner,
@@ -134,91 +134,94 @@ impl<'a> Search<'a> {
             budget,
             started,
             graph,
-            gate,
-            look_again: 0,
+            constraint_filter,
+            next_first_route_check: 0,
             bounds,
-            choice,
-            help: Help::new(planner.cores.seat(&budget.turn)),
+            strategy,
+            helpers: Help::new(planner.cores.core_share(&budget.priority)),
             validator: Validator::new(planner.model(), budget),
-            telling,
+            publisher,
             counts: Counts::default(),
             timings: Timings::default(),
         }
     }
 
     pub fn run(mut self) -> SearchResult {
-        let trivial = self.trivial();
-        if let (Some(block), Some(telling)) = (trivial, &mut self.telling) {
-            telling.bought(&self.graph, block);
+        let bought_target = self.bought_target();
+        if let (Some(block), Some(publisher)) = (bought_target, &mut self.publisher) {
+            publisher.publish_bought(&self.graph, block);
         }
         let mut first = None;
-        let end = if trivial.is_some() && self.task.stop == Stop::FirstRoute {
-            EndReason::FirstRoute
+        let end = if bought_target.is_some() && self.task.stop == Stop::FirstRoute {
+            SearchEnd::FirstRoute
         } else {
             self.traced_growth(&mut first)
         };
-        if self.gate.is_some() && first.is_none() && self.solved() {
+        if self.constraint_filter.is_some() && first.is_none() && self.is_solved() {
             self.final_first_route(&mut first);
         }
-        self.help.over.store(true, Ordering::Relaxed);
-        if trivial.is_some() {
+        self.helpers.stopped.store(true, Ordering::Relaxed);
+        if bought_target.is_some() {
             self.timings.first_route = Some(Duration::ZERO);
             self.counts.validated_routes += 1;
         }
-        let in_search = self.timings.extraction + self.validator.elapsed;
-        self.timings.search = self.elapsed().saturating_sub(in_search);
+        let extraction_and_validation = self.timings.extraction + self.validator.elapsed;
+        self.timings.search = self.elapsed().saturating_sub(extraction_and_validation);
 
         let stage = info_span!("search.extraction", groups = Empty).entered();
         let start = self.budget.now();
-        let validated = self.validator.elapsed;
+        let validation_before = self.validator.elapsed;
         let (model, task, budget) = (self.planner.expander.model(), self.task, self.budget);
         let memory = self.planner.settings.memory_bytes;
-        let mut reading = RouteCollector::new(model, self.stock, task, budget, &self.graph, memory, trivial);
-        if task.stop == Stop::Budget && self.solved() {
-            let (gate, validator) = (self.gate.as_mut(), &mut self.validator);
-            let mut source = ExtractionContext { graph: &mut self.graph, validator, gate, dropped: 0 };
-            reading.all(&mut source, &self.help.seat, &mut self.counts);
+        let mut collector =
+            RouteCollector::new(model, self.stock, task, budget, &self.graph, memory, bought_target);
+        if task.stop == Stop::Budget && self.is_solved() {
+            let (constraint_filter, validator) = (self.constraint_filter.as_mut(), &mut self.validator);
+            let mut source =
+                ExtractionContext { graph: &mut self.graph, validator, constraint_filter, dropped: 0 };
+            collector.add_all(&mut source, &self.helpers.core_share, &mut self.counts);
             self.counts.unvalidated_routes += source.dropped;
         }
         // Keeps the first route found, even if refused candidates have used up the time.
-        if let Some(choices) = first.filter(|_| reading.is_empty()) {
-            reading.one(&self.graph, choices);
+        if let Some(choices) = first.filter(|_| collector.is_empty()) {
+            collector.add(&self.graph, choices);
             self.counts.validated_routes += 1;
         }
-        self.counts.memory_bytes = reading.bytes() as u64;
-        let written = reading.finish(&self.graph);
+        self.counts.memory_bytes = collector.peak_bytes() as u64;
+        let groups = collector.finish(&self.graph);
         self.validator.end_stage();
-        stage.record("groups", written.len());
+        stage.record("groups", groups.len());
         drop(stage);
         let validation = self.validator.elapsed;
-        self.timings.extraction += (self.budget.now() - start).saturating_sub(validation - validated);
+        self.timings.extraction += (self.budget.now() - start).saturating_sub(validation - validation_before);
         self.timings.validation = validation;
         let inconsistent = self.counts.refusals.inconsistent;
         self.counts.refusals = Refusals { inconsistent, ..self.validator.refusals };
-        self.counts.molecules = self.graph.molecules() as u64;
-        self.counts.reactions = self.graph.reactions() as u64;
+        self.counts.molecules = self.graph.molecule_count() as u64;
+        self.counts.reactions = self.graph.reaction_count() as u64;
         self.counts.graph_bytes = self.graph.bytes() as u64;
-        let stopped_by = if written.is_empty() { stopped_by(&self.graph) } else { Vec::new() };
+        let stopped_by = if groups.is_empty() { stopped_by(&self.graph) } else { Vec::new() };
         SearchResult {
             target: self.graph.molecule(self.graph.target()).molecule.canonical_smiles(),
-            groups: written,
+            groups,
             counts: self.counts,
             timings: self.timings,
-            exhausted: end == EndReason::Exhausted,
+            exhausted: end == SearchEnd::Exhausted,
             stopped_by,
-            constraints: self.gate.as_ref().map(ConstraintFilter::verdicts).unwrap_or_default(),
+            constraints: self.constraint_filter.as_ref().map(ConstraintFilter::effects).unwrap_or_default(),
         }
     }
 
     /// Building block of the target, if buying it counts as a route.
-    fn trivial(&self) -> Option<Block> {
+    fn bought_target(&self) -> Option<Block> {
         let target = &self.graph.molecule(self.graph.target()).molecule;
-        let may_be = self.task.trivial == TargetPurchase::Allow && self.task.constraints.allow_buying(target);
-        self.stock.find(target).filter(|_| may_be)
+        let may_buy =
+            self.task.target_purchase == TargetPurchase::Allow && self.task.constraints.allow_buying(target);
+        self.stock.find(target).filter(|_| may_buy)
     }
 
     /// Runs [`Self::grow`] as a stage of the trace.
-    fn traced_growth(&mut self, first: &mut Option<RouteChoices>) -> EndReason {
+    fn traced_growth(&mut self, first: &mut Option<RouteChoices>) -> SearchEnd {
         let stage = info_span!(
             "search.expansion",
             expansions = Empty,
@@ -229,13 +232,13 @@ impl<'a> Search<'a> {
         let end = stage.in_scope(|| self.grow(first));
         stage.record("expansions", self.counts.expansions);
         stage.record("template_applications", self.counts.template_applications);
-        stage.record("graph_nodes", self.graph.molecules() + self.graph.reactions());
+        stage.record("graph_nodes", self.graph.molecule_count() + self.graph.reaction_count());
         stage.record("graph_bytes", self.graph.bytes());
         end
     }
 
     /// Grows the graph until the search is over. Stores the first validated route in `first`.
-    fn grow(&mut self, first: &mut Option<RouteChoices>) -> EndReason {
+    fn grow(&mut self, first: &mut Option<RouteChoices>) -> SearchEnd {
         let deadline = match self.task.stop {
             Stop::FirstRoute => self.budget.deadline,
             Stop::Budget => {
@@ -245,27 +248,30 @@ impl<'a> Search<'a> {
         };
         propagate(&mut self.graph, self.bounds);
         loop {
-            if first.is_none() && self.solved() && self.counts.expansions >= self.look_again {
-                *first = self.first_route(MAX_CONSTRAINT_REFUSALS);
+            if first.is_none() && self.is_solved() && self.counts.expansions >= self.next_first_route_check {
+                *first = self.first_consistent_route(MAX_CONSTRAINT_REFUSALS);
                 if let Some(choices) = first {
-                    if let Some(telling) = &mut self.telling {
-                        telling.found(&self.graph, choices);
+                    if let Some(publisher) = &mut self.publisher {
+                        publisher.publish_found(&self.graph, choices);
                     }
                     self.timings.first_route = Some(self.elapsed());
                     if self.task.stop == Stop::FirstRoute {
-                        return EndReason::FirstRoute;
+                        return SearchEnd::FirstRoute;
                     }
                     self.diversify();
-                } else if self.gate.is_some() {
+                } else if self.constraint_filter.is_some() {
                     self.redirect_to_unsolved();
                 }
             }
             self.publish_due_events(first.is_some());
-            let spent = self.budget.max_expansions.is_some_and(|most| self.counts.expansions >= most);
+            let has_no_expansions_left = self
+                .budget
+                .max_expansions
+                .is_some_and(|max_expansions| self.counts.expansions >= max_expansions);
             let memory = self.planner.settings.memory_bytes;
-            let full = self.graph.bytes() >= memory - memory / EXTRACTION_MEMORY_DIVISOR;
-            if spent || full || self.budget.spent_at(deadline) {
-                return EndReason::Spent;
+            let is_memory_full = self.graph.bytes() >= memory - memory / EXTRACTION_MEMORY_DIVISOR;
+            if has_no_expansions_left || is_memory_full || self.budget.spent_at(deadline) {
+                return SearchEnd::Spent;
             }
             if let Some(warm) = self.take_warmed_up(Duration::ZERO) {
                 self.expand(warm, deadline);
@@ -274,23 +280,23 @@ impl<'a> Search<'a> {
             self.dispatch_to_helpers(deadline);
             match self.next() {
                 Some(molecule) => self.expand(molecule, deadline),
-                None if self.help.at_work > 0 => {
+                None if self.helpers.running > 0 => {
                     if let Some(warm) = self.take_warmed_up(HELPER_TIMEOUT) {
                         self.expand(warm, deadline);
                     }
                 }
-                None => return EndReason::Exhausted,
+                None => return SearchEnd::Exhausted,
             }
         }
     }
 
     /// Publishes the events that are due.
     fn publish_due_events(&mut self, has_route: bool) {
-        let Some(telling) = &mut self.telling else { return };
+        let Some(publisher) = &mut self.publisher else { return };
         let room = self.planner.settings.memory_bytes.saturating_sub(self.graph.bytes()) / 2;
-        telling.tell_more(SearchState {
+        publisher.publish_due(SearchSnapshot {
             graph: &mut self.graph,
-            gate: self.gate.as_mut(),
+            constraint_filter: self.constraint_filter.as_mut(),
             bounds: self.bounds,
             expansions: self.counts.expansions,
             room,
@@ -303,41 +309,44 @@ impl<'a> Search<'a> {
         self.budget.now() - self.started
     }
 
-    fn solved(&self) -> bool {
+    fn is_solved(&self) -> bool {
         let target = self.graph.molecule(self.graph.target());
-        target.height <= self.bounds.max_depth && target.supply & self.bounds.required == self.bounds.required
+        target.height <= self.bounds.max_depth
+            && target.satisfiable & self.bounds.required == self.bounds.required
     }
 
     /// Tries at the end of the search to extract the first route, if an earlier attempt was postponed.
     fn final_first_route(&mut self, first: &mut Option<RouteChoices>) {
-        *first = self.first_route(usize::MAX);
+        *first = self.first_consistent_route(usize::MAX);
         self.timings.first_route = first.as_ref().map(|_| self.elapsed());
     }
 
     /// Directs the search to unsolved molecules, since constraints refuse the solved ones, and schedules the next
     /// attempt at a route.
     fn redirect_to_unsolved(&mut self) {
-        if self.look_again == 0 {
+        if self.next_first_route_check == 0 {
             self.diversify();
         }
-        self.look_again = self.counts.expansions + 1 + self.counts.expansions / RETRY_DIVISOR;
+        self.next_first_route_check = self.counts.expansions + 1 + self.counts.expansions / RETRY_DIVISOR;
     }
 
     /// Returns the cheapest route that passes validation. Removes refused steps from the graph's solutions.
     ///
-    /// Gives up when constraints have refused `patience` derivations.
-    fn first_route(&mut self, patience: usize) -> Option<RouteChoices> {
+    /// Gives up when constraints have refused `max_attempts` derivations.
+    fn first_consistent_route(&mut self, max_attempts: usize) -> Option<RouteChoices> {
         let _stage = info_span!("search.first_route").entered();
         let start = self.budget.now();
-        let validated = self.validator.elapsed;
+        let validation_before = self.validator.elapsed;
         let room = self.planner.settings.memory_bytes.saturating_sub(self.graph.bytes());
         let SearchBounds { max_depth, required, .. } = self.bounds;
-        let mut extractor = Extractor::new(&self.graph, max_depth, required, room).patient(patience);
-        let (gate, validator) = (self.gate.as_mut(), &mut self.validator);
-        let mut source = ExtractionContext { graph: &mut self.graph, validator, gate, dropped: 0 };
+        let mut extractor =
+            Extractor::new(&self.graph, max_depth, required, room).with_max_attempts(max_attempts);
+        let (constraint_filter, validator) = (self.constraint_filter.as_mut(), &mut self.validator);
+        let mut source =
+            ExtractionContext { graph: &mut self.graph, validator, constraint_filter, dropped: 0 };
         let mut found = None;
-        let most = if source.gate.is_some() { patience } else { MAX_INCONSISTENT };
-        for rank in 0..most {
+        let max_candidates = if source.constraint_filter.is_some() { max_attempts } else { MAX_INCONSISTENT };
+        for rank in 0..max_candidates {
             match extractor.route(&mut source, rank) {
                 Some(Ok(choices)) => {
                     found = Some(choices);
@@ -351,7 +360,7 @@ impl<'a> Search<'a> {
         propagate(&mut self.graph, self.bounds);
         self.validator.end_stage();
         let elapsed = self.budget.now() - start;
-        self.timings.extraction += elapsed.saturating_sub(self.validator.elapsed - validated);
+        self.timings.extraction += elapsed.saturating_sub(self.validator.elapsed - validation_before);
         found
     }
 
@@ -360,10 +369,10 @@ impl<'a> Search<'a> {
         self.bounds.solved_penalty = SOLVED_PENALTY;
         self.bounds.per_atom = COST_PER_ATOM_AFTER_FIRST;
         for molecule in self.graph.all_molecules() {
-            self.graph.mark_molecule(molecule);
+            self.graph.mark_molecule_stale(molecule);
         }
         for reaction in self.graph.all_reactions() {
-            self.graph.mark_reaction(reaction);
+            self.graph.mark_reaction_stale(reaction);
         }
         propagate(&mut self.graph, self.bounds);
     }
@@ -372,7 +381,7 @@ impl<'a> Search<'a> {
     /// the better choice.
     fn next(&mut self) -> Option<MoleculeId> {
         loop {
-            let id = self.choice.next(&self.graph)?;
+            let id = self.strategy.next(&self.graph)?;
             let frontier = |&reaction: &ReactionId| self.graph.reaction(reaction).frontier;
             let best = self
                 .graph
@@ -388,40 +397,42 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Returns a molecule whose expansion a helper has warmed up, if there is one within `patience`.
-    fn take_warmed_up(&mut self, patience: Duration) -> Option<MoleculeId> {
-        let warm = self.help.done_within(patience)?;
+    /// Returns a molecule whose expansion a helper has warmed up, if there is one within `timeout`.
+    fn take_warmed_up(&mut self, timeout: Duration) -> Option<MoleculeId> {
+        let warm = self.helpers.result_within(timeout)?;
         self.graph.molecule_mut(warm).pending = false;
         Some(warm)
     }
 
     /// Passes the next molecules to the helpers that this search may use.
     fn dispatch_to_helpers(&mut self, deadline: Instant) {
-        while self.help.at_work < self.help.seat.helpers() {
+        while self.helpers.running < self.helpers.core_share.helpers() {
             let Some(id) = self.next() else { return };
             let expansion = self.expansion(id);
             let node = self.graph.molecule_mut(id);
             node.pending = true;
             let tried = node.tried;
-            let end = tried.saturating_add(self.choice.batch(tried));
-            self.graph.mark_molecule(id);
+            let end = tried.saturating_add(self.strategy.batch(tried));
+            self.graph.mark_molecule_stale(id);
             propagate(&mut self.graph, self.bounds);
 
             let expander = Arc::clone(&self.planner.expander);
-            let (over, done) = (Arc::clone(&self.help.over), self.help.report(id));
+            let (stopped, done) = (Arc::clone(&self.helpers.stopped), self.helpers.report(id));
             let budget = self.budget.clone();
-            self.help.seat.help(move || {
+            self.helpers.core_share.submit(move || {
                 let _done = done;
-                let mut go_on = || !over.load(Ordering::Relaxed) && !budget.needs_no_help(deadline);
-                if !go_on() {
+                let mut should_continue =
+                    || !stopped.load(Ordering::Relaxed) && !budget.needs_no_help(deadline);
+                if !should_continue() {
                     return;
                 }
                 for at in tried..end.min(expander.list(&expansion).len()) {
-                    if !go_on() || expander.outcomes(&expansion, at, &mut go_on).is_none() {
+                    if !should_continue() || expander.outcomes(&expansion, at, &mut should_continue).is_none()
+                    {
                         break;
                     }
                 }
-                expander.keep(&expansion);
+                expander.cache(&expansion);
             });
         }
     }
@@ -433,12 +444,12 @@ impl<'a> Search<'a> {
         if !node.expanded {
             self.counts.expanded_molecules += 1;
         }
-        if let Some(telling) = &mut self.telling {
-            telling.deepen(node.depth);
+        if let Some(publisher) = &mut self.publisher {
+            publisher.record_depth(node.depth);
         }
-        let end = node.tried.saturating_add(self.choice.batch(node.tried));
+        let end = node.tried.saturating_add(self.strategy.batch(node.tried));
         self.apply(id, end, deadline);
-        self.graph.mark_molecule(id);
+        self.graph.mark_molecule_stale(id);
         propagate(&mut self.graph, self.bounds);
     }
 
@@ -454,28 +465,31 @@ impl<'a> Search<'a> {
         let block_of = |molecule: &Molecule| stock.find(molecule);
         let budget = self.budget;
         let node = self.graph.molecule(id);
-        let first_way = node.height == UNSOLVED;
+        let was_unsolved = node.height == UNSOLVED;
         let mut tried = node.tried;
         let expansion = self.expansion(id);
         let list = self.planner.expander.list(&expansion);
         let end = end.min(list.len());
         while tried < end && !budget.spent_at(deadline) {
-            let mut go_on = || !budget.spent_at(deadline);
-            let Some(found) = self.planner.expander.outcomes(&expansion, tried, &mut go_on) else { break };
+            let mut should_continue = || !budget.spent_at(deadline);
+            let Some(outcomes) = self.planner.expander.outcomes(&expansion, tried, &mut should_continue)
+            else {
+                break;
+            };
             self.counts.template_applications += 1;
-            match &mut self.gate {
-                None => self.graph.link(id, list[tried], &found, block_of),
-                Some(gate) => {
-                    let applied = Application {
+            match &mut self.constraint_filter {
+                None => self.graph.link(id, list[tried], &outcomes, block_of),
+                Some(constraint_filter) => {
+                    let applied = TemplateApplication {
                         product: id,
                         expansion: &expansion,
                         ranked: list[tried],
-                        found: &found,
+                        outcomes: &outcomes,
                         block_of: &block_of,
-                        go_on: &|| !budget.spent_at(deadline),
+                        should_continue: &|| !budget.spent_at(deadline),
                         apart: OnceCell::new(),
                     };
-                    gate.link(&mut self.graph, &applied);
+                    constraint_filter.link(&mut self.graph, &applied);
                 }
             }
             tried += 1;
@@ -483,15 +497,15 @@ impl<'a> Search<'a> {
             let can_be_bought = |found: &Arc<TemplateOutcome>| {
                 found.precursors.iter().all(|precursor| block_of(&precursor.molecule).is_some())
             };
-            if first_way && self.task.stop == Stop::FirstRoute && found.iter().any(can_be_bought) {
+            if was_unsolved && self.task.stop == Stop::FirstRoute && outcomes.iter().any(can_be_bought) {
                 break;
             }
         }
         let node = self.graph.molecule_mut(id);
         node.expanded = true;
         node.tried = tried;
-        node.untried = list.get(tried).map_or(f64::INFINITY, |next| step_cost(next.probability));
-        self.planner.expander.keep(&expansion);
-        self.graph.charge(id);
+        node.untried_cost = list.get(tried).map_or(f64::INFINITY, |next| step_cost(next.probability));
+        self.planner.expander.cache(&expansion);
+        self.graph.update_expansion_bytes(id);
     }
 }

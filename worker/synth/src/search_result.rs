@@ -70,7 +70,8 @@ pub struct Route {
     /// Molecules of the route: the target first, then by number of steps from it. The precursors of a step are in
     /// order of canonical SMILES.
     pub graph: RouteGraph<RouteNode>,
-    /// Sum of the steps' costs (lower is better). A step that is needed twice counts twice.
+    /// Cost in the search, not a price: sum of the steps' costs (lower is better). A step that is needed twice counts
+    /// twice.
     pub cost: f64,
     /// Ranking score (lower is better): the cost, plus penalties for lack of convergence, lack of precedents and the
     /// price of the building blocks.
@@ -86,7 +87,8 @@ pub struct Route {
 impl Route {
     /// Approximate memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        let of_step = |step: &Step| block(step.template_hash.len()) + block(size_of_val(&*step.warnings));
+        let of_step =
+            |step: &RouteStep| block(step.template_hash.len()) + block(size_of_val(&*step.warnings));
         let of_node = |node: &RouteNode| block(node.smiles.len()) + node.step.as_ref().map_or(0, of_step);
         size_of::<Self>() + self.graph.bytes() + self.molecules().map(of_node).sum::<usize>()
     }
@@ -106,7 +108,7 @@ impl Route {
     }
 
     /// Steps with the nodes of their products. Each comes after the step that needs its product.
-    pub fn steps(&self) -> impl Iterator<Item = (NodeIndex, &Step)> {
+    pub fn steps(&self) -> impl Iterator<Item = (NodeIndex, &RouteStep)> {
         self.graph.places().filter_map(|place| Some((place, self.graph.molecule(place).step.as_ref()?)))
     }
 
@@ -134,12 +136,12 @@ pub struct RouteNode {
     /// True if the search expanded the molecule.
     pub expanded: bool,
     /// Step that makes the molecule; `None` if it is bought.
-    pub step: Option<Step>,
+    pub step: Option<RouteStep>,
 }
 
 /// Reaction that makes a molecule of a route.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Step {
+pub struct RouteStep {
     /// Row, in the model's files, of the most probable template that proposes the step.
     pub template: u32,
     /// The template's hash in `templates.csv.gz`.
@@ -149,8 +151,8 @@ pub struct Step {
     /// Probability, by the policy network, of the templates that propose the step, among those that match the
     /// product.
     pub probability: f32,
-    /// Probability, by the plausibility model, that the precursors give the product and nothing else; 1 without such
-    /// a model.
+    /// Probability, by the plausibility model, that the precursors give the product: alone during search, among
+    /// competing products where that was computed; 1 without such a model.
     pub plausibility: f32,
     /// Similarity of the product to the nearest recorded product of the template; 0 if none is recorded, `None` for a
     /// model without precedents.
@@ -180,7 +182,7 @@ pub enum Warning {
 /// Plausibility below which a step is taken not to happen. 98 of 100 recorded reactions are above.
 const DOUBTFUL: f32 = 0.35;
 /// Similarity below which a product is far from a recorded one.
-const FAR: f32 = 0.12;
+const FAR_SIMILARITY: f32 = 0.12;
 
 impl Warning {
     /// Warnings for a step of this plausibility, alone and beside competing products, whose product is this similar
@@ -193,7 +195,7 @@ impl Warning {
             warnings.push(Self::CompetingProduct);
         }
         // A hand-written template has no recorded product.
-        if precedent.is_some_and(|nearest| nearest.tanimoto > 0.0 && nearest.tanimoto < FAR) {
+        if precedent.is_some_and(|nearest| nearest.tanimoto > 0.0 && nearest.tanimoto < FAR_SIMILARITY) {
             warnings.push(Self::FarFromPrecedents);
         }
         warnings

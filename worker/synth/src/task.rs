@@ -46,7 +46,7 @@ pub struct Task {
     /// Stop condition.
     pub stop: Stop,
     /// Policy on buying the target.
-    pub trivial: TargetPurchase,
+    pub target_purchase: TargetPurchase,
     /// Maximum number of backbone groups returned.
     pub max_groups: usize,
     /// Maximum number of building-block variations returned for a backbone.
@@ -70,7 +70,7 @@ pub struct Budget {
     pub max_expansions: Option<u64>,
     /// Registration with the priority scheduler. Time for which the search is paused does not count: its deadline
     /// moves on by it.
-    pub turn: SearchPriority,
+    pub priority: SearchPriority,
     /// Wall-clock deadline, which pauses do not extend; `None`: only the search's own clock counts.
     pub latest: Option<Instant>,
 }
@@ -79,7 +79,7 @@ impl Budget {
     /// Creates a budget that ends at `deadline`, or earlier when `cancelled` is set.
     #[must_use]
     pub fn until(deadline: Instant, cancelled: Arc<AtomicBool>) -> Self {
-        Self { deadline, cancelled, max_expansions: None, turn: SearchPriority::default(), latest: None }
+        Self { deadline, cancelled, max_expansions: None, priority: SearchPriority::default(), latest: None }
     }
 
     /// Returns the same budget limited to `time` from now, by its own clock.
@@ -91,13 +91,13 @@ impl Budget {
     /// Time by the search's own clock, which stops while the search is paused. Deadlines are by this clock.
     pub(crate) fn now(&self) -> Instant {
         let now = Instant::now();
-        now.checked_sub(self.turn.stood()).unwrap_or(now)
+        now.checked_sub(self.priority.paused_time()).unwrap_or(now)
     }
 
     /// Returns true if `deadline` has passed or the search is cancelled. Pauses for more urgent searches first, so
     /// only the search's own thread calls this.
     pub(crate) fn spent_at(&self, deadline: Instant) -> bool {
-        self.turn.stand_aside(&self.cancelled, self.latest);
+        self.priority.pause_while_preempted(&self.cancelled, self.latest);
         self.is_over(deadline)
     }
 
@@ -114,7 +114,7 @@ impl Budget {
 
     /// Returns true if helpers can stop working for the search: it is over at `deadline`, cancelled or paused.
     pub(crate) fn needs_no_help(&self, deadline: Instant) -> bool {
-        self.turn.must_stand_aside() || self.is_over(deadline)
+        self.priority.is_preempted() || self.is_over(deadline)
     }
 
     fn is_over(&self, deadline: Instant) -> bool {

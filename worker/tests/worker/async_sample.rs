@@ -8,7 +8,7 @@ use std::{
 
 use crate::support::{MACHINE, TestDatabase, models, write_pack};
 use contract::{SampleId, StoredAsyncSampleJob};
-use generator::Budget;
+use generator::SampleBudget;
 use queue::{WorkerConfig, run_worker};
 use sqlx::PgPool;
 use tempfile::TempDir;
@@ -18,7 +18,7 @@ use worker::{AsyncSampleHandler, ModelRegistry, RunningJobs, feed_orders};
 /// A sampler that runs up to `slots` asynchronous samples at a time. Dropping it simulates a crash.
 struct Sampler {
     activity: RunningJobs,
-    shelf: Arc<ModelRegistry>,
+    registry: Arc<ModelRegistry>,
     tasks: [JoinHandle<()>; 2],
     _models: TempDir,
 }
@@ -27,12 +27,15 @@ impl Sampler {
     fn start(pool: &PgPool, slots: usize) -> Self {
         let models = models();
         write_pack(models.path(), "long", 4.0, 300);
-        let shelf =
+        let registry =
             Arc::new(ModelRegistry::load(vec![models.path().to_owned()], Vec::new(), MACHINE).unwrap());
         let activity = RunningJobs::default();
-        let config = WorkerConfig { slots, models: shelf.announce(), ..WorkerConfig::default() };
-        let handler =
-            AsyncSampleHandler { pool: pool.clone(), shelf: Arc::clone(&shelf), activity: activity.clone() };
+        let config = WorkerConfig { slots, models: registry.announce(), ..WorkerConfig::default() };
+        let handler = AsyncSampleHandler {
+            pool: pool.clone(),
+            registry: Arc::clone(&registry),
+            activity: activity.clone(),
+        };
         let (working, feeding) = (pool.clone(), pool.clone());
         let work = async move {
             run_worker::<StoredAsyncSampleJob, _>(working, config, handler, std::future::pending())
@@ -40,7 +43,7 @@ impl Sampler {
                 .unwrap();
         };
         let tasks = [tokio::spawn(work), tokio::spawn(feed_orders(feeding))];
-        Self { activity, shelf, tasks, _models: models }
+        Self { activity, registry, tasks, _models: models }
     }
 }
 
@@ -83,12 +86,12 @@ async fn batch(pool: &PgPool, model_id: &str, sizes: &[i32]) {
 /// Waits until all chunks have ended and returns their states in order.
 async fn ended(pool: &PgPool) -> Vec<String> {
     for _ in 0..3_000 {
-        let stand: Vec<String> = sqlx::query_scalar("select status from sample_orders order by place")
+        let statuses: Vec<String> = sqlx::query_scalar("select status from sample_orders order by place")
             .fetch_all(pool)
             .await
             .unwrap();
-        if stand.iter().all(|status| status != "pending") {
-            return stand;
+        if statuses.iter().all(|status| status != "pending") {
+            return statuses;
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
@@ -146,7 +149,7 @@ async fn a_batch_of_more_molecules_than_its_model_knows_fails_in_part_and_repeat
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_batch_stands_still_while_somebody_waits_for_a_sample() {
+async fn a_batch_pauses_while_a_caller_waits_for_a_sample() {
     let database = TestDatabase::with_schema().await;
     batch(&database.pool, "cheap", &[50, 50]).await;
     let sampler = Sampler::start(&database.pool, 1);
@@ -168,9 +171,10 @@ async fn a_batch_stands_still_while_somebody_waits_for_a_sample() {
 async fn a_batch_goes_on_between_callers_who_come_faster_than_a_block_of_it_is_drawn() {
     let database = TestDatabase::with_schema().await;
     let sampler = Sampler::start(&database.pool, 1);
-    let model = Arc::clone(sampler.shelf.models().choose(Some("long")).unwrap());
+    let model = Arc::clone(sampler.registry.models().choose(Some("long")).unwrap());
     let begun = Instant::now();
-    let drawing = tokio::task::spawn_blocking(move || model.sampler.sample(500, 7, &Budget::unlimited()));
+    let drawing =
+        tokio::task::spawn_blocking(move || model.sampler.sample(500, 7, &SampleBudget::unlimited()));
     let undisturbed = drawing.await.unwrap().unwrap();
     let block = begun.elapsed();
     let activity = sampler.activity.clone();

@@ -9,16 +9,16 @@ use std::{
 use base64::{Engine, engine::general_purpose::STANDARD};
 use catalogue::SnapshotFolder;
 use contract::{
-    Analogue, BulkQuery, BulkQueryJob, CatalogueCriterion, Conditions, Country, Edge, ExpandedMolecule,
-    FoundBlocks, Looked, NOT_REACHED, Node, NodeData, RouteGraph, SoldMolecule, StepCheck, StepEvidence,
-    Synthesizability,
+    Analogue, BulkQuery, BulkQueryJob, BulkQueryResult, CatalogueCriterion, CatalogueSearchResult,
+    Conditions, Country, Edge, ExpandedMolecule, MoleculeAvailability, NOT_REACHED, Node, NodeData,
+    RouteGraph, StepCheck, StepEvidence, Synthesizability,
 };
 use flate2::read::GzDecoder;
 use serde::de::DeserializeOwned;
-use synth::{BatchLimits, Urgency};
+use synth::{BatchLimits, SearchUrgency};
 use worker::{BulkQueryHandler, CatalogueView, SearchHandler, load_planner};
 
-use crate::support::{MACHINE, TestDatabase, models, offer, shelve};
+use crate::support::{MACHINE, TestDatabase, insert_block, models, offer};
 
 const ACCOUNT: &str = "acc_1";
 
@@ -33,13 +33,13 @@ const FAULTS: [Option<&str>; 5] = [
     Some("the string is empty"),
 ];
 
-async fn look<T: DeserializeOwned>(
+async fn run_query<T: DeserializeOwned>(
     database: &TestDatabase,
     smiles: &[&str],
-    look: BulkQuery,
+    query: BulkQuery,
     time: Duration,
 ) -> Vec<T> {
-    let (looked, worked_seconds): (Looked<T>, f64) = answer(database, smiles, look, time).await;
+    let (looked, worked_seconds): (BulkQueryResult<T>, f64) = answer(database, smiles, query, time).await;
     assert_eq!((looked.deadline_seconds, looked.total_elapsed), (30.0, worked_seconds));
     looked.items
 }
@@ -48,13 +48,13 @@ async fn look<T: DeserializeOwned>(
 async fn answer<T: DeserializeOwned>(
     database: &TestDatabase,
     smiles: &[&str],
-    look: BulkQuery,
+    query: BulkQuery,
     time: Duration,
 ) -> (T, f64) {
     let (dir, folder) = (models(), tempfile::tempdir().unwrap());
     let folder = SnapshotFolder::new(folder.path().join("catalogue"), MACHINE.threads.get());
     let settings = synth::PlannerSettings { cores: 2, ..synth::PlannerSettings::default() };
-    let looks = BulkQueryHandler {
+    let handler = BulkQueryHandler {
         search: SearchHandler {
             pool: database.pool.clone(),
             planner: load_planner(&dir.path().join("uspto_retro"), settings).unwrap(),
@@ -66,11 +66,14 @@ async fn answer<T: DeserializeOwned>(
         engine: None,
         smiles: smiles.iter().map(|&smiles| smiles.to_owned()).collect(),
         deadline_seconds: 30.0,
-        look,
+        query,
     };
-    let allowance =
-        BatchLimits { urgency: Urgency::Many, latest: Instant::now() + time, cancelled: Arc::default() };
-    let outcome = looks.answer(job, allowance).await.unwrap();
+    let allowance = BatchLimits {
+        urgency: SearchUrgency::Bulk,
+        latest: Instant::now() + time,
+        cancelled: Arc::default(),
+    };
+    let outcome = handler.answer(job, allowance).await.unwrap();
     let zipped = STANDARD.decode(outcome.zipped).unwrap();
     let mut body = String::new();
     GzDecoder::new(&zipped[..]).read_to_string(&mut body).unwrap();
@@ -80,13 +83,14 @@ async fn answer<T: DeserializeOwned>(
 const LONG: Duration = Duration::from_secs(30);
 
 #[tokio::test(flavor = "multi_thread")]
-async fn molecules_are_expanded_and_what_is_none_is_told_in_its_place() {
+async fn molecules_are_expanded_and_invalid_ones_get_an_error() {
     let database = TestDatabase::with_schema().await;
-    let amine = shelve(&database.pool, "CCN").await;
+    let amine = insert_block(&database.pool, "CCN").await;
     offer(&database.pool, amine, "Acme", Some(2.0), Some(4.0)).await;
 
     let items: Vec<ExpandedMolecule> =
-        look(&database, &SMILES, BulkQuery::Expansions { limit: 50, check: StepCheck::Forwards }, LONG).await;
+        run_query(&database, &SMILES, BulkQuery::Expansions { limit: 50, check: StepCheck::Forwards }, LONG)
+            .await;
 
     let faults: Vec<_> = items.iter().map(|item| item.error.as_deref()).collect();
     assert_eq!(faults, FAULTS);
@@ -150,24 +154,24 @@ const TARGET: &str = "CCNC(C)=O";
 
 async fn analogues(database: &TestDatabase, others: &[&str], route: RouteGraph) -> Vec<Analogue> {
     let asked = BulkQuery::Analogues { route: Box::new(route), building_block: "NCC".to_owned() };
-    look(database, others, asked, LONG).await
+    run_query(database, others, asked, LONG).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_route_gives_another_molecule_with_another_block() {
     let database = TestDatabase::with_schema().await;
-    let amine = shelve(&database.pool, "CCCN").await;
+    let amine = insert_block(&database.pool, "CCCN").await;
     offer(&database.pool, amine, "Acme", Some(2.0), Some(4.0)).await;
 
-    let told = analogues(&database, &["NCCC", "OCCN", "CCC", "C1CC", "OC(C)=O"], route()).await;
+    let summary = analogues(&database, &["NCCC", "OCCN", "CCC", "C1CC", "OC(C)=O"], route()).await;
 
-    let made = told[0].route.as_ref().unwrap();
+    let made = summary[0].route.as_ref().unwrap();
     let names: Vec<_> = made.nodes.iter().map(|node| node.data.smiles.as_str()).collect();
     assert_eq!(
-        (names, told[0].target.as_deref()),
+        (names, summary[0].target.as_deref()),
         (vec!["CCCNC(C)=O", "CC(=O)O", "CCCN"], Some("CCCNC(C)=O"))
     );
-    assert_eq!((told[0].in_stock, told[1].in_stock), (true, false));
+    assert_eq!((summary[0].in_stock, summary[1].in_stock), (true, false));
     assert_eq!(
         (made.nodes[2].data.building_block_idx, made.nodes[1].data.building_block_idx),
         (Some(amine), Some(7))
@@ -178,21 +182,21 @@ async fn a_route_gives_another_molecule_with_another_block() {
     assert_eq!(ends, [(ids[0], ids[1]), (ids[0], ids[2])]);
     let evidence = made.edges[1].evidence.as_ref().unwrap();
     assert_eq!(
-        (evidence.template.as_str(), evidence.probability, told[0].plausibility),
+        (evidence.template.as_str(), evidence.probability, summary[0].plausibility),
         ("amide", 1.0, Some(1.0))
     );
-    let near = told[1].route.as_ref().unwrap().nodes[2].data.closest_building_block;
+    let near = summary[1].route.as_ref().unwrap().nodes[2].data.closest_building_block;
     assert!(near > 0.0 && near < 1.0, "{near}");
-    let faults: Vec<_> = told[2..].iter().map(|item| item.error.as_deref().unwrap()).collect();
+    let faults: Vec<_> = summary[2..].iter().map(|item| item.error.as_deref().unwrap()).collect();
     assert_eq!(
         faults,
         [
-            "the step to CCNC(C)=O: its reaction does not take these molecules",
+            "the step to CCNC(C)=O: the template does not match these molecules",
             "ring bond 1 opened at byte 1 is never closed",
-            "the step to CCNC(C)=O: its reaction does not take these molecules",
+            "the step to CCNC(C)=O: the template does not match these molecules",
         ]
     );
-    assert!(told[2..].iter().all(|item| item.route.is_none() && item.target.is_none()));
+    assert!(summary[2..].iter().all(|item| item.route.is_none() && item.target.is_none()));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -203,16 +207,16 @@ async fn a_step_that_the_engine_does_not_know_is_named() {
         edge.evidence.as_mut().unwrap().template = "another engine's".to_owned();
     }
 
-    let told = analogues(&database, &["CCCN", "C1CC"], other).await;
+    let summary = analogues(&database, &["CCCN", "C1CC"], other).await;
 
-    assert_eq!(told[0].error.as_deref(), Some("the engine does not know the step to CCNC(C)=O"));
-    assert_eq!(told[1].error.as_deref(), FAULTS[2]);
+    assert_eq!(summary[0].error.as_deref(), Some("the engine does not know the step to CCNC(C)=O"));
+    assert_eq!(summary[1].error.as_deref(), FAULTS[2]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_sold_says_where_and_what_is_not_says_nothing() {
     let database = TestDatabase::with_schema().await;
-    let acid = shelve(&database.pool, "CC(=O)O").await;
+    let acid = insert_block(&database.pool, "CC(=O)O").await;
     offer(&database.pool, acid, "Zenith", Some(20_000.0), Some(3.0)).await;
     offer(&database.pool, acid, "Acme", Some(30_000.0), Some(4.0)).await;
     let sold = |max_offers, inchikey| BulkQuery::BuildingBlocks {
@@ -221,8 +225,8 @@ async fn what_is_sold_says_where_and_what_is_not_says_nothing() {
         inchikey,
     };
 
-    let items: Vec<SoldMolecule> =
-        look(&database, &["CC(=O)[O-]", "CCC", "OC(C)=O", "x"], sold(1, true), LONG).await;
+    let items: Vec<MoleculeAvailability> =
+        run_query(&database, &["CC(=O)[O-]", "CCC", "OC(C)=O", "x"], sold(1, true), LONG).await;
 
     let acetate = &items[0];
     assert_eq!((acetate.smiles.as_str(), acetate.in_stock), ("CC(=O)[O-]", true));
@@ -245,21 +249,21 @@ async fn what_is_sold_says_where_and_what_is_not_says_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn offers_of_a_vendor_that_is_not_shown_to_the_account_are_not_told() {
+async fn offers_of_a_hidden_vendor_are_left_out() {
     let database = TestDatabase::with_schema().await;
-    let acid = shelve(&database.pool, "CC(=O)O").await;
+    let acid = insert_block(&database.pool, "CC(=O)O").await;
     offer(&database.pool, acid, "Ours", Some(1.0), Some(3.0)).await;
     let private = "update vendors set is_private = true where name = 'Ours'";
     sqlx::query(private).execute(&database.pool).await.unwrap();
     let sold = BulkQuery::BuildingBlocks { ships_to: None, max_offers: 10, inchikey: false };
 
-    let hidden: Vec<SoldMolecule> = look(&database, &["CC(=O)O"], sold.clone(), LONG).await;
+    let hidden: Vec<MoleculeAvailability> = run_query(&database, &["CC(=O)O"], sold.clone(), LONG).await;
     let shown = "insert into organisations (id, name) values ('org_lab', 'lab');
         insert into accounts (id, email, name, password_hash, scopes, organisation_id)
         values ('acc_1', 'a@example.org', 'A', 'x', '{}', 'org_lab');
         insert into vendor_organisations (vendor_id, organisation_id) select id, 'org_lab' from vendors";
     sqlx::raw_sql(shown).execute(&database.pool).await.unwrap();
-    let seen: Vec<SoldMolecule> = look(&database, &["CC(=O)O"], sold, LONG).await;
+    let seen: Vec<MoleculeAvailability> = run_query(&database, &["CC(=O)O"], sold, LONG).await;
 
     assert_eq!((hidden[0].in_stock, hidden[0].vendors.len()), (false, 0));
     assert_eq!((seen[0].in_stock, &seen[0].vendors[..]), (true, &["Ours".to_owned()][..]));
@@ -268,20 +272,21 @@ async fn offers_of_a_vendor_that_is_not_shown_to_the_account_are_not_told() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_can_be_made_or_bought_is_solved() {
     let database = TestDatabase::with_schema().await;
-    let (acid, amine) = (shelve(&database.pool, "CC(=O)O").await, shelve(&database.pool, "CCN").await);
+    let (acid, amine) =
+        (insert_block(&database.pool, "CC(=O)O").await, insert_block(&database.pool, "CCN").await);
     offer(&database.pool, acid, "Acme", Some(1.0), Some(3.0)).await;
     offer(&database.pool, amine, "Acme", Some(2.0), Some(3.0)).await;
     let small = BulkQuery::Synthesizability { max_seconds: 1.0 };
 
     let items: Vec<Synthesizability> =
-        look(&database, &["O=C(C)NCC", "CCN", "CCC", "C1CC"], small, LONG).await;
+        run_query(&database, &["O=C(C)NCC", "CCN", "CCC", "C1CC"], small, LONG).await;
 
     // Acetic acid and ethylamine: 60.05 and 45.08 g/mol, at one and two dollars per gram.
-    let told = |item: &Synthesizability| (item.solved, item.steps, item.price, item.plausibility);
-    assert_eq!(told(&items[0]), (true, Some(1), Some(150.22), Some(1.0)));
-    assert_eq!(told(&items[1]), (true, Some(0), Some(90.17), Some(1.0)));
-    assert_eq!(told(&items[2]), (false, None, None, None));
-    assert_eq!((told(&items[3]), items[3].error.as_deref()), ((false, None, None, None), FAULTS[2]));
+    let summary = |item: &Synthesizability| (item.solved, item.steps, item.price, item.plausibility);
+    assert_eq!(summary(&items[0]), (true, Some(1), Some(150.22), Some(1.0)));
+    assert_eq!(summary(&items[1]), (true, Some(0), Some(90.17), Some(1.0)));
+    assert_eq!(summary(&items[2]), (false, None, None, None));
+    assert_eq!((summary(&items[3]), items[3].error.as_deref()), ((false, None, None, None), FAULTS[2]));
     assert_eq!(items[2].error, None);
 }
 
@@ -290,10 +295,10 @@ async fn molecules_that_a_call_does_not_reach_say_so() {
     let database = TestDatabase::with_schema().await;
     let small = BulkQuery::Synthesizability { max_seconds: 1.0 };
 
-    let items: Vec<Synthesizability> = look(&database, &["OCC", "C1CC"], small, Duration::ZERO).await;
+    let items: Vec<Synthesizability> = run_query(&database, &["OCC", "C1CC"], small, Duration::ZERO).await;
 
-    let told: Vec<_> = items.iter().map(|item| (item.smiles.as_str(), item.error.as_deref())).collect();
-    assert_eq!(told, [("OCC", Some(NOT_REACHED)), ("C1CC", Some(NOT_REACHED))]);
+    let summary: Vec<_> = items.iter().map(|item| (item.smiles.as_str(), item.error.as_deref())).collect();
+    assert_eq!(summary, [("OCC", Some(NOT_REACHED)), ("C1CC", Some(NOT_REACHED))]);
 }
 
 /// Alcohols, an acid and two aromatic molecules of one vendor, which ships the last one to no country.
@@ -302,7 +307,7 @@ const BLOCKS: [&str; 7] = ["CCO", "CCCO", "CCCCO", "OC(C)CO", "CC(=O)O", "Brc1cc
 async fn catalogue() -> (TestDatabase, Vec<i32>) {
     let (database, mut ids) = (TestDatabase::with_schema().await, Vec::new());
     for (place, smiles) in (0..).zip(BLOCKS) {
-        let id = shelve(&database.pool, smiles).await;
+        let id = insert_block(&database.pool, smiles).await;
         offer(&database.pool, id, "Acme", Some(f64::from(place) + 1.0), Some(3.0)).await;
         ids.push(id);
     }
@@ -315,14 +320,18 @@ fn search(sought: CatalogueCriterion, limit: u32) -> BulkQuery {
     BulkQuery::Catalogue { sought, limit, ships_to: Some(Country::Us), max_offers: 1 }
 }
 
-async fn found(database: &TestDatabase, sought: CatalogueCriterion, limit: u32) -> FoundBlocks {
-    let (found, worked_seconds): (FoundBlocks, f64) =
+async fn search_catalogue(
+    database: &TestDatabase,
+    sought: CatalogueCriterion,
+    limit: u32,
+) -> CatalogueSearchResult {
+    let (found, worked_seconds): (CatalogueSearchResult, f64) =
         answer(database, &[], search(sought, limit), LONG).await;
     assert_eq!(found.total_elapsed, worked_seconds);
     found
 }
 
-fn names(found: &FoundBlocks) -> Vec<&str> {
+fn names(found: &CatalogueSearchResult) -> Vec<&str> {
     found.items.iter().map(|item| item.sold.smiles.as_str()).collect()
 }
 
@@ -331,8 +340,8 @@ async fn the_catalogue_has_a_structure_as_what_it_is_bought_as() {
     let (database, ids) = catalogue().await;
     let structure = |smiles: &str| CatalogueCriterion::Structure { smiles: smiles.to_owned() };
 
-    let acetate = found(&database, structure("CC(=O)[O-]"), 25).await;
-    let nothing = found(&database, structure("CCC"), 25).await;
+    let acetate = search_catalogue(&database, structure("CC(=O)[O-]"), 25).await;
+    let nothing = search_catalogue(&database, structure("CCC"), 25).await;
 
     let [block] = &acetate.items[..] else { panic!("{acetate:?}") };
     assert_eq!((block.sold.smiles.as_str(), block.sold.building_block_idx), ("CC(=O)O", Some(ids[4])));
@@ -343,19 +352,19 @@ async fn the_catalogue_has_a_structure_as_what_it_is_bought_as() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_catalogue_is_searched_for_what_is_like_a_molecule_the_most_similar_first() {
+async fn the_catalogue_is_searched_by_similarity_the_most_similar_first() {
     let (database, _) = catalogue().await;
     let similar = |least| CatalogueCriterion::Similar { smiles: "CCCO".to_owned(), least };
     let molecule = |smiles: &str| smiles.parse::<chem::Molecule>().unwrap().fingerprint();
     let similarity = |smiles| f64::from(molecule("CCCO").tanimoto(&molecule(smiles)));
 
-    let all = found(&database, similar(0.3), 25).await;
-    let first = found(&database, similar(0.0), 2).await;
+    let all = search_catalogue(&database, similar(0.3), 25).await;
+    let first = search_catalogue(&database, similar(0.0), 2).await;
 
     // Phenol is not shipped to any country.
-    let told: Vec<_> = all.items.iter().map(|item| (item.sold.smiles.as_str(), item.similarity)).collect();
+    let summary: Vec<_> = all.items.iter().map(|item| (item.sold.smiles.as_str(), item.similarity)).collect();
     let rounded = |smiles| Some((similarity(smiles) * 1e4).round() / 1e4);
-    assert_eq!(told, [("CCCO", Some(1.0)), ("CCCCO", rounded("CCCCO")), ("CCO", rounded("CCO"))]);
+    assert_eq!(summary, [("CCCO", Some(1.0)), ("CCCCO", rounded("CCCCO")), ("CCO", rounded("CCO"))]);
     assert!(similarity("CCCCO") > similarity("CCO") && similarity("CC(O)CO") < 0.3);
     assert_eq!((all.more, all.searched), (false, 1.0));
     assert_eq!((names(&first), first.more), (vec!["CCCO", "CCCCO"], true));
@@ -366,9 +375,9 @@ async fn the_catalogue_is_searched_for_a_part_of_molecules_the_lightest_first() 
     let (database, _) = catalogue().await;
     let part = |pattern: &str| CatalogueCriterion::Substructure { pattern: pattern.to_owned() };
 
-    let alcohols = found(&database, part("[CX4][OH]"), 3).await;
-    let rings = found(&database, part("C1=CC=CC=C1"), 25).await;
-    let nothing = found(&database, part("C#N"), 25).await;
+    let alcohols = search_catalogue(&database, part("[CX4][OH]"), 3).await;
+    let rings = search_catalogue(&database, part("C1=CC=CC=C1"), 25).await;
+    let nothing = search_catalogue(&database, part("C#N"), 25).await;
 
     assert_eq!((names(&alcohols), alcohols.more), (vec!["CCO", "CCCO", "CCCCO"], true));
     assert_eq!((names(&rings), rings.more, rings.searched), (vec!["Brc1ccccc1"], false, 1.0));
@@ -380,7 +389,8 @@ async fn a_search_for_a_part_that_has_no_time_says_how_little_of_the_catalogue_i
     let (database, _) = catalogue().await;
     let part = CatalogueCriterion::Substructure { pattern: "C".to_owned() };
 
-    let (found, _): (FoundBlocks, f64) = answer(&database, &[], search(part, 25), Duration::ZERO).await;
+    let (found, _): (CatalogueSearchResult, f64) =
+        answer(&database, &[], search(part, 25), Duration::ZERO).await;
 
     assert_eq!((found.items.len(), found.more, found.searched), (0, true, 0.0));
 }
@@ -400,10 +410,10 @@ async fn the_catalogue_is_searched_by_how_a_vendors_number_begins() {
         .unwrap();
     let number = |text: &str| CatalogueCriterion::Number { text: text.to_owned() };
 
-    let both = found(&database, number("Ab-1"), 25).await;
-    let first = found(&database, number("AB-1"), 1).await;
-    let percent = found(&database, number("ab%"), 25).await;
-    let nothing = found(&database, number("B-1"), 25).await;
+    let both = search_catalogue(&database, number("Ab-1"), 25).await;
+    let first = search_catalogue(&database, number("AB-1"), 1).await;
+    let percent = search_catalogue(&database, number("ab%"), 25).await;
+    let nothing = search_catalogue(&database, number("B-1"), 25).await;
 
     assert_eq!((names(&both), both.more), (vec!["CC(O)CO", "CCO"], false));
     assert_eq!((names(&first), first.more), (vec!["CC(O)CO"], true));
@@ -411,7 +421,7 @@ async fn the_catalogue_is_searched_by_how_a_vendors_number_begins() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_catalogue_does_not_show_what_a_vendor_has_that_is_not_shown_to_the_account() {
+async fn the_catalogue_leaves_blocks_of_hidden_vendors_out() {
     let (database, ids) = catalogue().await;
     let private = "update vendors set is_private = true";
     sqlx::query(private).execute(&database.pool).await.unwrap();
@@ -422,7 +432,7 @@ async fn the_catalogue_does_not_show_what_a_vendor_has_that_is_not_shown_to_the_
         CatalogueCriterion::Substructure { pattern: "C".to_owned() },
         CatalogueCriterion::Number { text: format!("E-{}", ids[0]) },
     ] {
-        let found = found(&database, sought.clone(), 25).await;
+        let found = search_catalogue(&database, sought.clone(), 25).await;
 
         assert_eq!((found.items.len(), found.more), (0, false), "{sought:?}");
     }

@@ -17,13 +17,13 @@ use sqlx::{PgPool, postgres::PgPoolOptions};
 use tempfile::TempDir;
 use tokio::{sync::oneshot, task::JoinHandle};
 use worker::{
-    Model, ModelRegistry, Models, ReadyCounts, RunningJobs, SampleHandler, refill,
+    LoadedModel, ModelRegistry, Models, ReadyCounts, RunningJobs, SampleHandler, refill,
     reservoir::{self, BLOCK_SIZE},
 };
 
 struct Stage {
     database: TestDatabase,
-    shelf: Arc<ModelRegistry>,
+    registry: Arc<ModelRegistry>,
     models: Arc<Models>,
     dir: TempDir,
 }
@@ -42,11 +42,12 @@ impl Stage {
 
     async fn with(dir: TempDir) -> Self {
         let database = TestDatabase::with_schema().await;
-        let shelf = Arc::new(ModelRegistry::load(vec![dir.path().to_owned()], Vec::new(), MACHINE).unwrap());
-        Self { database, models: shelf.models(), shelf, dir }
+        let registry =
+            Arc::new(ModelRegistry::load(vec![dir.path().to_owned()], Vec::new(), MACHINE).unwrap());
+        Self { database, models: registry.models(), registry, dir }
     }
 
-    fn model(&self, id: &str) -> Arc<Model> {
+    fn model(&self, id: &str) -> Arc<LoadedModel> {
         Arc::clone(self.models.iter().find(|model| model.id() == id).unwrap())
     }
 
@@ -56,7 +57,7 @@ impl Stage {
 
     fn sampling(&self) -> SampleHandler {
         let (activity, ready) = Default::default();
-        SampleHandler { pool: self.pool(), shelf: Arc::clone(&self.shelf), activity, ready }
+        SampleHandler { pool: self.pool(), registry: Arc::clone(&self.registry), activity, ready }
     }
 
     async fn level(&self, id: &str) -> usize {
@@ -103,14 +104,14 @@ fn chains(lengths: std::ops::Range<usize>) -> Vec<String> {
     lengths.map(|length| "C".repeat(length)).collect()
 }
 
-async fn eventually<F: Future<Output = bool>>(what: &str, mut check: impl FnMut() -> F) {
+async fn eventually<F: Future<Output = bool>>(condition: &str, mut check: impl FnMut() -> F) {
     for _ in 0..1500 {
         if check().await {
             return;
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    panic!("never came true: {what}");
+    panic!("never came true: {condition}");
 }
 
 #[tokio::test]
@@ -158,7 +159,7 @@ async fn samples_at_the_same_time_do_not_wait_for_each_other_and_share_nothing()
 }
 
 #[tokio::test]
-async fn an_attempt_that_fails_hands_out_nothing() {
+async fn a_failed_attempt_takes_no_samples() {
     let stage = Stage::set().await;
     stage.put("cheap", &chains(1..101)).await;
 
@@ -189,7 +190,7 @@ async fn an_idle_sampler_fills_the_reservoir_and_a_model_that_cannot_fill_it_har
     let stage = Stage::set().await;
     let filling = tokio::spawn(refill(
         stage.pool(),
-        Arc::clone(&stage.shelf),
+        Arc::clone(&stage.registry),
         3 * BLOCK_SIZE,
         RunningJobs::default(),
         ReadyCounts::default(),
@@ -213,7 +214,7 @@ async fn nothing_is_made_ahead_while_a_job_runs() {
     let job = activity.begin();
     let filling = tokio::spawn(refill(
         stage.pool(),
-        Arc::clone(&stage.shelf),
+        Arc::clone(&stage.registry),
         BLOCK_SIZE,
         activity.clone(),
         ReadyCounts::default(),
@@ -281,9 +282,9 @@ enum End {
 }
 
 /// Runs one sample of `size` and returns what it hands out.
-async fn handed_out(
+async fn taken(
     pool: PgPool,
-    model: Arc<Model>,
+    model: Arc<LoadedModel>,
     id: usize,
     size: usize,
     end: End,
@@ -334,18 +335,18 @@ async fn however_samples_at_the_same_time_end_no_block_is_handed_out_twice_and_n
             let (size, end) = (rng.random_range(1..3 * BLOCK_SIZE), ends[rng.random_range(0..ends.len())]);
             // Some leases expire before they are spent.
             let time = if rng.random_bool(0.5) { Duration::ZERO } else { MINUTE };
-            tokio::spawn(handed_out(stage.pool(), stage.model("cheap"), id, size, end, time))
+            tokio::spawn(taken(stage.pool(), stage.model("cheap"), id, size, end, time))
         });
         let samples: Vec<_> = samples.collect();
         let mut found = Vec::new();
         for sample in samples {
             found.append(&mut sample.await.unwrap());
         }
-        let handed_out = found.len();
+        let taken = found.len();
         stage.expire_leases().await;
         found.append(&mut stage.take("cheap", 40 * BLOCK_SIZE).await);
 
-        assert!((1..all.len()).contains(&handed_out), "seed {seed}: {handed_out}");
+        assert!((1..all.len()).contains(&taken), "seed {seed}: {taken}");
         found.sort_unstable();
         let mut all = all;
         all.sort_unstable();
@@ -398,18 +399,18 @@ async fn a_sampler_knows_how_much_lies_ready_of_the_versions_that_it_serves() {
     let stage = Stage::set().await;
     stage.put("cheap", &chains(1..101)).await;
     let ready = ReadyCounts::default();
-    let counting = tokio::spawn(ready.clone().keep_up(stage.pool(), Arc::clone(&stage.shelf)));
+    let counting = tokio::spawn(ready.clone().poll(stage.pool(), Arc::clone(&stage.registry)));
     let serving =
         RunningSampler::with(&stage, SampleHandler { ready: ready.clone(), ..stage.sampling() }).await;
     let counts = |cheap| BTreeMap::from([("cheap".to_owned(), cheap), ("dear".to_owned(), 0)]);
-    let mut told = ready.subscribe();
+    let mut counts_seen = ready.subscribe();
 
-    told.wait_for(|now| *now == counts(100)).await.unwrap();
-    serving.ask(30, Some("cheap")).await.1.unwrap();
-    told.wait_for(|now| *now == counts(70)).await.unwrap();
+    counts_seen.wait_for(|now| *now == counts(100)).await.unwrap();
+    serving.sample(30, Some("cheap")).await.1.unwrap();
+    counts_seen.wait_for(|now| *now == counts(70)).await.unwrap();
     // Simulates another process.
     stage.put("cheap", &chains(101..111)).await;
-    told.wait_for(|now| *now == counts(80)).await.unwrap();
+    counts_seen.wait_for(|now| *now == counts(80)).await.unwrap();
 
     counting.abort();
     let _ = counting.await;
@@ -437,7 +438,7 @@ impl RunningSampler {
         .unwrap();
         let client = stage.database.client().await;
         let (stop, stopped) = oneshot::channel::<()>();
-        let config = WorkerConfig { models: stage.shelf.announce(), ..WorkerConfig::default() };
+        let config = WorkerConfig { models: stage.registry.announce(), ..WorkerConfig::default() };
         let worker = tokio::spawn(run_worker::<StoredSampleJob, _>(stage.pool(), config, handler, async {
             let _ = stopped.await;
         }));
@@ -459,7 +460,7 @@ impl RunningSampler {
         (sample_id, pending)
     }
 
-    async fn ask(&self, size: u32, model_id: Option<&str>) -> (SampleId, Result<SampleId, JobFailure>) {
+    async fn sample(&self, size: u32, model_id: Option<&str>) -> (SampleId, Result<SampleId, JobFailure>) {
         let (sample_id, pending) = self.submit(size, model_id).await;
         (sample_id, pending.outcome().await.unwrap())
     }
@@ -477,9 +478,9 @@ async fn a_job_takes_what_is_ready_of_its_model_and_a_refused_one_takes_nothing(
     stage.put("dear", &ready).await;
     let serving = RunningSampler::on(&stage, RunningJobs::default()).await;
 
-    let (_, refused) = serving.ask(5_000, Some("dear")).await;
+    let (_, refused) = serving.sample(5_000, Some("dear")).await;
     let level = stage.level("dear").await;
-    let (id, answered) = serving.ask(4, Some("dear")).await;
+    let (id, answered) = serving.sample(4, Some("dear")).await;
 
     assert!(matches!(refused, Err(JobFailure::SizeUnreachable { wanted: 5_000, .. })), "{refused:?}");
     assert_eq!((level, answered), (2, Ok(id)));
@@ -575,7 +576,7 @@ async fn a_full_disk_stops_the_refilling_says_so_once_and_stops_no_request() {
     let activity = RunningJobs::default();
     let filling = tokio::spawn(refill(
         stage.pool(),
-        Arc::clone(&stage.shelf),
+        Arc::clone(&stage.registry),
         BLOCK_SIZE,
         activity.clone(),
         ReadyCounts::default(),
@@ -583,7 +584,7 @@ async fn a_full_disk_stops_the_refilling_says_so_once_and_stops_no_request() {
     let serving = RunningSampler::on(&stage, activity).await;
 
     // The rest of the block cannot be put back, so the sample is drawn anew.
-    let (id, answered) = serving.ask(4, Some("cheap")).await;
+    let (id, answered) = serving.sample(4, Some("cheap")).await;
     tokio::time::sleep(Duration::from_millis(3500)).await;
     let while_full = stage.level("cheap").await;
     sqlx::raw_sql("drop trigger full_disk on reservoir_blocks").execute(&stage.database.pool).await.unwrap();
@@ -600,8 +601,8 @@ async fn a_full_disk_stops_the_refilling_says_so_once_and_stops_no_request() {
 #[tokio::test(flavor = "multi_thread")]
 async fn packs_that_come_change_and_go_are_taken_up_without_a_restart() {
     let stage = Stage::set().await;
-    let keeping_up = tokio::spawn(Arc::clone(&stage.shelf).keep_up());
-    let mut announced = stage.shelf.announce();
+    let keeping_up = tokio::spawn(Arc::clone(&stage.registry).poll());
+    let mut announced = stage.registry.announce();
     let began_with = stage.model("dear");
 
     write_pack(stage.dir.path(), "new", 0.5, 7);
@@ -610,7 +611,7 @@ async fn packs_that_come_change_and_go_are_taken_up_without_a_restart() {
     let ids = |models: &[LiveModel]| models.iter().map(|model| model.model_id.clone()).collect::<Vec<_>>();
     announced.wait_for(|models| ids(models) == ["cheap", "new"]).await.unwrap();
 
-    let now = stage.shelf.models();
+    let now = stage.registry.models();
     let kept = now.iter().find(|model| model.id() == "cheap").unwrap();
     assert!(Arc::ptr_eq(kept, &stage.model("cheap")), "what has not changed was loaded again");
     // A running job continues with the model that it started with.

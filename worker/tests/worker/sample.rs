@@ -9,7 +9,7 @@ use std::{
 use crate::support::{CALLER, MACHINE, TestDatabase, live, models, write_endless_pack, write_pack};
 use chrono::Utc;
 use contract::{JobFailure, JobId, SampleId, SampleJob, StoredSampleJob};
-use generator::Budget;
+use generator::SampleBudget;
 use queue::{WorkerConfig, run_worker};
 use tokio::sync::oneshot;
 use worker::{
@@ -70,7 +70,7 @@ fn a_model_that_never_ends_its_strings_ends_at_the_deadline() {
     let models = Models::load(&[dir.path().to_owned()], &[], &MACHINE).unwrap();
     let endless = models.choose(Some("endless")).unwrap();
     let begun = Instant::now();
-    let budget = Budget { deadline: Some(begun + Duration::from_secs(1)), ..Budget::unlimited() };
+    let budget = SampleBudget { deadline: Some(begun + Duration::from_secs(1)), ..SampleBudget::unlimited() };
 
     let ended = draw(endless, Vec::new(), &job(3, None), &budget).unwrap();
 
@@ -93,7 +93,7 @@ fn the_model_that_is_named_draws_and_the_cheapest_for_jobs_of_earlier_versions_t
     let models = Models::load(&[dir.path().to_owned()], &[], &MACHINE).unwrap();
     let drawn_by = |model_id| {
         let model = models.choose(model_id).unwrap();
-        match draw(model, Vec::new(), &job(3, model_id), &Budget::unlimited()).unwrap() {
+        match draw(model, Vec::new(), &job(3, model_id), &SampleBudget::unlimited()).unwrap() {
             ComputationOutcome::Done(CompletedSample { model_id, smiles }) => (model_id, smiles.len()),
             other => panic!("{other:?}"),
         }
@@ -111,7 +111,7 @@ fn a_sample_that_is_begun_is_completed_with_other_molecules() {
     let dear = models.choose(Some("dear")).unwrap();
     let ready = vec!["C".to_owned(), "CN".to_owned()];
 
-    let ended = draw(dear, ready, &job(5, None), &Budget::unlimited()).unwrap();
+    let ended = draw(dear, ready, &job(5, None), &SampleBudget::unlimited()).unwrap();
 
     let ComputationOutcome::Done(CompletedSample { smiles, .. }) = ended else { panic!("{ended:?}") };
     assert_eq!(smiles[..2], ["C", "CN"]);
@@ -125,7 +125,7 @@ fn more_than_a_model_can_give_is_a_problem_and_not_a_failure() {
     let dear = models.choose(Some("dear")).unwrap();
 
     for ready in [Vec::new(), vec!["C".to_owned()]] {
-        let ended = draw(dear, ready, &job(5_000, None), &Budget::unlimited()).unwrap();
+        let ended = draw(dear, ready, &job(5_000, None), &SampleBudget::unlimited()).unwrap();
 
         let ComputationOutcome::Refused(JobFailure::SizeUnreachable { wanted: 5_000, reached, .. }) = ended
         else {
@@ -140,7 +140,7 @@ fn a_sample_that_nobody_waits_for_is_given_up() {
     let dir = models();
     let models = Models::load(&[dir.path().to_owned()], &[], &MACHINE).unwrap();
     let model = models.choose(None).unwrap();
-    let budget = Budget { deadline: None, cancelled: Arc::new(true.into()) };
+    let budget = SampleBudget { deadline: None, cancelled: Arc::new(true.into()) };
 
     assert_eq!(draw(model, Vec::new(), &job(1_000, None), &budget).unwrap(), ComputationOutcome::Cancelled);
 }
@@ -154,13 +154,13 @@ async fn an_answered_sample_is_stored_whole() {
     .execute(&database.pool)
     .await
     .unwrap();
-    let shelf = Arc::new(ModelRegistry::load(vec![dir.path().to_owned()], Vec::new(), MACHINE).unwrap());
+    let registry = Arc::new(ModelRegistry::load(vec![dir.path().to_owned()], Vec::new(), MACHINE).unwrap());
     let client = database.client().await;
     let (stop, stopped) = oneshot::channel::<()>();
-    let config = WorkerConfig { models: shelf.announce(), ..WorkerConfig::default() };
+    let config = WorkerConfig { models: registry.announce(), ..WorkerConfig::default() };
     let handler = SampleHandler {
         pool: database.pool.clone(),
-        shelf,
+        registry,
         activity: RunningJobs::default(),
         ready: ReadyCounts::default(),
     };

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::support::{MACHINE, TestDatabase, models, offer, raise_version, shelve};
+use crate::support::{MACHINE, TestDatabase, insert_block, models, offer, raise_version};
 use catalogue::{Builder, Masks, Snapshot, SnapshotFolder, StockView};
 use catalogue_tables::{VendorRules, offers_for};
 use clap::Parser;
@@ -19,7 +19,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use synth::Budget;
 use tempfile::TempDir;
-use worker::{CatalogueView, SearchHandler, Settings, load_planner, replay, search};
+use worker::{CatalogueView, SearchHandler, WorkerSettings, load_planner, replay, search};
 
 /// A folder for snapshots.
 struct SharedFolder(TempDir);
@@ -39,8 +39,8 @@ const TARGET: &str = "CCNC(C)=O";
 
 /// Adds the two precursors of the target and offers for them to the stock.
 async fn add_stock(database: &TestDatabase) -> (i32, i32) {
-    let acid = shelve(&database.pool, "CC(=O)O").await;
-    let amine = shelve(&database.pool, "CCN").await;
+    let acid = insert_block(&database.pool, "CC(=O)O").await;
+    let amine = insert_block(&database.pool, "CCN").await;
     offer(&database.pool, acid, "Zenith", Some(2.0), Some(3.0)).await;
     offer(&database.pool, acid, "Acme", Some(2.0), Some(4.0)).await;
     offer(&database.pool, acid, "Cheapest", Some(1.0), None).await;
@@ -63,7 +63,7 @@ async fn answer(
         request: request.clone(),
         account_id: None,
         engine: None,
-        told: ProgressReporting::Nothing,
+        reporting: ProgressReporting::Nothing,
         deadline: chrono::DateTime::UNIX_EPOCH,
     };
     search.answer(&job, budget, Instant::now()).await.unwrap()
@@ -106,9 +106,9 @@ async fn a_route_is_answered_with_the_offers_that_ship() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_the_caller_has_is_used_and_told_under_a_name_of_its_own() {
+async fn the_callers_blocks_are_used_and_named_apart() {
     let database = TestDatabase::with_schema().await;
-    let acid = shelve(&database.pool, "CC(=O)O").await;
+    let acid = insert_block(&database.pool, "CC(=O)O").await;
     offer(&database.pool, acid, "Acme", Some(2.0), Some(4.0)).await;
     let own = |smiles: &str| OwnBlock { smiles: smiles.to_owned(), usd_per_gram: Some(3.0) };
     let request = TreeSearchRequest {
@@ -150,14 +150,14 @@ async fn the_constraint_that_forbids_all_routes_is_named_in_the_answer() {
     let answer = answer(&database, &request).await.unwrap();
 
     let report = answer.metadata.search.unwrap().constraints;
-    let told: Vec<_> = report
+    let reports: Vec<_> = report
         .iter()
         .map(|it| {
             (it.constraint.as_str(), it.index, it.refused > 0, it.reason.as_deref().unwrap_or_default())
         })
         .collect();
     assert_eq!(
-        told,
+        reports,
         [
             ("bonds_to_keep", Some(0), true, "without this one there is a route"),
             ("templates_never", Some(0), false, "no route was found without this one either"),
@@ -186,7 +186,7 @@ async fn offers_are_those_that_ship_or_all_where_no_country_is_named() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_price_mask_looks_at_every_offer_that_may_ship() {
+async fn a_price_mask_considers_every_offer_that_may_ship() {
     let database = TestDatabase::with_schema().await;
     add_stock(&database).await;
     let masked = |usd, ships_to| TreeSearchRequest {
@@ -216,7 +216,7 @@ async fn an_import_is_seen_without_a_restart() {
     let view = CatalogueView::load(&database.pool.clone().into(), shared.folder()).await.unwrap();
     assert!(view.now().is_empty());
     // The listener may not be connected yet; in that case polling finds the change.
-    shelve(&database.pool, "CCN").await;
+    insert_block(&database.pool, "CCN").await;
     raise_version(&database.pool).await;
     sqlx::query("notify catalogue_changed").execute(&database.pool).await.unwrap();
 
@@ -226,7 +226,7 @@ async fn an_import_is_seen_without_a_restart() {
     }
     assert_eq!(view.now().len(), 1);
 
-    shelve(&database.pool, "CCO").await;
+    insert_block(&database.pool, "CCO").await;
     raise_version(&database.pool).await;
     sqlx::query("notify catalogue_changed").execute(&database.pool).await.unwrap();
     while view.now().len() < 2 && waited.elapsed() < Duration::from_secs(40) {
@@ -237,9 +237,9 @@ async fn an_import_is_seen_without_a_restart() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_import_that_nobody_was_told_of_is_seen() {
+async fn an_import_without_a_notification_is_noticed() {
     let (database, shared) = (TestDatabase::with_schema().await, SharedFolder::new());
-    let view = CatalogueView::load_polling(
+    let view = CatalogueView::load_with_poll_interval(
         &database.pool.clone().into(),
         shared.folder(),
         Duration::from_millis(50),
@@ -250,7 +250,7 @@ async fn an_import_that_nobody_was_told_of_is_seen() {
     // The first change may be found when the listener connects, the second only by polling.
     let waited = Instant::now();
     for (smiles, blocks) in [("CCN", 1), ("CCO", 2)] {
-        shelve(&database.pool, smiles).await;
+        insert_block(&database.pool, smiles).await;
         raise_version(&database.pool).await;
         while view.now().len() < blocks && waited.elapsed() < Duration::from_secs(40) {
             tokio::time::sleep(Duration::from_millis(20)).await;
@@ -277,7 +277,7 @@ fn a_target_that_is_no_single_molecule_is_refused_with_the_reason() {
 /// Replays the job from a file, as an operator does.
 async fn replayed(dir: &Path, database: &TestDatabase, job: &impl Serialize) -> anyhow::Result<Value> {
     let url = database.url();
-    let settings = Settings::parse_from([
+    let settings = WorkerSettings::parse_from([
         "retort-worker",
         "--database-url",
         &url,
@@ -299,7 +299,7 @@ async fn a_stored_job_is_replayed_whatever_its_deadline() {
         request: TreeSearchRequest::new(TARGET),
         account_id: None,
         engine: None,
-        told: ProgressReporting::Nothing,
+        reporting: ProgressReporting::Nothing,
         deadline: chrono::DateTime::UNIX_EPOCH,
     });
 
@@ -310,16 +310,16 @@ async fn a_stored_job_is_replayed_whatever_its_deadline() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stored_look_is_replayed_and_its_answer_unpacked() {
+async fn a_stored_bulk_query_is_replayed_and_its_answer_unpacked() {
     let (dir, database) = (models(), TestDatabase::with_schema().await);
     add_stock(&database).await;
-    let replayed = async |smiles: &[&str], look| {
+    let replayed = async |smiles: &[&str], query| {
         let job = StoredBulkQueryJob::V1(BulkQueryJob {
             account_id: "acc_1".to_owned(),
             engine: Some("uspto_retro".to_owned()),
             smiles: smiles.iter().map(|&smiles| smiles.to_owned()).collect(),
             deadline_seconds: 30.0,
-            look,
+            query,
         });
         replayed(dir.path(), &database, &job).await.unwrap()["Ok"].take()
     };

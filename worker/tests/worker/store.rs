@@ -13,7 +13,7 @@ use catalogue::SnapshotFolder;
 use tempfile::TempDir;
 use worker::{CatalogueView, SnapshotLocations, SnapshotStore, StoreError};
 
-use crate::support::{TestDatabase, raise_version, shelve};
+use crate::support::{TestDatabase, insert_block, raise_version};
 
 /// Starts a machine with its own folder and the shared store. Returns the folder and the number of blocks seen.
 async fn on_a_machine(database: &TestDatabase, store: &SnapshotStore) -> (TempDir, usize) {
@@ -52,8 +52,8 @@ async fn a_machine_takes_the_snapshot_that_another_made_unless_it_is_damaged() {
     let (database, shared) = (TestDatabase::with_schema().await, tempfile::tempdir().unwrap());
     let store = SnapshotStore::at(&format!("file://{}/snapshots", shared.path().display())).unwrap();
     let stored = shared.path().join("snapshots");
-    shelve(&database.pool, "CCN").await;
-    shelve(&database.pool, "CCO").await;
+    insert_block(&database.pool, "CCN").await;
+    insert_block(&database.pool, "CCO").await;
 
     let (_first, made) = on_a_machine(&database, &store).await;
     eventually("it lies in the store", async || snapshots(&stored).len() == 1).await;
@@ -100,7 +100,7 @@ async fn a_store_keeps_a_version_and_the_one_before_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn without_its_store_a_machine_goes_on_with_what_postgresql_holds() {
     let database = TestDatabase::with_schema().await;
-    shelve(&database.pool, "CCN").await;
+    insert_block(&database.pool, "CCN").await;
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let stores = [
@@ -182,7 +182,7 @@ async fn machines_share_snapshots_through_s3() {
     })
     .await;
     let (database, store) = (TestDatabase::with_schema().await, s3(&format!("http://127.0.0.1:{port}")));
-    shelve(&database.pool, "CCN").await;
+    insert_block(&database.pool, "CCN").await;
 
     let (_first, made) = on_a_machine(&database, &store).await;
     eventually("it lies in the store", async || {

@@ -8,7 +8,7 @@ use std::{collections::HashMap, fs, io::Write, num::NonZeroUsize, path::Path, ti
 use candle_core::{DType, Device, Tensor};
 use chem::Molecule;
 use flate2::{Compression, write::GzEncoder};
-use queue::{Caller, Client};
+use queue::{Client, JobCaller};
 use sqlx::PgPool;
 use tempfile::TempDir;
 pub use test_support::TestDatabase;
@@ -19,8 +19,8 @@ pub const MACHINE: ComputeDevice =
     ComputeDevice { device: Device::Cpu, threads: NonZeroUsize::new(2).unwrap() };
 
 /// A caller with a timeout of half a minute.
-pub const CALLER: Caller<'_> =
-    Caller { account_id: "acc_1", patience: Duration::from_secs(30), most_in_flight: None };
+pub const CALLER: JobCaller<'_> =
+    JobCaller { account_id: "acc_1", timeout: Duration::from_secs(30), max_in_flight: None };
 
 /// Template of an amide from its acid and amine.
 const AMIDE: &str = "([C:1]-[C;H0;D3;+0:2](=[O;D1;H0:3])-[NH;D2;+0:4]-[C:5])\
@@ -114,7 +114,7 @@ pub fn models() -> TempDir {
 }
 
 /// Adds a molecule to the stock and returns its catalogue id.
-pub async fn shelve(pool: &PgPool, smiles: &str) -> i32 {
+pub async fn insert_block(pool: &PgPool, smiles: &str) -> i32 {
     let molecule: Molecule = smiles.parse().unwrap();
     sqlx::query_scalar(
         "insert into building_blocks (smiles, mw, morgan_bits) values ($1, $2, $3) returning id",

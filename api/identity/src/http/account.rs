@@ -21,7 +21,7 @@ use crate::{
         client_address::ClientAddress,
         csrf::{self, Purpose},
         login,
-        pages::{self, Entry, NEW_TOKEN},
+        pages::{self, AccountEntry, NEW_TOKEN},
     },
     identity::Identity,
     scopes,
@@ -84,43 +84,43 @@ async fn page(
     identity: &Identity,
     session: &Session,
     failed: Option<&str>,
-) -> Result<pages::Page, PageError> {
+) -> Result<pages::HtmlPage, PageError> {
     let account_id = &session.person.account_id;
     let entry = |held: AccountItem<'_>, name: String, about: String| {
         let request = held.words();
-        Entry { proof: csrf::proof(&session.secret, Purpose::Account, &request), request, name, about }
+        AccountEntry {
+            csrf_token: csrf::proof(&session.secret, Purpose::Account, &request),
+            request,
+            name,
+            about,
+        }
     };
     let own = sessions::id(&session.secret);
-    let sessions = sessions::list(&identity.pool, account_id).await?.into_iter().map(|found| {
-        let name = if found.id == own { "This browser" } else { "A browser" };
-        let about = format!("since {}", time(found.authenticated_at));
-        entry(AccountItem::Session(&found.id), name.to_owned(), about)
+    let sessions = sessions::list(&identity.pool, account_id).await?.into_iter().map(|row| {
+        let name = if row.id == own { "This browser" } else { "A browser" };
+        let about = format!("since {}", time(row.authenticated_at));
+        entry(AccountItem::Session(&row.id), name.to_owned(), about)
     });
     let mut programs = Vec::new();
-    for found in refresh_tokens::families(&identity.pool, account_id).await? {
-        let about = format!("since {}, last seen {}", time(found.began_at), time(found.renewed_at));
-        programs.push(entry(
-            AccountItem::Family(&found.family),
-            name(identity, found.client_id).await?,
-            about,
-        ));
+    for row in refresh_tokens::families(&identity.pool, account_id).await? {
+        let about = format!("since {}, last seen {}", time(row.began_at), time(row.renewed_at));
+        programs.push(entry(AccountItem::Family(&row.family), name(identity, row.client_id).await?, about));
     }
     let mut allowed = Vec::new();
-    for found in consents::list(&identity.pool, account_id).await? {
-        let about = format!("may {} since {}", found.scopes.join(", "), time(found.granted_at));
-        let client_id = found.client_id.clone();
-        allowed.push(entry(AccountItem::Consent(&client_id), name(identity, found.client_id).await?, about));
+    for row in consents::list(&identity.pool, account_id).await? {
+        let about = format!("may {} since {}", row.scopes.join(", "), time(row.granted_at));
+        let client_id = row.client_id.clone();
+        allowed.push(entry(AccountItem::Consent(&client_id), name(identity, row.client_id).await?, about));
     }
-    let tokens = script_tokens::list(&identity.pool, account_id).await?.into_iter().map(|found| {
-        let may =
-            if found.scopes.is_empty() { "search for routes".to_owned() } else { found.scopes.join(", ") };
-        let about = format!("may {may}; made {}, ends {}", time(found.created_at), day(found.expires_at));
-        entry(AccountItem::Token(&found.id), found.name, about)
+    let tokens = script_tokens::list(&identity.pool, account_id).await?.into_iter().map(|row| {
+        let may = if row.scopes.is_empty() { "search for routes".to_owned() } else { row.scopes.join(", ") };
+        let about = format!("may {may}; made {}, ends {}", time(row.created_at), day(row.expires_at));
+        entry(AccountItem::Token(&row.id), row.name, about)
     });
-    Ok(pages::account(&pages::Account {
+    Ok(pages::account(&pages::AccountPage {
         person: &session.person,
         organisation: organisations::name_of(&identity.pool, account_id).await?.as_deref(),
-        fellows: &organisations::fellows(&identity.pool, account_id).await?,
+        other_members: &organisations::other_members(&identity.pool, account_id).await?,
         sessions: &sessions.collect::<Vec<_>>(),
         programs: &programs,
         allowed: &allowed,
@@ -145,7 +145,7 @@ pub async fn end(State(identity): State<Arc<Identity>>, request: Request) -> Res
         AccountItem::Session(id) => sessions::end_of(&mut transaction, account_id, id).await?,
         AccountItem::Family(family) => refresh_tokens::end_of(&mut transaction, account_id, family).await?,
         AccountItem::Consent(client_id) => {
-            consents::withdraw(&mut transaction, account_id, client_id).await?;
+            consents::revoke(&mut transaction, account_id, client_id).await?;
             codes::end_application_of(&mut transaction, account_id, client_id).await?;
             device_codes::end_application_of(&mut transaction, account_id, client_id).await?;
             refresh_tokens::end_application_of(&mut transaction, account_id, client_id).await?;
@@ -176,9 +176,9 @@ pub async fn make_token(
     let made = match parse_token_request(&form) {
         Ok((name, days)) => match authenticated_at(&identity, &headers, address, &session, &form).await? {
             Ok(at) => store_token(&identity, &session.person, at, &form, (name, days)).await?,
-            Err(why) => Err(why),
+            Err(reason) => Err(reason),
         },
-        Err(why) => Err(why),
+        Err(reason) => Err(reason),
     };
     let no_store = [(header::CACHE_CONTROL, "no-store")];
     match made {
@@ -190,7 +190,9 @@ pub async fn make_token(
             );
             Ok((no_store, page).into_response())
         }
-        Err(why) => Ok((no_store, RefusedForm(page(&identity, &session, Some(why)).await?)).into_response()),
+        Err(reason) => {
+            Ok((no_store, RefusedForm(page(&identity, &session, Some(reason)).await?)).into_response())
+        }
     }
 }
 
@@ -220,8 +222,8 @@ async fn authenticated_at(
 ) -> Result<Result<DateTime<Utc>, &'static str>, PageError> {
     if !has_password(identity, person).await? {
         let is_fresh = Utc::now() - person.authenticated_at < RECENT_LOGIN;
-        let why = "Your login is too old to make a token. An operator can make you a link to log in by.";
-        return Ok(is_fresh.then_some(person.authenticated_at).ok_or(why));
+        let reason = "Your login is too old to make a token. An operator can make you a link to log in by.";
+        return Ok(is_fresh.then_some(person.authenticated_at).ok_or(reason));
     }
     let shown = (person.email.as_str(), form.get("password").unwrap_or_default());
     let login = login::attempt(identity, headers, address, shown).await?;

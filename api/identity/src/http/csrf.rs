@@ -14,7 +14,7 @@ use sqlx::PgPool;
 
 use crate::{
     form::Form,
-    settings::Settings,
+    settings::IdentitySettings,
     tables::sessions::{self, Cookie, Session},
 };
 
@@ -69,7 +69,7 @@ pub struct Forged;
 
 /// Rejects a form that is not from our own page.
 pub fn check(
-    settings: &Settings,
+    settings: &IdentitySettings,
     headers: &HeaderMap,
     form: &Form,
     purpose: Purpose,
@@ -84,7 +84,7 @@ pub fn check(
 /// Returns the session of the browser, if it has one.
 pub async fn session(
     pool: &PgPool,
-    settings: &Settings,
+    settings: &IdentitySettings,
     headers: &HeaderMap,
 ) -> Result<Option<Session>, sqlx::Error> {
     match Cookie::Session.read(headers, settings.transport()) {
@@ -94,7 +94,7 @@ pub async fn session(
 }
 
 /// Returns true unless the browser's headers say that the form comes from elsewhere.
-fn is_same_origin(settings: &Settings, headers: &HeaderMap) -> bool {
+fn is_same_origin(settings: &IdentitySettings, headers: &HeaderMap) -> bool {
     let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or_default());
     if let Some(site) = text("sec-fetch-site") {
         return site == "same-origin";

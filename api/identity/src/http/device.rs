@@ -90,7 +90,7 @@ pub async fn look(State(identity): State<Arc<Identity>>, request: Request) -> Re
         scopes: &scopes::narrow(&waiting.scopes, &session.person.scopes),
         code: &device_codes::display(&code),
         request: &code,
-        proof: &csrf::proof(&session.secret, Purpose::DeviceDecision, &code),
+        csrf_token: &csrf::proof(&session.secret, Purpose::DeviceDecision, &code),
     });
     Ok(page.into_response())
 }
@@ -123,7 +123,7 @@ pub async fn decide(State(identity): State<Arc<Identity>>, request: Request) -> 
     Ok(pages::device_decided(decision).into_response())
 }
 
-fn question(session: &Session, code: &str, failed: Option<&str>) -> pages::Page {
+fn question(session: &Session, code: &str, failed: Option<&str>) -> pages::HtmlPage {
     let code = if code.is_empty() { String::new() } else { device_codes::display(code) };
     let proof = csrf::proof(&session.secret, Purpose::Device, "");
     pages::device(&code, &proof, failed)
@@ -134,7 +134,8 @@ fn unknown_code_page(session: &Session, code: &str) -> Response {
     RefusedForm(question(session, code, Some("There is no such code, or it has expired."))).into_response()
 }
 
-fn login_page(identity: &Identity, headers: &HeaderMap, code: &str) -> pages::Page {
-    let login = pages::Login { application: None, to: Purpose::DeviceLogin, request: code, email: "" };
+fn login_page(identity: &Identity, headers: &HeaderMap, code: &str) -> pages::HtmlPage {
+    let login =
+        pages::LoginPage { application: None, purpose: Purpose::DeviceLogin, request: code, email: "" };
     login::page(identity, headers, &login)
 }

@@ -106,12 +106,12 @@ async fn own_access_token(
     token: &str,
     client_id: &str,
 ) -> Result<Option<AccessTokenClaims>, ApiError> {
-    let standing = async {
+    let active = async {
         let mut verified = identity.verify(token).await?;
         identity.check_account_state(&mut verified).await?;
         Ok(verified)
     };
-    match standing.await {
+    match active.await {
         Ok(verified) => {
             Ok((script_tokens::has_prefix(token) || verified.client_id == client_id).then_some(verified))
         }

@@ -41,8 +41,8 @@ pub async fn ask(
     let query = Form::parse(request.uri().query().unwrap_or_default().as_bytes())?;
     let code = query.get("code").unwrap_or_default();
     identity.throttle.take_address(address).await?;
-    let standing = standing(&identity, code).await?;
-    let LinkState::Good { email } = standing else { return Err(refusal(&standing)) };
+    let state = read_state(&identity, code).await?;
+    let LinkState::Good { email } = state else { return Err(refusal(&state)) };
     let transport = identity.settings.transport();
     let secret = Cookie::Form.read(request.headers(), transport).unwrap_or_else(secrets::fresh);
     let proof = csrf::proof(&secret, Purpose::Link, code);
@@ -64,23 +64,23 @@ pub async fn follow(
     identity.throttle.take_address(address).await?;
     let code = form.get("request").unwrap_or_default();
     let Some(follower) = login_links::follow(&identity.pool, code).await? else {
-        return Err(refusal(&standing(&identity, code).await?));
+        return Err(refusal(&read_state(&identity, code).await?));
     };
     tracing::info!(target: "audit", { account.id = follower.account_id }, "a person logged in by a link");
     let entered = AuthenticatedAccount { account_id: &follower.account_id, at: follower.at };
-    login::enter(&identity, &headers, entered, HOME).await
+    login::start_session(&identity, &headers, entered, HOME).await
 }
 
-async fn standing(identity: &Identity, code: &str) -> Result<LinkState, sqlx::Error> {
+async fn read_state(identity: &Identity, code: &str) -> Result<LinkState, sqlx::Error> {
     if secrets::is_wellformed(code) {
-        login_links::standing(&identity.pool, code).await
+        login_links::state(&identity.pool, code).await
     } else {
         Ok(LinkState::Unknown)
     }
 }
 
-fn refusal(standing: &LinkState) -> PageError {
-    PageError::BadRequest(match standing {
+fn refusal(state: &LinkState) -> PageError {
+    PageError::BadRequest(match state {
         LinkState::Spent => "This link has been used. A link logs in once: an operator can make another.",
         LinkState::Late => "This link is too old. A link is valid for minutes: an operator can make another.",
         LinkState::Good { .. } | LinkState::Unknown => {

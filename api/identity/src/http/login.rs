@@ -29,10 +29,10 @@ use crate::{
 };
 
 /// Builds the login page, with the cookie that its form has to send back.
-pub fn page(identity: &Identity, headers: &HeaderMap, login: &pages::Login<'_>) -> pages::Page {
+pub fn page(identity: &Identity, headers: &HeaderMap, login: &pages::LoginPage<'_>) -> pages::HtmlPage {
     let transport = identity.settings.transport();
     let secret = Cookie::Form.read(headers, transport).unwrap_or_else(secrets::fresh);
-    let proof = csrf::proof(&secret, login.to, login.request);
+    let proof = csrf::proof(&secret, login.purpose, login.request);
     pages::login(login, &proof, None).sets(Cookie::Form.set(&secret, transport))
 }
 
@@ -53,10 +53,10 @@ pub async fn login(
     };
     csrf::check(&identity.settings, &headers, &form, purpose, &secret)?;
     let query = form.get("request").unwrap_or_default();
-    let wanted = match purpose {
+    let authorization = match purpose {
         Purpose::DeviceLogin => None,
         _ => match AuthorizationRequest::read(&identity, query).await? {
-            ParsedRequest::Wanted(wanted) => Some(wanted),
+            ParsedRequest::Valid(authorization) => Some(authorization),
             ParsedRequest::Refused(refusal) => return Ok(refusal.send(&identity)),
         },
     };
@@ -66,23 +66,23 @@ pub async fn login(
     let Some(AuthenticatedLogin { account, at }) =
         attempt(&identity, &headers, address, (email, password)).await?
     else {
-        let application = wanted.as_ref().map(|wanted| wanted.application.name.as_str());
-        let login = pages::Login { application, to: purpose, request: query, email };
+        let application = authorization.as_ref().map(|authorization| authorization.application.name.as_str());
+        let login = pages::LoginPage { application, purpose, request: query, email };
         let failed = Some("The e-mail address or the password is wrong.");
         let page = pages::login(&login, &csrf::proof(&secret, purpose, query), failed);
-        return Ok(RefusedForm(match &wanted {
-            Some(wanted) => page.allow_redirect(&wanted.reply.redirect_uri),
+        return Ok(RefusedForm(match &authorization {
+            Some(authorization) => page.allow_redirect(&authorization.reply.redirect_uri),
             None => page,
         })
         .into_response());
     };
 
-    let location = match wanted {
-        Some(wanted) => format!("/auth/authorize?{}", after_login(wanted.form)),
+    let location = match authorization {
+        Some(authorization) => format!("/auth/authorize?{}", after_login(authorization.form)),
         // The proof covers it, so it is a code that we wrote: only letters.
         None => format!("/auth/device?user_code={query}"),
     };
-    enter(&identity, &headers, AuthenticatedAccount { account_id: &account.id, at }, &location).await
+    start_session(&identity, &headers, AuthenticatedAccount { account_id: &account.id, at }, &location).await
 }
 
 /// Counts a password attempt against the rate limit and checks it; `None` where it is wrong.
@@ -109,7 +109,7 @@ pub struct AuthenticatedAccount<'a> {
 }
 
 /// Starts a session of the browser, in place of any old one, and redirects it to `location`.
-pub async fn enter(
+pub async fn start_session(
     identity: &Identity,
     headers: &HeaderMap,
     entered: AuthenticatedAccount<'_>,
@@ -181,8 +181,8 @@ async fn end_session(identity: &Identity, headers: &HeaderMap, form: &Form) -> R
     csrf::check(&identity.settings, headers, form, Purpose::Logout, &session.secret)?;
     sessions::end(&identity.pool, &session.secret).await?;
     tracing::info!(target: "audit", { account.id = session.person.account_id }, "a person logged out");
-    let asked = Form::parse(form.get("request").unwrap_or_default().as_bytes())?;
-    let mut response = match return_address(identity, &asked).await? {
+    let request_form = Form::parse(form.get("request").unwrap_or_default().as_bytes())?;
+    let mut response = match return_address(identity, &request_form).await? {
         Some(target) => Redirect::to(&target).into_response(),
         None => pages::logged_out().into_response(),
     };

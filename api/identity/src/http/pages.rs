@@ -21,7 +21,7 @@ use crate::{
 
 /// A page with its headers.
 #[derive(Debug)]
-pub struct Page {
+pub struct HtmlPage {
     markup: Markup,
     /// Additional target to which the form's answer may redirect: browsers apply the policy to redirects too.
     allow_redirect: Option<String>,
@@ -30,11 +30,11 @@ pub struct Page {
 
 /// The login page.
 #[derive(Debug)]
-pub struct Login<'a> {
+pub struct LoginPage<'a> {
     /// Application that the login is for; `None`: a device.
     pub application: Option<&'a str>,
-    /// Purpose of the login form, which its proof covers.
-    pub to: Purpose,
+    /// Purpose of the login form, which its CSRF token covers.
+    pub purpose: Purpose,
     pub request: &'a str,
     /// E-mail address to fill in at first.
     pub email: &'a str,
@@ -49,10 +49,10 @@ pub struct Consent<'a> {
     pub person: &'a SessionAccount,
     pub scopes: &'a [String],
     pub request: &'a str,
-    pub proof: &'a str,
+    pub csrf_token: &'a str,
 }
 
-impl Page {
+impl HtmlPage {
     fn new(title: &str, content: Markup) -> Self {
         let markup = html! {
             (DOCTYPE)
@@ -80,7 +80,7 @@ impl Page {
     }
 }
 
-impl IntoResponse for Page {
+impl IntoResponse for HtmlPage {
     fn into_response(self) -> Response {
         let policy = format!(
             "default-src 'none'; style-src 'self'; form-action 'self' {}; base-uri 'none'; frame-ancestors 'none'",
@@ -108,7 +108,7 @@ pub async fn style() -> impl IntoResponse {
 }
 
 /// Asks for e-mail address and password; `failed` says what was wrong with the last attempt.
-pub fn login(login: &Login<'_>, proof: &str, failed: Option<&str>) -> Page {
+pub fn login(login: &LoginPage<'_>, csrf_token: &str, failed: Option<&str>) -> HtmlPage {
     let content = html! {
         @match login.application {
             Some(application) => p { "Log in to continue to " strong { (application) } "." },
@@ -118,9 +118,9 @@ pub fn login(login: &Login<'_>, proof: &str, failed: Option<&str>) -> Page {
             p #failed .failed role="alert" { (failed) }
         }
         form method="post" action="/auth/login" {
-            input type="hidden" name="to" value=(login.to.as_str());
+            input type="hidden" name="to" value=(login.purpose.as_str());
             input type="hidden" name="request" value=(login.request);
-            input type="hidden" name="proof" value=(proof);
+            input type="hidden" name="proof" value=(csrf_token);
             label for="email" { "E-mail address" }
             input #email type="email" name="email" value=(login.email) autocomplete="username" required
                 autofocus[login.email.is_empty()] aria-describedby=[failed.map(|_| "failed")];
@@ -130,32 +130,32 @@ pub fn login(login: &Login<'_>, proof: &str, failed: Option<&str>) -> Page {
             button type="submit" { "Log in" }
         }
     };
-    Page::new("Log in", content)
+    HtmlPage::new("Log in", content)
 }
 
 /// Asks whether to log in to the account of a link.
-pub fn link(email: &str, code: &str, proof: &str) -> Page {
+pub fn link(email: &str, code: &str, csrf_token: &str) -> HtmlPage {
     let content = html! {
         p { "This link logs this browser in as " strong { (email) } ", once." }
         form method="post" action="/auth/link" {
             input type="hidden" name="request" value=(code);
-            input type="hidden" name="proof" value=(proof);
+            input type="hidden" name="proof" value=(csrf_token);
             button type="submit" autofocus { "Log in" }
         }
         p { small { "Is that not you? Then somebody wants you to work in their account: close this page." } }
     };
-    Page::new("Log in by a link", content)
+    HtmlPage::new("Log in by a link", content)
 }
 
-pub fn consent(consent: &Consent<'_>) -> Page {
+pub fn consent(consent: &Consent<'_>) -> HtmlPage {
     let content = html! {
         p { strong { (consent.application) } " asks to act for you at Retort." }
         p { "You are logged in as " strong { (consent.person.email) } ". The answer goes to "
             strong { (describe_receiver(consent.address)) } "." }
         (permissions(consent.scopes))
-        (decision("/auth/consent", consent.request, consent.proof))
+        (decision("/auth/consent", consent.request, consent.csrf_token))
     };
-    Page::new("Allow access", content)
+    HtmlPage::new("Allow access", content)
 }
 
 fn permissions(scopes: &[String]) -> Markup {
@@ -169,11 +169,11 @@ fn permissions(scopes: &[String]) -> Markup {
     }
 }
 
-fn decision(action: &str, request: &str, proof: &str) -> Markup {
+fn decision(action: &str, request: &str, csrf_token: &str) -> Markup {
     html! {
         form method="post" action=(action) {
             input type="hidden" name="request" value=(request);
-            input type="hidden" name="proof" value=(proof);
+            input type="hidden" name="proof" value=(csrf_token);
             button type="submit" name="decision" value="allow" { "Allow" }
             button .quiet type="submit" name="decision" value="deny" { "Refuse" }
         }
@@ -182,21 +182,21 @@ fn decision(action: &str, request: &str, proof: &str) -> Markup {
 }
 
 /// Asks for the code that a device shows.
-pub fn device(code: &str, proof: &str, failed: Option<&str>) -> Page {
+pub fn device(code: &str, csrf_token: &str, failed: Option<&str>) -> HtmlPage {
     let content = html! {
         p { "Type the code that your device shows. If you did not begin this on a device of yours, close this page." }
         @if let Some(failed) = failed {
             p #failed .failed role="alert" { (failed) }
         }
         form method="post" action="/auth/device" {
-            input type="hidden" name="proof" value=(proof);
+            input type="hidden" name="proof" value=(csrf_token);
             label for="user_code" { "Code" }
             input #user_code .code type="text" name="user_code" value=(code) autocomplete="off" spellcheck="false"
                 autocapitalize="characters" required autofocus aria-describedby=[failed.map(|_| "failed")];
             button type="submit" { "Continue" }
         }
     };
-    Page::new("Let a device in", content)
+    HtmlPage::new("Let a device in", content)
 }
 
 /// The page that asks whether a device may act for the person.
@@ -207,52 +207,52 @@ pub struct AllowDevice<'a> {
     pub scopes: &'a [String],
     pub code: &'a str,
     pub request: &'a str,
-    pub proof: &'a str,
+    pub csrf_token: &'a str,
 }
 
-pub fn allow_device(allow: &AllowDevice<'_>) -> Page {
+pub fn allow_device(allow: &AllowDevice<'_>) -> HtmlPage {
     let content = html! {
         p { strong { (allow.application) } " asks to act for you at Retort, on the device that shows this code:" }
         p .code { (allow.code) }
         p { "You are logged in as " strong { (allow.person.email) } "." }
         (permissions(allow.scopes))
-        (decision("/auth/device/decision", allow.request, allow.proof))
+        (decision("/auth/device/decision", allow.request, allow.csrf_token))
     };
-    Page::new("Allow access", content)
+    HtmlPage::new("Allow access", content)
 }
 
-pub fn device_decided(decision: Decision) -> Page {
+pub fn device_decided(decision: Decision) -> HtmlPage {
     let text = match decision {
         Decision::Allowed => "The device is let in. You can close this page.",
         Decision::Refused => "The device is refused. You can close this page.",
     };
-    Page::new("Done", html! { p { (text) } })
+    HtmlPage::new("Done", html! { p { (text) } })
 }
 
-pub fn logout(person: &SessionAccount, request: &str, proof: &str) -> Page {
+pub fn logout(person: &SessionAccount, request: &str, csrf_token: &str) -> HtmlPage {
     let content = html! {
         p { "You are logged in as " strong { (person.email) } "." }
         form method="post" action="/auth/logout" {
             input type="hidden" name="request" value=(request);
-            input type="hidden" name="proof" value=(proof);
+            input type="hidden" name="proof" value=(csrf_token);
             button type="submit" { "Log out" }
         }
     };
-    Page::new("Log out", content)
+    HtmlPage::new("Log out", content)
 }
 
 /// Items that a person holds, each with the form that ends it.
 #[derive(Debug)]
-pub struct Account<'a> {
+pub struct AccountPage<'a> {
     pub person: &'a SessionAccount,
     /// Name of the organisation.
     pub organisation: Option<&'a str>,
     /// Members of the organisation, including the person.
-    pub fellows: &'a [String],
-    pub sessions: &'a [Entry],
-    pub programs: &'a [Entry],
-    pub allowed: &'a [Entry],
-    pub tokens: &'a [Entry],
+    pub other_members: &'a [String],
+    pub sessions: &'a [AccountEntry],
+    pub programs: &'a [AccountEntry],
+    pub allowed: &'a [AccountEntry],
+    pub tokens: &'a [AccountEntry],
     /// True if making a token requires the password.
     pub has_password: bool,
     /// Proof of the form for a new token.
@@ -263,24 +263,24 @@ pub struct Account<'a> {
 
 /// An item on the account page.
 #[derive(Debug)]
-pub struct Entry {
+pub struct AccountEntry {
     pub name: String,
     pub about: String,
     /// Text that the form sends to end it.
     pub request: String,
-    pub proof: String,
+    pub csrf_token: String,
 }
 
 /// Shows a person's logins and the programs that act for them.
-pub fn account(account: &Account<'_>) -> Page {
+pub fn account(account: &AccountPage<'_>) -> HtmlPage {
     let content = html! {
         p { "You are logged in as " strong { (account.person.email) } ". A browser or an application that you end here must log in again." }
         @if let Some(organisation) = account.organisation {
             p { "You belong to " strong { (organisation) } ", whose members read each other's samples, plans and kept routes." }
             details {
                 summary { "Its members" }
-                ul { @for fellow in account.fellows { li { (fellow) } } }
-                @if account.fellows.len() >= usize::from(MAX_LISTED_MEMBERS) { p { small { "and others" } } }
+                ul { @for fellow in account.other_members { li { (fellow) } } }
+                @if account.other_members.len() >= usize::from(MAX_LISTED_MEMBERS) { p { small { "and others" } } }
             }
         }
         (entries("Browsers", account.sessions, "End"))
@@ -290,14 +290,14 @@ pub fn account(account: &Account<'_>) -> Page {
         (new_token(account))
         p { a href="/#/account" { "Back to the console" } }
     };
-    Page::new("Logins and tokens", content)
+    HtmlPage::new("Logins and tokens", content)
 }
 
 /// Request text of the form for a new token.
 pub const NEW_TOKEN: &str = "new";
 
 /// Builds the form for a new token. Scopes for operators are off by default, all others are on.
-fn new_token(account: &Account<'_>) -> Markup {
+fn new_token(account: &AccountPage<'_>) -> Markup {
     let scopes = scopes::default_scopes(&account.person.scopes);
     html! {
         details open[account.failed.is_some()] {
@@ -337,7 +337,7 @@ fn new_token(account: &Account<'_>) -> Markup {
 }
 
 /// Shows a new script token, which is shown only once.
-pub fn token_made(name: &str, token: &str, service: &str) -> Page {
+pub fn token_made(name: &str, token: &str, service: &str) -> HtmlPage {
     let content = html! {
         p { "The token " strong { (name) } ". Copy it now: it is not shown again." }
         p #token .secret tabindex="0" { (token) }
@@ -346,10 +346,10 @@ pub fn token_made(name: &str, token: &str, service: &str) -> Page {
         pre tabindex="0" { "export RETORT_API=" (service) "\nexport RETORT_TOKEN=…\nretort plan 'CC(=O)Nc1ccc(O)cc1'" }
         p { a href="/auth/account" { "Back to logins and tokens" } }
     };
-    Page::new("A token for scripts", content)
+    HtmlPage::new("A token for scripts", content)
 }
 
-fn entries(title: &str, entries: &[Entry], act: &str) -> Markup {
+fn entries(title: &str, entries: &[AccountEntry], act: &str) -> Markup {
     html! {
         h2 { (title) }
         @if entries.is_empty() {
@@ -358,7 +358,7 @@ fn entries(title: &str, entries: &[Entry], act: &str) -> Markup {
         @for entry in entries {
             form .entry method="post" action="/auth/account" {
                 input type="hidden" name="request" value=(entry.request);
-                input type="hidden" name="proof" value=(entry.proof);
+                input type="hidden" name="proof" value=(entry.csrf_token);
                 p { strong { (entry.name) } " " small { (entry.about) } }
                 button .quiet type="submit" aria-label=(format!("{act} {} {}", entry.name, entry.about)) { (act) }
             }
@@ -366,13 +366,13 @@ fn entries(title: &str, entries: &[Entry], act: &str) -> Markup {
     }
 }
 
-pub fn logged_out() -> Page {
-    Page::new("Logged out", html! { p { "You are logged out of this browser." } })
+pub fn logged_out() -> HtmlPage {
+    HtmlPage::new("Logged out", html! { p { "You are logged out of this browser." } })
 }
 
 /// Shows an error and what the person can do.
-pub fn failure(why: &str) -> Page {
-    Page::new("This did not work", html! { p role="alert" { (why) } })
+pub fn failure(reason: &str) -> HtmlPage {
+    HtmlPage::new("This did not work", html! { p role="alert" { (reason) } })
 }
 
 /// Describes the receiver of the answer at `address` for a person.
@@ -405,13 +405,13 @@ mod tests {
 
     #[test]
     fn what_comes_from_outside_is_escaped() {
-        let asked = Login {
+        let form = LoginPage {
             application: Some("<b>App</b>"),
-            to: Purpose::Login,
+            purpose: Purpose::Login,
             request: "a=\"><script>",
             email: "\"><img>",
         };
-        let page = login(&asked, "p", None);
+        let page = login(&form, "p", None);
 
         let text = page.markup.into_string();
         assert!(!text.contains("<b>") && !text.contains("<script>") && !text.contains("<img>"), "{text}");

@@ -25,7 +25,7 @@ const MAX_REQUEST: usize = 4096;
 pub struct AuthorizationRequest {
     pub application: Application,
     pub reply: Reply,
-    pub wanted: RequestedResponse,
+    pub response: RequestedResponse,
     /// Requested scopes, all of them allowed for the application; the account may hold fewer.
     pub scopes: Vec<String>,
     pub prompt: Prompt,
@@ -54,7 +54,7 @@ pub enum Prompt {
     #[default]
     Needed,
     /// No page: the application prefers an error.
-    Nothing,
+    None,
     /// The login, and the consent as needed.
     Login,
     /// The consent, and the login as needed.
@@ -86,7 +86,7 @@ pub struct AuthorizationError {
 
 /// Result of parsing a request.
 pub enum ParsedRequest {
-    Wanted(Box<AuthorizationRequest>),
+    Valid(Box<AuthorizationRequest>),
     Refused(AuthorizationError),
 }
 
@@ -121,10 +121,10 @@ impl AuthorizationRequest {
         let mut reply =
             Reply { redirect_uri, mode: Mode::Query, state: form.get("state").map(str::to_owned) };
         Ok(match parse(implicit_flow, &application, &form, &mut reply) {
-            Ok((wanted, scopes, prompt, max_age_seconds)) => ParsedRequest::Wanted(Box::new(Self {
+            Ok((wanted, scopes, prompt, max_age_seconds)) => ParsedRequest::Valid(Box::new(Self {
                 application,
                 reply,
-                wanted,
+                response: wanted,
                 scopes,
                 prompt,
                 max_age_seconds,
@@ -141,28 +141,28 @@ impl AuthorizationRequest {
 }
 
 type Parsed = (RequestedResponse, Vec<String>, Prompt, Option<u32>);
-type Fault = (&'static str, &'static str);
+type RequestFault = (&'static str, &'static str);
 
 fn parse(
     implicit_flow: Switch,
     application: &Application,
     form: &Form,
     reply: &mut Reply,
-) -> Result<Parsed, Fault> {
-    let kind = Kind::read(form)?;
-    if kind != Kind::Code {
+) -> Result<Parsed, RequestFault> {
+    let kind = ResponseKind::read(form)?;
+    if kind != ResponseKind::Code {
         reply.mode = Mode::Fragment;
     }
     match (form.get("response_mode"), kind) {
         (None, _) => {}
         (Some("fragment"), _) => reply.mode = Mode::Fragment,
-        (Some("query"), Kind::Code) => {}
+        (Some("query"), ResponseKind::Code) => {}
         _ => return Err(("invalid_request", "this response_mode is not for this response_type")),
     }
-    if kind != Kind::Code && implicit_flow == Switch::Off {
+    if kind != ResponseKind::Code && implicit_flow == Switch::Off {
         return Err(("unsupported_response_type", "the implicit flow is switched off here"));
     }
-    let flow = if kind == Kind::Code { Flow::Code } else { Flow::Implicit };
+    let flow = if kind == ResponseKind::Code { Flow::Code } else { Flow::Implicit };
     if !application.allows(flow) {
         return Err(("unauthorized_client", "the application is not registered for this flow"));
     }
@@ -175,9 +175,9 @@ fn parse(
     let scopes = parse_scopes(application, form, kind)?;
     let nonce = form.get("nonce").map(str::to_owned);
     let wanted = match kind {
-        Kind::Code => RequestedResponse::Code { challenge: parse_challenge(form)?, nonce },
-        Kind::Token => RequestedResponse::Token,
-        Kind::TokenAndIdToken => {
+        ResponseKind::Code => RequestedResponse::Code { challenge: parse_challenge(form)?, nonce },
+        ResponseKind::Token => RequestedResponse::Token,
+        ResponseKind::TokenAndIdToken => {
             if !scopes::has(&scopes, scope::OPENID) {
                 return Err(("invalid_scope", "an ID token needs the scope openid"));
             }
@@ -194,15 +194,15 @@ fn parse(
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ResponseKind {
     Code,
     Token,
     TokenAndIdToken,
 }
 
-impl Kind {
+impl ResponseKind {
     /// Parses the response type, whose words come in any order.
-    fn read(form: &Form) -> Result<Self, Fault> {
+    fn read(form: &Form) -> Result<Self, RequestFault> {
         let text = form.get("response_type").ok_or(("invalid_request", "response_type is missing"))?;
         let mut words: Vec<_> = text.split(' ').collect();
         words.sort_unstable();
@@ -216,7 +216,7 @@ impl Kind {
 }
 
 /// Reads the PKCE challenge, which every application must send; `plain` is not allowed (RFC 9700, section 2.1.1).
-fn parse_challenge(form: &Form) -> Result<String, Fault> {
+fn parse_challenge(form: &Form) -> Result<String, RequestFault> {
     let challenge = form.get("code_challenge").ok_or(("invalid_request", "code_challenge is missing"))?;
     if form.get("code_challenge_method") != Some("S256") {
         return Err(("invalid_request", "code_challenge_method should be S256"));
@@ -227,26 +227,30 @@ fn parse_challenge(form: &Form) -> Result<String, Fault> {
     Ok(challenge.to_owned())
 }
 
-fn parse_scopes(application: &Application, form: &Form, kind: Kind) -> Result<Vec<String>, Fault> {
+fn parse_scopes(
+    application: &Application,
+    form: &Form,
+    kind: ResponseKind,
+) -> Result<Vec<String>, RequestFault> {
     let Some(text) = form.get("scope") else { return Ok(scopes::default_scopes(&application.scopes)) };
     let mut wanted = scopes::parse(text);
     if !scopes::covers(&application.scopes, &wanted) {
         return Err(("invalid_scope", "a scope is unknown or not for this application"));
     }
-    if kind != Kind::Code {
+    if kind != ResponseKind::Code {
         // A redirect carries no refresh token (OpenID Connect Core, section 11).
         wanted.retain(|scope| scope != scope::OFFLINE_ACCESS);
     }
     Ok(wanted)
 }
 
-fn parse_prompt(form: &Form) -> Result<Prompt, Fault> {
+fn parse_prompt(form: &Form) -> Result<Prompt, RequestFault> {
     let mut words = scopes::parse(form.get("prompt").unwrap_or_default());
     words.sort_unstable();
     let words: Vec<_> = words.iter().map(String::as_str).collect();
     match words[..] {
         [] => Ok(Prompt::Needed),
-        ["none"] => Ok(Prompt::Nothing),
+        ["none"] => Ok(Prompt::None),
         // The login page also allows choosing another account.
         ["login"] | ["select_account"] | ["login", "select_account"] => Ok(Prompt::Login),
         ["consent"] => Ok(Prompt::Consent),

@@ -82,8 +82,9 @@ async fn code(identity: &Identity, application: &Application, form: &Form) -> Re
     };
     let account = identity.accounts.find(&promise.account_id).await?;
     let account = account.ok_or(TokenError::InvalidGrant("the code is not valid"))?;
-    let told = tell(&account, &promise.scopes, promise.authenticated_at, promise.nonce.as_deref());
-    answer(identity, promise.grant().bearer(&promise.scopes), refresh_token, told).await
+    let id_token =
+        id_token_context(&account, &promise.scopes, promise.authenticated_at, promise.nonce.as_deref());
+    answer(identity, promise.grant().bearer(&promise.scopes), refresh_token, id_token).await
 }
 
 async fn device(identity: &Identity, application: &Application, form: &Form) -> Result<Response, TokenError> {
@@ -107,19 +108,19 @@ async fn device(identity: &Identity, application: &Application, form: &Form) -> 
         authenticated_at: allowed.authenticated_at,
     };
     let refresh_token = issue_first_refresh_token(identity, &grant).await?;
-    let told = tell(&account, &grant.scopes, allowed.authenticated_at, None);
-    answer(identity, grant.bearer(&grant.scopes), refresh_token, told).await
+    let id_token = id_token_context(&account, &grant.scopes, allowed.authenticated_at, None);
+    answer(identity, grant.bearer(&grant.scopes), refresh_token, id_token).await
 }
 
 /// Returns the claims of an ID token about the login, if the scopes ask for one.
-fn tell<'a>(
+fn id_token_context<'a>(
     account: &'a Account,
     scopes: &[String],
     authenticated_at: DateTime<Utc>,
     nonce: Option<&'a str>,
 ) -> Option<IdTokenContext<'a>> {
-    let told = IdTokenContext { email: &account.email, name: &account.name, authenticated_at, nonce };
-    scopes::has(scopes, scope::OPENID).then_some(told)
+    let id_token = IdTokenContext { email: &account.email, name: &account.name, authenticated_at, nonce };
+    scopes::has(scopes, scope::OPENID).then_some(id_token)
 }
 
 /// Issues the first refresh token of the grant, if it is to have one.
@@ -189,9 +190,9 @@ async fn refresh(
 
 /// Parses the requested scopes, which must all be `held`; without the parameter, returns all `held` scopes.
 fn requested_scopes(form: &Form, held: &[String]) -> Result<Vec<String>, TokenError> {
-    let Some(wanted) = form.get("scope") else { return Ok(held.to_vec()) };
-    let wanted = scopes::parse(wanted);
-    if scopes::covers(held, &wanted) { Ok(wanted) } else { Err(TokenError::InvalidScope) }
+    let Some(scopes) = form.get("scope") else { return Ok(held.to_vec()) };
+    let scopes = scopes::parse(scopes);
+    if scopes::covers(held, &scopes) { Ok(scopes) } else { Err(TokenError::InvalidScope) }
 }
 
 impl Grant {
@@ -218,13 +219,13 @@ impl CodeGrant {
     }
 }
 
-/// Builds the answer, with an ID token if `told` has its claims.
+/// Builds the answer, with an ID token if `id_token` has its claims.
 #[expect(clippy::indexing_slicing, reason = "an object of ours takes every field")]
 async fn answer(
     identity: &Identity,
     bearer: TokenSubject<'_>,
     refresh_token: Option<String>,
-    told: Option<IdTokenContext<'_>>,
+    id_token: Option<IdTokenContext<'_>>,
 ) -> Result<Response, TokenError> {
     let access = mint::access_token(identity, bearer).await?;
     tracing::info!(
@@ -238,8 +239,8 @@ async fn answer(
     if let Some(refresh_token) = refresh_token {
         body["refresh_token"] = refresh_token.into();
     }
-    if let Some(told) = told {
-        body["id_token"] = mint::id_token(identity, bearer, &told, &access).await?.into();
+    if let Some(id_token) = id_token {
+        body["id_token"] = mint::id_token(identity, bearer, &id_token, &access).await?.into();
     }
     Ok(([(header::CACHE_CONTROL, "no-store"), (header::PRAGMA, "no-cache")], Json(body)).into_response())
 }

@@ -21,11 +21,11 @@ pub async fn userinfo(
     }
     let account = identity.accounts.find(&verified.sub).await?;
     let account = account.ok_or_else(|| ApiError::invalid_token("the account is unknown or disabled"))?;
-    let mut told = mint::person(&account.id, &account.email, &account.name, &held);
+    let mut claims = mint::person(&account.id, &account.email, &account.name, &held);
     if scopes::has(&held, scope::PROFILE)
         && let Some(organisation) = organisations::name_of(&identity.pool, &account.id).await?
     {
-        told.insert("organisation".to_owned(), organisation.into());
+        claims.insert("organisation".to_owned(), organisation.into());
     }
-    Ok(Json(told))
+    Ok(Json(claims))
 }

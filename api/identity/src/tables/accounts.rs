@@ -60,7 +60,7 @@ pub(crate) struct AccountState {
     /// Time in microseconds of the epoch; tokens from logins before it have ended.
     pub tokens_from: i64,
     /// Quotas and rate limits that differ from the defaults.
-    pub rations: AccountQuotas,
+    pub quotas: AccountQuotas,
 }
 
 /// Account data for logins and tokens.
@@ -80,23 +80,23 @@ impl Accounts {
     }
 
     /// Returns the state of the account, at most half a minute old; `None` if it is unknown or disabled.
-    pub async fn standing(&self, id: &str) -> Result<Option<AccountState>, ApiError> {
+    pub async fn state(&self, id: &str) -> Result<Option<AccountState>, ApiError> {
         // PostgreSQL rejects a query with a NUL character.
         if id.contains('\0') {
             return Ok(None);
         }
-        if let Some((seen, standing)) = self.remembered.get(id)
+        if let Some((seen, state)) = self.remembered.get(id)
             && seen.elapsed() < CACHE_TTL
         {
-            return Ok(standing);
+            return Ok(state);
         }
         let (seen, forgotten) = (Instant::now(), self.forgotten.load(Ordering::Acquire));
-        let standing = find_standing(&self.pool, id).await?;
-        self.remembered.insert(id.to_owned(), (seen, standing.clone()));
+        let state = find_state(&self.pool, id).await?;
+        self.remembered.insert(id.to_owned(), (seen, state.clone()));
         if self.forgotten.load(Ordering::Acquire) != forgotten {
             self.remembered.remove(id);
         }
-        Ok(standing)
+        Ok(state)
     }
 
     /// Drops the cached state of the account, or with `None` of every account.
@@ -109,7 +109,7 @@ impl Accounts {
     }
 
     /// Creates an account without a password for a person of another issuer, if there is none.
-    pub async fn welcome(&self, id: &str, name: &str) -> Result<(), sqlx::Error> {
+    pub async fn record_login(&self, id: &str, name: &str) -> Result<(), sqlx::Error> {
         let scopes: Vec<_> = scope::ordinary().collect();
         let made = sqlx::query!(
             "insert into accounts (id, email, name, password_hash, scopes) \
@@ -159,8 +159,8 @@ impl Accounts {
     }
 }
 
-async fn find_standing(pool: &PgPool, id: &str) -> Result<Option<AccountState>, sqlx::Error> {
-    let standing = sqlx::query!(
+async fn find_state(pool: &PgPool, id: &str) -> Result<Option<AccountState>, sqlx::Error> {
+    let state = sqlx::query!(
         r#"select scopes, coalesce((extract(epoch from tokens_from) * 1000000)::bigint, 0) as "tokens_from!",
          coalesce((select jsonb_object_agg(ration, per_minute) from account_rations where account_id = id), '{}')
          as "rations!: Json<AccountQuotas>"
@@ -169,10 +169,10 @@ async fn find_standing(pool: &PgPool, id: &str) -> Result<Option<AccountState>, 
     )
     .fetch_optional(pool)
     .await?;
-    Ok(standing.map(|found| AccountState {
-        scopes: found.scopes,
-        tokens_from: found.tokens_from,
-        rations: found.rations.0,
+    Ok(state.map(|row| AccountState {
+        scopes: row.scopes,
+        tokens_from: row.tokens_from,
+        quotas: row.rations.0,
     }))
 }
 
@@ -324,7 +324,7 @@ impl AccountHandle {
     pub async fn enable(&self, connection: &mut PgConnection) -> Result<(), sqlx::Error> {
         let change = sqlx::query!("update accounts set disabled_at = null where id = $1", self.id);
         change.execute(&mut *connection).await?;
-        changes::tell(connection, &self.id).await
+        changes::publish(connection, &self.id).await
     }
 
     /// Logs the account in for an operator. Returns a code that can be redeemed with `redirect_uri` and the verifier
@@ -426,14 +426,14 @@ impl AccountHandle {
     ) -> Result<(), sqlx::Error> {
         let change = sqlx::query!("update accounts set scopes = $2 where id = $1", self.id, scopes);
         change.execute(&mut *connection).await?;
-        changes::tell(connection, &self.id).await
+        changes::publish(connection, &self.id).await
     }
 
     /// Sets a quota or rate limit of the account, or with `None` resets it to the default.
     pub async fn change_ration(
         &self,
         connection: &mut PgConnection,
-        ration: QuotaKind,
+        quota_kind: QuotaKind,
         per_minute: Option<i32>,
     ) -> Result<(), sqlx::Error> {
         let change = match per_minute {
@@ -441,17 +441,17 @@ impl AccountHandle {
                 "insert into account_rations (account_id, ration, per_minute) values ($1, $2, $3) \
                  on conflict (account_id, ration) do update set per_minute = excluded.per_minute",
                 self.id,
-                ration.as_str(),
+                quota_kind.as_str(),
                 per_minute
             ),
             None => sqlx::query!(
                 "delete from account_rations where account_id = $1 and ration = $2",
                 self.id,
-                ration.as_str()
+                quota_kind.as_str()
             ),
         };
         change.execute(&mut *connection).await?;
-        changes::tell(connection, &self.id).await
+        changes::publish(connection, &self.id).await
     }
 
     /// Ends all sessions and tokens from earlier logins. Waits for logins that are reading the account, so that they
@@ -462,7 +462,7 @@ impl AccountHandle {
         let ended =
             sqlx::query!("update accounts set tokens_from = clock_timestamp() where id = $1", self.id);
         ended.execute(&mut *connection).await?;
-        changes::tell(connection, &self.id).await?;
+        changes::publish(connection, &self.id).await?;
         refresh_tokens::end_account(connection, &self.id).await?;
         sessions::end_account(connection, &self.id).await?;
         codes::end_account(connection, &self.id).await?;

@@ -60,7 +60,7 @@ pub async fn list(pool: &PgPool, account_id: &str) -> Result<Vec<StoredConsent>,
 }
 
 /// Withdraws the account's consent for the application, which has to ask again.
-pub async fn withdraw(
+pub async fn revoke(
     connection: &mut PgConnection,
     account_id: &str,
     client_id: &str,

@@ -18,7 +18,7 @@ pub const LIFETIME_SECONDS: u32 = 600;
 pub const INTERVAL_SECONDS: i32 = 5;
 
 /// Time for which a device that still polls learns that its code has expired.
-const REMEMBERED: Duration = Duration::from_secs(3600);
+const EXPIRED_RETENTION: Duration = Duration::from_secs(3600);
 
 /// Letters of user codes: no vowels, so no words; no letters that look like others.
 const LETTERS: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
@@ -223,7 +223,7 @@ pub async fn end_application_of(
 pub(crate) async fn sweep(pool: &PgPool) -> Result<u64, sqlx::Error> {
     let swept = sqlx::query!(
         "delete from device_codes where expires_at < now() - make_interval(secs => $1)",
-        REMEMBERED.as_secs_f64()
+        EXPIRED_RETENTION.as_secs_f64()
     )
     .execute(pool)
     .await?;

@@ -12,7 +12,7 @@ use sqlx::{PgConnection, PgPool};
 use crate::secrets;
 
 /// Time for which an expired link is stored.
-const REMEMBERED: Duration = Duration::from_secs(24 * 3600);
+const EXPIRED_RETENTION: Duration = Duration::from_secs(24 * 3600);
 
 /// Makes a link for the account and returns its secret.
 pub async fn issue(
@@ -49,8 +49,8 @@ pub enum LinkState {
 }
 
 /// Returns the state of the link with `secret`.
-pub async fn standing(pool: &PgPool, secret: &str) -> Result<LinkState, sqlx::Error> {
-    let found = sqlx::query!(
+pub async fn state(pool: &PgPool, secret: &str) -> Result<LinkState, sqlx::Error> {
+    let row = sqlx::query!(
         r#"select email, used_at is not null as "is_spent!", expires_at <= now() as "is_late!"
         from login_links join accounts on accounts.id = account_id
         where secret_hash = $1 and disabled_at is null and login_links.created_at >= coalesce(tokens_from, '-infinity')"#,
@@ -58,7 +58,7 @@ pub async fn standing(pool: &PgPool, secret: &str) -> Result<LinkState, sqlx::Er
     )
     .fetch_optional(pool)
     .await?;
-    Ok(match found {
+    Ok(match row {
         None => LinkState::Unknown,
         Some(link) if link.is_spent => LinkState::Spent,
         Some(link) if link.is_late => LinkState::Late,
@@ -104,7 +104,7 @@ pub async fn end_account(connection: &mut PgConnection, account_id: &str) -> Res
 pub(crate) async fn sweep(pool: &PgPool) -> Result<u64, sqlx::Error> {
     let swept = sqlx::query!(
         "delete from login_links where expires_at < now() - make_interval(secs => $1)",
-        REMEMBERED.as_secs_f64()
+        EXPIRED_RETENTION.as_secs_f64()
     )
     .execute(pool)
     .await?;

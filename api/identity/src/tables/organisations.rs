@@ -108,7 +108,7 @@ pub(crate) async fn name_of(pool: &PgPool, account_id: &str) -> Result<Option<St
 
 /// Lists the members of the account's organisation, including the account, as `name <address>`, by name; empty if it
 /// belongs to none.
-pub(crate) async fn fellows(pool: &PgPool, account_id: &str) -> Result<Vec<String>, sqlx::Error> {
+pub(crate) async fn other_members(pool: &PgPool, account_id: &str) -> Result<Vec<String>, sqlx::Error> {
     sqlx::query_scalar!(
         r#"select fellow.name || ' <' || fellow.email || '>' as "fellow!"
          from accounts join accounts as fellow on fellow.organisation_id = accounts.organisation_id

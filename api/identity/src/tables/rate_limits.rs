@@ -54,20 +54,20 @@ impl Buckets {
         Self { pool, spent: Mutex::default() }
     }
 
-    /// Takes `amount` from the limit `what` of the caller `who`; more than the whole limit counts as the whole.
+    /// Takes `amount` from `limit` of the caller `subject`; more than the whole limit counts as the whole.
     pub async fn take(
         &self,
-        who: &str,
-        what: &'static str,
+        subject: &str,
+        limit: &'static str,
         per_minute: NonZeroU32,
         amount: u32,
     ) -> Result<TakeResult, sqlx::Error> {
-        let key = (who.to_owned(), what);
+        let key = (subject.to_owned(), limit);
         if let Some(retry_after) = self.known_wait(&key) {
             return Ok(TakeResult::No { retry_after });
         }
         let cost = cost(per_minute, amount);
-        let (ahead, refused) = spend(&self.pool, who, what, cost).await?;
+        let (ahead, refused) = spend(&self.pool, subject, limit, cost).await?;
         if !refused {
             return Ok(TakeResult::Yes { full_in: Duration::from_secs_f64(ahead.max(0.0)) });
         }
@@ -79,16 +79,16 @@ impl Buckets {
         Ok(TakeResult::No { retry_after })
     }
 
-    /// Returns an `amount` that `who` took and did not use.
-    pub async fn give_back(
+    /// Returns an `amount` that `subject` took and did not use.
+    pub async fn refund(
         &self,
-        who: &str,
-        what: &'static str,
+        subject: &str,
+        limit: &'static str,
         per_minute: NonZeroU32,
         amount: u32,
     ) -> Result<(), sqlx::Error> {
-        restore(&self.pool, who, what, cost(per_minute, amount)).await?;
-        self.spent.lock().remove(&(who.to_owned(), what));
+        restore(&self.pool, subject, limit, cost(per_minute, amount)).await?;
+        self.spent.lock().remove(&(subject.to_owned(), limit));
         Ok(())
     }
 
@@ -115,7 +115,7 @@ fn cost(per_minute: NonZeroU32, amount: u32) -> f64 {
 
 /// Spends `cost` seconds unless refused. Returns the seconds spent ahead, and true if refused. The seconds never
 /// exceed a full bucket, even if the database's clock went back.
-async fn spend(pool: &PgPool, who: &str, what: &str, cost: f64) -> Result<(f64, bool), sqlx::Error> {
+async fn spend(pool: &PgPool, subject: &str, limit: &str, cost: f64) -> Result<(f64, bool), sqlx::Error> {
     let spent = sqlx::query!(
         r#"insert into rate_limits as held (account_id, ration, spent_until, refused)
          values ($1, $2, now() + make_interval(secs => $3), false)
@@ -125,8 +125,8 @@ async fn spend(pool: &PgPool, who: &str, what: &str, cost: f64) -> Result<(f64, 
          when greatest(held.spent_until, now()) + make_interval(secs => $3 - $4) > now() then interval '0'
          else make_interval(secs => $3) end
          returning extract(epoch from spent_until - now())::float8 as "ahead!", refused"#,
-        who,
-        what,
+        subject,
+        limit,
         cost,
         BURST.as_secs_f64()
     )
@@ -135,12 +135,12 @@ async fn spend(pool: &PgPool, who: &str, what: &str, cost: f64) -> Result<(f64, 
     Ok((spent.ahead, spent.refused))
 }
 
-async fn restore(pool: &PgPool, who: &str, what: &str, cost: f64) -> Result<(), sqlx::Error> {
+async fn restore(pool: &PgPool, subject: &str, limit: &str, cost: f64) -> Result<(), sqlx::Error> {
     sqlx::query!(
         "update rate_limits set spent_until = spent_until - make_interval(secs => $3)
          where account_id = $1 and ration = $2",
-        who,
-        what,
+        subject,
+        limit,
         cost
     )
     .execute(pool)

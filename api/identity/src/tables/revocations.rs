@@ -137,7 +137,7 @@ pub(crate) async fn add(connection: &mut PgConnection, id: &str) -> Result<(), s
     )
     .execute(&mut *connection)
     .await?;
-    changes::tell(connection, changes::REVOCATIONS).await
+    changes::publish(connection, changes::REVOCATIONS).await
 }
 
 /// Deletes revocations that no unexpired token can match.

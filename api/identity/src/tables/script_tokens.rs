@@ -30,7 +30,7 @@ const PREFIX: &str = "retort_";
 const MARK_BYTES: usize = 6;
 
 /// Time for which a cached token is trusted in a process that gets no notifications.
-const BELIEVED: Duration = Duration::from_secs(30);
+const CACHE_LIFETIME: Duration = Duration::from_secs(30);
 
 /// Capacity of the cache, in tokens.
 const CACHE_CAPACITY: usize = 10_000;
@@ -71,11 +71,11 @@ impl ScriptTokens {
         }
         let unknown = || ApiError::invalid_token("the token is unknown or has ended");
         let secret = self.secret(token).ok_or_else(unknown)?;
-        let found = self.find(secrets::hash(secret)).await?.ok_or_else(unknown)?;
-        if found.exp <= u64::try_from(Utc::now().timestamp()).unwrap_or_default() {
+        let row = self.find(secrets::hash(secret)).await?.ok_or_else(unknown)?;
+        if row.exp <= u64::try_from(Utc::now().timestamp()).unwrap_or_default() {
             return Err(unknown());
         }
-        Ok(Some(found))
+        Ok(Some(row))
     }
 
     /// Ends a token by its text; false if there is none.
@@ -100,18 +100,18 @@ impl ScriptTokens {
     }
 
     async fn find(&self, hash: Vec<u8>) -> Result<Option<AccessTokenClaims>, sqlx::Error> {
-        if let Some((seen, found)) = self.remembered.get(&hash)
-            && seen.elapsed() < BELIEVED
+        if let Some((seen, row)) = self.remembered.get(&hash)
+            && seen.elapsed() < CACHE_LIFETIME
         {
-            return Ok(found);
+            return Ok(row);
         }
         let (seen, forgotten) = (Instant::now(), self.forgotten.load(Ordering::Acquire));
-        let found = find(&self.pool, &hash).await?;
-        self.remembered.insert(hash.clone(), (seen, found.clone()));
+        let row = find(&self.pool, &hash).await?;
+        self.remembered.insert(hash.clone(), (seen, row.clone()));
         if self.forgotten.load(Ordering::Acquire) != forgotten {
             self.remembered.remove(&hash);
         }
-        Ok(found)
+        Ok(row)
     }
 }
 
@@ -220,7 +220,7 @@ pub(crate) async fn end(
     )
     .execute(&mut *connection)
     .await?;
-    changes::tell(connection, account_id).await?;
+    changes::publish(connection, account_id).await?;
     Ok(ended.rows_affected() > 0)
 }
 
@@ -231,7 +231,7 @@ async fn revoke_by_hash(connection: &mut PgConnection, hash: &[u8]) -> Result<bo
             .fetch_optional(&mut *connection)
             .await?;
     let Some(account_id) = account_id else { return Ok(false) };
-    changes::tell(connection, &account_id).await?;
+    changes::publish(connection, &account_id).await?;
     tracing::info!(target: "audit", { account.id = account_id }, "a token for scripts was revoked by its holder");
     Ok(true)
 }
@@ -260,7 +260,7 @@ async fn count(connection: &mut PgConnection, account_id: &str) -> Result<i64, s
 }
 
 async fn find(pool: &PgPool, hash: &[u8]) -> Result<Option<AccessTokenClaims>, sqlx::Error> {
-    let found = sqlx::query!(
+    let row = sqlx::query!(
         "select id, account_id, scopes, authenticated_at, created_at, expires_at from script_tokens \
          where secret_hash = $1 and expires_at > now()",
         hash
@@ -268,7 +268,7 @@ async fn find(pool: &PgPool, hash: &[u8]) -> Result<Option<AccessTokenClaims>, s
     .fetch_optional(pool)
     .await?;
     let seconds = |time: DateTime<Utc>| u64::try_from(time.timestamp()).unwrap_or_default();
-    Ok(found.map(|token| AccessTokenClaims {
+    Ok(row.map(|token| AccessTokenClaims {
         sub: token.account_id,
         scope: token.scopes.join(" "),
         jti: token.id,
@@ -303,7 +303,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_guessed_or_cut_off_has_no_mark_of_ours() {
+    fn a_guessed_or_truncated_token_has_no_valid_mark() {
         let (secret, key) = (secrets::fresh(), [7_u8; 32]);
         let text = format!("{secret}{}", mark(&key, &secret));
 

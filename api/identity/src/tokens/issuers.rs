@@ -27,13 +27,13 @@ use crate::{tables::accounts::EXTERNAL_ID_PREFIX, tokens::jwt};
 use claims::ExternalClaims;
 #[cfg(any(test, fuzzing))]
 pub(crate) use key_set::RawJwkSet;
-use key_set::{FetchError, KeySet};
+use key_set::{FetchError, IssuerKeySet};
 
 /// Age at which keys are fetched again; they are still used meanwhile.
 const FRESH: Duration = Duration::from_secs(600);
 
 /// Age beyond which keys are not trusted: an issuer that is unreachable for a day may have revoked one.
-const BELIEVED: Duration = Duration::from_secs(24 * 3600);
+const CACHE_LIFETIME: Duration = Duration::from_secs(24 * 3600);
 
 /// Shortest time between two fetches; each failure doubles it up to [`MAX_FETCH_INTERVAL`].
 const MIN_FETCH_INTERVAL: Duration = Duration::from_secs(10);
@@ -52,12 +52,12 @@ struct Issuer {
     address: String,
     http: reqwest::Client,
     state: RwLock<State>,
-    looking: SingleFlight<()>,
+    fetch: SingleFlight<()>,
 }
 
 #[derive(Default)]
 struct State {
-    keys: Option<(Instant, Arc<KeySet>)>,
+    keys: Option<(Instant, Arc<IssuerKeySet>)>,
     failures: u32,
     tried_at: Option<Instant>,
 }
@@ -91,7 +91,7 @@ impl Issuers {
                 address: address.clone(),
                 http: http.clone(),
                 state: RwLock::default(),
-                looking: SingleFlight::default(),
+                fetch: SingleFlight::default(),
             })
         };
         Ok(Self { list: addresses.iter().map(issuer).collect(), audiences: audiences.to_vec() })
@@ -127,12 +127,12 @@ impl Issuer {
     ) -> Result<ExternalSubject, ApiError> {
         let header = jwt::header(token, &ALGORITHMS)?;
         let keys = self.keys_for(jwt::kid(&header)?).await?;
-        foreigner(&self.address, token, &keys, audiences)
+        external_subject(&self.address, token, &keys, audiences)
     }
 
     /// Returns keys that contain `kid`, or else the newest keys.
-    async fn keys_for(self: &Arc<Self>, kid: &str) -> Result<Arc<KeySet>, ApiError> {
-        if let Some((fetched_at, keys)) = self.believed()
+    async fn keys_for(self: &Arc<Self>, kid: &str) -> Result<Arc<IssuerKeySet>, ApiError> {
+        if let Some((fetched_at, keys)) = self.usable_keys()
             && keys.get(kid).is_some()
         {
             if fetched_at.elapsed() > FRESH {
@@ -141,27 +141,27 @@ impl Issuer {
             return Ok(keys);
         }
         self.refresh_keys().await;
-        let believed = self.believed().map(|(_, keys)| keys);
-        believed.ok_or(ApiError::Unavailable {
+        let usable = self.usable_keys().map(|(_, keys)| keys);
+        usable.ok_or(ApiError::Unavailable {
             retry_after: MIN_FETCH_INTERVAL,
             reason: "The issuer of the access token cannot be reached",
         })
     }
 
-    fn believed(&self) -> Option<(Instant, Arc<KeySet>)> {
+    fn usable_keys(&self) -> Option<(Instant, Arc<IssuerKeySet>)> {
         let state = self.state.read();
-        state.keys.clone().filter(|(fetched_at, _)| fetched_at.elapsed() < BELIEVED)
+        state.keys.clone().filter(|(fetched_at, _)| fetched_at.elapsed() < CACHE_LIFETIME)
     }
 
     async fn refresh_keys_if_stale(self: &Arc<Self>) {
-        if self.believed().is_none_or(|(fetched_at, _)| fetched_at.elapsed() > FRESH) {
+        if self.usable_keys().is_none_or(|(fetched_at, _)| fetched_at.elapsed() > FRESH) {
             self.refresh_keys().await;
         }
     }
 
     /// Fetches the keys, unless that was just tried; it continues if its callers leave.
     fn refresh_keys(self: &Arc<Self>) -> SharedResult<()> {
-        self.looking.join(|| self.clone().fetch())
+        self.fetch.join(|| self.clone().fetch())
     }
 
     async fn fetch(self: Arc<Self>) {
@@ -174,7 +174,7 @@ impl Issuer {
             }
             state.tried_at = Some(Instant::now());
         }
-        let fetched: Result<KeySet, FetchError> = key_set::fetch(&self.http, &self.address).await;
+        let fetched: Result<IssuerKeySet, FetchError> = key_set::fetch(&self.http, &self.address).await;
         let mut state = self.state.write();
         match fetched {
             Ok(keys) => {
@@ -193,7 +193,7 @@ impl Issuer {
         let age = state.keys.as_ref().map(|(fetched_at, _)| fetched_at.elapsed());
         match (state.failures, age) {
             (0, Some(_)) => "ok".to_owned(),
-            (_, Some(age)) if age < BELIEVED => {
+            (_, Some(age)) if age < CACHE_LIFETIME => {
                 format!("cannot be reached; keys of {} min ago are used", age.as_secs() / 60)
             }
             _ => "cannot be reached; its tokens are refused".to_owned(),
@@ -202,10 +202,10 @@ impl Issuer {
 }
 
 /// Returns the subject of `token` of the issuer at `address`, if one of `keys` signed it for one of `audiences`.
-pub fn foreigner(
+pub fn external_subject(
     address: &str,
     token: &str,
-    keys: &KeySet,
+    keys: &IssuerKeySet,
     audiences: &[String],
 ) -> Result<ExternalSubject, ApiError> {
     let header = jwt::header(token, &ALGORITHMS)?;

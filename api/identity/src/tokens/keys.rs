@@ -34,7 +34,7 @@ use crate::{
 const RELOAD_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Longest time for which a retired or deleted key is still accepted.
-const BELIEVED: Duration = Duration::from_secs(60);
+const CACHE_LIFETIME: Duration = Duration::from_secs(60);
 
 /// Timeout of a reload.
 const RELOAD_TIMEOUT: Duration = Duration::from_secs(2);
@@ -68,10 +68,10 @@ impl AccessTokenClaims {
     pub fn login_micros(&self) -> i64 {
         #[expect(
             clippy::cast_possible_truncation,
-            reason = "a time that does not fit is as good as the last one"
+            reason = "the cast saturates, and no real login time is that late"
         )]
-        let told = self.auth_time.map(|seconds| (seconds * 1e6).round() as i64);
-        told.unwrap_or_else(|| i64::try_from(self.iat).unwrap_or(i64::MAX).saturating_mul(1_000_000))
+        let micros = self.auth_time.map(|seconds| (seconds * 1e6).round() as i64);
+        micros.unwrap_or_else(|| i64::try_from(self.iat).unwrap_or(i64::MAX).saturating_mul(1_000_000))
     }
 }
 
@@ -125,19 +125,19 @@ pub enum KeysError {
     },
     /// Every key is retired.
     #[error("every signing key is retired")]
-    None,
+    AllRetired,
 }
 
 /// The installation's keys.
 pub struct Keys {
     pool: PgPool,
-    secret: Option<SealingKey>,
+    sealing_key: Option<SealingKey>,
     /// Rules for access tokens.
-    rules: Validation,
+    validation: Validation,
     /// Rules for ID tokens that come back as a hint: they may have expired, and each is for its own application.
-    hint_rules: Validation,
-    set: RwLock<KeySet>,
-    reloaded: Mutex<Instant>,
+    hint_validation: Validation,
+    key_set: RwLock<KeySet>,
+    last_reload_attempt: Mutex<Instant>,
 }
 
 struct KeySet {
@@ -154,28 +154,39 @@ struct PublicKey {
 
 impl Keys {
     /// Loads the keys, and makes the first one if there is none.
-    pub async fn load(pool: PgPool, issuer: &str, secret: Option<SealingKey>) -> Result<Self, KeysError> {
-        signing_keys::prepare(&pool, secret.as_ref()).await?;
-        let set = read(&pool, secret.as_ref()).await?;
-        let rules = access_rules(issuer);
-        let mut hint_rules = rules.clone();
-        hint_rules.set_required_spec_claims(&["iss", "aud", "sub"]);
-        hint_rules.validate_exp = false;
-        hint_rules.validate_aud = false;
-        let reloaded = Mutex::new(Instant::now());
-        Ok(Self { pool, secret, rules, hint_rules, set: RwLock::new(set), reloaded })
+    pub async fn load(
+        pool: PgPool,
+        issuer: &str,
+        sealing_key: Option<SealingKey>,
+    ) -> Result<Self, KeysError> {
+        signing_keys::prepare(&pool, sealing_key.as_ref()).await?;
+        let key_set = read(&pool, sealing_key.as_ref()).await?;
+        let validation = access_rules(issuer);
+        let mut hint_validation = validation.clone();
+        hint_validation.set_required_spec_claims(&["iss", "aud", "sub"]);
+        hint_validation.validate_exp = false;
+        hint_validation.validate_aud = false;
+        let last_reload_attempt = Mutex::new(Instant::now());
+        Ok(Self {
+            pool,
+            sealing_key,
+            validation,
+            hint_validation,
+            key_set: RwLock::new(key_set),
+            last_reload_attempt,
+        })
     }
 
     /// Signs a token of our own.
     pub async fn sign(&self, kind: TokenType, claims: &impl Serialize) -> Result<String, ApiError> {
-        if self.age() >= BELIEVED {
+        if self.time_since_reload_attempt() >= CACHE_LIFETIME {
             self.reload().await?;
         }
-        let set = self.set.read();
+        let key_set = self.key_set.read();
         let mut header = Header::new(Algorithm::EdDSA);
-        header.kid = Some(set.signing_kid.clone());
+        header.kid = Some(key_set.signing_kid.clone());
         header.typ = Some(kind.as_str().to_owned());
-        jsonwebtoken::encode(&header, claims, &set.signing).map_err(|error| ApiError::internal(&error))
+        jsonwebtoken::encode(&header, claims, &key_set.signing).map_err(|error| ApiError::internal(&error))
     }
 
     /// Returns the claims of the access token, if we issued it for this service and it is within its time.
@@ -183,7 +194,7 @@ impl Keys {
         let header = access_header(token)?;
         let key = self.key(jwt::kid(&header)?).await?;
         let key = key.ok_or_else(|| ApiError::invalid_token("the key of the access token is unknown"))?;
-        jwt::claims(token, &key, &self.rules)
+        jwt::claims(token, &key, &self.validation)
     }
 
     /// Returns the claims of an ID token of ours, expired or not.
@@ -191,54 +202,54 @@ impl Keys {
         let Ok(header) = jwt::header(token, &[Algorithm::EdDSA]) else { return Ok(None) };
         let Some(kid) = header.kid else { return Ok(None) };
         let Some(key) = self.key(&kid).await? else { return Ok(None) };
-        Ok(jwt::claims(token, &key, &self.hint_rules).ok())
+        Ok(jwt::claims(token, &key, &self.hint_validation).ok())
     }
 
     /// Returns the public keys as a JWK set (RFC 7517, RFC 8037), including those that another process has made
     /// since.
     pub async fn jwks(&self) -> Value {
         // The known keys are better than none while the database is down.
-        if self.age() >= BELIEVED
+        if self.time_since_reload_attempt() >= CACHE_LIFETIME
             && let Err(error) = self.reload().await
         {
             tracing::warn!(?error, "the signing keys could not be read again");
         }
-        let set = self.set.read();
-        let keys: Vec<_> = set.verifying.iter().map(|(kid, key)| jwk(kid, &key.x)).collect();
+        let key_set = self.key_set.read();
+        let keys: Vec<_> = key_set.verifying.iter().map(|(kid, key)| jwk(kid, &key.x)).collect();
         json!({ "keys": keys })
     }
 
     /// Returns the key `kid`; reloads if it is unknown or the known keys are old.
     async fn key(&self, kid: &str) -> Result<Option<DecodingKey>, ApiError> {
-        match self.decoding(kid) {
-            Some(key) if self.age() < BELIEVED => Ok(Some(key)),
+        match self.decoding_key(kid) {
+            Some(key) if self.time_since_reload_attempt() < CACHE_LIFETIME => Ok(Some(key)),
             _ => {
                 self.reload().await?;
-                Ok(self.decoding(kid))
+                Ok(self.decoding_key(kid))
             }
         }
     }
 
-    fn decoding(&self, kid: &str) -> Option<DecodingKey> {
-        let set = self.set.read();
-        set.verifying.get(kid).map(|key| key.decoding.clone())
+    fn decoding_key(&self, kid: &str) -> Option<DecodingKey> {
+        let key_set = self.key_set.read();
+        key_set.verifying.get(kid).map(|key| key.decoding.clone())
     }
 
-    fn age(&self) -> Duration {
-        self.reloaded.lock().elapsed()
+    fn time_since_reload_attempt(&self) -> Duration {
+        self.last_reload_attempt.lock().elapsed()
     }
 
     /// Reloads keys that other processes made, at a bounded rate: strangers' tokens must not cause many queries.
     async fn reload(&self) -> Result<(), ApiError> {
         {
-            let mut reloaded = self.reloaded.lock();
-            if reloaded.elapsed() < RELOAD_INTERVAL {
+            let mut last_reload_attempt = self.last_reload_attempt.lock();
+            if last_reload_attempt.elapsed() < RELOAD_INTERVAL {
                 return Ok(());
             }
-            *reloaded = Instant::now();
+            *last_reload_attempt = Instant::now();
         }
-        match database::within(RELOAD_TIMEOUT, read(&self.pool, self.secret.as_ref())).await {
-            Ok(set) => *self.set.write() = set,
+        match database::within(RELOAD_TIMEOUT, read(&self.pool, self.sealing_key.as_ref())).await {
+            Ok(key_set) => *self.key_set.write() = key_set,
             Err(KeysError::Database(error)) => return Err(error.into()),
             Err(error) => return Err(ApiError::internal(&error)),
         }
@@ -265,7 +276,7 @@ fn jwk(kid: &str, x: &str) -> Value {
 }
 
 /// Reads the key set. The newest key that has been published long enough signs; on a new installation, the only one.
-async fn read(pool: &PgPool, secret: Option<&SealingKey>) -> Result<KeySet, KeysError> {
+async fn read(pool: &PgPool, sealing_key: Option<&SealingKey>) -> Result<KeySet, KeysError> {
     let mut signing = None;
     let mut verifying = BTreeMap::new();
     for SigningKeyRow { kid, private_key_pem, public_key_pem, current } in signing_keys::usable(pool).await? {
@@ -274,13 +285,13 @@ async fn read(pool: &PgPool, secret: Option<&SealingKey>) -> Result<KeySet, Keys
         let x = URL_SAFE_NO_PAD.encode(point.as_bytes());
         let decoding = DecodingKey::from_ed_components(&x).map_err(|_| damaged())?;
         if current && signing.is_none() {
-            let private = open(&kid, &private_key_pem, secret)
+            let private = open(&kid, &private_key_pem, sealing_key)
                 .map_err(|source| KeysError::Sealed { kid: kid.clone(), source })?;
             let key = EncodingKey::from_ed_pem(private.as_bytes()).map_err(|_| damaged())?;
             signing = Some((kid.clone(), key));
         }
         verifying.insert(kid, PublicKey { decoding, x });
     }
-    let (signing_kid, signing) = signing.ok_or(KeysError::None)?;
+    let (signing_kid, signing) = signing.ok_or(KeysError::AllRetired)?;
     Ok(KeySet { signing_kid, signing, verifying })
 }

@@ -83,22 +83,22 @@ pub async fn access_token(identity: &Identity, bearer: TokenSubject<'_>) -> Resu
 pub async fn id_token(
     identity: &Identity,
     bearer: TokenSubject<'_>,
-    told: &IdTokenContext<'_>,
+    context: &IdTokenContext<'_>,
     access: &AccessToken,
 ) -> Result<String, ApiError> {
     let now = seconds(Utc::now());
-    let mut claims = person(bearer.account_id, told.email, told.name, bearer.scopes);
+    let mut claims = person(bearer.account_id, context.email, context.name, bearer.scopes);
     for (name, value) in [
         ("iss", json!(identity.settings.issuer())),
         ("aud", json!(bearer.client_id)),
         ("exp", json!(now + identity.settings.access_token_lifetime.as_secs())),
         ("iat", json!(now)),
-        ("auth_time", json!(seconds(told.authenticated_at))),
+        ("auth_time", json!(seconds(context.authenticated_at))),
         ("at_hash", json!(access_token_hash(&access.text))),
     ] {
         claims.insert(name.to_owned(), value);
     }
-    if let Some(nonce) = told.nonce {
+    if let Some(nonce) = context.nonce {
         claims.insert("nonce".to_owned(), json!(nonce));
     }
     identity.keys.sign(TokenType::Identity, &claims).await

@@ -19,7 +19,7 @@ const PERMIT_TIMEOUT: Duration = Duration::from_secs(5);
 /// process's threads run one.
 #[derive(Clone)]
 pub struct PasswordChecker {
-    turns: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     /// Hash of no account's password, with the usual parameters. It is verified when the account does not exist, so
     /// that the response time does not reveal that.
     stand_in: Arc<str>,
@@ -29,18 +29,18 @@ impl PasswordChecker {
     pub fn new(threads: NonZeroUsize) -> Self {
         let secret: [u8; 32] = rand::random();
         let hash = hash_bytes(&secret).expect("passwords: the default parameters are valid");
-        Self { turns: Arc::new(Semaphore::new(threads.get().div_ceil(2))), stand_in: hash.into() }
+        Self { permits: Arc::new(Semaphore::new(threads.get().div_ceil(2))), stand_in: hash.into() }
     }
 
     /// Returns true if `password` matches `hash`; `None` takes as long and never matches.
     pub async fn check(&self, password: String, hash: Option<String>) -> Result<bool, ApiError> {
         let busy = ApiError::Unavailable { retry_after: PERMIT_TIMEOUT, reason: "Too many logins at once" };
-        let turn = tokio::time::timeout(PERMIT_TIMEOUT, self.turns.clone().acquire_owned()).await;
-        let Ok(Ok(turn)) = turn else { return Err(busy) };
+        let permit = tokio::time::timeout(PERMIT_TIMEOUT, self.permits.clone().acquire_owned()).await;
+        let Ok(Ok(permit)) = permit else { return Err(busy) };
         let stand_in = self.stand_in.clone();
         let check = tokio::task::spawn_blocking(move || {
             // The permit belongs to the work, so a caller that hangs up does not free it early.
-            let _turn = turn;
+            let _turn = permit;
             let exists = hash.is_some();
             let matches = matches(&password, hash.as_deref().unwrap_or(&stand_in));
             matches && exists

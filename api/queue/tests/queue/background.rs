@@ -75,7 +75,7 @@ async fn one_is_taken_while_no_worker_lives_and_done_when_one_does() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn those_that_somebody_comes_back_for_go_before_batches_and_accounts_take_turns() {
+async fn asynchronous_jobs_go_before_batches_and_accounts_alternate() {
     let database = TestDatabase::with_schema().await;
     let toys = Toys::new(&database);
     let mut jobs = Vec::new();
@@ -98,8 +98,8 @@ async fn those_that_somebody_comes_back_for_go_before_batches_and_accounts_take_
     .await;
     let order = database.in_order_of_begin(&jobs).await;
     assert_eq!(order[0], 4, "{order:?}");
-    let place = |job| order.iter().position(|&other| other == job).unwrap();
-    assert!(place(3) < place(1), "the second account waits for one job of the first: {order:?}");
+    let position = |job| order.iter().position(|&other| other == job).unwrap();
+    assert!(position(3) < position(1), "the second account waits for one job of the first: {order:?}");
     worker.stop().await;
 }
 
@@ -119,7 +119,7 @@ async fn one_outlives_the_process_that_submitted_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_worker_that_is_told_to_stop_hands_it_over_and_the_attempt_does_not_count() {
+async fn a_stopping_worker_hands_its_job_over_and_the_attempt_does_not_count() {
     let database = TestDatabase::with_schema().await;
     let toys = Toys::new(&database);
     let mut config = crate::support::config(1);
@@ -173,11 +173,11 @@ async fn one_can_be_cancelled_whether_it_waits_or_runs() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn batches_leave_the_place_of_guests_to_who_soon_comes_back() {
+async fn batches_leave_reserved_slots_to_asynchronous_jobs() {
     let database = TestDatabase::with_schema().await;
     let toys = Toys::new(&database);
     let mut config = crate::support::config(1);
-    config.guest_places = 1;
+    config.reserved_slots = 1;
     let worker = Worker::start_with(&toys, config);
     let long = database.enqueue(ToyAction::Sleep(60_000), "somebody", Urgency::Batch).await;
     until("it runs", || async { toys.seen(long).now == 1 }).await;
@@ -215,9 +215,9 @@ async fn one_is_stored_at_the_same_cost_however_many_wait() {
     // The first call plans the function.
     enqueue("first").await;
 
-    let told = enqueue("second").await;
+    let plan_rows = enqueue("second").await;
 
-    let plan = &told[0]["Plan"];
+    let plan = &plan_rows[0]["Plan"];
     let blocks = ["Shared Hit Blocks", "Shared Read Blocks"]
         .map(|kind| plan[kind].as_i64().unwrap())
         .iter()

@@ -44,9 +44,9 @@ async fn an_account_with_one_job_comes_before_the_backlog_of_another() {
     assert_eq!(pending.outcome().await.unwrap(), Ok(400));
 
     let order = order(&database).await;
-    let place = |id: &str| order.iter().position(|one| one == id).unwrap();
+    let position = |id: &str| order.iter().position(|one| one == id).unwrap();
     let left = 13 - order.len();
-    assert!(place(&two) - place(&one) <= 2, "{order:?}");
+    assert!(position(&two) - position(&one) <= 2, "{order:?}");
     assert!(left >= 5, "of the backlog only {left} were left");
     drop(waiting);
     worker.stop().await;
@@ -88,10 +88,10 @@ async fn shares_are_of_time_and_not_of_jobs() {
     }
 
     let order = order(&database).await;
-    let place = |id: &String| order.iter().position(|one| one == id).unwrap();
+    let position = |id: &String| order.iter().position(|one| one == id).unwrap();
     // Four of the short ones take as long as one of the long.
-    assert!(place(&short[3]) < place(&long[1]), "{order:?}");
-    assert!(place(&long[1]) < place(&short[6]), "{order:?}");
+    assert!(position(&short[3]) < position(&long[1]), "{order:?}");
+    assert!(position(&long[1]) < position(&short[6]), "{order:?}");
     worker.stop().await;
 }
 
@@ -99,7 +99,7 @@ async fn shares_are_of_time_and_not_of_jobs() {
 async fn long_jobs_of_one_account_do_not_keep_another_from_its_share() {
     let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
-    let worker = Worker::start_with(&toys, WorkerConfig { guest_places: 1, ..config(2) });
+    let worker = Worker::start_with(&toys, WorkerConfig { reserved_slots: 1, ..config(2) });
     live(&client).await;
     let long = Toy::new(ToyAction::Sleep(60_000)).expecting(60.0).at_most(60.0).within(MINUTE * 5).by("long");
     let mut waiting = Vec::new();
@@ -120,7 +120,7 @@ async fn long_jobs_of_one_account_do_not_keep_another_from_its_share() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_lies_ready_does_not_wait_for_what_must_be_made() {
+async fn ready_molecules_do_not_wait_for_those_to_be_drawn() {
     let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let models = watch::channel(models(&["full", "empty"])).1;
@@ -182,7 +182,7 @@ async fn an_account_has_so_many_jobs_in_flight_and_another_as_many() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_job_that_cannot_have_its_time_any_more_is_told_so_then_and_never_begun() {
+async fn a_job_that_can_no_longer_have_its_time_fails_then_and_is_never_begun() {
     let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
@@ -211,7 +211,7 @@ async fn a_job_that_cannot_have_its_time_any_more_is_told_so_then_and_never_begu
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_jobs_of_a_kind_took_corrects_what_they_say() {
+async fn measured_times_of_a_kind_correct_its_estimates() {
     let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);

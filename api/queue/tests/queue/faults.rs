@@ -218,9 +218,9 @@ async fn a_stopping_worker_finishes_what_it_began_and_begins_nothing() {
 async fn a_job_that_outlasts_the_grace_goes_to_another_worker_at_once() {
     let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
-    let mut hasty = config(1);
-    hasty.grace = Duration::from_millis(200);
-    let worker = Worker::start_with(&toys, hasty);
+    let mut impatient = config(1);
+    impatient.grace = Duration::from_millis(200);
+    let worker = Worker::start_with(&toys, impatient);
     live(&client).await;
     let (id, pending) = running(&client, &toys, 2000).await;
     worker.stop().await;
@@ -258,7 +258,7 @@ async fn a_worker_that_lost_a_job_stops_it_and_leaves_the_lease_to_the_other() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_job_that_was_dealt_to_a_worker_that_never_heard_of_it_is_dealt_again() {
+async fn a_job_claimed_for_a_worker_that_never_received_it_is_claimed_again() {
     let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     sqlx::query("insert into live_workers (name, queue, slots, lease) values ('deaf', $1, 1, '100 ms')")
@@ -268,9 +268,9 @@ async fn a_job_that_was_dealt_to_a_worker_that_never_heard_of_it_is_dealt_again(
         .unwrap();
     let id = JobId::generate();
     let pending = client.put(id, &Toy::new(ToyAction::Answer(1))).await.unwrap();
-    let dealt = "select metadata -> 'job.attempt' from apalis.get_jobs('deaf/1', $1, 5)";
+    let claim = "select metadata -> 'job.attempt' from apalis.get_jobs('deaf/1', $1, 5)";
     let attempts: Vec<String> =
-        sqlx::query_scalar(dealt).bind(Toy::QUEUE).fetch_all(&database.pool).await.unwrap();
+        sqlx::query_scalar(claim).bind(Toy::QUEUE).fetch_all(&database.pool).await.unwrap();
     assert_eq!(attempts, ["1"]);
 
     let worker = Worker::start(&toys, 1);
@@ -314,7 +314,7 @@ async fn a_worker_that_was_stopped_while_it_wrote_an_end_down_does_not_stand_in_
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_cause_of_a_job_that_was_given_up_is_told_though_the_disk_had_no_room_for_it() {
+async fn the_cause_of_an_abandoned_job_is_reported_despite_a_full_disk() {
     let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let full = "create function has_no_room() returns trigger language plpgsql as $$
@@ -338,7 +338,7 @@ async fn the_cause_of_a_job_that_was_given_up_is_told_though_the_disk_had_no_roo
     .await;
 
     // Another process would release it without a cause if its lease were not renewed.
-    tokio::time::sleep(15 * config(1).beat).await;
+    tokio::time::sleep(15 * config(1).heartbeat_interval).await;
     sqlx::query("drop trigger has_no_room on jobs").execute(&database.pool).await.unwrap();
 
     assert_eq!(

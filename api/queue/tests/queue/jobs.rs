@@ -106,7 +106,7 @@ async fn dropping_the_wait_cancels_the_job_while_it_runs() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_job_cancelled_before_its_turn_is_never_begun() {
+async fn a_job_cancelled_while_it_waits_is_never_begun() {
     let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
@@ -285,13 +285,13 @@ async fn an_outcome_comes_along_where_it_is_small_and_is_read_where_it_is_not() 
 
         assert_eq!(answer, Err(problem));
         if comes_along {
-            let told = listener.recv().await.unwrap();
-            let (of, outcome_told) = told.payload().split_once(' ').unwrap();
-            assert_eq!((told.channel(), of), ("job_outcome", &*id.to_string()));
-            assert_eq!(outcome_told.parse::<Value>().unwrap(), outcome);
+            let notification = listener.recv().await.unwrap();
+            let (of, outcome_text) = notification.payload().split_once(' ').unwrap();
+            assert_eq!((notification.channel(), of), ("job_outcome", &*id.to_string()));
+            assert_eq!(outcome_text.parse::<Value>().unwrap(), outcome);
         }
-        let told = listener.recv().await.unwrap();
-        assert_eq!((told.channel(), told.payload()), ("job_finished", &*id.to_string()));
+        let notification = listener.recv().await.unwrap();
+        assert_eq!((notification.channel(), notification.payload()), ("job_finished", &*id.to_string()));
     }
     drop(listener);
 }

@@ -6,7 +6,7 @@ use crate::support::{SubmitToy, TestDatabase, Toy, ToyAction, Toys, Worker, conf
 use contract::{JobFailure, JobId, JobState};
 use queue::{
     AwaitError, SubmitError,
-    operations::{self, JobStatus, Refusal},
+    operations::{self, JobStatus, OperationRefusal},
     run_worker,
 };
 use sqlx::postgres::PgListener;
@@ -18,25 +18,25 @@ const OPERATOR: &str = "ada@example.org";
 async fn claimable_jobs(database: &TestDatabase) -> (i64, i64) {
     let mut transaction = database.pool.begin().await.unwrap();
     // The process's apalis worker, whose name begins with the process's name.
-    let deal =
+    let claim =
         "select count(*) from (select id from apalis.workers order by last_seen desc limit 1) as worker,
         apalis.get_jobs(worker.id, 'toy', 5)";
-    let now = sqlx::query_scalar(deal).fetch_one(&mut *transaction).await.unwrap();
+    let now = sqlx::query_scalar(claim).fetch_one(&mut *transaction).await.unwrap();
     sqlx::query("delete from paused_queues").execute(&mut *transaction).await.unwrap();
-    (now, sqlx::query_scalar(deal).fetch_one(&mut *transaction).await.unwrap())
+    (now, sqlx::query_scalar(claim).fetch_one(&mut *transaction).await.unwrap())
 }
 
-async fn cancel(database: &TestDatabase, id: JobId) -> Result<(), Refusal> {
+async fn cancel(database: &TestDatabase, id: JobId) -> Result<(), OperationRefusal> {
     let mut connection = database.pool.acquire().await.unwrap();
     operations::cancel(&mut connection, &id.to_string(), OPERATOR).await.unwrap()
 }
 
-async fn retry(database: &TestDatabase, id: JobId) -> Result<(), Refusal> {
+async fn retry(database: &TestDatabase, id: JobId) -> Result<(), OperationRefusal> {
     operations::retry(&mut database.pool.acquire().await.unwrap(), &id.to_string()).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_a_paused_queue_nothing_is_dealt_and_to_it_nothing_is_submitted_until_it_is_resumed() {
+async fn a_paused_queue_neither_claims_nor_admits_jobs_until_it_is_resumed() {
     let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
@@ -76,7 +76,7 @@ async fn of_a_paused_queue_nothing_is_dealt_and_to_it_nothing_is_submitted_until
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_waits_for_a_cancelled_job_is_told_that_an_operator_did_it() {
+async fn a_caller_of_a_cancelled_job_learns_that_an_operator_cancelled_it() {
     let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
@@ -96,9 +96,9 @@ async fn whoever_waits_for_a_cancelled_job_is_told_that_an_operator_did_it() {
     cancel(&database, first).await.unwrap();
     let of_the_first = runs.outcome().await.unwrap();
 
-    let standing: Vec<_> = open.first.iter().map(|job| (job.id.as_str(), job.state)).collect();
+    let states: Vec<_> = open.first.iter().map(|job| (job.id.as_str(), job.state)).collect();
     let (first_id, second_id) = (first.to_string(), second.to_string());
-    assert_eq!(standing, [(&*first_id, JobState::Running), (&*second_id, JobState::Waiting)]);
+    assert_eq!(states, [(&*first_id, JobState::Running), (&*second_id, JobState::Waiting)]);
     assert!(open.first[0].worker.as_deref().is_some_and(|name| name.starts_with("toy-")), "{open:?}");
     assert_eq!((open.total, bounded.total, bounded.first.len()), (2, 2, 1));
     assert_eq!(of_the_second, Err(JobFailure::CancelledByOperator));
@@ -106,12 +106,13 @@ async fn whoever_waits_for_a_cancelled_job_is_told_that_an_operator_did_it() {
     assert_eq!(of_the_first, Err(JobFailure::CancelledByOperator));
     assert!(toys.seen(first).cancelled);
     assert_eq!(toys.seen(second).started, 0);
-    assert_eq!(cancel(&database, first).await, Err(Refusal::Stands(JobStatus::Failed)));
-    assert_eq!(cancel(&database, JobId::generate()).await, Err(Refusal::Unknown));
+    assert_eq!(cancel(&database, first).await, Err(OperationRefusal::Stands(JobStatus::Failed)));
+    assert_eq!(cancel(&database, JobId::generate()).await, Err(OperationRefusal::Unknown));
     let failures = operations::failures(&database.pool, 10).await.unwrap();
-    let told: Vec<_> = failures.first.iter().map(|job| (job.id.as_str(), job.error.as_str())).collect();
+    let failed_jobs: Vec<_> =
+        failures.first.iter().map(|job| (job.id.as_str(), job.error.as_str())).collect();
     let error = "cancelled by an operator: ada@example.org";
-    assert_eq!(told, [(&*first_id, error), (&*second_id, error)]);
+    assert_eq!(failed_jobs, [(&*first_id, error), (&*second_id, error)]);
     worker.stop().await;
 }
 
@@ -127,8 +128,8 @@ async fn a_failed_job_that_is_retried_has_all_of_its_time_and_attempts_again() {
     let waits = client.put(second, &Toy::new(ToyAction::FailUntil(2))).await.unwrap();
     let soon = Toy::new(ToyAction::Answer(3)).within(Duration::from_millis(200));
     let too_late = client.put(late, &soon).await.unwrap().outcome().await;
-    assert_eq!(retry(&database, second).await, Err(Refusal::Stands(JobStatus::Waiting)));
-    assert_eq!(retry(&database, first).await, Err(Refusal::Stands(JobStatus::Running)));
+    assert_eq!(retry(&database, second).await, Err(OperationRefusal::Stands(JobStatus::Waiting)));
+    assert_eq!(retry(&database, first).await, Err(OperationRefusal::Stands(JobStatus::Running)));
     assert_eq!(cancel(&database, second).await, Ok(()));
     assert_eq!(waits.outcome().await.unwrap(), Err(JobFailure::CancelledByOperator));
 
@@ -154,8 +155,8 @@ async fn a_failed_job_that_is_retried_has_all_of_its_time_and_attempts_again() {
     .unwrap();
     assert!((time - 30.0).abs() < 1e-3, "{time}");
     assert!(!cancelled);
-    assert_eq!(retry(&database, second).await, Err(Refusal::Stands(JobStatus::Done)));
-    assert_eq!(retry(&database, JobId::generate()).await, Err(Refusal::Unknown));
+    assert_eq!(retry(&database, second).await, Err(OperationRefusal::Stands(JobStatus::Done)));
+    assert_eq!(retry(&database, JobId::generate()).await, Err(OperationRefusal::Unknown));
     // A job whose deadline passed unnoticed has failed too.
     assert!(
         matches!(too_late, Err(AwaitError::DeadlinePassed) | Ok(Err(JobFailure::DeadlinePassed))),
@@ -166,7 +167,7 @@ async fn a_failed_job_that_is_retried_has_all_of_its_time_and_attempts_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_failed_is_told_with_the_last_attempts_error_and_what_callers_left_is_not() {
+async fn failed_jobs_are_listed_with_their_last_error_and_abandoned_ones_are_not() {
     let database = TestDatabase::with_schema().await;
     let (client, toys) = (database.client().await, Toys::new(&database));
     let worker = Worker::start(&toys, 1);
@@ -198,7 +199,7 @@ async fn what_failed_is_told_with_the_last_attempts_error_and_what_callers_left_
 /// Three workers of one process poll once a second each, and a few times more after their start and their heartbeats.
 /// If every poll woke the others, there would be hundreds a second.
 #[tokio::test(flavor = "multi_thread")]
-async fn workers_that_share_a_task_do_not_wake_each_other_to_look_for_jobs() {
+async fn workers_that_share_a_task_do_not_wake_each_other_to_poll() {
     let database = TestDatabase::with_schema().await;
     let toys = Toys::new(&database);
     sqlx::raw_sql(
@@ -216,7 +217,7 @@ async fn workers_that_share_a_task_do_not_wake_each_other_to_look_for_jobs() {
     let ended = tokio::time::timeout(Duration::from_secs(4), together).await;
 
     assert!(ended.is_err(), "the workers ended: {ended:?}");
-    let looks: i64 =
+    let polls: i64 =
         sqlx::query_scalar("select last_value from looks").fetch_one(&database.pool).await.unwrap();
-    assert!((3..200).contains(&looks), "{looks} looks of three workers in four seconds");
+    assert!((3..200).contains(&polls), "{polls} looks of three workers in four seconds");
 }

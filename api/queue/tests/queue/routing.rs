@@ -109,7 +109,7 @@ async fn work_that_others_can_take_counts_by_the_share_that_falls_to_ours() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_model_that_nobody_has_is_unknown_and_one_whose_worker_is_away_is_not() {
+async fn a_model_that_no_worker_had_is_unknown_and_one_of_a_dead_worker_is_not() {
     let database = TestDatabase::with_schema().await;
     let client = database.client().await;
     let (_ants, first, shelf) = start(&database, 1, &["ant"]);
@@ -142,7 +142,7 @@ async fn a_model_that_nobody_has_is_unknown_and_one_whose_worker_is_away_is_not(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_many_workers_some_that_may_take_a_job_are_told_of_it_and_of_few_all() {
+async fn some_of_many_workers_are_notified_of_a_job_and_all_of_few() {
     let database = TestDatabase::with_schema().await;
     let client = database.client().await;
     let mut listener = PgListener::connect_with(&database.pool).await.unwrap();
@@ -153,9 +153,9 @@ async fn of_many_workers_some_that_may_take_a_job_are_told_of_it_and_of_few_all(
             sqlx::query(statement).bind(name).execute(&database.pool).await.unwrap();
         }
         let pending = client.put(JobId::generate(), &Toy::new(ToyAction::Answer(1))).await.unwrap();
-        let told = listener.recv().await.unwrap().payload().to_owned();
+        let notification = listener.recv().await.unwrap().payload().to_owned();
         drop(pending);
-        told
+        notification
     };
 
     let few = told_of(&["a", "b", "c", "d", "e", "f", "g", "h"]).await;

@@ -11,7 +11,7 @@ use std::{
 
 use contract::{JobFailure, JobId};
 use queue::{
-    Caller, Client, FinishResult, Handler, HandlerError, Job, JobContext, LiveModel, Pending, ReadyResult,
+    Client, FinishResult, Handler, HandlerError, Job, JobCaller, JobContext, LiveModel, Pending, ReadyResult,
     SubmitError, WorkEstimate, WorkerConfig, run_worker,
 };
 use serde::{Deserialize, Serialize};
@@ -123,7 +123,8 @@ pub trait SubmitToy {
 impl SubmitToy for Client {
     async fn put(&self, id: JobId, job: &Toy) -> Result<Pending<Toy>, SubmitError> {
         let (account_id, patience) = (job.account.as_str(), job.patience);
-        self.submit(id, job, Caller { account_id, patience, most_in_flight: job.most_in_flight }).await
+        self.submit(id, job, JobCaller { account_id, timeout: patience, max_in_flight: job.most_in_flight })
+            .await
     }
 }
 
@@ -240,7 +241,7 @@ pub fn config(slots: usize) -> WorkerConfig {
     WorkerConfig {
         slots,
         models: watch::channel(models(&["toy_model"])).1,
-        beat: Duration::from_millis(200),
+        heartbeat_interval: Duration::from_millis(200),
         heartbeat: Duration::from_millis(400),
         grace: Duration::from_secs(10),
         ..WorkerConfig::default()

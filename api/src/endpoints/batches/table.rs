@@ -46,7 +46,7 @@ pub struct BatchRow {
 pub async fn insert(
     connection: &mut PgConnection,
     new: NewBatch<'_>,
-    targets: &[plan_table::Target],
+    targets: &[plan_table::BatchTarget],
 ) -> Result<BatchRow, sqlx::Error> {
     let row = sqlx::query_as!(
         BatchRow,
@@ -119,9 +119,9 @@ pub async fn mark_deleted(connection: &mut PgConnection, id: &str) -> Result<(),
         .map(drop)
 }
 
-/// Marks batches as deleted if no plan waits or runs and the last one ended longer ago than `keep`; at most one
+/// Marks batches as deleted if no plan waits or runs and the last one ended longer ago than `max_age`; at most one
 /// transaction's worth.
-pub async fn mark_older(connection: &mut PgConnection, keep: Duration) -> Result<u64, sqlx::Error> {
+pub async fn mark_older(connection: &mut PgConnection, max_age: Duration) -> Result<u64, sqlx::Error> {
     sqlx::query!(
         "update batches set deleted_at = now() where id = any(array(
             select id from batches
@@ -136,7 +136,7 @@ pub async fn mark_older(connection: &mut PgConnection, keep: Duration) -> Result
                 )
             order by created_at limit $2 for update skip locked
         ))",
-        keep.as_secs_f64(),
+        max_age.as_secs_f64(),
         BATCH_ROWS
     )
     .execute(connection)

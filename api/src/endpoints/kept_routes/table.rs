@@ -18,7 +18,7 @@ use crate::endpoints::{
 pub struct NewRoute<'a> {
     pub id: &'a str,
     pub account_id: &'a str,
-    pub wanted: &'a KeptRouteRequest,
+    pub route_request: &'a KeptRouteRequest,
     pub figures: RouteFigures,
     /// Gzipped content.
     pub zipped: &'a [u8],
@@ -51,15 +51,18 @@ pub struct Content {
     pub pricing_annotations: Vec<PricingAnnotation>,
 }
 
-/// Builds the stored, gzipped content of `wanted`.
-pub fn zipped(wanted: &KeptRouteRequest) -> io::Result<Vec<u8>> {
+/// Builds the stored, gzipped content of `route_request`.
+pub fn zipped(route_request: &KeptRouteRequest) -> io::Result<Vec<u8>> {
     /// [`Content`] in the form in which it is written.
     #[derive(Serialize)]
     struct SerializedContent<'a> {
         route: &'a RouteGraph,
         pricing_annotations: &'a [PricingAnnotation],
     }
-    packed(&SerializedContent { route: &wanted.route, pricing_annotations: &wanted.pricing_annotations })
+    packed(&SerializedContent {
+        route: &route_request.route,
+        pricing_annotations: &route_request.pricing_annotations,
+    })
 }
 
 /// Stores the route; the returned row has no content.
@@ -72,13 +75,13 @@ pub async fn insert(connection: &mut PgConnection, new: NewRoute<'_>) -> Result<
             true as "sees_prices!", created_at, updated_at"#,
         new.id,
         new.account_id,
-        new.wanted.name.as_deref(),
-        new.wanted.note.as_deref(),
-        new.wanted.starred,
-        Json(&new.wanted.parameters) as _,
+        new.route_request.name.as_deref(),
+        new.route_request.note.as_deref(),
+        new.route_request.starred,
+        Json(&new.route_request.parameters) as _,
         Json(new.figures) as _,
         new.zipped,
-        new.wanted.parameters.without_lists().map(Json) as _
+        new.route_request.parameters.without_lists().map(Json) as _
     )
     .fetch_one(connection)
     .await

@@ -15,7 +15,7 @@ const JOBS: i64 = 200;
 /// Largest number of failures that are listed.
 const FAILURES: i64 = 50;
 
-pub async fn look(pool: &PgPool) -> Result<OperationsState, sqlx::Error> {
+pub async fn read_state(pool: &PgPool) -> Result<OperationsState, sqlx::Error> {
     let mut connection = pool.acquire().await?;
     let connection = &mut *connection;
     let mut jobs = operations::in_flight(&mut *connection, JOBS).await?;

@@ -57,7 +57,7 @@ pub async fn watch(
     let after = last_event(&headers)?;
     let address = format!("/synth-batches/v1/plans/{id}/events");
     let begin = async {
-        let events = Events { pool, queue, reader: caller.account_id, id, shape, watch: None };
+        let events = Events { pool, queue, reader: caller.account_id, id, shape, subscription: None };
         events.plan_row(Detail::Listed).await?;
         Ok(events)
     };
@@ -72,16 +72,16 @@ struct Events {
     id: String,
     shape: AnswerShape,
     /// `None` while the plan has no job.
-    watch: Option<Subscription<StoredPlanJob>>,
+    subscription: Option<Subscription<StoredPlanJob>>,
 }
 
 impl Source for Events {
     async fn read_after(&mut self, after: i64) -> Result<SourceRead, ApiError> {
         let row = self.plan_row(Detail::Listed).await?;
         let has_ended = row.has_ended();
-        self.watch_job(row.job_id).await?;
-        if let Some(watch) = &mut self.watch {
-            let events = watch.look(after).await?.events;
+        self.subscribe_to_job(row.job_id).await?;
+        if let Some(subscription) = &mut self.subscription {
+            let events = subscription.poll(after).await?.events;
             if !events.is_empty() {
                 let events = match self.shape {
                     AnswerShape::Native => Ok(events),
@@ -97,9 +97,9 @@ impl Source for Events {
         Ok(SourceRead { events: Vec::new(), end })
     }
 
-    async fn heard(&mut self) {
-        match &mut self.watch {
-            Some(watch) => watch.heard().await,
+    async fn wait_for_change(&mut self) {
+        match &mut self.subscription {
+            Some(subscription) => subscription.wait_for_change().await,
             None => tokio::time::sleep(POLL_INTERVAL).await,
         }
     }
@@ -107,9 +107,9 @@ impl Source for Events {
 
 impl Events {
     /// Watches the plan's current job, which changes if the plan was cancelled and resumed.
-    async fn watch_job(&mut self, job_id: Option<String>) -> Result<(), ApiError> {
-        if self.watch.as_ref().map(|watch| watch.id()) != job_id.as_deref() {
-            self.watch = match job_id {
+    async fn subscribe_to_job(&mut self, job_id: Option<String>) -> Result<(), ApiError> {
+        if self.subscription.as_ref().map(|subscription| subscription.id()) != job_id.as_deref() {
+            self.subscription = match job_id {
                 Some(id) => Some(self.queue.subscribe_passively(&id).await?),
                 None => None,
             };
@@ -130,11 +130,11 @@ impl Events {
 }
 
 /// Converts a route to the form of plans, with reactions as nodes.
-fn with_reaction_nodes(told: JobEvent) -> Result<JobEvent, serde_json::Error> {
-    if told.event != "route" {
-        return Ok(told);
+fn with_reaction_nodes(event: JobEvent) -> Result<JobEvent, serde_json::Error> {
+    if event.event != "route" {
+        return Ok(event);
     }
-    let FoundRoute { route, backbone, steps } = serde_json::from_str(&told.data)?;
+    let FoundRoute { route, backbone, steps } = serde_json::from_str(&event.data)?;
     let data = json!({ "route": engine_route(route), "backbone": backbone, "steps": steps }).to_string();
-    Ok(JobEvent { data, ..told })
+    Ok(JobEvent { data, ..event })
 }

@@ -177,9 +177,9 @@ pub async fn delete(connection: &mut PgConnection, id: &str) -> Result<Vec<Optio
     sqlx::query_scalar!("delete from plans where id = $1 returning job_id", id).fetch_all(connection).await
 }
 
-/// Deletes plans outside batches that ended longer ago than `keep`, of all accounts, the oldest first; at most one
+/// Deletes plans outside batches that ended longer ago than `max_age`, of all accounts, the oldest first; at most one
 /// transaction's worth.
-pub async fn delete_older(connection: &mut PgConnection, keep: Duration) -> Result<u64, sqlx::Error> {
+pub async fn delete_older(connection: &mut PgConnection, max_age: Duration) -> Result<u64, sqlx::Error> {
     sqlx::query!(
         "delete from plans where id = any(array(
             select id from plans
@@ -187,7 +187,7 @@ pub async fn delete_older(connection: &mut PgConnection, keep: Duration) -> Resu
                 and updated_at < now() - make_interval(secs => $1)
             order by created_at limit $2 for update skip locked
         ))",
-        keep.as_secs_f64(),
+        max_age.as_secs_f64(),
         BATCH_ROWS
     )
     .execute(connection)
@@ -197,7 +197,7 @@ pub async fn delete_older(connection: &mut PgConnection, keep: Duration) -> Resu
 
 /// A target of a batch.
 #[derive(Debug)]
-pub struct Target {
+pub struct BatchTarget {
     /// Id of its plan.
     pub id: String,
     pub smiles: String,
@@ -220,7 +220,7 @@ pub async fn insert_of_batch(
     connection: &mut PgConnection,
     batch: &BatchFields<'_>,
     first: i32,
-    targets: &[Target],
+    targets: &[BatchTarget],
 ) -> Result<(), sqlx::Error> {
     let ids: Vec<&str> = targets.iter().map(|target| target.id.as_str()).collect();
     let smiles: Vec<&str> = targets.iter().map(|target| target.smiles.as_str()).collect();
@@ -248,7 +248,7 @@ pub async fn insert_of_batch(
 pub async fn page_of_batch(
     pool: &PgPool,
     batch_id: &str,
-    asked: &PageRequest,
+    page_request: &PageRequest,
 ) -> Result<Option<Vec<String>>, sqlx::Error> {
     sqlx::query_scalar!(
         "select case when $2::text is null or listed.place is not null then array(
@@ -261,9 +261,9 @@ pub async fn page_of_batch(
         ) end as ids
         from (select (select place from plans where batch_id = $1 and id = $2) as place) as listed",
         batch_id,
-        asked.from.as_deref(),
-        asked.is_newer(),
-        asked.count
+        page_request.from.as_deref(),
+        page_request.is_newer(),
+        page_request.count
     )
     .fetch_one(pool)
     .await

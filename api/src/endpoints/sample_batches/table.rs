@@ -13,7 +13,7 @@ use crate::endpoints::ownership::{Detail, OwnedRow};
 
 /// A sample batch to be stored.
 #[derive(Debug)]
-pub struct NewBatch<'a> {
+pub struct NewSampleBatch<'a> {
     pub id: &'a str,
     pub account_id: &'a str,
     /// Model as requested.
@@ -24,7 +24,7 @@ pub struct NewBatch<'a> {
 
 /// A sample batch with its progress.
 #[derive(Debug)]
-pub struct BatchRow {
+pub struct SampleBatchRow {
     pub id: String,
     pub account_id: String,
     pub model_id: Option<String>,
@@ -38,7 +38,7 @@ pub struct BatchRow {
 }
 
 /// Stores the batch, without its chunks.
-pub async fn insert(connection: &mut PgConnection, new: &NewBatch<'_>) -> Result<(), sqlx::Error> {
+pub async fn insert(connection: &mut PgConnection, new: &NewSampleBatch<'_>) -> Result<(), sqlx::Error> {
     sqlx::query!(
         "insert into sample_batches (id, account_id, model_id, size, chunk_count) values ($1, $2, $3, $4, $5)",
         new.id,
@@ -51,10 +51,10 @@ pub async fn insert(connection: &mut PgConnection, new: &NewBatch<'_>) -> Result
     .await.map(drop)
 }
 
-impl OwnedRow for BatchRow {
+impl OwnedRow for SampleBatchRow {
     async fn read(pool: &PgPool, reader: &str, ids: &[String], _: Detail) -> Result<Vec<Self>, sqlx::Error> {
         sqlx::query_as!(
-            BatchRow,
+            SampleBatchRow,
             r#"select id, account_id, model_id, size, chunk_count, created_at, completed as "completed!", failed as "failed!",
                 processing as "processing!"
             from sample_batches as batch cross join lateral sample_batch_progress(batch.id) as progress
@@ -85,8 +85,8 @@ pub async fn delete(connection: &mut PgConnection, id: &str) -> Result<(), sqlx:
     sqlx::query!("delete from sample_batches where id = $1", id).execute(connection).await.map(drop)
 }
 
-/// Deletes batches that are older than `keep` and have no asynchronous samples left; at most one transaction's worth.
-pub async fn delete_empty(connection: &mut PgConnection, keep: Duration) -> Result<u64, sqlx::Error> {
+/// Deletes batches that are older than `max_age` and have no asynchronous samples left; at most one transaction's worth.
+pub async fn delete_empty(connection: &mut PgConnection, max_age: Duration) -> Result<u64, sqlx::Error> {
     sqlx::query!(
         "delete from sample_batches where id = any(array(
             select id from sample_batches
@@ -94,7 +94,7 @@ pub async fn delete_empty(connection: &mut PgConnection, keep: Duration) -> Resu
                 and not exists (select from sample_orders where batch_id = sample_batches.id)
             order by created_at limit $2 for update skip locked
         ))",
-        keep.as_secs_f64(),
+        max_age.as_secs_f64(),
         BATCH_ROWS
     )
     .execute(connection)

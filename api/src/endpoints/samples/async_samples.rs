@@ -133,7 +133,7 @@ pub async fn insert_of_batch(
 pub async fn page_of_batch(
     pool: &PgPool,
     batch_id: &str,
-    asked: &PageRequest,
+    page_request: &PageRequest,
 ) -> Result<Option<Vec<String>>, sqlx::Error> {
     sqlx::query_scalar!(
         "select case when $2::text is null or listed.place is not null then array(
@@ -147,9 +147,9 @@ pub async fn page_of_batch(
         ) end as ids
         from (select (select place from sample_orders where batch_id = $1 and id = $2) as place) as listed",
         batch_id,
-        asked.from.as_deref(),
-        asked.is_newer(),
-        asked.count
+        page_request.from.as_deref(),
+        page_request.is_newer(),
+        page_request.count
     )
     .fetch_one(pool)
     .await
@@ -186,9 +186,9 @@ pub async fn lock_of_batch(
     .await
 }
 
-/// Deletes asynchronous samples without a batch that ended longer ago than `keep`, for all accounts, oldest first.
+/// Deletes asynchronous samples without a batch that ended longer ago than `max_age`, for all accounts, oldest first.
 /// One call deletes at most one sweep batch. Their samples are deleted separately.
-pub async fn delete_older(connection: &mut PgConnection, keep: Duration) -> Result<u64, sqlx::Error> {
+pub async fn delete_older(connection: &mut PgConnection, max_age: Duration) -> Result<u64, sqlx::Error> {
     sqlx::query!(
         "delete from sample_orders where id = any(array(
             select id from sample_orders
@@ -196,7 +196,7 @@ pub async fn delete_older(connection: &mut PgConnection, keep: Duration) -> Resu
                 and coalesce(ended_at, created_at) < now() - make_interval(secs => $1)
             order by created_at limit $2 for update skip locked
         ))",
-        keep.as_secs_f64(),
+        max_age.as_secs_f64(),
         BATCH_ROWS
     )
     .execute(connection)
@@ -204,11 +204,11 @@ pub async fn delete_older(connection: &mut PgConnection, keep: Duration) -> Resu
     .map(|done| done.rows_affected())
 }
 
-/// Deletes asynchronous samples, and their results, of batches whose last chunk ended longer ago than `keep`; at most
+/// Deletes asynchronous samples, and their results, of batches whose last chunk ended longer ago than `max_age`; at most
 /// one sweep batch per call.
 pub async fn delete_of_older_batches(
     connection: &mut PgConnection,
-    keep: Duration,
+    max_age: Duration,
 ) -> Result<u64, sqlx::Error> {
     let gone = sqlx::query_scalar!(
         r#"with gone as (
@@ -225,7 +225,7 @@ pub async fn delete_of_older_batches(
             delete from samples using gone where samples.id = gone.id
         )
         select count(*) as "gone!" from gone"#,
-        keep.as_secs_f64(),
+        max_age.as_secs_f64(),
         BATCH_ROWS
     )
     .fetch_one(connection)

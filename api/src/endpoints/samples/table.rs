@@ -1,6 +1,6 @@
 //! Access of the API to the samples table.
 //!
-//! A list is ordered by `place`, a number that the database assigns when it stores a sample. The list ends at the
+//! A list is ordered by the column place, a number that the database assigns when it stores a sample. The list ends at the
 //! newest place before which no transaction is still storing a sample. So a client that polls for samples after its
 //! newest one misses none.
 
@@ -83,7 +83,7 @@ impl OwnedRow for SampleRow {
 }
 
 /// Returns the sample's place in lists, if the account can see the sample.
-pub async fn place(pool: &PgPool, reader: &str, id: &str) -> Result<Option<i64>, sqlx::Error> {
+pub async fn position(pool: &PgPool, reader: &str, id: &str) -> Result<Option<i64>, sqlx::Error> {
     sqlx::query_scalar!(
         "select place from samples \
          where id = $2 and account_id in (select owner from accounts_readable_by($1) owner)",
@@ -105,7 +105,7 @@ pub async fn page(
     from: Option<i64>,
 ) -> Result<Vec<ItemRow>, sqlx::Error> {
     let (after, before) = match from {
-        Some(place) if !asked.is_newer() => (0, place),
+        Some(position) if !asked.is_newer() => (0, position),
         _ => (from.unwrap_or(0), last_settled_place(pool, reader).await? + 1),
     };
     sqlx::query_as!(
@@ -149,15 +149,15 @@ pub async fn delete(connection: &mut PgConnection, id: &str) -> Result<(), sqlx:
     sqlx::query!("delete from samples where id = $1", id).execute(connection).await.map(drop)
 }
 
-/// Deletes samples older than `keep`, for all accounts, oldest first; at most one sweep batch. Rows that another
+/// Deletes samples older than `max_age`, for all accounts, oldest first; at most one sweep batch. Rows that another
 /// transaction has locked are skipped.
-pub async fn delete_older(connection: &mut PgConnection, keep: Duration) -> Result<u64, sqlx::Error> {
+pub async fn delete_older(connection: &mut PgConnection, max_age: Duration) -> Result<u64, sqlx::Error> {
     sqlx::query!(
         "delete from samples where id = any(array(
             select id from samples where created_at < now() - make_interval(secs => $1)
             order by created_at limit $2 for update skip locked
         ))",
-        keep.as_secs_f64(),
+        max_age.as_secs_f64(),
         BATCH_ROWS
     )
     .execute(connection)

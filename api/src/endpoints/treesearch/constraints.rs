@@ -9,7 +9,9 @@ use reactivity::CLASS_NAMES;
 
 use super::{MAX_TARGET, not_smiles};
 use crate::endpoints::MAX_ID;
-use crate::fields::{Fault, Fields, Input, choice, integer, nullable, object, pair, positive, text};
+use crate::fields::{
+    FieldFault, Fields, InputValue, choice, integer, nullable, object, pair, positive, text,
+};
 
 /// Maximum number of bonds or patterns of one kind.
 const MAX_BONDS_OR_PATTERNS: usize = 100;
@@ -53,7 +55,7 @@ pub(super) fn read(body: &mut Fields<'_, '_>, target: Option<&MappedMolecule>) -
         let keeps = bonds_of(body, target, "bonds_to_keep", to_keep);
         for (at, bond) in keeps.iter().enumerate() {
             if bond.is_some() && breaks.contains(bond) {
-                let fault = Fault::new("contradictory", "The bond is also among those to break");
+                let fault = FieldFault::new("contradictory", "The bond is also among those to break");
                 body.fault("bonds_to_keep", fault.within(at));
             }
         }
@@ -92,10 +94,11 @@ fn bonds_of(
 ) -> Vec<Option<(u32, u32)>> {
     let mut bonds = Vec::with_capacity(pairs.len());
     for (at, &AtomPair(a, b)) in pairs.iter().enumerate() {
-        let mut atom = |place: usize, number: u32| {
-            let unknown =
-                |why| Fault::new("unknown_atom", format!("Input should name an atom of the target: {why}"));
-            let fault = |why| body.fault(name, unknown(why).within(place).within(at));
+        let mut atom = |position: usize, number: u32| {
+            let unknown = |reason| {
+                FieldFault::new("unknown_atom", format!("Input should name an atom of the target: {reason}"))
+            };
+            let fault = |reason| body.fault(name, unknown(reason).within(position).within(at));
             target.atom(number).map_err(fault).ok()
         };
         let atoms = (atom(0, a), atom(1, b));
@@ -105,7 +108,8 @@ fn bonds_of(
         };
         let is_bond = target.are_bonded(first, second);
         if !is_bond {
-            let fault = Fault::new("not_bonded", format!("Atoms {a} and {b} of the target are not bonded"));
+            let fault =
+                FieldFault::new("not_bonded", format!("Atoms {a} and {b} of the target are not bonded"));
             body.fault(name, fault.within(at));
         }
         bonds.push(is_bond.then(|| (first.min(second), first.max(second))));
@@ -114,7 +118,7 @@ fn bonds_of(
 }
 
 /// Parses a SMILES of one component.
-pub(crate) fn molecule(input: &Input<'_>) -> Result<String, Fault> {
+pub(crate) fn molecule(input: &InputValue<'_>) -> Result<String, FieldFault> {
     let smiles = text(1, Some(MAX_TARGET))(input)?;
     let read = Molecule::parse(&smiles, Limits::TARGET)
         .and_then(|molecule| molecule.require_single_component(&smiles));
@@ -123,24 +127,29 @@ pub(crate) fn molecule(input: &Input<'_>) -> Result<String, Fault> {
 }
 
 /// Parses a SMARTS.
-fn pattern(input: &Input<'_>) -> Result<String, Fault> {
+fn pattern(input: &InputValue<'_>) -> Result<String, FieldFault> {
     read_by(Pattern::parse, input)
 }
 
 /// Parses a SMARTS, or a SMILES of a part of a molecule.
-pub(crate) fn part(input: &Input<'_>) -> Result<String, Fault> {
+pub(crate) fn part(input: &InputValue<'_>) -> Result<String, FieldFault> {
     read_by(Pattern::parse_substructure, input)
 }
 
-fn read_by(parse: fn(&str) -> Result<Pattern, TemplateError>, input: &Input<'_>) -> Result<String, Fault> {
+fn read_by(
+    parse: fn(&str) -> Result<Pattern, TemplateError>,
+    input: &InputValue<'_>,
+) -> Result<String, FieldFault> {
     let smarts = text(1, Some(MAX_TARGET))(input)?;
     match parse(&smarts) {
         Ok(_) => Ok(smarts),
-        Err(why) => Err(Fault::new("smarts_invalid", format!("Input should be a valid SMARTS: {why}"))),
+        Err(reason) => {
+            Err(FieldFault::new("smarts_invalid", format!("Input should be a valid SMARTS: {reason}")))
+        }
     }
 }
 
-fn own_block(input: &Input<'_>) -> Result<OwnBlock, Fault> {
+fn own_block(input: &InputValue<'_>) -> Result<OwnBlock, FieldFault> {
     let (mut smiles, mut usd_per_gram) = (None, None);
     for (name, value) in object(input, &["smiles", "usd_per_gram"])? {
         if name == "smiles" {
@@ -152,16 +161,16 @@ fn own_block(input: &Input<'_>) -> Result<OwnBlock, Fault> {
     }
     match smiles {
         Some(smiles) => Ok(OwnBlock { smiles, usd_per_gram }),
-        None => Err(Fault::new("missing", "Field required").within("smiles")),
+        None => Err(FieldFault::new("missing", "Field required").within("smiles")),
     }
 }
 
 /// Parses the name of a reaction class.
-fn class(input: &Input<'_>) -> Result<String, Fault> {
+fn class(input: &InputValue<'_>) -> Result<String, FieldFault> {
     let name = text(0, Some(MAX_ID))(input)?;
     if CLASS_NAMES.binary_search(&name.as_str()).is_ok() {
         return Ok(name);
     }
     let names = CLASS_NAMES.join("', '");
-    Err(Fault::new("enum", format!("Input should be the name of a class of reaction: '{names}'")))
+    Err(FieldFault::new("enum", format!("Input should be the name of a class of reaction: '{names}'")))
 }

@@ -13,9 +13,9 @@ use crate::{
     access::Caller,
     endpoints::{
         PathId,
-        admitted_search::{AdmittedSearch, whole_seconds},
+        metered_search::{MeteredSearch, whole_seconds},
     },
-    jobs::{Jobs, settled},
+    jobs::{Jobs, outcome_or_error},
     limits::Reservation,
     operation::Operation,
     streams::{Source, SourceRead, StreamContext, last_event},
@@ -56,38 +56,39 @@ pub async fn watch(
 ) -> Result<Response, ApiError> {
     let after = last_event(&headers)?;
     let begin = async {
-        let watch = jobs.watch_search(&caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
+        let subscription =
+            jobs.subscribe_to_search(&caller.account_id, &id).await?.ok_or(ApiError::NotFound)?;
         // The job no longer holds the requested numbers of backbones; the worker that made the answer respected them.
-        Ok(SearchEventSource { watch, groups: u32::MAX, group_size: u32::MAX, spending: None })
+        Ok(SearchEventSource { subscription, groups: u32::MAX, group_size: u32::MAX, spending: None })
     };
     terms.open().await?.respond(&address(&id), after, begin).await
 }
 
-/// Starts the search `wanted` and streams its events.
+/// Starts the search `request` and streams its events.
 pub(super) async fn begin(
-    search: AdmittedSearch,
-    wanted: TreeSearchRequest,
+    search: MeteredSearch,
+    request: TreeSearchRequest,
     terms: StreamContext,
 ) -> Result<Response, ApiError> {
     let opened = terms.open().await?;
-    let AdmittedSearch { jobs, limits, deadlines, arrival, caller } = search;
-    let (groups, group_size) = (wanted.max_backbone_groups, wanted.max_backbone_group_size);
-    let most = whole_seconds(wanted.max_seconds);
+    let MeteredSearch { jobs, limits, deadlines, arrival, caller } = search;
+    let (groups, group_size) = (request.max_backbone_groups, request.max_backbone_group_size);
+    let most = whole_seconds(request.max_seconds);
     let spending =
-        match limits.spend(QuotaKind::SearchSeconds, &caller.account_id, &caller.rations, most).await {
+        match limits.reserve(QuotaKind::SearchSeconds, &caller.account_id, &caller.quotas, most).await {
             Ok(spending) => spending,
             Err(refusal) => return Ok(refusal),
         };
-    let asked = jobs.search_watched(&caller.account_id, wanted);
-    let watch = match deadlines.search(arrival, f64::from(most), asked).await {
-        Ok(watch) => watch,
+    let subscribing = jobs.search_with_events(&caller.account_id, request);
+    let subscription = match deadlines.search(arrival, f64::from(most), subscribing).await {
+        Ok(subscription) => subscription,
         Err(error) => {
-            spending.end(0);
+            spending.refund_unused(0);
             return Err(error);
         }
     };
-    let address = address(watch.id());
-    let events = SearchEventSource { watch, groups, group_size, spending: Some(spending) };
+    let address = address(subscription.id());
+    let events = SearchEventSource { subscription, groups, group_size, spending: Some(spending) };
     opened.respond(&address, 0, std::future::ready(Ok(events))).await
 }
 
@@ -97,7 +98,7 @@ fn address(id: &str) -> String {
 
 /// Event source of a search.
 struct SearchEventSource {
-    watch: Subscription<StoredTreeSearchJob>,
+    subscription: Subscription<StoredTreeSearchJob>,
     /// Most backbones, and most variations of each, in the answer.
     groups: u32,
     group_size: u32,
@@ -108,20 +109,20 @@ struct SearchEventSource {
 
 impl Source for SearchEventSource {
     async fn read_after(&mut self, after: i64) -> Result<SourceRead, ApiError> {
-        let seen = self.watch.look(after).await?;
+        let seen = self.subscription.poll(after).await?;
         let end = seen.end.map(|outcome| {
-            let result = settled(self.watch.id(), outcome, "");
+            let result = outcome_or_error(self.subscription.id(), outcome, "");
             if let Some(spending) = self.spending.take() {
                 let used = result.as_ref().map_or(0, |result| whole_seconds(result.metadata.total_elapsed));
-                spending.end(used);
+                spending.refund_unused(used);
             }
             serialize_result(&validated(result?, self.groups, self.group_size)?)
         });
         Ok(SourceRead { events: seen.events, end })
     }
 
-    async fn heard(&mut self) {
-        self.watch.heard().await;
+    async fn wait_for_change(&mut self) {
+        self.subscription.wait_for_change().await;
     }
 }
 

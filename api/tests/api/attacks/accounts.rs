@@ -182,7 +182,7 @@ async fn owner_locked_out_by_strangers() {
     let service = Service::start_without_workers(&settings).await;
     PAGE.register(&service).await;
     let owner = Browser::new(&service);
-    owner.let_in(&PAGE.request(&[])).await;
+    owner.log_in_and_allow(&PAGE.request(&[])).await;
     let attempt = async |password: &str, address: &str| {
         let form = [
             ("grant_type", "password"),
@@ -305,10 +305,10 @@ async fn person_asked_for_without_the_scope() {
     let service = Service::start_without_workers(&[]).await;
     PAGE.register(&service).await;
     let scope = [("scope", "generator_api.samples:read"), ("response_type", "token")];
-    let landed = Browser::new(&service).let_in(&PAGE.request(&scope)).await;
+    let redirected = Browser::new(&service).log_in_and_allow(&PAGE.request(&scope)).await;
 
     let address = format!("{}/auth/userinfo", service.base);
-    let answer = answer(service.http.get(address).bearer_auth(&landed.fragment["access_token"])).await;
+    let answer = answer(service.http.get(address).bearer_auth(&redirected.fragment["access_token"])).await;
 
     assert_eq!(answer.status, 403);
     assert!(answer.header("www-authenticate").contains("insufficient_scope"));

@@ -11,7 +11,7 @@ use crate::{
 };
 
 async fn code(service: &Service) -> String {
-    Browser::new(service).let_in(&SERVER.request(&[])).await.code()
+    Browser::new(service).log_in_and_allow(&SERVER.request(&[])).await.code()
 }
 
 async fn with_header(service: &Service, code: &str, header: String, more: &[(&str, &str)]) -> Answer {
@@ -64,7 +64,7 @@ async fn secret_hash_as_the_secret() {
 async fn secret_shown_by_a_public_application() {
     let service = Service::start_without_workers(&[]).await;
     PAGE.register(&service).await;
-    let code = Browser::new(&service).let_in(&PAGE.request(&[])).await.code();
+    let code = Browser::new(&service).log_in_and_allow(&PAGE.request(&[])).await.code();
 
     // The two applications were confused: an early error is better than a secret sent for nothing.
     let answer = PAGE.exchange(&service, &code, &[("client_secret", "x")]).await;
@@ -143,10 +143,10 @@ async fn flow_that_the_application_is_not_registered_for() {
     PROGRAM.register(&service).await;
     let browser = Browser::new(&service);
     for response_type in ["token", "id_token token"] {
-        let landed =
+        let redirected =
             RedirectTarget::of(&browser.get(&PROGRAM.request(&[("response_type", response_type)])).await);
 
-        assert_eq!(landed.error(), "unauthorized_client");
+        assert_eq!(redirected.error(), "unauthorized_client");
     }
 }
 
@@ -157,10 +157,10 @@ async fn response_types_mixed_to_get_a_code_and_a_token() {
     let browser = Browser::new(&service);
     for response_type in ["code token", "code id_token", "code id_token token", "none", "Code", "token token"]
     {
-        let landed =
+        let redirected =
             RedirectTarget::of(&browser.get(&PAGE.request(&[("response_type", response_type)])).await);
 
-        assert_eq!(landed.error(), "unsupported_response_type", "{response_type}");
+        assert_eq!(redirected.error(), "unsupported_response_type", "{response_type}");
     }
 }
 
@@ -172,9 +172,9 @@ async fn scope_that_the_application_is_not_registered_for() {
     for scope in
         ["generator_api.samples:delete", "openid generator_api.models:delete", "openid\tprofile", "*"]
     {
-        let landed = RedirectTarget::of(&browser.get(&PAGE.request(&[("scope", scope)])).await);
+        let redirected = RedirectTarget::of(&browser.get(&PAGE.request(&[("scope", scope)])).await);
 
-        assert_eq!(landed.error(), "invalid_scope", "{scope}");
+        assert_eq!(redirected.error(), "invalid_scope", "{scope}");
     }
 }
 
@@ -196,7 +196,7 @@ async fn form_that_is_something_else() {
 async fn tokens_in_a_cache() {
     let service = Service::start_without_workers(&[]).await;
     PAGE.register(&service).await;
-    let code = Browser::new(&service).let_in(&PAGE.request(&[])).await.code();
+    let code = Browser::new(&service).log_in_and_allow(&PAGE.request(&[])).await.code();
 
     let token = PAGE.exchange(&service, &code, &[]).await;
     let refused = PAGE.exchange(&service, &code, &[]).await;

@@ -17,11 +17,12 @@ async fn call(service: &Service, token: &str) -> Answer {
     answer(service.http.get(format!("{}{SAMPLES}", service.base)).bearer_auth(token)).await
 }
 
-async fn assert_refused(service: &Service, token: &str, why: &str) {
+async fn assert_refused(service: &Service, token: &str, reason: &str) {
     let answer = call(service, token).await;
 
-    assert_eq!((answer.status, answer.json()["detail"][0]["msg"].clone()), (401, json!(why)));
-    let challenge = format!("Bearer realm=\"retort\", error=\"invalid_token\", error_description=\"{why}\"");
+    assert_eq!((answer.status, answer.json()["detail"][0]["msg"].clone()), (401, json!(reason)));
+    let challenge =
+        format!("Bearer realm=\"retort\", error=\"invalid_token\", error_description=\"{reason}\"");
     assert_eq!(answer.header("www-authenticate"), challenge);
 }
 
@@ -145,8 +146,8 @@ async fn key_fetched_from_jku_or_x5u() {
         }
     }
 
-    let asked = tokio::time::timeout(std::time::Duration::from_millis(200), listener.accept()).await;
-    assert!(asked.is_err(), "the service fetched a key from where the token said");
+    let request = tokio::time::timeout(std::time::Duration::from_millis(200), listener.accept()).await;
+    assert!(request.is_err(), "the service fetched a key from where the token said");
 }
 
 #[tokio::test]

@@ -139,7 +139,7 @@ async fn consent_skipped_by_a_program_that_poses_as_another() {
     let service = Service::start_without_workers(&[]).await;
     PROGRAM.register(&service).await;
     let browser = Browser::new(&service);
-    browser.let_in(&PROGRAM.request(&[])).await;
+    browser.log_in_and_allow(&PROGRAM.request(&[])).await;
 
     let silently = browser.get(&PROGRAM.request(&[("prompt", "none")])).await;
     let again = browser.get(&PROGRAM.request(&[])).await;

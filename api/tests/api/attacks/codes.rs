@@ -20,7 +20,7 @@ async fn list(service: &Service, token: &serde_json::Value) -> u16 {
 async fn code_used_twice() {
     let service = Service::start_without_workers(&[]).await;
     PAGE.register(&service).await;
-    let code = Browser::new(&service).let_in(&PAGE.request(&[])).await.code();
+    let code = Browser::new(&service).log_in_and_allow(&PAGE.request(&[])).await.code();
     let tokens = PAGE.exchange(&service, &code, &[]).await.json();
     assert_eq!(list(&service, &tokens["access_token"]).await, 200);
 
@@ -36,7 +36,7 @@ async fn code_used_twice() {
 async fn code_used_twice_at_the_same_time() {
     let service = Service::start_without_workers(&[]).await;
     PAGE.register(&service).await;
-    let code = Browser::new(&service).let_in(&PAGE.request(&[])).await.code();
+    let code = Browser::new(&service).log_in_and_allow(&PAGE.request(&[])).await.code();
     let exchange = || PAGE.exchange(&service, &code, &[]);
 
     let (one, two, three, four) = tokio::join!(exchange(), exchange(), exchange(), exchange());
@@ -50,7 +50,7 @@ async fn code_used_twice_at_the_same_time() {
 async fn code_after_its_minute() {
     let service = Service::start_without_workers(&[]).await;
     PAGE.register(&service).await;
-    let code = Browser::new(&service).let_in(&PAGE.request(&[])).await.code();
+    let code = Browser::new(&service).log_in_and_allow(&PAGE.request(&[])).await.code();
     let (left,): (f64,) =
         sqlx::query_as("select extract(epoch from expires_at - now())::float8 from authorization_codes")
             .fetch_one(&service.pool)
@@ -67,7 +67,7 @@ async fn code_of_another_application() {
     let service = Service::start_without_workers(&[]).await;
     PAGE.register(&service).await;
     SERVER.register(&service).await;
-    let code = Browser::new(&service).let_in(&PAGE.request(&[])).await.code();
+    let code = Browser::new(&service).log_in_and_allow(&PAGE.request(&[])).await.code();
 
     assert_invalid(&SERVER.exchange(&service, &code, &[]).await);
     // The failed attempt has spent the code.
@@ -79,8 +79,8 @@ async fn code_with_another_redirect_address() {
     let service = Service::start_without_workers(&[]).await;
     PROGRAM.register(&service).await;
     let redirect = |port: &'static str| [("redirect_uri", port)];
-    let asked = redirect("http://127.0.0.1:4001/callback");
-    let code = Browser::new(&service).let_in(&PROGRAM.request(&asked)).await.code();
+    let request = redirect("http://127.0.0.1:4001/callback");
+    let code = Browser::new(&service).log_in_and_allow(&PROGRAM.request(&request)).await.code();
 
     let shown = redirect("http://127.0.0.1:4002/callback");
     assert_invalid(&PROGRAM.exchange(&service, &code, &shown).await);
@@ -93,11 +93,11 @@ async fn code_intercepted_without_the_verifier() {
     let browser = Browser::new(&service);
     let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
     for verifier in [challenge, "a".repeat(43).as_str(), "short", &VERIFIER.to_uppercase()] {
-        let code = browser.let_in(&PAGE.request(&[])).await.code();
+        let code = browser.log_in_and_allow(&PAGE.request(&[])).await.code();
 
         assert_invalid(&PAGE.exchange(&service, &code, &[("code_verifier", verifier)]).await);
     }
-    let code = browser.let_in(&PAGE.request(&[])).await.code();
+    let code = browser.log_in_and_allow(&PAGE.request(&[])).await.code();
     let without = PAGE.exchange(&service, &code, &[("code_verifier", "")]).await;
     assert_eq!(without.json()["error"], "invalid_request");
 }
@@ -110,8 +110,8 @@ async fn pkce_downgrade_to_plain() {
     for method in ["plain", "", "s256", "S512"] {
         let changes = [("code_challenge_method", method), ("code_challenge", VERIFIER)];
 
-        let landed = RedirectTarget::of(&browser.get(&PAGE.request(&changes)).await);
-        assert_eq!(landed.error(), "invalid_request", "{method}");
+        let redirected = RedirectTarget::of(&browser.get(&PAGE.request(&changes)).await);
+        assert_eq!(redirected.error(), "invalid_request", "{method}");
     }
 }
 
@@ -121,9 +121,9 @@ async fn pkce_downgrade_to_nothing() {
     SERVER.register(&service).await;
     let changes = [("code_challenge", ""), ("code_challenge_method", "")];
 
-    let landed = RedirectTarget::of(&Browser::new(&service).get(&SERVER.request(&changes)).await);
+    let redirected = RedirectTarget::of(&Browser::new(&service).get(&SERVER.request(&changes)).await);
 
-    assert_eq!(landed.error(), "invalid_request");
+    assert_eq!(redirected.error(), "invalid_request");
 }
 
 #[tokio::test]
@@ -139,7 +139,7 @@ async fn guessed_code() {
 async fn code_of_an_account_that_was_disabled() {
     let service = Service::start_without_workers(&[]).await;
     PAGE.register(&service).await;
-    let code = Browser::new(&service).let_in(&PAGE.request(&[])).await.code();
+    let code = Browser::new(&service).log_in_and_allow(&PAGE.request(&[])).await.code();
     sqlx::query("update accounts set disabled_at = now()").execute(&service.pool).await.unwrap();
 
     assert_invalid(&PAGE.exchange(&service, &code, &[]).await);
@@ -149,10 +149,10 @@ async fn code_of_an_account_that_was_disabled() {
 async fn code_that_asks_for_more_at_the_exchange() {
     let service = Service::start_without_workers(&[]).await;
     PAGE.register(&service).await;
-    let landed = Browser::new(&service).let_in(&PAGE.request(&[("scope", "openid")])).await;
+    let redirected = Browser::new(&service).log_in_and_allow(&PAGE.request(&[("scope", "openid")])).await;
 
     let scope = ("scope", "openid generator_api.samples:create");
-    let tokens = PAGE.exchange(&service, &landed.code(), &[scope]).await.json();
+    let tokens = PAGE.exchange(&service, &redirected.code(), &[scope]).await.json();
 
     assert_eq!(tokens["scope"], "openid");
 }
@@ -162,7 +162,7 @@ async fn codes_and_secrets_readable_in_the_database() {
     let service = Service::start_without_workers(&[]).await;
     SERVER.register(&service).await;
     let browser = Browser::new(&service);
-    let code = browser.let_in(&SERVER.request(&[])).await.code();
+    let code = browser.log_in_and_allow(&SERVER.request(&[])).await.code();
     let tokens = SERVER.exchange(&service, &code, &[]).await.json();
     let session = browser.cookies.borrow()["retort_session"].clone();
 

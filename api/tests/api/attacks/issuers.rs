@@ -6,7 +6,7 @@ use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use serde_json::json;
 
 use crate::{
-    auth_issuers::{Issuer, call, why},
+    auth_issuers::{Issuer, call, reason},
     support::{Service, claims},
 };
 
@@ -19,7 +19,7 @@ async fn issuer_that_nobody_named() {
     let answer = call(&service, &stranger.token("k1", [1; 32], &[])).await;
 
     assert_eq!(answer.status, 401);
-    assert_eq!(stranger.asked.load(Ordering::Relaxed), 0);
+    assert_eq!(stranger.requests.load(Ordering::Relaxed), 0);
 }
 
 #[tokio::test]
@@ -29,7 +29,7 @@ async fn token_of_the_issuer_signed_by_a_stranger() {
 
     let answer = call(&service, &issuer.token("k1", [9; 32], &[])).await;
 
-    assert_eq!(why(&answer), (401, "the signature of the access token is wrong".to_owned()));
+    assert_eq!(reason(&answer), (401, "the signature of the access token is wrong".to_owned()));
 }
 
 #[tokio::test]
@@ -51,7 +51,7 @@ async fn token_of_the_issuer_that_ended() {
 
     let answer = call(&service, &issuer.token("k1", [1; 32], &[("exp", past)])).await;
 
-    assert_eq!(why(&answer), (401, "the access token expired".to_owned()));
+    assert_eq!(reason(&answer), (401, "the access token expired".to_owned()));
 }
 
 #[tokio::test]
@@ -65,7 +65,7 @@ async fn token_of_the_issuer_with_an_hmac_of_its_public_key() {
 
     let answer = call(&service, &token).await;
 
-    assert_eq!(why(&answer), (401, "the algorithm of the access token is not allowed".to_owned()));
+    assert_eq!(reason(&answer), (401, "the algorithm of the access token is not allowed".to_owned()));
 }
 
 #[tokio::test]
@@ -99,10 +99,10 @@ async fn flood_of_the_issuers_unknown_keys() {
     for n in 0..40 {
         let answer = call(&service, &issuer.token(&format!("made-up-{n}"), [1; 32], &[])).await;
 
-        assert_eq!(why(&answer), (401, "the key of the access token is unknown".to_owned()));
+        assert_eq!(reason(&answer), (401, "the key of the access token is unknown".to_owned()));
     }
 
-    assert_eq!(issuer.asked.load(Ordering::Relaxed), 1);
+    assert_eq!(issuer.requests.load(Ordering::Relaxed), 1);
 }
 
 #[tokio::test]
@@ -114,5 +114,5 @@ async fn discovery_document_of_another_issuer() {
 
     let answer = call(&service, &issuer.token("k1", [1; 32], &[("iss", json!(alias))])).await;
 
-    assert_eq!((answer.status, issuer.asked.load(Ordering::Relaxed)), (503, 0));
+    assert_eq!((answer.status, issuer.requests.load(Ordering::Relaxed)), (503, 0));
 }

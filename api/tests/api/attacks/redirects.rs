@@ -127,7 +127,7 @@ async fn logout_that_leads_elsewhere() {
     let service = Service::start_without_workers(&[]).await;
     PAGE.register(&service).await;
     let browser = Browser::new(&service);
-    browser.let_in(&PAGE.request(&[])).await;
+    browser.log_in_and_allow(&PAGE.request(&[])).await;
     for query in [
         "post_logout_redirect_uri=https://evil.test/",
         "client_id=app_page&post_logout_redirect_uri=https://evil.test/",

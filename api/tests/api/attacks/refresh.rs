@@ -108,9 +108,9 @@ async fn refresh_token_without_the_applications_secret() {
 async fn refresh_token_nobody_asked_for() {
     let service = Service::start_without_workers(&[]).await;
     PAGE.register(&service).await;
-    let landed = Browser::new(&service).let_in(&PAGE.request(&[("scope", "openid")])).await;
+    let redirected = Browser::new(&service).log_in_and_allow(&PAGE.request(&[("scope", "openid")])).await;
 
-    let tokens = PAGE.exchange(&service, &landed.code(), &[]).await.json();
+    let tokens = PAGE.exchange(&service, &redirected.code(), &[]).await.json();
 
     assert_eq!(tokens.get("refresh_token"), None);
 }

@@ -117,9 +117,9 @@ async fn resource_of_another_account_by_its_id() {
             let method: Method = method.to_uppercase().parse().unwrap();
             let request = service.request_as(&eve, method.clone(), &path).await;
             let request = request.header("content-type", "application/json").body("{}");
-            let told = answer(request).await;
+            let response = answer(request).await;
 
-            assert_eq!((told.status, told.text.as_str()), (404, "null"), "{method} {path}");
+            assert_eq!((response.status, response.text.as_str()), (404, "null"), "{method} {path}");
             tried += 1;
         }
     }
@@ -164,10 +164,11 @@ async fn fields_of_the_server_written_by_the_caller() {
         ("/generator/v1/sample-batches", sample_batch()),
     ] {
         body.as_object_mut().unwrap().extend(forged.clone());
-        let told = service.post(path, &body.to_string()).await;
+        let response = service.post(path, &body.to_string()).await;
 
-        assert_eq!(told.status, 422, "{path}: {told:?}");
-        let places: BTreeSet<String> = told.faults().into_iter().map(|(place, _)| place).collect();
-        assert_eq!(places, forged.keys().map(|name| format!("body.{name}")).collect(), "{path}");
+        assert_eq!(response.status, 422, "{path}: {response:?}");
+        let locations: BTreeSet<String> =
+            response.faults().into_iter().map(|(location, _)| location).collect();
+        assert_eq!(locations, forged.keys().map(|name| format!("body.{name}")).collect(), "{path}");
     }
 }

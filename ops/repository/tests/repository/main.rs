@@ -6,5 +6,6 @@ mod architecture;
 mod comments;
 mod documents;
 mod imports;
+mod names;
 mod security;
 mod tables;

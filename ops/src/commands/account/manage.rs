@@ -149,13 +149,13 @@ pub async fn link(database: &mut PgConnection, email: &str, lifetime: Duration) 
 pub async fn change_limit(
     database: &mut PgConnection,
     email: &str,
-    ration: QuotaKind,
+    quota_kind: QuotaKind,
     per_minute: Option<i32>,
 ) -> Result<(), Failure> {
     let doing = ("changing the ration", "account ration");
-    let details = json!({ "ration": ration.as_str(), "per_minute": per_minute });
+    let details = json!({ "ration": quota_kind.as_str(), "per_minute": per_minute });
     let change_it = async |account: &AccountHandle, connection: &mut PgConnection| {
-        account.change_ration(connection, ration, per_minute).await
+        account.change_ration(connection, quota_kind, per_minute).await
     };
     change(database, email, doing, details, change_it).await
 }
@@ -279,8 +279,8 @@ mod tests {
                 ]
             );
             assert_eq!(count(database, "select count(*) from accounts where disabled_at is not null").await, 0);
-            let told = audit_log::read(database, 1).await.unwrap()[0].to_line();
-            assert!(told.contains("account cancel\ta@example.org"), "{told}");
+            let entry = audit_log::read(database, 1).await.unwrap()[0].to_line();
+            assert!(entry.contains("account cancel\ta@example.org"), "{entry}");
 
             let cancelled = disable(database, "b@example.org").await.unwrap();
 

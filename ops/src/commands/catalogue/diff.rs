@@ -12,10 +12,7 @@ use clap::{Args, ValueEnum};
 use super::reading::{ReadingArgs, load_known_keys};
 use crate::{
     InstallationArgs,
-    catalogue::{
-        Import,
-        difference::{DiffBase, difference},
-    },
+    catalogue::{CatalogueImport, difference::difference},
     failure::Failure,
     terminal,
 };
@@ -33,13 +30,13 @@ pub struct Diff {
     #[arg(long, value_name = "FILE")]
     against: Vec<PathBuf>,
     /// Output format.
-    #[arg(long, value_enum, default_value_t = Format::Csv)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = DiffFormat::Csv)]
+    format: DiffFormat,
 }
 
 /// Output format of the differences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub enum DiffFormat {
     /// Comma separated values under a header.
     Csv,
     /// One JSON object per line.
@@ -47,15 +44,15 @@ pub enum Format {
 }
 
 impl Diff {
-    pub(super) async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
+    pub(super) async fn run(self, installation: &InstallationArgs) -> Result<(), Failure> {
         let (against, format) = (self.against, self.format);
         let mut import = self.reading.settled()?;
-        let mut database = place.data().connect().await?;
-        let mut older = Import { files: against, rejects: None, ..import.clone() };
+        let mut database = installation.data().connect().await?;
+        let mut older = CatalogueImport { files: against, rejects: None, ..import.clone() };
         // A list of keys only may be on either side.
         load_known_keys(&mut database, &mut import).await?;
         load_known_keys(&mut database, &mut older).await?;
-        let before = if older.files.is_empty() { DiffBase::Loaded } else { DiffBase::Files(&older) };
+        let before = (!older.files.is_empty()).then_some(&older);
         let mut lines = DiffWriter::new(format);
         let counts = difference(&mut database, &import, before, |difference| lines.write(difference)).await?;
         lines.finish()?;
@@ -77,10 +74,10 @@ enum DiffWriter {
 const WRITE_CONTEXT: &str = "writing to standard output";
 
 impl DiffWriter {
-    fn new(format: Format) -> Self {
+    fn new(format: DiffFormat) -> Self {
         match format {
-            Format::Csv => Self::Csv(Box::new(csv::Writer::from_writer(io::stdout()))),
-            Format::Json => Self::Json(io::BufWriter::new(io::stdout())),
+            DiffFormat::Csv => Self::Csv(Box::new(csv::Writer::from_writer(io::stdout()))),
+            DiffFormat::Json => Self::Json(io::BufWriter::new(io::stdout())),
         }
     }
 

@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context as _, anyhow};
 use catalogue_tables::{
     export,
-    query::{self, BlockQuery, FoundBlock, Offer, PastPrice},
+    query::{self, BlockMatch, BlockOffer, BlockQuery, PastPrice},
     verify,
 };
 use chrono::SecondsFormat;
@@ -24,7 +24,7 @@ use crate::{InstallationArgs, failure::Failure, terminal};
 /// By default the block under which the SMILES is sold (a salt's parent). The offers of all vendors count, private
 /// ones too.
 #[derive(Debug, Args)]
-pub struct Search {
+pub struct SearchOffersArgs {
     /// SMILES, or SMARTS with --substructure.
     structure: String,
     /// Similar blocks, the most similar first: Tanimoto similarity, Morgan fingerprint of radius 2.
@@ -44,7 +44,7 @@ pub struct Search {
 /// Show a building block with all its offers, the cheapest first: vendor, entry, pack, USD, USD per gram and, if the
 /// vendor states it, the stock and its location.
 #[derive(Debug, Args)]
-pub struct Show {
+pub struct ShowOffersArgs {
     /// Number or SMILES of the block.
     building_block: String,
     /// Also show earlier prices, each with the time of the vendor's statement and of the import that replaced it.
@@ -67,32 +67,31 @@ pub struct Export {
 #[derive(Debug, Args)]
 pub struct Verify {}
 
-impl Search {
-    pub(super) async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
-        let wanted =
-            BlockQuery::read(&self.structure, self.similar.then_some(self.least), self.substructure)?;
-        let mut database = place.data().connect().await?;
-        let found = query::search(&mut database, &wanted, self.limit).await?;
-        found.iter().try_for_each(|block| terminal::data(&to_line(block)))?;
-        if found.is_empty() { Err(anyhow!("no such building block").into()) } else { Ok(()) }
+impl SearchOffersArgs {
+    pub(super) async fn run(self, installation: &InstallationArgs) -> Result<(), Failure> {
+        let query = BlockQuery::read(&self.structure, self.similar.then_some(self.least), self.substructure)?;
+        let mut database = installation.data().connect().await?;
+        let matches = query::search(&mut database, &query, self.limit).await?;
+        matches.iter().try_for_each(|block| terminal::data(&to_line(block)))?;
+        if matches.is_empty() { Err(anyhow!("no such building block").into()) } else { Ok(()) }
     }
 }
 
-fn to_line(block: &FoundBlock) -> String {
+fn to_line(block: &BlockMatch) -> String {
     let price = block.usd_per_gram.map_or_else(String::new, |usd| format!("{usd:.4}"));
     let similarity = block.similarity.map_or_else(String::new, |similarity| format!("\t{similarity:.3}"));
     format!("{}\t{}\t{:.2}\t{}\t{price}{similarity}", block.id, block.smiles, block.mw, block.offers)
 }
 
-impl Show {
-    pub(super) async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
-        let wanted = match self.building_block.parse::<i32>() {
+impl ShowOffersArgs {
+    pub(super) async fn run(self, installation: &InstallationArgs) -> Result<(), Failure> {
+        let query = match self.building_block.parse::<i32>() {
             Ok(id) => BlockQuery::Number(id),
             Err(_) => BlockQuery::read(&self.building_block, None, false)?,
         };
-        let mut database = place.data().connect().await?;
-        let found = query::search(&mut database, &wanted, 1).await?;
-        let block = found.first().ok_or_else(|| anyhow!("no such building block"))?;
+        let mut database = installation.data().connect().await?;
+        let matches = query::search(&mut database, &query, 1).await?;
+        let block = matches.first().ok_or_else(|| anyhow!("no such building block"))?;
         terminal::data(&to_line(block))?;
         for offer in query::offers(&mut database, block.id).await? {
             terminal::data(&offer_line(&offer))?;
@@ -106,8 +105,8 @@ impl Show {
     }
 }
 
-fn offer_line(offer: &Offer) -> String {
-    let Offer { vendor_name, cs_id, .. } = offer;
+fn offer_line(offer: &BlockOffer) -> String {
+    let BlockOffer { vendor_name, cs_id, .. } = offer;
     let [price, per_gram] = [offer.price_usd, offer.normalised_usd].map(number);
     let line = format!("  {vendor_name}\t{cs_id}\t{}\t{price}\t{per_gram}", pack(offer.pack, &offer.uom));
     if offer.amount.is_none() && offer.location.is_none() {
@@ -134,8 +133,8 @@ fn number(value: Option<f64>) -> String {
 }
 
 impl Export {
-    pub(super) async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
-        let mut database = place.data().connect().await?;
+    pub(super) async fn run(self, installation: &InstallationArgs) -> Result<(), Failure> {
+        let mut database = installation.data().connect().await?;
         let vendor = self.vendor.as_deref();
         let Some(path) = &self.file else {
             export::export(&mut database, vendor, io::stdout().lock()).await?;
@@ -157,8 +156,8 @@ impl Export {
 }
 
 impl Verify {
-    pub(super) async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
-        let mut database = place.data().connect().await?;
+    pub(super) async fn run(self, installation: &InstallationArgs) -> Result<(), Failure> {
+        let mut database = installation.data().connect().await?;
         let bar = terminal::spinner("checking the building blocks");
         let faults = verify::verify(&mut database, |count| bar.inc(count)).await?;
         let checked = bar.position();

@@ -9,7 +9,7 @@ use std::{
 
 use ::catalogue::{
     Rates,
-    read::{Meaning, Profile},
+    read::{ColumnProfile, Meaning},
 };
 use anyhow::Context as _;
 use clap::Args;
@@ -57,14 +57,14 @@ impl ReadingArgs {
     ///
     /// # Errors
     /// Fails if a profile or exchange rates are invalid.
-    pub(super) fn settled(self) -> Result<catalogue::Import, Failure> {
+    pub(super) fn settled(self) -> Result<catalogue::CatalogueImport, Failure> {
         let text =
             |path: &Path| fs::read_to_string(path).with_context(|| format!("reading {}", path.display()));
         let wrong = |path: &Path, error: &dyn Error| Failure::Usage(format!("{}: {error}", path.display()));
         let mut profile = match &self.profile {
-            None => Profile::default(),
+            None => ColumnProfile::default(),
             Some(name) if !name.exists() => {
-                Profile { profile: Some(name.display().to_string()), ..Profile::default() }
+                ColumnProfile { profile: Some(name.display().to_string()), ..ColumnProfile::default() }
             }
             Some(path) => serde_json::from_str(&text(path)?).map_err(|error| wrong(path, &error))?,
         };
@@ -74,13 +74,13 @@ impl ReadingArgs {
             None => Rates::default(),
             Some(path) => text(path)?.parse().map_err(|error| wrong(path, &error))?,
         };
-        Ok(catalogue::Import {
+        Ok(catalogue::CatalogueImport {
             files: self.files,
             vendor: self.vendor,
             profile,
             rates,
             rejects: self.rejects,
-            ..catalogue::Import::default()
+            ..catalogue::CatalogueImport::default()
         })
     }
 }
@@ -91,7 +91,7 @@ impl ReadingArgs {
 /// Fails if a file cannot be opened, or if the database fails.
 pub(super) async fn load_known_keys(
     database: &mut PgConnection,
-    import: &mut catalogue::Import,
+    import: &mut catalogue::CatalogueImport,
 ) -> Result<(), Failure> {
     if import.has_keys()? {
         import.keys = Arc::new(catalogue::known_keys(database).await?);

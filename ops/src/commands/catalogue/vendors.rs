@@ -44,8 +44,8 @@ pub struct Prefer {
 }
 
 impl Vendors {
-    pub(super) async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
-        let mut database = place.data().connect().await?;
+    pub(super) async fn run(self, installation: &InstallationArgs) -> Result<(), Failure> {
+        let mut database = installation.data().connect().await?;
         for vendor in catalogue_tables::vendors::list(&mut database).await? {
             let shown_to = match vendor.shown_to {
                 None => "everybody".to_owned(),
@@ -62,8 +62,8 @@ impl Vendors {
 }
 
 impl Restrict {
-    pub(super) async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
-        let mut database = place.data().connect().await?;
+    pub(super) async fn run(self, installation: &InstallationArgs) -> Result<(), Failure> {
+        let mut database = installation.data().connect().await?;
         vendors::restrict(&mut database, &self.vendor, &self.organisations).await?;
         let shown_to =
             if self.organisations.is_empty() { "nobody".to_owned() } else { self.organisations.join(", ") };
@@ -73,8 +73,8 @@ impl Restrict {
 }
 
 impl Prefer {
-    pub(super) async fn run(self, place: &InstallationArgs) -> Result<(), Failure> {
-        let mut database = place.data().connect().await?;
+    pub(super) async fn run(self, installation: &InstallationArgs) -> Result<(), Failure> {
+        let mut database = installation.data().connect().await?;
         let organisation = self.organisation.as_deref();
         vendors::prefer(&mut database, &self.vendor, self.preference, organisation).await?;
         terminal::note(&format!("from now on searches follow the preference for {}", self.vendor));
@@ -83,15 +83,15 @@ impl Prefer {
 }
 
 impl Named {
-    pub(super) async fn publish(self, place: &InstallationArgs) -> Result<(), Failure> {
-        let mut database = place.data().connect().await?;
+    pub(super) async fn publish(self, installation: &InstallationArgs) -> Result<(), Failure> {
+        let mut database = installation.data().connect().await?;
         vendors::publish(&mut database, &self.vendor).await?;
         terminal::note(&format!("{} is visible to everybody", self.vendor));
         Ok(())
     }
 
-    pub(super) async fn remove(self, place: &InstallationArgs) -> Result<(), Failure> {
-        let mut database = place.data().connect().await?;
+    pub(super) async fn remove(self, installation: &InstallationArgs) -> Result<(), Failure> {
+        let mut database = installation.data().connect().await?;
         let removed = vendors::remove(&mut database, &self.vendor).await?;
         terminal::note(&format!(
             "removed {}: {} offers, and {} building blocks that nobody else offers",

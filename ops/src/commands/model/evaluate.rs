@@ -5,7 +5,7 @@ use std::{fs, path::PathBuf};
 use anyhow::Context as _;
 use clap::Args;
 use generator::{Device, Evaluation, ModelPack, Sampler};
-use model_tools::{ModelsFolder, Pack};
+use model_tools::{ModelsFolder, PackFolder};
 use serde_json::json;
 
 use super::escape_control_characters;
@@ -85,7 +85,7 @@ impl Evaluate {
         figures.other.insert("temperature".to_owned(), json!(pack.generation.temperature));
         figures.other.insert("constrained".to_owned(), json!(pack.generation.constrained));
         if let Some(name) = &self.update {
-            Pack::open(&folder).keep(name, &figures)?;
+            PackFolder::open(&folder).keep(name, &figures)?;
         }
         if self.json {
             figures.other.insert("model".to_owned(), json!(pack.id));

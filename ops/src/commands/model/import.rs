@@ -14,7 +14,7 @@ use crate::{failure::Failure, terminal};
 /// in it; or an AiZynthFinder policy (.onnx), with its table in --templates. The model is checked first, and is put
 /// in place whole or not at all.
 #[derive(Debug, Args)]
-pub struct Import {
+pub struct ImportModelArgs {
     /// The folder or file.
     #[arg(value_name = "PATH")]
     path: PathBuf,
@@ -29,10 +29,10 @@ pub struct Import {
     errors: Option<PathBuf>,
 }
 
-impl Import {
+impl ImportModelArgs {
     /// Runs the command; prints the id.
     pub fn run(self, models: &ModelsFolder) -> Result<(), Failure> {
-        let import = model_tools::Import {
+        let import = model_tools::ModelImport {
             source: self.path,
             name: self.name,
             templates: self.templates,

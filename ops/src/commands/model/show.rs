@@ -2,7 +2,7 @@
 
 use clap::Args;
 use contract::PropertyDistribution;
-use model_tools::{Kind, ModelsFolder, Pack};
+use model_tools::{Kind, ModelsFolder, PackFolder};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use crate::{failure::Failure, terminal};
 
 /// List the models.
 #[derive(Debug, Args)]
-pub struct List {
+pub struct ListModelsArgs {
     /// Print the list as JSON.
     #[arg(long)]
     json: bool,
@@ -19,7 +19,7 @@ pub struct List {
 
 /// Show one model: its card, settings and files.
 #[derive(Debug, Args)]
-pub struct Show {
+pub struct ShowModelArgs {
     /// The model's id, or the name of its folder.
     #[arg(value_name = "MODEL")]
     id: String,
@@ -28,7 +28,7 @@ pub struct Show {
     json: bool,
 }
 
-impl List {
+impl ListModelsArgs {
     /// Runs the command.
     pub fn run(self, models: &ModelsFolder) -> Result<(), Failure> {
         let packs = models.packs()?;
@@ -45,7 +45,7 @@ impl List {
     }
 }
 
-impl Show {
+impl ShowModelArgs {
     /// Runs the command.
     pub fn run(self, models: &ModelsFolder) -> Result<(), Failure> {
         let pack = models.find(&self.id)?;
@@ -71,7 +71,7 @@ impl Show {
     }
 }
 
-fn summary(pack: &Pack) -> Value {
+fn summary(pack: &PackFolder) -> Value {
     json!({
         "id": pack.id(),
         "kind": pack.kind,
@@ -85,7 +85,7 @@ fn summary(pack: &Pack) -> Value {
     })
 }
 
-fn row(pack: &Pack) -> [String; 6] {
+fn row(pack: &PackFolder) -> [String; 6] {
     let text = |field: &str| escape_control_characters(pack.text(field).unwrap_or("-"));
     [
         escape_control_characters(pack.id()),

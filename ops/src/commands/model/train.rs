@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use clap::Args;
 use generator::{ModelPack, TrainingSettings};
 use indicatif::ProgressBar;
-use model_tools::{Event, ModelId, ModelsFolder, Training, TrainingData};
+use model_tools::{ModelId, ModelsFolder, Training, TrainingData, TrainingEvent};
 
 use super::escape_control_characters;
 use crate::{failure::Failure, terminal};
@@ -72,10 +72,10 @@ impl Train {
         let from = models.locate(&self.from)?;
         let pack = ModelPack::load(&from).map_err(anyhow::Error::from)?;
         let spinner = terminal::spinner(format!("reading {}", self.molecules.display()));
-        let lessons = TrainingData::read(&self.molecules, &pack, self.held_out);
+        let training_data = TrainingData::read(&self.molecules, &pack, self.held_out);
         spinner.finish_and_clear();
-        let lessons = lessons?;
-        self.report_rejected_lines(&lessons)?;
+        let training_data = training_data?;
+        self.report_rejected_lines(&training_data)?;
         let training = Training {
             data: self.molecules,
             from,
@@ -89,10 +89,11 @@ impl Train {
             },
         };
 
-        let bar = terminal::bar(lessons.learnt.len() as u64, "epoch");
+        let bar = terminal::bar(training_data.sequences.len() as u64, "epoch");
         let interrupted = terminal::interrupted();
         let resume = || !interrupted.load(Ordering::Relaxed);
-        let report = model_tools::train(models, &training, &lessons, resume, |event| show_event(&bar, event));
+        let report =
+            model_tools::train(models, &training, &training_data, resume, |event| show_event(&bar, event));
         bar.finish_and_clear();
         let report = report?;
 
@@ -104,7 +105,7 @@ impl Train {
     }
 
     /// Reports the rejected lines and the reasons.
-    fn report_rejected_lines(&self, lessons: &TrainingData) -> Result<(), Failure> {
+    fn report_rejected_lines(&self, training_data: &TrainingData) -> Result<(), Failure> {
         let line = |(number, fault): &(usize, model_tools::LineError)| {
             format!(
                 "{}:{number}: {}",
@@ -113,27 +114,31 @@ impl Train {
             )
         };
         if let Some(file) = &self.errors {
-            let lines: String = lessons.faults.iter().map(|fault| line(fault) + "\n").collect();
+            let lines: String = training_data.faults.iter().map(|fault| line(fault) + "\n").collect();
             fs::write(file, lines).with_context(|| format!("writing {}", file.display()))?;
         }
-        if lessons.faults.is_empty() {
+        if training_data.faults.is_empty() {
             return Ok(());
         }
-        for fault in lessons.faults.iter().take(MAX_LISTED_LINES) {
+        for fault in training_data.faults.iter().take(MAX_LISTED_LINES) {
             terminal::note(&line(fault));
         }
-        let more = lessons.faults.len().saturating_sub(MAX_LISTED_LINES);
+        let more = training_data.faults.len().saturating_sub(MAX_LISTED_LINES);
         let more = if more == 0 { String::new() } else { format!(", {more} of them not named here") };
-        terminal::note(&format!("left out {} lines{more} ({})", lessons.faults.len(), lessons.summary()));
+        terminal::note(&format!(
+            "left out {} lines{more} ({})",
+            training_data.faults.len(),
+            training_data.summary()
+        ));
         Ok(())
     }
 }
 
 /// Shows a training event.
-fn show_event(bar: &ProgressBar, event: Event) {
+fn show_event(bar: &ProgressBar, event: TrainingEvent) {
     let note = |text: String| bar.suspend(|| terminal::note(&text));
     match event {
-        Event::Begun { learnt, held_out, loss, epochs_before } => {
+        TrainingEvent::Begun { learnt, held_out, loss, epochs_before } => {
             note(format!(
                 "{learnt} molecules to learn from, {held_out} held out: {loss:.3} nats a molecule before"
             ));
@@ -141,16 +146,16 @@ fn show_event(bar: &ProgressBar, event: Event) {
                 note(format!("continuing after epoch {epochs_before}"));
             }
         }
-        Event::Step(molecules) => bar.inc(molecules as u64),
-        Event::Epoch { number, learnt, held_out, is_best } => {
+        TrainingEvent::Step(molecules) => bar.inc(molecules as u64),
+        TrainingEvent::Epoch { number, learnt, held_out, is_best } => {
             let best = if is_best { "" } else { ", no gain" };
             note(format!("epoch {number}: learnt {learnt:.3}, held out {held_out:.3} nats a molecule{best}"));
             bar.reset();
         }
-        Event::Interrupted { best } => note(match best {
+        TrainingEvent::Interrupted { best } => note(match best {
             0 => "stopped".to_owned(),
             epoch => format!("stopped; the best epoch, number {epoch}, is kept"),
         }),
-        Event::Measuring => bar.set_message("measuring"),
+        TrainingEvent::Measuring => bar.set_message("measuring"),
     }
 }

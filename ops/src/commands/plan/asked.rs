@@ -139,14 +139,14 @@ mod tests {
     }
 
     #[test]
-    fn a_target_alone_asks_for_what_the_contract_defaults_to() {
+    fn a_target_alone_has_the_contracts_defaults() {
         let line = Line::parse_from(["plan"]);
 
         assert_eq!(line.asked.request("CCO"), TreeSearchRequest::new("CCO"));
     }
 
     #[test]
-    fn what_routes_must_and_may_not_do_is_asked_for_by_its_flags() {
+    fn constraints_are_given_by_their_flags() {
         let line = Line::parse_from([
             "plan",
             "--break-bond",
@@ -164,7 +164,7 @@ mod tests {
             "amide coupling",
         ]);
 
-        let wanted = TreeSearchRequest {
+        let request = TreeSearchRequest {
             bonds_to_break: vec![AtomPair(1, 2)],
             fragments_to_keep: vec!["c1ccccc1".to_owned()],
             building_blocks_own: vec![
@@ -176,7 +176,7 @@ mod tests {
             reaction_classes_only: vec!["amide coupling".to_owned()],
             ..TreeSearchRequest::new("C[C:1](=O)[NH:2]C")
         };
-        assert_eq!(line.asked.request("C[C:1](=O)[NH:2]C"), wanted);
+        assert_eq!(line.asked.request("C[C:1](=O)[NH:2]C"), request);
     }
 
     #[test]

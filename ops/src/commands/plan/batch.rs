@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use tokio::signal;
 
-use super::{Plan, Tally};
+use super::{PlanArgs, Tally};
 use crate::{
     batches,
     failure::Failure,
-    formats::{self, Format, Output},
+    formats::{self, RouteFormat, RouteOutput},
     planned::PlannedTarget,
     service::Service,
     targets::{Target, check},
@@ -19,13 +19,13 @@ use crate::{
 /// Number of results that are fetched concurrently.
 const CONCURRENT_FETCHES: usize = 4;
 
-impl Plan {
+impl PlanArgs {
     /// Creates a batch of `targets` or resumes one, waits until it is done, and writes the results.
     pub(super) async fn as_batch(
         &self,
         service: &Service,
         targets: &[Target],
-        format: Format,
+        format: RouteFormat,
     ) -> Result<Tally, Failure> {
         let id = match &self.resume {
             Some(id) => id.clone(),
@@ -37,7 +37,7 @@ impl Plan {
             _ = signal::ctrl_c() => Err(Failure::Interrupted(format!("left the batch, which continues: {come_back}"))),
         }
         .map_err(|failure| match failure {
-            Failure::Unreachable(why) => Failure::Unreachable(format!("{why}; the batch continues: {come_back}")),
+            Failure::Unreachable(reason) => Failure::Unreachable(format!("{reason}; the batch continues: {come_back}")),
             other => other,
         })
     }
@@ -47,7 +47,7 @@ impl Plan {
         // Targets from files were checked earlier. One invalid target on the command line would make the service
         // refuse the whole batch.
         for target in &self.smiles {
-            check(target).map_err(|why| Failure::Usage(format!("{target}: {why}")))?;
+            check(target).map_err(|reason| Failure::Usage(format!("{target}: {reason}")))?;
         }
         if targets.is_empty() {
             return Err(Failure::Usage("there is no target to plan".to_owned()));
@@ -69,7 +69,7 @@ impl Plan {
         service: &Service,
         id: &str,
         targets: &[Target],
-        format: Format,
+        format: RouteFormat,
     ) -> Result<Tally, Failure> {
         let bar = terminal::service_progress_bar("planning");
         let followed = batches::follow(service, id, |progress| {
@@ -85,15 +85,15 @@ impl Plan {
         let plans = batches::plans(service, id).await?;
         let names = names(targets);
         let bar = terminal::bar(plans.len() as u64, "fetching");
-        let mut output = Output::open(format, formats::TargetCount::Several, self.out.as_deref())?;
+        let mut output = RouteOutput::open(format, formats::TargetCount::Several, self.out.as_deref())?;
         let mut tally = Tally::default();
         let found = stream::iter(plans).map(async |plan| {
             let outcome = batches::outcome(service, &plan).await?;
-            let asked = plan.asked();
+            let request = plan.request();
             // Batches of earlier versions store no names; the user may pass the input file again.
-            let name = names.get(asked.search_smiles.as_str()).map(|name| (*name).to_owned());
+            let name = names.get(request.search_smiles.as_str()).map(|name| (*name).to_owned());
             let name = plan.name.clone().or(name);
-            Ok::<_, Failure>(PlannedTarget { name, asked, outcome })
+            Ok::<_, Failure>(PlannedTarget { name, asked: request, outcome })
         });
         let mut found = std::pin::pin!(found.buffered(CONCURRENT_FETCHES));
         while let Some(planned) = found.try_next().await? {

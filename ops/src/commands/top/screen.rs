@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 
 use super::{
     STATE_PATH,
-    sections::{self, Section},
+    sections::{self, ScreenSection},
 };
 use crate::{failure::Failure, service::Service};
 
@@ -40,28 +40,28 @@ pub async fn show(service: &Service, state: OperationsState) -> Result<(), Failu
 
 async fn live(terminal: &mut DefaultTerminal, service: &Service, mut view: View) -> Result<(), Failure> {
     let mut keys = keys();
-    let look = async || {
+    let fetch = async || {
         tokio::time::sleep(POLL_INTERVAL).await;
         service.get::<OperationsState>(STATE_PATH).await
     };
-    let mut looking = Box::pin(look());
+    let mut refresh = Box::pin(fetch());
     loop {
         terminal.draw(|frame| view.draw(frame)).context("writing to the terminal")?;
         tokio::select! {
             key = keys.recv() => match key.and_then(|key| view.press(key)) {
-                Some(Command::Quit) => return Ok(()),
-                Some(Command::Act(act)) => {
+                Some(ScreenCommand::Quit) => return Ok(()),
+                Some(ScreenCommand::Act(act)) => {
                     let acted = service.act(&act.path).await;
-                    view.said = acted.map_or_else(|failure| failure.to_string(), |()| act.done);
+                    view.message = acted.map_or_else(|failure| failure.to_string(), |()| act.done);
                 }
                 None => {}
             },
-            seen = &mut looking => {
+            seen = &mut refresh => {
                 match seen {
                     Ok(state) => view.see(state),
-                    Err(failure) => view.said = failure.to_string(),
+                    Err(failure) => view.message = failure.to_string(),
                 }
-                looking = Box::pin(look());
+                refresh = Box::pin(fetch());
             }
         }
     }
@@ -87,7 +87,7 @@ fn keys() -> mpsc::UnboundedReceiver<KeyEvent> {
 
 /// Command of a key press.
 #[derive(Debug, PartialEq, Eq)]
-enum Command {
+enum ScreenCommand {
     Quit,
     Act(Action),
 }
@@ -107,14 +107,14 @@ struct View {
     /// Id of the selected job, which may have ended.
     job: Option<String>,
     /// Action that awaits confirmation, and the question.
-    asked: Option<(Action, String)>,
+    pending_action: Option<(Action, String)>,
     /// Result message of the last action.
-    said: String,
+    message: String,
 }
 
 impl View {
     fn new(state: OperationsState) -> Self {
-        Self { state, queue: 0, job: None, asked: None, said: String::new() }
+        Self { state, queue: 0, job: None, pending_action: None, message: String::new() }
     }
 
     fn see(&mut self, state: OperationsState) {
@@ -122,22 +122,22 @@ impl View {
     }
 
     /// Handles a key; returns the command that it triggers at once.
-    fn press(&mut self, key: KeyEvent) -> Option<Command> {
+    fn press(&mut self, key: KeyEvent) -> Option<ScreenCommand> {
         if key.modifiers.contains(KeyModifiers::CONTROL) && key.code == KeyCode::Char('c') {
-            return Some(Command::Quit);
+            return Some(ScreenCommand::Quit);
         }
-        if let Some((act, _)) = self.asked.take() {
-            return (key.code == KeyCode::Char('y')).then_some(Command::Act(act));
+        if let Some((act, _)) = self.pending_action.take() {
+            return (key.code == KeyCode::Char('y')).then_some(ScreenCommand::Act(act));
         }
-        self.said.clear();
+        self.message.clear();
         match key.code {
-            KeyCode::Char('q') | KeyCode::Esc => return Some(Command::Quit),
+            KeyCode::Char('q') | KeyCode::Esc => return Some(ScreenCommand::Quit),
             KeyCode::Left => self.queue = self.queue.saturating_sub(1),
             KeyCode::Right => self.queue = (self.queue + 1).min(self.state.queues.len().saturating_sub(1)),
             KeyCode::Up => self.choose(self.chosen().map_or(0, |at| at.saturating_sub(1))),
             KeyCode::Down => self.choose(self.chosen().map_or(0, |at| at + 1)),
             KeyCode::Char('p') => return self.toggle_pause(),
-            KeyCode::Char('c') => self.ask_to_cancel(),
+            KeyCode::Char('c') => self.confirm_cancel(),
             _ => {}
         }
         None
@@ -155,30 +155,30 @@ impl View {
     }
 
     /// Resumes the selected queue, or asks for confirmation to pause it.
-    fn toggle_pause(&mut self) -> Option<Command> {
+    fn toggle_pause(&mut self) -> Option<ScreenCommand> {
         let QueueState { queue, paused, .. } = self.state.queues.get(self.queue)?;
         let path = |act: &str| format!("/operations/v1/queues/{queue}/{act}");
         if paused.is_some() {
-            return Some(Command::Act(Action {
+            return Some(ScreenCommand::Act(Action {
                 path: path("resume"),
                 done: format!("resumed {}", queue_label(queue)),
             }));
         }
         let question =
             format!("Pause {}? Running jobs go on, new requests are refused. y/n", queue_label(queue));
-        self.asked =
+        self.pending_action =
             Some((Action { path: path("pause"), done: format!("paused {}", queue_label(queue)) }, question));
         None
     }
 
-    fn ask_to_cancel(&mut self) {
+    fn confirm_cancel(&mut self) {
         let Some(JobInFlight { id, account, .. }) = self.chosen().map(|at| &self.state.jobs[at]) else {
-            self.said = "no job is chosen: up and down choose one".to_owned();
+            self.message = "no job is chosen: up and down choose one".to_owned();
             return;
         };
         let act =
             Action { path: format!("/operations/v1/jobs/{id}/cancel"), done: format!("cancelled {id}") };
-        self.asked = Some((act, format!("Cancel {id} of {account}? y/n")));
+        self.pending_action = Some((act, format!("Cancel {id} of {account}? y/n")));
     }
 
     fn draw(&self, frame: &mut Frame<'_>) {
@@ -205,7 +205,7 @@ impl View {
         draw(frame, failures, &sections::failures(state), None);
         draw(frame, workers, &sections::workers(state), None);
         draw(frame, reservoirs, &sections::reservoirs(state), None);
-        let line = match (&self.asked, self.said.as_str()) {
+        let line = match (&self.pending_action, self.message.as_str()) {
             (Some((_, question)), _) => Line::from(question.as_str()).bold().yellow(),
             (None, "") => Line::from("← → queue  ↑ ↓ job  p pause/resume  c cancel  q quit").dim(),
             (None, said) => Line::from(said).yellow(),
@@ -215,18 +215,18 @@ impl View {
 }
 
 /// Draws a table and marks the row at `chosen`.
-fn draw(frame: &mut Frame<'_>, area: Rect, section: &Section, chosen: Option<usize>) {
+fn draw(frame: &mut Frame<'_>, area: Rect, section: &ScreenSection, chosen: Option<usize>) {
     // The last column shrinks when space is short.
     let widths = section.widths().into_iter().enumerate().map(|(at, width)| {
         let width = u16::try_from(width).unwrap_or(u16::MAX);
-        match at + 1 == section.heads.len() {
+        match at + 1 == section.headings.len() {
             true => Constraint::Min(width.min(12)),
             false => Constraint::Length(width),
         }
     });
     let rows = section.rows.iter().map(|cells| Row::new(cells.iter().map(|cell| Cell::from(cell.as_str()))));
     let table = Table::new(rows, widths)
-        .header(Row::new(section.heads.iter().copied()).style(Style::new().dim()))
+        .header(Row::new(section.headings.iter().copied()).style(Style::new().dim()))
         .column_spacing(2)
         .row_highlight_style(Style::new().reversed())
         .block(Block::new().borders(Borders::TOP).title(format!("{} ", section.title).bold()));
@@ -239,12 +239,12 @@ mod tests {
 
     use super::*;
 
-    fn press(view: &mut View, code: KeyCode) -> Option<Command> {
+    fn press(view: &mut View, code: KeyCode) -> Option<ScreenCommand> {
         view.press(KeyEvent::new(code, KeyModifiers::NONE))
     }
 
-    fn act(path: &str, done: &str) -> Option<Command> {
-        Some(Command::Act(Action { path: path.to_owned(), done: done.to_owned() }))
+    fn act(path: &str, done: &str) -> Option<ScreenCommand> {
+        Some(ScreenCommand::Act(Action { path: path.to_owned(), done: done.to_owned() }))
     }
 
     #[test]
@@ -268,7 +268,7 @@ mod tests {
             press(&mut view, KeyCode::Char('y')),
             act("/operations/v1/jobs/JOB2/cancel", "cancelled JOB2")
         );
-        assert_eq!(press(&mut view, KeyCode::Char('q')), Some(Command::Quit));
+        assert_eq!(press(&mut view, KeyCode::Char('q')), Some(ScreenCommand::Quit));
     }
 
     #[test]

@@ -6,20 +6,20 @@ use queue::queue_label;
 
 /// One table.
 #[derive(Debug)]
-pub struct Section {
+pub struct ScreenSection {
     pub title: String,
-    pub heads: &'static [&'static str],
+    pub headings: &'static [&'static str],
     pub rows: Vec<Vec<String>>,
 }
 
 /// Formats all tables one after the other.
 pub fn plain(state: &OperationsState) -> String {
     let all = [queues(state), jobs(state), failures(state), workers(state), reservoirs(state)];
-    let tables: Vec<String> = all.iter().map(Section::to_text).collect();
+    let tables: Vec<String> = all.iter().map(ScreenSection::to_text).collect();
     format!("{}\n\n{}\n", tables.join("\n\n"), catalogue(state))
 }
 
-pub fn queues(state: &OperationsState) -> Section {
+pub fn queues(state: &OperationsState) -> ScreenSection {
     let row = |queue: &QueueState| {
         let standing = queue.paused.as_ref().map_or_else(
             || if queue.slots > 0 { "open".to_owned() } else { "no worker".to_owned() },
@@ -37,14 +37,14 @@ pub fn queues(state: &OperationsState) -> Section {
             standing,
         ]
     };
-    Section {
+    ScreenSection {
         title: "QUEUES".to_owned(),
-        heads: &["queue", "waiting", "slots busy", "longest wait", "state"],
+        headings: &["queue", "waiting", "slots busy", "longest wait", "state"],
         rows: state.queues.iter().map(row).collect(),
     }
 }
 
-pub fn jobs(state: &OperationsState) -> Section {
+pub fn jobs(state: &OperationsState) -> ScreenSection {
     let row = |job: &JobInFlight| {
         let (standing, from) = match job.state {
             JobState::Running => ("running", job.started_at.unwrap_or(job.enqueued_at)),
@@ -67,14 +67,14 @@ pub fn jobs(state: &OperationsState) -> Section {
             job.worker.clone().unwrap_or_default(),
         ]
     };
-    Section {
+    ScreenSection {
         title: titled("JOBS IN FLIGHT", state.jobs.len(), state.jobs_total),
-        heads: &["job", "queue", "model", "account", "state", "for", "deadline", "attempts", "worker"],
+        headings: &["job", "queue", "model", "account", "state", "for", "deadline", "attempts", "worker"],
         rows: state.jobs.iter().map(row).collect(),
     }
 }
 
-pub fn failures(state: &OperationsState) -> Section {
+pub fn failures(state: &OperationsState) -> ScreenSection {
     let row = |job: &FailedJob| {
         vec![
             job.id.clone(),
@@ -86,14 +86,14 @@ pub fn failures(state: &OperationsState) -> Section {
             job.error.split_whitespace().collect::<Vec<_>>().join(" "),
         ]
     };
-    Section {
+    ScreenSection {
         title: titled("RECENT FAILURES", state.failures.len(), state.failures_total),
-        heads: &["job", "queue", "account", "when", "attempts", "error"],
+        headings: &["job", "queue", "account", "when", "attempts", "error"],
         rows: state.failures.iter().map(row).collect(),
     }
 }
 
-pub fn workers(state: &OperationsState) -> Section {
+pub fn workers(state: &OperationsState) -> ScreenSection {
     let row = |worker: &WorkerState| {
         vec![
             worker.name.clone(),
@@ -104,21 +104,21 @@ pub fn workers(state: &OperationsState) -> Section {
             worker.models.join(","),
         ]
     };
-    Section {
+    ScreenSection {
         title: "WORKERS".to_owned(),
-        heads: &["worker", "host", "state", "last beat", "in hand", "serves"],
+        headings: &["worker", "host", "state", "last beat", "in hand", "serves"],
         rows: state.workers.iter().map(row).collect(),
     }
 }
 
-pub fn reservoirs(state: &OperationsState) -> Section {
+pub fn reservoirs(state: &OperationsState) -> ScreenSection {
     let row = |one: &ReservoirState| {
         let target = one.target.map(|target| target.to_string()).unwrap_or_default();
         vec![one.model_id.clone(), one.ready.to_string(), target]
     };
-    Section {
+    ScreenSection {
         title: "RESERVOIRS".to_owned(),
-        heads: &["model", "ready", "of"],
+        headings: &["model", "ready", "of"],
         rows: state.reservoirs.iter().map(row).collect(),
     }
 }
@@ -133,19 +133,19 @@ pub fn catalogue(state: &OperationsState) -> String {
     )
 }
 
-impl Section {
+impl ScreenSection {
     fn to_text(&self) -> String {
         if self.rows.is_empty() {
             return format!("{}  none", self.title);
         }
-        let heads: Vec<String> = self.heads.iter().map(ToString::to_string).collect();
+        let headings: Vec<String> = self.headings.iter().map(ToString::to_string).collect();
         let widths = self.widths();
         let line = |cells: &Vec<String>| {
             let padded: Vec<String> =
                 cells.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}")).collect();
             padded.join("  ").trim_end().to_owned()
         };
-        let lines: Vec<String> = std::iter::once(&heads).chain(&self.rows).map(line).collect();
+        let lines: Vec<String> = std::iter::once(&headings).chain(&self.rows).map(line).collect();
         format!("{}\n{}", self.title, lines.join("\n"))
     }
 
@@ -153,9 +153,9 @@ impl Section {
     pub fn widths(&self) -> Vec<usize> {
         let width = |column: usize| {
             let cells = self.rows.iter().map(|row| row[column].chars().count());
-            cells.chain([self.heads[column].chars().count()]).max().unwrap_or(0)
+            cells.chain([self.headings[column].chars().count()]).max().unwrap_or(0)
         };
-        (0..self.heads.len()).map(width).collect()
+        (0..self.headings.len()).map(width).collect()
     }
 }
 

@@ -55,8 +55,8 @@ impl<'a> Mutator<'a> {
                 input.splice(range, part);
             }
             3 => {
-                let telling = INTERESTING_INPUTS[self.below(INTERESTING_INPUTS.len())];
-                self.insert(input, telling);
+                let input_of_interest = INTERESTING_INPUTS[self.below(INTERESTING_INPUTS.len())];
+                self.insert(input, input_of_interest);
             }
             // The most common mutation: flip a bit, replace a byte, or shift it by up to two.
             kind => {

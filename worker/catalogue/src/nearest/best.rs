@@ -101,7 +101,7 @@ impl TopBlocks {
     }
 
     /// Adopts the bound that other threads have found.
-    pub fn heed(&mut self, bound: &SharedBound) {
+    pub fn raise_to(&mut self, bound: &SharedBound) {
         self.floor = bound.get();
     }
 
@@ -140,7 +140,7 @@ impl SharedBound {
     /// Starts with the bound known so far.
     pub fn of(best: &TopBlocks) -> Self {
         let bound = Self(AtomicU64::new(packed(best.floor)));
-        bound.raise(best);
+        bound.raise_floor(best);
         bound
     }
 
@@ -150,7 +150,7 @@ impl SharedBound {
     }
 
     /// Publishes a higher bound to the other threads.
-    pub fn raise(&self, best: &TopBlocks) {
+    pub fn raise_floor(&self, best: &TopBlocks) {
         let Some(found) = best.worst() else { return };
         let higher = |bound| is_above(found.similarity, unpacked(bound)).then(|| packed(found.similarity));
         // A bound that is not higher changes nothing.

@@ -8,7 +8,7 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::tile::{CHUNK, Column};
+use super::tile::{BitColumn, CHUNK};
 
 /// Words added together: a chunk of 512 blocks, the widest register.
 pub const LANES: usize = CHUNK / 64;
@@ -23,7 +23,7 @@ pub type ChunkBitmap = [u64; LANES];
 pub struct ThresholdSearch<'a> {
     /// Columns of the query's bits, a multiple of [`COLUMNS_PER_STEP`]. With rare bits first, a chunk without a match is
     /// rejected early.
-    pub columns: &'a [&'a Column],
+    pub columns: &'a [&'a BitColumn],
     /// Chunk of the tile to search.
     pub chunk: usize,
     /// Minimum number of columns that contain the block; at most the number of columns.
@@ -52,7 +52,7 @@ impl ThresholdSearch<'_> {
             let mut sum = [simd.splat_u64s(0); POWERS];
             let sevens = self.columns.as_chunks::<COLUMNS_PER_STEP>().0;
             for (number, [a, b, c, d, e, f, g]) in (1..).zip(sevens) {
-                let word = |column: &Column| S::as_simd_u64s(column).0[at];
+                let word = |column: &BitColumn| S::as_simd_u64s(column).0[at];
                 let (first, carry_first) = adder.full_adder(word(a), word(b), word(c));
                 let (second, carry_second) = adder.full_adder(word(d), word(e), word(f));
                 let (ones, carry_ones) = adder.full_adder(first, second, word(g));
@@ -144,7 +144,7 @@ mod tests {
     use crate::nearest::tile::EMPTY;
 
     /// A column of pseudo-random words from a seed; every third one is sparse.
-    fn column(seed: u64) -> Column {
+    fn column(seed: u64) -> BitColumn {
         let word = |at: u64| {
             let mixed = (seed.wrapping_mul(0x9e37_79b9) ^ at).wrapping_mul(0xbf58_476d_1ce4_e5b9);
             (mixed ^ mixed >> 29).wrapping_mul(0x94d0_49bb_1331_11eb)
@@ -160,8 +160,8 @@ mod tests {
         #[test]
         fn as_one_by_one(number in 0_usize..300, least in 0_usize..80, chunk in 0_usize..8, seed: u32) {
             let least = least.min(number);
-            let columns: Vec<Column> = (0..number as u64).map(|at| column(at + u64::from(seed))).collect();
-            let mut filled: Vec<&Column> = columns.iter().collect();
+            let columns: Vec<BitColumn> = (0..number as u64).map(|at| column(at + u64::from(seed))).collect();
+            let mut filled: Vec<&BitColumn> = columns.iter().collect();
             filled.resize(number.next_multiple_of(COLUMNS_PER_STEP), &EMPTY);
             let what = || ThresholdSearch { columns: &filled, chunk, least: least as u32 };
 

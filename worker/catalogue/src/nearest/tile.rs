@@ -26,10 +26,10 @@ const MAX_LIST_LENGTH: usize = TILE / 64;
 pub const STARTS: usize = BITS + 1;
 
 /// A bitmap of the blocks of a tile.
-pub type Column = [u64; TILE / 64];
+pub type BitColumn = [u64; TILE / 64];
 
 /// Bitmap of no block.
-pub const EMPTY: Column = [0; TILE / 64];
+pub const EMPTY: BitColumn = [0; TILE / 64];
 
 /// The columns of one tile.
 #[derive(Debug, Default)]

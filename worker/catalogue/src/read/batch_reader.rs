@@ -20,8 +20,8 @@ use std::{
 use parking_lot::Mutex;
 
 use super::{
-    error::ReadError,
-    file_format::Format,
+    error::FileReadError,
+    file_format::FileFormat,
     json,
     offers::{self, FileDefaults, StructureCache},
     profile::{Column, ColumnMapper},
@@ -32,12 +32,12 @@ use super::{
 };
 use crate::{
     entry::{Entry, RecordPosition, Reject},
-    fault::Fault,
+    fault::RecordFault,
 };
 
 /// Result of a batch of records, in the file's order.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Batch {
+pub struct EntryBatch {
     /// Parsed offers.
     pub entries: Vec<Entry>,
     /// Rejected records, with reasons.
@@ -51,42 +51,42 @@ pub struct Batch {
 /// Context for parsing the records of a file.
 #[derive(Clone)]
 pub(crate) struct ParseContext {
-    pub(crate) format: Format,
+    pub(crate) format: FileFormat,
     /// Columns of a format with a header; empty for formats whose records name their own fields.
     pub(crate) columns: Vec<Column>,
     pub(crate) reader: ColumnMapper,
     pub(crate) rules: FileDefaults,
 }
 
-type Outcome = Result<Batch, ReadError>;
+type BatchOutcome = Result<EntryBatch, FileReadError>;
 
 /// Cut records, the bytes read by then, and the channel for the result.
-type Work = (RawBatch, u64, SyncSender<Outcome>);
+type Work = (RawBatch, u64, SyncSender<BatchOutcome>);
 
 /// Iterator over the batches of a file. Dropping it early stops reading.
 #[derive(Debug)]
 pub struct BatchReader {
     /// Result channel of each batch, in the file's order; `None` at the end.
-    outcomes: Option<Receiver<Receiver<Outcome>>>,
+    outcomes: Option<Receiver<Receiver<BatchOutcome>>>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl BatchReader {
     /// Starts the threads. `open` is called on the thread that cuts.
     pub(crate) fn begin(
-        open: impl FnOnce() -> Result<RecordSource, ReadError> + Send + 'static,
-        understanding: ParseContext,
+        open: impl FnOnce() -> Result<RecordSource, FileReadError> + Send + 'static,
+        context: ParseContext,
         taken: Arc<AtomicU64>,
         workers: NonZeroUsize,
     ) -> Self {
         let (queue, outcomes) = sync_channel(2 * workers.get());
         let (work, jobs) = sync_channel::<Work>(workers.get());
         let jobs = Arc::new(Mutex::new(jobs));
-        let understand = |_| {
-            let (jobs, understanding) = (Arc::clone(&jobs), understanding.clone());
-            thread::spawn(move || understand_all(&jobs, &understanding))
+        let parser = |_| {
+            let (jobs, context) = (Arc::clone(&jobs), context.clone());
+            thread::spawn(move || parse_all(&jobs, &context))
         };
-        let mut threads: Vec<_> = (0..workers.get()).map(understand).collect();
+        let mut threads: Vec<_> = (0..workers.get()).map(parser).collect();
         threads.push(thread::spawn(move || cut_all(open, &taken, &work, &queue)));
         Self { outcomes: Some(outcomes), threads }
     }
@@ -100,13 +100,13 @@ impl BatchReader {
 }
 
 impl Iterator for BatchReader {
-    type Item = Outcome;
+    type Item = BatchOutcome;
 
-    fn next(&mut self) -> Option<Outcome> {
+    fn next(&mut self) -> Option<BatchOutcome> {
         let outcome = match self.outcomes.as_ref()?.recv() {
-            Ok(outcome) => outcome.recv().unwrap_or(Err(ReadError::Panicked)),
+            Ok(outcome) => outcome.recv().unwrap_or(Err(FileReadError::Panicked)),
             // The cutting thread has finished or panicked.
-            Err(_) => return self.stop().err().map(|_| Err(ReadError::Panicked)),
+            Err(_) => return self.stop().err().map(|_| Err(FileReadError::Panicked)),
         };
         if outcome.is_err() {
             let _ = self.stop();
@@ -123,25 +123,25 @@ impl Drop for BatchReader {
 
 /// Reads a file on this thread and passes each batch to `each`, in order.
 pub(crate) fn read_here(
-    open: impl FnOnce() -> Result<RecordSource, ReadError>,
-    understanding: &ParseContext,
+    open: impl FnOnce() -> Result<RecordSource, FileReadError>,
+    context: &ParseContext,
     taken: &AtomicU64,
-    mut each: impl FnMut(Batch),
-) -> Result<(), ReadError> {
-    let mut names = ColumnCache::new(understanding);
+    mut each: impl FnMut(EntryBatch),
+) -> Result<(), FileReadError> {
+    let mut names = ColumnCache::new(context);
     cut_each(open, |cut| {
         let bytes_read = taken.load(Ordering::Relaxed);
-        each(Batch { bytes_read, ..understand(&cut, understanding, &mut names) });
+        each(EntryBatch { bytes_read, ..parse_batch(&cut, context, &mut names) });
         ControlFlow::Continue(())
     })
 }
 
 /// Cuts a file into batches of work. Ends when the receiver is gone.
 fn cut_all(
-    open: impl FnOnce() -> Result<RecordSource, ReadError>,
+    open: impl FnOnce() -> Result<RecordSource, FileReadError>,
     taken: &AtomicU64,
     work: &SyncSender<Work>,
-    queue: &SyncSender<Receiver<Outcome>>,
+    queue: &SyncSender<Receiver<BatchOutcome>>,
 ) {
     let end = cut_each(open, |cut| {
         let (tell, outcome) = sync_channel(1);
@@ -160,9 +160,9 @@ fn cut_all(
 
 /// Opens a file and cuts it until its end or until `each` breaks.
 fn cut_each(
-    open: impl FnOnce() -> Result<RecordSource, ReadError>,
+    open: impl FnOnce() -> Result<RecordSource, FileReadError>,
     mut each: impl FnMut(RawBatch) -> ControlFlow<()>,
-) -> Result<(), ReadError> {
+) -> Result<(), FileReadError> {
     let mut cutter = open()?;
     loop {
         let mut cut = RawBatch::default();
@@ -176,27 +176,27 @@ fn cut_each(
     }
 }
 
-fn understand_all(jobs: &Mutex<Receiver<Work>>, understanding: &ParseContext) {
-    let mut names = ColumnCache::new(understanding);
+fn parse_all(jobs: &Mutex<Receiver<Work>>, context: &ParseContext) {
+    let mut names = ColumnCache::new(context);
     loop {
         let job = jobs.lock().recv();
         let Ok((cut, bytes_read, tell)) = job else { return };
-        let batch = Batch { bytes_read, ..understand(&cut, understanding, &mut names) };
+        let batch = EntryBatch { bytes_read, ..parse_batch(&cut, context, &mut names) };
         // The receiver is gone if reading was stopped.
         let _ = tell.send(Ok(batch));
     }
 }
 
-fn understand(cut: &RawBatch, understanding: &ParseContext, names: &mut ColumnCache<'_>) -> Batch {
-    let mut batch = Batch::default();
+fn parse_batch(cut: &RawBatch, context: &ParseContext, names: &mut ColumnCache<'_>) -> EntryBatch {
+    let mut batch = EntryBatch::default();
     let mut structures = StructureCache::new();
-    for (place, record) in cut.records() {
+    for (position, record) in cut.records() {
         batch.records += 1;
         let found = record
             .map_err(Clone::clone)
-            .and_then(|record| one(place, record, understanding, names, &mut structures, &mut batch.entries));
+            .and_then(|record| one(position, record, context, names, &mut structures, &mut batch.entries));
         if let Err(fault) = found {
-            batch.rejects.push(Reject { place, fault });
+            batch.rejects.push(Reject { position, fault });
         }
     }
     batch
@@ -204,37 +204,37 @@ fn understand(cut: &RawBatch, understanding: &ParseContext, names: &mut ColumnCa
 
 /// Parses one record.
 fn one(
-    place: RecordPosition,
+    position: RecordPosition,
     record: &[u8],
-    understanding: &ParseContext,
+    context: &ParseContext,
     names: &mut ColumnCache<'_>,
     structures: &mut StructureCache,
     entries: &mut Vec<Entry>,
-) -> Result<(), Fault> {
-    let ParseContext { format, columns, rules, .. } = understanding;
+) -> Result<(), RecordFault> {
+    let ParseContext { format, columns, rules, .. } = context;
     match format {
-        Format::Delimited(_) | Format::List(_) | Format::Hdf5 => {
+        FileFormat::Delimited(_) | FileFormat::List(_) | FileFormat::Hdf5 => {
             let fields: Vec<_> = format.fields(record).into_iter().map(decode).collect();
             let beyond = fields.iter().skip(columns.len()).any(|field| !field.trim().is_empty());
-            if matches!(format, Format::Delimited(_)) && (fields.len() < columns.len() || beyond) {
-                return Err(Fault::FieldCount { found: fields.len(), expected: columns.len() });
+            if matches!(format, FileFormat::Delimited(_)) && (fields.len() < columns.len() || beyond) {
+                return Err(RecordFault::FieldCount { found: fields.len(), expected: columns.len() });
             }
             let named = columns.iter().zip(fields.iter().map(AsRef::as_ref));
-            entries.extend(offers::entries(place, named, rules, structures)?);
+            entries.extend(offers::entries(position, named, rules, structures)?);
         }
-        Format::Sdf => {
+        FileFormat::Sdf => {
             let record = decode(record.into());
             let fields = sdf::fields(&record)?;
             let columns: Vec<_> = fields.iter().map(|(name, _)| names.column(name)).collect();
             let named = columns.iter().map(AsRef::as_ref).zip(fields.iter().map(|(_, text)| text.as_str()));
-            entries.extend(offers::entries(place, named, rules, structures)?);
+            entries.extend(offers::entries(position, named, rules, structures)?);
         }
-        Format::JsonLines | Format::Json | Format::Parquet => {
+        FileFormat::JsonLines | FileFormat::Json | FileFormat::Parquet => {
             let mut found = Vec::new();
             for row in json::rows(record)? {
                 let columns: Vec<_> = row.iter().map(|(name, _)| names.column(name)).collect();
                 let named = columns.iter().map(AsRef::as_ref).zip(row.iter().map(|(_, text)| text.as_str()));
-                found.extend(offers::entries(place, named, rules, structures)?);
+                found.extend(offers::entries(position, named, rules, structures)?);
             }
             entries.append(&mut found);
         }
@@ -252,8 +252,8 @@ impl<'a> ColumnCache<'a> {
     /// Maximum number of cached names; a file with more of them is read more slowly.
     const KEPT: usize = 4_096;
 
-    fn new(understanding: &'a ParseContext) -> Self {
-        Self { reader: &understanding.reader, known: HashMap::new() }
+    fn new(context: &'a ParseContext) -> Self {
+        Self { reader: &context.reader, known: HashMap::new() }
     }
 
     fn column(&mut self, name: &str) -> Rc<Column> {
@@ -276,27 +276,28 @@ mod tests {
     use crate::{
         currency::Rates,
         read::{
-            boundary::Boundary, inchikey::KnownKeys, meaning::Meaning, profile::Profile, window::RecordCutter,
+            boundary::Boundary, inchikey::KnownKeys, meaning::Meaning, profile::ColumnProfile,
+            window::RecordCutter,
         },
     };
 
-    /// Reads rows with a structure and a lead time to the country at index `place`.
-    fn reading(open: fn() -> Result<RecordSource, ReadError>, place: usize) -> BatchReader {
+    /// Reads rows with a structure and a lead time to the country at index `position`.
+    fn reading(open: fn() -> Result<RecordSource, FileReadError>, position: usize) -> BatchReader {
         let column = |meaning| Column { name: "column".into(), meaning, rank: 0 };
-        let understanding = ParseContext {
-            format: Format::Delimited(b','),
-            columns: vec![column(Meaning::Smiles), column(Meaning::LeadTime(Some(place)))],
-            reader: ColumnMapper::new(&Profile::default(), &[]).unwrap(),
+        let context = ParseContext {
+            format: FileFormat::Delimited(b','),
+            columns: vec![column(Meaning::Smiles), column(Meaning::LeadTime(Some(position)))],
+            reader: ColumnMapper::new(&ColumnProfile::default(), &[]).unwrap(),
             rules: FileDefaults {
                 vendor: Some("House".into()),
                 rates: Rates::default(),
                 keys: Arc::new(KnownKeys::default()),
             },
         };
-        BatchReader::begin(open, understanding, Arc::default(), NonZeroUsize::new(2).unwrap())
+        BatchReader::begin(open, context, Arc::default(), NonZeroUsize::new(2).unwrap())
     }
 
-    fn two_rows() -> Result<RecordSource, ReadError> {
+    fn two_rows() -> Result<RecordSource, FileReadError> {
         let window = RecordCutter::new(Box::new(Cursor::new("CCO,1\nCCN,2\n")));
         Ok(RecordSource::Text { window, boundary: Boundary::delimited(b','), name: "rows".into() })
     }
@@ -307,11 +308,11 @@ mod tests {
         let no_file = reading(|| panic!("no file"), 0);
 
         for reading in [no_such_country, no_file] {
-            let outcomes: Vec<Outcome> = reading.collect();
+            let outcomes: Vec<BatchOutcome> = reading.collect();
 
-            assert!(matches!(outcomes[..], [Err(ReadError::Panicked)]), "{outcomes:?}");
+            assert!(matches!(outcomes[..], [Err(FileReadError::Panicked)]), "{outcomes:?}");
         }
-        let sound: Vec<Outcome> = reading(two_rows, 0).collect();
+        let sound: Vec<BatchOutcome> = reading(two_rows, 0).collect();
         assert!(matches!(&sound[..], [Ok(batch)] if batch.entries.len() == 2), "{sound:?}");
     }
 }

@@ -2,7 +2,7 @@
 
 use memchr::{memchr, memchr2};
 
-use crate::fault::Fault;
+use crate::fault::RecordFault;
 
 /// Rule that separates the records of a text. The state remembers how far the current record has been scanned.
 #[derive(Debug, Clone)]
@@ -54,8 +54,8 @@ impl Boundary {
     /// Adjusts the state after the first `count` bytes of the record were dropped.
     pub(crate) const fn shift(&mut self, count: usize) {
         match self {
-            Self::Dollars { line: place } | Self::Delimited { closed: place, .. } => {
-                *place = place.saturating_sub(count);
+            Self::Dollars { line: position } | Self::Delimited { closed: position, .. } => {
+                *position = position.saturating_sub(count);
             }
             Self::Line | Self::Object { .. } => {}
         }
@@ -127,12 +127,12 @@ impl Boundary {
     }
 
     /// Checks that the rest of a file is a complete record.
-    pub(crate) fn check_rest(&self, rest: &[u8]) -> Result<(), Fault> {
+    pub(crate) fn check_rest(&self, rest: &[u8]) -> Result<(), RecordFault> {
         let whole = match self {
             Self::Delimited { .. } | Self::Line => true,
             Self::Object { depth, .. } => *depth == 0,
             Self::Dollars { line } => rest[*line..].trim_ascii_end() == b"$$$$",
         };
-        if whole { Ok(()) } else { Err(Fault::Cut) }
+        if whole { Ok(()) } else { Err(RecordFault::Cut) }
     }
 }

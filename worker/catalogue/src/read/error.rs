@@ -8,7 +8,7 @@ use super::profile::{HeaderError, ProfileError};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "fields are named in the docs of their variants")]
-pub enum ReadError {
+pub enum FileReadError {
     /// The file `name` cannot be opened.
     #[error("opening {name}: {source}")]
     Open { name: String, source: io::Error },

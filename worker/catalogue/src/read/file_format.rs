@@ -15,7 +15,7 @@ use super::{
 
 /// A file's format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum FileFormat {
     /// Fields between delimiters, with a header.
     Delimited(u8),
     /// Fields between delimiters, without a header: structures and possibly their ids.
@@ -41,7 +41,7 @@ const DELIMITERS: [u8; 5] = [b'\t', b',', b';', b'|', BLANKS];
 /// Records sampled to detect the delimiter or the columns.
 const SAMPLE: usize = 100;
 
-impl Format {
+impl FileFormat {
     /// Name for messages.
     #[must_use]
     pub fn name(self) -> String {
@@ -131,7 +131,7 @@ pub(crate) fn sample(start: &[u8], mut boundary: Boundary) -> Vec<Vec<u8>> {
 /// The delimiter for which most of the first records have as many fields as the first one; a comma if none fits.
 fn delimiter(start: &[u8]) -> u8 {
     let agreeing = |delimiter: u8| {
-        let format = Format::Delimited(delimiter);
+        let format = FileFormat::Delimited(delimiter);
         let counts: Vec<usize> =
             sample(start, format.boundary()).iter().map(|record| format.fields(record).len()).collect();
         let first = counts.first().copied().unwrap_or(0);
@@ -165,7 +165,7 @@ pub(crate) fn is_list(names: &[String], reader: &ColumnMapper) -> bool {
 }
 
 /// Column names of a text: those of its header, or the field names in its first records.
-pub(crate) fn names(format: Format, start: &[u8]) -> Vec<String> {
+pub(crate) fn names(format: FileFormat, start: &[u8]) -> Vec<String> {
     let records = sample(start, format.boundary());
     let mut names: Vec<String> = Vec::new();
     let mut add = |name: &str| {
@@ -174,11 +174,11 @@ pub(crate) fn names(format: Format, start: &[u8]) -> Vec<String> {
         }
     };
     match format {
-        Format::JsonLines | Format::Json => {
+        FileFormat::JsonLines | FileFormat::Json => {
             let rows = records.iter().filter_map(|record| json::rows(record).ok()).flatten().take(SAMPLE);
             rows.flatten().for_each(|(name, _)| add(&name));
         }
-        Format::Sdf => {
+        FileFormat::Sdf => {
             for record in &records {
                 let record = decode(record.into());
                 let fields = sdf::fields(&record);
@@ -198,25 +198,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_format_is_told_by_how_a_file_begins() {
-        let cases: [(&[u8], &str, Format); 14] = [
-            (b"smiles,pack\nCCO,1\n", "a.csv", Format::Delimited(b',')),
-            (b"smiles\tnote\nCCO\t1, 2\n", "a.csv", Format::Delimited(b'\t')),
-            (b"smiles;price\nCCO;1,5\nCCN;2,5\n", "a.csv", Format::Delimited(b';')),
-            (b"isosmiles version_id\nCCO 1\n", "version.smi", Format::Delimited(BLANKS)),
-            (b"smiles\nCCO\n", "a.csv", Format::Delimited(b',')),
-            (b"\"a,b\";smiles\n1;CCO\n", "a.csv", Format::Delimited(b';')),
-            (b"{\"smiles\": \"CCO\"}\n{}", "a.jsonl", Format::JsonLines),
-            (b"[\n{\"smiles\": \"CCO\"}]", "a.json", Format::Json),
-            (b"{\n\"smiles\": \"CCO\"}", "a.json", Format::Json),
-            (b"[Na+].[Cl-]\nCCO\n", "a.smi", Format::Delimited(b',')),
-            (b"\n\n\n  0  0  0\nM  END\n$$$$\n", "a", Format::Sdf),
-            (b"PAR1\x15", "a", Format::Parquet),
-            (b"\x89HDF\r\n\x1a\n\0", "a", Format::Hdf5),
-            (b"", "a", Format::Delimited(b',')),
+    fn a_format_is_recognised_by_the_first_bytes() {
+        let cases: [(&[u8], &str, FileFormat); 14] = [
+            (b"smiles,pack\nCCO,1\n", "a.csv", FileFormat::Delimited(b',')),
+            (b"smiles\tnote\nCCO\t1, 2\n", "a.csv", FileFormat::Delimited(b'\t')),
+            (b"smiles;price\nCCO;1,5\nCCN;2,5\n", "a.csv", FileFormat::Delimited(b';')),
+            (b"isosmiles version_id\nCCO 1\n", "version.smi", FileFormat::Delimited(BLANKS)),
+            (b"smiles\nCCO\n", "a.csv", FileFormat::Delimited(b',')),
+            (b"\"a,b\";smiles\n1;CCO\n", "a.csv", FileFormat::Delimited(b';')),
+            (b"{\"smiles\": \"CCO\"}\n{}", "a.jsonl", FileFormat::JsonLines),
+            (b"[\n{\"smiles\": \"CCO\"}]", "a.json", FileFormat::Json),
+            (b"{\n\"smiles\": \"CCO\"}", "a.json", FileFormat::Json),
+            (b"[Na+].[Cl-]\nCCO\n", "a.smi", FileFormat::Delimited(b',')),
+            (b"\n\n\n  0  0  0\nM  END\n$$$$\n", "a", FileFormat::Sdf),
+            (b"PAR1\x15", "a", FileFormat::Parquet),
+            (b"\x89HDF\r\n\x1a\n\0", "a", FileFormat::Hdf5),
+            (b"", "a", FileFormat::Delimited(b',')),
         ];
         for (start, name, expected) in cases {
-            assert_eq!(Format::of(start, name), expected, "{}", start.escape_ascii());
+            assert_eq!(FileFormat::of(start, name), expected, "{}", start.escape_ascii());
         }
         assert_eq!(said_delimiter(b"sep=;\r\nsmiles"), Some(b';'));
         assert_eq!(said_delimiter(b"sep=\t\nsmiles"), Some(b'\t'));

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::fault::{Fault, shorten};
+use crate::fault::{RecordFault, shorten};
 
 /// Names of lists that hold offers, or objects with offers.
 const OFFER_LISTS: [&str; 4] = ["items", "offers", "prices", "packs"];
@@ -21,9 +21,9 @@ const MAX_ROW_BYTES: usize = 1 << 24;
 pub(crate) type Row = Vec<(String, String)>;
 
 /// The rows of an object.
-pub(crate) fn rows(record: &[u8]) -> Result<Vec<Row>, Fault> {
+pub(crate) fn rows(record: &[u8]) -> Result<Vec<Row>, RecordFault> {
     let object: Map<String, Value> = serde_json::from_slice(record)
-        .map_err(|error| Fault::Json { reason: shorten(&error.to_string()) })?;
+        .map_err(|error| RecordFault::Json { reason: shorten(&error.to_string()) })?;
     let mut rows = Rows { rows: Vec::new(), size: 0 };
     rows.add(&object, &Row::new())?;
     Ok(rows.rows)
@@ -36,7 +36,7 @@ struct Rows {
 
 impl Rows {
     /// Adds the rows of an object, with the fields of `outer` in each.
-    fn add(&mut self, object: &Map<String, Value>, outer: &Row) -> Result<(), Fault> {
+    fn add(&mut self, object: &Map<String, Value>, outer: &Row) -> Result<(), RecordFault> {
         let mut row = outer.clone();
         let mut nested: Vec<&Vec<Value>> = Vec::new();
         flatten(object, "", &mut row, &mut nested);
@@ -50,7 +50,7 @@ impl Rows {
             self.rows.push(row);
         }
         if self.rows.len() > MAX_ROWS || self.size > MAX_ROW_BYTES {
-            return Err(Fault::TooManyOffers { limit: MAX_ROWS });
+            return Err(RecordFault::TooManyOffers { limit: MAX_ROWS });
         }
         Ok(())
     }
@@ -93,7 +93,7 @@ fn text(value: &Value) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn shown(record: &str) -> Result<Vec<String>, Fault> {
+    fn shown(record: &str) -> Result<Vec<String>, RecordFault> {
         let rows = rows(record.as_bytes())?;
         let pair = |(name, text): &(String, String)| format!("{name}={text}");
         Ok(rows.iter().map(|row| row.iter().map(pair).collect::<Vec<_>>().join(" ")).collect())
@@ -118,9 +118,9 @@ mod tests {
     #[test]
     fn what_is_no_object_has_its_fault() {
         for record in ["[1]", "1", "{\"a\"", "{} {}", "{\"a\": 1e999}"] {
-            assert!(matches!(shown(record), Err(Fault::Json { .. })), "{record}");
+            assert!(matches!(shown(record), Err(RecordFault::Json { .. })), "{record}");
         }
         let many = format!("{{\"offers\": [{}]}}", vec!["{}"; MAX_ROWS + 1].join(","));
-        assert_eq!(shown(&many), Err(Fault::TooManyOffers { limit: MAX_ROWS }));
+        assert_eq!(shown(&many), Err(RecordFault::TooManyOffers { limit: MAX_ROWS }));
     }
 }

@@ -84,8 +84,8 @@ impl KnownProfile {
             Some(ending) => columns.iter().any(|name| name.len() > ending.len() && name.ends_with(ending)),
             None => normals.contains(&normal(sign)),
         };
-        let told = PROFILES.iter().find(|known| known.signs.iter().any(|sign| has(sign)));
-        told.unwrap_or_else(|| {
+        let known_profile = PROFILES.iter().find(|known| known.signs.iter().any(|sign| has(sign)));
+        known_profile.unwrap_or_else(|| {
             let keys_alone = has("inchi_key") && !normals.iter().any(|name| name.contains("smiles"));
             let name = if keys_alone { "aizynthfinder" } else { "generic" };
             Self::named(name).expect("known: both are profiles")
@@ -119,11 +119,11 @@ impl ColumnMeanings {
 /// `PRICERANGE_50MG_EUR`, `sigma_ppg`, `Stock (mg)`.
 fn by_pattern(column: &str, normal: &str) -> Option<Meaning> {
     let to = |prefixes: &[&str]| prefixes.iter().find_map(|prefix| country(normal.strip_prefix(prefix)?));
-    if let Some(place) = to(&["leadtimedaysto", "leadtimeto", "leadtime"]) {
-        return Some(Meaning::LeadTime(Some(place)));
+    if let Some(position) = to(&["leadtimedaysto", "leadtimeto", "leadtime"]) {
+        return Some(Meaning::LeadTime(Some(position)));
     }
-    if let Some(place) = to(&["shipsto"]) {
-        return Some(Meaning::ShipsTo(Some(place)));
+    if let Some(position) = to(&["shipsto"]) {
+        return Some(Meaning::ShipsTo(Some(position)));
     }
     let amount = ["amountinstock", "amount", "quantityavailable", "stock"]
         .iter()

@@ -103,7 +103,7 @@ const PLAIN: [(&str, Meaning); 18] = [
 
 impl fmt::Display for Meaning {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let code = |place: &usize| COUNTRIES[*place];
+        let code = |position: &usize| COUNTRIES[*position];
         match self {
             Self::PackIn(unit) => write!(formatter, "pack:{unit}"),
             Self::AmountIn(unit) => write!(formatter, "amount:{unit}"),
@@ -112,9 +112,9 @@ impl fmt::Display for Meaning {
             Self::PricePerGram(currency) => write!(formatter, "price_per_gram:{currency}"),
             Self::VendorPerGram(vendor) => write!(formatter, "price_per_gram_of:{vendor}"),
             Self::LeadTime(None) => formatter.write_str("lead_time"),
-            Self::LeadTime(Some(place)) => write!(formatter, "lead_time:{}", code(place)),
+            Self::LeadTime(Some(position)) => write!(formatter, "lead_time:{}", code(position)),
             Self::ShipsTo(None) => formatter.write_str("ships_to"),
-            Self::ShipsTo(Some(place)) => write!(formatter, "ships_to:{}", code(place)),
+            Self::ShipsTo(Some(position)) => write!(formatter, "ships_to:{}", code(position)),
             plain => {
                 let word = PLAIN.iter().find(|(_, meaning)| meaning == plain);
                 formatter.write_str(word.map_or("ignore", |(word, _)| word))
@@ -142,7 +142,7 @@ impl FromStr for Meaning {
             "" => Ok(Currency::USD),
             code => code.parse().map_err(|_| wrong()),
         };
-        let place = || match rest {
+        let position = || match rest {
             "" => Ok(None),
             code => country(code).map(Some).ok_or_else(wrong),
         };
@@ -156,8 +156,8 @@ impl FromStr for Meaning {
             },
             "price_per_gram" => currency(rest).map(Self::PricePerGram),
             "price_per_gram_of" if !rest.is_empty() => Ok(Self::VendorPerGram(rest.to_owned())),
-            "lead_time" => place().map(Self::LeadTime),
-            "ships_to" => place().map(Self::ShipsTo),
+            "lead_time" => position().map(Self::LeadTime),
+            "ships_to" => position().map(Self::ShipsTo),
             "pack" if rest.parse::<Unit>().is_ok() => Ok(Self::PackIn(rest.to_owned())),
             "amount" if rest.parse::<Unit>().is_ok() => Ok(Self::AmountIn(rest.to_owned())),
             _ => {

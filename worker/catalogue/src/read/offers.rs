@@ -17,11 +17,11 @@ use super::{
 use crate::{
     currency::{Currency, Rates},
     entry::{Entry, RecordPosition},
-    fault::{Fault, shorten},
+    fault::{RecordFault, shorten},
     lead_time::{LeadTime, destinations, ships},
     number::{money, number, parse_price_range},
-    price::{Pack, Unit, usd_per_gram},
-    structure::Structure,
+    price::{PricedPack, Unit, usd_per_gram},
+    structure::BlockStructure,
 };
 
 /// Maximum price of a pack, USD; a higher one is taken for an error in the file.
@@ -45,7 +45,7 @@ pub(crate) struct FileDefaults {
 }
 
 /// Cache of recently parsed structures, by their text.
-pub(crate) type StructureCache = HashMap<String, Result<Arc<Structure>, Fault>>;
+pub(crate) type StructureCache = HashMap<String, Result<Arc<BlockStructure>, RecordFault>>;
 
 /// Pack and price of an offer.
 #[derive(Debug, Clone, Default)]
@@ -62,15 +62,15 @@ struct Offer {
 /// # Errors
 /// Fails with the first fault of the record.
 pub(crate) fn entries<'a>(
-    place: RecordPosition,
+    position: RecordPosition,
     fields: impl Iterator<Item = (&'a Column, &'a str)>,
     rules: &FileDefaults,
     structures: &mut StructureCache,
-) -> Result<Vec<Entry>, Fault> {
+) -> Result<Vec<Entry>, RecordFault> {
     let row = Row::of(fields)?;
     let has_structure = row.find(holds_structures).is_some();
     if !has_structure {
-        return Err(Fault::NoSmiles);
+        return Err(RecordFault::NoSmiles);
     }
     let vendor = row.text(&Meaning::Vendor).or(rules.vendor.as_deref());
     let offers = offers(&row, rules)?;
@@ -81,7 +81,7 @@ pub(crate) fn entries<'a>(
     let api_timestamp = row.get(&Meaning::Timestamp).map(timestamp).transpose()?;
     let is_priced = offers.iter().any(|offer| offer.price_usd.or(offer.usd_per_g).is_some());
     let amount = stock::amount(&row, is_priced)?;
-    let vendors = offers.iter().map(|offer| offer.vendor.as_deref().or(vendor).ok_or(Fault::NoVendor));
+    let vendors = offers.iter().map(|offer| offer.vendor.as_deref().or(vendor).ok_or(RecordFault::NoVendor));
     let vendors: Vec<String> =
         vendors.map(|vendor| vendor.map(ToOwned::to_owned)).collect::<Result<_, _>>()?;
     let structure = structure(&row, rules, structures)?;
@@ -89,7 +89,7 @@ pub(crate) fn entries<'a>(
     let entry = |(offer, vendor_name): (Offer, String)| {
         let normalised_usd = offer.usd_per_gram(density_g_per_ml, &structure).or(stated_usd);
         Entry {
-            place,
+            position,
             vendor_name,
             structure: Arc::clone(&structure),
             cs_id: text(Meaning::Id),
@@ -118,15 +118,19 @@ pub(crate) fn entries<'a>(
 impl Offer {
     /// USD per gram of the major component: from pack and price if both are known, otherwise from the price per gram
     /// of the entry.
-    fn usd_per_gram(&self, density_g_per_ml: Option<f64>, structure: &Structure) -> Option<f64> {
+    fn usd_per_gram(&self, density_g_per_ml: Option<f64>, structure: &BlockStructure) -> Option<f64> {
         let of_pack = || {
             let unit = self.uom.as_deref()?.parse().ok()?;
             let (price_usd, size) = (self.price_usd?, self.pack?);
-            usd_per_gram(Pack { price_usd, size, unit, density_g_per_ml }, structure.weights)
+            usd_per_gram(PricedPack { price_usd, size, unit, density_g_per_ml }, structure.weights)
         };
         let of_gram = || {
-            let gram =
-                Pack { price_usd: self.usd_per_g?, size: 1.0, unit: Unit::Mass(1.0), density_g_per_ml: None };
+            let gram = PricedPack {
+                price_usd: self.usd_per_g?,
+                size: 1.0,
+                unit: Unit::Mass(1.0),
+                density_g_per_ml: None,
+            };
             usd_per_gram(gram, structure.weights)
         };
         of_pack().or_else(of_gram)
@@ -135,12 +139,12 @@ impl Offer {
 
 /// Offers from a row's prices: one for its own pack, and one for each pack or vendor column. A row without prices
 /// gives one offer without a price.
-fn offers(row: &Row<'_>, rules: &FileDefaults) -> Result<Vec<Offer>, Fault> {
-    let said = row.get(&Meaning::Currency).map(|cell| match cell.text.parse() {
+fn offers(row: &Row<'_>, rules: &FileDefaults) -> Result<Vec<Offer>, RecordFault> {
+    let stated = row.get(&Meaning::Currency).map(|cell| match cell.text.parse() {
         Ok(currency) => Ok(currency),
-        Err(_) => Err(Fault::Currency { column: cell.name(), text: shorten(cell.text) }),
+        Err(_) => Err(RecordFault::Currency { column: cell.name(), text: shorten(cell.text) }),
     });
-    let prices = Prices { said: said.transpose()?, rates: &rules.rates };
+    let prices = Prices { stated: stated.transpose()?, rates: &rules.rates };
     let mut own = pack(row)?;
     for cell in row.single.iter().copied() {
         match cell.column.meaning {
@@ -148,7 +152,7 @@ fn offers(row: &Row<'_>, rules: &FileDefaults) -> Result<Vec<Offer>, Fault> {
             Meaning::PricePerGram(currency) => {
                 // ASKCOS buyables mark entries that are not for sale this way.
                 if number(cell.text) == Some(0.0) {
-                    return Err(Fault::NotForSale { column: cell.name() });
+                    return Err(RecordFault::NotForSale { column: cell.name() });
                 }
                 own.usd_per_g = Some(prices.money(cell, currency, MAX_USD_PER_GRAM)?);
             }
@@ -179,7 +183,7 @@ fn offers(row: &Row<'_>, rules: &FileDefaults) -> Result<Vec<Offer>, Fault> {
     }
     let of_vendors = |cell: &Cell<'_>| matches!(cell.column.meaning, Meaning::VendorPerGram(_));
     if let (true, Some(cell)) = (offers.is_empty(), row.offers.iter().find(|cell| of_vendors(cell))) {
-        return Err(Fault::NotForSale { column: cell.name() });
+        return Err(RecordFault::NotForSale { column: cell.name() });
     }
     if offers.is_empty() || own.price_usd.is_some() || own.usd_per_g.is_some() {
         offers.insert(0, own);
@@ -188,7 +192,7 @@ fn offers(row: &Row<'_>, rules: &FileDefaults) -> Result<Vec<Offer>, Fault> {
 }
 
 /// The row's own pack: a number with a unit column, or both in one field.
-fn pack(row: &Row<'_>) -> Result<Offer, Fault> {
+fn pack(row: &Row<'_>) -> Result<Offer, RecordFault> {
     let unit = row.get(&Meaning::Unit);
     if let Some(unit) = unit {
         unit.unit()?;
@@ -213,20 +217,20 @@ fn pack(row: &Row<'_>) -> Result<Offer, Fault> {
 
 /// Conversion of a row's prices to USD.
 struct Prices<'a> {
-    said: Option<Currency>,
+    stated: Option<Currency>,
     rates: &'a Rates,
 }
 
 impl Prices<'_> {
     /// Parses a price. Its currency is the one beside it, otherwise the row's, otherwise the column's.
-    fn money(&self, cell: Cell<'_>, column: Currency, most: f64) -> Result<f64, Fault> {
+    fn money(&self, cell: Cell<'_>, column: Currency, most: f64) -> Result<f64, RecordFault> {
         let (amount, beside) = money(cell.text).ok_or_else(|| cell.not_a_number())?;
-        self.usd(cell, amount, beside.or(self.said).unwrap_or(column), most)
+        self.usd(cell, amount, beside.or(self.stated).unwrap_or(column), most)
     }
 
-    fn usd(&self, cell: Cell<'_>, amount: f64, currency: Currency, most: f64) -> Result<f64, Fault> {
+    fn usd(&self, cell: Cell<'_>, amount: f64, currency: Currency, most: f64) -> Result<f64, RecordFault> {
         let amount = cell.over_zero(amount, f64::MAX)?;
-        let no_rate = || Fault::NoRate { code: currency.to_string() };
+        let no_rate = || RecordFault::NoRate { code: currency.to_string() };
         cell.over_zero(self.rates.usd(amount, currency).ok_or_else(no_rate)?, most)
     }
 }
@@ -235,11 +239,11 @@ type Delivery = ([Option<f64>; 8], [Option<bool>; 8]);
 
 /// Lead times and destinations. A statement about one country overrides one about all, and a country that is not
 /// served has no lead time.
-fn delivery(row: &Row<'_>) -> Result<Delivery, Fault> {
+fn delivery(row: &Row<'_>) -> Result<Delivery, RecordFault> {
     let mut days = [None; 8];
     let mut ships_to = [None; 8];
     if let Some(cell) = row.get(&Meaning::ShipsTo(None)) {
-        let wrong = || Fault::ShipsTo { column: cell.name(), text: shorten(cell.text) };
+        let wrong = || RecordFault::ShipsTo { column: cell.name(), text: shorten(cell.text) };
         ships_to = destinations(cell.text).ok_or_else(wrong)?;
     }
     if let Some(cell) = row.get(&Meaning::LeadTime(None)) {
@@ -251,14 +255,14 @@ fn delivery(row: &Row<'_>) -> Result<Delivery, Fault> {
     }
     for cell in row.single.iter().copied() {
         match cell.column.meaning {
-            Meaning::LeadTime(Some(place)) => match lead_time(cell)? {
-                LeadTime::Days(found) => days[place] = Some(found),
-                LeadTime::DoesNotShip => ships_to[place] = Some(false),
-                LeadTime::Unknown => days[place] = None,
+            Meaning::LeadTime(Some(position)) => match lead_time(cell)? {
+                LeadTime::Days(found) => days[position] = Some(found),
+                LeadTime::DoesNotShip => ships_to[position] = Some(false),
+                LeadTime::Unknown => days[position] = None,
             },
-            Meaning::ShipsTo(Some(place)) => {
-                let wrong = || Fault::ShipsTo { column: cell.name(), text: shorten(cell.text) };
-                ships_to[place] = ships(cell.text).ok_or_else(wrong)?.or(ships_to[place]);
+            Meaning::ShipsTo(Some(position)) => {
+                let wrong = || RecordFault::ShipsTo { column: cell.name(), text: shorten(cell.text) };
+                ships_to[position] = ships(cell.text).ok_or_else(wrong)?.or(ships_to[position]);
             }
             _ => {}
         }
@@ -271,9 +275,9 @@ fn delivery(row: &Row<'_>) -> Result<Delivery, Fault> {
     Ok((days, ships_to))
 }
 
-fn lead_time(cell: Cell<'_>) -> Result<LeadTime, Fault> {
+fn lead_time(cell: Cell<'_>) -> Result<LeadTime, RecordFault> {
     let found = LeadTime::of(cell.text)
-        .ok_or_else(|| Fault::LeadTime { column: cell.name(), text: shorten(cell.text) })?;
+        .ok_or_else(|| RecordFault::LeadTime { column: cell.name(), text: shorten(cell.text) })?;
     match found {
         LeadTime::Days(days) if days < 0.0 => Err(cell.out_of_range("negative")),
         LeadTime::Days(days) if days > MAX_LEAD_TIME_DAYS => Err(cell.out_of_range("beyond all reason")),
@@ -281,7 +285,7 @@ fn lead_time(cell: Cell<'_>) -> Result<LeadTime, Fault> {
     }
 }
 
-fn timestamp(cell: Cell<'_>) -> Result<DateTime<Utc>, Fault> {
+fn timestamp(cell: Cell<'_>) -> Result<DateTime<Utc>, RecordFault> {
     let text = cell.text;
     let with_zone = || DateTime::parse_from_rfc3339(text).ok().map(|time| time.to_utc());
     let time = |form| NaiveDateTime::parse_from_str(text, form).ok().map(|time| time.and_utc());
@@ -290,7 +294,7 @@ fn timestamp(cell: Cell<'_>) -> Result<DateTime<Utc>, Fault> {
         .or_else(|| time("%Y-%m-%d %H:%M:%S%.f"))
         .or_else(|| time("%Y-%m-%dT%H:%M:%S%.f"))
         .or_else(date)
-        .ok_or_else(|| Fault::Timestamp { column: cell.name(), text: shorten(text) })?;
+        .ok_or_else(|| RecordFault::Timestamp { column: cell.name(), text: shorten(text) })?;
     if YEARS.contains(&found.year()) { Ok(found) } else { Err(cell.out_of_range("beyond all reason")) }
 }
 
@@ -300,7 +304,7 @@ fn structure(
     row: &Row<'_>,
     rules: &FileDefaults,
     structures: &mut StructureCache,
-) -> Result<Arc<Structure>, Fault> {
+) -> Result<Arc<BlockStructure>, RecordFault> {
     // The blank lines at the start of a connection table are part of it.
     let molfile = row.get(&Meaning::Molfile).map(|cell| cell.untrimmed);
     let written = if let Some(smiles) = row.text(&Meaning::Smiles) {
@@ -308,17 +312,17 @@ fn structure(
     } else if let Some(molfile) = molfile {
         molfile
     } else {
-        let key = row.text(&Meaning::InchiKey).ok_or(Fault::NoSmiles)?;
+        let key = row.text(&Meaning::InchiKey).ok_or(RecordFault::NoSmiles)?;
         let key = key.strip_prefix("InChIKey=").unwrap_or(key);
         if !inchikey::is_key(key) {
-            return Err(Fault::NotAKey { text: shorten(key) });
+            return Err(RecordFault::NotAKey { text: shorten(key) });
         }
-        rules.keys.smiles(key).ok_or_else(|| Fault::UnknownKey { key: key.to_owned() })?
+        rules.keys.smiles(key).ok_or_else(|| RecordFault::UnknownKey { key: key.to_owned() })?
     };
     if let Some(known) = structures.get(written) {
         return known.clone();
     }
-    let read = if molfile == Some(written) { Structure::of_molfile } else { Structure::of_smiles };
+    let read = if molfile == Some(written) { BlockStructure::of_molfile } else { BlockStructure::of_smiles };
     let found = read(written).map(Arc::new);
     structures.insert(written.to_owned(), found.clone());
     found

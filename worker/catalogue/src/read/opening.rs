@@ -6,19 +6,19 @@ use std::{
 };
 
 use super::{
-    batch_reader::{Batch, BatchReader, ParseContext, read_here},
+    batch_reader::{BatchReader, EntryBatch, ParseContext, read_here},
     boundary::Boundary,
-    error::ReadError,
-    file_format::{self, Format},
+    error::FileReadError,
+    file_format::{self, FileFormat},
     hdf5::KeyReader,
     inchikey::{self, KnownKeys},
     meaning::Meaning,
     offers::FileDefaults,
     parquet::RowReader,
-    profile::{Column, ColumnMapper, HeaderError, Profile},
+    profile::{Column, ColumnMapper, ColumnProfile, HeaderError},
     record_source::RecordSource,
     records::Records,
-    source::{Compression, Input, Source},
+    source::{Compression, ReadInput, Source},
     window::{RawBatch, RecordCutter},
 };
 use crate::currency::Rates;
@@ -29,7 +29,7 @@ pub struct Options {
     /// The vendor of records that name none.
     pub vendor: Option<String>,
     /// User's statements about the columns.
-    pub profile: Profile,
+    pub profile: ColumnProfile,
     /// Exchange rates of other currencies.
     pub rates: Rates,
     /// Structures by InChIKey, for stocks of keys.
@@ -44,7 +44,7 @@ pub struct FileDescription {
     /// Compression of the file.
     pub compression: Compression,
     /// Format of the file.
-    pub format: Format,
+    pub format: FileFormat,
     /// Profile used for its columns.
     pub profile: &'static str,
     /// Columns of the file. If records name their own fields, those of the first records.
@@ -72,9 +72,12 @@ impl FileDescription {
 
     /// A profile that names every column, to read such a file again.
     #[must_use]
-    pub fn to_profile(&self) -> Profile {
+    pub fn to_profile(&self) -> ColumnProfile {
         let named = |column: &Column| (column.name.clone(), column.meaning.to_string());
-        Profile { profile: Some(self.profile.to_owned()), columns: self.columns.iter().map(named).collect() }
+        ColumnProfile {
+            profile: Some(self.profile.to_owned()),
+            columns: self.columns.iter().map(named).collect(),
+        }
     }
 }
 
@@ -82,8 +85,8 @@ impl FileDescription {
 pub struct OpenedFile {
     /// Description of the file.
     pub outline: FileDescription,
-    cutter: Box<dyn FnOnce() -> Result<RecordSource, ReadError> + Send>,
-    understanding: ParseContext,
+    cutter: Box<dyn FnOnce() -> Result<RecordSource, FileReadError> + Send>,
+    context: ParseContext,
     taken: Arc<AtomicU64>,
     threads: NonZeroUsize,
 }
@@ -92,7 +95,7 @@ impl OpenedFile {
     /// Starts reading on worker threads.
     #[must_use]
     pub fn read(self) -> BatchReader {
-        BatchReader::begin(self.cutter, self.understanding, self.taken, self.threads)
+        BatchReader::begin(self.cutter, self.context, self.taken, self.threads)
     }
 
     /// Reads the file on this thread and passes each batch to `each`. Meant for files so small that starting threads
@@ -100,15 +103,15 @@ impl OpenedFile {
     ///
     /// # Errors
     /// Fails when the file cannot be read further; earlier batches have been passed on by then.
-    pub fn read_here(self, each: impl FnMut(Batch)) -> Result<(), ReadError> {
-        read_here(self.cutter, &self.understanding, &self.taken, each)
+    pub fn read_here(self, each: impl FnMut(EntryBatch)) -> Result<(), FileReadError> {
+        read_here(self.cutter, &self.context, &self.taken, each)
     }
 
     /// Iterates over the raw records.
     ///
     /// # Errors
     /// Fails when the file cannot be read further.
-    pub fn records(self) -> Result<Records, ReadError> {
+    pub fn records(self) -> Result<Records, FileReadError> {
         let columns = self.outline.columns.into_iter().map(|column| column.name).collect();
         Ok(Records::new((self.cutter)()?, self.outline.format, columns))
     }
@@ -118,19 +121,19 @@ impl OpenedFile {
 ///
 /// # Errors
 /// Fails when the file cannot be read at all; later faults come out of the [`BatchReader`].
-pub fn open(input: &Input, options: &Options) -> Result<OpenedFile, ReadError> {
+pub fn open(input: &ReadInput, options: &Options) -> Result<OpenedFile, FileReadError> {
     let name = input.name();
-    let opening = |source| ReadError::Open { name: name.clone(), source };
+    let opening = |source| FileReadError::Open { name: name.clone(), source };
     let source = Source::open(input).map_err(opening)?;
     let mut window = RecordCutter::new(source.bytes);
-    let broken = |source| ReadError::Broken { name: name.clone(), at: 1, source };
+    let broken = |source| FileReadError::Broken { name: name.clone(), at: 1, source };
     if !window.fill() {
         // A stream that fails at once is not an empty file.
         window.cut(&mut Boundary::Line, &mut RawBatch::default()).map_err(broken)?;
-        return Err(ReadError::Empty { name });
+        return Err(FileReadError::Empty { name });
     }
     if window.held().starts_with(&[0xff, 0xfe]) || window.held().starts_with(&[0xfe, 0xff]) {
-        return Err(ReadError::Utf16 { name });
+        return Err(FileReadError::Utf16 { name });
     }
     if window.held().starts_with("\u{feff}".as_bytes()) {
         window.skip(3);
@@ -138,20 +141,20 @@ pub fn open(input: &Input, options: &Options) -> Result<OpenedFile, ReadError> {
     let format = match file_format::said_delimiter(window.held()) {
         Some(delimiter) => {
             window.cut(&mut Boundary::Line, &mut RawBatch::default()).map_err(broken)?;
-            Format::Delimited(delimiter)
+            FileFormat::Delimited(delimiter)
         }
-        None => Format::of(window.held(), &name),
+        None => FileFormat::of(window.held(), &name),
     };
     check(&name, format, source.compression)?;
     let names = match format {
-        Format::Hdf5 => vec!["inchi_key".to_owned()],
-        Format::Parquet => RowReader::open(input).map_err(|error| of_table(&name, &error))?.names,
+        FileFormat::Hdf5 => vec!["inchi_key".to_owned()],
+        FileFormat::Parquet => RowReader::open(input).map_err(|error| of_table(&name, &error))?.names,
         format => file_format::names(format, window.held()),
     };
     let reader = ColumnMapper::new(&options.profile, &names)?;
     let (format, columns) = columns(format, &names, &reader)
-        .map_err(|source| ReadError::Header { name: name.clone(), source })?;
-    if matches!(format, Format::Delimited(_)) {
+        .map_err(|source| FileReadError::Header { name: name.clone(), source })?;
+    if matches!(format, FileFormat::Delimited(_)) {
         window.cut(&mut format.boundary(), &mut RawBatch::default()).map_err(broken)?;
     }
     let known = reader.known;
@@ -165,20 +168,22 @@ pub fn open(input: &Input, options: &Options) -> Result<OpenedFile, ReadError> {
         size: source.size,
     };
     let rules = FileDefaults { vendor, rates: options.rates.clone(), keys: Arc::clone(&options.keys) };
-    let understanding = ParseContext { format, columns, reader, rules };
+    let context = ParseContext { format, columns, reader, rules };
     let input = input.clone();
     let cutter = move || match format {
-        Format::Parquet => {
+        FileFormat::Parquet => {
             let rows = RowReader::open(&input).map_err(|error| of_table(&name, &error))?;
             Ok(RecordSource::Rows { rows, next: 1, name })
         }
-        Format::Hdf5 => Ok(RecordSource::Keys { keys: KeyReader::new(window.into_bytes()), next: 1, name }),
+        FileFormat::Hdf5 => {
+            Ok(RecordSource::Keys { keys: KeyReader::new(window.into_bytes()), next: 1, name })
+        }
         format => Ok(RecordSource::Text { window, boundary: format.boundary(), name }),
     };
     Ok(OpenedFile {
         outline,
         cutter: Box::new(cutter),
-        understanding,
+        context,
         taken: source.taken,
         threads: options.threads,
     })
@@ -186,37 +191,39 @@ pub fn open(input: &Input, options: &Options) -> Result<OpenedFile, ReadError> {
 
 /// Meanings of a file's columns. The returned format changes to a list if the apparent header was the first record.
 fn columns(
-    format: Format,
+    format: FileFormat,
     names: &[String],
     reader: &ColumnMapper,
-) -> Result<(Format, Vec<Column>), HeaderError> {
+) -> Result<(FileFormat, Vec<Column>), HeaderError> {
     match format {
-        Format::Delimited(delimiter) if file_format::is_list(names, reader) => {
+        FileFormat::Delimited(delimiter) if file_format::is_list(names, reader) => {
             let numbered: Vec<String> = (1..=names.len()).map(|number| format!("column {number}")).collect();
             let first = if inchikey::is_key(&names[0]) { Meaning::InchiKey } else { Meaning::Smiles };
-            Ok((Format::List(delimiter), reader.header(&numbered, &[first, Meaning::Id])?))
+            Ok((FileFormat::List(delimiter), reader.header(&numbered, &[first, Meaning::Id])?))
         }
-        Format::Delimited(_) | Format::List(_) | Format::Hdf5 => Ok((format, reader.header(names, &[])?)),
-        Format::JsonLines | Format::Json | Format::Sdf | Format::Parquet => {
+        FileFormat::Delimited(_) | FileFormat::List(_) | FileFormat::Hdf5 => {
+            Ok((format, reader.header(names, &[])?))
+        }
+        FileFormat::JsonLines | FileFormat::Json | FileFormat::Sdf | FileFormat::Parquet => {
             Ok((format, reader.names(names)?))
         }
     }
 }
 
-fn check(name: &str, format: Format, compression: Compression) -> Result<(), ReadError> {
+fn check(name: &str, format: FileFormat, compression: Compression) -> Result<(), FileReadError> {
     let called = |endings: &[&str]| endings.iter().any(|ending| name.to_lowercase().ends_with(ending));
-    let wrong = |format| Err(ReadError::NotWhatItIsCalled { name: name.to_owned(), format });
+    let wrong = |format| Err(FileReadError::NotWhatItIsCalled { name: name.to_owned(), format });
     match format {
-        Format::Parquet if compression != Compression::None => {
-            Err(ReadError::PackedTable { name: name.to_owned() })
+        FileFormat::Parquet if compression != Compression::None => {
+            Err(FileReadError::PackedTable { name: name.to_owned() })
         }
-        Format::Parquet | Format::Hdf5 => Ok(()),
+        FileFormat::Parquet | FileFormat::Hdf5 => Ok(()),
         _ if called(&[".parquet"]) => wrong("Parquet"),
         _ if called(&[".h5", ".hdf5", ".hdf"]) => wrong("HDF5"),
         _ => Ok(()),
     }
 }
 
-fn of_table(name: &str, error: &::parquet::errors::ParquetError) -> ReadError {
-    ReadError::Parquet { name: name.to_owned(), reason: error.to_string() }
+fn of_table(name: &str, error: &::parquet::errors::ParquetError) -> FileReadError {
+    FileReadError::Parquet { name: name.to_owned(), reason: error.to_string() }
 }

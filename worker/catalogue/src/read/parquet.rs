@@ -13,7 +13,7 @@ use ::parquet::{
 use bytes::Bytes;
 use serde_json::{Map, Value};
 
-use super::source::Input;
+use super::source::ReadInput;
 
 /// The rows of a table.
 pub(crate) struct RowReader {
@@ -23,10 +23,10 @@ pub(crate) struct RowReader {
 }
 
 impl RowReader {
-    pub(crate) fn open(input: &Input) -> Result<Self, ParquetError> {
+    pub(crate) fn open(input: &ReadInput) -> Result<Self, ParquetError> {
         let open = || match input {
-            Input::File(path) => Self::of(SerializedFileReader::new(File::open(path)?)?),
-            Input::Bytes(_, bytes) => Self::of(SerializedFileReader::new(Bytes::copy_from_slice(bytes))?),
+            ReadInput::File(path) => Self::of(SerializedFileReader::new(File::open(path)?)?),
+            ReadInput::Bytes(_, bytes) => Self::of(SerializedFileReader::new(Bytes::copy_from_slice(bytes))?),
         };
         sound(open)?
     }

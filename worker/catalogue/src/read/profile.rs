@@ -14,7 +14,7 @@ use crate::fault::shorten;
 /// "columns": {"Preis": "price:EUR"}}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Profile {
+pub struct ColumnProfile {
     /// Profile for the columns that `columns` does not name; detected from the columns if it is not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
@@ -79,14 +79,14 @@ pub(crate) struct ColumnMapper {
 
 impl ColumnMapper {
     /// Combines the user's meanings with the profile that the user names or that the columns identify.
-    pub(crate) fn new(said: &Profile, columns: &[String]) -> Result<Self, ProfileError> {
-        let known = match &said.profile {
+    pub(crate) fn new(profile: &ColumnProfile, columns: &[String]) -> Result<Self, ProfileError> {
+        let known = match &profile.profile {
             Some(name) => {
                 KnownProfile::named(name).ok_or_else(|| ProfileError::NoSuchProfile { name: name.clone() })?
             }
             None => KnownProfile::of_columns(columns.iter().map(String::as_str)),
         };
-        let own = said.columns.iter().map(|(name, meaning)| Ok((fold(name), meaning.parse()?)));
+        let own = profile.columns.iter().map(|(name, meaning)| Ok((fold(name), meaning.parse()?)));
         Ok(Self { known, meanings: known.meanings(), own: own.collect::<Result<_, UnknownMeaning>>()? })
     }
 
@@ -140,8 +140,8 @@ fn without_duplicates(mut columns: Vec<Column>) -> Result<Vec<Column>, HeaderErr
     for at in 0..columns.len() {
         let this = &columns[at];
         let beaten = !this.meaning.is_an_offer()
-            && columns.iter().enumerate().any(|(place, other)| {
-                this.meaning.competes_with(&other.meaning) && (other.rank, place) < (this.rank, at)
+            && columns.iter().enumerate().any(|(position, other)| {
+                this.meaning.competes_with(&other.meaning) && (other.rank, position) < (this.rank, at)
             });
         if beaten {
             columns[at].meaning = Meaning::Ignored;
@@ -170,7 +170,7 @@ mod tests {
     fn header(names: &[&str], own: &[(&str, &str)]) -> Result<String, HeaderError> {
         let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
         let columns = own.iter().map(|&(name, meaning)| (name.to_owned(), meaning.to_owned())).collect();
-        let reader = ColumnMapper::new(&Profile { profile: None, columns }, &names).unwrap();
+        let reader = ColumnMapper::new(&ColumnProfile { profile: None, columns }, &names).unwrap();
         let columns = reader.header(&names, &[])?;
         Ok(columns.iter().map(|column| column.meaning.to_string()).collect::<Vec<_>>().join(" "))
     }

@@ -2,12 +2,12 @@
 
 use super::{
     boundary::Boundary,
-    error::ReadError,
+    error::FileReadError,
     hdf5::KeyReader,
     parquet::RowReader,
     window::{MAX_RECORD_BYTES, RawBatch, RecordCutter},
 };
-use crate::{entry::RecordPosition, fault::Fault};
+use crate::{entry::RecordPosition, fault::RecordFault};
 
 /// Source of records.
 pub(crate) enum RecordSource {
@@ -21,7 +21,7 @@ pub(crate) enum RecordSource {
 
 impl RecordSource {
     /// Fills a batch; returns true if there may be more.
-    pub(crate) fn cut(&mut self, cut: &mut RawBatch) -> Result<bool, ReadError> {
+    pub(crate) fn cut(&mut self, cut: &mut RawBatch) -> Result<bool, FileReadError> {
         while !cut.is_full() {
             if !self.cut_one(cut)? {
                 return Ok(false);
@@ -30,25 +30,27 @@ impl RecordSource {
         Ok(true)
     }
 
-    fn cut_one(&mut self, cut: &mut RawBatch) -> Result<bool, ReadError> {
+    fn cut_one(&mut self, cut: &mut RawBatch) -> Result<bool, FileReadError> {
         match self {
             Self::Text { window, boundary, name } => {
                 let begun = window.cut(boundary, cut);
-                begun.map_err(|source| ReadError::Broken {
+                begun.map_err(|source| FileReadError::Broken {
                     name: name.clone(),
-                    at: window.place().number,
+                    at: window.position().number,
                     source,
                 })
             }
             Self::Rows { rows, next, name } => {
                 let Some(row) = rows.next() else { return Ok(false) };
-                let row = row
-                    .map_err(|error| ReadError::Parquet { name: name.clone(), reason: error.to_string() })?;
-                let place = RecordPosition { number: *next, offset: 0 };
+                let row = row.map_err(|error| FileReadError::Parquet {
+                    name: name.clone(),
+                    reason: error.to_string(),
+                })?;
+                let position = RecordPosition { number: *next, offset: 0 };
                 if row.len() > MAX_RECORD_BYTES {
-                    cut.reject(place, Fault::TooLong { limit: MAX_RECORD_BYTES });
+                    cut.reject(position, RecordFault::TooLong { limit: MAX_RECORD_BYTES });
                 } else {
-                    cut.push(place, &row);
+                    cut.push(position, &row);
                 }
                 *next += 1;
                 Ok(true)
@@ -56,9 +58,9 @@ impl RecordSource {
             Self::Keys { keys, next, name } => {
                 let Some(key) = keys.next() else {
                     let none = *next == 1;
-                    return if none { Err(ReadError::NoKeys { name: name.clone() }) } else { Ok(false) };
+                    return if none { Err(FileReadError::NoKeys { name: name.clone() }) } else { Ok(false) };
                 };
-                let broken = |source| ReadError::Broken { name: name.clone(), at: *next, source };
+                let broken = |source| FileReadError::Broken { name: name.clone(), at: *next, source };
                 let (offset, key) = key.map_err(broken)?;
                 cut.push(RecordPosition { number: *next, offset }, &key);
                 *next += 1;

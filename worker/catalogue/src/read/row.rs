@@ -2,7 +2,7 @@
 
 use super::{meaning::Meaning, profile::Column};
 use crate::{
-    fault::{Fault, shorten},
+    fault::{RecordFault, shorten},
     number::number,
     price::Unit,
 };
@@ -23,11 +23,11 @@ impl Cell<'_> {
         self.column.name.clone()
     }
 
-    pub(super) fn out_of_range(self, fault: &'static str) -> Fault {
-        Fault::OutOfRange { column: self.name(), text: shorten(self.text), fault }
+    pub(super) fn out_of_range(self, fault: &'static str) -> RecordFault {
+        RecordFault::OutOfRange { column: self.name(), text: shorten(self.text), fault }
     }
 
-    pub(super) fn over_zero(self, found: f64, most: f64) -> Result<f64, Fault> {
+    pub(super) fn over_zero(self, found: f64, most: f64) -> Result<f64, RecordFault> {
         match found {
             found if found < 0.0 => Err(self.out_of_range("negative")),
             0.0 => Err(self.out_of_range("zero (leave it empty where it is not known)")),
@@ -36,7 +36,7 @@ impl Cell<'_> {
         }
     }
 
-    pub(super) fn zero_or_more(self, found: Option<f64>, most: f64) -> Result<f64, Fault> {
+    pub(super) fn zero_or_more(self, found: Option<f64>, most: f64) -> Result<f64, RecordFault> {
         match found {
             None => Err(self.not_a_number()),
             Some(found) if found < 0.0 => Err(self.out_of_range("negative")),
@@ -45,16 +45,16 @@ impl Cell<'_> {
         }
     }
 
-    pub(super) fn not_a_number(self) -> Fault {
-        Fault::NotANumber { column: self.name(), text: shorten(self.text) }
+    pub(super) fn not_a_number(self) -> RecordFault {
+        RecordFault::NotANumber { column: self.name(), text: shorten(self.text) }
     }
 
-    pub(super) fn number(self, most: f64) -> Result<f64, Fault> {
+    pub(super) fn number(self, most: f64) -> Result<f64, RecordFault> {
         self.over_zero(number(self.text).ok_or_else(|| self.not_a_number())?, most)
     }
 
-    pub(super) fn unit(self) -> Result<Unit, Fault> {
-        self.text.parse().map_err(|_| Fault::Unit { text: shorten(self.text) })
+    pub(super) fn unit(self) -> Result<Unit, RecordFault> {
+        self.text.parse().map_err(|_| RecordFault::Unit { text: shorten(self.text) })
     }
 }
 
@@ -66,7 +66,7 @@ pub(super) struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    pub(super) fn of(fields: impl Iterator<Item = (&'a Column, &'a str)>) -> Result<Self, Fault> {
+    pub(super) fn of(fields: impl Iterator<Item = (&'a Column, &'a str)>) -> Result<Self, RecordFault> {
         let mut row = Self::default();
         for (column, untrimmed) in fields {
             let text = untrimmed.trim();
@@ -75,7 +75,7 @@ impl<'a> Row<'a> {
             }
             // PostgreSQL text cannot hold NUL.
             if text.contains('\0') {
-                return Err(Fault::NotText { column: column.name.clone() });
+                return Err(RecordFault::NotText { column: column.name.clone() });
             }
             let cell = Cell { column, text, untrimmed };
             if column.meaning.is_an_offer() {

@@ -1,14 +1,14 @@
 //! Records of SDF files: a connection table and named data (MDL, "CTfile Formats", SDfile).
 
-use crate::fault::Fault;
+use crate::fault::RecordFault;
 
 /// Name of the connection table among a record's fields.
 pub(crate) const STRUCTURE: &str = "(connection table)";
 
 /// Parses the connection table and the data of a record. If a data name occurs twice, the first counts.
-pub(crate) fn fields(record: &str) -> Result<Vec<(&str, String)>, Fault> {
+pub(crate) fn fields(record: &str) -> Result<Vec<(&str, String)>, RecordFault> {
     const END: &str = "M  END";
-    let missing = || Fault::Molfile { reason: "no `M  END`".into() };
+    let missing = || RecordFault::Molfile { reason: "no `M  END`".into() };
     let end = record
         .match_indices(END)
         .map(|(at, _)| at)
@@ -45,6 +45,6 @@ mod tests {
         assert_eq!(found[0].0, STRUCTURE);
         assert!(found[0].1.ends_with("M  END"));
         assert_eq!(found[1..], [("ID", "Z1".to_owned()), ("NOTE", "two\nlines".to_owned())]);
-        assert_eq!(fields("> <ID>\n1\n\n$$$$\n"), Err(Fault::Molfile { reason: "no `M  END`".into() }));
+        assert_eq!(fields("> <ID>\n1\n\n$$$$\n"), Err(RecordFault::Molfile { reason: "no `M  END`".into() }));
     }
 }

@@ -18,14 +18,14 @@ use flate2::bufread::MultiGzDecoder;
 
 /// Input to read.
 #[derive(Debug, Clone)]
-pub enum Input {
+pub enum ReadInput {
     /// A file.
     File(PathBuf),
     /// Bytes in memory, with a name.
     Bytes(String, Vec<u8>),
 }
 
-impl Input {
+impl ReadInput {
     /// Name of the input.
     #[must_use]
     pub fn name(&self) -> String {
@@ -85,13 +85,13 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    pub(crate) fn open(input: &Input) -> io::Result<Self> {
+    pub(crate) fn open(input: &ReadInput) -> io::Result<Self> {
         let (size, raw): (u64, Box<dyn Read + Send>) = match input {
-            Input::File(path) => {
+            ReadInput::File(path) => {
                 let file = File::open(path)?;
                 (file.metadata()?.len(), Box::new(file))
             }
-            Input::Bytes(_, bytes) => (bytes.len() as u64, Box::new(Cursor::new(bytes.clone()))),
+            ReadInput::Bytes(_, bytes) => (bytes.len() as u64, Box::new(Cursor::new(bytes.clone()))),
         };
         let taken = Arc::new(AtomicU64::new(0));
         let mut raw = BufReader::with_capacity(1 << 16, CountingReader { raw, taken: Arc::clone(&taken) });

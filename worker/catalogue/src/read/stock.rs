@@ -10,10 +10,10 @@ use super::{
 };
 use crate::{
     entry::InStock,
-    fault::{Fault, shorten},
+    fault::{RecordFault, shorten},
     number::number,
     price::grams_of_major,
-    structure::Structure,
+    structure::BlockStructure,
 };
 
 /// Words for "in stock, amount unknown".
@@ -32,7 +32,7 @@ pub(super) struct Amount {
 
 impl Amount {
     /// Converts the amount to grams of a structure's major component.
-    pub(super) fn of(self, density_g_per_ml: Option<f64>, structure: &Structure) -> InStock {
+    pub(super) fn of(self, density_g_per_ml: Option<f64>, structure: &BlockStructure) -> InStock {
         let unit = self.uom.parse().ok();
         let grams =
             unit.and_then(|unit| grams_of_major(self.size, unit, density_g_per_ml, structure.weights));
@@ -44,12 +44,12 @@ impl Amount {
 ///
 /// # Errors
 /// Fails if the text is not an amount, or if an entry without a price is out of stock and so cannot be bought.
-pub(super) fn amount(row: &Row<'_>, is_priced: bool) -> Result<Option<Amount>, Fault> {
+pub(super) fn amount(row: &Row<'_>, is_priced: bool) -> Result<Option<Amount>, RecordFault> {
     let Some(cell) = row.find(|meaning| matches!(meaning, Meaning::Amount | Meaning::AmountIn(_))) else {
         return Ok(None);
     };
     let word = cell.text.to_lowercase();
-    let none = || Fault::NoneInStock { column: cell.name() };
+    let none = || RecordFault::NoneInStock { column: cell.name() };
     if IN_STOCK_WORDS.contains(&word.as_str()) {
         return Ok(None);
     }
@@ -65,8 +65,8 @@ pub(super) fn amount(row: &Row<'_>, is_priced: bool) -> Result<Option<Amount>, F
     Ok(Some(Amount { size, uom, stated_grams }))
 }
 
-fn size(row: &Row<'_>, cell: Cell<'_>) -> Result<(f64, String), Fault> {
-    let wrong = || Fault::Amount { column: cell.name(), text: shorten(cell.text) };
+fn size(row: &Row<'_>, cell: Cell<'_>) -> Result<(f64, String), RecordFault> {
+    let wrong = || RecordFault::Amount { column: cell.name(), text: shorten(cell.text) };
     // A lower bound counts as the amount.
     let text = cell.text.trim_start_matches(['>', '≥', '~', '=']).trim_start();
     if let Some((size, unit)) = parse_pack(text) {

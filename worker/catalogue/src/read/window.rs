@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use super::boundary::Boundary;
-use crate::{entry::RecordPosition, fault::Fault};
+use crate::{entry::RecordPosition, fault::RecordFault};
 
 /// Maximum length of a record, in bytes. A longer record is rejected and skipped without being held in memory.
 pub const MAX_RECORD_BYTES: usize = 1 << 20;
@@ -21,17 +21,17 @@ const MAX_BATCH_RECORDS: usize = 2_048;
 #[derive(Debug, Default)]
 pub(crate) struct RawBatch {
     text: Vec<u8>,
-    pieces: Vec<(RecordPosition, Result<usize, Fault>)>,
+    pieces: Vec<(RecordPosition, Result<usize, RecordFault>)>,
 }
 
 impl RawBatch {
-    pub(crate) fn push(&mut self, place: RecordPosition, record: &[u8]) {
+    pub(crate) fn push(&mut self, position: RecordPosition, record: &[u8]) {
         self.text.extend_from_slice(record);
-        self.pieces.push((place, Ok(record.len())));
+        self.pieces.push((position, Ok(record.len())));
     }
 
-    pub(crate) fn reject(&mut self, place: RecordPosition, fault: Fault) {
-        self.pieces.push((place, Err(fault)));
+    pub(crate) fn reject(&mut self, position: RecordPosition, fault: RecordFault) {
+        self.pieces.push((position, Err(fault)));
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -44,15 +44,15 @@ impl RawBatch {
     }
 
     /// The records in the file's order.
-    pub(crate) fn records(&self) -> impl Iterator<Item = (RecordPosition, Result<&[u8], &Fault>)> {
+    pub(crate) fn records(&self) -> impl Iterator<Item = (RecordPosition, Result<&[u8], &RecordFault>)> {
         let mut begin = 0;
-        self.pieces.iter().map(move |(place, piece)| {
+        self.pieces.iter().map(move |(position, piece)| {
             let record = piece.as_ref().map(|length| {
                 let record = &self.text[begin..begin + length];
                 begin += length;
                 record
             });
-            (*place, record)
+            (*position, record)
         })
     }
 }
@@ -78,7 +78,7 @@ impl RecordCutter {
     }
 
     /// Position of the first of these bytes.
-    pub(crate) const fn place(&self) -> RecordPosition {
+    pub(crate) const fn position(&self) -> RecordPosition {
         RecordPosition { number: self.line, offset: self.offset }
     }
 
@@ -129,30 +129,30 @@ impl RecordCutter {
             }
         }
         boundary.reset();
-        let place = self.place();
-        let (mut looked_at, mut passed_over) = (0, false);
+        let position = self.position();
+        let (mut scanned, mut passed_over) = (0, false);
         loop {
-            let end = boundary.end(&self.held[self.begin..], looked_at);
+            let end = boundary.end(&self.held[self.begin..], scanned);
             if let Some(end) = end {
                 if passed_over || end > MAX_RECORD_BYTES {
-                    cut.reject(place, Fault::TooLong { limit: MAX_RECORD_BYTES });
+                    cut.reject(position, RecordFault::TooLong { limit: MAX_RECORD_BYTES });
                 } else {
-                    cut.push(place, &self.held[self.begin..self.begin + end]);
+                    cut.push(position, &self.held[self.begin..self.begin + end]);
                 }
                 self.skip(end);
                 return Ok(true);
             }
-            looked_at = self.held().len();
-            if looked_at >= MAX_RECORD_BYTES {
-                if !passed_over && boundary.is_quoted() && self.reject_first_line(place, cut) {
+            scanned = self.held().len();
+            if scanned >= MAX_RECORD_BYTES {
+                if !passed_over && boundary.is_quoted() && self.reject_first_line(position, cut) {
                     return Ok(true);
                 }
-                self.skip(looked_at - SKIPPED_TAIL_BYTES);
-                boundary.shift(looked_at - SKIPPED_TAIL_BYTES);
-                (looked_at, passed_over) = (SKIPPED_TAIL_BYTES, true);
+                self.skip(scanned - SKIPPED_TAIL_BYTES);
+                boundary.shift(scanned - SKIPPED_TAIL_BYTES);
+                (scanned, passed_over) = (SKIPPED_TAIL_BYTES, true);
             }
             if !self.fill() {
-                return self.cut_rest(boundary, place, passed_over, cut);
+                return self.cut_rest(boundary, position, passed_over, cut);
             }
         }
     }
@@ -161,7 +161,7 @@ impl RecordCutter {
     fn cut_rest(
         &mut self,
         boundary: &Boundary,
-        place: RecordPosition,
+        position: RecordPosition,
         passed_over: bool,
         cut: &mut RawBatch,
     ) -> io::Result<bool> {
@@ -171,17 +171,17 @@ impl RecordCutter {
             self.skip(self.held().len());
             return Ok(false);
         }
-        if boundary.is_quoted() && !passed_over && self.reject_first_line(place, cut) {
+        if boundary.is_quoted() && !passed_over && self.reject_first_line(position, cut) {
             return Ok(true);
         }
         let rest = &self.held[self.begin..];
         match boundary.check_rest(rest) {
             _ if passed_over || rest.len() > MAX_RECORD_BYTES => {
-                cut.reject(place, Fault::TooLong { limit: MAX_RECORD_BYTES })
+                cut.reject(position, RecordFault::TooLong { limit: MAX_RECORD_BYTES })
             }
-            _ if boundary.is_quoted() => cut.reject(place, Fault::OpenQuote),
-            Err(fault) => cut.reject(place, fault),
-            Ok(()) => cut.push(place, rest),
+            _ if boundary.is_quoted() => cut.reject(position, RecordFault::OpenQuote),
+            Err(fault) => cut.reject(position, fault),
+            Ok(()) => cut.push(position, rest),
         }
         self.skip(self.held().len());
         Ok(true)
@@ -189,9 +189,9 @@ impl RecordCutter {
 
     /// Rejects the first line of a record with an unclosed quote, so that the quote affects no other line. Returns
     /// true if there is a line.
-    fn reject_first_line(&mut self, place: RecordPosition, cut: &mut RawBatch) -> bool {
+    fn reject_first_line(&mut self, position: RecordPosition, cut: &mut RawBatch) -> bool {
         let Some(line) = memchr::memchr(b'\n', self.held()) else { return false };
-        cut.reject(place, Fault::OpenQuote);
+        cut.reject(position, RecordFault::OpenQuote);
         self.skip(line + 1);
         true
     }
@@ -211,17 +211,19 @@ mod tests {
     use super::*;
 
     /// Every record of a text or its fault, with its line.
-    fn records(text: &[u8], mut boundary: Boundary) -> Vec<(u64, Result<String, Fault>)> {
+    fn records(text: &[u8], mut boundary: Boundary) -> Vec<(u64, Result<String, RecordFault>)> {
         let mut window = RecordCutter::new(Box::new(Cursor::new(text.to_vec())));
         let mut cut = RawBatch::default();
         while window.cut(&mut boundary, &mut cut).unwrap() {
             assert!(window.held.capacity() <= 3 * MAX_RECORD_BYTES, "{} bytes held", window.held.capacity());
         }
         let text = |record: &[u8]| String::from_utf8_lossy(record).trim_end().to_owned();
-        cut.records().map(|(place, record)| (place.number, record.map(text).map_err(Clone::clone))).collect()
+        cut.records()
+            .map(|(position, record)| (position.number, record.map(text).map_err(Clone::clone)))
+            .collect()
     }
 
-    fn whole(records: &[(u64, &str)]) -> Vec<(u64, Result<String, Fault>)> {
+    fn whole(records: &[(u64, &str)]) -> Vec<(u64, Result<String, RecordFault>)> {
         records.iter().map(|&(line, text)| (line, Ok(text.to_owned()))).collect()
     }
 
@@ -249,7 +251,7 @@ mod tests {
         for text in [text.as_bytes(), &text.as_bytes()[..20]] {
             let found = records(text, Boundary::delimited(b','));
 
-            assert_eq!(found[0], (1, Err(Fault::OpenQuote)));
+            assert_eq!(found[0], (1, Err(RecordFault::OpenQuote)));
             assert_eq!(found[1..3], whole(&[(2, "c,d"), (3, "e,f")]));
         }
     }
@@ -268,7 +270,7 @@ mod tests {
             let found = records(text.as_bytes(), boundary);
 
             assert_eq!(found.len(), 3);
-            assert_eq!(found[1].1, Err(Fault::TooLong { limit: MAX_RECORD_BYTES }));
+            assert_eq!(found[1].1, Err(RecordFault::TooLong { limit: MAX_RECORD_BYTES }));
             assert!(found[0].1.is_ok() && found[2].1.is_ok());
         }
     }
@@ -283,14 +285,14 @@ mod tests {
         ] {
             assert_eq!(records(text.as_bytes(), Boundary::object()), expected, "{text}");
         }
-        assert_eq!(records(b"[{\"a\": 1},{\"a\"", Boundary::object())[1], (1, Err(Fault::Cut)));
+        assert_eq!(records(b"[{\"a\": 1},{\"a\"", Boundary::object())[1], (1, Err(RecordFault::Cut)));
     }
 
     #[test]
     fn a_file_that_ends_within_a_record_says_so() {
         let found = records(b"one\n$$$$\r\ntwo\n$$$", Boundary::dollars());
 
-        assert_eq!(found, [(1, Ok("one\n$$$$".to_owned())), (3, Err(Fault::Cut))]);
+        assert_eq!(found, [(1, Ok("one\n$$$$".to_owned())), (3, Err(RecordFault::Cut))]);
         assert_eq!(records(b"one\n$$$$", Boundary::dollars()), whole(&[(1, "one\n$$$$")]));
     }
 }

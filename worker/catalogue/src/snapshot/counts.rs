@@ -44,14 +44,14 @@ impl EncodedCounts {
 
 /// Numbers of offers, read from a file.
 #[derive(Debug, Clone, Copy)]
-pub struct Counts<'a> {
+pub struct OfferCounts<'a> {
     /// See [`EncodedCounts::starts`].
     pub starts: &'a [u32],
     /// See [`EncodedCounts::unary`].
     pub unary: &'a [u64],
 }
 
-impl Counts<'_> {
+impl OfferCounts<'_> {
     /// Range of a block's offers.
     pub fn offers(self, block: usize) -> Range<usize> {
         let group = block / STRIDE;
@@ -107,8 +107,8 @@ mod tests {
 
     use super::*;
 
-    fn counts(written: &EncodedCounts) -> Counts<'_> {
-        Counts { starts: &written.starts, unary: &written.unary }
+    fn counts(written: &EncodedCounts) -> OfferCounts<'_> {
+        OfferCounts { starts: &written.starts, unary: &written.unary }
     }
 
     proptest! {
@@ -138,7 +138,7 @@ mod tests {
             let mut unary = written.unary.clone();
             *at.get_mut(&mut unary) ^= 1 << by;
 
-            let is_sound = |starts: &[u32], unary: &[u64]| Counts { starts, unary }.is_consistent(blocks, offers);
+            let is_sound = |starts: &[u32], unary: &[u64]| OfferCounts { starts, unary }.is_consistent(blocks, offers);
 
             prop_assert!(!is_sound(&starts, &written.unary) && !is_sound(&written.starts, &unary));
         }

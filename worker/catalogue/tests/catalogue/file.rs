@@ -83,7 +83,7 @@ fn a_file_that_is_no_whole_snapshot_is_refused_with_what_is_wrong() {
     let longer = [&sound[..], &[0; 64]].concat();
     let len = sound.len();
 
-    for (name, bytes, said) in [
+    for (name, bytes, given) in [
         ("empty", vec![], "it is not a snapshot of a catalogue".to_owned()),
         ("other", b"PAR1 is something else".to_vec(), "it is not a snapshot of a catalogue".to_owned()),
         ("newer", flipped(8), "it is of format 3, not 2".to_owned()),
@@ -95,7 +95,7 @@ fn a_file_that_is_no_whole_snapshot_is_refused_with_what_is_wrong() {
         ("first section", flipped(512), "its section `keys` is damaged".to_owned()),
         ("last section", flipped(len - 1), "its section `column starts` is damaged".to_owned()),
     ] {
-        assert_eq!(fault(&bytes), said, "{name}");
+        assert_eq!(fault(&bytes), given, "{name}");
     }
 }
 
@@ -110,7 +110,7 @@ fn a_mapped_file_is_what_was_written() {
     fs::remove_file(&path).unwrap();
 
     for (row, _) in rows() {
-        let block = mapped.own(&row.smiles.parse().unwrap()).unwrap();
+        let block = mapped.find(&row.smiles.parse().unwrap()).unwrap();
         assert_eq!((mapped.id(block), mapped.smiles(block), mapped.mw(block)), (row.id, row.smiles, row.mw));
     }
     assert!(matches!(Snapshot::open(&path, 1), Err(SnapshotError::Io(_))));

@@ -98,7 +98,7 @@ fn an_older_snapshot_goes_and_who_has_it_keeps_it() {
 
     let [left] = &files(temporary.path())[..] else { panic!("one is left") };
     assert!(left.starts_with("0000000000000007-3-"), "{left}");
-    assert!(older.snapshot.own(&"CC".parse().unwrap()).is_some());
+    assert!(older.snapshot.find(&"CC".parse().unwrap()).is_some());
 }
 
 #[test]

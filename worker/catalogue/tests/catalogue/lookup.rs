@@ -3,24 +3,24 @@
 use catalogue::{BlockRow, Masks, Offer, Stock, StockView};
 use chem::Molecule;
 
-use crate::{alkane, row, shelf};
+use crate::{alkane, row, stock};
 
 /// Id of the block found for a molecule.
-fn found(shelf: &StockView, smiles: &str) -> Option<i32> {
-    shelf.find(&smiles.parse().unwrap()).map(|block| shelf.id(block))
+fn found(stock: &StockView, smiles: &str) -> Option<i32> {
+    stock.find(&smiles.parse().unwrap()).map(|block| stock.id(block))
 }
 
 #[test]
 fn every_block_is_found_by_its_molecule_and_nothing_else_is() {
-    let shelf = shelf((0..200).map(alkane), &[]);
+    let stock = stock((0..200).map(alkane), &[]);
 
     for id in 0..200 {
         let molecule: Molecule = alkane(id).smiles.parse().unwrap();
-        let block = shelf.find(&molecule).unwrap();
-        assert_eq!((shelf.id(block), shelf.smiles(block)), (id, alkane(id).smiles));
-        assert_eq!(shelf.mw(block), 180.159);
+        let block = stock.find(&molecule).unwrap();
+        assert_eq!((stock.id(block), stock.smiles(block)), (id, alkane(id).smiles));
+        assert_eq!(stock.mw(block), 180.159);
     }
-    assert_eq!(shelf.find(&"CCO".parse().unwrap()), None);
+    assert_eq!(stock.find(&"CCO".parse().unwrap()), None);
 }
 
 #[test]
@@ -28,11 +28,11 @@ fn of_rows_for_one_molecule_the_lowest_id_stays_with_its_offers() {
     let offers = |usd| vec![Offer::of(1).at(usd)];
     let rows = [(row(9, "CO"), offers(1.0)), (row(4, "CO"), offers(2.0)), (row(7, "CN"), offers(3.0))];
 
-    let shelf = StockView::in_memory(rows);
+    let stock = StockView::in_memory(rows);
 
-    assert_eq!(shelf.snapshot().len(), 2);
-    let block = shelf.find(&"CO".parse().unwrap()).unwrap();
-    assert_eq!((shelf.id(block), shelf.usd_per_gram(block)), (4, Some(2.0)));
+    assert_eq!(stock.snapshot().len(), 2);
+    let block = stock.find(&"CO".parse().unwrap()).unwrap();
+    assert_eq!((stock.id(block), stock.usd_per_gram(block)), (4, Some(2.0)));
 }
 
 #[test]
@@ -40,16 +40,16 @@ fn a_row_that_is_no_molecule_is_left_out_and_counted() {
     let broken = BlockRow { smiles: "C1CC".to_owned(), ..row(3, "CC") };
     let foreign = BlockRow { smiles: "C\u{e9}".to_owned(), ..row(4, "CC") };
 
-    let shelf = shelf([row(1, "CO"), broken, foreign], &[Offer::of(1)]);
+    let stock = stock([row(1, "CO"), broken, foreign], &[Offer::of(1)]);
 
-    assert_eq!((shelf.snapshot().len(), shelf.snapshot().unreadable()), (1, 2));
+    assert_eq!((stock.snapshot().len(), stock.snapshot().unreadable()), (1, 2));
 }
 
 #[test]
 fn a_tautomer_or_charged_form_of_a_block_is_that_block() {
     let rows = [row(7, "O=c1cccc[nH]1"), row(2, "Cc1cc[nH]n1"), row(3, "NCC(=O)O"), row(4, "CC[NH3+]")];
 
-    let shelf = shelf(rows, &[]);
+    let stock = stock(rows, &[]);
 
     for (form, id) in [
         ("Oc1ccccn1", Some(7)),
@@ -60,7 +60,7 @@ fn a_tautomer_or_charged_form_of_a_block_is_that_block() {
         ("Oc1cccnc1", None),
         ("Cc1cnc[nH]1", None),
     ] {
-        assert_eq!(found(&shelf, form), id, "{form}");
+        assert_eq!(found(&stock, form), id, "{form}");
     }
 }
 
@@ -68,26 +68,26 @@ fn a_tautomer_or_charged_form_of_a_block_is_that_block() {
 fn of_forms_the_lowest_id_is_found() {
     let rows = [row(7, "[NH3+]CC(=O)O"), row(5, "NCC(=O)[O-]"), row(6, "[NH3+]CC(=O)[O-]")];
 
-    assert_eq!(found(&shelf(rows, &[]), "NCC(=O)O"), Some(5));
+    assert_eq!(found(&stock(rows, &[]), "NCC(=O)O"), Some(5));
 }
 
 #[test]
 fn a_molecules_own_block_goes_before_its_tautomers_unless_masks_exclude_it() {
     let dear = (row(8, "Oc1ccccn1"), vec![Offer::of(1).at(9.0)]);
     let cheap = (row(3, "O=c1cccc[nH]1"), vec![Offer::of(1).at(0.1)]);
-    let shelf = StockView::in_memory([dear, cheap]);
+    let stock = StockView::in_memory([dear, cheap]);
     let masks = Masks { usd_gte: Some(1.0), ..Masks::default() };
 
-    assert_eq!(found(&shelf, "Oc1ccccn1"), Some(8));
-    assert_eq!(found(&shelf.under(masks), "Oc1ccccn1"), Some(3));
+    assert_eq!(found(&stock, "Oc1ccccn1"), Some(8));
+    assert_eq!(found(&stock.under(masks), "Oc1ccccn1"), Some(3));
 }
 
 #[test]
 fn an_empty_catalogue_has_nothing() {
-    let shelf = shelf([], &[]);
+    let stock = stock([], &[]);
 
-    assert!(shelf.snapshot().is_empty());
+    assert!(stock.snapshot().is_empty());
     let molecule: Molecule = "CCO".parse().unwrap();
-    assert_eq!(shelf.find(&molecule), None);
-    assert_eq!(shelf.nearest(&[molecule.fingerprint()], 2), [None]);
+    assert_eq!(stock.find(&molecule), None);
+    assert_eq!(stock.nearest(&[molecule.fingerprint()], 2), [None]);
 }

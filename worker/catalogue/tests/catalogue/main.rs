@@ -23,6 +23,6 @@ fn alkane(id: i32) -> BlockRow {
 }
 
 /// A stock of these blocks, each with these offers.
-fn shelf(rows: impl IntoIterator<Item = BlockRow>, offers: &[Offer]) -> StockView {
+fn stock(rows: impl IntoIterator<Item = BlockRow>, offers: &[Offer]) -> StockView {
     StockView::in_memory(rows.into_iter().map(|row| (row, offers.to_vec())))
 }

@@ -91,7 +91,7 @@ fn is_allowed_by_reference(offer: &Offer, masks: &Masks, own: (&[i32], Option<&[
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
     #[test]
-    fn masks_are_what_a_look_at_every_offer_says(
+    fn masks_agree_with_a_scan_of_every_offer(
         offers in vec(vec(offer(), 0..8), 1..12),
         masks in masks(),
         shown in vec(0..VENDORS, 0..4),
@@ -111,7 +111,7 @@ proptest! {
         }
         let masks = Masks { vendors: set, ..masks };
 
-        let shelf = StockView::new(Arc::new(snapshot), masks.clone());
+        let stock = StockView::new(Arc::new(snapshot), masks.clone());
 
         let mut allowed = Vec::new();
         for (id, offers) in (0..).zip(&offers) {
@@ -120,22 +120,22 @@ proptest! {
                 .filter(|offer| is_allowed_by_reference(offer, &masks, (&shown, only.as_deref(), &never)))
                 .collect();
             let expected = is_below(Some(alkane(id).mw), masks.mw_gte) && (offers.is_empty() || !usable.is_empty());
-            let found = shelf.find(&alkane(id).smiles.parse().unwrap());
+            let found = stock.find(&alkane(id).smiles.parse().unwrap());
             prop_assert_eq!(found.is_some(), expected, "{:?}", offers);
             if let Some(block) = found {
                 let usd = usable.iter().filter_map(|offer| offer.usd_per_gram).min_by(f32::total_cmp);
                 // A common laboratory chemical costs nothing if no other vendor states a price.
-                let is_at_hand = usable.iter().any(|offer| offer.vendor == common_chemicals::VENDOR);
-                let usd = usd.or(is_at_hand.then_some(0.0));
+                let is_common = usable.iter().any(|offer| offer.vendor == common_chemicals::VENDOR);
+                let usd = usd.or(is_common.then_some(0.0));
                 let days = usable.iter().filter_map(|offer| lead_time(offer, masks.region));
-                prop_assert_eq!(shelf.usd_per_gram(block), usd);
-                prop_assert_eq!(shelf.lead_time_days(block), days.min_by(f32::total_cmp));
+                prop_assert_eq!(stock.usd_per_gram(block), usd);
+                prop_assert_eq!(stock.lead_time_days(block), days.min_by(f32::total_cmp));
                 allowed.push(block);
             }
         }
         // A block that is not allowed is never a nearest neighbour.
         let own = alkane(0).fingerprint;
-        let nearest = shelf.nearest(&[own], 1)[0].map(|(block, _)| block);
+        let nearest = stock.nearest(&[own], 1)[0].map(|(block, _)| block);
         prop_assert_eq!(nearest.is_some(), !allowed.is_empty());
         prop_assert!(nearest.is_none_or(|block| allowed.contains(&block)));
     }
@@ -146,10 +146,10 @@ fn price_and_lead_time_hold_for_one_offer_together() {
     let us = Region::of_country("US").unwrap();
     let cheap_and_slow = Offer::of(1).at(1.0).within(60.0);
     let dear_and_quick = Offer::of(1).at(50.0).within(2.0);
-    let shelf = StockView::in_memory([(alkane(0), vec![cheap_and_slow, dear_and_quick])]);
+    let stock = StockView::in_memory([(alkane(0), vec![cheap_and_slow, dear_and_quick])]);
     let is_there = |usd_gte, lead_gte| {
-        let shelf = shelf.under(Masks { usd_gte, lead_gte, region: us, ..Masks::default() });
-        shelf.find(&"C".parse().unwrap()).is_some()
+        let stock = stock.under(Masks { usd_gte, lead_gte, region: us, ..Masks::default() });
+        stock.find(&"C".parse().unwrap()).is_some()
     };
 
     assert!(is_there(Some(10.0), None));
@@ -162,39 +162,39 @@ fn price_and_lead_time_hold_for_one_offer_together() {
 fn a_block_that_nobody_ships_to_a_region_is_none_there() {
     let mut offer = Offer::of(1).at(1.0);
     offer.refuses[1] = true;
-    let shelf = StockView::in_memory([(alkane(0), vec![offer])]);
+    let stock = StockView::in_memory([(alkane(0), vec![offer])]);
     let is_there = |code| {
         let region = Region::of_country(code).unwrap();
-        shelf.under(Masks { region, ..Masks::default() }).find(&"C".parse().unwrap()).is_some()
+        stock.under(Masks { region, ..Masks::default() }).find(&"C".parse().unwrap()).is_some()
     };
 
     // The lead time to the United States is unknown, but the offer ships there.
     assert_eq!(["US", "CA", "AU"].map(is_there), [true, false, true]);
-    assert!(shelf.find(&"C".parse().unwrap()).is_some());
+    assert!(stock.find(&"C".parse().unwrap()).is_some());
 }
 
 #[test]
 fn a_limit_written_as_the_value_is_excludes_it() {
     // 180.159 and 0.1 have no exact f32: the limits must be rounded as the values were.
-    let shelf = StockView::in_memory([(alkane(0), vec![Offer::of(1).at(0.1)])]);
+    let stock = StockView::in_memory([(alkane(0), vec![Offer::of(1).at(0.1)])]);
 
     for masks in [
         Masks { mw_gte: Some(180.159), ..Masks::default() },
         Masks { usd_gte: Some(0.1), ..Masks::default() },
     ] {
-        assert_eq!(shelf.under(masks.clone()).find(&"C".parse().unwrap()), None, "{masks:?}");
+        assert_eq!(stock.under(masks.clone()).find(&"C".parse().unwrap()), None, "{masks:?}");
     }
 }
 
 #[test]
-fn what_every_laboratory_has_passes_all_limits_until_it_is_switched_off() {
+fn common_chemicals_pass_all_limits_until_switched_off() {
     let offers =
         [(alkane(0), vec![Offer::of(common_chemicals::VENDOR)]), (alkane(1), vec![Offer::of(1).at(9.0)])];
-    let shelf = StockView::in_memory(offers);
+    let stock = StockView::in_memory(offers);
     let limits = Masks { usd_gte: Some(0.01), lead_gte: Some(0.01), ..Masks::default() };
     let off = Masks { vendors: VendorSet::default().never([common_chemicals::VENDOR]), ..Masks::default() };
     let found = |masks: Masks| {
-        ["C", "CC"].map(|smiles| shelf.under(masks.clone()).find(&smiles.parse().unwrap()).is_some())
+        ["C", "CC"].map(|smiles| stock.under(masks.clone()).find(&smiles.parse().unwrap()).is_some())
     };
 
     assert_eq!(found(limits), [true, false]);

@@ -30,7 +30,7 @@ fn many(seed: u64, blocks: usize) -> Vec<Fingerprint> {
 
 /// A stock whose blocks have these fingerprints; the masks allow the light ones. The order of the ids follows the
 /// molecules' keys.
-fn shelf(fingerprints: &[Fingerprint], cores: usize, is_light: impl Fn(i32) -> bool) -> StockView {
+fn stock(fingerprints: &[Fingerprint], cores: usize, is_light: impl Fn(i32) -> bool) -> StockView {
     let mut builder = Builder::new(cores);
     for (id, fingerprint) in (0..).zip(fingerprints) {
         // Different molecules for all ids: a number in binary, written with two kinds of atoms.
@@ -43,25 +43,25 @@ fn shelf(fingerprints: &[Fingerprint], cores: usize, is_light: impl Fn(i32) -> b
 }
 
 fn by_full_comparison(
-    shelf: &StockView,
+    stock: &StockView,
     fingerprints: &[Fingerprint],
     query: &Fingerprint,
     is_light: impl Fn(i32) -> bool,
 ) -> Option<(Block, f32)> {
-    let blocks = (0..fingerprints.len() as u32).map(Block::new).filter(|&block| is_light(shelf.id(block)));
-    let similar = blocks.map(|block| (block, query.tanimoto(&fingerprints[shelf.id(block) as usize])));
+    let blocks = (0..fingerprints.len() as u32).map(Block::new).filter(|&block| is_light(stock.id(block)));
+    let similar = blocks.map(|block| (block, query.tanimoto(&fingerprints[stock.id(block) as usize])));
     similar.reduce(|best, next| if next.1 > best.1 { next } else { best })
 }
 
 /// Blocks with at least this similarity, the most similar first, then the lowest number.
 fn all_by_full_comparison(
-    shelf: &StockView,
+    stock: &StockView,
     fingerprints: &[Fingerprint],
     query: &Fingerprint,
     least: f32,
 ) -> Vec<(Block, f32)> {
-    let blocks = (0..fingerprints.len() as u32).map(Block::new).filter(|&block| shelf.is_allowed(block));
-    let similar = blocks.map(|block| (block, query.tanimoto(&fingerprints[shelf.id(block) as usize])));
+    let blocks = (0..fingerprints.len() as u32).map(Block::new).filter(|&block| stock.is_allowed(block));
+    let similar = blocks.map(|block| (block, query.tanimoto(&fingerprints[stock.id(block) as usize])));
     let mut similar: Vec<_> = similar.filter(|&(_, similarity)| similarity >= least).collect();
     similar.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     similar
@@ -74,12 +74,12 @@ proptest! {
         let all = many(seed, blocks);
         let queries = many(seed ^ 1, 7);
         let is_light = |id: i32| !odd || id % 3 == 1;
-        let shelf = shelf(&all, 1, is_light);
+        let stock = stock(&all, 1, is_light);
 
-        let found = shelf.nearest(&queries, 2);
+        let found = stock.nearest(&queries, 2);
 
         for (query, found) in queries.iter().zip(found) {
-            prop_assert_eq!(found, by_full_comparison(&shelf, &all, query, is_light));
+            prop_assert_eq!(found, by_full_comparison(&stock, &all, query, is_light));
         }
     }
 }
@@ -96,11 +96,11 @@ proptest! {
     ) {
         let all = many(seed, blocks);
         let query = many(seed ^ 1, 1)[0];
-        let shelf = shelf(&all, 1, |id| id % 3 != 1);
+        let stock = stock(&all, 1, |id| id % 3 != 1);
 
-        let found = shelf.similar(&query, least, most, cores);
+        let found = stock.similar(&query, least, most, cores);
 
-        let expected = all_by_full_comparison(&shelf, &all, &query, least);
+        let expected = all_by_full_comparison(&stock, &all, &query, least);
         prop_assert_eq!(&found[..], &expected[..most.min(expected.len())]);
     }
 }
@@ -108,18 +108,18 @@ proptest! {
 #[test]
 fn those_that_are_similar_are_found_over_several_tiles() {
     let all = many(5, 40_000);
-    let shelf = shelf(&all, 2, |id| id % 7 != 3);
+    let stock = stock(&all, 2, |id| id % 7 != 3);
 
     for query in many(6, 10) {
         for (least, most) in [(0.3, 25), (0.0, 100), (0.9, 3), (1.0, 1)] {
-            let expected = all_by_full_comparison(&shelf, &all, &query, least);
+            let expected = all_by_full_comparison(&stock, &all, &query, least);
 
-            let found = shelf.similar(&query, least, most, 2);
+            let found = stock.similar(&query, least, most, 2);
 
             assert_eq!(found, expected[..most.min(expected.len())], "{least} {most} {query:?}");
         }
     }
-    assert_eq!(shelf.similar(&all[0], 0.0, 0, 2), []);
+    assert_eq!(stock.similar(&all[0], 0.0, 0, 2), []);
 }
 
 #[test]
@@ -131,12 +131,12 @@ fn so_it_is_over_several_tiles() {
     let allowances: [fn(i32) -> bool; 4] = [|_| true, |id| id % 7 == 3, |id| id == 19_000, |_| false];
 
     for (number, is_light) in allowances.into_iter().enumerate() {
-        let shelf = shelf(&all, 2, is_light);
+        let stock = stock(&all, 2, is_light);
 
         // The second query uses the exclusions that the first one remembered.
         for _ in 0..2 {
-            for (query, found) in queries.iter().zip(shelf.nearest(&queries, 2)) {
-                assert_eq!(found, by_full_comparison(&shelf, &all, query, is_light), "{number}: {query:?}");
+            for (query, found) in queries.iter().zip(stock.nearest(&queries, 2)) {
+                assert_eq!(found, by_full_comparison(&stock, &all, query, is_light), "{number}: {query:?}");
             }
         }
     }

@@ -59,7 +59,7 @@ fn quoted_line_feeds_belong_to_their_field() {
     let found = found("notes.csv", text.as_bytes());
 
     assert_eq!(all_shown(&found), ["CCO House 1 - - -", "CCN House 2 - - -"]);
-    assert_eq!((found.entries[1].place.number, found.rejects[0].0), (4, 5));
+    assert_eq!((found.entries[1].position.number, found.rejects[0].0), (4, 5));
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn a_packed_file_that_is_cut_off_says_so_after_what_was_whole() {
     for how in ALL.into_iter().filter(|how| *how != Compression::None) {
         let whole = packed(text.as_bytes(), how);
         let opened = catalogue::read::open(
-            &catalogue::read::Input::Bytes("cut".into(), whole[..whole.len() - 20].to_vec()),
+            &catalogue::read::ReadInput::Bytes("cut".into(), whole[..whole.len() - 20].to_vec()),
             &options(),
         );
 

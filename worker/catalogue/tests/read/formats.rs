@@ -4,7 +4,7 @@ use std::{fs, sync::Arc};
 
 use catalogue::{
     COUNTRIES,
-    read::{Compression, Format, KnownKeys, Options, Profile},
+    read::{ColumnProfile, Compression, FileFormat, KnownKeys, Options},
 };
 
 use crate::{
@@ -121,7 +121,7 @@ fn tables_of_structures_are_read_as_rdkit_reads_them() {
 
     let canonical: Vec<&str> =
         found.entries.iter().map(|entry| entry.structure.full_canonical.as_str()).collect();
-    assert_eq!((found.outline.format, found.rejects), (Format::Sdf, vec![]));
+    assert_eq!((found.outline.format, found.rejects), (FileFormat::Sdf, vec![]));
     assert_eq!(canonical, expected);
 }
 
@@ -137,7 +137,7 @@ fn data_of_a_structure_are_columns() {
     let found = found("enamine.sdf", format!("{record}{record}").as_bytes());
 
     assert_eq!(all_shown(&found), vec!["C House EN1 5g 10.00 2.00"; 2]);
-    assert_eq!(found.entries[1].place.number, 16);
+    assert_eq!(found.entries[1].position.number, 16);
 }
 
 #[test]
@@ -172,7 +172,10 @@ fn a_stock_of_keys_is_matched_with_what_is_known() {
 
         let found = read(name, &bytes);
 
-        assert_eq!((found.outline.format, found.entries.len(), found.rejects.len()), (Format::Hdf5, 1, 29));
+        assert_eq!(
+            (found.outline.format, found.entries.len(), found.rejects.len()),
+            (FileFormat::Hdf5, 1, 29)
+        );
     }
 }
 
@@ -184,9 +187,9 @@ fn a_table_in_parquet_is_read_by_rows() {
 
     let found = found("offers.parquet", &bytes);
 
-    assert_eq!(found.outline.format, Format::Parquet);
+    assert_eq!(found.outline.format, FileFormat::Parquet);
     assert_eq!(all_shown(&found), ["CCO House 1 - - 10.00", "CCN House 3 - - -"]);
-    assert_eq!((found.entries[1].place.number, found.rejects[0].0), (3, 2));
+    assert_eq!((found.entries[1].position.number, found.rejects[0].0), (3, 2));
     let packed = found_with("offers.parquet.gz", &packed(&bytes, Compression::Gzip), &options());
     assert!(packed.unwrap_err().to_string().contains("unpack it first"));
 }
@@ -235,10 +238,10 @@ fn where_it_does_not_ship_there_is_no_lead_time() {
 #[test]
 fn a_profile_that_was_kept_reads_the_file_again() {
     let text = "Struktur;Nr;Preis\nOCC;1;\"12,50\"\n".as_bytes();
-    let said = [("Struktur", "smiles"), ("nr", "id"), ("Preis", "price_per_gram:EUR")];
-    let columns = said.map(|(name, meaning)| (name.to_owned(), meaning.to_owned())).into_iter().collect();
+    let given = [("Struktur", "smiles"), ("nr", "id"), ("Preis", "price_per_gram:EUR")];
+    let columns = given.map(|(name, meaning)| (name.to_owned(), meaning.to_owned())).into_iter().collect();
     let rates = "EUR = 2".parse().unwrap();
-    let options = Options { profile: Profile { profile: None, columns }, rates, ..options() };
+    let options = Options { profile: ColumnProfile { profile: None, columns }, rates, ..options() };
     let first = found_with("preise.csv", text, &options).unwrap();
 
     let kept = serde_json::to_string(&first.outline.to_profile()).unwrap();

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 
 use catalogue::{
     Entry,
-    read::{self, Input, Options},
+    read::{self, Options, ReadInput},
 };
 use proptest::prelude::*;
 
@@ -40,9 +40,9 @@ fn delimited(rows: &[Vec<String>], delimiter: char) -> String {
 /// The rows as JSON objects, without empty texts.
 fn objects(rows: &[Vec<String>]) -> Vec<String> {
     let object = |row: &Vec<String>| {
-        let said = NAMES.iter().zip(row).filter(|(_, text)| !text.is_empty());
+        let given = NAMES.iter().zip(row).filter(|(_, text)| !text.is_empty());
         serde_json::Value::Object(
-            said.map(|(name, text)| ((*name).to_owned(), text.clone().into())).collect(),
+            given.map(|(name, text)| ((*name).to_owned(), text.clone().into())).collect(),
         )
         .to_string()
     };
@@ -53,8 +53,8 @@ fn objects(rows: &[Vec<String>]) -> Vec<String> {
 fn sdf(rows: &[Vec<String>]) -> String {
     let table = "\n\n\n  0  0  0  0  0  0  0  0  0  0999 V2000\nM  END\n";
     let record = |row: &Vec<String>| {
-        let said = NAMES.iter().zip(row).filter(|(_, text)| !text.is_empty());
-        let data: String = said.map(|(name, text)| format!("> <{name}>\n{text}\n\n")).collect();
+        let given = NAMES.iter().zip(row).filter(|(_, text)| !text.is_empty());
+        let data: String = given.map(|(name, text)| format!("> <{name}>\n{text}\n\n")).collect();
         format!("{table}{data}$$$$\n")
     };
     rows.iter().map(record).collect()
@@ -63,11 +63,11 @@ fn sdf(rows: &[Vec<String>]) -> String {
 /// Offers and faults by row number, whatever the positions of the format.
 fn by_row(found: Found, row_of: impl Fn(u64) -> u64) -> (Vec<Entry>, Vec<(u64, String)>) {
     let entries = found.entries.into_iter().map(|mut entry| {
-        entry.place.number = row_of(entry.place.number);
-        entry.place.offset = 0;
+        entry.position.number = row_of(entry.position.number);
+        entry.position.offset = 0;
         entry
     });
-    let rejects = found.rejects.into_iter().map(|(place, fault)| (row_of(place), fault));
+    let rejects = found.rejects.into_iter().map(|(position, fault)| (row_of(position), fault));
     (entries.collect(), rejects.collect())
 }
 
@@ -98,8 +98,8 @@ proptest! {
         let starts: Vec<u64> = std::iter::once(1)
             .chain((2..).zip(text.lines()).filter(|(_, line)| *line == "$$$$").map(|(line, _)| line))
             .collect();
-        let place = |line: u64| 1 + starts.iter().position(|start| *start == line).unwrap() as u64;
-        let structures = by_row(read("a.sdf", text.as_bytes()), place);
+        let position = |line: u64| 1 + starts.iter().position(|start| *start == line).unwrap() as u64;
+        let structures = by_row(read("a.sdf", text.as_bytes()), position);
         prop_assert_eq!(&structures.0, &expected.0);
         prop_assert_eq!(structures.1.len(), expected.1.len());
         for how in ALL {
@@ -129,27 +129,28 @@ fn any_number_of_threads_gives_the_same_in_the_same_order() {
     let one = with(1);
 
     assert_eq!((one.entries.len(), one.rejects.len()), (9_600, 2_400));
-    assert!(one.entries.iter().map(|entry| entry.place).is_sorted());
+    assert!(one.entries.iter().map(|entry| entry.position).is_sorted());
     assert_eq!(with(3), one);
 }
 
 #[test]
 fn reading_that_is_left_ends() {
     let text = many();
-    let opened = read::open(&Input::Bytes("many.csv".into(), text.into_bytes()), &options()).unwrap();
+    let opened = read::open(&ReadInput::Bytes("many.csv".into(), text.into_bytes()), &options()).unwrap();
     let mut reading = opened.read();
     let first = reading.next().unwrap().unwrap();
 
     // Waits for all threads; a thread that waited for the reader would deadlock here.
     drop(reading);
 
-    assert_eq!((first.records, first.entries[0].place.number), (2_048, 3));
+    assert_eq!((first.records, first.entries[0].position.number), (2_048, 3));
 }
 
 #[test]
 fn reading_tells_how_much_of_the_file_it_has_read() {
     let text = many();
-    let opened = read::open(&Input::Bytes("many.csv".into(), text.clone().into_bytes()), &options()).unwrap();
+    let opened =
+        read::open(&ReadInput::Bytes("many.csv".into(), text.clone().into_bytes()), &options()).unwrap();
     assert_eq!(opened.outline.size, text.len() as u64);
 
     let read: Vec<u64> = opened.read().map(|batch| batch.unwrap().bytes_read).collect();

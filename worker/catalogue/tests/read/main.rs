@@ -12,7 +12,7 @@ use std::{num::NonZeroUsize, sync::Arc};
 
 use catalogue::{
     Entry, Rates,
-    read::{self, FileDescription, Input, KnownKeys, Options, Profile, ReadError},
+    read::{self, ColumnProfile, FileDescription, FileReadError, KnownKeys, Options, ReadInput},
 };
 
 /// Result of a file: offers, and rejects by line.
@@ -26,7 +26,7 @@ struct Found {
 fn options() -> Options {
     Options {
         vendor: Some("House".into()),
-        profile: Profile::default(),
+        profile: ColumnProfile::default(),
         rates: Rates::default(),
         keys: Arc::new(KnownKeys::default()),
         threads: NonZeroUsize::new(2).unwrap(),
@@ -37,15 +37,16 @@ fn found(name: &str, bytes: &[u8]) -> Found {
     found_with(name, bytes, &options()).unwrap()
 }
 
-fn found_with(name: &str, bytes: &[u8], options: &Options) -> Result<Found, ReadError> {
-    let opened = read::open(&Input::Bytes(name.into(), bytes.to_vec()), options)?;
+fn found_with(name: &str, bytes: &[u8], options: &Options) -> Result<Found, FileReadError> {
+    let opened = read::open(&ReadInput::Bytes(name.into(), bytes.to_vec()), options)?;
     let outline = opened.outline.clone();
     let (mut entries, mut rejects) = (Vec::new(), Vec::new());
     for batch in opened.read() {
         let batch = batch?;
         entries.extend(batch.entries);
-        rejects
-            .extend(batch.rejects.into_iter().map(|reject| (reject.place.number, reject.fault.to_string())));
+        rejects.extend(
+            batch.rejects.into_iter().map(|reject| (reject.position.number, reject.fault.to_string())),
+        );
     }
     Ok(Found { outline, entries, rejects })
 }

@@ -42,10 +42,10 @@ pub fn parquet(names: &[&str], rows: &[Vec<String>]) -> Vec<u8> {
         let mut writer = file.next_row_group().unwrap();
         let mut at = 0;
         while let Some(mut column) = writer.next_column().unwrap() {
-            let said = |row: &Vec<String>| !row[at].is_empty();
-            let levels: Vec<i16> = group.iter().map(|row| i16::from(said(row))).collect();
+            let given = |row: &Vec<String>| !row[at].is_empty();
+            let levels: Vec<i16> = group.iter().map(|row| i16::from(given(row))).collect();
             let values: Vec<ByteArray> =
-                group.iter().filter(|row| said(row)).map(|row| row[at].as_str().into()).collect();
+                group.iter().filter(|row| given(row)).map(|row| row[at].as_str().into()).collect();
             column.typed::<ByteArrayType>().write_batch(&values, Some(&levels), None).unwrap();
             column.close().unwrap();
             at += 1;

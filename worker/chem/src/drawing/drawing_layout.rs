@@ -15,7 +15,7 @@ use chematic_depict::{Layout, compute_layout, layout::relieve_layout_clashes};
 /// Stands for a neighbour that is not an atom of the graph: a hydrogen or a lone pair.
 const UNSEEN: u32 = u32::MAX;
 /// Minimum volume for which the arrangement of a centre's neighbours is clear.
-const LEAST_VOLUME: f64 = 0.2;
+const MIN_VOLUME: f64 = 0.2;
 
 /// Layout of a drawing.
 pub(super) struct DrawingLayout {
@@ -163,7 +163,7 @@ impl DrawingLayout {
         let normals = [cross(a, b), cross(b, c), cross(c, a)];
         let volume: f64 =
             (0..3).map(|n| normals.iter().map(|normal| normal[n]).sum::<f64>() * first[n]).sum();
-        if volume.abs() < LEAST_VOLUME {
+        if volume.abs() < MIN_VOLUME {
             return None;
         }
         let is_right = (volume > 0.0) == (self.graph.atom(centre).chirality == Chirality::CounterClockwise);

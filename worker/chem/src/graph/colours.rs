@@ -91,7 +91,7 @@ impl ColouredGraph {
         let mut settled: Vec<(usize, u64)> = Vec::new();
         while !centres.is_empty() || !double_bonds.is_empty() {
             settled.clear();
-            centres.retain(|&centre| match self.hand(graph, centre) {
+            centres.retain(|&centre| match self.chirality(graph, centre) {
                 Some(hand) => {
                     settled.push((centre, 7 + u64::from(hand)));
                     false
@@ -272,7 +272,7 @@ impl ColouredGraph {
 
     /// Returns the chirality of a tetrahedral centre with its neighbours in the order of their colours. `None` if two
     /// have the same colour, or the centre is not tetrahedral.
-    fn hand(&self, graph: &Graph, centre: usize) -> Option<bool> {
+    fn chirality(&self, graph: &Graph, centre: usize) -> Option<bool> {
         let clockwise = match graph.atom(index(centre)).chirality {
             Chirality::Clockwise => true,
             Chirality::CounterClockwise => false,

@@ -21,7 +21,7 @@ pub(crate) fn find(from: &Graph, to: &Graph) -> Option<Vec<usize>> {
     [Strictness::Everything, Strictness::Hydrogens, Strictness::Elements].into_iter().find_map(|strictness| {
         let pair = Pair { from, to, strictness };
         let colours = pair.refined(pair.initial())?;
-        let mut search = Search { pair, found: None, steps: 0 };
+        let mut search = CorrespondenceSearch { pair, found: None, steps: 0 };
         search.extend(colours);
         search.found
     })
@@ -97,13 +97,13 @@ impl Pair<'_> {
     }
 }
 
-struct Search<'a> {
+struct CorrespondenceSearch<'a> {
     pair: Pair<'a>,
     found: Option<Vec<usize>>,
     steps: usize,
 }
 
-impl Search<'_> {
+impl CorrespondenceSearch<'_> {
     /// Breaks ties until every atom has an image; returns true when the search is over.
     fn extend(&mut self, colours: Vec<u64>) -> bool {
         self.steps += 1;

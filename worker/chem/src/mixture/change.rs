@@ -10,10 +10,10 @@ use crate::graph::refinement::mix;
 use crate::molecules::molecule::Molecule;
 use crate::templates::matching::target::MatchTarget;
 
-/// Maximum number of changing atoms described; further ones are ignored.
-const MAX_CENTRE: usize = 16;
+/// Maximum number of changing atoms, and of changing bonds, described; further ones are ignored.
+const MAX_CHANGES: usize = 16;
 /// Maximum distance in bonds at which heteroatoms around a changing atom are described.
-const REACH: u8 = 5;
+const MAX_HETEROATOM_DISTANCE: u8 = 5;
 
 /// Reaction mixture, prepared for computing its possible changes.
 #[derive(Debug)]
@@ -28,26 +28,26 @@ pub struct Change {
     /// Features, each of a few changing atoms and their surroundings, repeated as often as they occur.
     pub features: Vec<u32>,
     /// Hash of the product; equal for tautomers and stereoisomers.
-    pub product: u64,
+    pub product_hash: u64,
     /// Hash of the changing atoms and their neighbours, about as specific as a template.
-    pub class: u64,
+    pub class_hash: u64,
     /// Number of atoms whose bonds change.
-    pub centre: usize,
+    pub changing_atoms: usize,
 }
 
 /// Kind of bond change.
 #[derive(Debug, Clone, Copy)]
-enum Kind {
+enum BondChangeKind {
     Broken = 1,
     Made = 2,
-    Reordered = 3,
+    OrderChanged = 3,
     Added = 4,
 }
 
-/// A bond that changes. Its ends are atoms of the mixture, or [`NOWHERE`] for an atom that no precursor supplies.
+/// A bond that changes. Its ends are atoms of the mixture, or [`NO_ATOM`] for an atom that no precursor supplies.
 #[derive(Debug, Clone, Copy)]
 struct BondChange {
-    kind: Kind,
+    kind: BondChangeKind,
     ends: [usize; 2],
     /// Bond orders before and after; 0 means no bond.
     orders: (u8, u8),
@@ -56,7 +56,7 @@ struct BondChange {
 }
 
 /// Index that stands for no atom of the mixture.
-const NOWHERE: usize = usize::MAX;
+const NO_ATOM: usize = usize::MAX;
 
 impl ReactionMixture {
     /// Prepares a mixture of these molecules. `None` if they are too large together, or contain something that
@@ -81,111 +81,127 @@ impl ReactionMixture {
             .iter()
             .map(|source| source.map(|source| source as usize).filter(|&source| source < atoms))
             .collect();
-        Some(self.read(&after, &sources))
+        Some(self.change_to(&after, &sources))
     }
 
     /// Returns the change that gives `after`.
-    pub(crate) fn read(&self, after: &MixtureGraph, sources: &[Option<usize>]) -> Change {
-        let mut image = vec![NOWHERE; self.before.len()];
+    pub(crate) fn change_to(&self, after: &MixtureGraph, sources: &[Option<usize>]) -> Change {
+        let mut image = vec![NO_ATOM; self.before.len()];
         for (at, source) in sources.iter().enumerate() {
             if let Some(source) = *source {
                 image[source] = at;
             }
         }
-        let reader = ChangeBuilder { flask: self, after, sources, image, features: Vec::with_capacity(128) };
-        reader.read()
+        let builder =
+            ChangeBuilder { mixture: self, after, sources, image, features: Vec::with_capacity(128) };
+        builder.build()
     }
 }
 
 /// Computation of a change.
 struct ChangeBuilder<'a> {
-    flask: &'a ReactionMixture,
+    mixture: &'a ReactionMixture,
     after: &'a MixtureGraph,
     sources: &'a [Option<usize>],
-    /// Index after the change for each atom of the mixture, or [`NOWHERE`].
+    /// Index after the change for each atom of the mixture, or [`NO_ATOM`].
     image: Vec<usize>,
     features: Vec<u32>,
 }
 
 impl ChangeBuilder<'_> {
-    fn read(mut self) -> Change {
-        let before = &self.flask.before;
-        let events = self.events();
+    fn build(mut self) -> Change {
+        let before = &self.mixture.before;
+        let bond_changes = self.bond_changes();
         let mut centre: Vec<usize> = (0..before.len())
-            .filter(|&atom| self.image[atom] != NOWHERE)
+            .filter(|&atom| self.image[atom] != NO_ATOM)
             .filter(|&atom| {
-                let is_end = events.iter().any(|event| event.ends.contains(&atom));
+                let is_end = bond_changes.iter().any(|bond_change| bond_change.ends.contains(&atom));
                 is_end || before.environment(atom, 0) != self.after.environment(self.image[atom], 0)
             })
             .collect();
         let changing = centre.len();
-        centre.truncate(MAX_CENTRE);
+        centre.truncate(MAX_CHANGES);
         let mut sums = [0_u64; 2];
         for &atom in &centre {
-            self.tell_atom(atom, &mut sums);
-            self.tell_surroundings(atom);
+            self.add_atom(atom, &mut sums);
+            self.add_surroundings(atom);
         }
-        for event in events.iter().take(MAX_CENTRE) {
-            self.tell_event(event, &mut sums);
+        for bond_change in bond_changes.iter().take(MAX_CHANGES) {
+            self.add_bond_change(bond_change, &mut sums);
         }
-        self.tell_whole(sums[0], changing);
+        self.add_change(sums[0], changing);
         Change {
             features: self.features,
-            product: self.after.constitution(),
-            class: sums[1],
-            centre: changing,
+            product_hash: self.after.constitution(),
+            class_hash: sums[1],
+            changing_atoms: changing,
         }
     }
 
-    fn tell(&mut self, family: u64, what: u64) {
+    fn add_feature(&mut self, family: u64, what: u64) {
         self.features.push((mix(what, family) >> 32) as u32);
     }
 
     /// Returns the bonds that change, each once.
-    fn events(&self) -> Vec<BondChange> {
-        let before = &self.flask.before;
-        let mut events = Vec::new();
-        for (atom, &here) in self.image.iter().enumerate().filter(|(_, here)| **here != NOWHERE) {
+    fn bond_changes(&self) -> Vec<BondChange> {
+        let before = &self.mixture.before;
+        let mut bond_changes = Vec::new();
+        for (atom, &here) in self.image.iter().enumerate().filter(|(_, here)| **here != NO_ATOM) {
             for &(next, order) in before.around(atom) {
                 let next = usize::from(next);
                 let there = self.image[next];
-                if there != NOWHERE && next < atom {
+                if there != NO_ATOM && next < atom {
                     continue;
                 }
-                let now = if there == NOWHERE { 0 } else { self.after.order(here, there) };
+                let now = if there == NO_ATOM { 0 } else { self.after.order(here, there) };
                 if now != order {
-                    let kind = if now == 0 { Kind::Broken } else { Kind::Reordered };
-                    events.push(BondChange { kind, ends: [atom, next], orders: (order, now), added: 0 });
+                    let kind = if now == 0 { BondChangeKind::Broken } else { BondChangeKind::OrderChanged };
+                    bond_changes.push(BondChange {
+                        kind,
+                        ends: [atom, next],
+                        orders: (order, now),
+                        added: 0,
+                    });
                 }
             }
             for &(next, order) in self.after.around(here) {
                 match self.sources[usize::from(next)] {
                     None => {
                         let added = self.after.environment(usize::from(next), 1);
-                        let ends = [atom, NOWHERE];
-                        events.push(BondChange { kind: Kind::Added, ends, orders: (0, order), added });
+                        let ends = [atom, NO_ATOM];
+                        bond_changes.push(BondChange {
+                            kind: BondChangeKind::Added,
+                            ends,
+                            orders: (0, order),
+                            added,
+                        });
                     }
                     Some(other) if other > atom && before.order(atom, other) == 0 => {
                         let ends = [atom, other];
-                        events.push(BondChange { kind: Kind::Made, ends, orders: (0, order), added: 0 });
+                        bond_changes.push(BondChange {
+                            kind: BondChangeKind::Made,
+                            ends,
+                            orders: (0, order),
+                            added: 0,
+                        });
                     }
                     Some(_) => {}
                 }
             }
         }
-        events
+        bond_changes
     }
 
     /// Adds the features of a changing atom, before and after.
-    fn tell_atom(&mut self, atom: usize, sums: &mut [u64; 2]) {
-        let before = &self.flask.before;
+    fn add_atom(&mut self, atom: usize, sums: &mut [u64; 2]) {
+        let before = &self.mixture.before;
         let here = self.image[atom];
         for radius in 0..RADII {
             let was = before.environment(atom, radius);
-            self.tell(1 + radius as u64, was);
+            self.add_feature(1 + radius as u64, was);
             if radius < RADII - 1 {
                 let pair = mix(was, self.after.environment(here, radius));
-                self.tell(8 + radius as u64, pair);
+                self.add_feature(8 + radius as u64, pair);
                 if let Some(sum) = sums.get_mut(radius) {
                     *sum = sum.wrapping_add(mix(pair, 77));
                 }
@@ -194,56 +210,68 @@ impl ChangeBuilder<'_> {
     }
 
     /// Adds the features of the surroundings of a changing atom: heteroatoms and multiple bonds, by their distance.
-    fn tell_surroundings(&mut self, atom: usize) {
-        let before = &self.flask.before;
+    fn add_surroundings(&mut self, atom: usize) {
+        let before = &self.mixture.before;
         let (own, near) = (before.environment(atom, 0), before.environment(atom, 1));
-        let mut told = Vec::with_capacity(32);
-        before.walk(atom, REACH, &mut |other, distance| {
+        let mut distant_marked_atoms = Vec::with_capacity(32);
+        before.walk(atom, MAX_HETEROATOM_DISTANCE, &mut |other, distance| {
             if distance > 1 && before.is_marked(other) {
-                told.push((distance, before.environment(other, 0), before.environment(other, 1)));
+                distant_marked_atoms.push((
+                    distance,
+                    before.environment(other, 0),
+                    before.environment(other, 1),
+                ));
             }
         });
-        for (distance, what, more) in told {
+        for (distance, element_environment, near_environment) in distant_marked_atoms {
             let distance = u64::from(distance);
-            self.tell(16 + distance, mix(own, what));
-            self.tell(24 + distance, mix(near, more));
+            self.add_feature(16 + distance, mix(own, element_environment));
+            self.add_feature(24 + distance, mix(near, near_environment));
         }
     }
 
-    fn tell_event(&mut self, event: &BondChange, sums: &mut [u64; 2]) {
-        let before = &self.flask.before;
-        let [a, b] = event.ends;
-        let kind = (event.kind as u64) << 16 | u64::from(event.orders.0) << 8 | u64::from(event.orders.1);
-        let of = |atom: usize, radius| {
-            if atom == NOWHERE { event.added } else { before.environment(atom, radius) }
+    fn add_bond_change(&mut self, bond_change: &BondChange, sums: &mut [u64; 2]) {
+        let before = &self.mixture.before;
+        let [a, b] = bond_change.ends;
+        let kind = (bond_change.kind as u64) << 16
+            | u64::from(bond_change.orders.0) << 8
+            | u64::from(bond_change.orders.1);
+        let environment_of = |atom: usize, radius| {
+            if atom == NO_ATOM { bond_change.added } else { before.environment(atom, radius) }
         };
         for radius in 0..3 {
-            let both = mix(of(a, radius), 5).wrapping_add(mix(of(b, radius), 5));
+            let both = mix(environment_of(a, radius), 5).wrapping_add(mix(environment_of(b, radius), 5));
             let word = mix(both, kind);
-            self.tell(32 + radius as u64, word);
+            self.add_feature(32 + radius as u64, word);
             if let Some(sum) = sums.get_mut(radius) {
                 *sum = sum.wrapping_add(mix(word, 78));
             }
         }
-        self.tell(36, mix(mix(of(a, 2), of(b, 0)), kind));
-        if b != NOWHERE {
-            self.tell(36, mix(mix(of(b, 2), of(a, 0)), kind));
+        self.add_feature(36, mix(mix(environment_of(a, 2), environment_of(b, 0)), kind));
+        if b != NO_ATOM {
+            self.add_feature(36, mix(mix(environment_of(b, 2), environment_of(a, 0)), kind));
         }
-        let ring = match event.kind {
-            Kind::Made => self.after.ring_closed(self.image[a], self.image[b]),
-            Kind::Broken | Kind::Reordered => before.ring_closed(a, b),
-            Kind::Added => 0,
+        let ring = match bond_change.kind {
+            BondChangeKind::Made => self.after.ring_closed(self.image[a], self.image[b]),
+            BondChangeKind::Broken | BondChangeKind::OrderChanged => before.ring_closed(a, b),
+            BondChangeKind::Added => 0,
         };
         let elements = mix(before.element(a), 6)
-            .wrapping_add(mix(if b == NOWHERE { event.added } else { before.element(b) }, 6));
-        self.tell(38, mix(elements, kind << 8 | u64::from(ring)));
-        self.tell(39, mix(mix(of(a, 0), 5).wrapping_add(mix(of(b, 0), 5)), kind << 8 | u64::from(ring)));
+            .wrapping_add(mix(if b == NO_ATOM { bond_change.added } else { before.element(b) }, 6));
+        self.add_feature(38, mix(elements, kind << 8 | u64::from(ring)));
+        self.add_feature(
+            39,
+            mix(
+                mix(environment_of(a, 0), 5).wrapping_add(mix(environment_of(b, 0), 5)),
+                kind << 8 | u64::from(ring),
+            ),
+        );
     }
 
     /// Adds the features of the change as a whole, and of the rest of the mixture.
-    fn tell_whole(&mut self, sum: u64, changing: usize) {
-        let before = &self.flask.before;
-        let target = &self.flask.target;
+    fn add_change(&mut self, sum: u64, changing: usize) {
+        let before = &self.mixture.before;
+        let target = &self.mixture.target;
         let mut used = vec![0_usize; target.molecules];
         for source in self.sources.iter().flatten() {
             used[usize::from(target.molecule_of[*source])] += 1;
@@ -251,17 +279,17 @@ impl ChangeBuilder<'_> {
         let molecules = target.molecules as u64;
         let in_use = used.iter().filter(|&&atoms| atoms > 0).count() as u64;
         let shape = molecules << 8 | in_use;
-        self.tell(40, shape);
-        self.tell(41, sum);
-        self.tell(42, mix(sum, shape));
-        self.tell(43, mix(changing as u64, shape));
+        self.add_feature(40, shape);
+        self.add_feature(41, sum);
+        self.add_feature(42, mix(sum, shape));
+        self.add_feature(43, mix(changing as u64, shape));
         let kept: usize = used.iter().sum();
         let lost = before.len() - kept;
-        self.tell(44, lost.min(24) as u64);
-        self.tell(45, mix(sum, lost.min(24) as u64));
-        self.tell(46, (8 * kept / before.len().max(1)) as u64);
+        self.add_feature(44, lost.min(24) as u64);
+        self.add_feature(45, mix(sum, lost.min(24) as u64));
+        self.add_feature(46, (8 * kept / before.len().max(1)) as u64);
         let new = self.sources.iter().filter(|source| source.is_none()).count();
-        self.tell(47, new.min(12) as u64);
+        self.add_feature(47, new.min(12) as u64);
     }
 }
 
@@ -287,14 +315,14 @@ mod tests {
             &[Some(0), Some(1), Some(2), Some(3), Some(5), Some(4), Some(6)],
         );
 
-        assert_eq!((ethyl.class, ethyl.centre), (propyl.class, 2));
-        assert_ne!(ethyl.product, propyl.product);
+        assert_eq!((ethyl.class_hash, ethyl.changing_atoms), (propyl.class_hash, 2));
+        assert_ne!(ethyl.product_hash, propyl.product_hash);
         assert_ne!(ethyl.features, propyl.features);
     }
 
     #[test]
     fn tautomers_are_one_product_and_isomers_are_not() {
-        let product = |smiles: &str| change(&[smiles], smiles, &vec![None; 16][..atoms(smiles)]).product;
+        let product = |smiles: &str| change(&[smiles], smiles, &vec![None; 16][..atoms(smiles)]).product_hash;
 
         assert_eq!(product("Oc1ccccn1"), product("O=c1cccc[nH]1"));
         assert_eq!(product("C[C@H](F)Cl"), product("C[C@@H](F)Cl"));

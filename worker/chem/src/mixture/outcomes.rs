@@ -66,12 +66,12 @@ impl OutcomeIndex {
     #[must_use]
     pub fn outcomes<'a>(
         &self,
-        flask: &ReactionMixture,
+        mixture: &ReactionMixture,
         template: impl Fn(u32) -> Option<&'a Template>,
         limit: usize,
     ) -> Vec<(u32, Change)> {
         let mut edits: HashMap<u64, (u32, Box<[u8]>)> = HashMap::new();
-        self.sides.each_match(&flask.target, MAX_MATCHES, &mut |numbers, images| {
+        self.sides.each_match(&mixture.target, MAX_MATCHES, &mut |numbers, images| {
             for &number in numbers {
                 let Some(essence) = self.essences.get(&number) else { continue };
                 let edit = essence.edit(images);
@@ -94,13 +94,13 @@ impl OutcomeIndex {
             let Some(script) = template(number).and_then(|template| template.forward_script.as_ref()) else {
                 continue;
             };
-            draft.fill(script, &flask.target, &images);
-            if validate::judge(script, &flask.target, &mut draft) != Validity::Molecules {
+            draft.fill(script, &mixture.target, &images);
+            if validate::validate(script, &mixture.target, &mut draft) != Validity::Molecules {
                 continue;
             }
             let (after, sources) = MixtureGraph::of_draft(&draft);
             let product = after.constitution();
-            let change = || flask.read(&after, &sources);
+            let change = || mixture.change_to(&after, &sources);
             match places.get(&product) {
                 None => {
                     places.insert(product, found.len());
@@ -109,7 +109,7 @@ impl OutcomeIndex {
                 // Of two edits with the same product, the one that changes fewer atoms is kept.
                 Some(&place) => {
                     let other = change();
-                    if other.centre < found[place].1.centre {
+                    if other.changing_atoms < found[place].1.changing_atoms {
                         found[place] = (number, other);
                     }
                 }
@@ -202,12 +202,12 @@ mod tests {
     use crate::molecules::molecule::Molecule;
 
     /// Returns the outcomes of the mixture by template number, with their changes.
-    fn outcomes(templates: &[&str], flask: &[&str], limit: usize) -> Vec<(u32, Change)> {
+    fn outcomes(templates: &[&str], mixture: &[&str], limit: usize) -> Vec<(u32, Change)> {
         let templates: Vec<Template> = templates.iter().map(|one| Template::parse(one).unwrap()).collect();
-        let molecules: Vec<Molecule> = flask.iter().map(|smiles| smiles.parse().unwrap()).collect();
+        let molecules: Vec<Molecule> = mixture.iter().map(|smiles| smiles.parse().unwrap()).collect();
         let index = OutcomeIndex::new((0_u32..).zip(&templates));
-        let flask = ReactionMixture::new(&molecules).unwrap();
-        index.outcomes(&flask, |number| templates.get(number as usize), limit)
+        let mixture = ReactionMixture::new(&molecules).unwrap();
+        index.outcomes(&mixture, |number| templates.get(number as usize), limit)
     }
 
     const ACYLATION: &str = "[N;H1;D2:1]-[C:2](=[O:3])>>[N;H2;D1:1].Cl-[C:2](=[O:3])";
@@ -219,12 +219,12 @@ mod tests {
         let alike = outcomes(&[ACYLATION], &["NCCCCN", "CC(=O)Cl"], 64);
 
         assert_eq!(two_sites.len(), 2);
-        assert_ne!(two_sites[0].1.product, two_sites[1].1.product);
+        assert_ne!(two_sites[0].1.product_hash, two_sites[1].1.product_hash);
         assert_eq!(alike.len(), 1);
     }
 
     #[test]
-    fn what_one_molecule_of_the_flask_does_by_itself_is_a_rival() {
+    fn a_reaction_of_one_molecule_of_the_mixture_is_a_competitor() {
         let found = outcomes(&[ACYLATION, HYDROLYSIS], &["CCN", "CC(=O)Cl"], 64);
 
         let numbers: Vec<u32> = found.iter().map(|(number, _)| *number).collect();
@@ -247,7 +247,7 @@ mod tests {
 
         let found = outcomes(&[ACYLATION], &["CCN", "CC(=O)Cl"], 64);
 
-        assert_eq!(found[0].1.product, known.product);
+        assert_eq!(found[0].1.product_hash, known.product_hash);
         assert_eq!(outcomes(&[ACYLATION], &["NCCCC(C)N", "CC(=O)Cl"], 1).len(), 1);
     }
 }

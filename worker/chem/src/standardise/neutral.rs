@@ -18,7 +18,7 @@ use crate::graph::index::index;
 use crate::molecules::molecule::Molecule;
 
 /// Maximum number of passes that remove charges.
-const MOST_TIMES: usize = 8;
+const MAX_REPETITIONS: usize = 8;
 
 impl Molecule {
     /// Returns the molecule without the charges that protons or a shift of bonds can remove: one form for ions of
@@ -28,7 +28,7 @@ impl Molecule {
     pub fn neutral(&self) -> Self {
         let mut neutral = self.clone();
         // Removing a proton may leave a charge that can be removed too. Usually one pass is enough.
-        for _ in 0..MOST_TIMES {
+        for _ in 0..MAX_REPETITIONS {
             let Some(next) = neutral.is_charged().then(|| discharged(&neutral)).flatten() else { break };
             neutral = next;
         }

@@ -10,7 +10,7 @@ use super::duplicates::Duplicates;
 use super::edit::build::{self, BuildResult};
 use super::edit::parts::Precursor;
 use super::edit::run::{self, RunEnd};
-use super::engine::Engine;
+use super::engine::TemplateEngine;
 use super::outcome::Outcome;
 use super::prepared::PreparedMolecule;
 use super::site::Site;
@@ -49,31 +49,40 @@ impl Template {
         self.apply_while(product, &mut || true)
     }
 
-    /// [Applies](Self::apply) the template and calls `go_on` after every match. If `go_on` returns false, the
+    /// [Applies](Self::apply) the template and calls `should_continue` after every match. If `should_continue` returns false, the
     /// outcomes so far are returned, or none.
     #[must_use]
-    pub fn apply_while(&self, product: &PreparedMolecule, go_on: &mut dyn FnMut() -> bool) -> Vec<Outcome> {
-        self.applied(product, DuplicatePolicy::Once, go_on)
+    pub fn apply_while(
+        &self,
+        product: &PreparedMolecule,
+        should_continue: &mut dyn FnMut() -> bool,
+    ) -> Vec<Outcome> {
+        self.applied(product, DuplicatePolicy::Once, should_continue)
     }
 
     /// [Applies](Self::apply) the template, but keeps outcomes separate that have the same precursors from different
-    /// atoms of the product: for example, which one of several equivalent amides in a chain is made. Calls `go_on` as
+    /// atoms of the product: for example, which one of several equivalent amides in a chain is made. Calls `should_continue` as
     /// [`Self::apply_while`] does.
     #[must_use]
-    pub fn apply_by_site(&self, product: &PreparedMolecule, go_on: &mut dyn FnMut() -> bool) -> Vec<Outcome> {
-        self.applied(product, DuplicatePolicy::Apart, go_on)
+    pub fn apply_by_site(
+        &self,
+        product: &PreparedMolecule,
+        should_continue: &mut dyn FnMut() -> bool,
+    ) -> Vec<Outcome> {
+        self.applied(product, DuplicatePolicy::Apart, should_continue)
     }
 
     fn applied(
         &self,
         product: &PreparedMolecule,
         alike: DuplicatePolicy,
-        go_on: &mut dyn FnMut() -> bool,
+        should_continue: &mut dyn FnMut() -> bool,
     ) -> Vec<Outcome> {
         if !self.may_match(product) {
             return Vec::new();
         }
-        on_the_graph(self, product, alike, go_on).unwrap_or_else(|| the_long_way(self, product, alike, go_on))
+        on_the_graph(self, product, alike, should_continue)
+            .unwrap_or_else(|| the_long_way(self, product, alike, should_continue))
     }
 }
 
@@ -90,7 +99,7 @@ pub(super) enum DuplicatePolicy {
 type OutcomeIdentity = (Vec<MoleculeKey>, Vec<Arc<[Option<u32>]>>);
 
 impl DuplicatePolicy {
-    fn told(self, precursors: &[Precursor]) -> OutcomeIdentity {
+    fn identity(self, precursors: &[Precursor]) -> OutcomeIdentity {
         let keys = precursors.iter().map(|precursor| precursor.molecule.key()).collect();
         let sources = precursors.iter().map(|precursor| Arc::clone(&precursor.sources));
         (keys, if self == Self::Apart { sources.collect() } else { Vec::new() })
@@ -102,17 +111,17 @@ pub(super) fn on_the_graph(
     template: &Template,
     product: &PreparedMolecule,
     alike: DuplicatePolicy,
-    go_on: &mut dyn FnMut() -> bool,
+    should_continue: &mut dyn FnMut() -> bool,
 ) -> Option<Vec<Outcome>> {
     let (script, target) = (template.script.as_ref()?, product.target()?);
     let mut outcomes: BTreeMap<OutcomeIdentity, Outcome> = BTreeMap::new();
-    let end = run::run(script, target, go_on, |draft, images| {
+    let end = run::run(script, target, should_continue, |draft, images| {
         let made = draft
             .map_or(BuildResult::Unsure, |draft| build::molecules(script, draft, target, product.parts()));
         match made {
             BuildResult::Molecules(precursors) => {
-                let told = alike.told(&precursors);
-                let outcome = outcomes.entry(told).or_insert(Outcome { precursors, sites: Vec::new() });
+                let identity = alike.identity(&precursors);
+                let outcome = outcomes.entry(identity).or_insert(Outcome { precursors, sites: Vec::new() });
                 outcome.sites.extend(Site::of(target, images));
                 ControlFlow::Continue(())
             }
@@ -128,16 +137,16 @@ pub(super) fn the_long_way(
     template: &Template,
     product: &PreparedMolecule,
     alike: DuplicatePolicy,
-    go_on: &mut dyn FnMut() -> bool,
+    should_continue: &mut dyn FnMut() -> bool,
 ) -> Vec<Outcome> {
     let mut outcomes: BTreeMap<OutcomeIdentity, Outcome> = BTreeMap::new();
     let mut duplicates = Duplicates::default();
-    if !go_on() {
+    if !should_continue() {
         return Vec::new();
     }
-    let backward = template.backward.get_or_make(|| Engine::new(template.text.backward()));
+    let backward = template.backward.get_or_make(|| TemplateEngine::new(template.text.backward()));
     for products in backward.run(&[product.molecule()]) {
-        if !go_on() {
+        if !should_continue() {
             break;
         }
         if duplicates.contains(&products, |source| source.atom.0) {
@@ -145,7 +154,7 @@ pub(super) fn the_long_way(
         }
         let Some(mut precursors) = precursors(&products) else { continue };
         precursors.sort_by_key(|precursor| precursor.molecule.key());
-        outcomes.entry(alike.told(&precursors)).or_insert(Outcome { precursors, sites: Vec::new() });
+        outcomes.entry(alike.identity(&precursors)).or_insert(Outcome { precursors, sites: Vec::new() });
     }
     outcomes.into_values().filter(|outcome| keeps_stereo(template, product, outcome)).collect()
 }

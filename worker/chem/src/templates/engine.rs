@@ -8,12 +8,12 @@ use crate::molecules::molecule::Molecule;
 ///
 /// The prepared form refuses some templates (`@` in an atom that only SMARTS can express) that the function taking
 /// text accepts. Those templates keep their text; chematic caches the parsed form.
-pub(crate) enum Engine {
+pub(crate) enum TemplateEngine {
     Prepared(Box<PreparedReaction>),
     Text(String),
 }
 
-impl Engine {
+impl TemplateEngine {
     pub fn new(text: String) -> Self {
         match PreparedReaction::new(&text) {
             Ok(prepared) => Self::Prepared(Box::new(prepared)),

@@ -9,7 +9,7 @@ use super::duplicates::Duplicates;
 use super::edit::build::{self, BuildResult};
 use super::edit::parts::{Parts, Precursor};
 use super::edit::run::{self, RunEnd};
-use super::engine::Engine;
+use super::engine::TemplateEngine;
 use super::matching::target::MatchTarget;
 use super::template::Template;
 use crate::graph::correspondence;
@@ -123,7 +123,7 @@ fn for_each_chematic_product(
     let ways = template.forward.get_or_make(|| {
         partitions(parts)
             .into_iter()
-            .map(|groups| (groups.len(), Engine::new(template.text.forward(&groups))))
+            .map(|groups| (groups.len(), TemplateEngine::new(template.text.forward(&groups))))
             .collect()
     });
     let starts: Vec<u32> = precursors

@@ -246,10 +246,10 @@ impl TemplateIndex {
         let mut bonded = vec![AtomSet::EMPTY; self.neighbours.len()];
         for (mask, fitting) in self.masks.iter().zip(&mut fitting) {
             for kind in kinds.iter().filter(|kind| kind.features & !mask.mask == 0) {
-                fitting.widen(&kind.atoms);
+                fitting.union_with(&kind.atoms);
                 let bonds = &self.neighbours[mask.neighbours.clone()];
                 for (set, &bonds) in bonded[mask.neighbours.clone()].iter_mut().zip(bonds) {
-                    set.widen(&kind.bonded[usize::from(bonds % 16)]);
+                    set.union_with(&kind.bonded[usize::from(bonds % 16)]);
                 }
             }
         }
@@ -260,7 +260,7 @@ impl TemplateIndex {
             let surroundings = &self.surroundings[mask.surroundings.clone()];
             for (place, neighbours) in places[mask.surroundings.clone()].iter_mut().zip(surroundings) {
                 *place = fitting;
-                neighbours.iter().for_each(|&at| place.narrow(&bonded[at as usize]));
+                neighbours.iter().for_each(|&at| place.intersect_with(&bonded[at as usize]));
             }
         }
         places

@@ -9,18 +9,18 @@ use parking_lot::Mutex;
 #[derive(Default)]
 pub(crate) struct LazySlot<T> {
     made: Mutex<Option<Arc<T>>>,
-    /// Set if requested since [`Self::forget_unasked`] was last called.
-    asked_for: AtomicBool,
+    /// Set if requested since [`Self::drop_unused_value`] was last called.
+    is_used: AtomicBool,
 }
 
 impl<T> LazySlot<T> {
     pub const fn new() -> Self {
-        Self { made: Mutex::new(None), asked_for: AtomicBool::new(false) }
+        Self { made: Mutex::new(None), is_used: AtomicBool::new(false) }
     }
 
     /// Returns the value and makes it if there is none. Two concurrent callers may both make it.
     pub fn get_or_make(&self, make: impl FnOnce() -> T) -> Arc<T> {
-        self.asked_for.store(true, Ordering::Relaxed);
+        self.is_used.store(true, Ordering::Relaxed);
         let known = self.made.lock().clone();
         known.unwrap_or_else(|| {
             let made = Arc::new(make());
@@ -34,8 +34,8 @@ impl<T> LazySlot<T> {
     }
 
     /// Drops the value if it was not requested since the last call.
-    pub fn forget_unasked(&self) {
-        if !self.asked_for.swap(false, Ordering::Relaxed) {
+    pub fn drop_unused_value(&self) {
+        if !self.is_used.swap(false, Ordering::Relaxed) {
             *self.made.lock() = None;
         }
     }
@@ -50,11 +50,11 @@ mod tests {
         let kept = LazySlot::new();
         let first = kept.get_or_make(|| 1);
 
-        kept.forget_unasked();
+        kept.drop_unused_value();
         let again = kept.get_or_make(|| 2);
-        kept.forget_unasked();
+        kept.drop_unused_value();
         let still = kept.is_made();
-        kept.forget_unasked();
+        kept.drop_unused_value();
 
         assert_eq!((*first, *again, still, kept.is_made()), (1, 1, true, false));
         assert_eq!(*kept.get_or_make(|| 3), 3);

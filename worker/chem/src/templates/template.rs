@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::edit::script::{self, Script};
-use super::engine::Engine;
+use super::engine::TemplateEngine;
 use super::lazy_slot::LazySlot;
 use super::matching::matcher;
 use super::matching::query::MaskPattern;
@@ -25,8 +25,8 @@ pub struct Template {
     /// Script for the forward direction.
     pub(crate) forward_script: Option<Script>,
     pub(crate) atoms_added: Option<Vec<u8>>,
-    pub(crate) backward: LazySlot<Engine>,
-    pub(crate) forward: LazySlot<Vec<(usize, Engine)>>,
+    pub(crate) backward: LazySlot<TemplateEngine>,
+    pub(crate) forward: LazySlot<Vec<(usize, TemplateEngine)>>,
 }
 
 impl Template {
@@ -60,8 +60,8 @@ impl Template {
 
     /// Drops the reactions that were not used since the last call.
     pub fn drop_unused(&self) {
-        self.backward.forget_unasked();
-        self.forward.forget_unasked();
+        self.backward.drop_unused_value();
+        self.forward.drop_unused_value();
     }
 
     /// Returns true if the template may match; false is certain. Costs tens of nanoseconds.

@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_side_has_as_many_components_as_can_be_dealt_out() {
+    fn a_side_has_at_most_as_many_components_as_can_be_assigned() {
         let template = |components: usize| format!("[C:1]>>{}", vec!["[C:1]"; components].join("."));
 
         assert!(TemplateSides::parse(&template(6)).is_ok());

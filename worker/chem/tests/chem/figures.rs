@@ -92,7 +92,7 @@ fn cpu_seconds() -> f64 {
 
 #[test]
 #[ignore = "reads a large file"]
-fn keys_tell_every_molecule_of_a_file_apart() {
+fn keys_distinguish_every_molecule_of_a_file() {
     let Some(file) = std::env::var_os("RETORT_MOLECULES") else { return };
     let text = std::fs::read_to_string(file).unwrap();
     let molecules: Vec<Molecule> = text.lines().filter_map(|smiles| smiles.parse().ok()).collect();

@@ -27,7 +27,7 @@ impl Network {
 
     fn rates_of(&self, kernel: Kernel, members: usize, time: Duration) -> Option<ByteRates> {
         const ROUNDS: u32 = 10_000;
-        const TURNS: u32 = 10;
+        const MEASURED_ROUNDS: u32 = 10;
         let (instructions, _) = kernel.spin(1)?;
         let state = self.start(members);
         let (matrix, bytes, gates) = (self.hidden_product(), state.first_bytes(), self.cell.gates());
@@ -36,17 +36,17 @@ impl Network {
 
         // Measured alternately, since a CPU may change its clock rate.
         let mut rates = ByteRates { instructions, product: 0.0, machine: 0.0 };
-        for _ in 0..TURNS {
+        for _ in 0..MEASURED_ROUNDS {
             let spin = || kernel.spin(ROUNDS).map_or(0, |(_, operations)| operations);
-            rates.machine += rate(time / TURNS, spin) / f64::from(TURNS);
+            rates.machine += rate(time / MEASURED_ROUNDS, spin) / f64::from(MEASURED_ROUNDS);
             let kernel = kernel.ready();
-            rates.product += rate(time / TURNS, || {
+            rates.product += rate(time / MEASURED_ROUNDS, || {
                 for first in (0..matrix.panels()).step_by(gates) {
                     matrix.multiply(&kernel, bytes, first, gates, &mut sums);
                     std::hint::black_box(&mut sums);
                 }
                 operations as u64
-            }) / f64::from(TURNS);
+            }) / f64::from(MEASURED_ROUNDS);
         }
         Some(rates)
     }

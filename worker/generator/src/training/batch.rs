@@ -5,7 +5,7 @@ pub(super) const NO_TARGET: u32 = u32::MAX;
 
 /// Tokens of a batch, time first.
 #[derive(Debug)]
-pub(super) struct Batch {
+pub(super) struct TrainingBatch {
     pub(super) steps: usize,
     pub(super) members: usize,
     /// `[step, member]`: input tokens of the network; arbitrary after a string's end.
@@ -14,7 +14,7 @@ pub(super) struct Batch {
     pub(super) targets: Vec<u32>,
 }
 
-impl Batch {
+impl TrainingBatch {
     /// Collects the molecules numbered `rows`, each of at least two tokens.
     pub(super) fn of(molecules: &[Vec<u32>], rows: &[usize]) -> Self {
         let steps = rows.iter().map(|row| molecules[*row].len() - 1).max().unwrap_or(0);

@@ -11,7 +11,7 @@ use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::{
-    batch::{Batch, NO_TARGET},
+    batch::{NO_TARGET, TrainingBatch},
     parameters::{Gradients, ParameterId, Parameters},
 };
 use crate::gates::{exp, sigmoid, tanh, thirds};
@@ -28,7 +28,7 @@ struct LayerActivations {
 }
 
 /// Returns the batch's negative log-likelihood, in nats.
-pub(super) fn loss(parameters: &Parameters, batch: &Batch) -> candle_core::Result<f64> {
+pub(super) fn loss(parameters: &Parameters, batch: &TrainingBatch) -> candle_core::Result<f64> {
     let layers = forward(parameters, batch)?;
     let (logits, _) = logits(parameters, &layers)?;
     let mut logits = to_numbers(&logits)?;
@@ -38,7 +38,7 @@ pub(super) fn loss(parameters: &Parameters, batch: &Batch) -> candle_core::Resul
 /// Returns that loss and the gradients of `weight` times it.
 pub(super) fn gradients(
     parameters: &Parameters,
-    batch: &Batch,
+    batch: &TrainingBatch,
     weight: f32,
 ) -> candle_core::Result<(f64, Gradients)> {
     let layers = forward(parameters, batch)?;
@@ -58,7 +58,7 @@ pub(super) fn gradients(
     Ok((loss, gradients))
 }
 
-fn forward(parameters: &Parameters, batch: &Batch) -> candle_core::Result<Vec<LayerActivations>> {
+fn forward(parameters: &Parameters, batch: &TrainingBatch) -> candle_core::Result<Vec<LayerActivations>> {
     let mut layers: Vec<LayerActivations> = Vec::new();
     for layer in 0..parameters.layers {
         // Rows by token, or by step and member.
@@ -75,13 +75,13 @@ fn forward(parameters: &Parameters, batch: &Batch) -> candle_core::Result<Vec<La
 }
 
 /// Returns the states after each step, `[step * member, hidden]`.
-fn after(states: &[f32], batch: &Batch, hidden: usize) -> candle_core::Result<Tensor> {
+fn after(states: &[f32], batch: &TrainingBatch, hidden: usize) -> candle_core::Result<Tensor> {
     matrix(states[batch.members * hidden..].to_vec(), hidden)
 }
 
 fn layer_forward(
     parameters: &Parameters,
-    batch: &Batch,
+    batch: &TrainingBatch,
     layer: usize,
     input: &[f32],
 ) -> candle_core::Result<LayerActivations> {
@@ -154,7 +154,7 @@ impl WithSimd for ForwardStep<'_> {
 /// Computes a layer's gradients from those of its states, `up`. Returns the gradients of its input's states.
 fn backward(
     parameters: &Parameters,
-    batch: &Batch,
+    batch: &TrainingBatch,
     layer: usize,
     (it, below): (&LayerActivations, Option<&LayerActivations>),
     up: &[f32],
@@ -267,7 +267,7 @@ fn logits(parameters: &Parameters, layers: &[LayerActivations]) -> candle_core::
 }
 
 /// Returns the negative log-likelihood of the targets, and replaces the logits by `weight` times their gradients.
-fn cross_entropy(logits: &mut [f32], batch: &Batch, vocab: usize, weight: f32) -> f64 {
+fn cross_entropy(logits: &mut [f32], batch: &TrainingBatch, vocab: usize, weight: f32) -> f64 {
     let losses = logits.par_chunks_exact_mut(vocab).zip(&batch.targets).map(|(logits, target)| {
         if *target == NO_TARGET {
             logits.fill(0.0);
@@ -319,13 +319,13 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
 
-    use super::{Batch, ParameterId, Parameters, gradients, loss};
+    use super::{ParameterId, Parameters, TrainingBatch, gradients, loss};
 
-    fn stage(layers: usize) -> (Parameters, Batch) {
+    fn stage(layers: usize) -> (Parameters, TrainingBatch) {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
         let parameters = Parameters::random(6, 3, 5, layers, &mut || rng.random::<f32>() - 0.5);
         let molecules = [vec![1, 3, 4, 5, 2], vec![1, 5, 2], vec![1, 3, 3, 4, 3, 4, 2]];
-        (parameters, Batch::of(&molecules, &[0, 1, 2]))
+        (parameters, TrainingBatch::of(&molecules, &[0, 1, 2]))
     }
 
     #[test]
@@ -362,8 +362,8 @@ mod tests {
         let (parameters, _) = stage(2);
         let molecules = [vec![1, 3, 4, 5, 2], vec![1, 5, 2]];
 
-        let together = loss(&parameters, &Batch::of(&molecules, &[0, 1])).unwrap();
-        let alone = [0, 1].map(|n| loss(&parameters, &Batch::of(&molecules, &[n])).unwrap());
+        let together = loss(&parameters, &TrainingBatch::of(&molecules, &[0, 1])).unwrap();
+        let alone = [0, 1].map(|n| loss(&parameters, &TrainingBatch::of(&molecules, &[n])).unwrap());
 
         assert!((together - alone[0] - alone[1]).abs() < 1e-5);
     }

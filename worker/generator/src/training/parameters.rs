@@ -81,13 +81,13 @@ impl Gradients {
         Self(vec![Vec::new(); parameters.list.len()])
     }
 
-    pub(super) fn set(&mut self, place: ParameterId, numbers: Vec<f32>) {
-        self.0[place.index()] = numbers;
+    pub(super) fn set(&mut self, id: ParameterId, numbers: Vec<f32>) {
+        self.0[id.index()] = numbers;
     }
 
     #[cfg(test)]
-    pub(super) fn get(&self, place: ParameterId) -> &[f32] {
-        &self.0[place.index()]
+    pub(super) fn get(&self, id: ParameterId) -> &[f32] {
+        &self.0[id.index()]
     }
 }
 
@@ -126,17 +126,17 @@ impl Parameters {
         Self { vocab, hidden, layers, list }
     }
 
-    pub(super) fn numbers(&self, place: ParameterId) -> &[f32] {
-        &self.list[place.index()].numbers
+    pub(super) fn numbers(&self, id: ParameterId) -> &[f32] {
+        &self.list[id.index()].numbers
     }
 
     #[cfg(test)]
-    pub(super) fn numbers_mut(&mut self, place: ParameterId) -> &mut [f32] {
-        &mut self.list[place.index()].numbers
+    pub(super) fn numbers_mut(&mut self, id: ParameterId) -> &mut [f32] {
+        &mut self.list[id.index()].numbers
     }
 
-    pub(super) fn tensor(&self, place: ParameterId) -> candle_core::Result<Tensor> {
-        let parameter = &self.list[place.index()];
+    pub(super) fn tensor(&self, id: ParameterId) -> candle_core::Result<Tensor> {
+        let parameter = &self.list[id.index()];
         Tensor::from_slice(&parameter.numbers, parameter.shape.as_slice(), &Device::Cpu)
     }
 

@@ -121,12 +121,12 @@ fn a_string_is_spelled_in_the_longest_tokens_that_lead_to_its_end() {
     let pack = ModelPack::load(pack.path()).unwrap();
 
     // Tokens by id; the special ones are 0 to 2.
-    assert_eq!(pack.spell("CCO"), Some(vec![1, 5, 2]));
-    assert_eq!(pack.spell("CCCl"), Some(vec![1, 4, 7, 2]));
-    assert_eq!(pack.spell(""), Some(vec![1, 2]));
-    assert_eq!(pack.spell("CCN"), None);
-    assert_eq!(pack.spell("Cé"), None);
-    assert_eq!(pack.spell("C<eos>"), None);
+    assert_eq!(pack.encode("CCO"), Some(vec![1, 5, 2]));
+    assert_eq!(pack.encode("CCCl"), Some(vec![1, 4, 7, 2]));
+    assert_eq!(pack.encode(""), Some(vec![1, 2]));
+    assert_eq!(pack.encode("CCN"), None);
+    assert_eq!(pack.encode("Cé"), None);
+    assert_eq!(pack.encode("C<eos>"), None);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use generator::{Budget, Device, DeviceChoice, ModelPack, Precision, SampleError, Sampler};
+use generator::{Device, DeviceChoice, ModelPack, Precision, SampleBudget, SampleError, Sampler};
 
 use crate::{forward::torch_model, sampling::assert_distinct_valid_canonical, toy};
 
@@ -52,7 +52,7 @@ fn the_faster_networks_score_every_step_of_a_string_as_the_reference_does() {
     for name in ["../models/druglike_gru", "../models/leadlike_gru", "tests/data/torch_lstm"] {
         let fused = fused(&Path::new(env!("CARGO_MANIFEST_DIR")).join(name));
         let texts = fused.raw(200, 5).unwrap();
-        let strings: Vec<_> = texts.iter().filter_map(|text| fused.pack().spell(text)).collect();
+        let strings: Vec<_> = texts.iter().filter_map(|text| fused.pack().encode(text)).collect();
         let in_fused_gates = fused.logits(&strings).unwrap();
         let reference = fused.with_plain_operations().unwrap();
         let expected = reference.logits(&strings).unwrap();
@@ -81,10 +81,13 @@ fn thousands_of_strings_at_a_time_are_those_of_dozens_at_a_time() {
 #[test]
 fn a_sample_of_thousands_is_that_of_the_fused_gates() {
     let pack = toy::random();
-    let dozens = fused(pack.path()).sample(3_000, 7, &Budget::unlimited()).unwrap();
+    let dozens = fused(pack.path()).sample(3_000, 7, &SampleBudget::unlimited()).unwrap();
 
-    let thousands =
-        fused(pack.path()).with_plain_operations().unwrap().sample(3_000, 7, &Budget::unlimited()).unwrap();
+    let thousands = fused(pack.path())
+        .with_plain_operations()
+        .unwrap()
+        .sample(3_000, 7, &SampleBudget::unlimited())
+        .unwrap();
 
     assert_distinct_valid_canonical(&thousands);
     assert!(share_alike(&dozens, &thousands) > 0.99);
@@ -94,7 +97,7 @@ fn a_sample_of_thousands_is_that_of_the_fused_gates() {
 fn a_model_that_knows_one_molecule_gives_up_in_plain_operations_too() {
     let sampler = fused(toy::always(&["C", "O"]).path()).with_plain_operations().unwrap();
 
-    let error = sampler.sample(2_000, 1, &Budget::unlimited()).unwrap_err();
+    let error = sampler.sample(2_000, 1, &SampleBudget::unlimited()).unwrap_err();
 
     assert!(matches!(error, SampleError::SizeUnreachable { wanted: 2_000, reached: 1 }), "{error}");
 }
@@ -137,7 +140,7 @@ fn a_gpu_gives_distinct_valid_molecules_of_a_shipped_model() {
     let gpu = DeviceChoice::Cuda(0).open().unwrap();
     let sampler = Sampler::new(&ModelPack::load(&pack).unwrap(), gpu).unwrap();
 
-    let sample = sampler.sample(20_000, 1, &Budget::unlimited()).unwrap();
+    let sample = sampler.sample(20_000, 1, &SampleBudget::unlimited()).unwrap();
 
     assert_eq!(sample.len(), 20_000);
     assert_distinct_valid_canonical(&sample);

@@ -9,7 +9,7 @@ use std::{
 };
 
 use chem::Molecule;
-use generator::{Budget, Device, ModelPack, PartialSample, Precision, SampleError, Sampler};
+use generator::{Device, ModelPack, PartialSample, Precision, SampleBudget, SampleError, Sampler};
 use serde_json::json;
 
 use crate::toy;
@@ -37,7 +37,7 @@ fn a_sample_has_exactly_as_many_valid_distinct_canonical_molecules_as_wanted() {
     let sampler = sampler(toy::random().path());
 
     for size in [0, 1, 17, 300] {
-        let sample = sampler.sample(size, 7, &Budget::unlimited()).unwrap();
+        let sample = sampler.sample(size, 7, &SampleBudget::unlimited()).unwrap();
 
         assert_eq!(sample.len(), size);
         assert_distinct_valid_canonical(&sample);
@@ -48,7 +48,10 @@ fn a_sample_has_exactly_as_many_valid_distinct_canonical_molecules_as_wanted() {
 fn the_same_seed_gives_the_same_sample_with_any_number_of_threads() {
     let pack = toy::random();
     let sample = |count: usize, seed| {
-        sampler(pack.path()).with_threads(threads(count)).sample(400, seed, &Budget::unlimited()).unwrap()
+        sampler(pack.path())
+            .with_threads(threads(count))
+            .sample(400, seed, &SampleBudget::unlimited())
+            .unwrap()
     };
 
     let one = sample(1, 7);
@@ -75,8 +78,8 @@ fn a_string_does_not_depend_on_the_strings_around_it() {
 fn a_model_that_knows_one_molecule_cannot_give_two() {
     let sampler = sampler(toy::always(&["C", "O"]).path());
 
-    assert_eq!(sampler.sample(1, 1, &Budget::unlimited()).unwrap(), ["CO"]);
-    let error = sampler.sample(2, 1, &Budget::unlimited()).unwrap_err();
+    assert_eq!(sampler.sample(1, 1, &SampleBudget::unlimited()).unwrap(), ["CO"]);
+    let error = sampler.sample(2, 1, &SampleBudget::unlimited()).unwrap_err();
     assert!(matches!(error, SampleError::SizeUnreachable { wanted: 2, reached: 1 }), "{error}");
 }
 
@@ -84,7 +87,7 @@ fn a_model_that_knows_one_molecule_cannot_give_two() {
 fn a_model_that_knows_no_molecule_gives_none() {
     let sampler = sampler(toy::always(&["C", "=", "F"]).path());
 
-    let error = sampler.sample(10, 1, &Budget::unlimited()).unwrap_err();
+    let error = sampler.sample(10, 1, &SampleBudget::unlimited()).unwrap_err();
 
     assert!(matches!(error, SampleError::SizeUnreachable { wanted: 10, reached: 0 }), "{error}");
 }
@@ -98,7 +101,7 @@ fn a_string_that_never_ends_is_cut_and_is_no_molecule() {
         let sampler = sampler(pack.path());
 
         assert_eq!(sampler.raw(3, 1).unwrap(), [string; 3]);
-        let error = sampler.sample(1, 1, &Budget::unlimited()).unwrap_err();
+        let error = sampler.sample(1, 1, &SampleBudget::unlimited()).unwrap_err();
         assert!(matches!(error, SampleError::SizeUnreachable { wanted: 1, reached: 0 }), "{error}");
     }
 }
@@ -106,8 +109,8 @@ fn a_string_that_never_ends_is_cut_and_is_no_molecule() {
 #[test]
 fn a_spent_budget_interrupts() {
     let sampler = sampler(toy::random().path());
-    let late = Budget { deadline: Some(Instant::now()), ..Budget::default() };
-    let cancelled = Budget::unlimited();
+    let late = SampleBudget { deadline: Some(Instant::now()), ..SampleBudget::default() };
+    let cancelled = SampleBudget::unlimited();
     cancelled.cancelled.store(true, Ordering::Relaxed);
 
     for budget in [late, cancelled] {
@@ -121,27 +124,27 @@ fn a_spent_budget_interrupts() {
 fn a_sample_is_the_same_however_often_it_is_interrupted() {
     let pack = toy::random();
     let sampler = sampler(pack.path()).with_threads(threads(3));
-    let whole = sampler.sample(400, 7, &Budget::unlimited()).unwrap();
+    let whole = sampler.sample(400, 7, &SampleBudget::unlimited()).unwrap();
     let mut draft = PartialSample::new(400, 7);
 
-    let (mut patience, mut interruptions) = (Duration::ZERO, 0);
+    let (mut time_limit, mut interruptions) = (Duration::ZERO, 0);
     while draft.molecules().len() < 400 {
         let before = draft.molecules().to_vec();
-        let budget = Budget { deadline: Some(Instant::now() + patience), ..Budget::default() };
+        let budget = SampleBudget { deadline: Some(Instant::now() + time_limit), ..SampleBudget::default() };
         match sampler.resume(&mut draft, before.len() + 7, &budget) {
             Ok(()) => assert_eq!(draft.molecules().len(), (before.len() + 7).min(400)),
             Err(SampleError::Interrupted) => interruptions += 1,
             Err(error) => panic!("{error}"),
         }
         // The time grows, since an attempt without any time gets nowhere.
-        patience += Duration::from_micros(20);
+        time_limit += Duration::from_micros(20);
         assert!(draft.molecules().starts_with(&before));
     }
 
     assert!(interruptions > 0);
     assert_eq!(draft.molecules(), whole);
     let strings = sampler.take_counts().strings;
-    sampler.sample(400, 7, &Budget::unlimited()).unwrap();
+    sampler.sample(400, 7, &SampleBudget::unlimited()).unwrap();
     assert_eq!(strings, 2 * sampler.take_counts().strings, "each counts once");
 }
 
@@ -149,13 +152,13 @@ fn a_sample_is_the_same_however_often_it_is_interrupted() {
 fn a_sample_that_grows_keeps_its_first_molecules() {
     let sampler = sampler(toy::random().path());
     let mut draft = PartialSample::new(30, 7);
-    sampler.resume(&mut draft, 30, &Budget::unlimited()).unwrap();
+    sampler.resume(&mut draft, 30, &SampleBudget::unlimited()).unwrap();
     let first = draft.molecules().to_vec();
 
     draft.grow(100);
-    sampler.resume(&mut draft, 100, &Budget::unlimited()).unwrap();
+    sampler.resume(&mut draft, 100, &SampleBudget::unlimited()).unwrap();
 
-    assert_eq!(draft.molecules(), sampler.sample(100, 7, &Budget::unlimited()).unwrap());
+    assert_eq!(draft.molecules(), sampler.sample(100, 7, &SampleBudget::unlimited()).unwrap());
     assert!(draft.molecules().starts_with(&first));
 }
 

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use generator::{Budget, Device, ModelPack, Sampler};
+use generator::{Device, ModelPack, SampleBudget, Sampler};
 use serde_json::Value;
 
 use crate::sampling::assert_distinct_valid_canonical;
@@ -21,7 +21,8 @@ fn every_shipped_model_gives_distinct_valid_molecules() {
         let pack = ModelPack::load(&dir).unwrap();
         assert!(dir.ends_with(&pack.id), "the folder of a shipped pack has its id as name: {}", pack.id);
 
-        let sample = Sampler::new(&pack, Device::Cpu).unwrap().sample(200, 1, &Budget::unlimited()).unwrap();
+        let sample =
+            Sampler::new(&pack, Device::Cpu).unwrap().sample(200, 1, &SampleBudget::unlimited()).unwrap();
 
         assert_eq!(sample.len(), 200);
         assert_distinct_valid_canonical(&sample);

@@ -6,10 +6,10 @@ use std::{
 };
 
 use chem::{Limits, Molecule};
-use generator::{Budget, Device, ModelPack, Sampler};
+use generator::{Device, ModelPack, SampleBudget, Sampler};
 
-use super::Report;
-use crate::Pack;
+use super::CheckReport;
+use crate::PackFolder;
 
 /// Features that any model of drug-like molecules has met: rings, branches, halogens, charges, both kinds of stereo.
 const ORDINARY_MOLECULES: [&str; 12] = [
@@ -43,7 +43,7 @@ const MAX_LOSS_SHARE: f64 = 0.8;
 const MIN_VALID_SHARE: f64 = 0.5;
 
 /// Checks the pack of a generator.
-pub fn check(pack: &Pack, report: &mut Report) {
+pub fn check(pack: &PackFolder, report: &mut CheckReport) {
     let faults = ModelPack::faults(&pack.folder);
     report.faults.extend(faults.iter().map(ToString::to_string).filter(|fault| !pack.faults.contains(fault)));
     if !report.faults.is_empty() {
@@ -70,10 +70,10 @@ pub fn check(pack: &Pack, report: &mut Report) {
 }
 
 /// Encodes ordinary molecules in the model's tokens.
-fn encode_ordinary(pack: &ModelPack, file: &str, report: &mut Report) -> Vec<Vec<u32>> {
+fn encode_ordinary(pack: &ModelPack, file: &str, report: &mut CheckReport) -> Vec<Vec<u32>> {
     let (mut spelled, mut missing) = (Vec::new(), Vec::new());
     for smiles in ORDINARY_MOLECULES {
-        match pack.spell(smiles) {
+        match pack.encode(smiles) {
             Some(tokens) => spelled.push(tokens),
             None => missing.push(smiles),
         }
@@ -90,7 +90,7 @@ fn encode_ordinary(pack: &ModelPack, file: &str, report: &mut Report) -> Vec<Vec
 }
 
 /// Measures how likely the model finds ordinary molecules.
-fn check_likelihood(sampler: &Sampler, spelled: &[Vec<u32>], file: &str, report: &mut Report) {
+fn check_likelihood(sampler: &Sampler, spelled: &[Vec<u32>], file: &str, report: &mut CheckReport) {
     if spelled.is_empty() {
         return;
     }
@@ -124,9 +124,10 @@ fn check_likelihood(sampler: &Sampler, spelled: &[Vec<u32>], file: &str, report:
 }
 
 /// Draws some molecules and raw strings.
-fn draw(sampler: &Sampler, file: &str, report: &mut Report) {
+fn draw(sampler: &Sampler, file: &str, report: &mut CheckReport) {
     let begun = Instant::now();
-    let budget = Budget { deadline: Some(begun + DRAW_TIMEOUT), cancelled: Arc::new(AtomicBool::new(false)) };
+    let budget =
+        SampleBudget { deadline: Some(begun + DRAW_TIMEOUT), cancelled: Arc::new(AtomicBool::new(false)) };
     let drawn = match sampler.sample(DRAWN_MOLECULES, 0, &budget) {
         Ok(drawn) => drawn,
         Err(fault) => {

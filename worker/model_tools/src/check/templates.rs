@@ -13,8 +13,8 @@ use flate2::read::MultiGzDecoder;
 use serde_json::Value;
 use synth::{Budget, Constraints, GroupOrder, RetroModel, Stop, TargetPurchase, Task, plan};
 
-use super::{Report, weights};
-use crate::Pack;
+use super::{CheckReport, weights};
+use crate::PackFolder;
 
 /// Maximum size of a decompressed table in bytes: a hundred times the usual size.
 const MAX_TABLE_BYTES: u64 = 1 << 30;
@@ -33,7 +33,7 @@ const ORDINARY: [&str; 6] = [
 const EXPANSION_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Checks a template pack.
-pub fn check(pack: &Pack, report: &mut Report) {
+pub fn check(pack: &PackFolder, report: &mut CheckReport) {
     let table = pack.folder.join("templates.csv.gz");
     if let Err(fault) = check_decompression(&table) {
         return report.faults.push(format!("{}: {fault}", table.display()));
@@ -80,7 +80,7 @@ fn check_decompression(table: &Path) -> io::Result<()> {
 }
 
 /// Expands ordinary molecules by one step each.
-fn expand_ordinary(model: &Arc<RetroModel>, table: &Path, report: &mut Report) {
+fn expand_ordinary(model: &Arc<RetroModel>, table: &Path, report: &mut CheckReport) {
     let begun = Instant::now();
     let nothing_on_the_shelf = StockView::in_memory([]);
     let (mut reactions, mut applications, mut opened) = (0, 0, 0);
@@ -89,7 +89,7 @@ fn expand_ordinary(model: &Arc<RetroModel>, table: &Path, report: &mut Report) {
             target: smiles.parse().expect("check: an ordinary molecule is a molecule"),
             max_depth: 1,
             stop: Stop::Budget,
-            trivial: TargetPurchase::Mask,
+            target_purchase: TargetPurchase::Mask,
             max_groups: 1,
             max_group_size: 1,
             group_order: GroupOrder::Total,

@@ -17,7 +17,7 @@ use anyhow::{Context as _, anyhow};
 use flate2::{Compression, write::GzEncoder};
 use serde_json::{Value, json};
 
-use super::Import;
+use super::ModelImport;
 use crate::{
     ModelsFolder,
     card::{self, Card},
@@ -26,8 +26,8 @@ use crate::{
     pack, read,
     weights::{self, Tensor},
 };
-use network::{FINGERPRINT_BITS, Policy};
-use table::Table;
+use network::{DensePolicy, FINGERPRINT_BITS};
+use table::TemplateTable;
 
 /// Maximum size of a network file: ten times the usual size.
 const MAX_NETWORK_BYTES: u64 = 1 << 30;
@@ -35,7 +35,11 @@ const MAX_NETWORK_BYTES: u64 = 1 << 30;
 const MAX_LISTED_ROWS: usize = 10;
 
 /// Reads the network and the table into a draft.
-pub fn import(models: &ModelsFolder, import: &Import, tell: &dyn Fn(&str)) -> Result<Draft, ModelToolError> {
+pub fn import(
+    models: &ModelsFolder,
+    import: &ModelImport,
+    tell: &dyn Fn(&str),
+) -> Result<Draft, ModelToolError> {
     let Some(templates) = &import.templates else {
         return Err(ModelToolError::Usage(format!(
             "{} is a network that ranks templates; name their table with --templates FILE",
@@ -44,9 +48,9 @@ pub fn import(models: &ModelsFolder, import: &Import, tell: &dyn Fn(&str)) -> Re
     };
     let draft = models.begin(super::id_or_stem(import)?)?;
     let bytes = read::bytes(&import.source, MAX_NETWORK_BYTES).map_err(anyhow::Error::from)?;
-    let policy = Policy::read(&bytes).with_context(|| import.source.display().to_string())?;
+    let policy = DensePolicy::read(&bytes).with_context(|| import.source.display().to_string())?;
     drop(bytes);
-    let table = Table::read(templates).with_context(|| templates.display().to_string())?;
+    let table = TemplateTable::read(templates).with_context(|| templates.display().to_string())?;
     if table.rows.len() != policy.outputs {
         return Err(anyhow!(
             "{} has {} templates, but {} has {} outputs: they do not belong together",
@@ -64,7 +68,7 @@ pub fn import(models: &ModelsFolder, import: &Import, tell: &dyn Fn(&str)) -> Re
 
 /// Reports the rows that cannot be used.
 fn report(
-    table: &Table,
+    table: &TemplateTable,
     templates: &Path,
     errors: Option<&Path>,
     tell: &dyn Fn(&str),
@@ -99,8 +103,8 @@ fn report(
 }
 
 fn write(
-    policy: &Policy,
-    table: &Table,
+    policy: &DensePolicy,
+    table: &TemplateTable,
     [network, templates]: [&PathBuf; 2],
     draft: &Draft,
 ) -> Result<(), ModelToolError> {
@@ -152,7 +156,7 @@ fn write(
 }
 
 /// Encodes the table as the search engine reads it.
-fn encode_table(table: &Table) -> anyhow::Result<Vec<u8>> {
+fn encode_table(table: &TemplateTable) -> anyhow::Result<Vec<u8>> {
     let mut csv = csv::WriterBuilder::new().delimiter(b'\t').from_writer(Vec::new());
     csv.write_record(["", "retro_template", "template_hash", "library_occurrence", "library_index"])?;
     for (number, row) in table.rows.iter().enumerate() {

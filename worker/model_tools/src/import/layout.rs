@@ -8,9 +8,9 @@ use std::path::Path;
 use anyhow::{Context as _, anyhow};
 use serde_json::{Map, Value, json};
 
-use super::Import;
+use super::ModelImport;
 use crate::{
-    Kind, ModelId, ModelsFolder, Pack, card,
+    Kind, ModelId, ModelsFolder, PackFolder, card,
     error::ModelToolError,
     folder::Draft,
     pack, read,
@@ -21,7 +21,11 @@ use crate::{
 const DEFAULT_MAX_LENGTH: u32 = 128;
 
 /// Reads the folder into a draft.
-pub fn import(models: &ModelsFolder, import: &Import, tell: &dyn Fn(&str)) -> Result<Draft, ModelToolError> {
+pub fn import(
+    models: &ModelsFolder,
+    import: &ModelImport,
+    tell: &dyn Fn(&str),
+) -> Result<Draft, ModelToolError> {
     let source = &import.source;
     if let Some(network) = network_in(source) {
         return Err(ModelToolError::Usage(format!(
@@ -55,7 +59,7 @@ pub fn import(models: &ModelsFolder, import: &Import, tell: &dyn Fn(&str)) -> Re
 
 /// Returns the name of an ONNX network in a folder that is no pack.
 fn network_in(source: &Path) -> Option<String> {
-    let files = Pack::open(source).files();
+    let files = PackFolder::open(source).files();
     let is_pack = files.iter().any(|(name, _)| name == "config.json");
     files.into_iter().map(|(name, _)| name).find(|name| !is_pack && name.ends_with(".onnx"))
 }
@@ -73,7 +77,7 @@ fn metadata(source: &Path) -> Result<Map<String, Value>, ModelToolError> {
 }
 
 /// Returns the requested id, else the pack's own, else the folder's name.
-fn id(import: &Import, metadata: &Map<String, Value>) -> Result<ModelId, ModelToolError> {
+fn id(import: &ModelImport, metadata: &Map<String, Value>) -> Result<ModelId, ModelToolError> {
     let own = metadata.get("id").and_then(Value::as_str);
     own.map_or_else(|| super::id_or_stem(import), |own| super::id_or(import, own))
 }
@@ -99,7 +103,7 @@ fn copy(source: &Path, kind: Kind, draft: &Draft) -> Result<Vec<String>, ModelTo
         ],
     };
     let mut left_out = Vec::new();
-    for (file, _) in Pack::open(source).files() {
+    for (file, _) in PackFolder::open(source).files() {
         let is_terms = ["LICENSE", "LICENCE", "NOTICE"].iter().any(|name| file.starts_with(name));
         if wanted.contains(&file.as_str()) || is_terms {
             let limit =

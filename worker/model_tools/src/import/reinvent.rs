@@ -14,7 +14,7 @@ use std::path::Path;
 use anyhow::Context as _;
 use serde_json::{Value, json};
 
-use super::Import;
+use super::ModelImport;
 use crate::{
     ModelsFolder,
     card::{self, Card},
@@ -31,7 +31,7 @@ const START: &str = "^";
 const END: &str = "$";
 
 /// Reads the prior into a draft.
-pub fn import(models: &ModelsFolder, import: &Import) -> Result<Draft, ModelToolError> {
+pub fn import(models: &ModelsFolder, import: &ModelImport) -> Result<Draft, ModelToolError> {
     let prior = Prior::read(&import.source).with_context(|| import.source.display().to_string())?;
     let id = super::id_or_stem(import)?;
     let draft = models.begin(id)?;

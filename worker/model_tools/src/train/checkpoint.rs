@@ -27,7 +27,7 @@ pub struct Checkpoint {
     /// Number of completed epochs.
     pub epochs: u32,
     /// Epochs since the best one.
-    pub barren: u32,
+    pub epochs_without_improvement: u32,
     /// Number of the best epoch, from 1; 0 before there is one.
     pub best_epoch: u32,
     /// Loss on the held-out molecules before the first epoch.
@@ -45,7 +45,15 @@ impl Checkpoint {
     /// Creates the state before the first epoch.
     pub fn first(key: String, loss: f64, trainer: &Trainer) -> Self {
         let best = trainer.weights().iter().map(stored_tensor).collect();
-        Self { key, epochs: 0, barren: 0, best_epoch: 0, first_loss: loss, best_loss: loss, best }
+        Self {
+            key,
+            epochs: 0,
+            epochs_without_improvement: 0,
+            best_epoch: 0,
+            first_loss: loss,
+            best_loss: loss,
+            best,
+        }
     }
 
     /// Records the end of an epoch; returns true if it is the best so far.
@@ -53,10 +61,10 @@ impl Checkpoint {
         self.epochs += 1;
         let is_best = loss < self.best_loss;
         if is_best {
-            (self.best_loss, self.best_epoch, self.barren) = (loss, self.epochs, 0);
+            (self.best_loss, self.best_epoch, self.epochs_without_improvement) = (loss, self.epochs, 0);
             self.best = trainer.weights().iter().map(stored_tensor).collect();
         } else {
-            self.barren += 1;
+            self.epochs_without_improvement += 1;
         }
         is_best
     }
@@ -71,7 +79,7 @@ impl Checkpoint {
         tensors.extend(best);
         let numbers = [
             ("epochs", self.epochs.to_string()),
-            ("barren", self.barren.to_string()),
+            ("barren", self.epochs_without_improvement.to_string()),
             ("best_epoch", self.best_epoch.to_string()),
             ("first_loss", self.first_loss.to_string()),
             ("best_loss", self.best_loss.to_string()),
@@ -108,7 +116,7 @@ impl Checkpoint {
         Ok(Some(Self {
             key: key.to_owned(),
             epochs: number("epochs"),
-            barren: number("barren"),
+            epochs_without_improvement: number("barren"),
             best_epoch: number("best_epoch"),
             first_loss: loss("first_loss"),
             best_loss: loss("best_loss"),

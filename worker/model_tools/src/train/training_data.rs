@@ -15,15 +15,15 @@ use sha2::{Digest as _, Sha256};
 use crate::{error::ModelToolError, molecules};
 
 /// Minimum number of molecules; the effect of fewer could not be measured.
-const FEWEST: usize = 20;
+const MIN_MOLECULES: usize = 20;
 /// Maximum number of held-out molecules.
-const MOST_HELD_OUT: usize = 5_000;
+const MAX_HELD_OUT: usize = 5_000;
 
 /// Molecules as a model's tokens.
 #[derive(Debug)]
 pub struct TrainingData {
     /// Training molecules.
-    pub learnt: Vec<Vec<u32>>,
+    pub sequences: Vec<Vec<u32>>,
     /// Held-out molecules.
     pub held_out: Vec<Vec<u32>>,
     /// Canonical SMILES of the training molecules.
@@ -84,7 +84,7 @@ impl TrainingData {
     pub fn read(file: &Path, pack: &ModelPack, held_out: f64) -> Result<Self, ModelToolError> {
         let lines = molecules::lines(file)?;
         let read: Vec<(usize, ParsedLine)> =
-            lines.par_iter().map(|(number, text)| (*number, lesson(text, pack))).collect();
+            lines.par_iter().map(|(number, text)| (*number, encode_line(text, pack))).collect();
         let (mut known, mut found, mut faults) = (HashSet::new(), Vec::new(), Vec::new());
         for (number, lesson) in read {
             match lesson {
@@ -93,28 +93,29 @@ impl TrainingData {
                 Err(fault) => faults.push((number, fault)),
             }
         }
-        let mut lessons = Self { learnt: Vec::new(), held_out: Vec::new(), smiles: Vec::new(), faults };
-        if found.len() < FEWEST {
+        let mut training_data =
+            Self { sequences: Vec::new(), held_out: Vec::new(), smiles: Vec::new(), faults };
+        if found.len() < MIN_MOLECULES {
             return Err(anyhow!(
-                "{}: {} molecules that {} can write, of at least {FEWEST}; left out: {}",
+                "{}: {} molecules that {} can write, of at least {MIN_MOLECULES}; left out: {}",
                 file.display(),
                 found.len(),
                 pack.id,
-                lessons.summary()
+                training_data.summary()
             )
             .into());
         }
-        let count = ((found.len() as f64 * held_out).ceil() as usize).clamp(1, MOST_HELD_OUT);
+        let count = ((found.len() as f64 * held_out).ceil() as usize).clamp(1, MAX_HELD_OUT);
         found.sort_by_cached_key(|(smiles, _)| Sha256::digest(smiles.as_bytes()));
         for (n, (smiles, tokens)) in found.into_iter().enumerate() {
             if n < count {
-                lessons.held_out.push(tokens);
+                training_data.held_out.push(tokens);
             } else {
-                lessons.learnt.push(tokens);
-                lessons.smiles.push(smiles);
+                training_data.sequences.push(tokens);
+                training_data.smiles.push(smiles);
             }
         }
-        Ok(lessons)
+        Ok(training_data)
     }
 
     /// Summarises how many lines were rejected for each reason.
@@ -134,7 +135,7 @@ impl TrainingData {
         let weights = from.join("model.safetensors");
         let mut hash = Sha256::new();
         hash.update(std::fs::read(&weights).with_context(|| format!("reading {}", weights.display()))?);
-        for tokens in self.learnt.iter().chain(&self.held_out) {
+        for tokens in self.sequences.iter().chain(&self.held_out) {
             for token in tokens {
                 hash.update(token.to_le_bytes());
             }
@@ -144,14 +145,14 @@ impl TrainingData {
 }
 
 /// Converts a line to canonical SMILES and the model's tokens.
-fn lesson(text: &str, pack: &ModelPack) -> ParsedLine {
+fn encode_line(text: &str, pack: &ModelPack) -> ParsedLine {
     let molecule =
         Molecule::parse(text, Limits::TARGET).map_err(|fault| LineError::Broken(fault.to_string()))?;
     let smiles = molecule.canonical_smiles();
     if smiles.contains('.') {
         return Err(LineError::Components);
     }
-    let Some(tokens) = pack.spell(&smiles) else { return Err(LineError::Spelling(smiles)) };
+    let Some(tokens) = pack.encode(&smiles) else { return Err(LineError::Spelling(smiles)) };
     if tokens.len() > pack.generation.max_length {
         return Err(LineError::TooLong);
     }

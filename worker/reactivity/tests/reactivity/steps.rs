@@ -46,7 +46,7 @@ fn is_returned(model: &Arc<RetroModel>, row: &Row) -> bool {
         target: row.product.parse().unwrap(),
         max_depth: 1,
         stop: Stop::Budget,
-        trivial: TargetPurchase::Mask,
+        target_purchase: TargetPurchase::Mask,
         max_groups: 1000,
         max_group_size: 1000,
         group_order: GroupOrder::Total,
@@ -184,7 +184,7 @@ fn steps_that_work_are_returned() {
 }
 
 #[test]
-fn steps_that_were_written_blind_are_told_apart() {
+fn blindly_written_steps_are_classified() {
     assert!(wrongly_returned(rows("blind_steps.tsv", Some("wrong"))) <= 1);
     assert!(share_returned(rows("blind_steps.tsv", Some("right"))) >= 0.96);
 }

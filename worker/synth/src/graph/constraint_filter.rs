@@ -51,16 +51,16 @@ struct FollowedBond {
 }
 
 /// An application of a template to a molecule of the graph.
-pub struct Application<'a> {
+pub struct TemplateApplication<'a> {
     pub product: MoleculeId,
     pub expansion: &'a Expansion,
     pub ranked: Ranked,
-    pub found: &'a [Arc<TemplateOutcome>],
+    pub outcomes: &'a [Arc<TemplateOutcome>],
     /// Lookup of purchasable building blocks.
     pub block_of: &'a dyn Fn(&Molecule) -> Option<Block>,
     /// Time check: once it returns false, the remaining outcomes are not admitted.
-    pub go_on: &'a dyn Fn() -> bool,
-    /// Outcomes of the template at each place of the product, for all of `found`; computed at the first request.
+    pub should_continue: &'a dyn Fn() -> bool,
+    /// Outcomes of the template at each place of the product, for all of `outcomes`; computed at the first request.
     pub apart: OnceCell<Vec<Outcome>>,
 }
 
@@ -113,10 +113,10 @@ impl<'a> ConstraintFilter<'a> {
     }
 
     /// Links the admitted steps of the application to the graph.
-    pub fn link(&mut self, graph: &mut Graph, applied: &Application<'_>) {
+    pub fn link(&mut self, graph: &mut Graph, applied: &TemplateApplication<'_>) {
         let block_of = applied.block_of;
         let steps = self.admitted(graph, applied);
-        let known = graph.molecules();
+        let known = graph.molecule_count();
         let label_of: FxHashMap<u128, BondLabel> = steps.iter().flat_map(labelled).collect();
         let sellable = |molecule: &Molecule, label: Option<&BondLabel>| {
             let is_withheld = label.is_some_and(|label| self.withholds(label).is_some());
@@ -129,15 +129,15 @@ impl<'a> ConstraintFilter<'a> {
     }
 
     /// Returns the steps of the application that no rule refuses.
-    fn admitted(&mut self, graph: &Graph, applied: &Application<'_>) -> Vec<NewStep> {
+    fn admitted(&mut self, graph: &Graph, applied: &TemplateApplication<'_>) -> Vec<NewStep> {
         if let Some(&rule) = self.templates.get(&applied.ranked.template) {
-            self.refused[rule] += applied.found.len() as u64;
+            self.refused[rule] += applied.outcomes.len() as u64;
             return Vec::new();
         }
         let label = self.labels.get(&applied.product).cloned().unwrap_or_default();
         let mut steps = Vec::new();
-        for found in applied.found {
-            if !(applied.go_on)() {
+        for found in applied.outcomes {
+            if !(applied.should_continue)() {
                 break;
             }
             match self.admit(graph, applied, &label, found) {
@@ -148,11 +148,11 @@ impl<'a> ConstraintFilter<'a> {
         steps
     }
 
-    /// Returns the variants of `found` that no rule refuses; if there are none, the rules that refused them.
+    /// Returns the variants of `outcome` that no rule refuses; if there are none, the rules that refused them.
     fn admit(
         &mut self,
         graph: &Graph,
-        applied: &Application<'_>,
+        applied: &TemplateApplication<'_>,
         label: &BondLabel,
         found: &Arc<TemplateOutcome>,
     ) -> Result<Vec<NewStep>, Vec<usize>> {
@@ -187,12 +187,12 @@ impl<'a> ConstraintFilter<'a> {
         })
     }
 
-    /// Returns the variants of `found`, by the target atoms that they disconnect, each with the labels of its
+    /// Returns the variants of `outcome`, by the target atoms that they disconnect, each with the labels of its
     /// precursors; if there are none, the rules that forbid them all.
     fn ways(
         &self,
         label: &BondLabel,
-        applied: &Application<'_>,
+        applied: &TemplateApplication<'_>,
         found: &Arc<TemplateOutcome>,
     ) -> Result<Vec<NewStep>, Vec<usize>> {
         if label.is_empty() {
@@ -200,7 +200,7 @@ impl<'a> ConstraintFilter<'a> {
         }
         let mut ways = Vec::new();
         let mut refusals = Vec::new();
-        for way in self.alike(applied, found) {
+        for way in self.equally_urgent(applied, found) {
             match self.follow(label, &way) {
                 Ok(step) if ways.iter().all(|known: &NewStep| known.labels != step.labels) => ways.push(step),
                 Ok(_) => {}
@@ -211,15 +211,20 @@ impl<'a> ConstraintFilter<'a> {
     }
 
     /// Returns the outcomes of the template at other places of the product with the same precursors.
-    fn alike(&self, applied: &Application<'_>, found: &Arc<TemplateOutcome>) -> Vec<Arc<TemplateOutcome>> {
+    fn equally_urgent(
+        &self,
+        applied: &TemplateApplication<'_>,
+        found: &Arc<TemplateOutcome>,
+    ) -> Vec<Arc<TemplateOutcome>> {
         let template = self.model.template(applied.ranked.template);
         let (SiteCount::Several, Some(template)) = (found.places, template) else {
             return vec![Arc::clone(found)];
         };
         let keys = |parts: &[Precursor]| parts.iter().map(|part| part.molecule.key()).collect::<Vec<_>>();
         let wanted = keys(&found.precursors);
-        let look = || template.apply_by_site(applied.expansion.prepared(), &mut || (applied.go_on)());
-        let outcomes = applied.apart.get_or_init(look).iter();
+        let apply =
+            || template.apply_by_site(applied.expansion.prepared(), &mut || (applied.should_continue)());
+        let outcomes = applied.apart.get_or_init(apply).iter();
         let alike = outcomes.filter(|outcome| keys(&outcome.precursors) == wanted);
         let mut all: Vec<Arc<TemplateOutcome>> =
             alike.map(|outcome| Arc::new(found.like(outcome.precursors.clone()))).collect();
@@ -257,7 +262,12 @@ impl<'a> ConstraintFilter<'a> {
     }
 
     /// Returns the step with what it provides, or the rule that refuses its class or its number of steps.
-    fn pass(&self, graph: &Graph, applied: &Application<'_>, step: NewStep) -> Result<NewStep, usize> {
+    fn pass(
+        &self,
+        graph: &Graph,
+        applied: &TemplateApplication<'_>,
+        step: NewStep,
+    ) -> Result<NewStep, usize> {
         let constraints = self.constraints;
         if constraints.max_steps.is_some() && self.least_steps(graph, applied, &step) > self.max_steps() {
             return Err(self.first_of(ConstraintKind::MaxSteps));
@@ -269,21 +279,21 @@ impl<'a> ConstraintFilter<'a> {
         if !asks_for_class {
             return Ok(step);
         }
-        let class = step.found.class(applied.expansion);
+        let class = step.outcome.class(applied.expansion);
         match self.refuses_class(class) {
             Some(rule) => Err(rule),
-            None => Ok(NewStep { gives: self.class_given(class), ..step }),
+            None => Ok(NewStep { met_requirements: self.class_given(class), ..step }),
         }
     }
 
     /// Returns the minimum number of steps of a route with this one: this step, the target's, and one for each
     /// precursor that cannot be bought.
-    fn least_steps(&self, graph: &Graph, applied: &Application<'_>, step: &NewStep) -> usize {
+    fn least_steps(&self, graph: &Graph, applied: &TemplateApplication<'_>, step: &NewStep) -> usize {
         let is_bought = |at: usize, part: &Precursor| {
             let is_withheld = step.labels.get(at).is_some_and(|label| self.withholds(label).is_some());
             !is_withheld && (applied.block_of)(&part.molecule).is_some()
         };
-        let parts = step.found.precursors.iter().enumerate();
+        let parts = step.outcome.precursors.iter().enumerate();
         let mut made: Vec<MoleculeKey> =
             parts.filter(|&(at, part)| !is_bought(at, part)).map(|(_, part)| part.molecule.key()).collect();
         made.sort_unstable();
@@ -322,7 +332,7 @@ impl<'a> ConstraintFilter<'a> {
         block_of: &dyn Fn(&Molecule) -> Option<Block>,
     ) {
         let node = graph.molecule(id);
-        let label = labels.get(&node.place).cloned().unwrap_or_default();
+        let label = labels.get(&node.graph_key).cloned().unwrap_or_default();
         if let Some(rule) = self.withholds(&label)
             && block_of(&node.molecule).is_some()
         {
@@ -331,9 +341,9 @@ impl<'a> ConstraintFilter<'a> {
         if node.block.is_some() && !self.forms_required.is_empty() {
             let form = node.molecule.tautomer_key();
             let required = self.forms_required.iter().enumerate();
-            let gives =
+            let met_requirements =
                 required.filter(|(_, other)| **other == form).fold(0, |things, (at, _)| things | 1 << at);
-            graph.molecule_mut(id).gives = gives;
+            graph.molecule_mut(id).met_requirements = met_requirements;
         }
         if !label.is_empty() {
             self.labels.insert(id, label);
@@ -350,7 +360,7 @@ impl<'a> ConstraintFilter<'a> {
     }
 
     /// Counts a route, or a part of one, that misses requirements.
-    pub fn refuse_for_want_of(&mut self, wanted: Requirements) {
+    pub fn refuse_unmet(&mut self, wanted: Requirements) {
         let blocks = self.forms_required.len();
         for at in (0..Requirements::BITS as usize).filter(|at| wanted >> at & 1 == 1) {
             let rule = match at.checked_sub(blocks) {
@@ -378,10 +388,10 @@ impl<'a> ConstraintFilter<'a> {
     }
 
     /// Returns the refusals of each rule.
-    pub fn verdicts(&self) -> Vec<ConstraintEffect> {
-        let verdict =
+    pub fn effects(&self) -> Vec<ConstraintEffect> {
+        let effect =
             |(&rule, &refused): (&ConstraintRef, &u64)| ConstraintEffect { rule, refused, alone: None };
-        self.rules.iter().zip(&self.refused).map(verdict).collect()
+        self.rules.iter().zip(&self.refused).map(effect).collect()
     }
 }
 
@@ -420,7 +430,7 @@ fn followed(constraints: &Constraints, rules: &[ConstraintRef]) -> Vec<FollowedB
 
 /// Iterates over the labels of a step's precursors, by the graph key of molecule and label.
 fn labelled(step: &NewStep) -> impl Iterator<Item = (u128, BondLabel)> {
-    let parts = step.found.precursors.iter().zip(&step.labels);
+    let parts = step.outcome.precursors.iter().zip(&step.labels);
     parts.map(|(part, label)| (part.molecule.key().number() ^ label.digest(), label.clone()))
 }
 

@@ -14,7 +14,7 @@ use chem::{
 use parking_lot::Mutex;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
-use reactivity::{Certainty, Facts, ReactionClass, Refusal, Step, classify, judge};
+use reactivity::{Certainty, Facts, ReactionClass, Refusal, Step, check, classify};
 
 use crate::model::RetroModel;
 use crate::model::plausibility;
@@ -110,7 +110,7 @@ impl Expander {
         expansion.ranking.get_or_init(|| self.model.rank(expansion.prepared()))
     }
 
-    /// Returns the outcomes of template number `at` of the expansion's list; `None` if `go_on` returns false before
+    /// Returns the outcomes of template number `at` of the expansion's list; `None` if `should_continue` returns false before
     /// they are known.
     ///
     /// # Panics
@@ -119,7 +119,7 @@ impl Expander {
         &self,
         expansion: &Expansion,
         at: usize,
-        go_on: &mut dyn FnMut() -> bool,
+        should_continue: &mut dyn FnMut() -> bool,
     ) -> Option<Arc<[Arc<TemplateOutcome>]>> {
         let list = self.list(expansion);
         loop {
@@ -130,7 +130,7 @@ impl Expander {
                 }
                 known.len()
             };
-            let found = self.apply(expansion, list[next], go_on)?;
+            let found = self.apply(expansion, list[next], should_continue)?;
             let mut known = expansion.outcomes.lock();
             // Another search may have added it first.
             if known.len() == next {
@@ -150,13 +150,13 @@ impl Expander {
         &self,
         expansion: &Expansion,
         ranked: Ranked,
-        go_on: &mut dyn FnMut() -> bool,
+        should_continue: &mut dyn FnMut() -> bool,
     ) -> Option<Arc<[Arc<TemplateOutcome>]>> {
         let product = expansion.prepared();
         let Some(template) = self.model.template(ranked.template) else { return Some(Arc::default()) };
         let mut stopped = false;
         let outcomes = template.apply_while(product, &mut || {
-            stopped |= !go_on();
+            stopped |= !should_continue();
             !stopped
         });
         if stopped {
@@ -173,7 +173,7 @@ impl Expander {
     }
 
     /// Compacts an expansion that has grown, and updates its weight in the cache.
-    pub fn keep(&self, expansion: &Arc<Expansion>) {
+    pub fn cache(&self, expansion: &Arc<Expansion>) {
         expansion.compact();
         if let Some(cache) = &self.cache {
             cache.insert(expansion.key, CachedExpansion::new(Arc::clone(expansion)));
@@ -279,7 +279,7 @@ impl TemplateOutcome {
 
     /// Checks the selectivity of the step against other reactions in the mixture; `product` is the step's product.
     pub fn soundness(&self, product: &Expansion) -> Result<Certainty, Refusal> {
-        *self.soundness.get_or_init(|| self.as_step(product, judge))
+        *self.soundness.get_or_init(|| self.as_step(product, check))
     }
 
     /// Returns the reaction class of the step that makes `product`.
@@ -288,17 +288,18 @@ impl TemplateOutcome {
     }
 
     /// Returns both at once: the selectivity result, and the class if the step passes.
-    pub fn judged(&self, product: &Expansion) -> Result<(Certainty, ReactionClass), Refusal> {
-        let judged = self.as_step(product, |step| judge(step).map(|certainty| (certainty, classify(step))));
-        self.soundness.get_or_init(|| judged.map(|(certainty, _)| certainty));
-        judged
+    pub fn apply_rules(&self, product: &Expansion) -> Result<(Certainty, ReactionClass), Refusal> {
+        let certainty_and_class =
+            self.as_step(product, |step| check(step).map(|certainty| (certainty, classify(step))));
+        self.soundness.get_or_init(|| certainty_and_class.map(|(certainty, _)| certainty));
+        certainty_and_class
     }
 
-    fn as_step<T>(&self, product: &Expansion, look: impl FnOnce(&Step<'_>) -> T) -> T {
-        let flask: Vec<Facts> =
+    fn as_step<T>(&self, product: &Expansion, read: impl FnOnce(&Step<'_>) -> T) -> T {
+        let mixture: Vec<Facts> =
             self.precursors.iter().map(|precursor| Facts::of(&precursor.molecule)).collect();
         let sources = self.precursors.iter().map(|precursor| &*precursor.sources);
-        look(&Step::new(flask.iter().zip(sources), product.facts()))
+        read(&Step::new(mixture.iter().zip(sources), product.facts()))
     }
 
     /// Returns the probability that the reaction mixture gives `product`, without considering rivals.
@@ -311,7 +312,7 @@ impl TemplateOutcome {
     /// Returns the same probability among all products that the templates make of the mixture; never larger.
     pub fn plausibility(&self, product: &Expansion, model: &RetroModel) -> f32 {
         *self.plausibility.get_or_init(|| {
-            self.change(product, model).map_or(1.0, |(flask, change)| model.plausibility(&flask, &change))
+            self.change(product, model).map_or(1.0, |(mixture, change)| model.plausibility(&mixture, &change))
         })
     }
 
@@ -329,7 +330,7 @@ impl TemplateOutcome {
     /// Returns the reaction mixture and its change; `None` if the model has no plausibility model, or the mixture
     /// cannot be determined.
     fn change(&self, product: &Expansion, model: &RetroModel) -> Option<(ReactionMixture, Change)> {
-        model.judge().and_then(|_| plausibility::change(product.molecule(), &self.precursors))
+        model.plausibility_model().and_then(|_| plausibility::change(product.molecule(), &self.precursors))
     }
 
     /// Returns the approximate memory, without the precursors shared with others: those are

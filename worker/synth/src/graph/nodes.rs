@@ -44,7 +44,7 @@ pub struct MoleculeNode {
     pub molecule: Molecule,
     pub key: MoleculeKey,
     /// Graph key: the molecule's key combined with the digest of its label.
-    pub place: u128,
+    pub graph_key: u128,
     pub heavy_atoms: u32,
     /// Minimum number of steps from the target.
     pub depth: u32,
@@ -53,13 +53,13 @@ pub struct MoleculeNode {
     /// Expansion; `None` until the search expands it or is about to.
     pub expansion: Option<Arc<Expansion>>,
     /// Bytes counted for the expansion.
-    pub(super) charged: usize,
+    pub(super) expansion_bytes: usize,
     /// Set once templates have been tried on it.
     pub expanded: bool,
     /// Number of the expansion's templates that this search has tried.
     pub tried: usize,
     /// Lower bound of the cost of the untried templates; infinite if there are none.
-    pub untried: f64,
+    pub untried_cost: f64,
     /// Set while a helper works on it.
     pub pending: bool,
     /// Estimated cost of what this search may still try on it; infinite if nothing is left.
@@ -71,15 +71,15 @@ pub struct MoleculeNode {
     /// Length of the longest branch, in steps, of the shallowest way to make it from building blocks, or
     /// [`UNSOLVED`].
     pub height: u32,
-    /// Requirements met by buying it, as counted by [`gate`](crate::graph::gate).
-    pub gives: u32,
+    /// Requirements met by buying it, as counted by [`constraint_filter`](crate::graph::constraint_filter).
+    pub met_requirements: u32,
     /// Requirements that buying it or ways to make it may meet; no way meets one outside this set.
-    pub supply: u32,
+    pub satisfiable: u32,
     /// Reactions that make it.
     pub reactions: Vec<ReactionId>,
     /// Reactions that need it.
     pub needed_by: Vec<ReactionId>,
-    pub(super) queued: bool,
+    pub(super) is_stale: bool,
 }
 
 impl MoleculeNode {
@@ -95,9 +95,9 @@ pub struct Proposal {
     pub template: u32,
     pub probability: f32,
     /// Outcome of the template, its precursors in the order of [`ReactionNode::precursors`].
-    pub found: Arc<TemplateOutcome>,
+    pub outcome: Arc<TemplateOutcome>,
     /// Requirements that the step meets.
-    pub gives: u32,
+    pub met_requirements: u32,
 }
 
 /// The validation result of a reaction.
@@ -127,7 +127,7 @@ impl Assessment {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ReactionState {
     current: usize,
-    verdict: ValidationState,
+    validation: ValidationState,
     assessment: Option<Assessment>,
 }
 
@@ -142,42 +142,42 @@ pub struct ReactionNode {
     /// Index of the first proposal that is not refused.
     pub current: usize,
     /// Validation result of the current proposal.
-    pub verdict: ValidationState,
+    pub validation: ValidationState,
     /// Assessment of the step; `None` until first requested.
     pub assessment: Option<Assessment>,
     /// Set if it needs a molecule for which its product was already needed when it was found.
-    pub goes_back: bool,
+    pub leads_back: bool,
     pub best: f64,
     pub frontier: f64,
     pub height: u32,
     /// Requirements that its proposals meet.
-    pub gives: u32,
+    pub met_requirements: u32,
     /// Requirements that its proposals and its precursors may meet.
-    pub supply: u32,
-    pub(super) queued: bool,
+    pub satisfiable: u32,
+    pub(super) is_stale: bool,
 }
 
 /// A step that is new to a graph.
 pub struct NewStep {
-    pub found: Arc<TemplateOutcome>,
+    pub outcome: Arc<TemplateOutcome>,
     /// Label of each precursor; empty if all labels are empty.
     pub labels: Box<[BondLabel]>,
     /// Requirements that it meets.
-    pub gives: u32,
+    pub met_requirements: u32,
 }
 
 impl NewStep {
     /// Creates a step without labels or requirements.
     pub fn free(found: &Arc<TemplateOutcome>) -> Self {
-        Self { found: Arc::clone(found), labels: Box::default(), gives: 0 }
+        Self { outcome: Arc::clone(found), labels: Box::default(), met_requirements: 0 }
     }
 
     /// Iterates over the precursors with their graph keys and labels.
-    pub(super) fn places(&self) -> impl Iterator<Item = (&Molecule, u128, Option<&BondLabel>)> {
-        self.found.precursors.iter().enumerate().map(|(at, precursor)| {
+    pub(super) fn keyed_precursors(&self) -> impl Iterator<Item = (&Molecule, u128, Option<&BondLabel>)> {
+        self.outcome.precursors.iter().enumerate().map(|(at, precursor)| {
             let label = self.labels.get(at);
-            let place = precursor.molecule.key().number() ^ label.map_or(0, BondLabel::digest);
-            (&precursor.molecule, place, label)
+            let graph_key = precursor.molecule.key().number() ^ label.map_or(0, BondLabel::digest);
+            (&precursor.molecule, graph_key, label)
         })
     }
 }
@@ -196,7 +196,7 @@ impl ReactionNode {
 
     /// Returns the cost of the step alone, infinite if it is refused.
     pub fn cost(&self) -> f64 {
-        match self.verdict {
+        match self.validation {
             ValidationState::Refused => f64::INFINITY,
             ValidationState::Unchecked | ValidationState::Valid => {
                 step_cost(self.probability()) + self.assessment.map_or(0.0, Assessment::cost)
@@ -205,14 +205,14 @@ impl ReactionNode {
     }
 
     /// Returns its current state.
-    pub fn judgement(&self) -> ReactionState {
-        ReactionState { current: self.current, verdict: self.verdict, assessment: self.assessment }
+    pub fn state(&self) -> ReactionState {
+        ReactionState { current: self.current, validation: self.validation, assessment: self.assessment }
     }
 
     /// Restores a state.
-    pub fn restore_state(&mut self, judgement: ReactionState) {
-        ReactionState { current: self.current, verdict: self.verdict, assessment: self.assessment } =
-            judgement;
+    pub fn restore_state(&mut self, state: ReactionState) {
+        ReactionState { current: self.current, validation: self.validation, assessment: self.assessment } =
+            state;
     }
 
     /// Iterates over the precursors without repetitions, each with the number of times it is needed.

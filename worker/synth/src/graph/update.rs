@@ -21,7 +21,7 @@ pub struct SearchBounds {
     pub per_atom: f64,
     /// Added to the frontier of solved reactions, so that the search turns to others.
     pub solved_penalty: f64,
-    /// Requirements of every route, as counted by [`gate`](crate::graph::gate); 0 for none.
+    /// Requirements of every route, as counted by [`constraint_filter`](crate::graph::constraint_filter); 0 for none.
     pub required: u32,
 }
 
@@ -33,12 +33,12 @@ pub fn propagate(graph: &mut Graph, bounds: SearchBounds) {
             StaleNode::Molecule(id) => {
                 if update_molecule(graph, id, bounds) {
                     above.clone_from(&graph.molecule(id).needed_by);
-                    above.drain(..).for_each(|reaction| graph.mark_reaction(reaction));
+                    above.drain(..).for_each(|reaction| graph.mark_reaction_stale(reaction));
                 }
             }
             StaleNode::Reaction(id) => {
                 if update_reaction(graph, id, bounds) {
-                    graph.mark_molecule(graph.reaction(id).product);
+                    graph.mark_molecule_stale(graph.reaction(id).product);
                 }
             }
         }
@@ -63,24 +63,31 @@ fn update_molecule(graph: &mut Graph, id: MoleculeId, bounds: SearchBounds) -> b
         }
         (open, best, frontier, height)
     };
-    let supply = if bounds.required == 0 { 0 } else { molecule_requirements(graph, id) };
+    let satisfiable = if bounds.required == 0 { 0 } else { molecule_requirements(graph, id) };
     let node = graph.molecule_mut(id);
-    let changed = (node.best, node.frontier, node.height, node.supply) != (best, frontier, height, supply);
-    (node.open, node.best, node.frontier, node.height, node.supply) = (open, best, frontier, height, supply);
+    let changed =
+        (node.best, node.frontier, node.height, node.satisfiable) != (best, frontier, height, satisfiable);
+    (node.open, node.best, node.frontier, node.height, node.satisfiable) =
+        (open, best, frontier, height, satisfiable);
     changed
 }
 
 /// Returns the requirements that buying the molecule, or any way to make it, may meet.
 fn molecule_requirements(graph: &Graph, id: MoleculeId) -> u32 {
     let node = graph.molecule(id);
-    let made = node.reactions.iter().fold(0, |supply, &reaction| supply | graph.reaction(reaction).supply);
-    if node.block.is_some() { node.gives } else { made }
+    let made = node
+        .reactions
+        .iter()
+        .fold(0, |satisfiable, &reaction| satisfiable | graph.reaction(reaction).satisfiable);
+    if node.block.is_some() { node.met_requirements } else { made }
 }
 
 /// Returns the requirements that the step and those that make its precursors may meet.
 fn reaction_requirements(graph: &Graph, id: ReactionId) -> u32 {
     let node = graph.reaction(id);
-    node.precursors.iter().fold(node.gives, |supply, &precursor| supply | graph.molecule(precursor).supply)
+    node.precursors.iter().fold(node.met_requirements, |satisfiable, &precursor| {
+        satisfiable | graph.molecule(precursor).satisfiable
+    })
 }
 
 /// Estimates the cost of what has not been tried on the molecule: its next template, and its size.
@@ -89,7 +96,7 @@ fn open_cost(graph: &Graph, id: MoleculeId, bounds: SearchBounds) -> f64 {
     if node.depth >= bounds.max_depth {
         return f64::INFINITY;
     }
-    node.untried + bounds.per_atom * f64::from(node.heavy_atoms.saturating_sub(FREE_HEAVY_ATOMS))
+    node.untried_cost + bounds.per_atom * f64::from(node.heavy_atoms.saturating_sub(FREE_HEAVY_ATOMS))
 }
 
 /// Recomputes a reaction. Returns true if something changed that the product depends on.
@@ -106,19 +113,20 @@ fn update_reaction(graph: &mut Graph, id: ReactionId, bounds: SearchBounds) -> b
     }
     // A height beyond the limit counts as unsolved. This also ends a loop: when the last way to make either of two
     // molecules has been refused, they could otherwise keep each other solved, one step higher every time.
-    let height = match node.verdict {
+    let height = match node.validation {
         ValidationState::Unchecked | ValidationState::Valid if height < bounds.max_depth => height + 1,
         ValidationState::Unchecked | ValidationState::Valid | ValidationState::Refused => UNSOLVED,
     };
-    if node.goes_back {
+    if node.leads_back {
         (best, extra) = (f64::INFINITY, f64::INFINITY);
     }
     let penalty = if height == UNSOLVED { 0.0 } else { bounds.solved_penalty };
     let frontier = best + extra + penalty;
-    let supply =
+    let satisfiable =
         if bounds.required == 0 || height == UNSOLVED { 0 } else { reaction_requirements(graph, id) };
     let node = graph.reaction_mut(id);
-    let changed = (node.best, node.frontier, node.height, node.supply) != (best, frontier, height, supply);
-    (node.best, node.frontier, node.height, node.supply) = (best, frontier, height, supply);
+    let changed =
+        (node.best, node.frontier, node.height, node.satisfiable) != (best, frontier, height, satisfiable);
+    (node.best, node.frontier, node.height, node.satisfiable) = (best, frontier, height, satisfiable);
     changed
 }

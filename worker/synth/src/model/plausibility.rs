@@ -55,7 +55,7 @@ pub struct PlausibilityNetwork {
 /// `None` if the mixture cannot be determined.
 pub fn change(product: &Molecule, precursors: &[Precursor]) -> Option<(ReactionMixture, Change)> {
     let molecules: Vec<Molecule> = precursors.iter().map(|precursor| precursor.molecule.clone()).collect();
-    let flask = ReactionMixture::new(&molecules)?;
+    let mixture = ReactionMixture::new(&molecules)?;
     let mut sources = vec![None; product.atoms()];
     let images = precursors.iter().flat_map(|precursor| precursor.sources.iter());
     for (atom, image) in (0_u32..).zip(images) {
@@ -63,8 +63,8 @@ pub fn change(product: &Molecule, precursors: &[Precursor]) -> Option<(ReactionM
             *source = Some(atom);
         }
     }
-    let change = flask.change(product, &sources)?;
-    Some((flask, change))
+    let change = mixture.change(product, &sources)?;
+    Some((mixture, change))
 }
 
 impl PlausibilityModel {
@@ -85,13 +85,13 @@ impl PlausibilityModel {
     /// [`Self::alone`].
     pub fn among_rivals<'a>(
         &self,
-        flask: &ReactionMixture,
+        mixture: &ReactionMixture,
         change: &Change,
         template: impl Fn(u32) -> Option<&'a Template>,
     ) -> f32 {
         let score = self.network.score(&change.features);
-        let rivals = self.index.outcomes(flask, template, MAX_RIVALS);
-        let others = rivals.iter().filter(|(_, rival)| rival.product != change.product);
+        let rivals = self.index.outcomes(mixture, template, MAX_RIVALS);
+        let others = rivals.iter().filter(|(_, rival)| rival.product_hash != change.product_hash);
         let others: f32 = others.map(|(_, rival)| self.network.score(&rival.features).exp()).sum();
         self.network.among(score, score - others.ln_1p()).min(self.network.alone(score))
     }
@@ -99,10 +99,10 @@ impl PlausibilityModel {
     /// Returns the templates that make something of the mixture, one for each product, common ones first.
     pub fn templates_for<'a>(
         &self,
-        flask: &ReactionMixture,
+        mixture: &ReactionMixture,
         template: impl Fn(u32) -> Option<&'a Template>,
     ) -> Vec<u32> {
-        self.index.outcomes(flask, template, MAX_RIVALS).into_iter().map(|(row, _)| row).collect()
+        self.index.outcomes(mixture, template, MAX_RIVALS).into_iter().map(|(row, _)| row).collect()
     }
 }
 
@@ -198,7 +198,7 @@ mod tests {
     }
 
     /// Changes that the shipped templates make to the reaction mixtures of the first steps of a table.
-    fn changes(model: &RetroModel, judge: &PlausibilityModel) -> Vec<Change> {
+    fn changes(model: &RetroModel, plausibility_model: &PlausibilityModel) -> Vec<Change> {
         let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("../reactivity/tests/data/right_steps.tsv");
         let text = std::fs::read_to_string(table).unwrap();
         let flasks = text.lines().skip(1).step_by(30).filter_map(|line| {
@@ -207,7 +207,9 @@ mod tests {
             ReactionMixture::new(&molecules)
         });
         flasks
-            .flat_map(|flask| judge.index.outcomes(&flask, |row| model.template(row), MAX_RIVALS))
+            .flat_map(|mixture| {
+                plausibility_model.index.outcomes(&mixture, |row| model.template(row), MAX_RIVALS)
+            })
             .map(|(_, change)| change)
             .collect()
     }
@@ -215,17 +217,17 @@ mod tests {
     #[test]
     fn the_fast_network_gives_what_the_reference_gives() {
         let model = RetroModel::load(&pack()).unwrap();
-        let judge = model.judge().unwrap();
+        let plausibility_model = model.plausibility_model().unwrap();
         let reference =
             ReferencePlausibilityModel::load(&pack().join("plausibility.safetensors"), &Device::Cpu).unwrap();
-        let changes = changes(&model, judge);
+        let changes = changes(&model, plausibility_model);
         assert!(changes.len() > 300, "{} changes", changes.len());
 
         let features: Vec<&[u32]> = changes.iter().map(|change| &*change.features).collect();
         let expected = reference.scores(&features).unwrap();
 
         for (features, expected) in features.into_iter().zip(expected) {
-            let score = judge.network.score(features);
+            let score = plausibility_model.network.score(features);
             assert!((score - expected).abs() < 1e-3, "{score}, not {expected}");
         }
     }

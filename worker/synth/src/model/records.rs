@@ -12,7 +12,7 @@ use crate::model::error::ModelError;
 
 /// Role of an agent in a reaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Role {
+pub enum ComponentRole {
     /// Reagent that takes part: bases, acids, reductants, coupling agents.
     Reagent,
     /// Catalyst: metals, ligands, phase transfer.
@@ -29,7 +29,7 @@ pub struct RecordedReactions {
     /// Numbers of up to three patents, the oldest first.
     pub patents: Vec<String>,
     /// Commonest agents by name, each with the number of reactions that used it; the commonest first.
-    pub agents: Vec<(Role, Arc<str>, u32)>,
+    pub agents: Vec<(ComponentRole, Arc<str>, u32)>,
 }
 
 /// Records of all templates that have some, by row.
@@ -95,15 +95,15 @@ fn list(field: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Agent with its role and name.
-pub(crate) type Agent = (Role, Arc<str>);
+pub(crate) type Agent = (ComponentRole, Arc<str>);
 
 /// Reads the table at `path`.
 pub(crate) fn read_agents(table: impl Read, path: &Path) -> Result<Vec<Agent>, ModelError> {
     let agent = |(line, fields): (u64, csv::StringRecord)| {
         let role = match &fields[1] {
-            "reagent" => Role::Reagent,
-            "catalyst" => Role::Catalyst,
-            "solvent" => Role::Solvent,
+            "reagent" => ComponentRole::Reagent,
+            "catalyst" => ComponentRole::Catalyst,
+            "solvent" => ComponentRole::Solvent,
             other => {
                 let fault = format!("`{other}` is not a role: reagent, catalyst or solvent");
                 return Err(ModelError::Row { path: path.to_owned(), line, fault });
@@ -160,7 +160,10 @@ mod tests {
         let expected = RecordedReactions {
             reactions: 7,
             patents: vec!["US1".to_owned(), "US2".to_owned()],
-            agents: vec![(Role::Catalyst, Arc::from("palladium"), 5), (Role::Solvent, Arc::from("water"), 2)],
+            agents: vec![
+                (ComponentRole::Catalyst, Arc::from("palladium"), 5),
+                (ComponentRole::Solvent, Arc::from("water"), 2),
+            ],
         };
         assert_eq!(all.of(3).map(|records| &**records), Some(&expected));
         assert_eq!(all.of(4).map(|records| records.reactions), Some(1));

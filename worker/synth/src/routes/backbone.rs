@@ -104,7 +104,7 @@ impl PrecursorAtomOrders {
         let node = graph.reaction(reaction);
         let key = (reaction, node.current, at);
         Rc::clone(self.known.entry(key).or_insert_with(|| {
-            let found = &node.proposal().found.precursors[at];
+            let found = &node.proposal().outcome.precursors[at];
             let atom =
                 |source: Option<u32>| source.and_then(|atom| u16::try_from(atom).ok()).unwrap_or(NO_ATOM);
             let in_its_order: Vec<u16> = found.sources.iter().map(|&source| atom(source)).collect();
@@ -129,13 +129,13 @@ pub struct BackboneKeys {
     target: u64,
     /// Colour of each atom, refined without a tree.
     colours: Vec<u64>,
-    bonds: Vec<Bond>,
+    bonds: Vec<BackboneBond>,
     known: FxHashMap<BackboneTree, String>,
 }
 
 /// Bond of the target's skeleton.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Bond {
+struct BackboneBond {
     atoms: (usize, usize),
     kind: u64,
 }
@@ -190,10 +190,12 @@ impl BackboneKeys {
         while let Some((node, parent, depth)) = stack.pop() {
             let vertex = colours.len();
             colours.push(mix(depth));
-            let covers =
-                node.covered.iter().map(|&atom| Bond { atoms: (usize::from(atom), vertex), kind: COVERS });
+            let covers = node
+                .covered
+                .iter()
+                .map(|&atom| BackboneBond { atoms: (usize::from(atom), vertex), kind: COVERS });
             bonds.extend(covers.filter(|bond| bond.atoms.0 < self.atoms()));
-            bonds.extend(parent.map(|parent| Bond { atoms: (parent, vertex), kind: PARENT }));
+            bonds.extend(parent.map(|parent| BackboneBond { atoms: (parent, vertex), kind: PARENT }));
             stack.extend(node.children.iter().map(|child| (child, Some(vertex), depth + 1)));
         }
         for _ in 0..ROUNDS {
@@ -205,7 +207,7 @@ impl BackboneKeys {
 }
 
 /// Runs one round: every vertex takes in the colours around it, independent of their order.
-fn refine(colours: &[u64], bonds: &[Bond]) -> Vec<u64> {
+fn refine(colours: &[u64], bonds: &[BackboneBond]) -> Vec<u64> {
     let mut around = vec![0_u64; colours.len()];
     for bond in bonds {
         let (a, b) = bond.atoms;
@@ -217,7 +219,7 @@ fn refine(colours: &[u64], bonds: &[Bond]) -> Vec<u64> {
 
 /// Returns atom colours and bonds of a canonical SMILES. Stereo marks are left out because they depend on the order
 /// of atoms.
-fn skeleton(smiles: &str) -> (Vec<u64>, Vec<Bond>) {
+fn skeleton(smiles: &str) -> (Vec<u64>, Vec<BackboneBond>) {
     let written = SmilesSkeleton::read(smiles);
     let kind = |mark| match mark {
         None | Some(b'-' | b'/' | b'\\') => 0,
@@ -225,7 +227,7 @@ fn skeleton(smiles: &str) -> (Vec<u64>, Vec<Bond>) {
         Some(b'<') => u64::from(b'>'),
         Some(mark) => u64::from(mark),
     };
-    let bonds = written.bonds.iter().map(|bond| Bond { atoms: bond.atoms, kind: kind(bond.mark) });
+    let bonds = written.bonds.iter().map(|bond| BackboneBond { atoms: bond.atoms, kind: kind(bond.mark) });
     (written.atoms.iter().map(|atom| stable(without_stereo(atom).as_bytes())).collect(), bonds.collect())
 }
 

@@ -13,27 +13,27 @@ use crate::model::RetroModel;
 use crate::routes::choices::{DropReason, RouteChoices};
 use crate::routes::extract::{ExtractionContext, Extractor};
 use crate::routes::group::{GroupCollector, RouteWriter};
-use crate::routes::rank::{RankedRoute, Ranker, ReorderQueue};
+use crate::routes::rank::{RankedRoute, ReorderQueue, RouteRanker};
 use crate::search_result::{BackboneGroup, Counts};
 use crate::task::{Budget, Task};
 use catalogue::{Block, Stock};
 
 /// Number of routes extracted from the graph for each that may be returned.
-const CANDIDATES_PER_PLACE: usize = 20;
+const CANDIDATES_PER_ROUTE: usize = 20;
 /// Fraction of the extraction time in which routes are extracted. The rest is for ranking and writing them.
-const TAKING_OUT: f64 = 0.5;
+const EXTRACTION_TIME_FRACTION: f64 = 0.5;
 
 /// Collector of the routes of a search's answer.
 pub struct RouteCollector<'a> {
     task: &'a Task,
     memory: usize,
-    /// Peak memory in bytes.
-    taken: usize,
+    /// Peak memory of the graph, the extraction and the routes.
+    peak_bytes: usize,
     budget: &'a Budget,
-    ranker: Ranker<'a>,
+    ranker: RouteRanker<'a>,
     groups: GroupCollector<'a>,
     writer: RouteWriter<'a>,
-    ahead: CompetitorPrefetch<'a>,
+    prefetch: CompetitorPrefetch<'a>,
 }
 
 impl<'a> RouteCollector<'a> {
@@ -51,32 +51,38 @@ impl<'a> RouteCollector<'a> {
         Self {
             task,
             memory,
-            taken: graph.bytes(),
+            peak_bytes: graph.bytes(),
             budget,
-            ranker: Ranker::new(model, stock),
+            ranker: RouteRanker::new(model, stock),
             groups: GroupCollector::new(graph, task),
             writer: RouteWriter::new(model, stock, target_block),
-            ahead: CompetitorPrefetch::new(model, budget),
+            prefetch: CompetitorPrefetch::new(model, budget),
         }
     }
 
     /// Extracts routes until no more fit into the answer or the time is over. Helper threads compute competing
     /// products.
-    pub fn all(&mut self, source: &mut ExtractionContext<'_, '_>, seat: &CoreShare<'_>, counts: &mut Counts) {
+    pub fn add_all(
+        &mut self,
+        source: &mut ExtractionContext<'_, '_>,
+        core_share: &CoreShare<'_>,
+        counts: &mut Counts,
+    ) {
         let now = self.budget.now();
         let time = self.budget.deadline.saturating_duration_since(now);
-        source.validator.deadline = now + time.mul_f64(TAKING_OUT);
-        let places = self.task.max_groups.saturating_mul(self.task.max_group_size);
-        let most = places.saturating_mul(CANDIDATES_PER_PLACE).clamp(100, 20_000);
-        let room = self.memory.saturating_sub(source.graph.bytes());
-        let must = source.gate.as_ref().map_or(0, |gate| gate.required());
-        let mut extractor = Extractor::new(source.graph, self.task.max_depth, must, room / 2);
+        source.validator.deadline = now + time.mul_f64(EXTRACTION_TIME_FRACTION);
+        let max_routes = self.task.max_groups.saturating_mul(self.task.max_group_size);
+        let max_candidates = max_routes.saturating_mul(CANDIDATES_PER_ROUTE).clamp(100, 20_000);
+        let free_bytes = self.memory.saturating_sub(source.graph.bytes());
+        let required =
+            source.constraint_filter.as_ref().map_or(0, |constraint_filter| constraint_filter.required());
+        let mut extractor = Extractor::new(source.graph, self.task.max_depth, required, free_bytes / 2);
         let mut queue = ReorderQueue::default();
-        let mut places_left = true;
-        for rank in 0..most {
-            let taken = source.graph.bytes() + extractor.bytes() + queue.bytes() + self.groups.bytes();
-            self.taken = self.taken.max(taken);
-            if taken >= self.memory {
+        let mut can_add_more = true;
+        for rank in 0..max_candidates {
+            let bytes_in_use = source.graph.bytes() + extractor.bytes() + queue.bytes() + self.groups.bytes();
+            self.peak_bytes = self.peak_bytes.max(bytes_in_use);
+            if bytes_in_use >= self.memory {
                 break;
             }
             let Some(route) = extractor.route(source, rank) else { break };
@@ -92,27 +98,28 @@ impl<'a> RouteCollector<'a> {
             counts.validated_routes += 1;
             let cost = choices.cost;
             let total = self.ranker.total(source.graph, &choices);
-            self.ahead.look(source.graph, &choices, seat);
+            self.prefetch.prefetch(source.graph, &choices, core_share);
             queue.push(choices, total);
-            places_left = self.sort_in(source.graph, &mut queue, cost);
-            if !places_left {
+            can_add_more = self.add_ranked(source.graph, &mut queue, cost);
+            if !can_add_more {
                 break;
             }
         }
-        if places_left {
+        if can_add_more {
             drop(extractor);
-            self.sort_in(source.graph, &mut queue, f64::INFINITY);
+            self.add_ranked(source.graph, &mut queue, f64::INFINITY);
         }
     }
 
     /// Adds the queued routes that no route of cost at least `cost` can beat, while there is time. The first route is
     /// added even without time. Returns false once no further route can be added.
-    fn sort_in(&mut self, graph: &Graph, queue: &mut ReorderQueue, cost: f64) -> bool {
+    fn add_ranked(&mut self, graph: &Graph, queue: &mut ReorderQueue, cost: f64) -> bool {
         let Self { budget, ranker, groups, writer, memory, .. } = self;
-        let rivals =
-            |choices: &RouteChoices| if budget.spent() { 0.0 } else { ranker.rivals(graph, choices) };
+        let competitor_penalty = |choices: &RouteChoices| {
+            if budget.spent() { 0.0 } else { ranker.competitor_penalty(graph, choices) }
+        };
         while (groups.is_empty() || !budget.spent() && groups.answer_bytes() < *memory)
-            && let Some(route) = queue.next(cost, rivals)
+            && let Some(route) = queue.next(cost, competitor_penalty)
         {
             if !groups.push(graph, &route, writer) {
                 return false;
@@ -122,8 +129,8 @@ impl<'a> RouteCollector<'a> {
     }
 
     /// Adds this route.
-    pub fn one(&mut self, graph: &Graph, choices: RouteChoices) {
-        let total = self.ranker.total(graph, &choices) + self.ranker.rivals(graph, &choices);
+    pub fn add(&mut self, graph: &Graph, choices: RouteChoices) {
+        let total = self.ranker.total(graph, &choices) + self.ranker.competitor_penalty(graph, &choices);
         self.groups.push(graph, &RankedRoute::only(choices, total), &mut self.writer);
     }
 
@@ -133,13 +140,13 @@ impl<'a> RouteCollector<'a> {
     }
 
     /// Approximate peak memory of the extraction and the graph, in bytes.
-    pub fn bytes(&self) -> usize {
-        self.taken
+    pub fn peak_bytes(&self) -> usize {
+        self.peak_bytes
     }
 
     /// Returns the groups; that of the bought target comes first.
     pub fn finish(mut self, graph: &Graph) -> Vec<BackboneGroup> {
-        let mut written: Vec<_> = self.writer.trivial(graph).into_iter().collect();
+        let mut written: Vec<_> = self.writer.bought_target_group(graph).into_iter().collect();
         written.extend(self.groups.finish());
         written.truncate(self.task.max_groups);
         written
@@ -151,40 +158,46 @@ impl<'a> RouteCollector<'a> {
 struct CompetitorPrefetch<'a> {
     model: &'a Arc<RetroModel>,
     budget: &'a Budget,
-    known: FxHashSet<ReactionId>,
-    waiting: VecDeque<(Arc<Expansion>, Arc<TemplateOutcome>)>,
+    enqueued: FxHashSet<ReactionId>,
+    pending: VecDeque<(Arc<Expansion>, Arc<TemplateOutcome>)>,
     /// Counter by reference count: every busy helper holds a clone.
-    at_work: Arc<()>,
+    active_helpers: Arc<()>,
 }
 
 impl<'a> CompetitorPrefetch<'a> {
     fn new(model: &'a Arc<RetroModel>, budget: &'a Budget) -> Self {
-        Self { model, budget, known: FxHashSet::default(), waiting: VecDeque::new(), at_work: Arc::default() }
+        Self {
+            model,
+            budget,
+            enqueued: FxHashSet::default(),
+            pending: VecDeque::new(),
+            active_helpers: Arc::default(),
+        }
     }
 
-    fn look(&mut self, graph: &Graph, choices: &RouteChoices, seat: &CoreShare<'_>) {
-        let helpers = seat.helpers();
+    fn prefetch(&mut self, graph: &Graph, choices: &RouteChoices, core_share: &CoreShare<'_>) {
+        let helpers = core_share.helpers();
         if helpers == 0 {
             return;
         }
         for (product, step) in choices.made() {
-            if self.known.insert(step)
+            if self.enqueued.insert(step)
                 && let Some(product) = &graph.molecule(product).expansion
             {
-                self.waiting
-                    .push_back((Arc::clone(product), Arc::clone(&graph.reaction(step).proposal().found)));
+                self.pending
+                    .push_back((Arc::clone(product), Arc::clone(&graph.reaction(step).proposal().outcome)));
             }
         }
-        while Arc::strong_count(&self.at_work) <= helpers
-            && let Some((product, found)) = self.waiting.pop_front()
+        while Arc::strong_count(&self.active_helpers) <= helpers
+            && let Some((product, outcome)) = self.pending.pop_front()
         {
-            let (model, budget, at_work) =
-                (Arc::clone(self.model), self.budget.clone(), Arc::clone(&self.at_work));
-            seat.help(move || {
+            let (model, budget, helper_guard) =
+                (Arc::clone(self.model), self.budget.clone(), Arc::clone(&self.active_helpers));
+            core_share.submit(move || {
                 if !budget.needs_no_help(budget.deadline) {
-                    found.plausibility(&product, &model);
+                    outcome.plausibility(&product, &model);
                 }
-                drop(at_work);
+                drop(helper_guard);
             });
         }
     }

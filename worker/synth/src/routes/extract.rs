@@ -26,14 +26,14 @@ use crate::routes::choices::{ChosenMolecule, DropReason, RouteChoices, Signature
 use crate::steps::validate::Validator;
 
 /// Growth factor of lists: capacity for up to twice their entries.
-const ROOM_TO_GROW: usize = 2;
+const GROWTH_FACTOR: usize = 2;
 
 /// Graph, validator and constraints that the extractor works on.
 pub struct ExtractionContext<'a, 'b> {
     pub graph: &'a mut Graph,
     pub validator: &'a mut Validator<'b>,
     /// Constraints on routes; `None` if there are none.
-    pub gate: Option<&'a mut ConstraintFilter<'b>>,
+    pub constraint_filter: Option<&'a mut ConstraintFilter<'b>>,
     /// Number of candidate derivations dropped because their step was refused.
     pub dropped: u64,
 }
@@ -48,7 +48,7 @@ pub struct Extractor {
     room: usize,
     max_depth: u32,
     /// Maximum number of derivations dropped because of constraints.
-    patience: usize,
+    max_attempts: usize,
     /// Signatures of the routes returned so far, where nodes have labels.
     seen: FxHashSet<Signature>,
 }
@@ -80,7 +80,7 @@ struct Derivation {
     /// Reaction with the index of the chosen derivation for each distinct precursor; `None` to buy.
     choice: Option<(ReactionId, Vec<usize>)>,
     /// Requirements of the constraints that it may fulfil.
-    gives: Requirements,
+    met_requirements: Requirements,
     /// Keys of the molecules that it makes, ascending; empty if no constraint counts steps.
     made: Rc<[MoleculeKey]>,
 }
@@ -110,7 +110,7 @@ impl Extractor {
             bytes: 0,
             room,
             max_depth,
-            patience: usize::MAX,
+            max_attempts: usize::MAX,
             seen: FxHashSet::default(),
         };
         extractor.root = extractor.state(StateKey { molecule: graph.target(), remaining: max_depth, must });
@@ -118,8 +118,8 @@ impl Extractor {
     }
 
     /// Sets the number of derivations refused by constraints after which the extractor gives up.
-    pub fn patient(self, patience: usize) -> Self {
-        Self { patience, ..self }
+    pub fn with_max_attempts(self, max_attempts: usize) -> Self {
+        Self { max_attempts, ..self }
     }
 
     /// Approximate memory in bytes.
@@ -150,22 +150,22 @@ impl Extractor {
         source: &mut ExtractionContext<'_, '_>,
         choices: RouteChoices,
     ) -> Result<RouteChoices, DropReason> {
-        let Some(gate) = &mut source.gate else { return Ok(choices) };
+        let Some(constraint_filter) = &mut source.constraint_filter else { return Ok(choices) };
         let graph = &*source.graph;
         let given = choices.route.molecules().fold(0, |things, chosen| match chosen.reaction {
-            Some(reaction) => things | graph.reaction(reaction).proposal().gives,
-            None => things | graph.molecule(chosen.molecule).gives,
+            Some(reaction) => things | graph.reaction(reaction).proposal().met_requirements,
+            None => things | graph.molecule(chosen.molecule).met_requirements,
         });
-        let missing = gate.required() & !given;
+        let missing = constraint_filter.required() & !given;
         if missing != 0 {
-            gate.refuse_for_want_of(missing);
+            constraint_filter.refuse_unmet(missing);
             return Err(DropReason::Unwanted);
         }
-        if choices.made().count() > gate.max_steps() {
-            gate.refuse_for_length();
+        if choices.made().count() > constraint_filter.max_steps() {
+            constraint_filter.refuse_for_length();
             return Err(DropReason::Unwanted);
         }
-        if gate.follows_bonds() && !self.seen.insert(choices.signature(graph)) {
+        if constraint_filter.follows_bonds() && !self.seen.insert(choices.signature(graph)) {
             return Err(DropReason::Known);
         }
         Ok(choices)
@@ -210,7 +210,7 @@ impl Extractor {
 
     fn state(&mut self, demand: StateKey) -> usize {
         *self.known.entry(demand).or_insert_with(|| {
-            self.bytes += ROOM_TO_GROW * (size_of::<State>() + size_of::<(StateKey, usize)>());
+            self.bytes += GROWTH_FACTOR * (size_of::<State>() + size_of::<(StateKey, usize)>());
             self.states.push(State {
                 demand,
                 started: false,
@@ -230,7 +230,7 @@ impl Extractor {
             self.start(source, state);
         }
         while self.states[state].found.len() <= rank {
-            if source.validator.interrupted() || self.bytes >= self.room || self.patience == 0 {
+            if source.validator.should_stop() || self.bytes >= self.room || self.max_attempts == 0 {
                 return false;
             }
             while let Some(way) = self.states[state].found.get(self.states[state].succeeded).cloned() {
@@ -238,7 +238,7 @@ impl Extractor {
                 self.push_successors(source, state, &way);
             }
             let Some(candidate) = self.states[state].heap.pop() else { return false };
-            match source.validator.settle(source.graph, candidate.reaction) {
+            match source.validator.validate(source.graph, candidate.reaction) {
                 None => return false,
                 Some(false) => source.dropped += 1,
                 Some(true) => self.accept(source, state, candidate),
@@ -257,10 +257,11 @@ impl Extractor {
             return;
         }
         let Candidate { cost, reaction, ranks, .. } = candidate;
-        let mut way = Derivation { cost, choice: Some((reaction, ranks)), gives: 0, made: Rc::default() };
-        if source.gate.is_some() && !self.may_meet_constraints(source, state, &mut way) {
+        let mut way =
+            Derivation { cost, choice: Some((reaction, ranks)), met_requirements: 0, made: Rc::default() };
+        if source.constraint_filter.is_some() && !self.may_meet_constraints(source, state, &mut way) {
             // This derivation is useless, but costlier ones derived from it may be useful.
-            self.patience = self.patience.saturating_sub(1);
+            self.max_attempts = self.max_attempts.saturating_sub(1);
             self.push_successors(source, state, &way);
         } else {
             self.states[state].found.push(way);
@@ -275,20 +276,26 @@ impl Extractor {
         state: usize,
         way: &mut Derivation,
     ) -> bool {
-        let (Some(gate), Some((reaction, ranks))) = (&mut source.gate, &way.choice) else { return true };
+        let (Some(constraint_filter), Some((reaction, ranks))) = (&mut source.constraint_filter, &way.choice)
+        else {
+            return true;
+        };
         let graph = &*source.graph;
         let demand = self.states[state].demand;
         let children: Vec<&Derivation> = demands(graph, demand, *reaction)
             .zip(ranks)
             .map(|((child, _), &rank)| &self.states[self.known[&child]].found[rank])
             .collect();
-        way.gives = children.iter().fold(graph.reaction(*reaction).gives, |gives, child| gives | child.gives);
-        let missing = demand.must & !way.gives;
+        way.met_requirements =
+            children.iter().fold(graph.reaction(*reaction).met_requirements, |met_requirements, child| {
+                met_requirements | child.met_requirements
+            });
+        let missing = demand.must & !way.met_requirements;
         if missing != 0 {
-            gate.refuse_for_want_of(missing);
+            constraint_filter.refuse_unmet(missing);
             return false;
         }
-        if gate.max_steps() == usize::MAX {
+        if constraint_filter.max_steps() == usize::MAX {
             return true;
         }
         let mut made: Vec<MoleculeKey> =
@@ -299,9 +306,9 @@ impl Extractor {
         way.made = made.into();
         // No molecule above is also made below, or the route would be a cycle.
         let above = (self.max_depth - demand.remaining) as usize;
-        let fits = way.made.len() + above <= gate.max_steps();
+        let fits = way.made.len() + above <= constraint_filter.max_steps();
         if !fits {
-            gate.refuse_for_length();
+            constraint_filter.refuse_for_length();
         }
         fits
     }
@@ -311,8 +318,13 @@ impl Extractor {
         self.states[state].started = true;
         let node = source.graph.molecule(molecule);
         if node.block.is_some() {
-            if node.gives & must == must {
-                let bought = Derivation { cost: 0.0, choice: None, gives: node.gives, made: Rc::default() };
+            if node.met_requirements & must == must {
+                let bought = Derivation {
+                    cost: 0.0,
+                    choice: None,
+                    met_requirements: node.met_requirements,
+                    made: Rc::default(),
+                };
                 self.states[state].found.push(bought);
                 self.states[state].succeeded = 1;
             }
@@ -320,7 +332,7 @@ impl Extractor {
         }
         let may_do = |&reaction: &ReactionId| {
             let reaction = source.graph.reaction(reaction);
-            reaction.height <= remaining && reaction.supply & must == must
+            reaction.height <= remaining && reaction.satisfiable & must == must
         };
         let reactions: Vec<ReactionId> = node.reactions.iter().copied().filter(may_do).collect();
         for reaction in reactions {
@@ -352,7 +364,7 @@ impl Extractor {
         }
         // Counted twice: it is in `seen`, and will be in `heap` or `found`.
         self.bytes += 2 * block(size_of_val(&*ranks))
-            + ROOM_TO_GROW * (size_of::<(ReactionId, Vec<usize>)>() + size_of::<Candidate>());
+            + GROWTH_FACTOR * (size_of::<(ReactionId, Vec<usize>)>() + size_of::<Candidate>());
         let demands: Vec<_> = demands(source.graph, self.states[state].demand, reaction).collect();
         let children: Vec<Child> =
             demands.into_iter().map(|(child, times)| Child { state: self.state(child), times }).collect();
@@ -374,7 +386,8 @@ fn demands(graph: &Graph, demand: StateKey, reaction: ReactionId) -> impl Iterat
     let node = graph.reaction(reaction);
     node.distinct_precursors().map(move |(molecule, times)| {
         let others = node.precursors.iter().filter(move |&&other| other != molecule);
-        let elsewhere = others.fold(node.gives, |things, &other| things | graph.molecule(other).supply);
+        let elsewhere =
+            others.fold(node.met_requirements, |things, &other| things | graph.molecule(other).satisfiable);
         (StateKey { molecule, remaining: demand.remaining - 1, must: demand.must & !elsewhere }, times)
     })
 }

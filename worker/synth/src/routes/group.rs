@@ -18,7 +18,7 @@ use crate::routes::backbone::{BackboneKeys, BackboneTree, PrecursorAtomOrders};
 use crate::routes::choices::{ChosenMolecule, RouteChoices};
 use crate::routes::price::{lead_time_days, needs, usd_per_mol};
 use crate::routes::rank::RankedRoute;
-use crate::search_result::{BackboneGroup, Route, RouteNode, Step, Warning};
+use crate::search_result::{BackboneGroup, Route, RouteNode, RouteStep, Warning};
 use crate::task::{GroupOrder, Task};
 use catalogue::{Block, Stock};
 
@@ -31,15 +31,17 @@ const OVERSAMPLING: usize = 4;
 pub struct GroupCollector<'a> {
     keys: BackboneKeys,
     orders: PrecursorAtomOrders,
-    groups: Vec<Group>,
+    groups: Vec<PendingGroup>,
     task: &'a Task,
     /// Maximum number of variations collected for each group.
-    variations: usize,
-    /// Approximate memory of the routes in bytes, here and in the answer.
-    bytes: (usize, usize),
+    max_variations: usize,
+    /// Approximate memory of the collected routes.
+    memory_bytes: usize,
+    /// Approximate memory of the routes in the answer.
+    answer_bytes: usize,
 }
 
-struct Group {
+struct PendingGroup {
     steps: u32,
     key: String,
     skeleton: String,
@@ -54,7 +56,7 @@ struct Variation {
 
 impl<'a> GroupCollector<'a> {
     pub fn new(graph: &Graph, task: &'a Task) -> Self {
-        let variations = match task.group_order {
+        let max_variations = match task.group_order {
             GroupOrder::Total => task.max_group_size,
             GroupOrder::Cost => task.max_group_size.saturating_mul(OVERSAMPLING),
         };
@@ -63,8 +65,9 @@ impl<'a> GroupCollector<'a> {
             orders: PrecursorAtomOrders::default(),
             groups: Vec::new(),
             task,
-            variations,
-            bytes: (0, 0),
+            max_variations,
+            memory_bytes: 0,
+            answer_bytes: 0,
         }
     }
 
@@ -79,37 +82,37 @@ impl<'a> GroupCollector<'a> {
             Some(at) => &mut self.groups[at],
             None if self.groups.len() < self.task.max_groups => {
                 let skeleton = self.keys.skeleton(&tree);
-                self.groups.push(Group { steps, key, skeleton, variations: Vec::new() });
+                self.groups.push(PendingGroup { steps, key, skeleton, variations: Vec::new() });
                 self.groups.last_mut().expect("group: one was pushed")
             }
-            None => return !self.full(),
+            None => return !self.is_full(),
         };
         let blocks: Vec<Block> = needs(graph, choices).into_iter().map(|(block, _)| block).collect();
-        let room = group.variations.len() < self.variations;
-        let known = group.variations.iter_mut().find(|variation| variation.blocks == blocks);
-        let variation = match known {
+        let has_room = group.variations.len() < self.max_variations;
+        let same_blocks = group.variations.iter_mut().find(|variation| variation.blocks == blocks);
+        let variation = match same_blocks {
             Some(variation) if variation.routes.len() < ROUTES_PER_VARIATION => variation,
-            None if room => {
+            None if has_room => {
                 group.variations.push(Variation { blocks, routes: Vec::new() });
                 group.variations.last_mut().expect("group: one was pushed")
             }
-            Some(_) | None => return !self.full(),
+            Some(_) | None => return !self.is_full(),
         };
         let written = writer.route(graph, choices, route.total);
-        self.bytes.0 += written.bytes() + size_of::<Variation>() + size_of_val(&*variation.blocks);
-        self.bytes.1 += written.answer_bytes();
+        self.memory_bytes += written.bytes() + size_of::<Variation>() + size_of_val(&*variation.blocks);
+        self.answer_bytes += written.answer_bytes();
         variation.routes.push(written);
-        !self.full()
+        !self.is_full()
     }
 
     /// Approximate memory of the routes in bytes.
     pub fn bytes(&self) -> usize {
-        self.bytes.0
+        self.memory_bytes
     }
 
     /// Approximate memory of the routes in the answer, in bytes.
     pub fn answer_bytes(&self) -> usize {
-        self.bytes.1
+        self.answer_bytes
     }
 
     /// Returns true if no route has been added.
@@ -117,9 +120,9 @@ impl<'a> GroupCollector<'a> {
         self.groups.is_empty()
     }
 
-    fn full(&self) -> bool {
+    fn is_full(&self) -> bool {
         self.groups.len() >= self.task.max_groups
-            && self.groups.iter().all(|group| group.variations.len() >= self.variations)
+            && self.groups.iter().all(|group| group.variations.len() >= self.max_variations)
     }
 
     /// Returns the groups, truncated to the requested size.
@@ -148,7 +151,7 @@ pub struct RouteWriter<'a> {
     /// Building block of the target, if buying it counts as a route.
     target_block: Option<Block>,
     /// Molecular weight and similarity to the nearest building block, which are the same in every route.
-    known: FxHashMap<MoleculeId, (f64, f32)>,
+    molecule_properties: FxHashMap<MoleculeId, (f64, f32)>,
     /// Evidence of steps, also the same in every route.
     evidence: FxHashMap<(ReactionId, u32), StepEvidence>,
 }
@@ -164,11 +167,17 @@ struct StepEvidence {
 
 impl<'a> RouteWriter<'a> {
     pub fn new(model: &'a RetroModel, stock: &'a dyn Stock, target_block: Option<Block>) -> Self {
-        Self { model, stock, target_block, known: FxHashMap::default(), evidence: FxHashMap::default() }
+        Self {
+            model,
+            stock,
+            target_block,
+            molecule_properties: FxHashMap::default(),
+            evidence: FxHashMap::default(),
+        }
     }
 
     /// Returns the route that buys the target, as its own group.
-    pub fn trivial(&mut self, graph: &Graph) -> Option<BackboneGroup> {
+    pub fn bought_target_group(&mut self, graph: &Graph) -> Option<BackboneGroup> {
         self.target_block?;
         let choices = RouteChoices::bought(graph.target());
         let mut keys = BackboneKeys::new(&graph.molecule(graph.target()).molecule.canonical_smiles());
@@ -185,37 +194,39 @@ impl<'a> RouteWriter<'a> {
             graph,
             order.iter().map(|&(place, _)| choices.route.molecule(place).molecule),
         );
-        let mut written: DiGraph<RouteNode, u32> = DiGraph::with_capacity(order.len(), order.len());
-        let mut places = vec![NodeIndex::end(); order.len()];
+        let mut output_graph: DiGraph<RouteNode, u32> = DiGraph::with_capacity(order.len(), order.len());
+        let mut output_nodes = vec![NodeIndex::end(); order.len()];
         for &(place, depth) in &order {
             let node = self.node(graph, choices, place, depth);
             // Two forms of one building block share a node.
-            let known = written.node_indices().find(|&known| written[known].smiles == node.smiles);
-            places[place.index()] = known.unwrap_or_else(|| written.add_node(node));
+            let same_smiles =
+                output_graph.node_indices().find(|&other| output_graph[other].smiles == node.smiles);
+            output_nodes[place.index()] = same_smiles.unwrap_or_else(|| output_graph.add_node(node));
         }
         for &(place, _) in &order {
             let mut precursors: Vec<_> = choices
                 .route
                 .precursors(place)
-                .map(|(precursor, times)| (places[precursor.index()], times))
+                .map(|(precursor, times)| (output_nodes[precursor.index()], times))
                 .collect();
-            precursors.sort_by(|a, b| written[a.0].smiles.cmp(&written[b.0].smiles));
-            let product = places[place.index()];
+            precursors.sort_by(|a, b| output_graph[a.0].smiles.cmp(&output_graph[b.0].smiles));
+            let product = output_nodes[place.index()];
             for (precursor, times) in precursors {
-                if let Some(known) = written.find_edge(product, precursor) {
-                    written[known] += times;
+                if let Some(existing_edge) = output_graph.find_edge(product, precursor) {
+                    output_graph[existing_edge] += times;
                 } else {
-                    written.add_edge(product, precursor, times);
+                    output_graph.add_edge(product, precursor, times);
                 }
             }
         }
-        let needs = self.needs(graph, choices);
+        let block_counts = self.block_counts(graph, choices);
         Route {
-            graph: RouteGraph::new(written).expect("group: forms of one block are made of nothing"),
+            graph: RouteGraph::new(output_graph)
+                .expect("group: building blocks have no precursors, so merging their forms adds no cycle"),
             cost: choices.cost,
             total,
-            usd_per_mol: usd_per_mol(self.stock, &needs, None),
-            lead_time_days: lead_time_days(self.stock, &needs),
+            usd_per_mol: usd_per_mol(self.stock, &block_counts, None),
+            lead_time_days: lead_time_days(self.stock, &block_counts),
         }
     }
 
@@ -227,7 +238,7 @@ impl<'a> RouteWriter<'a> {
             None if id == graph.target() => self.target_block,
             None => molecule.block,
         };
-        let (mw, nearest) = self.known[&id];
+        let (mw, nearest) = self.molecule_properties[&id];
         let sold = block.and_then(|block| self.as_sold(graph, choices, block, &molecule.molecule));
         let (smiles, mw) = sold.unwrap_or_else(|| (molecule.molecule.canonical_smiles(), mw));
         RouteNode {
@@ -241,20 +252,20 @@ impl<'a> RouteWriter<'a> {
         }
     }
 
-    fn step(&mut self, graph: &Graph, product: MoleculeId, id: ReactionId) -> Step {
+    fn step(&mut self, graph: &Graph, product: MoleculeId, id: ReactionId) -> RouteStep {
         let reaction = graph.reaction(id);
         let proposal = reaction.proposal();
         let evidence = self.evidence(graph, product, id);
-        Step {
+        RouteStep {
             template: proposal.template,
             template_hash: self.model.template_hash(proposal.template).to_owned(),
             rank: evidence.rank,
             probability: reaction.probability(),
-            plausibility: proposal.found.known_plausibility(),
+            plausibility: proposal.outcome.known_plausibility(),
             precedent: evidence.precedent,
             records: evidence.records,
             class: evidence.class,
-            warnings: Warning::of(proposal.found.plausibilities(), evidence.precedent),
+            warnings: Warning::of(proposal.outcome.plausibilities(), evidence.precedent),
         }
     }
 
@@ -268,7 +279,7 @@ impl<'a> RouteWriter<'a> {
             class: product
                 .expansion
                 .as_ref()
-                .map_or_else(ReactionClass::default, |it| proposal.found.class(it)),
+                .map_or_else(ReactionClass::default, |it| proposal.outcome.class(it)),
         });
         evidence.clone()
     }
@@ -297,27 +308,27 @@ impl<'a> RouteWriter<'a> {
 
     /// Computes weight and similarity of the molecules that were in no earlier route, all in one pass.
     fn compute_properties(&mut self, graph: &Graph, molecules: impl Iterator<Item = MoleculeId>) {
-        let mut strangers = Vec::new();
+        let mut uncached = Vec::new();
         for id in molecules {
             let node = graph.molecule(id);
-            if let Entry::Vacant(place) = self.known.entry(id) {
+            if let Entry::Vacant(place) = self.molecule_properties.entry(id) {
                 let is_block = node.block.is_some();
                 place.insert((node.molecule.molecular_weight(), if is_block { 1.0 } else { 0.0 }));
-                strangers.extend((!is_block).then_some(id));
+                uncached.extend((!is_block).then_some(id));
             }
         }
         let fingerprints: Vec<Fingerprint> =
-            strangers.iter().map(|&id| graph.molecule(id).molecule.fingerprint()).collect();
+            uncached.iter().map(|&id| graph.molecule(id).molecule.fingerprint()).collect();
         let nearest = self.stock.nearest(&fingerprints, 1);
         for (id, (_, similarity)) in
-            strangers.into_iter().zip(nearest).filter_map(|(id, found)| Some((id, found?)))
+            uncached.into_iter().zip(nearest).filter_map(|(id, found)| Some((id, found?)))
         {
-            self.known.entry(id).and_modify(|(_, nearest)| *nearest = similarity);
+            self.molecule_properties.entry(id).and_modify(|(_, nearest)| *nearest = similarity);
         }
     }
 
     /// Number of molecules of each building block that one molecule of the target takes.
-    fn needs(&self, graph: &Graph, choices: &RouteChoices) -> Vec<(Block, u32)> {
+    fn block_counts(&self, graph: &Graph, choices: &RouteChoices) -> Vec<(Block, u32)> {
         let target = self.target_block.filter(|_| choices.made().next().is_none());
         target.map_or_else(|| needs(graph, choices), |block| vec![(block, 1)])
     }

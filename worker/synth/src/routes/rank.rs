@@ -40,14 +40,14 @@ const TYPICAL_PRICE: f64 = 2000.0;
 const UNKNOWN_PRICE: f64 = 100.0;
 
 /// Computes the totals of routes.
-pub struct Ranker<'a> {
+pub struct RouteRanker<'a> {
     model: &'a RetroModel,
     stock: &'a dyn Stock,
     /// Penalty of each step for lack of precedents.
     unprecedented: FxHashMap<ReactionId, f64>,
 }
 
-impl<'a> Ranker<'a> {
+impl<'a> RouteRanker<'a> {
     pub fn new(model: &'a RetroModel, stock: &'a dyn Stock) -> Self {
         Self { model, stock, unprecedented: FxHashMap::default() }
     }
@@ -66,10 +66,10 @@ impl<'a> Ranker<'a> {
     }
 
     /// Returns the penalty for competing products that the total still lacks.
-    pub fn rivals(&self, graph: &Graph, choices: &RouteChoices) -> f64 {
+    pub fn competitor_penalty(&self, graph: &Graph, choices: &RouteChoices) -> f64 {
         let of_step = |(product, step): (MoleculeId, ReactionId)| {
             let product = graph.molecule(product).expansion.as_ref()?;
-            let found = &graph.reaction(step).proposal().found;
+            let found = &graph.reaction(step).proposal().outcome;
             let cost = |plausibility| Assessment { plausibility }.cost();
             let alone = cost(found.plausibility_alone(product, self.model));
             Some(cost(found.plausibility(product, self.model)) - alone)
@@ -98,7 +98,7 @@ fn excess_precursors(graph: &Graph, choices: &RouteChoices) -> usize {
 #[derive(Default)]
 pub struct ReorderQueue {
     waiting: BinaryHeap<Reverse<RankedRoute>>,
-    came: usize,
+    sequence: usize,
     bytes: usize,
 }
 
@@ -110,15 +110,15 @@ pub struct RankedRoute {
     /// Position among routes of the same total.
     pub place: usize,
     /// True if the total includes competing products.
-    whole: bool,
+    is_complete: bool,
 }
 
 impl ReorderQueue {
     /// Adds the next route.
     pub fn push(&mut self, choices: RouteChoices, total: f64) {
         self.bytes += choices.bytes();
-        self.waiting.push(Reverse(RankedRoute { choices, total, place: self.came, whole: false }));
-        self.came += 1;
+        self.waiting.push(Reverse(RankedRoute { choices, total, place: self.sequence, is_complete: false }));
+        self.sequence += 1;
     }
 
     /// Approximate memory of the queued routes in bytes.
@@ -131,12 +131,12 @@ impl ReorderQueue {
     pub fn next(&mut self, cost: f64, mut rest: impl FnMut(&RouteChoices) -> f64) -> Option<RankedRoute> {
         while self.waiting.peek()?.0.total <= cost {
             let Reverse(mut best) = self.waiting.pop()?;
-            if best.whole {
+            if best.is_complete {
                 self.bytes -= best.choices.bytes();
                 return Some(best);
             }
             best.total += rest(&best.choices);
-            best.whole = true;
+            best.is_complete = true;
             self.waiting.push(Reverse(best));
         }
         None
@@ -146,7 +146,7 @@ impl ReorderQueue {
 impl RankedRoute {
     /// Wraps a route that is not queued.
     pub fn only(choices: RouteChoices, total: f64) -> Self {
-        Self { choices, total, place: 0, whole: true }
+        Self { choices, total, place: 0, is_complete: true }
     }
 }
 

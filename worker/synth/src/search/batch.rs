@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use chem::Molecule;
 use tracing::subscriber::{NoSubscriber, with_default};
 
-use crate::priority::Urgency;
+use crate::priority::SearchUrgency;
 use crate::search::planner::Planner;
 use crate::steps::forward::{self, ForwardFailure, ForwardProduct, KnownStep};
 use crate::steps::one_step::{Check, PrecursorSet, precursor_sets};
@@ -22,7 +22,7 @@ use crate::task::Budget;
 #[derive(Debug, Clone)]
 pub struct BatchLimits {
     /// Urgency of the call among the searches of the process.
-    pub urgency: Urgency,
+    pub urgency: SearchUrgency,
     /// Wall-clock deadline, which pauses do not extend.
     pub latest: Instant,
     /// Cancellation flag. Unfinished items are skipped.
@@ -62,26 +62,26 @@ impl Planner {
         };
         let threads = self.settings.cores.clamp(1, items.len().max(1));
         // Registers all threads with the scheduler before the first starts, which counts the others.
-        let budgets: Vec<Budget> = (0..threads).map(|_| self.budget(allowance)).collect();
-        let mut stood = Duration::ZERO;
+        let budgets: Vec<Budget> = (0..threads).map(|_| self.budget_for(allowance)).collect();
+        let mut paused = Duration::ZERO;
         let mut each: Vec<Option<R>> = items.iter().map(|_| None).collect();
         thread::scope(|scope| {
             let run = &run;
             // Each thread unregisters at its end, so the last ones can use the others' cores.
             let start = |budget: Budget| {
-                let work = move || (run(&budget), budget.turn.stood());
+                let work = move || (run(&budget), budget.priority.paused_time());
                 scope.spawn(|| with_default(NoSubscriber::default(), work))
             };
             let running: Vec<_> = budgets.into_iter().map(start).collect();
             for thread in running {
                 let (done, waited) = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                stood = stood.max(waited);
+                paused = paused.max(waited);
                 for (at, result) in done {
                     each[at] = result;
                 }
             }
         });
-        BatchResult { each, worked: started.elapsed().saturating_sub(stood) }
+        BatchResult { each, worked: started.elapsed().saturating_sub(paused) }
     }
 
     /// Returns the `most` probable sets of precursors of `product` whose steps pass this check, most probable first,
@@ -105,8 +105,8 @@ impl Planner {
         forward::known_step(&self.expander, hash, product, precursors)
     }
 
-    /// Returns the product of the step from these molecules, as many as it [takes](KnownStep::taking), if it passes
-    /// the checks of a route's step; `None` if the budget is spent first.
+    /// Returns the product of the step from these molecules, its [precursors](KnownStep::precursors_with), if it
+    /// passes the checks of a route's step; `None` if the budget is spent first.
     #[must_use]
     pub fn run_forwards(
         &self,
@@ -119,9 +119,9 @@ impl Planner {
         made
     }
 
-    fn budget(&self, allowance: &BatchLimits) -> Budget {
+    fn budget_for(&self, allowance: &BatchLimits) -> Budget {
         Budget {
-            turn: self.turn(allowance.urgency),
+            priority: self.priority(allowance.urgency),
             latest: Some(allowance.latest),
             ..Budget::until(allowance.latest, Arc::clone(&allowance.cancelled))
         }

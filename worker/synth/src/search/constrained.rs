@@ -26,17 +26,17 @@ pub fn plan(
         return plan;
     }
     let mut suspects: Vec<&mut ConstraintEffect> = plan.constraints.iter_mut().collect();
-    suspects.sort_by_key(|verdict| (Reverse(verdict.refused), verdict.rule));
+    suspects.sort_by_key(|effect| (Reverse(effect.refused), effect.rule));
     let count = suspects.len();
-    for (at, verdict) in suspects.into_iter().enumerate() {
+    for (at, effect) in suspects.into_iter().enumerate() {
         if budget.spent() {
             break;
         }
         let left = budget.deadline.saturating_duration_since(budget.now());
         let budget = budget.within(left / u32::try_from(count - at).unwrap_or(u32::MAX));
-        let constraints = task.constraints.without(verdict.rule);
+        let constraints = task.constraints.without(effect.rule);
         let relaxed = search(&Task { constraints, stop: Stop::FirstRoute, ..task.clone() }, &budget);
-        verdict.alone = Some(if relaxed.solved() { ResultWithout::Forbids } else { ResultWithout::Innocent });
+        effect.alone = Some(if relaxed.solved() { ResultWithout::Forbids } else { ResultWithout::Innocent });
     }
     plan
 }

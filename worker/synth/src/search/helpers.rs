@@ -10,38 +10,38 @@ use crate::graph::nodes::MoleculeId;
 
 /// Helper threads of a search.
 pub struct Help<'a> {
-    pub seat: CoreShare<'a>,
-    pub at_work: usize,
+    pub core_share: CoreShare<'a>,
+    pub running: usize,
     /// Set when the search needs no more help.
-    pub over: Arc<AtomicBool>,
+    pub stopped: Arc<AtomicBool>,
     done: (Sender<MoleculeId>, Receiver<MoleculeId>),
 }
 
 impl Drop for Help<'_> {
     fn drop(&mut self) {
-        self.over.store(true, Ordering::Relaxed);
+        self.stopped.store(true, Ordering::Relaxed);
     }
 }
 
 impl<'a> Help<'a> {
     /// Creates the state for as many helpers as the core share allows.
-    pub fn new(seat: CoreShare<'a>) -> Self {
-        Self { seat, at_work: 0, over: Arc::default(), done: channel() }
+    pub fn new(core_share: CoreShare<'a>) -> Self {
+        Self { core_share, running: 0, stopped: Arc::default(), done: channel() }
     }
 
     /// Registers a helper at work on `id`. Dropping the report signals its end.
     pub fn report(&mut self, id: MoleculeId) -> CompletionReport {
-        self.at_work += 1;
+        self.running += 1;
         CompletionReport { id, to: self.done.0.clone() }
     }
 
-    /// Molecule that a helper has finished, if there is one within `patience`.
-    pub fn done_within(&mut self, patience: Duration) -> Option<MoleculeId> {
-        if self.at_work == 0 {
+    /// Molecule that a helper has finished, if there is one within `timeout`.
+    pub fn result_within(&mut self, timeout: Duration) -> Option<MoleculeId> {
+        if self.running == 0 {
             return None;
         }
-        let done = self.done.1.recv_timeout(patience).ok()?;
-        self.at_work -= 1;
+        let done = self.done.1.recv_timeout(timeout).ok()?;
+        self.running -= 1;
         Some(done)
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::cores::HelperPool;
 use crate::graph::expander::Expander;
 use crate::model::RetroModel;
-use crate::priority::{SearchPriority, Urgency};
+use crate::priority::{SearchPriority, SearchUrgency};
 use crate::search::algorithm::Algorithm;
 
 /// Settings of a [`Planner`]: algorithm and resource limits.
@@ -63,14 +63,14 @@ impl Planner {
 
     /// Registers a search of this urgency with the process's priority scheduler, for its [`Budget`](crate::Budget).
     #[must_use]
-    pub fn turn(&self, urgency: Urgency) -> SearchPriority {
-        self.cores.turns().turn(urgency)
+    pub fn priority(&self, urgency: SearchUrgency) -> SearchPriority {
+        self.cores.scheduler().register(urgency)
     }
 
     /// Counts a finished search. Every 32nd call tidies up the model, which takes a millisecond.
     pub(crate) fn searched(&self) {
-        const NOW_AND_THEN: usize = 32;
-        if self.searches.fetch_add(1, Ordering::Relaxed) % NOW_AND_THEN == NOW_AND_THEN - 1 {
+        const CHECK_INTERVAL: usize = 32;
+        if self.searches.fetch_add(1, Ordering::Relaxed) % CHECK_INTERVAL == CHECK_INTERVAL - 1 {
             self.model().tidy();
         }
     }

@@ -15,11 +15,11 @@ use crate::model::RetroModel;
 pub fn assess(model: &RetroModel, graph: &mut Graph, id: ReactionId) -> u64 {
     let refused = skip_unsound(graph, id);
     let reaction = graph.reaction(id);
-    let found = &reaction.proposal().found;
+    let found = &reaction.proposal().outcome;
     let product = graph.molecule(reaction.product).expansion.as_ref();
     let plausibility = product.map_or(1.0, |product| found.plausibility_alone(product, model));
     graph.reaction_mut(id).assessment = Some(Assessment { plausibility });
-    graph.mark_reaction(id);
+    graph.mark_reaction_stale(id);
     refused
 }
 
@@ -28,11 +28,11 @@ pub fn skip_unsound(graph: &mut Graph, id: ReactionId) -> u64 {
     let reaction = graph.reaction(id);
     let Some(product) = &graph.molecule(reaction.product).expansion else { return 0 };
     let open = reaction.proposals.iter().skip(reaction.current);
-    let refused = open.take_while(|proposal| proposal.found.soundness(product).is_err()).count();
+    let refused = open.take_while(|proposal| proposal.outcome.soundness(product).is_err()).count();
     let reaction = graph.reaction_mut(id);
     reaction.current += refused;
     if reaction.current >= reaction.proposals.len() {
-        reaction.verdict = ValidationState::Refused;
+        reaction.validation = ValidationState::Refused;
     }
     refused as u64
 }

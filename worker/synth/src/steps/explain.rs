@@ -3,11 +3,11 @@
 use std::fmt;
 
 use chem::{Molecule, MoleculeKey, Outcome, PreparedMolecule};
-use reactivity::{Facts, ReactionClass, Refusal, Step, classify, describe, judge};
+use reactivity::{Facts, ReactionClass, Refusal, Step, check, classify, describe};
 
 use crate::model::RetroModel;
 use crate::model::plausibility::change;
-use crate::steps::validate::{Fault, fault};
+use crate::steps::validate::{ForwardFault, fault};
 
 /// Template that proposes a step.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,14 +56,14 @@ pub fn explain(model: &RetroModel, product: &Molecule, precursors: &[Molecule]) 
             if !keys.eq(wanted.iter().copied()) {
                 continue;
             }
-            let flask: Vec<Facts> =
+            let mixture: Vec<Facts> =
                 outcome.precursors.iter().map(|precursor| Facts::of(&precursor.molecule)).collect();
             let sources = outcome.precursors.iter().map(|precursor| &*precursor.sources);
             let molecules: Vec<Molecule> =
                 outcome.precursors.iter().map(|precursor| precursor.molecule.clone()).collect();
-            let step = Step::new(flask.iter().zip(sources), &facts);
+            let step = Step::new(mixture.iter().zip(sources), &facts);
             let (events, class) = (describe(&step), classify(&step));
-            let fault = match judge(&step) {
+            let fault = match check(&step) {
                 Err(refusal) => Some(StepFault::Unsound(refusal)),
                 Ok(certainty) => fault(compiled, canonical.key(), &molecules, certainty).map(StepFault::from),
             };
@@ -80,17 +80,17 @@ pub fn explain(model: &RetroModel, product: &Molecule, precursors: &[Molecule]) 
 }
 
 fn plausibility(model: &RetroModel, product: &Molecule, outcome: &Outcome) -> [f32; 2] {
-    let change = model.judge().and_then(|_| change(product, &outcome.precursors));
-    change.map_or([1.0; 2], |(flask, change)| {
-        [model.plausibility_alone(&change), model.plausibility(&flask, &change)]
+    let change = model.plausibility_model().and_then(|_| change(product, &outcome.precursors));
+    change.map_or([1.0; 2], |(mixture, change)| {
+        [model.plausibility_alone(&change), model.plausibility(&mixture, &change)]
     })
 }
 
-impl From<Fault> for StepFault {
-    fn from(fault: Fault) -> Self {
+impl From<ForwardFault> for StepFault {
+    fn from(fault: ForwardFault) -> Self {
         match fault {
-            Fault::ProductNotRegained => Self::ProductNotRegained,
-            Fault::CompetingSite => Self::CompetingSite,
+            ForwardFault::ProductNotRegained => Self::ProductNotRegained,
+            ForwardFault::CompetingSite => Self::CompetingSite,
         }
     }
 }

@@ -11,9 +11,9 @@ use chem::{Molecule, MoleculeKey, Outcome, Site};
 use reactivity::ReactionClass;
 
 use crate::graph::expander::{Expander, Expansion, TemplateOutcome};
-use crate::search_result::{Step, Warning};
+use crate::search_result::{RouteStep, Warning};
 use crate::steps::explain::StepFault;
-use crate::steps::one_step::{Check, standing};
+use crate::steps::one_step::{Check, check_step};
 use crate::task::Budget;
 
 /// Step of a route, with its template and class in the model.
@@ -21,18 +21,18 @@ use crate::task::Budget;
 pub struct KnownStep {
     template: u32,
     class: ReactionClass,
-    /// Precursors of the route that the step takes, by index and in the form in which it takes them, each as often as
-    /// it is taken.
-    takes: Vec<(usize, Molecule)>,
+    /// Index and form of each precursor that the template consumes; repeated if it is consumed more than once.
+    precursors: Vec<(usize, Molecule)>,
 }
 
 impl KnownStep {
-    /// Returns the molecules that the step takes when `others` replace some of its precursors.
+    /// Returns the molecules that the step consumes when `replacements` replace some of its precursors.
     #[must_use]
-    pub fn taking(&self, others: &[Option<&Molecule>]) -> Vec<Molecule> {
-        let taken =
-            |(which, own): &(usize, Molecule)| others.get(*which).copied().flatten().unwrap_or(own).clone();
-        self.takes.iter().map(taken).collect()
+    pub fn precursors_with(&self, replacements: &[Option<&Molecule>]) -> Vec<Molecule> {
+        let precursor = |(precursor_index, own): &(usize, Molecule)| {
+            replacements.get(*precursor_index).copied().flatten().unwrap_or(own).clone()
+        };
+        self.precursors.iter().map(precursor).collect()
     }
 }
 
@@ -42,7 +42,7 @@ pub struct ForwardProduct {
     /// The product.
     pub product: Molecule,
     /// The step as in a route. Its probability is that of its own template alone.
-    pub step: Step,
+    pub step: RouteStep,
 }
 
 /// Reason why a step gives no product.
@@ -57,7 +57,7 @@ pub enum ForwardFailure {
 impl fmt::Display for ForwardFailure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoReaction => formatter.write_str("its reaction does not take these molecules"),
+            Self::NoReaction => formatter.write_str("the template does not match these molecules"),
             Self::Refused(fault) => fault.fmt(formatter),
         }
     }
@@ -75,17 +75,20 @@ pub fn known_step(
     let template = expander.model().template_with_hash(hash)?;
     let expansion = expander.uncached_expansion(product);
     let neutral: Vec<MoleculeKey> = precursors.iter().map(|precursor| precursor.neutral().key()).collect();
-    let place = |taken: &Molecule| {
-        let own = precursors.iter().position(|precursor| precursor.key() == taken.key());
-        own.or_else(|| neutral.iter().position(|&key| key == taken.neutral().key()))
+    let index_of = |molecule: &Molecule| {
+        let own = precursors.iter().position(|precursor| precursor.key() == molecule.key());
+        own.or_else(|| neutral.iter().position(|&key| key == molecule.neutral().key()))
     };
     let outcomes = expander.model().template(template)?.apply(expansion.prepared());
     outcomes.into_iter().find_map(|outcome| {
-        let taken = outcome.precursors.iter().map(|precursor| &precursor.molecule);
-        let takes: Vec<_> = taken.map(|taken| Some((place(taken)?, taken.clone()))).collect::<Option<_>>()?;
-        let all_are_taken = (0..precursors.len()).all(|which| takes.iter().any(|&(taken, _)| taken == which));
+        let molecules = outcome.precursors.iter().map(|precursor| &precursor.molecule);
+        let consumed: Vec<_> = molecules
+            .map(|precursor| Some((index_of(precursor)?, precursor.clone())))
+            .collect::<Option<_>>()?;
+        let all_are_consumed = (0..precursors.len())
+            .all(|index| consumed.iter().any(|&(precursor_index, _)| precursor_index == index));
         let class = || TemplateOutcome::new(outcome.precursors).class(&expansion);
-        all_are_taken.then(|| KnownStep { template, class: class(), takes })
+        all_are_consumed.then(|| KnownStep { template, class: class(), precursors: consumed })
     })
 }
 
@@ -96,28 +99,28 @@ pub fn run(
     precursors: &[Molecule],
     budget: &Budget,
 ) -> Option<Result<ForwardProduct, ForwardFailure>> {
-    let made = run_by(expander, step.template, None, precursors, budget)?;
+    let made = run_template(expander, step.template, None, precursors, budget)?;
     // If its own template's product fails the checks, other templates are not tried.
     if !matches!(made, Err(ForwardFailure::NoReaction)) || step.class == ReactionClass::default() {
         return Some(made);
     }
-    let mut why = ForwardFailure::NoReaction;
+    let mut failure = ForwardFailure::NoReaction;
     for other in expander.model().templates_for(precursors) {
-        match run_by(expander, other, Some(step.class), precursors, budget)? {
+        match run_template(expander, other, Some(step.class), precursors, budget)? {
             Err(ForwardFailure::NoReaction) => {}
-            Err(refused) => why = refused,
+            Err(refused) => failure = refused,
             made => return Some(made),
         }
     }
-    Some(Err(why))
+    Some(Err(failure))
 }
 
 /// Returns the valid product that the template makes of the molecules, the most plausible of several. The reaction
 /// must be of the wanted class, if one is given.
-fn run_by(
+fn run_template(
     expander: &Expander,
     template: u32,
-    wanted: Option<ReactionClass>,
+    class: Option<ReactionClass>,
     precursors: &[Molecule],
     budget: &Budget,
 ) -> Option<Result<ForwardProduct, ForwardFailure>> {
@@ -126,47 +129,50 @@ fn run_by(
     };
     let mut keys: Vec<MoleculeKey> = precursors.iter().map(Molecule::key).collect();
     keys.sort_unstable();
-    let mut why = ForwardFailure::NoReaction;
+    let mut failure = ForwardFailure::NoReaction;
     let mut best: Option<ForwardProduct> = None;
     for product in compiled.forward_traced(precursors) {
         if budget.spent() {
             return None;
         }
         let expansion = expander.uncached_expansion(&product.molecule);
-        let of_these = |outcome: &Outcome| {
+        let has_these_precursors = |outcome: &Outcome| {
             outcome.precursors.iter().map(|precursor| precursor.molecule.key()).eq(keys.iter().copied())
         };
-        let Some(outcome) = compiled.apply(expansion.prepared()).into_iter().find(of_these) else { continue };
+        let Some(outcome) = compiled.apply(expansion.prepared()).into_iter().find(has_these_precursors)
+        else {
+            continue;
+        };
         let Outcome { precursors, sites, .. } = outcome;
-        let found = TemplateOutcome::new(precursors);
-        if wanted.is_some_and(|wanted| found.class(&expansion) != wanted) {
+        let template_outcome = TemplateOutcome::new(precursors);
+        if class.is_some_and(|class| template_outcome.class(&expansion) != class) {
             continue;
         }
-        match written(expander, &expansion, template, &sites, &found) {
+        match check_and_build(expander, &expansion, template, &sites, &template_outcome) {
             Ok(made) if best.as_ref().is_none_or(|best| best.step.plausibility < made.step.plausibility) => {
                 best = Some(made);
             }
             Ok(_) => {}
-            Err(fault) => why = ForwardFailure::Refused(fault),
+            Err(fault) => failure = ForwardFailure::Refused(fault),
         }
     }
-    Some(best.ok_or(why))
+    Some(best.ok_or(failure))
 }
 
-fn written(
+fn check_and_build(
     expander: &Expander,
     product: &Expansion,
     template: u32,
     sites: &[Site],
-    found: &TemplateOutcome,
+    template_outcome: &TemplateOutcome,
 ) -> Result<ForwardProduct, StepFault> {
     let model = expander.model();
-    let class = standing(model, product, (template, found), Check::Forwards)?;
+    let class = check_step(model, product, (template, template_outcome), Check::Forwards)?;
     let molecule = product.molecule();
-    let plausibility = found.plausibility(product, model);
-    let alone = found.plausibility_alone(product, model);
+    let plausibility = template_outcome.plausibility(product, model);
+    let alone = template_outcome.plausibility_alone(product, model);
     let precedent = model.nearest_precedent(template, &molecule.fingerprint());
-    let step = Step {
+    let step = RouteStep {
         template,
         template_hash: model.template_hash(template).to_owned(),
         probability: expander.probability(product, template, sites),

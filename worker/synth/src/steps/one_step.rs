@@ -89,7 +89,7 @@ pub fn precursor_sets(
             }
             let candidate = candidates.entry(keys).or_default();
             if candidate.step.is_none() {
-                let class = standing(model, &expansion, (ranked.template, proposal), check).ok();
+                let class = check_step(model, &expansion, (ranked.template, proposal), check).ok();
                 candidate.step = class.map(|class| (ranked.template, Arc::clone(proposal), class));
             }
             if candidate.step.is_some() {
@@ -111,13 +111,13 @@ fn has_enough_valid_sets(
 }
 
 /// Returns the class of the step to `product` as this template proposes it, or the reason why it is invalid.
-pub fn standing(
+pub fn check_step(
     model: &RetroModel,
     product: &Expansion,
     (template, found): (u32, &TemplateOutcome),
     check: Check,
 ) -> Result<ReactionClass, StepFault> {
-    let (certainty, class) = found.judged(product).map_err(StepFault::Unsound)?;
+    let (certainty, class) = found.apply_rules(product).map_err(StepFault::Unsound)?;
     if check == Check::Rules {
         return Ok(class);
     }

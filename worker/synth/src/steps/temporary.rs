@@ -32,7 +32,7 @@ impl TemporaryAssessment {
         let before = &mut self.before;
         self.known.retain(|&id, known| {
             let step = graph.reaction_mut(id);
-            let is_as_it_was = step.judgement() == known.before && step.proposals.len() == known.proposals;
+            let is_as_it_was = step.state() == known.before && step.proposals.len() == known.proposals;
             if is_as_it_was {
                 before.insert(id, known.before);
                 step.restore_state(known.after);
@@ -43,14 +43,14 @@ impl TemporaryAssessment {
 
     /// Saves the state of a step that is about to be assessed.
     pub fn touch(&mut self, graph: &Graph, id: ReactionId) {
-        self.before.entry(id).or_insert_with(|| graph.reaction(id).judgement());
+        self.before.entry(id).or_insert_with(|| graph.reaction(id).state());
     }
 
     /// Reverts all changes: the graph is as it was before.
     pub fn end(&mut self, graph: &mut Graph) {
         for (id, before) in self.before.drain() {
             let step = graph.reaction_mut(id);
-            let known = TrialOutcome { proposals: step.proposals.len(), before, after: step.judgement() };
+            let known = TrialOutcome { proposals: step.proposals.len(), before, after: step.state() };
             self.known.insert(id, known);
             step.restore_state(before);
         }

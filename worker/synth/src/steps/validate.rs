@@ -10,7 +10,7 @@
 use std::time::{Duration, Instant};
 
 use chem::{Molecule, MoleculeKey, Precursor, TautomerKey, Template};
-use reactivity::{Certainty, Facts, Step, judge};
+use reactivity::{Certainty, Facts, Step, check};
 use tracing::{Span, field::Empty, info_span};
 
 use crate::graph::Graph;
@@ -37,7 +37,7 @@ pub struct Validator<'a> {
 
 /// Fault found by running a step forwards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub enum ForwardFault {
     ProductNotRegained,
     CompetingSite,
 }
@@ -64,37 +64,37 @@ impl<'a> Validator<'a> {
         stage.record("refused_competing_site", self.refusals.competing_site);
     }
 
-    /// Assesses a step unless it is assessed already. Returns true if it was not.
+    /// Assesses a step that has no assessment yet; returns true if it did so.
     pub fn assess(&mut self, graph: &mut Graph, id: ReactionId) -> bool {
         let is_new = graph.reaction(id).assessment.is_none();
         if is_new {
-            self.touch(graph, id);
+            self.save_state(graph, id);
             self.refusals.unsound += assess(self.model, graph, id);
         }
         is_new
     }
 
     /// Returns true if the time for checking steps is over.
-    pub fn interrupted(&self) -> bool {
+    pub fn should_stop(&self) -> bool {
         self.budget.spent_at(self.deadline)
     }
 
     /// Settles the reaction on its most probable valid proposal and returns true if there is one; `None` if the
     /// budget is spent first.
-    pub fn settle(&mut self, graph: &mut Graph, id: ReactionId) -> Option<bool> {
-        if graph.reaction(id).verdict == ValidationState::Unchecked {
-            self.touch(graph, id);
+    pub fn validate(&mut self, graph: &mut Graph, id: ReactionId) -> Option<bool> {
+        if graph.reaction(id).validation == ValidationState::Unchecked {
+            self.save_state(graph, id);
             let start = self.budget.now();
             let stage = self.stage.get_or_insert_with(stage).clone();
-            let settled = stage.in_scope(|| self.check(graph, id));
+            let checked = stage.in_scope(|| self.check(graph, id));
             self.elapsed += self.budget.now() - start;
-            settled?;
-            graph.mark_reaction(id);
+            checked?;
+            graph.mark_reaction_stale(id);
         }
-        Some(graph.reaction(id).verdict == ValidationState::Valid)
+        Some(graph.reaction(id).validation == ValidationState::Valid)
     }
 
-    fn touch(&mut self, graph: &Graph, id: ReactionId) {
+    fn save_state(&mut self, graph: &Graph, id: ReactionId) {
         if let Some(trial) = &mut self.trial {
             trial.touch(graph, id);
         }
@@ -110,7 +110,7 @@ impl<'a> Validator<'a> {
         let templates: Vec<u32> = node.proposals.iter().map(|proposal| proposal.template).collect();
         let first = node.current;
         for (at, &template) in templates.iter().enumerate().skip(first) {
-            if self.interrupted() {
+            if self.should_stop() {
                 return None;
             }
             if graph.reaction(id).current < at {
@@ -125,16 +125,16 @@ impl<'a> Validator<'a> {
             let node = graph.reaction_mut(id);
             match fault {
                 None => {
-                    (node.current, node.verdict) = (at, ValidationState::Valid);
+                    (node.current, node.validation) = (at, ValidationState::Valid);
                     assess(self.model, graph, id);
                     return Some(());
                 }
-                Some(Fault::ProductNotRegained) => self.refusals.product_not_regained += 1,
-                Some(Fault::CompetingSite) => self.refusals.competing_site += 1,
+                Some(ForwardFault::ProductNotRegained) => self.refusals.product_not_regained += 1,
+                Some(ForwardFault::CompetingSite) => self.refusals.competing_site += 1,
             }
             node.current = at + 1;
         }
-        graph.reaction_mut(id).verdict = ValidationState::Refused;
+        graph.reaction_mut(id).validation = ValidationState::Refused;
         Some(())
     }
 }
@@ -153,7 +153,7 @@ fn stage() -> Span {
 fn rule_certainty(graph: &Graph, id: ReactionId) -> Certainty {
     let reaction = graph.reaction(id);
     let product = graph.molecule(reaction.product).expansion.as_ref();
-    product.and_then(|product| reaction.proposal().found.soundness(product).ok()).unwrap_or(Certainty::Open)
+    product.and_then(|product| reaction.proposal().outcome.soundness(product).ok()).unwrap_or(Certainty::Open)
 }
 
 /// Returns the fault, if any, of the step that `template` proposes to make `product`, run forwards.
@@ -162,21 +162,21 @@ pub fn fault(
     product: MoleculeKey,
     precursors: &[Molecule],
     certainty: Certainty,
-) -> Option<Fault> {
+) -> Option<ForwardFault> {
     if certainty == Certainty::Decided {
-        return (!template.gives(precursors, product)).then_some(Fault::ProductNotRegained);
+        return (!template.gives(precursors, product)).then_some(ForwardFault::ProductNotRegained);
     }
     let products = template.forward_traced(precursors);
     let Some(regained) = products.iter().find(|other| other.molecule.key() == product) else {
-        return Some(Fault::ProductNotRegained);
+        return Some(ForwardFault::ProductNotRegained);
     };
     // Tautomers of the product count as the product.
     let tautomer = tautomer_key(regained);
     let is_other = |other: &&Precursor| other.molecule.key() != product && tautomer_key(other) != tautomer;
     let mut others = products.iter().filter(is_other).peekable();
     others.peek()?;
-    let flask: Vec<Facts> = precursors.iter().map(Facts::of).collect();
-    others.any(|other| competes(&flask, other)).then_some(Fault::CompetingSite)
+    let mixture: Vec<Facts> = precursors.iter().map(Facts::of).collect();
+    others.any(|other| is_competing_product(&mixture, other)).then_some(ForwardFault::CompetingSite)
 }
 
 fn tautomer_key(product: &Precursor) -> TautomerKey {
@@ -184,8 +184,8 @@ fn tautomer_key(product: &Precursor) -> TautomerKey {
 }
 
 /// Returns true if the selectivity rules also accept this product of the reaction mixture.
-fn competes(flask: &[Facts], other: &Precursor) -> bool {
-    let atoms: usize = flask.iter().map(Facts::atoms).sum();
+fn is_competing_product(mixture: &[Facts], other: &Precursor) -> bool {
+    let atoms: usize = mixture.iter().map(Facts::atoms).sum();
     let mut images = vec![None; atoms];
     for (atom, source) in (0_u32..).zip(other.sources.iter()) {
         if let Some(image) = source.and_then(|source| images.get_mut(source as usize)) {
@@ -193,11 +193,11 @@ fn competes(flask: &[Facts], other: &Precursor) -> bool {
         }
     }
     let mut rest = &images[..];
-    let parts = flask.iter().map(|facts| {
+    let parts = mixture.iter().map(|facts| {
         let (images, after) = rest.split_at(facts.atoms());
         rest = after;
         (facts, images)
     });
     let product = Facts::of(&other.molecule);
-    judge(&Step::new(parts, &product)).is_ok()
+    check(&Step::new(parts, &product)).is_ok()
 }

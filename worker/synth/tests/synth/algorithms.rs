@@ -33,10 +33,10 @@ fn all_find_the_same_routes_where_nothing_is_left_to_try() {
         (METHYL_ESTER, 2.0),
         (REDUCTIVE_AMINATION, 1.0),
     ]);
-    let shelf = shelf(&["CCN", "CCCN", "CC=O", "O=C(O)CCC(=O)O", "O=C(Cl)CCC(=O)O", "COC(=O)CCC(=O)OC"]);
+    let stock = stock(&["CCN", "CCCN", "CC=O", "O=C(O)CCC(=O)O", "O=C(Cl)CCC(=O)O", "COC(=O)CCC(=O)OC"]);
     let task = Task { max_depth: 3, max_groups: 1000, max_group_size: 1000, ..task("CCCNC(=O)CCC(=O)NCC") };
     let found = |algorithm| {
-        let plan = planner(&model, algorithm).plan(&shelf, &task, &expansions(5000));
+        let plan = planner(&model, algorithm).plan(&stock, &task, &expansions(5000));
         assert!(plan.exhausted, "{algorithm}");
         let mut routes = texts(&plan);
         routes.sort();
@@ -50,12 +50,12 @@ fn all_find_the_same_routes_where_nothing_is_left_to_try() {
 }
 
 #[test]
-fn all_stop_at_the_first_route_when_told_to() {
+fn all_stop_at_the_first_route_if_asked() {
     let model = model(&[(AMIDE, 1.0), (SAPONIFICATION, 1.0)]);
     for algorithm in Algorithm::ALL {
         let task = Task { stop: Stop::FirstRoute, ..task("CC(=O)NCC") };
 
-        let plan = planner(&model, algorithm).plan(&shelf(&["COC(C)=O", "CCN"]), &task, &expansions(50));
+        let plan = planner(&model, algorithm).plan(&stock(&["COC(C)=O", "CCN"]), &task, &expansions(50));
 
         assert_eq!(texts(&plan), [["CC(=O)O.CCN>>CCNC(C)=O", "COC(C)=O>>CC(=O)O"]], "{algorithm}");
         assert_eq!(plan.counts.validated_routes, 1, "{algorithm}");
@@ -71,7 +71,7 @@ fn all_end_at_once_when_cancelled_or_too_late() {
         let late = synth::Budget { deadline: std::time::Instant::now(), ..expansions(50) };
         for budget in [cancelled, late] {
             let plan =
-                planner(&model, algorithm).plan(&shelf(&["CC(=O)O", "CN"]), &task("CC(=O)NC"), &budget);
+                planner(&model, algorithm).plan(&stock(&["CC(=O)O", "CN"]), &task("CC(=O)NC"), &budget);
 
             assert_eq!((plan.counts.template_applications, plan.exhausted), (0, false), "{algorithm}");
         }
@@ -112,7 +112,7 @@ fn a_search_that_finds_nothing_among_the_first_templates_widens_to_all() {
     for algorithm in Algorithm::ALL {
         let task = Task { max_depth: 1, stop: Stop::FirstRoute, ..task("CCC(=O)O") };
 
-        let plan = planner(&model, algorithm).plan(&shelf(&["CCC(=O)OC"]), &task, &expansions(5000));
+        let plan = planner(&model, algorithm).plan(&stock(&["CCC(=O)OC"]), &task, &expansions(5000));
 
         assert!(plan.solved(), "{algorithm}");
         assert!(plan.counts.template_applications > 299, "{algorithm}");
@@ -135,15 +135,15 @@ impl Chemistry {
     }
 
     fn plan_as(&self, settings: PlannerSettings, max_depth: u32) -> SearchResult {
-        Planner::new(self.model(), settings).plan(&self.shelf(), &self.task(max_depth), &expansions(100_000))
+        Planner::new(self.model(), settings).plan(&self.stock(), &self.task(max_depth), &expansions(100_000))
     }
 
     fn task(&self, max_depth: u32) -> Task {
         Task { max_depth, max_groups: 100, max_group_size: 1000, ..task(NAMES[0]) }
     }
 
-    fn shelf(&self) -> StockView {
-        shelf(&self.for_sale.iter().map(|&number| NAMES[number]).collect::<Vec<_>>())
+    fn stock(&self) -> StockView {
+        stock(&self.for_sale.iter().map(|&number| NAMES[number]).collect::<Vec<_>>())
     }
 
     fn model(&self) -> Arc<RetroModel> {
@@ -243,7 +243,7 @@ proptest! {
             let alone = chemistry.plan(algorithm, max_depth);
             let settings = PlannerSettings { algorithm, ..PlannerSettings::default() };
             let planner = Planner::new(chemistry.model(), settings);
-            let plan = || planner.plan(&chemistry.shelf(), &chemistry.task(max_depth), &expansions(100_000));
+            let plan = || planner.plan(&chemistry.stock(), &chemistry.task(max_depth), &expansions(100_000));
 
             let (cold, warm) = (plan(), plan());
             let helped = chemistry.plan_as(PlannerSettings { cores: 3, ..settings }, max_depth);

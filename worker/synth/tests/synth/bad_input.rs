@@ -18,7 +18,7 @@ static PLANNER: LazyLock<Planner> = LazyLock::new(|| {
     )
 });
 
-const SHELF: [&str; 12] = [
+const STOCK_SMILES: [&str; 12] = [
     "CC(=O)O",
     "CC(=O)Cl",
     "Nc1ccccc1",
@@ -41,7 +41,8 @@ fn planned(task: &Task, seconds: f64) -> synth::SearchResult {
     LazyLock::force(&PLANNER);
     let start = Instant::now();
     let time = Duration::from_secs_f64(seconds);
-    let plan = PLANNER.plan(&shelf(&SHELF), task, &Budget::until(Instant::now() + time, Arc::default()));
+    let plan =
+        PLANNER.plan(&stock(&STOCK_SMILES), task, &Budget::until(Instant::now() + time, Arc::default()));
     assert!(start.elapsed() < time + GRACE, "{:?}", start.elapsed());
     for route in plan.routes() {
         assert!(route.molecules().all(|node| node.depth <= task.max_depth));
@@ -95,8 +96,9 @@ fn large_targets_end_in_time() {
 
 #[test]
 fn a_building_block_is_bought_or_made_as_the_mask_says() {
-    let allowed = Task { trivial: TargetPurchase::Allow, stop: Stop::FirstRoute, ..task("Nc1ccc(O)cc1") };
-    let masked = Task { trivial: TargetPurchase::Mask, ..allowed.clone() };
+    let allowed =
+        Task { target_purchase: TargetPurchase::Allow, stop: Stop::FirstRoute, ..task("Nc1ccc(O)cc1") };
+    let masked = Task { target_purchase: TargetPurchase::Mask, ..allowed.clone() };
 
     let bought = planned(&allowed, 0.2);
     let made = planned(&masked, 0.2);
@@ -126,7 +128,7 @@ fn masks_that_leave_nothing_find_nothing() {
     let masks = Masks { mw_gte: Some(1.0), ..Masks::default() };
 
     let budget = Budget::until(Instant::now() + Duration::from_secs_f64(0.3), Arc::default());
-    let plan = PLANNER.plan(&shelf(&SHELF).under(masks), &task("CC(=O)Nc1ccc(O)cc1"), &budget);
+    let plan = PLANNER.plan(&stock(&STOCK_SMILES).under(masks), &task("CC(=O)Nc1ccc(O)cc1"), &budget);
 
     assert!(!plan.solved());
 }
@@ -139,7 +141,7 @@ fn a_search_stops_growing_at_its_memory_limit() {
     let settings = PlannerSettings { memory_bytes: 1 << 20, cache_bytes: 0, ..PlannerSettings::default() };
     let task = Task { max_depth: 10, ..task("CC(C)Cc1ccc(cc1)C(C)C(=O)NCCc1c[nH]c2ccccc12") };
 
-    let plan = Planner::new(model, settings).plan(&shelf(&["CC"]), &task, &expansions(100_000));
+    let plan = Planner::new(model, settings).plan(&stock(&["CC"]), &task, &expansions(100_000));
 
     assert!(!plan.exhausted);
     assert!(plan.counts.graph_bytes < 2 << 20, "{}", plan.counts.graph_bytes);

@@ -81,7 +81,7 @@ struct EnumeratedRoute {
 /// are isotopes.
 struct ExhaustiveSearch<'a> {
     templates: Vec<Template>,
-    shelf: BTreeSet<String>,
+    stock: BTreeSet<String>,
     breaks: &'a [TargetBond],
 }
 
@@ -94,7 +94,7 @@ impl ExhaustiveSearch<'_> {
         let name = plain(molecule);
         let bonds = bonds(molecule);
         let holds = self.breaks.iter().any(|bond| bonds.contains(bond));
-        if !is_target && !holds && self.shelf.contains(&name) {
+        if !is_target && !holds && self.stock.contains(&name) {
             return vec![EnumeratedRoute { bought: BTreeSet::from([name]), ..EnumeratedRoute::default() }];
         }
         let mut all = Vec::new();
@@ -237,16 +237,16 @@ fn verdict(product: &str, parts: &[String], template: usize) -> Option<(&'static
     let proposals = explain(&MODEL, &product.parse().unwrap(), &molecules);
     let stands = proposals.iter().find(|it| it.template as usize == template && it.fault.is_none());
     let protects = |category| matches!(category, Category::Protection | Category::Deprotection);
-    let verdict = stands.map(|it| (it.class.name, protects(it.class.category)));
-    KNOWN.lock().unwrap().insert(key, verdict);
-    verdict
+    let effect = stands.map(|it| (it.class.name, protects(it.class.category)));
+    KNOWN.lock().unwrap().insert(key, effect);
+    effect
 }
 
 /// Returns the routes of the exhaustive enumeration that meet these constraints.
 fn expected(target: &str, sold: &[&str], constraints: &Constraints) -> BTreeSet<BTreeSet<String>> {
     let everything = ExhaustiveSearch {
         templates: TEMPLATES.iter().map(|template| Template::parse(template).unwrap()).collect(),
-        shelf: sold.iter().map(|smiles| smiles.parse::<Molecule>().unwrap().canonical_smiles()).collect(),
+        stock: sold.iter().map(|smiles| smiles.parse::<Molecule>().unwrap().canonical_smiles()).collect(),
         breaks: &constraints.bonds_to_break,
     };
     let routes = everything.routes(target).into_iter();
@@ -271,7 +271,7 @@ fn found(
         constraints,
         ..task(target)
     };
-    Planner::new(Arc::clone(&MODEL), settings).plan(&shelf(sold), &task, &expansions(10_000))
+    Planner::new(Arc::clone(&MODEL), settings).plan(&stock(sold), &task, &expansions(10_000))
 }
 
 fn steps(plan: &SearchResult) -> BTreeSet<BTreeSet<String>> {
@@ -371,12 +371,12 @@ fn there_are_routes_to_choose_from() {
 /// broken.
 fn first_route(target: &str, constraints: Constraints) -> Option<Vec<String>> {
     let task = Task { stop: Stop::FirstRoute, constraints, max_depth: MAX_DEPTH, ..task(target) };
-    let plan = synth::plan(&MODEL, &shelf(&STOCK), &task, &expansions(2000));
+    let plan = synth::plan(&MODEL, &stock(&STOCK), &task, &expansions(2000));
     texts(&plan).into_iter().next()
 }
 
 #[test]
-fn which_of_two_alike_bonds_is_broken_is_told_though_the_pieces_are_the_same() {
+fn equivalent_bonds_are_distinguished_though_the_pieces_are_equal() {
     // N-acetylglycylglycine ethylamide: CCNC(=O)CNC(=O)CNC(C)=O.
     let target = TARGETS[2];
     let amide = [(2, 3), (6, 7), (10, 11)];
@@ -409,12 +409,12 @@ fn the_target_is_not_bought_where_a_bond_of_it_is_to_be_broken() {
     let route = |bonds_to_break: Vec<TargetBond>| {
         let constraints = Constraints { bonds_to_break, ..Constraints::default() };
         let task = Task {
-            trivial: TargetPurchase::Allow,
+            target_purchase: TargetPurchase::Allow,
             stop: Stop::FirstRoute,
             constraints,
             ..task("CCNC(=O)CN")
         };
-        texts(&synth::plan(&MODEL, &shelf(&["CCNC(=O)CN"]), &task, &expansions(100))).into_iter().next()
+        texts(&synth::plan(&MODEL, &stock(&["CCNC(=O)CN"]), &task, &expansions(100))).into_iter().next()
     };
 
     assert_eq!(route(Vec::new()), Some(Vec::new()));
@@ -433,13 +433,13 @@ fn the_constraint_that_forbids_every_route_is_named() {
     let plan = found(TARGETS[0], &STOCK, &constraints, Stop::Budget, Algorithm::RetroStar);
     let alone = |constraints: Constraints| {
         let plan = found(TARGETS[0], &STOCK, &constraints, Stop::Budget, Algorithm::RetroStar);
-        let forbids = plan.constraints.iter().filter(|verdict| verdict.alone == Some(ResultWithout::Forbids));
-        (plan.solved(), forbids.map(|verdict| verdict.rule).collect::<Vec<_>>())
+        let forbids = plan.constraints.iter().filter(|effect| effect.alone == Some(ResultWithout::Forbids));
+        (plan.solved(), forbids.map(|effect| effect.rule).collect::<Vec<_>>())
     };
     let without_suzuki = constraints.without(ConstraintRef::item(ConstraintKind::ReactionClassesRequired, 0));
 
     assert!(!plan.solved());
-    assert!(plan.constraints.iter().all(|verdict| verdict.alone == Some(ResultWithout::Innocent)));
+    assert!(plan.constraints.iter().all(|effect| effect.alone == Some(ResultWithout::Innocent)));
     let kept = alone(Constraints { bonds_to_keep: vec![(0, 1), (3, 4)], ..without_suzuki });
     assert_eq!(kept, (true, Vec::new()));
     let classes = Constraints { bonds_to_keep: Vec::new(), ..constraints };

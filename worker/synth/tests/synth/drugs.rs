@@ -67,7 +67,7 @@ fn best_total(plan: &SearchResult) -> f64 {
 }
 
 #[test]
-fn known_drugs_are_planned_as_when_somebody_last_looked() {
+fn known_drugs_are_planned_as_recorded() {
     let drugs = drugs();
     let found: Vec<String> = drugs
         .iter()
@@ -124,16 +124,16 @@ fn more_expansions_never_lose_a_drug_and_the_same_number_gives_the_same_answer()
 }
 
 #[test]
-fn what_would_react_first_is_guarded() {
+fn more_reactive_groups_are_protected() {
     let acid = "O=C(O)c1ccc(F)cc1";
     let guarded = "CC(C)(C)OC(=O)NCC1CCNCC1";
-    let shelf = StockView::in_memory(
+    let stock = StockView::in_memory(
         (0..).zip([acid, guarded, "NCC1CCNCC1"]).map(|(id, smiles)| row(id, smiles, 1.0)),
     );
 
     let plan = plan(
         model(),
-        &shelf,
+        &stock,
         &Task { stop: Stop::Budget, ..task("NCC1CCN(C(=O)c2ccc(F)cc2)CC1") },
         &expansions(EXPANSIONS),
     );

@@ -14,29 +14,29 @@ use synth::{
 /// Listener that records all events.
 #[derive(Default)]
 struct RecordingListener {
-    is_deaf: bool,
-    heard: RefCell<Vec<SearchEvent>>,
+    is_closed: bool,
+    events: RefCell<Vec<SearchEvent>>,
 }
 
 impl Listener for RecordingListener {
-    fn is_there(&self) -> bool {
-        !self.is_deaf
+    fn is_wanted(&self) -> bool {
+        !self.is_closed
     }
 
-    fn hear(&self, news: SearchEvent) {
-        self.heard.borrow_mut().push(news);
+    fn on_event(&self, event: SearchEvent) {
+        self.events.borrow_mut().push(event);
     }
 
     /// Sends events after every expansion, so that the machine's speed does not matter.
     fn pace(&self) -> EventPacing {
-        EventPacing { share: 1e4, shortest_look: Duration::ZERO, pause: Duration::ZERO }
+        EventPacing { share: 1e4, min_extraction_time: Duration::ZERO, pause: Duration::ZERO }
     }
 }
 
 impl RecordingListener {
     fn routes(&self) -> Vec<PublishedRoute> {
-        let heard = self.heard.borrow();
-        let routes = heard.iter().filter_map(|news| match news {
+        let events = self.events.borrow();
+        let routes = events.iter().filter_map(|event| match event {
             SearchEvent::Route(route) => Some((**route).clone()),
             SearchEvent::Progress(_) => None,
         });
@@ -44,8 +44,8 @@ impl RecordingListener {
     }
 
     fn progress(&self) -> Vec<Progress> {
-        let heard = self.heard.borrow();
-        let progress = heard.iter().filter_map(|news| match news {
+        let events = self.events.borrow();
+        let progress = events.iter().filter_map(|event| match event {
             SearchEvent::Progress(progress) => Some(*progress),
             SearchEvent::Route(_) => None,
         });
@@ -53,16 +53,16 @@ impl RecordingListener {
     }
 }
 
-fn told(
+fn plan_with_listener(
     model: &Arc<RetroModel>,
-    shelf: &StockView,
+    stock: &StockView,
     task: &Task,
     budget: &Budget,
-    ear: &RecordingListener,
+    listener: &RecordingListener,
 ) -> SearchResult {
     let planner =
         Planner::new(Arc::clone(model), PlannerSettings { cache_bytes: 0, ..PlannerSettings::default() });
-    planner.plan_with_events(shelf, task, budget, Some(ear))
+    planner.plan_with_events(stock, task, budget, Some(listener))
 }
 
 /// Returns a plan without the time and the memory that it took.
@@ -79,17 +79,17 @@ fn diamide() -> (Arc<RetroModel>, StockView, Task) {
         (METHYL_ESTER, 2.0),
         (REDUCTIVE_AMINATION, 1.0),
     ]);
-    let shelf = shelf(&["CCN", "CCCN", "CC=O", "O=C(O)CCC(=O)O", "O=C(Cl)CCC(=O)O", "COC(=O)CCC(=O)OC"]);
+    let stock = stock(&["CCN", "CCCN", "CC=O", "O=C(O)CCC(=O)O", "O=C(Cl)CCC(=O)O", "COC(=O)CCC(=O)OC"]);
     let task = Task { max_depth: 3, max_groups: 1000, max_group_size: 1000, ..task("CCCNC(=O)CCC(=O)NCC") };
-    (model, shelf, task)
+    (model, stock, task)
 }
 
 #[test]
-fn every_route_is_told_once_and_is_one_of_the_answers() {
-    let (model, shelf, task) = diamide();
-    let ear = RecordingListener::default();
+fn every_route_is_published_once_and_is_one_of_the_answers() {
+    let (model, stock, task) = diamide();
+    let listener = RecordingListener::default();
 
-    let plan = told(&model, &shelf, &task, &expansions(5000), &ear);
+    let plan = plan_with_listener(&model, &stock, &task, &expansions(5000), &listener);
 
     assert!(plan.exhausted);
     let text_of = |found: &PublishedRoute| (found.key.clone(), found.steps, text(&found.route));
@@ -101,23 +101,23 @@ fn every_route_is_told_once_and_is_one_of_the_answers() {
             routes.map(|route| (group.key.clone(), group.steps, text(route)))
         })
         .collect();
-    let mut heard: Vec<_> = ear.routes().iter().map(text_of).collect();
-    assert!(heard.iter().all(|route| answered.contains(route)), "{heard:?}");
-    heard.sort();
-    heard.dedup();
-    assert_eq!(heard.len(), ear.routes().len());
+    let mut events: Vec<_> = listener.routes().iter().map(text_of).collect();
+    assert!(events.iter().all(|route| answered.contains(route)), "{events:?}");
+    events.sort();
+    events.dedup();
+    assert_eq!(events.len(), listener.routes().len());
     // The last expansions may find further routes.
-    assert!(heard.len() * 2 > answered.len(), "{} of {}", heard.len(), answered.len());
+    assert!(events.len() * 2 > answered.len(), "{} of {}", events.len(), answered.len());
 }
 
 #[test]
 fn progress_grows_and_names_the_best_route_so_far() {
-    let (model, shelf, task) = diamide();
-    let ear = RecordingListener::default();
+    let (model, stock, task) = diamide();
+    let listener = RecordingListener::default();
 
-    let plan = told(&model, &shelf, &task, &expansions(5000), &ear);
+    let plan = plan_with_listener(&model, &stock, &task, &expansions(5000), &listener);
 
-    let progress = ear.progress();
+    let progress = listener.progress();
     assert!(progress.is_sorted_by_key(|progress| (progress.expansions, progress.molecules, progress.routes)));
     assert_eq!((progress[0].expansions, progress[0].molecules, progress[0].best_cost), (0, 1, None));
     let last = progress.last().unwrap();
@@ -128,37 +128,38 @@ fn progress_grows_and_names_the_best_route_so_far() {
 
 #[test]
 fn a_search_finds_the_same_whether_anybody_listens_or_not() {
-    let (model, shelf, every) = diamide();
+    let (model, stock, every) = diamide();
     let constrained =
         Task { constraints: Constraints { max_steps: Some(3), ..Constraints::default() }, ..every.clone() };
     let first = Task { stop: Stop::FirstRoute, ..every.clone() };
     for task in [every, constrained, first] {
         for most in [3, 10, 40, 5000] {
-            let alone = told(
+            let alone = plan_with_listener(
                 &model,
-                &shelf,
+                &stock,
                 &task,
                 &expansions(most),
-                &RecordingListener { is_deaf: true, ..RecordingListener::default() },
+                &RecordingListener { is_closed: true, ..RecordingListener::default() },
             );
             let plain = Planner::new(
                 Arc::clone(&model),
                 PlannerSettings { cache_bytes: 0, ..PlannerSettings::default() },
             )
-            .plan(&shelf, &task, &expansions(most));
+            .plan(&stock, &task, &expansions(most));
 
-            let heard = told(&model, &shelf, &task, &expansions(most), &RecordingListener::default());
+            let events =
+                plan_with_listener(&model, &stock, &task, &expansions(most), &RecordingListener::default());
 
-            assert_eq!(timeless(&heard), timeless(&plain), "after {most} expansions");
+            assert_eq!(timeless(&events), timeless(&plain), "after {most} expansions");
             assert_eq!(timeless(&alone), timeless(&plain), "after {most} expansions");
         }
     }
 }
 
 #[test]
-fn what_rules_and_judge_say_in_a_look_changes_nothing_either() {
+fn assessments_of_an_extraction_pass_do_not_change_the_search() {
     let model = shipped();
-    let shelf = shelf(&[
+    let stock = stock(&[
         "Cc1cccc(C)c1N",
         "CCNCC",
         "O=C(Cl)CCl",
@@ -176,41 +177,41 @@ fn what_rules_and_judge_say_in_a_look_changes_nothing_either() {
     let task = task("CCN(CC)CC(=O)Nc1c(C)cccc1C");
     let planner =
         || Planner::new(Arc::clone(&model), PlannerSettings { cache_bytes: 0, ..PlannerSettings::default() });
-    let plain = planner().plan(&shelf, &task, &expansions(30));
-    let ear = RecordingListener::default();
+    let plain = planner().plan(&stock, &task, &expansions(30));
+    let listener = RecordingListener::default();
 
-    let heard = planner().plan_with_events(&shelf, &task, &expansions(30), Some(&ear));
+    let events = planner().plan_with_events(&stock, &task, &expansions(30), Some(&listener));
 
-    assert_eq!(timeless(&heard), timeless(&plain));
+    assert_eq!(timeless(&events), timeless(&plain));
     let refused = plain.counts.refusals;
     assert!(refused.unsound + refused.product_not_regained + refused.competing_site > 0, "{refused:?}");
-    assert!(ear.routes().len() > 3, "{}", ear.routes().len());
+    assert!(listener.routes().len() > 3, "{}", listener.routes().len());
     let is_answered = |found: &PublishedRoute| plain.routes().any(|route| text(route) == text(&found.route));
-    assert!(is_answered(&ear.routes()[0]));
+    assert!(is_answered(&listener.routes()[0]));
 }
 
 #[test]
-fn the_first_route_and_one_that_buys_the_target_are_told_as_well() {
+fn the_first_route_and_one_that_buys_the_target_are_published() {
     let model = model(&[(AMIDE, 1.0)]);
-    let shelf = shelf(&["CNC(C)=O", "CC(=O)O", "CN"]);
+    let stock = stock(&["CNC(C)=O", "CC(=O)O", "CN"]);
     let first = Task { stop: Stop::FirstRoute, ..task("CC(=O)NC") };
-    let bought = Task { trivial: TargetPurchase::Allow, ..first.clone() };
-    let heard = |task: &Task| {
-        let ear = RecordingListener::default();
-        told(&model, &shelf, task, &expansions(10), &ear);
-        ear.routes().iter().map(|found| (found.steps, text(&found.route))).collect::<Vec<_>>()
+    let bought = Task { target_purchase: TargetPurchase::Allow, ..first.clone() };
+    let events = |task: &Task| {
+        let listener = RecordingListener::default();
+        plan_with_listener(&model, &stock, task, &expansions(10), &listener);
+        listener.routes().iter().map(|found| (found.steps, text(&found.route))).collect::<Vec<_>>()
     };
 
-    assert_eq!(heard(&first), [(1, vec!["CC(=O)O.CN>>CNC(C)=O".to_owned()])]);
-    assert_eq!(heard(&bought), [(0, Vec::new())]);
+    assert_eq!(events(&first), [(1, vec!["CC(=O)O.CN>>CNC(C)=O".to_owned()])]);
+    assert_eq!(events(&bought), [(0, Vec::new())]);
 }
 
 #[test]
-fn nothing_is_told_to_nobody() {
-    let (model, shelf, task) = diamide();
-    let ear = RecordingListener { is_deaf: true, ..RecordingListener::default() };
+fn nothing_is_published_without_a_listener() {
+    let (model, stock, task) = diamide();
+    let listener = RecordingListener { is_closed: true, ..RecordingListener::default() };
 
-    told(&model, &shelf, &task, &expansions(100), &ear);
+    plan_with_listener(&model, &stock, &task, &expansions(100), &listener);
 
-    assert!(ear.heard.borrow().is_empty());
+    assert!(listener.events.borrow().is_empty());
 }

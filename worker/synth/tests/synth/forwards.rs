@@ -20,7 +20,7 @@ fn with_amine(amine: &str) -> Result<ForwardProduct, ForwardFailure> {
     let planner = planner(model(&[(AMIDE, 1.0)]));
     let [product, other]: [Molecule; 2] = molecules(&["CCNC(C)=O", amine]).try_into().unwrap();
     let step = planner.known_step("hash0", &product, &molecules(&["CC(=O)O", "CCN"])).unwrap();
-    planner.run_forwards(&step, &step.taking(&[None, Some(&other)]), &expansions(1)).unwrap()
+    planner.run_forwards(&step, &step.precursors_with(&[None, Some(&other)]), &expansions(1)).unwrap()
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn a_molecule_that_a_step_takes_twice_is_taken_twice_again() {
 
     let step = planner.known_step("hash0", &product, &molecules(&["CCO"])).unwrap();
 
-    let taken = step.taking(&[Some(&other)]);
+    let taken = step.precursors_with(&[Some(&other)]);
     assert_eq!(taken.iter().map(Molecule::canonical_smiles).collect::<Vec<_>>(), ["CCCO", "CCCO"]);
 }
 
@@ -88,7 +88,8 @@ fn whatever_the_shipped_model_proposes_gives_its_product_again() {
         let sets = planner.precursor_sets(&product, (10, Check::Forwards), &expansions(1)).unwrap();
         for set in sets {
             let step = planner.known_step(&set.template_hash, &product, &set.precursors).unwrap();
-            let made = planner.run_forwards(&step, &step.taking(&[]), &expansions(1)).unwrap().unwrap();
+            let made =
+                planner.run_forwards(&step, &step.precursors_with(&[]), &expansions(1)).unwrap().unwrap();
             assert_eq!(made.product.key(), product.key(), "{smiles} {}", set.template_hash);
             assert_eq!((&made.step.class, &made.step.template_hash), (&set.class, &set.template_hash));
             assert!(made.step.plausibility <= set.plausibility, "{smiles} {}", set.template_hash);
@@ -112,7 +113,7 @@ fn another_template_of_the_same_reaction_stands_for_one_that_saw_too_much() {
     let step = planner.known_step(hash, &product, &precursors).unwrap();
     let with = |acid: &str| {
         let acid: Molecule = acid.parse().unwrap();
-        planner.run_forwards(&step, &step.taking(&[None, Some(&acid)]), &expansions(1)).unwrap()
+        planner.run_forwards(&step, &step.precursors_with(&[None, Some(&acid)]), &expansions(1)).unwrap()
     };
 
     // The template requires an oxygen in the ring.

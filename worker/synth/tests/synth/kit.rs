@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::toy::{expansions, shelf, task, text};
+use crate::toy::{expansions, stock, task, text};
 use synth::{RetroModel, Stop, Task, plan};
 
 /// Path of the kit: beside the repository, or as `RETORT_SHARED` says.
@@ -22,13 +22,13 @@ fn the_kit_plans_its_targets() {
     let model = Arc::new(RetroModel::load(&kit).unwrap());
     assert_eq!(model.templates(), 11_623);
     assert!(model.skipped_templates() < 20, "{}", model.skipped_templates());
-    let shelf =
-        shelf(&["CC(=O)O", "Nc1ccc(O)cc1", "CC(=O)Cl", "OB(O)c1ccccc1", "Brc1ccncc1", "CC(=O)OC(C)=O"]);
+    let stock =
+        stock(&["CC(=O)O", "Nc1ccc(O)cc1", "CC(=O)Cl", "OB(O)c1ccccc1", "Brc1ccncc1", "CC(=O)OC(C)=O"]);
     let cases = [("CC(=O)Nc1ccc(O)cc1", "Nc1ccc(O)cc1"), ("c1ccc(-c2ccncc2)cc1", "OB(O)c1ccccc1")];
     for (target, block) in cases {
         let task = Task { stop: Stop::FirstRoute, ..task(target) };
 
-        let plan = plan(&model, &shelf, &task, &expansions(30));
+        let plan = plan(&model, &stock, &task, &expansions(30));
 
         let steps = plan.routes().next().map(text).unwrap_or_default();
         assert!(steps.len() == 1 && steps[0].contains(block), "{target}: {steps:?}");

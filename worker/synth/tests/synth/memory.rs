@@ -61,7 +61,7 @@ fn everyday_catalogue() -> StockView {
     let smiles: Vec<String> =
         lines.records().map(|line| line.expect("a line can be read")[0].to_owned()).collect();
     let few: Vec<&str> = smiles.iter().step_by(7).map(String::as_str).collect();
-    toy::shelf(&few)
+    toy::stock(&few)
 }
 
 #[test]

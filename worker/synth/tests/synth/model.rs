@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::toy::*;
 use candle_core::{DType, Device, Tensor};
-use synth::{RetroModel, SearchResult, Step, plan};
+use synth::{RetroModel, RouteStep, SearchResult, plan};
 
 const HEADER: &str = "\tretro_template\ttemplate_hash\tlibrary_occurrence\tlibrary_index\n";
 
@@ -15,7 +15,7 @@ fn fault(dir: &Path) -> String {
 }
 
 /// Returns the first step of the best route.
-fn first_step(plan: &SearchResult) -> &Step {
+fn first_step(plan: &SearchResult) -> &RouteStep {
     plan.routes().next().unwrap().steps().next().unwrap().1
 }
 
@@ -104,7 +104,7 @@ fn a_missing_tensor_is_named() {
 fn templates_that_cannot_be_compiled_are_counted_and_skipped() {
     let model = model(&[("this is no template", 5.0), (AMIDE, 1.0)]);
 
-    let plan = plan(&model, &shelf(&["CC(=O)O", "CCN"]), &task("CC(=O)NCC"), &expansions(10));
+    let plan = plan(&model, &stock(&["CC(=O)O", "CCN"]), &task("CC(=O)NCC"), &expansions(10));
 
     assert_eq!((model.templates(), model.skipped_templates()), (2, 1));
     assert_eq!(first_step(&plan).template, 1);
@@ -131,7 +131,7 @@ fn half_precision_weights_are_read() {
     candle_core::safetensors::save(&halves, &path).unwrap();
     let model = Arc::new(RetroModel::load(dir.path()).unwrap());
 
-    let plan = plan(&model, &shelf(&["CC(=O)O", "CCN"]), &task("CC(=O)NCC"), &expansions(10));
+    let plan = plan(&model, &stock(&["CC(=O)O", "CCN"]), &task("CC(=O)NCC"), &expansions(10));
 
     let probability = first_step(&plan).probability;
     assert!((probability - 0.75).abs() < 1e-3, "{probability}");

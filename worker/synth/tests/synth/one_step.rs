@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::toy::{AMIDE, AMIDE_FROM_CHLORIDE, METHYL_ESTER, SAPONIFICATION, expansions, model, shipped};
 use chem::Molecule;
 use synth::{
-    BatchLimits, Budget, Check, Planner, PlannerSettings, PrecursorSet, RetroModel, StepFault, Urgency,
+    BatchLimits, Budget, Check, Planner, PlannerSettings, PrecursorSet, RetroModel, SearchUrgency, StepFault,
     explain, proposals,
 };
 
@@ -32,19 +32,28 @@ fn sets_come_by_probability_and_say_what_they_rest_on() {
 
     let sets = sets(&model, "O=C(C)NCC", 50);
 
-    let told: Vec<_> = sets
+    let sets_summary: Vec<_> = sets
         .iter()
         .map(|set| (names(set).join("."), set.probability, set.template_hash.as_str(), set.precedents))
         .collect();
-    assert_eq!(told.len(), 2);
-    assert_eq!((told[0].0.as_str(), told[0].2, told[0].3), ("CC(=O)Cl.CCN", "hash1", 3));
-    assert_eq!((told[1].0.as_str(), told[1].2, told[1].3), ("CC(=O)O.CCN", "hash0", 3));
-    assert!((told[0].1 - 0.75).abs() < 1e-6 && (told[1].1 - 0.25).abs() < 1e-6, "{told:?}");
+    assert_eq!(sets_summary.len(), 2);
+    assert_eq!(
+        (sets_summary[0].0.as_str(), sets_summary[0].2, sets_summary[0].3),
+        ("CC(=O)Cl.CCN", "hash1", 3)
+    );
+    assert_eq!(
+        (sets_summary[1].0.as_str(), sets_summary[1].2, sets_summary[1].3),
+        ("CC(=O)O.CCN", "hash0", 3)
+    );
+    assert!(
+        (sets_summary[0].1 - 0.75).abs() < 1e-6 && (sets_summary[1].1 - 0.25).abs() < 1e-6,
+        "{sets_summary:?}"
+    );
     assert!(sets.iter().all(|set| set.plausibility == 1.0), "a model without a judge doubts nothing");
 }
 
 #[test]
-fn ties_go_to_the_first_smiles_and_only_so_many_are_told() {
+fn ties_go_to_the_first_smiles_and_the_number_is_limited() {
     let model = model(&[(AMIDE, 1.0), (AMIDE_FROM_CHLORIDE, 1.0)]);
 
     let first = sets(&model, "CCNC(C)=O", 1);
@@ -64,7 +73,7 @@ fn what_a_template_undoes_and_another_does_again_is_still_a_step_and_the_molecul
 fn brute_force(model: &Arc<RetroModel>, smiles: &str) -> BTreeSet<Vec<String>> {
     let product: Molecule = smiles.parse().unwrap();
     let all = proposals(model, &product, usize::MAX);
-    let standing = all.iter().filter(|proposal| {
+    let valid = all.iter().filter(|proposal| {
         let templates = explain(model, &product, &proposal.precursors);
         templates.iter().any(|template| template.fault.is_none())
     });
@@ -74,18 +83,22 @@ fn brute_force(model: &Arc<RetroModel>, smiles: &str) -> BTreeSet<Vec<String>> {
         names
     };
     let own = product.canonical_smiles();
-    standing.map(|proposal| names(&proposal.precursors)).filter(|set| !set.contains(&own)).collect()
+    valid.map(|proposal| names(&proposal.precursors)).filter(|set| !set.contains(&own)).collect()
 }
 
 #[test]
-fn the_shipped_model_tells_every_set_that_stands_and_the_first_few_whatever_is_asked_for() {
+fn the_shipped_model_returns_every_valid_set_and_the_first_few_for_any_limit() {
     let model = shipped();
     for smiles in ["CCNC(C)=O", "CC(=O)Nc1ccc(O)cc1"] {
         let all = sets(&model, smiles, usize::MAX);
         let (best, first) = (sets(&model, smiles, 50), sets(&model, smiles, 5));
 
-        let told: BTreeSet<Vec<String>> = all.iter().map(names).collect();
-        assert_eq!((told.len(), &told), (all.len(), &brute_force(&model, smiles)), "{smiles}");
+        let sets_summary: BTreeSet<Vec<String>> = all.iter().map(names).collect();
+        assert_eq!(
+            (sets_summary.len(), &sets_summary),
+            (all.len(), &brute_force(&model, smiles)),
+            "{smiles}"
+        );
         assert!(all.is_sorted_by(|a, b| a.probability >= b.probability));
         assert!(all.iter().all(|set| (0.0..=1.0).contains(&set.plausibility)));
         assert_eq!(
@@ -114,7 +127,7 @@ fn what_is_refused_forwards_stands_the_rules_unless_these_refuse_it() {
 }
 
 #[test]
-fn sets_that_a_spent_budget_leaves_unknown_are_not_told() {
+fn sets_that_a_spent_budget_leaves_unknown_are_left_out() {
     let model = model(&[(AMIDE, 1.0)]);
     let spent = Budget { cancelled: Arc::new(AtomicBool::new(true)), ..expansions(1) };
 
@@ -123,7 +136,7 @@ fn sets_that_a_spent_budget_leaves_unknown_are_not_told() {
     assert!(sets.is_none());
 }
 
-fn allowance(urgency: Urgency, time: Duration) -> BatchLimits {
+fn allowance(urgency: SearchUrgency, time: Duration) -> BatchLimits {
     BatchLimits { urgency, latest: Instant::now() + time, cancelled: Arc::default() }
 }
 
@@ -131,11 +144,11 @@ const LONG: Duration = Duration::from_secs(600);
 const MOMENT: Duration = Duration::from_millis(100);
 
 #[test]
-fn many_items_are_done_on_all_cores_and_told_in_their_order() {
+fn many_items_use_all_cores_and_keep_their_order() {
     let planner = planner(&model(&[(AMIDE, 1.0)]), 3);
     let items: Vec<usize> = (0..100).collect();
 
-    let done = planner.each(&items, &allowance(Urgency::Many, LONG), |&item, budget| {
+    let done = planner.each(&items, &allowance(SearchUrgency::Bulk, LONG), |&item, budget| {
         assert!(!budget.has_ended());
         (item % 10 != 3).then_some(item * 2)
     });
@@ -145,26 +158,26 @@ fn many_items_are_done_on_all_cores_and_told_in_their_order() {
 }
 
 #[test]
-fn what_is_not_reached_before_the_end_is_left_however_long_the_call_stood_aside() {
+fn items_not_reached_before_the_end_are_left_however_long_the_call_was_paused() {
     let planner = planner(&model(&[(AMIDE, 1.0)]), 2);
-    let awaited = planner.turn(Urgency::Awaited);
+    let interactive = planner.priority(SearchUrgency::Interactive);
 
-    let done = planner.each(&[1, 2, 3], &allowance(Urgency::Many, MOMENT), |&item, _| Some(item));
+    let done = planner.each(&[1, 2, 3], &allowance(SearchUrgency::Bulk, MOMENT), |&item, _| Some(item));
 
     assert_eq!(done.each, [None; 3]);
-    drop(awaited);
-    let done = planner.each(&[1, 2, 3], &allowance(Urgency::Many, LONG), |&item, _| Some(item));
+    drop(interactive);
+    let done = planner.each(&[1, 2, 3], &allowance(SearchUrgency::Bulk, LONG), |&item, _| Some(item));
     assert_eq!(done.each, [Some(1), Some(2), Some(3)]);
 }
 
 #[test]
-fn a_call_stands_still_while_somebody_waits_for_a_search_and_loses_nothing() {
+fn a_bulk_query_pauses_for_an_interactive_search_and_loses_nothing() {
     let planner = planner(&model(&[(AMIDE, 1.0)]), 2);
-    let awaited = planner.turn(Urgency::Awaited);
+    let interactive = planner.priority(SearchUrgency::Interactive);
 
     let (early, done) = std::thread::scope(|scope| {
         let call = scope.spawn(|| {
-            planner.each(&["CCNC(C)=O"; 20], &allowance(Urgency::Many, LONG), |smiles, budget| {
+            planner.each(&["CCNC(C)=O"; 20], &allowance(SearchUrgency::Bulk, LONG), |smiles, budget| {
                 planner
                     .precursor_sets(&smiles.parse().unwrap(), (50, Check::Rules), budget)
                     .map(|sets| sets.len())
@@ -172,7 +185,7 @@ fn a_call_stands_still_while_somebody_waits_for_a_search_and_loses_nothing() {
         });
         std::thread::sleep(MOMENT);
         let early = call.is_finished();
-        drop(awaited);
+        drop(interactive);
         (early, call.join().unwrap())
     });
 
@@ -185,7 +198,7 @@ fn a_call_stands_still_while_somebody_waits_for_a_search_and_loses_nothing() {
 fn a_short_search_of_a_call_ends_by_its_own_clock() {
     let planner = planner(&model(&[(AMIDE, 1.0)]), 1);
 
-    let done = planner.each(&[()], &allowance(Urgency::Many, LONG), |(), call| {
+    let done = planner.each(&[()], &allowance(SearchUrgency::Bulk, LONG), |(), call| {
         let short = call.within(Duration::ZERO);
         Some((short.has_ended(), call.has_ended()))
     });

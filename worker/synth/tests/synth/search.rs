@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::toy::*;
 use catalogue::{BlockRow, Masks, Offer, Region, StockView};
 use chem::Molecule;
-use synth::{Budget, GroupOrder, Planner, PlannerSettings, Stop, TargetPurchase, Task, Urgency, plan};
+use synth::{Budget, GroupOrder, Planner, PlannerSettings, SearchUrgency, Stop, TargetPurchase, Task, plan};
 
 const DIAMIDE: &str = "CCCNC(=O)CCC(=O)NCC";
 
@@ -17,9 +17,9 @@ fn amide() -> Arc<synth::RetroModel> {
 
 #[test]
 fn a_target_in_the_catalogue_needs_no_reaction_where_that_is_allowed() {
-    let task = Task { trivial: TargetPurchase::Allow, ..task("CC(=O)NC") };
+    let task = Task { target_purchase: TargetPurchase::Allow, ..task("CC(=O)NC") };
 
-    let plan = plan(&amide(), &shelf(&["CNC(C)=O", "CC(=O)O"]), &task, &expansions(10));
+    let plan = plan(&amide(), &stock(&["CNC(C)=O", "CC(=O)O"]), &task, &expansions(10));
 
     assert_eq!(texts(&plan), [Vec::<String>::new()]);
     assert_eq!(plan.groups[0].steps, 0);
@@ -30,7 +30,7 @@ fn a_target_in_the_catalogue_needs_no_reaction_where_that_is_allowed() {
 
 #[test]
 fn a_target_in_the_catalogue_is_made_where_buying_it_is_masked() {
-    let plan = plan(&amide(), &shelf(&["CC(=O)NC", "CC(=O)O", "CN"]), &task("CC(=O)NC"), &expansions(10));
+    let plan = plan(&amide(), &stock(&["CC(=O)NC", "CC(=O)O", "CN"]), &task("CC(=O)NC"), &expansions(10));
 
     assert_eq!(texts(&plan), [["CC(=O)O.CN>>CNC(C)=O"]]);
     let target = plan.routes().next().unwrap().molecules().next().unwrap();
@@ -41,7 +41,7 @@ fn a_target_in_the_catalogue_is_made_where_buying_it_is_masked() {
 fn a_route_of_one_step_is_described_in_full() {
     let task = Task { stop: Stop::FirstRoute, ..task("CC(=O)NCC") };
 
-    let plan = plan(&amide(), &shelf(&["CC(=O)O", "CCN"]), &task, &expansions(10));
+    let plan = plan(&amide(), &stock(&["CC(=O)O", "CCN"]), &task, &expansions(10));
 
     let route = plan.routes().next().unwrap();
     let facts: Vec<_> = route
@@ -69,7 +69,7 @@ fn a_route_of_one_step_is_described_in_full() {
 fn a_route_of_two_steps_is_found_through_a_molecule_that_is_not_for_sale() {
     let model = model(&[(AMIDE, 1.0), (SAPONIFICATION, 1.0)]);
 
-    let plan = plan(&model, &shelf(&["COC(C)=O", "CCN"]), &task("CC(=O)NCC"), &expansions(20));
+    let plan = plan(&model, &stock(&["COC(C)=O", "CCN"]), &task("CC(=O)NCC"), &expansions(20));
 
     assert_eq!(texts(&plan), [["CC(=O)O.CCN>>CCNC(C)=O", "COC(C)=O>>CC(=O)O"]]);
     assert_eq!(plan.groups[0].steps, 2);
@@ -80,7 +80,7 @@ fn both_branches_of_a_convergent_route_are_made() {
     let model = model(&[(AMIDE, 1.0), (SAPONIFICATION, 1.0), (REDUCTIVE_AMINATION, 1.0)]);
     let task = Task { max_depth: 2, ..task("CCCNCCNC(=O)CC") };
 
-    let plan = plan(&model, &shelf(&["CCC(=O)OC", "CCCNCCN"]), &task, &expansions(20));
+    let plan = plan(&model, &stock(&["CCC(=O)OC", "CCCNCCN"]), &task, &expansions(20));
 
     assert_eq!(texts(&plan), [["CCC(=O)O.CCCNCCN>>CCCNCCNC(=O)CC", "CCC(=O)OC>>CCC(=O)O"]]);
 }
@@ -88,9 +88,9 @@ fn both_branches_of_a_convergent_route_are_made() {
 #[test]
 fn a_convergent_route_joins_what_both_halves_give() {
     let model = model(&[(SUZUKI, 1.0), (AMIDE, 1.0)]);
-    let shelf = shelf(&["O=C(O)Cc1ccc(Br)cc1", "CCN", "OB(O)c1ccncc1"]);
+    let stock = stock(&["O=C(O)Cc1ccc(Br)cc1", "CCN", "OB(O)c1ccncc1"]);
 
-    let plan = plan(&model, &shelf, &task("CCNC(=O)Cc1ccc(-c2ccncc2)cc1"), &expansions(50));
+    let plan = plan(&model, &stock, &task("CCNC(=O)Cc1ccc(-c2ccncc2)cc1"), &expansions(50));
 
     let convergent = [
         "CCNC(=O)Cc1ccc(Br)cc1.OB(O)c1ccncc1>>CCNC(=O)Cc1ccc(-c2ccncc2)cc1",
@@ -110,10 +110,10 @@ fn a_convergent_route_joins_what_both_halves_give() {
 #[test]
 fn no_branch_is_longer_than_the_depth_limit() {
     let model = model(&[(AMIDE, 1.0), (SAPONIFICATION, 1.0)]);
-    let shelf = shelf(&["COC(C)=O", "CCN"]);
+    let stock = stock(&["COC(C)=O", "CCN"]);
     let within = |max_depth| {
         let task = Task { max_depth, ..task("CC(=O)NCC") };
-        plan(&model, &shelf, &task, &expansions(50)).solved()
+        plan(&model, &stock, &task, &expansions(50)).solved()
     };
 
     assert_eq!((within(1), within(2)), (false, true));
@@ -127,7 +127,7 @@ fn masks_exclude_building_blocks_at_or_above_their_limit() {
     offer.lead_time_days[0] = Some(9.0);
     offer.lead_time_days[2] = Some(1.0);
     let acid = BlockRow::of(0, &"CC(=O)O".parse().unwrap());
-    let shelf = StockView::in_memory([(acid, vec![offer]), row(1, "CN", 0.5)]);
+    let stock = StockView::in_memory([(acid, vec![offer]), row(1, "CN", 0.5)]);
     let none = Masks::default;
     let cases = [
         ("no mask", none(), true),
@@ -141,7 +141,7 @@ fn masks_exclude_building_blocks_at_or_above_their_limit() {
         ("weight below the limit", Masks { mw_gte: Some(60.1), ..none() }, true),
     ];
     for (name, masks, solved) in cases {
-        let plan = plan(&amide(), &shelf.under(masks), &task("CC(=O)NC"), &expansions(10));
+        let plan = plan(&amide(), &stock.under(masks), &task("CC(=O)NC"), &expansions(10));
 
         assert_eq!(plan.solved(), solved, "{name}");
     }
@@ -151,7 +151,7 @@ fn masks_exclude_building_blocks_at_or_above_their_limit() {
 fn a_molecule_is_never_made_from_itself() {
     let model = model(&[(SAPONIFICATION, 1.0), (METHYL_ESTER, 1.0)]);
 
-    let plan = plan(&model, &shelf(&["CO"]), &task("CCC(=O)O"), &expansions(100));
+    let plan = plan(&model, &stock(&["CO"]), &task("CCC(=O)O"), &expansions(100));
 
     assert!(!plan.solved());
     assert!(plan.exhausted);
@@ -162,9 +162,9 @@ fn a_molecule_is_never_made_from_itself() {
 #[test]
 fn a_step_that_would_also_hit_another_site_is_refused() {
     // Both nitrogens of the diamine are primary amines; only one of them is to be acylated.
-    let shelf = shelf(&["CC(=O)O", "CC(CN)CCN"]);
+    let stock = stock(&["CC(=O)O", "CC(CN)CCN"]);
 
-    let plan = plan(&amide(), &shelf, &task("CC(CCN)CNC(C)=O"), &expansions(10));
+    let plan = plan(&amide(), &stock, &task("CC(CCN)CNC(C)=O"), &expansions(10));
 
     assert!(!plan.solved());
     assert_eq!(plan.counts.refusals.unsound, 1);
@@ -172,7 +172,7 @@ fn a_step_that_would_also_hit_another_site_is_refused() {
 
 #[test]
 fn equivalent_sites_do_not_compete() {
-    let plan = plan(&amide(), &shelf(&["CC(=O)O", "NCCN"]), &task("NCCNC(C)=O"), &expansions(10));
+    let plan = plan(&amide(), &stock(&["CC(=O)O", "NCCN"]), &task("NCCNC(C)=O"), &expansions(10));
 
     assert_eq!(texts(&plan), [["CC(=O)O.NCCN>>CC(=O)NCCN"]]);
 }
@@ -180,8 +180,8 @@ fn equivalent_sites_do_not_compete() {
 #[test]
 fn stereo_is_kept_and_the_other_enantiomer_is_no_substitute() {
     let target = "CC[C@H](C)NC(C)=O";
-    let right = shelf(&["CC(=O)O", "CC[C@H](C)N"]);
-    let wrong = shelf(&["CC(=O)O", "CC[C@@H](C)N", "CCC(C)N"]);
+    let right = stock(&["CC(=O)O", "CC[C@H](C)N"]);
+    let wrong = stock(&["CC(=O)O", "CC[C@@H](C)N", "CCC(C)N"]);
 
     assert!(plan(&amide(), &right, &task(target), &expansions(10)).solved());
     assert!(!plan(&amide(), &wrong, &task(target), &expansions(10)).solved());
@@ -190,9 +190,9 @@ fn stereo_is_kept_and_the_other_enantiomer_is_no_substitute() {
 #[test]
 fn acid_and_acid_chloride_are_variations_of_one_backbone() {
     let model = model(&[(AMIDE, 2.0), (AMIDE_FROM_CHLORIDE, 1.0)]);
-    let shelf = shelf(&["CC(=O)O", "CC(=O)Cl", "CCN"]);
+    let stock = stock(&["CC(=O)O", "CC(=O)Cl", "CCN"]);
 
-    let plan = plan(&model, &shelf, &task("CC(=O)NCC"), &expansions(10));
+    let plan = plan(&model, &stock, &task("CC(=O)NCC"), &expansions(10));
 
     assert_eq!(plan.groups.len(), 1);
     assert_eq!(texts(&plan), [["CC(=O)O.CCN>>CCNC(C)=O"], ["CC(=O)Cl.CCN>>CCNC(C)=O"]]);
@@ -202,9 +202,9 @@ fn acid_and_acid_chloride_are_variations_of_one_backbone() {
 #[test]
 fn another_disconnection_is_another_backbone() {
     let model = model(&[(AMIDE, 1.0), (REDUCTIVE_AMINATION, 1.0)]);
-    let shelf = shelf(&["CC(=O)O", "NCCNCCC", "CCC=O", "CC(=O)NCCN"]);
+    let stock = stock(&["CC(=O)O", "NCCNCCC", "CCC=O", "CC(=O)NCCN"]);
 
-    let plan = plan(&model, &shelf, &task("CCCNCCNC(C)=O"), &expansions(20));
+    let plan = plan(&model, &stock, &task("CCCNCCNC(C)=O"), &expansions(20));
 
     let firsts: Vec<_> = plan.groups.iter().map(|group| text(&group.variations[0][0])).collect();
     assert_eq!(plan.groups.len(), firsts.len());
@@ -218,7 +218,7 @@ fn another_disconnection_is_another_backbone() {
 fn an_interconversion_changes_the_number_of_steps_and_not_the_key() {
     let model = model(&[(AMIDE, 1.0), (SAPONIFICATION, 1.0)]);
     let key = |blocks: &[&str]| {
-        let plan = plan(&model, &shelf(blocks), &task("CC(=O)NCC"), &expansions(20));
+        let plan = plan(&model, &stock(blocks), &task("CC(=O)NCC"), &expansions(20));
         (plan.groups[0].steps, plan.groups[0].key.clone())
     };
 
@@ -233,10 +233,10 @@ fn an_interconversion_changes_the_number_of_steps_and_not_the_key() {
 #[test]
 fn cheaper_variations_come_first_where_that_is_asked_for() {
     let model = model(&[(AMIDE, 2.0), (AMIDE_FROM_CHLORIDE, 1.0)]);
-    let shelf = StockView::in_memory([row(0, "CC(=O)O", 9.0), row(1, "CC(=O)Cl", 3.0), row(2, "CCN", 1.0)]);
+    let stock = StockView::in_memory([row(0, "CC(=O)O", 9.0), row(1, "CC(=O)Cl", 3.0), row(2, "CCN", 1.0)]);
     let task = Task { group_order: GroupOrder::Cost, max_group_size: 1, ..task("CC(=O)NCC") };
 
-    let plan = plan(&model, &shelf, &task, &expansions(10));
+    let plan = plan(&model, &stock, &task, &expansions(10));
 
     assert_eq!(texts(&plan), [["CC(=O)Cl.CCN>>CCNC(C)=O"]]);
     let price = plan.routes().next().unwrap().usd_per_mol.unwrap();
@@ -249,7 +249,7 @@ fn routes_come_in_the_order_of_their_totals() {
     let acids =
         ["CC(=O)O", "CC(=O)Cl", "CCN", "CCCN", "O=C(O)CCC(=O)O", "O=C(Cl)CCC(=O)O", "CCNC(=O)CCC(=O)O"];
 
-    let plan = plan(&model, &shelf(&acids), &task(DIAMIDE), &expansions(200));
+    let plan = plan(&model, &stock(&acids), &task(DIAMIDE), &expansions(200));
 
     let totals: Vec<f64> = plan.groups.iter().map(|group| group.variations[0][0].total).collect();
     assert!(totals.is_sorted(), "{totals:?}");
@@ -263,10 +263,10 @@ fn routes_come_in_the_order_of_their_totals() {
 #[test]
 fn the_same_search_gives_the_same_plan() {
     let model = model(&[(AMIDE, 3.0), (AMIDE_FROM_CHLORIDE, 2.0), (SAPONIFICATION, 1.0), (ESTER, 1.0)]);
-    let shelf = shelf(&["CCN", "CCCN", "O=C(O)CCC(=O)O", "O=C(Cl)CCC(=O)O", "COC(=O)CCC(=O)OC"]);
-    let once = plan(&model, &shelf, &task(DIAMIDE), &expansions(30));
+    let stock = stock(&["CCN", "CCCN", "O=C(O)CCC(=O)O", "O=C(Cl)CCC(=O)O", "COC(=O)CCC(=O)OC"]);
+    let once = plan(&model, &stock, &task(DIAMIDE), &expansions(30));
 
-    let again = plan(&model, &shelf, &task(DIAMIDE), &expansions(30));
+    let again = plan(&model, &stock, &task(DIAMIDE), &expansions(30));
 
     assert_eq!((&once.groups, once.counts), (&again.groups, again.counts));
 }
@@ -275,7 +275,7 @@ fn the_same_search_gives_the_same_plan() {
 fn a_search_whose_deadline_has_passed_tries_nothing() {
     let budget = Budget::until(Instant::now(), Arc::new(AtomicBool::new(false)));
 
-    let plan = plan(&amide(), &shelf(&["CC(=O)O", "CN"]), &task("CC(=O)NC"), &budget);
+    let plan = plan(&amide(), &stock(&["CC(=O)O", "CN"]), &task("CC(=O)NC"), &budget);
 
     assert_eq!((plan.counts.template_applications, plan.solved(), plan.exhausted), (0, false, false));
 }
@@ -284,27 +284,28 @@ fn a_search_whose_deadline_has_passed_tries_nothing() {
 fn a_cancelled_search_tries_nothing() {
     let budget = Budget { cancelled: Arc::new(AtomicBool::new(true)), ..expansions(10) };
 
-    let plan = plan(&amide(), &shelf(&["CC(=O)O", "CN"]), &task("CC(=O)NC"), &budget);
+    let plan = plan(&amide(), &stock(&["CC(=O)O", "CN"]), &task("CC(=O)NC"), &budget);
 
     assert_eq!((plan.counts.template_applications, plan.solved()), (0, false));
 }
 
 #[test]
-fn a_search_that_nobody_waits_for_stands_aside_and_then_finds_what_it_would_have_found() {
-    const STANDING: Duration = Duration::from_millis(300);
+fn a_background_search_pauses_and_then_finds_the_same() {
+    const PAUSED_FOR: Duration = Duration::from_millis(300);
     let planner = Planner::new(amide(), PlannerSettings::default());
-    let (shelf, task) = (shelf(&["CCCN", "CCN", "O=C(O)CCC(=O)O"]), task(DIAMIDE));
-    let alone = planner.plan(&shelf, &task, &expansions(50));
-    let awaited = planner.turn(Urgency::Awaited);
+    let (stock, task) = (stock(&["CCCN", "CCN", "O=C(O)CCC(=O)O"]), task(DIAMIDE));
+    let alone = planner.plan(&stock, &task, &expansions(50));
+    let interactive = planner.priority(SearchUrgency::Interactive);
     // Less time than the search is paused.
-    let time = Budget::until(Instant::now() + STANDING / 2, Arc::new(AtomicBool::new(false)));
-    let budget = Budget { turn: planner.turn(Urgency::Batch), max_expansions: Some(50), ..time };
+    let time = Budget::until(Instant::now() + PAUSED_FOR / 2, Arc::new(AtomicBool::new(false)));
+    let budget =
+        Budget { priority: planner.priority(SearchUrgency::Batch), max_expansions: Some(50), ..time };
 
     let (over, stood) = std::thread::scope(|scope| {
-        let searching = scope.spawn(|| planner.plan(&shelf, &task, &budget));
-        std::thread::sleep(STANDING);
+        let searching = scope.spawn(|| planner.plan(&stock, &task, &budget));
+        std::thread::sleep(PAUSED_FOR);
         let over = searching.is_finished();
-        drop(awaited);
+        drop(interactive);
         (over, searching.join().unwrap())
     });
 
@@ -314,7 +315,7 @@ fn a_search_that_nobody_waits_for_stands_aside_and_then_finds_what_it_would_have
 
 #[test]
 fn a_search_with_nothing_left_to_try_says_so() {
-    let plan = plan(&amide(), &shelf(&["CN"]), &task("CCO"), &expansions(100));
+    let plan = plan(&amide(), &stock(&["CN"]), &task("CCO"), &expansions(100));
 
     assert!(plan.exhausted);
     assert!(!plan.solved());
@@ -323,7 +324,7 @@ fn a_search_with_nothing_left_to_try_says_so() {
 
 #[test]
 fn a_molecule_that_is_needed_twice_is_one_node() {
-    let plan = plan(&amide(), &shelf(&["CC(=O)O", "NCCN"]), &task("CC(=O)NCCNC(C)=O"), &expansions(50));
+    let plan = plan(&amide(), &stock(&["CC(=O)O", "NCCN"]), &task("CC(=O)NCCNC(C)=O"), &expansions(50));
 
     let route = plan.routes().next().unwrap();
     let mut smiles: Vec<_> = route.molecules().map(|node| &node.smiles).collect();

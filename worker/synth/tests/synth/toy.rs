@@ -81,7 +81,7 @@ pub fn write_weights(dir: &Path, templates: usize, biases: &[f32]) {
 }
 
 /// Returns a stock in which the `i`-th molecule has id `i` and costs one dollar a gram in every region.
-pub fn shelf(smiles: &[&str]) -> StockView {
+pub fn stock(smiles: &[&str]) -> StockView {
     StockView::in_memory(smiles.iter().enumerate().map(|(id, smiles)| row(id as i32, smiles, 1.0)))
 }
 
@@ -96,7 +96,7 @@ pub fn task(smiles: &str) -> Task {
         target: smiles.parse().unwrap(),
         max_depth: 5,
         stop: Stop::Budget,
-        trivial: TargetPurchase::Mask,
+        target_purchase: TargetPurchase::Mask,
         max_groups: 10,
         max_group_size: 10,
         group_order: GroupOrder::Total,

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_one_of_application_and_person_may_is_not_given() {
+    fn a_scope_that_only_one_of_application_and_person_has_is_not_granted() {
         let claims = json!({ "sub": "1", "scope": "openid generator_api.samples:read generator_api.samples:create",
             "realm_access": { "roles": ["generator_api.samples:create", "generator_api.samples:delete"] } });
 

@@ -19,7 +19,7 @@ const MAX_DOCUMENT: usize = 512 * 1024;
 const MIN_MODULUS: usize = 256;
 
 /// Keys by their ids.
-pub type KeySet = HashMap<String, Key>;
+pub type IssuerKeySet = HashMap<String, Key>;
 
 /// A key with the one algorithm it may be used with.
 pub struct Key {
@@ -63,7 +63,7 @@ pub fn client() -> Result<reqwest::Client, reqwest::Error> {
 }
 
 /// Fetches those keys of `issuer` that sign tokens with an allowed algorithm.
-pub async fn fetch(http: &reqwest::Client, issuer: &str) -> Result<KeySet, FetchError> {
+pub async fn fetch(http: &reqwest::Client, issuer: &str) -> Result<IssuerKeySet, FetchError> {
     let address = format!("{}/.well-known/openid-configuration", issuer.trim_end_matches('/'));
     let discovery: Discovery = document(http, &address).await?;
     if discovery.issuer != issuer {
@@ -85,7 +85,7 @@ pub struct RawJwkSet {
 
 impl RawJwkSet {
     /// Returns the keys that sign tokens with an allowed algorithm.
-    pub fn usable(self) -> KeySet {
+    pub fn usable(self) -> IssuerKeySet {
         // A key of an unknown kind must not cost the others.
         let keys = self.keys.into_iter().filter_map(|key| serde_json::from_value(key).ok()).collect();
         usable(JwkSet { keys })
@@ -104,7 +104,7 @@ async fn document<T: DeserializeOwned>(http: &reqwest::Client, address: &str) ->
     serde_json::from_slice(&body).map_err(|_| FetchError::Malformed)
 }
 
-fn usable(set: JwkSet) -> KeySet {
+fn usable(set: JwkSet) -> IssuerKeySet {
     let key = |jwk: Jwk| {
         let algorithm = algorithm(&jwk)?;
         let decoding = DecodingKey::from_jwk(&jwk).ok()?;

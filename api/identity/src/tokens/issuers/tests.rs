@@ -53,8 +53,8 @@ fn es256(kid: &'static str) -> SigningKey {
 struct FakeIssuer {
     address: String,
     published: Arc<Mutex<Vec<Value>>>,
-    away: Arc<AtomicBool>,
-    asked: Arc<AtomicUsize>,
+    is_away: Arc<AtomicBool>,
+    requests: Arc<AtomicUsize>,
 }
 
 impl FakeIssuer {
@@ -64,15 +64,17 @@ impl FakeIssuer {
         let realm = Self {
             address: address.clone(),
             published: Arc::default(),
-            away: Arc::default(),
-            asked: Arc::default(),
+            is_away: Arc::default(),
+            requests: Arc::default(),
         };
         realm.publish(keys);
-        let (published, away, asked) = (realm.published.clone(), realm.away.clone(), realm.asked.clone());
+        let (published, is_away, requests) =
+            (realm.published.clone(), realm.is_away.clone(), realm.requests.clone());
         let discovery = json!({ "issuer": address, "jwks_uri": format!("{address}/jwks") });
         let configuration = async move || {
-            asked.fetch_add(1, Ordering::SeqCst);
-            let status = if away.load(Ordering::SeqCst) { StatusCode::BAD_GATEWAY } else { StatusCode::OK };
+            requests.fetch_add(1, Ordering::SeqCst);
+            let status =
+                if is_away.load(Ordering::SeqCst) { StatusCode::BAD_GATEWAY } else { StatusCode::OK };
             (status, Json(discovery))
         };
         let jwks = async move || Json(json!({ "keys": *published.lock().unwrap() }));
@@ -104,8 +106,8 @@ impl FakeIssuer {
         Issuers::new(std::slice::from_ref(&self.address), &["retort".to_owned()]).unwrap()
     }
 
-    fn asked(&self) -> usize {
-        self.asked.load(Ordering::SeqCst)
+    fn requests(&self) -> usize {
+        self.requests.load(Ordering::SeqCst)
     }
 }
 
@@ -132,7 +134,7 @@ async fn state(issuers: &Issuers) -> String {
 }
 
 const UNKNOWN: Result<(), &str> = Err("the key of the access token is unknown");
-const AWAY: Result<(), &str> = Err("The issuer of the access token cannot be reached");
+const UNREACHABLE_ISSUER: Result<(), &str> = Err("The issuer of the access token cannot be reached");
 
 #[test]
 fn an_account_belongs_to_one_subject_of_one_issuer() {
@@ -153,70 +155,74 @@ async fn a_key_that_the_issuer_changed_to_is_fetched_once() {
 
     realm.publish(&[&old, &new]);
     // The issuer was asked just before.
-    assert_eq!((check(&issuers, &realm.token(&new)).await, realm.asked()), (UNKNOWN, 1));
+    assert_eq!((check(&issuers, &realm.token(&new)).await, realm.requests()), (UNKNOWN, 1));
     advance_time(&issuers, MIN_FETCH_INTERVAL);
     // Many callers come with the new key at once.
     let token = realm.token(&new);
-    let checks = join_all((0..20).map(|_| check(&issuers, &token))).await;
-    assert!(checks.iter().all(Result::is_ok), "{checks:?}");
+    let results = join_all((0..20).map(|_| check(&issuers, &token))).await;
+    assert!(results.iter().all(Result::is_ok), "{results:?}");
     assert_eq!(check(&issuers, &realm.token(&old)).await, Ok(()));
-    assert_eq!(realm.asked(), 2);
+    assert_eq!(realm.requests(), 2);
 
     // A key that the issuer withdraws is accepted until the keys are fetched again, ten minutes later.
     realm.publish(&[&new]);
     advance_time(&issuers, FRESH + MIN_FETCH_INTERVAL);
     issuers.states().await;
     assert_eq!(check(&issuers, &realm.token(&old)).await, UNKNOWN);
-    assert_eq!((check(&issuers, &token).await, realm.asked()), (Ok(()), 3));
+    assert_eq!((check(&issuers, &token).await, realm.requests()), (Ok(()), 3));
 }
 
 #[tokio::test]
-async fn made_up_keys_make_it_look_once_in_ten_seconds_and_no_more() {
+async fn made_up_keys_cause_one_fetch_in_ten_seconds() {
     let key = rs256("real");
     let realm = FakeIssuer::start(&[&key]).await;
     let issuers = realm.issuers();
     for round in 1..=3 {
         let tokens: Vec<_> = (0..30).map(|n| realm.token_named(&key, &format!("made up {n}"))).collect();
-        let checks = join_all(tokens.iter().map(|token| check(&issuers, token))).await;
+        let results = join_all(tokens.iter().map(|token| check(&issuers, token))).await;
 
-        assert!(checks.iter().all(|check| *check == UNKNOWN), "{checks:?}");
+        assert!(results.iter().all(|check| *check == UNKNOWN), "{results:?}");
         assert_eq!(check(&issuers, &realm.token(&key)).await, Ok(()));
-        assert_eq!(realm.asked(), round);
+        assert_eq!(realm.requests(), round);
         advance_time(&issuers, MIN_FETCH_INTERVAL);
     }
 }
 
 #[tokio::test]
-async fn an_issuer_that_is_away_is_asked_less_and_less_and_its_keys_count_for_a_day() {
+async fn an_unreachable_issuer_is_fetched_less_often_and_its_keys_count_for_a_day() {
     let (old, new) = (rs256("old"), es256("new"));
     let realm = FakeIssuer::start(&[&old]).await;
     let issuers = realm.issuers();
     assert_eq!(check(&issuers, &realm.token(&old)).await, Ok(()));
     assert_eq!(state(&issuers).await, "ok");
 
-    realm.away.store(true, Ordering::SeqCst);
+    realm.is_away.store(true, Ordering::SeqCst);
     realm.publish(&[&old, &new]);
-    let mut away = Duration::ZERO;
-    for (asked, seconds) in (realm.asked()..).zip([10, 10, 20, 40, 80, 160, 320, 320]) {
+    let mut is_away = Duration::ZERO;
+    for (requests, seconds) in (realm.requests()..).zip([10, 10, 20, 40, 80, 160, 320, 320]) {
         let nearly = Duration::from_secs(seconds - 1);
         advance_time(&issuers, nearly);
-        assert_eq!((check(&issuers, &realm.token(&new)).await, realm.asked()), (UNKNOWN, asked), "{seconds}");
-        advance_time(&issuers, Duration::from_secs(1));
         assert_eq!(
-            (check(&issuers, &realm.token(&new)).await, realm.asked()),
-            (UNKNOWN, asked + 1),
+            (check(&issuers, &realm.token(&new)).await, realm.requests()),
+            (UNKNOWN, requests),
             "{seconds}"
         );
-        away += Duration::from_secs(seconds);
+        advance_time(&issuers, Duration::from_secs(1));
+        assert_eq!(
+            (check(&issuers, &realm.token(&new)).await, realm.requests()),
+            (UNKNOWN, requests + 1),
+            "{seconds}"
+        );
+        is_away += Duration::from_secs(seconds);
         assert_eq!(check(&issuers, &realm.token(&old)).await, Ok(()));
     }
     assert_eq!(state(&issuers).await, "cannot be reached; keys of 16 min ago are used");
-    assert_eq!(away.as_secs() / 60, 16);
+    assert_eq!(is_away.as_secs() / 60, 16);
 
-    advance_time(&issuers, BELIEVED);
+    advance_time(&issuers, CACHE_LIFETIME);
     assert_eq!(state(&issuers).await, "cannot be reached; its tokens are refused");
-    assert_eq!(check(&issuers, &realm.token(&old)).await, AWAY);
-    realm.away.store(false, Ordering::SeqCst);
+    assert_eq!(check(&issuers, &realm.token(&old)).await, UNREACHABLE_ISSUER);
+    realm.is_away.store(false, Ordering::SeqCst);
     advance_time(&issuers, MAX_FETCH_INTERVAL);
     assert_eq!(check(&issuers, &realm.token(&new)).await, Ok(()));
     assert_eq!(state(&issuers).await, "ok");

@@ -9,10 +9,10 @@ use chematic::core::{AtomIdx, BondIdx, BondOrder, Molecule as Graph};
 use crate::graph::index::index;
 
 /// Maximum number of atoms of a path over which charges are recombined.
-const LONGEST: usize = 9;
+const MAX_PATH: usize = 9;
 
 /// Maximum number of atoms of a path over which a cation's charge moves, as in RDKit.
-const LONGEST_MOVE: usize = 5;
+const MAX_CHARGE_MOVE: usize = 5;
 
 /// Applies the rules to a graph with alternating bonds; `aromatic` marks the atoms that were aromatic.
 pub(super) fn recombine(graph: &mut Graph, aromatic: &[bool]) {
@@ -128,7 +128,7 @@ fn along_a_path(graph: &mut Graph) -> bool {
     if cations.is_empty() {
         return false;
     }
-    for length in (3..=LONGEST).step_by(2) {
+    for length in (3..=MAX_PATH).step_by(2) {
         for anion in atoms_with_charge(graph, -1) {
             if !matches!(number(graph, anion), 6 | 7 | 8 | 15 | 16 | 34) {
                 continue;
@@ -164,7 +164,7 @@ fn to_a_hydrogen(graph: &mut Graph, aromatic: &[bool]) -> bool {
     if !(0..graph.atom_count()).map(index).any(|at| is_end(graph, at)) {
         return false;
     }
-    for length in (3..=LONGEST_MOVE).step_by(2) {
+    for length in (3..=MAX_CHARGE_MOVE).step_by(2) {
         for start in atoms_with_charge(graph, 0) {
             let element = number(graph, start);
             let on_nitrogen =

@@ -22,7 +22,7 @@ pub(super) struct Pairing<'a> {
 }
 
 /// The state of a search.
-struct SearchState {
+struct PairingState {
     seen: Vec<bool>,
     steps: u32,
 }
@@ -48,12 +48,12 @@ impl<'a> Pairing<'a> {
         if self.partner[a] != b {
             return true;
         }
-        let mut walk = SearchState { seen: vec![false; self.partner.len()], steps: 0 };
+        let mut walk = PairingState { seen: vec![false; self.partner.len()], steps: 0 };
         (walk.seen[a], walk.seen[b]) = (true, true);
         let found = self.reaches(a, &mut walk, &mut |_, at| at == b)
             || [(a, b), (b, a)].into_iter().any(|(taking, giving)| {
                 self.reaches(taking, &mut walk, &mut |walk, at| {
-                    self.roles.is_exposed(at) && self.lets_go(giving, walk)
+                    self.roles.is_exposed(at) && self.may_lose_hydrogen(giving, walk)
                 })
             });
         found || walk.steps > MAX_STEPS
@@ -64,8 +64,8 @@ impl<'a> Pairing<'a> {
     fn reaches(
         &self,
         from: usize,
-        walk: &mut SearchState,
-        ends: &mut dyn FnMut(&mut SearchState, usize) -> bool,
+        walk: &mut PairingState,
+        ends: &mut dyn FnMut(&mut PairingState, usize) -> bool,
     ) -> bool {
         walk.steps += 1;
         if walk.steps > MAX_STEPS {
@@ -89,7 +89,7 @@ impl<'a> Pairing<'a> {
     }
 
     /// Returns true if an atom that loses its partner can stay unpaired, or pass the gap on.
-    fn lets_go(&self, at: usize, walk: &mut SearchState) -> bool {
+    fn may_lose_hydrogen(&self, at: usize, walk: &mut PairingState) -> bool {
         walk.steps += 1;
         if self.roles.of[at] == Role::Site {
             return true;
@@ -103,7 +103,7 @@ impl<'a> Pairing<'a> {
                 continue;
             }
             (walk.seen[next], walk.seen[beyond]) = (true, true);
-            let found = self.lets_go(beyond, walk);
+            let found = self.may_lose_hydrogen(beyond, walk);
             (walk.seen[next], walk.seen[beyond]) = (false, false);
             if found {
                 return true;

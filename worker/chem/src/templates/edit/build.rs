@@ -15,7 +15,7 @@ use crate::graph::index::index;
 use crate::molecules::key;
 use crate::molecules::molecule::Molecule;
 use crate::templates::matching::masks::{DOUBLE, SINGLE, TRIPLE};
-use crate::templates::matching::target::{Centre, DoubleBond, HYDROGEN, MatchTarget};
+use crate::templates::matching::target::{DoubleBond, HYDROGEN, MatchTarget, TargetCentre};
 
 /// The fate of a stated stereocentre.
 enum CentreFate {
@@ -284,7 +284,7 @@ fn is_usual(draft: &DraftGraph, at: usize) -> bool {
 
 /// Decides the fate of a centre (RDKit's `checkAndCorrectChiralityOfMatchingAtomsInProduct`), where it depends on the
 /// molecule alone. A centre keeps its configuration, and one neighbour may be replaced by another.
-fn centre_fate(centre: &Centre, draft: &DraftGraph, target: &MatchTarget) -> CentreFate {
+fn centre_fate(centre: &TargetCentre, draft: &DraftGraph, target: &MatchTarget) -> CentreFate {
     let Some(at) = draft.place(centre.atom) else { return CentreFate::Lost };
     let before = target.around(centre.atom);
     let after = draft.around(at);

@@ -25,7 +25,7 @@ pub(crate) struct DraftGraph {
     /// Component of each atom, numbered in the order of their first atoms.
     pub components: Vec<u16>,
     /// Set if an unmatched atom loses a neighbour.
-    pub tears: bool,
+    pub has_torn_bonds: bool,
     bonds: Vec<(u16, u16, u8)>,
     queue: Vec<u8>,
     /// Draft atom of each target atom.
@@ -80,7 +80,7 @@ impl DraftGraph {
         self.places.resize(target, NONE);
         self.matched.clear();
         self.matched.resize(target, UNMATCHED);
-        self.tears = false;
+        self.has_torn_bonds = false;
     }
 
     /// Walks outwards from the matched atoms that stay and adds the attached atoms.
@@ -109,7 +109,7 @@ impl DraftGraph {
                 let other = self.places[usize::from(next)];
                 let (a, b) = (self.matched[usize::from(source)], self.matched[usize::from(next)]);
                 if other == NONE {
-                    self.tears |= a == UNMATCHED;
+                    self.has_torn_bonds |= a == UNMATCHED;
                     continue;
                 }
                 if next < source {

@@ -27,11 +27,11 @@ pub(crate) enum RunEnd {
 /// is `None` if a match needs the general path.
 ///
 /// Matches that build the same thing on the same atoms are drafted once: a template with three equivalent groups (a
-/// Boc group) matches six times at one place. `go_on` is called before each match.
+/// Boc group) matches six times at one place. `should_continue` is called before each match.
 pub(crate) fn run(
     script: &Script,
     target: &MatchTarget,
-    go_on: &mut dyn FnMut() -> bool,
+    should_continue: &mut dyn FnMut() -> bool,
     mut each: impl FnMut(Option<&DraftGraph>, &[u8]) -> ControlFlow<()>,
 ) -> RunEnd {
     let mut draft = DraftGraph::default();
@@ -39,7 +39,7 @@ pub(crate) fn run(
     let mut matches = 0;
     let mut end = RunEnd::Done;
     matcher::matches(&script.query, target, &mut |images| {
-        if !go_on() {
+        if !should_continue() {
             end = RunEnd::Stopped;
             return ControlFlow::Break(());
         }
@@ -54,7 +54,7 @@ pub(crate) fn run(
             return ControlFlow::Continue(());
         }
         draft.fill(script, target, images);
-        let going = match validate::judge(script, target, &mut draft) {
+        let going = match validate::validate(script, target, &mut draft) {
             Validity::Molecules => each(Some(&draft), images),
             Validity::Nothing => ControlFlow::Continue(()),
             Validity::Unsure => each(None, images),

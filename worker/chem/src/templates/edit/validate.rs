@@ -57,8 +57,8 @@ impl Bonds {
 }
 
 /// Sets the atoms of the draft to what the script states and validates the result.
-pub(crate) fn judge(script: &Script, target: &MatchTarget, draft: &mut DraftGraph) -> Validity {
-    if draft.tears {
+pub(crate) fn validate(script: &Script, target: &MatchTarget, draft: &mut DraftGraph) -> Validity {
+    if draft.has_torn_bonds {
         return Validity::Unsure;
     }
     for (at, written) in script.atoms.iter().enumerate() {

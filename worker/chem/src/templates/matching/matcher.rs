@@ -10,10 +10,10 @@ use super::query::{MAX_PATTERN, MaskPattern, Step};
 use super::target::MatchTarget;
 
 /// Maximum number of assignments tried in matching: some milliseconds.
-const MAX_STEPS: u32 = 100_000;
+const MAX_ASSIGNMENTS: u32 = 100_000;
 
 /// Maximum number of assignments tried in a screen; beyond it the answer is "perhaps".
-const MAX_SCREEN_STEPS: u32 = 5_000;
+const MAX_SCREEN_ASSIGNMENTS: u32 = 5_000;
 
 /// Returns true if the pattern may occur in `target` with a match that `accept` allows. False is certain. True is
 /// certain if the pattern is exact and the search stays within bounds.
@@ -29,7 +29,7 @@ pub(crate) fn may_match_where(
     }
 }
 
-/// Does the same with given candidates for each step of the pattern.
+/// Like [`may_match_where`], from given candidates.
 pub(crate) fn may_match_among<const W: usize>(
     query: &MaskPattern,
     target: &MatchTarget,
@@ -37,11 +37,11 @@ pub(crate) fn may_match_among<const W: usize>(
     accept: &mut dyn FnMut(&[u8]) -> bool,
 ) -> bool {
     let mut found = false;
-    let steps = run(query, target, candidates, MAX_SCREEN_STEPS, &mut |images| {
+    let assignments = run(query, target, candidates, MAX_SCREEN_ASSIGNMENTS, &mut |images| {
         found = accept(images);
         if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    found || steps > MAX_SCREEN_STEPS
+    found || assignments > MAX_SCREEN_ASSIGNMENTS
 }
 
 /// Calls `visit` with every match: the target atom for each atom of the pattern, in the order of its text.
@@ -54,21 +54,21 @@ pub(crate) fn matches(
 ) {
     if target.features.len() <= 128 {
         if let Some(sets) = candidates::<1>(query, target) {
-            run(query, target, sets, MAX_STEPS, visit);
+            run(query, target, sets, MAX_ASSIGNMENTS, visit);
         }
     } else if let Some(sets) = candidates::<2>(query, target) {
-        run(query, target, sets, MAX_STEPS, visit);
+        run(query, target, sets, MAX_ASSIGNMENTS, visit);
     }
 }
 
-/// Does the same with given candidates for each step of the pattern, so that fewer assignments are tried.
+/// Like [`matches`], from given candidates and with the lower limit of a screen, [`MAX_SCREEN_ASSIGNMENTS`].
 pub(crate) fn matches_among<const W: usize>(
     query: &MaskPattern,
     target: &MatchTarget,
     candidates: Candidates<W>,
     visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
 ) {
-    run(query, target, candidates, MAX_SCREEN_STEPS, visit);
+    run(query, target, candidates, MAX_SCREEN_ASSIGNMENTS, visit);
 }
 
 /// A set of atoms.
@@ -86,16 +86,16 @@ impl<const W: usize> AtomSet<W> {
     }
 
     /// Adds all atoms of `other`.
-    pub fn widen(&mut self, other: &Self) {
+    pub fn union_with(&mut self, other: &Self) {
         self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word |= other);
     }
 
     /// Keeps only the atoms of `other`.
-    pub fn narrow(&mut self, other: &Self) {
+    pub fn intersect_with(&mut self, other: &Self) {
         self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word &= other);
     }
 
-    fn holds(&self, atom: u8) -> bool {
+    fn contains(&self, atom: u8) -> bool {
         self.0[usize::from(atom >> 7) % W] >> (atom & 127) & 1 == 1
     }
 
@@ -107,14 +107,14 @@ impl<const W: usize> AtomSet<W> {
 /// Returns the atoms that fit each step by itself; `None` if some step has none.
 fn candidates<const W: usize>(query: &MaskPattern, target: &MatchTarget) -> Option<Candidates<W>> {
     let mut candidates = [AtomSet::<W>::EMPTY; MAX_PATTERN];
-    for (place, step) in query.steps.iter().enumerate() {
+    for (index, step) in query.steps.iter().enumerate() {
         // Equal masks share their candidates.
-        if let Some(same) = query.steps[..place].iter().position(|earlier| earlier.mask == step.mask) {
-            candidates[place] = candidates[same];
+        if let Some(same) = query.steps[..index].iter().position(|earlier| earlier.mask == step.mask) {
+            candidates[index] = candidates[same];
             continue;
         }
         let mut any = 0;
-        for (word, atoms) in candidates[place].0.iter_mut().zip(target.features.chunks(128)) {
+        for (word, atoms) in candidates[index].0.iter_mut().zip(target.features.chunks(128)) {
             for (atom, features) in atoms.iter().enumerate() {
                 *word |= u128::from(features & !step.mask == 0) << atom;
             }
@@ -132,7 +132,7 @@ fn run<const W: usize>(
     query: &MaskPattern,
     target: &MatchTarget,
     candidates: Candidates<W>,
-    max_steps: u32,
+    max_assignments: u32,
     visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
 ) -> u32 {
     let mut matching = Matching {
@@ -142,12 +142,12 @@ fn run<const W: usize>(
         images: [0; MAX_PATTERN],
         by_atom: [0; MAX_PATTERN],
         used: AtomSet::EMPTY,
-        steps: 0,
-        max_steps,
+        assignments: 0,
+        max_assignments,
         visit,
     };
     let _ = matching.extend(0);
-    matching.steps
+    matching.assignments
 }
 
 struct Matching<'a, const W: usize> {
@@ -159,8 +159,8 @@ struct Matching<'a, const W: usize> {
     /// Target atom of each pattern atom.
     by_atom: [u8; MAX_PATTERN],
     used: AtomSet<W>,
-    steps: u32,
-    max_steps: u32,
+    assignments: u32,
+    max_assignments: u32,
     visit: &'a mut dyn FnMut(&[u8]) -> ControlFlow<()>,
 }
 
@@ -170,8 +170,8 @@ impl<const W: usize> Matching<'_, W> {
         let Some(step) = query.steps.get(depth) else {
             return (self.visit)(&self.by_atom[..query.steps.len()]);
         };
-        self.steps += 1;
-        if self.steps > self.max_steps {
+        self.assignments += 1;
+        if self.assignments > self.max_assignments {
             return ControlFlow::Break(());
         }
         match step.parent {
@@ -181,15 +181,18 @@ impl<const W: usize> Matching<'_, W> {
                     while rest != 0 {
                         let atom = (rest.trailing_zeros() as u8) | (word as u8) << 7;
                         rest &= rest - 1;
-                        self.place(depth, step, atom)?;
+                        self.assign(depth, step, atom)?;
                     }
                 }
             }
             Some((parent, bonds)) => {
                 let target = self.target;
                 for &(atom, order) in target.around(self.images[usize::from(parent)]) {
-                    if order & bonds != 0 && self.candidates[depth].holds(atom) && !self.used.holds(atom) {
-                        self.place(depth, step, atom)?;
+                    if order & bonds != 0
+                        && self.candidates[depth].contains(atom)
+                        && !self.used.contains(atom)
+                    {
+                        self.assign(depth, step, atom)?;
                     }
                 }
             }
@@ -197,12 +200,12 @@ impl<const W: usize> Matching<'_, W> {
         ControlFlow::Continue(())
     }
 
-    fn place(&mut self, depth: usize, step: &Step, atom: u8) -> ControlFlow<()> {
-        let closed = step.closures.iter().all(|&(other, bonds)| {
+    fn assign(&mut self, depth: usize, step: &Step, atom: u8) -> ControlFlow<()> {
+        let closures_match = step.closures.iter().all(|&(other, bonds)| {
             let image = self.images[usize::from(other)];
             self.target.around(atom).iter().any(|&(next, order)| next == image && order & bonds != 0)
         });
-        if !closed {
+        if !closures_match {
             return ControlFlow::Continue(());
         }
         self.images[depth] = atom;

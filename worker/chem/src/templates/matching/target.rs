@@ -16,7 +16,7 @@ pub(crate) const HYDROGEN: u16 = u16::MAX;
 
 /// A stated stereocentre: the sense of rotation of its neighbours in a given order.
 #[derive(Debug, Clone)]
-pub(crate) struct Centre {
+pub(crate) struct TargetCentre {
     pub atom: u8,
     pub clockwise: bool,
     pub order: Vec<u16>,
@@ -40,7 +40,7 @@ pub(crate) struct MatchTarget {
     pub molecule_of: Vec<u8>,
     pub molecules: usize,
     /// Stated stereocentres.
-    pub centres: Vec<Centre>,
+    pub centres: Vec<TargetCentre>,
     /// Double bonds of stated configuration.
     pub double_bonds: Vec<DoubleBond>,
     /// Set if other stereo is stated: other geometries, or marks that may be meaningless.
@@ -109,7 +109,7 @@ impl MatchTarget {
                         STEREO_H_SENTINEL => Some(HYDROGEN),
                         atom => u16::try_from(first + atom as usize).ok(),
                     };
-                    self.centres.push(Centre {
+                    self.centres.push(TargetCentre {
                         atom: u8::try_from(first + at).ok()?,
                         clockwise: sign == Chirality::Clockwise,
                         order: order.iter().map(name).collect::<Option<_>>()?,

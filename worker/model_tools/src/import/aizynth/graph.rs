@@ -4,16 +4,16 @@ use prost::Message;
 
 /// An ONNX file.
 #[derive(Clone, PartialEq, Message)]
-pub struct Model {
+pub struct OnnxModel {
     #[prost(message, optional, tag = "7")]
-    pub graph: Option<Graph>,
+    pub graph: Option<OnnxGraph>,
 }
 
 /// A network.
 #[derive(Clone, PartialEq, Message)]
-pub struct Graph {
+pub struct OnnxGraph {
     #[prost(message, repeated, tag = "1")]
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<OnnxNode>,
     #[prost(message, repeated, tag = "5")]
     pub initializers: Vec<TensorProto>,
     #[prost(message, repeated, tag = "11")]
@@ -24,7 +24,7 @@ pub struct Graph {
 
 /// An operation.
 #[derive(Clone, PartialEq, Message)]
-pub struct Node {
+pub struct OnnxNode {
     #[prost(string, repeated, tag = "1")]
     pub inputs: Vec<String>,
     #[prost(string, repeated, tag = "2")]

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use half::{bf16, f16};
 use prost::Message as _;
 
-use super::graph::{Graph, Model, Node, TensorProto};
+use super::graph::{OnnxGraph, OnnxModel, OnnxNode, TensorProto};
 
 /// Number of fingerprint bits that the search engine computes.
 pub const FINGERPRINT_BITS: usize = 2048;
@@ -21,7 +21,7 @@ const MAX_OUTPUTS: usize = 1 << 20;
 
 /// A policy network of two dense layers.
 #[derive(Debug, PartialEq)]
-pub struct Policy {
+pub struct DensePolicy {
     /// Number of hidden units.
     pub hidden: usize,
     /// Number of templates.
@@ -111,13 +111,13 @@ enum WeightLayout {
     Last,
 }
 
-impl Policy {
+impl DensePolicy {
     /// Reads an ONNX file.
     pub fn read(bytes: &[u8]) -> Result<Self, NetworkError> {
         if bytes.starts_with(b"\x89HDF") {
             return Err(NetworkError::Hdf5);
         }
-        let model = Model::decode(bytes).map_err(|fault| NetworkError::Onnx(fault.to_string()))?;
+        let model = OnnxModel::decode(bytes).map_err(|fault| NetworkError::Onnx(fault.to_string()))?;
         let graph = model.graph.ok_or_else(|| NetworkError::Onnx("it has no graph".to_owned()))?;
         let nodes = graph.nodes.len();
         if nodes > MAX_NODES {
@@ -160,12 +160,12 @@ impl Policy {
 
 /// Traversal of a graph from its input to its end.
 struct GraphTraversal<'a> {
-    graph: &'a Graph,
+    graph: &'a OnnxGraph,
     constants: HashMap<&'a str, &'a TensorProto>,
 }
 
 impl<'a> GraphTraversal<'a> {
-    fn new(graph: &'a Graph) -> Self {
+    fn new(graph: &'a OnnxGraph) -> Self {
         let initializers = graph.initializers.iter().map(|tensor| (tensor.name.as_str(), tensor));
         let nodes = graph.nodes.iter().filter(|node| node.op_type == "Constant").filter_map(|node| {
             let value = node.attributes.iter().find(|attribute| attribute.name == "value")?;
@@ -182,7 +182,7 @@ impl<'a> GraphTraversal<'a> {
         let mut layers = Vec::new();
         // A chain has at most as many links as the graph has nodes; a cycle would never end.
         for _ in 0..self.graph.nodes.len() {
-            let users: Vec<&Node> =
+            let users: Vec<&OnnxNode> =
                 self.graph.nodes.iter().filter(|node| node.inputs.iter().any(|input| input == at)).collect();
             let node = match users[..] {
                 [] => break,
@@ -203,7 +203,12 @@ impl<'a> GraphTraversal<'a> {
     }
 
     /// Adds the layer of `node`, whose input data is the tensor `data`.
-    fn add_layer(&self, node: &'a Node, data: &str, layers: &mut Vec<Layer<'a>>) -> Result<(), NetworkError> {
+    fn add_layer(
+        &self,
+        node: &'a OnnxNode,
+        data: &str,
+        layers: &mut Vec<Layer<'a>>,
+    ) -> Result<(), NetworkError> {
         let number = |name: &str, default: f32| {
             node.attributes.iter().find(|attribute| attribute.name == name).map_or(default, |found| found.f)
         };
@@ -245,7 +250,7 @@ impl<'a> GraphTraversal<'a> {
         Ok(())
     }
 
-    fn dense(&self, node: &'a Node, data: &str, order: WeightLayout) -> Result<Dense<'a>, NetworkError> {
+    fn dense(&self, node: &'a OnnxNode, data: &str, order: WeightLayout) -> Result<Dense<'a>, NetworkError> {
         let [first, name, ..] = &node.inputs[..] else { return Err(fault(node, "has no weights")) };
         if first != data {
             return Err(fault(node, "multiplies from the wrong side"));
@@ -261,7 +266,7 @@ impl<'a> GraphTraversal<'a> {
         }
     }
 
-    fn constant(&self, node: &Node, name: &str) -> Result<&'a TensorProto, NetworkError> {
+    fn constant(&self, node: &OnnxNode, name: &str) -> Result<&'a TensorProto, NetworkError> {
         let constant = self.constants.get(name).copied();
         constant.ok_or_else(|| fault(node, &format!("uses `{name}`, which is not a constant of the file")))
     }
@@ -334,7 +339,7 @@ fn describe(layers: &[Layer<'_>]) -> String {
     if words.is_empty() { "empty".to_owned() } else { words }
 }
 
-fn fault(node: &Node, fault: &str) -> NetworkError {
+fn fault(node: &OnnxNode, fault: &str) -> NetworkError {
     let output = || node.outputs.first().cloned().unwrap_or_default();
     NetworkError::Node {
         node: if node.name.is_empty() { output() } else { node.name.clone() },

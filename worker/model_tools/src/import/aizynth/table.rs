@@ -23,7 +23,7 @@ const TEMPLATE_COLUMN: &str = "retro_template";
 
 /// Rows of the table, in the order of the network's outputs.
 #[derive(Debug)]
-pub struct Table {
+pub struct TemplateTable {
     /// All rows, usable or not.
     pub rows: Vec<Row>,
 }
@@ -45,7 +45,7 @@ pub struct Row {
 
 /// Reason why a table cannot be read.
 #[derive(Debug, thiserror::Error)]
-pub enum TableError {
+pub enum TemplateTableError {
     /// The file cannot be opened.
     #[error(transparent)]
     File(#[from] ReadError),
@@ -78,12 +78,12 @@ struct Columns {
     occurrence: Option<usize>,
 }
 
-impl Table {
+impl TemplateTable {
     /// Reads the file and every template in it.
-    pub fn read(file: &Path) -> Result<Self, TableError> {
+    pub fn read(file: &Path) -> Result<Self, TemplateTableError> {
         let beginning = read::beginning::<8>(file)?;
         if beginning.starts_with(b"\x89HDF") {
-            return Err(TableError::Hdf5);
+            return Err(TemplateTableError::Hdf5);
         }
         let opened = BufReader::new(read::open(file)?);
         if beginning.starts_with(&[0x1f, 0x8b]) {
@@ -94,7 +94,7 @@ impl Table {
     }
 
     /// Reads the text of a table.
-    pub fn of(text: impl Read) -> Result<Self, TableError> {
+    pub fn of(text: impl Read) -> Result<Self, TemplateTableError> {
         let mut text = BufReader::new(BoundedReader { text, left: LARGEST });
         let header = first_line(&mut text)?;
         let delimiter = if header.contains(&b'\t') { b'\t' } else { b',' };
@@ -102,7 +102,8 @@ impl Table {
             .delimiter(delimiter)
             .flexible(true)
             .from_reader(io::Cursor::new(header).chain(text));
-        let broken = |line: u64, cause: csv::Error| TableError::Broken { line, cause: cause.to_string() };
+        let broken =
+            |line: u64, cause: csv::Error| TemplateTableError::Broken { line, cause: cause.to_string() };
         let columns = Columns::of(csv.byte_headers().map_err(|cause| broken(0, cause))?)?;
         let mut rows = Vec::new();
         let mut record = ByteRecord::new();
@@ -110,7 +111,7 @@ impl Table {
             let line = csv.position().line();
             match csv.read_byte_record(&mut record) {
                 Ok(false) => break,
-                Ok(true) if rows.len() == MAX_ROWS => return Err(TableError::TooLong),
+                Ok(true) if rows.len() == MAX_ROWS => return Err(TemplateTableError::TooLong),
                 Ok(true) => {
                     rows.push(columns.row(&record, record.position().map_or(line, csv::Position::line)))
                 }
@@ -134,13 +135,13 @@ impl Table {
 }
 
 impl Columns {
-    fn of(header: &ByteRecord) -> Result<Self, TableError> {
+    fn of(header: &ByteRecord) -> Result<Self, TemplateTableError> {
         let names: Vec<String> =
             header.iter().map(|name| String::from_utf8_lossy(name).trim().to_owned()).collect();
         let place = |wanted: &[&str]| names.iter().position(|name| wanted.contains(&name.as_str()));
         let template = place(&[TEMPLATE_COLUMN]).ok_or_else(|| {
             let named: Vec<String> = names.iter().take(20).map(|name| format!("`{name:.40}`")).collect();
-            TableError::NoColumn(named.join(", "))
+            TemplateTableError::NoColumn(named.join(", "))
         })?;
         Ok(Self {
             template,
@@ -201,10 +202,10 @@ impl<R: Read> Read for BoundedReader<R> {
 }
 
 /// Reads the first line with its line break, up to the maximum length of a header.
-fn first_line(text: &mut impl BufRead) -> Result<Vec<u8>, TableError> {
+fn first_line(text: &mut impl BufRead) -> Result<Vec<u8>, TemplateTableError> {
     const LONGEST: u64 = 64 << 10;
     let mut line = Vec::new();
-    let broken = |cause: io::Error| TableError::Broken { line: 0, cause: cause.to_string() };
+    let broken = |cause: io::Error| TemplateTableError::Broken { line: 0, cause: cause.to_string() };
     text.take(LONGEST).read_until(b'\n', &mut line).map_err(broken)?;
     Ok(line)
 }
@@ -217,8 +218,8 @@ mod tests {
 
     const GOOD: &str = "([C:1]-[NH;D2;+0:2]-[C:3])>>(Br-[C:1]).([NH2;D1;+0:2]-[C:3])";
 
-    fn table(text: &str) -> Table {
-        Table::of(text.as_bytes()).unwrap()
+    fn table(text: &str) -> TemplateTable {
+        TemplateTable::of(text.as_bytes()).unwrap()
     }
 
     #[test]
@@ -260,7 +261,7 @@ mod tests {
             (b"smarts\thash\nx\ty\n", "no column `retro_template` among `smarts`, `hash`"),
             (b"\x00\x01\x02", "no column"),
         ] {
-            let fault = Table::of(text).unwrap_err().to_string();
+            let fault = TemplateTable::of(text).unwrap_err().to_string();
             assert!(fault.contains(words), "{fault}");
         }
     }
@@ -268,8 +269,8 @@ mod tests {
     proptest! {
         #[test]
         fn no_bytes_make_the_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-            let _ = Table::of(&bytes[..]);
-            let _ = Table::of(&[b"retro_template\thash\n".as_slice(), &bytes].concat()[..]);
+            let _ = TemplateTable::of(&bytes[..]);
+            let _ = TemplateTable::of(&[b"retro_template\thash\n".as_slice(), &bytes].concat()[..]);
         }
 
         #[test]

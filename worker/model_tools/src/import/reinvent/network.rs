@@ -6,7 +6,7 @@ use half::{bf16, f16};
 
 use super::{
     archive::Archive,
-    pickle::{Id, Node},
+    pickle::{Id, PickleNode},
     saved::{MAX_WEIGHTS, PriorError, SavedDictionary},
 };
 use crate::weights::Tensor;
@@ -18,7 +18,7 @@ const PARAMETER: &str = "torch._utils._rebuild_parameter";
 
 /// Kind of recurrent cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cell {
+pub enum CellKind {
     /// GRU, with three gates.
     Gru,
     /// LSTM, with four gates.
@@ -29,7 +29,7 @@ pub enum Cell {
 #[derive(Debug)]
 pub struct Shape {
     /// Cell of its layers.
-    pub cell: Cell,
+    pub cell: CellKind,
     /// Size of a token's embedding.
     pub embedding_size: usize,
     /// Size of a layer's state.
@@ -51,7 +51,7 @@ impl Shape {
         };
         let (_, embedding_size) = shape("_embedding.weight")?;
         let (rows, hidden_size) = shape("_rnn.weight_hh_l0")?;
-        let cell = [Cell::Gru, Cell::Lstm]
+        let cell = [CellKind::Gru, CellKind::Lstm]
             .into_iter()
             .find(|cell| Some(rows) == hidden_size.checked_mul(cell.gates()));
         let cell = cell.filter(|_| hidden_size > 0).ok_or_else(|| {
@@ -140,7 +140,7 @@ impl Shape {
                 return Err(PriorError::Parameter { parameter, said: said.to_string(), seen });
             }
         }
-        if let Some(Node::Bool(true)) = said("layer_normalization").map(|id| saved.pickled.node(id)) {
+        if let Some(PickleNode::Bool(true)) = said("layer_normalization").map(|id| saved.pickled.node(id)) {
             let seen = "layers are not normalised here".to_owned();
             return Err(PriorError::Parameter {
                 parameter: "layer_normalization",
@@ -152,7 +152,7 @@ impl Shape {
     }
 }
 
-impl Cell {
+impl CellKind {
     /// Returns the name in `config.json`.
     pub const fn model_type(self) -> &'static str {
         match self {
@@ -181,13 +181,13 @@ impl SavedDictionary<'_> {
     /// Returns the pickle's description of a tensor.
     fn view(&self, name: &str, id: Id) -> Result<View<'_>, PriorError> {
         let fault = |fault: &str| tensor(name, fault);
-        let Node::Object { class, arguments, .. } = self.pickled.node(id) else {
+        let PickleNode::Object { class, arguments, .. } = self.pickled.node(id) else {
             return Err(fault("is not a tensor"));
         };
         if class == PARAMETER {
             return match self.pickled.items(*arguments).unwrap_or_default().first() {
                 // Nested parameters are refused: a malicious file could nest them without end.
-                Some(inner) if !matches!(self.pickled.node(*inner), Node::Object { class, .. } if class == PARAMETER) => {
+                Some(inner) if !matches!(self.pickled.node(*inner), PickleNode::Object { class, .. } if class == PARAMETER) => {
                     self.view(name, *inner)
                 }
                 _ => Err(fault("is not a tensor")),
@@ -227,12 +227,12 @@ impl SavedDictionary<'_> {
 
     /// Returns the number type, the key and the length of a storage.
     fn storage(&self, id: Id) -> Option<(FloatType, &str, usize)> {
-        let Node::Persistent(reference) = self.pickled.node(id) else { return None };
+        let PickleNode::Persistent(reference) = self.pickled.node(id) else { return None };
         let [kind, class, key, _place, stored, ..] = self.pickled.items(*reference)? else { return None };
         if self.pickled.text(*kind)? != "storage" {
             return None;
         }
-        let Node::Name { name, .. } = self.pickled.node(*class) else { return None };
+        let PickleNode::Name { name, .. } = self.pickled.node(*class) else { return None };
         let number = match name.as_str() {
             "torch.FloatStorage" => FloatType::F32,
             "torch.DoubleStorage" => FloatType::F64,

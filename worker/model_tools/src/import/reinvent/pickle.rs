@@ -9,10 +9,10 @@ mod value;
 
 use std::collections::HashMap;
 
-pub use value::{Id, Node, Pickled};
+pub use value::{Id, PickleNode, Pickled};
 
 /// Maximum number of values of a pickle, and of entries in its memo.
-const MOST_NODES: usize = 1 << 20;
+const MAX_NODES: usize = 1 << 20;
 /// Maximum length of a class or function name with its module.
 const MAX_NAME_LENGTH: usize = 256;
 /// Newest supported protocol.
@@ -49,7 +49,7 @@ pub enum PickleError {
     #[error("byte {at} of the pickle: nothing was remembered as number {number}")]
     Memo { at: usize, number: u32 },
     /// The pickle has more values than a prior has.
-    #[error("the pickle has more than {MOST_NODES} values")]
+    #[error("the pickle has more than {MAX_NODES} values")]
     TooMany,
 }
 
@@ -83,7 +83,7 @@ struct Machine<'a> {
     /// Offset and value of the current opcode.
     opcode: (usize, u8),
     allowed: fn(&str, &str) -> Option<NameUse>,
-    nodes: Vec<Node>,
+    nodes: Vec<PickleNode>,
     stack: Vec<Id>,
     /// Stack heights at the open marks.
     marks: Vec<usize>,
@@ -103,9 +103,9 @@ impl<'a> Machine<'a> {
             b'(' => self.marks.push(self.stack.len()),
             b'0' => drop(self.pop()?),
             b'1' => drop(self.pop_mark()?),
-            b'N' => self.push(Node::None)?,
-            0x88 => self.push(Node::Bool(true))?,
-            0x89 => self.push(Node::Bool(false))?,
+            b'N' => self.push(PickleNode::None)?,
+            0x88 => self.push(PickleNode::Bool(true))?,
+            0x89 => self.push(PickleNode::Bool(false))?,
             b'I' | b'J' | b'K' | b'M' | b'L' | 0x8a | 0x8b | b'F' | b'G' => self.number(opcode)?,
             b'S' | b'V' | b'T' | b'U' | b'X' | 0x8c | 0x8d => self.text(opcode)?,
             b'B' | b'C' | 0x8e => {
@@ -115,7 +115,7 @@ impl<'a> Machine<'a> {
                     _ => 8,
                 })?;
                 let bytes = self.slice(long)?.to_vec();
-                self.push(Node::Bytes(bytes))?;
+                self.push(PickleNode::Bytes(bytes))?;
             }
             b']'
             | b'l'
@@ -136,7 +136,7 @@ impl<'a> Machine<'a> {
             b'b' => self.build()?,
             b'Q' => {
                 let reference = self.pop()?;
-                self.push(Node::Persistent(reference))?;
+                self.push(PickleNode::Persistent(reference))?;
             }
             b'h' | b'j' | b'g' | b'q' | b'r' | b'p' | 0x94 => self.remember(opcode)?,
             opcode => return Err(PickleError::Opcode { at, opcode }),
@@ -154,11 +154,11 @@ impl<'a> Machine<'a> {
 
     fn number(&mut self, opcode: u8) -> Result<(), PickleError> {
         let node = match opcode {
-            b'J' => Node::Int(i32::from_le_bytes(self.take()?).into()),
-            b'K' => Node::Int(u8::from_le_bytes(self.take()?).into()),
-            b'M' => Node::Int(u16::from_le_bytes(self.take()?).into()),
-            b'G' => Node::Float(f64::from_be_bytes(self.take()?)),
-            b'F' => Node::Float(self.line()?.parse().map_err(|_| self.argument("number"))?),
+            b'J' => PickleNode::Int(i32::from_le_bytes(self.take()?).into()),
+            b'K' => PickleNode::Int(u8::from_le_bytes(self.take()?).into()),
+            b'M' => PickleNode::Int(u16::from_le_bytes(self.take()?).into()),
+            b'G' => PickleNode::Float(f64::from_be_bytes(self.take()?)),
+            b'F' => PickleNode::Float(self.line()?.parse().map_err(|_| self.argument("number"))?),
             0x8a | 0x8b => {
                 let long = self.length(if opcode == 0x8a { 1 } else { 4 })?;
                 let bytes = self.slice(long)?;
@@ -168,15 +168,15 @@ impl<'a> Machine<'a> {
                 match whole.get_mut(..bytes.len()) {
                     Some(low) => {
                         low.copy_from_slice(bytes);
-                        Node::Int(i64::from_le_bytes(whole))
+                        PickleNode::Int(i64::from_le_bytes(whole))
                     }
-                    None => Node::Long,
+                    None => PickleNode::Long,
                 }
             }
             _ => match self.line()?.trim_end_matches('L') {
-                "00" => Node::Bool(false),
-                "01" => Node::Bool(true),
-                digits => Node::Int(digits.parse().map_err(|_| self.argument("number"))?),
+                "00" => PickleNode::Bool(false),
+                "01" => PickleNode::Bool(true),
+                digits => PickleNode::Int(digits.parse().map_err(|_| self.argument("number"))?),
             },
         };
         self.push(node)
@@ -196,15 +196,15 @@ impl<'a> Machine<'a> {
                 std::str::from_utf8(bytes).map_err(|_| self.argument("text in UTF-8"))?.to_owned()
             }
         };
-        self.push(Node::Text(text))
+        self.push(PickleNode::Text(text))
     }
 
     fn container(&mut self, opcode: u8) -> Result<(), PickleError> {
         match opcode {
-            b']' => self.push(Node::List(Vec::new())),
-            b')' => self.push(Node::Tuple(Vec::new())),
-            b'}' => self.push(Node::Dict(Vec::new())),
-            0x8f => self.push(Node::Set(Vec::new())),
+            b']' => self.push(PickleNode::List(Vec::new())),
+            b')' => self.push(PickleNode::Tuple(Vec::new())),
+            b'}' => self.push(PickleNode::Dict(Vec::new())),
+            0x8f => self.push(PickleNode::Set(Vec::new())),
             0x85..=0x87 => {
                 let from =
                     self.stack.len().checked_sub(usize::from(opcode - 0x84)).ok_or_else(|| self.stuck())?;
@@ -212,24 +212,24 @@ impl<'a> Machine<'a> {
                     return Err(self.stuck());
                 }
                 let items = self.stack.split_off(from);
-                self.push(Node::Tuple(items))
+                self.push(PickleNode::Tuple(items))
             }
             b'l' | b't' | 0x91 => {
                 let items = self.pop_mark()?;
                 self.push(match opcode {
-                    b'l' => Node::List(items),
-                    b't' => Node::Tuple(items),
-                    _ => Node::Set(items),
+                    b'l' => PickleNode::List(items),
+                    b't' => PickleNode::Tuple(items),
+                    _ => PickleNode::Set(items),
                 })
             }
             b'd' => {
                 let pairs = self.pop_pairs()?;
-                self.push(Node::Dict(pairs))
+                self.push(PickleNode::Dict(pairs))
             }
             b'a' | b'e' | 0x90 => {
                 let mut new = if opcode == b'a' { vec![self.pop()?] } else { self.pop_mark()? };
                 match self.top()? {
-                    Node::List(items) | Node::Set(items) => items.append(&mut new),
+                    PickleNode::List(items) | PickleNode::Set(items) => items.append(&mut new),
                     _ => return Err(self.stuck()),
                 }
                 Ok(())
@@ -242,7 +242,7 @@ impl<'a> Machine<'a> {
                     self.pop_pairs()?
                 };
                 match self.top()? {
-                    Node::Dict(pairs) => pairs.append(&mut new),
+                    PickleNode::Dict(pairs) => pairs.append(&mut new),
                     _ => return Err(self.stuck()),
                 }
                 Ok(())
@@ -257,7 +257,7 @@ impl<'a> Machine<'a> {
         let (module, name) = if opcode == 0x93 {
             let (name, module) = (self.pop()?, self.pop()?);
             match (&self.nodes[module.index()], &self.nodes[name.index()]) {
-                (Node::Text(module), Node::Text(name)) => (module.as_str(), name.as_str()),
+                (PickleNode::Text(module), PickleNode::Text(name)) => (module.as_str(), name.as_str()),
                 _ => return Err(self.stuck()),
             }
         } else {
@@ -270,7 +270,7 @@ impl<'a> Machine<'a> {
         match (self.allowed)(module, name) {
             None => Err(PickleError::Forbidden { at, name: full }),
             Some(_) if opcode == b'i' => Err(PickleError::Opcode { at, opcode }),
-            Some(meaning) => self.push(Node::Name { name: full, meaning }),
+            Some(meaning) => self.push(PickleNode::Name { name: full, meaning }),
         }
     }
 
@@ -278,9 +278,11 @@ impl<'a> Machine<'a> {
     fn call(&mut self) -> Result<(), PickleError> {
         let (arguments, callee) = (self.pop()?, self.pop()?);
         let node = match (&self.nodes[callee.index()], &self.nodes[arguments.index()]) {
-            (Node::Name { meaning: NameUse::Dictionary, .. }, Node::Tuple(_)) => Node::Dict(Vec::new()),
-            (Node::Name { meaning: NameUse::Inert, name }, Node::Tuple(_)) => {
-                Node::Object { class: name.clone(), arguments, state: None }
+            (PickleNode::Name { meaning: NameUse::Dictionary, .. }, PickleNode::Tuple(_)) => {
+                PickleNode::Dict(Vec::new())
+            }
+            (PickleNode::Name { meaning: NameUse::Inert, name }, PickleNode::Tuple(_)) => {
+                PickleNode::Object { class: name.clone(), arguments, state: None }
             }
             _ => return Err(self.stuck()),
         };
@@ -290,9 +292,9 @@ impl<'a> Machine<'a> {
     fn build(&mut self) -> Result<(), PickleError> {
         let new = self.pop()?;
         match self.top()? {
-            Node::Object { state, .. } => *state = Some(new),
+            PickleNode::Object { state, .. } => *state = Some(new),
             // An ordered dictionary may have attributes; they are not needed here.
-            Node::Dict(_) => {}
+            PickleNode::Dict(_) => {}
             _ => return Err(self.stuck()),
         }
         Ok(())
@@ -312,7 +314,7 @@ impl<'a> Machine<'a> {
             self.stack.push(known.ok_or(PickleError::Memo { at, number })?);
         } else {
             let last = self.stack.last().copied().ok_or_else(|| self.stuck())?;
-            if self.memo.len() == MOST_NODES {
+            if self.memo.len() == MAX_NODES {
                 return Err(PickleError::TooMany);
             }
             self.memo.insert(number, last);
@@ -320,8 +322,8 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    fn push(&mut self, node: Node) -> Result<(), PickleError> {
-        if self.nodes.len() == MOST_NODES {
+    fn push(&mut self, node: PickleNode) -> Result<(), PickleError> {
+        if self.nodes.len() == MAX_NODES {
             return Err(PickleError::TooMany);
         }
         self.stack.push(Id::new(self.nodes.len()));
@@ -352,7 +354,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn top(&mut self) -> Result<&mut Node, PickleError> {
+    fn top(&mut self) -> Result<&mut PickleNode, PickleError> {
         let stuck = self.stuck();
         let top = self.stack.last().ok_or(stuck)?;
         Ok(&mut self.nodes[top.index()])

@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     archive::Archive,
-    network::{Cell, Shape},
+    network::{CellKind, Shape},
     pickle::{self, NameUse},
     saved::{PriorError, SavedDictionary},
 };
@@ -20,7 +20,7 @@ const DEFAULT_LENGTH: usize = 256;
 #[derive(Debug)]
 pub struct Prior {
     /// Cell of its layers.
-    pub cell: Cell,
+    pub cell: CellKind,
     /// Tokens by id.
     pub tokens: Vec<String>,
     /// Size of a token's embedding.

@@ -53,7 +53,7 @@ impl OutputLayer {
     }
 
     /// Converts an input to the integers that the layer multiplies.
-    pub fn rounded_input(&self, input: &[f32]) -> Input {
+    pub fn rounded_input(&self, input: &[f32]) -> QuantisedInput {
         let most = input.iter().fold(0.0_f32, |most, value| most.max(value.abs()));
         let scale = if most > 0.0 { most / INPUT_MAX } else { 1.0 };
         let inverse = 1.0 / scale;
@@ -63,14 +63,14 @@ impl OutputLayer {
             // call.
             *rounded = (value * inverse + ROUNDING).to_bits() as i16;
         }
-        Input { values, scale }
+        QuantisedInput { values, scale }
     }
 
     /// Returns the layer's outputs for pairs of a row and an input's index, in their order.
     ///
     /// # Panics
     /// Panics when there is no such row or input.
-    pub fn outputs(&self, inputs: &[Input], pairs: &[(u32, u32)]) -> Vec<f32> {
+    pub fn outputs(&self, inputs: &[QuantisedInput], pairs: &[(u32, u32)]) -> Vec<f32> {
         let sums = Arch::new().dispatch(Sums { layer: self, inputs, pairs });
         let output = |(&(row, input), sum): (&(u32, u32), i32)| {
             let row = row as usize;
@@ -82,7 +82,7 @@ impl OutputLayer {
 
 /// An input in 16-bit integers.
 #[derive(Debug)]
-pub struct Input {
+pub struct QuantisedInput {
     values: Vec<[i16; LANES]>,
     /// Value of an integer of 1.
     scale: f32,
@@ -91,7 +91,7 @@ pub struct Input {
 /// Sums of some rows, compiled for the instruction sets that `pulp` finds at run time.
 struct Sums<'a> {
     layer: &'a OutputLayer,
-    inputs: &'a [Input],
+    inputs: &'a [QuantisedInput],
     pairs: &'a [(u32, u32)],
 }
 
@@ -160,7 +160,7 @@ mod tests {
             let layer = OutputLayer::new(70, &weights, vec![1.0; 3], vec![0.0; 3]);
             let mut values = vec![[0; LANES]; 2];
             values.as_flattened_mut()[..70].copy_from_slice(&input);
-            let (inputs, pairs) = ([Input { values, scale: 1.0 }], [(2, 0), (0, 0), (1, 0)]);
+            let (inputs, pairs) = ([QuantisedInput { values, scale: 1.0 }], [(2, 0), (0, 0), (1, 0)]);
 
             let sums = Arch::new().dispatch(Sums { layer: &layer, inputs: &inputs, pairs: &pairs });
 

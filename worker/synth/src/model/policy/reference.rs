@@ -150,10 +150,10 @@ impl ReferencePolicy {
         let from = self.numbers(bonds().map(|bond| bond.0))?;
         let to = self.numbers(bonds().map(|bond| bond.1))?;
         let kinds = layers.bond.forward(&self.numbers(bonds().map(|bond| bond.2))?)?;
-        for (own, heard) in &layers.rounds {
-            let said = (state.index_select(&from, 0)? + &kinds)?.relu()?;
-            let said = state.zeros_like()?.index_add(&to, &said, 0)?;
-            let change = (own.forward(&state)? + heard.forward(&said)?)?.relu()?;
+        for (own, received) in &layers.rounds {
+            let messages = (state.index_select(&from, 0)? + &kinds)?.relu()?;
+            let messages = state.zeros_like()?.index_add(&to, &messages, 0)?;
+            let change = (own.forward(&state)? + received.forward(&messages)?)?.relu()?;
             state = (state + change)?;
         }
         let atoms = layers.atom.forward(&state)?;

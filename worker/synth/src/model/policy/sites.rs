@@ -8,7 +8,7 @@
 
 use chem::{Bond, Match, Matches, Molecule, Structure};
 
-use super::output::{Input, OutputLayer};
+use super::output::{OutputLayer, QuantisedInput};
 use crate::model::dense::Dense;
 use crate::model::error::ModelError;
 use crate::model::tensors::Weights;
@@ -47,7 +47,7 @@ pub struct SiteScorer {
 struct MessagePassingRound {
     own: Dense,
     bias: Vec<f32>,
-    heard: Dense,
+    received: Dense,
 }
 
 impl SiteScorer {
@@ -71,7 +71,7 @@ impl SiteScorer {
             Ok(MessagePassingRound {
                 own: Dense::load(file, SELF_TENSORS[at][0], atom, atom)?,
                 bias: file.floats(SELF_TENSORS[at][1], &[atom])?,
-                heard: Dense::load(file, NEIGHBOUR_TENSORS[at], atom, atom)?,
+                received: Dense::load(file, NEIGHBOUR_TENSORS[at], atom, atom)?,
             })
         };
         let template_bytes = bytes("template.weight", &[templates, site])?;
@@ -109,7 +109,7 @@ impl SiteScorer {
     }
 
     /// Vectors of all sites; the last is that of a site without atoms.
-    fn inputs(&self, atoms: &[f32], general: &[f32], matches: &Matches) -> Vec<Input> {
+    fn inputs(&self, atoms: &[f32], general: &[f32], matches: &Matches) -> Vec<QuantisedInput> {
         let mut vector = vec![0.0; self.site];
         let mut input = |members: &mut dyn Iterator<Item = usize>| {
             vector.fill(0.0);
@@ -124,7 +124,8 @@ impl SiteScorer {
             }
             self.templates.rounded_input(&vector)
         };
-        let mut inputs: Vec<Input> = matches.sites.iter().map(|site| input(&mut site.atoms())).collect();
+        let mut inputs: Vec<QuantisedInput> =
+            matches.sites.iter().map(|site| input(&mut site.atoms())).collect();
         inputs.push(input(&mut std::iter::empty()));
         inputs
     }
@@ -144,10 +145,10 @@ impl SiteScorer {
             vector.iter_mut().for_each(|value| *value = value.max(0.0));
         }
         for round in &self.rounds {
-            let heard = self.heard(&state, count, &structure);
+            let received = self.received(&state, count, &structure);
             let mut change: Vec<f32> = (0..count).flat_map(|_| round.bias.iter().copied()).collect();
             round.own.add_to(&state, &mut change);
-            round.heard.add_to(&heard, &mut change);
+            round.received.add_to(&received, &mut change);
             state.iter_mut().zip(change).for_each(|(state, change)| *state += change.max(0.0));
         }
         let mut atoms = vec![0.0; count * self.site];
@@ -156,18 +157,18 @@ impl SiteScorer {
     }
 
     /// Sum of the messages from each atom's neighbours: `[atoms, atom]`.
-    fn heard(&self, state: &[f32], count: usize, structure: &Structure) -> Vec<f32> {
-        let mut heard = vec![0.0; state.len()];
-        for (atom, sum) in (0..count as u32).zip(heard.chunks_exact_mut(self.atom)) {
+    fn received(&self, state: &[f32], count: usize, structure: &Structure) -> Vec<f32> {
+        let mut received = vec![0.0; state.len()];
+        for (atom, sum) in (0..count as u32).zip(received.chunks_exact_mut(self.atom)) {
             for &Bond { to, order, .. } in structure.bonds(atom) {
-                let said = &state[to as usize * self.atom..][..self.atom];
+                let messages = &state[to as usize * self.atom..][..self.atom];
                 let kind = &self.bonds[order as usize * self.atom..][..self.atom];
-                for ((sum, said), kind) in sum.iter_mut().zip(said).zip(kind) {
-                    *sum += (said + kind).max(0.0);
+                for ((sum, messages), kind) in sum.iter_mut().zip(messages).zip(kind) {
+                    *sum += (messages + kind).max(0.0);
                 }
             }
         }
-        heard
+        received
     }
 }
 

@@ -64,7 +64,7 @@ fn graph_of(chemistry: &Chemistry, max_depth: u32) -> Graph {
             graph.link(id, ranked, &[found], block);
         }
         for reaction in graph.molecule(id).reactions.clone() {
-            graph.reaction_mut(reaction).verdict = ValidationState::Valid;
+            graph.reaction_mut(reaction).validation = ValidationState::Valid;
         }
     }
     propagate(&mut graph, SearchBounds { max_depth, per_atom: 0.0, solved_penalty: 0.0, required: 0 });
@@ -133,8 +133,12 @@ fn extracted(chemistry: &Chemistry, max_depth: u32) -> Vec<f64> {
     let mut graph = graph_of(chemistry, max_depth);
     let mut validator = Validator::new(&model, &budget);
     let mut extractor = Extractor::new(&graph, max_depth, 0, usize::MAX);
-    let mut source =
-        ExtractionContext { graph: &mut graph, validator: &mut validator, gate: None, dropped: 0 };
+    let mut source = ExtractionContext {
+        graph: &mut graph,
+        validator: &mut validator,
+        constraint_filter: None,
+        dropped: 0,
+    };
     (0..)
         .map_while(|rank| extractor.route(&mut source, rank))
         .filter_map(Result::ok)

@@ -73,8 +73,8 @@ mod tests {
             graph.link(target, ranked, &[Arc::new(TemplateOutcome::new(vec![precursor]))], |_| None);
         }
         let tried = graph.molecule_mut(target);
-        (tried.expanded, tried.untried) = (true, f64::INFINITY);
-        graph.mark_molecule(target);
+        (tried.expanded, tried.untried_cost) = (true, f64::INFINITY);
+        graph.mark_molecule_stale(target);
         propagate(&mut graph, SearchBounds { max_depth: 5, per_atom, solved_penalty: 0.0, required: 0 });
         graph.molecule(RetroStar.next(&graph).unwrap()).heavy_atoms
     }

@@ -21,8 +21,8 @@ fn tensor(name: &str, dims: &[i64]) -> TensorProto {
     }
 }
 
-fn node(op_type: &str, inputs: &[&str], output: &str) -> Node {
-    Node {
+fn node(op_type: &str, inputs: &[&str], output: &str) -> OnnxNode {
+    OnnxNode {
         op_type: op_type.to_owned(),
         name: format!("{op_type}_{output}"),
         inputs: inputs.iter().map(|&name| name.to_owned()).collect(),
@@ -31,14 +31,14 @@ fn node(op_type: &str, inputs: &[&str], output: &str) -> Node {
     }
 }
 
-fn with(mut node: Node, name: &str, f: f32, i: i64) -> Node {
+fn with(mut node: OnnxNode, name: &str, f: f32, i: i64) -> OnnxNode {
     node.attributes.push(Attribute { name: name.to_owned(), f, i, t: None });
     node
 }
 
 /// Returns a graph as Keras exports it: 2048 -> 2 -> 3.
-fn graph() -> Graph {
-    Graph {
+fn graph() -> OnnxGraph {
+    OnnxGraph {
         nodes: vec![
             node("MatMul", &["x", "w1"], "a"),
             node("Add", &["a", "b1"], "b"),
@@ -58,11 +58,11 @@ fn graph() -> Graph {
     }
 }
 
-fn read(graph: Graph) -> Result<Policy, NetworkError> {
-    Policy::read(&Model { graph: Some(graph) }.encode_to_vec())
+fn read(graph: OnnxGraph) -> Result<DensePolicy, NetworkError> {
+    DensePolicy::read(&OnnxModel { graph: Some(graph) }.encode_to_vec())
 }
 
-fn fault(change: impl FnOnce(&mut Graph)) -> String {
+fn fault(change: impl FnOnce(&mut OnnxGraph)) -> String {
     let mut graph = graph();
     change(&mut graph);
     read(graph).unwrap_err().to_string()
@@ -99,7 +99,7 @@ fn exporters_may_write_the_same_network_otherwise() {
     (bias.float_data, bias.raw_data) = (vec![0.0, 1.0, 2.0], Vec::new());
     let weight = old.initializers.remove(2);
     let constant = Attribute { name: "value".to_owned(), t: Some(weight), ..Attribute::default() };
-    old.nodes.push(Node { attributes: vec![constant], ..node("Constant", &[], "w2") });
+    old.nodes.push(OnnxNode { attributes: vec![constant], ..node("Constant", &[], "w2") });
     assert_eq!(read(old), read(graph()));
 }
 
@@ -153,9 +153,9 @@ fn what_the_engine_would_not_compute_is_refused_by_its_name() {
             fault(|graph| graph.nodes = vec![node("Identity", &["x"], "x"); 1_001]),
             "1001 operations, wanted at most 1000",
         ),
-        (Policy::read(b"\x89HDF\r\n\x1a\n").unwrap_err().to_string(), "tf2onnx.convert --keras"),
-        (Policy::read(b"").unwrap_err().to_string(), "it has no graph"),
-        (Policy::read(&[0xFF; 40]).unwrap_err().to_string(), "not a readable ONNX file"),
+        (DensePolicy::read(b"\x89HDF\r\n\x1a\n").unwrap_err().to_string(), "tf2onnx.convert --keras"),
+        (DensePolicy::read(b"").unwrap_err().to_string(), "it has no graph"),
+        (DensePolicy::read(&[0xFF; 40]).unwrap_err().to_string(), "not a readable ONNX file"),
     ] {
         assert!(found.contains(words), "`{words}` is not in `{found}`");
     }
@@ -164,7 +164,7 @@ fn what_the_engine_would_not_compute_is_refused_by_its_name() {
 proptest! {
     #[test]
     fn no_bytes_make_the_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        prop_assert!(Policy::read(&bytes).is_err());
+        prop_assert!(DensePolicy::read(&bytes).is_err());
     }
 
     #[test]
@@ -173,7 +173,7 @@ proptest! {
         cut in prop::option::of(any::<prop::sample::Index>()),
         tail in any::<bool>(),
     ) {
-        let mut bytes = Model { graph: Some(graph()) }.encode_to_vec();
+        let mut bytes = OnnxModel { graph: Some(graph()) }.encode_to_vec();
         // Most of the bytes are weights; changes around them test the reader better.
         let bounds = if tail { bytes.len() - 200..bytes.len() } else { 0..200 };
         for (at, byte) in changes {
@@ -184,6 +184,6 @@ proptest! {
             bytes.truncate(cut.index(bytes.len()));
         }
 
-        let _ = Policy::read(&bytes);
+        let _ = DensePolicy::read(&bytes);
     }
 }

@@ -19,7 +19,7 @@ impl Id {
 
 /// A value.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Node {
+pub enum PickleNode {
     None,
     Bool(bool),
     Int(i64),
@@ -50,12 +50,12 @@ pub enum Node {
 /// A pickle that has been read.
 #[derive(Debug)]
 pub struct Pickled {
-    nodes: Vec<Node>,
+    nodes: Vec<PickleNode>,
     root: Id,
 }
 
 impl Pickled {
-    pub(super) const fn new(nodes: Vec<Node>, root: Id) -> Self {
+    pub(super) const fn new(nodes: Vec<PickleNode>, root: Id) -> Self {
         Self { nodes, root }
     }
 
@@ -65,20 +65,20 @@ impl Pickled {
     }
 
     /// Returns a value.
-    pub fn node(&self, id: Id) -> &Node {
+    pub fn node(&self, id: Id) -> &PickleNode {
         &self.nodes[id.index()]
     }
 
     /// Returns the entries of a dictionary whose keys are texts.
     pub fn entries(&self, id: Id) -> Option<impl Iterator<Item = (&str, Id)>> {
-        let Node::Dict(pairs) = self.node(id) else { return None };
+        let PickleNode::Dict(pairs) = self.node(id) else { return None };
         Some(pairs.iter().filter_map(|(key, value)| Some((self.text(*key)?, *value))))
     }
 
     /// Returns an entry of a dictionary, or a part of an object's state; the last one if there are several.
     pub fn field(&self, id: Id, name: &str) -> Option<Id> {
         let dict = match self.node(id) {
-            Node::Object { state, .. } => (*state)?,
+            PickleNode::Object { state, .. } => (*state)?,
             _ => id,
         };
         self.entries(dict)?.filter(|(key, _)| *key == name).last().map(|(_, value)| value)
@@ -87,7 +87,7 @@ impl Pickled {
     /// Returns a text.
     pub fn text(&self, id: Id) -> Option<&str> {
         match self.node(id) {
-            Node::Text(text) => Some(text),
+            PickleNode::Text(text) => Some(text),
             _ => None,
         }
     }
@@ -95,7 +95,7 @@ impl Pickled {
     /// Returns an integer that is a count.
     pub fn count(&self, id: Id) -> Option<usize> {
         match self.node(id) {
-            Node::Int(number) => usize::try_from(*number).ok(),
+            PickleNode::Int(number) => usize::try_from(*number).ok(),
             _ => None,
         }
     }
@@ -103,7 +103,7 @@ impl Pickled {
     /// Returns the items of a list or tuple.
     pub fn items(&self, id: Id) -> Option<&[Id]> {
         match self.node(id) {
-            Node::List(items) | Node::Tuple(items) => Some(items),
+            PickleNode::List(items) | PickleNode::Tuple(items) => Some(items),
             _ => None,
         }
     }

@@ -11,7 +11,7 @@ use utoipa::{
     openapi::{AllOfBuilder, ArrayBuilder, ObjectBuilder, Ref, RefOr, Schema, Type, schema::ArrayItems},
 };
 
-use crate::{Metadata, NodeData, ReagentResults, RouteStanding, StepEvidence};
+use crate::{Metadata, NodeData, ReagentResults, RouteSummary, StepEvidence};
 
 /// Placeholder for an unknown number of days or USD, where clients read a number.
 pub const UNKNOWN: u32 = 9999;
@@ -78,7 +78,7 @@ pub struct EngineRoute {
     pub multigraph: bool,
     /// Comparison of the route with the others of the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub graph: Option<RouteStanding>,
+    pub graph: Option<RouteSummary>,
     /// The molecules, the target first, and after them the reactions.
     pub nodes: Vec<EngineNode>,
     /// Edges from precursor to reaction and from reaction to product.

@@ -14,23 +14,23 @@ use crate::{
     access::Caller,
     deadline::{Arrival, Deadlines},
     jobs::Jobs,
-    limits::Limits,
+    limits::RateLimits,
 };
 
-/// Admitted request, with all that is needed to answer it.
-pub struct AdmittedSearch {
+/// Request that spends search seconds, with all that is needed to answer it.
+pub struct MeteredSearch {
     pub(super) jobs: Jobs,
-    pub(super) limits: Arc<Limits>,
+    pub(super) limits: Arc<RateLimits>,
     pub(super) deadlines: Deadlines,
     pub(super) arrival: Arrival,
     pub(super) caller: Caller,
 }
 
-impl<S> FromRequestParts<S> for AdmittedSearch
+impl<S> FromRequestParts<S> for MeteredSearch
 where
     S: Send + Sync,
     Jobs: FromRef<S>,
-    Arc<Limits>: FromRef<S>,
+    Arc<RateLimits>: FromRef<S>,
     Deadlines: FromRef<S>,
 {
     type Rejection = ApiError;
@@ -46,28 +46,28 @@ where
     }
 }
 
-impl AdmittedSearch {
+impl MeteredSearch {
     /// Runs a bulk query that takes at most `most_seconds`; the inner error is the answer to an account whose search
     /// seconds are spent.
-    pub(super) async fn look(
+    pub(super) async fn submit_bulk_query(
         &self,
         most_seconds: f64,
         smiles: Vec<String>,
-        look: BulkQuery,
+        query: BulkQuery,
         engine: Option<&str>,
     ) -> Result<Result<BulkQueryOutcome, Response>, ApiError> {
         let Self { jobs, limits, deadlines, arrival, caller } = self;
         let longest = jobs.longest_search();
         let most = whole_seconds(most_seconds.min(longest));
         let spending =
-            match limits.spend(QuotaKind::SearchSeconds, &caller.account_id, &caller.rations, most).await {
+            match limits.reserve(QuotaKind::SearchSeconds, &caller.account_id, &caller.quotas, most).await {
                 Ok(spending) => spending,
                 Err(refusal) => return Ok(Err(refusal)),
             };
-        let look_up = jobs.look(&caller.account_id, smiles, look, engine);
-        let looked = deadlines.search(*arrival, longest, look_up).await;
-        spending.end(looked.as_ref().map_or(0, |outcome| whole_seconds(outcome.worked_seconds)));
-        looked.map(Ok)
+        let submitted = jobs.submit_bulk_query(&caller.account_id, smiles, query, engine);
+        let outcome = deadlines.search(*arrival, longest, submitted).await;
+        spending.refund_unused(outcome.as_ref().map_or(0, |outcome| whole_seconds(outcome.worked_seconds)));
+        outcome.map(Ok)
     }
 }
 

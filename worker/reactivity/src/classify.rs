@@ -5,7 +5,7 @@
 use crate::alkylation::is_doubly_activated;
 use crate::change::Step;
 use crate::cleavage;
-use crate::competition::ring_after;
+use crate::competition::product_ring_size;
 use crate::electrophile;
 use crate::event::{Event, events};
 use crate::group::Group;
@@ -53,7 +53,7 @@ fn couples_boron(step: &Step<'_>) -> bool {
 fn builds_heterocycle(step: &Step<'_>) -> bool {
     step.change.made.iter().any(|&(a, b, _)| {
         let hetero = |atom: u32| !matches!(step.before.element(atom), C | B);
-        (hetero(a) || hetero(b)) && matches!(ring_after(step, a, b), Some(5 | 6))
+        (hetero(a) || hetero(b)) && matches!(product_ring_size(step, a, b), Some(5 | 6))
     })
 }
 
@@ -100,7 +100,7 @@ fn smallest_ring(step: &Step<'_>, a: u32, b: u32) -> Option<Vec<u32>> {
     for _ in 0..5 {
         let mut longer = Vec::new();
         for path in &paths {
-            let &last = path.last().expect("class: a path has an atom");
+            let &last = path.last().expect("classify: a path has an atom");
             for next in after.next_to(last) {
                 if next == b && path.len() > 1 {
                     return Some([&path[..], &[b]].concat());
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn every_class_is_given_to_some_step() {
-        let source = concat!(include_str!("class.rs"), include_str!("reaction_class.rs"));
+        let source = concat!(include_str!("classify.rs"), include_str!("reaction_class.rs"));
         let removals: Vec<_> = removals().map(|class| class.name).collect();
 
         for name in CLASS_NAMES {

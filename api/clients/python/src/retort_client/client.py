@@ -85,7 +85,9 @@ class Retort:
         """Ends the login that is kept for the service, here and there."""
         self.run(authorization.log_out(authorization.kept_logins(), self.url))
 
-    def plan(self, smiles: str, *, on_progress: Callable[[Progress], None] | None = None, **settings: Unpack[PlanSettings]) -> Plan:
+    def plan(
+        self, smiles: str, *, on_progress: Callable[[Progress], None] | None = None, **settings: Unpack[PlanSettings]
+    ) -> Plan:
         """Searches for routes to a target.
 
         A plan without a route is no error: `plan.metadata.search` says what stopped the search. `on_progress` is called meanwhile
@@ -117,7 +119,9 @@ class Retort:
         """
         return self.iterate(events.watch_search(self._session, smiles, settings))
 
-    def expansions(self, smiles: Iterable[str], *, limit: int = 50, engine: str | None = None) -> tuple[ExpandedMolecule, ...]:
+    def expansions(
+        self, smiles: Iterable[str], *, limit: int = 50, engine: str | None = None
+    ) -> tuple[ExpandedMolecule, ...]:
         """Proposes precursors of molecules, one step back.
 
         Each has at most `limit` (1 to 200) sets of precursors, the most probable first. The answers stand in the order of `smiles`;

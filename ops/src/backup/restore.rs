@@ -51,6 +51,21 @@ end
 $$;
 ";
 
+/// Gives open work whose jobs are not in a backup a new state: parts of batches wait for a job again, and what was
+/// ordered singly ends as cancelled by an operator, so that nobody waits for it.
+const RESUME_OPEN_WORK: &str = r#"
+update plans set job_id = null where status = 'pending' and batch_id is not null;
+update batches set is_begun = false
+    where exists (select from plans where batch_id = batches.id and status = 'pending' and job_id is null);
+update plans set status = 'cancelled', problem = '{"problem": "cancelled_by_operator"}', updated_at = now()
+    where status = 'pending' and batch_id is null;
+update sample_orders set job_id = null where status = 'pending' and batch_id is not null;
+update sample_batches set is_begun = false
+    where exists (select from sample_orders where batch_id = sample_batches.id and status = 'pending' and job_id is null);
+update sample_orders set status = 'failed', problem = '{"problem": "cancelled_by_operator"}'
+    where status = 'pending' and batch_id is null;
+"#;
+
 /// Content of the database before a restore.
 #[derive(Debug)]
 pub struct DatabaseState {
@@ -120,8 +135,9 @@ pub async fn restore(
         anyhow!(error)
             .context("the backup is in place; bringing its schema up to date (`retort-api migrate`)")
     })?;
-    // Without statistics of the restored rows, query plans are guesses.
     let failed = |error| Failure::database("looking at the restored rows", &error);
+    sqlx::raw_sql(RESUME_OPEN_WORK).execute(&mut *database).await.map_err(failed)?;
+    // Without statistics of the restored rows, query plans are guesses.
     sqlx::query("analyze").execute(&mut *database).await.map_err(failed)?;
     let is_migrated = schema_version(database).await != Some(manifest.schema);
     Ok(Restored { packs: packs::place(models, folder, &manifest)?, is_migrated })

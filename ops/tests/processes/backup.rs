@@ -83,6 +83,16 @@ async fn a_backup_of_a_running_service_is_the_same_service_in_an_empty_cluster()
         samples.push(caller.create(SAMPLES, &json!({ "size": size })).await);
     }
 
+    // No plan ends before the backup.
+    let pause = "insert into paused_queues (queue, paused_by) values ('plan', 'test')";
+    first.connection().await.execute(pause).await.unwrap();
+    let plan = json!({ "parameters": { "search_smiles": TARGET } });
+    let single: Value = caller.post("/synth-batches/v1/plans", &plan).await.json().await.unwrap();
+    let batch = json!({ "smiles": [TARGET], "parameters": { "max_seconds": 5 } });
+    let batch = caller.create("/synth-batches/v1/batches", &batch).await;
+    let with_job = "select count(*) from plans where job_id is not null";
+    eventually("both plans have a job", async || (count(&first, with_job).await == 2).then_some(())).await;
+
     // The backup runs while other samples are being made.
     let is_over = Arc::new(AtomicBool::new(false));
     let load = tokio::spawn({
@@ -116,6 +126,16 @@ async fn a_backup_of_a_running_service_is_the_same_service_in_an_empty_cluster()
     let search = json!({ "search_smiles": TARGET, "max_seconds": 5 });
     let found = there.create("/synth/v1/treesearch", &search).await;
     assert!(!found["route_hierarchy"].as_object().unwrap().is_empty(), "{found}");
+    let status = async |id: &str| {
+        let statement =
+            "select coalesce(problem ->> 'problem', status) from plans where id = $1 or batch_id = $1";
+        let row = sqlx::query_scalar::<_, String>(statement).bind(id);
+        row.fetch_one(&mut second.connection().await).await.unwrap()
+    };
+    assert_eq!(status(single["id"].as_str().unwrap()).await, "cancelled_by_operator");
+    second.connection().await.execute("delete from paused_queues").await.unwrap();
+    let batch_id = batch["id"].as_str().unwrap();
+    eventually("the batch goes on", async || (status(batch_id).await == "completed").then_some(())).await;
     assert!(second.retort(&["journal"]).contains("\trestore\t"));
     assert!(first.retort(&["journal"]).contains("\tbackup\t"));
     assert!(second.folder().join("models/mine/config.json").exists());

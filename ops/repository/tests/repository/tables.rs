@@ -64,6 +64,7 @@ const BUDGET: &str = "api/queue/src/connection_usage.rs";
 const STREAMS: &str = "api/src/streams/open.rs";
 const SNAPSHOT_ROWS: &str = "worker/catalogue_tables/src/snapshot_rows.rs";
 const OFFERS: &str = "worker/catalogue_tables/src/offers.rs";
+const RESTORE: &str = "ops/src/backup/restore.rs";
 const RESERVOIR: &str = "worker/src/reservoir.rs";
 const SAMPLE_RESULTS: &str = "worker/src/samples.rs";
 
@@ -100,8 +101,8 @@ const TABLES: [Table; 49] = [
     table("authorization_codes", &[CODES], &[]),
     // Maintained by triggers only.
     table("batch_progress", &[], &[BATCHES, QUOTA]),
-    // The API stores them; a search worker records when each of their plans has its job.
-    table("batches", &[BATCHES, PLAN_RESULTS], &[PLANS, QUOTA]),
+    // The API stores them; a search worker records when each of their plans has its job. A restore resumes them.
+    table("batches", &[BATCHES, PLAN_RESULTS, RESTORE], &[PLANS, QUOTA]),
     table("browser_sessions", &[SESSIONS], &[]),
     table("building_blocks", &[COMMON, LOAD, VENDORS], &[SNAPSHOT_ROWS, CATALOGUE_QUERIES, OFFERS, VERIFY]),
     table("catalogue_version", &[LOAD], &[SNAPSHOT_ROWS, OPERATIONS]),
@@ -131,7 +132,7 @@ const TABLES: [Table; 49] = [
     // Checked wherever jobs are claimed or taken.
     table("paused_queues", &[OPERATE], &[ADMIT, CLAIM, QUEUE]),
     // Stored by the API on request, completed by the search worker.
-    table("plans", &[PLAN_RESULTS, PLANS], &[BATCHES, ENGINES, QUOTA]),
+    table("plans", &[PLAN_RESULTS, PLANS, RESTORE], &[BATCHES, ENGINES, QUOTA]),
     table("queue_turns", &[PRESENCE], &[]),
     table("rate_limits", &[RATE_LIMITS], &[]),
     table("refresh_tokens", &[REFRESH], &[]),
@@ -140,10 +141,14 @@ const TABLES: [Table; 49] = [
     table("retention", &[RETENTION], &[]),
     table("revocations", &[REVOCATIONS], &[REFRESH]),
     // The API stores them; a sampling worker records when each of their chunks has its job.
-    table("sample_batches", &[ASYNC_SAMPLE_RESULTS, SAMPLE_BATCHES], &[ASYNC_SAMPLES]),
+    table("sample_batches", &[ASYNC_SAMPLE_RESULTS, SAMPLE_BATCHES, RESTORE], &[ASYNC_SAMPLES]),
     table("sample_claims", &[ASYNC_SAMPLE_RESULTS], &[]),
     // Stored by the API on request, completed by the sampling worker.
-    table("sample_orders", &[ASYNC_SAMPLE_RESULTS, ASYNC_SAMPLES], &[QUOTA, SAMPLE_BATCHES, SAMPLES]),
+    table(
+        "sample_orders",
+        &[ASYNC_SAMPLE_RESULTS, ASYNC_SAMPLES, RESTORE],
+        &[QUOTA, SAMPLE_BATCHES, SAMPLES],
+    ),
     // A worker creates a sample. The API shows and deletes it; a batch's sample is deleted in one statement with its
     // asynchronous sample. Neither process links the other.
     table("samples", &[SAMPLE_RESULTS, ASYNC_SAMPLES, SAMPLES], &[]),

@@ -13,6 +13,9 @@ use crate::refusal::Refusal;
 
 type Verdict = Result<(), Refusal>;
 
+/// Rank of an alkyl electrophile that an amine takes before an ester: benzyl chloride, a primary bromide.
+const FAST_ALKYLATION: i32 = 66;
+
 pub fn acylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32) -> Verdict {
     let before = &step.before;
     let (donor, acceptor) = (before.group(nucleophile), before.group(carbon));
@@ -76,16 +79,23 @@ pub fn acylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
         }
         _ => {}
     }
-    if before.element(nucleophile) != C {
-        let own = electrophile::acyl(before, carbon);
-        let rank = if acceptor == Group::Acid { 70 } else { own };
-        check_unreacted_acyl_electrophiles(step, carbon, rank)?;
-        if acceptor == Group::Acid && ring.is_none() {
-            refuse_unreacted_acid(step, carbon)?;
-        }
-        nucleophiles(step, events, nucleophile, carbon, Reagent::Acyl)?;
-        refuse_unreacted_aldehyde(step, carbon, donor)?;
+    if before.element(nucleophile) == C {
+        return refuse_enolised_stereocentre(step, nucleophile, carbon);
     }
+    if before.count(carbon, CL) > 1 {
+        refuse_free_groups_beside_phosgene(step, nucleophile)?;
+    }
+    let own = electrophile::acyl(before, carbon);
+    let rank = if acceptor == Group::Acid { 70 } else { own };
+    check_unreacted_acyl_electrophiles(step, carbon, rank)?;
+    if acceptor == Group::Ester && ring.is_none() {
+        refuse_unreacted_halide(step, carbon, donor)?;
+    }
+    if acceptor == Group::Acid && ring.is_none() {
+        refuse_unreacted_acid(step, carbon)?;
+    }
+    nucleophiles(step, events, nucleophile, carbon, Reagent::Acyl)?;
+    refuse_unreacted_aldehyde(step, carbon, donor)?;
     Ok(())
 }
 
@@ -119,6 +129,59 @@ fn refuse_unreacted_acid(step: &Step<'_>, own: u32) -> Verdict {
             && !step.are_equivalent(atom, own)
     });
     if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Refuses a Claisen condensation of a ketone with an ester whose α-carbon is a stereocentre with a hydrogen: the base
+/// racemises it.
+fn refuse_enolised_stereocentre(step: &Step<'_>, nucleophile: u32, carbon: u32) -> Verdict {
+    let before = &step.before;
+    let is_ketone_enolate = before.is_sp3(nucleophile)
+        && before.next_to(nucleophile).any(|next| before.group(next) == Group::Ketone);
+    let is_lost = |alpha: u32| {
+        before.hydrogens(alpha) > 0
+            && before.at(alpha).centre.is_some()
+            && step.image(alpha).is_some_and(|image| step.after.at(image).centre.is_some())
+    };
+    if is_ketone_enolate && before.group(carbon) == Group::Ester && before.next_to(carbon).any(is_lost) {
+        return Err(Refusal::StereoScrambled);
+    }
+    Ok(())
+}
+
+/// Refuses phosgene beside a second group with a proton, which it takes as well.
+fn refuse_free_groups_beside_phosgene(step: &Step<'_>, own: u32) -> Verdict {
+    let before = &step.before;
+    let competing = step.atoms().any(|atom| {
+        let is_free = matches!(
+            before.group(atom),
+            Group::PrimaryAmine
+                | Group::SecondaryAmine
+                | Group::Aniline
+                | Group::SecondaryAniline
+                | Group::PrimaryAlcohol
+                | Group::SecondaryAlcohol
+                | Group::Phenol
+                | Group::AcidOxygen
+                | Group::Thiol
+                | Group::Thiophenol
+        );
+        is_free && before.hydrogens(atom) > 0 && step.is_untouched(atom) && !step.are_equivalent(atom, own)
+    });
+    if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Refuses a step in which an amine takes an ester and leaves an alkyl halide unreacted, which it alkylates sooner.
+fn refuse_unreacted_halide(step: &Step<'_>, own: u32, donor: Group) -> Verdict {
+    let is_amine = matches!(
+        donor,
+        Group::Ammonia
+            | Group::PrimaryAmine
+            | Group::SecondaryAmine
+            | Group::Hydrazine
+            | Group::Hydroxylamine
+    );
+    let competing = || electrophile::competing_site(step, own, FAST_ALKYLATION, electrophile::alkyl);
+    if is_amine && competing().is_some() { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 
 /// Returns true if an aldehyde or ketone of at least this rank is left unreacted.

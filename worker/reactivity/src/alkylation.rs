@@ -174,6 +174,10 @@ fn check_hindrance(
     if epoxide || ring.is_some_and(|ring| (3..=7).contains(&ring)) || before.element(leaving) == C {
         return Ok(());
     }
+    // Inversion at a cyclopropane needs angles that the ring does not allow.
+    if before.is_cyclopropane(carbon) {
+        return Err(Refusal::Hindered);
+    }
     if before.carbons(carbon) >= 3 {
         let stable = aryls > 1
             || before.is_alpha(carbon) && before.element(leaving) != O

@@ -64,12 +64,27 @@ fn nitrogen(step: &Step<'_>, carbon: u32, electrophile: Option<u32>) -> Verdict 
 }
 
 fn halogen(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
+    if element == F && has_free_quinol(step) {
+        return Err(Refusal::Incompatible);
+    }
     let verdict = position(step, carbon, -80);
     // Iodine can also be introduced by lithiation.
     match verdict {
         Err(_) if element == I && is_lithiated(step, carbon) => Ok(()),
         verdict => verdict,
     }
+}
+
+/// Returns true for a free catechol or hydroquinone, which N–F reagents oxidise to the quinone.
+fn has_free_quinol(step: &Step<'_>) -> bool {
+    let before = &step.before;
+    let is_phenol = |atom: u32| before.group(atom) == Group::Phenol && before.hydrogens(atom) > 0;
+    step.atoms().filter(|&atom| is_phenol(atom)).any(|atom| {
+        before
+            .distances(atom, 5)
+            .into_iter()
+            .any(|(other, distance)| matches!(distance, 3 | 5) && is_phenol(other))
+    })
 }
 
 fn carbon_electrophile(step: &Step<'_>, carbon: u32, electrophile: u32) -> Verdict {
@@ -87,6 +102,7 @@ fn carbon_electrophile(step: &Step<'_>, carbon: u32, electrophile: u32) -> Verdi
         _ if formyl => lithiation_or(step, carbon, 14),
         Group::AcylHalide | Group::Anhydride | Group::Acid | Group::Isocyanate | Group::Chloroformate => {
             refuse_free_amines(step)?;
+            refuse_benzylic_halides(step)?;
             lewis_acid(step, carbon)?;
             position(step, carbon, -16)
         }
@@ -104,6 +120,7 @@ fn carbon_electrophile(step: &Step<'_>, carbon: u32, electrophile: u32) -> Verdi
                 friedel_crafts_alkyl(step, electrophile)?;
             }
             refuse_free_amines(step)?;
+            refuse_benzylic_halides(step)?;
             position(step, carbon, -14)
         }
         _ => Ok(()),
@@ -132,9 +149,26 @@ fn refuse_free_amines(step: &Step<'_>) -> Verdict {
     if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 
-/// Refuses primary alkyl electrophiles whose cation rearranges.
+/// Refuses Friedel–Crafts reactions beside a benzylic halide, which alkylates every arene of the mixture.
+fn refuse_benzylic_halides(step: &Step<'_>) -> Verdict {
+    let before = &step.before;
+    let competing = step.atoms().any(|atom| {
+        before.is_sp3(atom)
+            && step.is_untouched(atom)
+            && before.next_to(atom).any(|next| before.is_aromatic(next))
+            && before.next_to(atom).any(|next| is_heavy_halogen(before.element(next)))
+    });
+    if competing { Err(Refusal::SelfReacting) } else { Ok(()) }
+}
+
+/// Refuses primary alkyl electrophiles whose cation rearranges, and a single enantiomer that comes from a cation.
 fn friedel_crafts_alkyl(step: &Step<'_>, carbon: u32) -> Verdict {
     let before = &step.before;
+    let is_epoxide = before.next_to(carbon).any(|next| before.element(next) == O && before.ring(next) == 3);
+    let is_defined = step.image(carbon).is_some_and(|image| step.after.at(image).centre.is_some());
+    if is_defined && !is_epoxide {
+        return Err(Refusal::StereoScrambled);
+    }
     let primary = before.carbons(carbon) == 1 && before.hydrogens(carbon) == 2;
     let helped = before.is_benzylic_or_allylic(carbon)
         || before.next_to(carbon).any(|next| before.hydrogens(next) == 3 || before.ring(next) == 3)

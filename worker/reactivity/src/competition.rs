@@ -40,10 +40,19 @@ pub fn nucleophiles(
     if closed_ring_size(step, own, electrophile).is_some_and(|ring| matches!(ring, 3 | 5 | 6)) {
         rank += 40;
     }
-    match nucleophile::competing_site(step, own, electrophile, rank, reagent) {
-        Some(_) => Err(Refusal::CompetingGroup),
-        None => Ok(()),
-    }
+    let competing = nucleophile::competing_site(step, own, electrophile, rank, reagent).is_some();
+    if competing || is_one_of_three(step, own, reagent) { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Returns true if an amine reacts while two or more equivalent ones stay: an excess of a diamine gives the monosubstituted
+/// product, of three and more amines nothing does.
+fn is_one_of_three(step: &Step<'_>, own: u32, reagent: Reagent) -> bool {
+    let before = &step.before;
+    let is_amine = matches!(before.group(own), Group::PrimaryAmine | Group::SecondaryAmine);
+    let is_same = |&atom: &u32| atom != own && step.is_untouched(atom) && step.are_equivalent(atom, own);
+    is_amine
+        && matches!(reagent, Reagent::Alkyl | Reagent::Acyl | Reagent::Sulfonyl)
+        && step.atoms().filter(is_same).take(2).count() == 2
 }
 
 /// Rank of a nucleophile that is not in the table: carbon acids and nucleophiles without a proton.

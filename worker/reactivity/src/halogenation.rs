@@ -1,7 +1,7 @@
 //! Substitution of hydroxyl groups by halogens, and of hydrogen on sp3 carbon by heteroatoms.
 
 use crate::alkylation::is_acidic;
-use crate::change::Step;
+use crate::change::{Facts, Step};
 use crate::competition::gains_ring_bond;
 use crate::group::Group;
 use crate::queries::*;
@@ -71,7 +71,34 @@ pub fn acid_activation(step: &Step<'_>, carbon: u32) -> Verdict {
                     | Group::Hydrazine
             )
     });
-    if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
+    if competing {
+        return Err(Refusal::CompetingGroup);
+    }
+    if is_carbamate_of_amino_acid(before, carbon) { Err(Refusal::SelfReacting) } else { Ok(()) }
+}
+
+/// Returns true for the acid carbon of an α-amino acid with an N-alkoxycarbonyl group. The halide of such an acid closes
+/// to the N-carboxyanhydride (Leuchs 1906); only that of Fmoc can be isolated (Carpino, J. Am. Chem. Soc. 1990).
+fn is_carbamate_of_amino_acid(before: &Facts, carbon: u32) -> bool {
+    let is_fluorenyl = |alkyl: u32| {
+        before
+            .next_to(alkyl)
+            .filter(|&next| before.is_sp3(next))
+            .any(|next| before.next_to(next).filter(|&far| before.is_aromatic(far)).count() == 2)
+    };
+    let closes = |carbamate: u32| {
+        before.group(carbamate) == Group::Carbamate
+            && before.next_to(carbamate).any(|oxygen| {
+                before.element(oxygen) == O
+                    && before.next_to(oxygen).any(|alkyl| before.is_sp3(alkyl) && !is_fluorenyl(alkyl))
+            })
+    };
+    before.next_to(carbon).filter(|&alpha| before.is_sp3(alpha)).any(|alpha| {
+        before
+            .next_to(alpha)
+            .filter(|&nitrogen| before.element(nitrogen) == N)
+            .any(|nitrogen| before.next_to(nitrogen).any(closes))
+    })
 }
 
 /// Checks the replacement of hydrogen on an sp3 carbon by a heteroatom. It allows halogen next to an acceptor, an

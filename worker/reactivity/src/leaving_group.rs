@@ -1,7 +1,7 @@
 //! Leaving groups, and the ease with which they leave.
 //!
 //! `tables/leaving_groups.tsv` has a column for each kind of substitution. Sources: Streitwieser (Chem. Rev. 1956) for
-//! SN2; Miller, "Aromatic Nucleophilic Substitution" (1968), for SNAr; Fitzgerald and others (J. Am. Chem. Soc. 2005)
+//! SN2; Stang (Synthesis 1982) for triflates; Miller, "Aromatic Nucleophilic Substitution" (1968), for SNAr; Fitzgerald and others (J. Am. Chem. Soc. 2005)
 //! for oxidative addition in couplings.
 
 use std::sync::LazyLock;
@@ -83,7 +83,8 @@ impl LeavingGroup {
             O if facts.group(atom) == Group::SulfonateOxygen => {
                 let is_triflate = facts
                     .next_to(atom)
-                    .any(|sulfur| facts.next_to(sulfur).any(|next| facts.count(next, F) > 1));
+                    .filter(|&next| facts.element(next) == S)
+                    .any(|sulfur| facts.next_to(sulfur).any(|carbon| facts.count(carbon, F) > 1));
                 if is_triflate { Self::Triflate } else { Self::Sulfonate }
             }
             O if facts.ring(atom) == 3 => Self::Epoxide,

@@ -34,7 +34,9 @@ mod queries;
 mod reaction_class;
 mod redox;
 mod refusal;
+mod ring_closure;
 mod rules;
+mod stability;
 mod stereo;
 
 pub use change::{Facts, Step};

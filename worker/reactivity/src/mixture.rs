@@ -1,4 +1,4 @@
-//! Reaction mixtures with incompatible components, and molecules that cannot be kept.
+//! Reaction mixtures with incompatible components.
 
 use chem::{Order, is_odd};
 
@@ -8,19 +8,19 @@ use crate::event::Event;
 use crate::group::Group;
 use crate::queries::*;
 use crate::refusal::Refusal;
+use crate::ring_closure::{self, path};
+use crate::stability::{self, is_bridgehead};
 
 type Verdict = Result<(), Refusal>;
 
 /// Checks the molecules of the reaction mixture, individually and together.
 pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
-    for atom in step.atoms() {
-        if is_unstable(&step.before, atom) || is_lone_ion(step, atom) {
-            return Err(Refusal::Unstable);
-        }
-    }
-    if is_anti_bredt(&step.before) {
+    let kept = |atom: u32| stability::is_stable(&step.before, atom) && !is_lone_ion(step, atom);
+    if !step.atoms().all(kept) {
         return Err(Refusal::Unstable);
     }
+    ring_closure::check(step, events)?;
+    water(step)?;
     fluoride(step)?;
     self_reacting(step)?;
     thiols(step)?;
@@ -44,6 +44,18 @@ fn is_lone_ion(step: &Step<'_>, atom: u32) -> bool {
     }
 }
 
+/// Refuses steps that bring oxygen from water or an oxidant beside a group that water takes at once.
+fn water(step: &Step<'_>) -> Verdict {
+    let it = &step.before;
+    let is_inorganic = |atom: u32| it.element(atom) == O && it.carbons(atom) == 0;
+    let brings_oxygen = step.change.added.iter().any(|&(_, new, _)| step.after.element(new) == O)
+        || step.change.made.iter().any(|&(a, b, _)| is_inorganic(a) != is_inorganic(b));
+    let is_sensitive =
+        |atom: u32| matches!(it.group(atom), Group::AcylHalide | Group::Isocyanate | Group::Chloroformate);
+    let is_kept = |atom: u32| is_sensitive(atom) && step.is_untouched(atom);
+    if brings_oxygen && step.atoms().any(is_kept) { Err(Refusal::Incompatible) } else { Ok(()) }
+}
+
 /// Refuses fluoride as a nucleophile on an arene unless the ring is activated.
 fn fluoride(step: &Step<'_>) -> Verdict {
     let it = &step.before;
@@ -56,145 +68,6 @@ fn fluoride(step: &Step<'_>) -> Verdict {
         })
     });
     if unactivated { Err(Refusal::NotActivated) } else { Ok(()) }
-}
-
-/// Returns true for an atom that makes its molecule too unstable to store.
-fn is_unstable(it: &Facts, atom: u32) -> bool {
-    let about = it.at(atom);
-    match it.element(atom) {
-        C => unstable_carbon(it, atom),
-        N => {
-            let diazonium = about.charge == 1 && it.triply(atom).is_some_and(|next| it.element(next) == N);
-            let halogen = it.next_to(atom).any(|next| is_heavy_halogen(it.element(next)));
-            diazonium || (halogen && about.hydrogens > 0)
-        }
-        O => it.count(atom, F) + it.count(atom, BR) + it.count(atom, I) > 0 && it.degree(atom) == 1,
-        _ => false,
-    }
-}
-
-fn unstable_carbon(it: &Facts, atom: u32) -> bool {
-    let hydroxyls = it.next_to(atom).filter(|&next| it.element(next) == O && it.hydrogens(next) > 0).count();
-    let on = |element: u8| it.count(atom, element);
-    if it.is_sp3(atom) {
-        let halogens = on(CL) + on(BR) + on(I);
-        let drawn = it.next_to(atom).any(|next| {
-            it.is_trifluoromethyl(next)
-                || it.is_carbonyl(next)
-                || it.count(next, CL) > 1
-                || it.count(next, F) > 1
-        });
-        let amines = it
-            .next_to(atom)
-            .filter(|&next| matches!(it.group(next), Group::PrimaryAmine | Group::SecondaryAmine))
-            .count();
-        let free_amine = it.next_to(atom).any(|next| {
-            matches!(it.group(next), Group::PrimaryAmine | Group::SecondaryAmine | Group::TertiaryAmine)
-        });
-        let in_ring = it.is_in_ring(atom);
-        // Hydrates, hemiaminals, halohydrins of one carbon, α-halo amines, unprotected aminals.
-        return (hydroxyls > 1 && !drawn && on(B) == 0)
-            || (hydroxyls > 0 && free_amine && !drawn && !in_ring)
-            || (hydroxyls > 0 && halogens > 0)
-            || (free_amine && halogens + on(F) > 0 && on(F) < 2)
-            || (amines > 1 && !in_ring);
-    }
-    match it.group(atom) {
-        // Carbamic acids, half esters of carbonic acid, formyl halides.
-        Group::Carbamate | Group::Carbonate => {
-            it.next_to(atom).any(|next| it.element(next) == O && it.hydrogens(next) > 0)
-        }
-        Group::AcylHalide => it.hydrogens(atom) > 0 && on(F) == 0,
-        // Tertiary chloroformates lose carbon dioxide and an alkene.
-        Group::Chloroformate => {
-            let is_tertiary =
-                |oxygen| it.next_to(oxygen).any(|next| it.is_sp3(next) && it.carbons(next) == 3);
-            it.next_to(atom).any(is_tertiary)
-        }
-        Group::Alkene => is_unstable_enol(it, atom) || is_small_ring_cumulene(it, atom),
-        Group::Alkyne | Group::TerminalAlkyne => {
-            it.around(atom).iter().any(|bond| bond.order == Order::Triple && (1..=7).contains(&bond.ring))
-        }
-        _ => false,
-    }
-}
-
-/// Returns true for a free enol, or an enamine with two hydrogens, that nothing keeps from tautomerising.
-fn is_unstable_enol(it: &Facts, atom: u32) -> bool {
-    let free = it.next_to(atom).any(|next| {
-        matches!(it.group(next), Group::Enol) || (it.group(next) == Group::Enamine && it.hydrogens(next) == 2)
-    });
-    if !free {
-        return false;
-    }
-    // A carbonyl or cyano group across the double bond, or on the carbon itself, stabilises it.
-    let partner = it.doubly(atom, |next| it.element(next) == C);
-    let kept = partner.is_some_and(|partner| {
-        it.is_alpha(partner)
-            || it.is_alpha(atom)
-            || it.count(partner, N) + it.count(partner, O) + it.count(atom, N) > 1
-            || it.next_to(partner).any(|next| it.is_aromatic(next) && it.element(next) != C)
-    });
-    !kept
-}
-
-fn is_small_ring_cumulene(it: &Facts, atom: u32) -> bool {
-    let doubles: Vec<_> = it.around(atom).iter().filter(|bond| bond.order == Order::Double).collect();
-    doubles.len() == 2 && doubles.iter().all(|bond| (1..=8).contains(&bond.ring))
-}
-
-/// Returns true if a double bond begins at the bridgehead of a small bicycle (Bredt's rule).
-fn is_anti_bredt(it: &Facts) -> bool {
-    (0..it.structure.len() as u32).any(|atom| {
-        let ring_bonds: Vec<_> = it.around(atom).iter().filter(|bond| bond.ring > 0).collect();
-        ring_bonds.len() == 3
-            && !it.is_aromatic(atom)
-            && ring_bonds.iter().any(|bond| bond.order == Order::Double)
-            && is_bridgehead(it, atom)
-    })
-}
-
-/// Returns true if three bridges of one to three atoms each lead from the atom to the same other atom.
-fn is_bridgehead(it: &Facts, atom: u32) -> bool {
-    let arms: Vec<u32> = it.around(atom).iter().filter(|bond| bond.ring > 0).map(|bond| bond.to).collect();
-    let reach = |start: u32| -> Vec<(u32, u32)> {
-        let mut found = vec![(start, 1)];
-        let mut next = 0;
-        while let Some(&(at, distance)) = found.get(next) {
-            next += 1;
-            if distance == 4 {
-                continue;
-            }
-            for bond in it.around(at).iter().filter(|bond| bond.ring > 0 && bond.to != atom) {
-                if !found.iter().any(|&(known, _)| known == bond.to) {
-                    found.push((bond.to, distance + 1));
-                }
-            }
-        }
-        found
-    };
-    let [a, b, c] = arms[..] else { return false };
-    let (a, b, c) = (reach(a), reach(b), reach(c));
-    let steps =
-        |list: &[(u32, u32)], atom: u32| list.iter().find(|&&(at, _)| at == atom).map(|&(_, steps)| steps);
-    a.iter().any(|&(far, from_a)| {
-        let (Some(from_b), Some(from_c)) = (steps(&b, far), steps(&c, far)) else { return false };
-        let branches = it.around(far).iter().filter(|bond| bond.ring > 0).count() >= 3;
-        // Bridges have `steps - 1` atoms; the bicycle has their sum and the two heads.
-        let bridges = [from_a - 1, from_b - 1, from_c - 1];
-        branches
-            && bridges.iter().all(|&bridge| bridge > 0)
-            && bridges.iter().sum::<u32>() <= 6
-            && distinct(it, atom, far, &arms)
-    })
-}
-
-/// Returns true if the shortest paths to `far` by the three arms share no atom. Approximate: it checks that no arm is
-/// next to another.
-fn distinct(it: &Facts, atom: u32, far: u32, arms: &[u32]) -> bool {
-    arms.iter()
-        .all(|&arm| arm != far && !arms.iter().any(|&other| other != arm && it.bond(arm, other).is_some()))
-        && it.bond(atom, far).is_none()
 }
 
 /// Refuses pairs of groups within one molecule that react before the molecule can be used.
@@ -279,11 +152,6 @@ fn is_open_acceptor(it: &Facts, atom: u32) -> bool {
 /// Carbon next to a carbonyl carbon, or the carbonyl carbon itself.
 fn carbon_of(it: &Facts, carbonyl: u32) -> u32 {
     it.next_to(carbonyl).find(|&next| it.element(next) == C).unwrap_or(carbonyl)
-}
-
-/// Number of bonds between two atoms.
-fn path(it: &Facts, a: u32, b: u32) -> u32 {
-    it.distances(a, 12).into_iter().find(|&(atom, _)| atom == b).map_or(u32::MAX, |(_, distance)| distance)
 }
 
 /// Checks Grignard and lithium reagents: their own stability, and the groups beside them.

@@ -112,6 +112,14 @@ pub trait StructureQueries {
         self.element(atom) == C && self.is_saturated(atom)
     }
 
+    /// Returns true if the atom is a carbon of a cyclopropane.
+    fn is_cyclopropane(&self, atom: u32) -> bool {
+        let in_ring = |atom: u32| self.around(atom).iter().filter(|bond| bond.ring == 3);
+        self.is_sp3(atom)
+            && in_ring(atom).filter(|bond| self.is_sp3(bond.to)).count() > 1
+            && in_ring(atom).all(|bond| self.element(bond.to) == C)
+    }
+
     /// Oxygen or sulfur of a carbonyl group, for its carbon.
     fn carbonyl(&self, carbon: u32) -> Option<u32> {
         (self.element(carbon) == C)

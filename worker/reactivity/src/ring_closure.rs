@@ -1,0 +1,119 @@
+//! Bifunctional molecules that close on themselves under the conditions of a step, before the wanted bond forms.
+//!
+//! Sources: Mandolini (Adv. Phys. Org. Chem. 1986) for the rates of closure by ring size, 3, 5 and 6 before 7; Bordwell
+//! (Acc. Chem. Res. 1988) for acidities.
+
+use crate::change::{Facts, Step};
+use crate::electrophile;
+use crate::event::Event;
+use crate::group::Group;
+use crate::queries::*;
+use crate::refusal::Refusal;
+
+/// Rank of an alkyl electrophile from which rings close at room temperature.
+const CLOSING_RANK: i32 = 45;
+
+/// Checks the molecules of the reaction mixture for closures that its events would start.
+///
+/// # Errors
+/// Fails with [`Refusal::SelfReacting`] for a molecule that closes.
+pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
+    let closes = events.iter().any(|event| match *event {
+        Event::Alkylation { nucleophile, carbon, .. } => {
+            needs_strong_base(&step.before, nucleophile)
+                && (enolate_closes(step, carbon) || phenoxide_closes(step, nucleophile))
+        }
+        Event::Sulfonylation { nucleophile, .. } => acid_closes(step, nucleophile),
+        Event::Hydrolysis { carbon, .. } => urea_closes(step, carbon),
+        Event::Cleavage { atom, root } if is_saponified(&step.before, atom, root) => {
+            step.before.next_to(atom).any(|carbon| urea_closes(step, carbon))
+        }
+        _ => false,
+    });
+    if closes { Err(Refusal::SelfReacting) } else { Ok(()) }
+}
+
+/// Number of bonds between two atoms, at most 12.
+pub fn path(it: &Facts, a: u32, b: u32) -> u32 {
+    it.distances(a, 12).into_iter().find(|&(atom, _)| atom == b).map_or(u32::MAX, |(_, distance)| distance)
+}
+
+/// Returns true for a nucleophile whose base also takes the proton beside a ketone: an amide, an alcohol, an indole.
+fn needs_strong_base(it: &Facts, nucleophile: u32) -> bool {
+    let has_proton = it.hydrogens(nucleophile) > 0;
+    has_proton
+        && matches!(
+            it.group(nucleophile),
+            Group::AmideNitrogen
+                | Group::CarbamateNitrogen
+                | Group::UreaNitrogen
+                | Group::Indole
+                | Group::PrimaryAlcohol
+                | Group::SecondaryAlcohol
+                | Group::TertiaryAlcohol
+        )
+}
+
+/// Returns true if the attacked molecule has an enolisable C–H beside a ketone or aldehyde from which a ring of three,
+/// five or six closes at the attacked carbon.
+fn enolate_closes(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_enolisable = |atom: u32| {
+        it.is_sp3(atom)
+            && it.hydrogens(atom) > 0
+            && it.next_to(atom).any(|next| matches!(it.group(next), Group::Ketone | Group::Aldehyde))
+    };
+    it.distances(carbon, 5).into_iter().any(|(atom, distance)| {
+        matches!(distance, 2 | 4 | 5) && is_enolisable(atom) && ring_allows(it, atom, carbon)
+    })
+}
+
+/// Returns true if the atoms do not share a ring, which would hold them apart.
+fn ring_allows(it: &Facts, a: u32, b: u32) -> bool {
+    !(it.is_in_ring(a) && it.is_in_ring(b))
+}
+
+/// Returns true if an untouched phenol or thiol closes a ring of five to seven at an untouched alkyl electrophile of
+/// its own molecule.
+fn phenoxide_closes(step: &Step<'_>, nucleophile: u32) -> bool {
+    let it = &step.before;
+    step.atoms().any(|atom| {
+        atom != nucleophile
+            && matches!(it.group(atom), Group::Phenol | Group::Thiol | Group::Thiophenol)
+            && it.hydrogens(atom) > 0
+            && it.distances(atom, 6).into_iter().any(|(carbon, distance)| {
+                distance >= 4 && it.is_sp3(carbon) && electrophile::alkyl(it, carbon) >= CLOSING_RANK
+            })
+    })
+}
+
+/// Returns true if the alcohol that is sulfonylated is the γ- or δ-hydroxyl group of a free acid, which closes to a
+/// lactone.
+fn acid_closes(step: &Step<'_>, nucleophile: u32) -> bool {
+    let it = &step.before;
+    matches!(it.group(nucleophile), Group::PrimaryAlcohol | Group::SecondaryAlcohol)
+        && it.distances(nucleophile, 6).into_iter().any(|(atom, distance)| {
+            it.group(atom) == Group::AcidOxygen && it.hydrogens(atom) > 0 && matches!(distance, 5 | 6)
+        })
+}
+
+/// Returns true for the oxygen of an ester of a primary alcohol that only hydroxide cleaves: acid cleaves tertiary ones,
+/// hydrogen benzyl esters, palladium allyl esters.
+fn is_saponified(it: &Facts, oxygen: u32, root: u32) -> bool {
+    it.group(oxygen) == Group::EsterOxygen && it.carbons(root) < 2 && !it.is_benzylic_or_allylic(root)
+}
+
+/// Returns true if hydroxide would take the ester of an α-ureido acid: the far nitrogen closes to the hydantoin first.
+fn urea_closes(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    let has_far_nitrogen = |near: u32| {
+        it.next_to(near).filter(|&urea| it.group(urea) == Group::Urea).any(|urea| {
+            it.next_to(urea).any(|far| far != near && it.element(far) == N && it.hydrogens(far) > 0)
+        })
+    };
+    it.group(carbon) == Group::Ester
+        && it
+            .next_to(carbon)
+            .filter(|&alpha| it.is_sp3(alpha))
+            .any(|alpha| it.next_to(alpha).any(|near| it.element(near) == N && has_far_nitrogen(near)))
+}

@@ -1,0 +1,207 @@
+//! Molecules that cannot be kept: they decompose at the bench, or do not exist.
+//!
+//! Sources: Clayden, Greeves and Warren for hydrates, hemiaminals and enols; Cox and others (J. Am. Chem. Soc. 2016,
+//! 2017) for the half-lives of boronic acids; Turro (Acc. Chem. Res. 1969) for cyclopropanones; Bredt (1924).
+
+use chem::Order;
+
+use crate::change::Facts;
+use crate::group::Group;
+use crate::queries::*;
+
+/// Returns true unless the atom makes its molecule too unstable to store.
+pub fn is_stable(it: &Facts, atom: u32) -> bool {
+    !(is_unstable(it, atom) || is_anti_bredt(it, atom))
+}
+
+fn is_unstable(it: &Facts, atom: u32) -> bool {
+    let about = it.at(atom);
+    match it.element(atom) {
+        B => is_unstable_boronic_acid(it, atom),
+        C => unstable_carbon(it, atom),
+        N => {
+            let diazonium = about.charge == 1 && it.triply(atom).is_some_and(|next| it.element(next) == N);
+            let halogen = it.next_to(atom).any(|next| is_heavy_halogen(it.element(next)));
+            diazonium || (halogen && about.hydrogens > 0)
+        }
+        O => it.count(atom, F) + it.count(atom, BR) + it.count(atom, I) > 0 && it.degree(atom) == 1,
+        _ => false,
+    }
+}
+
+fn unstable_carbon(it: &Facts, atom: u32) -> bool {
+    let hydroxyls = it.next_to(atom).filter(|&next| it.element(next) == O && it.hydrogens(next) > 0).count();
+    let on = |element: u8| it.count(atom, element);
+    if it.is_sp3(atom) {
+        let halogens = on(CL) + on(BR) + on(I);
+        let drawn = it.next_to(atom).any(|next| {
+            it.is_trifluoromethyl(next)
+                || it.is_carbonyl(next)
+                || it.count(next, CL) > 1
+                || it.count(next, F) > 1
+        });
+        let amines = it
+            .next_to(atom)
+            .filter(|&next| matches!(it.group(next), Group::PrimaryAmine | Group::SecondaryAmine))
+            .count();
+        let free_amine = it.next_to(atom).any(|next| {
+            matches!(it.group(next), Group::PrimaryAmine | Group::SecondaryAmine | Group::TertiaryAmine)
+        });
+        let in_ring = it.is_in_ring(atom);
+        // Hydrates, hemiaminals and their esters, halohydrins of one carbon, α-halo amines, unprotected aminals.
+        return (hydroxyls > 1 && !drawn && on(B) == 0)
+            || (hydroxyls > 0 && free_amine && !drawn && !in_ring)
+            || (free_amine && !in_ring && it.next_to(atom).any(|oxygen| is_acyloxy(it, oxygen)))
+            || (hydroxyls > 0 && halogens + on(F) > 0)
+            || (free_amine && halogens + on(F) > 0 && on(F) < 2)
+            || (amines > 1 && !in_ring);
+    }
+    if is_three_ring_ketone(it, atom) {
+        return true;
+    }
+    match it.group(atom) {
+        // Carbamic acids, half esters of carbonic acid, formyl halides.
+        Group::Carbamate | Group::Carbonate => {
+            it.next_to(atom).any(|next| it.element(next) == O && it.hydrogens(next) > 0)
+        }
+        Group::AcylHalide => it.hydrogens(atom) > 0 && on(F) == 0,
+        // Tertiary chloroformates lose carbon dioxide and an alkene, chloroformic acid loses hydrogen chloride.
+        Group::Chloroformate => {
+            let is_tertiary =
+                |oxygen| it.next_to(oxygen).any(|next| it.is_sp3(next) && it.carbons(next) == 3);
+            hydroxyls > 0 || it.next_to(atom).any(is_tertiary)
+        }
+        Group::Alkene => is_unstable_enol(it, atom) || is_small_ring_cumulene(it, atom),
+        Group::Alkyne | Group::TerminalAlkyne => {
+            it.around(atom).iter().any(|bond| bond.order == Order::Triple && (1..=7).contains(&bond.ring))
+        }
+        _ => false,
+    }
+}
+
+/// Returns true for a free enol, or an enamine with two hydrogens, that nothing keeps from tautomerising.
+fn is_unstable_enol(it: &Facts, atom: u32) -> bool {
+    let free = it.next_to(atom).any(|next| {
+        matches!(it.group(next), Group::Enol) || (it.group(next) == Group::Enamine && it.hydrogens(next) == 2)
+    });
+    if !free {
+        return false;
+    }
+    // A carbonyl or cyano group across the double bond, or on the carbon itself, stabilises it.
+    let partner = it.doubly(atom, |next| it.element(next) == C);
+    let kept = partner.is_some_and(|partner| {
+        it.is_alpha(partner)
+            || it.is_alpha(atom)
+            || it.count(partner, N) + it.count(partner, O) + it.count(atom, N) > 1
+            || it.next_to(partner).any(|next| it.is_aromatic(next) && it.element(next) != C)
+    });
+    !kept
+}
+
+fn is_small_ring_cumulene(it: &Facts, atom: u32) -> bool {
+    let doubles: Vec<_> = it.around(atom).iter().filter(|bond| bond.order == Order::Double).collect();
+    doubles.len() == 2 && doubles.iter().all(|bond| (1..=8).contains(&bond.ring))
+}
+
+/// Returns true if a double bond begins at this bridgehead of a small bicycle (Bredt's rule).
+fn is_anti_bredt(it: &Facts, atom: u32) -> bool {
+    let ring_bonds = || it.around(atom).iter().filter(|bond| bond.ring > 0);
+    ring_bonds().count() == 3
+        && !it.is_aromatic(atom)
+        && ring_bonds().any(|bond| bond.order == Order::Double)
+        && is_bridgehead(it, atom)
+}
+
+/// Returns true for the oxygen of an acyloxy, phosphoryloxy or sulfonyloxy group.
+fn is_acyloxy(it: &Facts, oxygen: u32) -> bool {
+    it.element(oxygen) == O
+        && it.is_saturated(oxygen)
+        && it
+            .next_to(oxygen)
+            .any(|next| it.is_carbonyl(next) || matches!(it.element(next), P | S) && it.oxo(next) > 0)
+}
+
+/// Returns true for the carbonyl carbon of a saturated ring of three: cyclopropanones, α-lactones, α-lactams.
+fn is_three_ring_ketone(it: &Facts, atom: u32) -> bool {
+    let is_ring_bond = |bond: &chem::Bond| bond.ring == 3;
+    it.is_carbonyl(atom)
+        && it.around(atom).iter().any(is_ring_bond)
+        && it
+            .around(atom)
+            .iter()
+            .filter(|bond| is_ring_bond(bond))
+            .all(|bond| bond.order == Order::Single && it.is_saturated(bond.to))
+}
+
+/// Returns true for the boron of a free boronic acid that loses its boron within minutes of warm base: beside the
+/// nitrogen of an azine; at the 4-position of a pyrimidine, which is the same; between two halogens of an azine; on a
+/// pyrrole or indole with its N–H.
+fn is_unstable_boronic_acid(it: &Facts, boron: u32) -> bool {
+    let free = it.next_to(boron).filter(|&next| it.element(next) == O && it.hydrogens(next) > 0).count();
+    let Some(ipso) = it.next_to(boron).find(|&next| it.is_aromatic_carbon(next)) else { return false };
+    if free < 2 {
+        return false;
+    }
+    let neighbours = || it.next_to(ipso).filter(|&next| it.is_aromatic(next));
+    let ring: Vec<u32> = it
+        .distances(ipso, 3)
+        .into_iter()
+        .map(|(atom, _)| atom)
+        .filter(|&atom| it.is_aromatic(atom))
+        .collect();
+    if it.ring(ipso) == 6 {
+        let is_halogenated = |atom: u32| it.next_to(atom).any(|next| is_halogen(it.element(next)));
+        let has_nitrogen = ring.iter().any(|&atom| it.element(atom) == N && it.ring(atom) == 6);
+        return neighbours().any(|next| it.element(next) == N)
+            || has_nitrogen && neighbours().filter(|&next| is_halogenated(next)).count() > 1;
+    }
+    let hetero: Vec<u32> = ring
+        .iter()
+        .copied()
+        .filter(|&atom| it.ring(atom) == 5 && matches!(it.element(atom), N | O | S))
+        .collect();
+    matches!(hetero[..], [nitrogen] if it.element(nitrogen) == N && it.hydrogens(nitrogen) > 0)
+}
+
+/// Returns true if three bridges of one to three atoms each lead from the atom to the same other atom.
+pub fn is_bridgehead(it: &Facts, atom: u32) -> bool {
+    let arms: Vec<u32> = it.around(atom).iter().filter(|bond| bond.ring > 0).map(|bond| bond.to).collect();
+    let reach = |start: u32| -> Vec<(u32, u32)> {
+        let mut found = vec![(start, 1)];
+        let mut next = 0;
+        while let Some(&(at, distance)) = found.get(next) {
+            next += 1;
+            if distance == 4 {
+                continue;
+            }
+            for bond in it.around(at).iter().filter(|bond| bond.ring > 0 && bond.to != atom) {
+                if !found.iter().any(|&(known, _)| known == bond.to) {
+                    found.push((bond.to, distance + 1));
+                }
+            }
+        }
+        found
+    };
+    let [a, b, c] = arms[..] else { return false };
+    let (a, b, c) = (reach(a), reach(b), reach(c));
+    let steps =
+        |list: &[(u32, u32)], atom: u32| list.iter().find(|&&(at, _)| at == atom).map(|&(_, steps)| steps);
+    a.iter().any(|&(far, from_a)| {
+        let (Some(from_b), Some(from_c)) = (steps(&b, far), steps(&c, far)) else { return false };
+        let branches = it.around(far).iter().filter(|bond| bond.ring > 0).count() >= 3;
+        // Bridges have `steps - 1` atoms; the bicycle has their sum and the two heads.
+        let bridges = [from_a - 1, from_b - 1, from_c - 1];
+        branches
+            && bridges.iter().all(|&bridge| bridge > 0)
+            && bridges.iter().sum::<u32>() <= 6
+            && distinct(it, atom, far, &arms)
+    })
+}
+
+/// Returns true if the shortest paths to `far` by the three arms share no atom. Approximate: it checks that no arm is
+/// next to another.
+fn distinct(it: &Facts, atom: u32, far: u32, arms: &[u32]) -> bool {
+    arms.iter()
+        .all(|&arm| arm != far && !arms.iter().any(|&other| other != arm && it.bond(arm, other).is_some()))
+        && it.bond(atom, far).is_none()
+}

@@ -204,7 +204,7 @@ impl Client {
         database::within(STATEMENT_TIMEOUT, events::remember(&self.inner.pool, &id, request)).await?;
         database::within(STATEMENT_TIMEOUT, store::detach_from_caller(&self.inner.pool, &id)).await?;
         pending.forget();
-        Ok(subscription.as_submitter())
+        Ok(subscription.into_submitter())
     }
 
     /// Subscribes again to the job `id`, which the account submitted and subscribed to before; `None` if there is no

@@ -66,7 +66,7 @@ impl<J: Job> Subscription<J> {
     }
 
     /// Marks the watcher as the job's submitter, for the metrics.
-    pub(crate) fn as_submitter(mut self) -> Self {
+    pub(crate) fn into_submitter(mut self) -> Self {
         self.submitter_queue = Some(J::QUEUE);
         self
     }

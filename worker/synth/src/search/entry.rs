@@ -62,7 +62,7 @@ impl Planner {
 ///     target: "CC(=O)Nc1ccc(O)cc1".parse()?,
 ///     max_depth: 3,
 ///     stop: Stop::FirstRoute,
-///     trivial: TargetPurchase::Mask,
+///     target_purchase: TargetPurchase::Mask,
 ///     max_groups: 10,
 ///     max_group_size: 1,
 ///     group_order: GroupOrder::Total,

@@ -79,15 +79,19 @@ impl RouteOutput {
     ///
     /// # Errors
     /// Fails if the file cannot be created.
-    pub fn open(format: RouteFormat, request: TargetCount, path: Option<&Path>) -> Result<Self, Failure> {
-        let Some(path) = path else { return Ok(Self::new(format, request, Box::new(io::stdout()))) };
+    pub fn open(
+        format: RouteFormat,
+        target_count: TargetCount,
+        path: Option<&Path>,
+    ) -> Result<Self, Failure> {
+        let Some(path) = path else { return Ok(Self::new(format, target_count, Box::new(io::stdout()))) };
         let file = File::create(path).with_context(|| format!("writing {}", path.display()))?;
-        Ok(Self::new(format, request, Box::new(BufWriter::new(file))))
+        Ok(Self::new(format, target_count, Box::new(BufWriter::new(file))))
     }
 
     /// Creates an output to `sink`.
-    pub fn new(format: RouteFormat, request: TargetCount, sink: Box<dyn Write>) -> Self {
-        Self { format, target_count: request, sink, kept: Vec::new(), written: 0 }
+    pub fn new(format: RouteFormat, target_count: TargetCount, sink: Box<dyn Write>) -> Self {
+        Self { format, target_count, sink, kept: Vec::new(), written: 0 }
     }
 
     /// Adds the next target.

@@ -18,17 +18,17 @@ fn refused() -> PlannedTarget {
     }
 }
 
-fn written(format: RouteFormat, request: TargetCount, all: &[PlannedTarget]) -> String {
+fn written(format: RouteFormat, target_count: TargetCount, all: &[PlannedTarget]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out");
-    let mut output = RouteOutput::open(format, request, Some(&path)).unwrap();
+    let mut output = RouteOutput::open(format, target_count, Some(&path)).unwrap();
     all.iter().for_each(|one| output.add(one.clone()).unwrap());
     output.finish().unwrap();
     std::fs::read_to_string(path).unwrap()
 }
 
-fn value(format: RouteFormat, request: TargetCount, all: &[PlannedTarget]) -> Value {
-    serde_json::from_str(&written(format, request, all)).unwrap()
+fn value(format: RouteFormat, target_count: TargetCount, all: &[PlannedTarget]) -> Value {
+    serde_json::from_str(&written(format, target_count, all)).unwrap()
 }
 
 /// The expected InChIKeys are RDKit's.

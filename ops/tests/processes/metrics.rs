@@ -192,8 +192,8 @@ fn queries() -> Vec<String> {
         for panel in board["panels"].as_array().unwrap() {
             let targets = panel["targets"].as_array().unwrap();
             assert!(!targets.is_empty(), "{}: {}", path.display(), panel["title"]);
-            let requests = targets.iter().map(|target| target["expr"].as_str().unwrap());
-            queries.extend(requests.map(|query| query.replace("$__rate_interval", "30s")));
+            let expressions = targets.iter().map(|target| target["expr"].as_str().unwrap());
+            queries.extend(expressions.map(|query| query.replace("$__rate_interval", "30s")));
         }
     }
     queries

@@ -3,7 +3,9 @@
 use chem::Order;
 
 use crate::change::{Facts, Step};
-use crate::competition::{builds_ring, check_unreacted_acyl_electrophiles, closed_ring_size, nucleophiles};
+use crate::competition::{
+    builds_ring, check_unreacted_acyl_electrophiles, closed_ring_size, leaves_acylated_group, nucleophiles,
+};
 use crate::electrophile;
 use crate::event::Event;
 use crate::group::Group;
@@ -137,12 +139,12 @@ fn refuse_enolised_stereocentre(step: &Step<'_>, nucleophile: u32, carbon: u32) 
     let before = &step.before;
     let is_ketone_enolate = before.is_sp3(nucleophile)
         && before.next_to(nucleophile).any(|next| before.group(next) == Group::Ketone);
-    let is_lost = |alpha: u32| {
+    let is_kept = |alpha: u32| {
         before.hydrogens(alpha) > 0
             && before.at(alpha).centre.is_some()
             && step.image(alpha).is_some_and(|image| step.after.at(image).centre.is_some())
     };
-    if is_ketone_enolate && before.group(carbon) == Group::Ester && before.next_to(carbon).any(is_lost) {
+    if is_ketone_enolate && before.group(carbon) == Group::Ester && before.next_to(carbon).any(is_kept) {
         return Err(Refusal::StereoScrambled);
     }
     Ok(())
@@ -150,23 +152,8 @@ fn refuse_enolised_stereocentre(step: &Step<'_>, nucleophile: u32, carbon: u32) 
 
 /// Refuses phosgene beside a second group with a proton, which it takes as well.
 fn refuse_free_groups_beside_phosgene(step: &Step<'_>, own: u32) -> Verdict {
-    let before = &step.before;
-    let competing = step.atoms().any(|atom| {
-        let is_free = matches!(
-            before.group(atom),
-            Group::PrimaryAmine
-                | Group::SecondaryAmine
-                | Group::Aniline
-                | Group::SecondaryAniline
-                | Group::PrimaryAlcohol
-                | Group::SecondaryAlcohol
-                | Group::Phenol
-                | Group::AcidOxygen
-                | Group::Thiol
-                | Group::Thiophenol
-        );
-        is_free && before.hydrogens(atom) > 0 && step.is_untouched(atom) && !step.are_equivalent(atom, own)
-    });
+    let is_own = |atom: u32| step.are_equivalent(atom, own);
+    let competing = leaves_acylated_group(step, is_own, &[Group::Phenol, Group::Thiophenol]);
     if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 

@@ -164,7 +164,7 @@ fn refuse_benzylic_halides(step: &Step<'_>) -> Verdict {
 /// Refuses primary alkyl electrophiles whose cation rearranges, and a single enantiomer that comes from a cation.
 fn friedel_crafts_alkyl(step: &Step<'_>, carbon: u32) -> Verdict {
     let before = &step.before;
-    let is_epoxide = before.next_to(carbon).any(|next| before.element(next) == O && before.ring(next) == 3);
+    let is_epoxide = before.is_beside_epoxide_oxygen(carbon);
     let is_defined = step.image(carbon).is_some_and(|image| step.after.at(image).centre.is_some());
     if is_defined && !is_epoxide {
         return Err(Refusal::StereoScrambled);

@@ -107,3 +107,27 @@ pub fn check_unreacted_acyl_electrophiles(step: &Step<'_>, own: u32, own_rank: i
     let competing = electrophile::competing_site(step, own, own_rank.max(30), electrophile::acyl);
     if competing.is_some() { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
+
+/// Returns true if the step leaves an amine, alcohol, acid, thiol or one of the groups `also` with its hydrogen, other than
+/// its own: acyl halides and phosgene, and what makes them, take these at once.
+pub fn leaves_acylated_group(step: &Step<'_>, is_own: impl Fn(u32) -> bool, also: &[Group]) -> bool {
+    let before = &step.before;
+    step.atoms().any(|atom| {
+        let group = before.group(atom);
+        let is_acylated = matches!(
+            group,
+            Group::PrimaryAmine
+                | Group::SecondaryAmine
+                | Group::Aniline
+                | Group::SecondaryAniline
+                | Group::PrimaryAlcohol
+                | Group::SecondaryAlcohol
+                | Group::AcidOxygen
+                | Group::Thiol
+        );
+        (is_acylated || also.contains(&group))
+            && before.hydrogens(atom) > 0
+            && step.is_untouched(atom)
+            && !is_own(atom)
+    })
+}

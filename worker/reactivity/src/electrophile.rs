@@ -58,7 +58,7 @@ pub fn alkyl(facts: &Facts, carbon: u32) -> i32 {
     }
     let leaving = facts.next_to(carbon).filter_map(|next| leaving_rank(facts, carbon, next)).max();
     let Some(leaving) = leaving else { return 0 };
-    let epoxide = facts.next_to(carbon).any(|next| facts.element(next) == O && facts.ring(next) == 3);
+    let epoxide = facts.is_beside_epoxide_oxygen(carbon);
     // Epihalohydrins react at the epoxide and close again, which looks like a substitution of the halide.
     let beside_epoxide = !epoxide
         && facts
@@ -291,7 +291,7 @@ pub fn organometal(facts: &Facts, atom: u32) -> i32 {
         Group::Alkyl => match alkyl(facts, atom) {
             0 | 1 => 0,
             _ if facts.next_to(atom).any(|next| facts.element(next) == I) => 42,
-            _ if facts.next_to(atom).any(|next| facts.element(next) == O && facts.ring(next) == 3) => 46,
+            _ if facts.is_beside_epoxide_oxygen(atom) => 46,
             _ => 20,
         },
         _ => rank,

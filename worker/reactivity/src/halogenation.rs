@@ -2,7 +2,7 @@
 
 use crate::alkylation::is_acidic;
 use crate::change::{Facts, Step};
-use crate::competition::gains_ring_bond;
+use crate::competition::{gains_ring_bond, leaves_acylated_group};
 use crate::group::Group;
 use crate::queries::*;
 use crate::refusal::Refusal;
@@ -54,23 +54,8 @@ pub fn lactam_halogenation(step: &Step<'_>, carbon: u32) -> Verdict {
 
 pub fn acid_activation(step: &Step<'_>, carbon: u32) -> Verdict {
     let before = &step.before;
-    let competing = step.atoms().any(|atom| {
-        step.is_untouched(atom)
-            && before.hydrogens(atom) > 0
-            && !before.next_to(carbon).any(|next| step.are_equivalent(next, atom))
-            && matches!(
-                before.group(atom),
-                Group::PrimaryAmine
-                    | Group::SecondaryAmine
-                    | Group::Aniline
-                    | Group::SecondaryAniline
-                    | Group::PrimaryAlcohol
-                    | Group::SecondaryAlcohol
-                    | Group::AcidOxygen
-                    | Group::Thiol
-                    | Group::Hydrazine
-            )
-    });
+    let is_own = |atom: u32| before.next_to(carbon).any(|next| step.are_equivalent(next, atom));
+    let competing = leaves_acylated_group(step, is_own, &[Group::Hydrazine]);
     if competing {
         return Err(Refusal::CompetingGroup);
     }

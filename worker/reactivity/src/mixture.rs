@@ -8,7 +8,7 @@ use crate::event::Event;
 use crate::group::Group;
 use crate::queries::*;
 use crate::refusal::Refusal;
-use crate::ring_closure::{self, path};
+use crate::ring_closure;
 use crate::stability::{self, is_bridgehead};
 
 type Verdict = Result<(), Refusal>;
@@ -97,7 +97,7 @@ fn self_reacting(step: &Step<'_>) -> Verdict {
                 // Only amines and thiols react fast enough.
                 Group::Alkyl if !strong_amine(own) && own != Group::Thiol => false,
                 Group::Alkyl => {
-                    let epoxide = it.next_to(other).any(|next| it.element(next) == O && it.ring(next) == 3);
+                    let epoxide = it.is_beside_epoxide_oxygen(other);
                     if epoxide && matches!(own, Group::PrimaryAmine | Group::SecondaryAmine | Group::Thiol) {
                         return Err(Refusal::SelfReacting);
                     }
@@ -154,6 +154,11 @@ fn carbon_of(it: &Facts, carbonyl: u32) -> u32 {
     it.next_to(carbonyl).find(|&next| it.element(next) == C).unwrap_or(carbonyl)
 }
 
+/// Number of bonds between two atoms, at most 12.
+fn path(it: &Facts, a: u32, b: u32) -> u32 {
+    it.distances(a, 12).into_iter().find(|&(atom, _)| atom == b).map_or(u32::MAX, |(_, distance)| distance)
+}
+
 /// Checks Grignard and lithium reagents: their own stability, and the groups beside them.
 fn organometals(step: &Step<'_>, events: &[Event]) -> Verdict {
     let it = &step.before;
@@ -201,7 +206,7 @@ fn organometals(step: &Step<'_>, events: &[Event]) -> Verdict {
             return Err(Refusal::Incompatible);
         }
         let electrophile = electrophile::organometal(it, atom);
-        let epoxide = it.next_to(atom).any(|next| it.element(next) == O && it.ring(next) == 3);
+        let epoxide = it.is_beside_epoxide_oxygen(atom);
         let mild = matches!(it.group(atom), Group::Alkyl) && !epoxide;
         if own && electrophile > 45 && !mild {
             return Err(Refusal::SelfReacting);

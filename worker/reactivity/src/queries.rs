@@ -112,6 +112,11 @@ pub trait StructureQueries {
         self.element(atom) == C && self.is_saturated(atom)
     }
 
+    /// Returns true if the atom is bonded to the oxygen of an epoxide.
+    fn is_beside_epoxide_oxygen(&self, atom: u32) -> bool {
+        self.next_to(atom).any(|next| self.element(next) == O && self.ring(next) == 3)
+    }
+
     /// Returns true if the atom is a carbon of a cyclopropane.
     fn is_cyclopropane(&self, atom: u32) -> bool {
         let in_ring = |atom: u32| self.around(atom).iter().filter(|bond| bond.ring == 3);

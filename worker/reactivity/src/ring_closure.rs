@@ -33,11 +33,6 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
     if closes { Err(Refusal::SelfReacting) } else { Ok(()) }
 }
 
-/// Number of bonds between two atoms, at most 12.
-pub fn path(it: &Facts, a: u32, b: u32) -> u32 {
-    it.distances(a, 12).into_iter().find(|&(atom, _)| atom == b).map_or(u32::MAX, |(_, distance)| distance)
-}
-
 /// Returns true for a nucleophile whose base also takes the proton beside a ketone: an amide, an alcohol, an indole.
 fn needs_strong_base(it: &Facts, nucleophile: u32) -> bool {
     let has_proton = it.hydrogens(nucleophile) > 0;
@@ -68,13 +63,13 @@ fn enolate_closes(step: &Step<'_>, carbon: u32) -> bool {
     })
 }
 
-/// Returns true if the atoms do not share a ring, which would hold them apart.
+/// Returns true unless both atoms are in rings, which may hold them apart.
 fn ring_allows(it: &Facts, a: u32, b: u32) -> bool {
     !(it.is_in_ring(a) && it.is_in_ring(b))
 }
 
-/// Returns true if an untouched phenol or thiol closes a ring of five to seven at an untouched alkyl electrophile of
-/// its own molecule.
+/// Returns true if another phenol or thiol of the mixture closes a ring of five to seven at an alkyl electrophile of its
+/// own molecule.
 fn phenoxide_closes(step: &Step<'_>, nucleophile: u32) -> bool {
     let it = &step.before;
     step.atoms().any(|atom| {

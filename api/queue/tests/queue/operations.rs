@@ -42,7 +42,7 @@ async fn a_paused_queue_neither_claims_nor_admits_jobs_until_it_is_resumed() {
     let worker = Worker::start(&toys, 1);
     live(&client).await;
     let (first, second) = (JobId::generate(), JobId::generate());
-    let max_running_jobs = client.put(first, &Toy::new(ToyAction::Sleep(300))).await.unwrap();
+    let running = client.put(first, &Toy::new(ToyAction::Sleep(300))).await.unwrap();
     until("the first job runs", || async { toys.seen(first).now == 1 }).await;
     let waiting = client.put(second, &Toy::new(ToyAction::Answer(2))).await.unwrap();
 
@@ -52,7 +52,7 @@ async fn a_paused_queue_neither_claims_nor_admits_jobs_until_it_is_resumed() {
     let pauses = operations::pauses(&mut *connection).await.unwrap();
     let refused =
         client.put(JobId::generate(), &Toy::new(ToyAction::Answer(3))).await.map(|pending| pending.id());
-    let of_the_first = max_running_jobs.outcome().await.unwrap();
+    let of_the_first = running.outcome().await.unwrap();
     until("the slot is free", || async { claimable_jobs(&database).await.1 == 1 }).await;
 
     let paused: Vec<_> = pauses.iter().map(|(queue, pause)| (queue.as_str(), pause.by.as_str())).collect();
@@ -123,7 +123,7 @@ async fn a_failed_job_that_is_retried_has_all_of_its_time_and_attempts_again() {
     let worker = Worker::start(&toys, 1);
     live(&client).await;
     let [first, second, late] = [(); 3].map(|()| JobId::generate());
-    let max_running_jobs = client.put(first, &Toy::new(ToyAction::Sleep(60_000))).await.unwrap();
+    let running = client.put(first, &Toy::new(ToyAction::Sleep(60_000))).await.unwrap();
     until("the first job runs", || async { toys.seen(first).now == 1 }).await;
     let waits = client.put(second, &Toy::new(ToyAction::FailUntil(2))).await.unwrap();
     let soon = Toy::new(ToyAction::Answer(3)).within(Duration::from_millis(200));
@@ -135,7 +135,7 @@ async fn a_failed_job_that_is_retried_has_all_of_its_time_and_attempts_again() {
 
     assert_eq!(retry(&database, second).await, Ok(()));
     assert_eq!(cancel(&database, first).await, Ok(()));
-    assert_eq!(max_running_jobs.outcome().await.unwrap(), Err(JobFailure::CancelledByOperator));
+    assert_eq!(running.outcome().await.unwrap(), Err(JobFailure::CancelledByOperator));
 
     let done = || async {
         let outcome: Option<serde_json::Value> = sqlx::query_scalar("select outcome from jobs where id = $1")

@@ -2,8 +2,9 @@
 
 The decision that matters: everything but the molecules comes from a hash of the molecule and the vendor, so the file is
 the same on every run, nothing in it is anyone's price, and masks on price and lead time have something to bite on.
-The molecules are small reactants of the training reactions that no training reaction makes, commonest first, and
-the enumerated blocks of building_blocks.py. The `--exclude` products' own reactions do not count.
+The molecules are small reactants of the training reactions that no training reaction makes, commonest first, the
+enumerated blocks of building_blocks.py, and what laboratory suppliers stock, of shelf.tsv. The `--exclude` products'
+own reactions do not count.
 """
 
 import argparse
@@ -30,6 +31,9 @@ COLUMNS = (
 )
 ELEMENTS = {"H", "Li", "B", "C", "N", "O", "F", "Na", "Mg", "Si", "P", "S", "Cl", "K", "Zn", "Se", "Br", "Sn", "I"}
 SMALLEST_USD_PER_GRAM, LARGEST_USD_PER_GRAM = 0.5, 2000.0
+SHELF = Path(__file__).with_name("shelf.tsv")
+SHELF_COLUMNS = ["smiles", "name", "class"]
+SHELF_OCCURRENCES = 30  # what every supplier stocks is cheap: priced as if this many reactions used it
 
 
 @dataclasses.dataclass(frozen=True)
@@ -144,8 +148,29 @@ def offers(smiles: str, count: int, numbers: dict[str, int]) -> Iterator[dict[st
         }
 
 
-def blocks(max_leaves: int, leaves: list[tuple[str, int]], n_salts: int) -> dict[str, int]:
-    """Joins leaves, enumerated blocks and salts: SMILES to occurrences, 1 for what only enumeration gave."""
+def read_shelf(path: Path) -> list[str]:
+    """Lists the molecules that every laboratory supplier has, as canonical SMILES. Says which line is at fault."""
+    header, *lines = path.read_text(encoding="utf-8").splitlines()
+    if header.split("\t") != SHELF_COLUMNS:
+        raise ValueError(f"{path.name}, line 1: the columns are not {', '.join(SHELF_COLUMNS)}")
+    return [shelf_molecule(f"{path.name}, line {number}", line) for number, line in enumerate(lines, 2)]
+
+
+def shelf_molecule(place: str, line: str) -> str:
+    """Gives the canonical SMILES of one line of the shelf."""
+    fields = line.split("\t")
+    if len(fields) != len(SHELF_COLUMNS) or not all(fields):
+        raise ValueError(f"{place}: not {len(SHELF_COLUMNS)} columns")
+    mol = Chem.MolFromSmiles(fields[0])
+    if mol is None:
+        raise ValueError(f"{place}: {fields[0]} is no molecule")
+    if not acceptable(mol):
+        raise ValueError(f"{place}: {fields[0]} is charged, or has isotopes, radicals or other elements")
+    return Chem.MolToSmiles(mol)
+
+
+def blocks(max_leaves: int, leaves: list[tuple[str, int]], n_salts: int, shelf: list[str]) -> dict[str, int]:
+    """Joins leaves, enumerated blocks, salts and the shelf: SMILES to occurrences, 1 for what only enumeration gave."""
     counts = dict(leaves)
     joined = dict(leaves[:max_leaves])
     for smiles in building_blocks.enumerate_blocks():
@@ -156,6 +181,8 @@ def blocks(max_leaves: int, leaves: list[tuple[str, int]], n_salts: int) -> dict
         joined.setdefault(canonical, counts.get(canonical, 1))
     for smiles in building_blocks.hydrochlorides(n_salts):
         joined.setdefault(smiles, 1)
+    for smiles in shelf:
+        joined.setdefault(smiles, SHELF_OCCURRENCES)
     return joined
 
 
@@ -174,7 +201,7 @@ def main() -> None:
 
     unwanted = prepare_templates.read_products(args.exclude)
     leaves = reaction_leaves(args.data, set(args.held_out), unwanted, args.max_heavy_atoms)
-    joined = blocks(args.max_leaves, leaves, args.salts)
+    joined = blocks(args.max_leaves, leaves, args.salts, read_shelf(SHELF))
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()

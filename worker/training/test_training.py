@@ -311,6 +311,41 @@ def test_what_a_reaction_makes_is_no_leaf(tmp_path: Path) -> None:
     assert leaves == [("N", 1), ("CI", 1), ("CCBr", 1)]
 
 
+def test_the_shelf_is_canonical_and_in_order() -> None:
+    rows = [line.split("\t") for line in demo_catalogue.SHELF.read_text(encoding="utf-8").splitlines()[1:]]
+    shelf = demo_catalogue.read_shelf(demo_catalogue.SHELF)
+
+    assert shelf == [smiles for smiles, _, _ in rows]
+    assert len(set(shelf)) == len(shelf)
+    assert rows == sorted(rows, key=lambda row: (row[2], row[0]))
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        ("CCO\tethanol", "not 3 columns"),
+        ("CCO\tethanol\t", "not 3 columns"),
+        ("C(C\tethane\talkanes", "no molecule"),
+        ("C[NH3+]\tmethylammonium\tamines", "charged"),
+        ("[2H]OC\tdeuterated methanol\talcohols", "isotopes"),
+        ("C[Hg]C\tdimethylmercury\tmetals", "elements"),
+    ],
+)
+def test_a_fault_in_the_shelf_is_told_with_its_line(tmp_path: Path, line: str, fault: str) -> None:
+    path = tmp_path / "shelf.tsv"
+    path.write_text(f"smiles\tname\tclass\nOCC\tethanol\talcohols\n{line}\n")
+
+    with pytest.raises(ValueError, match=f"shelf.tsv, line 3: .*{fault}"):
+        demo_catalogue.read_shelf(path)
+
+
+def test_what_is_on_the_shelf_joins_the_catalogue() -> None:
+    joined = demo_catalogue.blocks(1, [("N", 7)], 0, ["N", "OCCCCCCCCCCCCCCCCCO"])
+
+    assert joined["N"] == 7
+    assert joined["OCCCCCCCCCCCCCCCCCO"] == demo_catalogue.SHELF_OCCURRENCES
+
+
 def test_one_template_written_twice_has_one_key() -> None:
     labels: dict[str, int] = {}
     other = "[NH;D2:7]-[C:5]=[O:6]>>[NH2:7].O-[C:5]=[O:6]"

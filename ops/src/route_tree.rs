@@ -196,6 +196,9 @@ impl<'a> Tree<'a> {
         if !agents.is_empty() {
             let _ = write!(text, " · {}", agents.join(", "));
         }
+        if let Some(needs) = &evidence.needs {
+            let _ = write!(text, " · needs {needs}");
+        }
         for warning in &evidence.warnings {
             let _ = write!(text, " · ! {warning}");
         }
@@ -354,6 +357,7 @@ mod tests {
                 solvents: [("THF".to_owned(), 3), ("DMF".to_owned(), 5)].into(),
                 ..Conditions::default()
             },
+            needs: None,
             warnings: vec!["look".to_owned()],
         });
         group[0].push(best);

@@ -90,6 +90,7 @@ fn report(plan: &SearchResult) -> SearchReport {
     let refusals = plan.counts.refusals;
     SearchReport {
         expanded_molecules: plan.counts.expanded_molecules,
+        doubtful_routes: plan.routes().filter(|route| route.is_doubtful()).count() as u64,
         exhausted: plan.exhausted,
         refused_steps: RefusedSteps {
             unsound: refusals.unsound,
@@ -189,6 +190,7 @@ pub(crate) fn evidence(step: &RouteStep) -> StepEvidence {
         precedent_cosine: step.precedent.map(|near| rounded(f64::from(near.cosine))),
         template_id: Some(step.template),
         rank: step.rank,
+        needs: step.stereo_source.map(|source| source.to_string()),
         warnings: step.warnings.iter().map(ToString::to_string).collect(),
     }
 }

@@ -17,7 +17,7 @@ use contract::{
     Country, OrderedPack, PricingAnnotation, ShoppingList, StockTaken, TreeSearchRequest, Unpriced,
     VendorOrder,
 };
-use synth::Route;
+use synth::{Route, RouteNode};
 
 use crate::{
     own_blocks,
@@ -162,7 +162,10 @@ impl<'a> ShoppingListBuilder<'a> {
     /// Returns the grams of each building block needed for the amount of target, by catalogue id.
     fn needs(&self, route: &Route) -> BTreeMap<i32, f64> {
         let mut needs = BTreeMap::new();
-        for (molecule, moles) in route.molecules().zip(route.graph.moles(self.request.step_yield)) {
+        for (molecule, moles) in route
+            .molecules()
+            .zip(route.graph.moles(self.request.step_yield, RouteNode::molecules_per_product))
+        {
             if let Some(block) = molecule.building_block {
                 // Two forms of a building block count as the same block.
                 *needs.entry(block).or_default() += moles * self.request.amount_mmol * 1e-3 * molecule.mw;

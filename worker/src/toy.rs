@@ -35,6 +35,7 @@ pub(crate) fn step() -> RouteStep {
             agents: vec![(ComponentRole::Solvent, Arc::from("THF"), 9)],
         }),
         class: ReactionClass::default(),
+        stereo_source: None,
         warnings: vec![Warning::CompetingProduct],
     }
 }

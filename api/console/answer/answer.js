@@ -4,7 +4,7 @@
 /** @typedef {{smiles: string, mw: number, is_building_block: boolean, building_block_idx: number | null, closest_building_block: number | null, depth: number}} NodeData */
 /** @typedef {{id: string, data: NodeData}} GraphNode */
 /** @typedef {{reagents: Record<string, number>, catalysts: Record<string, number>, solvents: Record<string, number>}} Conditions */
-/** @typedef {{source: string, target: string, plausibility?: number, reaction_class?: string, reaction_category?: string, template?: string, probability?: number, precedents?: number, patents?: string[], conditions?: Conditions, precedent_similarity?: number | null, warnings?: string[]}} GraphEdge */
+/** @typedef {{source: string, target: string, plausibility?: number, reaction_class?: string, reaction_category?: string, template?: string, probability?: number, precedents?: number, patents?: string[], conditions?: Conditions, precedent_similarity?: number | null, needs?: string, warnings?: string[]}} GraphEdge */
 /** @typedef {{building_block_idx: number, grams_needed: number, cs_id: string, pack: number | null, uom: string | null, count: number, usd: number, lead_time_days: number | null}} OrderedPack */
 /** @typedef {{vendor_name: string, total_usd: number, lead_time_days: number | null, items: OrderedPack[]}} VendorOrder */
 /** @typedef {{amount_mmol: number, step_yield: number, total_usd: number | null, lead_time_days: number | null, vendors: VendorOrder[], without_price: {building_block_idx: number, grams_needed: number, vendors: string[]}[]}} ShoppingList */

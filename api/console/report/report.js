@@ -148,7 +148,7 @@ function about(route, known) {
 function stepTable(steps) {
   const rows = steps.map(({ number, edge }) => make("tr", {},
     make("td", {}, String(number)),
-    make("td", {}, make("strong", {}, edge.reaction_class ?? "reaction"), ...(edge.warnings ?? []).map((warning) => make("span", { className: "warning" }, warning))),
+    make("td", {}, make("strong", {}, edge.reaction_class ?? "reaction"), ...(edge.needs ? [make("span", { className: "second" }, `needs ${edge.needs}`)] : []), ...(edge.warnings ?? []).map((warning) => make("span", { className: "warning" }, warning))),
     make("td", {}, ...conditions(edge)),
     make("td", {}, edge.plausibility === undefined ? "" : percent(edge.plausibility)),
     make("td", {}, edge.precedents ? count(edge.precedents) : "", make("span", { className: "second" }, (edge.patents ?? []).join(", ")))));

@@ -29,6 +29,7 @@ export function details(chosen, { offers, shipsTo }) {
 function aboutStep(tree, { number, edge, precursors }) {
   const reaction = `${precursors.map((one) => one.data.smiles).join(".")}>>${tree.data.smiles}`;
   const nodes = [make("h3", {}, `Step ${number}: ${edge.reaction_class ?? "reaction"}`)];
+  if (edge.needs) nodes.push(make("p", {}, `Needs: ${edge.needs}`));
   for (const warning of edge.warnings ?? []) nodes.push(make("p", { className: "warning" }, warning));
   const { conditions } = edge;
   nodes.push(make("dl", { className: "known" }, ...known([

@@ -205,6 +205,10 @@ pub struct PrecursorSet {
     pub reaction_category: Option<String>,
     /// Number of recorded reactions of the template; 0 for a template that was written by hand and has no record.
     pub precedents: u32,
+    /// Means by which the step gives the configuration of its product, as `needs` of an edge of a tree search. Absent
+    /// where it needs none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needs: Option<String>,
     /// For each precursor: true if a tree search of the account with only the default masks can buy it.
     #[schema(min_items = 1)]
     pub in_stock: Vec<bool>,

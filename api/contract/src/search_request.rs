@@ -19,7 +19,8 @@ pub struct TreeSearchRequest {
     /// serve only to name atoms and are not part of the molecule.
     #[schema(min_length = 1, max_length = 1000, example = "CC(=O)Nc1ccc(O)cc1")]
     pub search_smiles: String,
-    /// Stop as soon as one validated route is found instead of using the full time budget.
+    /// Stop as soon as one validated route without doubt is found, instead of using the full time budget. If the time
+    /// ends before, the best doubtful one is returned.
     #[serde(default = "default_true")]
     #[schema(default = true)]
     pub early_exit_first_solution: bool,

@@ -62,6 +62,10 @@ pub struct Metadata {
 pub struct SearchReport {
     /// Number of molecules that templates were tried on.
     pub expanded_molecules: u64,
+    /// Doubtful routes of the answer: with a step of a plausibility under 0.9, and a score under 0.1. The `warnings` of
+    /// such steps say so.
+    #[serde(default)]
+    pub doubtful_routes: u64,
     /// True if the search ended because nothing was left to try, false if it ran out of time.
     pub exhausted: bool,
     /// Proposed steps that were rejected, by reason.
@@ -250,6 +254,11 @@ pub struct StepEvidence {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
     pub rank: Option<u32>,
+    /// Means by which the step gives the configuration of its product, where neither the precursors nor the template
+    /// determine it: `chiral catalyst`, `enzyme`, `resolution of the racemate, half of which is lost` or
+    /// `separation of the stereoisomers, half of which are lost`. Absent where it needs none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needs: Option<String>,
     /// Arguments against the step that were not enough to reject it.
     pub warnings: Vec<String>,
 }

@@ -115,6 +115,7 @@ fn expanded(smiles: &str, class: &str) -> ExpandedMolecule {
         reaction_class: class.to_owned(),
         reaction_category: Some("other".to_owned()),
         precedents: 3,
+        needs: None,
         in_stock: vec![true, false],
     };
     let precursors = if error.is_none() { vec![set] } else { Vec::new() };

@@ -58,6 +58,8 @@ pub struct Step<'a> {
     /// For each atom after, the atom before.
     pub(crate) origin: Vec<Option<u32>>,
     pub(crate) change: StepChange,
+    /// Set if flat atoms become stereocentres, and the template does not say how.
+    pub(crate) prochiral: bool,
 }
 
 /// Bonds that a step changes. Atoms are numbered as before the step.
@@ -101,7 +103,13 @@ impl<'a> Step<'a> {
         map.complete();
         let AtomMap { image, origin, .. } = map;
         let change = StepChange::of(&before, product, &image, &origin);
-        Self { before, after: product, molecule_of, image, origin, change }
+        Self { before, after: product, molecule_of, image, origin, change, prochiral: false }
+    }
+
+    /// Says whether flat atoms become stereocentres of the product though the template does not say how.
+    #[must_use]
+    pub fn with_prochiral(self, prochiral: bool) -> Self {
+        Self { prochiral, ..self }
     }
 
     /// Atom of the product that an atom of the reaction mixture becomes.

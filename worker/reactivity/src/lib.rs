@@ -15,6 +15,7 @@ mod acylation;
 mod alkylation;
 mod arene;
 mod arylation;
+mod asymmetric;
 mod carbonyl;
 mod change;
 mod classify;
@@ -39,8 +40,9 @@ mod rules;
 mod stability;
 mod stereo;
 
+pub use asymmetric::StereoSource;
 pub use change::{Facts, Step};
 pub use classify::classify;
 pub use reaction_class::{CLASS_NAMES, Category, ReactionClass};
 pub use refusal::Refusal;
-pub use rules::{Certainty, check, describe};
+pub use rules::{Certainty, Soundness, check, describe};

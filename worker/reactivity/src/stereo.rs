@@ -2,18 +2,19 @@
 //!
 //! A substitution by SN2 or Mitsunobu inverts its carbon. A centre without a broken bond stays as it is. A single
 //! enantiomer needs a chiral source. Relative configuration set by the reaction or a neighbouring centre needs none.
+//! Where the template does not say how flat atoms become centres, [`asymmetric`] does.
 
 use chem::{Centre, is_odd};
 
+use crate::asymmetric::{self, StereoSource};
 use crate::change::Step;
 use crate::event::Event;
 use crate::queries::*;
 use crate::refusal::Refusal;
 
-type Verdict = Result<(), Refusal>;
-
-/// Checks the specified stereocentres of the product.
-pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
+/// Checks the specified stereocentres of the product. Returns the source of those that neither the precursors nor the
+/// template determine.
+pub fn check(step: &Step<'_>, events: &[Event]) -> Result<Option<StereoSource>, Refusal> {
     let (before, after) = (&step.before, &step.after);
     let mut created = false;
     for atom in step.atoms() {
@@ -30,11 +31,14 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             _ => {}
         }
     }
+    if step.prochiral {
+        return asymmetric::source(step, events).map(Some).ok_or(Refusal::StereoFromNowhere);
+    }
     // A single enantiomer is drawn, although nothing chiral controls it. Cis and trans isomers have no mirror image.
     if created && !chiral_nearby(step) && !after.is_achiral() {
         return Err(Refusal::StereoFromNowhere);
     }
-    Ok(())
+    Ok(None)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -45,6 +45,7 @@ fn written(set: synth::PrecursorSet, stock: &StockView) -> PrecursorSet {
         reaction_class: set.class.name.to_owned(),
         reaction_category: Some(set.class.category.to_string()),
         precedents: set.precedents,
+        needs: set.stereo_source.map(|source| source.to_string()),
         in_stock: set.precursors.iter().map(|precursor| stock.find(precursor).is_some()).collect(),
     }
 }

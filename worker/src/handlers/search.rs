@@ -169,7 +169,7 @@ fn task(request: &TreeSearchRequest) -> Result<Task, JobFailure> {
         constraints: constraints(request, &mapped).map_err(bad_target)?,
         target: mapped.molecule().clone(),
         max_depth: request.max_depth,
-        stop: if request.early_exit_first_solution { Stop::FirstRoute } else { Stop::Budget },
+        stop: if request.early_exit_first_solution { Stop::FirstSoundRoute } else { Stop::Budget },
         target_purchase: if request.mask_trivial_solution {
             TargetPurchase::Mask
         } else {

@@ -1,13 +1,14 @@
 //! Plans routes to a list of targets and reports the number solved and the time.
 //!
-//! `plan MODEL_DIR STOCK.csv[.gz] TARGETS.csv [--seconds 4] [--expansions N] [--all] [--routes] [--algorithm
+//! `plan MODEL_DIR STOCK.csv[.gz] TARGETS.csv [--seconds 4] [--expansions N] [--all|--sound] [--routes] [--algorithm
 //! retro_star|breadth_first] [--cores 1] [--cache-mb 0] [--memory-mb 512] [--groups 5] [--group-size 10] [--depth 5]
 //! [--trees FILE] [--nearest]`
 //!
 //! The stock has the columns `smiles` and, if prices are known, `usd_per_g`. The targets have `smiles`, optionally
 //! `id`, and, if routes must break or keep bonds, `bonds_to_break` and `bonds_to_keep`, as `1-2 5-6` by the map
 //! numbers of their atoms. Lines that are not molecules are counted and skipped. Without `--cache-mb` every target is
-//! searched with an empty cache. `--all` uses the whole budget instead of stopping at the first route; `--nearest`
+//! searched with an empty cache. `--all` uses the whole budget instead of stopping at the first route, `--sound` stops at
+//! the first without a doubtful step; `--nearest`
 //! only times the search for the nearest building block of each target. `--expansions N` ends each search by its
 //! number of expansions, which makes it reproducible. `--trees` writes a line of JSON for each target: `{"id": …,
 //! "seconds": …, "routes": [TREE, …], "features": […]}`, best first. A TREE is `[smiles, [TREE, …]]`. The weights of
@@ -79,7 +80,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let planner = Planner::new(model, settings);
 
-    let stop = if flag("--all") { Stop::Budget } else { Stop::FirstRoute };
+    let stop = match () {
+        () if flag("--all") => Stop::Budget,
+        () if flag("--sound") => Stop::FirstSoundRoute,
+        () => Stop::FirstRoute,
+    };
     println!(
         "target\tfirst_s\ttotal_s\tcpu_s\tgroups\troutes\texpanded\tbatches\tapplied\tnodes\trefused\texhausted"
     );
@@ -161,13 +166,29 @@ fn report(at: usize, plan: &SearchResult, total: Duration, cpu: f64) {
 fn print_routes(plan: &SearchResult) {
     for group in &plan.groups {
         println!("  {} {} ({} variations)", group.steps, group.key, group.variations.len());
-        let route = &group.variations[0][0];
-        for (place, step) in route.steps() {
-            let precursors: Vec<_> = route.precursors(place).map(|node| &*node.smiles).collect();
-            let product = &route.graph.molecule(place).smiles;
-            println!("    {product} <= {} (p {:.4})", precursors.join(" + "), step.probability);
+        let steps: Vec<_> = group.variations[0][0].steps().collect();
+        for &(place, step) in steps.iter().rev() {
+            print_step(&group.variations[0][0], place, step);
         }
     }
+}
+
+/// Prints a step as a chemist reads it: what becomes what, its name, agents, doubts.
+fn print_step(route: &Route, place: NodeIndex, step: &RouteStep) {
+    let precursors: Vec<_> = route.precursors(place).map(|node| &*node.smiles).collect();
+    let agents: Vec<_> =
+        step.records.agents.iter().map(|(_, name, count)| format!("{name} {count}")).collect();
+    let warnings: Vec<_> = step.warnings.iter().map(ToString::to_string).collect();
+    let needs = step.stereo_source.map(|source| format!("; needs {source}")).unwrap_or_default();
+    println!("    {} >> {}", precursors.join(" . "), route.graph.molecule(place).smiles);
+    println!(
+        "      {}, plausibility {:.3}, probability {:.4}; {}{needs}; {}",
+        step.class.name,
+        step.plausibility,
+        step.probability,
+        agents.join(", "),
+        warnings.join("; ")
+    );
 }
 
 /// Formats all routes of a search result as nested lists, best first.

@@ -44,7 +44,7 @@ pub use model::policy::ReferencePolicy;
 pub use model::precedents::PrecedentSimilarity;
 pub use model::records::{ComponentRole, RecordedReactions};
 pub use priority::{SearchPriority, SearchUrgency};
-pub use reactivity::{Category, ReactionClass};
+pub use reactivity::{Category, ReactionClass, StereoSource};
 pub use route::RouteGraph;
 pub use search::algorithm::{Algorithm, UnknownAlgorithm};
 pub use search::batch::{BatchLimits, BatchResult};

@@ -89,14 +89,14 @@ impl<M> RouteGraph<M> {
         steps.into_iter().max().unwrap_or(0)
     }
 
-    /// Moles of each molecule needed for one mole of the target, if each step gives the fraction `step_yield` of its
-    /// product.
+    /// Moles of each molecule needed for one mole of the target, if each step gives the fraction `step_yield` of
+    /// what it makes. For one molecule that the route keeps, it makes as many as `makes` gives: of a racemate two.
     #[must_use]
-    pub fn moles(&self, step_yield: f64) -> Vec<f64> {
+    pub fn moles(&self, step_yield: f64, makes: impl Fn(&M) -> u32) -> Vec<f64> {
         let mut moles = vec![0.0; self.order.len()];
         moles[self.target().index()] = 1.0;
         for &product in &self.order {
-            let made = moles[product.index()] / step_yield;
+            let made = moles[product.index()] * f64::from(makes(&self.graph[product])) / step_yield;
             for edge in self.graph.edges(product) {
                 moles[edge.target().index()] += made * f64::from(*edge.weight());
             }
@@ -104,13 +104,14 @@ impl<M> RouteGraph<M> {
         moles
     }
 
-    /// Number of molecules of each kind needed for one molecule of the target, every step in full yield.
+    /// Number of molecules of each kind needed for one molecule of the target, every step in full yield. `makes` is as
+    /// for [`Self::moles`].
     #[must_use]
-    pub fn amounts(&self) -> Vec<u32> {
+    pub fn amounts(&self, makes: impl Fn(&M) -> u32) -> Vec<u32> {
         let mut amounts = vec![0_u32; self.order.len()];
         amounts[self.target().index()] = 1;
         for &product in &self.order {
-            let made = amounts[product.index()];
+            let made = amounts[product.index()].saturating_mul(makes(&self.graph[product]));
             for edge in self.graph.edges(product) {
                 let amount = &mut amounts[edge.target().index()];
                 *amount = amount.saturating_add(made.saturating_mul(*edge.weight()));
@@ -144,8 +145,9 @@ mod tests {
         // The target takes two of 1 and one of 2, and both take 3.
         let route = route(&[(0, 1, 2), (0, 2, 1), (1, 3, 1), (2, 3, 3)]).unwrap();
 
-        assert_eq!(route.amounts(), [1, 2, 1, 5]);
-        assert_eq!(route.moles(0.5), [1.0, 4.0, 2.0, 20.0]);
+        assert_eq!(route.amounts(|_| 1), [1, 2, 1, 5]);
+        assert_eq!(route.moles(0.5, |_| 1), [1.0, 4.0, 2.0, 20.0]);
+        assert_eq!(route.amounts(|_| 2), [1, 4, 2, 20]);
         assert_eq!(route.longest_branch(), 2);
         let below: Vec<_> = route.precursors(route.target()).map(|(at, times)| (at.index(), times)).collect();
         assert_eq!(below, [(1, 2), (2, 1)]);
@@ -167,6 +169,6 @@ mod tests {
     fn a_target_that_is_bought_has_no_branch() {
         let route = RouteGraph::bought(());
 
-        assert_eq!((route.longest_branch(), route.amounts()), (0, vec![1]));
+        assert_eq!((route.longest_branch(), route.amounts(|_| 1)), (0, vec![1]));
     }
 }

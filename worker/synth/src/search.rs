@@ -35,6 +35,7 @@ use crate::graph::update::{SearchBounds, propagate};
 use crate::routes::choices::RouteChoices;
 use crate::routes::collector::RouteCollector;
 use crate::routes::extract::{ExtractionContext, Extractor};
+use crate::routes::rank::RouteRanker;
 use crate::search::algorithm::SelectionStrategy;
 use crate::search::dead_ends::stopped_by;
 use crate::search::helpers::Help;
@@ -53,6 +54,8 @@ const EXTRACTION_SHARE: f64 = 0.5;
 const MAX_EXTRACTION: Duration = Duration::from_millis(2500);
 /// Maximum number of routes that make a molecule in two ways, skipped in search of the first route.
 const MAX_INCONSISTENT: usize = 100;
+/// Maximum number of routes that are ranked for a first answer.
+const MAX_FIRST_ROUTES: usize = 20;
 /// Maximum number of derivations refused by constraints, skipped in search of the first route while the search
 /// continues.
 const MAX_CONSTRAINT_REFUSALS: usize = 1000;
@@ -104,6 +107,33 @@ enum SearchEnd {
     Exhausted,
 }
 
+/// The route that a search may end with.
+struct FirstRoute {
+    choices: RouteChoices,
+    /// Set if no step is doubtful.
+    is_sound: bool,
+}
+
+/// Returns the route of the best total among those without a doubtful step, or else among all.
+fn best_first_route(
+    routes: Vec<RouteChoices>,
+    graph: &Graph,
+    mut ranker: RouteRanker<'_>,
+) -> Option<FirstRoute> {
+    let mut best: Option<(bool, f64, RouteChoices)> = None;
+    for choices in routes {
+        let total = ranker.total(graph, &choices) + ranker.competitor_penalty(graph, &choices);
+        let is_doubtful = ranker.is_doubtful(graph, &choices, total);
+        let is_better = best.as_ref().is_none_or(|(was_doubtful, least, _)| {
+            is_doubtful.cmp(was_doubtful).then(total.total_cmp(least)).is_lt()
+        });
+        if is_better {
+            best = Some((is_doubtful, total, choices));
+        }
+    }
+    best.map(|(is_doubtful, _, choices)| FirstRoute { choices, is_sound: !is_doubtful })
+}
+
 impl<'a> Search<'a> {
     pub fn new(
         planner: &'a Planner,
@@ -152,7 +182,7 @@ impl<'a> Search<'a> {
             publisher.publish_bought(&self.graph, block);
         }
         let mut first = None;
-        let end = if bought_target.is_some() && self.task.stop == Stop::FirstRoute {
+        let end = if bought_target.is_some() && self.task.stop != Stop::Budget {
             SearchEnd::FirstRoute
         } else {
             self.traced_growth(&mut first)
@@ -240,7 +270,7 @@ impl<'a> Search<'a> {
     /// Grows the graph until the search is over. Stores the first validated route in `first`.
     fn grow(&mut self, first: &mut Option<RouteChoices>) -> SearchEnd {
         let deadline = match self.task.stop {
-            Stop::FirstRoute => self.budget.deadline,
+            Stop::FirstRoute | Stop::FirstSoundRoute => self.budget.deadline,
             Stop::Budget => {
                 let time = self.budget.deadline.saturating_duration_since(self.started);
                 self.budget.deadline - time.mul_f64(EXTRACTION_SHARE).min(MAX_EXTRACTION)
@@ -248,19 +278,10 @@ impl<'a> Search<'a> {
         };
         propagate(&mut self.graph, self.bounds);
         loop {
-            if first.is_none() && self.is_solved() && self.counts.expansions >= self.next_first_route_check {
-                *first = self.first_consistent_route(MAX_CONSTRAINT_REFUSALS);
-                if let Some(choices) = first {
-                    if let Some(publisher) = &mut self.publisher {
-                        publisher.publish_found(&self.graph, choices);
-                    }
-                    self.timings.first_route = Some(self.elapsed());
-                    if self.task.stop == Stop::FirstRoute {
-                        return SearchEnd::FirstRoute;
-                    }
-                    self.diversify();
-                } else if self.constraint_filter.is_some() {
-                    self.redirect_to_unsolved();
+            let may_improve = first.is_none() || self.task.stop == Stop::FirstSoundRoute;
+            if may_improve && self.is_solved() && self.counts.expansions >= self.next_first_route_check {
+                if self.find_first_route(first) {
+                    return SearchEnd::FirstRoute;
                 }
             }
             self.publish_due_events(first.is_some());
@@ -290,6 +311,34 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Looks for the first route, or for a better one; returns true if the search ends with it.
+    fn find_first_route(&mut self, first: &mut Option<RouteChoices>) -> bool {
+        let found = self.first_consistent_route(MAX_CONSTRAINT_REFUSALS);
+        let Some(FirstRoute { choices, is_sound }) = found else {
+            if self.constraint_filter.is_some() {
+                self.redirect_to_unsolved();
+            }
+            return false;
+        };
+        if let Some(publisher) = &mut self.publisher
+            && first.as_ref() != Some(&choices)
+        {
+            publisher.publish_found(&self.graph, &choices);
+        }
+        if first.replace(choices).is_none() {
+            self.timings.first_route = Some(self.elapsed());
+        }
+        let ends = match self.task.stop {
+            Stop::FirstRoute => true,
+            Stop::FirstSoundRoute => is_sound,
+            Stop::Budget => false,
+        };
+        if !ends {
+            self.redirect_to_unsolved();
+        }
+        ends
+    }
+
     /// Publishes the events that are due.
     fn publish_due_events(&mut self, has_route: bool) {
         let Some(publisher) = &mut self.publisher else { return };
@@ -317,12 +366,12 @@ impl<'a> Search<'a> {
 
     /// Tries at the end of the search to extract the first route, if an earlier attempt was postponed.
     fn final_first_route(&mut self, first: &mut Option<RouteChoices>) {
-        *first = self.first_consistent_route(usize::MAX);
+        *first = self.first_consistent_route(usize::MAX).map(|found| found.choices);
         self.timings.first_route = first.as_ref().map(|_| self.elapsed());
     }
 
-    /// Directs the search to unsolved molecules, since constraints refuse the solved ones, and schedules the next
-    /// attempt at a route.
+    /// Directs the search to unsolved molecules, since the solved ones give no route or none that ends the search, and
+    /// schedules the next attempt at a route.
     fn redirect_to_unsolved(&mut self) {
         if self.next_first_route_check == 0 {
             self.diversify();
@@ -330,10 +379,11 @@ impl<'a> Search<'a> {
         self.next_first_route_check = self.counts.expansions + 1 + self.counts.expansions / RETRY_DIVISOR;
     }
 
-    /// Returns the cheapest route that passes validation. Removes refused steps from the graph's solutions.
+    /// Returns the cheapest route that passes validation, or, for a sound route, the best of the cheapest ones. Removes
+    /// refused steps from the graph's solutions.
     ///
     /// Gives up when constraints have refused `max_attempts` derivations.
-    fn first_consistent_route(&mut self, max_attempts: usize) -> Option<RouteChoices> {
+    fn first_consistent_route(&mut self, max_attempts: usize) -> Option<FirstRoute> {
         let _stage = info_span!("search.first_route").entered();
         let start = self.budget.now();
         let validation_before = self.validator.elapsed;
@@ -344,24 +394,23 @@ impl<'a> Search<'a> {
         let (constraint_filter, validator) = (self.constraint_filter.as_mut(), &mut self.validator);
         let mut source =
             ExtractionContext { graph: &mut self.graph, validator, constraint_filter, dropped: 0 };
-        let mut found = None;
         let max_candidates = if source.constraint_filter.is_some() { max_attempts } else { MAX_INCONSISTENT };
-        for rank in 0..max_candidates {
-            match extractor.route(&mut source, rank) {
-                Some(Ok(choices)) => {
-                    found = Some(choices);
-                    break;
-                }
-                Some(Err(_)) => {}
-                None => break,
-            }
-        }
+        let ranks_routes = self.task.stop == Stop::FirstSoundRoute;
+        let routes: Vec<RouteChoices> = (0..max_candidates)
+            .map_while(|rank| extractor.route(&mut source, rank))
+            .filter_map(Result::ok)
+            .take(if ranks_routes { MAX_FIRST_ROUTES } else { 1 })
+            .collect();
         self.counts.unvalidated_routes += source.dropped;
         propagate(&mut self.graph, self.bounds);
         self.validator.end_stage();
         let elapsed = self.budget.now() - start;
         self.timings.extraction += elapsed.saturating_sub(self.validator.elapsed - validation_before);
-        found
+        if ranks_routes {
+            best_first_route(routes, &self.graph, RouteRanker::new(self.planner.model(), self.stock))
+        } else {
+            routes.into_iter().next().map(|choices| FirstRoute { choices, is_sound: true })
+        }
     }
 
     /// Directs the search to unsolved molecules and to probable steps.
@@ -497,7 +546,7 @@ impl<'a> Search<'a> {
             let can_be_bought = |found: &Arc<TemplateOutcome>| {
                 found.precursors.iter().all(|precursor| block_of(&precursor.molecule).is_some())
             };
-            if was_unsolved && self.task.stop == Stop::FirstRoute && outcomes.iter().any(can_be_bought) {
+            if was_unsolved && self.task.stop != Stop::Budget && outcomes.iter().any(can_be_bought) {
                 break;
             }
         }

@@ -14,6 +14,9 @@ use crate::priority::SearchPriority;
 pub enum Stop {
     /// Stops at the first validated route.
     FirstRoute,
+    /// Stops when a validated route is not [doubtful](crate::Route::is_doubtful), and returns the best of those known
+    /// then. If the budget is spent before, returns the best validated route.
+    FirstSoundRoute,
     /// Stops when the budget is spent or nothing is left to try.
     Budget,
 }

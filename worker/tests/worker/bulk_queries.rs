@@ -138,6 +138,7 @@ fn route() -> RouteGraph {
             precedent_cosine: None,
             template_id: None,
             rank: None,
+            needs: None,
             warnings: Vec::new(),
         }),
     };

@@ -4,7 +4,7 @@ use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
 
 use chem_fast::{CanonicalResult, Limits, canonicalise, is_kekulised_with_written_double_bond};
-use chematic::core::{BondOrder, Element, Molecule as Graph};
+use chematic::core::{BondOrder, Chirality, Element, Molecule as Graph};
 use chematic::smiles::{RdkitSmilesError, SmilesError as ParserError};
 
 use super::key::{self, MoleculeKey, TautomerKey, TautomerSkeleton};
@@ -201,6 +201,17 @@ impl Molecule {
         let mirrored: String = mirror(self.as_canonical());
         Self::parse(&mirrored, Limits::DEFAULT)
             .is_ok_and(|mirrored| mirrored.as_canonical() == self.as_canonical())
+    }
+
+    /// Returns the molecule without the configuration of these atoms; `None` if it cannot be written.
+    #[must_use]
+    pub fn without_centres(&self, atoms: &[u32]) -> Option<Self> {
+        let mut graph = self.graph().clone();
+        for &atom in atoms {
+            graph.set_chirality(index(atom as usize), Chirality::None);
+            graph.clear_stereo_neighbor_order(index(atom as usize));
+        }
+        Self::from_canonical(chematic::smiles::rdkit_canonical_smiles(&graph).ok()?).ok()
     }
 
     /// Returns the average molecular weight in daltons, hydrogens included.

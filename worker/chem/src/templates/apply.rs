@@ -27,7 +27,9 @@ impl Template {
     /// is kept: the caller decides whether it is of use.
     ///
     /// Stereo is not lost silently. An outcome is left out if a stereocentre or double bond with a configuration
-    /// stated in the product is gone or no longer stated, unless the template states stereo on its product side.
+    /// stated in the product is gone or no longer stated, unless the template states stereo on its product side. One
+    /// or two centres may become atoms of double bonds, as in the ketone of a chiral alcohol:
+    /// [`Outcome::made_centres`] has them, and the caller decides whether their configuration can be made.
     /// RDKit ignores that stereo when it matches, so only a template that is [run forwards](Self::forward) shows
     /// whether it makes this product or another isomer. Outcomes that certainly make another isomer are left out.
     ///
@@ -118,16 +120,16 @@ pub(super) fn on_the_graph(
     let end = run::run(script, target, should_continue, |draft, images| {
         let made = draft
             .map_or(BuildResult::Unsure, |draft| build::molecules(script, draft, target, product.parts()));
-        match made {
-            BuildResult::Molecules(precursors) => {
-                let identity = alike.identity(&precursors);
-                let outcome = outcomes.entry(identity).or_insert(Outcome { precursors, sites: Vec::new() });
-                outcome.sites.extend(Site::of(target, images));
-                ControlFlow::Continue(())
-            }
-            BuildResult::StereoLost => ControlFlow::Continue(()),
-            BuildResult::Unsure => ControlFlow::Break(()),
-        }
+        let (precursors, made_centres) = match made {
+            BuildResult::Molecules(precursors) => (precursors, Vec::new()),
+            BuildResult::Prochiral(precursors, centres) => (precursors, centres),
+            BuildResult::StereoLost => return ControlFlow::Continue(()),
+            BuildResult::Unsure => return ControlFlow::Break(()),
+        };
+        let identity = alike.identity(&precursors);
+        let new = Outcome { precursors, sites: Vec::new(), made_centres };
+        outcomes.entry(identity).or_insert(new).sites.extend(Site::of(target, images));
+        ControlFlow::Continue(())
     });
     (end != RunEnd::Left).then(|| outcomes.into_values().collect())
 }
@@ -154,15 +156,25 @@ pub(super) fn the_long_way(
         }
         let Some(mut precursors) = precursors(&products) else { continue };
         precursors.sort_by_key(|precursor| precursor.molecule.key());
-        outcomes.entry(alike.identity(&precursors)).or_insert(Outcome { precursors, sites: Vec::new() });
+        let Some(made_centres) = made_centres(template, product, &precursors) else { continue };
+        let new = Outcome { precursors, sites: Vec::new(), made_centres };
+        outcomes.entry(alike.identity(&new.precursors)).or_insert(new);
     }
-    outcomes.into_values().filter(|outcome| keeps_stereo(template, product, outcome)).collect()
+    outcomes.into_values().collect()
 }
 
-/// Returns true if no stereo of the product is lost, or only a forward run can decide.
-fn keeps_stereo(template: &Template, product: &PreparedMolecule, outcome: &Outcome) -> bool {
-    let parts = outcome.precursors.iter().map(|part| (&part.molecule, &*part.sources));
-    template.states_stereo || product.stereo().is_kept(parts)
+/// Returns the centres of the product that are flat in the precursors; none for a template whose stereo only a
+/// forward run can check, and `None` if other stereo is lost.
+fn made_centres(
+    template: &Template,
+    product: &PreparedMolecule,
+    precursors: &[Precursor],
+) -> Option<Vec<u32>> {
+    if template.states_stereo {
+        return Some(Vec::new());
+    }
+    let parts = precursors.iter().map(|part| (&part.molecule, &*part.sources));
+    product.stereo().flattened(product.molecule().graph(), parts)
 }
 
 /// Returns the molecules of one match; `None` if one of them is invalid.

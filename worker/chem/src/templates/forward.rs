@@ -64,7 +64,7 @@ pub(super) fn on_the_graph(template: &Template, precursors: &[Molecule]) -> Opti
             products.extend(made.into_iter().map(|part| (part.molecule.key(), part)));
             ControlFlow::Continue(())
         }
-        BuildResult::StereoLost | BuildResult::Unsure => ControlFlow::Break(()),
+        BuildResult::Prochiral(..) | BuildResult::StereoLost | BuildResult::Unsure => ControlFlow::Break(()),
     })?;
     (end != RunEnd::Left).then(|| products.into_values().collect())
 }
@@ -78,7 +78,7 @@ fn script_yields_product(template: &Template, precursors: &[Molecule], product: 
         }
         BuildResult::Molecules(_) => ControlFlow::Continue(()),
         // Another match may give the product.
-        BuildResult::StereoLost | BuildResult::Unsure => {
+        BuildResult::Prochiral(..) | BuildResult::StereoLost | BuildResult::Unsure => {
             is_sure = false;
             ControlFlow::Continue(())
         }

@@ -2,10 +2,12 @@
 //!
 //! RDKit ignores `@` and `/` when it matches a template, and silently drops a centre if the template rewrites its
 //! neighbours; rdchiral refuses such matches. Here a disconnection that loses stated stereo is refused unless the
-//! template states that stereo itself and, run forwards, gives exactly the product back.
+//! template states that stereo itself and, run forwards, gives exactly the product back, or the centre becomes flat and
+//! the caller knows of a way to make it.
 
 use chematic::core::{BondIdx, BondOrder, Chirality, Molecule as Graph};
 
+use super::edit::build::MAX_FLATTENED;
 use crate::graph::index::index;
 use crate::molecules::molecule::Molecule;
 
@@ -46,30 +48,44 @@ impl Stereo {
         }
     }
 
-    /// Returns true if the precursors still state all of it. Each precursor is given with the product atom of each of
-    /// its atoms.
-    pub fn is_kept<'a>(
+    /// Returns the centres that are flat in the precursors, atoms of a double bond, together with one that is a centre
+    /// only beside such an atom (the far end of a 1,4-disubstituted cyclohexane). `None` if other stereo is lost, or
+    /// more than two centres. Each precursor is given with the product atom of each of its atoms.
+    pub fn flattened<'a>(
         &self,
+        product: &Graph,
         parts: impl Iterator<Item = (&'a Molecule, &'a [Option<u32>])> + Clone,
-    ) -> bool {
+    ) -> Option<Vec<u32>> {
         let find = |wanted: u32| {
             parts.clone().find_map(|(molecule, sources)| {
                 let atom = sources.iter().position(|&source| source == Some(wanted))?;
                 Some((molecule.graph(), sources, atom))
             })
         };
-        let centres = self
-            .centres
-            .iter()
-            .all(|&centre| find(centre).is_some_and(|(graph, _, atom)| has_centre(graph, atom)));
-        centres
-            && self.bonds.iter().all(|&(from, to)| {
-                find(from).is_some_and(|(graph, sources, atom)| {
-                    let other = sources.iter().position(|&source| source == Some(to));
-                    let bond = other.and_then(|other| graph.bond_between(index(atom), index(other)));
-                    bond.is_some_and(|(bond, _)| has_configuration(graph, bond))
-                })
+        let is_kept_bond = |&(from, to): &(u32, u32)| {
+            find(from).is_some_and(|(graph, sources, atom)| {
+                let other = sources.iter().position(|&source| source == Some(to));
+                let bond = other.and_then(|other| graph.bond_between(index(atom), index(other)));
+                bond.is_some_and(|(bond, _)| has_configuration(graph, bond))
             })
+        };
+        let mut lost = Vec::new();
+        let mut has_flat = false;
+        for &centre in &self.centres {
+            let (graph, _, atom) = find(centre)?;
+            if has_centre(graph, atom) {
+                continue;
+            }
+            lost.push(centre);
+            let neighbours = graph.neighbor_slice(index(atom));
+            if neighbours.iter().any(|&(_, bond)| graph.bond(bond).order == BondOrder::Double) {
+                has_flat = true;
+            } else if neighbours.len() != product.neighbor_slice(index(centre as usize)).len() {
+                return None;
+            }
+        }
+        let is_allowed = lost.is_empty() || has_flat && lost.len() <= MAX_FLATTENED;
+        (is_allowed && self.bonds.iter().all(is_kept_bond)).then_some(lost)
     }
 }
 

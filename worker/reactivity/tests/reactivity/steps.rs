@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 
 use catalogue::{BlockRow, Offer, StockView};
 use chem::Molecule;
-use synth::{Budget, Constraints, GroupOrder, RetroModel, Stop, TargetPurchase, Task, explain, plan};
+use synth::{
+    Budget, Constraints, GroupOrder, RetroModel, StereoSource, Stop, TargetPurchase, Task, explain, plan,
+};
 
 /// Row of a table.
 struct Row {
@@ -38,8 +40,9 @@ fn rows(table: &str, verdict: Option<&str>) -> Vec<Row> {
         .collect()
 }
 
-/// Returns true if the step is among the one-step routes to its product.
-fn is_returned(model: &Arc<RetroModel>, row: &Row) -> bool {
+/// Returns the means by which the step gives its configuration, if the step is among the one-step routes to its
+/// product: `Some(None)` if it needs none.
+fn returned(model: &Arc<RetroModel>, row: &Row) -> Option<Option<StereoSource>> {
     let mut wanted: Vec<String> = row.precursors.iter().map(|smiles| canonical(smiles)).collect();
     wanted.sort_unstable();
     let task = Task {
@@ -56,12 +59,12 @@ fn is_returned(model: &Arc<RetroModel>, row: &Row) -> bool {
     let budget =
         Budget { max_expansions: Some(60), ..Budget::until(deadline, Arc::new(AtomicBool::new(false))) };
     let plan = plan(model, &stock(&row.precursors), &task, &budget);
-    plan.routes().any(|route| {
-        route.steps().any(|(product, _)| {
+    plan.routes().find_map(|route| {
+        route.steps().find_map(|(product, step)| {
             let mut names: Vec<&str> =
                 route.precursors(product).map(|molecule| molecule.smiles.as_str()).collect();
             names.sort_unstable();
-            names == wanted
+            (names == wanted).then_some(step.stereo_source)
         })
     })
 }
@@ -84,8 +87,12 @@ fn canonical(smiles: &str) -> String {
     smiles.parse::<Molecule>().unwrap().canonical_smiles()
 }
 
-/// Splits the rows into those that are returned and those that are not, the latter with the model's explanation.
-fn partition_returned(rows: Vec<Row>) -> (Vec<Row>, Vec<(Row, String)>) {
+/// Splits the rows into those that are returned with a source of configuration that `counts`, and the others with the
+/// model's explanation.
+fn partition_returned(
+    rows: Vec<Row>,
+    counts: fn(Option<StereoSource>) -> bool,
+) -> (Vec<Row>, Vec<(Row, String)>) {
     let model = shipped();
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let share = rows.len().div_ceil(cores);
@@ -94,7 +101,8 @@ fn partition_returned(rows: Vec<Row>) -> (Vec<Row>, Vec<(Row, String)>) {
             .chunks(share)
             .map(|part| {
                 let model = &model;
-                scope.spawn(move || part.iter().map(|row| is_returned(model, row)).collect::<Vec<_>>())
+                let is_returned = move |row: &Row| returned(model, row).is_some_and(counts);
+                scope.spawn(move || part.iter().map(is_returned).collect::<Vec<_>>())
             })
             .collect();
         parts.into_iter().flat_map(|part| part.join().unwrap()).collect()
@@ -123,10 +131,11 @@ fn reason(model: &RetroModel, row: &Row) -> String {
     if reasons.is_empty() { "no template".to_owned() } else { reasons.join("; ") }
 }
 
-/// Prints the impossible steps that are returned, and returns their number.
+/// Prints the impossible steps that are returned, and returns their number. A step that says by what it makes its
+/// configuration claims something else.
 fn wrongly_returned(rows: Vec<Row>) -> usize {
     let all = rows.len();
-    let (returned, _) = partition_returned(rows);
+    let (returned, _) = partition_returned(rows, |source| source.is_none());
     for row in &returned {
         println!("RETURNED\t{}\t{}>>{}", row.category, row.precursors.join("."), row.product);
     }
@@ -136,7 +145,7 @@ fn wrongly_returned(rows: Vec<Row>) -> usize {
 
 /// Prints the working steps that are not returned, and gives the fraction of those that are.
 fn share_returned(rows: Vec<Row>) -> f64 {
-    let (returned, missing) = partition_returned(rows);
+    let (returned, missing) = partition_returned(rows, |_| true);
     for (row, reason) in &missing {
         println!("MISSING\t{}\t{}>>{}\t{reason}", row.category, row.precursors.join("."), row.product);
     }

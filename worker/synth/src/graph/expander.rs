@@ -14,7 +14,7 @@ use chem::{
 use parking_lot::Mutex;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
-use reactivity::{Certainty, Facts, ReactionClass, Refusal, Step, check, classify};
+use reactivity::{Facts, ReactionClass, Refusal, Soundness, Step, StereoSource, check, classify};
 
 use crate::model::RetroModel;
 use crate::model::plausibility;
@@ -51,11 +51,13 @@ pub struct Expansion {
 pub struct TemplateOutcome {
     /// Precursors in the order of their keys. Sources are atoms of [`Expansion::molecule`].
     pub precursors: Box<[Precursor]>,
+    /// Stereocentres of the product that the template makes of flat atoms without a word on their configuration.
+    made_centres: Box<[u32]>,
     /// Share of the template's probability for the sites of this outcome, above 0 and at most 1.
     pub share: f32,
     /// Number of places in the product with this outcome; sources are those of the first.
     pub places: SiteCount,
-    soundness: OnceLock<Result<Certainty, Refusal>>,
+    soundness: OnceLock<Result<Soundness, Refusal>>,
     plausibility_alone: OnceLock<f32>,
     plausibility: OnceLock<f32>,
 }
@@ -167,7 +169,7 @@ impl Expander {
         let found = outcomes.into_iter().filter(possible).map(|outcome| {
             let share = ranking.share(ranked.template, &outcome.sites);
             let places = if outcome.sites.len() == 1 { SiteCount::One } else { SiteCount::Several };
-            Arc::new(TemplateOutcome { share, places, ..TemplateOutcome::new(outcome.precursors) })
+            Arc::new(TemplateOutcome { share, places, ..TemplateOutcome::from(outcome) })
         });
         Some(found.collect())
     }
@@ -264,6 +266,7 @@ impl TemplateOutcome {
     pub fn new(precursors: Vec<Precursor>) -> Self {
         Self {
             precursors: precursors.into(),
+            made_centres: Box::default(),
             share: 1.0,
             places: SiteCount::One,
             soundness: OnceLock::new(),
@@ -274,11 +277,11 @@ impl TemplateOutcome {
 
     /// Creates an equally probable variant: the same precursors with other sources, or in another order.
     pub fn like(&self, precursors: Vec<Precursor>) -> Self {
-        Self { share: self.share, ..Self::new(precursors) }
+        Self { share: self.share, made_centres: self.made_centres.clone(), ..Self::new(precursors) }
     }
 
     /// Checks the selectivity of the step against other reactions in the mixture; `product` is the step's product.
-    pub fn soundness(&self, product: &Expansion) -> Result<Certainty, Refusal> {
+    pub fn soundness(&self, product: &Expansion) -> Result<Soundness, Refusal> {
         *self.soundness.get_or_init(|| self.as_step(product, check))
     }
 
@@ -288,18 +291,33 @@ impl TemplateOutcome {
     }
 
     /// Returns both at once: the selectivity result, and the class if the step passes.
-    pub fn apply_rules(&self, product: &Expansion) -> Result<(Certainty, ReactionClass), Refusal> {
-        let certainty_and_class =
-            self.as_step(product, |step| check(step).map(|certainty| (certainty, classify(step))));
-        self.soundness.get_or_init(|| certainty_and_class.map(|(certainty, _)| certainty));
-        certainty_and_class
+    pub fn apply_rules(&self, product: &Expansion) -> Result<(Soundness, ReactionClass), Refusal> {
+        let soundness_and_class =
+            self.as_step(product, |step| check(step).map(|soundness| (soundness, classify(step))));
+        self.soundness.get_or_init(|| soundness_and_class.map(|(soundness, _)| soundness));
+        soundness_and_class
+    }
+
+    /// Returns the key of the molecule that the template gives forwards: the product, without the configuration of
+    /// the centres that it does not determine.
+    pub fn regained_key(&self, product: &Expansion) -> MoleculeKey {
+        let flat = (!self.made_centres.is_empty())
+            .then(|| product.molecule().without_centres(&self.made_centres))
+            .flatten();
+        flat.map_or(product.key, |flat| flat.key())
+    }
+
+    /// Returns the means by which the step gives one stereoisomer, if it is sound and needs one.
+    pub fn stereo_source(&self, product: &Expansion) -> Option<StereoSource> {
+        self.soundness(product).ok()?.stereo_source
     }
 
     fn as_step<T>(&self, product: &Expansion, read: impl FnOnce(&Step<'_>) -> T) -> T {
         let mixture: Vec<Facts> =
             self.precursors.iter().map(|precursor| Facts::of(&precursor.molecule)).collect();
         let sources = self.precursors.iter().map(|precursor| &*precursor.sources);
-        read(&Step::new(mixture.iter().zip(sources), product.facts()))
+        let step = Step::new(mixture.iter().zip(sources), product.facts());
+        read(&step.with_prochiral(!self.made_centres.is_empty()))
     }
 
     /// Returns the probability that the reaction mixture gives `product`, without considering rivals.
@@ -339,7 +357,14 @@ impl TemplateOutcome {
         let own = self.precursors.iter().filter(|precursor| !precursor.is_shared()).map(Precursor::bytes);
         block(size_of::<Self>() + 2 * size_of::<usize>())
             + block(size_of_val(&*self.precursors))
+            + block(size_of_val(&*self.made_centres))
             + own.sum::<usize>()
+    }
+}
+
+impl From<Outcome> for TemplateOutcome {
+    fn from(outcome: Outcome) -> Self {
+        Self { made_centres: outcome.made_centres.into(), ..Self::new(outcome.precursors) }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use chem::{Molecule, MoleculeKey};
+use reactivity::StereoSource;
 
 use crate::graph::bond_label::BondLabel;
 use crate::graph::expander::{Expansion, TemplateOutcome};
@@ -114,14 +115,34 @@ pub struct Assessment {
     /// Probability that the precursors give the product, without considering rivals; 1 if the model has no
     /// plausibility model.
     pub plausibility: f32,
+    /// Means by which it gives one stereoisomer, if neither its precursors nor its template determine it.
+    pub stereo_source: Option<StereoSource>,
 }
 
 impl Assessment {
+    /// Creates the assessment of a step of this plausibility alone.
+    pub fn of(plausibility: f32) -> Self {
+        Self { plausibility, stereo_source: None }
+    }
+
     /// Returns the cost that it adds to the step.
     pub fn cost(self) -> f64 {
-        -f64::from(self.plausibility.max(f32::MIN_POSITIVE)).ln()
+        let stereo = self.stereo_source.map_or(0.0, |source| match source {
+            StereoSource::ChiralCatalyst => CATALYST_COST,
+            StereoSource::Enzyme => ENZYME_COST,
+            StereoSource::Resolution => RESOLUTION_COST,
+            StereoSource::Separation => SEPARATION_COST,
+        });
+        stereo - f64::from(self.plausibility.max(f32::MIN_POSITIVE)).ln()
     }
 }
+
+// Costs of a configuration that is made: about one and three steps, so that a building block with the configuration, if
+// there is one, comes first.
+const CATALYST_COST: f64 = 1.0;
+const ENZYME_COST: f64 = 1.5;
+const RESOLUTION_COST: f64 = 3.0;
+const SEPARATION_COST: f64 = 3.5;
 
 /// The state of a reaction that changes as it is assessed and validated.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -265,6 +265,7 @@ impl<'a> RouteWriter<'a> {
             precedent: evidence.precedent,
             records: evidence.records,
             class: evidence.class,
+            stereo_source: reaction.assessment.and_then(|assessment| assessment.stereo_source),
             warnings: Warning::of(proposal.outcome.plausibilities(), evidence.precedent),
         }
     }

@@ -1,17 +1,22 @@
 //! Price and delivery time of a route's building blocks, for ranking.
 //!
 //! Both are for one mole of the target, every step in full yield: a block that two steps need, or one step twice, is
-//! needed twice. Amounts are counted in molecules, so an expensive block of which little is needed is cheap. The packs
+//! needed twice, and so is what makes a racemate of which half is lost. Amounts are counted in molecules, so an expensive block of which little is needed is cheap. The packs
 //! to order, for an amount and a yield, are in `worker/src/shopping.rs`.
 
 use crate::graph::Graph;
-use crate::routes::choices::RouteChoices;
+use crate::routes::choices::{ChosenMolecule, RouteChoices};
 use catalogue::{Block, Stock};
+use reactivity::StereoSource;
 
 /// Number of molecules of each building block that one molecule of the target takes, ascending; empty for a target
 /// that is bought.
 pub fn needs(graph: &Graph, choices: &RouteChoices) -> Vec<(Block, u32)> {
-    let amounts = choices.route.molecules().zip(choices.route.amounts());
+    let makes = |chosen: &ChosenMolecule| {
+        let assessment = chosen.reaction.and_then(|reaction| graph.reaction(reaction).assessment);
+        assessment.and_then(|it| it.stereo_source).map_or(1, StereoSource::molecules_per_product)
+    };
+    let amounts = choices.route.molecules().zip(choices.route.amounts(makes));
     let bought = amounts.filter(|(chosen, _)| chosen.reaction.is_none());
     let mut needed: Vec<(Block, u32)> = bought
         .filter_map(|(chosen, amount)| Some((graph.molecule(chosen.molecule).block?, amount)))

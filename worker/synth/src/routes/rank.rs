@@ -23,6 +23,7 @@ use crate::graph::nodes::{Assessment, MoleculeId, ReactionId};
 use crate::model::RetroModel;
 use crate::routes::choices::RouteChoices;
 use crate::routes::price::{needs, usd_per_mol};
+use crate::search_result::is_doubtful;
 use catalogue::Stock;
 
 // The weights of steps, depth and precedents come from a conditional logit on 196 published routes (of the public
@@ -70,11 +71,20 @@ impl<'a> RouteRanker<'a> {
         let of_step = |(product, step): (MoleculeId, ReactionId)| {
             let product = graph.molecule(product).expansion.as_ref()?;
             let found = &graph.reaction(step).proposal().outcome;
-            let cost = |plausibility| Assessment { plausibility }.cost();
+            let cost = |plausibility| Assessment::of(plausibility).cost();
             let alone = cost(found.plausibility_alone(product, self.model));
             Some(cost(found.plausibility(product, self.model)) - alone)
         };
         choices.made().filter_map(of_step).sum()
+    }
+
+    /// Returns true if a route of this total is doubtful, with competing products.
+    pub fn is_doubtful(&self, graph: &Graph, choices: &RouteChoices, total: f64) -> bool {
+        let plausibility = |(product, step): (MoleculeId, ReactionId)| {
+            let product = graph.molecule(product).expansion.as_ref()?;
+            Some(graph.reaction(step).proposal().outcome.plausibility(product, self.model))
+        };
+        is_doubtful(total, choices.made().filter_map(plausibility))
     }
 
     fn unprecedented(&mut self, graph: &Graph, product: MoleculeId, step: ReactionId) -> f64 {

@@ -3,7 +3,8 @@
 //! A step is assessed when the search is about to expand one of its precursors, or when a route with it is validated,
 //! whichever comes first. Most steps never are. Until then a step costs what its template says, which is never more.
 //! Proposals that the selectivity rules refuse (the crate `reactivity`) are skipped; a step without any other
-//! proposal is refused. The remaining proposal costs what the plausibility model gives for it alone. Competing
+//! proposal is refused. The remaining proposal costs what the plausibility model gives for it alone, and what it takes
+//! to make a configuration that no precursor brings. Competing
 //! products of the reaction mixture count only when routes are ranked ([`crate::routes::rank`]).
 
 use crate::graph::Graph;
@@ -17,8 +18,11 @@ pub fn assess(model: &RetroModel, graph: &mut Graph, id: ReactionId) -> u64 {
     let reaction = graph.reaction(id);
     let found = &reaction.proposal().outcome;
     let product = graph.molecule(reaction.product).expansion.as_ref();
-    let plausibility = product.map_or(1.0, |product| found.plausibility_alone(product, model));
-    graph.reaction_mut(id).assessment = Some(Assessment { plausibility });
+    let assessment = product.map_or(Assessment::of(1.0), |product| Assessment {
+        plausibility: found.plausibility_alone(product, model),
+        stereo_source: found.stereo_source(product),
+    });
+    graph.reaction_mut(id).assessment = Some(assessment);
     graph.mark_reaction_stale(id);
     refused
 }

@@ -61,11 +61,16 @@ pub fn explain(model: &RetroModel, product: &Molecule, precursors: &[Molecule]) 
             let sources = outcome.precursors.iter().map(|precursor| &*precursor.sources);
             let molecules: Vec<Molecule> =
                 outcome.precursors.iter().map(|precursor| precursor.molecule.clone()).collect();
-            let step = Step::new(mixture.iter().zip(sources), &facts);
+            let prochiral = !outcome.made_centres.is_empty();
+            let step = Step::new(mixture.iter().zip(sources), &facts).with_prochiral(prochiral);
             let (events, class) = (describe(&step), classify(&step));
             let fault = match check(&step) {
                 Err(refusal) => Some(StepFault::Unsound(refusal)),
-                Ok(certainty) => fault(compiled, canonical.key(), &molecules, certainty).map(StepFault::from),
+                Ok(soundness) => {
+                    let flat = prochiral.then(|| canonical.without_centres(&outcome.made_centres)).flatten();
+                    let key = flat.unwrap_or_else(|| canonical.clone()).key();
+                    fault(compiled, key, &molecules, soundness.certainty).map(StepFault::from)
+                }
             };
             found.push(ProposedBy {
                 events,

@@ -87,7 +87,7 @@ pub fn known_step(
             .collect::<Option<_>>()?;
         let all_are_consumed = (0..precursors.len())
             .all(|index| consumed.iter().any(|&(precursor_index, _)| precursor_index == index));
-        let class = || TemplateOutcome::new(outcome.precursors).class(&expansion);
+        let class = || TemplateOutcome::from(outcome).class(&expansion);
         all_are_consumed.then(|| KnownStep { template, class: class(), precursors: consumed })
     })
 }
@@ -143,8 +143,8 @@ fn run_template(
         else {
             continue;
         };
-        let Outcome { precursors, sites, .. } = outcome;
-        let template_outcome = TemplateOutcome::new(precursors);
+        let sites = outcome.sites.clone();
+        let template_outcome = TemplateOutcome::from(outcome);
         if class.is_some_and(|class| template_outcome.class(&expansion) != class) {
             continue;
         }
@@ -181,6 +181,7 @@ fn check_and_build(
         precedent,
         records: model.records(template),
         class,
+        stereo_source: template_outcome.stereo_source(product),
         warnings: Warning::of((alone, plausibility), precedent),
     };
     Ok(ForwardProduct { product: molecule.clone(), step })

@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use chem::{Molecule, MoleculeKey};
-use reactivity::ReactionClass;
+use reactivity::{ReactionClass, StereoSource};
 use rustc_hash::FxHashMap;
 
 use crate::graph::expander::{Expander, Expansion, TemplateOutcome};
@@ -50,6 +50,8 @@ pub struct PrecursorSet {
     pub precedents: u32,
     /// Reaction class of the step.
     pub class: ReactionClass,
+    /// Means by which the step gives one stereoisomer, if neither its precursors nor its template determine it.
+    pub stereo_source: Option<StereoSource>,
 }
 
 /// Candidate set while templates are tried.
@@ -117,14 +119,14 @@ pub fn check_step(
     (template, found): (u32, &TemplateOutcome),
     check: Check,
 ) -> Result<ReactionClass, StepFault> {
-    let (certainty, class) = found.apply_rules(product).map_err(StepFault::Unsound)?;
+    let (soundness, class) = found.apply_rules(product).map_err(StepFault::Unsound)?;
     if check == Check::Rules {
         return Ok(class);
     }
     let precursors: Vec<Molecule> =
         found.precursors.iter().map(|precursor| precursor.molecule.clone()).collect();
     let compiled = model.template(template).ok_or(StepFault::ProductNotRegained)?;
-    match fault(compiled, product.molecule().key(), &precursors, certainty) {
+    match fault(compiled, found.regained_key(product), &precursors, soundness.certainty) {
         None => Ok(class),
         Some(fault) => Err(fault.into()),
     }
@@ -154,6 +156,7 @@ fn written(
             template_hash: model.template_hash(template).to_owned(),
             precedents: model.records(template).reactions,
             class,
+            stereo_source: found.stereo_source(product),
         })
     };
     let mut sets: Vec<PrecursorSet> = candidates.into_iter().filter_map(set).collect();

@@ -104,7 +104,8 @@ impl<'a> Validator<'a> {
         self.assess(graph, id);
         self.refusals.unsound += skip_unsound(graph, id);
         let node = graph.reaction(id);
-        let product = graph.molecule(node.product).molecule.key();
+        let product = graph.molecule(node.product);
+        let (product_key, expansion) = (product.molecule.key(), product.expansion.clone());
         let precursors: Vec<Molecule> =
             node.precursors.iter().map(|&precursor| graph.molecule(precursor).molecule.clone()).collect();
         let templates: Vec<u32> = node.proposals.iter().map(|proposal| proposal.template).collect();
@@ -119,9 +120,13 @@ impl<'a> Validator<'a> {
             if graph.reaction(id).current > at {
                 continue;
             }
-            let certainty = rule_certainty(graph, id);
+            let outcome = &graph.reaction(id).proposal().outcome;
+            let (certainty, key) = expansion.as_ref().map_or((Certainty::Open, product_key), |product| {
+                let certainty = outcome.soundness(product).map(|soundness| soundness.certainty);
+                (certainty.unwrap_or(Certainty::Open), outcome.regained_key(product))
+            });
             let compiled = self.model.template(template);
-            let fault = compiled.and_then(|template| fault(template, product, &precursors, certainty));
+            let fault = compiled.and_then(|template| fault(template, key, &precursors, certainty));
             let node = graph.reaction_mut(id);
             match fault {
                 None => {
@@ -149,14 +154,8 @@ fn stage() -> Span {
     )
 }
 
-/// Certainty of the selectivity rules about the current proposal of a reaction.
-fn rule_certainty(graph: &Graph, id: ReactionId) -> Certainty {
-    let reaction = graph.reaction(id);
-    let product = graph.molecule(reaction.product).expansion.as_ref();
-    product.and_then(|product| reaction.proposal().outcome.soundness(product).ok()).unwrap_or(Certainty::Open)
-}
-
-/// Returns the fault, if any, of the step that `template` proposes to make `product`, run forwards.
+/// Returns the fault, if any, of the step that `template` proposes to make the molecule with the key `product`, run
+/// forwards.
 pub fn fault(
     template: &Template,
     product: MoleculeKey,

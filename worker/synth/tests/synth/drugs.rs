@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use crate::toy::{expansions, row, shipped, task, text};
 use catalogue::StockView;
 use flate2::read::MultiGzDecoder;
-use synth::{RetroModel, SearchResult, Stop, Task, plan};
+use synth::{RetroModel, SearchResult, StereoSource, Stop, Task, plan};
 
 const EXPANSIONS: u64 = 200;
 /// Least fraction of results that must stay the same. Rounding differs between processors, and an equally good route
@@ -110,6 +110,39 @@ fn a_full_search_never_returns_less_than_an_early_exit() {
 
         assert!(full.solved() || !early.solved(), "{}", drug.name);
         assert!(best_total(&full) <= best_total(&early) + 1e-9, "{}", drug.name);
+    }
+}
+
+#[test]
+fn only_a_route_without_doubt_ends_the_search() {
+    let mut early = 0;
+    for drug in drugs() {
+        let first = planned(&drug.smiles, Stop::FirstRoute, 60);
+        let sound = planned(&drug.smiles, Stop::FirstSoundRoute, 60);
+
+        assert_eq!(first.solved(), sound.solved(), "{}", drug.name);
+        let is_doubtful = |plan: &SearchResult| plan.routes().any(|route| route.is_doubtful());
+        assert!(sound.routes().count() <= 1, "{}", drug.name);
+        if is_doubtful(&sound) {
+            assert!(is_doubtful(&first), "{}", drug.name);
+            assert!(sound.counts.expansions == 60 || sound.exhausted, "{}", drug.name);
+        }
+        early += usize::from(sound.solved() && sound.counts.expansions < 60);
+    }
+    assert!(early > 3, "{early} searches ended early");
+}
+
+#[test]
+fn a_step_that_makes_a_centre_says_by_what() {
+    let enantiomers = ["C[C@H](O)c1ccc(-c2ccncc2)cc1", "C[C@@H](O)c1ccc(-c2ccncc2)cc1"];
+    let plans = enantiomers.map(|smiles| planned(smiles, Stop::Budget, 60));
+
+    for plan in &plans {
+        let sources: BTreeSet<_> = plan
+            .routes()
+            .flat_map(|route| route.steps().map(|(_, step)| step.stereo_source).collect::<Vec<_>>())
+            .collect();
+        assert!(sources.contains(&Some(StereoSource::ChiralCatalyst)), "{sources:?}");
     }
 }
 

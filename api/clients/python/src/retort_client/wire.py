@@ -127,7 +127,7 @@ class PlanSettings(TypedDict, total=False):
     """Settings of a tree search. The service has a default for each."""
 
     early_exit_first_solution: bool
-    """Stop at the first validated route instead of using the whole time (true)."""
+    """Stop at the first validated route without doubt instead of using the whole time (true)."""
     max_seconds: float
     """Seconds to search at most (4)."""
     max_depth: int
@@ -340,6 +340,7 @@ class StepEvidence(Body):
     patents: tuple[str, ...] = ()
     conditions: Conditions = Conditions()
     precedent_similarity: float | None = None
+    needs: str | None = None
     warnings: tuple[str, ...] = ()
 
 

@@ -17,6 +17,9 @@ use crate::molecules::molecule::Molecule;
 use crate::templates::matching::masks::{DOUBLE, SINGLE, TRIPLE};
 use crate::templates::matching::target::{DoubleBond, HYDROGEN, MatchTarget, TargetCentre};
 
+/// Largest number of centres that one step may make of flat atoms: the two ends of a double bond.
+pub(crate) const MAX_FLATTENED: usize = 2;
+
 /// The fate of a stated stereocentre.
 enum CentreFate {
     /// Still stated, with its neighbours (atoms of the draft) in this order.
@@ -29,7 +32,9 @@ enum CentreFate {
 /// The result of building a draft.
 pub(crate) enum BuildResult {
     Molecules(Vec<Precursor>),
-    /// A stated stereocentre is gone or no longer a centre.
+    /// Molecules in which these stated centres of the target are flat: atoms of a double bond.
+    Prochiral(Vec<Precursor>, Vec<u32>),
+    /// Stated stereo is gone in another way.
     StereoLost,
     Unsure,
 }
@@ -62,7 +67,11 @@ pub(crate) fn molecules(
     let precursors: Option<Vec<Precursor>> = (0..count).map(part).collect();
     let Some(mut precursors) = precursors else { return BuildResult::Unsure };
     precursors.sort_by_key(|precursor| precursor.molecule.key());
-    BuildResult::Molecules(precursors)
+    if stereo.flattened.is_empty() {
+        BuildResult::Molecules(precursors)
+    } else {
+        BuildResult::Prochiral(precursors, stereo.flattened)
+    }
 }
 
 /// The stereo that a draft states.
@@ -72,6 +81,8 @@ struct Stereo {
     centres: Vec<(usize, bool, Vec<u16>)>,
     /// Flag for the first and last of these four atoms being on one side of the double bond between the middle two.
     double_bonds: Vec<(bool, [usize; 4])>,
+    /// Centres of the target that are flat in the draft, at most [`MAX_FLATTENED`].
+    flattened: Vec<u32>,
 }
 
 impl Stereo {
@@ -98,6 +109,11 @@ impl Stereo {
                     self.centres.push((at, centre.clockwise ^ is_among(&script.stereo.inverted), order));
                 }
                 (CentreFate::Lost, _) if script.stereo.is_matched => {}
+                (CentreFate::Lost, Some(at))
+                    if self.flattened.len() < MAX_FLATTENED && is_flat(draft, at) =>
+                {
+                    self.flattened.push(u32::from(centre.atom));
+                }
                 (CentreFate::Lost, _) => return Err(BuildResult::StereoLost),
                 _ => return Err(BuildResult::Unsure),
             }
@@ -145,6 +161,11 @@ impl Stereo {
         }
         Ok(())
     }
+}
+
+/// Returns true if an atom of the draft has a double bond.
+fn is_flat(draft: &DraftGraph, at: usize) -> bool {
+    draft.around(at).iter().any(|&(_, order)| order == DOUBLE)
 }
 
 #[derive(Default)]

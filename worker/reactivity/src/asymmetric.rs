@@ -1,0 +1,280 @@
+//! Sources of a configuration that no precursor and no template brings: chiral catalysts, enzymes and separations.
+//!
+//! A flat atom (of C=O, C=N or C=C) becomes a stereocentre. Here stands by what means chemists make one enantiomer of
+//! such a centre: Noyori and Hashiguchi, Acc. Chem. Res. 1997, 30, 97 and Corey and Helal, Angew. Chem. Int. Ed.
+//! 1998, 37, 1986 (ketones with one guiding side); Moore and others, Acc. Chem. Res. 2007, 40, 1412 (ketoreductases);
+//! Savile and others, Science 2010, 329, 305 (transaminases); Knowles and Noyori, Acc. Chem. Res. 2007, 40, 1238 and
+//! Roseblade and Pfaltz, the same, 1402 (alkenes); Katsuki and Sharpless, J. Am. Chem. Soc. 1980, 102, 5974, Jacobsen and
+//! others, the same, 1991, 113, 7063, and Tokunaga and others, Science 1997, 277, 936 (epoxides); Collet and others,
+//! "Enantiomers, Racemates, and Resolutions", 1981 (salts of amines and acids). Where nothing of this is known, the
+//! isomers have to be separated.
+
+use std::fmt;
+
+use chem::{Bond, Centre, Order, is_odd};
+
+use crate::change::Step;
+use crate::event::Event;
+use crate::group::Group;
+use crate::queries::*;
+
+/// Means by which a step gives one stereoisomer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StereoSource {
+    /// Chiral catalyst or reagent: asymmetric hydrogenation, transfer hydrogenation, CBS reduction, epoxidation.
+    ChiralCatalyst,
+    /// Enzyme: ketoreductase, transaminase.
+    Enzyme,
+    /// The racemate is made, and resolved as a salt, by a lipase or by hydrolytic kinetic resolution.
+    Resolution,
+    /// The isomers are made together, and separated by chromatography.
+    Separation,
+}
+
+impl StereoSource {
+    /// Molecules of the mixture that give one molecule of the product: half of a racemate is lost.
+    #[must_use]
+    pub fn molecules_per_product(self) -> u32 {
+        match self {
+            Self::ChiralCatalyst | Self::Enzyme => 1,
+            Self::Resolution | Self::Separation => 2,
+        }
+    }
+}
+
+impl fmt::Display for StereoSource {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::ChiralCatalyst => "chiral catalyst",
+            Self::Enzyme => "enzyme",
+            Self::Resolution => "resolution of the racemate, half of which is lost",
+            Self::Separation => "separation of the stereoisomers, half of which are lost",
+        })
+    }
+}
+
+/// Returns the source of the centres that the step makes of flat atoms; `None` if no chemist would make them so.
+pub fn source(step: &Step<'_>, events: &[Event]) -> Option<StereoSource> {
+    if !is_plain_addition(events) {
+        return None;
+    }
+    let is_made = |&atom: &u32| {
+        let image = step.image(atom);
+        image.is_some_and(|image| step.after.at(image).centre.is_some())
+            && step.before.at(atom).centre.is_none()
+            && !step.is_untouched(atom)
+    };
+    let made: Vec<u32> = step.atoms().filter(is_made).collect();
+    if made.iter().any(|&centre| is_labile(step, centre)) {
+        return None;
+    }
+    let by_reagent = match made[..] {
+        [centre] => by_reagent(step, centre),
+        // Both hydrogens, or both bonds of the oxygen, come to one face of a double bond, which a ring holds.
+        [carbon, partner] if is_in_ring_with(step, carbon, partner) => {
+            if is_epoxidised(step, carbon) {
+                epoxide(step, carbon)
+            } else if is_cis(step, carbon, partner) {
+                alkene(step, carbon, partner)
+            } else {
+                return None;
+            }
+        }
+        _ => return None,
+    };
+    // Of cis and trans isomers without a mirror image, no chiral reagent makes one.
+    let by_reagent = by_reagent.filter(|_| !step.after.is_achiral());
+    Some(by_reagent.unwrap_or_else(|| apart(step)))
+}
+
+/// Returns true if the step is one reduction, epoxidation or addition to a double bond, with nothing else at once. The
+/// reduction of an imine has no event.
+fn is_plain_addition(events: &[Event]) -> bool {
+    match events {
+        [] => true,
+        [event] => matches!(
+            event,
+            Event::CarbonylReduction { .. }
+                | Event::ReductiveAmination { .. }
+                | Event::Hydrogenation { .. }
+                | Event::Epoxidation { .. }
+                | Event::MetalAddition { .. }
+                | Event::ConjugateAddition { .. }
+        ),
+        _ => false,
+    }
+}
+
+/// Returns true if a new centre would racemise at the bench: its hydrogen is acidic between two acceptors, or between
+/// an aldehyde or ketone and an aromatic ring, a halogen or a primary amine.
+fn is_labile(step: &Step<'_>, centre: u32) -> bool {
+    let after = step.after;
+    let Some(centre) = step.image(centre).filter(|&image| after.hydrogens(image) > 0) else { return false };
+    let acceptors = after.next_to(centre).filter(|&next| after.is_acceptor(next)).count();
+    let has_carbonyl =
+        after.next_to(centre).any(|next| matches!(after.group(next), Group::Aldehyde | Group::Ketone));
+    let has_second = after.next_to(centre).any(|next| {
+        after.is_aromatic(next) || is_halogen(after.element(next)) || after.group(next) == Group::PrimaryAmine
+    });
+    acceptors > 1 || has_carbonyl && has_second
+}
+
+/// Returns true if the substituents of two ring atoms that become centres lie on one side of the ring.
+fn is_cis(step: &Step<'_>, a: u32, b: u32) -> bool {
+    let (Some(a), Some(b)) = (step.image(a), step.image(b)) else { return false };
+    // Read along the ring, equal turns are equal sides.
+    let (Some(first), Some(second)) = (turn(step, a, b, false), turn(step, b, a, true)) else { return false };
+    first == second
+}
+
+/// Handedness of a ring atom of the product, read from one ring neighbour over the other to its substituent; `other`
+/// comes first if `is_after`. `None` if it is in several rings or has no hydrogen.
+fn turn(step: &Step<'_>, atom: u32, other: u32, is_after: bool) -> Option<bool> {
+    let after = step.after;
+    let centre = after.at(atom).centre.as_ref()?;
+    let (ring, outside): (Vec<Bond>, Vec<Bond>) =
+        after.around(atom).iter().filter(|bond| bond.to != other).partition(|bond| bond.ring > 0);
+    let ([ring], [outside]) = (&ring[..], &outside[..]) else { return None };
+    let along = if is_after { [other, ring.to] } else { [ring.to, other] };
+    let places: Vec<usize> = [along[0], along[1], outside.to, Centre::HYDROGEN]
+        .iter()
+        .map(|wanted| centre.order.iter().position(|next| next == wanted))
+        .collect::<Option<_>>()?;
+    Some(centre.clockwise ^ is_odd(&places))
+}
+
+/// Returns the way to separate the isomers: as salts of an amine or acid, if they are enantiomers.
+fn apart(step: &Step<'_>) -> StereoSource {
+    let after = step.after;
+    let atoms = 0..after.atoms() as u32;
+    let has_salt = atoms.clone().any(|atom| {
+        let is_base =
+            matches!(after.group(atom), Group::PrimaryAmine | Group::SecondaryAmine | Group::TertiaryAmine);
+        is_base || after.group(atom) == Group::Acid
+    });
+    let other_centres = atoms.filter(|&atom| after.at(atom).centre.is_some()).nth(1).is_some();
+    if has_salt && !other_centres { StereoSource::Resolution } else { StereoSource::Separation }
+}
+
+/// Returns the catalyst or enzyme that gives this centre.
+fn by_reagent(step: &Step<'_>, centre: u32) -> Option<StereoSource> {
+    if is_epoxidised(step, centre) {
+        return epoxide(step, centre);
+    }
+    if step.hydrogens_gained(centre) <= 0 {
+        return None;
+    }
+    let before = &step.before;
+    let softened = step.reordered(centre).find(|&(_, was, now)| was == Order::Double && now == Order::Single);
+    match softened {
+        Some((partner, _, _)) if before.element(partner) == O => ketone(step, centre),
+        Some((partner, _, _)) if before.element(partner) == N => amine(step, centre),
+        Some((partner, _, _)) if before.element(partner) == C => alkene(step, centre, partner),
+        _ if step.gained(centre).any(|(other, _)| before.element(other) == N) => amine(step, centre),
+        _ => None,
+    }
+}
+
+/// Ketone to alcohol: a catalyst tells an aromatic, unsaturated or heteroatom side from an alkyl side, an enzyme
+/// methyl from a longer chain.
+fn ketone(step: &Step<'_>, carbon: u32) -> Option<StereoSource> {
+    let before = &step.before;
+    let sides: Vec<u32> = before.next_to(carbon).filter(|&next| before.element(next) == C).collect();
+    let [a, b] = sides[..] else { return None };
+    if guidance(step, a) != guidance(step, b) {
+        return Some(StereoSource::ChiralCatalyst);
+    }
+    is_methyl_beside_chain(step, a, b).then_some(StereoSource::Enzyme)
+}
+
+/// Ketone or imine to amine: transaminases make primary amines of methyl ketones; catalysts hydrogenate imines with an
+/// aromatic side.
+fn amine(step: &Step<'_>, carbon: u32) -> Option<StereoSource> {
+    let before = &step.before;
+    let sides: Vec<u32> = before.next_to(carbon).filter(|&next| before.element(next) == C).collect();
+    let [a, b] = sides[..] else { return None };
+    let nitrogen = step
+        .image(carbon)
+        .and_then(|image| step.after.next_to(image).find(|&next| step.after.element(next) == N))?;
+    if step.after.hydrogens(nitrogen) == 2 && is_methyl_beside_chain(step, a, b) {
+        return Some(StereoSource::Enzyme);
+    }
+    (before.is_aromatic(a) != before.is_aromatic(b)).then_some(StereoSource::ChiralCatalyst)
+}
+
+/// Returns true if one of two carbons is a methyl group and the other has two more carbons or a ring beside it.
+fn is_methyl_beside_chain(step: &Step<'_>, a: u32, b: u32) -> bool {
+    let before = &step.before;
+    let is_methyl = |atom: u32| before.degree(atom) == 1;
+    let is_chain = |atom: u32| {
+        before.degree(atom) > 2 || before.next_to(atom).filter(|&next| before.degree(next) > 1).count() > 1
+    };
+    is_methyl(a) && is_chain(b) || is_methyl(b) && is_chain(a)
+}
+
+/// Strength with which a carbon beside a ketone guides a catalyst: 2 if it is aromatic or unsaturated, 1 with a
+/// heteroatom or an acceptor, else 0.
+fn guidance(step: &Step<'_>, carbon: u32) -> u8 {
+    let before = &step.before;
+    let has_heteroatom = before.next_to(carbon).any(|next| before.element(next) != C);
+    // The ketone itself is one of them.
+    let acceptors = before.next_to(carbon).filter(|&next| before.is_acceptor(next)).count();
+    match () {
+        () if !before.is_saturated(carbon) => 2,
+        () if has_heteroatom || acceptors > 1 => 1,
+        () => 0,
+    }
+}
+
+/// C=C to CH-CH: with an acylamino, acyloxy or carbonyl group, or a hydroxymethyl group, that holds the metal, or with
+/// an aromatic ring on an alkene with three substituents.
+fn alkene(step: &Step<'_>, carbon: u32, partner: u32) -> Option<StereoSource> {
+    let before = &step.before;
+    let ends = [carbon, partner];
+    let around = || {
+        ends.iter()
+            .flat_map(|&end| before.next_to(end).map(move |next| (end, next)))
+            .filter(|&(_, next)| !ends.contains(&next))
+    };
+    let holds = around().any(|(_, next)| {
+        before.is_acceptor(next)
+            || matches!(before.group(next), Group::AmideNitrogen | Group::CarbamateNitrogen | Group::Enamine)
+            || before.group(next) == Group::EsterOxygen
+            || before.next_to(next).any(|far| before.group(far) == Group::PrimaryAlcohol)
+    });
+    let is_styrene = around().count() == 3 && around().any(|(_, next)| before.is_aromatic(next));
+    (holds || is_styrene).then_some(StereoSource::ChiralCatalyst)
+}
+
+/// C=C to epoxide: of allylic alcohols with tartrate, of aromatic alkenes and enones with a chiral catalyst; a terminal
+/// epoxide is resolved by its hydrolysis.
+fn epoxide(step: &Step<'_>, carbon: u32) -> Option<StereoSource> {
+    let before = &step.before;
+    let partner = before.doubly(carbon, |other| before.element(other) == C)?;
+    let guided = [carbon, partner].into_iter().any(|end| {
+        before.next_to(end).any(|next| {
+            next != carbon
+                && next != partner
+                && (before.is_aromatic(next)
+                    || before.is_carbonyl(next)
+                    || before.next_to(next).any(|far| {
+                        before.element(far) == O && before.hydrogens(far) == 1 && before.is_sp3(next)
+                    }))
+        })
+    });
+    let is_terminal = before.degree(partner) == 1 || before.degree(carbon) == 1;
+    if guided { Some(StereoSource::ChiralCatalyst) } else { is_terminal.then_some(StereoSource::Resolution) }
+}
+
+/// Returns true if the step makes the carbon one of an epoxide.
+fn is_epoxidised(step: &Step<'_>, carbon: u32) -> bool {
+    step.image(carbon).is_some_and(|image| {
+        step.after.next_to(image).any(|next| step.after.element(next) == O && step.after.ring(next) == 3)
+            && !step.before.is_beside_epoxide_oxygen(carbon)
+    })
+}
+
+/// Returns true if both ends of a double bond are in one ring.
+fn is_in_ring_with(step: &Step<'_>, a: u32, b: u32) -> bool {
+    step.before.bond(a, b).is_some_and(|bond| bond.ring > 0)
+}

@@ -55,7 +55,7 @@ impl fmt::Display for StereoSource {
 
 /// Returns the source of the centres that the step makes of flat atoms; `None` if no chemist would make them so.
 pub fn source(step: &Step<'_>, events: &[Event]) -> Option<StereoSource> {
-    if !is_plain_addition(events) {
+    if !is_plain_addition(step, events) {
         return None;
     }
     let is_made = |&atom: &u32| {
@@ -89,9 +89,9 @@ pub fn source(step: &Step<'_>, events: &[Event]) -> Option<StereoSource> {
 
 /// Returns true if the step is one reduction, epoxidation or addition to a double bond, with nothing else at once. The
 /// reduction of an imine has no event.
-fn is_plain_addition(events: &[Event]) -> bool {
+fn is_plain_addition(step: &Step<'_>, events: &[Event]) -> bool {
     match events {
-        [] => true,
+        [] => step.change.made.is_empty() && step.change.added.is_empty(),
         [event] => matches!(
             event,
             Event::CarbonylReduction { .. }

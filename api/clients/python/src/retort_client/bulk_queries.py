@@ -48,6 +48,8 @@ class PrecursorSet(Body):
     reaction_class: str | None = None
     reaction_category: str | None = None
     precedents: int | None = None
+    needs: str | None = None
+    """By what the step gives the configuration, where the precursors do not."""
     in_stock: tuple[bool, ...]
     """True for each precursor that can be bought."""
 

@@ -20,6 +20,7 @@ mod change;
 mod classify;
 mod cleavage;
 mod competition;
+mod conditions;
 mod electrophile;
 mod event;
 mod group;
@@ -41,6 +42,7 @@ mod stereo;
 
 pub use change::{Facts, Step};
 pub use classify::classify;
+pub use conditions::{ClassConditions, ComponentRole};
 pub use reaction_class::{CLASS_NAMES, Category, ReactionClass};
 pub use refusal::Refusal;
 pub use rules::{Certainty, check, describe};

@@ -10,9 +10,7 @@ use contract::{
     Conditions, Edge, Metadata, Node, NodeData, NodeNecessity, ReagentResults, RefusedSteps, RouteGraph,
     RouteHierarchy, RouteSummary, SearchReport, StepEvidence, TreeSearchRequest, TreeSearchResult,
 };
-use synth::{
-    ComponentRole, PublishedRoute, RecordedReactions, Route, RouteNode, RouteStep, SearchResult, SharedGraph,
-};
+use synth::{ComponentRole, PublishedRoute, Route, RouteNode, RouteStep, SearchResult, SharedGraph};
 use uuid::Uuid;
 
 use crate::{
@@ -140,11 +138,13 @@ fn graph(route: &Route, shared: Option<&SharedGraph<'_>>, standing: RouteSummary
     let ids: Vec<String> = route.molecules().map(|molecule| id(&molecule.smiles)).collect();
     let edges = route.graph.edges().map(|(product, precursor)| {
         let step = route.graph.molecule(product).step.as_ref();
+        let precursors: Vec<&str> =
+            route.precursors(product).map(|molecule| molecule.smiles.as_str()).collect();
         Edge {
             source: ids[product.index()].clone(),
             target: ids[precursor.index()].clone(),
             plausibility: step.map(|step| rounded(f64::from(step.plausibility))),
-            evidence: step.map(evidence),
+            evidence: step.map(|step| evidence(step, &precursors)),
         }
     });
     RouteGraph {
@@ -176,8 +176,8 @@ fn node(node: &RouteNode, own_id: &str, shared: Option<&SharedGraph<'_>>) -> Nod
     }
 }
 
-/// Converts the evidence of a step.
-pub(crate) fn evidence(step: &RouteStep) -> StepEvidence {
+/// Converts the evidence of a step from these precursors.
+pub(crate) fn evidence(step: &RouteStep, precursors: &[&str]) -> StepEvidence {
     StepEvidence {
         reaction_class: step.class.name.to_owned(),
         reaction_category: step.class.category.to_string(),
@@ -185,7 +185,7 @@ pub(crate) fn evidence(step: &RouteStep) -> StepEvidence {
         probability: rounded(f64::from(step.probability)),
         precedents: step.records.reactions,
         patents: step.records.patents.clone(),
-        conditions: conditions(&step.records),
+        conditions: conditions(step, precursors),
         precedent_similarity: step.precedent.map(|near| rounded(f64::from(near.tanimoto))),
         precedent_cosine: step.precedent.map(|near| rounded(f64::from(near.cosine))),
         template_id: Some(step.template),
@@ -195,15 +195,15 @@ pub(crate) fn evidence(step: &RouteStep) -> StepEvidence {
     }
 }
 
-fn conditions(records: &RecordedReactions) -> Conditions {
+fn conditions(step: &RouteStep, precursors: &[&str]) -> Conditions {
     let mut conditions = Conditions::default();
-    for (role, name, count) in &records.agents {
+    for (role, name, count) in step.records.conditions(step.class, precursors) {
         let agents = match role {
             ComponentRole::Reagent => &mut conditions.reagents,
             ComponentRole::Catalyst => &mut conditions.catalysts,
             ComponentRole::Solvent => &mut conditions.solvents,
         };
-        agents.insert(name.to_string(), *count);
+        agents.insert(name.to_owned(), count);
     }
     conditions
 }

@@ -55,11 +55,11 @@ function precedents({ precedents, precedent_similarity }) {
 }
 
 /**
- * Names with how many recorded reactions used them, the commonest first.
+ * Names with how many recorded reactions used them, the commonest first; textbooks give the others.
  * @param {Record<string, number>} used
  */
 function named(used) {
-  return Object.entries(used).sort(([, one], [, other]) => other - one).map(([name, times]) => `${name} (${count(times)})`).join(", ");
+  return Object.entries(used).sort(([, one], [, other]) => other - one).map(([name, times]) => times > 0 ? `${name} (${count(times)})` : `${name} (textbook)`).join(", ");
 }
 
 /**

@@ -237,7 +237,7 @@ pub struct StepEvidence {
     pub precedents: u32,
     /// Numbers of up to three patents with such a reaction, the oldest first.
     pub patents: Vec<String>,
-    /// Conditions of the template's recorded reactions.
+    /// Conditions of the step, from the template's recorded reactions.
     pub conditions: Conditions,
     /// Tanimoto similarity of the product to the nearest recorded product of the template, from 0 to 1.
     #[schema(minimum = 0, maximum = 1)]
@@ -263,7 +263,9 @@ pub struct StepEvidence {
     pub warnings: Vec<String>,
 }
 
-/// Conditions of recorded reactions: the commonest agents by name, each with the number of reactions that used it.
+/// Conditions of a step: the commonest agents of recorded reactions by name, each with the number of reactions that
+/// used it, without those of the work-up; 0 for an agent that the reaction class needs, that no record names, and that
+/// textbooks give.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Conditions {
     /// Bases, acids, reductants, oxidants, coupling agents.

@@ -1,12 +1,21 @@
 //! The class of a step.
 //!
-//! A step of several events has the name of the event that builds most of its product.
+//! Reactions that several events make up are known by their whole change: [`carbon`] and [`heterocycle`]. Any other step
+//! of several events has the name of the event that builds most of its product, and a step without events that of its
+//! [`conversion`]. No agents are known here: where they decide, the name is that of the usual conditions.
+
+mod carbon;
+mod conversion;
+mod heterocycle;
+mod step;
+mod substitution;
+
+use chem::Order;
 
 use crate::alkylation::is_doubly_activated;
-use crate::change::Step;
+use crate::asymmetric::{self, StereoSource};
+use crate::change::{Facts, Step};
 use crate::cleavage;
-use crate::competition::product_ring_size;
-use crate::electrophile;
 use crate::event::{Event, events};
 use crate::group::Group;
 use crate::queries::*;
@@ -16,16 +25,52 @@ use crate::reaction_class::{Category, ReactionClass, class};
 #[must_use]
 pub fn classify(step: &Step<'_>) -> ReactionClass {
     let events = events(step);
-    let acetal = events.iter().any(|event| matches!(event, Event::Acetalisation { .. }));
-    if builds_heterocycle(step) && !acetal {
-        return heterocycle(step);
+    let class = carbon::class(step, &events)
+        .or_else(|| heterocycle::class(step).map(|class| acetal_or(step, &events, class)))
+        .or_else(|| by_events(step, &events))
+        .or_else(|| conversion::class(step))
+        .unwrap_or_default();
+    if step.prochiral { stereoselective(step, &events, class) } else { class }
+}
+
+/// Class of a reaction that a chiral catalyst or an enzyme makes stereoselective.
+fn stereoselective(step: &Step<'_>, events: &[Event], class: ReactionClass) -> ReactionClass {
+    use StereoSource::{ChiralCatalyst, Enzyme};
+    let Some(source) = asymmetric::source(step, events) else { return class };
+    match (source, class.name) {
+        (ChiralCatalyst, "carbonyl reduction") => class!("asymmetric carbonyl reduction"),
+        (ChiralCatalyst, "hydrogenation") => class!("asymmetric hydrogenation"),
+        (ChiralCatalyst, "imine or oxime reduction") => class!("asymmetric imine reduction"),
+        (ChiralCatalyst, "reductive amination") => class!("asymmetric reductive amination"),
+        (ChiralCatalyst, "epoxidation") => class!("asymmetric epoxidation"),
+        (Enzyme, "carbonyl reduction") => class!("enzymatic carbonyl reduction"),
+        (Enzyme, "reductive amination") => class!("enzymatic transamination"),
+        _ => class,
     }
+}
+
+/// Cyclic acetals are named as acetals, not as heterocycles.
+fn acetal_or(step: &Step<'_>, events: &[Event], class: ReactionClass) -> ReactionClass {
+    let is_formed =
+        |event: &Event| matches!(*event, Event::Acetalisation { carbon } if is_acetal(step, carbon));
+    if events.iter().any(is_formed) { class!("acetal formation") } else { class }
+}
+
+/// Returns true if a carbon becomes that of an acetal or thioacetal.
+fn is_acetal(step: &Step<'_>, carbon: u32) -> bool {
+    step.image(carbon).is_some_and(|image| {
+        step.after.is_sp3(image) && step.after.count(image, O) + step.after.count(image, S) > 1
+    })
+}
+
+/// Class of the event that names the step: one that bonds two molecules, before cleavages and other changes.
+fn by_events(step: &Step<'_>, events: &[Event]) -> Option<ReactionClass> {
     if events.is_empty() && couples_boron(step) {
-        return class!("Chan-Lam coupling");
+        return Some(class!("Chan-Lam coupling"));
     }
-    // An event that bonds two molecules names the step, before cleavages and other changes.
     let classes = events.iter().map(|event| of(step, event));
-    let first = classes.min_by_key(|class| match class.category {
+    let named = classes.filter(|class| class.category != Category::Other);
+    named.min_by_key(|class| match class.category {
         Category::CarbonCarbon => 0,
         Category::Acylation | Category::HeteroatomAlkylation => 1,
         Category::Protection => 2,
@@ -34,8 +79,7 @@ pub fn classify(step: &Step<'_>) -> ReactionClass {
         Category::Interconversion => 5,
         Category::Deprotection => 6,
         Category::Heterocycle | Category::Other => 7,
-    });
-    first.unwrap_or_default()
+    })
 }
 
 /// Returns true if a heteroatom replaces boron on a carbon.
@@ -49,86 +93,30 @@ fn couples_boron(step: &Step<'_>) -> bool {
     })
 }
 
-/// Returns true if the step makes a bond to a heteroatom in a ring of five or six.
-fn builds_heterocycle(step: &Step<'_>) -> bool {
-    step.change.made.iter().any(|&(a, b, _)| {
-        let hetero = |atom: u32| !matches!(step.before.element(atom), C | B);
-        (hetero(a) || hetero(b)) && matches!(product_ring_size(step, a, b), Some(5 | 6))
-    })
-}
-
-/// Class of the heterocycle that forms, by the ring of a new bond.
-fn heterocycle(step: &Step<'_>) -> ReactionClass {
-    let ring = step.change.made.iter().find_map(|&(a, b, _)| {
-        let (a, b) = (step.image(a)?, step.image(b)?);
-        smallest_ring(step, a, b)
-    });
-    let Some(ring) = ring else { return class!("heterocycle formation") };
-    let after = &step.after;
-    let aromatic = ring.iter().all(|&atom| after.is_aromatic(atom));
-    let count = |element: u8| ring.iter().filter(|&&atom| after.element(atom) == element).count();
-    let adjacent = ring.iter().enumerate().any(|(at, &atom)| {
-        let next = ring[(at + 1) % ring.len()];
-        after.element(atom) == N && after.element(next) == N
-    });
-    match (ring.len(), aromatic, count(N), count(O), count(S)) {
-        (5, true, 1, 0, 0) => class!("pyrrole or indole synthesis"),
-        (5, true, 2, 0, 0) if adjacent => class!("pyrazole synthesis"),
-        (5, true, 2, 0, 0) => class!("imidazole synthesis"),
-        (5, true, 3, 0, 0) => class!("triazole synthesis"),
-        (5, true, 4, 0, 0) => class!("tetrazole synthesis"),
-        (5, true, 0, 1, 0) => class!("furan synthesis"),
-        (5, true, 0, 0, 1) => class!("thiophene synthesis"),
-        (5, true, 1, 1, 0) => class!("oxazole or isoxazole synthesis"),
-        (5, true, 1, 0, 1) => class!("thiazole synthesis"),
-        (5, true, 2, 1, 0) => class!("oxadiazole synthesis"),
-        (5, true, 2, 0, 1) => class!("thiadiazole synthesis"),
-        (6, true, 1, 0, 0) => class!("pyridine or quinoline synthesis"),
-        (6, true, 2, 0, 0) if adjacent => class!("pyridazine synthesis"),
-        (6, true, 2, 0, 0) => class!("pyrimidine or pyrazine synthesis"),
-        (6, true, 3, 0, 0) => class!("triazine synthesis"),
-        (6, true, 0, 1, 0) => class!("pyranone or chromone synthesis"),
-        (_, false, _, _, _) => class!("heterocyclisation"),
-        _ => class!("heterocycle formation"),
-    }
-}
-
-/// Atoms of a smallest ring through a bond of the product, of at most six, in order.
-fn smallest_ring(step: &Step<'_>, a: u32, b: u32) -> Option<Vec<u32>> {
-    let after = &step.after;
-    let mut paths = vec![vec![a]];
-    for _ in 0..5 {
-        let mut longer = Vec::new();
-        for path in &paths {
-            let &last = path.last().expect("classify: a path has an atom");
-            for next in after.next_to(last) {
-                if next == b && path.len() > 1 {
-                    return Some([&path[..], &[b]].concat());
-                }
-                if !path.contains(&next) && next != b && after.is_in_ring(next) {
-                    longer.push([&path[..], &[next]].concat());
-                }
-            }
-        }
-        paths = longer;
-    }
-    None
-}
-
 fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
     let it = &step.before;
     match *event {
-        Event::Alkylation { nucleophile, carbon, leaving } => alkylation(step, nucleophile, carbon, leaving),
-        Event::Acylation { nucleophile, carbon } => acylation(step, nucleophile, carbon),
-        Event::Sulfonylation { nucleophile, .. } => match it.element(nucleophile) {
+        Event::Alkylation { nucleophile, carbon, leaving } => {
+            substitution::alkylation(step, nucleophile, carbon, leaving)
+        }
+        Event::Acylation { nucleophile, carbon } => substitution::acylation(step, nucleophile, carbon),
+        Event::Sulfonylation { nucleophile, sulfur } => match it.element(nucleophile) {
+            _ if it.element(sulfur) == P => class!("phosphorylation"),
             N => class!("sulfonamide formation"),
+            _ if it.next_to(sulfur).any(|next| it.is_trifluoromethyl(next)) => class!("triflation"),
             _ => class!("sulfonate ester formation"),
         },
         Event::Silylation { .. } => class!("silyl protection"),
-        Event::Arylation { nucleophile, carbon, leaving } => arylation(step, nucleophile, carbon, leaving),
+        Event::Arylation { nucleophile, carbon, leaving } => {
+            substitution::arylation(step, nucleophile, carbon, leaving)
+        }
+        Event::Vinylation { nucleophile, .. } if it.element(nucleophile) == B => class!("Miyaura borylation"),
         Event::Vinylation { .. } => class!("vinylic substitution"),
-        Event::Coupling { metal, .. } => match it.group(metal) {
+        Event::Coupling { metal, carbon, leaving } => match it.group(metal) {
+            _ if it.is_cyano(metal) && it.element(leaving) == N => class!("Sandmeyer reaction"),
+            _ if it.is_cyano(metal) && it.is_sp3(carbon) => class!("cyanide substitution"),
             _ if it.is_cyano(metal) => class!("aryl cyanation"),
+            Group::Organometal if it.is_sp3(carbon) => class!("organometallic alkylation"),
             Group::Organoboron => class!("Suzuki coupling"),
             Group::Organotin => class!("Stille coupling"),
             Group::Organozinc => class!("Negishi coupling"),
@@ -146,6 +134,9 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
         },
         Event::ReductiveAmination { .. } => class!("reductive amination"),
         Event::ReductiveEtherification { .. } => class!("reductive etherification"),
+        Event::Imination { carbon, .. } if matches!(it.group(carbon), Group::Amide | Group::Urea) => {
+            class!("amidine or guanidine formation")
+        }
         Event::Imination { nitrogen, .. } => match it.group(nitrogen) {
             Group::Hydrazine => class!("hydrazone formation"),
             Group::Hydroxylamine => class!("oxime formation"),
@@ -159,20 +150,19 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
                 class!("Wittig olefination")
             }
         }
-        Event::Aldol { nucleophile, .. } => {
-            let doubly = is_doubly_activated(it, nucleophile);
-            if doubly { class!("Knoevenagel condensation") } else { class!("aldol reaction") }
+        Event::Aldol { nucleophile, carbon } => aldol(step, nucleophile, carbon),
+        Event::ConjugateAddition { nucleophile, carbon, partner } => {
+            alkene_addition(it, nucleophile, carbon, partner)
         }
-        Event::ConjugateAddition { nucleophile, .. } => match it.element(nucleophile) {
-            C => class!("Michael addition"),
-            _ => class!("conjugate addition"),
-        },
-        Event::AromaticSubstitution { electrophile, element, .. } => aromatic(step, electrophile, element),
+        Event::AromaticSubstitution { electrophile, element, .. } => {
+            substitution::aromatic(step, electrophile, element)
+        }
         Event::Functionalisation { element, .. } => match element {
             O => class!("C-H oxidation"),
             element if is_halogen(element) => class!("C-H halogenation"),
             _ => class!("C-H functionalisation"),
         },
+        Event::Deoxyhalogenation { carbon, .. } if step.gains(carbon, F) => class!("deoxyfluorination"),
         Event::Deoxyhalogenation { .. } => class!("alcohol to halide"),
         Event::CarbonylReduction { .. } => class!("carbonyl reduction"),
         Event::AcylReduction { .. } => class!("ester or acid reduction"),
@@ -187,126 +177,79 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
         Event::SulfurOxidation { .. } => class!("sulfur oxidation"),
         Event::NitrogenOxidation { .. } => class!("N-oxidation"),
         Event::Epoxidation { .. } => class!("epoxidation"),
-        Event::Cleavage { atom, root } => cleavage::class(it, atom, root),
+        Event::Cleavage { atom, root } => cleaved(it, atom, root),
         Event::Hydrolysis { carbon, leaving } => match it.group(carbon) {
             Group::Nitrile => class!("nitrile hydrolysis"),
+            _ if it.element(leaving) == C => class!("oxidation to carboxylic acid"),
             _ if it.element(leaving) == N => class!("amide hydrolysis"),
             _ => class!("ester hydrolysis"),
         },
         Event::AcidActivation { .. } => class!("acid chloride formation"),
         Event::LactamHalogenation { .. } => class!("hydroxyazine to halide"),
-        Event::Acetalisation { .. } => class!("acetal formation"),
-        Event::Diazotisation { .. } => class!("Sandmeyer reaction"),
-        Event::Degradation { .. } => class!("Curtius or Hofmann rearrangement"),
-        Event::Metathesis { .. } => class!("olefin metathesis"),
-    }
-}
-
-fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> ReactionClass {
-    let it = &step.before;
-    if it.element(leaving) == O && it.hydrogens(leaving) > 0 && it.element(nucleophile) != C {
-        return match it.group(nucleophile) {
-            // The atom map says which oxygen stays, although that is unknown.
-            Group::AcidOxygen => class!("esterification"),
-            _ => class!("Mitsunobu reaction"),
-        };
-    }
-    if it.element(leaving) == O && it.ring(leaving) == 3 {
-        return class!("epoxide opening");
-    }
-    let benzyl = it.next_to(carbon).any(|next| it.is_aromatic(next)) && it.carbons(carbon) == 1;
-    match (it.element(nucleophile), it.group(nucleophile)) {
-        (_, Group::Azide) => class!("azide substitution"),
-        _ if it.is_cyano(nucleophile) => class!("cyanide substitution"),
-        (C, _) => class!("C-alkylation"),
-        (N, Group::AmideNitrogen | Group::CarbamateNitrogen | Group::ImideNitrogen) => {
-            class!("amide N-alkylation")
-        }
-        (N, Group::SulfonamideNitrogen) => class!("sulfonamide N-alkylation"),
-        (N, Group::Azole | Group::Indole) => class!("heteroaryl N-alkylation"),
-        (N, _) => class!("N-alkylation"),
-        (O, Group::AcidOxygen) => class!("esterification by alkylation"),
-        (O, _) if benzyl => class!("O-benzylation"),
-        (O, _) => class!("Williamson ether synthesis"),
-        (S, _) => class!("S-alkylation"),
-        (element, _) if is_halogen(element) => class!("halide exchange"),
-        _ => class!("alkylation"),
-    }
-}
-
-fn acylation(step: &Step<'_>, nucleophile: u32, carbon: u32) -> ReactionClass {
-    let it = &step.before;
-    let tert_butyl = it.next_to(carbon).any(|oxygen| {
-        it.element(oxygen) == O && it.next_to(oxygen).any(|next| it.is_sp3(next) && it.carbons(next) == 3)
-    });
-    let benzyl = it.next_to(carbon).any(|oxygen| {
-        it.element(oxygen) == O
-            && it.next_to(oxygen).any(|next| {
-                it.is_sp3(next) && it.next_to(next).any(|far| it.is_aromatic(far) && it.element(far) == C)
-            })
-    });
-    let carbonate = it.next_to(carbon).filter(|&next| it.element(next) == O).count() > 2;
-    match (it.element(nucleophile), it.group(carbon)) {
-        (N | O, Group::Anhydride | Group::Carbonate | Group::ActiveEster | Group::OtherCarbonyl)
-            if tert_butyl && carbonate =>
+        Event::Acetalisation { carbon } if is_acetal(step, carbon) => class!("acetal formation"),
+        Event::Acetalisation { carbon }
+            if step.carbon_bonds().any(|(a, b, _, _)| a == carbon || b == carbon) =>
         {
-            class!("Boc protection")
+            class!("vinylic substitution")
         }
-        (N, Group::Chloroformate) if benzyl => class!("Cbz protection"),
-        (N, Group::Chloroformate | Group::Carbonate) => class!("carbamate formation"),
-        (N, Group::Isocyanate) => class!("urea formation"),
-        (O, Group::Isocyanate) => class!("carbamate formation"),
-        (N, Group::Acid) => class!("amide coupling"),
-        (N, Group::AcylHalide) => class!("amide formation from acid halide"),
-        (N, Group::Anhydride) => class!("amide formation from anhydride"),
-        (N, Group::Ester | Group::ActiveEster | Group::Thioester) => class!("ester aminolysis"),
-        (N, Group::Urea | Group::Carbamate) => class!("urea formation"),
-        (N, _) => class!("N-acylation"),
-        (O, Group::Acid) => class!("esterification"),
-        (O, Group::Ester) => class!("transesterification"),
-        (O, _) => class!("O-acylation"),
-        (S, _) => class!("S-acylation"),
-        (C, Group::Ester) => class!("Claisen condensation"),
-        (C, _) => class!("C-acylation"),
-        _ => class!("acylation"),
-    }
-}
-
-fn arylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> ReactionClass {
-    let it = &step.before;
-    let metal_on_carbon = matches!(it.element(leaving), B | SN | SI);
-    let snar = electrophile::aryl(it, carbon) > 0 || it.element(leaving) == F;
-    match it.element(nucleophile) {
-        _ if it.is_cyano(nucleophile) => class!("aryl cyanation"),
-        B => class!("Miyaura borylation"),
-        _ if metal_on_carbon => class!("Chan-Lam coupling"),
-        N if snar => class!("SNAr amination"),
-        O if snar => class!("SNAr ether synthesis"),
-        S if snar => class!("SNAr thioether synthesis"),
-        N => class!("Buchwald-Hartwig amination"),
-        O => class!("Ullmann ether synthesis"),
-        S => class!("aryl thioether coupling"),
-        element if is_halogen(element) => class!("aryl halide exchange"),
-        _ => class!("arylation"),
-    }
-}
-
-fn aromatic(step: &Step<'_>, electrophile: Option<u32>, element: u8) -> ReactionClass {
-    let it = &step.before;
-    match element {
-        N => class!("nitration"),
-        F => class!("aromatic fluorination"),
-        CL => class!("aromatic chlorination"),
-        BR => class!("aromatic bromination"),
-        I => class!("aromatic iodination"),
-        S => class!("aromatic sulfonation"),
-        B => class!("C-H borylation"),
-        C => match electrophile.map(|atom| it.group(atom)) {
-            Some(Group::AcylHalide | Group::Anhydride | Group::Acid) => class!("Friedel-Crafts acylation"),
-            Some(Group::Amide) => class!("Vilsmeier formylation"),
-            _ => class!("Friedel-Crafts alkylation"),
+        Event::Acetalisation { .. } => ReactionClass::default(),
+        Event::Diazotisation { carbon, .. } => match step.new_bonds(carbon).next().map(|bond| bond.element) {
+            Some(F) => class!("Balz-Schiemann reaction"),
+            Some(O) => class!("diazonium hydrolysis"),
+            _ => class!("Sandmeyer reaction"),
         },
-        _ => class!("aromatic substitution"),
+        Event::Degradation { .. } => class!("Curtius or Hofmann rearrangement"),
+        Event::Metathesis { partner, .. } if it.element(partner) == C => class!("olefin metathesis"),
+        Event::Metathesis { .. } => class!("imine formation"),
+    }
+}
+
+fn aldol(step: &Step<'_>, nucleophile: u32, carbon: u32) -> ReactionClass {
+    let it = &step.before;
+    let condensed = step.gained(nucleophile).any(|(other, order)| other == carbon && order == Order::Double);
+    let lactam = it.next_to(nucleophile).any(|next| {
+        matches!(it.group(next), Group::Amide | Group::Imide | Group::Carbamate | Group::Thioester)
+    });
+    match () {
+        () if it.next_to(nucleophile).any(|next| it.is_nitro(next)) => class!("Henry reaction"),
+        () if is_doubly_activated(it, nucleophile) || condensed && lactam => {
+            class!("Knoevenagel condensation")
+        }
+        () => class!("aldol reaction"),
+    }
+}
+
+fn alkene_addition(it: &Facts, nucleophile: u32, carbon: u32, partner: u32) -> ReactionClass {
+    let activated = it.is_acceptor(partner)
+        || it.is_alpha(partner)
+        || it.next_to(partner).any(|next| it.is_aromatic(next));
+    let enol_ether = it.next_to(carbon).any(|next| it.element(next) == O);
+    match it.element(nucleophile) {
+        C => class!("Michael addition"),
+        element if is_halogen(element) => class!("alkene halogenation"),
+        _ if it.group(nucleophile) == Group::Water => class!("alkene hydration"),
+        O | N if enol_ether => class!("acetal formation"),
+        O if it.group(nucleophile) == Group::AcidOxygen => class!("esterification"),
+        _ if !activated => class!("alkene hydrofunctionalisation"),
+        _ => class!("conjugate addition"),
+    }
+}
+
+/// Class of the release of the group between `atom` and `root`.
+fn cleaved(it: &Facts, atom: u32, root: u32) -> ReactionClass {
+    let beside = |element: u8| it.next_to(atom).any(|next| it.element(next) == element);
+    match cleavage::class(it, atom, root) {
+        _ if it.ring(atom) == 3 => class!("epoxide reduction"),
+        _ if it.element(atom) == O && beside(B) => class!("boronic ester hydrolysis"),
+        _ if it.element(atom) == O && beside(P) => class!("phosphate dealkylation"),
+        class
+            if it.element(atom) == N
+                && it.is_sp3(root)
+                && matches!(class.name, "ether cleavage" | "deprotection") =>
+        {
+            class!("N-dealkylation")
+        }
+        class => class,
     }
 }
 
@@ -317,7 +260,14 @@ mod tests {
 
     #[test]
     fn every_class_is_given_to_some_step() {
-        let source = concat!(include_str!("classify.rs"), include_str!("reaction_class.rs"));
+        let source = concat!(
+            include_str!("classify.rs"),
+            include_str!("classify/carbon.rs"),
+            include_str!("classify/conversion.rs"),
+            include_str!("classify/heterocycle.rs"),
+            include_str!("classify/substitution.rs"),
+            include_str!("reaction_class.rs"),
+        );
         let removals: Vec<_> = removals().map(|class| class.name).collect();
 
         for name in CLASS_NAMES {

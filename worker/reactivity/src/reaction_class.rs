@@ -73,7 +73,8 @@ pub const CLASS_NAMES: &[&str] = &{
 
 impl ReactionClass {
     /// Looks up a class by its name.
-    pub(crate) const fn named(name: &str) -> Option<Self> {
+    #[must_use]
+    pub const fn named(name: &str) -> Option<Self> {
         let mut row = 0;
         while row < CLASSES.len() {
             if is_same(CLASSES[row].name.as_bytes(), name.as_bytes()) {

@@ -102,6 +102,7 @@ impl<'a> BlockReplacement<'a> {
         for ChangedStep { product, precursors, step } in &self.steps {
             let others: Vec<Option<&Molecule>> =
                 precursors.iter().map(|&at| molecules[at].as_ref()).collect();
+            let smiles: Vec<&str> = precursors.iter().map(|&at| names[at].as_str()).collect();
             let made = match planner.run_forwards(step, &step.precursors_with(&others), budget)? {
                 Ok(made) => made,
                 Err(reason) => return refuse(format!("the step to {}: {reason}", self.names[*product])),
@@ -110,7 +111,7 @@ impl<'a> BlockReplacement<'a> {
                 source: String::new(),
                 target: String::new(),
                 plausibility: Some(rounded(f64::from(made.step.plausibility))),
-                evidence: Some(evidence(&made.step)),
+                evidence: Some(evidence(&made.step, &smiles)),
             };
             edges.insert(*product, edge);
             names[*product] = made.product.canonical_smiles();

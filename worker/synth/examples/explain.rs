@@ -10,7 +10,7 @@ use std::io::stdin;
 use std::path::Path;
 
 use chem::Molecule;
-use synth::{RetroModel, explain};
+use synth::{ProposedBy, RetroModel, explain};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = std::env::args().nth(1).ok_or("usage: explain MODEL_DIR < REACTIONS")?;
@@ -21,15 +21,26 @@ fn main() -> Result<(), Box<dyn Error>> {
             continue;
         };
         println!("{precursors}>>{product}");
-        let precursors: Vec<Molecule> = precursors.split('.').map(str::parse).collect::<Result<_, _>>()?;
+        let names: Vec<&str> = precursors.split('.').collect();
+        let precursors: Vec<Molecule> =
+            names.iter().map(|smiles| smiles.parse()).collect::<Result<_, _>>()?;
         for found in explain(&model, &product.parse()?, &precursors) {
             let verdict = found.fault.map_or_else(|| "stands".to_owned(), |fault| fault.to_string());
             let [alone, among] = found.plausibility;
             println!(
-                "  {}\t{verdict}\t{alone:.4}\t{among:.4}\t{}\t{}",
-                found.template, found.class.name, found.events
+                "  {}\t{verdict}\t{alone:.4}\t{among:.4}\t{}\t{}\t{}",
+                found.template,
+                found.class.name,
+                found.events,
+                conditions(&found, &names)
             );
         }
     }
     Ok(())
+}
+
+/// Names the agents of a step with their numbers of recorded reactions.
+fn conditions(found: &ProposedBy, precursors: &[&str]) -> String {
+    let agents = found.records.conditions(found.class, precursors);
+    agents.iter().map(|(_, name, count)| format!("{name} {count}")).collect::<Vec<_>>().join(", ")
 }

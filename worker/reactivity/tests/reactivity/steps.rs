@@ -182,6 +182,33 @@ fn steps_are_called_what_chemists_call_them() {
     }
 }
 
+/// Returns true if a template that proposes the step gives it this name.
+fn has_name(model: &RetroModel, row: &Row) -> bool {
+    let precursors: Vec<Molecule> = row.precursors.iter().map(|smiles| smiles.parse().unwrap()).collect();
+    let found = explain(model, &row.product.parse().unwrap(), &precursors);
+    found.iter().any(|found| found.class.name == row.category)
+}
+
+#[test]
+fn reactions_of_a_kind_have_its_name() {
+    let (model, rows) = (shipped(), rows("named_steps.tsv", None));
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+
+    let wrong: Vec<&Row> = thread::scope(|scope| {
+        let model = &model;
+        let find = |part| {
+            scope.spawn(move || <[Row]>::iter(part).filter(|row| !has_name(model, row)).collect::<Vec<_>>())
+        };
+        let parts: Vec<_> = rows.chunks(rows.len().div_ceil(cores)).map(find).collect();
+        parts.into_iter().flat_map(|part| part.join().unwrap()).collect()
+    });
+
+    for row in &wrong {
+        println!("NAMED OTHERWISE\t{}\t{}>>{}", row.category, row.precursors.join("."), row.product);
+    }
+    assert!(wrong.is_empty());
+}
+
 #[test]
 fn no_impossible_step_is_returned() {
     assert_eq!(wrongly_returned(rows("wrong_steps.tsv", None)), 0);

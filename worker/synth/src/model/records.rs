@@ -6,20 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use flate2::read::MultiGzDecoder;
+use reactivity::{ClassConditions, ComponentRole, ReactionClass};
 use rustc_hash::FxHashMap;
 
 use crate::model::error::ModelError;
-
-/// Role of an agent in a reaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ComponentRole {
-    /// Reagent that takes part: bases, acids, reductants, coupling agents.
-    Reagent,
-    /// Catalyst: metals, ligands, phase transfer.
-    Catalyst,
-    /// Solvent of the reaction.
-    Solvent,
-}
 
 /// Recorded reactions of a template.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -30,6 +20,27 @@ pub struct RecordedReactions {
     pub patents: Vec<String>,
     /// Commonest agents by name, each with the number of reactions that used it; the commonest first.
     pub agents: Vec<(ComponentRole, Arc<str>, u32)>,
+}
+
+impl RecordedReactions {
+    /// Conditions of a step of this class, each with the number of recorded reactions that used it.
+    ///
+    /// Agents of the work-up are left out. An agent that the class needs, and that neither the records nor the
+    /// `precursors` (canonical SMILES) have, is added as textbooks give it, with the number 0.
+    #[must_use]
+    pub fn conditions<'a>(
+        &'a self,
+        class: ReactionClass,
+        precursors: &[&str],
+    ) -> Vec<(ComponentRole, &'a str, u32)> {
+        let of_class = ClassConditions::of(class);
+        let kept = self.agents.iter().filter(|(_, name, _)| !of_class.is_work_up(name));
+        let mut conditions: Vec<_> = kept.map(|(role, name, count)| (*role, &**name, *count)).collect();
+        let recorded: Vec<_> = conditions.iter().map(|&(role, name, _)| (role, name)).collect();
+        let missing = of_class.missing(&recorded, precursors);
+        conditions.extend(missing.map(|(role, name)| (role, name, 0)));
+        conditions
+    }
 }
 
 /// Records of all templates that have some, by row.
@@ -168,6 +179,42 @@ mod tests {
         assert_eq!(all.of(3).map(|records| &**records), Some(&expected));
         assert_eq!(all.of(4).map(|records| records.reactions), Some(1));
         assert!(all.of(5).is_none());
+    }
+
+    #[test]
+    fn a_step_has_the_agents_that_its_reaction_needs_and_none_of_its_work_up() {
+        let agent = |role, name: &str, count| (role, Arc::from(name), count);
+        let records = RecordedReactions {
+            agents: vec![
+                agent(ComponentRole::Reagent, "hydrogen chloride", 4),
+                agent(ComponentRole::Solvent, "water", 7),
+                agent(ComponentRole::Solvent, "1,2-dichloroethane", 5),
+            ],
+            ..RecordedReactions::default()
+        };
+        let acylation = ReactionClass::named("Friedel-Crafts acylation").unwrap();
+
+        let conditions = records.conditions(acylation, &[]);
+
+        let expected = [
+            (ComponentRole::Solvent, "1,2-dichloroethane", 5),
+            (ComponentRole::Reagent, "aluminium chloride", 0),
+        ];
+        assert_eq!(conditions, expected);
+    }
+
+    #[test]
+    fn a_step_without_records_has_the_conditions_of_textbooks() {
+        let coupling = ReactionClass::named("Suzuki coupling").unwrap();
+
+        let conditions = RecordedReactions::default().conditions(coupling, &[]);
+
+        let expected = [
+            (ComponentRole::Catalyst, "Pd(PPh3)4", 0),
+            (ComponentRole::Reagent, "carbonate", 0),
+            (ComponentRole::Solvent, "1,4-dioxane", 0),
+        ];
+        assert_eq!(conditions, expected);
     }
 
     #[test]

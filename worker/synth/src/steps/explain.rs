@@ -1,12 +1,14 @@
 //! Explanation of one step: the templates that propose it, and the outcome of each proposal.
 
 use std::fmt;
+use std::sync::Arc;
 
 use chem::{Molecule, MoleculeKey, Outcome, PreparedMolecule};
 use reactivity::{Facts, ReactionClass, Refusal, Step, check, classify, describe};
 
 use crate::model::RetroModel;
 use crate::model::plausibility::change;
+use crate::model::records::RecordedReactions;
 use crate::steps::validate::{ForwardFault, fault};
 
 /// Template that proposes a step.
@@ -18,6 +20,8 @@ pub struct ProposedBy {
     pub class: ReactionClass,
     /// Row of the template in the model's files.
     pub template: u32,
+    /// Recorded reactions of the template.
+    pub records: Arc<RecordedReactions>,
     /// Probability that the precursors give the product, first regardless of competing products, then beside them; 1
     /// for a model without a plausibility model.
     pub plausibility: [f32; 2],
@@ -76,6 +80,7 @@ pub fn explain(model: &RetroModel, product: &Molecule, precursors: &[Molecule]) 
                 events,
                 class,
                 template,
+                records: model.records(template),
                 plausibility: plausibility(model, &canonical, &outcome),
                 fault,
             });

@@ -1,0 +1,161 @@
+//! Reactions of carbon with a name of their own, which the events of a step do not tell apart. Names after Smith, "March's
+//! Advanced Organic Chemistry", and Kürti and Czakó, "Strategic Applications of Named Reactions".
+
+use chem::Order;
+
+use crate::change::Step;
+use crate::event::Event;
+use crate::group::Group;
+use crate::queries::*;
+use crate::reaction_class::{ReactionClass, class};
+
+/// Class of a step that is such a reaction.
+pub fn class(step: &Step<'_>, events: &[Event]) -> Option<ReactionClass> {
+    let kinds = [rearrangement, one_carbon, multicomponent, carbene, oxidative_cleavage, doebner];
+    let degraded = events.iter().any(|event| matches!(event, Event::Degradation { .. }));
+    degraded
+        .then_some(class!("Curtius or Hofmann rearrangement"))
+        .or_else(|| kinds.iter().find_map(|kind| kind(step)))
+}
+
+/// Beckmann, Baeyer-Villiger and Dakin: a heteroatom enters a bond between a carbonyl carbon and another.
+fn rearrangement(step: &Step<'_>) -> Option<ReactionClass> {
+    let it = &step.before;
+    step.change
+        .broken
+        .iter()
+        .flat_map(|&(a, b, _)| [(a, b), (b, a)])
+        .find_map(|(centre, moved)| {
+            if it.element(centre) != C || it.element(moved) != C {
+                return None;
+            }
+            let gained: Vec<_> = step.new_bonds(moved).filter(|bond| matches!(bond.element, N | O)).collect();
+            let image = step.image(centre);
+            let inserted = gained
+                .iter()
+                .find(|bond| image.is_some_and(|image| step.after.bond(image, bond.image).is_some()))?;
+            match inserted.element {
+                N if inserted.origin.is_some_and(|origin| it.group(origin) == Group::Azide) => {
+                    Some(class!("Curtius or Hofmann rearrangement"))
+                }
+                N => Some(class!("Beckmann rearrangement")),
+                _ if it.is_carbonyl(centre) => Some(class!("Baeyer-Villiger oxidation")),
+                _ => None,
+            }
+        })
+        .or_else(|| dakin(step))
+}
+
+/// Replacement of an aromatic aldehyde or ketone by a hydroxyl group.
+fn dakin(step: &Step<'_>) -> Option<ReactionClass> {
+    let it = &step.before;
+    let replaced = |atom: u32| {
+        it.is_aromatic(atom)
+            && step.gains(atom, O)
+            && step.lost(atom).any(|(gone, _)| matches!(it.group(gone), Group::Aldehyde | Group::Ketone))
+    };
+    step.atoms().any(replaced).then_some(class!("Dakin oxidation"))
+}
+
+/// Reactions of carbon monoxide, carbon dioxide and isocyanides.
+fn one_carbon(step: &Step<'_>) -> Option<ReactionClass> {
+    let it = &step.before;
+    let bonds_carbon = |atom: u32| step.new_bonds(atom).any(|bond| bond.element == C);
+    step.atoms().filter(|&atom| it.element(atom) == C && step.forms_bond(atom)).find_map(|atom| {
+        let partner = it.triply(atom);
+        match partner.map(|partner| (it.element(partner), it.at(partner).charge, it.degree(partner))) {
+            Some((O, _, _)) => Some(class!("carbonylation")),
+            Some((N, 1, 2)) if !step.gains_ring_bond(atom) => Some(class!("Ugi or Passerini reaction")),
+            _ if it.group(atom) == Group::CarbonDioxide && it.degree(atom) == 2 && bonds_carbon(atom) => {
+                Some(class!("carboxylation"))
+            }
+            _ => None,
+        }
+    })
+}
+
+/// Strecker, Mannich and cyanohydrin: a carbonyl carbon gains a carbon, with a nitrogen or alone.
+fn multicomponent(step: &Step<'_>) -> Option<ReactionClass> {
+    let it = &step.before;
+    step.atoms().find_map(|centre| {
+        let carbonyl = matches!(it.group(centre), Group::Aldehyde | Group::Ketone);
+        let imine = it.group(centre) == Group::ImineCarbon;
+        if !carbonyl && !imine {
+            return None;
+        }
+        let nitrogen = imine || step.lost_oxo(centre) && step.gains(centre, N);
+        let carbon = step.gained(centre).map(|(other, _)| other).find(|&other| it.element(other) == C)?;
+        let metal = step.lost(carbon).any(|(gone, _)| matches!(it.element(gone), LI | MG | ZN | SN));
+        let closes_ring = step.gains_ring_bond(centre);
+        match nitrogen {
+            true if it.is_cyano(carbon) => Some(class!("Strecker reaction")),
+            false
+                if it.is_cyano(carbon) && step.reordered(centre).any(|(_, _, now)| now == Order::Single) =>
+            {
+                Some(class!("cyanohydrin formation"))
+            }
+            true if carbonyl && !metal && !closes_ring => Some(class!("Mannich reaction")),
+            _ => None,
+        }
+    })
+}
+
+/// Rings of three from ylides, diazo compounds and diiodomethane.
+fn carbene(step: &Step<'_>) -> Option<ReactionClass> {
+    let it = &step.before;
+    let in_new_ring = |atom: u32| {
+        step.new_bonds(atom).any(|bond| {
+            step.image(atom)
+                .and_then(|image| step.after.bond(image, bond.image))
+                .is_some_and(|bond| bond.ring == 3)
+        })
+    };
+    let is_ylide = |atom: u32| {
+        step.lost(atom).any(|(gone, _)| it.element(gone) == S && it.at(gone).charge == 1) && in_new_ring(atom)
+    };
+    let joins_two_carbons = |atom: u32| {
+        let loses_two = step.lost(atom).filter(|&(gone, _)| is_halogen(it.element(gone))).count() > 1;
+        let diazo = it.doubly(atom, |next| it.element(next) == N && it.at(next).charge == 1).is_some();
+        (loses_two || diazo)
+            && in_new_ring(atom)
+            && step.new_bonds(atom).filter(|bond| bond.element == C).count() > 1
+    };
+    step.atoms().filter(|&atom| it.element(atom) == C).find_map(|atom| match () {
+        () if is_ylide(atom) => Some(class!("Corey-Chaykovsky reaction")),
+        () if joins_two_carbons(atom) => Some(class!("cyclopropanation")),
+        () => None,
+    })
+}
+
+/// Cleavage of C=C and of glycols to carbonyl groups.
+fn oxidative_cleavage(step: &Step<'_>) -> Option<ReactionClass> {
+    let it = &step.before;
+    let becomes_carbonyl = |atom: u32| step.image(atom).is_some() && step.becomes_carbonyl(atom);
+    step.change.broken.iter().find_map(|&(a, b, order)| {
+        let is_carbon = it.element(a) == C && it.element(b) == C;
+        let hydroxyl =
+            |atom: u32| it.next_to(atom).any(|next| it.element(next) == O && it.hydrogens(next) > 0);
+        let formed = becomes_carbonyl(a) || becomes_carbonyl(b);
+        match order {
+            Order::Double if is_carbon && formed => Some(class!("ozonolysis")),
+            Order::Single if is_carbon && formed && hydroxyl(a) && hydroxyl(b) => {
+                Some(class!("glycol cleavage"))
+            }
+            _ => None,
+        }
+    })
+}
+
+/// Knoevenagel condensation of a malonic acid, which loses carbon dioxide.
+fn doebner(step: &Step<'_>) -> Option<ReactionClass> {
+    let it = &step.before;
+    let made = |&(a, b, order): &(u32, u32, Order)| {
+        order == Order::Double
+            && [(a, b), (b, a)].iter().any(|&(acid, carbonyl)| {
+                step.lost_oxo(carbonyl)
+                    && it.element(acid) == C
+                    && step.lost(acid).any(|(gone, _)| it.group(gone) == Group::Acid)
+            })
+    };
+    step.change.made.iter().any(made).then_some(class!("Doebner-Knoevenagel condensation"))
+}

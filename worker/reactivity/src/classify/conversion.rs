@@ -1,0 +1,338 @@
+//! Conversions that no event of a step describes: of functional groups, alkenes and halides. Names after Smith, "March's
+//! Advanced Organic Chemistry".
+
+use chem::Order;
+
+use super::step::NewBond;
+use crate::change::Step;
+use crate::cleavage;
+use crate::group::Group;
+use crate::queries::*;
+use crate::reaction_class::{ReactionClass, class};
+
+/// Class of a step without events that have a name.
+pub fn class(step: &Step<'_>) -> Option<ReactionClass> {
+    carbon_carbon(step)
+        .or_else(|| step.atoms().find_map(|atom| of_atom(step, atom)))
+        .or_else(|| alkene(step))
+        .or_else(|| decarboxylation(step))
+        .or_else(|| released(step))
+}
+
+fn of_atom(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
+    step.image(atom)?;
+    match step.before.element(atom) {
+        C => carbon(step, atom),
+        N => nitrogen(step, atom),
+        S => sulfur(step, atom),
+        P if step.gains(atom, C) => Some(class!("phosphonium salt formation")),
+        P if step.gains(atom, O) => Some(class!("phosphorylation")),
+        _ => None,
+    }
+}
+
+/// A new C–C bond from a halide, a C–H acid or an alkyne, whose metal compound is made in place.
+fn carbon_carbon(step: &Step<'_>) -> Option<ReactionClass> {
+    let it = &step.before;
+    step.change.made.iter().flat_map(|&(a, b, _)| [(a, b), (b, a)]).find_map(|(donor, acceptor)| {
+        if it.element(donor) != C || it.element(acceptor) != C {
+            return None;
+        }
+        let halide = step.leaving_halogen(donor).is_some();
+        if halide && step.leaving_halogen(acceptor).is_some() {
+            return Some(match (it.is_sp3(donor), it.is_sp3(acceptor)) {
+                (false, false) => class!("Ullmann biaryl coupling"),
+                (false, true) if it.carbons(acceptor) > 0 => class!("Negishi coupling"),
+                (true, false) if it.carbons(donor) > 0 => class!("Negishi coupling"),
+                _ => class!("organometallic alkylation"),
+            });
+        }
+        let accepts = step.reordered(acceptor).any(|(_, was, now)| was > now)
+            || step.lost_oxo(acceptor)
+            || it.is_carbonyl(acceptor);
+        let epoxide = it.is_beside_epoxide_oxygen(acceptor);
+        let hydrogen = step.hydrogens_gained(donor) < 0;
+        match it.group(acceptor) {
+            Group::Amide if halide && it.hydrogens(acceptor) > 0 => {
+                Some(class!("Bouveault aldehyde synthesis"))
+            }
+            Group::Weinreb if halide => Some(class!("Weinreb ketone synthesis")),
+            Group::Ester | Group::Chloroformate | Group::Carbonate if halide && !accepts => None,
+            Group::Aldehyde | Group::Ketone if halide && it.is_sp3(donor) && it.is_alpha(donor) => {
+                Some(class!("Reformatsky reaction"))
+            }
+            _ if halide && epoxide => Some(class!("organometallic alkylation")),
+            _ if halide && accepts && it.group(acceptor) != Group::Alkene => {
+                Some(class!("Grignard or organolithium addition"))
+            }
+            Group::Aldehyde | Group::Ketone if it.group(donor) == Group::TerminalAlkyne && accepts => {
+                Some(class!("acetylide addition"))
+            }
+            Group::Isocyanate if hydrogen => Some(class!("C-acylation")),
+            _ if it.group(donor) == Group::Aldehyde && hydrogen && it.group(acceptor) == Group::Alkene => {
+                Some(class!("Stetter reaction"))
+            }
+            _ if hydrogen
+                && it.is_sp3(donor)
+                && it.is_aromatic(acceptor)
+                && step.lost(acceptor).next().is_some() =>
+            {
+                Some(class!("enolate arylation"))
+            }
+            _ => None,
+        }
+    })
+}
+
+fn carbon(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
+    let it = &step.before;
+    let gained = step.hydrogens_gained(atom);
+    match it.group(atom) {
+        Group::Nitrile => return nitrile(step, atom),
+        Group::Isocyanate => return None,
+        Group::ImineCarbon if gained > 0 && !step.forms_bond(atom) => {
+            return Some(class!("imine or oxime reduction"));
+        }
+        _ => {}
+    }
+    acetal(step, atom)
+        .or_else(|| carbon_nitrogen(step, atom))
+        .or_else(|| carbonyl(step, atom))
+        .or_else(|| step.new_bonds(atom).find_map(|bond| halogen_or_sulfone(step, atom, bond)))
+        .or_else(|| (gained > 0 && !step.forms_bond(atom)).then(|| reduction(step, atom)).flatten())
+}
+
+fn nitrile(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
+    if step.hydrogens_gained(atom) > 0 {
+        return Some(class!("nitrile reduction"));
+    }
+    let bond = step.new_bonds(atom).next()?;
+    let hydroxylamine =
+        || bond.origin.is_some_and(|origin| step.before.group(origin) == Group::Hydroxylamine);
+    match bond.element {
+        O if step.after.hydrogens(bond.image) > 0 || bond.order == Order::Double => {
+            let keeps_nitrogen = !step.lost(atom).any(|(gone, _)| step.before.element(gone) == N);
+            Some(if keeps_nitrogen { class!("nitrile hydration") } else { class!("nitrile hydrolysis") })
+        }
+        O => Some(class!("Pinner reaction")),
+        N if hydroxylamine() => Some(class!("amidoxime formation")),
+        N => Some(class!("amidine or guanidine formation")),
+        S => Some(class!("thionation")),
+        _ => None,
+    }
+}
+
+/// Release of a carbonyl group, or of CH2, from an acetal or thioacetal.
+fn acetal(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
+    let it = &step.before;
+    let hetero = it.next_to(atom).filter(|&next| matches!(it.element(next), N | O | S)).count();
+    let lost = step.lost(atom).filter(|&(gone, _)| matches!(it.element(gone), N | O | S)).count();
+    let still = it.next_to(atom).any(|next| it.element(next) == O && step.image(next).is_some());
+    let released = step.becomes_carbonyl(atom) && (lost > 0 || still);
+    (it.is_sp3(atom) && hetero > 1 && released).then_some(class!("acetal cleavage"))
+}
+
+/// New C=N and C≡N bonds, and exchange at them.
+fn carbon_nitrogen(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
+    let it = &step.before;
+    let image = step.image(atom)?;
+    if step.after.triply(image).is_some_and(|other| step.after.element(other) == N) && !it.is_cyano(atom) {
+        let isocyanide = step.after.degree(image) == 1;
+        return Some(if isocyanide {
+            class!("isocyanide formation")
+        } else {
+            class!("dehydration to nitrile")
+        });
+    }
+    let bond = step.new_bonds(atom).find(|bond| bond.element == N)?;
+    let becomes_imine = step.after.doubly(image, |next| step.after.element(next) == N).is_some();
+    let nitrogens = step.after.count(image, N);
+    let enamine = step.carbon_bonds().any(|(a, b, was, now)| (a == atom || b == atom) && now > was);
+    match it.group(atom) {
+        Group::Aldehyde | Group::Ketone if step.lost_oxo(atom) && enamine => {
+            Some(class!("enamine formation"))
+        }
+        Group::Aldehyde | Group::Ketone if step.hydrogens_gained(atom) == 0 => {
+            Some(class!("hemiaminal or aminal formation"))
+        }
+        _ if it.is_aromatic(atom) && step.lost(atom).next().is_some() => Some(class!("SNAr amination")),
+        _ if becomes_imine && nitrogens > 1 => Some(class!("amidine or guanidine formation")),
+        _ if bond.order == Order::Double => Some(class!("imine formation")),
+        _ => None,
+    }
+}
+
+/// Changes of a carbonyl group, and oxidation to one.
+fn carbonyl(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
+    let it = &step.before;
+    let gains_double =
+        |element: u8| step.new_bonds(atom).any(|bond| bond.element == element && bond.order == Order::Double);
+    let fluorines = step.new_bonds(atom).filter(|bond| bond.element == F).count();
+    let gained = step.hydrogens_gained(atom);
+    let halogenated = step.new_bonds(atom).any(|bond| is_halogen(bond.element));
+    let softened = step.reordered(atom).any(|(other, was, now)| was > now && it.element(other) == O);
+    match it.group(atom) {
+        _ if step.lost_oxo(atom) && gains_double(S) => Some(class!("thionation")),
+        _ if step.lost_oxo(atom) && fluorines > 1 => Some(class!("deoxyfluorination")),
+        Group::Aldehyde if step.gains(atom, O) && gained < 0 => Some(class!("oxidation to carboxylic acid")),
+        Group::Aldehyde | Group::Ketone
+            if step.lost_oxo(atom) && gained > 0 && step.change.made.is_empty() =>
+        {
+            Some(class!("deoxygenation"))
+        }
+        Group::Amide | Group::Imide if halogenated && step.lost_oxo(atom) => {
+            Some(class!("imidoyl chloride formation"))
+        }
+        Group::Amide | Group::Imide if softened && gained > 0 => Some(class!("amide reduction")),
+        _ if step.gains(atom, N) && it.is_carbonyl(atom) && step.lost(atom).next().is_some() => {
+            Some(class!("N-acylation"))
+        }
+        _ => None,
+    }
+}
+
+/// New bonds of carbon to halogen, boron, tin and sulfur(VI).
+fn halogen_or_sulfone(step: &Step<'_>, atom: u32, bond: NewBond) -> Option<ReactionClass> {
+    let it = &step.before;
+    let leaving = step.lost(atom).map(|(gone, _)| gone).next();
+    let from_oxygen = leaving.is_some_and(|gone| it.element(gone) == O);
+    let from_halogen = leaving.is_some_and(|gone| is_halogen(it.element(gone)));
+    let aromatic = it.is_aromatic(atom);
+    match bond.element {
+        F | CL | BR | I if aromatic && from_oxygen => Some(class!("hydroxyazine to halide")),
+        F | CL | BR | I if aromatic && from_halogen => Some(class!("aryl halide exchange")),
+        F | CL | BR | I if from_halogen => Some(class!("halide exchange")),
+        F | CL | BR | I if from_oxygen || allylic_alcohol(step) => Some(class!("alcohol to halide")),
+        F | CL | BR | I if step.hydrogens_gained(atom) < 0 => Some(class!("C-H halogenation")),
+        F | CL | BR | I if step.reordered(atom).any(|(_, was, now)| was > now) => {
+            Some(class!("alkene halogenation"))
+        }
+        SN => Some(class!("stannylation")),
+        S if step.after.next_to(bond.image).any(|next| is_halogen(step.after.element(next))) => {
+            Some(class!("sulfonyl chloride formation"))
+        }
+        S if step.after.oxo(bond.image) > 1 => Some(class!("sulfone formation")),
+        _ => None,
+    }
+}
+
+/// Returns true if a hydroxyl group leaves an allylic carbon.
+fn allylic_alcohol(step: &Step<'_>) -> bool {
+    let it = &step.before;
+    step.change.broken.iter().any(|&(a, b, _)| {
+        [(a, b), (b, a)].iter().any(|&(carbon, oxygen)| {
+            it.element(oxygen) == O && it.hydrogens(oxygen) > 0 && it.is_benzylic_or_allylic(carbon)
+        })
+    })
+}
+
+/// A substituent that hydrogen replaces.
+fn reduction(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
+    let it = &step.before;
+    step.lost(atom).find_map(|(gone, order)| match it.element(gone) {
+        SI => Some(class!("silyl removal")),
+        O if order == Order::Single => Some(class!("deoxygenation")),
+        N => Some(class!("deamination")),
+        S => Some(class!("desulfurisation")),
+        element if is_halogen(element) => Some(class!("dehalogenation")),
+        _ => None,
+    })
+}
+
+fn nitrogen(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
+    let it = &step.before;
+    let loses_oxygen = step.lost(atom).any(|(gone, _)| it.element(gone) == O);
+    if step.gains(atom, O) {
+        return Some(class!("N-oxidation"));
+    }
+    if loses_oxygen && (it.at(atom).charge == 1 || it.oxo(atom) > 0) {
+        return Some(class!("N-oxide or nitroso reduction"));
+    }
+    let diazotised = step.gained(atom).any(|(other, _)| it.element(other) == N && it.oxo(other) > 0);
+    if diazotised {
+        return Some(class!("arylhydrazine synthesis"));
+    }
+    let cleaved = step.lost(atom).any(|(gone, _)| it.element(gone) == N) && step.hydrogens_gained(atom) > 0;
+    cleaved.then_some(class!("N-N bond cleavage"))
+}
+
+fn sulfur(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
+    let it = &step.before;
+    let image = step.image(atom)?;
+    let (was, now) = (it.oxo(atom), step.after.oxo(image));
+    let halogenated = step.new_bonds(atom).any(|bond| is_halogen(bond.element));
+    match () {
+        () if now > was && !halogenated => Some(class!("sulfur oxidation")),
+        () if now > 1 && halogenated => Some(class!("sulfonyl chloride formation")),
+        () if now > 1 && step.gains(atom, N) => Some(class!("sulfonamide formation")),
+        () if now > 1 && step.gains(atom, O) && it.next_to(atom).any(|next| it.is_trifluoromethyl(next)) => {
+            Some(class!("triflation"))
+        }
+        () if now > 1 && step.gains(atom, O) => Some(class!("sulfonate ester formation")),
+        () if now < was || step.leaving_halogen(atom).is_some() && !step.forms_bond(atom) => {
+            Some(class!("sulfur reduction"))
+        }
+        () => None,
+    }
+}
+
+/// Additions to C=C, eliminations to it, and moves of it.
+fn alkene(step: &Step<'_>) -> Option<ReactionClass> {
+    let it = &step.before;
+    let (mut weaker, mut stronger) = (None, None);
+    for (a, b, was, now) in step.carbon_bonds() {
+        let side = if was > now { &mut weaker } else { &mut stronger };
+        *side = side.or(Some((a, b)));
+    }
+    match (weaker, stronger) {
+        (Some(_), Some(_)) if step.change.broken.is_empty() && step.change.made.is_empty() => {
+            Some(class!("alkene isomerisation"))
+        }
+        (Some((a, b)), None) => addition(step, a, b),
+        (_, Some((a, b))) => {
+            let leaves = |atom: u32| step.lost(atom).any(|(gone, _)| it.element(gone) != C);
+            Some(if leaves(a) || leaves(b) { class!("elimination") } else { class!("dehydrogenation") })
+        }
+        _ => None,
+    }
+}
+
+fn addition(step: &Step<'_>, a: u32, b: u32) -> Option<ReactionClass> {
+    let halogens = [a, b].iter().any(|&atom| step.new_bonds(atom).any(|bond| is_halogen(bond.element)));
+    match (step.gains(a, O), step.gains(b, O)) {
+        _ if halogens => Some(class!("alkene halogenation")),
+        (true, true) => Some(class!("dihydroxylation")),
+        (false, false) => None,
+        (on_a, _) => {
+            let (alcohol, other) = if on_a { (a, b) } else { (b, a) };
+            let it = &step.before;
+            let less_hindered = it.carbons(alcohol) < it.carbons(other);
+            Some(if less_hindered { class!("hydroboration-oxidation") } else { class!("alkene hydration") })
+        }
+    }
+}
+
+/// Loss of carbon dioxide from an acid or, in water, an ester.
+fn decarboxylation(step: &Step<'_>) -> Option<ReactionClass> {
+    let it = &step.before;
+    let loses = |atom: u32| {
+        step.hydrogens_gained(atom) > 0
+            && step.lost(atom).any(|(gone, _)| matches!(it.group(gone), Group::Acid | Group::Ester))
+    };
+    step.atoms().filter(|&atom| it.element(atom) == C).any(loses).then_some(class!("decarboxylation"))
+}
+
+/// Release of a heteroatom that the template maps to another one of its ring or group.
+fn released(step: &Step<'_>) -> Option<ReactionClass> {
+    let it = &step.before;
+    step.change.broken.iter().find_map(|&(a, b, order)| {
+        let leaves = |atom: u32, root: u32| {
+            order == Order::Single
+                && matches!(it.element(atom), N | O | S)
+                && step.image(atom).is_some()
+                && step.image(root).is_none()
+        };
+        let (atom, root) = [(a, b), (b, a)].into_iter().find(|&(atom, root)| leaves(atom, root))?;
+        Some(cleavage::class(it, atom, root))
+    })
+}

@@ -1,0 +1,121 @@
+//! Names of ring syntheses, by the ring that forms. Names after Joule and Mills, "Heterocyclic Chemistry".
+
+use crate::change::Step;
+use crate::group::Group;
+use crate::queries::*;
+use crate::reaction_class::{ReactionClass, class};
+
+/// Class of the heterocycle that the step closes; `None` if it closes none.
+pub fn class(step: &Step<'_>) -> Option<ReactionClass> {
+    let rings: Vec<Ring> = step
+        .change
+        .made
+        .iter()
+        .filter_map(|&(a, b, _)| {
+            let atoms = smallest_ring(step, step.image(a)?, step.image(b)?)?;
+            Some(Ring { atoms, ends: [a, b] })
+        })
+        .collect();
+    if rings.iter().any(|ring| ring.closes_on_arene(step, Group::Amide)) {
+        return Some(class!("Bischler-Napieralski reaction"));
+    }
+    let aldehyde_or_ketone = [Group::Aldehyde, Group::Ketone];
+    if aldehyde_or_ketone.iter().any(|&group| rings.iter().any(|ring| ring.closes_on_arene(step, group))) {
+        return Some(class!("Pictet-Spengler reaction"));
+    }
+    let closes = |ring: &&Ring| ring.has_heteroatom_at_end(step) || ring.becomes_heteroaromatic(step);
+    let ring = rings.iter().find(closes)?;
+    Some(ring.class(step))
+}
+
+/// Ring of five or six atoms that a new bond closes.
+struct Ring {
+    /// Atoms as after the step, in order.
+    atoms: Vec<u32>,
+    /// Atoms of the new bond, as before the step.
+    ends: [u32; 2],
+}
+
+impl Ring {
+    fn has_heteroatom_at_end(&self, step: &Step<'_>) -> bool {
+        self.atoms.len() > 4 && self.ends.iter().any(|&end| !matches!(step.before.element(end), C | B))
+    }
+
+    /// Returns true if the ring is an aromatic heterocycle that was none before (Gould-Jacobs, Madelung, Conrad-Limpach).
+    fn becomes_heteroaromatic(&self, step: &Step<'_>) -> bool {
+        let after = step.after;
+        let aromatic = self.atoms.iter().all(|&atom| after.is_aromatic(atom));
+        let hetero = self.atoms.iter().any(|&atom| after.element(atom) != C);
+        let was_open = self.ends.iter().any(|&end| !step.before.is_aromatic(end));
+        self.atoms.len() > 4 && aromatic && hetero && was_open
+    }
+
+    /// Returns true if a carbonyl group that becomes an iminium ion closes a ring of six on an arene.
+    fn closes_on_arene(&self, step: &Step<'_>, group: Group) -> bool {
+        let it = &step.before;
+        let [a, b] = self.ends;
+        [(a, b), (b, a)].iter().any(|&(arene, carbon)| {
+            let on_nitrogen = step.image(carbon).is_some_and(|carbon| step.after.count(carbon, N) > 0);
+            self.atoms.len() == 6
+                && it.is_aromatic_carbon(arene)
+                && it.hydrogens(arene) > 0
+                && it.group(carbon) == group
+                && step.lost_oxo(carbon)
+                && on_nitrogen
+                && !self.atoms.iter().all(|&atom| step.after.is_aromatic(atom))
+        })
+    }
+
+    fn class(&self, step: &Step<'_>) -> ReactionClass {
+        let (ring, after) = (&self.atoms, step.after);
+        let aromatic = ring.iter().all(|&atom| after.is_aromatic(atom));
+        let count = |element: u8| ring.iter().filter(|&&atom| after.element(atom) == element).count();
+        let adjacent = ring.iter().enumerate().any(|(at, &atom)| {
+            let next = ring[(at + 1) % ring.len()];
+            after.element(atom) == N && after.element(next) == N
+        });
+        match (ring.len(), aromatic, count(N), count(O), count(S)) {
+            (5, true, 1, 0, 0) => class!("pyrrole or indole synthesis"),
+            (5, true, 2, 0, 0) if adjacent => class!("pyrazole synthesis"),
+            (5, true, 2, 0, 0) => class!("imidazole synthesis"),
+            (5, true, 3, 0, 0) => class!("triazole synthesis"),
+            (5, true, 4, 0, 0) => class!("tetrazole synthesis"),
+            (5, true, 0, 1, 0) => class!("furan synthesis"),
+            (5, true, 0, 0, 1) => class!("thiophene synthesis"),
+            (5, true, 1, 1, 0) => class!("oxazole or isoxazole synthesis"),
+            (5, true, 1, 0, 1) => class!("thiazole synthesis"),
+            (5, true, 2, 1, 0) => class!("oxadiazole synthesis"),
+            (5, true, 2, 0, 1) => class!("thiadiazole synthesis"),
+            (6, true, 1, 0, 0) => class!("pyridine or quinoline synthesis"),
+            (6, true, 2, 0, 0) if adjacent => class!("pyridazine synthesis"),
+            (6, true, 2, 0, 0) => class!("pyrimidine or pyrazine synthesis"),
+            (6, true, 3, 0, 0) => class!("triazine synthesis"),
+            (6, true, 0, 1, 0) => class!("pyranone or chromone synthesis"),
+            (_, false, _, _, _) => class!("heterocyclisation"),
+            _ => class!("heterocycle formation"),
+        }
+    }
+}
+
+/// Atoms of a smallest ring through a bond of the product, of at most six, in order.
+fn smallest_ring(step: &Step<'_>, a: u32, b: u32) -> Option<Vec<u32>> {
+    let after = step.after;
+    after.bond(a, b).filter(|bond| (3..=6).contains(&bond.ring))?;
+    let mut paths = vec![vec![a]];
+    for _ in 0..5 {
+        let mut longer = Vec::new();
+        for path in &paths {
+            let &last = path.last().expect("classify: a path has an atom");
+            for next in after.next_to(last) {
+                if next == b && path.len() > 1 {
+                    return Some([&path[..], &[b]].concat());
+                }
+                if !path.contains(&next) && next != b && after.is_in_ring(next) {
+                    longer.push([&path[..], &[next]].concat());
+                }
+            }
+        }
+        paths = longer;
+    }
+    None
+}

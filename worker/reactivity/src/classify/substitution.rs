@@ -1,0 +1,268 @@
+//! Names of substitutions: by nucleophile, electrophile and leaving group.
+//!
+//! Agents are not known. An aryl halide that is not activated takes amines with palladium (Hartwig, Acc. Chem. Res. 2008, 41,
+//! 1534), azoles and amides with copper (Ullmann, Goldberg; Evano and others, Chem. Rev. 2008, 108, 3054).
+
+use crate::change::{Facts, Step};
+use crate::electrophile;
+use crate::group::{Group, aromatic_positions};
+use crate::queries::*;
+use crate::reaction_class::{ReactionClass, class};
+
+pub fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> ReactionClass {
+    let it = &step.before;
+    if nucleophile == leaving {
+        return from_reagent(step, carbon);
+    }
+    if step.becomes_carbonyl(carbon)
+        && let Some(class) = carbonic(step, nucleophile, carbon)
+    {
+        return class;
+    }
+    if it.next_to(carbon).filter(|&next| it.is_aromatic(next)).count() > 2 {
+        return class!("trityl protection");
+    }
+    let group = it.group(nucleophile);
+    if it.element(leaving) == O && it.hydrogens(leaving) > 0 && it.element(nucleophile) != C {
+        return match group {
+            // The atom map says which oxygen stays, although that is unknown.
+            Group::AcidOxygen => class!("esterification"),
+            Group::PrimaryAmine | Group::SecondaryAmine | Group::Aniline | Group::SecondaryAniline => {
+                class!("N-alkylation")
+            }
+            Group::PrimaryAlcohol | Group::SecondaryAlcohol | Group::TertiaryAlcohol => {
+                class!("dehydrative etherification")
+            }
+            _ => class!("Mitsunobu reaction"),
+        };
+    }
+    if it.element(leaving) == O && it.ring(leaving) == 3 {
+        return class!("epoxide opening");
+    }
+    let benzyl = it.next_to(carbon).any(|next| it.is_aromatic(next)) && it.carbons(carbon) == 1;
+    let on_oxygen = it.next_to(carbon).any(|next| next != leaving && it.element(next) == O);
+    let oxide = step.image(nucleophile).is_some_and(|image| step.after.oxo(image) > 0);
+    match (it.element(nucleophile), group) {
+        (_, Group::Azide) => class!("azide substitution"),
+        _ if it.is_cyano(nucleophile) => class!("cyanide substitution"),
+        (P, _) if oxide => class!("Michaelis-Arbuzov reaction"),
+        (P, _) => class!("phosphonium salt formation"),
+        (C, _) if it.count(carbon, N) > 0 && on_oxygen => class!("enamine formation"),
+        (C, _) => class!("C-alkylation"),
+        (
+            N,
+            Group::AmideNitrogen
+            | Group::CarbamateNitrogen
+            | Group::ImideNitrogen
+            | Group::UreaNitrogen
+            | Group::ThioamideNitrogen,
+        ) => class!("amide N-alkylation"),
+        (N, Group::SulfonamideNitrogen) => class!("sulfonamide N-alkylation"),
+        (N, _) if it.is_aromatic(nucleophile) => class!("heteroaryl N-alkylation"),
+        (N, _) => class!("N-alkylation"),
+        (O, _) if on_oxygen && group != Group::AcidOxygen => class!("acetal formation"),
+        (O, Group::AcidOxygen) => class!("esterification by alkylation"),
+        (O, Group::Water) => class!("halide hydrolysis"),
+        (O, _) if benzyl => class!("O-benzylation"),
+        (O, _) => class!("Williamson ether synthesis"),
+        (S, _) if oxide => class!("sulfone formation"),
+        (S, _) => class!("S-alkylation"),
+        (element, _) if is_halogen(element) => class!("halide exchange"),
+        _ => class!("alkylation"),
+    }
+}
+
+/// Substitution by an atom that no precursor provides.
+fn from_reagent(step: &Step<'_>, carbon: u32) -> ReactionClass {
+    match step.new_bonds(carbon).next().map(|bond| bond.element) {
+        Some(O) => class!("halide hydrolysis"),
+        Some(N) => class!("N-alkylation"),
+        Some(C) => class!("C-alkylation"),
+        Some(S) => class!("S-alkylation"),
+        _ => class!("alkylation"),
+    }
+}
+
+pub fn acylation(step: &Step<'_>, nucleophile: u32, carbon: u32) -> ReactionClass {
+    let it = &step.before;
+    if let Some(class) = carbonic(step, nucleophile, carbon) {
+        return class;
+    }
+    let acid = matches!(
+        it.group(carbon),
+        Group::Acid
+            | Group::AcylHalide
+            | Group::Anhydride
+            | Group::Ester
+            | Group::ActiveEster
+            | Group::Thioester
+            | Group::Amide
+    );
+    match it.group(nucleophile) {
+        Group::Hydrazine if acid => return class!("hydrazide formation"),
+        Group::Hydroxylamine if acid && it.carbons(nucleophile) > 0 => {
+            return class!("Weinreb amide formation");
+        }
+        Group::Hydroxylamine if acid => return class!("hydroxamic acid formation"),
+        Group::Azide => return class!("azide substitution"),
+        _ => {}
+    }
+    let acyl_azole = it.count(carbon, N) > 0;
+    match (it.element(nucleophile), it.group(carbon)) {
+        (N, Group::Acid) => class!("amide coupling"),
+        (N, Group::AcylHalide) => class!("amide formation from acid halide"),
+        (N, Group::Anhydride) => class!("amide formation from anhydride"),
+        (N, Group::ActiveEster) if acyl_azole => class!("amide coupling"),
+        (N, Group::Ester | Group::ActiveEster | Group::Thioester) => class!("ester aminolysis"),
+        (N, _) => class!("N-acylation"),
+        (O, Group::Acid) => class!("esterification"),
+        (O, Group::Ester) => class!("transesterification"),
+        (O, _) => class!("O-acylation"),
+        (S, _) => class!("S-acylation"),
+        (C, Group::Ester) => class!("Claisen condensation"),
+        (C, _) => class!("C-acylation"),
+        _ => class!("acylation"),
+    }
+}
+
+/// Class of the derivative of carbonic acid that forms, by its substituents; `None` if the carbon is another.
+fn carbonic(step: &Step<'_>, nucleophile: u32, carbon: u32) -> Option<ReactionClass> {
+    let (it, after) = (&step.before, step.after);
+    let image = step.image(carbon)?;
+    if after.hydrogens(image) > 0 || after.count(image, C) > 0 || it.element(nucleophile) == C {
+        return None;
+    }
+    let thio = it.carbonyl(carbon).is_some_and(|other| it.element(other) == S);
+    let cumulated =
+        after.is_carbonyl(image) && after.doubly(image, |next| after.element(next) == N).is_some();
+    let halogen = after.next_to(image).any(|next| is_halogen(after.element(next)));
+    let oxygens = after.next_to(image).filter(|&next| after.element(next) == O && after.degree(next) > 1);
+    let oxygens: Vec<u32> = oxygens.collect();
+    Some(match (after.count(image, N), &oxygens[..]) {
+        _ if cumulated && thio => class!("isothiocyanate formation"),
+        _ if cumulated => class!("isocyanate formation"),
+        _ if halogen => class!("phosgenation"),
+        (2.., _) if thio => class!("thiourea formation"),
+        (2.., _) => class!("urea formation"),
+        (1, &[oxygen]) if it.group(carbon) != Group::Isocyanate => carbamate(after, image, oxygen),
+        (1, _) => class!("carbamate formation"),
+        (0, &[a, b]) if [a, b].iter().any(|&oxygen| is_tert_butyl(after, oxygen, image)) => {
+            class!("Boc protection")
+        }
+        _ => class!("carbonate formation"),
+    })
+}
+
+fn carbamate(after: &Facts, carbon: u32, oxygen: u32) -> ReactionClass {
+    let Some(alkyl) = after.next_to(oxygen).find(|&next| next != carbon) else {
+        return class!("carbamate formation");
+    };
+    let next_to = |wanted: &dyn Fn(u32) -> bool| after.is_sp3(alkyl) && after.next_to(alkyl).any(wanted);
+    let fluorenyl = |next| after.is_sp3(next) && after.ring(next) == 5 && after.carbons(next) == 3;
+    match () {
+        () if is_tert_butyl(after, oxygen, carbon) => class!("Boc protection"),
+        () if next_to(&fluorenyl) => class!("Fmoc protection"),
+        () if next_to(&|next| after.is_aromatic_carbon(next)) && after.hydrogens(alkyl) == 2 => {
+            class!("Cbz protection")
+        }
+        () => class!("carbamate formation"),
+    }
+}
+
+fn is_tert_butyl(after: &Facts, oxygen: u32, carbon: u32) -> bool {
+    after.next_to(oxygen).any(|next| {
+        next != carbon
+            && after.is_sp3(next)
+            && after.next_to(next).filter(|&far| after.hydrogens(far) == 3).count() == 3
+    })
+}
+
+pub fn arylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> ReactionClass {
+    let it = &step.before;
+    let image = step.image(nucleophile);
+    let hydroxyl = image.is_some_and(|image| step.after.hydrogens(image) > 0);
+    let oxide = image.is_some_and(|image| step.after.oxo(image) > 1);
+    let from_metal = matches!(it.element(leaving), B | SN | SI);
+    let snar = !from_metal && is_snar(it, nucleophile, carbon, leaving);
+    match it.element(nucleophile) {
+        _ if it.is_cyano(nucleophile) => class!("aryl cyanation"),
+        B if it.count(nucleophile, O) > 2 => class!("lithiation-borylation"),
+        B => class!("Miyaura borylation"),
+        SN => class!("stannylation"),
+        O if from_metal && hydroxyl => class!("boronic acid oxidation"),
+        element if is_halogen(element) => class!("aryl halide exchange"),
+        _ if from_metal => class!("Chan-Lam coupling"),
+        N if it.group(nucleophile) == Group::Azide => class!("azide substitution"),
+        O if hydroxyl => class!("aryl hydroxylation"),
+        S if oxide => class!("sulfone formation"),
+        N if snar => class!("SNAr amination"),
+        O if snar => class!("SNAr ether synthesis"),
+        S if snar => class!("SNAr thioether synthesis"),
+        N if is_by_copper(it, nucleophile, carbon) => class!("Ullmann-Goldberg coupling"),
+        N => class!("Buchwald-Hartwig amination"),
+        O => class!("Ullmann ether synthesis"),
+        S => class!("aryl thioether coupling"),
+        _ => class!("arylation"),
+    }
+}
+
+/// Returns true if a nucleophile replaces the leaving group without a metal, as it usually does.
+fn is_snar(it: &Facts, nucleophile: u32, carbon: u32, leaving: u32) -> bool {
+    // A carbonyl group of the ring is conjugated through the double bond between them, as in 6-chlorouracil.
+    let vinylogous = aromatic_positions(&it.structure, carbon)
+        .iter()
+        .any(|&(atom, distance)| distance == 2 && it.is_carbonyl(atom));
+    let activation = electrophile::activation(it, carbon) + if vinylogous { 30 } else { 0 };
+    let strong = matches!(
+        it.group(nucleophile),
+        Group::PrimaryAmine | Group::SecondaryAmine | Group::Thiol | Group::Thiophenol
+    ) || it.element(nucleophile) == O;
+    match it.element(leaving) {
+        CL => activation >= 20,
+        BR | I => activation >= if strong { 30 } else { 36 },
+        O if it.group(leaving) == Group::SulfonateOxygen => activation >= 30,
+        _ => true,
+    }
+}
+
+/// Returns true if copper is the usual metal: for azoles, amides and ammonia, and next to an acid (Jourdan and Ullmann).
+fn is_by_copper(it: &Facts, nucleophile: u32, carbon: u32) -> bool {
+    let ortho_acid = aromatic_positions(&it.structure, carbon)
+        .iter()
+        .any(|&(atom, distance)| distance == 1 && it.next_to(atom).any(|next| it.group(next) == Group::Acid));
+    let copper = matches!(
+        it.group(nucleophile),
+        Group::AmideNitrogen | Group::UreaNitrogen | Group::ImideNitrogen | Group::Ammonia
+    );
+    copper || ortho_acid || it.is_aromatic(nucleophile)
+}
+
+pub fn aromatic(step: &Step<'_>, electrophile: Option<u32>, element: u8) -> ReactionClass {
+    let it = &step.before;
+    match element {
+        N => class!("nitration"),
+        F => class!("aromatic fluorination"),
+        CL => class!("aromatic chlorination"),
+        BR => class!("aromatic bromination"),
+        I => class!("aromatic iodination"),
+        S => class!("aromatic sulfonation"),
+        B => class!("C-H borylation"),
+        C => match electrophile.map(|atom| (atom, it.group(atom))) {
+            Some((atom, _)) if it.is_cyano(atom) => class!("aryl cyanation"),
+            Some((atom, Group::Amide)) if it.hydrogens(atom) > 0 => class!("Vilsmeier formylation"),
+            Some((
+                _,
+                Group::AcylHalide
+                | Group::Anhydride
+                | Group::Acid
+                | Group::Ester
+                | Group::Amide
+                | Group::Chloroformate
+                | Group::Carbonate
+                | Group::Isocyanate,
+            )) => class!("Friedel-Crafts acylation"),
+            _ => class!("Friedel-Crafts alkylation"),
+        },
+        _ => class!("aromatic substitution"),
+    }
+}

@@ -17,6 +17,7 @@ use crate::change::Step;
 use crate::event::Event;
 use crate::group::Group;
 use crate::queries::*;
+use crate::refusal::Refusal;
 
 /// Means by which a step gives one stereoisomer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -53,10 +54,13 @@ impl fmt::Display for StereoSource {
     }
 }
 
-/// Returns the source of the centres that the step makes of flat atoms; `None` if no chemist would make them so.
-pub fn source(step: &Step<'_>, events: &[Event]) -> Option<StereoSource> {
+/// Returns the source of the centres that the step makes of flat atoms; `None` if its mechanism makes them.
+///
+/// # Errors
+/// Returns a refusal if no chemist would make them so.
+pub fn source(step: &Step<'_>, events: &[Event]) -> Result<Option<StereoSource>, Refusal> {
     if !is_plain_addition(step, events) {
-        return None;
+        return Err(Refusal::StereoFromNowhere);
     }
     let is_made = |&atom: &u32| {
         let image = step.image(atom);
@@ -66,32 +70,40 @@ pub fn source(step: &Step<'_>, events: &[Event]) -> Option<StereoSource> {
     };
     let made: Vec<u32> = step.atoms().filter(is_made).collect();
     if made.iter().any(|&centre| is_labile(step, centre)) {
-        return None;
+        return Err(Refusal::StereoFromNowhere);
     }
+    let is_achiral = step.after.is_achiral();
     let by_reagent = match made[..] {
         [centre] => by_reagent(step, centre),
         // Both hydrogens, or both bonds of the oxygen, come to one face of a double bond, which a ring holds.
         [carbon, partner] if is_in_ring_with(step, carbon, partner) => {
-            if is_epoxidised(step, carbon) {
+            let is_epoxide = is_epoxidised(step, carbon);
+            if !is_epoxide && !is_cis(step, carbon, partner) {
+                return Err(Refusal::StereoFromNowhere);
+            }
+            if is_achiral {
+                return Ok(None);
+            }
+            if is_epoxide {
                 epoxide(step, carbon)
-            } else if is_cis(step, carbon, partner) {
+            } else if step.hydrogens_gained(carbon) > 0 {
                 alkene(step, carbon, partner)
             } else {
-                return None;
+                None
             }
         }
-        _ => return None,
+        _ => return Err(Refusal::StereoFromNowhere),
     };
     // Of cis and trans isomers without a mirror image, no chiral reagent makes one.
-    let by_reagent = by_reagent.filter(|_| !step.after.is_achiral());
-    Some(by_reagent.unwrap_or_else(|| apart(step)))
+    let by_reagent = by_reagent.filter(|_| !is_achiral);
+    Ok(Some(by_reagent.unwrap_or_else(|| apart(step))))
 }
 
-/// Returns true if the step is one reduction, epoxidation or addition to a double bond, with nothing else at once. The
-/// reduction of an imine has no event.
+/// Returns true if the step is one reduction, epoxidation or addition to a double bond, with nothing else at once.
+/// Reductions of imines and dihydroxylations have no event.
 fn is_plain_addition(step: &Step<'_>, events: &[Event]) -> bool {
     match events {
-        [] => step.change.made.is_empty() && step.change.added.is_empty(),
+        [] => step.change.made.is_empty() && (step.change.added.is_empty() || is_dihydroxylation(step)),
         [event] => matches!(
             event,
             Event::CarbonylReduction { .. }
@@ -103,6 +115,14 @@ fn is_plain_addition(step: &Step<'_>, events: &[Event]) -> bool {
         ),
         _ => false,
     }
+}
+
+/// Returns true if the step adds hydroxyl groups, and nothing else, to both ends of a double bond between carbons.
+fn is_dihydroxylation(step: &Step<'_>) -> bool {
+    let [(a, first, _), (b, second, _)] = step.change.added[..] else { return false };
+    let is_alkene = step.before.bond(a, b).is_some_and(|bond| bond.order == Order::Double);
+    let is_hydroxyl = |new: u32| step.after.element(new) == O && step.after.hydrogens(new) == 1;
+    is_alkene && is_hydroxyl(first) && is_hydroxyl(second)
 }
 
 /// Returns true if a new centre would racemise at the bench: its hydrogen is acidic between two acceptors, or between

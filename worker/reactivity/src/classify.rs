@@ -36,7 +36,7 @@ pub fn classify(step: &Step<'_>) -> ReactionClass {
 /// Class of a reaction that a chiral catalyst or an enzyme makes stereoselective.
 fn stereoselective(step: &Step<'_>, events: &[Event], class: ReactionClass) -> ReactionClass {
     use StereoSource::{ChiralCatalyst, Enzyme};
-    let Some(source) = asymmetric::source(step, events) else { return class };
+    let Ok(Some(source)) = asymmetric::source(step, events) else { return class };
     match (source, class.name) {
         (ChiralCatalyst, "carbonyl reduction") => class!("asymmetric carbonyl reduction"),
         (ChiralCatalyst, "hydrogenation") => class!("asymmetric hydrogenation"),

@@ -217,7 +217,8 @@ mod tests {
         assert_eq!((para, meta), (Ok(Certainty::Decided), Err(Refusal::Position)));
     }
 
-    /// Sources of the configurations of these products, each with its precursor; `None` if the rules refuse the step.
+    /// Sources of the configurations of these products, each with its precursor; `None` if the rules refuse the step, or
+    /// if it needs none.
     fn stereo_sources(template: &str, steps: &[(&str, &str)]) -> Vec<Option<StereoSource>> {
         let source = |&(product, precursors): &(&str, &str)| {
             soundness(template, product, precursors).ok().and_then(|it| it.stereo_source)

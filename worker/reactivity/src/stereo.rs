@@ -32,7 +32,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<Option<StereoSource>, 
         }
     }
     if step.prochiral {
-        return asymmetric::source(step, events).map(Some).ok_or(Refusal::StereoFromNowhere);
+        return asymmetric::source(step, events);
     }
     // A single enantiomer is drawn, although nothing chiral controls it. Cis and trans isomers have no mirror image.
     if created && !chiral_nearby(step) && !after.is_achiral() {

@@ -15,6 +15,7 @@ mod acylation;
 mod alkylation;
 mod arene;
 mod arylation;
+mod bifunctional;
 mod carbonyl;
 mod change;
 mod classify;
@@ -36,8 +37,10 @@ mod redox;
 mod refusal;
 mod ring_closure;
 mod rules;
+mod site;
 mod stability;
 mod stereo;
+mod substituent;
 
 pub use change::{Facts, Step};
 pub use classify::classify;

@@ -3,7 +3,7 @@
 use crate::change::Step;
 use crate::event::{Event, events};
 use crate::refusal::Refusal;
-use crate::{arene, cleavage, mixture, origin, polar, redox, stereo};
+use crate::{arene, arylation, bifunctional, cleavage, mixture, origin, polar, redox, stereo};
 
 /// Certainty of the rules about a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub enum Certainty {
 pub fn check(step: &Step<'_>) -> Result<Certainty, Refusal> {
     let events = events(step);
     mixture::check(step, &events)?;
+    bifunctional::check(step, &events)?;
+    arylation::chan_lam(step, &events)?;
     origin::check(step)?;
     stereo::check(step, &events)?;
     for event in &events {

@@ -25,6 +25,9 @@ pub fn acylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     if ring.is_some_and(|ring| ring < 5) {
         return Err(Refusal::Strained);
     }
+    if before.element(nucleophile) == C {
+        check_enolate(step, nucleophile, carbon)?;
+    }
     if builds_ring(step, nucleophile, carbon) {
         return Ok(());
     }
@@ -82,7 +85,7 @@ pub fn acylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
         _ => {}
     }
     if before.element(nucleophile) == C {
-        return refuse_enolised_stereocentre(step, nucleophile, carbon);
+        return Ok(());
     }
     if before.count(carbon, CL) > 1 {
         refuse_free_groups_beside_phosgene(step, nucleophile)?;
@@ -131,6 +134,33 @@ fn refuse_unreacted_acid(step: &Step<'_>, own: u32) -> Verdict {
             && !step.are_equivalent(atom, own)
     });
     if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Checks the carbon nucleophile of an acylation: an enolate, which a stronger acid of the mixture would quench.
+pub fn check_enolate(step: &Step<'_>, nucleophile: u32, carbon: u32) -> Verdict {
+    let before = &step.before;
+    if !before.is_sp3(nucleophile) {
+        return Ok(());
+    }
+    refuse_enolised_stereocentre(step, nucleophile, carbon)?;
+    if is_alpha_of_acid(step, nucleophile) {
+        return Err(Refusal::Unreactive);
+    }
+    let is_activated = before.next_to(nucleophile).filter(|&next| before.is_acceptor(next)).count() > 1;
+    let is_acid = |atom: u32| {
+        matches!(before.group(atom), Group::AmideNitrogen | Group::ImideNitrogen)
+            && before.hydrogens(atom) > 0
+            && step.is_untouched(atom)
+    };
+    if !is_activated && step.atoms().any(is_acid) { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Returns true for a carbon beside an acid that the step keeps: base makes the carboxylate, which has no enolate
+/// (Claisen condensations need the ester).
+fn is_alpha_of_acid(step: &Step<'_>, alpha: u32) -> bool {
+    let is_kept =
+        |acid: u32| step.before.group(acid) == Group::Acid && !step.lost(acid).any(|(gone, _)| gone == alpha);
+    step.before.next_to(alpha).any(is_kept)
 }
 
 /// Refuses a Claisen condensation of a ketone with an ester whose α-carbon is a stereocentre with a hydrogen: the base

@@ -7,7 +7,7 @@ use crate::competition::{
 };
 use crate::electrophile;
 use crate::event::Event;
-use crate::group::Group;
+use crate::group::{Group, aromatic_positions};
 use crate::nucleophile::Reagent;
 use crate::queries::*;
 use crate::refusal::Refusal;
@@ -57,7 +57,40 @@ pub fn alkylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u
         }
     }
     refuse_unreacted_aldehyde(step, carbon, before.group(nucleophile))?;
+    if leaves_better_picolyl(step, nucleophile) {
+        return Err(Refusal::CompetingGroup);
+    }
     nucleophiles(step, events, nucleophile, carbon, Reagent::Alkyl)
+}
+
+/// Acidity of a C–H beside the 4-position (first) or 2-position of an azine, then by its hydrogens; `None` for other
+/// carbons (pKa of 4-picoline 32, of 2-picoline 34: Fraser and others, J. Org. Chem. 1985).
+fn picolyl_acidity(before: &Facts, carbon: u32) -> Option<(bool, u8)> {
+    if !before.is_sp3(carbon) || before.hydrogens(carbon) == 0 || before.is_alpha(carbon) {
+        return None;
+    }
+    let ring = before.next_to(carbon).find(|&next| before.is_aromatic_carbon(next))?;
+    let positions = aromatic_positions(&before.structure, ring);
+    let has_nitrogen_at = |wanted: u32| {
+        positions.iter().any(|&(atom, distance)| {
+            distance == wanted
+                && before.element(atom) == N
+                && before.degree(atom) == 2
+                && before.ring(atom) == 6
+        })
+    };
+    (has_nitrogen_at(1) || has_nitrogen_at(3)).then(|| (has_nitrogen_at(3), before.hydrogens(carbon)))
+}
+
+/// Returns true if the step alkylates a picolyl carbon and leaves another that is as acidic.
+fn leaves_better_picolyl(step: &Step<'_>, own: u32) -> bool {
+    let acidity = |atom: u32| picolyl_acidity(&step.before, atom);
+    let Some(own_acidity) = acidity(own) else { return false };
+    step.atoms().any(|atom| {
+        acidity(atom).is_some_and(|other| other >= own_acidity)
+            && step.is_untouched(atom)
+            && !step.are_equivalent(atom, own)
+    })
 }
 
 /// Returns true if a carbon can lose `leaving` with help from the lone pair of another heteroatom on it: acetals,
@@ -269,7 +302,12 @@ fn mitsunobu(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, r
     {
         return Err(Refusal::CompetingGroup);
     }
-    Ok(())
+    match before.group(nucleophile) {
+        Group::Phenol | Group::Azole | Group::ImideNitrogen | Group::SulfonamideNitrogen => {
+            nucleophiles(step, events, nucleophile, carbon, Reagent::Alkyl)
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns true if a base or acid makes a nucleophile of a carbon's C–H.
@@ -296,6 +334,23 @@ pub fn is_acidic(before: &Facts, carbon: u32) -> bool {
             || before.next_to(next).any(|other| other != carbon && before.is_aromatic(next) && before.is_nitro(other))
     }) || is_doubly_activated(before, carbon)
         || before.next_to(carbon).filter(|&next| before.is_aromatic(next)).count() > 1
+}
+
+/// Returns true for a methyl group between the nitrogens of an imidazole or purine, which a base of amines does not
+/// deprotonate. That of a benzimidazole condenses with aldehydes in the melt.
+pub fn is_methyl_of_imidazole(before: &Facts, carbon: u32) -> bool {
+    let is_fused_to_benzene = |atom: u32| {
+        before.next_to(atom).filter(|&next| before.is_aromatic(next)).count() == 3
+            && before.next_to(atom).all(|next| before.element(next) == C || before.ring(next) == 5)
+    };
+    let is_benzo = |nitrogen: u32| before.next_to(nitrogen).any(is_fused_to_benzene);
+    let ring = before.next_to(carbon).find(|&next| before.is_aromatic(next) && before.ring(next) == 5);
+    ring.is_some_and(|ring| {
+        let nitrogens = || before.next_to(ring).filter(|&next| before.element(next) == N);
+        nitrogens().count() == 2
+            && nitrogens().all(|nitrogen| before.at(nitrogen).charge == 0)
+            && !nitrogens().all(is_benzo)
+    })
 }
 
 pub fn is_doubly_activated(before: &Facts, carbon: u32) -> bool {

@@ -6,7 +6,7 @@ use crate::competition::{check_unreacted_acyl_electrophiles, closed_ring_size, n
 use crate::electrophile;
 use crate::event::Event;
 use crate::group::{Group, aromatic_positions};
-use crate::nucleophile::Reagent;
+use crate::nucleophile::{Reagent, TIE_MARGIN};
 use crate::queries::*;
 use crate::refusal::Refusal;
 
@@ -77,12 +77,40 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     }
     // Palladium and an activated ring may prefer different nucleophiles.
     let by_snar = activated.then(|| nucleophiles(step, events, nucleophile, carbon, Reagent::Aryl));
-    let by_metal = metal.then(|| nucleophiles(step, events, nucleophile, carbon, Reagent::Metal));
+    let by_metal = metal.then(|| {
+        let by = |reagent| nucleophiles(step, events, nucleophile, carbon, reagent);
+        by(Reagent::Palladium).or_else(|_| by(Reagent::Copper))
+    });
     match (by_snar, by_metal) {
         (Some(Ok(())), _) | (_, Some(Ok(()))) => Ok(()),
         (Some(refused), _) | (_, Some(refused)) => refused,
         (None, None) => Ok(()),
     }
+}
+
+/// Checks the heteroatoms that replace boron with copper (Chan and Lam).
+pub fn chan_lam(step: &Step<'_>, events: &[Event]) -> Verdict {
+    let before = &step.before;
+    let loses_boron = |carbon: u32| step.lost(carbon).any(|(gone, _)| before.element(gone) == B);
+    for &(a, b, _) in &step.change.made {
+        for (nucleophile, carbon) in [(a, b), (b, a)] {
+            if matches!(before.element(nucleophile), N | O | S) && loses_boron(carbon) {
+                if is_flanked_lactam(before, nucleophile) {
+                    return Err(Refusal::Hindered);
+                }
+                nucleophiles(step, events, nucleophile, carbon, Reagent::Copper)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns true for the nitrogen of an aromatic lactam between its carbonyl group and a ring carbon with a branched chain.
+fn is_flanked_lactam(before: &Facts, nitrogen: u32) -> bool {
+    let is_branched = |chain: u32| before.is_sp3(chain) && before.hydrogens(chain) < 2;
+    before.group(nitrogen) == Group::AmideNitrogen
+        && before.is_aromatic(nitrogen)
+        && before.next_to(nitrogen).any(|next| before.next_to(next).any(is_branched))
 }
 
 /// Returns true if palladium or copper couples this nucleophile with an unactivated aryl halide.
@@ -129,10 +157,51 @@ pub fn halide(step: &Step<'_>, carbon: u32, leaving: u32) -> Verdict {
         return if thioether || metal { Ok(()) } else { Err(Refusal::NoLeavingGroup) };
     }
     let own = electrophile::coupling(before, carbon);
-    if own > 0 && electrophile::clearly_more_reactive(step, carbon, own, electrophile::coupling).is_some() {
+    let is_better =
+        || electrophile::clearly_more_reactive(step, carbon, own, electrophile::coupling).is_some();
+    if own > 0 && (is_better() || leaves_activated_halide(step)) {
         return Err(Refusal::CompetingGroup);
     }
     Ok(())
+}
+
+/// Returns true if the step leaves a bromide or iodide that is benzylic, allylic or beside a carbonyl group: palladium
+/// and the base take it as well.
+fn leaves_activated_halide(step: &Step<'_>) -> bool {
+    let before = &step.before;
+    let has_halide = |carbon: u32| before.count(carbon, BR) + before.count(carbon, I) == 1;
+    step.atoms().any(|atom| {
+        before.is_sp3(atom)
+            && has_halide(atom)
+            && step.is_untouched(atom)
+            && (before.is_benzylic_or_allylic(atom) || before.is_alpha(atom))
+    })
+}
+
+/// Returns true for the carbon of a boronic acid or ester. Trifluoroborates and boron with nitrogen on it are protected.
+pub fn has_open_boron(before: &Facts, carbon: u32) -> bool {
+    before.next_to(carbon).any(|boron| before.element(boron) == B && before.count(boron, O) == 2)
+}
+
+/// Returns true if the step leaves a halide in the molecule of its boronic acid or ester that couples as soon as the
+/// wanted one, or a second boronic acid: such molecules make oligomers.
+fn couples_with_its_own_kind(step: &Step<'_>, metal: u32, carbon: u32) -> bool {
+    let before = &step.before;
+    let own = electrophile::coupling(before, carbon);
+    let competes = |atom: u32| {
+        let is_rival_halide = step.are_in_same_molecule(atom, metal)
+            && electrophile::coupling(before, atom) > own - TIE_MARGIN
+            && !step.are_equivalent(atom, carbon);
+        let is_rival_boron = before.group(atom) == Group::Organoboron
+            && has_open_boron(before, atom)
+            && !step.are_equivalent(atom, metal)
+            && step.are_in_same_molecule(atom, carbon);
+        step.is_untouched(atom) && (is_rival_halide || is_rival_boron)
+    };
+    before.group(metal) == Group::Organoboron
+        && has_open_boron(before, metal)
+        && own > 0
+        && step.atoms().any(competes)
 }
 
 pub fn coupling(step: &Step<'_>, metal: u32, carbon: u32, leaving: u32) -> Verdict {
@@ -157,6 +226,9 @@ pub fn coupling(step: &Step<'_>, metal: u32, carbon: u32, leaving: u32) -> Verdi
             }
             _ => Ok(()),
         };
+    }
+    if couples_with_its_own_kind(step, metal, carbon) {
+        return Err(Refusal::CompetingGroup);
     }
     halide(step, carbon, leaving)
 }

@@ -7,6 +7,7 @@ use crate::group::Group;
 use crate::nucleophile::{self, Reagent};
 use crate::queries::*;
 use crate::refusal::Refusal;
+use crate::site;
 
 type Verdict = Result<(), Refusal>;
 
@@ -18,17 +19,13 @@ pub fn nucleophiles(
     electrophile: u32,
     reagent: Reagent,
 ) -> Verdict {
-    let mut rank = nucleophile::rank(&step.before, own, reagent);
+    let mut rank = site::rank(&step.before, own, reagent);
     if rank == 0 {
         rank = unranked(step, own, reagent);
     }
     // Sulfonamides are acids: base deprotonates them, so they attack a coupled acid before an aniline does.
     if reagent == Reagent::Acyl && step.before.group(own) == Group::SulfonamideNitrogen {
         rank += 50;
-    }
-    // Copper couples amides before anilines.
-    if reagent == Reagent::Metal && step.before.group(own) == Group::AmideNitrogen {
-        rank += 27;
     }
     if rank == 0 || forms_several_bonds(events, own) {
         return Ok(());
@@ -59,7 +56,7 @@ fn is_one_of_three(step: &Step<'_>, own: u32, reagent: Reagent) -> bool {
 fn unranked(step: &Step<'_>, own: u32, reagent: Reagent) -> i32 {
     let before = &step.before;
     match (reagent, before.element(own)) {
-        (Reagent::Alkyl, C) if before.is_sp3(own) => 33,
+        (Reagent::Alkyl, C) if before.is_sp3(own) => 37,
         _ => 0,
     }
 }

@@ -16,6 +16,7 @@ mod alkylation;
 mod arene;
 mod arylation;
 mod asymmetric;
+mod bifunctional;
 mod carbonyl;
 mod change;
 mod classify;
@@ -38,8 +39,10 @@ mod redox;
 mod refusal;
 mod ring_closure;
 mod rules;
+mod site;
 mod stability;
 mod stereo;
+mod substituent;
 
 pub use asymmetric::StereoSource;
 pub use change::{Facts, Step};

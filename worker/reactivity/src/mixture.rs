@@ -101,15 +101,7 @@ fn self_reacting(step: &Step<'_>) -> Verdict {
                     if epoxide && matches!(own, Group::PrimaryAmine | Group::SecondaryAmine | Group::Thiol) {
                         return Err(Refusal::SelfReacting);
                     }
-                    let rank = electrophile::alkyl(it, other);
-                    let chloride = it.next_to(other).any(|next| it.element(next) == CL);
-                    // Computing a path costs more than everything else here.
-                    rank >= 45 && {
-                        let reach = path(it, nucleophile, other);
-                        let hot = rank >= 70 && !chloride || matches!(reach, 4 | 5);
-                        hot && reach < 12
-                            && (!strong_amine(own) || own == Group::SecondaryAmine || reach != 2)
-                    }
+                    takes_halide(it, nucleophile, other)
                 }
                 Group::Organometal => true,
                 _ => false,
@@ -120,6 +112,19 @@ fn self_reacting(step: &Step<'_>) -> Verdict {
         }
     }
     Ok(())
+}
+
+/// Returns true if an amine or thiol takes a leaving group of its own molecule, which closes a ring or makes a polymer.
+pub fn takes_halide(it: &Facts, nucleophile: u32, carbon: u32) -> bool {
+    let rank = electrophile::alkyl(it, carbon);
+    let chloride = it.next_to(carbon).any(|next| it.element(next) == CL);
+    let own = it.group(nucleophile);
+    // Computing a path costs more than everything else here.
+    rank >= 45 && {
+        let reach = path(it, nucleophile, carbon);
+        let hot = rank >= 70 && !chloride || matches!(reach, 4 | 5);
+        hot && reach < 12 && (matches!(own, Group::SecondaryAmine | Group::Thiol) || reach != 2)
+    }
 }
 
 /// Refuses thiols beside unhindered Michael acceptors. They add to each other with a trace of base, and amines are
@@ -206,6 +211,9 @@ fn organometals(step: &Step<'_>, events: &[Event]) -> Verdict {
             return Err(Refusal::Incompatible);
         }
         let electrophile = electrophile::organometal(it, atom);
+        if own && it.group(atom) == Group::Carbamate && metals.iter().any(|&metal| it.is_sp3(metal)) {
+            return Err(Refusal::SelfReacting);
+        }
         let epoxide = it.is_beside_epoxide_oxygen(atom);
         let mild = matches!(it.group(atom), Group::Alkyl) && !epoxide;
         if own && electrophile > 45 && !mild {

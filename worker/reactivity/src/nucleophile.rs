@@ -1,9 +1,13 @@
-//! Reactivity of nucleophiles, for each kind of reagent.
+//! Competition between nucleophiles, for each kind of reagent.
 //!
 //! Each column of `tables/nucleophiles.tsv` is the order for one kind of reagent. Numbers of different columns cannot be compared.
 //! Sources: Mayr's nucleophilicity scale (Mayr and Patz, Angew. Chem. Int. Ed. 1994) for the order of amines, sulfur
-//! and oxygen; acidities in DMSO (Bordwell, Acc. Chem. Res. 1988) for the order of deprotonation; Clayden, Greeves
-//! and Warren for the rest. Differences of less than [`TIE_MARGIN`] are no selectivity.
+//! and oxygen; acidities in DMSO (Bordwell, Acc. Chem. Res. 1988) for the order of deprotonation and the column `pka`;
+//! Surry and Buchwald (Angew. Chem. Int. Ed. 2008) for palladium; Klapars and others (J. Am. Chem. Soc. 2002) for
+//! copper; Clayden, Greeves and Warren for the rest.
+//!
+//! One rule decides: a site within its error of the wanted one competes with it. Where the sites need other conditions
+//! (one reacts as it is, the other with base), a chemist chooses the conditions, and only a clearly better site counts.
 
 use std::sync::LazyLock;
 
@@ -11,12 +15,17 @@ use chem::Table;
 
 use crate::change::{Facts, Step};
 use crate::group::Group;
-use crate::named::ranks;
+use crate::named::{named, ranks};
 use crate::queries::*;
+use crate::site::rank;
 
 /// Rank difference below which sites react alike.
 pub const TIE_MARGIN: i32 = 5;
 
+/// The highest pKa in DMSO of an acid that carbonates deprotonate.
+const WEAK_BASE: i32 = 20;
+
+named! {
 /// Reagent that a nucleophile reacts with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reagent {
@@ -28,8 +37,10 @@ pub enum Reagent {
     Alkyl,
     /// Activated aryl halides.
     Aryl,
-    /// Aryl halides with palladium or copper.
-    Metal,
+    /// Aryl halides with palladium.
+    Palladium,
+    /// Aryl halides and boronic acids with copper.
+    Copper,
     /// Aldehydes and ketones.
     Carbonyl,
     /// Silyl halides.
@@ -37,127 +48,101 @@ pub enum Reagent {
     /// Michael acceptors.
     Acceptor,
 }
+}
 
 impl Reagent {
-    /// Margin by which the rank of an unreacted site has to be lower. Alkylations and arylations of two similar sites
-    /// are run for the mixture that they give. For these, only a clearly better site speaks against the step.
+    /// Margin by which the rank of an unreacted site that needs other conditions has to be lower. Alkylations and
+    /// arylations at one of two such sites are run for the mixture that they give. For these, only a clearly better
+    /// site speaks against the step.
     fn required_margin(self) -> i32 {
         match self {
-            Self::Alkyl | Self::Aryl | Self::Metal => -TIE_MARGIN,
+            Self::Alkyl | Self::Aryl | Self::Palladium | Self::Copper => -TIE_MARGIN,
             Self::Acyl | Self::Sulfonyl | Self::Carbonyl | Self::Silyl | Self::Acceptor => TIE_MARGIN,
         }
     }
+
+    fn is_metal(self) -> bool {
+        matches!(self, Self::Palladium | Self::Copper)
+    }
 }
 
-/// Ranks of each group, in the order of [`Reagent`]; 0: does not react.
-static RANKS: LazyLock<[[i32; 8]; Group::ALL.len()]> = LazyLock::new(|| {
+/// Row of the table.
+#[derive(Debug, Clone, Copy, Default)]
+struct Nucleophile {
+    /// pKa in DMSO; `None` for a nucleophile that needs no base.
+    pka: Option<i32>,
+    /// Error of a site's rank.
+    error: i32,
+    /// Ranks in the order of [`Reagent`]; 0: does not react.
+    ranks: [i32; Reagent::ALL.len()],
+}
+
+static NUCLEOPHILES: LazyLock<[Nucleophile; Group::ALL.len()]> = LazyLock::new(|| {
     let table = Table {
         file: "nucleophiles.tsv",
         text: include_str!("../tables/nucleophiles.tsv"),
         columns: [
-            "group", "acyl", "sulfonyl", "alkyl", "aryl", "metal", "carbonyl", "silyl", "acceptor", "source",
+            "group",
+            "pka",
+            "error",
+            "acyl",
+            "sulfonyl",
+            "alkyl",
+            "aryl",
+            "palladium",
+            "copper",
+            "carbonyl",
+            "silyl",
+            "acceptor",
+            "source",
         ],
         keys: 1,
     };
-    let rows = table.read(|[group, fields @ .., _]| Ok((Group::named(group)?, ranks(fields)?)));
-    let mut of_groups = [[0; 8]; Group::ALL.len()];
-    for (group, ranks) in rows.expect("nucleophile: a test reads the table") {
-        of_groups[group as usize] = ranks;
+    let rows = table.read(|[group, pka, error, fields @ .., _]| {
+        let pka = if pka == "-" { None } else { Some(ranks([pka])?[0]) };
+        let [error] = ranks([error])?;
+        Ok((Group::named(group)?, Nucleophile { pka, error, ranks: ranks(fields)? }))
+    });
+    let mut of_groups = [Nucleophile::default(); Group::ALL.len()];
+    for (group, nucleophile) in rows.expect("nucleophile: a test reads the table") {
+        of_groups[group as usize] = nucleophile;
     }
     of_groups
 });
 
-/// Rank of an atom, with nearby steric hindrance and electronic effects; 0 for an atom that does not react.
-pub fn rank(facts: &Facts, atom: u32, reagent: Reagent) -> i32 {
-    let group = facts.group(atom);
-    let has_proton = facts.hydrogens(atom) > 0 || facts.at(atom).charge < 0;
-    if !has_proton && group != Group::ThiocarbonylSulfur {
-        return 0;
-    }
-    let table_rank = RANKS[group as usize][reagent as usize];
-    // The nitrogen of an acylated amidine reacts little better than an amide's.
-    let acylated =
-        |atom: u32| facts.next_to(atom).any(|next| facts.is_carbonyl(next) && !facts.is_aromatic(next));
-    if group == Group::Amidine && facts.next_to(atom).any(|carbon| facts.next_to(carbon).any(acylated)) {
-        return table_rank / 3;
-    }
-    if table_rank == 0 {
-        carbon_acid(facts, atom, reagent)
-    } else {
-        (table_rank - hindrance(facts, atom, group)).max(1)
+/// Rank of a group before its surroundings count; 0: does not react.
+pub fn group_rank(group: Group, reagent: Reagent) -> i32 {
+    NUCLEOPHILES[group as usize].ranks[reagent as usize]
+}
+
+/// Conditions that a nucleophile needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Conditions {
+    /// Reacts as it is.
+    Neutral,
+    /// Reacts as an anion that a carbonate makes.
+    WeakBase,
+    /// Reacts as an anion that a hydride or amide base makes.
+    StrongBase,
+}
+
+impl Conditions {
+    fn of(facts: &Facts, atom: u32, reagent: Reagent) -> Self {
+        let group = facts.group(atom);
+        let is_aromatic_lactam = group == Group::AmideNitrogen && facts.is_aromatic(atom);
+        let is_weak_carbon_acid = || facts.next_to(atom).filter(|&next| facts.is_acceptor(next)).count() < 2;
+        match NUCLEOPHILES[group as usize].pka {
+            None if facts.element(atom) != C => Self::Neutral,
+            None if is_weak_carbon_acid() => Self::StrongBase,
+            // Bases that couplings need take all N–H and O–H acids.
+            Some(pka) if pka > WEAK_BASE && !is_aromatic_lactam && !reagent.is_metal() => Self::StrongBase,
+            _ => Self::WeakBase,
+        }
     }
 }
 
-/// Rank of a C–H that a base deprotonates.
-fn carbon_acid(facts: &Facts, atom: u32, reagent: Reagent) -> i32 {
-    if facts.group(atom) == Group::TerminalAlkyne && facts.hydrogens(atom) == 1 {
-        return if reagent == Reagent::Alkyl { 20 } else { 0 };
-    }
-    if !facts.is_sp3(atom) || !matches!(reagent, Reagent::Alkyl | Reagent::Acceptor | Reagent::Aryl) {
-        return 0;
-    }
-    let strong = facts.next_to(atom).filter(|&next| facts.is_acceptor(next)).count();
-    match strong {
-        0 | 1 => 0,
-        _ => 70,
-    }
-}
-
-/// Deduction for steric hindrance around a nucleophile.
-fn hindrance(facts: &Facts, atom: u32, group: Group) -> i32 {
-    let branches = |next: u32| (facts.carbons(next) as i32 - 1).max(0);
-    match group {
-        Group::PrimaryAmine => facts
-            .next_to(atom)
-            .map(|next| match branches(next) {
-                0 => 0,
-                1 => 6,
-                _ => 26,
-            })
-            .sum(),
-        Group::SecondaryAmine => {
-            let in_ring = facts.is_in_ring(atom);
-            let hindrance: i32 = facts
-                .next_to(atom)
-                .map(|next| match (facts.hydrogens(next), branches(next)) {
-                    (3, _) => 0,
-                    (2, _) if in_ring => 0,
-                    (2, _) => 5,
-                    (1, _) => 9,
-                    _ => 24,
-                })
-                .sum();
-            hindrance
-        }
-        Group::Aniline | Group::Phenol => {
-            let ipso = facts.next_to(atom).next();
-            let ortho = ipso.map_or(0, |ipso| {
-                facts
-                    .next_to(ipso)
-                    .filter(|&next| next != atom && facts.degree(next) > 2 && facts.is_aromatic(next))
-                    .count()
-            });
-            let is_chelated = group == Group::Phenol
-                && ipso.is_some_and(|ipso| {
-                    facts.next_to(ipso).filter(|&next| facts.is_aromatic(next)).any(|next| {
-                        facts.next_to(next).any(|far| facts.is_carbonyl(far) && !facts.is_aromatic(far))
-                    })
-                });
-            [0, 2, 6][ortho.min(2)] + if is_chelated { 9 } else { 0 }
-        }
-        // The nucleophile is the far nitrogen of an aryl hydrazine or of a hydrazide.
-        Group::Hydrazine if facts.hydrogens(atom) < 2 => {
-            if facts.next_to(atom).any(|next| facts.is_aromatic(next)) { 60 } else { 8 }
-        }
-        _ => 0,
-    }
-}
-
-/// Returns a nucleophile that is left unreacted although it would react sooner than `own` of rank `own_rank`, or
-/// as soon where that matters to the reagent.
-///
-/// Amines react without a base; groups that need a base do not react then. The carboxylate of a halogenated acid
-/// stays unreacted while a stronger nucleophile displaces the halide, and that of a dianion while its carbon reacts.
+/// Returns a nucleophile that is left unreacted although it would react sooner than `own` of rank `own_rank`, or as
+/// soon where the same conditions make both react.
 pub fn competing_site(
     step: &Step<'_>,
     own: u32,
@@ -166,60 +151,86 @@ pub fn competing_site(
     reagent: Reagent,
 ) -> Option<u32> {
     let before = &step.before;
-    let is_spectator_carboxylate = |atom: u32| {
-        reagent == Reagent::Alkyl
-            && before.group(atom) == Group::AcidOxygen
-            && (step.are_in_same_molecule(atom, electrophile)
-                || before.element(own) == C
-                    && before.next_to(own).any(|acid| before.bond(acid, atom).is_some()))
+    let own_conditions = Conditions::of(before, own, reagent);
+    // Esters and palladium tell crowded amines apart better than acyl and alkyl halides do.
+    let is_slow = before.group(electrophile) == Group::Ester || reagent.is_metal();
+    let error =
+        if is_slow { TIE_MARGIN } else { NUCLEOPHILES[before.group(own) as usize].error.max(TIE_MARGIN) };
+    let margin = |atom: u32| {
+        let is_alike = Conditions::of(before, atom, reagent) == own_conditions;
+        if is_alike { error } else { reagent.required_margin() }
     };
-    let needs_base = |group| {
-        matches!(
-            group,
-            Group::Phenol
-                | Group::AcidOxygen
-                | Group::Azole
-                | Group::ImideNitrogen
-                | Group::SulfonamideNitrogen
-                | Group::OximeOxygen
-                | Group::Enol
-                | Group::Alkyl
-        )
-    };
-    let own_is_amine = matches!(
-        step.before.group(own),
+    step.atoms().find(|&atom| {
+        let is_tolerated = atom == own
+            || step.are_equivalent(atom, own)
+            || is_tautomer(before, own, atom, reagent)
+            || is_spectator_carboxylate(step, own, electrophile, atom, reagent)
+            || is_left_without_base(before, own, atom, reagent);
+        !is_tolerated
+            && step.is_untouched(atom)
+            && rank(before, atom, reagent) > (own_rank - margin(atom)).max(0)
+    })
+}
+
+/// Returns true if two sites exchange their hydrogen or the group that one of them takes: an acyl group on an azole
+/// migrates to an amine, and an azole beside its own amino group reacts faster than it. Either nitrogen of an amidine
+/// gives the same tautomer. The nitrogens of a uracil react in turn, N1 first.
+fn is_tautomer(before: &Facts, own: u32, atom: u32, reagent: Reagent) -> bool {
+    let share = || before.next_to(own).any(|next| before.bond(next, atom).is_some());
+    match (reagent, before.group(own), before.group(atom)) {
+        (Reagent::Acyl, Group::Aniline | Group::PoorAniline, Group::Azole) => true,
+        (Reagent::Acyl, Group::Azole, Group::Aniline | Group::PoorAniline)
+        | (Reagent::Acyl, Group::Amidine, Group::Amidine) => share(),
+        (Reagent::Alkyl, Group::AmideNitrogen, Group::AmideNitrogen) => {
+            before.is_aromatic(own) && before.is_aromatic(atom) && share()
+        }
+        _ => false,
+    }
+}
+
+/// Returns true for a carboxylate that stays: that of a halogenated acid while a stronger nucleophile displaces the
+/// halide, that of a dianion while its carbon reacts, and that of a 2-halobenzoic acid, which holds the copper.
+fn is_spectator_carboxylate(
+    step: &Step<'_>,
+    own: u32,
+    electrophile: u32,
+    atom: u32,
+    reagent: Reagent,
+) -> bool {
+    let before = &step.before;
+    let is_in_acid = |carbon: u32| before.next_to(carbon).any(|acid| before.bond(acid, atom).is_some());
+    before.group(atom) == Group::AcidOxygen
+        && match reagent {
+            Reagent::Alkyl => {
+                step.are_in_same_molecule(atom, electrophile) || before.element(own) == C && is_in_acid(own)
+            }
+            Reagent::Palladium | Reagent::Copper => before.next_to(electrophile).any(is_in_acid),
+            _ => false,
+        }
+}
+
+/// Returns true for an acid beside an amine, which reacts without the base that the acid needs. Couplings bring a base.
+fn is_left_without_base(before: &Facts, own: u32, atom: u32, reagent: Reagent) -> bool {
+    let is_amine = matches!(
+        before.group(own),
         Group::Ammonia
             | Group::PrimaryAmine
             | Group::SecondaryAmine
             | Group::TertiaryAmine
             | Group::Hydrazine
     );
-    // An acyl group on an azole migrates to an amine, and an azole beside its own amino group reacts faster than it.
-    // Either nitrogen of an amidine gives the same tautomer.
-    let is_tolerated_acylation_site = |atom: u32| {
-        let (group, other) = (before.group(own), before.group(atom));
-        let share = || before.next_to(own).any(|next| before.bond(next, atom).is_some());
-        match reagent {
-            Reagent::Acyl => {
-                matches!(group, Group::Aniline | Group::PoorAniline) && other == Group::Azole
-                    || group == Group::Azole
-                        && matches!(other, Group::Aniline | Group::PoorAniline)
-                        && share()
-                    || group == Group::Amidine && other == Group::Amidine && share()
-            }
-            _ => false,
-        }
-    };
-    step.atoms().find(|&atom| {
-        let is_tolerated = atom == own
-            || is_tolerated_acylation_site(atom)
-            || is_spectator_carboxylate(atom)
-            || step.are_equivalent(atom, own)
-            || own_is_amine && needs_base(step.before.group(atom));
-        !is_tolerated
-            && step.is_untouched(atom)
-            && rank(&step.before, atom, reagent) > (own_rank - reagent.required_margin()).max(0)
-    })
+    let needs_base = matches!(
+        before.group(atom),
+        Group::Phenol
+            | Group::AcidOxygen
+            | Group::Azole
+            | Group::ImideNitrogen
+            | Group::SulfonamideNitrogen
+            | Group::OximeOxygen
+            | Group::Enol
+            | Group::Alkyl
+    );
+    is_amine && needs_base && !reagent.is_metal()
 }
 
 #[cfg(test)]
@@ -228,7 +239,8 @@ mod tests {
 
     #[test]
     fn ranks_are_read_from_the_table() {
-        assert_eq!(RANKS[Group::Thiol as usize][Reagent::Acceptor as usize], 110);
-        assert_eq!(RANKS[Group::Alkyl as usize], [0; 8]);
+        assert_eq!(group_rank(Group::Thiol, Reagent::Acceptor), 110);
+        assert_eq!(NUCLEOPHILES[Group::Alkyl as usize].ranks, [0; 9]);
+        assert_eq!(NUCLEOPHILES[Group::Phenol as usize].pka, Some(18));
     }
 }

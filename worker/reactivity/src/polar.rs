@@ -1,8 +1,8 @@
 //! Substitutions and additions: feasibility and competing sites.
 
-use crate::acylation::acylation;
-use crate::alkylation::{alkylation, is_acidic, is_doubly_activated};
-use crate::arylation::{arylation, coupling, halide, vinylation};
+use crate::acylation::{acylation, check_enolate};
+use crate::alkylation::{alkylation, is_acidic, is_doubly_activated, is_methyl_of_imidazole};
+use crate::arylation::{arylation, coupling, halide, has_open_boron, vinylation};
 use crate::carbonyl::{carbonyl_electrophile, conjugate_addition, imination, metal_addition};
 use crate::change::Step;
 use crate::competition::{closed_ring_size, nucleophiles};
@@ -38,6 +38,9 @@ pub fn check(step: &Step<'_>, events: &[Event], event: &Event) -> Verdict {
         }
         Event::Vinylation { nucleophile, carbon, leaving } => vinylation(step, nucleophile, carbon, leaving),
         Event::Coupling { metal, carbon, leaving } => coupling(step, metal, carbon, leaving),
+        Event::DirectArylation { .. } if step.atoms().any(|atom| has_open_boron(before, atom)) => {
+            Err(Refusal::CompetingGroup)
+        }
         Event::Alkynylation { carbon, leaving, .. }
         | Event::Heck { carbon, leaving, .. }
         | Event::DirectArylation { carbon, leaving, .. } => halide(step, carbon, leaving),
@@ -61,8 +64,12 @@ pub fn check(step: &Step<'_>, events: &[Event], event: &Event) -> Verdict {
         },
         Event::Olefination { carbon, .. } => carbonyl_electrophile(step, carbon, false),
         Event::Aldol { carbon, nucleophile } => {
-            if !is_acidic(before, nucleophile) {
+            if !is_acidic(before, nucleophile) || is_methyl_of_imidazole(before, nucleophile) {
                 return Err(Refusal::Unreactive);
+            }
+            // The first bond of a ring closure may be an acylation.
+            if before.group(carbon) == Group::Ester {
+                check_enolate(step, nucleophile, carbon)?;
             }
             // Stabilised carbanions add to the far end of an enone.
             let enone = before.group(carbon) == Group::Ketone

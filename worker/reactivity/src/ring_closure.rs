@@ -13,24 +13,97 @@ use crate::refusal::Refusal;
 /// Rank of an alkyl electrophile from which rings close at room temperature.
 const CLOSING_RANK: i32 = 45;
 
+/// Rank of an alkyl electrophile that phenoxides take at once: benzyl chloride, a bromide.
+const FAST_RANK: i32 = 66;
+
 /// Checks the molecules of the reaction mixture for closures that its events would start.
 ///
 /// # Errors
 /// Fails with [`Refusal::SelfReacting`] for a molecule that closes.
 pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
+    let it = &step.before;
     let closes = events.iter().any(|event| match *event {
         Event::Alkylation { nucleophile, carbon, .. } => {
-            needs_strong_base(&step.before, nucleophile)
+            needs_strong_base(it, nucleophile)
                 && (enolate_closes(step, carbon) || phenoxide_closes(step, nucleophile))
+                || needs_base(it, nucleophile)
+                    && (amide_closes(step, carbon) || alkylates_its_own_kind(step, nucleophile))
         }
         Event::Sulfonylation { nucleophile, .. } => acid_closes(step, nucleophile),
         Event::Hydrolysis { carbon, .. } => urea_closes(step, carbon),
-        Event::Cleavage { atom, root } if is_saponified(&step.before, atom, root) => {
-            step.before.next_to(atom).any(|carbon| urea_closes(step, carbon))
+        Event::Cleavage { atom, root } if is_saponified(it, atom, root) => {
+            it.next_to(atom).any(|carbon| urea_closes(step, carbon))
         }
+        Event::Cleavage { atom, root } if is_amide(it, atom) && it.group(root) == Group::Amide => it
+            .distances(atom, 2)
+            .into_iter()
+            .any(|(carbon, distance)| distance == 2 && amide_closes(step, carbon)),
         _ => false,
     });
+    let closes = closes
+        || step.change.made.iter().any(|&(a, b, _)| claisen_closes(step, a, b) || claisen_closes(step, b, a));
     if closes { Err(Refusal::SelfReacting) } else { Ok(()) }
+}
+
+/// Returns true for an O–H or N–H acid, which attacks as its anion.
+fn needs_base(it: &Facts, nucleophile: u32) -> bool {
+    needs_strong_base(it, nucleophile)
+        || it.hydrogens(nucleophile) > 0
+            && matches!(
+                it.group(nucleophile),
+                Group::Phenol
+                    | Group::OximeOxygen
+                    | Group::Azole
+                    | Group::ImideNitrogen
+                    | Group::SulfonamideNitrogen
+                    | Group::AcidOxygen
+            )
+}
+
+/// Returns true for the N–H of an amide that is not part of a ring.
+fn is_amide(it: &Facts, nitrogen: u32) -> bool {
+    it.group(nitrogen) == Group::AmideNitrogen && it.hydrogens(nitrogen) > 0 && !it.is_in_ring(nitrogen)
+}
+
+/// Returns true if a carbon with a leaving group is β to the nitrogen of an amide, whose oxygen displaces the leaving
+/// group with base (oxazolines: Wiley and Bennett, Chem. Rev. 1949).
+fn amide_closes(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    electrophile::alkyl(it, carbon) >= CLOSING_RANK
+        && !it.is_beside_epoxide_oxygen(carbon)
+        && it
+            .next_to(carbon)
+            .filter(|&next| it.is_sp3(next))
+            .any(|next| it.next_to(next).any(|nitrogen| is_amide(it, nitrogen)))
+}
+
+/// Returns true if a molecule has a phenol or oxime and a benzylic, allylic or other fast halide that the base of the
+/// step brings together, unless that is the wanted ring.
+fn alkylates_its_own_kind(step: &Step<'_>, nucleophile: u32) -> bool {
+    let it = &step.before;
+    let is_acid =
+        |&atom: &u32| matches!(it.group(atom), Group::Phenol | Group::OximeOxygen) && it.hydrogens(atom) > 0;
+    let is_halide = |&atom: &u32| electrophile::alkyl(it, atom) >= FAST_RANK && !step.forms_bond(atom);
+    step.atoms().filter(is_acid).any(|acid| {
+        (acid == nucleophile || step.is_untouched(acid))
+            && step.atoms().filter(is_halide).any(|halide| step.are_in_same_molecule(acid, halide))
+    })
+}
+
+/// Returns true if alkoxide closes the ester that is to condense with another: its α-carbon reaches a leaving group of its
+/// own molecule in a ring of three, five or six.
+fn claisen_closes(step: &Step<'_>, alpha: u32, acyl: u32) -> bool {
+    let it = &step.before;
+    let is_condensation = it.is_sp3(alpha)
+        && it.is_alpha(alpha)
+        && it.group(acyl) == Group::Ester
+        && step.lost(acyl).any(|(gone, _)| it.group(gone) == Group::EsterOxygen);
+    is_condensation
+        && it.distances(alpha, 5).into_iter().any(|(carbon, distance)| {
+            matches!(distance, 2 | 4 | 5)
+                && electrophile::alkyl(it, carbon) >= CLOSING_RANK
+                && ring_allows(it, alpha, carbon)
+        })
 }
 
 /// Returns true for a nucleophile whose base also takes the proton beside a ketone: an amide, an alcohol, an indole.

@@ -1,0 +1,235 @@
+//! Molecules with two groups of which the step claims one, although the other reacts as well.
+//!
+//! Sources: Clayden, Greeves and Warren for cyclisations of halo amines and the loss of carbon dioxide from β-keto acids;
+//! Smith, "March's Advanced Organic Chemistry", for the Wurtz coupling, which gives all three products, and for organometallic
+//! reagents, which N–H and O–H quench; Miller, "Aromatic Nucleophilic Substitution" (1968), for chloroazines.
+
+use crate::change::{Facts, Step};
+use crate::competition::builds_ring;
+use crate::electrophile;
+use crate::event::Event;
+use crate::group::{Group, aromatic_positions};
+use crate::mixture::takes_halide;
+use crate::queries::*;
+use crate::refusal::Refusal;
+use crate::site::is_chelated;
+
+type Verdict = Result<(), Refusal>;
+
+/// Rank of a chloroazine that takes an amine at room temperature: chloropyrimidine, 4-chloroquinazoline.
+const FAST_ARENE: i32 = 60;
+
+/// Checks the molecules of a step for second groups that react under its conditions.
+///
+/// # Errors
+/// Returns the reason why the step stops at no single product.
+pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
+    for event in events {
+        match *event {
+            Event::Alkylation { nucleophile, .. } if product_closes(step, nucleophile) => {
+                return Err(Refusal::SelfReacting);
+            }
+            Event::AromaticSubstitution { electrophile: Some(carbon), .. }
+                if matches!(
+                    step.before.group(carbon),
+                    Group::Aldehyde | Group::AcylHalide | Group::Anhydride
+                ) && leaves_amine(step) =>
+            {
+                return Err(Refusal::CompetingGroup);
+            }
+            Event::Functionalisation { element: CL | BR | I, .. } if leaves_phosphoric_acid(step) => {
+                return Err(Refusal::Incompatible);
+            }
+            _ => {}
+        }
+    }
+    if step.atoms().any(|carbon| is_activated_keto_acid(step, carbon)) {
+        return Err(Refusal::Unstable);
+    }
+    for &(a, b, _) in &step.change.made {
+        couples_two_halides(step, a, b)?;
+        couples_two_acyl_groups(step, a, b)?;
+        for (from, to) in [(a, b), (b, a)] {
+            refuse_better_arene(step, from, to)?;
+            refuse_acids_beside_new_organometal(step, from, to)?;
+            refuse_oxidative_amination(step, from, to)?;
+            refuse_slow_aminolysis(step, from, to)?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns true for an amine with hydrogen.
+fn is_amine(it: &Facts, atom: u32) -> bool {
+    matches!(it.group(atom), Group::PrimaryAmine | Group::SecondaryAmine) && it.hydrogens(atom) > 0
+}
+
+/// Returns true if the product of an amine's alkylation still has a leaving group that an amine of the same molecule
+/// takes: bis-halides do not stop at the first halide.
+fn product_closes(step: &Step<'_>, nucleophile: u32) -> bool {
+    let it = step.after;
+    let is_amine_before = matches!(
+        step.before.group(nucleophile),
+        Group::Ammonia | Group::PrimaryAmine | Group::SecondaryAmine
+    );
+    let is_halide =
+        |&atom: &u32| it.is_sp3(atom) && it.next_to(atom).any(|next| is_heavy_halogen(it.element(next)));
+    let atoms = || 0..it.atoms() as u32;
+    is_amine_before
+        && atoms().filter(is_halide).any(|halide| {
+            atoms().filter(|&atom| is_amine(it, atom)).any(|amine| takes_halide(it, amine, halide))
+        })
+}
+
+/// Returns true if the step leaves an amine with hydrogen unreacted.
+fn leaves_amine(step: &Step<'_>) -> bool {
+    step.atoms().any(|atom| is_amine(&step.before, atom) && step.is_untouched(atom))
+}
+
+/// Returns true if the step leaves the O–H of a phosphoric or sulfonic acid, which halogenating agents replace.
+fn leaves_phosphoric_acid(step: &Step<'_>) -> bool {
+    step.atoms().any(|atom| {
+        step.before.group(atom) == Group::SulfonicOxygen
+            && step.before.hydrogens(atom) > 0
+            && step.is_untouched(atom)
+    })
+}
+
+/// Returns true for the acid carbon of a free β-keto acid that is to acylate: it loses carbon dioxide instead.
+fn is_activated_keto_acid(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_alpha = |alpha: u32| {
+        it.is_sp3(alpha)
+            && it.hydrogens(alpha) > 0
+            && it.next_to(alpha).any(|next| it.group(next) == Group::Ketone)
+            && !step.lost(carbon).any(|(gone, _)| gone == alpha)
+    };
+    it.group(carbon) == Group::Acid
+        && step.image(carbon).is_some()
+        && step.lost(carbon).any(|(gone, _)| it.group(gone) == Group::AcidOxygen)
+        && it.next_to(carbon).any(is_alpha)
+}
+
+/// Leaving halogen that a carbon loses in the step.
+fn lost_halogen(step: &Step<'_>, carbon: u32) -> Option<u32> {
+    let mut lost = step.lost(carbon).map(|(gone, _)| gone);
+    lost.find(|&gone| is_heavy_halogen(step.before.element(gone)))
+}
+
+/// Refuses a bond between the carbons of two different alkyl halides: metals couple each with its own kind as well.
+fn couples_two_halides(step: &Step<'_>, a: u32, b: u32) -> Verdict {
+    let it = &step.before;
+    let is_alkyl_halide = |carbon: u32| it.is_sp3(carbon) && lost_halogen(step, carbon).is_some();
+    let is_mixture = !step.are_in_same_molecule(a, b) && !step.are_equivalent(a, b);
+    if is_mixture && is_alkyl_halide(a) && is_alkyl_halide(b) { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Refuses a bond between the acyl carbons of two esters, acids or the like: both are electrophiles.
+fn couples_two_acyl_groups(step: &Step<'_>, a: u32, b: u32) -> Verdict {
+    let it = &step.before;
+    let is_acyl = |carbon: u32| {
+        matches!(
+            it.group(carbon),
+            Group::Ester
+                | Group::ActiveEster
+                | Group::Acid
+                | Group::AcylHalide
+                | Group::Anhydride
+                | Group::Amide
+        )
+    };
+    let is_refused = is_acyl(a) && is_acyl(b) && !step.are_in_same_molecule(a, b);
+    if is_refused { Err(Refusal::NoLeavingGroup) } else { Ok(()) }
+}
+
+/// Refuses an amine that takes an ester or displaces sulfur from C=N and leaves a chloroazine, the better electrophile.
+fn refuse_better_arene(step: &Step<'_>, amine: u32, carbon: u32) -> Verdict {
+    let it = &step.before;
+    if !is_amine(it, amine) || step.are_in_same_molecule(amine, carbon) {
+        return Ok(());
+    }
+    let is_slow = matches!(it.group(carbon), Group::Ester | Group::Thioester)
+        || it.group(carbon) == Group::ImineCarbon && step.lost(carbon).any(|(gone, _)| it.element(gone) == S);
+    let competing = || electrophile::competing_site(step, carbon, FAST_ARENE, electrophile::aryl);
+    if is_slow && competing().is_some() { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Refuses a halide that becomes a Grignard or lithium reagent within the step (it adds to a carbonyl group, or gets a
+/// boron from a borate) beside a free O–H or N–H. Aryl halides bear the N–H of amides, which a second portion of
+/// butyllithium deprotonates; allyl and α-halo carbonyl compounds react with zinc or indium in water.
+fn refuse_acids_beside_new_organometal(step: &Step<'_>, carbon: u32, other: u32) -> Verdict {
+    let it = &step.before;
+    let is_made_metal = lost_halogen(step, carbon).is_some()
+        && (it.is_aromatic_carbon(carbon)
+            || it.is_sp3(carbon) && !it.is_benzylic_or_allylic(carbon) && !it.is_alpha(carbon));
+    if !is_made_metal || !(is_added_to(step, other) || is_borate(it, other)) {
+        return Ok(());
+    }
+    let is_acid = |atom: u32| {
+        it.hydrogens(atom) > 0
+            && step.is_untouched(atom)
+            && match it.group(atom) {
+                Group::AmideNitrogen
+                | Group::CarbamateNitrogen
+                | Group::UreaNitrogen
+                | Group::SulfonamideNitrogen
+                | Group::Indole
+                | Group::Azole => it.is_sp3(carbon),
+                _ => matches!(it.element(atom), N | O | S),
+            }
+    };
+    if step.atoms().any(is_acid) { Err(Refusal::Incompatible) } else { Ok(()) }
+}
+
+/// Returns true if a carbonyl group gives up its double bond in the step.
+fn is_added_to(step: &Step<'_>, carbon: u32) -> bool {
+    matches!(step.before.group(carbon), Group::Aldehyde | Group::Ketone)
+        && step.reordered(carbon).any(|(other, was, now)| step.before.element(other) == O && was > now)
+}
+
+/// Returns true for the boron of a trialkyl borate.
+fn is_borate(it: &Facts, atom: u32) -> bool {
+    it.element(atom) == B && it.count(atom, O) == 3
+}
+
+/// Refuses a bond between an sp3 C–H and the N–H of an amine or amide of another molecule: no oxidant does that beside
+/// the N–H.
+fn refuse_oxidative_amination(step: &Step<'_>, nitrogen: u32, carbon: u32) -> Verdict {
+    let it = &step.before;
+    let is_nitrogen = it.hydrogens(nitrogen) > 0
+        && matches!(
+            it.group(nitrogen),
+            Group::PrimaryAmine | Group::SecondaryAmine | Group::AmideNitrogen | Group::Aniline
+        );
+    let is_plain = it.is_sp3(carbon)
+        && step.hydrogens_gained(carbon) < 0
+        && step.lost(carbon).next().is_none()
+        && step.reordered(carbon).next().is_none();
+    if is_nitrogen && is_plain && !step.are_in_same_molecule(nitrogen, carbon) {
+        return Err(Refusal::NoLeavingGroup);
+    }
+    Ok(())
+}
+
+/// Refuses the aminolysis of an ester by an aniline that a nitro group or a carbonyl group beside it makes too weak
+/// (amino azines take esters as their anions). The second nitrogen of an anthranilamide closes the ring all the same, except on the ester of an amino acid, whose
+/// α-carbon loses its proton to the base first.
+fn refuse_slow_aminolysis(step: &Step<'_>, nitrogen: u32, carbon: u32) -> Verdict {
+    let it = &step.before;
+    let is_weak = match it.group(nitrogen) {
+        Group::PoorAniline => it.next_to(nitrogen).any(|ipso| {
+            aromatic_positions(&it.structure, ipso)
+                .iter()
+                .any(|&(atom, _)| it.next_to(atom).any(|next| it.is_nitro(next)))
+        }),
+        Group::Aniline | Group::SecondaryAniline => is_chelated(it, nitrogen),
+        _ => false,
+    };
+    let of_amino_acid = || it.next_to(carbon).any(|alpha| it.is_sp3(alpha) && it.count(alpha, N) > 0);
+    let is_open = || !builds_ring(step, nitrogen, carbon);
+    let is_refused = is_weak
+        && it.group(carbon) == Group::Ester
+        && !step.are_in_same_molecule(nitrogen, carbon)
+        && (of_amino_acid() || is_open());
+    if is_refused { Err(Refusal::Unreactive) } else { Ok(()) }
+}

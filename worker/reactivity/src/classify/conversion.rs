@@ -289,7 +289,7 @@ fn alkene(step: &Step<'_>) -> Option<ReactionClass> {
             Some(class!("alkene isomerisation"))
         }
         (Some((a, b)), None) => addition(step, a, b),
-        (_, Some((a, b))) => {
+        (_, Some((a, b))) if step.change.made.is_empty() => {
             let leaves = |atom: u32| step.lost(atom).any(|(gone, _)| it.element(gone) != C);
             Some(if leaves(a) || leaves(b) { class!("elimination") } else { class!("dehydrogenation") })
         }
@@ -333,6 +333,6 @@ fn released(step: &Step<'_>) -> Option<ReactionClass> {
                 && step.image(root).is_none()
         };
         let (atom, root) = [(a, b), (b, a)].into_iter().find(|&(atom, root)| leaves(atom, root))?;
-        Some(cleavage::class(it, atom, root))
+        Some(cleavage::class(it, atom, root)).filter(|class| class.name != "deprotection")
     })
 }

@@ -207,7 +207,8 @@ mod tests {
     fn a_step_without_records_has_the_conditions_of_textbooks() {
         let coupling = ReactionClass::named("Suzuki coupling").unwrap();
 
-        let conditions = RecordedReactions::default().conditions(coupling, &[]);
+        let none = RecordedReactions::default();
+        let conditions = none.conditions(coupling, &[]);
 
         let expected = [
             (ComponentRole::Catalyst, "Pd(PPh3)4", 0),

@@ -143,11 +143,11 @@ SAME_LEVEL = 1e-4
 RING_ATOMS = {"N": "RingNitrogen", "NR": "RingAmine", "N+": "RingCation", "O": "RingOxygen", "S": "RingSulfur", "CO": "RingCarbonyl"}
 # Effects that depend on the electrophile as well.
 OF_ELECTROPHILE = ("Localisation", "AnyOrtho", "Crowded", "Fusion", "FiveRing")
-DRAWING = frozenset({"Acyl", "Carboxyl", "Carboxamide", "Sulfonyl", "Nitro", "Cyano"})
+DRAWING = frozenset({"Silyl", "Acyl", "Carboxyl", "Carboxamide", "Sulfonyl", "Nitro", "Cyano"})
 
 
 def effect_of(group: str, kind: str) -> str:
-    """Names a group's effect; on nitrogen of the ring only alkyl, aryl and what draws electrons are told apart."""
+    """Names a group's effect; on nitrogen of the ring only alkyl, aryl and what draws electrons (or is silyl) are told apart."""
     if kind != "NR":
         return group
     if group in DRAWING:

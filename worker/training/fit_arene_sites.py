@@ -3,7 +3,8 @@
 The decision that matters: positions compete within a molecule. So the model is a conditional logit (McFadden 1974): the recorded
 position won against every other aromatic C–H of its molecule. A position's value is the natural logarithm of its relative
 rate, and the difference of two positions' values is a statement about a ratio of products. Molecules are split by a hash: a fifth is
-never fitted, and the figures are of that fifth.
+never fitted, and the figures are of that fifth. Patents seldom substitute a ring with one group, so the isomer ratios of textbooks
+(`isomer_ratios.tsv`) are fitted with them: ortho is the position beside the first group or heteroatom, meta the next.
 """
 
 import argparse
@@ -27,18 +28,40 @@ KINDS = {
     "sulfonyl": "Sulfonation",
 }
 RIDGE = 0.3
+# Recorded reactions that a row of isomer ratios weighs as much as.
+RATIO_WEIGHT = 20.0
 TESTED = 0.2
 MARGINS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
 
 
 class Substitution(NamedTuple):
-    """A molecule whose positions competed: the effects on each, the winner's place, and which part it belongs to."""
+    """A molecule whose positions competed: the effects on each, the share of each, and which part it belongs to."""
 
     kind: str
-    smiles: str
     effects: list[Effects]
-    won: int
+    won: np.ndarray
     tested: bool
+    weight: float = 1.0
+
+
+def competition(kind: str, mol: Chem.Mol, sites: list[int], won: np.ndarray, tested: bool, weight: float = 1.0) -> Substitution:
+    """Works out the effects on each position of a molecule."""
+    cores: list[Core] = []
+    effects = []
+    for site in sites:
+        core = next((core for core in cores if site in core.place), None)
+        if core is None:
+            core = Core(mol, site)
+            cores.append(core)
+        effects.append(of_electrophile(features(core, site), KINDS[kind]))
+    return Substitution(KINDS[kind], effects, won, tested, weight)
+
+
+def free_positions(mol: Chem.Mol) -> dict[int, int]:
+    """Gives one aromatic C–H of each symmetry class."""
+    ranks = list(Chem.CanonicalRankAtoms(mol, breakTies=False))
+    free = [a.GetIdx() for a in mol.GetAtoms() if a.GetIsAromatic() and a.GetSymbol() == "C" and a.GetTotalNumHs() == 1]
+    return {ranks[index]: index for index in reversed(free)}
 
 
 def read(paths: list[Path]) -> list[Substitution]:
@@ -48,23 +71,29 @@ def read(paths: list[Path]) -> list[Substitution]:
         for line in path.read_text(encoding="utf-8").splitlines()[1:]:
             kind, smiles, atom = line.split("\t")[:3]
             mol = Chem.MolFromSmiles(smiles)
-            ranks = list(Chem.CanonicalRankAtoms(mol, breakTies=False))
-            name = (kind, Chem.MolToSmiles(mol), ranks[int(atom)])
-            free = [a.GetIdx() for a in mol.GetAtoms() if a.GetIsAromatic() and a.GetSymbol() == "C" and a.GetTotalNumHs() == 1]
-            sites = {ranks[index]: index for index in free}
-            if name in found or name[2] not in sites or len(sites) < 2:
+            rank = Chem.CanonicalRankAtoms(mol, breakTies=False)[int(atom)]
+            name, sites = (kind, Chem.MolToSmiles(mol), rank), free_positions(mol)
+            if name in found or rank not in sites or len(sites) < 2:
                 continue
-            cores: list[Core] = []
-            effects = []
-            for site in sites.values():
-                core = next((core for core in cores if site in core.place), None)
-                if core is None:
-                    core = Core(mol, site)
-                    cores.append(core)
-                effects.append(of_electrophile(features(core, site), KINDS[kind]))
             tested = hashlib.blake2b(name[1].encode(), digest_size=4).digest()[0] < 256 * TESTED
-            found[name] = Substitution(KINDS[kind], name[1], effects, list(sites).index(name[2]), tested)
+            won = np.array([float(site == rank) for site in sites])
+            found[name] = competition(kind, mol, list(sites.values()), won, tested)
     return list(found.values())
+
+
+def read_ratios(path: Path) -> list[Substitution]:
+    """Reads the isomer ratios of textbooks."""
+    found = []
+    for line in path.read_text(encoding="utf-8").splitlines()[1:]:
+        kind, smiles, *percents, _ = line.split("\t")
+        mol = Chem.MolFromSmiles(smiles)
+        sites = list(free_positions(mol).values())
+        # Of equal positions those written first, which are on the ring of the first group.
+        first = next(a for a in mol.GetAtoms() if a.GetIsAromatic() and (a.GetSymbol() != "C" or a.GetTotalNumHs() == 0))
+        far = [len(Chem.GetShortestPath(mol, first.GetIdx(), site)) - 2 for site in sites]
+        won = np.array([float(percents[distance]) if distance < 3 else 0.0 for distance in far])
+        found.append(competition(kind, mol, sites, won / won.sum(), tested=False, weight=RATIO_WEIGHT))
+    return found
 
 
 class Problem:
@@ -80,7 +109,9 @@ class Problem:
         ]
         rows, columns, values = zip(*entries, strict=True)
         self.flask = np.repeat(np.arange(len(substitutions)), [len(one.effects) for one in substitutions])
-        self.won = np.concatenate([np.arange(len(one.effects)) == one.won for one in substitutions])
+        self.share = np.concatenate([one.won for one in substitutions])
+        self.weight = np.repeat([one.weight for one in substitutions], [len(one.effects) for one in substitutions])
+        self.won = self.share > 0.5
         self.matrix = csr_matrix((values, (rows, columns)), shape=(len(self.flask), len(names)))
 
     def probabilities(self, values: np.ndarray) -> np.ndarray:
@@ -93,14 +124,14 @@ class Problem:
     def loss(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
         """Gives the negative log likelihood with the ridge, and its gradient."""
         shares = self.probabilities(self.matrix @ weights)
-        loss = -np.log(shares[self.won] + 1e-300).sum() + RIDGE * weights @ weights / 2
-        return loss, self.matrix.T @ (shares - self.won) + RIDGE * weights
+        loss = -(self.weight * self.share * np.log(shares + 1e-300)).sum() + RIDGE * weights @ weights / 2
+        return loss, self.matrix.T @ (self.weight * (shares - self.share)) + RIDGE * weights
 
     def errors(self, weights: np.ndarray) -> np.ndarray:
         """Gives the standard errors, from the curvature at the optimum."""
         shares = self.probabilities(self.matrix @ weights)
-        weighted = self.matrix.multiply(shares[:, None]).tocsr()
-        means = csr_matrix((np.ones(len(shares)), (self.flask, np.arange(len(shares))))) @ weighted
+        weighted = self.matrix.multiply((self.weight * shares)[:, None]).tocsr()
+        means = csr_matrix((np.sqrt(self.weight) * shares, (self.flask, np.arange(len(shares))))) @ self.matrix
         curvature = (self.matrix.T @ weighted - means.T @ means).toarray() + RIDGE * np.eye(len(weights))
         return np.sqrt(np.diag(np.linalg.inv(curvature)))
 
@@ -142,13 +173,15 @@ def main() -> None:
     """Fits, prints the figures of the part that was kept back, fits all and writes the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("substitutions", type=Path, nargs="+")
+    parser.add_argument("--ratios", type=Path, default=Path(__file__).with_name("isomer_ratios.tsv"))
     parser.add_argument("--table", type=Path, required=True)
     options = parser.parse_args()
     RDLogger.DisableLog("rdApp.*")
     substitutions = read(options.substitutions)
     names = sorted({name for one in substitutions for effects in one.effects for name in effects})
     kept_back = [one for one in substitutions if one.tested]
-    training = Problem([one for one in substitutions if not one.tested], names)
+    ratios = read_ratios(options.ratios)
+    training = Problem([one for one in substitutions if not one.tested] + ratios, names)
     test = Problem(kept_back, names)
     weights = fit(training)
     print(*figures(test, test.matrix @ weights, MARGINS), *reliability(test, weights), sep="\n")
@@ -157,7 +190,7 @@ def main() -> None:
         print(kind, *figures(part, part.matrix @ weights, ()))
     alone = np.array([float(name == ("Localisation", "All")) for name in names])
     print("localisation energy alone:", *figures(test, -(test.matrix @ alone), ()))
-    everything = Problem(substitutions, names)
+    everything = Problem(substitutions + ratios, names)
     weights = fit(everything)
     errors = everything.errors(weights)
     counts = np.asarray((everything.matrix != 0).sum(axis=0)).ravel()

@@ -7,13 +7,16 @@
 //! has, react sooner? Does the stereochemistry come out as drawn? Besides, the mixture must contain nothing that
 //! cannot be kept or that destroys itself.
 //!
-//! The decision that matters: this is a table of what chemists agree on, with its sources, not a fit. It refuses only
+//! The decision that matters: this is a table of what chemists agree on, with its sources, not a fit; the positions of
+//! arenes alone have a fitted model (`arene_sites.rs`). It refuses only
 //! with a reason; a step that no event describes passes. Structures are those that templates make: atoms of reagents
 //! that a route does not list are not in the mixture.
 
 mod acylation;
 mod alkylation;
 mod arene;
+mod arene_competition;
+mod arene_sites;
 mod arylation;
 mod asymmetric;
 mod bifunctional;
@@ -27,7 +30,9 @@ mod electrophile;
 mod event;
 mod group;
 mod halogenation;
+mod hueckel;
 mod leaving_group;
+mod lithiation;
 mod mixture;
 mod named;
 mod nucleophile;

@@ -1,0 +1,138 @@
+//! Groups of a reaction mixture that take a halogen before a position of an arene does.
+
+use crate::change::{Facts, Step};
+use crate::group::{Group, aromatic_positions};
+use crate::queries::*;
+use crate::refusal::Refusal;
+
+/// Source of a halogen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// Bromine, iodine and other elements.
+    Element,
+    /// N-halosuccinimide and other reagents.
+    Other,
+}
+
+/// Refuses halogenations of an arene beside a group that takes the halogen or is oxidised first.
+pub fn halogen(step: &Step<'_>, carbon: u32, electrophile: Option<u32>) -> Result<(), Refusal> {
+    let source = source(step, electrophile);
+    if step.atoms().any(|atom| step.is_untouched(atom) && enolises_first(step, atom, carbon, source)) {
+        return Err(Refusal::CompetingGroup);
+    }
+    let oxidised = step.atoms().any(|atom| {
+        step.is_untouched(atom)
+            && (is_oxidised_arene(step, atom, source) || is_oxidised_indole(&step.before, atom, carbon))
+    });
+    if oxidised { Err(Refusal::Incompatible) } else { Ok(()) }
+}
+
+fn source(step: &Step<'_>, electrophile: Option<u32>) -> Source {
+    let before = &step.before;
+    let is_element = |atom: u32| before.next_to(atom).all(|next| is_halogen(before.element(next)));
+    if electrophile.is_some_and(is_element) { Source::Element } else { Source::Other }
+}
+
+/// Returns true for a ketone or aldehyde that enolises, unless the position is one that reacts before the enol.
+///
+/// Such are positions that a hydroxyl, alkoxy or amino group activates, those of rings of five, and those of an aryl ketone that
+/// an excess of aluminium chloride binds (Pearson, Pope and Hargrove, Org. Synth. 1960, 40, 7). Otherwise the α carbon reacts
+/// (Clayden, chapter 20).
+fn enolises_first(step: &Step<'_>, carbonyl: u32, carbon: u32, source: Source) -> bool {
+    let before = &step.before;
+    matches!(before.group(carbonyl), Group::Ketone | Group::Aldehyde)
+        && !before.is_aromatic(carbonyl)
+        && before.next_to(carbonyl).any(|alpha| before.is_sp3(alpha) && before.hydrogens(alpha) > 0)
+        && !is_activated(before, carbon)
+        && !(source == Source::Element && is_aryl_ketone_of(before, carbonyl, carbon))
+}
+
+/// Returns true if the carbonyl group is on the ring of this carbon, two bonds from it.
+fn is_aryl_ketone_of(before: &Facts, carbonyl: u32, carbon: u32) -> bool {
+    aromatic_positions(&before.structure, carbon)
+        .iter()
+        .any(|&(atom, distance)| distance == 2 && before.bond(atom, carbonyl).is_some())
+}
+
+/// Returns true if a donor is ortho or para to the position, or if it is part of a ring of five. The carbonyl group and the
+/// saturated nitrogen of a pyridone are donors.
+pub fn is_activated(before: &Facts, carbon: u32) -> bool {
+    let is_donor = |atom: u32| {
+        matches!(
+            before.group(atom),
+            Group::Phenol
+                | Group::ArylEther
+                | Group::Acetal
+                | Group::Aniline
+                | Group::SecondaryAniline
+                | Group::TertiaryAniline
+                | Group::PoorAniline
+                | Group::Diarylamine
+                | Group::AmideNitrogen
+                | Group::CarbamateNitrogen
+                | Group::UreaNitrogen
+                | Group::Hydrazine
+                | Group::Sulfide
+        )
+    };
+    let is_pyridone = |atom: u32| before.is_carbonyl(atom);
+    before.ring(carbon) == 5
+        || aromatic_positions(&before.structure, carbon).iter().any(|&(atom, distance)| {
+            distance != 2 && (is_pyridone(atom) || before.next_to(atom).any(is_donor))
+        })
+}
+
+/// Returns true for an amino group ortho or para to another on a benzene ring without acceptors, which is oxidised to
+/// the quinone imine; N-halo reagents oxidise catechols and hydroquinones as well (March, reactions 19-4 and 19-5).
+fn is_oxidised_arene(step: &Step<'_>, atom: u32, source: Source) -> bool {
+    let before = &step.before;
+    let is_oxidised = |atom: u32| match before.group(atom) {
+        Group::Aniline | Group::SecondaryAniline => true,
+        Group::Phenol => source == Source::Other && before.hydrogens(atom) > 0,
+        _ => false,
+    };
+    if !is_oxidised(atom) {
+        return false;
+    }
+    let Some(ring_atom) = before.next_to(atom).find(|&next| before.is_aromatic(next)) else { return false };
+    let positions = aromatic_positions(&before.structure, ring_atom);
+    let has_acceptor = positions.iter().any(|&(other, _)| {
+        before.next_to(other).any(|group| {
+            !before.is_aromatic(group) && (before.is_acceptor(group) || before.is_trifluoromethyl(group))
+        })
+    });
+    !has_acceptor
+        && positions.iter().any(|&(other, distance)| {
+            distance != 2 && before.next_to(other).any(|group| is_oxidised(group) && step.is_untouched(group))
+        })
+}
+
+/// Returns true for C3 of an indole or pyrrole with alkyl groups on C2 and C3, and no acyl group on nitrogen. The halogen adds
+/// there, and the halogenoindolenine loses HX to a benzylic cation (Hinman and Bauman, J. Org. Chem. 1964, 29, 2431).
+fn is_oxidised_indole(before: &Facts, atom: u32, carbon: u32) -> bool {
+    let has_alkyl = |atom: u32| {
+        before
+            .next_to(atom)
+            .any(|next| before.is_sp3(next) && before.hydrogens(next) > 0 && !before.is_acceptor(next))
+    };
+    let is_free_amine = |atom: u32| {
+        before.element(atom) == N
+            && before.is_aromatic(atom)
+            && (before.hydrogens(atom) > 0 || before.next_to(atom).any(|next| before.is_sp3(next)))
+    };
+    let in_five = |atom: u32| before.is_aromatic_carbon(atom) && before.ring(atom) == 5;
+    let is_fused =
+        |atom: u32| before.around(atom).iter().filter(|bond| before.is_aromatic(bond.to)).count() > 2;
+    in_five(atom)
+        && before.ring(carbon) == 6
+        && has_alkyl(atom)
+        && before
+            .next_to(atom)
+            .any(|next| in_five(next) && is_fused(next) && !before.next_to(next).any(is_free_amine))
+        && before.next_to(atom).any(|alpha| {
+            in_five(alpha)
+                && before.hydrogens(alpha) == 0
+                && !before.next_to(alpha).any(|group| before.is_acceptor(group))
+                && before.next_to(alpha).any(is_free_amine)
+        })
+}

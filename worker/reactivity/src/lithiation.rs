@@ -1,0 +1,97 @@
+//! Lithiation of arenes: the aromatic proton that a strong base takes.
+//!
+//! Sources: Gschwend and Rodriguez, Org. React. 1979, 26, 1 (directing groups, five-membered rings); Mongin and Quéguiner, Tetrahedron
+//! 2001, 57, 4059 (azines); Jones and Sliskovic, Adv. Heterocycl. Chem. 1983, 34, 79 (azoles fused to pyridine).
+
+use crate::change::{Facts, Step};
+use crate::group::{Group, aromatic_positions};
+use crate::queries::*;
+
+/// Returns true if a strong base takes this aromatic proton, and no other in the reaction mixture first.
+pub fn is_lithiated(step: &Step<'_>, carbon: u32) -> bool {
+    let before = &step.before;
+    if step
+        .atoms()
+        .any(|atom| step.is_untouched(atom) && (is_acid(before, atom) || is_attacked(before, atom)))
+    {
+        return false;
+    }
+    // Beside the bridgehead nitrogen of an azole fused to pyridine with N–N, as C5 of [1,2,4]triazolo[1,5-a]pyridine.
+    let bridgehead = |atom: u32| before.next_to(atom).any(|next| is_bridgehead(before, next));
+    let is_six = |atom: u32| before.ring(atom) == 6;
+    let first = step.atoms().find(|&atom| {
+        before.is_aromatic_carbon(atom) && before.hydrogens(atom) > 0 && is_six(atom) && bridgehead(atom)
+    });
+    if let Some(first) = first.filter(|&first| step.are_in_same_molecule(first, carbon)) {
+        return step.are_equivalent(first, carbon);
+    }
+    let alpha = before.next_to(carbon).any(|next| {
+        before.is_aromatic(next) && matches!(before.element(next), O | S | N) && before.ring(next) == 5
+    });
+    alpha
+        || before
+            .next_to(carbon)
+            .any(|next| is_directing(before, next) && !has_freer_side(step, next, carbon))
+}
+
+/// Returns true for a proton that a strong base takes before an aromatic one.
+fn is_acid(before: &Facts, atom: u32) -> bool {
+    before.hydrogens(atom) > 0
+        && (matches!(before.element(atom), O | S)
+            || matches!(
+                before.group(atom),
+                Group::PrimaryAmine
+                    | Group::SecondaryAmine
+                    | Group::Aniline
+                    | Group::SecondaryAniline
+                    | Group::Azole
+                    | Group::Indole
+            ))
+}
+
+/// Returns true for an electrophile that an organolithium attacks.
+fn is_attacked(before: &Facts, atom: u32) -> bool {
+    matches!(
+        before.group(atom),
+        Group::Aldehyde | Group::Ketone | Group::AcylHalide | Group::Nitro | Group::Anhydride
+    )
+}
+
+/// Returns true for the nitrogen that an azole and a pyridine ring share, with another nitrogen beside it.
+fn is_bridgehead(before: &Facts, atom: u32) -> bool {
+    before.element(atom) == N
+        && before.is_aromatic(atom)
+        && before.degree(atom) == 3
+        && before.around(atom).iter().all(|bond| bond.ring > 0 && before.is_aromatic(bond.to))
+        && before.count(atom, N) > 0
+}
+
+/// Returns true for an aromatic carbon whose group directs the base to the next carbon.
+fn is_directing(before: &Facts, atom: u32) -> bool {
+    before.is_aromatic(atom)
+        && before.next_to(atom).any(|group| match before.element(group) {
+            _ if before.is_aromatic(group) => false,
+            F | CL | BR => true,
+            O => matches!(before.group(group), Group::ArylEther | Group::Acetal | Group::EsterOxygen),
+            N => matches!(before.group(group), Group::CarbamateNitrogen | Group::AmideNitrogen),
+            C => before.is_trifluoromethyl(group) || matches!(before.group(group), Group::Amide),
+            S => before.oxo(group) == 2,
+            _ => false,
+        })
+}
+
+/// Returns true for a carbon beside the nitrogen of an azine, if the other one beside its directing halogen is free:
+/// 3-halopyridines are lithiated at C4, away from the lone pair.
+fn has_freer_side(step: &Step<'_>, directing: u32, carbon: u32) -> bool {
+    let before = &step.before;
+    let beside_nitrogen = |atom: u32| before.next_to(atom).any(|next| before.group(next) == Group::Azine);
+    beside_nitrogen(carbon)
+        && before.next_to(directing).any(|group| is_halogen(before.element(group)))
+        && aromatic_positions(&before.structure, directing).iter().any(|&(other, distance)| {
+            distance == 1
+                && other != carbon
+                && before.is_aromatic_carbon(other)
+                && before.hydrogens(other) > 0
+                && !beside_nitrogen(other)
+        })
+}

@@ -122,11 +122,11 @@ pub struct TreeSearchRequest {
     /// An addition to the contract: the only reaction classes that steps may have, named as `reaction_class` of an
     /// edge.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schema(max_items = 200, nullable)]
+    #[schema(max_items = 300, nullable)]
     pub reaction_classes_only: Vec<String>,
     /// An addition to the contract: reaction classes that no step may have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schema(max_items = 200, nullable)]
+    #[schema(max_items = 300, nullable)]
     pub reaction_classes_never: Vec<String>,
     /// An addition to the contract: reaction classes, each of which must occur in every route.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

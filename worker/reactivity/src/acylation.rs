@@ -152,7 +152,13 @@ pub fn check_enolate(step: &Step<'_>, nucleophile: u32, carbon: u32) -> Verdict 
             && before.hydrogens(atom) > 0
             && step.is_untouched(atom)
     };
-    if !is_activated && step.atoms().any(is_acid) { Err(Refusal::CompetingGroup) } else { Ok(()) }
+    // An ester of the same molecule closes the ring of a tetramic acid by way of the dianion (Lacey 1954).
+    let is_closure = step.are_in_same_molecule(nucleophile, carbon);
+    if !is_activated && !is_closure && step.atoms().any(is_acid) {
+        Err(Refusal::CompetingGroup)
+    } else {
+        Ok(())
+    }
 }
 
 /// Returns true for a carbon beside an acid that the step keeps: base makes the carboxylate, which has no enolate

@@ -33,10 +33,12 @@ pub fn nucleophiles(
     if builds_ring(step, own, electrophile) {
         return Ok(());
     }
-    // Rings of three, five and six close before anything else reacts.
-    if closed_ring_size(step, own, electrophile).is_some_and(|ring| matches!(ring, 3 | 5 | 6)) {
-        rank += 40;
-    }
+    // Rings of three, five and six close before anything else reacts (Mandolini 1986).
+    rank += match closed_ring_size(step, own, electrophile) {
+        Some(3) => 60,
+        Some(5 | 6) => 40,
+        _ => 0,
+    };
     let competing = nucleophile::competing_site(step, own, electrophile, rank, reagent).is_some();
     if competing || is_one_of_three(step, own, reagent) { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }

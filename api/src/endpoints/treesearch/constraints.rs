@@ -20,7 +20,7 @@ const MAX_FRAGMENTS: usize = 20;
 /// Maximum number of molecules, own building blocks or templates.
 const MAX_LISTED_ITEMS: usize = 1000;
 /// Maximum number of allowed or excluded reaction classes.
-const MAX_CLASSES: usize = 200;
+const MAX_CLASSES: usize = 300;
 /// Maximum number of building blocks, or reaction classes, that every route must contain.
 const MAX_REQUIRED: usize = 16;
 /// Highest price of an own building block, USD per gram.

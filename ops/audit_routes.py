@@ -4,8 +4,8 @@
 
 Each file holds an answer, or a list of {"request": …, "answer": …}. The catalogue's column `smiles` lists what can be bought
 (every component, canonical and without the charges of its salt); a leaf may be a tautomer of what is offered. With templates each step has to be
-one: some template, run forwards by RDKit on the step's precursors, gives its product, stereo included; without, only the atoms
-are accounted for. Prints every fault with its route and step, then a table; exits with 1 if there is a fault.
+one: some template, run forwards by RDKit on the step's precursors, gives its product, stereo included, but for a step that `needs` a
+source of stereo; without templates, only the atoms are accounted for. Prints every fault with its route and step, then a table; exits with 1 if there is a fault.
 """
 
 import argparse
@@ -48,6 +48,13 @@ DEFAULTS = {
 def canonical(smiles: str) -> str | None:
     molecule = Chem.MolFromSmiles(smiles)
     return None if molecule is None else Chem.MolToSmiles(molecule)
+
+
+@lru_cache(maxsize=None)
+def flattened(smiles: str) -> str | None:
+    """The canonical SMILES without stereo."""
+    molecule = Chem.MolFromSmiles(smiles)
+    return None if molecule is None else Chem.MolToSmiles(molecule, isomericSmiles=False)
 
 
 @lru_cache(maxsize=None)
@@ -101,7 +108,7 @@ class Templates:
                 pattern = Chem.MolFromSmarts(product.strip("()") if product.count("(") == 1 else product[1:-1])
                 if precursors and pattern is not None:
                     self.sides.append((pattern, product, precursors))
-        self.replayed: dict[tuple[str, str], bool] = {}
+        self.replayed: dict[tuple[str, str, bool], bool] = {}
 
     @lru_cache(maxsize=4096)
     def forward(self, at: int) -> Any:
@@ -111,14 +118,17 @@ class Templates:
         reaction.Initialize()
         return reaction
 
-    def gives(self, precursors: str, product: str) -> bool:
-        key = (precursors, product)
+    def gives(self, precursors: str, product: str, flat: bool) -> bool:
+        """Says whether a template gives the product; with `flat`, whatever its stereo."""
+        key = (precursors, product, flat)
         if key not in self.replayed:
-            self.replayed[key] = self._gives(precursors, product)
+            self.replayed[key] = self._gives(precursors, product, flat)
         return self.replayed[key]
 
-    def _gives(self, precursors: str, product: str) -> bool:
+    def _gives(self, precursors: str, product: str, flat: bool) -> bool:
         target, educts = Chem.MolFromSmiles(product), Chem.MolFromSmiles(precursors)
+        written = flattened if flat else canonical
+        wanted = written(product)
         for at, (pattern, _, _) in enumerate(self.sides):
             if not target.HasSubstructMatch(pattern):
                 continue
@@ -128,7 +138,7 @@ class Templates:
                 continue
             for (outcome,) in outcomes:
                 text = Chem.MolToSmiles(outcome)
-                if any(canonical(part) == product for part in text.split(".")):
+                if any(written(part) == wanted for part in text.split(".")):
                     return True
         return False
 
@@ -207,6 +217,7 @@ class Audit:
         below: dict[str, list[str]] = defaultdict(list)
         for edge in route["edges"]:
             below[edge["source"]].append(edge["target"])
+        flat = {edge["source"] for edge in route["edges"] if edge.get("needs")}
         whole = all(end in nodes for edge in route["edges"] for end in (edge["source"], edge["target"]))
         self.check("edges join nodes of the route", whole, where)
         root = route["nodes"][0]["id"]
@@ -224,13 +235,13 @@ class Audit:
             if below[id]:
                 self.check("what is made is not bought", not data["is_building_block"], where)
                 precursors = sorted(nodes[precursor]["smiles"] for precursor in below[id])
-                reactions.add(self.step(precursors, data["smiles"], where))
+                reactions.add(self.step(precursors, data["smiles"], id in flat, where))
             else:
                 leaves.add(data["building_block_idx"])
                 self.leaf(data, wanted, offers.get(data["building_block_idx"], []), where)
         return frozenset(leaves)
 
-    def step(self, precursors: list[str], product: str, where: str) -> str:
+    def step(self, precursors: list[str], product: str, flat: bool, where: str) -> str:
         step = f"{'.'.join(precursors)}>>{product}"
         self.check("the product is not among its precursors", product not in precursors, f"{where}: {step}")
         if self.templates:
@@ -239,7 +250,7 @@ class Audit:
             # What a template needs as an ion is written as it is sold.
             for at, precursor in enumerate(precursors):
                 ways += [[*precursors[:at], ion, *precursors[at + 1 :]] for ion in anions(precursor)]
-            gives = any(self.templates.gives(".".join(way), product) for way in ways)
+            gives = any(self.templates.gives(".".join(way), product, flat) for way in ways)
             self.check("the step, run forwards, gives its product", gives, f"{where}: {step}")
         else:
             made, used = elements(product), Counter[str]()

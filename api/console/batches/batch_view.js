@@ -29,6 +29,8 @@ export class BatchView {
   /** Which look counts: what an earlier one finds is of another batch. */
   #looks = 0;
   #timer = 0;
+  /** @type {Promise<unknown>} */
+  #reading = Promise.resolve();
 
   /**
    * @param {import("../service/service.js").Service} service
@@ -78,7 +80,9 @@ export class BatchView {
     clearTimeout(this.#timer);
     if (document.hidden) return;
     try {
-      const batch = await this.#service.get(this.#path());
+      const read = this.#service.get(this.#path());
+      this.#reading = read;
+      const batch = await read;
       if (look !== this.#looks) return;
       this.#show(batch);
       this.#notice.tell("");
@@ -124,11 +128,15 @@ export class BatchView {
   async #remove() {
     const agreed = await ask({ title: "Delete this batch?", text: "Its plans and their results are deleted for good.", yes: "Delete it", no: "Keep it", grave: true });
     if (!agreed) return;
+    // What is read of the batch just now would be missing.
+    await this.#reading.catch(() => {});
+    clearTimeout(this.#timer);
     try {
       await this.#service.remove(this.#path());
       this.#gone();
     } catch (fault) {
       this.#notice.tell(why(fault));
+      this.#timer = setTimeout(() => this.#look(), 4 * EVERY);
     }
   }
 }

@@ -176,8 +176,8 @@ fn print_routes(plan: &SearchResult) {
 /// Prints a step as a chemist reads it: what becomes what, its name, agents, doubts.
 fn print_step(route: &Route, place: NodeIndex, step: &RouteStep) {
     let precursors: Vec<_> = route.precursors(place).map(|node| &*node.smiles).collect();
-    let agents: Vec<_> =
-        step.records.agents.iter().map(|(_, name, count)| format!("{name} {count}")).collect();
+    let conditions = step.records.conditions(step.class, &precursors);
+    let agents: Vec<_> = conditions.iter().map(|(_, name, count)| format!("{name} {count}")).collect();
     let warnings: Vec<_> = step.warnings.iter().map(ToString::to_string).collect();
     let needs = step.stereo_source.map(|source| format!("; needs {source}")).unwrap_or_default();
     println!("    {} >> {}", precursors.join(" . "), route.graph.molecule(place).smiles);

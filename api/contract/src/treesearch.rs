@@ -62,7 +62,7 @@ pub struct Metadata {
 pub struct SearchReport {
     /// Number of molecules that templates were tried on.
     pub expanded_molecules: u64,
-    /// Doubtful routes of the answer: with a step of a plausibility under 0.9, and a score under 0.1. The `warnings` of
+    /// Doubtful routes of the answer: with a step of a plausibility under 0.95, and a score under 0.1. The `warnings` of
     /// such steps say so.
     #[serde(default)]
     pub doubtful_routes: u64,

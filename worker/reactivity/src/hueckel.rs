@@ -77,9 +77,9 @@ fn rotate(matrix: &mut [Vec<f64>], vectors: &mut [Vec<f64>], p: usize, q: usize)
     for row in matrix.iter_mut().chain(vectors.iter_mut()) {
         (row[p], row[q]) = (cosine * row[p] - sine * row[q], sine * row[p] + cosine * row[q]);
     }
-    for column in 0..matrix.len() {
-        let (a, b) = (matrix[p][column], matrix[q][column]);
-        (matrix[p][column], matrix[q][column]) = (cosine * a - sine * b, sine * a + cosine * b);
+    let (above, below) = matrix.split_at_mut(q);
+    for (a, b) in above[p].iter_mut().zip(&mut below[0]) {
+        (*a, *b) = (cosine * *a - sine * *b, sine * *a + cosine * *b);
     }
 }
 

@@ -279,10 +279,9 @@ impl<'a> Search<'a> {
         propagate(&mut self.graph, self.bounds);
         loop {
             let may_improve = first.is_none() || self.task.stop == Stop::FirstSoundRoute;
-            if may_improve && self.is_solved() && self.counts.expansions >= self.next_first_route_check {
-                if self.find_first_route(first) {
-                    return SearchEnd::FirstRoute;
-                }
+            let is_due = self.is_solved() && self.counts.expansions >= self.next_first_route_check;
+            if may_improve && is_due && self.find_first_route(first) {
+                return SearchEnd::FirstRoute;
             }
             self.publish_due_events(first.is_some());
             let has_no_expansions_left = self

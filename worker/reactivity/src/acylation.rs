@@ -9,8 +9,8 @@ use crate::competition::{
 use crate::electrophile;
 use crate::event::Event;
 use crate::group::Group;
-use crate::nucleophile::Reagent;
 use crate::queries::*;
+use crate::reagent::Reagent;
 use crate::refusal::Refusal;
 
 type Verdict = Result<(), Refusal>;

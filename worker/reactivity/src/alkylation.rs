@@ -8,8 +8,8 @@ use crate::competition::{
 use crate::electrophile;
 use crate::event::Event;
 use crate::group::{Group, aromatic_positions};
-use crate::nucleophile::Reagent;
 use crate::queries::*;
+use crate::reagent::Reagent;
 use crate::refusal::Refusal;
 
 type Verdict = Result<(), Refusal>;

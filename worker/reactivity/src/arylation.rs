@@ -6,8 +6,8 @@ use crate::competition::{check_unreacted_acyl_electrophiles, closed_ring_size, n
 use crate::electrophile;
 use crate::event::Event;
 use crate::group::{Group, aromatic_positions};
-use crate::nucleophile::{Reagent, TIE_MARGIN};
 use crate::queries::*;
+use crate::reagent::{Reagent, TIE_MARGIN};
 use crate::refusal::Refusal;
 
 type Verdict = Result<(), Refusal>;

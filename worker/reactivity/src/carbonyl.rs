@@ -7,8 +7,8 @@ use crate::electrophile;
 use crate::event::Event;
 use crate::group::Group;
 use crate::mixture::smallest_cycle;
-use crate::nucleophile::Reagent;
 use crate::queries::*;
+use crate::reagent::Reagent;
 use crate::refusal::Refusal;
 
 type Verdict = Result<(), Refusal>;

@@ -4,8 +4,9 @@ use crate::change::Step;
 use crate::electrophile;
 use crate::event::Event;
 use crate::group::Group;
-use crate::nucleophile::{self, Reagent};
+use crate::nucleophile;
 use crate::queries::*;
+use crate::reagent::Reagent;
 use crate::refusal::Refusal;
 use crate::site;
 

@@ -16,8 +16,8 @@ use crate::change::{Facts, Step};
 use crate::group::{Group, aromatic_positions};
 use crate::leaving_group::leaving_ranks;
 use crate::named::{named, ranks};
-use crate::nucleophile::TIE_MARGIN;
 use crate::queries::*;
+use crate::reagent::TIE_MARGIN;
 
 /// Activation from which an aromatic halide reacts with nucleophiles without a metal.
 pub const ACTIVATED: i32 = 16;

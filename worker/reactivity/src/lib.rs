@@ -40,6 +40,7 @@ mod origin;
 mod polar;
 mod queries;
 mod reaction_class;
+mod reagent;
 mod redox;
 mod refusal;
 mod ring_closure;

@@ -1,119 +1,16 @@
 //! Competition between nucleophiles, for each kind of reagent.
 //!
-//! Each column of `tables/nucleophiles.tsv` is the order for one kind of reagent. Numbers of different columns cannot be compared.
-//! Sources: Mayr's nucleophilicity scale (Mayr and Patz, Angew. Chem. Int. Ed. 1994) for the order of amines, sulfur
-//! and oxygen; acidities in DMSO (Bordwell, Acc. Chem. Res. 1988) for the order of deprotonation and the column `pka`;
-//! Surry and Buchwald (Angew. Chem. Int. Ed. 2008) for palladium; Klapars and others (J. Am. Chem. Soc. 2002) for
-//! copper; Clayden, Greeves and Warren for the rest.
-//!
 //! One rule decides: a site within its error of the wanted one competes with it. Where the sites need other conditions
 //! (one reacts as it is, the other with base), a chemist chooses the conditions, and only a clearly better site counts.
 
-use std::sync::LazyLock;
-
-use chem::Table;
-
 use crate::change::{Facts, Step};
 use crate::group::Group;
-use crate::named::{named, ranks};
 use crate::queries::*;
+use crate::reagent::{Reagent, TIE_MARGIN, nucleophile};
 use crate::site::rank;
-
-/// Rank difference below which sites react alike.
-pub const TIE_MARGIN: i32 = 5;
 
 /// The highest pKa in DMSO of an acid that carbonates deprotonate.
 const WEAK_BASE: i32 = 20;
-
-named! {
-/// Reagent that a nucleophile reacts with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reagent {
-    /// Acyl chlorides, anhydrides, coupled acids, chloroformates, isocyanates.
-    Acyl,
-    /// Sulfonyl halides.
-    Sulfonyl,
-    /// Alkyl halides, sulfonates and epoxides, with base.
-    Alkyl,
-    /// Activated aryl halides.
-    Aryl,
-    /// Aryl halides with palladium.
-    Palladium,
-    /// Aryl halides and boronic acids with copper.
-    Copper,
-    /// Aldehydes and ketones.
-    Carbonyl,
-    /// Silyl halides.
-    Silyl,
-    /// Michael acceptors.
-    Acceptor,
-}
-}
-
-impl Reagent {
-    /// Margin by which the rank of an unreacted site that needs other conditions has to be lower. Alkylations and
-    /// arylations at one of two such sites are run for the mixture that they give. For these, only a clearly better
-    /// site speaks against the step.
-    fn required_margin(self) -> i32 {
-        match self {
-            Self::Alkyl | Self::Aryl | Self::Palladium | Self::Copper => -TIE_MARGIN,
-            Self::Acyl | Self::Sulfonyl | Self::Carbonyl | Self::Silyl | Self::Acceptor => TIE_MARGIN,
-        }
-    }
-
-    fn is_metal(self) -> bool {
-        matches!(self, Self::Palladium | Self::Copper)
-    }
-}
-
-/// Row of the table.
-#[derive(Debug, Clone, Copy, Default)]
-struct Nucleophile {
-    /// pKa in DMSO; `None` for a nucleophile that needs no base.
-    pka: Option<i32>,
-    /// Error of a site's rank.
-    error: i32,
-    /// Ranks in the order of [`Reagent`]; 0: does not react.
-    ranks: [i32; Reagent::ALL.len()],
-}
-
-static NUCLEOPHILES: LazyLock<[Nucleophile; Group::ALL.len()]> = LazyLock::new(|| {
-    let table = Table {
-        file: "nucleophiles.tsv",
-        text: include_str!("../tables/nucleophiles.tsv"),
-        columns: [
-            "group",
-            "pka",
-            "error",
-            "acyl",
-            "sulfonyl",
-            "alkyl",
-            "aryl",
-            "palladium",
-            "copper",
-            "carbonyl",
-            "silyl",
-            "acceptor",
-            "source",
-        ],
-        keys: 1,
-    };
-    let rows = table.read(|[group, pka, error, fields @ .., _]| {
-        let pka = if pka == "-" { None } else { Some(ranks([pka])?[0]) };
-        let [error] = ranks([error])?;
-        Ok((Group::named(group)?, Nucleophile { pka, error, ranks: ranks(fields)? }))
-    });
-    let mut of_groups = [Nucleophile::default(); Group::ALL.len()];
-    for (group, nucleophile) in rows.expect("nucleophile: a test reads the table") {
-        of_groups[group as usize] = nucleophile;
-    }
-    of_groups
-});
-
-/// Rank of a group before its surroundings count; 0: does not react.
-pub fn group_rank(group: Group, reagent: Reagent) -> i32 {
-    NUCLEOPHILES[group as usize].ranks[reagent as usize]
-}
 
 /// Conditions that a nucleophile needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,7 +28,7 @@ impl Conditions {
         let group = facts.group(atom);
         let is_aromatic_lactam = group == Group::AmideNitrogen && facts.is_aromatic(atom);
         let is_weak_carbon_acid = || facts.next_to(atom).filter(|&next| facts.is_acceptor(next)).count() < 2;
-        match NUCLEOPHILES[group as usize].pka {
+        match nucleophile(group).pka {
             None if facts.element(atom) != C => Self::Neutral,
             None if is_weak_carbon_acid() => Self::StrongBase,
             // Bases that couplings need take all N–H and O–H acids.
@@ -154,8 +51,7 @@ pub fn competing_site(
     let own_conditions = Conditions::of(before, own, reagent);
     // Esters and palladium tell crowded amines apart better than acyl and alkyl halides do.
     let is_slow = before.group(electrophile) == Group::Ester || reagent.is_metal();
-    let error =
-        if is_slow { TIE_MARGIN } else { NUCLEOPHILES[before.group(own) as usize].error.max(TIE_MARGIN) };
+    let error = if is_slow { TIE_MARGIN } else { nucleophile(before.group(own)).error.max(TIE_MARGIN) };
     let margin = |atom: u32| {
         let is_alike = Conditions::of(before, atom, reagent) == own_conditions;
         if is_alike { error } else { reagent.required_margin() }
@@ -231,16 +127,4 @@ fn is_left_without_base(before: &Facts, own: u32, atom: u32, reagent: Reagent) -
             | Group::Alkyl
     );
     is_amine && needs_base && !reagent.is_metal()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ranks_are_read_from_the_table() {
-        assert_eq!(group_rank(Group::Thiol, Reagent::Acceptor), 110);
-        assert_eq!(NUCLEOPHILES[Group::Alkyl as usize].ranks, [0; 9]);
-        assert_eq!(NUCLEOPHILES[Group::Phenol as usize].pka, Some(18));
-    }
 }

@@ -9,8 +9,8 @@ use crate::competition::{closed_ring_size, nucleophiles};
 use crate::event::Event;
 use crate::group::Group;
 use crate::halogenation::{acid_activation, deoxyhalogenation, functionalisation, lactam_halogenation};
-use crate::nucleophile::Reagent;
 use crate::queries::*;
+use crate::reagent::Reagent;
 use crate::refusal::Refusal;
 
 type Verdict = Result<(), Refusal>;

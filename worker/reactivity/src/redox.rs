@@ -8,8 +8,8 @@ use crate::cleavage::{is_shielded_alkene, keeps_hydrogenable_group};
 use crate::electrophile;
 use crate::event::Event;
 use crate::group::{Group, aromatic_positions};
-use crate::nucleophile::TIE_MARGIN;
 use crate::queries::*;
+use crate::reagent::TIE_MARGIN;
 use crate::refusal::Refusal;
 
 type Verdict = Result<(), Refusal>;

@@ -13,8 +13,8 @@ use chem::Table;
 use crate::change::Facts;
 use crate::group::Group;
 use crate::named::{named, ranks};
-use crate::nucleophile::{Reagent, group_rank};
 use crate::queries::*;
+use crate::reagent::{Reagent, group_rank};
 use crate::substituent::{amine_shift, sigma};
 
 /// Points for each nitrogen of an azole beyond two (Bordwell 1988: pyrazole 19.8, triazole 14.8, tetrazole 8.2).

@@ -1,8 +1,8 @@
 //! Electrophilic aromatic substitution: the ring and the position that react.
 //!
-//! Whether a ring takes an electrophile at all is a score; which position it takes is the site model's word
-//! (`arene_sites.rs`). A position's score is the sum of the effects of the ring and its substituents, by their distance. The scores are
-//! in the order of partial rate factors (Stock and Brown, Adv. Phys. Org. Chem. 1963; Taylor, "Electrophilic Aromatic
+//! A score decides if a ring takes an electrophile at all, and the site model (`arene_sites.rs`) which position it takes.
+//! A position's score is the sum of the effects of the ring and its substituents, by their distance. The scores are in
+//! the order of partial rate factors (Stock and Brown, Adv. Phys. Org. Chem. 1963; Taylor, "Electrophilic Aromatic
 //! Substitution", 1990) and of the positional selectivity of heteroarenes (Joule and Mills, "Heterocyclic
 //! Chemistry").
 

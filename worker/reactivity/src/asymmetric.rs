@@ -198,9 +198,7 @@ fn by_reagent(step: &Step<'_>, centre: u32) -> Option<StereoSource> {
 /// Ketone to alcohol: a catalyst tells an aromatic, unsaturated or heteroatom side from an alkyl side, an enzyme
 /// methyl from a longer chain.
 fn ketone(step: &Step<'_>, carbon: u32) -> Option<StereoSource> {
-    let before = &step.before;
-    let sides: Vec<u32> = before.next_to(carbon).filter(|&next| before.element(next) == C).collect();
-    let [a, b] = sides[..] else { return None };
+    let [a, b] = sides(step, carbon)?;
     if guidance(step, a) != guidance(step, b) {
         return Some(StereoSource::ChiralCatalyst);
     }
@@ -210,16 +208,21 @@ fn ketone(step: &Step<'_>, carbon: u32) -> Option<StereoSource> {
 /// Ketone or imine to amine: transaminases make primary amines of methyl ketones; catalysts hydrogenate imines with an
 /// aromatic side.
 fn amine(step: &Step<'_>, carbon: u32) -> Option<StereoSource> {
-    let before = &step.before;
-    let sides: Vec<u32> = before.next_to(carbon).filter(|&next| before.element(next) == C).collect();
-    let [a, b] = sides[..] else { return None };
+    let [a, b] = sides(step, carbon)?;
     let nitrogen = step
         .image(carbon)
         .and_then(|image| step.after.next_to(image).find(|&next| step.after.element(next) == N))?;
     if step.after.hydrogens(nitrogen) == 2 && is_methyl_beside_chain(step, a, b) {
         return Some(StereoSource::Enzyme);
     }
-    (before.is_aromatic(a) != before.is_aromatic(b)).then_some(StereoSource::ChiralCatalyst)
+    (step.before.is_aromatic(a) != step.before.is_aromatic(b)).then_some(StereoSource::ChiralCatalyst)
+}
+
+/// The two carbons beside the carbon of a ketone or imine.
+fn sides(step: &Step<'_>, carbon: u32) -> Option<[u32; 2]> {
+    let before = &step.before;
+    let sides: Vec<u32> = before.next_to(carbon).filter(|&next| before.element(next) == C).collect();
+    sides.try_into().ok()
 }
 
 /// Returns true if one of two carbons is a methyl group and the other has two more carbons or a ring beside it.

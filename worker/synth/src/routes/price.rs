@@ -1,8 +1,9 @@
 //! Price and delivery time of a route's building blocks, for ranking.
 //!
 //! Both are for one mole of the target, every step in full yield: a block that two steps need, or one step twice, is
-//! needed twice, and so is what makes a racemate of which half is lost. Amounts are counted in molecules, so an expensive block of which little is needed is cheap. The packs
-//! to order, for an amount and a yield, are in `worker/src/shopping.rs`.
+//! needed twice, and so is what makes a racemate of which half is lost. Amounts are counted in molecules, so an
+//! expensive block of which little is needed is cheap. The packs to order, for an amount and a yield, are in
+//! `worker/src/shopping.rs`.
 
 use crate::graph::Graph;
 use crate::routes::choices::{ChosenMolecule, RouteChoices};

@@ -117,7 +117,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         plans.push((plan, start.elapsed(), cpu));
     }
-    summarise(&plans);
+    summarise(&plans, seconds);
     Ok(())
 }
 
@@ -164,6 +164,9 @@ fn report(at: usize, plan: &SearchResult, total: Duration, cpu: f64) {
 }
 
 fn print_routes(plan: &SearchResult) {
+    if !plan.solved() {
+        println!("  no route; missing: {}", plan.stopped_by.join(" . "));
+    }
     for group in &plan.groups {
         println!("  {} {} ({} variations)", group.steps, group.key, group.variations.len());
         let steps: Vec<_> = group.variations[0][0].steps().collect();
@@ -226,7 +229,7 @@ fn tree(route: &Route, node: NodeIndex) -> Value {
     json!([route.graph.molecule(node).smiles, below])
 }
 
-fn summarise(plans: &[(SearchResult, Duration, f64)]) {
+fn summarise(plans: &[(SearchResult, Duration, f64)], seconds: f64) {
     let mut firsts: Vec<f64> = plans
         .iter()
         .filter_map(|(plan, ..)| plan.timings.first_route)
@@ -289,6 +292,13 @@ fn summarise(plans: &[(SearchResult, Duration, f64)]) {
         time(|plan| plan.timings.extraction),
         time(|plan| plan.timings.validation),
         plans.iter().map(|(_, total, _)| total.as_secs_f64()).fold(0.0, f64::max),
+    );
+    let open = plans.iter().filter(|(plan, ..)| !plan.exhausted);
+    let shares: Vec<f64> = open.map(|(_, total, _)| 100.0 * total.as_secs_f64() / seconds).collect();
+    println!(
+        "searches with something left to try used {:.1} % of their time, at least {:.1} %",
+        shares.iter().sum::<f64>() / shares.len() as f64,
+        shares.iter().copied().fold(f64::INFINITY, f64::min),
     );
 }
 

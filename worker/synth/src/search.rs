@@ -46,12 +46,16 @@ use crate::steps::validate::Validator;
 use crate::task::{Budget, Stop, TargetPurchase, Task};
 use catalogue::{Block, Stock};
 
-/// Fraction of the time that a search for many routes reserves for extracting them from the graph. Of 25 published
-/// routes, a search of 4 s has 15 in its answer with half of its time reserved, and 9 with 0.35. With all the time
-/// that extraction takes after 1,500 expansions, it also has 15.
+/// Fraction of the time that a search for many routes reserves for extracting them from the graph the first time. Of
+/// 25 published routes, a search of 4 s has 15 in its answer with half of its time reserved, and 9 with 0.35. With all
+/// the time that extraction takes after 1,500 expansions, it also has 15.
 const EXTRACTION_SHARE: f64 = 0.5;
 /// Upper limit of the reserved time.
 const MAX_EXTRACTION: Duration = Duration::from_millis(2500);
+/// Time reserved for each further extraction, as a multiple of the time that the last one took: the graph has grown.
+const NEXT_EXTRACTION: f64 = 1.5;
+/// Shortest growth, as a fraction of the time, that is worth another extraction.
+const MIN_GROWTH_SHARE: f64 = 0.02;
 /// Maximum number of routes that make a molecule in two ways, skipped in search of the first route.
 const MAX_INCONSISTENT: usize = 100;
 /// Maximum number of routes that are ranked for a first answer.
@@ -89,6 +93,8 @@ pub struct Search<'a> {
     constraint_filter: Option<ConstraintFilter<'a>>,
     /// Number of expansions at which a route is tried again, after constraints have refused all routes so far.
     next_first_route_check: u64,
+    /// Time before the deadline at which a solved graph stops growing, so that its routes can be extracted.
+    reserved: Duration,
     bounds: SearchBounds,
     strategy: Box<dyn SelectionStrategy>,
     helpers: Help<'a>,
@@ -103,6 +109,9 @@ pub struct Search<'a> {
 #[derive(PartialEq, Eq)]
 enum SearchEnd {
     FirstRoute,
+    /// The time for growth is over; there may be time for routes.
+    OutOfTime,
+    /// The limit of expansions or of memory is reached.
     Spent,
     Exhausted,
 }
@@ -166,6 +175,11 @@ impl<'a> Search<'a> {
             graph,
             constraint_filter,
             next_first_route_check: 0,
+            reserved: budget
+                .deadline
+                .saturating_duration_since(started)
+                .mul_f64(EXTRACTION_SHARE)
+                .min(MAX_EXTRACTION),
             bounds,
             strategy,
             helpers: Help::new(planner.cores.core_share(&budget.priority)),
@@ -181,11 +195,15 @@ impl<'a> Search<'a> {
         if let (Some(block), Some(publisher)) = (bought_target, &mut self.publisher) {
             publisher.publish_bought(&self.graph, block);
         }
+        let (model, task, budget) = (self.planner.expander.model(), self.task, self.budget);
+        let memory = self.planner.settings.memory_bytes;
+        let mut collector =
+            RouteCollector::new(model, self.stock, task, budget, &self.graph, memory, bought_target);
         let mut first = None;
-        let end = if bought_target.is_some() && self.task.stop != Stop::Budget {
+        let end = if bought_target.is_some() && task.stop != Stop::Budget {
             SearchEnd::FirstRoute
         } else {
-            self.traced_growth(&mut first)
+            self.grow_and_extract(&mut first, &mut collector)
         };
         if self.constraint_filter.is_some() && first.is_none() && self.is_solved() {
             self.final_first_route(&mut first);
@@ -195,23 +213,7 @@ impl<'a> Search<'a> {
             self.timings.first_route = Some(Duration::ZERO);
             self.counts.validated_routes += 1;
         }
-        let extraction_and_validation = self.timings.extraction + self.validator.elapsed;
-        self.timings.search = self.elapsed().saturating_sub(extraction_and_validation);
-
-        let stage = info_span!("search.extraction", groups = Empty).entered();
         let start = self.budget.now();
-        let validation_before = self.validator.elapsed;
-        let (model, task, budget) = (self.planner.expander.model(), self.task, self.budget);
-        let memory = self.planner.settings.memory_bytes;
-        let mut collector =
-            RouteCollector::new(model, self.stock, task, budget, &self.graph, memory, bought_target);
-        if task.stop == Stop::Budget && self.is_solved() {
-            let (constraint_filter, validator) = (self.constraint_filter.as_mut(), &mut self.validator);
-            let mut source =
-                ExtractionContext { graph: &mut self.graph, validator, constraint_filter, dropped: 0 };
-            collector.add_all(&mut source, &self.helpers.core_share, &mut self.counts);
-            self.counts.unvalidated_routes += source.dropped;
-        }
         // Keeps the first route found, even if refused candidates have used up the time.
         if let Some(choices) = first.filter(|_| collector.is_empty()) {
             collector.add(&self.graph, choices);
@@ -219,12 +221,10 @@ impl<'a> Search<'a> {
         }
         self.counts.memory_bytes = collector.peak_bytes() as u64;
         let groups = collector.finish(&self.graph);
-        self.validator.end_stage();
-        stage.record("groups", groups.len());
-        drop(stage);
-        let validation = self.validator.elapsed;
-        self.timings.extraction += (self.budget.now() - start).saturating_sub(validation - validation_before);
-        self.timings.validation = validation;
+        self.timings.extraction += self.budget.now() - start;
+        self.timings.validation = self.validator.elapsed;
+        self.timings.search =
+            self.elapsed().saturating_sub(self.timings.extraction + self.timings.validation);
         let inconsistent = self.counts.refusals.inconsistent;
         self.counts.refusals = Refusals { inconsistent, ..self.validator.refusals };
         self.counts.molecules = self.graph.molecule_count() as u64;
@@ -250,6 +250,50 @@ impl<'a> Search<'a> {
         self.stock.find(target).filter(|_| may_buy)
     }
 
+    /// Grows the graph and, in a search for many routes, extracts them. If that leaves time, grows the graph further
+    /// and extracts again.
+    fn grow_and_extract(
+        &mut self,
+        first: &mut Option<RouteChoices>,
+        collector: &mut RouteCollector<'a>,
+    ) -> SearchEnd {
+        let time = self.budget.deadline.saturating_duration_since(self.started);
+        loop {
+            let end = self.traced_growth(first);
+            if self.task.stop != Stop::Budget || !self.is_solved() {
+                return end;
+            }
+            let start = self.budget.now();
+            self.extract(collector);
+            let now = self.budget.now();
+            self.reserved = (now - start).mul_f64(NEXT_EXTRACTION);
+            let left = self.budget.deadline.saturating_duration_since(now);
+            if end != SearchEnd::OutOfTime || left < self.reserved + time.mul_f64(MIN_GROWTH_SHARE) {
+                return end;
+            }
+            propagate(&mut self.graph, self.bounds);
+        }
+    }
+
+    /// Extracts the routes of the graph as a stage of the trace.
+    fn extract(&mut self, collector: &mut RouteCollector<'a>) {
+        let stage = info_span!("search.extraction", groups = Empty).entered();
+        self.helpers.stopped.store(true, Ordering::Relaxed);
+        let start = self.budget.now();
+        let validation_before = self.validator.elapsed;
+        let (constraint_filter, validator) = (self.constraint_filter.as_mut(), &mut self.validator);
+        let mut source =
+            ExtractionContext { graph: &mut self.graph, validator, constraint_filter, dropped: 0 };
+        collector.extract(&mut source, &self.helpers.core_share, &mut self.counts);
+        self.counts.unvalidated_routes += source.dropped;
+        self.validator.deadline = self.budget.deadline;
+        self.validator.end_stage();
+        self.helpers.stopped.store(false, Ordering::Relaxed);
+        stage.record("groups", collector.group_count());
+        let validation = self.validator.elapsed - validation_before;
+        self.timings.extraction += (self.budget.now() - start).saturating_sub(validation);
+    }
+
     /// Runs [`Self::grow`] as a stage of the trace.
     fn traced_growth(&mut self, first: &mut Option<RouteChoices>) -> SearchEnd {
         let stage = info_span!(
@@ -269,13 +313,6 @@ impl<'a> Search<'a> {
 
     /// Grows the graph until the search is over. Stores the first validated route in `first`.
     fn grow(&mut self, first: &mut Option<RouteChoices>) -> SearchEnd {
-        let deadline = match self.task.stop {
-            Stop::FirstRoute | Stop::FirstSoundRoute => self.budget.deadline,
-            Stop::Budget => {
-                let time = self.budget.deadline.saturating_duration_since(self.started);
-                self.budget.deadline - time.mul_f64(EXTRACTION_SHARE).min(MAX_EXTRACTION)
-            }
-        };
         propagate(&mut self.graph, self.bounds);
         loop {
             let may_improve = first.is_none() || self.task.stop == Stop::FirstSoundRoute;
@@ -290,8 +327,12 @@ impl<'a> Search<'a> {
                 .is_some_and(|max_expansions| self.counts.expansions >= max_expansions);
             let memory = self.planner.settings.memory_bytes;
             let is_memory_full = self.graph.bytes() >= memory - memory / EXTRACTION_MEMORY_DIVISOR;
-            if has_no_expansions_left || is_memory_full || self.budget.spent_at(deadline) {
+            if has_no_expansions_left || is_memory_full {
                 return SearchEnd::Spent;
+            }
+            let deadline = self.growth_deadline();
+            if self.budget.spent_at(deadline) {
+                return SearchEnd::OutOfTime;
             }
             if let Some(warm) = self.take_warmed_up(Duration::ZERO) {
                 self.expand(warm, deadline);
@@ -308,6 +349,12 @@ impl<'a> Search<'a> {
                 None => return SearchEnd::Exhausted,
             }
         }
+    }
+
+    /// End of the time for growth. A graph without a route grows to the deadline.
+    fn growth_deadline(&self) -> Instant {
+        let extracts = self.task.stop == Stop::Budget && self.is_solved();
+        if extracts { self.budget.deadline - self.reserved } else { self.budget.deadline }
     }
 
     /// Looks for the first route, or for a better one; returns true if the search ends with it.

@@ -125,6 +125,11 @@ impl Assessment {
         Self { plausibility, stereo_source: None }
     }
 
+    /// Returns the part of its cost that is doubt: −ln of the plausibility.
+    pub fn doubt(self) -> f64 {
+        -f64::from(self.plausibility.max(f32::MIN_POSITIVE)).ln()
+    }
+
     /// Returns the cost that it adds to the step.
     pub fn cost(self) -> f64 {
         let stereo = self.stereo_source.map_or(0.0, |source| match source {
@@ -133,7 +138,7 @@ impl Assessment {
             StereoSource::Resolution => RESOLUTION_COST,
             StereoSource::Separation => SEPARATION_COST,
         });
-        stereo - f64::from(self.plausibility.max(f32::MIN_POSITIVE)).ln()
+        stereo + self.doubt()
     }
 }
 

@@ -1,6 +1,7 @@
 //! The best routes of a grown graph: extracted cheapest first, ranked, grouped and written.
 
 use std::collections::VecDeque;
+use std::mem;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
@@ -10,7 +11,7 @@ use crate::graph::Graph;
 use crate::graph::expander::{Expansion, TemplateOutcome};
 use crate::graph::nodes::ReactionId;
 use crate::model::RetroModel;
-use crate::routes::choices::{DropReason, RouteChoices};
+use crate::routes::choices::{DropReason, RouteChoices, Signature};
 use crate::routes::extract::{ExtractionContext, Extractor};
 use crate::routes::group::{GroupCollector, RouteWriter};
 use crate::routes::rank::{RankedRoute, ReorderQueue, RouteRanker};
@@ -34,6 +35,12 @@ pub struct RouteCollector<'a> {
     groups: GroupCollector<'a>,
     writer: RouteWriter<'a>,
     prefetch: CompetitorPrefetch<'a>,
+    /// Routes of earlier extractions. They stay valid while the graph grows.
+    known: Vec<RouteChoices>,
+    /// Approximate memory of `known`.
+    known_bytes: usize,
+    /// Number of inconsistent candidates of the last extraction.
+    inconsistent: u64,
 }
 
 impl<'a> RouteCollector<'a> {
@@ -57,12 +64,15 @@ impl<'a> RouteCollector<'a> {
             groups: GroupCollector::new(graph, task),
             writer: RouteWriter::new(model, stock, target_block),
             prefetch: CompetitorPrefetch::new(model, budget),
+            known: Vec::new(),
+            known_bytes: 0,
+            inconsistent: 0,
         }
     }
 
-    /// Extracts routes until no more fit into the answer or the time is over. Helper threads compute competing
-    /// products.
-    pub fn add_all(
+    /// Extracts routes until no more fit into the answer or the time is over, and ranks them with those of earlier
+    /// extractions from the same graph. Helper threads compute competing products.
+    pub fn extract(
         &mut self,
         source: &mut ExtractionContext<'_, '_>,
         core_share: &CoreShare<'_>,
@@ -78,9 +88,22 @@ impl<'a> RouteCollector<'a> {
             source.constraint_filter.as_ref().map_or(0, |constraint_filter| constraint_filter.required());
         let mut extractor = Extractor::new(source.graph, self.task.max_depth, required, free_bytes / 2);
         let mut queue = ReorderQueue::default();
+        let earlier = mem::replace(&mut self.groups, GroupCollector::new(source.graph, self.task));
+        let known: FxHashSet<Signature> =
+            self.known.iter().map(|choices| choices.signature(source.graph)).collect();
+        self.known_bytes = 0;
+        for choices in self.known.drain(..) {
+            let total = self.ranker.total(source.graph, &choices);
+            queue.push(choices, total);
+        }
+        let mut inconsistent: u64 = 0;
         let mut can_add_more = true;
         for rank in 0..max_candidates {
-            let bytes_in_use = source.graph.bytes() + extractor.bytes() + queue.bytes() + self.groups.bytes();
+            let bytes_in_use = source.graph.bytes()
+                + extractor.bytes()
+                + queue.bytes()
+                + self.known_bytes
+                + self.groups.bytes();
             self.peak_bytes = self.peak_bytes.max(bytes_in_use);
             if bytes_in_use >= self.memory {
                 break;
@@ -89,12 +112,14 @@ impl<'a> RouteCollector<'a> {
             let choices = match route {
                 Ok(choices) => choices,
                 Err(DropReason::Inconsistent) => {
-                    counts.unvalidated_routes += 1;
-                    counts.refusals.inconsistent += 1;
+                    inconsistent += 1;
                     continue;
                 }
                 Err(DropReason::Unwanted | DropReason::Known) => continue,
             };
+            if !known.is_empty() && known.contains(&choices.signature(source.graph)) {
+                continue;
+            }
             counts.validated_routes += 1;
             let cost = choices.cost;
             let total = self.ranker.total(source.graph, &choices);
@@ -109,19 +134,31 @@ impl<'a> RouteCollector<'a> {
             drop(extractor);
             self.add_ranked(source.graph, &mut queue, f64::INFINITY);
         }
+        self.known.extend(queue.into_choices());
+        if self.budget.spent() && earlier.answer_bytes() > self.groups.answer_bytes() {
+            self.groups = earlier;
+        }
+        // A later extraction meets the same inconsistent candidates again.
+        let new = inconsistent.saturating_sub(self.inconsistent);
+        counts.unvalidated_routes += new;
+        counts.refusals.inconsistent += new;
+        self.inconsistent += new;
     }
 
     /// Adds the queued routes that no route of cost at least `cost` can beat, while there is time. The first route is
     /// added even without time. Returns false once no further route can be added.
     fn add_ranked(&mut self, graph: &Graph, queue: &mut ReorderQueue, cost: f64) -> bool {
-        let Self { budget, ranker, groups, writer, memory, .. } = self;
+        let Self { budget, ranker, groups, writer, memory, known, known_bytes, .. } = self;
         let competitor_penalty = |choices: &RouteChoices| {
             if budget.spent() { 0.0 } else { ranker.competitor_penalty(graph, choices) }
         };
         while (groups.is_empty() || !budget.spent() && groups.answer_bytes() < *memory)
             && let Some(route) = queue.next(cost, competitor_penalty)
         {
-            if !groups.push(graph, &route, writer) {
+            let has_room = groups.push(graph, &route, writer);
+            *known_bytes += route.choices.bytes();
+            known.push(route.choices);
+            if !has_room {
                 return false;
             }
         }
@@ -132,6 +169,11 @@ impl<'a> RouteCollector<'a> {
     pub fn add(&mut self, graph: &Graph, choices: RouteChoices) {
         let total = self.ranker.total(graph, &choices) + self.ranker.competitor_penalty(graph, &choices);
         self.groups.push(graph, &RankedRoute::only(choices, total), &mut self.writer);
+    }
+
+    /// Number of groups so far.
+    pub fn group_count(&self) -> usize {
+        self.groups.len()
     }
 
     /// Returns true if no route has been added.

@@ -115,6 +115,11 @@ impl<'a> GroupCollector<'a> {
         self.answer_bytes
     }
 
+    /// Number of groups.
+    pub fn len(&self) -> usize {
+        self.groups.len()
+    }
+
     /// Returns true if no route has been added.
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty()

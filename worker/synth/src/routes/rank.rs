@@ -3,6 +3,7 @@
 //! The total of a route is the sum of
 //! - the costs of its steps: −ln of the template's probability and of the step's plausibility by itself, 0.2 a step;
 //! - the loss of plausibility to competing products in the reaction mixtures of its steps, −ln as well;
+//! - [`DOUBT_COST`] times −ln of these plausibilities: a route is no better than its weakest step;
 //! - [`LENGTH_COST`] for each of its steps: the joint probability of many likely steps is overestimated;
 //! - [`BRANCH_COST`] for each step of its longest branch: of two routes with as many steps the convergent one is better;
 //! - [`MULTICOMPONENT_COST`] for each precursor of a step beyond two: several reactions at once seldom work as proposed;
@@ -34,6 +35,9 @@ const PRECEDENT_COST: f64 = 0.8;
 // As much as a step and its branch. On 200 published routes, values of 0 and 1 find as many routes among the first
 // ten.
 const MULTICOMPONENT_COST: f64 = 1.0;
+// A chemist rejects a route for one wrong step, however probable the others are. Of 300 published routes (200 expansions),
+// values of 0, 1, 2 and 5 find 38.0, 38.7, 38.7 and 37.3 % among the first ten.
+const DOUBT_COST: f64 = 2.0;
 const PRICE_COST: f64 = 0.15;
 /// USD per mole of target at which price starts to matter: a building block of 200 daltons at 10 USD a gram.
 const TYPICAL_PRICE: f64 = 2000.0;
@@ -55,7 +59,11 @@ impl<'a> RouteRanker<'a> {
 
     /// Returns the total of a route without competing products; at least its cost.
     pub fn total(&mut self, graph: &Graph, choices: &RouteChoices) -> f64 {
-        let steps: f64 = choices.made().map(|(product, step)| self.unprecedented(graph, product, step)).sum();
+        let doubt = |step| graph.reaction(step).assessment.map_or(0.0, Assessment::doubt);
+        let steps: f64 = choices
+            .made()
+            .map(|(product, step)| self.unprecedented(graph, product, step) + DOUBT_COST * doubt(step))
+            .sum();
         let needs = needs(graph, choices);
         let price = usd_per_mol(self.stock, &needs, Some(UNKNOWN_PRICE));
         choices.cost
@@ -71,9 +79,9 @@ impl<'a> RouteRanker<'a> {
         let of_step = |(product, step): (MoleculeId, ReactionId)| {
             let product = graph.molecule(product).expansion.as_ref()?;
             let found = &graph.reaction(step).proposal().outcome;
-            let cost = |plausibility| Assessment::of(plausibility).cost();
-            let alone = cost(found.plausibility_alone(product, self.model));
-            Some(cost(found.plausibility(product, self.model)) - alone)
+            let doubt = |plausibility| Assessment::of(plausibility).doubt();
+            let alone = doubt(found.plausibility_alone(product, self.model));
+            Some((1.0 + DOUBT_COST) * (doubt(found.plausibility(product, self.model)) - alone))
         };
         choices.made().filter_map(of_step).sum()
     }
@@ -129,6 +137,11 @@ impl ReorderQueue {
         self.bytes += choices.bytes();
         self.waiting.push(Reverse(RankedRoute { choices, total, place: self.sequence, is_complete: false }));
         self.sequence += 1;
+    }
+
+    /// Returns the queued routes in no order.
+    pub fn into_choices(self) -> impl Iterator<Item = RouteChoices> {
+        self.waiting.into_iter().map(|Reverse(route)| route.choices)
     }
 
     /// Approximate memory of the queued routes in bytes.

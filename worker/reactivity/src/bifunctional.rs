@@ -110,8 +110,8 @@ fn is_activated_keto_acid(step: &Step<'_>, carbon: u32) -> bool {
         && it.next_to(carbon).any(is_alpha)
 }
 
-/// Leaving halogen that a carbon loses in the step.
-fn lost_halogen(step: &Step<'_>, carbon: u32) -> Option<u32> {
+/// Halogen that a carbon loses in the step.
+pub fn lost_halogen(step: &Step<'_>, carbon: u32) -> Option<u32> {
     let mut lost = step.lost(carbon).map(|(gone, _)| gone);
     lost.find(|&gone| is_heavy_halogen(step.before.element(gone)))
 }
@@ -182,7 +182,7 @@ fn refuse_acids_beside_new_organometal(step: &Step<'_>, carbon: u32, other: u32)
 }
 
 /// Returns true if a carbonyl group gives up its double bond in the step.
-fn is_added_to(step: &Step<'_>, carbon: u32) -> bool {
+pub fn is_added_to(step: &Step<'_>, carbon: u32) -> bool {
     matches!(step.before.group(carbon), Group::Aldehyde | Group::Ketone)
         && step.reordered(carbon).any(|(other, was, now)| step.before.element(other) == O && was > now)
 }

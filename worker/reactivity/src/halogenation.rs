@@ -6,6 +6,7 @@ use crate::competition::{gains_ring_bond, leaves_acylated_group};
 use crate::group::Group;
 use crate::queries::*;
 use crate::refusal::Refusal;
+use crate::stability::is_acyloxy;
 use crate::{arene, redox};
 
 type Verdict = Result<(), Refusal>;
@@ -91,7 +92,9 @@ fn is_carbamate_of_amino_acid(before: &Facts, carbon: u32) -> bool {
 pub fn functionalisation(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
     let before = &step.before;
     let free = is_acidic(before, carbon) || before.is_benzylic_or_allylic(carbon);
-    let beside_heteroatom = before.next_to(carbon).any(|next| matches!(before.element(next), N | O | S));
+    let beside_heteroatom = before
+        .next_to(carbon)
+        .any(|next| matches!(before.element(next), N | O | S) && !is_acyloxy(before, next));
     let allowed = match element {
         F | CL | BR | I => free || beside_heteroatom || before.carbons(carbon) >= 3,
         O => free || beside_heteroatom,

@@ -20,6 +20,7 @@ mod arene_sites;
 mod arylation;
 mod asymmetric;
 mod bifunctional;
+mod carbanion;
 mod carbonyl;
 mod change;
 mod classify;

@@ -4,7 +4,7 @@ use crate::asymmetric::StereoSource;
 use crate::change::Step;
 use crate::event::{Event, events};
 use crate::refusal::Refusal;
-use crate::{arene, arylation, bifunctional, cleavage, mixture, origin, polar, redox, stereo};
+use crate::{arene, arylation, bifunctional, carbanion, cleavage, mixture, origin, polar, redox, stereo};
 
 /// Certainty of the rules about a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +32,7 @@ pub fn check(step: &Step<'_>) -> Result<Soundness, Refusal> {
     let events = events(step);
     mixture::check(step, &events)?;
     bifunctional::check(step, &events)?;
+    carbanion::check(step, &events)?;
     arylation::chan_lam(step, &events)?;
     origin::check(step)?;
     let stereo_source = stereo::check(step, &events)?;

@@ -113,7 +113,7 @@ fn is_anti_bredt(it: &Facts, atom: u32) -> bool {
 }
 
 /// Returns true for the oxygen of an acyloxy, phosphoryloxy or sulfonyloxy group.
-fn is_acyloxy(it: &Facts, oxygen: u32) -> bool {
+pub fn is_acyloxy(it: &Facts, oxygen: u32) -> bool {
     it.element(oxygen) == O
         && it.is_saturated(oxygen)
         && it

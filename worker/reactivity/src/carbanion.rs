@@ -1,0 +1,104 @@
+//! Carbanions: what a strong base or a metal makes of a molecule before the step's own bond is made.
+//!
+//! Sources: Clayden, Greeves and Warren for enolates, which are flat, and for their order of acidity; Seebach, Sting and Hoffmann,
+//! Angew. Chem. Int. Ed. 1996, 35, 2708, for alkylations that a second centre controls; Sapountzis and Knochel, Angew. Chem. Int. Ed.
+//! 2002, 41, 1610, for nitroaryl Grignard reagents, which only iodides give; Smith, "March's Advanced Organic Chemistry", for dihalides
+//! under metals, which close to rings or react at both ends.
+
+use crate::alkylation::is_acidic;
+use crate::bifunctional::{is_added_to, lost_halogen};
+use crate::change::Step;
+use crate::event::Event;
+use crate::group::Group;
+use crate::queries::*;
+use crate::refusal::Refusal;
+
+type Verdict = Result<(), Refusal>;
+
+/// Largest number of bonds between a carbanion and a stereocentre that controls it.
+const CONTROL_DISTANCE: u32 = 4;
+
+/// Checks the carbanions of a step.
+///
+/// # Errors
+/// Returns the reason why the carbanion does not give the product.
+pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
+    if step.atoms().any(|atom| racemises(step, atom)) {
+        return Err(Refusal::StereoScrambled);
+    }
+    for event in events {
+        if let Event::Alkylation { nucleophile, .. } = *event
+            && leaves_better_acid(step, nucleophile)
+        {
+            return Err(Refusal::CompetingGroup);
+        }
+    }
+    for &(a, b, _) in &step.change.made {
+        for (from, to) in [(a, b), (b, a)] {
+            if is_added_to(step, to) && lost_halogen(step, from).is_some() {
+                check_new_organometal(step, from)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns true for a stereocentre whose acidic hydrogen gives way to a new bond, if no other centre controls the side from which
+/// the flat anion takes it.
+fn racemises(step: &Step<'_>, atom: u32) -> bool {
+    let (before, after) = (&step.before, &step.after);
+    let Some(image) = step.image(atom) else { return false };
+    let is_replaced = before.hydrogens(atom) == 1
+        && step.hydrogens_gained(atom) < 0
+        && step.gained(atom).next().is_some()
+        && step.lost(atom).next().is_none();
+    let is_controlled = || {
+        after.distances(image, CONTROL_DISTANCE).into_iter().any(|(near, distance)| {
+            distance > 0
+                && after.at(near).centre.is_some()
+                && step.origin[near as usize].is_some_and(|origin| before.at(origin).centre.is_some())
+        })
+    };
+    before.at(atom).centre.is_some()
+        && after.at(image).centre.is_some()
+        && is_replaced
+        && is_acidic(before, atom)
+        && !is_controlled()
+}
+
+/// Returns true if the step alkylates beside an acid, ester, amide or nitrile and leaves a ketone or aldehyde, which is the stronger
+/// acid and the better electrophile.
+fn leaves_better_acid(step: &Step<'_>, nucleophile: u32) -> bool {
+    let before = &step.before;
+    let is_weak =
+        |next: u32| matches!(before.group(next), Group::Acid | Group::Ester | Group::Amide | Group::Nitrile);
+    let acceptors = || before.next_to(nucleophile).filter(|&next| before.is_carbonyl(next) || is_weak(next));
+    before.is_sp3(nucleophile)
+        && acceptors().count() == 1
+        && acceptors().all(is_weak)
+        && !before.next_to(nucleophile).any(|next| before.is_aromatic(next) || before.element(next) == N)
+        && step.atoms().any(|atom| {
+            matches!(before.group(atom), Group::Ketone | Group::Aldehyde) && step.is_untouched(atom)
+        })
+}
+
+/// Refuses a halide that becomes an organometallic reagent in a molecule with a second alkyl halide, or with a nitro group.
+fn check_new_organometal(step: &Step<'_>, carbon: u32) -> Verdict {
+    let before = &step.before;
+    let is_own = |atom: u32| step.are_in_same_molecule(atom, carbon);
+    let is_second_halide = |atom: u32| {
+        before.is_sp3(atom)
+            && atom != carbon
+            && before.next_to(atom).any(|next| is_heavy_halogen(before.element(next)))
+    };
+    let is_iodide = lost_halogen(step, carbon).is_some_and(|halogen| before.element(halogen) == I);
+    let mut own = step.atoms().filter(|&atom| is_own(atom));
+    if before.is_sp3(carbon) && own.any(is_second_halide) {
+        return Err(Refusal::SelfReacting);
+    }
+    let mut own = step.atoms().filter(|&atom| is_own(atom));
+    if !is_iodide && own.any(|atom| before.group(atom) == Group::Nitro) {
+        return Err(Refusal::Incompatible);
+    }
+    Ok(())
+}

@@ -44,7 +44,7 @@ def drawn(files: list[list[tuple[str, str]]], count: int, seed: int) -> list[tup
 
 def routes(stock: Path, targets: Path, options: list[str]) -> list[list[str]]:
     """The printed routes of each target."""
-    command = [ROOT / "target/release/examples/plan", ROOT / "worker/models/uspto_retro", stock, targets, "--routes", *options]
+    command = [ROOT / "target/release/examples/plan", ROOT / "worker/models/uspto_retro", stock, targets, "--common", "--routes", *options]
     output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     printed: list[list[str]] = []
     for line in output.splitlines():

@@ -2,10 +2,10 @@
 //!
 //! `plan MODEL_DIR STOCK.csv[.gz] TARGETS.csv [--seconds 4] [--expansions N] [--all|--sound] [--routes] [--algorithm
 //! retro_star|breadth_first] [--cores 1] [--cache-mb 0] [--memory-mb 512] [--groups 5] [--group-size 10] [--depth 5]
-//! [--trees FILE] [--nearest]`
+//! [--trees FILE] [--nearest] [--common]`
 //!
-//! The stock has the columns `smiles` and, if prices are known, `usd_per_g`. The targets have `smiles`, optionally
-//! `id`, and, if routes must break or keep bonds, `bonds_to_break` and `bonds_to_keep`, as `1-2 5-6` by the map
+//! The stock has the columns `smiles` and, if prices are known, `usd_per_g`; `--common` adds the common chemicals that
+//! a service always has. The targets have `smiles`, optionally `id`, and, if routes must break or keep bonds, `bonds_to_break` and `bonds_to_keep`, as `1-2 5-6` by the map
 //! numbers of their atoms. Lines that are not molecules are counted and skipped. Without `--cache-mb` every target is
 //! searched with an empty cache. `--all` uses the whole budget instead of stopping at the first route, `--sound` stops at
 //! the first without a doubtful step; `--nearest`
@@ -26,6 +26,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use catalogue::common_chemicals::CHEMICALS;
 use catalogue::{BlockRow, Offer, Stock, StockView};
 use chem::{Limits, MappedMolecule, Molecule};
 use flate2::read::MultiGzDecoder;
@@ -73,7 +74,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         start.elapsed()
     );
     let start = Instant::now();
-    let catalogue = read_stock(Path::new(stock))?;
+    let catalogue = read_stock(Path::new(stock), flag("--common"))?;
     println!("{} building blocks, {:.2?}", catalogue.snapshot().len(), start.elapsed());
     if flag("--nearest") {
         return time_nearest(&catalogue, Path::new(targets));
@@ -328,8 +329,12 @@ fn cpu_seconds() -> f64 {
     nanoseconds / 1e9
 }
 
-fn read_stock(path: &Path) -> Result<StockView, Box<dyn Error>> {
-    let lines = read_columns(path, &["smiles"], &["usd_per_g"])?;
+/// Reads the stock, with what every laboratory has if that is wanted.
+fn read_stock(path: &Path, with_common: bool) -> Result<StockView, Box<dyn Error>> {
+    let mut lines = read_columns(path, &["smiles"], &["usd_per_g"])?;
+    if with_common {
+        lines.extend(CHEMICALS.iter().map(|&(_, smiles)| vec![smiles.to_owned(), String::new()]));
+    }
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let row = |(id, line): (i32, &Vec<String>)| {
         let molecule: Molecule = line[0].parse().ok()?;

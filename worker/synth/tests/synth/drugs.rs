@@ -5,12 +5,14 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use crate::toy::{expansions, row, shipped, task, text};
 use catalogue::StockView;
 use flate2::read::MultiGzDecoder;
-use synth::{RetroModel, SearchResult, StereoSource, Stop, Task, plan};
+use synth::{Budget, RetroModel, SearchResult, StereoSource, Stop, Task, plan};
 
 const EXPANSIONS: u64 = 200;
 /// Least fraction of results that must stay the same. Rounding differs between processors, and an equally good route
@@ -153,7 +155,24 @@ fn more_expansions_never_lose_a_drug_and_the_same_number_gives_the_same_answer()
 
         assert_eq!(plans[0].groups, plans[1].groups, "{}", drug.name);
         assert!(plans[2].solved() || !plans[0].solved(), "{}", drug.name);
+        assert!(best_total(&plans[2]) <= best_total(&plans[0]) + 1e-9, "{}", drug.name);
     }
+}
+
+#[test]
+fn a_search_that_reads_its_graph_more_than_once_returns_each_route_once() {
+    let drug = &drugs()[0];
+    let (model, catalogue) = (model(), catalogue());
+    let task = Task { stop: Stop::Budget, ..task(&drug.smiles) };
+    let deadline = Instant::now() + Duration::from_secs(2);
+    let budget = Budget::until(deadline, Arc::new(AtomicBool::new(false)));
+
+    let plan = plan(model, catalogue, &task, &budget);
+
+    let routes: Vec<Vec<String>> = plan.routes().map(text).collect();
+    let distinct: BTreeSet<&Vec<String>> = routes.iter().collect();
+    assert!(!routes.is_empty());
+    assert_eq!(distinct.len(), routes.len());
 }
 
 #[test]

@@ -4,12 +4,14 @@ The decision that matters: a template stays only if RDKit, applying it with both
 recorded precursors of at least one of the reactions it came from. Grouping, `(product)>>(A.B)`, keeps a ring
 opening from splitting into bogus fragments. Reactions of `--held-out` sources and of `--exclude` products count
 neither as occurrences nor as examples. Templates that differ only in how they are written count as one. What
-`template_sanity` or `template_stereo` refuses never enters the library, however often it was seen.
+`template_sanity`, `template_partners`, `template_pots`, `template_stereo` or `refused_templates.tsv` refuses never
+enters the library, however often it was seen.
 """
 
 import argparse
 import collections
 import csv
+import functools
 import gzip
 import hashlib
 import itertools
@@ -19,13 +21,17 @@ from pathlib import Path
 from rdkit import Chem, RDLogger
 from rdkit.Chem import AllChem
 
+import template_partners
+import template_pots
 import template_sanity
 import template_stereo
+from template_graph import Template as TemplateGraph
 
 FINGERPRINT_BITS = 2048
 MAX_PRECURSORS = 4
 MAX_TEMPLATE_LENGTH = 600
 EXAMPLES_TO_CHECK = 4
+REFUSED_BY_HAND = Path(__file__).parent / "refused_templates.tsv"
 _MAP_NUMBER = re.compile(r":(\d+)\]")
 
 Reaction = tuple[str, str, str, str]
@@ -183,11 +189,30 @@ class Forward:
         return sorted(found)
 
 
+@functools.cache
+def refused_by_hand(path: Path = REFUSED_BY_HAND) -> dict[str, str]:
+    """Reads the templates that a chemist refused and no rule can, with the reasons."""
+    with path.open(encoding="utf-8", newline="") as lines:
+        rows = csv.DictReader((line for line in lines if not line.startswith("#")), delimiter="\t", quoting=csv.QUOTE_NONE)
+        return {row["retro_template"]: row["reason"] for row in rows}
+
+
+def refusal(text: str) -> str | None:
+    """Gives the reason why a grouped template is refused as it stands, or None."""
+    if text in refused_by_hand():
+        return refused_by_hand()[text]
+    found = template_sanity.check_template(text)
+    if found is None:
+        graph = TemplateGraph(text)
+        found = template_partners.check_partners(graph) or template_pots.check_pots(graph)
+    return None if found is None else found.reason.value
+
+
 def sound(text: str) -> tuple[str | None, str]:
     """Gives a grouped template as it should be, or None, and the reason why it was changed or refused; empty for neither."""
-    refusal = template_sanity.check_template(text)
-    if refusal is not None:
-        return None, refusal.reason.value
+    reason = refusal(text)
+    if reason is not None:
+        return None, reason
     mended = template_stereo.mended(text)
     if mended.verdict is template_stereo.Verdict.UNCHANGED:
         return text, ""

@@ -22,6 +22,12 @@ class Reason(enum.StrEnum):
     NO_LEAVING_GROUP = "nothing leaves"
     POOR_LEAVING_GROUP = "what leaves does not"
     BROKEN_RING = "an aromatic ring breaks"
+    TWO_FLASKS = "two changes that no flask makes together"
+    OTHER_ATOM = "a group leaves one atom and the bond is made at another"
+    NO_OXIDANT = "an oxidation without an oxidant"
+    LEFT_OUT = "a step in between is left out"
+    SAME_POLARITY = "two atoms of the same polarity meet"
+    NO_SUCH_REAGENT = "a reagent that does not exist"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -213,15 +213,28 @@ def _no_such_molecule(side: Side) -> Refusal | None:
 
 
 def _no_such_source(template: Template) -> Refusal | None:
-    """Refuses an amine whose nitrogen is nitrous or nitric acid's, and a halogen that an arene gives."""
+    """Refuses an amine whose nitrogen is nitrous or nitric acid's, and a halogen that an arene or a plain alkyl halide gives.
+
+    Methyl iodide (with triphenyl phosphite), vicinal dihalides, polyhalomethanes and cyanuric halides do give theirs.
+    """
     side = template.precursors
     for change in template.changes.values():
         if change.before.number == 7 and _of_nitrous_acid(side, change.before) and _is_amine(template.product, change.after):
             return Refusal(Reason.NO_SUCH_REAGENT, "an amine from nitrous or nitric acid")
-        from_arene = any(lost.number == 6 and lost.aromatic and _azines(side, lost) < 2 for lost in change.lost)
-        if change.before.number in HALOGENS and from_arene and any(other.number == 6 for other in change.gained):
-            return Refusal(Reason.NO_SUCH_REAGENT, "a halogen from an arene")
+        wanted = change.before.number in HALOGENS and any(other.number == 6 for other in change.gained)
+        if wanted and any(_keeps_halogen(side, lost) for lost in change.lost):
+            return Refusal(Reason.NO_SUCH_REAGENT, "a halogen from carbon")
     return None
+
+
+def _keeps_halogen(side: Side, carbon: Atom) -> bool:
+    """Says whether a carbon gives its halogen to nothing: arenes but cyanuric halides, and alkyl halides with no second halogen."""
+    if carbon.number != 6 or carbon.label:
+        return False
+    if carbon.aromatic:
+        return _azines(side, carbon) < 2
+    halogens = sum(atom.number in HALOGENS for atom in side.atoms if side.component[atom.index] == side.component[carbon.index])
+    return not unsaturated(side, carbon) and halogens < 2 and len(carbon.bonds) > 1
 
 
 def _azines(side: Side, carbon: Atom) -> int:

@@ -298,7 +298,7 @@ def _freed(template: Template, change: Change) -> Conditions:
     """Gives the conditions that free a heteroatom for the bond it makes."""
     side, atom = template.precursors, change.before
     if _is_nitro(side, atom) and not _is_nitro(template.product, change.after):
-        return REDUCTION | C.ACID
+        return REDUCTION
     if any(lost.number == 7 and side.bond(atom.index, lost.index) == 2 for lost in change.lost) and not atom.aromatic:
         return ANY if unsaturated(template.product, change.after) else REDUCTION | C.HYDRIDE
     of_reagent = atom.number == 8 and len(atom.bonds) == len(change.lost)  # an oxygen of sulfuric acid

@@ -254,4 +254,4 @@ def _of_nitrous_acid(side: Side, nitrogen: Atom) -> bool:
 def _is_amine(side: Side, nitrogen: Atom) -> bool:
     if nitrogen.aromatic or unsaturated(side, nitrogen) or nitrogen.charge:
         return False
-    return all(other.number == 6 for other, _ in side.neighbours(nitrogen))
+    return all(other.number in (6, 16) for other, _ in side.neighbours(nitrogen))

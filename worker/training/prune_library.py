@@ -88,7 +88,12 @@ def main() -> None:
     library = prepare_templates.read_counted(args.pack / "templates.csv.gz")
     refusals = [prepare_templates.refusal(text) for text, _ in library]
     kept = np.array([row for row, reason in enumerate(refusals) if reason is None])
-    reasons = collections.Counter(reason for reason in refusals if reason is not None)
+    listed = prepare_templates.refused_by_hand()
+    reasons = collections.Counter(
+        "listed in refused_templates.tsv" if text in listed else reason
+        for (text, _), reason in zip(library, refusals, strict=True)
+        if reason is not None
+    )
     print("\n".join(f"{count} templates refused: {reason}" for reason, count in reasons.most_common()))
     print(f"{len(kept)} of {len(library)} templates kept")
     if len(kept) == len(library) and out == args.pack:

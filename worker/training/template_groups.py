@@ -45,6 +45,7 @@ REDUCTION = C.HYDROGEN | C.METAL
 
 # By the group: what removes it from an acid's oxygen, another oxygen, an amine or amide, an azole's nitrogen, sulfur.
 _REMOVAL: dict[str, tuple[Conditions, Conditions, Conditions, Conditions, Conditions]] = {
+    "trimethylsilyl": (ANY,) * 5,  # no work-up leaves it
     "silyl": (ANY, C.FLUORIDE | C.ACID | C.BASE | C.LEWIS_ACID | C.ARYLATION | C.ORGANOMETALLIC, ANY, ANY, ANY),
     # Suzuki's hot base takes it off azoles, as its pinacol esters of pyrazoles show.
     "tert-butoxycarbonyl": (
@@ -92,7 +93,8 @@ _REMOVAL: dict[str, tuple[Conditions, Conditions, Conditions, Conditions, Condit
 def protecting_group(side: Side, atom: Atom, lost: Atom) -> str:
     """Names the group that an atom loses, by the atom that it is bound through."""
     if lost.number in (14, 5):
-        return "silyl"
+        methyls = sum(other.number == 6 and len(other.bonds) == 1 for other, _ in side.neighbours(lost))
+        return "trimethylsilyl" if methyls == 3 else "silyl"
     if lost.number == 16:
         oxygens = sum(other.number == 8 and order == 2 for other, order in side.neighbours(lost))
         return "sulfonyl" if oxygens == 2 else "sulfinyl"

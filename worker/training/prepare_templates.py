@@ -4,8 +4,8 @@ The decision that matters: a template stays only if RDKit, applying it with both
 recorded precursors of at least one of the reactions it came from. Grouping, `(product)>>(A.B)`, keeps a ring
 opening from splitting into bogus fragments. Reactions of `--held-out` sources and of `--exclude` products count
 neither as occurrences nor as examples. Templates that differ only in how they are written count as one. What
-`template_sanity`, `template_partners`, `template_pots`, `template_stereo` or `refused_templates.tsv` refuses never
-enters the library, however often it was seen.
+`template_sanity`, `template_partners`, `template_pots`, `template_losses`, `template_stereo` or `refused_templates.tsv`
+refuses never enters the library, however often it was seen.
 """
 
 import argparse
@@ -21,6 +21,7 @@ from pathlib import Path
 from rdkit import Chem, RDLogger
 from rdkit.Chem import AllChem
 
+import template_losses
 import template_partners
 import template_pots
 import template_sanity
@@ -204,7 +205,7 @@ def refusal(text: str) -> str | None:
     found = template_sanity.check_template(text)
     if found is None:
         graph = TemplateGraph(text)
-        found = template_partners.check_partners(graph) or template_pots.check_pots(graph)
+        found = template_partners.check_partners(graph) or template_pots.check_pots(graph) or template_losses.check_losses(graph)
     return None if found is None else found.reason.value
 
 

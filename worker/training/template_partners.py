@@ -47,7 +47,7 @@ def _walks(template: Template) -> Refusal | None:
         if change.gained or change.hydrogens <= 0 or not kinds:
             continue
         if _is_flat(side, change):
-            leaves = kinds <= {"boron", "metal", "silicon"} or change.before.aromatic and kinds <= _ELECTROPHILE
+            leaves = kinds <= {"boron", "metal", "silicon"} or change.before.aromatic and kinds <= _ELECTROPHILE | {"carbon"}
         else:
             leaves = kinds <= _ELECTROPHILE
         for other in changes if leaves else ():
@@ -115,6 +115,9 @@ def _oxidised(template: Template, bond: Bond) -> Refusal | None:
     side = template.precursors
     for change, partner in ((bond.first, bond.second), (bond.second, bond.first)):
         kinds = _kinds(template, change)
+        single = not change.after.aromatic and not unsaturated(template.product, change.after)
+        if kinds == {"double"} and single and any(lost.number == 15 for lost in partner.lost) and partner.before.number == 6:
+            return Refusal(Reason.LEFT_OUT, "an ylide gives an alkene")
         epoxide = kinds == {"alkoxy"} and any(side.ring_size(change.before, lost) == 3 for lost in change.lost)
         leaves = len(change.lost) == 1 and (kinds <= {"halide", "sulfonate", "hydroxyl"} or epoxide)
         if change.before.number != 6 or not leaves or change.hydrogens >= 0 or change.after.aromatic or _is_flat(side, change):
@@ -172,6 +175,8 @@ def _same_polarity(template: Template, bond: Bond) -> Refusal | None:
     if both_carbon and saturated and kinds and others and kinds <= leave and others <= leave and (kinds | others) & _ELECTROPHILE:
         if template.product.ring_size(first.after, second.after) not in (3, 4):
             return Refusal(Reason.SAME_POLARITY, "two alkyl halides")
+    if both_carbon and {"hydroxyl"} in (kinds, others) and not saturated and (kinds | others) <= leave:
+        return Refusal(Reason.SAME_POLARITY, "an aryl halide and an alcohol")
     if kinds == {"metal"} and others and others <= {"metal", "boron"} or others == {"metal"} and kinds == {"boron"}:
         return Refusal(Reason.SAME_POLARITY, "two organometallics")
     for change, partner in ((first, second), (second, first)):

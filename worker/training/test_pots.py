@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import prepare_templates
+import template_losses
 import template_partners
 import template_pots
 from template_graph import Template
@@ -111,7 +112,12 @@ WRONG = [
         Reason.LEFT_OUT,
         "([C:2]-[CH;D2;+0:1]=[CH;D2;+0:4]-[C:3])>>(O-[CH2;D2;+0:1]-[C:2].[C:3]-[CH2;D2;+0:4]-[P+](-c1:c:c:c:c:c:1)(-c1:c:c:c:c:c:1)-c1:c:c:c:c:c:1)",
     ),
+    (
+        Reason.LEFT_OUT,
+        "([C:3]-[CH2;D2;+0:4]-[CH2;D2;+0:1]-[c:2])>>(O=[CH;D2;+0:1]-[c:2].[C:3]-[CH;D2;+0:4]=P(-c1:c:c:c:c:c:1)(-c1:c:c:c:c:c:1)-c1:c:c:c:c:c:1)",
+    ),
     # polarity
+    (Reason.SAME_POLARITY, f"({ARYL}-[CH3;D1;+0:4])>>(Cl-{BEARING_ARYL}.O-[CH3;D1;+0:4])"),
     (Reason.SAME_POLARITY, "([C:2]-[CH2;D2;+0:1]-[CH2;D2;+0:3]-[C:4])>>(Br-[CH2;D2;+0:1]-[C:2].I-[CH2;D2;+0:3]-[C:4])"),
     (Reason.SAME_POLARITY, "([C:2]-[CH2;D2;+0:1]-[NH;D2;+0:3]-[C:4])>>(Br-[Mg]-[CH2;D2;+0:1]-[C:2].[NH2;D1;+0:3]-[C:4])"),
     (Reason.SAME_POLARITY, f"({ARYL}-[CH2;D2;+0:4]-[C:5])>>(O-B(-O)-{BEARING_ARYL}.Br-[Mg]-[CH2;D2;+0:4]-[C:5])"),
@@ -163,6 +169,45 @@ def test_atoms_that_meet_stay(text: str) -> None:
     assert template_pots.check_pots(graph) is None
 
 
+NOT_LOST = [
+    "([c:2]:[cH;D2;+0:1]:[c:3])>>N-C(=O)-[c;H0;D3;+0:1](:[c:2]):[c:3]",
+    "([c:2]:[cH;D2;+0:1]:[c:3])>>C-O-[c;H0;D3;+0:1](:[c:2]):[c:3]",
+    "([c:2]:[cH;D2;+0:1]:[c:3])>>N#C-[c;H0;D3;+0:1](:[c:2]):[c:3]",
+    "([C:2]-[CH2;D2;+0:1]-[C:3])>>N-[CH;D3;+0:1](-[C:2])-[C:3]",
+    "([C:2]-[CH2;D2;+0:1]-[C:3])>>O-[CH;D3;+0:1](-[C:2])-[C:3]",
+    "([C:1]-[CH3;D1;+0:2].[C:4]-[CH3;D1;+0:3])>>[C:1]-[CH2;D2;+0:2]-[CH2;D2;+0:3]-[C:4]",
+    "([C:2]-[NH;D2;+0:1]-[C:3])>>C-C-[N;H0;D3;+0:1](-[C:2])-[C:3]",
+    "([C:2]-[NH;D2;+0:1]-[C:3]=[O;D1;H0:4])>>C-[N;H0;D3;+0:1](-[C:2])-[C:3]=[O;D1;H0:4]",
+    "([C:2]-[OH;D1;+0:1])>>C-C(-C)-[O;H0;D2;+0:1]-[C:2]",
+]
+LOST = [
+    # halide, acid, xanthate, benzylic alcohol, an aminal's cyano group, malonic acid
+    "([c:2]:[cH;D2;+0:1]:[c:3])>>Br-[c;H0;D3;+0:1](:[c:2]):[c:3]",
+    "([c:2]:[cH;D2;+0:1]:[c:3])>>O-C(=O)-[c;H0;D3;+0:1](:[c:2]):[c:3]",
+    "([#7;a:4]:[c:2]:[cH;D2;+0:1]:[c:3])>>C-C-O-C(=O)-[c;H0;D3;+0:1](:[c:3]):[c:2]:[#7;a:4]",
+    "([C:2]-[CH2;D2;+0:1]-[C:3])>>C-S-C(=S)-O-[CH;D3;+0:1](-[C:2])-[C:3]",
+    "([C:2]-[CH2;D2;+0:1]-[c:3])>>O-[CH;D3;+0:1](-[C:2])-[c:3]",
+    "([C:2]-[CH2;D2;+0:1]-[#7:3])>>N#C-[CH;D3;+0:1](-[C:2])-[#7:3]",
+    "([O;D1;H0:4]=[C:2]-[CH2;D2;+0:1]-[C:3])>>O-C(=O)-[CH;D3;+0:1](-[C:3])-[C:2]=[O;D1;H0:4]",
+    # gem-dimethyl of a cyclopropane, von Braun, an aryl ether, a boronic ester, a carbamate that becomes methyl
+    "([CH3;D1;+0:2]-[C:1]-[CH3;D1;+0:3])>>[C:1]1-[CH2;D2;+0:2]-[CH2;D2;+0:3]-1",
+    "([C:2]-[NH;D2;+0:1]-[C:3])>>C-[N;H0;D3;+0:1](-[C:2])-[C:3]",
+    "([OH;D1;+0:1]-[c:2])>>C-C(-C)-[O;H0;D2;+0:1]-[c:2]",
+    "([c:2]-[B;H0;D3:1](-[OH;D1;+0:3])-[O;D1;H1:4])>>C-C-[O;H0;D2;+0:3]-[B;H0;D3:1](-[c:2])-[O;D1;H1:4]",
+    "([C:2]-[NH;D2;+0:1]-[CH3;D1;+0:3])>>C-[N;H0;D3;+0:1](-[C:2])-[C;H0;D3;+0:3](=O)-O-C(-C)(-C)-C",
+]
+
+
+@pytest.mark.parametrize("text", NOT_LOST)
+def test_a_group_that_nothing_takes_off_stays_on(text: str) -> None:
+    assert template_losses.check_losses(Template(text)) is not None
+
+
+@pytest.mark.parametrize("text", LOST)
+def test_a_group_that_comes_off_may_leave(text: str) -> None:
+    assert template_losses.check_losses(Template(text)) is None
+
+
 def test_a_template_of_the_table_is_refused_with_the_chemists_reason(tmp_path: Path) -> None:
     table = tmp_path / "refused.tsv"
     table.write_text("# a comment\nretro_template\treason\n([C:1])>>[C:1]-O\ttoo general\n", encoding="utf-8")
@@ -173,4 +218,5 @@ def test_a_template_of_the_table_is_refused_with_the_chemists_reason(tmp_path: P
 def test_the_table_of_refused_templates_holds_what_no_rule_says() -> None:
     for text, reason in prepare_templates.refused_by_hand().items():
         graph = Template(text)
-        assert reason and template_partners.check_partners(graph) is None and template_pots.check_pots(graph) is None, text
+        judges = (template_partners.check_partners, template_pots.check_pots, template_losses.check_losses)
+        assert reason and all(judge(graph) is None for judge in judges), text

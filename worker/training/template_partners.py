@@ -116,7 +116,8 @@ def _oxidised(template: Template, bond: Bond) -> Refusal | None:
     for change, partner in ((bond.first, bond.second), (bond.second, bond.first)):
         kinds = _kinds(template, change)
         single = not change.after.aromatic and not unsaturated(template.product, change.after)
-        if kinds == {"double"} and single and any(lost.number == 15 for lost in partner.lost) and partner.before.number == 6:
+        ylide = partner.before.number == 6 and not partner.after.aromatic and any(lost.number == 15 for lost in partner.lost)
+        if kinds == {"double"} and single and ylide:
             return Refusal(Reason.LEFT_OUT, "an ylide gives an alkene")
         epoxide = kinds == {"alkoxy"} and any(side.ring_size(change.before, lost) == 3 for lost in change.lost)
         leaves = len(change.lost) == 1 and (kinds <= {"halide", "sulfonate", "hydroxyl"} or epoxide)
@@ -175,8 +176,10 @@ def _same_polarity(template: Template, bond: Bond) -> Refusal | None:
     if both_carbon and saturated and kinds and others and kinds <= leave and others <= leave and (kinds | others) & _ELECTROPHILE:
         if template.product.ring_size(first.after, second.after) not in (3, 4):
             return Refusal(Reason.SAME_POLARITY, "two alkyl halides")
-    if both_carbon and {"hydroxyl"} in (kinds, others) and not saturated and (kinds | others) <= leave:
-        return Refusal(Reason.SAME_POLARITY, "an aryl halide and an alcohol")
+    for change, arene in ((first, second), (second, first)):
+        halide = arene.before.aromatic and _kinds(template, arene) and _kinds(template, arene) <= _ELECTROPHILE
+        if both_carbon and halide and _kinds(template, change) == {"hydroxyl"} and not _is_flat(side, change):
+            return Refusal(Reason.SAME_POLARITY, "an aryl halide and an alcohol")
     if kinds == {"metal"} and others and others <= {"metal", "boron"} or others == {"metal"} and kinds == {"boron"}:
         return Refusal(Reason.SAME_POLARITY, "two organometallics")
     for change, partner in ((first, second), (second, first)):

@@ -148,6 +148,8 @@ RIGHT = [
     # arenes couple by a reductant, zinc closes a cyclopropane
     "([c:1]:[c;H0;D3;+0:2](:[c:3])-[c;H0;D3;+0:4](:[c:5]):[c:6])>>(Br-[c;H0;D3;+0:2](:[c:1]):[c:3].Br-[c;H0;D3;+0:4](:[c:5]):[c:6])",
     "([C:1]1-[CH2;D2;+0:2]-[CH2;D2;+0:3]-1)>>Br-[CH2;D2;+0:2]-[C:1]-[CH2;D2;+0:3]-Br",
+    # a benzylic alcohol in a Friedel-Crafts alkylation
+    "([c:1]-[CH2;D2;+0:2]-[c;H0;D3;+0:3](:[c:4]):[c:5])>>(O-[CH2;D2;+0:2]-[c:1].[c:4]:[cH;D2;+0:3]:[c:5])",
     # nitration, amination of a nitroarene by hydroxylamine, cyanuric fluoride, a carbamic ester
     "([c:3]:[c;H0;D3;+0:4](:[c:5])-[NH2;D1;+0:1])>>(O-[NH2;D1;+0:1].[c:3]:[cH;D2;+0:4]:[c:5])",
     "([F;H0;D1;+0:1]-[C:2](-[C:3])=[O;D1;H0:4])>>(Fc1:n:c(F):n:c(-[F;H0;D1;+0:1]):n:1.O-[C:2](-[C:3])=[O;D1;H0:4])",

@@ -86,7 +86,7 @@ _REMOVAL: dict[str, tuple[Conditions, Conditions, Conditions, Conditions, Condit
     ),
     "sulfinyl": (ANY, ANY, C.ACID, ANY, REDUCTION | C.HYDRIDE),
     "heteroatom": (ANY, REDUCTION | C.HYDRIDE, REDUCTION | C.HYDRIDE | C.ACID, REDUCTION | C.HYDRIDE, ANY),
-    "carbamoyl": (ANY,) * 5,
+    "carbamoyl": (ANY,) * 5,  # cyano groups, too: thiocyanates are thiolates in waiting
 }  # fmt: skip
 
 
@@ -101,6 +101,8 @@ def protecting_group(side: Side, atom: Atom, lost: Atom) -> str:
     if lost.number != 6:
         return "heteroatom"
     others = [(other, order) for other, order in side.neighbours(lost) if other is not atom]
+    if any(order == 3 for _, order in others):
+        return "carbamoyl"
     if side.bond(atom.index, lost.index) == 2 and any(other.number == 8 and order == 2 for other, order in others):
         return "carbamoyl"
     if side.bond(atom.index, lost.index) == 2:

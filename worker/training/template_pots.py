@@ -264,13 +264,13 @@ def of_place(template: Template, labels: set[int]) -> Conditions:
     ends = {id(bonds[0].first), id(bonds[0].second)}
     for change in changes:
         if id(change) not in ends:
-            found &= _beside(template, change)
+            found &= _beside(template, change, bonds[0])
         elif change.before.number in (7, 8, 16) and change.lost:
             found &= _freed(template, change)
     return found
 
 
-def _beside(template: Template, change: Change) -> Conditions:
+def _beside(template: Template, change: Change, bond: Bond) -> Conditions:
     """Gives the conditions of what happens beside a new bond: a group that is freed, an ester or halide that is reduced."""
     side, atom = template.precursors, change.before
     if atom.number == 6:
@@ -280,6 +280,9 @@ def _beside(template: Template, change: Change) -> Conditions:
         return _of_carbon(template, change) if change.hydrogens > 0 and (plain or ester) else ANY
     if atom.number not in (7, 8, 16) or not change.lost or any(lost.label for lost in change.lost):
         return ANY
+    ends = {bond.first.before.label, bond.second.before.label}
+    if any(atom.label in touched and touched & ends for touched in _unmapped_fragments(side)):
+        return ANY  # the acetal of a hydroxy acid opens at its ester
     saponified = atom.number == 8 and any(_is_carboxyl(template, other) for other, _ in side.neighbours(atom))
     freed = change.hydrogens > 0 and all(lost.number in (6, 14, 16) for lost in change.lost)
     return removal(template, change) if freed or saponified else ANY
@@ -301,7 +304,8 @@ def _freed(template: Template, change: Change) -> Conditions:
         return REDUCTION
     if any(lost.number == 7 and side.bond(atom.index, lost.index) == 2 for lost in change.lost) and not atom.aromatic:
         return ANY if unsaturated(template.product, change.after) else REDUCTION | C.HYDRIDE
-    of_reagent = atom.number == 8 and len(atom.bonds) == len(change.lost)  # an oxygen of sulfuric acid
+    acid = any(other.number in (15, 16) for other, _ in side.neighbours(atom) if other not in change.lost)
+    of_reagent = atom.number == 8 and (acid or len(atom.bonds) == len(change.lost))  # of sulfuric acid, of triflic anhydride
     protected = not of_reagent and all(lost.number in (6, 14, 16) and not lost.label for lost in change.lost)
     return removal(template, change) if protected else ANY
 

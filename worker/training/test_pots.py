@@ -70,6 +70,10 @@ def test_what_one_flask_does_stays() -> None:
         # an enol ether after a Heck reaction, a boronic ester after a work-up, an acyl imidazole of carbonyldiimidazole
         "([CH3;D1;+0:3]-[C;H0;D3;+0:1](=[O;H0;D1;+0:2])-[c;H0;D3;+0:4](:[c:5]):[c:6])>>"
         "(C-C-C-C-[O;H0;D2;+0:2]-[CH;D2;+0:1]=[CH2;D1;+0:3].Br-[c;H0;D3;+0:4](:[c:5]):[c:6])",
+        # triflic anhydride, the acetonide of a hydroxy acid
+        "([#16:2]-[O;H0;D2;+0:1]-[CH2;D2;+0:3]-[C:4])>>(F-C(-F)(-F)-S(=O)(=O)-[O;H0;D2;+0:1]-[#16:2].O-[CH2;D2;+0:3]-[C:4])",
+        "([#16:6]-[NH;D2;+0:7]-[C;H0;D3;+0:1](=[O;D1;H0:2])-[C:3]-[OH;D1;+0:5])>>"
+        "(C-C1(-C)-O-[C;H0;D3;+0:1](=[O;D1;H0:2])-[C:3]-[O;H0;D2;+0:5]-1.[#16:6]-[NH2;D1;+0:7])",
         "([OH;D1;+0:4]-[B;H0;D3;+0:1](-[OH;D1;+0:5])-[c;H0;D3;+0:2](:[c:3]):[c:6])>>"
         "(C-O-[B;H0;D3;+0:1](-[O;H0;D2;+0:4]-C)-[O;H0;D2;+0:5]-C.Br-[c;H0;D3;+0:2](:[c:3]):[c:6])",
     ]

@@ -23,8 +23,17 @@ use crate::refusal::Refusal;
 /// chemists separate. Of recorded substitutions that were kept back, 0.91 are within it, and 0.12 of the other positions.
 const SEPARABLE_MARGIN: f64 = 0.8;
 
+/// Lead that a position of a plain benzene ring needs over every other in halogenations and nitrations: without a donor, alkyl groups
+/// and halogens leave the isomers close (Stock and Brown 1963).
+const PLAIN_RING_LEAD: f64 = 0.9;
+
 /// Score from which a position needs no acid to react with an acyl or sulfonyl group.
 const ELECTRON_RICH: i32 = 40;
+
+/// Score that a ring needs for the Vilsmeier reagent.
+const LEAST_FOR_VILSMEIER: i32 = 14;
+/// Score that a ring needs for formylation with a Lewis acid: an alkyl group beside or across.
+const LEAST_FOR_RIECHE: i32 = 8;
 
 type Verdict = Result<(), Refusal>;
 
@@ -38,6 +47,9 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
     if small.is_some_and(|ring| ring < 5) {
         return Err(Refusal::Strained);
     }
+    if electrophile.is_some_and(|other| is_plain_hydrocarbon(step, other)) {
+        return Err(Refusal::NoLeavingGroup);
+    }
     if oxide || gains_ring_bond(step, carbon) {
         return Ok(());
     }
@@ -50,8 +62,20 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
             position(step, carbon, -30, Electrophile::Sulfonation)
         }
         C => electrophile.map_or(Ok(()), |electrophile| carbon_electrophile(step, carbon, electrophile)),
+        // Borates take lithiated rings; diborons and boranes need iridium.
+        B if electrophile.is_some_and(|boron| step.before.count(boron, O) == 3) => {
+            if is_lithiated(step, carbon) { Ok(()) } else { Err(Refusal::Position) }
+        }
         _ => Ok(()),
     }
+}
+
+/// Returns true for an sp3 carbon that gives up nothing but hydrogen: it is no electrophile.
+fn is_plain_hydrocarbon(step: &Step<'_>, carbon: u32) -> bool {
+    step.before.is_sp3(carbon)
+        && step.hydrogens_gained(carbon) < 0
+        && step.lost(carbon).next().is_none()
+        && step.reordered(carbon).next().is_none()
 }
 
 fn nitrogen(step: &Step<'_>, carbon: u32, electrophile: Option<u32>) -> Verdict {
@@ -72,6 +96,10 @@ fn nitrogen(step: &Step<'_>, carbon: u32, electrophile: Option<u32>) -> Verdict 
 }
 
 fn halogen(step: &Step<'_>, carbon: u32, electrophile: Option<u32>, element: u8) -> Verdict {
+    // Hydrogen halides bring no positive halogen.
+    if electrophile.is_some_and(|halogen| step.before.degree(halogen) == 0) {
+        return Err(Refusal::NoLeavingGroup);
+    }
     if element == F && has_free_quinol(step) {
         return Err(Refusal::Incompatible);
     }
@@ -130,7 +158,10 @@ fn carbon_electrophile(step: &Step<'_>, carbon: u32, electrophile: u32) -> Verdi
     }
     match group {
         Group::CarbonDioxide => lithiation_or(step, carbon, 20),
-        _ if formyl => lithiation_or(step, carbon, 14),
+        _ if formyl && matches!(group, Group::Amide | Group::Ester) => {
+            lithiation_or(step, carbon, LEAST_FOR_VILSMEIER)
+        }
+        _ if formyl => lewis_acid_formylation(step, carbon),
         Group::AcylHalide | Group::Anhydride | Group::Acid | Group::Isocyanate | Group::Chloroformate => {
             refuse_free_amines(step)?;
             refuse_benzylic_halides(step)?;
@@ -143,6 +174,12 @@ fn carbon_electrophile(step: &Step<'_>, carbon: u32, electrophile: u32) -> Verdi
         Group::Nitrile => position(step, carbon, 15, Electrophile::Acylation),
         Group::Ester | Group::Amide | Group::Weinreb | Group::ActiveEster => {
             lithiation_or(step, carbon, 1000)
+        }
+        // A lithiated ring gives the alcohol; only a rich one is alkylated by way of its cation.
+        Group::Aldehyde | Group::Ketone
+            if step.lost(electrophile).any(|(gone, _)| before.element(gone) == O) =>
+        {
+            position(step, carbon, 12, Electrophile::Formylation)
         }
         Group::Aldehyde | Group::Ketone | Group::ImineCarbon => lithiation_or(step, carbon, 12),
         Group::Alkene => position(step, carbon, -14, Electrophile::Acylation),
@@ -210,6 +247,13 @@ fn friedel_crafts_alkyl(step: &Step<'_>, carbon: u32) -> Verdict {
     if primary && !helped { Err(Refusal::Arene) } else { Ok(()) }
 }
 
+/// Checks formylation by dichloromethyl methyl ether and a Lewis acid (Rieche, Gross and Höft, Chem. Ber. 1960, 93, 88), which takes rings
+/// down to those of alkylbenzenes.
+fn lewis_acid_formylation(step: &Step<'_>, carbon: u32) -> Verdict {
+    lewis_acid(step, carbon)?;
+    position(step, carbon, LEAST_FOR_RIECHE, Electrophile::Formylation)
+}
+
 /// Accepts the ring's own reactivity if its score reaches `least`, or else lithiation next to a directing group.
 fn lithiation_or(step: &Step<'_>, carbon: u32, least: i32) -> Verdict {
     match position(step, carbon, least, Electrophile::Formylation) {
@@ -230,7 +274,10 @@ fn position(step: &Step<'_>, carbon: u32, least: i32, electrophile: Electrophile
 fn is_behind(step: &Step<'_>, carbon: u32, electrophile: Electrophile) -> bool {
     let before = &step.before;
     let Some(own_system) = RingSystem::of(before, carbon) else { return false };
-    let own = own_system.value(before, carbon, electrophile);
+    let is_plain = own_system.is_benzene() && !arene_competition::is_activated(before, carbon);
+    let margin =
+        if is_plain && electrophile.is_halogen_or_nitronium() { -PLAIN_RING_LEAD } else { SEPARABLE_MARGIN };
+    let least = own_system.value(before, carbon, electrophile) + margin;
     let mut systems = vec![own_system];
     let mut classes = vec![before.at(carbon).class];
     for atom in step.atoms() {
@@ -244,11 +291,16 @@ fn is_behind(step: &Step<'_>, carbon: u32, electrophile: Electrophile) -> bool {
             systems.extend(RingSystem::of(before, atom));
         }
         let system = systems.iter().find(|system| system.contains(atom));
-        if system.is_some_and(|system| system.value(before, atom, electrophile) > own + SEPARABLE_MARGIN) {
+        if system.is_some_and(|system| system.value(before, atom, electrophile) > least) {
             return true;
         }
     }
     false
+}
+
+/// Returns true if the Vilsmeier reagent takes this position.
+pub fn takes_vilsmeier_reagent(facts: &Facts, carbon: u32) -> bool {
+    score(facts, carbon) >= LEAST_FOR_VILSMEIER
 }
 
 /// Score for electrophilic substitution of hydrogen on an aromatic carbon; benzene is 0.

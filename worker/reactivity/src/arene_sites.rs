@@ -109,6 +109,11 @@ pub enum Electrophile {
 }
 
 impl Electrophile {
+    /// Returns true for a halogen and for the nitronium ion.
+    pub fn is_halogen_or_nitronium(self) -> bool {
+        matches!(self, Self::Bromine | Self::Chlorine | Self::Iodine | Self::Nitration)
+    }
+
     fn relation(self) -> Relation {
         match self {
             Self::Bromine => Relation::Bromine,
@@ -255,6 +260,11 @@ impl RingSystem {
         };
         system.energy = hueckel::fill(system.matrix.clone(), system.electrons()).energy;
         Some(system)
+    }
+
+    /// Returns true for a ring of six carbons.
+    pub fn is_benzene(&self) -> bool {
+        self.atoms.len() == 6 && self.kinds.iter().all(|&kind| kind == RingAtom::Carbon)
     }
 
     /// Returns true if the atom is one of the system's.

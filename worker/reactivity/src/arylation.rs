@@ -6,6 +6,7 @@ use crate::competition::{check_unreacted_acyl_electrophiles, closed_ring_size, n
 use crate::electrophile;
 use crate::event::Event;
 use crate::group::{Group, aromatic_positions};
+use crate::halide_order;
 use crate::queries::*;
 use crate::reagent::{Reagent, TIE_MARGIN};
 use crate::refusal::Refusal;
@@ -40,9 +41,12 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
         Some(_) if hydroxyl => activation >= 28 && azine && before.element(nucleophile) != O,
         Some(_) if poor_leaver => activation >= 28,
         Some(_) if fluoride && activation >= 11 && !matches!(before.element(nucleophile), N) => true,
-        Some(_) => activation >= electrophile::ACTIVATED || (ring && activation >= 8),
+        Some(_) => {
+            activation >= electrophile::needed_activation(before, nucleophile, leaving)
+                || (ring && activation >= 8)
+        }
     };
-    let metal = electrophile::leaves_in_couplings(before, leaving) && by_metal(before, nucleophile, leaving);
+    let metal = halide_order::leaves_in_couplings(before, leaving) && by_metal(before, nucleophile, leaving);
     if !activated && !metal {
         return Err(if leaves.is_none() { Refusal::NoLeavingGroup } else { Refusal::NotActivated });
     }
@@ -58,9 +62,9 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     let rival_snar = activated
         && by_snar > 0
         && electrophile::clearly_more_reactive(step, carbon, by_snar, electrophile::aryl).is_some();
-    let by_coupling = electrophile::coupling(before, carbon);
+    let by_coupling = halide_order::coupling(before, carbon);
     let rival_metal = metal
-        && electrophile::clearly_more_reactive(step, carbon, by_coupling, electrophile::coupling).is_some();
+        && electrophile::clearly_more_reactive(step, carbon, by_coupling, halide_order::coupling).is_some();
     let snar_first = !activated
         && electrophile::competing_site(step, carbon, 50, electrophile::aryl).is_some()
         && matches!(before.element(nucleophile), N | S);
@@ -151,18 +155,34 @@ pub fn halide(step: &Step<'_>, carbon: u32, leaving: u32) -> Verdict {
     if cyanide && before.element(leaving) == N && before.hydrogens(leaving) == 2 {
         return Ok(());
     }
-    if !electrophile::leaves_in_couplings(before, leaving) {
+    if !halide_order::leaves_in_couplings(before, leaving) {
         let thioether = before.element(leaving) == S;
         let metal = matches!(before.element(leaving), B | SN | SI);
         return if thioether || metal { Ok(()) } else { Err(Refusal::NoLeavingGroup) };
     }
-    let own = electrophile::coupling(before, carbon);
+    let own = halide_order::coupling(before, carbon);
     let is_better =
-        || electrophile::clearly_more_reactive(step, carbon, own, electrophile::coupling).is_some();
+        || electrophile::clearly_more_reactive(step, carbon, own, halide_order::coupling).is_some();
     if own > 0 && (is_better() || leaves_activated_halide(step)) {
         return Err(Refusal::CompetingGroup);
     }
     Ok(())
+}
+
+/// Checks the C–H of a direct arylation. Palladium takes that of azoles, of N-oxides and between fluorines, and none of a plain azine
+/// (Alberico, Scott and Lautens, Chem. Rev. 2007, 107, 174), unless the ring closes.
+pub fn direct_arylation(step: &Step<'_>, arene: u32, carbon: u32, leaving: u32) -> Verdict {
+    let before = &step.before;
+    let positions = aromatic_positions(&before.structure, arene);
+    let is_azine =
+        positions.iter().any(|&(atom, _)| before.group(atom) == Group::Azine && before.ring(atom) == 6);
+    let is_oxide = positions.iter().any(|&(atom, _)| before.at(atom).charge > 0);
+    let fluorines = before.next_to(arene).map(|next| before.count(next, F)).sum::<usize>();
+    let is_inert = before.ring(arene) == 6 && is_azine && !is_oxide && fluorines < 2;
+    if is_inert && !step.are_in_same_molecule(arene, carbon) {
+        return Err(Refusal::Unreactive);
+    }
+    halide(step, carbon, leaving)
 }
 
 /// Returns true if the step leaves a bromide or iodide that is benzylic, allylic or beside a carbonyl group: palladium
@@ -187,10 +207,10 @@ pub fn has_open_boron(before: &Facts, carbon: u32) -> bool {
 /// wanted one, or a second boronic acid: such molecules make oligomers.
 fn couples_with_its_own_kind(step: &Step<'_>, metal: u32, carbon: u32) -> bool {
     let before = &step.before;
-    let own = electrophile::coupling(before, carbon);
+    let own = halide_order::coupling(before, carbon);
     let competes = |atom: u32| {
         let is_rival_halide = step.are_in_same_molecule(atom, metal)
-            && electrophile::coupling(before, atom) > own - TIE_MARGIN
+            && halide_order::coupling(before, atom) > own - TIE_MARGIN
             && !step.are_equivalent(atom, carbon);
         let is_rival_boron = before.group(atom) == Group::Organoboron
             && has_open_boron(before, atom)

@@ -1,8 +1,7 @@
 //! Molecules with two groups of which the step claims one, although the other reacts as well.
 //!
 //! Sources: Clayden, Greeves and Warren for cyclisations of halo amines and the loss of carbon dioxide from β-keto acids;
-//! Smith, "March's Advanced Organic Chemistry", for the Wurtz coupling, which gives all three products, and for organometallic
-//! reagents, which N–H and O–H quench; Miller, "Aromatic Nucleophilic Substitution" (1968), for chloroazines.
+//! Smith, "March's Advanced Organic Chemistry", for the Wurtz coupling, which gives all three products; Miller, "Aromatic Nucleophilic Substitution" (1968), for chloroazines.
 
 use crate::change::{Facts, Step};
 use crate::competition::builds_ring;
@@ -29,6 +28,11 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             Event::Alkylation { nucleophile, .. } if product_closes(step, nucleophile) => {
                 return Err(Refusal::SelfReacting);
             }
+            Event::Alkylation { nucleophile, carbon, leaving }
+                if is_alkylated_again(step, nucleophile, carbon, leaving) =>
+            {
+                return Err(Refusal::CompetingGroup);
+            }
             Event::AromaticSubstitution { electrophile: Some(carbon), .. }
                 if matches!(
                     step.before.group(carbon),
@@ -51,9 +55,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         couples_two_acyl_groups(step, a, b)?;
         for (from, to) in [(a, b), (b, a)] {
             refuse_better_arene(step, from, to)?;
-            refuse_acids_beside_new_organometal(step, from, to)?;
             refuse_oxidative_amination(step, from, to)?;
             refuse_slow_aminolysis(step, from, to)?;
+            refuse_strecker_of_amide(step, from, to)?;
         }
     }
     Ok(())
@@ -79,6 +83,38 @@ fn product_closes(step: &Step<'_>, nucleophile: u32) -> bool {
         && atoms().filter(is_halide).any(|halide| {
             atoms().filter(|&atom| is_amine(it, atom)).any(|amine| takes_halide(it, amine, halide))
         })
+}
+
+/// Returns true if an amine does not stop at the first alkyl group: ammonia or a primary amine with a phenacyl halide, whose product
+/// takes a second one or closes to a pyrazine (Clayden, Greeves and Warren, on over-alkylation), and a free
+/// primary amino acid with any halide, as its amine is there only in base, which makes esters too.
+fn is_alkylated_again(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> bool {
+    let it = &step.before;
+    let is_primary = matches!(it.group(nucleophile), Group::Ammonia | Group::PrimaryAmine);
+    if !is_primary || !is_heavy_halogen(it.element(leaving)) || step.are_in_same_molecule(nucleophile, carbon)
+    {
+        return false;
+    }
+    let is_open = it.next_to(nucleophile).all(|next| it.hydrogens(next) > 0);
+    let is_phenacyl =
+        it.hydrogens(carbon) == 2 && it.next_to(carbon).any(|next| it.group(next) == Group::Ketone);
+    let is_amino_acid = it.distances(nucleophile, 4).into_iter().any(|(atom, distance)| {
+        distance > 2
+            && it.group(atom) == Group::AcidOxygen
+            && it.hydrogens(atom) > 0
+            && step.is_untouched(atom)
+    });
+    is_open && is_phenacyl || is_amino_acid
+}
+
+/// Refuses an amide as the nitrogen of a Strecker reaction: it adds to no aldehyde (March, chapter 16).
+fn refuse_strecker_of_amide(step: &Step<'_>, nitrogen: u32, carbon: u32) -> Verdict {
+    let it = &step.before;
+    let is_refused = it.group(nitrogen) == Group::AmideNitrogen
+        && matches!(it.group(carbon), Group::Aldehyde | Group::Ketone)
+        && !step.are_in_same_molecule(nitrogen, carbon)
+        && step.gained(carbon).any(|(other, _)| it.is_cyano(other));
+    if is_refused { Err(Refusal::Unreactive) } else { Ok(()) }
 }
 
 /// Returns true if the step leaves an amine with hydrogen unreacted.
@@ -111,7 +147,7 @@ fn is_activated_keto_acid(step: &Step<'_>, carbon: u32) -> bool {
 }
 
 /// Halogen that a carbon loses in the step.
-pub fn lost_halogen(step: &Step<'_>, carbon: u32) -> Option<u32> {
+fn lost_halogen(step: &Step<'_>, carbon: u32) -> Option<u32> {
     let mut lost = step.lost(carbon).map(|(gone, _)| gone);
     lost.find(|&gone| is_heavy_halogen(step.before.element(gone)))
 }
@@ -152,44 +188,6 @@ fn refuse_better_arene(step: &Step<'_>, amine: u32, carbon: u32) -> Verdict {
         || it.group(carbon) == Group::ImineCarbon && step.lost(carbon).any(|(gone, _)| it.element(gone) == S);
     let competing = || electrophile::competing_site(step, carbon, FAST_ARENE, electrophile::aryl);
     if is_slow && competing().is_some() { Err(Refusal::CompetingGroup) } else { Ok(()) }
-}
-
-/// Refuses a halide that becomes a Grignard or lithium reagent within the step (it adds to a carbonyl group, or gets a
-/// boron from a borate) beside a free O–H or N–H. Aryl halides bear the N–H of amides, which a second portion of
-/// butyllithium deprotonates; allyl and α-halo carbonyl compounds react with zinc or indium in water.
-fn refuse_acids_beside_new_organometal(step: &Step<'_>, carbon: u32, other: u32) -> Verdict {
-    let it = &step.before;
-    let is_made_metal = lost_halogen(step, carbon).is_some()
-        && (it.is_aromatic_carbon(carbon)
-            || it.is_sp3(carbon) && !it.is_benzylic_or_allylic(carbon) && !it.is_alpha(carbon));
-    if !is_made_metal || !(is_added_to(step, other) || is_borate(it, other)) {
-        return Ok(());
-    }
-    let is_acid = |atom: u32| {
-        it.hydrogens(atom) > 0
-            && step.is_untouched(atom)
-            && match it.group(atom) {
-                Group::AmideNitrogen
-                | Group::CarbamateNitrogen
-                | Group::UreaNitrogen
-                | Group::SulfonamideNitrogen
-                | Group::Indole
-                | Group::Azole => it.is_sp3(carbon),
-                _ => matches!(it.element(atom), N | O | S),
-            }
-    };
-    if step.atoms().any(is_acid) { Err(Refusal::Incompatible) } else { Ok(()) }
-}
-
-/// Returns true if a carbonyl group gives up its double bond in the step.
-pub fn is_added_to(step: &Step<'_>, carbon: u32) -> bool {
-    matches!(step.before.group(carbon), Group::Aldehyde | Group::Ketone)
-        && step.reordered(carbon).any(|(other, was, now)| step.before.element(other) == O && was > now)
-}
-
-/// Returns true for the boron of a trialkyl borate.
-fn is_borate(it: &Facts, atom: u32) -> bool {
-    it.element(atom) == B && it.count(atom, O) == 3
 }
 
 /// Refuses a bond between an sp3 C–H and the N–H of an amine or amide of another molecule: no oxidant does that beside

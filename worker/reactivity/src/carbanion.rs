@@ -1,12 +1,9 @@
-//! Carbanions: what a strong base or a metal makes of a molecule before the step's own bond is made.
+//! Enolates and other carbanions: what a base makes of a molecule before the step's own bond is made.
 //!
 //! Sources: Clayden, Greeves and Warren for enolates, which are flat, and for their order of acidity; Seebach, Sting and Hoffmann,
-//! Angew. Chem. Int. Ed. 1996, 35, 2708, for alkylations that a second centre controls; Sapountzis and Knochel, Angew. Chem. Int. Ed.
-//! 2002, 41, 1610, for nitroaryl Grignard reagents, which only iodides give; Smith, "March's Advanced Organic Chemistry", for dihalides
-//! under metals, which close to rings or react at both ends.
+//! Angew. Chem. Int. Ed. 1996, 35, 2708, for alkylations that a second centre controls.
 
 use crate::alkylation::is_acidic;
-use crate::bifunctional::{is_added_to, lost_halogen};
 use crate::change::Step;
 use crate::event::Event;
 use crate::group::Group;
@@ -31,13 +28,6 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             && leaves_better_acid(step, nucleophile)
         {
             return Err(Refusal::CompetingGroup);
-        }
-    }
-    for &(a, b, _) in &step.change.made {
-        for (from, to) in [(a, b), (b, a)] {
-            if is_added_to(step, to) && lost_halogen(step, from).is_some() {
-                check_new_organometal(step, from)?;
-            }
         }
     }
     Ok(())
@@ -80,25 +70,4 @@ fn leaves_better_acid(step: &Step<'_>, nucleophile: u32) -> bool {
         && step.atoms().any(|atom| {
             matches!(before.group(atom), Group::Ketone | Group::Aldehyde) && step.is_untouched(atom)
         })
-}
-
-/// Refuses a halide that becomes an organometallic reagent in a molecule with a second alkyl halide, or with a nitro group.
-fn check_new_organometal(step: &Step<'_>, carbon: u32) -> Verdict {
-    let before = &step.before;
-    let is_own = |atom: u32| step.are_in_same_molecule(atom, carbon);
-    let is_second_halide = |atom: u32| {
-        before.is_sp3(atom)
-            && atom != carbon
-            && before.next_to(atom).any(|next| is_heavy_halogen(before.element(next)))
-    };
-    let is_iodide = lost_halogen(step, carbon).is_some_and(|halogen| before.element(halogen) == I);
-    let mut own = step.atoms().filter(|&atom| is_own(atom));
-    if before.is_sp3(carbon) && own.any(is_second_halide) {
-        return Err(Refusal::SelfReacting);
-    }
-    let mut own = step.atoms().filter(|&atom| is_own(atom));
-    if !is_iodide && own.any(|atom| before.group(atom) == Group::Nitro) {
-        return Err(Refusal::Incompatible);
-    }
-    Ok(())
 }

@@ -154,8 +154,8 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
         Event::ConjugateAddition { nucleophile, carbon, partner } => {
             alkene_addition(it, nucleophile, carbon, partner)
         }
-        Event::AromaticSubstitution { electrophile, element, .. } => {
-            substitution::aromatic(step, electrophile, element)
+        Event::AromaticSubstitution { carbon, electrophile, element } => {
+            substitution::aromatic(step, carbon, electrophile, element)
         }
         Event::Functionalisation { element, .. } => match element {
             O => class!("C-H oxidation"),

@@ -5,8 +5,7 @@
 //!
 //! Sources: Clayden, Greeves and Warren for the order of carbonyl compounds; Streitwieser (Chem. Rev. 1956) for SN2
 //! rates by substitution; Miller, "Aromatic Nucleophilic Substitution" (1968), and the σ⁻ constants
-//! of Hansch, Leo and Taft (Chem. Rev. 1991) for activation in SNAr; Fitzgerald and others (J. Am. Chem. Soc. 2005,
-//! on oxidative addition) and Almond-Thynne and others (Chem. Sci. 2017, on polyhalogenated azines) for couplings.
+//! of Hansch, Leo and Taft (Chem. Rev. 1991) for activation in SNAr.
 
 use std::sync::LazyLock;
 
@@ -14,6 +13,7 @@ use chem::{Order, Table};
 
 use crate::change::{Facts, Step};
 use crate::group::{Group, aromatic_positions};
+use crate::halide_order::crowding;
 use crate::leaving_group::leaving_ranks;
 use crate::named::{named, ranks};
 use crate::queries::*;
@@ -21,6 +21,10 @@ use crate::reagent::TIE_MARGIN;
 
 /// Activation from which an aromatic halide reacts with nucleophiles without a metal.
 pub const ACTIVATED: i32 = 16;
+/// Activation from which amines and alkoxides displace chloride, bromide and iodide.
+const ACTIVATED_CHLORIDE: i32 = 24;
+/// Activation from which weak nucleophiles react.
+pub const STRONGLY_ACTIVATED: i32 = 40;
 
 /// Ranks of an electrophilic group; 0: is not attacked.
 #[derive(Debug, Clone, Copy, Default)]
@@ -134,10 +138,29 @@ fn substituent(facts: &Facts, atom: u32, distance: u32, conjugated: bool) -> i32
             _ if facts.is_trifluoromethyl(next) => [4, 11][usize::from(conjugated)],
             _ if facts.is_acceptor(next) && !facts.is_aromatic(next) => [4, 18][usize::from(conjugated)],
             F | CL | BR | I => [4, 3][usize::from(distance == 3)],
+            N if facts.is_saturated(next) && !facts.is_alpha(next) => [-8, -16][usize::from(conjugated)],
             N | O | S if conjugated && facts.is_saturated(next) => -12,
+            O if facts.is_saturated(next) => -4,
             _ => 0,
         })
         .sum()
+}
+
+/// Activation from which an aromatic halide takes a nucleophile without a metal. N–H of amides, and anilines with a second group
+/// on nitrogen, take only rings like those of pyrimidine or nitrobenzene; other halides than fluoride need more for N and O.
+pub fn needed_activation(facts: &Facts, nucleophile: u32, leaving: u32) -> i32 {
+    let is_weak = match facts.group(nucleophile) {
+        Group::AmideNitrogen => !facts.is_aromatic(nucleophile),
+        Group::CarbamateNitrogen | Group::UreaNitrogen | Group::SecondaryAniline | Group::Diarylamine => true,
+        Group::PoorAniline => facts.hydrogens(nucleophile) == 1,
+        _ => false,
+    };
+    let is_slow = is_heavy_halogen(facts.element(leaving)) && matches!(facts.element(nucleophile), N | O);
+    match (is_weak, is_slow) {
+        (true, _) => STRONGLY_ACTIVATED,
+        (false, true) => ACTIVATED_CHLORIDE,
+        (false, false) => ACTIVATED,
+    }
 }
 
 /// Contribution of a leaving group to the rank of an SNAr; `None` if it does not leave.
@@ -155,37 +178,9 @@ pub fn aryl(facts: &Facts, carbon: u32) -> i32 {
     let Some(leaving) = facts.next_to(carbon).find(leaves) else { return 0 };
     let activation = activation(facts, carbon);
     match aryl_leaving(facts, leaving) {
-        Some(leaving) if activation >= ACTIVATED => (activation + leaving).max(1),
+        Some(leaving) if activation >= ACTIVATED => (activation + leaving - crowding(facts, carbon)).max(1),
         _ => 0,
     }
-}
-
-/// Rank of a carbon with a halogen or triflate in couplings with palladium, nickel or copper; 0 for none.
-pub fn coupling(facts: &Facts, carbon: u32) -> i32 {
-    let sp2 = facts.is_aromatic(carbon) || facts.doubly(carbon, |next| facts.element(next) == C).is_some();
-    let best = facts.next_to(carbon).filter_map(|next| coupling_leaving(facts, next)).max();
-    let Some(best) = best.filter(|_| sp2 && facts.element(carbon) == C) else { return 0 };
-    let mut help = 0;
-    for (atom, distance) in aromatic_positions(facts.structure(), carbon) {
-        let ring_nitrogen = facts.element(atom) == N && facts.degree(atom) == 2 && facts.hydrogens(atom) == 0;
-        help += match distance {
-            1 if ring_nitrogen => 9,
-            3 if ring_nitrogen => 16,
-            1 | 3 if facts.next_to(atom).any(|next| facts.is_acceptor(next) && !facts.is_aromatic(next)) => 2,
-            _ => 0,
-        };
-    }
-    let most = if best < 60 { 30 } else { 10 };
-    best + help.min(most)
-}
-
-fn coupling_leaving(facts: &Facts, leaving: u32) -> Option<i32> {
-    leaving_ranks(facts, leaving)?.coupling
-}
-
-/// Returns true if `leaving` leaves in couplings.
-pub fn leaves_in_couplings(facts: &Facts, leaving: u32) -> bool {
-    coupling_leaving(facts, leaving).is_some()
 }
 
 /// Rank of a carbonyl group towards hydride, amines, ylides and enolates; 0 if they do not attack it.

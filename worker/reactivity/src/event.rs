@@ -16,7 +16,7 @@ pub enum Event {
     Alkylation { nucleophile: u32, carbon: u32, leaving: u32 },
     /// `nucleophile` is acylated: at a carbonyl group that loses a substituent, or at an isocyanate or like cumulene.
     Acylation { nucleophile: u32, carbon: u32 },
-    /// `nucleophile` replaces a halogen on sulfur(VI).
+    /// `nucleophile` replaces a halogen, or the rest of an anhydride or imide, on sulfur(VI).
     Sulfonylation { nucleophile: u32, sulfur: u32 },
     /// `nucleophile` is silylated.
     Silylation { nucleophile: u32 },
@@ -165,6 +165,10 @@ fn end(step: &Step<'_>, atom: u32, other: u32) -> BondPartner {
     match before.element(atom) {
         C => carbon_end(step, atom, other),
         S | P if lost(&is_halogen).is_some() && before.oxo(atom) > 0 => BondPartner::Sulfonyl,
+        // Sulfonic anhydrides and sulfonimides: triflic anhydride, N-phenyltriflimide.
+        S if before.oxo(atom) == 2 && lost(&|element| matches!(element, N | O)).is_some() => {
+            BondPartner::Sulfonyl
+        }
         SI => BondPartner::Silyl,
         F | CL | BR | I => BondPartner::Halogen,
         _ if step.hydrogens_gained(atom) < 0

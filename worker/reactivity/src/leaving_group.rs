@@ -112,7 +112,7 @@ mod tests {
         for &leaving in LeavingGroup::ALL {
             assert_ne!(RANKS[leaving as usize], LeavingRanks::default(), "{leaving:?}");
         }
-        let iodide = LeavingRanks { sn2: Some(82), snar: Some(-4), coupling: Some(100) };
+        let iodide = LeavingRanks { sn2: Some(82), snar: Some(-4), coupling: Some(150) };
         assert_eq!(RANKS[LeavingGroup::Iodide as usize], iodide);
     }
 }

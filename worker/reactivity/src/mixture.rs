@@ -186,6 +186,9 @@ fn organometals(step: &Step<'_>, events: &[Event]) -> Verdict {
             return Err(Refusal::Unstable);
         }
     }
+    if !zincs.is_empty() && step.atoms().any(|atom| is_quenched_by(step, atom)) {
+        return Err(Refusal::Incompatible);
+    }
     if metals.is_empty() {
         return Ok(());
     }
@@ -227,6 +230,18 @@ fn organometals(step: &Step<'_>, events: &[Event]) -> Verdict {
         }
     }
     Ok(())
+}
+
+/// Returns true for the free O–H of an acid or the S–H of a thiol, which protonate zinc reagents too; alcohols and N–H do so
+/// slowly (Manolikakes and others, J. Org. Chem. 2008, 73, 8422).
+fn is_quenched_by(step: &Step<'_>, atom: u32) -> bool {
+    let it = &step.before;
+    it.hydrogens(atom) > 0
+        && step.is_untouched(atom)
+        && matches!(
+            it.group(atom),
+            Group::AcidOxygen | Group::SulfonicOxygen | Group::Thiol | Group::Thiophenol
+        )
 }
 
 /// Refuses rings that no ring closure gives: small cyclophanes, and amides at a bridgehead.

@@ -54,7 +54,12 @@ pub fn competing_site(
     let error = if is_slow { TIE_MARGIN } else { nucleophile(before.group(own)).error.max(TIE_MARGIN) };
     let margin = |atom: u32| {
         let is_alike = Conditions::of(before, atom, reagent) == own_conditions;
-        if is_alike { error } else { reagent.required_margin() }
+        match (before.group(own), before.group(atom)) {
+            // Oximes and phenols have like acidities, and oximates react faster (α effect: Edwards and Pearson 1962).
+            (Group::Phenol, Group::OximeOxygen) | (Group::OximeOxygen, Group::Phenol) => 10,
+            _ if is_alike => error,
+            _ => reagent.required_margin(),
+        }
     };
     step.atoms().find(|&atom| {
         let is_tolerated = atom == own

@@ -2,10 +2,10 @@
 
 use crate::acylation::{acylation, check_enolate};
 use crate::alkylation::{alkylation, is_acidic, is_doubly_activated, is_methyl_of_imidazole};
-use crate::arylation::{arylation, coupling, halide, has_open_boron, vinylation};
+use crate::arylation::{arylation, coupling, direct_arylation, halide, has_open_boron, vinylation};
 use crate::carbonyl::{carbonyl_electrophile, conjugate_addition, imination, metal_addition};
 use crate::change::Step;
-use crate::competition::{closed_ring_size, nucleophiles};
+use crate::competition::{closed_ring_size, leaves_acylated_group, nucleophiles};
 use crate::event::Event;
 use crate::group::Group;
 use crate::halogenation::{acid_activation, deoxyhalogenation, functionalisation, lactam_halogenation};
@@ -28,7 +28,7 @@ pub fn check(step: &Step<'_>, events: &[Event], event: &Event) -> Verdict {
             if before.group(nucleophile) == Group::AmideNitrogen && !before.is_aromatic(nucleophile) {
                 return Err(Refusal::Unreactive);
             }
-            Ok(())
+            refuse_free_groups_beside_anhydride(step, nucleophile, sulfur)
         }
         Event::Silylation { nucleophile } => {
             nucleophiles(step, events, nucleophile, nucleophile, Reagent::Silyl)
@@ -41,10 +41,19 @@ pub fn check(step: &Step<'_>, events: &[Event], event: &Event) -> Verdict {
         Event::DirectArylation { .. } if step.atoms().any(|atom| has_open_boron(before, atom)) => {
             Err(Refusal::CompetingGroup)
         }
-        Event::Alkynylation { carbon, leaving, .. }
-        | Event::Heck { carbon, leaving, .. }
-        | Event::DirectArylation { carbon, leaving, .. } => halide(step, carbon, leaving),
+        Event::DirectArylation { arene, carbon, leaving } => direct_arylation(step, arene, carbon, leaving),
+        Event::Alkynylation { carbon, leaving, .. } | Event::Heck { carbon, leaving, .. } => {
+            halide(step, carbon, leaving)
+        }
         Event::MetalAddition { metal, carbon } => metal_addition(step, metal, carbon),
+        // An amide's nitrogen adds to formaldehyde alone (March, chapter 16).
+        Event::ReductiveAmination { nitrogen, carbon }
+            if before.group(nitrogen) == Group::AmideNitrogen
+                && before.hydrogens(carbon) < 2
+                && !step.are_in_same_molecule(nitrogen, carbon) =>
+        {
+            Err(Refusal::Unreactive)
+        }
         Event::ReductiveAmination { nitrogen, carbon } | Event::Imination { nitrogen, carbon } => {
             imination(step, events, nitrogen, carbon)
         }
@@ -91,4 +100,17 @@ pub fn check(step: &Step<'_>, events: &[Event], event: &Event) -> Verdict {
         Event::Functionalisation { carbon, element } => functionalisation(step, carbon, element),
         _ => Ok(()),
     }
+}
+
+/// Refuses a sulfonic anhydride beside an alcohol or acid that it takes as well. Sulfonimides take phenols alone (Hendrickson and
+/// Bergeron, Tetrahedron Lett. 1973, 14, 4607).
+fn refuse_free_groups_beside_anhydride(step: &Step<'_>, own: u32, sulfur: u32) -> Verdict {
+    let before = &step.before;
+    let is_anhydride =
+        step.lost(sulfur).any(|(gone, _)| before.element(gone) == O && before.count(gone, S) == 2);
+    let is_own = |atom: u32| step.are_equivalent(atom, own);
+    if is_anhydride && leaves_acylated_group(step, is_own, &[Group::Phenol]) {
+        return Err(Refusal::CompetingGroup);
+    }
+    Ok(())
 }

@@ -27,7 +27,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             needs_strong_base(it, nucleophile)
                 && (enolate_closes(step, carbon) || phenoxide_closes(step, nucleophile))
                 || needs_base(it, nucleophile)
-                    && (amide_closes(step, carbon) || alkylates_its_own_kind(step, nucleophile))
+                    && (amide_closes(step, carbon)
+                        || alkylates_its_own_kind(step, nucleophile)
+                        || carboxylate_closes(step, nucleophile, carbon))
         }
         Event::Sulfonylation { nucleophile, .. } => acid_closes(step, nucleophile),
         Event::Hydrolysis { carbon, .. } => urea_closes(step, carbon),
@@ -75,6 +77,22 @@ fn amide_closes(step: &Step<'_>, carbon: u32) -> bool {
             .next_to(carbon)
             .filter(|&next| it.is_sp3(next))
             .any(|next| it.next_to(next).any(|nitrogen| is_amide(it, nitrogen)))
+}
+
+/// Returns true if the attacked molecule has a free acid, which base turns into the better nucleophile: it closes a lactone of five to
+/// seven, and esterifies a fast halide before an amide's nitrogen attacks (Mandolini, Adv. Phys. Org. Chem. 1986).
+fn carboxylate_closes(step: &Step<'_>, nucleophile: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let rank = electrophile::alkyl(it, carbon);
+    let is_slower = needs_strong_base(it, nucleophile) && rank >= FAST_RANK;
+    rank >= CLOSING_RANK
+        && !it.is_beside_epoxide_oxygen(carbon)
+        && it.distances(carbon, 12).into_iter().any(|(atom, distance)| {
+            it.group(atom) == Group::AcidOxygen
+                && it.hydrogens(atom) > 0
+                && step.is_untouched(atom)
+                && (matches!(distance, 4..=6) || is_slower && distance > 6)
+        })
 }
 
 /// Returns true if a molecule has a phenol or oxime and a benzylic, allylic or other fast halide that the base of the

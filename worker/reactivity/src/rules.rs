@@ -4,7 +4,10 @@ use crate::asymmetric::StereoSource;
 use crate::change::Step;
 use crate::event::{Event, events};
 use crate::refusal::Refusal;
-use crate::{arene, arylation, bifunctional, carbanion, cleavage, mixture, origin, polar, redox, stereo};
+use crate::{
+    arene, arylation, azole, bifunctional, carbanion, cleavage, fluorination, mixture, new_organometal,
+    origin, polar, redox, stereo,
+};
 
 /// Certainty of the rules about a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +37,9 @@ pub fn check(step: &Step<'_>) -> Result<Soundness, Refusal> {
     bifunctional::check(step, &events)?;
     carbanion::check(step, &events)?;
     arylation::chan_lam(step, &events)?;
+    azole::check(step)?;
+    new_organometal::check(step)?;
+    fluorination::check(step)?;
     origin::check(step)?;
     let stereo_source = stereo::check(step, &events)?;
     for event in &events {

@@ -21,6 +21,8 @@ use crate::substituent::{amine_shift, sigma};
 const POINTS_PER_AZOLE_NITROGEN: i32 = 6;
 /// Points that an N–H gains with a base in an aromatic lactam (Bordwell 1988: 2-pyridone 17, acetamide 25.5).
 const AROMATIC_LACTAM: i32 = 20;
+/// Points that the O–H of a hydroxamic acid, N-hydroxyimide or N-hydroxyazole gains over that of an oxime (pKa 4 to 9 and 11 in water).
+const HYDROXAMIC: i32 = 20;
 /// Points that an amide's N–H gains with a base from an aryl group on it (Bordwell 1988: acetanilide 21.5).
 const ANILIDE: i32 = 8;
 
@@ -145,6 +147,11 @@ fn electronic_effect(facts: &Facts, atom: u32, group: Group, reagent: Reagent) -
         Group::PrimaryAmine | Group::SecondaryAmine => sensitivity.amine * amine_shift(facts, atom),
         Group::Azole if needs_base => {
             return further_azole_nitrogens(facts, atom) * POINTS_PER_AZOLE_NITROGEN;
+        }
+        Group::OximeOxygen
+            if needs_base && !facts.next_to(atom).any(|next| facts.group(next) == Group::Oxime) =>
+        {
+            return HYDROXAMIC;
         }
         Group::AmideNitrogen if needs_base && facts.is_aromatic(atom) => return AROMATIC_LACTAM,
         Group::AmideNitrogen if needs_base && facts.next_to(atom).any(|next| facts.is_aromatic(next)) => {

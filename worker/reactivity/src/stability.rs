@@ -22,7 +22,7 @@ fn is_unstable(it: &Facts, atom: u32) -> bool {
         N => {
             let diazonium = about.charge == 1 && it.triply(atom).is_some_and(|next| it.element(next) == N);
             let halogen = it.next_to(atom).any(|next| is_heavy_halogen(it.element(next)));
-            diazonium || (halogen && about.hydrogens > 0)
+            diazonium || (halogen && about.hydrogens > 0) || is_nitrosoamide(it, atom)
         }
         O => it.count(atom, F) + it.count(atom, BR) + it.count(atom, I) > 0 && it.degree(atom) == 1,
         _ => false,
@@ -56,7 +56,7 @@ fn unstable_carbon(it: &Facts, atom: u32) -> bool {
             || (free_amine && halogens + on(F) > 0 && on(F) < 2)
             || (amines > 1 && !in_ring);
     }
-    if is_three_ring_ketone(it, atom) {
+    if is_three_ring_ketone(it, atom) || is_alkanoyl_isothiocyanate(it, atom) || is_enamino_acid(it, atom) {
         return true;
     }
     match it.group(atom) {
@@ -79,23 +79,53 @@ fn unstable_carbon(it: &Facts, atom: u32) -> bool {
     }
 }
 
-/// Returns true for a free enol, or an enamine with two hydrogens, that nothing keeps from tautomerising.
+/// Returns true for a free enol, or an enamine with N–H, that nothing keeps from tautomerising.
 fn is_unstable_enol(it: &Facts, atom: u32) -> bool {
-    let free = it.next_to(atom).any(|next| {
-        matches!(it.group(next), Group::Enol) || (it.group(next) == Group::Enamine && it.hydrogens(next) == 2)
-    });
-    if !free {
+    let is_enamine = |next: u32| it.group(next) == Group::Enamine && it.hydrogens(next) > 0;
+    let enol = it.next_to(atom).any(|next| it.group(next) == Group::Enol);
+    if !enol && !it.next_to(atom).any(is_enamine) {
         return false;
     }
-    // A carbonyl or cyano group across the double bond, or on the carbon itself, stabilises it.
-    let partner = it.doubly(atom, |next| it.element(next) == C);
-    let kept = partner.is_some_and(|partner| {
+    // An acceptor across the double bond, or further along it, stabilises both. One on the carbon itself stabilises an enol and no
+    // enamine: free dehydroamino acids are imines of keto acids (Schmidt, Lieberknecht and Wild, Synthesis 1988, 159).
+    let is_vinylogous = |next: u32| it.doubly(next, |far| it.is_alpha(far) || it.is_acceptor(far)).is_some();
+    let kept = it.doubly(atom, |next| it.element(next) == C).is_some_and(|partner| {
         it.is_alpha(partner)
-            || it.is_alpha(atom)
+            || enol && it.is_alpha(atom)
             || it.count(partner, N) + it.count(partner, O) + it.count(atom, N) > 1
-            || it.next_to(partner).any(|next| it.is_aromatic(next) && it.element(next) != C)
+            || it
+                .next_to(partner)
+                .any(|next| it.is_aromatic(next) && it.element(next) != C || is_vinylogous(next))
     });
     !kept
+}
+
+/// Returns true for the acid carbon of a β-enamino acid, a vinylogous carbamic acid, which loses carbon dioxide as β-keto acids do.
+fn is_enamino_acid(it: &Facts, acid: u32) -> bool {
+    let has_amine = |beta: u32| {
+        it.next_to(beta).any(|next| it.element(next) == N && it.is_saturated(next) && !it.is_aromatic(next))
+    };
+    it.group(acid) == Group::Acid
+        && it
+            .next_to(acid)
+            .filter_map(|alpha| it.doubly(alpha, |beta| it.element(beta) == C))
+            .any(|beta| has_amine(beta) && !it.next_to(beta).any(|next| it.is_carbonyl(next)))
+}
+
+/// Returns true for the nitrogen of an N-nitrosoamide, which loses nitrogen on warming (White, J. Am. Chem. Soc. 1955, 77, 6008).
+fn is_nitrosoamide(it: &Facts, nitrogen: u32) -> bool {
+    let is_nitroso = |next: u32| it.element(next) == N && it.at(next).charge == 0 && it.oxo(next) == 1;
+    let is_acyl = |next: u32| it.is_carbonyl(next) && it.count(next, N) == 1 && it.count(next, O) == 1;
+    it.next_to(nitrogen).any(is_nitroso) && it.next_to(nitrogen).any(is_acyl)
+}
+
+/// Returns true for the acyl carbon of an alkanoyl isothiocyanate, which is made for the next step in place. Aroyl isothiocyanates
+/// keep long enough (Frank and Smith, Org. Synth. 1948, 28, 89).
+fn is_alkanoyl_isothiocyanate(it: &Facts, carbon: u32) -> bool {
+    let is_thio = |far: u32| it.doubly(far, |sulfur| it.element(sulfur) == S).is_some();
+    it.is_carbonyl(carbon)
+        && it.next_to(carbon).any(|next| it.is_sp3(next) && it.hydrogens(next) > 0)
+        && it.next_to(carbon).any(|next| it.element(next) == N && it.doubly(next, is_thio).is_some())
 }
 
 fn is_small_ring_cumulene(it: &Facts, atom: u32) -> bool {
@@ -135,14 +165,15 @@ fn is_three_ring_ketone(it: &Facts, atom: u32) -> bool {
 
 /// Returns true for the boron of a free boronic acid that loses its boron within minutes of warm base: beside the
 /// nitrogen of an azine; at the 4-position of a pyrimidine, which is the same; between two halogens of an azine; on a
-/// pyrrole or indole with its N–H.
+/// pyrrole or indole with its N–H. Between two nitrogens of an azine its esters do so as well; only MIDA esters and borates keep.
 fn is_unstable_boronic_acid(it: &Facts, boron: u32) -> bool {
     let free = it.next_to(boron).filter(|&next| it.element(next) == O && it.hydrogens(next) > 0).count();
     let Some(ipso) = it.next_to(boron).find(|&next| it.is_aromatic_carbon(next)) else { return false };
-    if free < 2 {
-        return false;
-    }
     let neighbours = || it.next_to(ipso).filter(|&next| it.is_aromatic(next));
+    if free < 2 {
+        let is_between = it.ring(ipso) == 6 && neighbours().all(|next| it.element(next) == N);
+        return is_between && it.degree(boron) == 3;
+    }
     let ring: Vec<u32> = it
         .distances(ipso, 3)
         .into_iter()

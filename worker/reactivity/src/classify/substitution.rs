@@ -3,6 +3,7 @@
 //! Agents are not known. An aryl halide that is not activated takes amines with palladium (Hartwig, Acc. Chem. Res. 2008, 41,
 //! 1534), azoles and amides with copper (Ullmann, Goldberg; Evano and others, Chem. Rev. 2008, 108, 3054).
 
+use crate::arene;
 use crate::change::{Facts, Step};
 use crate::electrophile;
 use crate::group::{Group, aromatic_positions};
@@ -217,8 +218,10 @@ fn is_snar(it: &Facts, nucleophile: u32, carbon: u32, leaving: u32) -> bool {
         it.group(nucleophile),
         Group::PrimaryAmine | Group::SecondaryAmine | Group::Thiol | Group::Thiophenol
     ) || it.element(nucleophile) == O;
+    let needed = electrophile::needed_activation(it, nucleophile, leaving);
     match it.element(leaving) {
-        CL => activation >= 20,
+        CL | BR | I if needed == electrophile::STRONGLY_ACTIVATED => activation >= needed,
+        CL => activation >= needed.max(20),
         BR | I => activation >= if strong { 30 } else { 36 },
         O if it.group(leaving) == Group::SulfonateOxygen => activation >= 30,
         _ => true,
@@ -237,7 +240,7 @@ fn is_by_copper(it: &Facts, nucleophile: u32, carbon: u32) -> bool {
     copper || ortho_acid || it.is_aromatic(nucleophile)
 }
 
-pub fn aromatic(step: &Step<'_>, electrophile: Option<u32>, element: u8) -> ReactionClass {
+pub fn aromatic(step: &Step<'_>, carbon: u32, electrophile: Option<u32>, element: u8) -> ReactionClass {
     let it = &step.before;
     match element {
         N => class!("nitration"),
@@ -246,9 +249,16 @@ pub fn aromatic(step: &Step<'_>, electrophile: Option<u32>, element: u8) -> Reac
         BR => class!("aromatic bromination"),
         I => class!("aromatic iodination"),
         S => class!("aromatic sulfonation"),
+        B if electrophile.is_some_and(|boron| it.count(boron, O) == 3) => class!("lithiation-borylation"),
         B => class!("C-H borylation"),
         C => match electrophile.map(|atom| (atom, it.group(atom))) {
             Some((atom, _)) if it.is_cyano(atom) => class!("aryl cyanation"),
+            // Rings that the Vilsmeier reagent does not take are lithiated.
+            Some((atom, Group::Amide))
+                if it.hydrogens(atom) > 0 && !arene::takes_vilsmeier_reagent(it, carbon) =>
+            {
+                class!("Bouveault aldehyde synthesis")
+            }
             Some((atom, Group::Amide)) if it.hydrogens(atom) > 0 => class!("Vilsmeier formylation"),
             Some((
                 _,

@@ -1,0 +1,213 @@
+//! Regiochemistry of azoles: the nitrogen of a ring that takes a carbon.
+//!
+//! The N–H of an azole moves between its nitrogens, so the hydrogen as drawn says nothing. The nitrogen with the less
+//! crowded neighbours reacts; nitrogens that are alike in this and give different products give a mixture.
+//! Sources: Joule and Mills, "Heterocyclic Chemistry", chapters 24 to 27 and 29 (pyrazoles, imidazoles, purines, triazoles and
+//! tetrazoles); Begtrup and Larsen, Acta Chem. Scand. 1990, 44, 1050 (ratios of azoles); Koldobskii and Ostrovskii, Russ. Chem.
+//! Rev. 1994, 63, 797 (tetrazoles); Carini and others, J. Med. Chem. 1991, 34, 2525 (the aldehyde of losartan).
+
+use std::cmp::Ordering;
+
+use crate::change::{Facts, Step};
+use crate::group::Group;
+use crate::queries::*;
+use crate::refusal::Refusal;
+
+type Ring = [u32; 5];
+
+/// Difference in crowding from which one nitrogen is clearly favoured.
+const DECISIVE: i32 = 2;
+/// Crowding that a nitrogen without a nitrogen beside it counts as having more, in a ring that also has N–N: N4 of 1,2,4-triazole.
+const WITHOUT_NEIGHBOUR: i32 = 6;
+
+/// Refuses steps that put a carbon on one nitrogen of an azole though another takes it as well.
+///
+/// # Errors
+/// Fails with [`Refusal::CompetingGroup`] for the minor isomer or one of a mixture.
+pub fn check(step: &Step<'_>) -> Result<(), Refusal> {
+    for &(a, b, _) in &step.change.made {
+        for (nitrogen, carbon) in [(a, b), (b, a)] {
+            let is_refused = takes_carbon(step, nitrogen, carbon)
+                && (leaves_lactam(step, nitrogen) || is_one_of_several(step, nitrogen, carbon));
+            if is_refused {
+                return Err(Refusal::CompetingGroup);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns true if a nitrogen of an azole takes a carbon that stays there: acyl groups migrate, and groups with a heteroatom
+/// on their carbon (tetrahydropyranyl, trimethylsilylethoxymethyl) only protect.
+fn takes_carbon(step: &Step<'_>, nitrogen: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_protecting = |carbon: u32| {
+        it.is_carbonyl(carbon)
+            || it.is_sp3(carbon)
+                && it
+                    .next_to(carbon)
+                    .any(|next| matches!(it.element(next), N | O | S) && step.image(next).is_some())
+    };
+    it.element(nitrogen) == N
+        && it.is_aromatic(nitrogen)
+        && it.element(carbon) == C
+        && !is_protecting(carbon)
+        && step
+            .image(nitrogen)
+            .zip(step.image(carbon))
+            .is_some_and(|(from, to)| step.after.bond(from, to).is_some_and(|bond| bond.ring == 0))
+}
+
+/// Returns true if the step leaves the N–H of an aromatic lactam, an acid as strong as an azole (2-pyridone 17, pyrazole 19.8:
+/// Bordwell 1988). That between the two carbonyl groups of a xanthine is slower.
+fn leaves_lactam(step: &Step<'_>, own: u32) -> bool {
+    let it = &step.before;
+    let is_lactam = |atom: u32| {
+        it.group(atom) == Group::AmideNitrogen
+            && it.is_aromatic(atom)
+            && it.hydrogens(atom) > 0
+            && it.next_to(atom).filter(|&next| it.is_carbonyl(next)).count() == 1
+            && step.is_untouched(atom)
+    };
+    azole_ring(it, own).is_some_and(|ring| has_proton(it, &ring)) && step.atoms().any(is_lactam)
+}
+
+/// Returns true if another nitrogen of the ring takes the carbon sooner, or as soon and with another product.
+fn is_one_of_several(step: &Step<'_>, own: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let Some(ring) = azole_ring(it, own) else { return false };
+    let is_free = |atom: u32| it.element(atom) == N && it.degree(atom) == 2 && it.at(atom).charge == 0;
+    if !has_proton(it, &ring) {
+        return false;
+    }
+    let nitrogens = ring.iter().filter(|&&atom| it.element(atom) == N).count();
+    if is_open(it, &ring) {
+        return false;
+    }
+    let is_bulky = it.is_aromatic(carbon) || it.carbons(carbon) > 1;
+    if nitrogens == 4 {
+        // 5-substituted tetrazoles give both isomers; a large group goes to N2.
+        return !(is_bulky && is_inner(it, &ring, 0));
+    }
+    let consecutive = nitrogens == 3 && (0..5).any(|place| is_inner(it, &ring, place));
+    (1..5).filter(|&place| is_free(ring[place])).any(|place| {
+        let (mine, other) = (crowding(it, &ring, 0), crowding(it, &ring, place));
+        match is_fused(it, &ring, 0).cmp(&is_fused(it, &ring, place)) {
+            _ if is_alike(it, &ring, place) => false,
+            // Benzotriazole gives N1 where its two ends are alike.
+            Ordering::Less => consecutive,
+            Ordering::Greater => false,
+            Ordering::Equal if consecutive && is_fused(it, &ring, 0) => true,
+            Ordering::Equal => mine + DECISIVE > other,
+        }
+    })
+}
+
+fn has_proton(it: &Facts, ring: &Ring) -> bool {
+    ring.iter().any(|&atom| it.element(atom) == N && it.hydrogens(atom) > 0)
+}
+
+/// Returns true for a ring whose isomer the conditions decide: a nitroimidazole reacts beside the nitro group in acid and away from it in
+/// base (metronidazole: Cosar and others, Arzneim.-Forsch. 1966, 16, 23), and a lactam's N–H is another acid.
+fn is_open(it: &Facts, ring: &Ring) -> bool {
+    let has_nitro = |atom: u32| it.next_to(atom).any(|next| it.is_nitro(next));
+    let is_imidazole =
+        !(0..5).any(|place| it.element(ring[place]) == N && has_nitrogen_beside(it, ring, place));
+    ring.iter().any(|&atom| it.is_carbonyl(atom) || is_imidazole && has_nitro(atom))
+}
+
+fn has_nitrogen_beside(it: &Facts, ring: &Ring, place: usize) -> bool {
+    flanks(ring, place).iter().any(|&atom| it.element(atom) == N)
+}
+
+/// Aromatic ring of five that contains an atom, in order from it.
+fn azole_ring(it: &Facts, start: u32) -> Option<Ring> {
+    let beside = |atom: u32| {
+        it.around(atom).iter().filter(|bond| bond.ring == 5 && it.is_aromatic(bond.to)).map(|bond| bond.to)
+    };
+    beside(start).find_map(|a| {
+        beside(a).filter(|&b| b != start).find_map(|b| {
+            beside(b).filter(|&c| c != a && c != start).find_map(|c| {
+                let closes = |&d: &u32| d != b && d != a && d != start && it.bond(d, start).is_some();
+                beside(c).find(closes).map(|d| [start, a, b, c, d])
+            })
+        })
+    })
+}
+
+/// Atoms beside a place of the ring, within the ring.
+fn flanks(ring: &Ring, place: usize) -> [u32; 2] {
+    [ring[(place + 1) % 5], ring[(place + 4) % 5]]
+}
+
+/// Returns true for a nitrogen between two nitrogens.
+fn is_inner(it: &Facts, ring: &Ring, place: usize) -> bool {
+    it.element(ring[place]) == N && flanks(ring, place).iter().all(|&atom| it.element(atom) == N)
+}
+
+/// Returns true for a nitrogen beside an atom that the ring shares with another.
+fn is_fused(it: &Facts, ring: &Ring, place: usize) -> bool {
+    flanks(ring, place).iter().any(|&atom| is_shared(it, atom))
+}
+
+fn is_shared(it: &Facts, atom: u32) -> bool {
+    it.next_to(atom).filter(|&next| it.bond(atom, next).is_some_and(|bond| bond.ring > 0)).count() == 3
+}
+
+/// Crowding of a nitrogen by the groups on the atoms beside it.
+fn crowding(it: &Facts, ring: &Ring, place: usize) -> i32 {
+    let is_lone = !has_nitrogen_beside(it, ring, place)
+        && (0..5).any(|other| it.element(ring[other]) == N && has_nitrogen_beside(it, ring, other));
+    let size: i32 = flanks(ring, place).iter().map(|&atom| size(it, ring, atom)).sum();
+    size + if is_lone { WITHOUT_NEIGHBOUR } else { 0 }
+}
+
+/// Size of the group on an atom of the ring. A carbonyl group counts little, as it binds the cation of the azolide: the
+/// nitrogen beside it reacts before that beside an alkyl or aryl group.
+fn size(it: &Facts, ring: &Ring, atom: u32) -> i32 {
+    let outside = it.next_to(atom).find(|next| !ring.contains(next));
+    let Some(group) = outside.filter(|_| it.element(atom) == C) else { return 0 };
+    if is_shared(it, atom) {
+        return match it.element(group) {
+            N if it.degree(group) == 2 && it.hydrogens(group) == 0 => 3,
+            _ if it.is_carbonyl(group) || it.degree(group) == 2 => 4,
+            _ => 6,
+        };
+    }
+    match it.element(group) {
+        F => 2,
+        _ if it.is_carbonyl(group) || it.is_cyano(group) => 2,
+        _ if it.is_acceptor(group) || it.is_aromatic(group) || it.is_trifluoromethyl(group) => 6,
+        C if it.is_sp3(group) => [8, 6, 4, 4][usize::from(it.hydrogens(group).min(3))],
+        _ => 4,
+    }
+}
+
+/// Returns true if the first nitrogen of the ring and that at `place` have the same surroundings, but for the hydrogen.
+fn is_alike(it: &Facts, ring: &Ring, place: usize) -> bool {
+    let is_same =
+        |a: u32, b: u32| it.element(a) == it.element(b) && branch(it, ring, a) == branch(it, ring, b);
+    let walks = |step: usize| (1..5).all(|far| is_same(ring[far], ring[(place + step * far) % 5]));
+    walks(1) || walks(4)
+}
+
+/// Elements and hydrogens of the group on an atom of the ring, by distance.
+fn branch(it: &Facts, ring: &Ring, atom: u32) -> Vec<(u32, u8, u8)> {
+    let mut found = vec![(atom, 0)];
+    let mut next = 0;
+    while let Some(&(here, distance)) = found.get(next) {
+        next += 1;
+        for other in it.next_to(here) {
+            if !ring.contains(&other) && !found.iter().any(|&(known, _)| known == other) {
+                found.push((other, distance + 1));
+            }
+        }
+    }
+    let mut branch: Vec<(u32, u8, u8)> = found
+        .into_iter()
+        .skip(1)
+        .map(|(atom, distance)| (distance, it.element(atom), it.hydrogens(atom)))
+        .collect();
+    branch.sort_unstable();
+    branch
+}

@@ -1,0 +1,115 @@
+//! Grignard and lithium reagents that a step makes from a halide and uses at once.
+//!
+//! Three questions decide: is there an O–H or N–H that quenches the reagent, is there a halide that the metal takes first, and does the
+//! halide's own molecule bear the metal?
+//! Sources: Smith, "March's Advanced Organic Chemistry", for the acids; Knochel and others, Angew. Chem. Int. Ed. 2003, 42, 4302, and
+//! Schröter, Stock and Bach, Tetrahedron 2005, 61, 2245, for the order of exchange: iodine, bromine, and among bromides of one ring the
+//! carbon between two heteroatoms, then that beside sulfur, oxygen or a substituted nitrogen; Sapountzis and Knochel, Angew. Chem. Int.
+//! Ed. 2002, 41, 1610, for nitroaryl Grignard reagents, which only iodides give; March also for dihalides, which close to rings or react at
+//! both ends.
+
+use crate::change::{Facts, Step};
+use crate::group::Group;
+use crate::halide_order::azole_position;
+use crate::queries::*;
+use crate::reagent::TIE_MARGIN;
+use crate::refusal::Refusal;
+
+type Verdict = Result<(), Refusal>;
+
+/// Checks the halides of a step that become Grignard or lithium reagents.
+///
+/// # Errors
+/// Fails with [`Refusal::Incompatible`] beside an acid or a nitro group, with [`Refusal::CompetingGroup`] beside a better halide, and
+/// with [`Refusal::SelfReacting`] for an alkyl dihalide.
+pub fn check(step: &Step<'_>) -> Verdict {
+    for &(a, b, _) in &step.change.made {
+        for (carbon, other) in [(a, b), (b, a)] {
+            if is_made_metal(step, carbon) && takes_metal(step, other) {
+                refuse_acids(step, carbon)?;
+                refuse_better_halide(step, carbon)?;
+                refuse_own_groups(step, carbon)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns true for the carbon of an aryl or plain alkyl halide that loses its halogen. Allyl and α-halo carbonyl compounds react
+/// with zinc or indium in water.
+fn is_made_metal(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    step.lost(carbon).any(|(gone, _)| is_heavy_halogen(it.element(gone)))
+        && (it.is_aromatic_carbon(carbon)
+            || it.is_sp3(carbon) && !it.is_benzylic_or_allylic(carbon) && !it.is_alpha(carbon))
+}
+
+/// Returns true for an electrophile that takes the carbon of such a reagent.
+fn takes_metal(step: &Step<'_>, atom: u32) -> bool {
+    let it = &step.before;
+    let is_reduced = || step.reordered(atom).any(|(_, was, now)| was > now);
+    let is_opened = || step.lost(atom).any(|(gone, _)| it.element(gone) == O && it.ring(gone) == 3);
+    match it.group(atom) {
+        Group::Aldehyde | Group::Ketone | Group::Nitrile => is_reduced(),
+        Group::CarbonDioxide | Group::Weinreb | Group::Ester => true,
+        Group::Amide => it.hydrogens(atom) > 0,
+        Group::Alkyl => is_opened(),
+        _ => it.element(atom) == B && it.count(atom, O) == 3,
+    }
+}
+
+/// Refuses free O–H and N–H. Aryl halides bear the N–H of amides and indoles, which a second portion of butyllithium deprotonates.
+fn refuse_acids(step: &Step<'_>, carbon: u32) -> Verdict {
+    let it = &step.before;
+    let is_acid = |atom: u32| {
+        it.hydrogens(atom) > 0
+            && step.is_untouched(atom)
+            && match it.group(atom) {
+                Group::AmideNitrogen
+                | Group::CarbamateNitrogen
+                | Group::UreaNitrogen
+                | Group::SulfonamideNitrogen
+                | Group::Indole => it.is_sp3(carbon),
+                _ => matches!(it.element(atom), N | O | S),
+            }
+    };
+    if step.atoms().any(is_acid) { Err(Refusal::Incompatible) } else { Ok(()) }
+}
+
+/// Refuses an aryl halide beside a heavier one, or beside the same halogen at a better position of its ring.
+fn refuse_better_halide(step: &Step<'_>, carbon: u32) -> Verdict {
+    let it = &step.before;
+    let own = exchange(it, carbon);
+    let is_better = |atom: u32| {
+        step.is_untouched(atom) && !step.are_equivalent(atom, carbon) && exchange(it, atom) > own + TIE_MARGIN
+    };
+    if own > 0 && step.atoms().any(is_better) { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Refuses a halide whose molecule has a second alkyl halide, or a nitro group.
+fn refuse_own_groups(step: &Step<'_>, carbon: u32) -> Verdict {
+    let it = &step.before;
+    let has_halogen =
+        |atom: u32, wanted: fn(u8) -> bool| it.next_to(atom).any(|next| wanted(it.element(next)));
+    let own = || step.atoms().filter(|&atom| step.are_in_same_molecule(atom, carbon));
+    let is_second = |atom: u32| atom != carbon && it.is_sp3(atom) && has_halogen(atom, is_heavy_halogen);
+    if it.is_sp3(carbon) && own().any(is_second) {
+        return Err(Refusal::SelfReacting);
+    }
+    let is_iodide = has_halogen(carbon, |element| element == I);
+    let has_nitro = || own().any(|atom| it.group(atom) == Group::Nitro);
+    if !is_iodide && has_nitro() { Err(Refusal::Incompatible) } else { Ok(()) }
+}
+
+/// Rank of an aryl halide in exchange; 0 for none. Positions of rings of six are left to the solvent and the base: 2,5-dibromopyridine
+/// exchanges at either (Wang and others, Tetrahedron Lett. 2000, 41, 4335).
+fn exchange(it: &Facts, carbon: u32) -> i32 {
+    let halogen = it.next_to(carbon).map(|next| it.element(next)).find(|&element| is_heavy_halogen(element));
+    let Some(halogen) = halogen.filter(|_| it.is_aromatic_carbon(carbon)) else { return 0 };
+    let base = match halogen {
+        I => 150,
+        BR => 110,
+        _ => 44,
+    };
+    base + if it.ring(carbon) == 5 { azole_position(it, carbon) } else { 0 }
+}

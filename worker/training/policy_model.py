@@ -128,13 +128,21 @@ class Policy(nn.Module):
             state = state + functional.relu(own(state) + heard(said))
         return state
 
-    def forward(self, batch: Batch) -> torch.Tensor:
-        """Maps a batch to one logit for every pair."""
+    def vectors(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
+        """Gives the vectors of the molecules, `[products, molecule]`, and of the sites, `[sites, site]`, that the rows of templates meet."""
         molecule = self.dropout(functional.elu(self.layer1(batch.bits, batch.bit_starts) + self.layer1_bias))
-        general = PairScores.apply(self.layer2.weight, molecule, batch.match_templates, batch.match_products)
-        general = general + self.layer2_bias[batch.match_templates]
         atoms = self.atom(self.dropout(self.atoms(batch)))
         sites = RowSums.apply(atoms, batch.site_atoms, batch.atom_sites, len(batch.site_sizes))
         sites = sites / batch.site_sizes.clamp(min=1).sqrt()[:, None] + self.molecule(molecule)[batch.site_products]
-        special = PairScores.apply(self.template.weight, functional.relu(sites), batch.match_templates[batch.pair_matches], batch.pair_sites)
+        return molecule, functional.relu(sites)
+
+    def scores(self, batch: Batch, molecule: torch.Tensor, sites: torch.Tensor) -> torch.Tensor:
+        """Gives one logit for every pair from the vectors of molecules and sites."""
+        general = PairScores.apply(self.layer2.weight, molecule, batch.match_templates, batch.match_products)
+        general = general + self.layer2_bias[batch.match_templates]
+        special = PairScores.apply(self.template.weight, sites, batch.match_templates[batch.pair_matches], batch.pair_sites)
         return general[batch.pair_matches] + special
+
+    def forward(self, batch: Batch) -> torch.Tensor:
+        """Maps a batch to one logit for every pair."""
+        return self.scores(batch, *self.vectors(batch))

@@ -4,7 +4,7 @@ The decision that matters: a network that is trained is not trained again for a 
 new row is fitted by the loss that `train_policy.py` trains with, minus the logarithm of the right pairs' share among all that match. It learns
 from siblings, which are products that the template makes (`sibling_products.py`), and from recorded reactions, of whose products most
 were made otherwise: so a row scores high where it belongs and low elsewhere. Rows of hand-written templates
-that hardly any recorded reaction explains were never asked for in training and are fitted again. A fifth of the siblings is kept
+that hardly any recorded reaction explains were hardly ever asked for in training and are fitted again. A fifth of the siblings is kept
 back and measured.
 """
 
@@ -40,7 +40,7 @@ class Pairs(NamedTuple):
     """Reactions with a pair of a fitted row: what the other rows score there, and the vectors that fitted ones would.
 
     `others`, `others_right` `[reactions]`: logarithms of the sums over the pairs of other rows, all and the right ones. Of every pair:
-    its fitted `rows`, its reaction (`owners`), whether it is `right`. `molecules` `[reactions, molecule]`, `sites` `[pairs, site]`.
+    its fitted `rows`, its reaction (`owners`), whether it is `right`. `molecules` `[reactions, molecule]`, `sites` `[pairs, site]`. `weights` `[reactions]`.
     """
 
     others: torch.Tensor
@@ -50,6 +50,7 @@ class Pairs(NamedTuple):
     right: torch.Tensor
     molecules: torch.Tensor
     sites: torch.Tensor
+    weights: torch.Tensor
 
 
 class Rows(NamedTuple):
@@ -60,15 +61,15 @@ class Rows(NamedTuple):
     template: torch.Tensor
 
 
-def collected(policy: Policy, examples: Examples, reactions: np.ndarray, fitted: np.ndarray) -> Pairs:
-    """Runs the frozen network over some reactions; those without a pair of a fitted row teach nothing and are left out."""
+def collected(policy: Policy, examples: Examples, weights: np.ndarray, fitted: np.ndarray) -> Pairs:
+    """Runs the frozen network over the explained reactions, each with the weight of its line; those without a pair of a fitted row teach nothing."""
     place = torch.full((policy.sizes.templates,), -1)
     place[torch.from_numpy(fitted)] = torch.arange(len(fitted))
     parts: list[Pairs] = []
     count = 0
     with torch.no_grad():
-        for start in range(0, len(reactions), BATCH):
-            chosen = reactions[start : start + BATCH]
+        for start in range(0, len(examples.explained), BATCH):
+            chosen = examples.explained[start : start + BATCH]
             batch, owners, right = examples.batch(chosen)
             molecules, sites = policy.vectors(batch)
             scores = policy.scores(batch, molecules, sites)
@@ -77,21 +78,21 @@ def collected(policy: Policy, examples: Examples, reactions: np.ndarray, fitted:
             has = torch.zeros(len(chosen), dtype=torch.bool).index_fill(0, owners[own], 1)
             number = torch.cumsum(has, 0) - 1 + count
             others, others_right = (log_sums(scores[mask], owners[mask], len(chosen))[has] for mask in (~own, ~own & right))
-            parts.append(
-                Pairs(others, others_right, rows[own], number[owners[own]], right[own], molecules[has], sites[batch.pair_sites[own]])
-            )
+            weight = torch.from_numpy(weights[examples.arrays["lines"][chosen]])[has]
+            vectors = molecules[has], sites[batch.pair_sites[own]]
+            parts.append(Pairs(others, others_right, rows[own], number[owners[own]], right[own], *vectors, weight))
             count += int(has.sum())
     return Pairs(*(torch.cat(column) for column in zip(*parts, strict=True)))
 
 
 def loss_of(rows: Rows, pairs: Pairs) -> torch.Tensor:
-    """Gives the mean of minus the logarithm of the right pairs' total probability."""
+    """Gives the weighted mean of minus the logarithm of the right pairs' total probability."""
     scores = PairScores.apply(rows.layer2, pairs.molecules, pairs.rows, pairs.owners) + rows.bias[pairs.rows]
     scores = scores + PairScores.apply(rows.template, pairs.sites, pairs.rows, torch.arange(len(pairs.rows)))
     count, right = len(pairs.others), pairs.right
     total = torch.logaddexp(pairs.others, log_sums(scores, pairs.owners, count))
     of_right = torch.logaddexp(pairs.others_right, log_sums(scores[right], pairs.owners[right], count))
-    return (total - of_right).mean()
+    return ((total - of_right) * pairs.weights).sum() / pairs.weights.sum()
 
 
 def fit(pairs: Pairs, count: int, decay: float, steps: int) -> Rows:
@@ -134,9 +135,13 @@ def replaced(table: np.ndarray, fitted: np.ndarray, rows: np.ndarray, templates:
 
 
 def rarely_recorded(pack: Path, written: set[str], library: list[str], least: int) -> list[int]:
-    """Lists the rows of hand-written templates with fewer precedents than `least`."""
-    counts = np.diff(load_file(pack / "precedents.safetensors")["starts"].astype(np.int64))
-    return [row for row, text in enumerate(library) if text in written and counts[row] < least]
+    """Lists the rows of hand-written templates that explain fewer clean reactions than `least`."""
+    counts: dict[int, int] = {}
+    with gzip.open(pack / "evidence.tsv.gz", "rt", encoding="utf-8") as lines:
+        for line in lines:
+            row, count = line.split("\t")[:2]
+            counts[int(row)] = int(count)
+    return [row for row, text in enumerate(library) if text in written and counts.get(row, 0) < least]
 
 
 def recorded_steps(data: Path, wanted: int, rng: random.Random) -> tuple[list[Step], list[Step]]:
@@ -223,10 +228,11 @@ def main() -> None:
     parser.add_argument("--examples", type=Path, required=True, help="folder with policy_examples and single_step")
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--siblings", type=int, default=60)
-    parser.add_argument("--recorded", type=int, default=20_000)
-    parser.add_argument("--least", type=int, default=4, help="old rows with fewer precedents are fitted again")
+    parser.add_argument("--recorded", type=int, default=16_000)
+    parser.add_argument("--weight", type=float, default=0.05, help="of a sibling; a recorded reaction weighs 1")
+    parser.add_argument("--least", type=int, default=20, help="old rows with fewer clean reactions are fitted again")
     parser.add_argument("--decay", type=float, default=2e-5)
-    parser.add_argument("--steps", type=int, default=200)
+    parser.add_argument("--steps", type=int, default=100)
     args = parser.parse_args()
     RDLogger.DisableLog("rdApp.*")
     args.work.mkdir(parents=True, exist_ok=True)
@@ -255,7 +261,9 @@ def main() -> None:
     begin_with(policy, pack_policy.unpacked(args.pack))
     policy.eval()
     examples = Examples(lines)
-    rows = fit(collected(policy, examples, examples.explained, fitted), len(fitted), args.decay, args.steps)
+    weights = np.ones(len(taught) + len(recorded), np.float32)
+    weights[: len(taught)] = args.weight
+    rows = fit(collected(policy, examples, weights, fitted), len(fitted), args.decay, args.steps)
     tensors = load_file(args.pack / "policy.safetensors") | load_file(args.pack / "sites.safetensors")
     write_pack(args.pack, library, with_rows(tensors, fitted, rows, len(library)))
 

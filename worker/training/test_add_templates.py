@@ -75,6 +75,7 @@ def test_a_row_learns_where_it_belongs() -> None:
         right=torch.tensor([True, False]),
         molecules=torch.eye(2),
         sites=torch.eye(2),
+        weights=torch.ones(2),
     )
 
     rows = add_templates.fit(pairs, 1, 1e-4, 100)

@@ -21,14 +21,13 @@ import numpy as np
 import torch
 from rdkit import Chem, RDLogger
 from safetensors.numpy import load_file, save_file
-from torch.nn import functional
 
 import extend_library
 import held_out
 import pack_policy
 import prepare_templates
 import retro_metadata
-from policy_model import PairScores, Policy, Sizes
+from policy_model import Policy, Sizes
 from sibling_products import Partners, Step, may_be_seen, read_blocks, siblings
 from train_policy import Examples, begin_with, log_sums
 
@@ -37,26 +36,24 @@ BATCH = 256
 
 
 class Pairs(NamedTuple):
-    """Reactions with a pair of a fitted row: what the other rows score there, and the vectors that fitted ones would.
+    """Reactions with a pair of a fitted row, and their pairs, row after row.
 
-    `others`, `others_right` `[reactions]`: logarithms of the sums over the pairs of other rows, all and the right ones. Of every pair:
-    its fitted `rows`, its reaction (`owners`), whether it is `right`. `molecules` `[reactions, molecule]`, `sites` `[pairs, site]`. `weights` `[reactions]`.
+    `others`, `others_right` `[reactions]`: logarithms of the sums over the pairs of other rows, all and the right ones; `weights` `[reactions]`. Of
+    every pair: its fitted `rows`, its reaction (`owners`), whether it is `right`, and the vector of its site, `sites` `[pairs, site]`.
     """
 
     others: torch.Tensor
     others_right: torch.Tensor
+    weights: torch.Tensor
     rows: torch.Tensor
     owners: torch.Tensor
     right: torch.Tensor
-    molecules: torch.Tensor
     sites: torch.Tensor
-    weights: torch.Tensor
 
 
 class Rows(NamedTuple):
-    """Weights of the fitted rows: `layer2` `[rows, molecule]`, `bias` `[rows]`, `template` `[rows, site]`."""
+    """Weights of the fitted rows: `bias` `[rows]`, `template` `[rows, site]`. That of the molecule is nought: a site's vector knows it."""
 
-    layer2: torch.Tensor
     bias: torch.Tensor
     template: torch.Tensor
 
@@ -79,16 +76,19 @@ def collected(policy: Policy, examples: Examples, weights: np.ndarray, fitted: n
             number = torch.cumsum(has, 0) - 1 + count
             others, others_right = (log_sums(scores[mask], owners[mask], len(chosen))[has] for mask in (~own, ~own & right))
             weight = torch.from_numpy(weights[examples.arrays["lines"][chosen]])[has]
-            vectors = molecules[has], sites[batch.pair_sites[own]]
-            parts.append(Pairs(others, others_right, rows[own], number[owners[own]], right[own], *vectors, weight))
+            vectors = sites[batch.pair_sites[own]]
+            parts.append(Pairs(others, others_right, weight, rows[own], number[owners[own]], right[own], vectors))
             count += int(has.sum())
-    return Pairs(*(torch.cat(column) for column in zip(*parts, strict=True)))
+    whole = Pairs(*(torch.cat(column) for column in zip(*parts, strict=True)))
+    order = torch.argsort(whole.rows, stable=True)
+    return Pairs(*whole[:3], *(column[order] for column in whole[3:]))
 
 
 def loss_of(rows: Rows, pairs: Pairs) -> torch.Tensor:
     """Gives the weighted mean of minus the logarithm of the right pairs' total probability."""
-    scores = PairScores.apply(rows.layer2, pairs.molecules, pairs.rows, pairs.owners) + rows.bias[pairs.rows]
-    scores = scores + PairScores.apply(rows.template, pairs.sites, pairs.rows, torch.arange(len(pairs.rows)))
+    counts = torch.bincount(pairs.rows, minlength=len(rows.bias)).tolist()
+    parts = zip(torch.split(pairs.sites, counts), rows.template, strict=True)
+    scores = torch.cat([sites @ row for sites, row in parts]) + rows.bias[pairs.rows]
     count, right = len(pairs.others), pairs.right
     total = torch.logaddexp(pairs.others, log_sums(scores, pairs.owners, count))
     of_right = torch.logaddexp(pairs.others_right, log_sums(scores[right], pairs.owners[right], count))
@@ -97,28 +97,25 @@ def loss_of(rows: Rows, pairs: Pairs) -> torch.Tensor:
 
 def fit(pairs: Pairs, count: int, decay: float, steps: int) -> Rows:
     """Fits so many rows, from nothing and a low bias; large weights cost `decay` times their squares."""
-    sizes = pairs.molecules.shape[1], pairs.sites.shape[1]
-    rows = Rows(torch.zeros(count, sizes[0]), torch.full((count,), -0.3), torch.zeros(count, sizes[1]))
-    for part in rows:
-        part.requires_grad_(True)
-    optimizer = torch.optim.Adam(rows, 0.02)
+    rows = Rows(torch.full((count,), -3.0, requires_grad=True), torch.zeros(count, pairs.sites.shape[1], requires_grad=True))
+    optimizer = torch.optim.Adam([{"params": [rows.bias], "lr": 0.1}, {"params": [rows.template], "lr": 0.03}])
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     for step in range(steps):
         optimizer.zero_grad()
         loss = loss_of(rows, pairs)
-        penalty = decay * (rows.layer2.square().sum() + rows.template.square().sum())
-        (loss + penalty).backward()
+        (loss + decay * rows.template.square().sum()).backward()
         optimizer.step()
         schedule.step()
-        if step % 50 == 0 or step == steps - 1:
-            print(f"step {step}: loss {loss.item():.3f} of {len(pairs.others)} reactions, {len(pairs.rows)} pairs", flush=True)
+        if step % 20 == 0 or step == steps - 1:
+            print(f"step {step}: loss {loss.item():.4f} of {len(pairs.others)} reactions, {len(pairs.rows)} pairs", flush=True)
     return Rows(*(part.detach() for part in rows))
 
 
 def with_rows(tensors: dict[str, np.ndarray], fitted: np.ndarray, rows: Rows, templates: int) -> dict[str, np.ndarray]:
     """Gives the tensors of a pack for so many templates with the fitted rows in bytes; all others stay as they are."""
     found = dict(tensors)
-    for name, table in (("layer2", rows.layer2.numpy()), ("template", rows.template.numpy())):
+    nought = np.zeros((len(fitted), tensors["layer2.weight"].shape[1]), np.float32)
+    for name, table in (("layer2", nought), ("template", rows.template.numpy())):
         scale = np.maximum(np.abs(table).max(axis=1), 1e-12) / pack_policy.LEVELS
         found[f"{name}.weight"] = replaced(tensors[f"{name}.weight"], fitted, np.rint(table / scale[:, None]), templates)
         found[f"{name}.scale"] = replaced(tensors[f"{name}.scale"], fitted, scale, templates)
@@ -227,12 +224,12 @@ def main() -> None:
     parser.add_argument("--kit", type=Path, required=True, help="folder of the benchmark kit")
     parser.add_argument("--examples", type=Path, required=True, help="folder with policy_examples and single_step")
     parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--siblings", type=int, default=60)
-    parser.add_argument("--recorded", type=int, default=16_000)
-    parser.add_argument("--weight", type=float, default=0.05, help="of a sibling; a recorded reaction weighs 1")
+    parser.add_argument("--siblings", type=int, default=40)
+    parser.add_argument("--recorded", type=int, default=12_000)
+    parser.add_argument("--weight", type=float, default=0.007, help="of a sibling; a recorded reaction weighs 1")
     parser.add_argument("--least", type=int, default=20, help="old rows with fewer clean reactions are fitted again")
-    parser.add_argument("--decay", type=float, default=2e-5)
-    parser.add_argument("--steps", type=int, default=100)
+    parser.add_argument("--decay", type=float, default=2e-4)
+    parser.add_argument("--steps", type=int, default=60)
     args = parser.parse_args()
     RDLogger.DisableLog("rdApp.*")
     args.work.mkdir(parents=True, exist_ok=True)

@@ -1,10 +1,8 @@
 """What adding templates to a finished pack promises, on toys. Run with `pytest`."""
 
 import random
-import shutil
 
 import numpy as np
-import pytest
 import torch
 from rdkit import Chem
 
@@ -42,7 +40,7 @@ def test_decorations_leave_what_reacts_alone() -> None:
 def test_a_pack_grows_and_its_old_rows_stay() -> None:
     policy = policy_model.Policy(policy_model.Sizes(3, environments=16, molecule=4, atom=3, site=5))
     before = pack_policy.packed({name: value.numpy() for name, value in policy.state_dict().items()}, 3)
-    rows = Rows(torch.ones(2, 4), torch.tensor([0.5, -0.5]), torch.full((2, 5), -2.0))
+    rows = Rows(torch.tensor([0.5, -0.5]), torch.full((2, 5), -2.0))
 
     after = add_templates.with_rows(before, np.array([1, 3]), rows, 4)
 
@@ -50,7 +48,7 @@ def test_a_pack_grows_and_its_old_rows_stay() -> None:
     assert after["template.weight"].dtype == np.int8
     for name in ("layer2.weight", "layer2.scale", "layer2.bias", "template.weight", "template.scale"):
         assert np.array_equal(after[name][[0, 2]], before[name][[0, 2]])
-    assert np.allclose(after["layer2.weight"][3] * after["layer2.scale"][3], 1)
+    assert not after["layer2.weight"][[1, 3]].any()
     assert np.allclose(after["template.weight"][1] * after["template.scale"][1], -2)
     assert after["layer2.bias"][[1, 3]].tolist() == [0.5, -0.5]
     assert all(np.array_equal(after[name], value) for name, value in before.items() if name.startswith(("layer1", "atom")))
@@ -64,7 +62,6 @@ def test_reagents_are_no_precursors() -> None:
     assert add_templates.unmapped("CCO.[CH3:1][Br:9].[NH3:2]>>[CH3:1][NH2:2]") == ("CN", "CBr.N")
 
 
-@pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler")
 def test_a_row_learns_where_it_belongs() -> None:
     # Two reactions, one row: right in the first, wrong in the second, where another template is recorded.
     pairs = Pairs(
@@ -73,13 +70,12 @@ def test_a_row_learns_where_it_belongs() -> None:
         rows=torch.tensor([0, 0]),
         owners=torch.tensor([0, 1]),
         right=torch.tensor([True, False]),
-        molecules=torch.eye(2),
         sites=torch.eye(2),
         weights=torch.ones(2),
     )
 
     rows = add_templates.fit(pairs, 1, 1e-4, 100)
 
-    scores = rows.layer2[0] + rows.template[0] + rows.bias[0]
+    scores = rows.template[0] + rows.bias[0]
     assert scores[0] > 1
     assert scores[1] < -1

@@ -232,6 +232,21 @@ fn check_hindrance(
     }
 }
 
+/// Returns true for an end of glycerol.
+fn is_of_glycerol(before: &Facts, end: u32) -> bool {
+    let carries = |atom: u32, carbons: usize| {
+        before.count(atom, O) == 1 && before.carbons(atom) == carbons && before.is_sp3(atom)
+    };
+    carries(end, 1)
+        && before.next_to(end).any(|middle| {
+            carries(middle, 2)
+                && before
+                    .next_to(middle)
+                    .filter(|&next| before.element(next) == C)
+                    .all(|next| carries(next, 1))
+        })
+}
+
 /// Checks a hydroxyl group that leaves as phosphine oxide, or as water from a carbon that can bear a cation.
 fn mitsunobu(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, ring: Option<u8>) -> Verdict {
     let before = &step.before;
@@ -268,6 +283,11 @@ fn mitsunobu(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, r
         }
         _ => true,
     };
+    // Glycerol becomes acrolein, and that part of the quinoline (Skraup; Joule and Mills, 9.15).
+    let condensed = step.image(carbon).is_some_and(|image| step.after.is_aromatic(image));
+    if condensed && before.element(nucleophile) == N && is_of_glycerol(before, carbon) {
+        return Ok(());
+    }
     if !acidic {
         return Err(Refusal::NoLeavingGroup);
     }

@@ -144,7 +144,11 @@ pub fn vinylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) 
     );
     let copper = amide && matches!(before.element(leaving), BR | I);
     let metal = before.element(leaving) == B || matches!(before.element(nucleophile), B | SN);
-    if activated || copper || metal { Ok(()) } else { Err(Refusal::NotActivated) }
+    // A dipole that adds to an enamine or enol ether loses the amine or alcohol again, as the ring becomes aromatic
+    // (Huisgen, 1,3-Dipolar Cycloaddition Chemistry, chapter 1).
+    let eliminated = matches!(before.element(leaving), N | O)
+        && step.image(carbon).is_some_and(|image| step.after.is_aromatic(image));
+    if activated || copper || metal || eliminated { Ok(()) } else { Err(Refusal::NotActivated) }
 }
 
 /// Checks the halide of a coupling.

@@ -16,6 +16,7 @@ use crate::alkylation::is_doubly_activated;
 use crate::asymmetric::{self, StereoSource};
 use crate::change::{Facts, Step};
 use crate::cleavage;
+use crate::electrophile;
 use crate::event::{Event, events};
 use crate::group::Group;
 use crate::queries::*;
@@ -112,6 +113,12 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
         }
         Event::Vinylation { nucleophile, .. } if it.element(nucleophile) == B => class!("Miyaura borylation"),
         Event::Vinylation { .. } => class!("vinylic substitution"),
+        Event::Coupling { leaving, .. } if it.ring(leaving) == 3 => class!("epoxide opening"),
+        Event::Coupling { metal, .. } | Event::MetalAddition { metal, .. }
+            if it.is_trifluoromethyl(metal) =>
+        {
+            class!("trifluoromethylation")
+        }
         Event::Coupling { metal, carbon, leaving } => match it.group(metal) {
             _ if it.is_cyano(metal) && it.element(leaving) == N => class!("Sandmeyer reaction"),
             _ if it.is_cyano(metal) && it.is_sp3(carbon) => class!("cyanide substitution"),
@@ -125,6 +132,9 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
         },
         Event::Alkynylation { .. } => class!("Sonogashira coupling"),
         Event::Heck { .. } => class!("Heck reaction"),
+        Event::DirectArylation { carbon, .. } if electrophile::activation(it, carbon) >= 30 => {
+            class!("Friedel-Crafts arylation")
+        }
         Event::DirectArylation { .. } => class!("C-H arylation"),
         Event::MetalAddition { carbon, .. } => match it.group(carbon) {
             Group::Weinreb => class!("Weinreb ketone synthesis"),
@@ -174,6 +184,9 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
         Event::Dehalogenation { .. } => class!("dehalogenation"),
         Event::AlcoholOxidation { .. } => class!("alcohol oxidation"),
         Event::AcidOxidation { .. } => class!("oxidation to carboxylic acid"),
+        Event::SulfurOxidation { sulfur, .. } if step.gains(sulfur, N) => {
+            class!("sulfoximine or sulfilimine formation")
+        }
         Event::SulfurOxidation { .. } => class!("sulfur oxidation"),
         Event::NitrogenOxidation { .. } => class!("N-oxidation"),
         Event::Epoxidation { .. } => class!("epoxidation"),
@@ -211,6 +224,7 @@ fn aldol(step: &Step<'_>, nucleophile: u32, carbon: u32) -> ReactionClass {
         matches!(it.group(next), Group::Amide | Group::Imide | Group::Carbamate | Group::Thioester)
     });
     match () {
+        () if it.group(carbon) == Group::ImineCarbon => class!("Mannich reaction"),
         () if it.next_to(nucleophile).any(|next| it.is_nitro(next)) => class!("Henry reaction"),
         () if is_doubly_activated(it, nucleophile) || condensed && lactam => {
             class!("Knoevenagel condensation")

@@ -147,6 +147,12 @@ pub trait StructureQueries {
             .count()
     }
 
+    /// Returns true if the atom is the nitrogen of an isothiocyanate.
+    fn is_isothiocyanate(&self, atom: u32) -> bool {
+        let carbon = self.doubly(atom, |next| self.element(next) == C);
+        carbon.is_some_and(|carbon| self.doubly(carbon, |next| self.element(next) == S).is_some())
+    }
+
     /// Returns true if the atom is the nitrogen of a nitro group.
     fn is_nitro(&self, atom: u32) -> bool {
         self.element(atom) == N

@@ -11,7 +11,8 @@ use crate::reaction_class::{ReactionClass, class};
 
 /// Class of a step that is such a reaction.
 pub fn class(step: &Step<'_>, events: &[Event]) -> Option<ReactionClass> {
-    let kinds = [rearrangement, one_carbon, multicomponent, carbene, oxidative_cleavage, doebner];
+    let kinds =
+        [rearrangement, one_carbon, multicomponent, carbene, oxidative_cleavage, doebner, decarboxylative];
     let degraded = events.iter().any(|event| matches!(event, Event::Degradation { .. }));
     degraded
         .then_some(class!("Curtius or Hofmann rearrangement"))
@@ -38,6 +39,7 @@ fn rearrangement(step: &Step<'_>) -> Option<ReactionClass> {
                 N if inserted.origin.is_some_and(|origin| it.group(origin) == Group::Azide) => {
                     Some(class!("Curtius or Hofmann rearrangement"))
                 }
+                N if step.hydrogens_gained(centre) > 0 => Some(class!("reductive Beckmann rearrangement")),
                 N => Some(class!("Beckmann rearrangement")),
                 _ if it.is_carbonyl(centre) => Some(class!("Baeyer-Villiger oxidation")),
                 _ => None,
@@ -158,4 +160,16 @@ fn doebner(step: &Step<'_>) -> Option<ReactionClass> {
             })
     };
     step.change.made.iter().any(made).then_some(class!("Doebner-Knoevenagel condensation"))
+}
+
+/// Coupling of an acid, which loses carbon dioxide, with a halide (Zuo and others, Science 2014, 345, 437).
+fn decarboxylative(step: &Step<'_>) -> Option<ReactionClass> {
+    let it = &step.before;
+    let couples = |&(a, b, _): &(u32, u32, Order)| {
+        [(a, b), (b, a)].iter().any(|&(acid, halide)| {
+            step.leaving_halogen(halide).is_some()
+                && step.lost(acid).any(|(gone, _)| it.element(acid) == C && it.group(gone) == Group::Acid)
+        })
+    };
+    step.change.made.iter().any(couples).then_some(class!("decarboxylative coupling"))
 }

@@ -12,11 +12,18 @@ use crate::reaction_class::{ReactionClass, class};
 
 /// Class of a step without events that have a name.
 pub fn class(step: &Step<'_>) -> Option<ReactionClass> {
-    carbon_carbon(step)
+    nitrosation(step)
+        .or_else(|| carbon_carbon(step))
         .or_else(|| step.atoms().find_map(|atom| of_atom(step, atom)))
         .or_else(|| alkene(step))
         .or_else(|| decarboxylation(step))
         .or_else(|| released(step))
+}
+
+/// A nitroso group on nitrogen or carbon, from nitrous acid (March, chapters 11 and 12).
+fn nitrosation(step: &Step<'_>) -> Option<ReactionClass> {
+    let made = |&(a, b, _): &(u32, u32, Order)| step.becomes_nitroso(a) || step.becomes_nitroso(b);
+    step.change.made.iter().any(made).then_some(class!("nitrosation"))
 }
 
 fn of_atom(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
@@ -185,7 +192,12 @@ fn carbonyl(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
         }
         Group::Amide | Group::Imide if softened && gained > 0 => Some(class!("amide reduction")),
         _ if step.gains(atom, N) && it.is_carbonyl(atom) && step.lost(atom).next().is_some() => {
-            Some(class!("N-acylation"))
+            let cumulated = |bond: NewBond| step.after.is_isothiocyanate(bond.image);
+            Some(if step.new_bonds(atom).any(cumulated) {
+                class!("isothiocyanate formation")
+            } else {
+                class!("N-acylation")
+            })
         }
         _ => None,
     }
@@ -261,7 +273,10 @@ fn sulfur(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
     let image = step.image(atom)?;
     let (was, now) = (it.oxo(atom), step.after.oxo(image));
     let halogenated = step.new_bonds(atom).any(|bond| is_halogen(bond.element));
+    let imino = step.new_bonds(atom).any(|bond| bond.element == N && bond.order == Order::Double);
     match () {
+        // Zenzola and others, Angew. Chem. Int. Ed. 2016, 55, 7203.
+        () if imino => Some(class!("sulfoximine or sulfilimine formation")),
         () if now > was && !halogenated => Some(class!("sulfur oxidation")),
         () if now > 1 && halogenated => Some(class!("sulfonyl chloride formation")),
         () if now > 1 && step.gains(atom, N) => Some(class!("sulfonamide formation")),

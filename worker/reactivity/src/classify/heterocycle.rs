@@ -7,6 +7,12 @@ use crate::reaction_class::{ReactionClass, class};
 
 /// Class of the heterocycle that the step closes; `None` if it closes none.
 pub fn class(step: &Step<'_>) -> Option<ReactionClass> {
+    if esterifies_boron(step) {
+        return Some(class!("boronic ester formation"));
+    }
+    if opens_isoxazole(step) {
+        return Some(class!("isoxazole ring opening"));
+    }
     let rings: Vec<Ring> = step
         .change
         .made
@@ -26,6 +32,24 @@ pub fn class(step: &Step<'_>) -> Option<ReactionClass> {
     let closes = |ring: &&Ring| ring.has_heteroatom_at_end(step) || ring.becomes_heteroaromatic(step);
     let ring = rings.iter().find(closes)?;
     Some(ring.class(step))
+}
+
+/// Returns true if boron exchanges one oxygen for another (Hall, "Boronic Acids", chapter 1).
+fn esterifies_boron(step: &Step<'_>) -> bool {
+    let it = &step.before;
+    step.change.made.iter().flat_map(|&(a, b, _)| [(a, b), (b, a)]).any(|(boron, oxygen)| {
+        it.element(boron) == B && it.element(oxygen) == O && it.hydrogens(oxygen) > 0 && it.carbons(boron) > 0
+    })
+}
+
+/// Returns true if the N-O bond of an aromatic ring breaks: by base without a substituent beside nitrogen, else by hydrogen.
+fn opens_isoxazole(step: &Step<'_>) -> bool {
+    let it = &step.before;
+    step.change.broken.iter().any(|&(a, b, _)| {
+        let elements = [it.element(a), it.element(b)];
+        let ring = [a, b].iter().all(|&atom| it.is_aromatic(atom) && it.ring(atom) == 5);
+        ring && (elements == [N, O] || elements == [O, N])
+    })
 }
 
 /// Ring of five or six atoms that a new bond closes.

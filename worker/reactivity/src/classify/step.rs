@@ -55,6 +55,16 @@ impl Step<'_> {
             && !self.before.is_carbonyl(carbon)
     }
 
+    /// Returns true if a nitrogen becomes that of a nitroso group: one oxygen by a double bond, and one other neighbour.
+    pub(super) fn becomes_nitroso(&self, nitrogen: u32) -> bool {
+        self.before.element(nitrogen) == N
+            && self.forms_bond(nitrogen)
+            && self.image(nitrogen).is_some_and(|image| {
+                let after = self.after;
+                after.oxo(image) == 1 && after.degree(image) == 2 && after.at(image).charge == 0
+            })
+    }
+
     /// The halogen that leaves a carbon.
     pub(super) fn leaving_halogen(&self, carbon: u32) -> Option<u32> {
         self.lost(carbon).map(|(gone, _)| gone).find(|&gone| is_halogen(self.before.element(gone)))

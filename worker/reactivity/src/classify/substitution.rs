@@ -15,10 +15,20 @@ pub fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) 
     if nucleophile == leaving {
         return from_reagent(step, carbon);
     }
-    if step.becomes_carbonyl(carbon)
-        && let Some(class) = carbonic(step, nucleophile, carbon)
-    {
-        return class;
+    // By difluorocarbene, from chlorodifluoroacetate and its kin.
+    if it.count(carbon, F) == 2 && step.image(carbon).is_some_and(|image| step.after.hydrogens(image) > 0) {
+        return class!("difluoromethylation");
+    }
+    if step.becomes_carbonyl(carbon) {
+        if let Some(class) = carbonic(step, nucleophile, carbon) {
+            return class;
+        }
+        // By an oxide, whose nitrogen or sulfur leaves (Kornblum; Ganem and Boeckman, Tetrahedron Lett. 1974, 15, 917).
+        if it.element(nucleophile) == O
+            && step.image(carbon).is_some_and(|image| step.after.hydrogens(image) > 0)
+        {
+            return class!("alkyl halide oxidation");
+        }
     }
     if it.next_to(carbon).filter(|&next| it.is_aromatic(next)).count() > 2 {
         return class!("trityl protection");
@@ -108,6 +118,9 @@ pub fn acylation(step: &Step<'_>, nucleophile: u32, carbon: u32) -> ReactionClas
         Group::Azide => return class!("azide substitution"),
         _ => {}
     }
+    if step.image(nucleophile).is_some_and(|image| step.after.is_isothiocyanate(image)) {
+        return class!("isothiocyanate formation");
+    }
     let acyl_azole = it.count(carbon, N) > 0;
     match (it.element(nucleophile), it.group(carbon)) {
         (N, Group::Acid) => class!("amide coupling"),
@@ -194,7 +207,7 @@ pub fn arylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -
         element if is_halogen(element) => class!("aryl halide exchange"),
         _ if from_metal => class!("Chan-Lam coupling"),
         N if it.group(nucleophile) == Group::Azide => class!("azide substitution"),
-        O if hydroxyl => class!("aryl hydroxylation"),
+        O if hydroxyl || it.group(nucleophile) == Group::Water => class!("aryl hydroxylation"),
         S if oxide => class!("sulfone formation"),
         N if snar => class!("SNAr amination"),
         O if snar => class!("SNAr ether synthesis"),
@@ -243,6 +256,7 @@ fn is_by_copper(it: &Facts, nucleophile: u32, carbon: u32) -> bool {
 pub fn aromatic(step: &Step<'_>, carbon: u32, electrophile: Option<u32>, element: u8) -> ReactionClass {
     let it = &step.before;
     match element {
+        N if electrophile.is_some_and(|atom| step.becomes_nitroso(atom)) => class!("nitrosation"),
         N => class!("nitration"),
         F => class!("aromatic fluorination"),
         CL => class!("aromatic chlorination"),
@@ -260,6 +274,10 @@ pub fn aromatic(step: &Step<'_>, carbon: u32, electrophile: Option<u32>, element
                 class!("Bouveault aldehyde synthesis")
             }
             Some((atom, Group::Amide)) if it.hydrogens(atom) > 0 => class!("Vilsmeier formylation"),
+            // Dichloromethyl methyl ether (Rieche, Gross and Hoeft, Chem. Ber. 1960, 93, 88).
+            Some((atom, _)) if step.becomes_carbonyl(atom) && it.hydrogens(atom) > 0 => {
+                class!("Rieche formylation")
+            }
             Some((
                 _,
                 Group::AcylHalide

@@ -12,6 +12,7 @@ use chematic::perception::find_sssr;
 use crate::molecules::descriptors::{Descriptors, scaffold};
 use crate::{
     Limits, Molecule, Pattern, PreparedMolecule, SmilesSkeleton, Structure, Template, TemplateIndex, drawing,
+    smiles_of_molfile,
 };
 
 /// Number of matches of a template that are tried; real searches stop by time instead.
@@ -48,6 +49,18 @@ pub fn smiles(input: &[u8]) {
     let Ok(molecule) = Molecule::parse(text, Limits::DEFAULT) else { return };
     assert_round_trip(text, &molecule);
     assert_properties(&molecule);
+}
+
+/// Reads a connection table; the line of a fault is in the text, and a SMILES is one line.
+pub fn molfile(input: &[u8]) {
+    let Ok(text) = str::from_utf8(input) else { return };
+    match smiles_of_molfile(text) {
+        Ok(smiles) => {
+            assert!(!smiles.contains(char::is_whitespace), "{smiles:?}");
+            let _ = Molecule::parse(&smiles, Limits::DEFAULT);
+        }
+        Err(fault) => assert!(fault.line >= 1 && fault.line <= text.lines().count().max(4) + 1, "{fault}"),
+    }
 }
 
 /// Asserts that a molecule's SMILES gives the same molecule.
@@ -168,6 +181,11 @@ mod tests {
     #[test]
     fn any_string_is_a_molecule_or_has_its_fault() {
         replay("smiles", 5_000, smiles);
+    }
+
+    #[test]
+    fn any_connection_table_is_read_or_has_its_fault() {
+        replay("molfile", 20_000, molfile);
     }
 
     #[test]

@@ -1,22 +1,13 @@
-//! Connection tables of structure files (BIOVIA, "CTfile Formats", V2000).
+//! Connection tables of structure files (BIOVIA, "CTfile Formats", V2000 and V3000).
 //!
 //! The decision that matters: a table becomes a SMILES and is parsed as one, so that one place decides what counts as
-//! a molecule. chematic reads stereo from wedges and atom coordinates. Rare input that a guess would corrupt is
-//! refused: V3000, three-dimensional coordinates, radicals, query bonds.
+//! a molecule. Content that a guess would corrupt is refused with its line and name: radicals, R-groups, attachment
+//! points, lists of atoms, query bonds, polymers, aliases that are not in the table.
 
-use std::collections::HashSet;
-
-use chematic::core::{
-    Atom, AtomIdx, BondIdx, BondOrder, Element, Molecule as Graph, MoleculeBuilder, valence::bond_order_sum,
-};
-use chematic::perception::{
-    apply_ctab_local_parity_from_wedges_with_diagnostics, apply_ez_directions_from_2d_ex,
-};
-
-use crate::graph::index::index;
-
-/// Maximum number of atoms, and of bonds, in a V2000 table.
-const MAX_V2000_COUNT: usize = 999;
+mod alias;
+mod table;
+mod v2000;
+mod v3000;
 
 /// An invalid or unsupported connection table.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -35,179 +26,18 @@ pub struct MolfileError {
 /// Names the unsupported or malformed content and its line.
 pub fn smiles_of_molfile(text: &str) -> Result<String, MolfileError> {
     let lines: Vec<&str> = text.lines().collect();
-    let counts = lines.get(3).copied().unwrap_or_default();
-    if counts.contains("V3000") {
-        return Err(fault(4, "V3000 is not read"));
-    }
-    let (atoms, bonds) = (count(counts, 0)?, count(counts, 3)?);
-    if atoms == 0 || lines.len() < 4 + atoms + bonds {
-        return Err(fault(4, "fewer atoms and bonds than it says"));
-    }
-    let mut table = Table::default();
-    for (at, line) in lines.iter().enumerate().skip(4).take(atoms) {
-        table.atom(line).ok_or_else(|| fault(at + 1, "no atom"))?;
-    }
-    for (at, line) in lines.iter().enumerate().skip(4 + atoms).take(bonds) {
-        table.bond(line).ok_or_else(|| fault(at + 1, "no bond that is read"))?;
-    }
-    for (at, line) in lines.iter().enumerate().skip(4 + atoms + bonds) {
-        if line.starts_with("M  END") {
-            break;
-        }
-        table.property(line).ok_or_else(|| fault(at + 1, "no property that is read"))?;
-    }
-    table.smiles().ok_or_else(|| fault(4, "no SMILES can be written of it"))
+    let is_v3000 = lines.get(3).is_some_and(|counts| counts.contains("V3000"));
+    let table = if is_v3000 { v3000::read(&lines) } else { v2000::read(&lines) };
+    table?.smiles().ok_or_else(|| fault(4, "no SMILES can be written of it"))
 }
 
-fn fault(line: usize, reason: &str) -> MolfileError {
-    MolfileError { line, reason: reason.to_owned() }
+fn fault(line: usize, reason: impl Into<String>) -> MolfileError {
+    MolfileError { line, reason: reason.into() }
 }
 
-fn count(line: &str, at: usize) -> Result<usize, MolfileError> {
-    let found: Option<usize> = line.get(at..at + 3).and_then(|field| field.trim().parse().ok());
-    found.filter(|&count| count <= MAX_V2000_COUNT).ok_or_else(|| fault(4, "no counts of atoms and bonds"))
-}
-
-#[derive(Default)]
-struct Table {
-    builder: MoleculeBuilder,
-    places: Vec<(f64, f64)>,
-    /// Valence of each atom as the table states it; 0 means the element's default.
-    valences: Vec<u8>,
-    charges: Vec<(AtomIdx, i8)>,
-    /// Charges from the property block, which override all charges of the atom block.
-    stated: Vec<(AtomIdx, i8)>,
-    isotopes: Vec<(AtomIdx, u16)>,
-    /// Double bonds marked as neither E nor Z.
-    either: HashSet<BondIdx>,
-}
-
-impl Table {
-    fn atom(&mut self, line: &str) -> Option<()> {
-        let number = |begin: usize| line.get(begin..begin + 10)?.trim().parse::<f64>().ok();
-        let (x, y, z) = (number(0)?, number(10)?, number(20)?);
-        let small =
-            |begin: usize| line.get(begin..begin + 3).map_or("", str::trim).parse::<u8>().unwrap_or(0);
-        // The symbol has up to three letters; the mass difference follows it.
-        let symbol = line.get(31..)?.split_whitespace().next()?;
-        let is_mass_usual = line.get(34..36).is_none_or(|field| matches!(field.trim(), "" | "0"));
-        if z.abs() > 1e-4 || !is_mass_usual && symbol != "D" && symbol != "T" {
-            return None;
-        }
-        let (symbol, isotope) = match symbol {
-            "D" => ("H", Some(2)),
-            "T" => ("H", Some(3)),
-            symbol => (symbol, None),
-        };
-        let mut atom = match symbol {
-            "*" | "A" | "Q" | "R" | "R#" => Atom::wildcard(),
-            symbol => Atom::new(Element::from_symbol(symbol)?),
-        };
-        atom.isotope = isotope;
-        let at = self.builder.add_atom(atom);
-        match small(36) {
-            0 => {}
-            code @ (1..=3 | 5..=7) => self.charges.push((at, 4 - i8::try_from(code).ok()?)),
-            _ => return None,
-        }
-        self.places.push((x, y));
-        self.valences.push(small(48));
-        Some(())
-    }
-
-    fn bond(&mut self, line: &str) -> Option<()> {
-        let field = |begin: usize| line.get(begin..begin + 3)?.trim().parse::<usize>().ok();
-        let atom = |number: usize| number.checked_sub(1).filter(|&at| at < self.places.len()).map(index);
-        let (begin, end) = (atom(field(0)?)?, atom(field(3)?)?);
-        if begin == end {
-            return None;
-        }
-        let stereo = field(9).unwrap_or(0);
-        let order = match (field(6)?, stereo) {
-            (1, 1) => BondOrder::Up,
-            (1, 6) => BondOrder::Down,
-            (1, _) => BondOrder::Single,
-            (2, _) => BondOrder::Double,
-            (3, _) => BondOrder::Triple,
-            (4, _) => BondOrder::Aromatic,
-            (9, _) => BondOrder::Dative,
-            _ => return None,
-        };
-        let bond = self.builder.add_bond(begin, end, order).ok()?;
-        if order == BondOrder::Double && stereo == 3 {
-            self.either.insert(bond);
-        }
-        Some(())
-    }
-
-    fn property(&mut self, line: &str) -> Option<()> {
-        let kind = line.get(..6).unwrap_or_default();
-        if !matches!(kind, "M  CHG" | "M  ISO" | "M  RAD") {
-            // Names, brackets and program-specific lines.
-            return Some(());
-        }
-        let mut fields = line[6..].split_whitespace().skip(1);
-        while let Some(atom) = fields.next() {
-            let at = atom.parse::<usize>().ok()?.checked_sub(1).filter(|&at| at < self.places.len())?;
-            let value = fields.next()?;
-            match kind {
-                "M  CHG" => self.stated.push((index(at), value.parse().ok()?)),
-                "M  ISO" => self.isotopes.push((index(at), value.parse().ok()?)),
-                _ if value == "0" => {}
-                _ => return None,
-            }
-        }
-        Some(())
-    }
-
-    fn smiles(self) -> Option<String> {
-        let mut graph = self.builder.build();
-        let aromatic: Vec<AtomIdx> = graph
-            .bonds()
-            .filter(|(_, bond)| bond.order == BondOrder::Aromatic)
-            .flat_map(|(_, bond)| [bond.atom1, bond.atom2])
-            .collect();
-        aromatic.into_iter().for_each(|at| graph.set_atom_aromatic(at, true));
-        let charges = if self.stated.is_empty() { self.charges } else { self.stated };
-        charges.into_iter().for_each(|(at, charge)| graph.set_charge(at, charge));
-        self.isotopes.into_iter().for_each(|(at, isotope)| graph.set_isotope(at, Some(isotope)));
-        for (at, stated) in self.valences.into_iter().enumerate() {
-            add_hydrogens(&mut graph, index(at), stated);
-        }
-        apply_ctab_local_parity_from_wedges_with_diagnostics(&mut graph, &self.places);
-        // The wedges have been read. A wedge next to a double bond must not be taken for an E/Z direction.
-        let wedges: Vec<BondIdx> = graph
-            .bonds()
-            .filter(|(_, bond)| matches!(bond.order, BondOrder::Up | BondOrder::Down))
-            .map(|(at, _)| at)
-            .collect();
-        wedges.into_iter().for_each(|at| graph.set_bond_order(at, BondOrder::Single));
-        apply_ez_directions_from_2d_ex(&mut graph, &self.places, &self.either);
-        chematic::smiles::rdkit_canonical_smiles(&graph).ok()
-    }
-}
-
-/// Adds the hydrogens that a table leaves out: those of a stated valence, or those of an element that SMILES writes
-/// in brackets, where no hydrogens would be implied.
-fn add_hydrogens(graph: &mut Graph, at: AtomIdx, stated: u8) {
-    let atom = graph.atom(at);
-    if atom.aromatic {
-        return;
-    }
-    let bonds = bond_order_sum(graph, at);
-    let valence = match (stated, atom.charge, atom.element.symbol()) {
-        (15, ..) => Some(0),
-        (1..=14, ..) => Some(stated),
-        (_, 0, "Li" | "Na" | "K") => Some(1),
-        (_, 0, "Si") => Some(4),
-        (_, 0, "Se") => [2, 4, 6].into_iter().find(|&valence| valence >= bonds),
-        (_, 0, "Sn") => [2, 4].into_iter().find(|&valence| valence >= bonds),
-        (_, 0, "As") => [3, 5].into_iter().find(|&valence| valence >= bonds),
-        _ => None,
-    };
-    if let Some(hydrogens) = valence.and_then(|valence| valence.checked_sub(bonds)) {
-        graph.set_hydrogen_count(at, Some(hydrogens));
-    }
+/// Shortens a text of the file for a message.
+fn shorten(text: &str) -> String {
+    text.chars().take(20).collect()
 }
 
 #[cfg(test)]
@@ -251,7 +81,6 @@ mod tests {
     #[test]
     fn what_is_not_read_is_refused_by_line() {
         let cases = [
-            (table("    0.0000    0.0000    0.5000 C   0  0", "  1  2  1  0", ""), 5),
             (table("    0.0000    0.0000    0.0000 Xx  0  0", "  1  2  1  0", ""), 5),
             (table("    0.0000    0.0000 C", "  1  2  1  0", ""), 5),
             (table(CARBON, "  1  3  1  0", ""), 7),
@@ -263,11 +92,107 @@ mod tests {
             (table(CARBON, "  1  2  1  0", "M  CHG  1   1\n"), 8),
             ("\n\n\n  9  1  0  0  0  0  0  0  0  0999 V2000\nM  END\n".to_owned(), 4),
             ("\n\n\n  0  0  0     0  0            999 V3000\nM  END\n".to_owned(), 4),
+            (table(CARBON, "  1  2  1  0", "M  STY  1   1 SRU\n"), 8),
+            (table(CARBON, "  1  2  1  0", "M  RGP  1   1   1\n"), 8),
+            (table(CARBON, "  1  2  1  0", "A    1\nXyz\n"), 9),
+            (table(CARBON, "  1  2  2  0", "A    1\nPh\n"), 9),
+            (table(CARBON, "  1  2  1  0", "A    7\nPh\n"), 8),
             ("\n\n\n  é  0\n".to_owned(), 4),
             (String::new(), 4),
         ];
         for (text, line) in cases {
             assert_eq!(smiles_of_molfile(&text).map_err(|error| error.line), Err(line), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_unread_symbol_is_named() {
+        let cases = [
+            ("OMe", "`OMe` is no element"),
+            ("R# ", "`R#` is an R-group"),
+            ("R1 ", "`R1` is an R-group"),
+            ("A  ", "`A` is any of several atoms"),
+            ("*  ", "`*` is any of several atoms"),
+            ("L  ", "`L` is a list of atoms"),
+            ("Xx ", "`Xx` is no element"),
+        ];
+        for (symbol, reason) in cases {
+            let atom = format!("    0.0000    0.0000    0.0000 {symbol} 0  0");
+
+            let found = smiles_of_molfile(&table(&atom, "  1  2  1  0", ""));
+
+            assert_eq!(found, Err(fault(5, reason)), "{symbol}");
+        }
+    }
+
+    #[test]
+    fn an_alias_is_its_group() {
+        let cases = [
+            ("CF3", "OC(F)(F)F"),
+            ("Ph", "Oc1ccccc1"),
+            ("NO2", "O=[N+]([O-])O"),
+            ("CO2Me", "COC(=O)O"),
+            ("MeO2C", "COC(=O)O"),
+            ("NH2", "NO"),
+            ("Cl", "OCl"),
+            ("tBu", "CC(C)(C)O"),
+        ];
+        for (alias, expected) in cases {
+            let found = smiles_of_molfile(&table(CARBON, "  1  2  1  0", &format!("A    1\n{alias}\n")));
+
+            assert_eq!(found.as_deref(), Ok(expected), "{alias}");
+        }
+        let unknown = smiles_of_molfile(&table(CARBON, "  1  2  1  0", "A    1\nXyz\n"));
+        assert_eq!(unknown, Err(fault(9, "the alias `Xyz` is not known")));
+    }
+
+    /// Builds a V3000 table of ethanol's skeleton.
+    fn v3000(atom: &str, bond: &str, more: &str) -> String {
+        format!(
+            "\n\n\n  0  0  0     0  0            999 V3000\nM  V30 BEGIN CTAB\nM  V30 COUNTS 2 1 0 0 0\nM  V30 BEGIN ATOM\n\
+             M  V30 {atom}\nM  V30 7 O 1 0 0 0\nM  V30 END ATOM\nM  V30 BEGIN BOND\nM  V30 {bond}\nM  V30 END BOND\n{more}\
+             M  V30 END CTAB\nM  END\n"
+        )
+    }
+
+    #[test]
+    fn a_v3000_table_is_read_and_the_unread_is_named() {
+        let read = [
+            ("1 C 0 0 0 0", "1 1 1 7", "", "CO"),
+            ("1 C 0 0 0 0 MASS=13", "1 2 1 7", "", "[13CH2]=O"),
+            ("1 N 0 0 0 0 -\nM  V30 CHG=1", "1 1 1 7", "", "[NH3+]O"),
+            (
+                "1 C 0 0 0 0 CFG=0 ATTCHPT=0",
+                "1 1 1 7",
+                "M  V30 BEGIN SGROUP\nM  V30 1 DAT 0 ATOMS=(1 1) FIELDNAME=\"a b\"\nM  V30 END SGROUP\n",
+                "CO",
+            ),
+        ];
+        for (atom, bond, more, expected) in read {
+            assert_eq!(smiles_of_molfile(&v3000(atom, bond, more)).as_deref(), Ok(expected), "{atom} {more}");
+        }
+        let refused = [
+            ("1 R# 0 0 0 0 RGROUPS=(1 1)", "1 1 1 7", "", 8, "`R#` is an R-group"),
+            ("1 [C,N] 0 0 0 0", "1 1 1 7", "", 8, "`[C,N]` is no element"),
+            ("1 C 0 0 0 0 RAD=2", "1 1 1 7", "", 8, "a radical (`RAD`)"),
+            ("1 C 0 0 0 0 ATTCHPT=1", "1 1 1 7", "", 8, "an attachment point (`ATTCHPT`)"),
+            ("1 C 0 0 0 0", "1 8 1 7", "", 12, "a bond of type 8 is not read"),
+            ("1 C 0 0 0 0", "1 1 1 9", "", 12, "no bond between two atoms"),
+            ("1 C 0 0 0 0", "1 1 1 7 ENDPTS=(2 1 7)", "", 12, "a bond to several atoms (`ENDPTS`)"),
+            (
+                "1 C 0 0 0 0",
+                "1 1 1 7",
+                "M  V30 BEGIN SGROUP\nM  V30 1 SRU 0 ATOMS=(1 1)\nM  V30 END SGROUP\n",
+                15,
+                "a polymer (`SRU`)",
+            ),
+        ];
+        for (atom, bond, more, line, reason) in refused {
+            assert_eq!(
+                smiles_of_molfile(&v3000(atom, bond, more)),
+                Err(fault(line, reason)),
+                "{atom} {bond}"
+            );
         }
     }
 }

@@ -39,10 +39,11 @@ pub struct Files {
     /// Parquet, also compressed with gzip, zstd or bzip2. The format is detected from the contents.
     #[arg(long, short, value_name = "FILE")]
     input: Vec<PathBuf>,
-    /// Column with the SMILES [default: `smiles`, or the usual names in vendors' files].
+    /// Column with the SMILES, by name or by number from 1 [default: `smiles`, the usual names in vendors' files, or
+    /// the first column that has SMILES in most rows].
     #[arg(long, value_name = "COLUMN", requires = "input")]
     smiles_column: Option<String>,
-    /// Column with the names [default: `name`, `id` or `title`, the text after the SMILES, or the title in an SDF].
+    /// Column with the names, by name or by number from 1 [default: `name`, `id` or `title`, the text after the SMILES, or the title in an SDF].
     #[arg(long, value_name = "COLUMN", requires = "input")]
     name_column: Option<String>,
 }
@@ -109,7 +110,7 @@ impl Files {
         let columns: BTreeMap<String, String> = smiles.collect();
         Options {
             vendor: None,
-            profile: ColumnProfile { profile: None, columns },
+            profile: ColumnProfile { columns, ..ColumnProfile::default() },
             rates: Rates::default(),
             keys: Arc::default(),
             threads: NonZeroUsize::MIN,
@@ -185,7 +186,10 @@ impl TargetReader {
             names
                 .find_map(|name| outline.columns.iter().find(|column| column.name.eq_ignore_ascii_case(name)))
         };
-        let name = name.or_else(|| by_name().map(|column| column.name.clone())).or_else(by_id);
+        let named = name.map(|name| column_named(outline, name));
+        let is_list = matches!(outline.format, FileFormat::List(_));
+        let usual = || by_name().map(|column| column.name.clone()).or_else(by_id).filter(|_| !is_list);
+        let name = named.or_else(usual);
         (!structures.is_empty()).then_some(Self { structures, format: outline.format, name })
     }
 
@@ -203,8 +207,15 @@ impl TargetReader {
         };
         check(&smiles)?;
         let name = match self.format {
-            FileFormat::List(_) => {
-                fields[1..].iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join(" ")
+            FileFormat::List(delimiter) if self.name.is_none() => {
+                let others = fields.iter().filter(|(name, _)| !self.structures.contains(name));
+                let others: Vec<&str> = others.map(|(_, text)| text.as_str()).collect();
+                if let Some(second) = others.iter().find(|text| delimiter == b'|' && is_smiles(text)) {
+                    return Err(format!(
+                        "two structures in one line, `{smiles}|{second}`: a target is one molecule"
+                    ));
+                }
+                others.join(" ")
             }
             _ => {
                 let column = self.name.as_deref().and_then(field);
@@ -214,6 +225,21 @@ impl TargetReader {
         let name = name.trim();
         Ok(Target { smiles, name: (!name.is_empty()).then(|| name.to_owned()) })
     }
+}
+
+/// Name of a column that may be stated by its number, from 1.
+fn column_named(outline: &FileDescription, name: String) -> String {
+    let columns = &outline.columns;
+    if columns.iter().any(|column| column.name == name) {
+        return name;
+    }
+    let at = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    at.and_then(|at| columns.get(at)).map_or(name, |column| column.name.clone())
+}
+
+/// Returns true if a text is a molecule.
+fn is_smiles(text: &str) -> bool {
+    MappedMolecule::of_one(without_extension(text), Limits::TARGET).is_ok()
 }
 
 /// Strips a ChemAxon extension from a SMILES (`CCO |…|`).
@@ -282,6 +308,38 @@ mod tests {
             found.faults
         );
         assert!(found.faults[2].ends_with("no SMILES"), "{:?}", found.faults);
+    }
+
+    #[test]
+    fn a_file_without_a_header_may_have_its_names_first() {
+        let by_number = Files {
+            smiles_column: Some("2".to_owned()),
+            name_column: Some("1".to_owned()),
+            ..Files::default()
+        };
+        let expected = [target("CCO", "A"), target("CCN", "B")];
+
+        assert_eq!(targets("a.csv", "A,CCO\nB,CCN\n"), expected);
+        assert_eq!(targets("a.smi", "A CCO\nB CCN\n"), expected);
+        assert_eq!(targets("a.smi", "CCO A\rCCN B\r"), expected);
+        assert_eq!(targets("a.csv", "Nr,Struktur,name\n7,CCO,A\n8,CCN,B\n"), expected);
+        assert_eq!(read(&by_number, "a.csv", b"A,CCO,x\nB,CCN,y\n").unwrap().targets, expected);
+        assert_eq!(read(&by_number, "a.csv", b"Nr,X\nA,CCO\nB,CCN\n").unwrap().targets, expected);
+    }
+
+    #[test]
+    fn two_structures_in_a_line_are_reported() {
+        let found = read(&Files::default(), "pairs.smi", b"CCO|CCN\nCCC|CCF\n").unwrap();
+
+        assert_eq!(found.targets, []);
+        assert_eq!(
+            found.faults,
+            [
+                "pairs.smi, line 1: two structures in one line, `CCO|CCN`: a target is one molecule",
+                "pairs.smi, line 2: two structures in one line, `CCC|CCF`: a target is one molecule",
+            ]
+        );
+        assert_eq!(targets("a.txt", "CCO|A-1\nCCN|A-2\n"), [target("CCO", "A-1"), target("CCN", "A-2")]);
     }
 
     #[test]

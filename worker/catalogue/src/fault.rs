@@ -2,7 +2,7 @@
 
 use chem::SmilesError;
 
-use crate::price::UNITS;
+use crate::{number::NumberStyle, price::UNITS};
 
 /// Meaning of a column that is not used.
 const IGNORED: &str = "ignore";
@@ -61,6 +61,14 @@ pub enum RecordFault {
     /// The field `column` holds `text`, which is not a number.
     #[error("{column} `{text}` is not a number")]
     NotANumber { column: String, text: String },
+    /// The field `column` holds `text`, whose decimal mark the column does not tell.
+    #[error(
+        "{column} `{text}` has two possible values, since the column does not tell its decimal mark (--numbers point or --numbers comma says it)"
+    )]
+    AmbiguousNumber { column: String, text: String },
+    /// The field `column` holds `text`, which has the other decimal mark than its column.
+    #[error("{column} `{text}` is not written as its column, which has a {style}")]
+    OtherNumberStyle { column: String, text: String, style: NumberStyle },
     /// The field `column` holds `text`, which is below the minimum or implausibly large.
     #[error("{column} `{text}` is {fault}")]
     OutOfRange { column: String, text: String, fault: &'static str },
@@ -113,6 +121,8 @@ impl RecordFault {
             Self::NoVendor => "no vendor",
             Self::NotForSale { .. } => "not for sale",
             Self::NotANumber { .. } => "not a number",
+            Self::AmbiguousNumber { .. } => "number with two possible values",
+            Self::OtherNumberStyle { .. } => "number with another decimal mark",
             Self::OutOfRange { .. } => "number out of range",
             Self::Unit { .. } => "unknown unit",
             Self::NoRate { .. } => "no rate for the currency",

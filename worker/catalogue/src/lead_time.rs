@@ -13,7 +13,7 @@
 //! | nothing, `n/a`, `-`, `unknown`, `on request`, `tbd` | unknown |
 //! | `no`, `does not ship`, `not available`, `unavailable` | the vendor does not ship there |
 
-use crate::{number::number, region::COUNTRIES};
+use crate::{number::plain_number, region::COUNTRIES};
 
 /// Days assumed from an order to the delivery of a product in stock.
 pub const IN_STOCK_DAYS: f64 = 3.0;
@@ -34,7 +34,7 @@ impl LeadTime {
     #[must_use]
     pub fn of(text: &str) -> Option<Self> {
         let text = text.trim().to_lowercase().replace(['_', '\u{a0}'], " ");
-        if let Some(days) = number(&text) {
+        if let Some(days) = plain_number(&text) {
             return Some(Self::Days(days));
         }
         Some(match text.as_str() {
@@ -58,8 +58,10 @@ fn days_in(text: &str) -> Option<f64> {
     let (amounts, unit) = (&text[..end], text[end..].trim());
     let amounts = amounts.replace(['–', '—'], "-").replace(" to ", "-");
     let upper = match amounts.split_once('-') {
-        Some((low, high)) => number(low.trim()).zip(number(high.trim())).filter(|(low, high)| low <= high)?.1,
-        None => number(amounts.trim())?,
+        Some((low, high)) => {
+            plain_number(low.trim()).zip(plain_number(high.trim())).filter(|(low, high)| low <= high)?.1
+        }
+        None => plain_number(amounts.trim())?,
     };
     Some(match unit {
         "h" | "hour" | "hours" => (upper / 24.0).ceil(),

@@ -30,6 +30,7 @@ pub use folder::{
 pub use inchi::inchi_key;
 pub use lead_time::IN_STOCK_DAYS;
 pub use masks::{Masks, VendorSet, Visibility};
+pub use number::NumberStyle;
 pub use offer::Offer;
 pub use region::{COUNTRIES, Region};
 pub use snapshot::{Block, BlockRow, BuildError, Builder, Section, Snapshot, SnapshotError, chemistry};

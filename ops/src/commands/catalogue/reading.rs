@@ -8,11 +8,11 @@ use std::{
 };
 
 use ::catalogue::{
-    Rates,
+    NumberStyle, Rates,
     read::{ColumnProfile, Meaning},
 };
 use anyhow::Context as _;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use sqlx::PgConnection;
 
 use crate::{catalogue, failure::Failure};
@@ -27,22 +27,43 @@ pub struct ReadingArgs {
     #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     vendor: Option<String>,
     /// Meaning of a column that its header does not show: smiles, id, price:EUR, pack:mg, lead_time:US, amount:mg,
-    /// ignore …
+    /// ignore … Columns may be named by their number, from 1.
     #[arg(long = "column", value_name = "COLUMN=MEANING", value_parser = column)]
     columns: Vec<(String, String)>,
-    /// Column with structures: the same as --column COLUMN=smiles.
+    /// Column with structures, by name or by number from 1: the same as --column COLUMN=smiles.
     #[arg(long, value_name = "COLUMN")]
     smiles_column: Option<String>,
     /// Meanings of columns: a file written by --save-profile, or the name of a profile (askcos, emolecules, molport
     /// …).
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
+    /// Decimal mark of all numbers [default: decided for each column from its values].
+    #[arg(long, value_name = "MARK", value_enum)]
+    numbers: Option<DecimalMark>,
     /// File of exchange rates, USD for one unit of other currencies: lines `EUR = 1.08` or `EUR,1.08`.
     #[arg(long, value_name = "FILE")]
     rates: Option<PathBuf>,
     /// Write every rejected record and every warning to FILE, with its line and the reason.
     #[arg(long, value_name = "FILE", alias = "errors")]
     rejects: Option<PathBuf>,
+}
+
+/// Decimal mark of numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum DecimalMark {
+    /// 1,234.50
+    Point,
+    /// 1.234,50
+    Comma,
+}
+
+impl From<DecimalMark> for NumberStyle {
+    fn from(mark: DecimalMark) -> Self {
+        match mark {
+            DecimalMark::Point => Self::Point,
+            DecimalMark::Comma => Self::Comma,
+        }
+    }
 }
 
 /// Parses `COLUMN=MEANING`; a name may contain an equals sign, a meaning does not.
@@ -70,6 +91,7 @@ impl ReadingArgs {
         };
         profile.columns.extend(self.smiles_column.map(|column| (column, "smiles".to_owned())));
         profile.columns.extend(self.columns);
+        profile.numbers = self.numbers.map(NumberStyle::from).or(profile.numbers);
         let rates = match &self.rates {
             None => Rates::default(),
             Some(path) => text(path)?.parse().map_err(|error| wrong(path, &error))?,

@@ -274,6 +274,7 @@ mod tests {
 
     use super::*;
     use crate::{
+        NumberStyle,
         currency::Rates,
         read::{
             boundary::Boundary, inchikey::KnownKeys, meaning::Meaning, profile::ColumnProfile,
@@ -283,11 +284,12 @@ mod tests {
 
     /// Reads rows with a structure and a lead time to the country at index `position`.
     fn reading(open: fn() -> Result<RecordSource, FileReadError>, position: usize) -> BatchReader {
-        let column = |meaning| Column { name: "column".into(), meaning, rank: 0 };
+        let column =
+            |meaning| Column { name: "column".into(), meaning, numbers: NumberStyle::Point, rank: 0 };
         let context = ParseContext {
             format: FileFormat::Delimited(b','),
             columns: vec![column(Meaning::Smiles), column(Meaning::LeadTime(Some(position)))],
-            reader: ColumnMapper::new(&ColumnProfile::default(), &[]).unwrap(),
+            reader: ColumnMapper::new(&ColumnProfile::default(), &[], &[]).unwrap(),
             rules: FileDefaults {
                 vendor: Some("House".into()),
                 rates: Rates::default(),

@@ -2,14 +2,10 @@
 
 use std::borrow::Cow;
 
-use chem::{Limits, Molecule};
-
 use super::{
     boundary::Boundary,
-    inchikey, json,
-    profile::ColumnMapper,
-    sdf,
-    text::{decode, delimited, words},
+    json, sdf,
+    text::{decode, delimited, without_extension, words},
     window::{RawBatch, RecordCutter},
 };
 
@@ -39,7 +35,7 @@ pub(crate) const BLANKS: u8 = b' ';
 const DELIMITERS: [u8; 5] = [b'\t', b',', b';', b'|', BLANKS];
 
 /// Records sampled to detect the delimiter or the columns.
-const SAMPLE: usize = 100;
+pub(crate) const SAMPLE: usize = 100;
 
 impl FileFormat {
     /// Name for messages.
@@ -116,11 +112,11 @@ impl FileFormat {
     }
 }
 
-/// The first complete records of a text.
-pub(crate) fn sample(start: &[u8], mut boundary: Boundary) -> Vec<Vec<u8>> {
+/// The first records of a text, `most` at most.
+pub(crate) fn sample(start: &[u8], mut boundary: Boundary, most: usize) -> Vec<Vec<u8>> {
     let mut window = RecordCutter::new(Box::new(std::io::Cursor::new(start.to_vec())));
     let mut cut = RawBatch::default();
-    for _ in 0..SAMPLE {
+    for _ in 0..most {
         if !window.cut(&mut boundary, &mut cut).unwrap_or(false) {
             break;
         }
@@ -132,8 +128,9 @@ pub(crate) fn sample(start: &[u8], mut boundary: Boundary) -> Vec<Vec<u8>> {
 fn delimiter(start: &[u8]) -> u8 {
     let agreeing = |delimiter: u8| {
         let format = FileFormat::Delimited(delimiter);
+        let records = sample(start, format.boundary(), SAMPLE);
         let counts: Vec<usize> =
-            sample(start, format.boundary()).iter().map(|record| format.fields(record).len()).collect();
+            records.iter().map(|record| format.fields(&without_extension(record)).len()).collect();
         let first = counts.first().copied().unwrap_or(0);
         let same = counts.iter().filter(|&&count| count == first).count();
         if first > 1 { 1 + same * 1_000 / counts.len() } else { 0 }
@@ -153,20 +150,9 @@ pub(crate) fn said_delimiter(start: &[u8]) -> Option<u8> {
     }
 }
 
-/// Returns true if the first record is not a header: no name in it is known, and it begins with a structure or an
-/// InChIKey.
-pub(crate) fn is_list(names: &[String], reader: &ColumnMapper) -> bool {
-    let is_structure = |text: &str| {
-        let smiles = text.split(" |").next().unwrap_or_default();
-        inchikey::is_key(smiles) || Molecule::parse(smiles, Limits::DEFAULT).is_ok()
-    };
-    names.first().is_some_and(|first| !first.is_empty() && is_structure(first))
-        && names.iter().all(|name| reader.column(name).rank == usize::MAX)
-}
-
 /// Column names of a text: those of its header, or the field names in its first records.
 pub(crate) fn names(format: FileFormat, start: &[u8]) -> Vec<String> {
-    let records = sample(start, format.boundary());
+    let records = sample(start, format.boundary(), SAMPLE);
     let mut names: Vec<String> = Vec::new();
     let mut add = |name: &str| {
         if !names.iter().any(|known| known == name) {
@@ -193,13 +179,34 @@ pub(crate) fn names(format: FileFormat, start: &[u8]) -> Vec<String> {
     names
 }
 
+/// Fields of the first record of a text, by name.
+pub(crate) fn first_fields(format: FileFormat, names: &[String], start: &[u8]) -> Vec<(String, String)> {
+    match format {
+        FileFormat::Sdf => {
+            let first = sample(start, format.boundary(), 1);
+            let Some(record) = first.first() else { return Vec::new() };
+            let record = decode(record.into());
+            let fields = sdf::fields(&record);
+            fields.into_iter().flatten().map(|(name, text)| (name.to_owned(), text)).collect()
+        }
+        FileFormat::Delimited(_) => {
+            let records = sample(start, format.boundary(), 2);
+            let fields = records.get(1).map(|record| format.fields(record)).unwrap_or_default();
+            names.iter().cloned().zip(fields.into_iter().map(|field| decode(field).into_owned())).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_format_is_recognised_by_the_first_bytes() {
-        let cases: [(&[u8], &str, FileFormat); 14] = [
+        let cases: [(&[u8], &str, FileFormat); 16] = [
+            (b"CCO |&1:1,3| A\nCCN |o1:1,4| B\n", "a.smi", FileFormat::Delimited(BLANKS)),
+            (b"CCO|1\nCCN|2\n", "a.txt", FileFormat::Delimited(b'|')),
             (b"smiles,pack\nCCO,1\n", "a.csv", FileFormat::Delimited(b',')),
             (b"smiles\tnote\nCCO\t1, 2\n", "a.csv", FileFormat::Delimited(b'\t')),
             (b"smiles;price\nCCO;1,5\nCCN;2,5\n", "a.csv", FileFormat::Delimited(b';')),

@@ -77,12 +77,19 @@ fn flatten<'a>(
     }
 }
 
+/// Text of a number. One with three decimals gets a fourth, so that its point cannot be taken for a mark between
+/// thousands.
+pub(crate) fn number_text(number: &str) -> String {
+    let has_three_decimals = number.split_once('.').is_some_and(|(_, decimals)| decimals.len() == 3);
+    if has_three_decimals { format!("{number}0") } else { number.to_owned() }
+}
+
 /// Converts a value to text; `None` for null and for lists of anything but plain values.
 fn text(value: &Value) -> Option<String> {
     match value {
         Value::Null | Value::Object(_) => None,
         Value::Bool(value) => Some(value.to_string()),
-        Value::Number(number) => Some(number.to_string()),
+        Value::Number(number) => Some(number_text(&number.to_string())),
         Value::String(text) => Some(text.clone()),
         Value::Array(list) if list.iter().any(|value| value.is_object() || value.is_array()) => None,
         Value::Array(list) => Some(list.iter().filter_map(text).collect::<Vec<_>>().join(",")),

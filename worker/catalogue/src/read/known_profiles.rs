@@ -1,7 +1,8 @@
 //! The headers that vendors and planners use.
 //!
 //! `tables/profiles.tsv` lists the vendors and planners, `tables/columns.tsv` the meanings of their columns. A sign is a
-//! column that identifies a profile; `*_ppg` is every column with that ending. The first profile with a sign in the
+//! column that identifies a profile; `*_ppg` is every column with that ending, and `IDNUMBER:F####-####` a column whose
+//! first value has this form, with digits for `#` and letters or digits for `@`. The first profile with a sign in the
 //! file applies. Columns of the profile `every` count in all profiles, after the profile's own.
 //!
 //! Names are compared by their letters and digits alone, without regard to case. If a file has several columns for
@@ -11,7 +12,10 @@ use std::{collections::HashMap, iter, sync::LazyLock};
 
 use chem::Table;
 
-use super::meaning::{Meaning, parse_pack};
+use super::{
+    meaning::{Meaning, parse_pack},
+    numbered,
+};
 use crate::{currency::Currency, lead_time::country, price::Unit};
 
 /// The headers of one vendor or planner.
@@ -60,6 +64,16 @@ fn columns() -> Vec<(&'static str, (&'static str, Meaning))> {
     columns.expect("known: a test reads the table")
 }
 
+/// Returns true if a value has the form of a vendor's numbers.
+fn has_form(value: &str, form: &str) -> bool {
+    let fits = |(character, place): (u8, u8)| match place {
+        b'#' => character.is_ascii_digit(),
+        b'@' => character.is_ascii_alphanumeric(),
+        place => character == place,
+    };
+    value.len() == form.len() && value.bytes().zip(form.bytes()).all(fits)
+}
+
 /// Normalises a name to its letters and digits in lower case.
 pub(crate) fn normal(name: &str) -> String {
     name.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()
@@ -76,13 +90,22 @@ impl KnownProfile {
         PROFILES.iter().map(|known| known.name)
     }
 
-    /// The profile that these columns identify.
-    pub(crate) fn of_columns<'a>(columns: impl Iterator<Item = &'a str>) -> &'static Self {
+    /// The profile that these columns identify, with their values in the first record.
+    pub(crate) fn of_columns<'a>(
+        columns: impl Iterator<Item = &'a str>,
+        first: &[(String, String)],
+    ) -> &'static Self {
         let columns: Vec<String> = columns.map(str::to_lowercase).collect();
         let normals: Vec<String> = columns.iter().map(|name| normal(name)).collect();
-        let has = |sign: &str| match sign.strip_prefix('*') {
-            Some(ending) => columns.iter().any(|name| name.len() > ending.len() && name.ends_with(ending)),
-            None => normals.contains(&normal(sign)),
+        let has_value = |column: &str, form: &str| {
+            first.iter().any(|(name, value)| normal(name) == normal(column) && has_form(value.trim(), form))
+        };
+        let has = |sign: &str| match (sign.strip_prefix('*'), sign.split_once(':')) {
+            (Some(ending), _) => {
+                columns.iter().any(|name| name.len() > ending.len() && name.ends_with(ending))
+            }
+            (None, Some((column, form))) => has_value(column, form),
+            (None, None) => normals.contains(&normal(sign)),
         };
         let known_profile = PROFILES.iter().find(|known| known.signs.iter().any(|sign| has(sign)));
         known_profile.unwrap_or_else(|| {
@@ -93,25 +116,49 @@ impl KnownProfile {
     }
 
     /// Meanings of columns in this profile.
-    pub(crate) fn meanings(&self) -> ColumnMeanings {
+    pub(crate) fn meanings(&self, columns: &[String]) -> ColumnMeanings {
         let mut by_name = HashMap::new();
         for (rank, (name, meaning)) in (1..).zip(&self.columns) {
             by_name.entry(normal(name)).or_insert_with(|| (rank, meaning.clone()));
         }
-        ColumnMeanings(by_name)
+        ColumnMeanings { by_name, has_numbered_offers: numbered::has_offers(columns) }
     }
 }
 
-/// Meanings of columns, by normalised name.
+/// Meanings of columns.
 #[derive(Clone)]
-pub(crate) struct ColumnMeanings(HashMap<String, (usize, Meaning)>);
+pub(crate) struct ColumnMeanings {
+    by_name: HashMap<String, (usize, Meaning)>,
+    /// True if the file has pairs of numbered columns, `Pack_1` and `Price_1`.
+    has_numbered_offers: bool,
+}
 
 impl ColumnMeanings {
     /// Meaning of a column and its rank; of two columns for one meaning the lower rank wins.
     pub(crate) fn of(&self, column: &str) -> (usize, Meaning) {
         let name = normal(column);
-        let by_pattern = || (usize::MAX, by_pattern(column, &name).unwrap_or(Meaning::Ignored));
-        self.0.get(&name).cloned().unwrap_or_else(by_pattern)
+        let numbered = || Some(column).filter(|_| self.has_numbered_offers).and_then(numbered::part);
+        let by_pattern =
+            || (usize::MAX, by_pattern(column, &name).or_else(numbered).unwrap_or(Meaning::Ignored));
+        let (rank, meaning) = self.by_name.get(&name).cloned().unwrap_or_else(by_pattern);
+        (rank, with_sign(column, meaning))
+    }
+}
+
+/// Meaning of a price with the currency sign in its column's name: `Price (€)`. A sign of several currencies has no
+/// meaning.
+fn with_sign(column: &str, meaning: Meaning) -> Meaning {
+    let sign = column.chars().find(|sign| ['$', '€', '£', '¥'].contains(sign));
+    match (sign, meaning) {
+        (Some(sign), Meaning::Price(_)) => Currency::from_sign(sign).map_or(Meaning::Ignored, Meaning::Price),
+        (Some(sign), Meaning::PricePerGram(_)) => {
+            Currency::from_sign(sign).map_or(Meaning::Ignored, Meaning::PricePerGram)
+        }
+        (Some(_), Meaning::Numbered(number, part)) => match with_sign(column, *part) {
+            Meaning::Ignored => Meaning::Ignored,
+            part => Meaning::Numbered(number, Box::new(part)),
+        },
+        (_, meaning) => meaning,
     }
 }
 
@@ -143,7 +190,7 @@ fn by_pattern(column: &str, normal: &str) -> Option<Meaning> {
         Some((pack, code)) if code.parse::<Currency>().is_ok() => (pack, code.parse().ok()?),
         _ => (pack, Currency::USD),
     };
-    let (size, unit) = parse_pack(pack).filter(|(size, _)| *size > 0.0)?;
+    let (size, unit) = parse_pack(pack)?;
     Some(Meaning::PackPrice(size, unit.to_owned(), currency))
 }
 
@@ -191,6 +238,17 @@ mod tests {
             ("inchi_key", "aizynthfinder", "inchikey"),
             ("full_canonical,Lead_Time_Days_To_us,ships_to_CN", "retort", "smiles lead_time:US ships_to:CN"),
             ("SMILES,PRICE_0.5KG_EUR,Price (5 g)", "generic", "smiles price:EUR:0.5kg price:USD:5g"),
+            ("smiles,Price (€),Price per gram [£]", "generic", "smiles price:EUR price_per_gram:GBP"),
+            (
+                "smiles,Pack_1,Price_1,Pack_2,Price_2",
+                "generic",
+                "smiles pack#1 price:USD#1 pack#2 price:USD#2",
+            ),
+            (
+                "smiles,Amount 1 (mg),Price 1 (USD),Amount 2 (mg),Price 2 (€)",
+                "generic",
+                "smiles pack:mg#1 price:USD#1 pack:mg#2 price:EUR#2",
+            ),
             ("id,Structure,price_tag,PRICE_-1G", "generic", "ignore ignore ignore ignore"),
             ("smiles,Quantity available,Location", "generic", "smiles amount location"),
             (
@@ -200,11 +258,12 @@ mod tests {
             ),
         ];
         for (header, profile, expected) in cases {
-            let known = KnownProfile::of_columns(header.split(','));
-            let meanings = known.meanings();
+            let known = KnownProfile::of_columns(header.split(','), &[]);
+            let names: Vec<String> = header.split(',').map(ToOwned::to_owned).collect();
+            let meanings = known.meanings(&names);
 
             let meanings: Vec<String> =
-                header.split(',').map(|column| meanings.of(column).1.to_string()).collect();
+                names.iter().map(|column| meanings.of(column).1.to_string()).collect();
 
             assert_eq!((known.name, meanings.join(" ").as_str()), (profile, expected), "{header}");
         }

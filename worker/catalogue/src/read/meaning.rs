@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use crate::{currency::Currency, lead_time::country, price::Unit, region::COUNTRIES};
+use crate::{currency::Currency, lead_time::country, number::plain_number, price::Unit, region::COUNTRIES};
 
 /// Meaning of a column.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,6 +57,8 @@ pub enum Meaning {
     AmountOfMajor,
     /// Storage location.
     Location,
+    /// Part of a separate offer of this number: its pack, unit, price, currency or lead time.
+    Numbered(u16, Box<Meaning>),
     /// Not used.
     Ignored,
 }
@@ -67,10 +69,45 @@ impl Meaning {
         matches!(self, Self::PackPrice(..) | Self::VendorPerGram(_))
     }
 
+    /// Returns true if a column of this meaning may be a part of a numbered offer.
+    pub(crate) const fn is_part_of_offer(&self) -> bool {
+        matches!(
+            self,
+            Self::Pack
+                | Self::PackIn(_)
+                | Self::Unit
+                | Self::Price(_)
+                | Self::PricePerGram(_)
+                | Self::Currency
+                | Self::LeadTime(None)
+        )
+    }
+
+    /// Returns true if its values have a decimal mark that must be known.
+    pub(crate) fn is_number(&self) -> bool {
+        match self {
+            Self::Pack
+            | Self::PackIn(_)
+            | Self::Price(_)
+            | Self::PackPrice(..)
+            | Self::PricePerGram(_)
+            | Self::VendorPerGram(_)
+            | Self::NormalisedUsd
+            | Self::Amount
+            | Self::AmountIn(_)
+            | Self::AmountOfMajor => true,
+            Self::Numbered(_, part) => part.is_number(),
+            _ => false,
+        }
+    }
+
     /// Returns true if two columns have the same purpose, so that only the first counts.
     pub(crate) fn competes_with(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Ignored, _) => false,
+            (Self::Numbered(number, part), Self::Numbered(other_number, other)) => {
+                number == other_number && part.competes_with(other)
+            }
             (Self::Price(_), Self::Price(_)) | (Self::PricePerGram(_), Self::PricePerGram(_)) => true,
             (Self::Pack | Self::PackIn(_), Self::Pack | Self::PackIn(_)) => true,
             (Self::Amount | Self::AmountIn(_), Self::Amount | Self::AmountIn(_)) => true,
@@ -115,6 +152,7 @@ impl fmt::Display for Meaning {
             Self::LeadTime(Some(position)) => write!(formatter, "lead_time:{}", code(position)),
             Self::ShipsTo(None) => formatter.write_str("ships_to"),
             Self::ShipsTo(Some(position)) => write!(formatter, "ships_to:{}", code(position)),
+            Self::Numbered(number, part) => write!(formatter, "{part}#{number}"),
             plain => {
                 let word = PLAIN.iter().find(|(_, meaning)| meaning == plain);
                 formatter.write_str(word.map_or("ignore", |(word, _)| word))
@@ -128,7 +166,8 @@ impl fmt::Display for Meaning {
 #[error(
     "`{0}` is not a meaning of a column (smiles, molfile, inchikey, vendor, id, prefix, url, pack, pack:mg, unit, price, price:EUR, price:USD:5g, \
      price_per_gram, price_per_gram:EUR, price_per_gram_of:VENDOR, usd_per_gram_of_major, currency, density, lead_time, \
-     lead_time:US, ships_to, ships_to:US, timestamp, amount, amount:mg, amount_unit, grams_of_major, location, ignore)"
+     lead_time:US, ships_to, ships_to:US, timestamp, amount, amount:mg, amount_unit, grams_of_major, location, ignore; \
+     pack#1, unit#1, price:EUR#1 … for several offers in one row)"
 )]
 pub struct UnknownMeaning(pub String);
 
@@ -137,6 +176,10 @@ impl FromStr for Meaning {
 
     fn from_str(text: &str) -> Result<Self, UnknownMeaning> {
         let wrong = || UnknownMeaning(text.to_owned());
+        if let Some((part, Ok(number))) = text.rsplit_once('#').map(|(part, number)| (part, number.parse())) {
+            let part = part.parse::<Self>().ok().filter(Self::is_part_of_offer).ok_or_else(wrong)?;
+            return Ok(Self::Numbered(number, Box::new(part)));
+        }
         let (word, rest) = text.split_once(':').unwrap_or((text, ""));
         let currency = |code: &str| match code {
             "" => Ok(Currency::USD),
@@ -149,7 +192,7 @@ impl FromStr for Meaning {
         match word {
             "price" => match rest.split_once(':') {
                 Some((code, pack)) => {
-                    let (size, unit) = parse_pack(pack).filter(|(size, _)| *size > 0.0).ok_or_else(wrong)?;
+                    let (size, unit) = parse_pack(pack).ok_or_else(wrong)?;
                     Ok(Self::PackPrice(size, unit.to_owned(), currency(code)?))
                 }
                 None => currency(rest).map(Self::Price),
@@ -168,13 +211,19 @@ impl FromStr for Meaning {
     }
 }
 
-/// Parses a pack written as one text: `5g`, `0.5 kg`.
+/// Splits a pack written as one text into number and unit: `5g`, `0.5 kg`.
+#[must_use]
+pub(crate) fn split_pack(text: &str) -> Option<(&str, &str)> {
+    let end = text.rfind(|character: char| character.is_ascii_digit())? + 1;
+    let unit = text[end..].trim();
+    unit.parse::<Unit>().is_ok().then_some((text[..end].trim(), unit))
+}
+
+/// Parses a pack in the name of a column, with a size over 0.
 #[must_use]
 pub(crate) fn parse_pack(text: &str) -> Option<(f64, &str)> {
-    let end = text.rfind(|character: char| character.is_ascii_digit())? + 1;
-    let size = crate::number::number(text[..end].trim())?;
-    let unit = text[end..].trim();
-    unit.parse::<Unit>().is_ok().then_some((size, unit))
+    let (size, unit) = split_pack(text)?;
+    plain_number(size).filter(|size| *size > 0.0).map(|size| (size, unit))
 }
 
 #[cfg(test)]
@@ -185,7 +234,7 @@ mod tests {
     fn every_meaning_is_read_as_it_is_written() {
         let written = "smiles molfile inchikey vendor id prefix url pack unit pack:mg price:USD price:EUR price:USD:5g \
                        price:GBP:0.5kg price_per_gram:USD price_per_gram:EUR price_per_gram_of:sigma usd_per_gram_of_major \
-                       currency density lead_time lead_time:US ships_to ships_to:AU timestamp amount amount:mg amount_unit \
+                       pack#1 price:EUR#2 pack:mg#12 unit#1 lead_time#1 currency density lead_time lead_time:US ships_to ships_to:AU timestamp amount amount:mg amount_unit \
                        grams_of_major location ignore";
         for text in written.split_whitespace() {
             assert_eq!(text.parse::<Meaning>().unwrap().to_string(), text);
@@ -202,6 +251,8 @@ mod tests {
             "pack:cup",
             "amount:cup",
             "smiles:x",
+            "smiles#1",
+            "price:USD:5g#1",
         ] {
             assert!(text.parse::<Meaning>().is_err(), "{text}");
         }

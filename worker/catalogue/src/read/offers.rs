@@ -9,7 +9,7 @@ use chrono::{DateTime, Datelike as _, NaiveDate, NaiveDateTime, Utc};
 
 use super::{
     inchikey::{self, KnownKeys},
-    meaning::{Meaning, parse_pack},
+    meaning::{Meaning, split_pack},
     profile::{Column, holds_structures},
     row::{Cell, LARGEST_PACK, Row},
     stock,
@@ -19,7 +19,7 @@ use crate::{
     entry::{Entry, RecordPosition},
     fault::{RecordFault, shorten},
     lead_time::{LeadTime, destinations, ships},
-    number::{money, number, parse_price_range},
+    number::{money, parse_price_range},
     price::{PricedPack, Unit, usd_per_gram},
     structure::BlockStructure,
 };
@@ -55,6 +55,8 @@ struct Offer {
     uom: Option<String>,
     price_usd: Option<f64>,
     usd_per_g: Option<f64>,
+    /// Lead time of this pack, days.
+    lead_time_days: Option<f64>,
 }
 
 /// Parses the offers of a record.
@@ -74,7 +76,7 @@ pub(crate) fn entries<'a>(
     }
     let vendor = row.text(&Meaning::Vendor).or(rules.vendor.as_deref());
     let offers = offers(&row, rules)?;
-    let density_g_per_ml = row.get(&Meaning::Density).map(|cell| cell.number(LARGEST_PACK)).transpose()?;
+    let density_g_per_ml = row.get(&Meaning::Density).map(Cell::density).transpose()?;
     let stated_usd =
         row.get(&Meaning::NormalisedUsd).map(|cell| cell.number(MAX_USD_PER_GRAM)).transpose()?;
     let (lead_time_days, ships_to) = delivery(&row)?;
@@ -99,7 +101,9 @@ pub(crate) fn entries<'a>(
             uom: offer.uom,
             price_usd: offer.price_usd,
             normalised_usd,
-            lead_time_days,
+            lead_time_days: offer.lead_time_days.map_or(lead_time_days, |days| {
+                ships_to.map(|ships| Some(days).filter(|_| ships != Some(false)))
+            }),
             ships_to,
             api_timestamp,
             in_stock: None,
@@ -137,39 +141,35 @@ impl Offer {
     }
 }
 
-/// Offers from a row's prices: one for its own pack, and one for each pack or vendor column. A row without prices
-/// gives one offer without a price.
+/// Offers from a row's prices: one for its own pack, and one for each number, pack or vendor column. A row without
+/// prices gives one offer without a price.
 fn offers(row: &Row<'_>, rules: &FileDefaults) -> Result<Vec<Offer>, RecordFault> {
-    let stated = row.get(&Meaning::Currency).map(|cell| match cell.text.parse() {
-        Ok(currency) => Ok(currency),
-        Err(_) => Err(RecordFault::Currency { column: cell.name(), text: shorten(cell.text) }),
-    });
-    let prices = Prices { stated: stated.transpose()?, rates: &rules.rates };
-    let mut own = pack(row)?;
-    for cell in row.single.iter().copied() {
-        match cell.column.meaning {
-            Meaning::Price(currency) => own.price_usd = Some(prices.money(cell, currency, MAX_PACK_USD)?),
-            Meaning::PricePerGram(currency) => {
-                // ASKCOS buyables mark entries that are not for sale this way.
-                if number(cell.text) == Some(0.0) {
-                    return Err(RecordFault::NotForSale { column: cell.name() });
-                }
-                own.usd_per_g = Some(prices.money(cell, currency, MAX_USD_PER_GRAM)?);
-            }
-            _ => {}
+    let prices = Prices { stated: currency(row)?, rates: &rules.rates };
+    let unit = row.get(&Meaning::Unit);
+    let own = own_offer(row, unit, &prices)?;
+    let mut offers = Vec::new();
+    for part in row.numbered().values() {
+        let prices = Prices { stated: currency(part)?.or(prices.stated), ..prices };
+        let mut offer = own_offer(part, part.get(&Meaning::Unit).or(unit), &prices)?;
+        offer.lead_time_days = match part.get(&Meaning::LeadTime(None)).map(lead_time).transpose()? {
+            Some(LeadTime::Days(days)) => Some(days),
+            _ => None,
+        };
+        if offer.pack.is_some() || offer.price_usd.is_some() || offer.usd_per_g.is_some() {
+            offers.push(offer);
         }
     }
-    let mut offers = Vec::new();
     for cell in row.offers.iter().copied() {
-        match &cell.column.meaning {
+        match cell.meaning {
             Meaning::PackPrice(size, unit, currency) => {
-                let price = parse_price_range(cell.text).ok_or_else(|| cell.not_a_number())?;
+                let price = parse_price_range(cell.text, cell.column.numbers);
+                let price = price.map_err(|fault| cell.number_fault(fault))?;
                 let Some((amount, beside)) = price else { continue };
                 let price_usd = prices.usd(cell, amount, beside.unwrap_or(*currency), MAX_PACK_USD)?;
                 let (pack, uom) = (Some(*size), Some(unit.clone()));
                 offers.push(Offer { pack, uom, price_usd: Some(price_usd), ..Offer::default() });
             }
-            Meaning::VendorPerGram(vendor) if number(cell.text) != Some(0.0) => {
+            Meaning::VendorPerGram(vendor) if !cell.is_zero() => {
                 let usd_per_g = prices.money(cell, Currency::USD, MAX_USD_PER_GRAM)?;
                 offers.push(Offer {
                     vendor: Some(vendor.clone()),
@@ -181,7 +181,7 @@ fn offers(row: &Row<'_>, rules: &FileDefaults) -> Result<Vec<Offer>, RecordFault
             _ => {}
         }
     }
-    let of_vendors = |cell: &Cell<'_>| matches!(cell.column.meaning, Meaning::VendorPerGram(_));
+    let of_vendors = |cell: &Cell<'_>| matches!(cell.meaning, Meaning::VendorPerGram(_));
     if let (true, Some(cell)) = (offers.is_empty(), row.offers.iter().find(|cell| of_vendors(cell))) {
         return Err(RecordFault::NotForSale { column: cell.name() });
     }
@@ -191,9 +191,36 @@ fn offers(row: &Row<'_>, rules: &FileDefaults) -> Result<Vec<Offer>, RecordFault
     Ok(offers)
 }
 
+/// The currency that a row states.
+fn currency(row: &Row<'_>) -> Result<Option<Currency>, RecordFault> {
+    let stated = row.get(&Meaning::Currency).map(|cell| match cell.text.parse() {
+        Ok(currency) => Ok(currency),
+        Err(_) => Err(RecordFault::Currency { column: cell.name(), text: shorten(cell.text) }),
+    });
+    stated.transpose()
+}
+
+/// The row's own pack and price.
+fn own_offer(row: &Row<'_>, unit: Option<Cell<'_>>, prices: &Prices<'_>) -> Result<Offer, RecordFault> {
+    let mut own = pack(row, unit)?;
+    for cell in row.single.iter().copied() {
+        match cell.meaning {
+            Meaning::Price(currency) => own.price_usd = Some(prices.money(cell, *currency, MAX_PACK_USD)?),
+            Meaning::PricePerGram(currency) => {
+                // ASKCOS buyables mark entries that are not for sale this way.
+                if cell.is_zero() {
+                    return Err(RecordFault::NotForSale { column: cell.name() });
+                }
+                own.usd_per_g = Some(prices.money(cell, *currency, MAX_USD_PER_GRAM)?);
+            }
+            _ => {}
+        }
+    }
+    Ok(own)
+}
+
 /// The row's own pack: a number with a unit column, or both in one field.
-fn pack(row: &Row<'_>) -> Result<Offer, RecordFault> {
-    let unit = row.get(&Meaning::Unit);
+fn pack(row: &Row<'_>, unit: Option<Cell<'_>>) -> Result<Offer, RecordFault> {
     if let Some(unit) = unit {
         unit.unit()?;
     }
@@ -201,13 +228,13 @@ fn pack(row: &Row<'_>) -> Result<Offer, RecordFault> {
     let Some(cell) = row.find(|meaning| matches!(meaning, Meaning::Pack | Meaning::PackIn(_))) else {
         return Ok(offer);
     };
-    if let Meaning::PackIn(unit) = &cell.column.meaning {
+    if let Meaning::PackIn(unit) = cell.meaning {
         offer.uom = Some(unit.clone());
     }
-    let size = match parse_pack(cell.text) {
+    let size = match split_pack(cell.text) {
         Some((size, unit)) if offer.uom.is_none() => {
             offer.uom = Some(unit.to_owned());
-            cell.over_zero(size, LARGEST_PACK)?
+            cell.over_zero(cell.number_in(size)?, LARGEST_PACK)?
         }
         _ => cell.number(LARGEST_PACK)?,
     };
@@ -216,6 +243,7 @@ fn pack(row: &Row<'_>) -> Result<Offer, RecordFault> {
 }
 
 /// Conversion of a row's prices to USD.
+#[derive(Clone, Copy)]
 struct Prices<'a> {
     stated: Option<Currency>,
     rates: &'a Rates,
@@ -224,7 +252,8 @@ struct Prices<'a> {
 impl Prices<'_> {
     /// Parses a price. Its currency is the one beside it, otherwise the row's, otherwise the column's.
     fn money(&self, cell: Cell<'_>, column: Currency, most: f64) -> Result<f64, RecordFault> {
-        let (amount, beside) = money(cell.text).ok_or_else(|| cell.not_a_number())?;
+        let found = money(cell.text, cell.column.numbers);
+        let (amount, beside) = found.map_err(|fault| cell.number_fault(fault))?;
         self.usd(cell, amount, beside.or(self.stated).unwrap_or(column), most)
     }
 
@@ -254,7 +283,7 @@ fn delivery(row: &Row<'_>) -> Result<Delivery, RecordFault> {
         }
     }
     for cell in row.single.iter().copied() {
-        match cell.column.meaning {
+        match *cell.meaning {
             Meaning::LeadTime(Some(position)) => match lead_time(cell)? {
                 LeadTime::Days(found) => days[position] = Some(found),
                 LeadTime::DoesNotShip => ships_to[position] = Some(false),
@@ -290,12 +319,26 @@ fn timestamp(cell: Cell<'_>) -> Result<DateTime<Utc>, RecordFault> {
     let with_zone = || DateTime::parse_from_rfc3339(text).ok().map(|time| time.to_utc());
     let time = |form| NaiveDateTime::parse_from_str(text, form).ok().map(|time| time.and_utc());
     let date = || Some(text.parse::<NaiveDate>().ok()?.and_hms_opt(0, 0, 0)?.and_utc());
-    let found = with_zone()
+    let found = unix_time(text)
+        .or_else(with_zone)
         .or_else(|| time("%Y-%m-%d %H:%M:%S%.f"))
         .or_else(|| time("%Y-%m-%dT%H:%M:%S%.f"))
         .or_else(date)
         .ok_or_else(|| RecordFault::Timestamp { column: cell.name(), text: shorten(text) })?;
     if YEARS.contains(&found.year()) { Ok(found) } else { Err(cell.out_of_range("beyond all reason")) }
+}
+
+/// Time since 1970 in seconds, milliseconds, microseconds or nanoseconds: of the times from 2001 to 2286, each unit
+/// has its own number of digits.
+fn unix_time(text: &str) -> Option<DateTime<Utc>> {
+    let stored: i64 = text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))?;
+    match text.len() {
+        10 => DateTime::from_timestamp(stored, 0),
+        13 => DateTime::from_timestamp_millis(stored),
+        16 => DateTime::from_timestamp_micros(stored),
+        19 => Some(DateTime::from_timestamp_nanos(stored)),
+        _ => None,
+    }
 }
 
 /// The row's structure: from its SMILES, otherwise its connection table, otherwise the known structure of its

@@ -8,20 +8,22 @@ use std::{
 use super::{
     batch_reader::{BatchReader, EntryBatch, ParseContext, read_here},
     boundary::Boundary,
+    column_styles::{self, ColumnStyles},
     error::FileReadError,
-    file_format::{self, FileFormat},
+    file_format::{self, FileFormat, SAMPLE, sample},
     hdf5::KeyReader,
-    inchikey::{self, KnownKeys},
+    inchikey::KnownKeys,
     meaning::Meaning,
     offers::FileDefaults,
     parquet::RowReader,
-    profile::{Column, ColumnMapper, ColumnProfile, HeaderError},
+    profile::{Column, ColumnMapper, ColumnProfile, HeaderError, holds_structures},
     record_source::RecordSource,
     records::Records,
     source::{Compression, ReadInput, Source},
+    structure_column::{self, StructureColumn},
     window::{RawBatch, RecordCutter},
 };
-use crate::currency::Rates;
+use crate::{currency::Rates, number::NumberStyle};
 
 /// Options for reading a file.
 #[derive(Debug, Clone)]
@@ -77,6 +79,7 @@ impl FileDescription {
         ColumnProfile {
             profile: Some(self.profile.to_owned()),
             columns: self.columns.iter().map(named).collect(),
+            numbers: None,
         }
     }
 }
@@ -151,11 +154,24 @@ pub fn open(input: &ReadInput, options: &Options) -> Result<OpenedFile, FileRead
         FileFormat::Parquet => RowReader::open(input).map_err(|error| of_table(&name, &error))?.names,
         format => file_format::names(format, window.held()),
     };
-    let reader = ColumnMapper::new(&options.profile, &names)?;
-    let (format, columns) = columns(format, &names, &reader)
+    let first = file_format::first_fields(format, &names, window.held());
+    let mut reader = ColumnMapper::new(&options.profile, &names, &first)?;
+    let (format, mut columns) = columns(format, &names, &mut reader, window.held())
         .map_err(|source| FileReadError::Header { name: name.clone(), source })?;
     if matches!(format, FileFormat::Delimited(_)) {
         window.cut(&mut format.boundary(), &mut RawBatch::default()).map_err(broken)?;
+    }
+    if options.profile.numbers.is_none() && columns.iter().any(|column| column.meaning.is_number()) {
+        let records = match format {
+            FileFormat::Parquet => first_rows(input).map_err(|error| of_table(&name, &error))?,
+            format => first_records(&mut window, format),
+        };
+        // Retort's own files have decimal points.
+        let usual = if reader.known.name == "retort" { NumberStyle::Point } else { NumberStyle::Undecided };
+        reader = reader.with_styles(ColumnStyles::of(&records, format, &columns, usual));
+        for column in &mut columns {
+            column.numbers = reader.column(&column.name).numbers;
+        }
     }
     let known = reader.known;
     let vendor = options.vendor.clone().or_else(|| known.vendor.map(ToOwned::to_owned));
@@ -189,21 +205,47 @@ pub fn open(input: &ReadInput, options: &Options) -> Result<OpenedFile, FileRead
     })
 }
 
+/// The first rows of a table.
+fn first_rows(input: &ReadInput) -> Result<Vec<Vec<u8>>, ::parquet::errors::ParquetError> {
+    RowReader::open(input)?.take(column_styles::SAMPLE_ROWS).collect()
+}
+
+/// The first records of a text.
+fn first_records(window: &mut RecordCutter, format: FileFormat) -> Vec<Vec<u8>> {
+    while window.held().len() < column_styles::SAMPLE_BYTES && window.fill() {}
+    column_styles::first_records(window.held(), format, window.is_at_end())
+}
+
 /// Meanings of a file's columns. The returned format changes to a list if the apparent header was the first record.
+/// If the header does not tell where the structures are, the values in `start` do.
 fn columns(
     format: FileFormat,
     names: &[String],
-    reader: &ColumnMapper,
+    reader: &mut ColumnMapper,
+    start: &[u8],
 ) -> Result<(FileFormat, Vec<Column>), HeaderError> {
     match format {
-        FileFormat::Delimited(delimiter) if file_format::is_list(names, reader) => {
+        FileFormat::Delimited(delimiter) => {
+            let stated = reader.numbered_structure();
+            let is_told = names.iter().any(|name| holds_structures(&reader.column(name).meaning));
+            let found = (stated.is_some() || !is_told)
+                .then(|| sample(start, format.boundary(), SAMPLE))
+                .and_then(|records| structure_column::find(&records, format, stated));
+            let Some(StructureColumn { at, meaning, is_in_first }) = found else {
+                return Ok((format, reader.header(names, &[])?));
+            };
+            let mut defaults = vec![Meaning::Ignored; names.len()];
+            defaults[at] = meaning;
+            if !is_in_first {
+                return Ok((format, reader.header(names, &defaults)?));
+            }
+            if let Some(id) = defaults.iter_mut().find(|meaning| **meaning == Meaning::Ignored) {
+                *id = Meaning::Id;
+            }
             let numbered: Vec<String> = (1..=names.len()).map(|number| format!("column {number}")).collect();
-            let first = if inchikey::is_key(&names[0]) { Meaning::InchiKey } else { Meaning::Smiles };
-            Ok((FileFormat::List(delimiter), reader.header(&numbered, &[first, Meaning::Id])?))
+            Ok((FileFormat::List(delimiter), reader.header(&numbered, &defaults)?))
         }
-        FileFormat::Delimited(_) | FileFormat::List(_) | FileFormat::Hdf5 => {
-            Ok((format, reader.header(names, &[])?))
-        }
+        FileFormat::List(_) | FileFormat::Hdf5 => Ok((format, reader.header(names, &[])?)),
         FileFormat::JsonLines | FileFormat::Json | FileFormat::Sdf | FileFormat::Parquet => {
             Ok((format, reader.names(names)?))
         }

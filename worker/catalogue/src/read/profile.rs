@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    column_styles::ColumnStyles,
     known_profiles::{ColumnMeanings, KnownProfile},
     meaning::{Meaning, UnknownMeaning},
 };
-use crate::fault::shorten;
+use crate::{fault::shorten, number::NumberStyle};
 
 /// User's statements about a file's columns, which can be saved and reused as JSON: `{"profile": "enamine",
-/// "columns": {"Preis": "price:EUR"}}`.
+/// "columns": {"Preis": "price:EUR"}, "numbers": "comma"}`. A column may also be named by its number, from 1.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ColumnProfile {
@@ -21,6 +22,9 @@ pub struct ColumnProfile {
     /// Meanings by column.
     #[serde(default)]
     pub columns: BTreeMap<String, String>,
+    /// Decimal mark of all numbers; decided from each column's values if it is not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub numbers: Option<NumberStyle>,
 }
 
 /// An invalid profile.
@@ -65,8 +69,18 @@ pub struct Column {
     pub name: String,
     /// Meaning.
     pub meaning: Meaning,
+    /// Decimal mark of its numbers.
+    pub numbers: NumberStyle,
     /// Rank among the columns for one meaning; the lower one wins.
     pub(crate) rank: usize,
+}
+
+impl Column {
+    /// Returns true if the values have a decimal mark.
+    #[must_use]
+    pub fn has_numbers(&self) -> bool {
+        self.meaning.is_number()
+    }
 }
 
 /// Rules for assigning meanings to columns by name.
@@ -75,19 +89,47 @@ pub(crate) struct ColumnMapper {
     pub(crate) known: &'static KnownProfile,
     meanings: ColumnMeanings,
     own: BTreeMap<String, Meaning>,
+    /// Meanings that the user states by the number of a column, counted from 0.
+    own_by_number: BTreeMap<usize, Meaning>,
+    styles: ColumnStyles,
 }
 
 impl ColumnMapper {
-    /// Combines the user's meanings with the profile that the user names or that the columns identify.
-    pub(crate) fn new(profile: &ColumnProfile, columns: &[String]) -> Result<Self, ProfileError> {
+    /// Combines the user's meanings with the profile that the user names or that the columns identify, with their
+    /// values in the first record.
+    pub(crate) fn new(
+        profile: &ColumnProfile,
+        columns: &[String],
+        first: &[(String, String)],
+    ) -> Result<Self, ProfileError> {
         let known = match &profile.profile {
             Some(name) => {
                 KnownProfile::named(name).ok_or_else(|| ProfileError::NoSuchProfile { name: name.clone() })?
             }
-            None => KnownProfile::of_columns(columns.iter().map(String::as_str)),
+            None => KnownProfile::of_columns(columns.iter().map(String::as_str), first),
         };
-        let own = profile.columns.iter().map(|(name, meaning)| Ok((fold(name), meaning.parse()?)));
-        Ok(Self { known, meanings: known.meanings(), own: own.collect::<Result<_, UnknownMeaning>>()? })
+        let (mut own, mut own_by_number) = (BTreeMap::new(), BTreeMap::new());
+        for (name, meaning) in &profile.columns {
+            let meaning: Meaning = meaning.parse()?;
+            let is_name = columns.iter().any(|column| fold(column) == fold(name));
+            match column_number(name).filter(|&at| !is_name && at < columns.len()) {
+                Some(at) => drop(own_by_number.insert(at, meaning)),
+                None => drop(own.insert(fold(name), meaning)),
+            }
+        }
+        let styles = ColumnStyles::stated(profile.numbers);
+        Ok(Self { known, meanings: known.meanings(columns), own, own_by_number, styles })
+    }
+
+    /// Sets the decimal marks of the columns.
+    pub(crate) fn with_styles(mut self, styles: ColumnStyles) -> Self {
+        self.styles = styles;
+        self
+    }
+
+    /// Index of the column for which the user states by its number that it holds the structures.
+    pub(crate) fn numbered_structure(&self) -> Option<usize> {
+        self.own_by_number.iter().find(|(_, meaning)| holds_structures(meaning)).map(|(&at, _)| at)
     }
 
     /// Assigns a meaning to a column by its name.
@@ -96,7 +138,7 @@ impl ColumnMapper {
             Some(meaning) => (0, meaning.clone()),
             None => self.meanings.of(name),
         };
-        Column { name: name.trim().to_owned(), meaning, rank }
+        Column { name: name.trim().to_owned(), meaning, numbers: self.styles.of_column(&fold(name)), rank }
     }
 
     /// Assigns meanings to the columns of a header; of several columns for one meaning only the first by rank is
@@ -115,13 +157,19 @@ impl ColumnMapper {
         }
         let mut columns: Vec<Column> = names.iter().map(|name| self.column(name)).collect();
         for (column, default) in columns.iter_mut().zip(defaults) {
-            if column.rank == usize::MAX {
+            if column.rank == usize::MAX && *default != Meaning::Ignored {
                 column.meaning = default.clone();
             }
         }
+        for (&at, meaning) in &self.own_by_number {
+            let name = fold(&names[at]);
+            let same = columns.iter_mut().filter(|column| fold(&column.name) == name);
+            same.for_each(|column| column.meaning = Meaning::Ignored);
+            (columns[at].meaning, columns[at].rank) = (meaning.clone(), 0);
+        }
         let used = |column: &&Column| column.meaning != Meaning::Ignored;
         let twice = columns.iter().filter(used).find(|column| {
-            columns.iter().filter(|other| fold(&other.name) == fold(&column.name)).count() > 1
+            columns.iter().filter(used).filter(|other| fold(&other.name) == fold(&column.name)).count() > 1
         });
         if let Some(column) = twice {
             return Err(HeaderError::Twice { name: fold(&column.name) });
@@ -130,7 +178,9 @@ impl ColumnMapper {
     }
 
     /// Assigns meanings to the names in the first records of a file; later records may add others.
-    pub(crate) fn names(&self, names: &[String]) -> Result<Vec<Column>, HeaderError> {
+    pub(crate) fn names(&mut self, names: &[String]) -> Result<Vec<Column>, HeaderError> {
+        let numbered = std::mem::take(&mut self.own_by_number).into_iter();
+        self.own.extend(numbered.map(|(at, meaning)| (fold(&names[at]), meaning)));
         without_duplicates(names.iter().map(|name| self.column(name)).collect())
     }
 }
@@ -159,8 +209,16 @@ pub(crate) const fn holds_structures(meaning: &Meaning) -> bool {
     matches!(meaning, Meaning::Smiles | Meaning::Molfile | Meaning::InchiKey)
 }
 
-fn fold(name: &str) -> String {
+/// Normalises a name for comparison with the user's.
+pub(crate) fn fold(name: &str) -> String {
     name.trim().to_lowercase()
+}
+
+/// Index of a column that is named by its number: `2` or `column 2` is 1.
+#[must_use]
+pub(crate) fn column_number(name: &str) -> Option<usize> {
+    let name = fold(name);
+    name.strip_prefix("column ").unwrap_or(&name).parse::<usize>().ok()?.checked_sub(1)
 }
 
 #[cfg(test)]
@@ -170,7 +228,8 @@ mod tests {
     fn header(names: &[&str], own: &[(&str, &str)]) -> Result<String, HeaderError> {
         let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
         let columns = own.iter().map(|&(name, meaning)| (name.to_owned(), meaning.to_owned())).collect();
-        let reader = ColumnMapper::new(&ColumnProfile { profile: None, columns }, &names).unwrap();
+        let profile = ColumnProfile { columns, ..ColumnProfile::default() };
+        let reader = ColumnMapper::new(&profile, &names, &[]).unwrap();
         let columns = reader.header(&names, &[])?;
         Ok(columns.iter().map(|column| column.meaning.to_string()).collect::<Vec<_>>().join(" "))
     }
@@ -195,6 +254,17 @@ mod tests {
         assert_eq!(
             header(&["priceEur", "priceUsd", "packMg", "smiles"], &[]),
             Ok("ignore price:USD pack:mg smiles".into())
+        );
+    }
+
+    #[test]
+    fn a_column_is_named_by_its_number_too() {
+        assert_eq!(header(&["Nr", "Formel"], &[("2", "smiles")]), Ok("ignore smiles".into()));
+        assert_eq!(header(&["smiles", "smiles"], &[("column 2", "smiles")]), Ok("ignore smiles".into()));
+        assert_eq!(header(&["x", "2"], &[("2", "smiles")]), Ok("ignore smiles".into()));
+        assert_eq!(
+            header(&["Nr", "Formel"], &[("3", "smiles")]),
+            Err(HeaderError::NoSuchColumn { name: "3".into(), found: "Nr, Formel".into() })
         );
     }
 

@@ -5,13 +5,13 @@
 //! stock`) give no amount.
 
 use super::{
-    meaning::{Meaning, parse_pack},
+    meaning::{Meaning, split_pack},
     row::{Cell, LARGEST_PACK, Row},
 };
 use crate::{
     entry::InStock,
     fault::{RecordFault, shorten},
-    number::number,
+    number::{NumberFault, number},
     price::grams_of_major,
     structure::BlockStructure,
 };
@@ -61,7 +61,8 @@ pub(super) fn amount(row: &Row<'_>, is_priced: bool) -> Result<Option<Amount>, R
         return Err(none());
     }
     let stated = row.get(&Meaning::AmountOfMajor);
-    let stated_grams = stated.map(|cell| cell.zero_or_more(number(cell.text), LARGEST_PACK)).transpose()?;
+    let grams = |cell: Cell<'_>| cell.zero_or_more(cell.number_in(cell.text)?, LARGEST_PACK);
+    let stated_grams = stated.map(grams).transpose()?;
     Ok(Some(Amount { size, uom, stated_grams }))
 }
 
@@ -69,11 +70,15 @@ fn size(row: &Row<'_>, cell: Cell<'_>) -> Result<(f64, String), RecordFault> {
     let wrong = || RecordFault::Amount { column: cell.name(), text: shorten(cell.text) };
     // A lower bound counts as the amount.
     let text = cell.text.trim_start_matches(['>', '≥', '~', '=']).trim_start();
-    if let Some((size, unit)) = parse_pack(text) {
-        return Ok((cell.zero_or_more(Some(size), LARGEST_PACK)?, unit.to_owned()));
+    let number = |text: &str| match number(text, cell.column.numbers) {
+        Err(NumberFault::NotANumber) => Err(wrong()),
+        found => cell.zero_or_more(found.map_err(|fault| cell.number_fault(fault))?, LARGEST_PACK),
+    };
+    if let Some((size, unit)) = split_pack(text) {
+        return Ok((number(size)?, unit.to_owned()));
     }
-    let size = cell.zero_or_more(Some(number(text).ok_or_else(wrong)?), LARGEST_PACK)?;
-    if let Meaning::AmountIn(unit) = &cell.column.meaning {
+    let size = number(text)?;
+    if let Meaning::AmountIn(unit) = cell.meaning {
         return Ok((size, unit.clone()));
     }
     let has_pack = row.find(|meaning| matches!(meaning, Meaning::Pack | Meaning::PackIn(_))).is_some();

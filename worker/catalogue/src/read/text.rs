@@ -85,15 +85,35 @@ fn joined<'a>(before: Cow<'a, [u8]>, after: &'a [u8]) -> Cow<'a, [u8]> {
 
 /// Splits a line at blanks; a ChemAxon extension (`CCO |r|`) stays with its SMILES.
 pub(crate) fn words(record: &[u8]) -> Vec<Cow<'_, [u8]>> {
-    let record = record.trim_ascii();
-    let first = record.iter().position(u8::is_ascii_whitespace).unwrap_or(record.len());
-    let extension = record[first..].trim_ascii_start();
-    let end = match extension.strip_prefix(b"|").and_then(|text| memchr(b'|', text)) {
-        Some(end) => record.len() - extension.len() + end + 2,
-        None => first,
-    };
-    let words = record[end..].split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-    std::iter::once(&record[..end]).chain(words).map(Cow::Borrowed).collect()
+    let mut rest = record.trim_ascii();
+    let mut words = Vec::new();
+    loop {
+        let first = rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len());
+        let end = extension(&rest[first..]).map_or(first, |(_, end)| first + end);
+        words.push(Cow::Borrowed(&rest[..end]));
+        rest = rest[end..].trim_ascii_start();
+        if rest.is_empty() {
+            return words;
+        }
+    }
+}
+
+/// Begin and end of a ChemAxon extension behind blanks: `|&1:1,3|`, but not `| 1 |`.
+fn extension(behind: &[u8]) -> Option<(usize, usize)> {
+    let blanks = behind.iter().position(|byte| !byte.is_ascii_whitespace()).filter(|&blanks| blanks > 0)?;
+    let inner = behind[blanks..].strip_prefix(b"|")?;
+    let length = memchr(b'|', inner).filter(|&length| length > 0)?;
+    let is_padded = inner[0].is_ascii_whitespace() || inner[length - 1].is_ascii_whitespace();
+    (!is_padded).then_some((blanks, blanks + length + 2))
+}
+
+/// Removes the first ChemAxon extension of a record, whose marks are no delimiters.
+pub(crate) fn without_extension(record: &[u8]) -> Cow<'_, [u8]> {
+    let blank = memchr(b'|', record).map(|bar| record[..bar].trim_ascii_end().len());
+    match blank.and_then(|blank| Some((blank, extension(&record[blank..])?))) {
+        Some((blank, (_, end))) => Cow::Owned([&record[..blank], &record[blank + end..]].concat()),
+        None => Cow::Borrowed(record),
+    }
 }
 
 #[cfg(test)]
@@ -130,5 +150,11 @@ mod tests {
     fn an_extension_stays_with_its_smiles() {
         assert_eq!(texts(words(b"CCO |$a b;;$| Z1  x\r\n")), ["CCO |$a b;;$|", "Z1", "x"]);
         assert_eq!(texts(words(b" CCO\tZ1\n")), ["CCO", "Z1"]);
+        assert_eq!(texts(words(b"Z1 C[C@H](N)O |&1:1| x")), ["Z1", "C[C@H](N)O |&1:1|", "x"]);
+        assert_eq!(texts(words(b"CCO | 1 | 5")), ["CCO", "|", "1", "|", "5"]);
+        assert_eq!(texts(words(b"")), [""]);
+        assert_eq!(&*without_extension(b"CCO |&1:1,3| Z1"), b"CCO Z1");
+        assert_eq!(&*without_extension(b"CCO |1|2"), b"CCO2");
+        assert_eq!(&*without_extension(b"CCO|1|2"), b"CCO|1|2");
     }
 }

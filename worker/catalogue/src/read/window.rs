@@ -96,13 +96,24 @@ impl RecordCutter {
         self.held.drain(..self.begin);
         self.begin = 0;
         let before = self.held.len();
-        let read = self.bytes.by_ref().take(CHUNK as u64).read_to_end(&mut self.held);
-        match read {
-            Ok(_) if self.held.len() - before < CHUNK => self.end = Some(Ok(())),
-            Ok(_) => {}
-            Err(error) => self.end = Some(Err(error)),
+        let mut wanted = CHUNK;
+        // A carriage return at the end is judged by the byte behind it.
+        while self.end.is_none() && (wanted == CHUNK || self.held.last() == Some(&b'\r')) {
+            let read = self.bytes.by_ref().take(wanted as u64).read_to_end(&mut self.held);
+            match read {
+                Ok(read) if read < wanted => self.end = Some(Ok(())),
+                Ok(_) => {}
+                Err(error) => self.end = Some(Err(error)),
+            }
+            wanted = 1;
         }
+        end_lines(&mut self.held[before..]);
         self.held.len() > before
+    }
+
+    /// Returns true if all bytes have been read.
+    pub(crate) const fn is_at_end(&self) -> bool {
+        self.end.is_some()
     }
 
     /// Skips `count` of the held bytes.
@@ -204,6 +215,18 @@ impl RecordCutter {
     }
 }
 
+/// Turns carriage returns that end a line by themselves, as on a Macintosh before 2001, into line feeds.
+fn end_lines(text: &mut [u8]) {
+    let mut from = 0;
+    while let Some(found) = memchr::memchr(b'\r', &text[from..]) {
+        let at = from + found;
+        if text.get(at + 1) != Some(&b'\n') {
+            text[at] = b'\n';
+        }
+        from = at + 1;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::Cursor;
@@ -229,7 +252,9 @@ mod tests {
 
     #[test]
     fn a_record_is_known_by_the_line_it_begins_on() {
-        let cases: [(&str, &[(u64, &str)]); 5] = [
+        let cases: [(&str, &[(u64, &str)]); 7] = [
+            ("smiles\rCCO\r\rCCN\r", &[(1, "smiles"), (2, "CCO"), (4, "CCN")]),
+            ("smiles\nCCO\rCCN\r\nCCC", &[(1, "smiles"), (2, "CCO"), (3, "CCN"), (4, "CCC")]),
             ("smiles\nCCO\nCCN", &[(1, "smiles"), (2, "CCO"), (3, "CCN")]),
             ("smiles\r\nCCO\r\nCCN\r\n", &[(1, "smiles"), (2, "CCO"), (3, "CCN")]),
             ("smiles\n\nCCO\n\n\nCCN\n", &[(1, "smiles"), (3, "CCO"), (6, "CCN")]),
@@ -241,6 +266,21 @@ mod tests {
         ];
         for (text, expected) in cases {
             assert_eq!(records(text.as_bytes(), Boundary::delimited(b',')), whole(expected), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_end_between_two_reads_is_one() {
+        for (end, lines) in [("\r\n", 1), ("\r", 1), ("\r\r", 2), ("\n", 1)] {
+            for short in 0..3 {
+                let text = format!("{}{end}CCN{end}", "C".repeat(CHUNK - short));
+
+                let found = records(text.as_bytes(), Boundary::delimited(b','));
+
+                let places: Vec<u64> = found.iter().map(|(line, _)| *line).collect();
+                assert_eq!(places, [1, 1 + lines], "{end:?}, {short}");
+                assert_eq!(found[1].1.as_deref(), Ok("CCN"));
+            }
         }
     }
 

@@ -241,7 +241,8 @@ fn a_profile_that_was_kept_reads_the_file_again() {
     let given = [("Struktur", "smiles"), ("nr", "id"), ("Preis", "price_per_gram:EUR")];
     let columns = given.map(|(name, meaning)| (name.to_owned(), meaning.to_owned())).into_iter().collect();
     let rates = "EUR = 2".parse().unwrap();
-    let options = Options { profile: ColumnProfile { profile: None, columns }, rates, ..options() };
+    let options =
+        Options { profile: ColumnProfile { columns, ..ColumnProfile::default() }, rates, ..options() };
     let first = found_with("preise.csv", text, &options).unwrap();
 
     let kept = serde_json::to_string(&first.outline.to_profile()).unwrap();

@@ -5,8 +5,11 @@
 mod broken;
 mod formats;
 mod laws;
+mod layouts;
+mod numbers;
 mod packed;
 mod stock;
+mod vendors;
 
 use std::{num::NonZeroUsize, sync::Arc};
 

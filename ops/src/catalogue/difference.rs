@@ -2,7 +2,7 @@
 
 use catalogue_tables::{
     difference::{self, Difference, DifferenceCounts},
-    load,
+    load, structure_changes,
 };
 use sqlx::PgConnection;
 
@@ -37,6 +37,7 @@ pub async fn difference(
 async fn staged(connection: &mut PgConnection, import: &CatalogueImport) -> Result<(), Failure> {
     let mut files = InputFiles::open(import)?;
     load::stage(connection, &mut files).await?;
+    structure_changes::settle(connection, |change| files.report_doubled(change)).await?;
     files.finish()?;
     Ok(())
 }

@@ -17,6 +17,7 @@ use ::catalogue::{
     },
 };
 use anyhow::Context as _;
+use catalogue_tables::structure_changes::StructureChange;
 use indicatif::ProgressBar;
 
 use super::report::{ImportReport, RecordLocation};
@@ -150,6 +151,24 @@ impl InputFiles {
         Ok(batch)
     }
 
+    /// Reports an entry that has another structure in a later row.
+    pub(super) fn report_doubled(&mut self, change: &StructureChange) -> Result<(), Failure> {
+        let StructureChange { before, after, .. } = change;
+        self.report_structure(change, &format!("`{before}` is left out, since a later row has `{after}`"))
+    }
+
+    /// Reports an entry that had another structure before this import.
+    pub(super) fn report_changed(&mut self, change: &StructureChange) -> Result<(), Failure> {
+        let StructureChange { before, after, .. } = change;
+        self.report_structure(change, &format!("was `{before}` and is now `{after}`"))
+    }
+
+    fn report_structure(&mut self, change: &StructureChange, what: &str) -> Result<(), Failure> {
+        let report = |message: &str| self.bar.suspend(|| terminal::note(message));
+        let entry = format!("{}, id {}", change.vendor_name, change.cs_id);
+        Ok(self.report.report_structure(&entry, what, report).context("writing the file of rejects")?)
+    }
+
     /// Reports the rejects by kind; returns the numbers of rejected records and of doubtful offers.
     pub(super) fn finish(self) -> Result<(u64, u64), Failure> {
         self.bar.finish_and_clear();
@@ -189,6 +208,9 @@ fn shown(path: &Path, outline: &FileDescription) -> String {
     let width = columns.iter().map(|column| column.name.chars().count()).max().unwrap_or(0);
     let line = |column: &read::Column| match &column.meaning {
         Meaning::Ignored => format!("\n  {:width$}  not used", column.name),
+        meaning if column.has_numbers() => {
+            format!("\n  {:width$}  {meaning}, {}", column.name, column.numbers)
+        }
         meaning => format!("\n  {:width$}  {meaning}", column.name),
     };
     let columns: String = columns.iter().map(line).collect();

@@ -4,7 +4,10 @@
 //! batch before.
 
 use ::catalogue::{inchi_key, read::KnownKeys};
-use catalogue_tables::load::{self, ImportCounts};
+use catalogue_tables::{
+    load::{self, ImportCounts},
+    structure_changes,
+};
 use serde_json::json;
 use sqlx::PgConnection;
 
@@ -37,7 +40,9 @@ pub async fn import(database: &mut PgConnection, import: &CatalogueImport) -> Re
     let mut transaction = load::begin(database).await?;
     load::stage(&mut transaction, &mut files).await?;
     files.bar.set_message("merging");
+    structure_changes::settle(&mut transaction, |change| files.report_doubled(change)).await?;
     let merged = load::merge(&mut transaction, import.is_all, note_waiting).await?;
+    structure_changes::since_before(&mut transaction, |change| files.report_changed(change)).await?;
     let left_out = files.report.count();
     let details = json!({ "vendor": import.vendor, "loaded": files.loaded, "left_out": left_out });
     let names: Vec<String> = import.files.iter().map(|path| path.display().to_string()).collect();
@@ -238,6 +243,94 @@ mod tests {
                 .await
                 .unwrap();
             assert_eq!(version, 3);
+        })
+        .await;
+    }
+
+    /// Building blocks with the offers of each: SMILES, id, pack.
+    async fn offers(database: &mut PgConnection) -> Vec<(String, Option<String>, Option<f64>)> {
+        let offers = sqlx::query_as(
+            "select smiles, cs_id, pack from building_blocks
+             left join offers on building_block_id = building_blocks.id order by smiles collate \"C\", cs_id, pack",
+        );
+        offers.fetch_all(database).await.unwrap()
+    }
+
+    fn offer(smiles: &str, id: &str, pack: Option<f64>) -> (String, Option<String>, Option<f64>) {
+        (smiles.to_owned(), Some(id.to_owned()), pack)
+    }
+
+    #[tokio::test]
+    async fn of_one_id_with_two_structures_the_later_row_counts_and_is_reported() {
+        let packs = Some(1.0);
+        let cases: [(&[&str], &[(String, Option<String>, Option<f64>)], &str); 4] = [
+            (
+                &["smiles,cs_id\nCCO,1\nCCN,1\nCCC,2\n"],
+                &[offer("CCC", "2", None), offer("CCN", "1", None)],
+                "House, id 1\ttwo structures\t`CCO` is left out, since a later row has `CCN`",
+            ),
+            (
+                &["smiles,cs_id,pack,uom\nCCO,1,1,g\nCCO,1,5,g\nCCN,1,1,g\n"],
+                &[offer("CCN", "1", packs)],
+                "House, id 1\ttwo structures\t`CCO` is left out, since a later row has `CCN`",
+            ),
+            (
+                &["smiles,cs_id\nCCO,1\n", "smiles,cs_id\nCCN,1\n"],
+                &[offer("CCN", "1", None)],
+                "House, id 1\ttwo structures\twas `CCO` and is now `CCN`",
+            ),
+            (
+                &["smiles,cs_id,pack,uom\nCCO,1,5,g\n", "smiles,cs_id,pack,uom\nCCN,1,1,g\n"],
+                &[offer("CCN", "1", packs)],
+                "House, id 1\ttwo structures\twas `CCO` and is now `CCN`",
+            ),
+        ];
+        for (texts, expected, reported) in cases {
+            with_database(async |database| {
+                let folder = tempfile::tempdir().unwrap();
+                for text in texts {
+                    let mut import_it = file(&folder, "offers.csv", text);
+                    import_it.rejects = Some(folder.path().join("rejects.tsv"));
+                    import(database, &import_it).await.unwrap();
+                }
+
+                assert_eq!(offers(database).await, expected, "{texts:?}");
+                let rejects = fs::read_to_string(folder.path().join("rejects.tsv")).unwrap();
+                assert_eq!(rejects.lines().skip(1).collect::<Vec<_>>(), [reported], "{texts:?}");
+            })
+            .await;
+        }
+    }
+
+    #[tokio::test]
+    async fn two_files_of_one_import_have_one_structure_for_an_id() {
+        with_database(async |database| {
+            let folder = tempfile::tempdir().unwrap();
+            let mut import_it = file(&folder, "one.csv", "smiles,cs_id\nCCO,1\n");
+            import_it.files.extend(file(&folder, "two.csv", "smiles,cs_id\nCCN,1\n").files);
+
+            let imported = import(database, &import_it).await.unwrap();
+
+            assert_eq!(imported.merged.unwrap().new_building_blocks, 1);
+            assert_eq!(offers(database).await, [offer("CCN", "1", None)]);
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn a_block_that_nobody_offers_is_found_and_removed() {
+        with_database(async |database| {
+            let folder = tempfile::tempdir().unwrap();
+            import(database, &file(&folder, "offers.csv", "smiles,cs_id\nCCO,1\nCCN,2\n")).await.unwrap();
+            sqlx::query("delete from offers where cs_id = '1'").execute(&mut *database).await.unwrap();
+
+            let faults = catalogue_tables::verify::verify(database, |_| {}).await.unwrap();
+            let removed = crate::catalogue::vendors::remove_orphans(database).await.unwrap();
+
+            assert_eq!(faults.iter().map(|fault| fault.smiles.as_str()).collect::<Vec<_>>(), ["CCO"]);
+            assert_eq!(removed.iter().map(|(_, smiles)| smiles.as_str()).collect::<Vec<_>>(), ["CCO"]);
+            assert_eq!(catalogue_tables::verify::verify(database, |_| {}).await.unwrap(), []);
+            assert_eq!(crate::catalogue::vendors::remove_orphans(database).await.unwrap(), []);
         })
         .await;
     }

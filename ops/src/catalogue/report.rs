@@ -48,6 +48,8 @@ impl fmt::Display for RecordLocation<'_> {
 pub struct ImportReport {
     count: u64,
     doubtful: u64,
+    /// Number of entries with two structures.
+    structures: u64,
     kinds: BTreeMap<&'static str, u64>,
     all: Option<BufWriter<File>>,
 }
@@ -59,7 +61,7 @@ impl ImportReport {
         if let Some(file) = &mut all {
             writeln!(file, "line\tkind\treason")?;
         }
-        Ok(Self { count: 0, doubtful: 0, kinds: BTreeMap::new(), all })
+        Ok(Self { count: 0, doubtful: 0, structures: 0, kinds: BTreeMap::new(), all })
     }
 
     /// Records a reject at its position; `report` shows a line to the user.
@@ -109,6 +111,21 @@ impl ImportReport {
         Ok(())
     }
 
+    /// Records an entry with two structures, of which the later one counts. `report` shows a line to the user.
+    pub fn report_structure(&mut self, entry: &str, what: &str, report: impl Fn(&str)) -> io::Result<()> {
+        self.structures += 1;
+        if self.structures <= MAX_SHOWN_ROWS {
+            report(&format!("{entry}: warning: {what}"));
+        }
+        if self.structures == MAX_SHOWN_ROWS + 1 {
+            report(self.more());
+        }
+        if let Some(file) = &mut self.all {
+            writeln!(file, "{}\ttwo structures\t{what}", entry.replace(['\t', '\r', '\n'], " "))?;
+        }
+        Ok(())
+    }
+
     /// Placeholder for the rows that are not shown.
     const fn more(&self) -> &'static str {
         if self.all.is_some() { "…" } else { "… (--rejects FILE keeps every one)" }
@@ -136,6 +153,12 @@ impl ImportReport {
             terminal::note(&format!(
                 "warnings: {} × the parent is a known counter-ion or solvate",
                 self.doubtful
+            ));
+        }
+        if self.structures > 0 {
+            terminal::note(&format!(
+                "warnings: {} × an id with two structures, of which the later one counts",
+                self.structures
             ));
         }
         Ok(())

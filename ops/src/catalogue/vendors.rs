@@ -4,6 +4,7 @@ use anyhow::anyhow;
 use catalogue_tables::{
     load,
     vendors::{self, RemovedRows},
+    verify,
 };
 use clap::ValueEnum;
 use identity::tables::organisations::{self, OrganisationHandle};
@@ -115,5 +116,27 @@ pub async fn remove(database: &mut PgConnection, vendor: &str) -> Result<Removed
     load::notify_workers(act.connection()).await.map_err(failed)?;
     let details = json!({ "offers": removed.offers, "building_blocks": removed.building_blocks });
     act.done("catalogue remove", vendor, details).await?;
+    Ok(removed)
+}
+
+/// Removes the building blocks that nobody offers; returns their numbers and SMILES.
+///
+/// # Errors
+/// Fails if the database does.
+pub async fn remove_orphans(database: &mut PgConnection) -> Result<Vec<(i32, String)>, Failure> {
+    let mut act = LoggedAction::begin(database, "repairing the catalogue").await?;
+    let failed = act.failed();
+    load::lock(act.connection(), note_waiting).await.map_err(&failed)?;
+    let removed = verify::remove_orphans(act.connection()).await.map_err(&failed)?;
+    if removed.is_empty() {
+        return Ok(removed);
+    }
+    load::notify_workers(act.connection()).await.map_err(failed)?;
+    act.done(
+        "catalogue repair",
+        "building blocks without offers",
+        json!({ "building_blocks": removed.len() }),
+    )
+    .await?;
     Ok(removed)
 }

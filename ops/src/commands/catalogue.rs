@@ -41,9 +41,11 @@ pub enum Catalogue {
 /// planners use, and shown before anything loads: the contract's fields (smiles or full_canonical, and optionally
 /// vendor_name, cs_id, cs_prefix, cs_url, pack, uom, price_usd, normalised_usd, usd_per_g, density_g_per_ml,
 /// lead_time_days_to_US … _AU, ships_to_US … _AU, api_timestamp), those of your own stock (amount with its unit,
-/// location), ASKCOS buyables, eMolecules, MolPort, Enamine, Mcule, Chemspace offers, SynPlanner, AiZynthFinder
-/// stocks; others are not used. Invalid records are reported and left out; entries that consist only of counter-ions
-/// and solvates load with a warning. All files load in one transaction.
+/// location), ASKCOS buyables, eMolecules, MolPort, Enamine, Mcule, Chemspace offers, ChemDiv, Life Chemicals, ZINC,
+/// SynPlanner, AiZynthFinder stocks, and numbered pairs (Pack_1, Price_1); others are not used. Without a known column
+/// of structures, the first that has SMILES in most rows counts. Each column's decimal mark is decided from its values
+/// and shown. Invalid records are reported and left out; entries that consist only of counter-ions and solvates load
+/// with a warning, and of one id with two structures the later row counts. All files load in one transaction.
 #[derive(Debug, Args)]
 pub struct ImportCatalogueArgs {
     #[command(flatten)]

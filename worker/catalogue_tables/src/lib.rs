@@ -11,6 +11,7 @@ pub mod load;
 mod offers;
 pub mod query;
 mod snapshot_rows;
+pub mod structure_changes;
 mod vendor_rules;
 pub mod vendors;
 pub mod verify;

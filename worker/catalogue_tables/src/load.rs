@@ -13,7 +13,7 @@ use chrono::SecondsFormat;
 use contract::Country;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Postgres, Transaction, postgres::PgCopyIn};
 
-use crate::CatalogueError;
+use crate::{CatalogueError, structure_changes};
 
 /// Changes made by an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,7 +160,8 @@ pub fn push_row(rows: &mut String, number: u64, entry: &Entry) {
 /// Merges the temporary table into the catalogue.
 ///
 /// An entry is one vendor's pack of one catalogue number; importing it again replaces the offer. Within a file the
-/// last line counts. Missing catalogue numbers are derived from the structures. A building block that loses its last
+/// last line counts, and the rows of one number have one structure ([`structure_changes::settle`]). Offers of a number
+/// that had another structure before are removed. Missing catalogue numbers are derived from the structures. A building block that loses its last
 /// offer is removed. If the file is complete, offers of its vendors that it lacks are removed.
 ///
 /// `on_wait` is called if another command changes the catalogue.
@@ -195,10 +196,13 @@ pub async fn merge(
     .execute(&mut *connection)
     .await
     .map_err(import_error)?;
-    note_orphan_candidates(connection).await.map_err(import_error)?;
+    structure_changes::note(connection).await.map_err(import_error)?;
     let (new_offers, replaced_offers) = merge_offers(connection).await.map_err(import_error)?;
-    let removed_offers =
-        if is_complete { remove_missing_offers(connection).await.map_err(import_error)? } else { 0 };
+    let mut removed_offers =
+        structure_changes::remove_earlier_offers(connection).await.map_err(import_error)?;
+    if is_complete {
+        removed_offers += remove_missing_offers(connection).await.map_err(import_error)?;
+    }
     remove_orphans(connection).await.map_err(import_error)?;
     // Searches that follow need up-to-date statistics for their query plans.
     sqlx::query("analyze building_blocks, offers").execute(&mut *connection).await.map_err(import_error)?;
@@ -232,25 +236,6 @@ async fn remove_missing_offers(connection: &mut PgConnection) -> Result<u64, sql
 /// Adds the catalogue number of a staged line: the vendor's own, or one derived from the structure.
 pub(crate) const WITH_ENTRY: &str =
     "cross join lateral (select coalesce(cs_id, left(md5(full_canonical), 16)) as id) as entry";
-
-/// Notes the building blocks to which entries of this import belonged before. A block that is now offered under
-/// another parent (a salt that was taken for its acid) must not stay in stock.
-async fn note_orphan_candidates(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
-    let statement = format!(
-        "create temporary table orphan_candidates on commit drop as
-         select distinct building_blocks.id
-         from staged
-         join vendors on vendors.name = staged.vendor_name
-         {WITH_ENTRY}
-         join offers on offers.vendor_id = vendors.id and offers.cs_id = entry.id
-             and coalesce(offers.pack, -1) = coalesce(staged.pack, -1)
-             and coalesce(offers.uom, '') = coalesce(staged.uom, '')
-         join building_blocks
-             on building_blocks.id = offers.building_block_id and building_blocks.smiles <> staged.smiles"
-    );
-    sqlx::query(AssertSqlSafe(statement)).execute(connection).await?;
-    Ok(())
-}
 
 /// Removes the noted building blocks that have no offer left.
 async fn remove_orphans(connection: &mut PgConnection) -> Result<(), sqlx::Error> {

@@ -62,6 +62,22 @@ pub async fn verify(
     Ok(faults)
 }
 
+/// Removes the building blocks that nobody offers; returns their numbers and SMILES. The caller holds the
+/// [`lock`](crate::load::lock) of the catalogue.
+///
+/// # Errors
+/// Fails if the database does.
+pub async fn remove_orphans(database: &mut PgConnection) -> Result<Vec<(i32, String)>, sqlx::Error> {
+    let removed = sqlx::query!(
+        "delete from building_blocks
+         where not exists (select from offers where offers.building_block_id = building_blocks.id)
+         returning id, smiles"
+    )
+    .fetch_all(database)
+    .await?;
+    Ok(removed.into_iter().map(|block| (block.id, block.smiles)).collect())
+}
+
 fn find_fault(block: &CheckedBlock) -> Option<String> {
     let molecule = match Molecule::parse(&block.smiles, Limits::DEFAULT) {
         Ok(molecule) => molecule,
@@ -77,5 +93,5 @@ fn find_fault(block: &CheckedBlock) -> Option<String> {
     if molecule.fingerprint().to_bytes() != block.morgan_bits {
         return Some("has another fingerprint today: import its vendors' files again".to_owned());
     }
-    (block.offers == 0).then(|| "is offered by nobody".to_owned())
+    (block.offers == 0).then(|| "is offered by nobody (`catalogue verify --repair` removes it)".to_owned())
 }

@@ -16,7 +16,7 @@ use chrono::SecondsFormat;
 use clap::Args;
 use flate2::{Compression, write::GzEncoder};
 
-use crate::{InstallationArgs, failure::Failure, terminal};
+use crate::{InstallationArgs, catalogue::vendors, failure::Failure, terminal};
 
 /// Search for building blocks: number, SMILES, molecular weight, offers, the best USD per gram, and the similarity if
 /// requested.
@@ -65,7 +65,11 @@ pub struct Export {
 
 /// Check that every building block can be parsed, has today's canonical SMILES, and has an offer.
 #[derive(Debug, Args)]
-pub struct Verify {}
+pub struct Verify {
+    /// Remove the building blocks that nobody offers.
+    #[arg(long)]
+    repair: bool,
+}
 
 impl SearchOffersArgs {
     pub(super) async fn run(self, installation: &InstallationArgs) -> Result<(), Failure> {
@@ -158,6 +162,13 @@ impl Export {
 impl Verify {
     pub(super) async fn run(self, installation: &InstallationArgs) -> Result<(), Failure> {
         let mut database = installation.data().connect().await?;
+        if self.repair {
+            let removed = vendors::remove_orphans(&mut database).await?;
+            for (id, smiles) in &removed {
+                terminal::data(&format!("#{id}\t{smiles}\twas offered by nobody and is removed"))?;
+            }
+            terminal::note(&format!("{} building blocks removed", removed.len()));
+        }
         let bar = terminal::spinner("checking the building blocks");
         let faults = verify::verify(&mut database, |count| bar.inc(count)).await?;
         let checked = bar.position();

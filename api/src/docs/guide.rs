@@ -37,6 +37,7 @@ const FOR_USERS: &[Source] = &[
     page!("api/guide", "batches", "/docs/guide/batches"),
     page!("api/guide", "bulk-queries", "/docs/guide/bulk-queries"),
     page!("api/guide", "catalogue", "/docs/guide/catalogue"),
+    page!("api/guide", "files", "/docs/guide/files"),
     page!("api/guide", "models", "/docs/guide/models"),
     page!("api/guide", "console", "/docs/guide/console"),
     page!("api/guide", "python", "/docs/guide/python"),

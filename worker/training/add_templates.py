@@ -226,7 +226,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--siblings", type=int, default=40)
     parser.add_argument("--recorded", type=int, default=12_000)
-    parser.add_argument("--weight", type=float, default=0.007, help="of a sibling; a recorded reaction weighs 1")
+    parser.add_argument("--weight", type=float, default=0.0015, help="of a sibling; a recorded reaction weighs 1")
     parser.add_argument("--least", type=int, default=20, help="old rows with fewer clean reactions are fitted again")
     parser.add_argument("--decay", type=float, default=2e-4)
     parser.add_argument("--steps", type=int, default=60)

@@ -184,7 +184,7 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
         Event::Dehalogenation { .. } => class!("dehalogenation"),
         Event::AlcoholOxidation { .. } => class!("alcohol oxidation"),
         Event::AcidOxidation { .. } => class!("oxidation to carboxylic acid"),
-        Event::SulfurOxidation { sulfur, .. } if step.gains(sulfur, N) => {
+        Event::SulfurOxidation { sulfur } if step.gains(sulfur, N) => {
             class!("sulfoximine or sulfilimine formation")
         }
         Event::SulfurOxidation { .. } => class!("sulfur oxidation"),

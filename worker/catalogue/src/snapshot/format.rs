@@ -285,8 +285,15 @@ impl<W: Write + Seek> Writer<W> {
 
 /// Digest of the keys, forms and fingerprints that this release computes for some sample molecules.
 pub fn chemistry() -> u64 {
-    const SAMPLES: [&str; 6] =
-        ["CCO", "O=c1cccc[nH]1", "C[C@H](N)C(=O)O", "C/C=C/c1ccccc1", "[O-][n+]1ccccc1", "CC(=O)[O-].[Na+]"];
+    const SAMPLES: [&str; 7] = [
+        "CCO",
+        "O=c1cccc[nH]1",
+        "C[C@H](N)C(=O)O",
+        "C/C=C/c1ccccc1",
+        "[O-][n+]1ccccc1",
+        "CC(=O)[O-].[Na+]",
+        "C[B-]12OC(=O)C[N+]1(C)CC(=O)O2",
+    ];
     let mut facts = Vec::new();
     for molecule in SAMPLES.iter().filter_map(|smiles| Molecule::trusted(smiles).ok()) {
         facts.extend(molecule.key().number().to_le_bytes());

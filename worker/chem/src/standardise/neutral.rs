@@ -6,6 +6,7 @@
 //!
 //! - `S+-O-`, `P+-C-` and similar groups become double bonds (RDKit's `Normalizer` writes sulfoxides the other way round):
 //!   that is how reactions are recorded;
+//! - the bond from an amine to boron that closes a ring (MIDA boronates) is opened;
 //! - borates, aluminates and carbocations keep their charge (RDKit removes or adds hydride), and so do
 //!   carbanions without stabilisation: they are organometallics, not acids.
 

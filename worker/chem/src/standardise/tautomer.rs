@@ -12,7 +12,7 @@ mod pairing;
 mod roles;
 
 use chematic::core::ez_markers::EzFact;
-use chematic::core::{BondOrder, Molecule as Graph};
+use chematic::core::{Atom, BondOrder, Molecule as Graph};
 
 use super::neutral;
 use crate::graph::colours::ColouredGraph;
@@ -67,9 +67,17 @@ fn of_neutral(molecule: &Molecule) -> TautomerKey {
     TautomerKey(by_colours(graph, &roles).or_else(|| by_text(molecule)).unwrap_or_else(|| molecule.key()))
 }
 
-/// Hashes atoms, their neighbours, and the number of hydrogens less the charges.
+/// Computes the skeleton. Neutral forms have the bonds of the charged ones, but for chelates of boron.
 fn skeleton(molecule: &Molecule) -> TautomerSkeleton {
-    let graph = molecule.graph();
+    let is_borate = |(_, atom): (_, &Atom)| atom.element.atomic_number() == 5 && atom.charge < 0;
+    if molecule.graph().atoms().any(is_borate) {
+        return skeleton_of(molecule.neutral().graph());
+    }
+    skeleton_of(molecule.graph())
+}
+
+/// Hashes atoms, their neighbours, and the number of hydrogens less the charges.
+fn skeleton_of(graph: &Graph) -> TautomerSkeleton {
     let atom = |at: usize| {
         let atom = graph.atom(index(at));
         u64::from(atom.element.atomic_number())

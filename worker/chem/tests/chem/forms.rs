@@ -88,3 +88,61 @@ fn molecules_that_share_a_tautomer_key_share_an_inchikey() {
 fn is_inchikey(field: &str) -> bool {
     field.len() == 27 && field.as_bytes()[14] == b'-' && field.as_bytes()[25] == b'-'
 }
+
+/// Forms of one compound, the neutral one first (the table in the README explains each kind).
+const FORMS: &[&[&str]] = &[
+    // Boronates and other chelates of boron.
+    &["CB1OC(=O)CN(C)CC(=O)O1", "C[B-]12OC(=O)C[N+]1(C)CC(=O)O2"],
+    &["CN1CC(=O)OB(c2ccccc2)OC(=O)C1", "C[N+]12CC(=O)O[B-]1(c1ccccc1)OC(=O)C2"],
+    &["C=CB1OC(=O)CN(C)CC(=O)O1", "C=C[B-]12OC(=O)C[N+]1(C)CC(=O)O2"],
+    &["CC(C)N1CC(=O)OB(C2CC2)OC(=O)C1", "CC(C)[N+]12CC(=O)O[B-]1(C1CC1)OC(=O)C2"],
+    &["NCCOB(c1ccccc1)c1ccccc1", "c1ccc([B-]2(c3ccccc3)[NH2+]CCO2)cc1"],
+    &["CB1OCCNCCO1", "C[B-]12OCC[NH+]1CCO2"],
+    &["OB1OC(=O)CN(C)CC(=O)O1", "O[B-]12OC(=O)C[N+]1(C)CC(=O)O2"],
+    &["CN1CC(=O)OB(c2ccncc2)OC(=O)C1", "C[N+]12CC(=O)O[B-]1(c1ccncc1)OC(=O)C2"],
+    &["CN(C)CCOB(C)C", "C[N+]1(C)CCO[B-]1(C)C"],
+    // Ions with the charge at either end.
+    &["N#CS", "[S-]C#N", "[N-]=C=S"],
+    &["N#CO", "[O-]C#N", "[N-]=C=O"],
+    &["N#C[SeH]", "[Se-]C#N", "[N-]=C=[Se]"],
+    &["N=[N+]=[N-]", "[NH-][N+]#N", "N=N#N"],
+    // Oxides of amines, imines, nitriles, azo compounds.
+    &["C[N+](C)(C)[O-]", "CN(C)(C)=O"],
+    &["CC=[N+](C)[O-]", "CC=N(C)=O"],
+    &["CC#[N+][O-]", "CC#N=O"],
+    &["CN=[N+](C)[O-]", "CN=N(C)=O"],
+    &["Cc1cc[n+]([O-])cc1", "Cc1ccn(=O)cc1"],
+    // Ylides.
+    &["COC(=O)C=S(C)C", "COC(=O)[CH-][S+](C)C"],
+    &["COC(=O)C=P(C)(C)C", "COC(=O)[CH-][P+](C)(C)C"],
+    &["CN=P(C)(C)C", "C[N-][P+](C)(C)C"],
+    &["CN=S(C)C", "C[N-][S+](C)C"],
+    &["CS(C)(=N)=O", "C[S+](C)(=N)[O-]", "C[S+](C)([NH-])=O"],
+    &["C=[N+]=[N-]", "[CH2-][N+]#N", "C=N#N"],
+    &["CC(=O)C(=[N+]=[N-])C(C)=O", "CC(=O)[C-]([N+]#N)C(C)=O"],
+    // Acids of phosphorus, sulfur, chlorine and arsenic.
+    &["COP(=O)(OC)OC", "CO[P+]([O-])(OC)OC"],
+    &["CP(C)(C)=S", "C[P+](C)(C)[S-]"],
+    &["CS(=O)O", "C[S+]([O-])O", "CS(=O)[O-]"],
+    &["CS(=O)(=O)N", "C[S+2]([O-])([O-])N", "CS(=O)(=O)[NH-]"],
+    &["C[Se](C)=O", "C[Se+](C)[O-]"],
+    &["C[As](C)(C)=O", "C[As+](C)(C)[O-]"],
+    &["[O-][Cl+3]([O-])([O-])O", "O=Cl(=O)(=O)O"],
+];
+
+#[test]
+fn forms_of_one_compound_are_one_molecule() {
+    let pairs: usize = FORMS.iter().map(|forms| forms.len() - 1).sum();
+    assert!(pairs >= 40, "{pairs}");
+    let mut wrong = Vec::new();
+    for forms in FORMS {
+        let first = parse(forms[0]);
+        for form in *forms {
+            let form = parse(form);
+            if form.neutral().key() != first.key() || form.tautomer_key() != first.tautomer_key() {
+                wrong.push(format!("{form:?} is {:?}, not {first:?}", form.neutral()));
+            }
+        }
+    }
+    expect_none("pairs", pairs, &wrong);
+}

@@ -4,7 +4,7 @@
 //! of three and five atoms; here a path may be longer. Each rule is applied at its first match, in the order of
 //! atoms, until none matches.
 
-use chematic::core::{AtomIdx, BondIdx, BondOrder, Molecule as Graph};
+use chematic::core::{AtomIdx, BondIdx, BondOrder, Chirality, Molecule as Graph};
 
 use crate::graph::index::index;
 
@@ -18,7 +18,9 @@ const MAX_CHARGE_MOVE: usize = 5;
 pub(super) fn recombine(graph: &mut Graph, aromatic: &[bool]) {
     // Each rule removes a charge or moves one onto an atom with a hydrogen, so the loop ends.
     for _ in 0..2 * graph.atom_count() {
-        let changed = into_double_bond(graph)
+        let changed = open_chelate(graph)
+            || to_the_heavier_end(graph)
+            || into_double_bond(graph)
             || into_diazo(graph)
             || carbenium(graph)
             || along_a_path(graph)
@@ -46,6 +48,63 @@ fn set_charge(graph: &mut Graph, atom: AtomIdx, charge: i8) {
     let hydrogens = graph.implicit_hydrogen_count(atom);
     graph.set_hydrogen_count(atom, Some(hydrogens));
     graph.set_charge(atom, charge);
+}
+
+/// Opens the dative bond `N+ - B-` of a ring: a MIDA boronate is an amine and an ester of boron in one molecule (Knapp,
+/// Gillis, Burke, J. Am. Chem. Soc. 2009, 131, 6961). An open adduct keeps its bond, since it is one molecule only by it.
+fn open_chelate(graph: &mut Graph) -> bool {
+    for donor in atoms_with_charge(graph, 1) {
+        let links = graph.neighbor_slice(donor);
+        let is_saturated = links.iter().all(|&(_, bond)| is_single(graph, bond));
+        let acceptor = links.iter().copied().find(|&(next, bond)| {
+            number(graph, next) == 5 && graph.atom(next).charge == -1 && is_bypassed(graph, donor, next, bond)
+        });
+        let Some((acceptor, bond)) = acceptor.filter(|_| number(graph, donor) == 7 && is_saturated) else {
+            continue;
+        };
+        for end in [donor, acceptor] {
+            set_charge(graph, end, 0);
+            graph.set_chirality(end, Chirality::None);
+            graph.clear_stereo_neighbor_order(end);
+        }
+        graph.remove_bond(bond);
+        return true;
+    }
+    false
+}
+
+/// Returns true if two bonded atoms are also connected without their bond.
+fn is_bypassed(graph: &Graph, from: AtomIdx, to: AtomIdx, bond: BondIdx) -> bool {
+    let mut seen = vec![from];
+    let mut at = 0;
+    while let Some(&atom) = seen.get(at) {
+        at += 1;
+        for &(next, other) in graph.neighbor_slice(atom) {
+            if other != bond && !seen.contains(&next) {
+                seen.push(next);
+            }
+        }
+    }
+    seen.contains(&to)
+}
+
+/// Turns `N- =C=X` into `N#C - X-`: cyanate, thiocyanate, selenocyanate.
+fn to_the_heavier_end(graph: &mut Graph) -> bool {
+    for anion in atoms_with_charge(graph, -1) {
+        let &[(carbon, first)] = graph.neighbor_slice(anion) else { continue };
+        let &[one, other] = graph.neighbor_slice(carbon) else { continue };
+        let (end, second) = if one.0 == anion { other } else { one };
+        let is_double = [first, second].iter().all(|&bond| graph.bond(bond).order == BondOrder::Double);
+        let is_end = graph.degree(end) == 1 && graph.atom(end).charge == 0;
+        if number(graph, anion) == 7 && is_double && is_end && matches!(number(graph, end), 8 | 16 | 34) {
+            set_charge(graph, anion, 0);
+            set_charge(graph, end, -1);
+            graph.set_bond_order(first, BondOrder::Triple);
+            graph.set_bond_order(second, BondOrder::Single);
+            return true;
+        }
+    }
+    false
 }
 
 /// Turns `X- - Y+` into `X=Y`, where Y may have more bonds than a period-two element.

@@ -203,7 +203,7 @@ impl TargetReader {
         let smiles = if structure.contains("M  END") {
             smiles_of_molfile(structure).map_err(|error| format!("structure: {error}"))?
         } else {
-            without_extension(structure.trim()).to_owned()
+            structure.trim().to_owned()
         };
         check(&smiles)?;
         let name = match self.format {
@@ -239,13 +239,7 @@ fn column_named(outline: &FileDescription, name: String) -> String {
 
 /// Returns true if a text is a molecule.
 fn is_smiles(text: &str) -> bool {
-    MappedMolecule::of_one(without_extension(text), Limits::TARGET).is_ok()
-}
-
-/// Strips a ChemAxon extension from a SMILES (`CCO |…|`).
-fn without_extension(written: &str) -> &str {
-    let extended = written.split_once(" |").filter(|(_, rest)| rest.ends_with('|'));
-    extended.map_or(written, |(smiles, _)| smiles.trim_end())
+    MappedMolecule::of_one(text, Limits::TARGET).is_ok()
 }
 
 /// Returns the first line of a connection table.
@@ -280,7 +274,7 @@ mod tests {
         let sdf = format!("{ETHANOL}> <ID>\nZ1\n\n$$$$\n");
         let untitled = format!("{}> <NOTE>\nx\n\n$$$$\n", ETHANOL.replacen("ethanol", "", 1));
 
-        assert_eq!(targets("a.smi", "CCO\nCCN |r|\n"), [target("CCO", ""), target("CCN", "")]);
+        assert_eq!(targets("a.smi", "CCO\nCCN |r|\n"), [target("CCO", ""), target("CCN |r|", "")]);
         assert_eq!(
             targets("a.smi", "CCO ethyl alcohol\nCCN ethylamine 70%\nCC x\n"),
             [target("CCO", "ethyl alcohol"), target("CCN", "ethylamine 70%"), target("CC", "x")]

@@ -68,7 +68,7 @@ fn bonds(pairs: &[AtomPair], target: &MappedMolecule) -> Result<Vec<TargetBond>,
 }
 
 fn molecules(smiles: &[String]) -> Result<Vec<Molecule>, ConstraintError> {
-    Ok(smiles.iter().map(|smiles| Molecule::parse(smiles, Limits::TARGET)).collect::<Result<_, _>>()?)
+    Ok(smiles.iter().map(|smiles| Molecule::parse_one(smiles, Limits::TARGET)).collect::<Result<_, _>>()?)
 }
 
 /// Returns the bonds of the target between atoms of one match of the fragment.

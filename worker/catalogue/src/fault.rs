@@ -113,6 +113,7 @@ impl RecordFault {
             Self::TooManyOffers { .. } => "too many offers",
             Self::NotText { .. } => "not text",
             Self::NoSmiles => "no SMILES",
+            Self::Smiles { source: SmilesError::Extension { .. }, .. } => "not one molecule",
             Self::Smiles { .. } => "unreadable SMILES",
             Self::Molfile { .. } => "unreadable structure",
             Self::Wildcard { .. } => "wildcard atom",

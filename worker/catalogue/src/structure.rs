@@ -31,13 +31,13 @@ pub struct BlockStructure {
 }
 
 impl BlockStructure {
-    /// Parses a SMILES; a ChemAxon extension behind it (`CCO |…|`) is ignored.
+    /// Parses a SMILES, with or without a ChemAxon extension behind it (`CCO |…|`). A racemate or an unknown enantiomer
+    /// has no configuration, so it is never taken for one enantiomer.
     ///
     /// # Errors
-    /// Fails if the text is not a valid molecule, or if it has wildcard atoms.
-    pub fn of_smiles(written: &str) -> Result<Self, RecordFault> {
-        let smiles = written.split_once(" |").filter(|(_, rest)| rest.ends_with('|'));
-        let smiles = smiles.map_or(written, |(smiles, _)| smiles.trim_end());
+    /// Fails if the text is not a valid molecule, if it has wildcard atoms, or if the extension makes it something else
+    /// (a polymer, a radical).
+    pub fn of_smiles(smiles: &str) -> Result<Self, RecordFault> {
         let whole = Molecule::parse(smiles, Limits::DEFAULT)
             .map_err(|source| RecordFault::Smiles { smiles: shorten(smiles), source })?;
         Self::of(&whole, smiles)

@@ -58,6 +58,12 @@ pub enum SmilesError {
     /// The two ends of a ring bond name different bonds.
     #[error("ring bond {number} is written with two different bond types, at bytes {opened} and {at}")]
     RingBondConflict { number: u32, opened: usize, at: usize },
+    /// A ChemAxon extension without its second bar, or with text behind it.
+    #[error("the extension opened at byte {opened} does not end with `|`")]
+    UnclosedExtension { opened: usize },
+    /// A feature of a ChemAxon extension that is invalid, or that a molecule here cannot hold.
+    #[error("{feature} in the extension at byte {at}")]
+    Extension { feature: &'static str, at: usize },
     /// A number that is out of range (ring bond, isotope, charge, hydrogens, atom map).
     #[error("the {what} at byte {at} is out of range")]
     OutOfRange { what: &'static str, at: usize },
@@ -96,12 +102,14 @@ impl SmilesError {
             | Self::DuplicateBond { at, .. }
             | Self::RingBondConflict { at, .. }
             | Self::OutOfRange { at, .. }
+            | Self::Extension { at, .. }
             | Self::Valence { at, .. }
             | Self::Kekule { at }
             | Self::AromaticOutsideRing { at } => Some(at),
             Self::UnclosedBracket { opened }
             | Self::UnclosedBranch { opened }
             | Self::EmptyBranch { opened }
+            | Self::UnclosedExtension { opened }
             | Self::UnclosedRing { opened, .. } => Some(opened),
             Self::Refused { at, .. } | Self::Unsupported { at, .. } => at,
         }

@@ -2,6 +2,7 @@
 //!
 //! No chemistry here. Imports the error types alone.
 
+pub(crate) mod extension;
 pub(crate) mod skeleton;
 pub(crate) mod syntax;
 pub(crate) mod tokens;

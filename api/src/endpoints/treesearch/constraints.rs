@@ -117,12 +117,10 @@ fn bonds_of(
     bonds
 }
 
-/// Parses a SMILES of one component.
+/// Parses a SMILES of one molecule, or of its salt.
 pub(crate) fn molecule(input: &InputValue<'_>) -> Result<String, FieldFault> {
     let smiles = text(1, Some(MAX_TARGET))(input)?;
-    let read = Molecule::parse(&smiles, Limits::TARGET)
-        .and_then(|molecule| molecule.require_single_component(&smiles));
-    read.map_err(|error| not_smiles(&error))?;
+    Molecule::parse_one(&smiles, Limits::TARGET).map_err(|error| not_smiles(&error))?;
     Ok(smiles)
 }
 

@@ -18,7 +18,8 @@ pub(crate) fn find(from: &Graph, to: &Graph) -> Option<Vec<usize>> {
     }
     // A product graph is not sanitised: it may differ in charges (nitro groups), and aromatic rings may have
     // alternating double bonds. So all properties are compared first, and fewer if that fails.
-    [Strictness::Everything, Strictness::Hydrogens, Strictness::Elements].into_iter().find_map(|strictness| {
+    use Strictness::{BondOrders, Elements, Everything, Hydrogens};
+    [Everything, Hydrogens, BondOrders, Elements].into_iter().find_map(|strictness| {
         let pair = Pair { from, to, strictness };
         let colours = pair.refined(pair.initial())?;
         let mut search = CorrespondenceSearch { pair, found: None, steps: 0 };
@@ -34,6 +35,8 @@ enum Strictness {
     Everything,
     /// All of these but aromaticity and bond orders.
     Hydrogens,
+    /// Elements, aromaticity and bond orders, so that an acid corresponds to its anion.
+    BondOrders,
     /// Only elements and connectivity.
     Elements,
 }
@@ -66,12 +69,12 @@ impl Pair<'_> {
         let atom = graph.atom(index(at));
         let element = if atom.wildcard { 0 } else { u64::from(atom.element.atomic_number()) };
         let mut colour = mix(element, graph.degree(index(at)) as u64);
-        if self.strictness != Strictness::Elements {
+        if matches!(self.strictness, Strictness::Everything | Strictness::Hydrogens) {
             colour = mix(colour, u64::from(atom.charge.cast_unsigned()));
             colour = mix(colour, u64::from(atom.isotope.unwrap_or(0)));
             colour = mix(colour, u64::from(graph.implicit_hydrogen_count(index(at))));
         }
-        if self.strictness == Strictness::Everything {
+        if matches!(self.strictness, Strictness::Everything | Strictness::BondOrders) {
             colour = mix(colour, u64::from(atom.aromatic));
         }
         colour
@@ -80,8 +83,8 @@ impl Pair<'_> {
     /// Splits colours by the colours of neighbours until nothing changes; `None` if the two sides differ.
     fn refined(&self, mut colours: Vec<u64>) -> Option<Vec<u64>> {
         let order = |graph: &Graph, bond| match (self.strictness, graph.bond(bond).order) {
-            (Strictness::Everything, BondOrder::Aromatic) => 9,
-            (Strictness::Everything, order) => u64::from(order.order_int()),
+            (Strictness::Everything | Strictness::BondOrders, BondOrder::Aromatic) => 9,
+            (Strictness::Everything | Strictness::BondOrders, order) => u64::from(order.order_int()),
             _ => 1,
         };
         refine(&mut colours, |at, colours| {

@@ -10,6 +10,7 @@ use chem_fast::Limits;
 use super::molecule::Molecule;
 use crate::error::SmilesError;
 use crate::graph::correspondence;
+use crate::smiles::extension::ExtendedSmiles;
 use crate::smiles::skeleton::SmilesSkeleton;
 use crate::smiles::tokens::{Token, tokens};
 
@@ -41,6 +42,10 @@ impl MappedMolecule {
     /// # Errors
     /// Fails as [`Molecule::parse`] does.
     pub fn parse(smiles: &str, limits: Limits) -> Result<Self, SmilesError> {
+        if let Some(extended) = ExtendedSmiles::read(smiles)? {
+            Molecule::parse(extended.smiles, limits)?;
+            return Self::parse(&extended.resolved(), limits);
+        }
         // A mapped hydrogen stays an atom only because of its number, so that is removed first.
         let numbered = Molecule::parse(&without_map_numbers(smiles, |atom| atom == "H").0, limits)?;
         let (plain, numbers) = without_map_numbers(numbered.as_canonical(), |_| true);
@@ -62,14 +67,27 @@ impl MappedMolecule {
         Ok(Self { molecule, atoms, bonds })
     }
 
-    /// Parses a molecule of one component, such as a target.
-    ///
-    /// # Errors
-    /// Fails as `parse` does, and if there is a second component.
-    pub fn of_one(smiles: &str, limits: Limits) -> Result<Self, SmilesError> {
-        let mapped = Self::parse(smiles, limits)?;
-        mapped.molecule.require_single_component(smiles)?;
-        Ok(mapped)
+    /// Returns a form of the first component that satisfies `is_it`, with the map numbers of its atoms.
+    pub(crate) fn of_component(&self, form: &Molecule, is_it: impl Fn(&Molecule) -> bool) -> Self {
+        let molecule = Molecule::trusted(form.as_canonical()).unwrap_or_else(|_| form.clone());
+        let mut start = 0;
+        let mut atoms = BTreeMap::new();
+        for component in self.molecule.components() {
+            let end = start + component.atoms();
+            if is_it(&component) {
+                // For each atom of the component, that of the form.
+                let order = molecule.correspondence(&component).unwrap_or_default();
+                for (&number, &atom) in &self.atoms {
+                    let Some(at) = atom else { continue };
+                    let place = (at as usize).checked_sub(start).and_then(|place| order.get(place));
+                    place.map(|&place| atoms.insert(number, Some(place)));
+                }
+                break;
+            }
+            start = end;
+        }
+        let bonds = bonds(&molecule);
+        Self { molecule, atoms, bonds }
     }
 
     /// Returns the molecule without map numbers, its atoms in the order of its canonical SMILES.

@@ -1,5 +1,6 @@
 //! Parsed and sanitised molecules.
 
+use std::borrow::Cow;
 use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
 
@@ -11,6 +12,7 @@ use super::key::{self, MoleculeKey, TautomerKey, TautomerSkeleton};
 use crate::error::SmilesError;
 use crate::graph::correspondence;
 use crate::graph::index::index;
+use crate::smiles::extension::ExtendedSmiles;
 use crate::smiles::syntax::{self, Syntax};
 use crate::smiles::tokens;
 
@@ -58,7 +60,8 @@ impl Molecule {
 
     /// Parses and sanitises `smiles`.
     ///
-    /// Accepts nothing that RDKit refuses, never panics and never hangs.
+    /// Accepts nothing that RDKit refuses, never panics and never hangs. A ChemAxon extension (`C[C@H](F)Cl |&1:1|`) may
+    /// follow: configurations that it calls relative, racemic or unknown are left out.
     ///
     /// ```
     /// use chem::{Limits, Molecule};
@@ -83,6 +86,13 @@ impl Molecule {
 
     /// Parses any SMILES by the general path, which supports every molecule and reports faults.
     pub(crate) fn parse_general(smiles: &str, limits: Limits) -> Result<Self, SmilesError> {
+        if let Some(extended) = ExtendedSmiles::read(smiles)? {
+            let written = Self::parse(extended.smiles, limits)?;
+            return match extended.resolved() {
+                Cow::Borrowed(_) => Ok(written),
+                Cow::Owned(resolved) => Self::parse(&resolved, limits),
+            };
+        }
         let syntax = syntax::check(smiles, limits)?;
         let graph = chematic::smiles::parse(smiles).map_err(|error| parser_error(error, &syntax))?;
         let canonical = chematic::smiles::rdkit_canonical_smiles(&graph)
@@ -237,17 +247,6 @@ impl Molecule {
         self.graph().atom_count()
     }
 
-    /// Checks that a molecule, parsed from `smiles`, has only one component.
-    ///
-    /// # Errors
-    /// Fails with the position of the second component.
-    pub fn require_single_component(&self, smiles: &str) -> Result<(), SmilesError> {
-        if self.as_canonical().contains('.') {
-            return Err(SmilesError::SecondComponent { at: smiles.find('.').unwrap_or_default() });
-        }
-        Ok(())
-    }
-
     /// Returns the connected components, each as a molecule, in the order of their first atoms.
     ///
     /// Atoms of a component are numbered by its canonical SMILES.
@@ -287,6 +286,15 @@ impl Molecule {
         match self.0.canonical.get() {
             Some(canonical) => tokens::states_charge(canonical),
             None => self.graph().atoms().any(|(_, atom)| atom.charge != 0),
+        }
+    }
+
+    /// Returns true if any atom is of a stated isotope.
+    #[must_use]
+    pub fn has_isotopes(&self) -> bool {
+        match self.0.canonical.get() {
+            Some(canonical) => tokens::states_isotope(canonical),
+            None => self.graph().atoms().any(|(_, atom)| atom.isotope.is_some()),
         }
     }
 

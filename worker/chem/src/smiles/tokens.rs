@@ -42,6 +42,11 @@ pub(crate) fn states_charge(smiles: &str) -> bool {
     tokens(smiles).any(|symbol| matches!(symbol, Token::Bracket(atom) if atom.contains(['+', '-'])))
 }
 
+/// Returns true if an atom of a SMILES states its isotope.
+pub(crate) fn states_isotope(smiles: &str) -> bool {
+    smiles.as_bytes().windows(2).any(|pair| pair[0] == b'[' && pair[1].is_ascii_digit())
+}
+
 /// Returns the first token and its length in bytes.
 fn first(text: &str) -> Option<(Token<'_>, usize)> {
     let symbol = match text.as_bytes()[0] {

@@ -8,10 +8,13 @@ mod counter_ions;
 
 use std::cmp::Ordering;
 
+use chem_fast::Limits;
 use chematic::core::{AtomIdx, BondOrder, Molecule as Graph};
 
 use super::neutral::{is_stabilised_carbanion, kekule};
+use crate::error::SmilesError;
 use crate::graph::index::index;
+use crate::molecules::mapped::MappedMolecule;
 use crate::molecules::molecule::Molecule;
 use counter_ions::CounterIonClass;
 
@@ -31,6 +34,43 @@ pub struct Parent {
 }
 
 impl Molecule {
+    /// Parses a text that means one molecule: its only component, or the [parent](Self::parent) of a salt.
+    ///
+    /// # Errors
+    /// Fails as [`Self::parse`] does, and with the position of the second component if it is a mixture.
+    pub fn parse_one(smiles: &str, limits: Limits) -> Result<Self, SmilesError> {
+        let molecule = Self::parse(smiles, limits)?;
+        if !molecule.as_canonical().contains('.') {
+            return Ok(molecule);
+        }
+        let parent = molecule.parent_of_salt();
+        parent.ok_or_else(|| SmilesError::SecondComponent { at: smiles.find('.').unwrap_or_default() })
+    }
+
+    /// Returns the parent of a salt: all other components are counter-ions, copies of the parent or water, at least one
+    /// of them a counter-ion. `None` for a mixture, which an organic solvate may be too. If the parent is itself on the
+    /// list, a counter-ion is of another class: sodium acetate, and no mixture of two acids.
+    fn parent_of_salt(&self) -> Option<Self> {
+        let parent = self.parent();
+        let others: Vec<Self> = parent
+            .others
+            .iter()
+            .map(|other| Some(Self::trusted(other).ok()?.neutral()))
+            .collect::<Option<_>>()?;
+        let own = counter_ions::find(&parent.molecule).map(|(class, _)| class);
+        let is_counter_ion = |other: &Self| {
+            let class = counter_ions::find(other).map(|(class, _)| class);
+            class.is_some_and(|class| class != CounterIonClass::Solvate && Some(class) != own)
+        };
+        let belongs = |other: &Self| {
+            is_counter_ion(other)
+                || other.as_canonical() == parent.molecule.as_canonical()
+                || other.as_canonical() == "O"
+        };
+        let is_salt = others.is_empty() || others.iter().any(is_counter_ion);
+        (is_salt && others.iter().all(belongs)).then_some(parent.molecule)
+    }
+
     /// Returns the parent of a catalogue entry.
     ///
     /// Of several components it is one that is neither a counter-ion nor a solvate. Among several such, the order is:
@@ -60,6 +100,22 @@ impl Molecule {
             counter_ion: parent.listed.map(|(_, name)| name),
             molecule: parent.neutral,
         }
+    }
+}
+
+impl MappedMolecule {
+    /// Parses a molecule of one component, such as a target; of a salt, its [parent](Molecule::parent).
+    ///
+    /// # Errors
+    /// Fails as [`Molecule::parse_one`] does.
+    pub fn of_one(smiles: &str, limits: Limits) -> Result<Self, SmilesError> {
+        let mapped = Self::parse(smiles, limits)?;
+        if !mapped.molecule().as_canonical().contains('.') {
+            return Ok(mapped);
+        }
+        let at = smiles.find('.').unwrap_or_default();
+        let parent = mapped.molecule().parent_of_salt().ok_or(SmilesError::SecondComponent { at })?;
+        Ok(mapped.of_component(&parent, |component| component.neutral().key() == parent.key()))
     }
 }
 

@@ -40,7 +40,7 @@ impl<'a> OwnBlocks<'a> {
         let (mut own, mut forms) = (HashMap::new(), HashMap::new());
         for (at, block) in (0_u32..).zip(blocks) {
             let place = Block::new(LAST_PLACE - at);
-            let molecule = Molecule::parse(&block.smiles, Limits::TARGET)?;
+            let molecule = Molecule::parse_one(&block.smiles, Limits::TARGET)?;
             let fingerprint = molecule.fingerprint();
             forms.entry(molecule.tautomer_key()).or_insert(place);
             own.insert(place, Own { id: id(at), molecule, fingerprint, usd_per_gram: block.usd_per_gram });
@@ -51,8 +51,10 @@ impl<'a> OwnBlocks<'a> {
 
 impl Stock for OwnBlocks<'_> {
     fn find(&self, molecule: &Molecule) -> Option<Block> {
-        let own = self.forms.get(&molecule.tautomer_key()).copied();
-        own.or_else(|| self.others.find(molecule))
+        let own = |molecule: &Molecule| self.forms.get(&molecule.tautomer_key()).copied();
+        own(molecule)
+            .or_else(|| own(&molecule.with_exchangeable_deuterium()?))
+            .or_else(|| self.others.find(molecule))
     }
 
     fn id(&self, block: Block) -> i32 {
@@ -106,7 +108,7 @@ pub fn offers(request: &TreeSearchRequest, used: &[i32]) -> Vec<PricingAnnotatio
     let blocks = (0_u32..).zip(&request.building_blocks_own).filter(|(at, _)| used.contains(&id(*at)));
     let offer = |(at, block): (u32, &OwnBlock)| {
         // The search has parsed it already.
-        let molecule = Molecule::parse(&block.smiles, Limits::TARGET).ok()?;
+        let molecule = Molecule::parse_one(&block.smiles, Limits::TARGET).ok()?;
         Some(PricingAnnotation {
             major_component_id: id(at),
             full_canonical: molecule.canonical_smiles(),

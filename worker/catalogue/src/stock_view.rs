@@ -14,7 +14,8 @@ use crate::snapshot::{Block, BlockRow, Builder, Snapshot};
 /// Catalogue queries of a search. Every answer is filtered by the masks of the implementation.
 pub trait Stock: Sync {
     /// The building block of this molecule, if it may be bought. Otherwise the allowed block with the lowest id that
-    /// is a tautomer or a charged form of it.
+    /// is a tautomer or a charged form of it, or one with isotopes that its exchangeable hydrogens also have (CD3OD for
+    /// CD3OH).
     fn find(&self, molecule: &Molecule) -> Option<Block>;
 
     /// Catalogue id of `block`.
@@ -144,8 +145,10 @@ impl StockView {
 
 impl Stock for StockView {
     fn find(&self, molecule: &Molecule) -> Option<Block> {
-        let own = self.snapshot.find(molecule).filter(|&block| self.is_allowed(block));
-        own.or_else(|| self.snapshot.forms(molecule, |block| self.is_allowed(block)).next())
+        let find = |molecule: &Molecule| self.snapshot.find(molecule).filter(|&block| self.is_allowed(block));
+        find(molecule)
+            .or_else(|| self.snapshot.forms(molecule, |block| self.is_allowed(block)).next())
+            .or_else(|| find(&molecule.with_exchangeable_deuterium()?))
     }
 
     fn id(&self, block: Block) -> i32 {

@@ -47,6 +47,7 @@ pub use table::{Table, TableError};
 pub use templates::{
     edit::parts::Precursor,
     index::TemplateIndex,
+    isotopes::IsotopeLabels,
     outcome::Outcome,
     pattern::Pattern,
     prepared::PreparedMolecule,

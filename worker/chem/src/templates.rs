@@ -15,6 +15,7 @@ pub(crate) mod edit;
 mod engine;
 mod forward;
 pub(crate) mod index;
+pub(crate) mod isotopes;
 mod lazy_slot;
 mod letter_screen;
 pub(crate) mod matching;

@@ -91,3 +91,48 @@ fn an_empty_catalogue_has_nothing() {
     assert_eq!(stock.find(&molecule), None);
     assert_eq!(stock.nearest(&[molecule.fingerprint()], 2), [None]);
 }
+
+#[test]
+fn a_racemate_is_no_enantiomer() {
+    let rows = [
+        row(1, "C[C@H](N)c1ccccc1 |&1:1|"),
+        row(2, "C[C@H](O)c1ccccc1 |o1:1,r|"),
+        row(3, "C[C@H](F)CN |a:1|"),
+    ];
+
+    let stock = stock(rows, &[]);
+
+    for (molecule, id) in [
+        ("C[C@H](N)c1ccccc1", None),
+        ("C[C@@H](N)c1ccccc1", None),
+        ("CC(N)c1ccccc1", Some(1)),
+        ("C[C@H](O)c1ccccc1", None),
+        ("CC(O)c1ccccc1", Some(2)),
+        ("C[C@H](F)CN", Some(3)),
+    ] {
+        assert_eq!(found(&stock, molecule), id, "{molecule}");
+    }
+}
+
+#[test]
+fn a_block_is_found_by_its_other_spellings() {
+    let rows = [
+        row(1, "CB1OC(=O)CN(C)CC(=O)O1"),
+        row(2, "[2H]OC([2H])([2H])[2H]"),
+        row(3, "[2H]N([2H])C([2H])([2H])[2H]"),
+        row(4, "[2H]O[2H]"),
+    ];
+
+    let stock = stock(rows, &[]);
+
+    for (molecule, id) in [
+        ("C[B-]12OC(=O)C[N+]1(C)CC(=O)O2", Some(1)),
+        ("[2H]C([2H])([2H])O", Some(2)),
+        ("[2H]C([2H])([2H])N", Some(3)),
+        ("CO", None),
+        ("O", None),
+        ("[2H]O[2H]", Some(4)),
+    ] {
+        assert_eq!(found(&stock, molecule), id, "{molecule}");
+    }
+}

@@ -8,7 +8,7 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use chem::{Molecule, MoleculeKey, Outcome, Precursor, TautomerKey};
+use chem::{Molecule, MoleculeKey, Precursor, TautomerKey};
 use rustc_hash::FxHashMap;
 
 use crate::constraints::{
@@ -60,8 +60,8 @@ pub struct TemplateApplication<'a> {
     pub block_of: &'a dyn Fn(&Molecule) -> Option<Block>,
     /// Time check: once it returns false, the remaining outcomes are not admitted.
     pub should_continue: &'a dyn Fn() -> bool,
-    /// Outcomes of the template at each place of the product, for all of `outcomes`; computed at the first request.
-    pub apart: OnceCell<Vec<Outcome>>,
+    /// Precursors of the template at each place of the product, for all of `outcomes`; computed at the first request.
+    pub apart: OnceCell<Vec<Box<[Precursor]>>>,
 }
 
 impl<'a> ConstraintFilter<'a> {
@@ -222,12 +222,10 @@ impl<'a> ConstraintFilter<'a> {
         };
         let keys = |parts: &[Precursor]| parts.iter().map(|part| part.molecule.key()).collect::<Vec<_>>();
         let wanted = keys(&found.precursors);
-        let apply =
-            || template.apply_by_site(applied.expansion.prepared(), &mut || (applied.should_continue)());
-        let outcomes = applied.apart.get_or_init(apply).iter();
-        let alike = outcomes.filter(|outcome| keys(&outcome.precursors) == wanted);
+        let apply = || applied.expansion.precursors_by_site(template, &mut || (applied.should_continue)());
+        let alike = applied.apart.get_or_init(apply).iter().filter(|parts| keys(parts) == wanted);
         let mut all: Vec<Arc<TemplateOutcome>> =
-            alike.map(|outcome| Arc::new(found.like(outcome.precursors.clone()))).collect();
+            alike.map(|parts| Arc::new(found.like(parts.to_vec()))).collect();
         if all.is_empty() {
             all.push(Arc::clone(found));
         }

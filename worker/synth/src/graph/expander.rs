@@ -4,12 +4,17 @@
 //! as searches request more. It depends on the molecule and the model alone, not on a search's masks, depth or
 //! budget. So searches share expansions, through a cache that is bounded in bytes, and find the same with and without
 //! it. To this end a molecule is brought into the atom order of its canonical SMILES before templates are applied.
+//!
+//! A molecule with isotopes is expanded without them: the model has learnt nothing of them, and they do not change what
+//! reacts. Its outcomes are those of the molecule without isotopes, with the labels back on their atoms; rules, model
+//! and forward runs see the step without them.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use chem::{
-    Change, Molecule, MoleculeKey, Outcome, Precursor, PreparedMolecule, ReactionMixture, Site, block,
+    Change, IsotopeLabels, Molecule, MoleculeKey, Outcome, Precursor, PreparedMolecule, ReactionMixture,
+    Site, Template, block,
 };
 use parking_lot::Mutex;
 use quick_cache::Weighter;
@@ -38,12 +43,19 @@ pub struct Expansion {
     /// Molecule in the atom order of its first occurrence.
     molecule: Molecule,
     prepared: OnceLock<PreparedMolecule>,
+    unlabelled: OnceLock<Option<Box<Unlabelled>>>,
     facts: OnceLock<Facts>,
     /// Templates that may match, most probable first.
     ranking: OnceLock<Ranking>,
     /// Outcomes of each of the first templates of `ranking`.
     outcomes: Mutex<Vec<Arc<[Arc<TemplateOutcome>]>>>,
     bytes: AtomicUsize,
+}
+
+/// The expansion of a molecule with isotopes as if it had none.
+struct Unlabelled {
+    labels: IsotopeLabels,
+    expansion: Expansion,
 }
 
 /// One outcome of a template: a way to make a molecule.
@@ -57,6 +69,8 @@ pub struct TemplateOutcome {
     pub share: f32,
     /// Number of places in the product with this outcome; sources are those of the first.
     pub places: SiteCount,
+    /// The same outcome without isotopes, if the product has some.
+    unlabelled: Option<Arc<TemplateOutcome>>,
     soundness: OnceLock<Result<Soundness, Refusal>>,
     plausibility_alone: OnceLock<f32>,
     plausibility: OnceLock<f32>,
@@ -109,7 +123,7 @@ impl Expander {
     }
 
     fn ranking<'a>(&self, expansion: &'a Expansion) -> &'a Ranking {
-        expansion.ranking.get_or_init(|| self.model.rank(expansion.prepared()))
+        expansion.ranking.get_or_init(|| self.model.rank(expansion.unlabelled().prepared()))
     }
 
     /// Returns the outcomes of template number `at` of the expansion's list; `None` if `should_continue` returns false before
@@ -154,10 +168,9 @@ impl Expander {
         ranked: Ranked,
         should_continue: &mut dyn FnMut() -> bool,
     ) -> Option<Arc<[Arc<TemplateOutcome>]>> {
-        let product = expansion.prepared();
         let Some(template) = self.model.template(ranked.template) else { return Some(Arc::default()) };
         let mut stopped = false;
-        let outcomes = template.apply_while(product, &mut || {
+        let outcomes = expansion.apply(template, &mut || {
             stopped |= !should_continue();
             !stopped
         });
@@ -169,9 +182,9 @@ impl Expander {
         let found = outcomes.into_iter().filter(possible).map(|outcome| {
             let share = ranking.share(ranked.template, &outcome.sites);
             let places = if outcome.sites.len() == 1 { SiteCount::One } else { SiteCount::Several };
-            Arc::new(TemplateOutcome { share, places, ..TemplateOutcome::from(outcome) })
+            TemplateOutcome { share, places, ..TemplateOutcome::from(outcome) }
         });
-        Some(found.collect())
+        Some(expansion.labelled(found).into_iter().map(Arc::new).collect())
     }
 
     /// Compacts an expansion that has grown, and updates its weight in the cache.
@@ -195,11 +208,12 @@ impl Expander {
 
 impl Expansion {
     /// Creates an empty expansion.
-    fn new(molecule: &Molecule) -> Self {
+    pub fn new(molecule: &Molecule) -> Self {
         Self {
             key: molecule.key(),
             molecule: molecule.clone(),
             prepared: OnceLock::new(),
+            unlabelled: OnceLock::new(),
             facts: OnceLock::new(),
             ranking: OnceLock::new(),
             outcomes: Mutex::default(),
@@ -232,6 +246,83 @@ impl Expansion {
         })
     }
 
+    /// Returns the expansion of the molecule without isotopes: this one if it has none.
+    pub fn unlabelled(&self) -> &Self {
+        self.isotopes().map_or(self, |unlabelled| &unlabelled.expansion)
+    }
+
+    fn isotopes(&self) -> Option<&Unlabelled> {
+        let new = || {
+            let labels =
+                self.molecule.has_isotopes().then(|| IsotopeLabels::of(self.molecule())).flatten()?;
+            let expansion = Self::new(labels.molecule());
+            Some(Box::new(Unlabelled { labels, expansion }))
+        };
+        self.unlabelled.get_or_init(new).as_deref()
+    }
+
+    /// Returns the outcomes of a template without isotopes. With isotopes, equal places of the molecule without them
+    /// may differ, so its outcomes are kept apart.
+    fn apply(&self, template: &Template, should_continue: &mut dyn FnMut() -> bool) -> Vec<Outcome> {
+        match self.isotopes() {
+            None => template.apply_while(self.prepared(), should_continue),
+            Some(unlabelled) => template.apply_by_site(unlabelled.expansion.prepared(), should_continue),
+        }
+    }
+
+    /// Returns the outcomes of a template, each with its sites in the molecule without isotopes.
+    pub fn outcomes_of(&self, template: &Template) -> Vec<(TemplateOutcome, Vec<Site>)> {
+        let outcomes = self.apply(template, &mut || true).into_iter();
+        outcomes
+            .flat_map(|outcome| {
+                let sites = outcome.sites.clone();
+                let labelled = self.labelled([TemplateOutcome::from(outcome)].into_iter());
+                labelled.into_iter().map(move |outcome| (outcome, sites.clone()))
+            })
+            .collect()
+    }
+
+    /// Returns the precursors of every outcome of a template, separate for each place of the molecule.
+    pub fn precursors_by_site(
+        &self,
+        template: &Template,
+        should_continue: &mut dyn FnMut() -> bool,
+    ) -> Vec<Box<[Precursor]>> {
+        let outcomes = template.apply_by_site(self.unlabelled().prepared(), should_continue).into_iter();
+        match self.isotopes() {
+            None => outcomes.map(|outcome| outcome.precursors.into()).collect(),
+            Some(Unlabelled { labels, .. }) => {
+                outcomes.flat_map(|outcome| labels.label(&outcome.precursors)).map(Into::into).collect()
+            }
+        }
+    }
+
+    /// Returns these outcomes of the molecule without isotopes with its isotopes, those with the same precursors as
+    /// one.
+    fn labelled(&self, outcomes: impl Iterator<Item = TemplateOutcome>) -> Vec<TemplateOutcome> {
+        let Some(Unlabelled { labels, .. }) = self.isotopes() else { return outcomes.collect() };
+        let mut found: Vec<TemplateOutcome> = Vec::new();
+        for outcome in outcomes {
+            let sets = labels.label(&outcome.precursors);
+            let (share, places, outcome) = (outcome.share, outcome.places, Arc::new(outcome));
+            for set in sets {
+                let new = TemplateOutcome::new(set);
+                match found.iter_mut().find(|known| known.has_same_precursors(&new)) {
+                    Some(known) => {
+                        (known.share, known.places) = ((known.share + share).min(1.0), SiteCount::Several)
+                    }
+                    None => found.push(TemplateOutcome {
+                        share,
+                        places,
+                        unlabelled: Some(Arc::clone(&outcome)),
+                        ..new
+                    }),
+                }
+            }
+        }
+        found
+    }
+
     /// Returns the approximate memory, including facts that are still to be computed.
     pub fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
@@ -250,7 +341,12 @@ impl Expansion {
             block(known.capacity() * size_of::<Arc<[Arc<TemplateOutcome>]>>()) + lists.sum::<usize>()
         };
         let prepared = self.prepared().tidy();
-        let bytes = size_of::<Self>() + self.molecule.bytes() + facts + ranking + outcomes + prepared;
+        let unlabelled = self.isotopes().map_or(0, |unlabelled| {
+            unlabelled.expansion.compact();
+            unlabelled.expansion.bytes()
+        });
+        let own = size_of::<Self>() + self.molecule.bytes() + facts;
+        let bytes = own + ranking + outcomes + prepared + unlabelled;
         self.bytes.store(bytes, Ordering::Relaxed);
     }
 }
@@ -269,6 +365,7 @@ impl TemplateOutcome {
             made_centres: Box::default(),
             share: 1.0,
             places: SiteCount::One,
+            unlabelled: None,
             soundness: OnceLock::new(),
             plausibility_alone: OnceLock::new(),
             plausibility: OnceLock::new(),
@@ -277,7 +374,28 @@ impl TemplateOutcome {
 
     /// Creates an equally probable variant: the same precursors with other sources, or in another order.
     pub fn like(&self, precursors: Vec<Precursor>) -> Self {
-        Self { share: self.share, made_centres: self.made_centres.clone(), ..Self::new(precursors) }
+        let (made_centres, unlabelled) = (self.made_centres.clone(), self.unlabelled.clone());
+        Self { share: self.share, made_centres, unlabelled, ..Self::new(precursors) }
+    }
+
+    fn has_same_precursors(&self, other: &Self) -> bool {
+        let keys = |outcome: &Self| -> Vec<MoleculeKey> {
+            outcome.precursors.iter().map(|precursor| precursor.molecule.key()).collect()
+        };
+        keys(self) == keys(other)
+    }
+
+    /// Returns the molecules with which the template runs forwards, and the key of the product that it gives: both
+    /// without isotopes, the product without the configuration of the centres that the template does not determine.
+    pub fn forward_run(&self, product: &Expansion) -> (Vec<Molecule>, MoleculeKey) {
+        if let Some(unlabelled) = &self.unlabelled {
+            return unlabelled.forward_run(product.unlabelled());
+        }
+        let precursors = self.precursors.iter().map(|precursor| precursor.molecule.clone()).collect();
+        let flat = (!self.made_centres.is_empty())
+            .then(|| product.molecule().without_centres(&self.made_centres))
+            .flatten();
+        (precursors, flat.map_or(product.key, |flat| flat.key()))
     }
 
     /// Checks the selectivity of the step against other reactions in the mixture; `product` is the step's product.
@@ -298,21 +416,16 @@ impl TemplateOutcome {
         soundness_and_class
     }
 
-    /// Returns the key of the molecule that the template gives forwards: the product, without the configuration of
-    /// the centres that it does not determine.
-    pub fn regained_key(&self, product: &Expansion) -> MoleculeKey {
-        let flat = (!self.made_centres.is_empty())
-            .then(|| product.molecule().without_centres(&self.made_centres))
-            .flatten();
-        flat.map_or(product.key, |flat| flat.key())
-    }
-
     /// Returns the means by which the step gives one stereoisomer, if it is sound and needs one.
     pub fn stereo_source(&self, product: &Expansion) -> Option<StereoSource> {
         self.soundness(product).ok()?.stereo_source
     }
 
-    fn as_step<T>(&self, product: &Expansion, read: impl FnOnce(&Step<'_>) -> T) -> T {
+    /// Reads the step that makes `product`, without isotopes.
+    pub fn as_step<T>(&self, product: &Expansion, read: impl FnOnce(&Step<'_>) -> T) -> T {
+        if let Some(unlabelled) = &self.unlabelled {
+            return unlabelled.as_step(product.unlabelled(), read);
+        }
         let mixture: Vec<Facts> =
             self.precursors.iter().map(|precursor| Facts::of(&precursor.molecule)).collect();
         let sources = self.precursors.iter().map(|precursor| &*precursor.sources);
@@ -348,6 +461,9 @@ impl TemplateOutcome {
     /// Returns the reaction mixture and its change; `None` if the model has no plausibility model, or the mixture
     /// cannot be determined.
     fn change(&self, product: &Expansion, model: &RetroModel) -> Option<(ReactionMixture, Change)> {
+        if let Some(unlabelled) = &self.unlabelled {
+            return unlabelled.change(product.unlabelled(), model);
+        }
         model.plausibility_model().and_then(|_| plausibility::change(product.molecule(), &self.precursors))
     }
 
@@ -359,6 +475,7 @@ impl TemplateOutcome {
             + block(size_of_val(&*self.precursors))
             + block(size_of_val(&*self.made_centres))
             + own.sum::<usize>()
+            + self.unlabelled.as_ref().map_or(0, |unlabelled| unlabelled.bytes())
     }
 }
 

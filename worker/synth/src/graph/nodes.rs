@@ -84,6 +84,12 @@ pub struct MoleculeNode {
 }
 
 impl MoleculeNode {
+    /// Returns the molecule without isotopes, once it has been expanded.
+    pub fn unlabelled(&self) -> &Molecule {
+        let labelled = self.expansion.as_ref().filter(|_| self.molecule.has_isotopes());
+        labelled.map_or(&self.molecule, |expansion| expansion.unlabelled().molecule())
+    }
+
     /// Returns true if the search could expand it now.
     pub fn is_open(&self) -> bool {
         self.open.is_finite() && !self.pending

@@ -280,7 +280,7 @@ impl<'a> RouteWriter<'a> {
             (self.model, graph.molecule(product), graph.reaction(step).proposal());
         let evidence = self.evidence.entry((step, proposal.template)).or_insert_with(|| StepEvidence {
             records: model.records(proposal.template),
-            precedent: model.nearest_precedent(proposal.template, &product.molecule.fingerprint()),
+            precedent: model.nearest_precedent(proposal.template, &product.unlabelled().fingerprint()),
             rank: product.expansion.as_ref().and_then(|it| it.rank_of(proposal.template)),
             class: product
                 .expansion
@@ -291,7 +291,8 @@ impl<'a> RouteWriter<'a> {
     }
 
     /// SMILES and weight of a building block that the route needs as an ion but that is sold without the charge
-    /// (cyanide as hydrogen cyanide, nitrite as nitrous acid), if the route does not make that neutral form.
+    /// (cyanide as hydrogen cyanide, nitrite as nitrous acid), if the route does not make that neutral form; or that it
+    /// needs with isotopes and that is sold with deuterium on its N and O too.
     fn as_sold(
         &self,
         graph: &Graph,
@@ -302,6 +303,11 @@ impl<'a> RouteWriter<'a> {
         let sold = self.stock.smiles(block);
         if needed.canonical_smiles() == sold {
             return None;
+        }
+        if let Some(labelled) = needed.with_exchangeable_deuterium()
+            && labelled.canonical_smiles() == sold
+        {
+            return Some((sold, labelled.molecular_weight()));
         }
         let neutral = needed.neutral();
         let is_made = || {

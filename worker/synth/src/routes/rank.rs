@@ -98,7 +98,7 @@ impl<'a> RouteRanker<'a> {
     fn unprecedented(&mut self, graph: &Graph, product: MoleculeId, step: ReactionId) -> f64 {
         *self.unprecedented.entry(step).or_insert_with(|| {
             let template = graph.reaction(step).proposal().template;
-            let fingerprint = graph.molecule(product).molecule.fingerprint();
+            let fingerprint = graph.molecule(product).unlabelled().fingerprint();
             let nearest = self.model.nearest_precedent(template, &fingerprint);
             let nearest = nearest.map_or(1.0, |nearness| nearness.tanimoto);
             PRECEDENT_COST * f64::from(1.0 - nearest)

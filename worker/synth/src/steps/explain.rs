@@ -3,11 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use chem::{Molecule, MoleculeKey, Outcome, PreparedMolecule};
-use reactivity::{Facts, ReactionClass, Refusal, Step, check, classify, describe};
+use chem::{Molecule, MoleculeKey, Template};
+use reactivity::{ReactionClass, Refusal, describe};
 
+use crate::graph::expander::Expansion;
 use crate::model::RetroModel;
-use crate::model::plausibility::change;
 use crate::model::records::RecordedReactions;
 use crate::steps::validate::{ForwardFault, fault};
 
@@ -45,55 +45,39 @@ pub enum StepFault {
 /// Tries every matching template, which takes some ten milliseconds.
 #[must_use]
 pub fn explain(model: &RetroModel, product: &Molecule, precursors: &[Molecule]) -> Vec<ProposedBy> {
-    let Ok(canonical) = Molecule::trusted(&product.canonical_smiles()) else { return Vec::new() };
     let mut wanted: Vec<MoleculeKey> = precursors.iter().map(Molecule::key).collect();
     wanted.sort_unstable();
-    let prepared = PreparedMolecule::new(&canonical);
-    let facts = Facts::of(&canonical);
+    let expansion = Expansion::new(product);
     let mut found = Vec::new();
     for template in 0..model.templates() as u32 {
-        let Some(compiled) = model.template(template).filter(|compiled| compiled.may_match(&prepared)) else {
-            continue;
-        };
-        for outcome in compiled.apply(&prepared) {
+        let may_match = |compiled: &&Template| compiled.may_match(expansion.unlabelled().prepared());
+        let Some(compiled) = model.template(template).filter(may_match) else { continue };
+        for (outcome, _) in expansion.outcomes_of(compiled) {
             let keys = outcome.precursors.iter().map(|precursor| precursor.molecule.key());
             if !keys.eq(wanted.iter().copied()) {
                 continue;
             }
-            let mixture: Vec<Facts> =
-                outcome.precursors.iter().map(|precursor| Facts::of(&precursor.molecule)).collect();
-            let sources = outcome.precursors.iter().map(|precursor| &*precursor.sources);
-            let molecules: Vec<Molecule> =
-                outcome.precursors.iter().map(|precursor| precursor.molecule.clone()).collect();
-            let prochiral = !outcome.made_centres.is_empty();
-            let step = Step::new(mixture.iter().zip(sources), &facts).with_prochiral(prochiral);
-            let (events, class) = (describe(&step), classify(&step));
-            let fault = match check(&step) {
+            let fault = match outcome.soundness(&expansion) {
                 Err(refusal) => Some(StepFault::Unsound(refusal)),
                 Ok(soundness) => {
-                    let flat = prochiral.then(|| canonical.without_centres(&outcome.made_centres)).flatten();
-                    let key = flat.unwrap_or_else(|| canonical.clone()).key();
+                    let (molecules, key) = outcome.forward_run(&expansion);
                     fault(compiled, key, &molecules, soundness.certainty).map(StepFault::from)
                 }
             };
             found.push(ProposedBy {
-                events,
-                class,
+                events: outcome.as_step(&expansion, describe),
+                class: outcome.class(&expansion),
                 template,
                 records: model.records(template),
-                plausibility: plausibility(model, &canonical, &outcome),
+                plausibility: [
+                    outcome.plausibility_alone(&expansion, model),
+                    outcome.plausibility(&expansion, model),
+                ],
                 fault,
             });
         }
     }
     found
-}
-
-fn plausibility(model: &RetroModel, product: &Molecule, outcome: &Outcome) -> [f32; 2] {
-    let change = model.plausibility_model().and_then(|_| change(product, &outcome.precursors));
-    change.map_or([1.0; 2], |(mixture, change)| {
-        [model.plausibility_alone(&change), model.plausibility(&mixture, &change)]
-    })
 }
 
 impl From<ForwardFault> for StepFault {

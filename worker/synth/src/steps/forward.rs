@@ -7,7 +7,7 @@
 
 use std::fmt;
 
-use chem::{Molecule, MoleculeKey, Outcome, Site};
+use chem::{Molecule, MoleculeKey, Site};
 use reactivity::ReactionClass;
 
 use crate::graph::expander::{Expander, Expansion, TemplateOutcome};
@@ -79,16 +79,16 @@ pub fn known_step(
         let own = precursors.iter().position(|precursor| precursor.key() == molecule.key());
         own.or_else(|| neutral.iter().position(|&key| key == molecule.neutral().key()))
     };
-    let outcomes = expander.model().template(template)?.apply(expansion.prepared());
-    outcomes.into_iter().find_map(|outcome| {
+    let outcomes = expansion.outcomes_of(expander.model().template(template)?);
+    outcomes.into_iter().find_map(|(outcome, _)| {
         let molecules = outcome.precursors.iter().map(|precursor| &precursor.molecule);
         let consumed: Vec<_> = molecules
             .map(|precursor| Some((index_of(precursor)?, precursor.clone())))
             .collect::<Option<_>>()?;
         let all_are_consumed = (0..precursors.len())
             .all(|index| consumed.iter().any(|&(precursor_index, _)| precursor_index == index));
-        let class = || TemplateOutcome::from(outcome).class(&expansion);
-        all_are_consumed.then(|| KnownStep { template, class: class(), precursors: consumed })
+        let class = outcome.class(&expansion);
+        all_are_consumed.then_some(KnownStep { template, class, precursors: consumed })
     })
 }
 
@@ -136,15 +136,11 @@ fn run_template(
             return None;
         }
         let expansion = expander.uncached_expansion(&product.molecule);
-        let has_these_precursors = |outcome: &Outcome| {
+        let has_these_precursors = |(outcome, _): &(TemplateOutcome, _)| {
             outcome.precursors.iter().map(|precursor| precursor.molecule.key()).eq(keys.iter().copied())
         };
-        let Some(outcome) = compiled.apply(expansion.prepared()).into_iter().find(has_these_precursors)
-        else {
-            continue;
-        };
-        let sites = outcome.sites.clone();
-        let template_outcome = TemplateOutcome::from(outcome);
+        let mut outcomes = expansion.outcomes_of(compiled).into_iter();
+        let Some((template_outcome, sites)) = outcomes.find(has_these_precursors) else { continue };
         if class.is_some_and(|class| template_outcome.class(&expansion) != class) {
             continue;
         }
@@ -171,7 +167,8 @@ fn check_and_build(
     let molecule = product.molecule();
     let plausibility = template_outcome.plausibility(product, model);
     let alone = template_outcome.plausibility_alone(product, model);
-    let precedent = model.nearest_precedent(template, &molecule.fingerprint());
+    let unlabelled = product.unlabelled().molecule();
+    let precedent = model.nearest_precedent(template, &unlabelled.fingerprint());
     let step = RouteStep {
         template,
         template_hash: model.template_hash(template).to_owned(),

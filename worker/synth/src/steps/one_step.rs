@@ -123,10 +123,9 @@ pub fn check_step(
     if check == Check::Rules {
         return Ok(class);
     }
-    let precursors: Vec<Molecule> =
-        found.precursors.iter().map(|precursor| precursor.molecule.clone()).collect();
     let compiled = model.template(template).ok_or(StepFault::ProductNotRegained)?;
-    match fault(compiled, found.regained_key(product), &precursors, soundness.certainty) {
+    let (precursors, regained) = found.forward_run(product);
+    match fault(compiled, regained, &precursors, soundness.certainty) {
         None => Ok(class),
         Some(fault) => Err(fault.into()),
     }

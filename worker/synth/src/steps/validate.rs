@@ -106,8 +106,8 @@ impl<'a> Validator<'a> {
         let node = graph.reaction(id);
         let product = graph.molecule(node.product);
         let (product_key, expansion) = (product.molecule.key(), product.expansion.clone());
-        let precursors: Vec<Molecule> =
-            node.precursors.iter().map(|&precursor| graph.molecule(precursor).molecule.clone()).collect();
+        let molecules = node.precursors.iter().map(|&precursor| graph.molecule(precursor).molecule.clone());
+        let written = (molecules.collect::<Vec<_>>(), product_key);
         let templates: Vec<u32> = node.proposals.iter().map(|proposal| proposal.template).collect();
         let first = node.current;
         for (at, &template) in templates.iter().enumerate().skip(first) {
@@ -121,12 +121,12 @@ impl<'a> Validator<'a> {
                 continue;
             }
             let outcome = &graph.reaction(id).proposal().outcome;
-            let (certainty, key) = expansion.as_ref().map_or((Certainty::Open, product_key), |product| {
-                let certainty = outcome.soundness(product).map(|soundness| soundness.certainty);
-                (certainty.unwrap_or(Certainty::Open), outcome.regained_key(product))
-            });
+            let soundness = expansion.as_ref().and_then(|product| outcome.soundness(product).ok());
+            let certainty = soundness.map_or(Certainty::Open, |soundness| soundness.certainty);
+            let run = expansion.as_ref().map(|product| outcome.forward_run(product));
+            let (precursors, key) = run.as_ref().unwrap_or(&written);
             let compiled = self.model.template(template);
-            let fault = compiled.and_then(|template| fault(template, key, &precursors, certainty));
+            let fault = compiled.and_then(|template| fault(template, *key, precursors, certainty));
             let node = graph.reaction_mut(id);
             match fault {
                 None => {

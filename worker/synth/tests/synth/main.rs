@@ -8,6 +8,7 @@ mod constraints;
 mod drugs;
 mod events;
 mod forwards;
+mod isotopes;
 mod kit;
 mod model;
 mod one_step;

@@ -4,6 +4,7 @@
 
 mod file;
 mod folder;
+mod inchi;
 mod lookup;
 mod masks;
 mod nearest;

@@ -247,8 +247,11 @@ mod tests {
         .await;
     }
 
+    /// Structure, id and pack of an offer.
+    type OfferRow = (String, Option<String>, Option<f64>);
+
     /// Building blocks with the offers of each: SMILES, id, pack.
-    async fn offers(database: &mut PgConnection) -> Vec<(String, Option<String>, Option<f64>)> {
+    async fn offers(database: &mut PgConnection) -> Vec<OfferRow> {
         let offers = sqlx::query_as(
             "select smiles, cs_id, pack from building_blocks
              left join offers on building_block_id = building_blocks.id order by smiles collate \"C\", cs_id, pack",
@@ -256,14 +259,14 @@ mod tests {
         offers.fetch_all(database).await.unwrap()
     }
 
-    fn offer(smiles: &str, id: &str, pack: Option<f64>) -> (String, Option<String>, Option<f64>) {
+    fn offer(smiles: &str, id: &str, pack: Option<f64>) -> OfferRow {
         (smiles.to_owned(), Some(id.to_owned()), pack)
     }
 
     #[tokio::test]
     async fn of_one_id_with_two_structures_the_later_row_counts_and_is_reported() {
         let packs = Some(1.0);
-        let cases: [(&[&str], &[(String, Option<String>, Option<f64>)], &str); 4] = [
+        let cases: [(&[&str], &[OfferRow], &str); 4] = [
             (
                 &["smiles,cs_id\nCCO,1\nCCN,1\nCCC,2\n"],
                 &[offer("CCC", "2", None), offer("CCN", "1", None)],

@@ -56,7 +56,7 @@ fn vendors_and_planners_files_are_read_by_their_own_headers() {
             "enamine",
             "REAL.cxsmiles",
             "smiles\tidnumber\tType\nC[C@H](N)O |&1:1|\tZ1\tM\n",
-            &["C[C@H](N)O Enamine Z1 - - -"],
+            &["CC(N)O Enamine Z1 - - -"],
         ),
         ("enamine", "bb.csv", "\u{feff}sep=,\r\nCatalogId,Smiles\r\nEN1,OCC\r\n", &["CCO Enamine EN1 - - -"]),
         (

@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 
 use super::apply::DuplicatePolicy;
 use super::edit::parts::Precursor;
+use super::edit::script::Script;
 use super::index::MAX_SITES;
 use super::index::TemplateIndex;
 use super::matching::matcher;
@@ -53,15 +54,15 @@ fn text(outcomes: &[Outcome]) -> BTreeSet<String> {
         .collect()
 }
 
-fn matches_forwards(template: &Template, precursors: &[Molecule]) -> usize {
-    let target = MatchTarget::new(&precursors.iter().collect::<Vec<_>>());
-    let (Some(script), Some(target)) = (&template.forward_script, target) else { return 0 };
+/// Returns true if a side of a template matches more than 1,000 times, where chematic gives no result.
+fn matches_too_often(script: Option<&Script>, target: Option<&MatchTarget>) -> bool {
+    let (Some(script), Some(target)) = (script, target) else { return false };
     let mut count = 0;
-    matcher::matches(&script.query, &target, &mut |_| {
+    matcher::matches(&script.query, target, &mut |_| {
         count += 1;
         ControlFlow::Continue(())
     });
-    count
+    count > 1000
 }
 
 #[test]
@@ -91,7 +92,8 @@ fn what_is_made_on_the_graph_is_what_the_long_way_makes() {
             // chematic builds nothing where a centre of a cage becomes flat (a quaternary carbon of morphine).
             let is_flattened = outcomes.iter().all(|outcome| !outcome.made_centres.is_empty());
             let (ours, theirs) = (text(&outcomes), text(&expected));
-            if ours != theirs && !(theirs.is_empty() && is_flattened) {
+            let is_given_up = || matches_too_often(template.script.as_ref(), product.target());
+            if ours != theirs && !(theirs.is_empty() && (is_flattened || is_given_up())) {
                 wrong.push(format!(
                     "{molecule:?} {:?}\n only here: {:?}\n only there: {:?}",
                     template.text,
@@ -109,8 +111,9 @@ fn what_is_made_on_the_graph_is_what_the_long_way_makes() {
                 let keys = |products: &[Precursor]| {
                     products.iter().map(|part| part.molecule.key()).collect::<BTreeSet<_>>()
                 };
-                // chematic gives no result for a template with more than 1,000 matches.
-                if expected.is_empty() && matches_forwards(template, &precursors) > 1000 {
+                let target = MatchTarget::new(&precursors.iter().collect::<Vec<_>>());
+                if expected.is_empty() && matches_too_often(template.forward_script.as_ref(), target.as_ref())
+                {
                     continue;
                 }
                 let is_given = template.gives(&precursors, molecule.key());

@@ -17,7 +17,6 @@ fn isotopes_and_metals_have_the_keys_that_rdkit_gives_or_none() {
 
 #[test]
 #[ignore = "needs RETORT_KEYS, a file of canonical SMILES and RDKit's keys between tabs, `-` for none"]
-#[expect(clippy::print_stdout, reason = "prints figures")]
 fn keys_of_a_file_are_those_that_rdkit_gives() {
     let path = std::env::var("RETORT_KEYS").expect("RETORT_KEYS names the file");
     let text = std::fs::read_to_string(path).unwrap();

@@ -4,8 +4,14 @@ use catalogue::{NumberStyle, read::ColumnProfile};
 
 use crate::{Found, found, found_with, options};
 
-/// Price and pack of each offer, and the rejected lines with their reasons.
-fn offers(found: &Found) -> (Vec<(f64, f64)>, Vec<(u64, &str)>) {
+/// Price and pack of an offer.
+type PricedPack = (f64, f64);
+
+/// Rows as they are written, and the offers that they are.
+type Case<'a> = (&'a [(&'a str, &'a str)], &'a [PricedPack]);
+
+/// The offers, and the rejected lines with their reasons.
+fn offers(found: &Found) -> (Vec<PricedPack>, Vec<(u64, &str)>) {
     let offers = found.entries.iter().map(|entry| (entry.price_usd.unwrap(), entry.pack.unwrap())).collect();
     (offers, found.rejects.iter().map(|(line, reason)| (*line, reason.as_str())).collect())
 }
@@ -18,7 +24,7 @@ fn read(rows: &[(&str, &str)]) -> Found {
 
 #[test]
 fn a_price_counts_in_its_columns_style() {
-    let cases: [(&[(&str, &str)], &[(f64, f64)]); 14] = [
+    let cases: [Case<'_>; 14] = [
         (&[("5", "1.234,50"), ("1", "7,25")], &[(1234.5, 5.0), (7.25, 1.0)]),
         (&[("5", "12.345,00"), ("1", "1.234")], &[(12345.0, 5.0), (1234.0, 1.0)]),
         (&[("1.000,5", "10,5"), ("1.000", "9,5")], &[(10.5, 1000.5), (9.5, 1000.0)]),

@@ -2,7 +2,7 @@
 
 use chem::SmilesError;
 
-use crate::{number::NumberStyle, price::UNITS};
+use crate::{number_style::NumberStyle, price::UNITS};
 
 /// Meaning of a column that is not used.
 const IGNORED: &str = "ignore";

@@ -10,6 +10,7 @@ mod lead_time;
 mod masks;
 mod nearest;
 mod number;
+mod number_style;
 mod offer;
 pub mod packs;
 mod price;
@@ -30,7 +31,7 @@ pub use folder::{
 pub use inchi::inchi_key;
 pub use lead_time::IN_STOCK_DAYS;
 pub use masks::{Masks, VendorSet, Visibility};
-pub use number::NumberStyle;
+pub use number_style::NumberStyle;
 pub use offer::Offer;
 pub use region::{COUNTRIES, Region};
 pub use snapshot::{Block, BlockRow, BuildError, Builder, Section, Snapshot, SnapshotError, chemistry};

@@ -5,35 +5,8 @@
 //! unknown style is refused. Groups of digits are separated by the other mark, by spaces or by apostrophes (ISO
 //! 80000-1, 7.3; CLDR, number symbols), also in the Indian way (`1,23,456`).
 
-use std::fmt;
-
-use serde::{Deserialize, Serialize};
-
 use crate::currency::Currency;
-
-/// Decimal mark of the numbers of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum NumberStyle {
-    /// `1,234.50`.
-    Point,
-    /// `1.234,50`.
-    Comma,
-    /// Unknown, or both: only numbers with one possible value count.
-    #[default]
-    #[serde(skip)]
-    Undecided,
-}
-
-impl fmt::Display for NumberStyle {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Point => "decimal point",
-            Self::Comma => "decimal comma",
-            Self::Undecided => "decimal mark unknown",
-        })
-    }
-}
+use crate::number_style::NumberStyle;
 
 /// Reason why a text is no number of its column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -219,7 +219,7 @@ impl<'a> Search<'a> {
             collector.add(&self.graph, choices);
             self.counts.validated_routes += 1;
         }
-        self.counts.memory_bytes = collector.peak_bytes() as u64;
+        self.counts.memory_bytes = collector.peak_bytes().max(self.graph.bytes()) as u64;
         let groups = collector.finish(&self.graph);
         self.timings.extraction += self.budget.now() - start;
         self.timings.validation = self.validator.elapsed;

@@ -104,7 +104,7 @@ const TABLES: [Table; 49] = [
     // The API stores them; a search worker records when each of their plans has its job. A restore resumes them.
     table("batches", &[BATCHES, PLAN_RESULTS, RESTORE], &[PLANS, QUOTA]),
     table("browser_sessions", &[SESSIONS], &[]),
-    table("building_blocks", &[COMMON, LOAD, VENDORS], &[SNAPSHOT_ROWS, CATALOGUE_QUERIES, OFFERS, VERIFY]),
+    table("building_blocks", &[COMMON, LOAD, VENDORS, VERIFY], &[SNAPSHOT_ROWS, CATALOGUE_QUERIES, OFFERS]),
     table("catalogue_version", &[LOAD], &[SNAPSHOT_ROWS, OPERATIONS]),
     table("consents", &[CONSENTS], &[]),
     table("device_codes", &[DEVICES], &[]),

@@ -13,7 +13,8 @@ use super::{
     sdf,
     text::decode,
 };
-use crate::number::{NumberStyle, StyleEvidence};
+use crate::number::StyleEvidence;
+use crate::number_style::NumberStyle;
 
 /// Bytes at the start of a text file that decide on the decimal marks.
 pub(crate) const SAMPLE_BYTES: usize = 1 << 20;

@@ -23,7 +23,7 @@ use super::{
     structure_column::{self, StructureColumn},
     window::{RawBatch, RecordCutter},
 };
-use crate::{currency::Rates, number::NumberStyle};
+use crate::{currency::Rates, number_style::NumberStyle};
 
 /// Options for reading a file.
 #[derive(Debug, Clone)]

@@ -9,7 +9,7 @@ use super::{
     known_profiles::{ColumnMeanings, KnownProfile},
     meaning::{Meaning, UnknownMeaning},
 };
-use crate::{fault::shorten, number::NumberStyle};
+use crate::{fault::shorten, number_style::NumberStyle};
 
 /// User's statements about a file's columns, which can be saved and reused as JSON: `{"profile": "enamine",
 /// "columns": {"Preis": "price:EUR"}, "numbers": "comma"}`. A column may also be named by its number, from 1.

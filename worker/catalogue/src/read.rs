@@ -8,6 +8,7 @@
 mod batch_reader;
 mod boundary;
 mod column_styles;
+mod decimal_marks;
 mod error;
 mod file_format;
 mod hdf5;

@@ -58,6 +58,7 @@ const LOAD: &str = "worker/catalogue_tables/src/load.rs";
 const CATALOGUE_QUERIES: &str = "worker/catalogue_tables/src/query.rs";
 const VENDORS: &str = "worker/catalogue_tables/src/vendors.rs";
 const VERIFY: &str = "worker/catalogue_tables/src/verify.rs";
+const STRUCTURE_CHANGES: &str = "worker/catalogue_tables/src/structure_changes.rs";
 const AUDIT_LOG: &str = "api/identity/src/tables/audit_log.rs";
 const EXPIRED_ROWS: &str = "api/src/retention.rs";
 const BUDGET: &str = "api/queue/src/connection_usage.rs";
@@ -104,7 +105,11 @@ const TABLES: [Table; 49] = [
     // The API stores them; a search worker records when each of their plans has its job. A restore resumes them.
     table("batches", &[BATCHES, PLAN_RESULTS, RESTORE], &[PLANS, QUOTA]),
     table("browser_sessions", &[SESSIONS], &[]),
-    table("building_blocks", &[COMMON, LOAD, VENDORS, VERIFY], &[SNAPSHOT_ROWS, CATALOGUE_QUERIES, OFFERS]),
+    table(
+        "building_blocks",
+        &[COMMON, LOAD, VENDORS, VERIFY],
+        &[SNAPSHOT_ROWS, CATALOGUE_QUERIES, OFFERS, STRUCTURE_CHANGES],
+    ),
     table("catalogue_version", &[LOAD], &[SNAPSHOT_ROWS, OPERATIONS]),
     table("consents", &[CONSENTS], &[]),
     table("device_codes", &[DEVICES], &[]),

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::{
+    decimal_marks::ColumnStyles,
     file_format::{self, FileFormat},
     json,
     profile::{Column, fold},
@@ -22,68 +23,46 @@ pub(crate) const SAMPLE_BYTES: usize = 1 << 20;
 /// Rows at the start of a table without lines that decide on them.
 pub(crate) const SAMPLE_ROWS: usize = 2_048;
 
-/// Decimal marks by column.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct ColumnStyles {
-    by_name: BTreeMap<String, NumberStyle>,
-    /// Mark of the columns that have none of their own.
-    others: NumberStyle,
-}
-
-impl ColumnStyles {
-    /// The mark that the user states for all columns, if any.
-    pub(crate) fn stated(style: Option<NumberStyle>) -> Self {
-        Self { by_name: BTreeMap::new(), others: style.unwrap_or_default() }
-    }
-
-    /// Decides on the marks of `columns` from the first records. `usual` is the mark of a file without a telling
-    /// value.
-    pub(crate) fn of(
-        records: &[Vec<u8>],
-        format: FileFormat,
-        columns: &[Column],
-        usual: NumberStyle,
-    ) -> Self {
-        let mut evidence: BTreeMap<String, StyleEvidence> = BTreeMap::new();
-        let numbers = columns.iter().filter(|column| column.meaning.is_number());
-        evidence.extend(numbers.map(|column| (fold(&column.name), StyleEvidence::default())));
-        let mut see = |name: &str, text: &str| {
-            if let Some(evidence) = evidence.get_mut(&fold(name)) {
-                evidence.see(text);
-            }
-        };
-        for record in records {
-            match format {
-                FileFormat::Delimited(_) | FileFormat::List(_) | FileFormat::Hdf5 => {
-                    for (column, field) in columns.iter().zip(format.fields(record)) {
-                        if column.meaning.is_number() {
-                            see(&column.name, &decode(field));
-                        }
+/// Decides on the marks of `columns` from the first records. `usual` is the mark of a file without a telling
+/// value.
+pub(crate) fn decided(
+    records: &[Vec<u8>],
+    format: FileFormat,
+    columns: &[Column],
+    usual: NumberStyle,
+) -> ColumnStyles {
+    let mut evidence: BTreeMap<String, StyleEvidence> = BTreeMap::new();
+    let numbers = columns.iter().filter(|column| column.meaning.is_number());
+    evidence.extend(numbers.map(|column| (fold(&column.name), StyleEvidence::default())));
+    let mut see = |name: &str, text: &str| {
+        if let Some(evidence) = evidence.get_mut(&fold(name)) {
+            evidence.see(text);
+        }
+    };
+    for record in records {
+        match format {
+            FileFormat::Delimited(_) | FileFormat::List(_) | FileFormat::Hdf5 => {
+                for (column, field) in columns.iter().zip(format.fields(record)) {
+                    if column.meaning.is_number() {
+                        see(&column.name, &decode(field));
                     }
                 }
-                FileFormat::Sdf => {
-                    let record = decode(record.into());
-                    let fields = sdf::fields(&record);
-                    fields.iter().flatten().for_each(|(name, text)| see(name, text));
-                }
-                FileFormat::JsonLines | FileFormat::Json | FileFormat::Parquet => {
-                    let rows = json::rows(record).unwrap_or_default();
-                    rows.iter().flatten().for_each(|(name, text)| see(name, text));
-                }
+            }
+            FileFormat::Sdf => {
+                let record = decode(record.into());
+                let fields = sdf::fields(&record);
+                fields.iter().flatten().for_each(|(name, text)| see(name, text));
+            }
+            FileFormat::JsonLines | FileFormat::Json | FileFormat::Parquet => {
+                let rows = json::rows(record).unwrap_or_default();
+                rows.iter().flatten().for_each(|(name, text)| see(name, text));
             }
         }
-        let all = evidence.values().fold(StyleEvidence::default(), |sum, &column| sum.and(column));
-        let own = evidence.into_iter().filter(|(_, evidence)| !evidence.is_empty());
-        Self {
-            by_name: own.map(|(name, evidence)| (name, evidence.style())).collect(),
-            others: if all.is_empty() { usual } else { all.style() },
-        }
     }
-
-    /// Mark of a column, by its folded name.
-    pub(crate) fn of_column(&self, name: &str) -> NumberStyle {
-        self.by_name.get(name).copied().unwrap_or(self.others)
-    }
+    let all = evidence.values().fold(StyleEvidence::default(), |sum, &column| sum.and(column));
+    let own = evidence.into_iter().filter(|(_, evidence)| !evidence.is_empty());
+    let by_name = own.map(|(name, evidence)| (name, evidence.style())).collect();
+    ColumnStyles::new(by_name, if all.is_empty() { usual } else { all.style() })
 }
 
 /// The records at the start of a text. The last one is left out if the text goes on.

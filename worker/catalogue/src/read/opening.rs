@@ -8,7 +8,7 @@ use std::{
 use super::{
     batch_reader::{BatchReader, EntryBatch, ParseContext, read_here},
     boundary::Boundary,
-    column_styles::{self, ColumnStyles},
+    column_styles,
     error::FileReadError,
     file_format::{self, FileFormat, SAMPLE, sample},
     hdf5::KeyReader,
@@ -168,7 +168,7 @@ pub fn open(input: &ReadInput, options: &Options) -> Result<OpenedFile, FileRead
         };
         // Retort's own files have decimal points.
         let usual = if reader.known.name == "retort" { NumberStyle::Point } else { NumberStyle::Undecided };
-        reader = reader.with_styles(ColumnStyles::of(&records, format, &columns, usual));
+        reader = reader.with_styles(column_styles::decided(&records, format, &columns, usual));
         for column in &mut columns {
             column.numbers = reader.column(&column.name).numbers;
         }

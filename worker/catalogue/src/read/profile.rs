@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    column_styles::ColumnStyles,
+    decimal_marks::ColumnStyles,
     known_profiles::{ColumnMeanings, KnownProfile},
     meaning::{Meaning, UnknownMeaning},
 };

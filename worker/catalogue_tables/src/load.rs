@@ -13,7 +13,8 @@ use chrono::SecondsFormat;
 use contract::Country;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Postgres, Transaction, postgres::PgCopyIn};
 
-use crate::{CatalogueError, structure_changes};
+use crate::CatalogueError;
+use crate::structure_changes::{self, WITH_ENTRY};
 
 /// Changes made by an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -232,10 +233,6 @@ async fn remove_missing_offers(connection: &mut PgConnection) -> Result<u64, sql
     .await?;
     Ok(removed.unsigned_abs())
 }
-
-/// Adds the catalogue number of a staged line: the vendor's own, or one derived from the structure.
-pub(crate) const WITH_ENTRY: &str =
-    "cross join lateral (select coalesce(cs_id, left(md5(full_canonical), 16)) as id) as entry";
 
 /// Removes the noted building blocks that have no offer left.
 async fn remove_orphans(connection: &mut PgConnection) -> Result<(), sqlx::Error> {

@@ -11,6 +11,10 @@ use sqlx::{AssertSqlSafe, FromRow, PgConnection};
 
 use crate::CatalogueError;
 
+/// Adds the catalogue number of a staged line: the vendor's own, or one derived from the structure.
+pub(crate) const WITH_ENTRY: &str =
+    "cross join lateral (select coalesce(cs_id, left(md5(full_canonical), 16)) as id) as entry";
+
 /// Change of an entry's structure.
 #[derive(Debug, Clone, PartialEq, Eq, FromRow)]
 pub struct StructureChange {
@@ -70,7 +74,7 @@ pub(crate) async fn note(connection: &mut PgConnection) -> Result<(), sqlx::Erro
          join offers on offers.vendor_id = vendors.id and offers.cs_id = entries.id
          join building_blocks
              on building_blocks.id = offers.building_block_id and building_blocks.smiles <> entries.smiles",
-        crate::load::WITH_ENTRY
+        WITH_ENTRY
     );
     sqlx::query(AssertSqlSafe(statement)).execute(&mut *connection).await?;
     let candidates =

@@ -127,7 +127,7 @@ const TABLES: [Table; 49] = [
     table("login_links", &[LINKS], &[]),
     table(
         "offers",
-        &[COMMON, LOAD, VENDORS],
+        &[COMMON, LOAD, VENDORS, STRUCTURE_CHANGES],
         &[SNAPSHOT_ROWS, DIFFERENCE, EXPORT, CATALOGUE_QUERIES, OFFERS, VERIFY],
     ),
     // Written by imports; the service deletes old rows.

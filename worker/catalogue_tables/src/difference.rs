@@ -11,7 +11,7 @@ use futures::TryStreamExt as _;
 use serde::Serialize;
 use sqlx::{AssertSqlSafe, FromRow, PgConnection};
 
-use crate::{CatalogueError, load};
+use crate::{CatalogueError, load, structure_changes};
 
 /// Base of the comparison.
 #[derive(Debug, Clone, Copy)]
@@ -141,7 +141,7 @@ fn statement(before: DiffBase<'_>) -> String {
                 vendor_name, entry.id as cs_id, {columns}
              from {table} {}
              order by vendor_name, entry.id, coalesce(pack, -1), coalesce(uom, ''), line desc)",
-            load::WITH_ENTRY
+            structure_changes::WITH_ENTRY
         )
     };
     let older = match before {

@@ -167,7 +167,7 @@ const TABLES: [Table; 49] = [
     table(
         "vendors",
         &[COMMON, LOAD, VENDORS],
-        &[SNAPSHOT_ROWS, DIFFERENCE, ENGINES, EXPORT, CATALOGUE_QUERIES, OFFERS],
+        &[SNAPSHOT_ROWS, DIFFERENCE, ENGINES, EXPORT, CATALOGUE_QUERIES, OFFERS, STRUCTURE_CHANGES],
     ),
     // A worker that holds a job checks whether a client subscribes to it.
     table("watched_jobs", &[EVENTS], &[QUEUE]),

@@ -47,7 +47,8 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
     if small.is_some_and(|ring| ring < 5) {
         return Err(Refusal::Strained);
     }
-    if electrophile.is_some_and(|other| is_plain_hydrocarbon(step, other)) {
+    // A carbon that gives up nothing but hydrogen is no electrophile.
+    if electrophile.is_some_and(|other| step.before.is_sp3(other) && step.loses_only_hydrogen(other)) {
         return Err(Refusal::NoLeavingGroup);
     }
     if oxide || gains_ring_bond(step, carbon) {
@@ -68,14 +69,6 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
         }
         _ => Ok(()),
     }
-}
-
-/// Returns true for an sp3 carbon that gives up nothing but hydrogen: it is no electrophile.
-fn is_plain_hydrocarbon(step: &Step<'_>, carbon: u32) -> bool {
-    step.before.is_sp3(carbon)
-        && step.hydrogens_gained(carbon) < 0
-        && step.lost(carbon).next().is_none()
-        && step.reordered(carbon).next().is_none()
 }
 
 fn nitrogen(step: &Step<'_>, carbon: u32, electrophile: Option<u32>) -> Verdict {
@@ -122,10 +115,12 @@ fn halogen(step: &Step<'_>, carbon: u32, electrophile: Option<u32>, element: u8)
 
 /// Returns true for a carbon of a six-membered ring with a nitrogen that gives no electrons, or that an azole shares.
 fn is_in_azine(before: &Facts, carbon: u32) -> bool {
-    let is_shared = |atom: u32| before.element(atom) == N && fused(before, atom);
+    let is_shared = |atom: u32| before.element(atom) == N && before.is_shared_by_aromatic_rings(atom);
     // Across the fusion of quinoline the nitrogen is part of the other ring.
     let is_across = |atom: u32| {
-        before.next_to(carbon).any(|next| fused(before, next) && before.bond(next, atom).is_some())
+        before
+            .next_to(carbon)
+            .any(|next| before.is_shared_by_aromatic_rings(next) && before.bond(next, atom).is_some())
     };
     before.ring(carbon) == 6
         && aromatic_positions(&before.structure, carbon).iter().any(|&(atom, _)| {
@@ -342,8 +337,10 @@ fn ring_atom(facts: &Facts, carbon: u32, atom: u32, distance: u32, five: bool) -
         _ if charge > 0 => -45,
         N if lone_pair && in_five && five => {
             // Pyrrole reacts next to nitrogen, indole at C3.
-            let fused = facts.next_to(carbon).any(|next| facts.degree(next) == 3 && fused(facts, next))
-                || facts.next_to(atom).any(|next| fused(facts, next));
+            let fused = facts
+                .next_to(carbon)
+                .any(|next| facts.degree(next) == 3 && facts.is_shared_by_aromatic_rings(next))
+                || facts.next_to(atom).any(|next| facts.is_shared_by_aromatic_rings(next));
             let azole = is_azole(facts, atom);
             match (distance, fused) {
                 (1, _) if azole => 34,
@@ -369,11 +366,6 @@ fn is_azole(facts: &Facts, nitrogen: u32) -> bool {
     facts.distances(nitrogen, 2).into_iter().any(|(atom, distance)| {
         distance > 0 && facts.element(atom) == N && facts.is_aromatic(atom) && facts.ring(atom) == 5
     })
-}
-
-/// Returns true if an aromatic atom is part of two rings.
-fn fused(facts: &Facts, atom: u32) -> bool {
-    facts.around(atom).iter().filter(|bond| bond.order == Order::Aromatic).count() == 3
 }
 
 /// Effect of a ring atom's substituent on a position at a distance from that atom.

@@ -1,7 +1,8 @@
 //! Molecules with two groups of which the step claims one, although the other reacts as well.
 //!
 //! Sources: Clayden, Greeves and Warren for cyclisations of halo amines and the loss of carbon dioxide from β-keto acids;
-//! Smith, "March's Advanced Organic Chemistry", for the Wurtz coupling, which gives all three products; Miller, "Aromatic Nucleophilic Substitution" (1968), for chloroazines.
+//! Smith, "March's Advanced Organic Chemistry", for the Wurtz coupling, which gives all three products; Miller, "Aromatic
+//! Nucleophilic Substitution" (1968), for chloroazines.
 
 use crate::change::{Facts, Step};
 use crate::competition::builds_ring;
@@ -199,10 +200,7 @@ fn refuse_oxidative_amination(step: &Step<'_>, nitrogen: u32, carbon: u32) -> Ve
             it.group(nitrogen),
             Group::PrimaryAmine | Group::SecondaryAmine | Group::AmideNitrogen | Group::Aniline
         );
-    let is_plain = it.is_sp3(carbon)
-        && step.hydrogens_gained(carbon) < 0
-        && step.lost(carbon).next().is_none()
-        && step.reordered(carbon).next().is_none();
+    let is_plain = it.is_sp3(carbon) && step.loses_only_hydrogen(carbon);
     if is_nitrogen && is_plain && !step.are_in_same_molecule(nitrogen, carbon) {
         return Err(Refusal::NoLeavingGroup);
     }

@@ -9,11 +9,9 @@ use crate::event::Event;
 use crate::group::Group;
 use crate::queries::*;
 use crate::refusal::Refusal;
+use crate::stereo::is_near_kept_centre;
 
 type Verdict = Result<(), Refusal>;
-
-/// Largest number of bonds between a carbanion and a stereocentre that controls it.
-const CONTROL_DISTANCE: u32 = 4;
 
 /// Checks the carbanions of a step.
 ///
@@ -42,18 +40,11 @@ fn racemises(step: &Step<'_>, atom: u32) -> bool {
         && step.hydrogens_gained(atom) < 0
         && step.gained(atom).next().is_some()
         && step.lost(atom).next().is_none();
-    let is_controlled = || {
-        after.distances(image, CONTROL_DISTANCE).into_iter().any(|(near, distance)| {
-            distance > 0
-                && after.at(near).centre.is_some()
-                && step.origin[near as usize].is_some_and(|origin| before.at(origin).centre.is_some())
-        })
-    };
     before.at(atom).centre.is_some()
         && after.at(image).centre.is_some()
         && is_replaced
         && is_acidic(before, atom)
-        && !is_controlled()
+        && !is_near_kept_centre(step, image)
 }
 
 /// Returns true if the step alkylates beside an acid, ester, amide or nitrile and leaves a ketone or aldehyde, which is the stronger

@@ -139,6 +139,13 @@ impl<'a> Step<'a> {
         self.gained(atom).next().is_some() || self.change.added.iter().any(|&(at, _, _)| at == atom)
     }
 
+    /// Returns true if the atom loses hydrogen, and no bond of it breaks or changes its order.
+    pub fn loses_only_hydrogen(&self, atom: u32) -> bool {
+        self.hydrogens_gained(atom) < 0
+            && self.lost(atom).next().is_none()
+            && self.reordered(atom).next().is_none()
+    }
+
     /// Returns true if the step leaves an epoxide unreacted.
     pub fn keeps_epoxide(&self) -> bool {
         let epoxide = |atom: u32| self.before.element(atom) == O && self.before.ring(atom) == 3;

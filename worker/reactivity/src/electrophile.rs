@@ -107,8 +107,7 @@ pub fn activation(facts: &Facts, carbon: u32) -> i32 {
             O | S if distance == 1 => 6,
             _ => {
                 let quinolone = conjugated && carries_ring_carbonyl(facts, carbon, atom);
-                let fused = distance == 1
-                    && facts.around(atom).iter().filter(|bond| bond.order == Order::Aromatic).count() == 3;
+                let fused = distance == 1 && facts.is_shared_by_aromatic_rings(atom);
                 substituent(facts, atom, distance, conjugated)
                     + if quinolone { 28 } else { 0 }
                     + if fused { 6 } else { 0 }

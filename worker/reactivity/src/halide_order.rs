@@ -34,13 +34,11 @@ fn coupling_position(facts: &Facts, carbon: u32) -> i32 {
     let beside_nitrogen =
         positions.iter().filter(|&&(atom, distance)| distance == 1 && is_pyridine(atom)).count();
     let across = positions.iter().any(|&(atom, distance)| distance == 3 && is_pyridine(atom));
-    let is_fused =
-        |atom: u32| facts.around(atom).iter().filter(|bond| bond.order == Order::Aromatic).count() == 3;
     let ring = match () {
         () if facts.ring(carbon) == 5 => azole_position(facts, carbon),
         () if across && beside_nitrogen > 0 => 16 + 9 * beside_nitrogen as i32,
         // 2,4-dihaloquinolines couple at C2 (Nolan and Comins, J. Org. Chem. 2003, 68, 3736).
-        () if across && facts.next_to(carbon).any(is_fused) => 0,
+        () if across && facts.next_to(carbon).any(|next| facts.is_shared_by_aromatic_rings(next)) => 0,
         () => 9 * beside_nitrogen as i32 + if across { 12 } else { 0 },
     };
     ring + 2 * acceptors as i32

@@ -153,6 +153,11 @@ pub trait StructureQueries {
         carbon.is_some_and(|carbon| self.doubly(carbon, |next| self.element(next) == S).is_some())
     }
 
+    /// Returns true if the atom is part of two aromatic rings.
+    fn is_shared_by_aromatic_rings(&self, atom: u32) -> bool {
+        self.around(atom).iter().filter(|bond| bond.order == Order::Aromatic).count() == 3
+    }
+
     /// Returns true if the atom is the nitrogen of a nitro group.
     fn is_nitro(&self, atom: u32) -> bool {
         self.element(atom) == N

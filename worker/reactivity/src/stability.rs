@@ -122,10 +122,9 @@ fn is_nitrosoamide(it: &Facts, nitrogen: u32) -> bool {
 /// Returns true for the acyl carbon of an alkanoyl isothiocyanate, which is made for the next step in place. Aroyl isothiocyanates
 /// keep long enough (Frank and Smith, Org. Synth. 1948, 28, 89).
 fn is_alkanoyl_isothiocyanate(it: &Facts, carbon: u32) -> bool {
-    let is_thio = |far: u32| it.doubly(far, |sulfur| it.element(sulfur) == S).is_some();
     it.is_carbonyl(carbon)
         && it.next_to(carbon).any(|next| it.is_sp3(next) && it.hydrogens(next) > 0)
-        && it.next_to(carbon).any(|next| it.element(next) == N && it.doubly(next, is_thio).is_some())
+        && it.next_to(carbon).any(|next| it.element(next) == N && it.is_isothiocyanate(next))
 }
 
 fn is_small_ring_cumulene(it: &Facts, atom: u32) -> bool {

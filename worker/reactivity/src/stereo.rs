@@ -12,6 +12,9 @@ use crate::event::Event;
 use crate::queries::*;
 use crate::refusal::Refusal;
 
+/// Largest number of bonds between an atom and a stereocentre that controls it.
+const CONTROL_DISTANCE: u32 = 4;
+
 /// Checks the specified stereocentres of the product. Returns the source of those that neither the precursors nor the
 /// template determine.
 pub fn check(step: &Step<'_>, events: &[Event]) -> Result<Option<StereoSource>, Refusal> {
@@ -114,11 +117,17 @@ fn chiral_nearby(step: &Step<'_>) -> bool {
     step.atoms().all(|atom| {
         let Some(image) = step.image(atom) else { return true };
         let created = after.at(image).centre.is_some() && before.at(atom).centre.is_none();
-        !created
-            || after.distances(image, 4).into_iter().any(|(near, distance)| {
-                distance > 0
-                    && step.origin[near as usize].is_some_and(|origin| before.at(origin).centre.is_some())
-                    && after.at(near).centre.is_some()
-            })
+        !created || is_near_kept_centre(step, image)
+    })
+}
+
+/// Returns true if another stereocentre, which the product has from a precursor, is near enough to control this atom of
+/// the product.
+pub fn is_near_kept_centre(step: &Step<'_>, image: u32) -> bool {
+    let (before, after) = (&step.before, &step.after);
+    after.distances(image, CONTROL_DISTANCE).into_iter().any(|(near, distance)| {
+        distance > 0
+            && after.at(near).centre.is_some()
+            && step.origin[near as usize].is_some_and(|origin| before.at(origin).centre.is_some())
     })
 }

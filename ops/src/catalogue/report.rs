@@ -73,12 +73,7 @@ impl ImportReport {
     ) -> io::Result<()> {
         self.count += 1;
         *self.kinds.entry(fault.kind()).or_default() += 1;
-        if self.count <= MAX_SHOWN_ROWS {
-            report(&format!("{at}: {fault}"));
-        }
-        if self.count == MAX_SHOWN_ROWS + 1 {
-            report(self.more());
-        }
+        self.show(self.count, || format!("{at}: {fault}"), report);
         if let Some(file) = &mut self.all {
             let reason = fault.to_string().replace(['\t', '\r', '\n'], " ");
             writeln!(file, "{}\t{}\t{reason}", at.key(), fault.kind())?;
@@ -99,12 +94,7 @@ impl ImportReport {
         let BlockStructure { smiles, full_canonical, .. } = &*entry.structure;
         let reason =
             format!("`{full_canonical}` is taken for `{smiles}`, a known counter-ion or solvate ({name})");
-        if self.doubtful <= MAX_SHOWN_ROWS {
-            report(&format!("{at}: warning: {reason}"));
-        }
-        if self.doubtful == MAX_SHOWN_ROWS + 1 {
-            report(self.more());
-        }
+        self.show(self.doubtful, || format!("{at}: warning: {reason}"), report);
         if let Some(file) = &mut self.all {
             writeln!(file, "{}\twarning\t{reason}", at.key())?;
         }
@@ -114,16 +104,21 @@ impl ImportReport {
     /// Records an entry with two structures, of which the later one counts. `report` shows a line to the user.
     pub fn report_structure(&mut self, entry: &str, what: &str, report: impl Fn(&str)) -> io::Result<()> {
         self.structures += 1;
-        if self.structures <= MAX_SHOWN_ROWS {
-            report(&format!("{entry}: warning: {what}"));
-        }
-        if self.structures == MAX_SHOWN_ROWS + 1 {
-            report(self.more());
-        }
+        self.show(self.structures, || format!("{entry}: warning: {what}"), report);
         if let Some(file) = &mut self.all {
             writeln!(file, "{}\ttwo structures\t{what}", entry.replace(['\t', '\r', '\n'], " "))?;
         }
         Ok(())
+    }
+
+    /// Shows the line of the `count`-th row of its kind, or once that there are more.
+    fn show(&self, count: u64, line: impl FnOnce() -> String, report: impl Fn(&str)) {
+        if count <= MAX_SHOWN_ROWS {
+            report(&line());
+        }
+        if count == MAX_SHOWN_ROWS + 1 {
+            report(self.more());
+        }
     }
 
     /// Placeholder for the rows that are not shown.

@@ -58,7 +58,7 @@ impl<'a> RouteCollector<'a> {
         Self {
             task,
             memory,
-            peak_bytes: graph.bytes(),
+            peak_bytes: 0,
             budget,
             ranker: RouteRanker::new(model, stock),
             groups: GroupCollector::new(graph, task),

@@ -11,12 +11,16 @@ use axum::{
 };
 use contract::QuotaKind;
 use sqlx::PgPool;
+use tokio::task::JoinHandle;
 use tracing::Instrument;
 
 use http_errors::{ApiError, whole_seconds};
 use identity::{AccountQuotas, BURST, Buckets, TakeResult};
 
 use crate::config::RateSettings;
+
+/// Longest wait of an answer for its refund, a statement of about a millisecond.
+const REFUND_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Rate limits with their current use.
 pub struct RateLimits {
@@ -67,16 +71,16 @@ impl RateLimits {
         Ok(RateLimitState::Left { quota_kind, per_minute, remaining })
     }
 
-    /// Refunds `amount` that was taken and not used, in the background. If that fails, the account regains it by the
-    /// normal refill.
+    /// Refunds `amount` that was taken and not used, in the background, and returns the task; `None` if nothing is to be
+    /// refunded. If that fails, the account regains it by the normal refill.
     fn refund(
         self: &Arc<Self>,
         quota_kind: QuotaKind,
         account_id: &str,
         quotas: &AccountQuotas,
         amount: u32,
-    ) {
-        let Some(per_minute) = self.per_minute(quota_kind, quotas).filter(|_| amount > 0) else { return };
+    ) -> Option<JoinHandle<()>> {
+        let per_minute = self.per_minute(quota_kind, quotas).filter(|_| amount > 0)?;
         let (limits, account_id) = (Arc::clone(self), account_id.to_owned());
         let refund = async move {
             let refunded = limits.buckets.refund(&account_id, quota_kind.as_str(), per_minute, amount).await;
@@ -84,7 +88,7 @@ impl RateLimits {
                 tracing::warn!(%error, "unused units of a rate limit could not be returned to the account");
             }
         };
-        tokio::spawn(refund.in_current_span());
+        Some(tokio::spawn(refund.in_current_span()))
     }
 
     /// Reserves `reserved` of the account's rate limit, or returns the 429 answer if too little is left.
@@ -120,10 +124,19 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// Refunds the unused part.
-    pub fn refund_unused(self, used: u32) {
+    /// Refunds the unused part in the background, and returns the task.
+    pub fn refund_unused(self, used: u32) -> Option<JoinHandle<()>> {
         let unused = self.reserved.saturating_sub(used);
-        self.limits.refund(self.quota_kind, &self.account_id, &self.quotas, unused);
+        self.limits.refund(self.quota_kind, &self.account_id, &self.quotas, unused)
+    }
+
+    /// Refunds the unused part, and waits for it at most [`REFUND_TIMEOUT`]: the next request of a caller who has the
+    /// answer finds it.
+    pub async fn settle(self, used: u32) {
+        if let Some(refund) = self.refund_unused(used) {
+            // Later than that, the refund goes on in the background.
+            let _ = tokio::time::timeout(REFUND_TIMEOUT, refund).await;
+        }
     }
 }
 

@@ -66,7 +66,7 @@ impl MeteredSearch {
             };
         let submitted = jobs.submit_bulk_query(&caller.account_id, smiles, query, engine);
         let outcome = deadlines.search(*arrival, longest, submitted).await;
-        spending.refund_unused(outcome.as_ref().map_or(0, |outcome| whole_seconds(outcome.worked_seconds)));
+        spending.settle(outcome.as_ref().map_or(0, |outcome| whole_seconds(outcome.worked_seconds))).await;
         outcome.map(Ok)
     }
 }

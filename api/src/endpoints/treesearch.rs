@@ -166,8 +166,8 @@ async fn run(
     };
     let searching = jobs.search(&caller.account_id, search_request, engine);
     let searched = deadlines.search(*arrival, max_seconds, searching).await;
-    reservation
-        .refund_unused(searched.as_ref().map_or(0, |result| whole_seconds(result.metadata.total_elapsed)));
+    let used = searched.as_ref().map_or(0, |result| whole_seconds(result.metadata.total_elapsed));
+    reservation.settle(used).await;
     validated(searched?, groups, group_size).map(Ok)
 }
 

@@ -192,8 +192,8 @@ pub struct PrecursorSet {
     /// match the molecule.
     #[schema(minimum = 0, maximum = 1)]
     pub probability: f64,
-    /// Probability, from 0 to 1, that these precursors give the molecule, regardless of other products. The
-    /// plausibility in a tree search also considers those, and is never higher.
+    /// Estimated probability, from 0 to 1, that a chemist would run the step as written, regardless of other products. The
+    /// plausibility in a tree search also considers those.
     #[schema(minimum = 0, maximum = 1)]
     pub plausibility: f64,
     /// Hash of the template that proposes the step, as `template` of an edge of a tree search.

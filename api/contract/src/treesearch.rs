@@ -62,8 +62,7 @@ pub struct Metadata {
 pub struct SearchReport {
     /// Number of molecules that templates were tried on.
     pub expanded_molecules: u64,
-    /// Doubtful routes of the answer: with a step of a plausibility under 0.95, and a score under 0.1. The `warnings` of
-    /// such steps say so.
+    /// Doubtful routes of the answer: with a step of a plausibility under 0.65. The `warnings` of such steps say so.
     #[serde(default)]
     pub doubtful_routes: u64,
     /// True if the search ended because nothing was left to try, false if it ran out of time.
@@ -210,8 +209,9 @@ pub struct Edge {
     pub source: String,
     /// Node id of the precursor.
     pub target: String,
-    /// Probability, from 0 to 1, that the step's precursors give its product rather than something else; the same on all
-    /// edges of a step. Absent in answers of earlier versions.
+    /// Estimated probability, from 0 to 1, that a chemist would run the step as written: by the plausibility model beside
+    /// competing products, and the evidence of the template. The same on all edges of a step. Absent in answers of earlier
+    /// versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 1)]
     pub plausibility: Option<f64>,

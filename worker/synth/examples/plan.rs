@@ -186,10 +186,12 @@ fn print_step(route: &Route, place: NodeIndex, step: &RouteStep) {
     let needs = step.stereo_source.map(|source| format!("; needs {source}")).unwrap_or_default();
     println!("    {} >> {}", precursors.join(" . "), route.graph.molecule(place).smiles);
     println!(
-        "      {}, plausibility {:.3}, probability {:.4}; {}{needs}; {}",
+        "      {}, plausibility {:.3}, probability {:.4}, {} recorded, nearest {:.2}; {}{needs}; {}",
         step.class.name,
         step.plausibility,
         step.probability,
+        step.records.reactions,
+        step.precedent.map_or(0.0, |nearest| nearest.tanimoto),
         agents.join(", "),
         warnings.join("; ")
     );

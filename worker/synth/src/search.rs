@@ -132,7 +132,7 @@ fn best_first_route(
     let mut best: Option<(bool, f64, RouteChoices)> = None;
     for choices in routes {
         let total = ranker.total(graph, &choices) + ranker.competitor_penalty(graph, &choices);
-        let is_doubtful = ranker.is_doubtful(graph, &choices, total);
+        let is_doubtful = ranker.is_doubtful(graph, &choices);
         let is_better = best.as_ref().is_none_or(|(was_doubtful, least, _)| {
             is_doubtful.cmp(was_doubtful).then(total.total_cmp(least)).is_lt()
         });

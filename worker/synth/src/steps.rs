@@ -2,6 +2,7 @@
 //! searches depend on this module; it depends on neither.
 
 pub mod assess;
+pub mod confidence;
 pub mod explain;
 pub mod forward;
 pub mod one_step;

@@ -149,11 +149,11 @@ impl<'a> RouteCollector<'a> {
     /// added even without time. Returns false once no further route can be added.
     fn add_ranked(&mut self, graph: &Graph, queue: &mut ReorderQueue, cost: f64) -> bool {
         let Self { budget, ranker, groups, writer, memory, known, known_bytes, .. } = self;
-        let competitor_penalty = |choices: &RouteChoices| {
+        let mut competitor_penalty = |choices: &RouteChoices| {
             if budget.spent() { 0.0 } else { ranker.competitor_penalty(graph, choices) }
         };
         while (groups.is_empty() || !budget.spent() && groups.answer_bytes() < *memory)
-            && let Some(route) = queue.next(cost, competitor_penalty)
+            && let Some(route) = queue.next(cost, &mut competitor_penalty)
         {
             let has_room = groups.push(graph, &route, writer);
             *known_bytes += route.choices.bytes();

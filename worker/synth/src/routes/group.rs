@@ -19,6 +19,7 @@ use crate::routes::choices::{ChosenMolecule, RouteChoices};
 use crate::routes::price::{lead_time_days, needs, usd_per_mol};
 use crate::routes::rank::RankedRoute;
 use crate::search_result::{BackboneGroup, Route, RouteNode, RouteStep, Warning};
+use crate::steps::confidence::TemplateEvidence;
 use crate::task::{GroupOrder, Task};
 use catalogue::{Block, Stock};
 
@@ -261,17 +262,24 @@ impl<'a> RouteWriter<'a> {
         let reaction = graph.reaction(id);
         let proposal = reaction.proposal();
         let evidence = self.evidence(graph, product, id);
+        let (alone, beside) = proposal.outcome.plausibilities();
+        let of_template = TemplateEvidence {
+            probability: reaction.probability(),
+            template: proposal.template,
+            nearest: evidence.precedent.map_or(1.0, |precedent| precedent.tanimoto),
+        };
+        let confidence = |plausibility| of_template.confidence(self.model, plausibility);
         RouteStep {
             template: proposal.template,
             template_hash: self.model.template_hash(proposal.template).to_owned(),
             rank: evidence.rank,
             probability: reaction.probability(),
-            plausibility: proposal.outcome.known_plausibility(),
+            plausibility: confidence(proposal.outcome.known_plausibility()),
             precedent: evidence.precedent,
             records: evidence.records,
             class: evidence.class,
             stereo_source: reaction.assessment.and_then(|assessment| assessment.stereo_source),
-            warnings: Warning::of(proposal.outcome.plausibilities(), evidence.precedent),
+            warnings: Warning::of((confidence(alone), confidence(beside)), evidence.precedent),
         }
     }
 

@@ -3,7 +3,8 @@
 //! The total of a route is the sum of
 //! - the costs of its steps: −ln of the template's probability and of the step's plausibility by itself, 0.2 a step;
 //! - the loss of plausibility to competing products in the reaction mixtures of its steps, −ln as well;
-//! - [`DOUBT_COST`] times −ln of these plausibilities: a route is no better than its weakest step;
+//! - [`DOUBT_COST`] times the square of ln of the confidence in each step ([`TemplateEvidence`]): a route is no better than
+//!   its weakest step;
 //! - [`LENGTH_COST`] for each of its steps: the joint probability of many likely steps is overestimated;
 //! - [`BRANCH_COST`] for each step of its longest branch: of two routes with as many steps the convergent one is better;
 //! - [`MULTICOMPONENT_COST`] for each precursor of a step beyond two: several reactions at once seldom work as proposed;
@@ -25,6 +26,7 @@ use crate::model::RetroModel;
 use crate::routes::choices::RouteChoices;
 use crate::routes::price::{needs, usd_per_mol};
 use crate::search_result::is_doubtful;
+use crate::steps::confidence::TemplateEvidence;
 use catalogue::Stock;
 
 // The weights of steps, depth and precedents come from a conditional logit on 196 published routes (of the public
@@ -48,21 +50,24 @@ const UNKNOWN_PRICE: f64 = 100.0;
 pub struct RouteRanker<'a> {
     model: &'a RetroModel,
     stock: &'a dyn Stock,
-    /// Penalty of each step for lack of precedents.
-    unprecedented: FxHashMap<ReactionId, f64>,
+    evidence: FxHashMap<ReactionId, TemplateEvidence>,
 }
 
 impl<'a> RouteRanker<'a> {
     pub fn new(model: &'a RetroModel, stock: &'a dyn Stock) -> Self {
-        Self { model, stock, unprecedented: FxHashMap::default() }
+        Self { model, stock, evidence: FxHashMap::default() }
     }
 
     /// Returns the total of a route without competing products; at least its cost.
     pub fn total(&mut self, graph: &Graph, choices: &RouteChoices) -> f64 {
-        let doubt = |step| graph.reaction(step).assessment.map_or(0.0, Assessment::doubt);
         let steps: f64 = choices
             .made()
-            .map(|(product, step)| self.unprecedented(graph, product, step) + DOUBT_COST * doubt(step))
+            .map(|(product, step)| {
+                let evidence = self.evidence(graph, product, step);
+                let assessment = graph.reaction(step).assessment;
+                let doubt = assessment.map_or(0.0, |it| self.doubt(evidence, it.plausibility));
+                PRECEDENT_COST * f64::from(1.0 - evidence.nearest) + doubt
+            })
             .sum();
         let needs = needs(graph, choices);
         let price = usd_per_mol(self.stock, &needs, Some(UNKNOWN_PRICE));
@@ -75,33 +80,43 @@ impl<'a> RouteRanker<'a> {
     }
 
     /// Returns the penalty for competing products that the total still lacks.
-    pub fn competitor_penalty(&self, graph: &Graph, choices: &RouteChoices) -> f64 {
-        let of_step = |(product, step): (MoleculeId, ReactionId)| {
-            let product = graph.molecule(product).expansion.as_ref()?;
+    pub fn competitor_penalty(&mut self, graph: &Graph, choices: &RouteChoices) -> f64 {
+        let mut penalty = 0.0;
+        for (product, step) in choices.made() {
+            let evidence = self.evidence(graph, product, step);
+            let Some(product) = &graph.molecule(product).expansion else { continue };
             let found = &graph.reaction(step).proposal().outcome;
-            let doubt = |plausibility| Assessment::of(plausibility).doubt();
-            let alone = doubt(found.plausibility_alone(product, self.model));
-            Some((1.0 + DOUBT_COST) * (doubt(found.plausibility(product, self.model)) - alone))
-        };
-        choices.made().filter_map(of_step).sum()
+            let doubts =
+                |plausibility| Assessment::of(plausibility).doubt() + self.doubt(evidence, plausibility);
+            penalty += doubts(found.plausibility(product, self.model))
+                - doubts(found.plausibility_alone(product, self.model));
+        }
+        penalty
     }
 
-    /// Returns true if a route of this total is doubtful, with competing products.
-    pub fn is_doubtful(&self, graph: &Graph, choices: &RouteChoices, total: f64) -> bool {
-        let plausibility = |(product, step): (MoleculeId, ReactionId)| {
+    /// Returns true if a route is doubtful, with competing products.
+    pub fn is_doubtful(&mut self, graph: &Graph, choices: &RouteChoices) -> bool {
+        let confidence = |(product, step): (MoleculeId, ReactionId)| {
+            let evidence = self.evidence(graph, product, step);
             let product = graph.molecule(product).expansion.as_ref()?;
-            Some(graph.reaction(step).proposal().outcome.plausibility(product, self.model))
+            let plausibility = graph.reaction(step).proposal().outcome.plausibility(product, self.model);
+            Some(evidence.confidence(self.model, plausibility))
         };
-        is_doubtful(total, choices.made().filter_map(plausibility))
+        is_doubtful(choices.made().filter_map(confidence))
     }
 
-    fn unprecedented(&mut self, graph: &Graph, product: MoleculeId, step: ReactionId) -> f64 {
-        *self.unprecedented.entry(step).or_insert_with(|| {
+    /// Penalty of a step of this plausibility for the doubt of it.
+    fn doubt(&self, evidence: TemplateEvidence, plausibility: f32) -> f64 {
+        DOUBT_COST * f64::from(evidence.confidence(self.model, plausibility)).ln().powi(2)
+    }
+
+    fn evidence(&mut self, graph: &Graph, product: MoleculeId, step: ReactionId) -> TemplateEvidence {
+        *self.evidence.entry(step).or_insert_with(|| {
             let template = graph.reaction(step).proposal().template;
             let fingerprint = graph.molecule(product).unlabelled().fingerprint();
             let nearest = self.model.nearest_precedent(template, &fingerprint);
             let nearest = nearest.map_or(1.0, |nearness| nearness.tanimoto);
-            PRECEDENT_COST * f64::from(1.0 - nearest)
+            TemplateEvidence { probability: graph.reaction(step).probability(), template, nearest }
         })
     }
 }

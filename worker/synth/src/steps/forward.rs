@@ -12,6 +12,7 @@ use reactivity::ReactionClass;
 
 use crate::graph::expander::{Expander, Expansion, TemplateOutcome};
 use crate::search_result::{RouteStep, Warning};
+use crate::steps::confidence::TemplateEvidence;
 use crate::steps::explain::StepFault;
 use crate::steps::one_step::{Check, check_step};
 use crate::task::Budget;
@@ -165,14 +166,19 @@ fn check_and_build(
     let model = expander.model();
     let class = check_step(model, product, (template, template_outcome), Check::Forwards)?;
     let molecule = product.molecule();
-    let plausibility = template_outcome.plausibility(product, model);
-    let alone = template_outcome.plausibility_alone(product, model);
     let unlabelled = product.unlabelled().molecule();
     let precedent = model.nearest_precedent(template, &unlabelled.fingerprint());
+    let evidence = TemplateEvidence {
+        probability: expander.probability(product, template, sites),
+        template,
+        nearest: precedent.map_or(1.0, |precedent| precedent.tanimoto),
+    };
+    let plausibility = evidence.confidence(model, template_outcome.plausibility(product, model));
+    let alone = evidence.confidence(model, template_outcome.plausibility_alone(product, model));
     let step = RouteStep {
         template,
         template_hash: model.template_hash(template).to_owned(),
-        probability: expander.probability(product, template, sites),
+        probability: evidence.probability,
         rank: product.rank_of(template),
         plausibility,
         precedent,

@@ -16,6 +16,7 @@ use rustc_hash::FxHashMap;
 
 use crate::graph::expander::{Expander, Expansion, TemplateOutcome};
 use crate::model::RetroModel;
+use crate::steps::confidence::TemplateEvidence;
 use crate::steps::explain::StepFault;
 use crate::steps::validate::fault;
 use crate::task::Budget;
@@ -143,15 +144,20 @@ fn written(
     let last = most.checked_sub(1).and_then(|last| candidates.get(last));
     let least = last.map_or(0.0, |last| last.probability);
     candidates.retain(|candidate| candidate.probability >= least);
+    let fingerprint = product.unlabelled().molecule().fingerprint();
     let set = |CandidateSet { probability, step }: CandidateSet| {
         let (template, found, class) = step?;
         let mut precursors: Vec<Molecule> =
             found.precursors.iter().map(|precursor| precursor.molecule.clone()).collect();
         precursors.sort_by(|a, b| a.as_canonical().cmp(b.as_canonical()));
+        let probability = probability.min(1.0);
+        let nearest = model.nearest_precedent(template, &fingerprint);
+        let nearest = nearest.map_or(1.0, |precedent| precedent.tanimoto);
+        let evidence = TemplateEvidence { probability, template, nearest };
         Some(PrecursorSet {
             precursors,
-            probability: probability.min(1.0),
-            plausibility: found.plausibility_alone(product, model),
+            probability,
+            plausibility: evidence.confidence(model, found.plausibility_alone(product, model)),
             template_hash: model.template_hash(template).to_owned(),
             precedents: model.records(template).reactions,
             class,

@@ -37,8 +37,9 @@ const PRECEDENT_COST: f64 = 0.8;
 // As much as a step and its branch. On 200 published routes, values of 0 and 1 find as many routes among the first
 // ten.
 const MULTICOMPONENT_COST: f64 = 1.0;
-// A chemist rejects a route for one wrong step, however probable the others are. Of 300 published routes (200 expansions),
-// values of 0, 1, 2 and 5 find 38.0, 38.7, 38.7 and 37.3 % among the first ten.
+// A chemist rejects a route for one wrong step, however sure the others are. Best by the sum of squares, 31 of the routes to 76
+// targets that were read are signed; by the plain sum 27. Of 120 published routes (60 expansions) 34 % are among the first
+// ten either way.
 const DOUBT_COST: f64 = 2.0;
 const PRICE_COST: f64 = 0.15;
 /// USD per mole of target at which price starts to matter: a building block of 200 daltons at 10 USD a gram.

@@ -7,11 +7,12 @@
 use rayon::prelude::*;
 
 use crate::{
+    config::GenerationConfig,
     engine::{NetworkEngine, State},
-    pack::ModelPack,
     partial_smiles::PartialSmiles,
     slot::{RewindLimitReached, Slot},
     token_sampler::TokenSampler,
+    vocabulary::Vocabulary,
     worker_threads::BatchResources,
 };
 
@@ -22,7 +23,8 @@ const STRINGS_PER_DRAW: usize = 128;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GenerationContext<'a> {
     pub(crate) engine: &'a NetworkEngine,
-    pub(crate) pack: &'a ModelPack,
+    pub(crate) vocabulary: &'a Vocabulary,
+    pub(crate) settings: GenerationConfig,
     /// Seed of the run.
     pub(crate) seed: u64,
     pub(crate) dead_ends: DeadEndPolicy,
@@ -81,14 +83,17 @@ pub(crate) fn generate(
     if slots.is_empty() {
         return Ok(());
     }
-    let sampler =
-        || SlotSampler { source, draw: TokenSampler::new(source.pack), trial: PartialSmiles::default() };
+    let sampler = || SlotSampler {
+        source,
+        draw: TokenSampler::new(source.vocabulary, source.settings),
+        trial: PartialSmiles::default(),
+    };
     let mut batch = StringBatch {
         source,
         resources,
         samplers: (0..slots.len().div_ceil(STRINGS_PER_DRAW)).map(|_| sampler()).collect(),
         state: source.engine.start(slots.len())?,
-        tokens: vec![source.pack.vocabulary.bos(); slots.len()],
+        tokens: vec![source.vocabulary.bos(); slots.len()],
         fresh: vec![true; slots.len()],
         actions: vec![SlotAction::Anew; slots.len()],
         slots,
@@ -131,7 +136,7 @@ impl StringBatch<'_> {
     fn step(&mut self, ends: &mut impl StringQueue) -> candle_core::Result<()> {
         self.source.engine.step(&self.tokens, &self.fresh, &mut self.state)?;
         self.draw();
-        let vocabulary = &self.source.pack.vocabulary;
+        let vocabulary = self.source.vocabulary;
         let mut dry = Vec::new();
         for (n, (slot, next)) in self.slots.iter_mut().zip(&self.actions).enumerate() {
             let token = match *next {
@@ -161,7 +166,7 @@ impl StringBatch<'_> {
     /// Decides the next action of every slot.
     fn draw(&mut self) {
         let Self { source, resources, samplers, slots, state, actions, .. } = self;
-        let (vocab, state) = (source.pack.vocabulary.len(), &*state);
+        let (vocab, state) = (source.vocabulary.len(), &*state);
         resources.pool.install(|| {
             let slots = slots.par_chunks_mut(STRINGS_PER_DRAW).zip(actions.par_chunks_mut(STRINGS_PER_DRAW));
             let logits = state.logits().par_chunks(STRINGS_PER_DRAW * vocab);
@@ -201,8 +206,8 @@ impl SlotSampler<'_> {
         if let Some(token) = slot.next_replayed() {
             return SlotAction::Token(token);
         }
-        let (GenerationContext { pack, dead_ends, .. }, trial) = (self.source, &mut self.trial);
-        let vocabulary = &pack.vocabulary;
+        let (GenerationContext { vocabulary, settings, dead_ends, .. }, trial) =
+            (self.source, &mut self.trial);
         let mut fits = |token| {
             trial.clone_from(&slot.outline);
             if token == vocabulary.eos() { trial.end() } else { trial.read(vocabulary.symbols(token)) }
@@ -213,7 +218,7 @@ impl SlotSampler<'_> {
             DeadEndPolicy::Avoid => self.draw.next_fitting(logits, &mut slot.rng, fits),
         };
         // Two more tokens: those that begin and end every string.
-        let has_room = slot.tokens.len() + 2 < pack.generation.max_length;
+        let has_room = slot.tokens.len() + 2 < settings.max_length;
         let end = match token {
             Some(token) if token == vocabulary.eos() => return SlotAction::End(StringEnd::EndToken),
             Some(token) if has_room => {

@@ -12,7 +12,7 @@
 use pulp::{Arch, Simd, WithSimd};
 use rand::{Rng, RngExt};
 
-use crate::{gates::exp, pack::ModelPack};
+use crate::{config::GenerationConfig, gates::exp, vocabulary::Vocabulary};
 
 /// Tokens whose weights are summed together. Summing one by one would wait for every addition, and with a large
 /// vocabulary a search token by token would take longer than the network.
@@ -40,9 +40,9 @@ pub(crate) struct TokenSampler {
 }
 
 impl TokenSampler {
-    pub(crate) fn new(pack: &ModelPack) -> Self {
-        let (temperature, top_p) = (pack.generation.temperature as f32, pack.generation.top_p as f32);
-        Self::of(temperature, top_p, &pack.vocabulary.can_be_drawn(), pack.vocabulary.eos())
+    pub(crate) fn new(vocabulary: &Vocabulary, settings: GenerationConfig) -> Self {
+        let (temperature, top_p) = (settings.temperature as f32, settings.top_p as f32);
+        Self::of(temperature, top_p, &vocabulary.can_be_drawn(), vocabulary.eos())
     }
 
     fn of(temperature: f32, top_p: f32, can_be_drawn: &[bool], eos: u32) -> Self {

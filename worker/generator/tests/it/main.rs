@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up its stage has failed")]
 
+mod conditions;
 mod forward;
 mod packs;
 mod reference;

@@ -1,10 +1,11 @@
-//! Conditions of a draw: settings that replace the pack's, and a filter of molecules.
+//! Conditions of a draw: settings that replace the pack's, parts that stay, and a filter of molecules.
 
 use chem::Molecule;
 
 use crate::{
     config::GenerationConfig,
     distribution::{Temperature, TopP},
+    fixed_parts::FixedParts,
 };
 
 /// Conditions under which molecules are drawn. The default draws as the pack says.
@@ -14,6 +15,8 @@ pub struct DrawOptions {
     pub temperature: Option<Temperature>,
     /// Cumulative probability for nucleus sampling instead of the pack's.
     pub top_p: Option<TopP>,
+    /// Parts that every molecule contains.
+    pub fixed: Option<FixedParts>,
 }
 
 /// Constraints that molecules must satisfy, numbered from 0.
@@ -37,6 +40,6 @@ impl DrawOptions {
 
     /// Returns true if these options draw as the pack says.
     pub(crate) fn is_plain(&self) -> bool {
-        self.temperature.is_none() && self.top_p.is_none()
+        self.temperature.is_none() && self.top_p.is_none() && self.fixed.is_none()
     }
 }

@@ -54,6 +54,9 @@ pub enum SampleError {
     /// The budget ended first, with `reached` molecules found. `refused` as above.
     #[error("interrupted before the sample was complete")]
     Interrupted { reached: usize, refused: Vec<u64> },
+    /// The model cannot write this part of the molecules: it has no token for an atom, or no string is long enough.
+    #[error("the model cannot write molecules with `{part}`")]
+    Unwritable { part: String },
     /// The network could not be evaluated.
     #[error("the network failed: {0}")]
     Network(#[from] candle_core::Error),

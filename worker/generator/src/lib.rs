@@ -6,24 +6,29 @@
 
 mod budget;
 mod config;
+mod decoration;
 mod device;
 mod distribution;
 mod draw_options;
 mod engine;
 mod error;
 mod evaluation;
+mod fixed_parts;
 mod fused;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
 mod gates;
 mod int8;
 mod kekule;
+mod likelihood;
+mod linking;
 mod lstm;
 mod molecule_collector;
 mod pack;
 mod partial_molecule;
 mod partial_sample;
 mod partial_smiles;
+mod prompt;
 mod reference;
 mod report;
 mod sample_run;
@@ -46,6 +51,7 @@ pub use draw_options::{DrawOptions, MoleculeFilter};
 pub use engine::Precision;
 pub use error::{PackError, SampleError};
 pub use evaluation::{Distribution, Evaluation, Scaffolds};
+pub use fixed_parts::{FixedParts, Fragments, FragmentsError};
 pub use int8::ByteRates;
 pub use molecule_collector::StringCounts;
 pub use pack::ModelPack;

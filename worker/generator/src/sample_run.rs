@@ -15,7 +15,9 @@ use rayon::prelude::*;
 
 use crate::{
     SampleBudget,
+    decoration::Decoration,
     draw_options::MoleculeFilter,
+    linking::Linking,
     molecule_collector::{MoleculeCollector, StringResult},
     string_batch::{self, GenerationContext, RawString, StringEnd, StringQueue},
     worker_threads::{BatchResources, WorkerThreads},
@@ -68,7 +70,8 @@ impl<'a> Run<'a> {
         source: GenerationContext<'_>,
     ) -> candle_core::Result<()> {
         threads.run(strings, |resources| {
-            let mut worker = MoleculeBatch { run: self, resources, unchecked: Vec::new() };
+            let mut worker =
+                MoleculeBatch { run: self, source, resources, unchecked: Vec::new(), fault: None };
             loop {
                 let generated = string_batch::generate(source, resources, &mut worker);
                 if generated.is_err() {
@@ -76,6 +79,7 @@ impl<'a> Run<'a> {
                 }
                 generated?;
                 worker.check();
+                worker.fault.take().map_or(Ok(()), Err)?;
                 if !self.wait_for_work() {
                     return Ok(());
                 }
@@ -121,19 +125,50 @@ impl<'a> Run<'a> {
 /// One batch of a sample.
 struct MoleculeBatch<'a, 'run> {
     run: &'a Run<'run>,
+    source: GenerationContext<'a>,
     resources: BatchResources<'a>,
     unchecked: Vec<(u64, RawString)>,
+    /// Failure of the network in a check, which ended the run.
+    fault: Option<candle_core::Error>,
 }
 
 impl MoleculeBatch<'_, '_> {
     fn check(&mut self) {
         let unchecked = std::mem::take(&mut self.unchecked);
-        let filter = self.run.filter;
-        let checked = |(number, raw): (u64, RawString)| (number, checked(&raw, filter));
+        let unchecked = match self.source.linking() {
+            Some(linking) => match linked(linking, unchecked) {
+                Ok(linked) => linked,
+                Err(fault) => {
+                    self.fault = Some(fault);
+                    self.run.end();
+                    return;
+                }
+            },
+            None => unchecked,
+        };
+        let (decoration, filter) = (self.source.decoration, self.run.filter);
+        let checked = |(number, raw): (u64, RawString)| (number, checked(&raw, decoration, filter));
         let checked: Vec<_> =
             self.resources.pool.install(|| unchecked.into_par_iter().map(checked).collect());
         self.run.add(checked);
     }
+}
+
+/// Joins the fragments to finished strings. A string to which that is not possible is hopeless.
+fn linked(
+    linking: Linking<'_>,
+    strings: Vec<(u64, RawString)>,
+) -> candle_core::Result<Vec<(u64, RawString)>> {
+    let texts: Vec<&str> =
+        strings.iter().map(|(_, raw)| if raw.end == StringEnd::EndToken { &*raw.text } else { "" }).collect();
+    let joined = linking.join(&texts)?;
+    let numbers = strings.iter().map(|(number, _)| *number);
+    Ok(numbers
+        .zip(joined.into_iter().map(|text| match text {
+            Some(text) => RawString { text, end: StringEnd::EndToken },
+            None => RawString { text: String::new(), end: StringEnd::Hopeless },
+        }))
+        .collect())
 }
 
 impl StringQueue for MoleculeBatch<'_, '_> {
@@ -156,16 +191,21 @@ impl StringQueue for MoleculeBatch<'_, '_> {
 }
 
 /// Checks a string. Radicals count as invalid, since they are not wanted.
-fn checked(raw: &RawString, filter: Option<&dyn MoleculeFilter>) -> StringResult {
+fn checked(
+    raw: &RawString,
+    decoration: Option<&Decoration>,
+    filter: Option<&dyn MoleculeFilter>,
+) -> StringResult {
     if raw.end != StringEnd::EndToken {
         return StringResult::Invalid;
     }
-    match Molecule::parse(&raw.text, Limits::TARGET) {
-        Ok(molecule) if !molecule.has_radicals() => filter
-            .and_then(|filter| filter.refusal(&molecule))
-            .map_or_else(|| StringResult::Accepted(molecule.canonical_smiles()), StringResult::Refused),
-        _ => StringResult::Invalid,
+    let Ok(molecule) = Molecule::parse(&raw.text, Limits::TARGET) else { return StringResult::Invalid };
+    if molecule.has_radicals() || decoration.is_some_and(|it| !it.is_kept(&raw.text, &molecule)) {
+        return StringResult::Invalid;
     }
+    filter
+        .and_then(|filter| filter.refusal(&molecule))
+        .map_or_else(|| StringResult::Accepted(molecule.canonical_smiles()), StringResult::Refused)
 }
 
 /// Takes the next number below `limit`.

@@ -13,14 +13,17 @@ use parking_lot::Mutex;
 
 use crate::{
     ModelPack, Precision, SampleBudget, SampleError,
+    decoration::Decoration,
     draw_options::{DrawOptions, MoleculeFilter},
     engine::NetworkEngine,
+    fixed_parts::FixedParts,
     int8::ByteRates,
+    likelihood::negative_log_likelihoods,
     molecule_collector::{AttemptLimits, StringCounts},
     partial_sample::PartialSample,
     sample_run::{Run, next_number},
     string_batch::{self, DeadEndPolicy, GenerationContext, RawString, StringEnd, StringQueue},
-    worker_threads::{self, WorkerThreads},
+    worker_threads::{self, SLOTS, WorkerThreads},
 };
 
 /// Strings, at least, that a draw under conditions may need.
@@ -171,7 +174,9 @@ impl Sampler {
         if !collector.is_over() {
             let missing = collector.missing();
             let strings = if is_plain { missing } else { missing.max(MIN_CONDITIONED_STRINGS) };
+            let decoration = options.fixed.as_ref().map(|fixed| self.decoration(fixed)).transpose()?;
             let source = self.source(*seed, DeadEndPolicy::Cut, options);
+            let source = GenerationContext { decoration: decoration.as_ref(), ..source };
             Run::new(collector, budget, filter).draw(&self.worker_threads, strings, source)?;
         }
         self.count(collector.tally().since(before));
@@ -189,6 +194,13 @@ impl Sampler {
                 refused: collector.refused().to_vec(),
             })
         }
+    }
+
+    /// Prepares parts that every molecule contains.
+    fn decoration(&self, fixed: &FixedParts) -> Result<Decoration, SampleError> {
+        let vocabulary = &self.pack.vocabulary;
+        Decoration::new(fixed, &self.engine, vocabulary, self.pack.generation.max_length)?
+            .ok_or_else(|| SampleError::Unwritable { part: fixed.parts()[0].as_canonical().to_owned() })
     }
 
     fn count(&self, more: StringCounts) {
@@ -252,6 +264,34 @@ impl Sampler {
         Ok(rows)
     }
 
+    /// Computes the negative log-likelihoods of molecules under the model, in nats: of their strings as given, which
+    /// should be canonical SMILES. Without masks, at temperature 1. `None` in place of a string that the vocabulary
+    /// cannot express.
+    ///
+    /// # Errors
+    /// Fails if the network does.
+    pub fn likelihoods(&self, smiles: &[impl AsRef<str>]) -> Result<Vec<Option<f64>>, SampleError> {
+        let encoded =
+            smiles.iter().enumerate().filter_map(|(n, it)| Some((n, self.pack.encode(it.as_ref())?)));
+        let mut strings: Vec<(usize, Vec<u32>)> = encoded.collect();
+        // Strings of a batch take as long as the longest.
+        strings.sort_by_key(|(_, tokens)| tokens.len());
+        let (places, strings): (Vec<usize>, Vec<Vec<u32>>) = strings.into_iter().unzip();
+        let next_batch = AtomicU64::new(0);
+        let batches: Vec<_> = places.chunks(SLOTS).zip(strings.chunks(SLOTS)).collect();
+        let losses = Mutex::new(vec![None; smiles.len()]);
+        self.worker_threads.run(strings.len(), |_| {
+            while let Some(batch) = next_number(&next_batch, batches.len() as u64) {
+                let (places, strings) = batches[batch as usize];
+                let found = negative_log_likelihoods(&self.engine, self.pack.vocabulary.len(), strings)?;
+                let mut losses = losses.lock();
+                places.iter().zip(found).for_each(|(place, loss)| losses[*place] = Some(loss));
+            }
+            Ok(())
+        })?;
+        Ok(losses.into_inner())
+    }
+
     /// Measures the matrix products in bytes on one thread, for `time` with each instruction set that the CPU has for
     /// them. Empty with another precision.
     #[must_use]
@@ -272,6 +312,7 @@ impl Sampler {
             settings,
             seed,
             dead_ends,
+            decoration: None,
         }
     }
 }

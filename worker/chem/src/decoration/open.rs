@@ -1,5 +1,7 @@
 //! A molecule with attachment points that is being completed.
 
+use std::ops::Range;
+
 use super::{
     walk,
     written::{Neighbour, WrittenAtom, WrittenBond, WrittenMolecule},
@@ -115,14 +117,14 @@ impl OpenMolecule {
         Some(joined)
     }
 
-    /// Returns a molecule for each atom from number `from` on that has a hydrogen: with a point in its place, which
-    /// is the first to be filled.
+    /// Returns a molecule for each of these atoms that has a hydrogen: with a point in its place, which is the first
+    /// to be filled.
+    ///
+    /// # Panics
+    /// Panics if there are not that many atoms.
     #[must_use]
-    pub fn with_point_anywhere(&self, from: usize) -> Vec<Self> {
-        (from..self.atoms())
-            .filter(|atom| self.has_free_hydrogen(*atom))
-            .map(|atom| self.with_point_at(atom))
-            .collect()
+    pub fn with_point_anywhere(&self, atoms: Range<usize>) -> Vec<Self> {
+        atoms.filter(|atom| self.has_free_hydrogen(*atom)).map(|atom| self.with_point_at(atom)).collect()
     }
 
     /// Returns the atom of the first point's neighbour, and the bond to the point.
@@ -209,7 +211,7 @@ mod tests {
             let Some(written) = WrittenMolecule::read(smiles) else { continue };
             let molecule = OpenMolecule::new(written);
             assert_eq!(canonical(&molecule.smiles()), smiles);
-            for site in molecule.with_point_anywhere(0).iter().step_by(5) {
+            for site in molecule.with_point_anywhere(0..molecule.atoms()).iter().step_by(5) {
                 for ending in site.endings(3) {
                     assert_eq!(canonical(&format!("{ending}[H]")), smiles, "{ending}");
                     seen += 1;
@@ -223,7 +225,8 @@ mod tests {
     fn a_string_that_goes_on_is_the_joined_molecule() {
         for smiles in reference() {
             let Some(written) = WrittenMolecule::read(smiles) else { continue };
-            for site in OpenMolecule::new(written).with_point_anywhere(0).iter().step_by(7) {
+            let molecule = OpenMolecule::new(written);
+            for site in molecule.with_point_anywhere(0..molecule.atoms()).iter().step_by(7) {
                 for (ending, rest) in
                     site.endings(2).iter().flat_map(|it| [(it, "[C@@H](F)Cl"), (it, "c1ccno1")])
                 {
@@ -282,7 +285,8 @@ mod tests {
     #[test]
     fn only_hydrogens_make_a_site() {
         let sites = |smiles: &str| {
-            let found = open(smiles).with_point_anywhere(0);
+            let molecule = open(smiles);
+            let found = molecule.with_point_anywhere(0..molecule.atoms());
             found.iter().map(|site| canonical(&site.continued("F").unwrap().smiles())).collect::<Vec<_>>()
         };
 

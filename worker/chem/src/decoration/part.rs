@@ -1,5 +1,7 @@
 //! Parts of molecules as callers write them: SMILES with attachment points.
 
+use std::sync::Arc;
+
 use chem_fast::Limits;
 
 use super::{open::OpenMolecule, part_pattern, written::WrittenMolecule};
@@ -19,11 +21,11 @@ const UNUSUAL: PartError = PartError::Unsupported { reason: "its kinds of bonds 
 /// assert!(!indazole.is_in(&"Cc1ccc2[nH]ncc2c1".parse()?));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Part {
     canonical: String,
     open: OpenMolecule,
-    pattern: Pattern,
+    pattern: Arc<Pattern>,
     has_stereo: bool,
 }
 
@@ -79,7 +81,7 @@ impl Part {
             .ok_or(PartError::Unsupported { reason: "it is too large for a pattern" })?;
         let canonical = molecule.canonical_smiles();
         let has_stereo = canonical.contains(['@', '/', '\\']);
-        let part = Self { open: OpenMolecule::new(written), pattern, has_stereo, canonical };
+        let part = Self { open: OpenMolecule::new(written), pattern: pattern.into(), has_stereo, canonical };
         part.check_rewriting(limits)?;
         Ok(part)
     }

@@ -2,13 +2,16 @@
 //!
 //! A part is written so that its string ends at its first attachment point, and the model goes on from there. Then
 //! the molecule is written anew so that it ends at the next point. A model knows some spellings better than others:
-//! the first prompt is the spelling of the highest likelihood, a later one that of the fewest tokens.
+//! the first prompt is the spelling of the highest likelihood, a later one that of the fewest tokens. Rings that are
+//! opened in a branch and closed after it count against a spelling: toolkits hardly write them, and a model that has
+//! not seen any takes the number that closes one for a new ring.
 
 use std::sync::Arc;
 
-use chem::{Molecule, OpenMolecule, Part};
+use chem::{Molecule, OpenMolecule, Part, Token};
 
 use crate::{
+    SampleError,
     engine::{NetworkEngine, SavedState},
     fixed_parts::FixedParts,
     likelihood::negative_log_likelihoods,
@@ -16,8 +19,10 @@ use crate::{
     vocabulary::Vocabulary,
 };
 
-/// Spellings of a part that are compared for the first prompt, and for each later one.
-const SPELLINGS: (usize, usize) = (48, 6);
+/// Ways through a part whose spellings are compared for the first prompt, and for each later one.
+const WAYS: (usize, usize) = (16, 3);
+/// Cost of a ring that is opened in a branch and closed after it, in nats or tokens.
+const RING_ACROSS_BRANCH: usize = 8;
 
 /// Parts prepared for a model.
 #[derive(Debug)]
@@ -38,29 +43,32 @@ pub(crate) enum NextStage {
 }
 
 impl Decoration {
-    /// Prepares the parts; `None` if the model's vocabulary cannot express the first, or no string of `max_length`
-    /// tokens has room for it.
+    /// Prepares the parts for strings of at most `max_length` tokens.
+    ///
+    /// # Errors
+    /// Fails if the model cannot write a part, or if the network fails.
     pub(crate) fn new(
         fixed: &FixedParts,
         engine: &NetworkEngine,
         vocabulary: &Vocabulary,
         max_length: usize,
-    ) -> candle_core::Result<Option<Self>> {
-        let spellings = fixed.parts()[0].open().endings(SPELLINGS.0);
-        let with_tokens = |text: String| {
-            let tokens = prompt::encode(&text, vocabulary)?;
-            // The tokens that begin and end a string, and one to draw.
-            let has_room = tokens.len() + 3 <= max_length;
-            has_room.then(|| (text, [&[vocabulary.bos()][..], &tokens].concat()))
-        };
-        let (texts, strings): (Vec<_>, Vec<_>) = spellings.into_iter().filter_map(with_tokens).unzip();
-        let losses = negative_log_likelihoods(engine, vocabulary.len(), &strings)?;
+    ) -> Result<Self, SampleError> {
+        let unwritable = |part: &Part| SampleError::Unwritable { part: part.as_canonical().to_owned() };
+        if let Some(part) = fixed.parts().iter().find(|part| !is_writable(part, vocabulary, max_length)) {
+            return Err(unwritable(part));
+        }
+        let spellings = fixed.parts()[0].open().endings(WAYS.0).into_iter();
+        let encoded = spellings.filter_map(|text| Some((beginning(&text, vocabulary, max_length)?, text)));
+        let (strings, texts): (Vec<_>, Vec<_>) = encoded.unzip();
+        let mut losses = negative_log_likelihoods(engine, vocabulary.len(), &strings)?;
+        for (loss, text) in losses.iter_mut().zip(&texts) {
+            *loss += (RING_ACROSS_BRANCH * rings_across_branches(text)) as f64;
+        }
         let best = (0..losses.len()).min_by(|a, b| losses[*a].total_cmp(&losses[*b]));
-        let Some(prompt) = best.and_then(|best| Prompt::new(texts[best].clone(), vocabulary)) else {
-            return Ok(None);
-        };
+        let prompt = best.and_then(|best| Prompt::new(texts[best].clone(), vocabulary));
+        let prompt = prompt.ok_or_else(|| unwritable(&fixed.parts()[0]))?;
         let state = state_after(prompt.tokens(), engine, vocabulary)?;
-        Ok(Some(Self { fixed: fixed.clone(), first: Arc::new(prompt.with_state(state)) }))
+        Ok(Self { fixed: fixed.clone(), first: Arc::new(prompt.with_state(state)) })
     }
 
     /// Returns the prompt that every string begins with.
@@ -95,12 +103,12 @@ impl Decoration {
         let Some(open) = text.strip_prefix(prompt.text()).and_then(|rest| open.continued(rest)) else {
             return NextStage::Failed;
         };
-        let spellings = open.endings(SPELLINGS.1).into_iter().filter_map(|text| {
+        let spellings = open.endings(WAYS.1).into_iter().filter_map(|text| {
             let tokens = prompt::encode(&text, vocabulary)?.len();
-            Some((tokens, text))
+            Some((tokens + RING_ACROSS_BRANCH * rings_across_branches(&text), text))
         });
-        let shortest = spellings.min_by_key(|(tokens, _)| *tokens);
-        match shortest.and_then(|(_, text)| Prompt::new(text, vocabulary)) {
+        let best = spellings.min_by_key(|(cost, _)| *cost);
+        match best.and_then(|(_, text)| Prompt::new(text, vocabulary)) {
             Some(prompt) => NextStage::Prompt(open, Arc::new(prompt)),
             None => NextStage::Failed,
         }
@@ -118,6 +126,43 @@ impl Decoration {
             && (!parts.iter().any(Part::has_stereo) || keeps_stereo())
             && parts.iter().all(|part| part.is_in(molecule))
     }
+}
+
+/// Returns true if the vocabulary can express the part, and strings of `max_length` tokens have room for it.
+fn is_writable(part: &Part, vocabulary: &Vocabulary, max_length: usize) -> bool {
+    part.open().endings(WAYS.0).iter().any(|text| beginning(text, vocabulary, max_length).is_some())
+}
+
+/// Encodes the beginning of a string, with the token that begins every string; `None` if the vocabulary cannot
+/// express it, or there is no room for another token.
+fn beginning(text: &str, vocabulary: &Vocabulary, max_length: usize) -> Option<Vec<u32>> {
+    let mut tokens = vocabulary.encode(text)?;
+    // The last token gives way to another, and then comes the end.
+    (tokens.len() < max_length).then(|| {
+        tokens.pop();
+        tokens
+    })
+}
+
+/// Returns the number of ring bonds that are opened in a branch and closed after it.
+fn rings_across_branches(text: &str) -> usize {
+    // Open rings: the number and the depth of the branch.
+    let (mut open, mut depth, mut across): (Vec<(u32, usize)>, usize, usize) = (Vec::new(), 0, 0);
+    for symbol in chem::tokens(text) {
+        match symbol {
+            Token::Open => depth += 1,
+            Token::Close => depth -= 1,
+            Token::Ring(number) => match open.iter().position(|(it, _)| *it == number) {
+                Some(place) => {
+                    let (_, opened_at) = open.swap_remove(place);
+                    across += usize::from(opened_at > depth);
+                }
+                None => open.push((number, depth)),
+            },
+            _ => {}
+        }
+    }
+    across
 }
 
 /// Returns the number of centres that a string states, and whether it states a double bond's configuration.
@@ -141,4 +186,22 @@ fn state_after(
     }
     let mut saved = SavedState::default();
     Ok(state.keep(0, &mut saved).then_some(saved))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rings_across_branches;
+
+    #[test]
+    fn a_ring_that_leaves_its_branch_is_counted() {
+        for (text, count) in [
+            ("c1ccccc1C(CC1)CCC1", 1),
+            ("C1CC(c2ccccc2)CCC1", 0),
+            ("c1ccc2c(c1)CCC2", 0),
+            ("C(C1)(C2)CC12", 2),
+            ("", 0),
+        ] {
+            assert_eq!(rings_across_branches(text), count, "{text}");
+        }
+    }
 }

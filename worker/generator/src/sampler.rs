@@ -198,9 +198,7 @@ impl Sampler {
 
     /// Prepares parts that every molecule contains.
     fn decoration(&self, fixed: &FixedParts) -> Result<Decoration, SampleError> {
-        let vocabulary = &self.pack.vocabulary;
-        Decoration::new(fixed, &self.engine, vocabulary, self.pack.generation.max_length)?
-            .ok_or_else(|| SampleError::Unwritable { part: fixed.parts()[0].as_canonical().to_owned() })
+        Decoration::new(fixed, &self.engine, &self.pack.vocabulary, self.pack.generation.max_length)
     }
 
     fn count(&self, more: StringCounts) {

@@ -1,16 +1,15 @@
 //! Writing of a molecule so that its string ends at a given atom, which the next symbol then continues.
 //!
-//! The walk is a depth-first search from that atom, written backwards: its deepest atom comes first, and the other
-//! branches of the way stand in brackets. All ring numbers are closed at the end. Attachment points are not written:
+//! The walk is a depth-first search from that atom, written backwards: it begins with a leaf, and the other branches
+//! of the way stand in brackets. All ring numbers are closed at the end. Attachment points are not written:
 //! they are hydrogens, except the one that the string ends for (PromptSMILES, Thomas et al., J. Cheminform. 2024).
 
-use std::fmt::Write;
+use std::{cmp::Reverse, fmt::Write};
 
 use super::written::{Neighbour, Turn, WrittenMolecule};
 
 /// A spanning tree of the atoms that are not points, from the atom that the string ends at.
 struct Tree {
-    end: usize,
     /// Bond of each atom towards the end.
     parents: Vec<Option<usize>>,
     /// Bonds of each atom away from the end.
@@ -26,7 +25,6 @@ impl Tree {
     fn new(molecule: &WrittenMolecule, end: usize, variant: usize) -> Self {
         let atoms = molecule.atoms.len();
         let mut tree = Self {
-            end,
             parents: vec![None; atoms],
             children: vec![Vec::new(); atoms],
             depths: vec![0; atoms],
@@ -55,9 +53,12 @@ impl Tree {
         tree
     }
 
-    /// Returns the deepest atom, the first of several.
-    fn deepest(&self) -> usize {
-        (0..self.depths.len()).rev().max_by_key(|atom| self.depths[*atom]).unwrap_or(self.end)
+    /// Returns the atoms without children, the deepest first.
+    fn leaves(&self) -> Vec<usize> {
+        let is_leaf = |atom: &usize| self.depths[*atom] > 0 && self.children[*atom].is_empty();
+        let mut leaves: Vec<usize> = (0..self.depths.len()).filter(is_leaf).collect();
+        leaves.sort_by_key(|atom| Reverse(self.depths[*atom]));
+        leaves
     }
 
     /// Returns true if the bond is in the tree.
@@ -92,36 +93,40 @@ struct Writer<'a> {
 }
 
 /// Writes the molecule so that the string ends at the atom `end`, where the bond `point` would follow. A mark of that
-/// bond is the last symbol. Different variants give different strings.
-pub(super) fn ending_at(
+/// bond is the last symbol.
+///
+/// Returns a string for each leaf of the tree that `variant` chooses, which it begins with; the longest way first.
+pub(super) fn endings(
     molecule: &WrittenMolecule,
     end: usize,
     point: Option<usize>,
     variant: usize,
-) -> String {
+) -> Vec<String> {
     let tree = Tree::new(molecule, end, variant);
-    let mut writer = Writer {
-        molecule,
-        tree: &tree,
-        point,
-        text: String::new(),
-        is_written: vec![false; molecule.atoms.len()],
-        rings: Vec::new(),
-    };
-    let (mut atom, mut from) = (tree.deepest(), None);
-    loop {
-        let next = tree.parents[atom];
-        writer.write(atom, from, next.or(point));
-        let Some(bond) = next else { break };
-        (atom, from) = (molecule.other(bond, atom), Some(bond));
-    }
-    if let Some(point) = point {
-        writer.mark(end, point);
-    }
-    writer.text
+    tree.leaves().into_iter().map(|leaf| Writer::new(molecule, &tree, point).written_from(leaf)).collect()
 }
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
+    fn new(molecule: &'a WrittenMolecule, tree: &'a Tree, point: Option<usize>) -> Self {
+        let is_written = vec![false; molecule.atoms.len()];
+        Self { molecule, tree, point, text: String::new(), is_written, rings: Vec::new() }
+    }
+
+    /// Writes the whole molecule, from an atom to the end of the tree.
+    fn written_from(mut self, first: usize) -> String {
+        let (mut atom, mut from) = (first, None);
+        loop {
+            let next = self.tree.parents[atom];
+            self.write(atom, from, next.or(self.point));
+            let Some(bond) = next else { break };
+            (atom, from) = (self.molecule.other(bond, atom), Some(bond));
+        }
+        if let Some(point) = self.point {
+            self.mark(atom, point);
+        }
+        self.text
+    }
+
     /// Writes an atom with its branches. The bond `next` follows after them.
     fn write(&mut self, atom: usize, from: Option<usize>, next: Option<usize>) {
         let molecule = self.molecule;

@@ -5,6 +5,7 @@
 mod conditions;
 mod forward;
 mod packs;
+mod parts;
 mod reference;
 mod sampling;
 mod shipped;

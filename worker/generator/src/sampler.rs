@@ -23,7 +23,7 @@ use crate::{
     partial_sample::PartialSample,
     sample_run::{Run, next_number},
     string_batch::{self, DeadEndPolicy, GenerationContext, RawString, StringEnd, StringQueue},
-    worker_threads::{self, SLOTS, WorkerThreads},
+    worker_threads::{SLOTS, WorkerThreads},
 };
 
 /// Strings, at least, that a draw under conditions may need.
@@ -295,7 +295,7 @@ impl Sampler {
     #[must_use]
     pub fn byte_rates(&self, time: Duration) -> Vec<ByteRates> {
         match &self.engine {
-            NetworkEngine::Bytes(network) => network.rates(worker_threads::SLOTS, time),
+            NetworkEngine::Bytes(network) => network.rates(SLOTS, time),
             NetworkEngine::Reference(_) | NetworkEngine::Fused(_) => Vec::new(),
         }
     }

@@ -242,5 +242,5 @@ fn is_even(one: &[Neighbour], other: &[Neighbour]) -> bool {
         one.iter().filter_map(|neighbour| other.iter().position(|it| it == neighbour)).collect();
     let swaps: usize =
         (0..places.len()).map(|n| places[..n].iter().filter(|place| **place > places[n]).count()).sum();
-    swaps % 2 == 0
+    swaps.is_multiple_of(2)
 }

@@ -5,7 +5,7 @@
 //! time. So the same seed gives the same sample with any number of threads: in bytes on any CPU, in single precision
 //! on the same kind of CPU. On a GPU, rounding depends on the batch size, so a different number of strings may give
 //! different strings.
-//!
+
 use std::{num::NonZeroUsize, sync::atomic::AtomicU64, thread, time::Duration};
 
 use candle_core::Device;

@@ -74,7 +74,7 @@ impl Slot {
 
     /// Begins the string anew with a prompt. Returns the token to feed next, as [`Self::rewind`] does.
     pub(crate) fn begin_with(&mut self, prompt: Arc<Prompt>, vocabulary: &Vocabulary) -> Option<u32> {
-        (self.n_kept, self.dead_end_length, self.rewind_steps) = (0, 0, 0);
+        (self.n_kept, self.rewinds, self.dead_end_length, self.rewind_steps) = (0, 0, 0, 0);
         self.tokens.clear();
         self.tokens.extend_from_slice(prompt.tokens());
         self.prompt = Some(prompt);

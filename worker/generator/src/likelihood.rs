@@ -2,7 +2,29 @@
 
 use candle_core::Result;
 
-use crate::engine::NetworkEngine;
+use crate::{engine::NetworkEngine, vocabulary::Vocabulary, worker_threads::SLOTS};
+
+/// Strings whose likelihoods are computed together, and their places among all strings.
+pub(crate) struct LikelihoodBatch {
+    pub(crate) places: Vec<usize>,
+    pub(crate) strings: Vec<Vec<u32>>,
+}
+
+/// Encodes molecules and distributes them over batches of strings of about the same length, since a batch takes as
+/// long as its longest string. Molecules that the vocabulary cannot express are in none.
+pub(crate) fn batches<'a>(
+    smiles: impl Iterator<Item = &'a str>,
+    vocabulary: &Vocabulary,
+) -> Vec<LikelihoodBatch> {
+    let encoded = smiles.enumerate().filter_map(|(place, text)| Some((place, vocabulary.encode(text)?)));
+    let mut strings: Vec<(usize, Vec<u32>)> = encoded.collect();
+    strings.sort_by_key(|(_, tokens)| tokens.len());
+    let batch = |strings: &[(usize, Vec<u32>)]| {
+        let (places, strings) = strings.iter().cloned().unzip();
+        LikelihoodBatch { places, strings }
+    };
+    strings.chunks(SLOTS).map(batch).collect()
+}
 
 /// Returns the negative log-likelihood of each string in nats: that of all its tokens after the first, given those
 /// before them, without masks and at temperature 1. `vocab` is the size of the vocabulary.

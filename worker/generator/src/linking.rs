@@ -8,12 +8,11 @@ use std::{collections::HashSet, ops::Range};
 use chem::{Limits, Molecule, OpenMolecule};
 
 use crate::{
-    decoration::Decoration, engine::NetworkEngine, likelihood::negative_log_likelihoods,
+    decoration::Decoration,
+    engine::NetworkEngine,
+    likelihood::{self, LikelihoodBatch, negative_log_likelihoods},
     vocabulary::Vocabulary,
 };
-
-/// Strings whose likelihood is computed together.
-const BATCH: usize = 128;
 
 /// Model by which fragments are joined.
 #[derive(Debug, Clone, Copy)]
@@ -50,7 +49,7 @@ impl Linking<'_> {
                     linker.as_ref().map_or_else(Vec::new, |linker| linker.candidates(fragment.open()))
                 })
                 .collect();
-            let losses = self.losses(candidates.iter().flatten())?;
+            let losses = self.losses(&candidates)?;
             let mut losses = losses.into_iter();
             for ((linker, joined), candidates) in linkers.iter_mut().zip(&mut joined).zip(candidates) {
                 let best = candidates.into_iter().zip(&mut losses).min_by(|a, b| a.1.total_cmp(&b.1));
@@ -76,16 +75,13 @@ impl Linking<'_> {
     }
 
     /// Returns the negative log-likelihoods of molecules; infinite if the vocabulary cannot express one.
-    fn losses<'m>(&self, candidates: impl Iterator<Item = &'m Candidate>) -> candle_core::Result<Vec<f64>> {
-        let strings: Vec<Option<Vec<u32>>> =
-            candidates.map(|candidate| self.vocabulary.encode(&candidate.canonical)).collect();
-        let mut losses = vec![f64::INFINITY; strings.len()];
-        let (places, strings): (Vec<usize>, Vec<Vec<u32>>) =
-            strings.into_iter().enumerate().filter_map(|(place, string)| Some((place, string?))).unzip();
-        for (places, strings) in places.chunks(BATCH).zip(strings.chunks(BATCH)) {
-            let found = negative_log_likelihoods(self.engine, self.vocabulary.len(), strings)?;
-            for (place, loss) in places.iter().zip(found) {
-                losses[*place] = loss;
+    fn losses(&self, candidates: &[Vec<Candidate>]) -> candle_core::Result<Vec<f64>> {
+        let smiles = candidates.iter().flatten().map(|candidate| candidate.canonical.as_str());
+        let mut losses = vec![f64::INFINITY; smiles.clone().count()];
+        for LikelihoodBatch { places, strings } in likelihood::batches(smiles, self.vocabulary) {
+            let found = negative_log_likelihoods(self.engine, self.vocabulary.len(), &strings)?;
+            for (place, loss) in places.into_iter().zip(found) {
+                losses[place] = loss;
             }
         }
         Ok(losses)

@@ -18,7 +18,7 @@ use crate::{
     engine::NetworkEngine,
     fixed_parts::FixedParts,
     int8::ByteRates,
-    likelihood::negative_log_likelihoods,
+    likelihood::{self, LikelihoodBatch, negative_log_likelihoods},
     molecule_collector::{AttemptLimits, StringCounts},
     partial_sample::PartialSample,
     sample_run::{Run, next_number},
@@ -269,18 +269,12 @@ impl Sampler {
     /// # Errors
     /// Fails if the network does.
     pub fn likelihoods(&self, smiles: &[impl AsRef<str>]) -> Result<Vec<Option<f64>>, SampleError> {
-        let encoded =
-            smiles.iter().enumerate().filter_map(|(n, it)| Some((n, self.pack.encode(it.as_ref())?)));
-        let mut strings: Vec<(usize, Vec<u32>)> = encoded.collect();
-        // Strings of a batch take as long as the longest.
-        strings.sort_by_key(|(_, tokens)| tokens.len());
-        let (places, strings): (Vec<usize>, Vec<Vec<u32>>) = strings.into_iter().unzip();
+        let batches = likelihood::batches(smiles.iter().map(AsRef::as_ref), &self.pack.vocabulary);
         let next_batch = AtomicU64::new(0);
-        let batches: Vec<_> = places.chunks(SLOTS).zip(strings.chunks(SLOTS)).collect();
         let losses = Mutex::new(vec![None; smiles.len()]);
-        self.worker_threads.run(strings.len(), |_| {
+        self.worker_threads.run(smiles.len(), |_| {
             while let Some(batch) = next_number(&next_batch, batches.len() as u64) {
-                let (places, strings) = batches[batch as usize];
+                let LikelihoodBatch { places, strings } = &batches[batch as usize];
                 let found = negative_log_likelihoods(&self.engine, self.pack.vocabulary.len(), strings)?;
                 let mut losses = losses.lock();
                 places.iter().zip(found).for_each(|(place, loss)| losses[*place] = Some(loss));

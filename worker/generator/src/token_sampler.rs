@@ -357,6 +357,20 @@ mod tests {
     }
 
     #[test]
+    fn an_allowed_token_is_drawn_however_improbable_and_a_nucleus_is_of_allowed_tokens() {
+        let logits = CHANCES.map(f32::ln);
+        let allowed = [false, false, true, false, false, true];
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+        for _ in 0..100 {
+            let token = draw(1.0).next_fitting(&logits, Some(&allowed), &mut rng, |token| token == 2);
+            assert_eq!(token, Some(2));
+            // Token 5 has two thirds of what is allowed.
+            assert_eq!(draw(0.3).next(&logits, Some(&allowed), &mut rng), 5);
+            assert_eq!(draw(0.3).next_fitting(&logits, Some(&allowed), &mut rng, |token| token != 5), None);
+        }
+    }
+
+    #[test]
     fn a_nucleus_is_restricted_as_the_whole_is() {
         // Tokens 3, 4 and 1 reach 0.7.
         let (counts, none) = counts(0.7, |token| token != 4);

@@ -236,11 +236,10 @@ async fn make(model: &Arc<LoadedModel>, activity: &RunningJobs) -> Result<Vec<St
     metrics::drawn(model.id(), model.sampler.take_counts());
     match ended {
         Ok(Ok(block)) => Ok(block),
-        Ok(Err(SampleError::Interrupted)) if Instant::now() >= deadline => Err(NoBlock::Fault(format!(
-            "{BLOCK_SIZE} molecules take longer than {} s",
-            BLOCK_TIMEOUT.as_secs()
-        ))),
-        Ok(Err(SampleError::Interrupted)) => Err(NoBlock::JobCame),
+        Ok(Err(SampleError::Interrupted { .. })) if Instant::now() >= deadline => Err(NoBlock::Fault(
+            format!("{BLOCK_SIZE} molecules take longer than {} s", BLOCK_TIMEOUT.as_secs()),
+        )),
+        Ok(Err(SampleError::Interrupted { .. })) => Err(NoBlock::JobCame),
         Ok(Err(fault)) => Err(NoBlock::Fault(fault.to_string())),
         Err(panic) => Err(NoBlock::Fault(panic.to_string())),
     }

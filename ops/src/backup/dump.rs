@@ -149,7 +149,7 @@ async fn count_rows(database: &mut PgConnection) -> Result<BTreeMap<String, i64>
 }
 
 /// Runs `pg_dump` on the snapshot `id`.
-fn dump(client: &PgClient, id: &str, folder: &Path) -> Result<super::manifest::Part, Failure> {
+fn dump(client: &PgClient, id: &str, folder: &Path) -> Result<super::manifest::BackupPart, Failure> {
     let mut command = client.on_database("pg_dump");
     command.args([
         "--format=custom",

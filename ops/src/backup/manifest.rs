@@ -41,12 +41,12 @@ pub struct Manifest {
     /// Number of rows of each table whose rows are kept.
     pub rows: BTreeMap<String, i64>,
     /// All files except the manifest.
-    pub parts: Vec<Part>,
+    pub parts: Vec<BackupPart>,
 }
 
 /// A file of a backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Part {
+pub struct BackupPart {
     /// Path within the backup.
     pub path: String,
     /// Length of the file.
@@ -141,7 +141,7 @@ mod tests {
             let rows = BTreeMap::from([(table.to_owned(), 1)]);
             let mut manifest = Manifest::new(1, DateTime::UNIX_EPOCH, "17".to_owned(), rows);
             manifest.parts = [path, DATABASE]
-                .map(|path| Part { path: path.to_owned(), bytes: 0, sha256: String::new() })
+                .map(|path| BackupPart { path: path.to_owned(), bytes: 0, sha256: String::new() })
                 .to_vec();
             manifest
         };

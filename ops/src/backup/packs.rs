@@ -11,7 +11,7 @@ use std::{
 use anyhow::Context as _;
 use model_tools::ModelsFolder;
 
-use super::manifest::{MODELS, Manifest, Part};
+use super::manifest::{BackupPart, MODELS, Manifest};
 use super::parts;
 use crate::{failure::Failure, terminal};
 
@@ -27,7 +27,11 @@ pub struct RestoredPacks {
 }
 
 /// Copies the packs to the backup in `folder` and returns their names.
-pub fn take(models: &ModelsFolder, folder: &Path, into: &mut Vec<Part>) -> Result<Vec<String>, Failure> {
+pub fn take(
+    models: &ModelsFolder,
+    folder: &Path,
+    into: &mut Vec<BackupPart>,
+) -> Result<Vec<String>, Failure> {
     let bar = terminal::bytes_spinner("copying the models");
     let mut names = Vec::new();
     for pack in models.own_packs()? {
@@ -47,7 +51,7 @@ pub fn take(models: &ModelsFolder, folder: &Path, into: &mut Vec<Part>) -> Resul
 
 /// Copies the packs of the backup in `folder` to the models; existing packs stay.
 pub fn place(models: &ModelsFolder, folder: &Path, manifest: &Manifest) -> Result<RestoredPacks, Failure> {
-    let mut packs: BTreeMap<&str, Vec<&Part>> = BTreeMap::new();
+    let mut packs: BTreeMap<&str, Vec<&BackupPart>> = BTreeMap::new();
     for part in &manifest.parts {
         let within = part.path.strip_prefix(MODELS).and_then(|path| path.strip_prefix('/'));
         if let Some((name, _)) = within.and_then(|path| path.split_once('/')) {
@@ -58,7 +62,7 @@ pub fn place(models: &ModelsFolder, folder: &Path, manifest: &Manifest) -> Resul
     for (name, parts) in packs {
         let target = models.own().join(name);
         let prefix = Path::new(MODELS).join(name);
-        let there = |part: &&Part| {
+        let there = |part: &&BackupPart| {
             let within = Path::new(&part.path).strip_prefix(&prefix).expect("packs: parts are of the pack");
             is_same(&folder.join(&part.path), &target.join(within))
         };

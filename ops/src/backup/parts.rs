@@ -12,7 +12,7 @@ use anyhow::{Context as _, anyhow};
 use indicatif::ProgressBar;
 use sha2::{Digest as _, Sha256};
 
-use super::manifest::{Manifest, Part};
+use super::manifest::{BackupPart, Manifest};
 use crate::{failure::Failure, terminal};
 
 /// Bytes per read.
@@ -20,7 +20,7 @@ const BLOCK: usize = 1 << 20;
 
 /// Writes the content of `source` to the file `path` of the backup in `folder`, synced to disk and readable only by
 /// its owner.
-pub fn write(folder: &Path, path: &str, source: impl Read, bar: &ProgressBar) -> Result<Part, Failure> {
+pub fn write(folder: &Path, path: &str, source: impl Read, bar: &ProgressBar) -> Result<BackupPart, Failure> {
     let file = folder.join(path);
     let doing = || format!("writing {}", file.display());
     if let Some(parent) = file.parent() {
@@ -34,7 +34,7 @@ pub fn write(folder: &Path, path: &str, source: impl Read, bar: &ProgressBar) ->
     })
     .with_context(doing)?;
     to.sync_all().with_context(doing)?;
-    Ok(Part { path: path.to_owned(), bytes, sha256 })
+    Ok(BackupPart { path: path.to_owned(), bytes, sha256 })
 }
 
 /// Reads every part of the backup in `folder` and compares it with the manifest.

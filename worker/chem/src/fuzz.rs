@@ -11,8 +11,8 @@ use chematic::perception::find_sssr;
 
 use crate::molecules::descriptors::{Descriptors, scaffold};
 use crate::{
-    Limits, Molecule, Pattern, PreparedMolecule, SmilesSkeleton, Structure, Template, TemplateIndex, drawing,
-    smiles_of_molfile,
+    Limits, Molecule, Part, Pattern, PreparedMolecule, SmilesSkeleton, Structure, Template, TemplateIndex,
+    drawing, smiles_of_molfile,
 };
 
 /// Number of matches of a template that are tried; real searches stop by time instead.
@@ -49,6 +49,24 @@ pub fn smiles(input: &[u8]) {
     let Ok(molecule) = Molecule::parse(text, Limits::DEFAULT) else { return };
     assert_round_trip(text, &molecule);
     assert_properties(&molecule);
+}
+
+/// Reads a part of molecules; an error's position is within the string, and every point can be filled.
+pub fn part(input: &[u8]) {
+    let Ok(text) = str::from_utf8(input) else { return };
+    match Part::parse(text, Limits::TARGET) {
+        Ok(part) => {
+            let mut open = part.open().clone();
+            while open.points() > 0 {
+                assert!(open.endings(2).iter().all(|ending| !ending.is_empty()), "{text}");
+                open = open.continued("C").expect("a carbon is a substituent");
+            }
+            if let Ok(molecule) = Molecule::parse(&open.smiles(), Limits::DEFAULT) {
+                let _ = part.is_in(&molecule);
+            }
+        }
+        Err(error) => assert!(error.position().is_none_or(|at| text.is_char_boundary(at)), "{error}"),
+    }
 }
 
 /// Reads a connection table; the line of a fault is in the text, and a SMILES is one line.
@@ -181,6 +199,11 @@ mod tests {
     #[test]
     fn any_string_is_a_molecule_or_has_its_fault() {
         replay("smiles", 5_000, smiles);
+    }
+
+    #[test]
+    fn any_string_is_a_part_or_has_its_fault() {
+        replay("part", 5_000, part);
     }
 
     #[test]

@@ -6,9 +6,10 @@
 //! SMILES of ordinary molecules. No I/O, no async, and no global state except buffers that each thread reuses.
 //!
 //! Folders, each depending on those before it: `smiles`, `graph`, `molecules`, then `standardise` and `drawing`, and
-//! `templates`, `mixture`. The README beside `src` says which of two implementations is authoritative
+//! `templates`, `mixture`, `decoration`. The README beside `src` says which of two implementations is authoritative
 //! for what.
 
+mod decoration;
 mod drawing;
 mod error;
 #[cfg(any(test, fuzzing))]
@@ -22,6 +23,10 @@ mod table;
 mod templates;
 
 pub use chem_fast::{Limits, is_odd, valences};
+pub use decoration::{
+    open::OpenMolecule,
+    part::{Part, PartError},
+};
 pub use drawing::{Drawing, drawing, drawing_to_scale, molfile};
 pub use error::{SmilesError, TemplateError};
 pub use mixture::{

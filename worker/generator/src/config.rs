@@ -7,7 +7,10 @@ use std::{
 
 use serde::{Deserialize, de::DeserializeOwned};
 
-use crate::PackError;
+use crate::{
+    PackError,
+    distribution::{Temperature, TopP},
+};
 
 /// Upper limit of sizes. No vocabulary, layer or string of a SMILES model comes near it.
 const MAX_SIZE: usize = 1 << 20;
@@ -120,8 +123,13 @@ impl GenerationConfig {
         let config: Self = parse(json, file)?;
         let Self { temperature, top_p, max_length, constrained: _ } = config;
         let check = ConfigReader(file);
-        check.that("temperature", &temperature, (1e-3..=100.0).contains(&temperature), "0.001 to 100")?;
-        check.that("top_p", &top_p, top_p > 0.0 && top_p <= 1.0, "over 0 and at most 1")?;
+        check.that(
+            "temperature",
+            &temperature,
+            Temperature::try_from(temperature).is_ok(),
+            Temperature::RANGE,
+        )?;
+        check.that("top_p", &top_p, TopP::try_from(top_p).is_ok(), TopP::RANGE)?;
         check.that("max_length", &max_length, (3..=MAX_SIZE).contains(&max_length), "3 to 2^20")?;
         Ok(config)
     }

@@ -47,12 +47,16 @@ pub enum PackError {
 #[expect(missing_docs, reason = "fields named in the variant's doc")]
 #[non_exhaustive]
 pub enum SampleError {
-    /// The model gave only `reached` distinct valid molecules of the `wanted` within the limit of attempts.
+    /// The model gave only `reached` distinct molecules of the `wanted` within the limit of attempts. `refused` are
+    /// the valid strings refused by the filter, by the index of the constraint.
     #[error("the model gave {reached} distinct valid molecules of the {wanted} wanted")]
-    SizeUnreachable { wanted: usize, reached: usize },
-    /// The budget ended first.
+    SizeUnreachable { wanted: usize, reached: usize, refused: Vec<u64> },
+    /// The budget ended first, with `reached` molecules found. `refused` as above.
     #[error("interrupted before the sample was complete")]
-    Interrupted,
+    Interrupted { reached: usize, refused: Vec<u64> },
+    /// The model cannot write this part of the molecules: it has no token for an atom, or no string is long enough.
+    #[error("the model cannot write molecules with `{part}`")]
+    Unwritable { part: String },
     /// The network could not be evaluated.
     #[error("the network failed: {0}")]
     Network(#[from] candle_core::Error),

@@ -2,15 +2,40 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-/// Limit of strings, per molecule wanted and as a constant, after which a size counts as unreachable.
-const ATTEMPTS: (u64, u64) = (20, 2_000);
-/// Number of strings without any new molecule after which a size counts as unreachable.
-const MAX_FRUITLESS_STRINGS: u64 = 2_000;
-/// Strings started in addition to those that the share of valid strings suggests.
+/// Strings started in addition to those that the share of accepted strings suggests.
 const SPARE: u64 = 8;
+/// Maximum strings expected beyond those that have arrived, if few were accepted.
+const MAX_SEARCH_AHEAD: u64 = 1_024;
 
-/// Result of a string: a molecule's canonical SMILES, or `None` if it is invalid.
-pub(crate) type StringResult = Option<String>;
+/// Result of a string.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum StringResult {
+    /// A molecule that satisfies all conditions, as canonical SMILES.
+    Accepted(String),
+    /// A valid molecule, refused by the constraint with this index.
+    Refused(usize),
+    /// Not a valid molecule.
+    Invalid,
+}
+
+/// Limits after which a size counts as unreachable.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AttemptLimits {
+    /// Strings since the last new molecule.
+    fruitless: u64,
+    /// Known molecules since the last new one.
+    repeats: u64,
+    /// All strings, per molecule wanted and as a constant.
+    strings: Option<(u64, u64)>,
+}
+
+impl AttemptLimits {
+    /// Limits for a draw as the pack says.
+    pub(crate) const PLAIN: Self = Self { fruitless: 2_000, repeats: 2_000, strings: Some((20, 2_000)) };
+    /// Limits for a draw under conditions: it goes on while at least one string in some hundred thousand satisfies
+    /// them.
+    pub(crate) const CONDITIONED: Self = Self { fruitless: 500_000, repeats: 2_000, strings: None };
+}
 
 /// The first `size` distinct molecules of a run.
 #[derive(Debug)]
@@ -22,14 +47,19 @@ pub(crate) struct MoleculeCollector {
     known: HashSet<String>,
     /// Results that arrived before one with a lower number.
     early: BTreeMap<u64, StringResult>,
-    /// Number of valid results in `early`.
-    early_valid: u64,
+    /// Number of accepted results in `early`.
+    early_accepted: u64,
     /// Number of strings taken in order so far, which is the number of the string to take next.
     strings: u64,
     /// Valid strings among those taken.
     valid: u64,
+    /// Valid strings refused, by the index of the constraint.
+    refused: Vec<u64>,
+    limits: AttemptLimits,
     /// Strings taken since the last new molecule.
     since_new: u64,
+    /// Known molecules taken since the last new one.
+    repeats: u64,
 }
 
 /// Counts of generated strings.
@@ -62,10 +92,13 @@ impl MoleculeCollector {
             molecules: Vec::with_capacity(size),
             known: HashSet::with_capacity(size),
             early: BTreeMap::new(),
-            early_valid: 0,
+            early_accepted: 0,
             strings: 0,
             valid: 0,
+            refused: Vec::new(),
+            limits: AttemptLimits::PLAIN,
             since_new: 0,
+            repeats: 0,
         }
     }
 
@@ -73,6 +106,11 @@ impl MoleculeCollector {
     pub(crate) fn grow(&mut self, size: usize) {
         self.size = size;
         self.aim_at(size);
+    }
+
+    /// Sets the limits after which the size counts as unreachable.
+    pub(crate) fn limit(&mut self, limits: AttemptLimits) {
+        self.limits = limits;
     }
 
     /// Sets the number of molecules wanted now, and takes results that arrived beyond the previous number.
@@ -83,28 +121,36 @@ impl MoleculeCollector {
 
     /// Adds the results of strings, by their numbers.
     pub(crate) fn add(&mut self, strings: impl IntoIterator<Item = (u64, StringResult)>) {
-        for (number, molecule) in strings {
-            self.early_valid += u64::from(molecule.is_some());
-            self.early.insert(number, molecule);
+        for (number, result) in strings {
+            self.early_accepted += u64::from(matches!(result, StringResult::Accepted(_)));
+            self.early.insert(number, result);
         }
         while !self.is_over()
-            && let Some(molecule) = self.early.remove(&self.strings)
+            && let Some(result) = self.early.remove(&self.strings)
         {
-            self.take(molecule);
+            self.take(result);
         }
     }
 
-    fn take(&mut self, molecule: StringResult) {
+    fn take(&mut self, result: StringResult) {
         self.strings += 1;
         self.since_new += 1;
-        if let Some(molecule) = molecule {
-            self.early_valid -= 1;
-            self.valid += 1;
-            if !self.known.contains(&molecule) {
-                self.known.insert(molecule.clone());
-                self.molecules.push(molecule);
-                self.since_new = 0;
+        self.valid += u64::from(result != StringResult::Invalid);
+        match result {
+            StringResult::Accepted(molecule) => {
+                self.early_accepted -= 1;
+                self.repeats += 1;
+                if !self.known.contains(&molecule) {
+                    self.known.insert(molecule.clone());
+                    self.molecules.push(molecule);
+                    (self.since_new, self.repeats) = (0, 0);
+                }
             }
+            StringResult::Refused(constraint) => {
+                self.refused.resize(self.refused.len().max(constraint + 1), 0);
+                self.refused[constraint] += 1;
+            }
+            StringResult::Invalid => {}
         }
     }
 
@@ -115,11 +161,12 @@ impl MoleculeCollector {
 
     /// Estimates the total number of strings needed, from the results so far; at least one more than have arrived.
     pub(crate) fn expected(&self) -> u64 {
-        let found = self.molecules.len() as u64 + self.early_valid;
+        let found = self.molecules.len() as u64 + self.early_accepted;
         let missing = (self.aim as u64).saturating_sub(found);
         // One extra success is assumed; otherwise a share of zero would ask for infinitely many strings.
         let strings = missing * (self.arrived() + 1) / (found + 1);
-        self.arrived() + strings.clamp(1, missing.saturating_mul(8).max(1)) + SPARE.min(missing / 8)
+        let most = missing.saturating_mul(8).max(MAX_SEARCH_AHEAD.min(self.arrived() / 2)).max(1);
+        self.arrived() + strings.clamp(1, most) + SPARE.min(missing / 8)
     }
 
     /// Returns true if no further string is needed.
@@ -127,9 +174,16 @@ impl MoleculeCollector {
         self.is_complete() || self.yields_nothing_new()
     }
 
-    /// Returns true if the limit of attempts is reached.
+    /// Returns true if a limit of attempts is reached.
     pub(crate) fn yields_nothing_new(&self) -> bool {
-        self.since_new >= MAX_FRUITLESS_STRINGS || self.strings >= ATTEMPTS.0 * self.size as u64 + ATTEMPTS.1
+        let AttemptLimits { fruitless, repeats, strings } = self.limits;
+        let is_spent = |(each, more)| self.strings >= each * self.size as u64 + more;
+        self.since_new >= fruitless || self.repeats >= repeats || strings.is_some_and(is_spent)
+    }
+
+    /// Returns the number of valid strings refused, by the index of the constraint.
+    pub(crate) fn refused(&self) -> &[u64] {
+        &self.refused
     }
 
     /// Returns the counts of the strings taken.
@@ -175,10 +229,10 @@ impl MoleculeCollector {
 
 #[cfg(test)]
 mod tests {
-    use super::MoleculeCollector;
+    use super::{AttemptLimits, MoleculeCollector, StringResult};
 
-    fn molecule(text: &str) -> Option<String> {
-        Some(text.to_owned())
+    fn molecule(text: &str) -> StringResult {
+        StringResult::Accepted(text.to_owned())
     }
 
     #[test]
@@ -187,7 +241,12 @@ mod tests {
 
         collector.add([(3, molecule("CN")), (1, molecule("C"))]);
         assert!(!collector.is_over());
-        collector.add([(0, None), (2, molecule("C")), (5, molecule("N")), (4, molecule("O"))]);
+        collector.add([
+            (0, StringResult::Invalid),
+            (2, molecule("C")),
+            (5, molecule("N")),
+            (4, molecule("O")),
+        ]);
 
         assert!(collector.is_over());
         assert_eq!(collector.molecules(), ["C", "CN", "O"]);
@@ -213,7 +272,8 @@ mod tests {
         let mut collector = MoleculeCollector::new(1_000);
         assert_eq!(collector.expected(), 1_008);
 
-        collector.add((0..100).map(|n| (n, (n % 2 == 0).then(|| n.to_string()))));
+        let result = |n: u64| if n % 2 == 0 { molecule(&n.to_string()) } else { StringResult::Refused(0) };
+        collector.add((0..100).map(|n| (n, result(n))));
 
         let expected = collector.expected();
         assert!((1_950..2_050).contains(&expected), "{expected}");
@@ -223,7 +283,7 @@ mod tests {
     fn a_run_that_finds_nothing_grows_in_bounded_steps() {
         let mut collector = MoleculeCollector::new(10);
 
-        collector.add((0..100).map(|n| (n, None)));
+        collector.add((0..100).map(|n| (n, StringResult::Invalid)));
 
         assert!((101..200).contains(&collector.expected()), "{}", collector.expected());
     }
@@ -233,6 +293,20 @@ mod tests {
         let mut collector = MoleculeCollector::new(1_000);
 
         collector.add((0..2_001).map(|n| (n, molecule("C"))));
+
+        assert!(collector.yields_nothing_new());
+        assert_eq!(collector.molecules(), ["C"]);
+    }
+
+    #[test]
+    fn a_draw_under_conditions_goes_on_while_few_are_accepted_and_ends_when_all_repeat() {
+        let mut collector = MoleculeCollector::new(1_000);
+        collector.limit(AttemptLimits::CONDITIONED);
+
+        collector.add((0..100_000).map(|n| (n, StringResult::Refused(n as usize % 2))));
+        assert!(!collector.is_over());
+        assert_eq!(collector.refused(), [50_000, 50_000]);
+        collector.add((100_000..102_001).map(|n| (n, molecule("C"))));
 
         assert!(collector.yields_nothing_new());
         assert_eq!(collector.molecules(), ["C"]);

@@ -5,37 +5,29 @@
 //! time. So the same seed gives the same sample with any number of threads: in bytes on any CPU, in single precision
 //! on the same kind of CPU. On a GPU, rounding depends on the batch size, so a different number of strings may give
 //! different strings.
-//!
-//! Every thread both generates and checks. Strings are checked a few dozen at a time, so that the network's weights
-//! and the parser's tables do not displace each other from the caches.
 
-use std::{
-    collections::HashSet,
-    num::NonZeroUsize,
-    sync::atomic::{AtomicBool, AtomicU64, Ordering},
-    thread,
-    time::Duration,
-};
+use std::{num::NonZeroUsize, sync::atomic::AtomicU64, thread, time::Duration};
 
 use candle_core::Device;
-use chem::{Limits, Molecule};
-use parking_lot::{Condvar, Mutex};
-use rayon::prelude::*;
+use parking_lot::Mutex;
 
 use crate::{
     ModelPack, Precision, SampleBudget, SampleError,
+    decoration::Decoration,
+    draw_options::{DrawOptions, MoleculeFilter},
     engine::NetworkEngine,
+    fixed_parts::FixedParts,
     int8::ByteRates,
-    molecule_collector::{MoleculeCollector, StringCounts},
+    likelihood::{self, LikelihoodBatch, negative_log_likelihoods},
+    molecule_collector::{AttemptLimits, StringCounts},
     partial_sample::PartialSample,
+    sample_run::{Run, next_number},
     string_batch::{self, DeadEndPolicy, GenerationContext, RawString, StringEnd, StringQueue},
-    worker_threads::{self, BatchResources, WorkerThreads},
+    worker_threads::{SLOTS, WorkerThreads},
 };
 
-/// Strings that a thread checks at a time.
-const CHECK_BATCH: usize = 32;
-/// Interval at which a thread without strings to start checks its budget.
-const BUDGET_CHECK_INTERVAL: Duration = Duration::from_millis(20);
+/// Strings, at least, that a draw under conditions may need.
+const MIN_CONDITIONED_STRINGS: usize = 512;
 
 /// Draws molecules from one model; can be shared between threads.
 #[derive(Debug)]
@@ -125,8 +117,25 @@ impl Sampler {
     /// Fails if the budget ends, or if the model cannot give `size` molecules: after `20 * size + 2,000` strings, or
     /// earlier if the last 2,000 gave no new molecule.
     pub fn sample(&self, size: usize, seed: u64, budget: &SampleBudget) -> Result<Vec<String>, SampleError> {
+        self.sample_filtered(size, seed, &DrawOptions::default(), None, budget)
+    }
+
+    /// Draws `size` distinct valid molecules of one component under `options`, all of which `filter` accepts, as
+    /// canonical SMILES.
+    ///
+    /// # Errors
+    /// Fails as [`Self::sample`] does; under conditions the model cannot give `size` molecules if 500,000 strings
+    /// gave no new molecule, or if 2,000 of the accepted ones were known.
+    pub fn sample_filtered(
+        &self,
+        size: usize,
+        seed: u64,
+        options: &DrawOptions,
+        filter: Option<&dyn MoleculeFilter>,
+        budget: &SampleBudget,
+    ) -> Result<Vec<String>, SampleError> {
         let mut partial_sample = PartialSample::new(size, seed);
-        self.resume(&mut partial_sample, size, budget)?;
+        self.resume_filtered(&mut partial_sample, size, options, filter, budget)?;
         Ok(partial_sample.collector.into_molecules())
     }
 
@@ -141,12 +150,34 @@ impl Sampler {
         target_count: usize,
         budget: &SampleBudget,
     ) -> Result<(), SampleError> {
+        self.resume_filtered(partial_sample, target_count, &DrawOptions::default(), None, budget)
+    }
+
+    /// Draws what `partial_sample` lacks, as [`Self::resume`] does, under the conditions of
+    /// [`Self::sample_filtered`]. They must be the same each time.
+    ///
+    /// # Errors
+    /// Fails as [`Self::sample_filtered`] does.
+    pub fn resume_filtered(
+        &self,
+        partial_sample: &mut PartialSample,
+        target_count: usize,
+        options: &DrawOptions,
+        filter: Option<&dyn MoleculeFilter>,
+        budget: &SampleBudget,
+    ) -> Result<(), SampleError> {
         let PartialSample { seed, collector } = partial_sample;
         let before = collector.tally();
+        let is_plain = options.is_plain() && filter.is_none();
+        collector.limit(if is_plain { AttemptLimits::PLAIN } else { AttemptLimits::CONDITIONED });
         collector.aim_at(target_count);
         if !collector.is_over() {
             let missing = collector.missing();
-            self.draw(missing, self.source(*seed, DeadEndPolicy::Cut), &Run::new(collector, budget))?;
+            let strings = if is_plain { missing } else { missing.max(MIN_CONDITIONED_STRINGS) };
+            let decoration = options.fixed.as_ref().map(|fixed| self.decoration(fixed)).transpose()?;
+            let source = self.source(*seed, DeadEndPolicy::Cut, options);
+            let source = GenerationContext { decoration: decoration.as_ref(), ..source };
+            Run::new(collector, budget, filter).draw(&self.worker_threads, strings, source)?;
         }
         self.count(collector.tally().since(before));
         if collector.is_complete() {
@@ -155,29 +186,19 @@ impl Sampler {
             Err(SampleError::SizeUnreachable {
                 wanted: collector.size(),
                 reached: collector.molecules().len(),
+                refused: collector.refused().to_vec(),
             })
         } else {
-            Err(SampleError::Interrupted)
+            Err(SampleError::Interrupted {
+                reached: collector.molecules().len(),
+                refused: collector.refused().to_vec(),
+            })
         }
     }
 
-    /// Draws until the run is over, with as many batches as `missing` molecules justify.
-    fn draw(&self, missing: usize, source: GenerationContext<'_>, run: &Run<'_>) -> Result<(), SampleError> {
-        self.worker_threads.run(missing, |resources| {
-            let mut worker = MoleculeBatch { run, resources, unchecked: Vec::new() };
-            loop {
-                let generated = string_batch::generate(source, resources, &mut worker);
-                if generated.is_err() {
-                    run.end();
-                }
-                generated?;
-                worker.check();
-                if !run.wait_for_work() {
-                    return Ok(());
-                }
-            }
-        })?;
-        Ok(())
+    /// Prepares parts that every molecule contains.
+    fn decoration(&self, fixed: &FixedParts) -> Result<Decoration, SampleError> {
+        Decoration::new(fixed, &self.engine, &self.pack.vocabulary, self.pack.generation.max_length)
     }
 
     fn count(&self, more: StringCounts) {
@@ -200,7 +221,7 @@ impl Sampler {
     /// # Errors
     /// Fails if the network does.
     pub fn raw(&self, count: usize, seed: u64) -> Result<Vec<String>, SampleError> {
-        let source = self.source(seed, DeadEndPolicy::Continue);
+        let source = self.source(seed, DeadEndPolicy::Continue, &DrawOptions::default());
         let next_number = AtomicU64::new(0);
         let texts = Mutex::new(vec![String::new(); count]);
         self.worker_threads.run(count, |resources| {
@@ -241,135 +262,50 @@ impl Sampler {
         Ok(rows)
     }
 
+    /// Computes the negative log-likelihoods of molecules under the model, in nats: of their strings as given, which
+    /// should be canonical SMILES. Without masks, at temperature 1. `None` in place of a string that the vocabulary
+    /// cannot express.
+    ///
+    /// # Errors
+    /// Fails if the network does.
+    pub fn likelihoods(&self, smiles: &[impl AsRef<str>]) -> Result<Vec<Option<f64>>, SampleError> {
+        let batches = likelihood::batches(smiles.iter().map(AsRef::as_ref), &self.pack.vocabulary);
+        let next_batch = AtomicU64::new(0);
+        let losses = Mutex::new(vec![None; smiles.len()]);
+        self.worker_threads.run(smiles.len(), |_| {
+            while let Some(batch) = next_number(&next_batch, batches.len() as u64) {
+                let LikelihoodBatch { places, strings } = &batches[batch as usize];
+                let found = negative_log_likelihoods(&self.engine, self.pack.vocabulary.len(), strings)?;
+                let mut losses = losses.lock();
+                places.iter().zip(found).for_each(|(place, loss)| losses[*place] = Some(loss));
+            }
+            Ok(())
+        })?;
+        Ok(losses.into_inner())
+    }
+
     /// Measures the matrix products in bytes on one thread, for `time` with each instruction set that the CPU has for
     /// them. Empty with another precision.
     #[must_use]
     pub fn byte_rates(&self, time: Duration) -> Vec<ByteRates> {
         match &self.engine {
-            NetworkEngine::Bytes(network) => network.rates(worker_threads::SLOTS, time),
+            NetworkEngine::Bytes(network) => network.rates(SLOTS, time),
             NetworkEngine::Reference(_) | NetworkEngine::Fused(_) => Vec::new(),
         }
     }
 
     /// Returns the source of a run's strings. `dead_ends` applies to packs without constrained decoding.
-    fn source(&self, seed: u64, dead_ends: DeadEndPolicy) -> GenerationContext<'_> {
-        let dead_ends = if self.pack.generation.constrained { DeadEndPolicy::Avoid } else { dead_ends };
-        GenerationContext { engine: &self.engine, pack: &self.pack, seed, dead_ends }
-    }
-}
-
-/// Returns the canonical SMILES of a valid string. Radicals count as invalid, since they are not wanted.
-fn canonical(raw: &RawString) -> Option<String> {
-    if raw.end != StringEnd::EndToken {
-        return None;
-    }
-    let molecule = Molecule::parse(&raw.text, Limits::TARGET).ok()?;
-    (!molecule.has_radicals()).then(|| molecule.canonical_smiles())
-}
-
-/// Takes the next number below `limit`.
-fn next_number(next_number: &AtomicU64, limit: u64) -> Option<u64> {
-    next_number
-        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |number| (number < limit).then(|| number + 1))
-        .ok()
-}
-
-/// State shared by the threads of a sample.
-struct Run<'a> {
-    budget: &'a SampleBudget,
-    collector: Mutex<&'a mut MoleculeCollector>,
-    /// Numbers of the strings that had arrived before the run.
-    arrived_out_of_order: HashSet<u64>,
-    /// Notified when results have been added.
-    results_added: Condvar,
-    /// Number of the next string to start.
-    next_number: AtomicU64,
-    /// Strings below this number are to be started, by the current estimate.
-    limit: AtomicU64,
-    over: AtomicBool,
-}
-
-impl<'a> Run<'a> {
-    fn new(collector: &'a mut MoleculeCollector, budget: &'a SampleBudget) -> Self {
-        Self {
-            budget,
-            arrived_out_of_order: collector.early().collect(),
-            results_added: Condvar::new(),
-            next_number: AtomicU64::new(collector.next()),
-            limit: AtomicU64::new(collector.expected()),
-            collector: Mutex::new(collector),
-            over: AtomicBool::new(false),
+    fn source(&self, seed: u64, dead_ends: DeadEndPolicy, options: &DrawOptions) -> GenerationContext<'_> {
+        let settings = options.settings(self.pack.generation);
+        let dead_ends = if settings.constrained { DeadEndPolicy::Avoid } else { dead_ends };
+        GenerationContext {
+            engine: &self.engine,
+            vocabulary: &self.pack.vocabulary,
+            settings,
+            seed,
+            dead_ends,
+            decoration: None,
         }
-    }
-
-    fn add(&self, strings: impl IntoIterator<Item = (u64, Option<String>)>) {
-        let mut collector = self.collector.lock();
-        collector.add(strings);
-        self.limit.store(collector.expected(), Ordering::Relaxed);
-        let over = collector.is_over();
-        drop(collector);
-        if over {
-            self.end();
-        }
-        self.results_added.notify_all();
-    }
-
-    /// Waits until there are strings to start; returns false if there will be none.
-    fn wait_for_work(&self) -> bool {
-        let mut collector = self.collector.lock();
-        while !self.is_over() {
-            // When all started strings have arrived, at least one more is expected, so the wait always ends.
-            if self.next_number.load(Ordering::Relaxed) < self.limit.load(Ordering::Relaxed) {
-                return true;
-            }
-            self.results_added.wait_for(&mut collector, BUDGET_CHECK_INTERVAL);
-        }
-        false
-    }
-
-    fn end(&self) {
-        self.over.store(true, Ordering::Relaxed);
-        self.results_added.notify_all();
-    }
-
-    fn is_over(&self) -> bool {
-        self.over.load(Ordering::Relaxed) || self.budget.is_exhausted()
-    }
-}
-
-/// One batch of a sample.
-struct MoleculeBatch<'a, 'run> {
-    run: &'a Run<'run>,
-    resources: BatchResources<'a>,
-    unchecked: Vec<(u64, RawString)>,
-}
-
-impl MoleculeBatch<'_, '_> {
-    fn check(&mut self) {
-        let unchecked = std::mem::take(&mut self.unchecked);
-        let checked = |(number, raw): (u64, RawString)| (number, canonical(&raw));
-        let checked: Vec<_> =
-            self.resources.pool.install(|| unchecked.into_par_iter().map(checked).collect());
-        self.run.add(checked);
-    }
-}
-
-impl StringQueue for MoleculeBatch<'_, '_> {
-    fn next(&mut self) -> Option<u64> {
-        let limit = self.run.limit.load(Ordering::Relaxed);
-        std::iter::from_fn(|| next_number(&self.run.next_number, limit))
-            .find(|number| !self.run.arrived_out_of_order.contains(number))
-    }
-
-    fn take(&mut self, number: u64, raw: RawString) {
-        self.unchecked.push((number, raw));
-        if self.unchecked.len() == CHECK_BATCH * self.resources.pool.current_num_threads() {
-            self.check();
-        }
-    }
-
-    fn is_over(&self) -> bool {
-        self.run.is_over()
     }
 }
 

@@ -3,18 +3,22 @@
 //! If almost no token fits, the mistake lies some tokens back, such as a ring left open or one nitrogen too many.
 //! Then the string goes back to an earlier token and continues from there with other draws. If the same place cannot
 //! be passed, it goes back further each time. Starting over instead would give fewer long molecules than the model's
-//! distribution has, since these have more places to go wrong.
+//! distribution has, since these have more places to go wrong. A string never goes back into its prompt.
 
+use std::sync::Arc;
+
+use chem::OpenMolecule;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::{
     engine::{SavedState, State},
     partial_smiles::PartialSmiles,
+    prompt::Prompt,
     vocabulary::Vocabulary,
 };
 
-/// Distance of backtracking points in tokens; network states are saved at multiples of it.
+/// Distance of backtracking points in tokens; network states are saved at multiples of it after the prompt.
 const CHECKPOINT_INTERVAL: usize = 8;
 /// Maximum number of times that a string goes back before it is given up.
 const MAX_REWINDS: u32 = 16;
@@ -26,13 +30,17 @@ pub(crate) struct Slot {
     pub(crate) rng: Xoshiro256PlusPlus,
     pub(crate) tokens: Vec<u32>,
     pub(crate) outline: PartialSmiles,
+    /// Beginning of the string that is not drawn.
+    pub(crate) prompt: Option<Arc<Prompt>>,
+    /// Molecule that the string decorates, if it is not the one of all strings' first prompt.
+    pub(crate) open: Option<OpenMolecule>,
     /// Number of tokens that have been fed to the network.
     given: usize,
     /// Network states saved before every `CHECKPOINT_INTERVAL`th token. Entries from `n_kept` on are unused buffers.
     kept: Vec<SavedState>,
     n_kept: usize,
     rewinds: u32,
-    /// Length that the string could not pass, and the number of strides that it last went back from there.
+    /// Drawn length that the string could not pass, and the number of strides that it last went back from there.
     dead_end_length: usize,
     rewind_steps: usize,
 }
@@ -44,6 +52,8 @@ impl Slot {
             rng: random(seed, number),
             tokens: Vec::new(),
             outline: PartialSmiles::default(),
+            prompt: None,
+            open: None,
             given: 0,
             kept: Vec::new(),
             n_kept: 0,
@@ -57,8 +67,40 @@ impl Slot {
     pub(crate) fn restart(&mut self, seed: u64, number: u64) {
         (self.number, self.rng) = (number, random(seed, number));
         (self.given, self.n_kept, self.rewinds, self.dead_end_length, self.rewind_steps) = (0, 0, 0, 0, 0);
+        (self.prompt, self.open) = (None, None);
         self.tokens.clear();
         self.outline.clear();
+    }
+
+    /// Begins the string anew with a prompt. Returns the token to feed next, as [`Self::rewind`] does.
+    pub(crate) fn begin_with(&mut self, prompt: Arc<Prompt>, vocabulary: &Vocabulary) -> Option<u32> {
+        (self.n_kept, self.rewinds, self.dead_end_length, self.rewind_steps) = (0, 0, 0, 0);
+        self.tokens.clear();
+        self.tokens.extend_from_slice(prompt.tokens());
+        self.prompt = Some(prompt);
+        self.read_again(vocabulary);
+        self.first_token()
+    }
+
+    /// Returns the number of tokens that are not drawn.
+    fn prompt_length(&self) -> usize {
+        self.prompt.as_ref().map_or(0, |prompt| prompt.tokens().len())
+    }
+
+    /// Returns the token to feed next if no token has been drawn: the last of the prompt if the state before it is
+    /// known, else `None` for the token that begins every string, after which the prompt's tokens are fed.
+    fn first_token(&mut self) -> Option<u32> {
+        let has_state = self.prompt.as_ref().is_some_and(|prompt| prompt.state().is_some());
+        self.given = if has_state { self.tokens.len() } else { 0 };
+        self.tokens.last().copied().filter(|_| has_state)
+    }
+
+    fn read_again(&mut self, vocabulary: &Vocabulary) {
+        self.outline.clear();
+        for token in &self.tokens {
+            // These tokens fitted when they were drawn, and a prompt is the beginning of a molecule.
+            let _ = self.outline.read(vocabulary.symbols(*token));
+        }
     }
 
     /// Returns the next token that must be fed to the network again, if any.
@@ -76,8 +118,9 @@ impl Slot {
 
     /// Saves the network's state, which includes all tokens so far, if this is a backtracking point.
     pub(crate) fn keep(&mut self, state: &State, member: usize) {
-        let place = self.tokens.len() / CHECKPOINT_INTERVAL;
-        if self.tokens.len() % CHECKPOINT_INTERVAL != CHECKPOINT_INTERVAL - 1 || place != self.n_kept {
+        let drawn = self.tokens.len() - self.prompt_length();
+        let place = drawn / CHECKPOINT_INTERVAL;
+        if drawn % CHECKPOINT_INTERVAL != CHECKPOINT_INTERVAL - 1 || place != self.n_kept {
             return;
         }
         if place == self.kept.len() {
@@ -90,22 +133,24 @@ impl Slot {
     /// [restored](Self::restore); `None` if that is the token that begins every string. Fails if this has happened
     /// too often.
     pub(crate) fn rewind(&mut self, vocabulary: &Vocabulary) -> Result<Option<u32>, RewindLimitReached> {
-        if self.rewinds == MAX_REWINDS || self.tokens.is_empty() {
+        let prompt = self.prompt_length();
+        let drawn = self.tokens.len() - prompt;
+        if self.rewinds == MAX_REWINDS || drawn == 0 {
             return Err(RewindLimitReached);
         }
         self.rewinds += 1;
-        let is_further = self.tokens.len() > self.dead_end_length;
-        self.dead_end_length = self.dead_end_length.max(self.tokens.len());
+        let is_further = drawn > self.dead_end_length;
+        self.dead_end_length = self.dead_end_length.max(drawn);
         self.rewind_steps = if is_further { 1 } else { 2 * self.rewind_steps };
         let places = self.dead_end_length.div_ceil(CHECKPOINT_INTERVAL).saturating_sub(self.rewind_steps);
 
-        self.tokens.truncate(places * CHECKPOINT_INTERVAL);
-        self.outline.clear();
-        for token in &self.tokens {
-            // These tokens fitted when they were drawn.
-            let _ = self.outline.read(vocabulary.symbols(*token));
+        self.tokens.truncate(prompt + places * CHECKPOINT_INTERVAL);
+        self.read_again(vocabulary);
+        if places == 0 {
+            self.n_kept = 0;
+            return Ok(self.first_token());
         }
-        if places == 0 || places > self.n_kept {
+        if places > self.n_kept {
             (self.given, self.n_kept) = (0, 0);
             return Ok(None);
         }
@@ -113,10 +158,12 @@ impl Slot {
         Ok(self.tokens.last().copied())
     }
 
-    /// Restores the network state of the point that the string went back to.
+    /// Restores the network state of the point that the string went back to, or of its prompt.
     pub(crate) fn restore(&self, state: &mut State, member: usize) {
-        if let Some(kept) = self.n_kept.checked_sub(1) {
-            state.restore(member, &self.kept[kept]);
+        let of_prompt = || self.prompt.as_ref().and_then(|prompt| prompt.state());
+        let kept = self.n_kept.checked_sub(1).map(|kept| &self.kept[kept]);
+        if let Some(kept) = kept.or_else(of_prompt) {
+            state.restore(member, kept);
         }
     }
 }

@@ -7,11 +7,14 @@
 use rayon::prelude::*;
 
 use crate::{
+    config::GenerationConfig,
+    decoration::{Decoration, NextStage},
     engine::{NetworkEngine, State},
-    pack::ModelPack,
+    linking::Linking,
     partial_smiles::PartialSmiles,
     slot::{RewindLimitReached, Slot},
     token_sampler::TokenSampler,
+    vocabulary::Vocabulary,
     worker_threads::BatchResources,
 };
 
@@ -22,10 +25,13 @@ const STRINGS_PER_DRAW: usize = 128;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GenerationContext<'a> {
     pub(crate) engine: &'a NetworkEngine,
-    pub(crate) pack: &'a ModelPack,
+    pub(crate) vocabulary: &'a Vocabulary,
+    pub(crate) settings: GenerationConfig,
     /// Seed of the run.
     pub(crate) seed: u64,
     pub(crate) dead_ends: DeadEndPolicy,
+    /// Parts that every string begins with, if any.
+    pub(crate) decoration: Option<&'a Decoration>,
 }
 
 /// String as the model wrote it.
@@ -81,22 +87,67 @@ pub(crate) fn generate(
     if slots.is_empty() {
         return Ok(());
     }
-    let sampler =
-        || SlotSampler { source, draw: TokenSampler::new(source.pack), trial: PartialSmiles::default() };
+    let sampler = || SlotSampler {
+        source,
+        draw: TokenSampler::new(source.vocabulary, source.settings),
+        trial: PartialSmiles::default(),
+    };
     let mut batch = StringBatch {
         source,
         resources,
         samplers: (0..slots.len().div_ceil(STRINGS_PER_DRAW)).map(|_| sampler()).collect(),
         state: source.engine.start(slots.len())?,
-        tokens: vec![source.pack.vocabulary.bos(); slots.len()],
+        tokens: vec![source.vocabulary.bos(); slots.len()],
         fresh: vec![true; slots.len()],
         actions: vec![SlotAction::Anew; slots.len()],
         slots,
     };
+    if source.decoration.is_some() {
+        batch.begin_all();
+    }
     while !batch.slots.is_empty() && !ends.is_over() {
         batch.step(ends)?;
     }
     Ok(())
+}
+
+/// Continuation of a string that has ended.
+enum Stage {
+    /// The string is complete.
+    Complete(RawString),
+    /// The string begins anew with a prompt: the token to feed next, as [`Slot::rewind`] gives it.
+    Prompt(Option<u32>),
+}
+
+impl<'a> GenerationContext<'a> {
+    /// Returns the way in which fragments are joined to finished strings, if there are any.
+    pub(crate) fn linking(&self) -> Option<Linking<'a>> {
+        let decoration = self.decoration.filter(|decoration| !decoration.linked().is_empty())?;
+        Some(Linking { decoration, engine: self.engine, vocabulary: self.vocabulary })
+    }
+
+    /// Begins a string with the first prompt, if there is one. Returns the token to feed next, as [`Slot::rewind`]
+    /// does.
+    fn begin(&self, slot: &mut Slot) -> Option<u32> {
+        slot.begin_with(self.decoration?.first().clone(), self.vocabulary)
+    }
+
+    /// Decides how a string that has ended goes on.
+    fn next_stage(&self, slot: &mut Slot, raw: RawString) -> Stage {
+        let (Some(decoration), Some(prompt), StringEnd::EndToken) = (self.decoration, &slot.prompt, raw.end)
+        else {
+            return Stage::Complete(raw);
+        };
+        let open = slot.open.as_ref().unwrap_or(decoration.open());
+        match decoration.after(open, prompt, &raw.text, self.vocabulary) {
+            NextStage::Complete => Stage::Complete(raw),
+            NextStage::Failed => Stage::Complete(RawString { end: StringEnd::Hopeless, ..raw }),
+            NextStage::Prompt(open, prompt) => {
+                slot.open = Some(open);
+                Stage::Prompt(slot.begin_with(prompt, self.vocabulary))
+            }
+        }
+    }
 }
 
 /// Next action of a slot.
@@ -127,11 +178,23 @@ struct StringBatch<'a> {
 }
 
 impl StringBatch<'_> {
+    /// Begins all strings with the first prompt.
+    fn begin_all(&mut self) {
+        for (n, slot) in self.slots.iter_mut().enumerate() {
+            let token = self.source.begin(slot);
+            if token.is_some() {
+                slot.restore(&mut self.state, n);
+            }
+            (self.tokens[n], self.fresh[n]) =
+                (token.unwrap_or(self.source.vocabulary.bos()), token.is_none());
+        }
+    }
+
     /// Advances every slot by one token.
     fn step(&mut self, ends: &mut impl StringQueue) -> candle_core::Result<()> {
         self.source.engine.step(&self.tokens, &self.fresh, &mut self.state)?;
         self.draw();
-        let vocabulary = &self.source.pack.vocabulary;
+        let vocabulary = self.source.vocabulary;
         let mut dry = Vec::new();
         for (n, (slot, next)) in self.slots.iter_mut().zip(&self.actions).enumerate() {
             let token = match *next {
@@ -142,12 +205,27 @@ impl StringBatch<'_> {
                 }
                 SlotAction::Anew => None,
                 SlotAction::End(end) => {
-                    ends.take(slot.number, RawString { text: vocabulary.text(&slot.tokens), end });
-                    match ends.next() {
-                        Some(number) => slot.restart(self.source.seed, number),
-                        None => dry.push(n),
+                    let raw = RawString { text: vocabulary.text(&slot.tokens), end };
+                    let token = match self.source.next_stage(slot, raw) {
+                        Stage::Prompt(token) => token,
+                        Stage::Complete(raw) => {
+                            ends.take(slot.number, raw);
+                            match ends.next() {
+                                Some(number) => {
+                                    slot.restart(self.source.seed, number);
+                                    self.source.begin(slot)
+                                }
+                                None => {
+                                    dry.push(n);
+                                    None
+                                }
+                            }
+                        }
+                    };
+                    if token.is_some() {
+                        slot.restore(&mut self.state, n);
                     }
-                    None
+                    token
                 }
             };
             (self.tokens[n], self.fresh[n]) = (token.unwrap_or(vocabulary.bos()), token.is_none());
@@ -161,7 +239,7 @@ impl StringBatch<'_> {
     /// Decides the next action of every slot.
     fn draw(&mut self) {
         let Self { source, resources, samplers, slots, state, actions, .. } = self;
-        let (vocab, state) = (source.pack.vocabulary.len(), &*state);
+        let (vocab, state) = (source.vocabulary.len(), &*state);
         resources.pool.install(|| {
             let slots = slots.par_chunks_mut(STRINGS_PER_DRAW).zip(actions.par_chunks_mut(STRINGS_PER_DRAW));
             let logits = state.logits().par_chunks(STRINGS_PER_DRAW * vocab);
@@ -201,19 +279,22 @@ impl SlotSampler<'_> {
         if let Some(token) = slot.next_replayed() {
             return SlotAction::Token(token);
         }
-        let (GenerationContext { pack, dead_ends, .. }, trial) = (self.source, &mut self.trial);
-        let vocabulary = &pack.vocabulary;
+        let (GenerationContext { vocabulary, settings, dead_ends, .. }, trial) =
+            (self.source, &mut self.trial);
+        let allowed = slot.prompt.as_ref().and_then(|prompt| prompt.allowed_after(&slot.tokens));
         let mut fits = |token| {
             trial.clone_from(&slot.outline);
             if token == vocabulary.eos() { trial.end() } else { trial.read(vocabulary.symbols(token)) }
         };
         let token = match dead_ends {
-            DeadEndPolicy::Continue => Some(self.draw.next(logits, &mut slot.rng)),
-            DeadEndPolicy::Cut => Some(self.draw.next(logits, &mut slot.rng)).filter(|token| fits(*token)),
-            DeadEndPolicy::Avoid => self.draw.next_fitting(logits, &mut slot.rng, fits),
+            DeadEndPolicy::Continue => Some(self.draw.next(logits, allowed, &mut slot.rng)),
+            DeadEndPolicy::Cut => {
+                Some(self.draw.next(logits, allowed, &mut slot.rng)).filter(|token| fits(*token))
+            }
+            DeadEndPolicy::Avoid => self.draw.next_fitting(logits, allowed, &mut slot.rng, fits),
         };
         // Two more tokens: those that begin and end every string.
-        let has_room = slot.tokens.len() + 2 < pack.generation.max_length;
+        let has_room = slot.tokens.len() + 2 < settings.max_length;
         let end = match token {
             Some(token) if token == vocabulary.eos() => return SlotAction::End(StringEnd::EndToken),
             Some(token) if has_room => {

@@ -12,7 +12,7 @@
 use pulp::{Arch, Simd, WithSimd};
 use rand::{Rng, RngExt};
 
-use crate::{gates::exp, pack::ModelPack};
+use crate::{config::GenerationConfig, gates::exp, vocabulary::Vocabulary};
 
 /// Tokens whose weights are summed together. Summing one by one would wait for every addition, and with a large
 /// vocabulary a search token by token would take longer than the network.
@@ -40,9 +40,9 @@ pub(crate) struct TokenSampler {
 }
 
 impl TokenSampler {
-    pub(crate) fn new(pack: &ModelPack) -> Self {
-        let (temperature, top_p) = (pack.generation.temperature as f32, pack.generation.top_p as f32);
-        Self::of(temperature, top_p, &pack.vocabulary.can_be_drawn(), pack.vocabulary.eos())
+    pub(crate) fn new(vocabulary: &Vocabulary, settings: GenerationConfig) -> Self {
+        let (temperature, top_p) = (settings.temperature as f32, settings.top_p as f32);
+        Self::of(temperature, top_p, &vocabulary.can_be_drawn(), vocabulary.eos())
     }
 
     fn of(temperature: f32, top_p: f32, can_be_drawn: &[bool], eos: u32) -> Self {
@@ -64,30 +64,33 @@ impl TokenSampler {
         }
     }
 
-    /// Draws from the distribution of `logits`, `[vocab]`.
+    /// Draws from the distribution of `logits`, `[vocab]`, restricted to the tokens that are `allowed`, if given.
     ///
     /// If the logits are not a distribution (the network overflowed), the string ends.
-    pub(crate) fn next(&mut self, logits: &[f32], rng: &mut impl Rng) -> u32 {
-        self.weigh(logits);
+    pub(crate) fn next(&mut self, logits: &[f32], allowed: Option<&[bool]>, rng: &mut impl Rng) -> u32 {
+        self.weigh(logits, allowed);
         self.pick(rng).unwrap_or(self.eos)
     }
 
     /// Draws from the same distribution, restricted to the tokens for which `fits` returns true.
     ///
-    /// Returns `None` if their probability is too small: see `MIN_FITTING_SHARE`. The token drawn is the last that `fits`
-    /// was called with.
+    /// Returns `None` if their probability is too small: see `MIN_FITTING_SHARE`. If only some tokens are `allowed`, any
+    /// probability suffices. The token drawn is the last that `fits` was called with.
     pub(crate) fn next_fitting(
         &mut self,
         logits: &[f32],
+        allowed: Option<&[bool]>,
         rng: &mut impl Rng,
         mut fits: impl FnMut(u32) -> bool,
     ) -> Option<u32> {
-        self.weigh(logits);
+        self.weigh(logits, allowed);
         let first = self.pick(rng).unwrap_or(self.eos);
         if fits(first) {
             return Some(first);
         }
-        if !self.enough_fits(first, &mut fits) {
+        if allowed.is_some() {
+            self.refuse(first);
+        } else if !self.enough_fits(first, &mut fits) {
             return None;
         }
         // A token that does not fit is removed and another is drawn. Each fitting token is drawn in proportion to its
@@ -142,7 +145,7 @@ impl TokenSampler {
     }
 
     /// Converts logits into weights, which are proportional to the probabilities.
-    fn weigh(&mut self, logits: &[f32]) {
+    fn weigh(&mut self, logits: &[f32], allowed: Option<&[bool]>) {
         let (arch, scale) = (self.arch, self.scale);
         arch.dispatch(TokenWeights {
             logits,
@@ -151,6 +154,11 @@ impl TokenSampler {
             token_weights: &mut self.token_weights,
             sums: &mut self.sums,
         });
+        if let Some(allowed) = allowed {
+            let weights = self.token_weights.as_flattened_mut().iter_mut().zip(allowed);
+            weights.filter(|(_, allowed)| !**allowed).for_each(|(weight, _)| *weight = 0.0);
+            self.sum();
+        }
         if self.top_p < 1.0 {
             self.cut_to_nucleus();
             self.sum();
@@ -313,7 +321,7 @@ mod tests {
         let (mut draw, mut counts, mut none) = (draw(top_p), [0.0; 6], 0);
         for _ in 0..DRAWS {
             let mut asked = None;
-            let token = draw.next_fitting(&logits, &mut rng, |token| {
+            let token = draw.next_fitting(&logits, None, &mut rng, |token| {
                 asked = Some(token);
                 fits(token)
             });
@@ -346,6 +354,20 @@ mod tests {
 
         assert!((counts[1] - 0.2).abs() < 0.006);
         assert_eq!(none, DRAWS - (counts[1] * DRAWS as f64).round() as usize);
+    }
+
+    #[test]
+    fn an_allowed_token_is_drawn_however_improbable_and_a_nucleus_is_of_allowed_tokens() {
+        let logits = CHANCES.map(f32::ln);
+        let allowed = [false, false, true, false, false, true];
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+        for _ in 0..100 {
+            let token = draw(1.0).next_fitting(&logits, Some(&allowed), &mut rng, |token| token == 2);
+            assert_eq!(token, Some(2));
+            // Token 5 has two thirds of what is allowed.
+            assert_eq!(draw(0.3).next(&logits, Some(&allowed), &mut rng), 5);
+            assert_eq!(draw(0.3).next_fitting(&logits, Some(&allowed), &mut rng, |token| token != 5), None);
+        }
     }
 
     #[test]

@@ -20,6 +20,10 @@ pub(crate) struct Vocabulary {
     texts: Vec<String>,
     /// Symbols of each token's text.
     symbols: Vec<Vec<Symbol>>,
+    /// Tokens that spell text, by their text.
+    ids: HashMap<String, u32>,
+    /// Length of the longest token, in bytes.
+    longest: usize,
     bos: u32,
     eos: u32,
     pad: Option<u32>,
@@ -48,7 +52,9 @@ impl Vocabulary {
             }
         }
         let texts: Vec<String> = texts.into_iter().flatten().collect();
-        let vocabulary = Self {
+        let mut vocabulary = Self {
+            ids: HashMap::new(),
+            longest: texts.iter().map(String::len).max().unwrap_or(0),
             symbols: texts.iter().map(|text| symbols(text)).collect(),
             texts,
             bos: config.bos_token_id,
@@ -56,6 +62,9 @@ impl Vocabulary {
             pad: config.pad_token_id,
         };
 
+        let spelling =
+            (0..).zip(&vocabulary.texts).filter(|(id, text)| !vocabulary.is_special(*id) && !text.is_empty());
+        vocabulary.ids = spelling.map(|(id, text)| (text.clone(), id)).collect();
         let plain: Vec<u32> = (0..).take(vocabulary.len()).filter(|id| !vocabulary.is_special(*id)).collect();
         let decoded = tokenizer.decode(&plain, true).map_err(|e| fault(e.to_string()))?;
         if decoded != vocabulary.text(&plain) {
@@ -102,14 +111,11 @@ impl Vocabulary {
     /// Encodes `text` in tokens, including the first and last special token. Takes the longest token from which the
     /// end can be reached; `None` if there is no encoding.
     pub(crate) fn encode(&self, text: &str) -> Option<Vec<u32>> {
-        let longest = self.texts.iter().map(String::len).max().unwrap_or(0);
-        let tokens = (0..).zip(&self.texts).filter(|(id, text)| !self.is_special(*id) && !text.is_empty());
-        let ids: HashMap<&str, u32> = tokens.map(|(id, text)| (text.as_str(), id)).collect();
         // By byte offset: the token to write there, if the rest can be encoded.
         let mut choices: Vec<Option<u32>> = vec![None; text.len()];
         for start in (0..text.len()).rev() {
-            choices[start] = (start + 1..=text.len().min(start + longest)).rev().find_map(|end| {
-                let id = ids.get(text.get(start..end)?)?;
+            choices[start] = (start + 1..=text.len().min(start + self.longest)).rev().find_map(|end| {
+                let id = self.ids.get(text.get(start..end)?)?;
                 (end == text.len() || choices[end].is_some()).then_some(*id)
             });
         }

@@ -128,7 +128,7 @@ impl AsyncSampleRun<'_> {
             (draft, ended) = self.draw_part(draft, part).await?;
             match ended {
                 Ok(()) => part = (2 * part).min(largest),
-                Err(SampleError::Interrupted) => part = (part / 2).max(least),
+                Err(SampleError::Interrupted { .. }) => part = (part / 2).max(least),
                 Err(SampleError::SizeUnreachable { .. }) => {
                     return Ok(Some(DrawnMolecules { draft, is_last: true }));
                 }

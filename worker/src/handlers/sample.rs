@@ -228,10 +228,10 @@ pub fn draw(
     Span::current().record("sample.drawn", smiles.len() - already);
     match ended {
         Ok(()) if smiles.len() == size => Ok(ComputationOutcome::Done(CompletedSample { model_id, smiles })),
-        Err(SampleError::Interrupted) if budget.cancelled.load(Ordering::Acquire) => {
+        Err(SampleError::Interrupted { .. }) if budget.cancelled.load(Ordering::Acquire) => {
             Ok(ComputationOutcome::Cancelled)
         }
-        Err(SampleError::Interrupted) => Ok(ComputationOutcome::Refused(JobFailure::DeadlinePassed)),
+        Err(SampleError::Interrupted { .. }) => Ok(ComputationOutcome::Refused(JobFailure::DeadlinePassed)),
         Ok(()) => Ok(unreachable(model_id, job, smiles.len())),
         Err(SampleError::SizeUnreachable { reached, .. }) => {
             Ok(unreachable(model_id, job, smiles.len().max(reached)))

@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up its stage has failed")]
 
+mod conditions;
 mod forward;
 mod packs;
+mod parts;
 mod reference;
 mod sampling;
 mod shipped;

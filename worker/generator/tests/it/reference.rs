@@ -99,7 +99,7 @@ fn a_model_that_knows_one_molecule_gives_up_in_plain_operations_too() {
 
     let error = sampler.sample(2_000, 1, &SampleBudget::unlimited()).unwrap_err();
 
-    assert!(matches!(error, SampleError::SizeUnreachable { wanted: 2_000, reached: 1 }), "{error}");
+    assert!(matches!(error, SampleError::SizeUnreachable { wanted: 2_000, reached: 1, .. }), "{error}");
 }
 
 /// Run with `cargo test --release -p generator --features cuda -- --ignored gpu`.

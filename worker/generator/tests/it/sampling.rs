@@ -80,7 +80,7 @@ fn a_model_that_knows_one_molecule_cannot_give_two() {
 
     assert_eq!(sampler.sample(1, 1, &SampleBudget::unlimited()).unwrap(), ["CO"]);
     let error = sampler.sample(2, 1, &SampleBudget::unlimited()).unwrap_err();
-    assert!(matches!(error, SampleError::SizeUnreachable { wanted: 2, reached: 1 }), "{error}");
+    assert!(matches!(error, SampleError::SizeUnreachable { wanted: 2, reached: 1, .. }), "{error}");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_model_that_knows_no_molecule_gives_none() {
 
     let error = sampler.sample(10, 1, &SampleBudget::unlimited()).unwrap_err();
 
-    assert!(matches!(error, SampleError::SizeUnreachable { wanted: 10, reached: 0 }), "{error}");
+    assert!(matches!(error, SampleError::SizeUnreachable { wanted: 10, reached: 0, .. }), "{error}");
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn a_string_that_never_ends_is_cut_and_is_no_molecule() {
 
         assert_eq!(sampler.raw(3, 1).unwrap(), [string; 3]);
         let error = sampler.sample(1, 1, &SampleBudget::unlimited()).unwrap_err();
-        assert!(matches!(error, SampleError::SizeUnreachable { wanted: 1, reached: 0 }), "{error}");
+        assert!(matches!(error, SampleError::SizeUnreachable { wanted: 1, reached: 0, .. }), "{error}");
     }
 }
 
@@ -116,7 +116,7 @@ fn a_spent_budget_interrupts() {
     for budget in [late, cancelled] {
         let error = sampler.sample(10, 1, &budget).unwrap_err();
 
-        assert!(matches!(error, SampleError::Interrupted), "{error}");
+        assert!(matches!(error, SampleError::Interrupted { .. }), "{error}");
     }
 }
 
@@ -133,7 +133,7 @@ fn a_sample_is_the_same_however_often_it_is_interrupted() {
         let budget = SampleBudget { deadline: Some(Instant::now() + time_limit), ..SampleBudget::default() };
         match sampler.resume(&mut draft, before.len() + 7, &budget) {
             Ok(()) => assert_eq!(draft.molecules().len(), (before.len() + 7).min(400)),
-            Err(SampleError::Interrupted) => interruptions += 1,
+            Err(SampleError::Interrupted { .. }) => interruptions += 1,
             Err(error) => panic!("{error}"),
         }
         // The time grows, since an attempt without any time gets nowhere.

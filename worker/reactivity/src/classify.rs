@@ -21,6 +21,7 @@ use crate::event::{Event, events};
 use crate::group::Group;
 use crate::queries::*;
 use crate::reaction_class::{Category, ReactionClass, class};
+use step::is_michael_acceptor;
 
 /// Returns the class of a step, which takes microseconds.
 #[must_use]
@@ -66,8 +67,13 @@ fn is_acetal(step: &Step<'_>, carbon: u32) -> bool {
 
 /// Class of the event that names the step: one that bonds two molecules, before cleavages and other changes.
 fn by_events(step: &Step<'_>, events: &[Event]) -> Option<ReactionClass> {
-    if events.is_empty() && couples_boron(step) {
-        return Some(class!("Chan-Lam coupling"));
+    if let Some(hetero) = replaces_boron(step).filter(|_| events.is_empty()) {
+        let hydroxyl = step.image(hetero).is_some_and(|image| step.after.hydrogens(image) > 0);
+        return Some(if step.before.element(hetero) == O && hydroxyl {
+            class!("boronic acid oxidation")
+        } else {
+            class!("Chan-Lam coupling")
+        });
     }
     let classes = events.iter().map(|event| of(step, event));
     let named = classes.filter(|class| class.category != Category::Other);
@@ -83,15 +89,15 @@ fn by_events(step: &Step<'_>, events: &[Event]) -> Option<ReactionClass> {
     })
 }
 
-/// Returns true if a heteroatom replaces boron on a carbon.
-fn couples_boron(step: &Step<'_>) -> bool {
+/// Heteroatom that replaces boron on a carbon.
+fn replaces_boron(step: &Step<'_>) -> Option<u32> {
     let it = &step.before;
     let boron = |carbon: u32| step.lost(carbon).any(|(gone, _)| it.element(gone) == B);
-    step.change.made.iter().any(|&(a, b, _)| {
-        [(a, b), (b, a)]
-            .iter()
-            .any(|&(carbon, other)| matches!(it.element(other), N | O | S) && boron(carbon))
-    })
+    let pairs = step.change.made.iter().flat_map(|&(a, b, _)| [(a, b), (b, a)]);
+    pairs
+        .filter(|&(carbon, other)| matches!(it.element(other), N | O | S) && boron(carbon))
+        .map(|(_, other)| other)
+        .next()
 }
 
 fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
@@ -103,6 +109,7 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
         Event::Acylation { nucleophile, carbon } => substitution::acylation(step, nucleophile, carbon),
         Event::Sulfonylation { nucleophile, sulfur } => match it.element(nucleophile) {
             _ if it.element(sulfur) == P => class!("phosphorylation"),
+            F => class!("sulfonyl fluoride formation"),
             N => class!("sulfonamide formation"),
             _ if it.next_to(sulfur).any(|next| it.is_trifluoromethyl(next)) => class!("triflation"),
             _ => class!("sulfonate ester formation"),
@@ -136,7 +143,10 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
             class!("Friedel-Crafts arylation")
         }
         Event::DirectArylation { .. } => class!("C-H arylation"),
-        Event::MetalAddition { carbon, .. } => match it.group(carbon) {
+        Event::MetalAddition { metal, carbon } => match it.group(carbon) {
+            _ if is_michael_acceptor(it, carbon) && it.group(metal) == Group::Organometal => {
+                class!("organocuprate addition")
+            }
             Group::Weinreb => class!("Weinreb ketone synthesis"),
             Group::CarbonDioxide => class!("carboxylation"),
             Group::Alkyl => class!("organometallic alkylation"),
@@ -175,6 +185,9 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
         Event::Deoxyhalogenation { carbon, .. } if step.gains(carbon, F) => class!("deoxyfluorination"),
         Event::Deoxyhalogenation { .. } => class!("alcohol to halide"),
         Event::CarbonylReduction { .. } => class!("carbonyl reduction"),
+        Event::AcylReduction { carbon, .. } if it.group(carbon) == Group::AcylHalide => {
+            class!("acyl halide reduction")
+        }
         Event::AcylReduction { .. } => class!("ester or acid reduction"),
         Event::AmideReduction { .. } => class!("amide reduction"),
         Event::NitrileReduction { .. } => class!("nitrile reduction"),
@@ -190,13 +203,14 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
         Event::SulfurOxidation { .. } => class!("sulfur oxidation"),
         Event::NitrogenOxidation { .. } => class!("N-oxidation"),
         Event::Epoxidation { .. } => class!("epoxidation"),
-        Event::Cleavage { atom, root } => cleaved(it, atom, root),
+        Event::Cleavage { atom, root } => cleaved(step, atom, root),
         Event::Hydrolysis { carbon, leaving } => match it.group(carbon) {
             Group::Nitrile => class!("nitrile hydrolysis"),
             _ if it.element(leaving) == C => class!("oxidation to carboxylic acid"),
             _ if it.element(leaving) == N => class!("amide hydrolysis"),
             _ => class!("ester hydrolysis"),
         },
+        Event::AcidActivation { carbon, .. } if step.gains(carbon, F) => class!("acyl fluoride formation"),
         Event::AcidActivation { .. } => class!("acid chloride formation"),
         Event::LactamHalogenation { .. } => class!("hydroxyazine to halide"),
         Event::Acetalisation { carbon } if is_acetal(step, carbon) => class!("acetal formation"),
@@ -250,12 +264,24 @@ fn alkene_addition(it: &Facts, nucleophile: u32, carbon: u32, partner: u32) -> R
 }
 
 /// Class of the release of the group between `atom` and `root`.
-fn cleaved(it: &Facts, atom: u32, root: u32) -> ReactionClass {
+fn cleaved(step: &Step<'_>, atom: u32, root: u32) -> ReactionClass {
+    let it = &step.before;
+    let is_silylethyl = |oxygen: u32| {
+        it.element(oxygen) == O
+            && it
+                .next_to(oxygen)
+                .filter(|&next| next != root)
+                .any(|methylene| it.next_to(methylene).any(|next| it.is_sp3(next) && it.count(next, SI) > 0))
+    };
+    let is_enol = it.element(atom) == O
+        && it.next_to(atom).any(|next| next != root && !it.is_aromatic(next) && step.becomes_carbonyl(next));
     let beside = |element: u8| it.next_to(atom).any(|next| it.element(next) == element);
     match cleavage::class(it, atom, root) {
         _ if it.ring(atom) == 3 => class!("epoxide reduction"),
         _ if it.element(atom) == O && beside(B) => class!("boronic ester hydrolysis"),
         _ if it.element(atom) == O && beside(P) => class!("phosphate dealkylation"),
+        _ if it.is_sp3(root) && it.next_to(root).any(is_silylethyl) => class!("SEM removal"),
+        _ if is_enol => class!("enol ether hydrolysis"),
         class
             if it.element(atom) == N
                 && it.is_sp3(root)

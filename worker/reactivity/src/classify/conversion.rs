@@ -3,7 +3,7 @@
 
 use chem::Order;
 
-use super::step::NewBond;
+use super::step::{NewBond, is_michael_acceptor};
 use crate::change::Step;
 use crate::cleavage;
 use crate::group::Group;
@@ -45,7 +45,7 @@ fn carbon_carbon(step: &Step<'_>) -> Option<ReactionClass> {
         if it.element(donor) != C || it.element(acceptor) != C {
             return None;
         }
-        let halide = step.leaving_halogen(donor).is_some();
+        let halide = step.leaving_halogen(donor).is_some() || allylic_halide(step, donor);
         if halide && step.leaving_halogen(acceptor).is_some() {
             return Some(match (it.is_sp3(donor), it.is_sp3(acceptor)) {
                 (false, false) => class!("Ullmann biaryl coupling"),
@@ -69,7 +69,10 @@ fn carbon_carbon(step: &Step<'_>) -> Option<ReactionClass> {
                 Some(class!("Reformatsky reaction"))
             }
             _ if halide && epoxide => Some(class!("organometallic alkylation")),
-            _ if halide && accepts && it.group(acceptor) != Group::Alkene => {
+            Group::Alkene if halide && accepts && is_michael_acceptor(it, acceptor) => {
+                Some(class!("organocuprate addition"))
+            }
+            group if halide && accepts && group != Group::Alkene => {
                 Some(class!("Grignard or organolithium addition"))
             }
             Group::Aldehyde | Group::Ketone if it.group(donor) == Group::TerminalAlkyne && accepts => {
@@ -88,6 +91,17 @@ fn carbon_carbon(step: &Step<'_>) -> Option<ReactionClass> {
             }
             _ => None,
         }
+    })
+}
+
+/// Returns true if a carbon bonds while the halogen leaves from the other end of its allyl group (Yamamoto and Asao,
+/// Chem. Rev. 1993, 93, 2207).
+fn allylic_halide(step: &Step<'_>, donor: u32) -> bool {
+    step.carbon_bonds().any(|(a, b, was, now)| {
+        let middle = if a == donor { b } else { a };
+        (a == donor || b == donor)
+            && was > now
+            && step.before.next_to(middle).any(|next| next != donor && step.leaving_halogen(next).is_some())
     })
 }
 
@@ -113,15 +127,18 @@ fn nitrile(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
     if step.hydrogens_gained(atom) > 0 {
         return Some(class!("nitrile reduction"));
     }
+    let alkoxy = |bond: &NewBond| bond.element == O && step.after.degree(bond.image) > 1;
+    if step.new_bonds(atom).any(|bond| alkoxy(&bond)) {
+        return Some(class!("Pinner reaction"));
+    }
     let bond = step.new_bonds(atom).next()?;
     let hydroxylamine =
         || bond.origin.is_some_and(|origin| step.before.group(origin) == Group::Hydroxylamine);
     match bond.element {
-        O if step.after.hydrogens(bond.image) > 0 || bond.order == Order::Double => {
+        O => {
             let keeps_nitrogen = !step.lost(atom).any(|(gone, _)| step.before.element(gone) == N);
             Some(if keeps_nitrogen { class!("nitrile hydration") } else { class!("nitrile hydrolysis") })
         }
-        O => Some(class!("Pinner reaction")),
         N if hydroxylamine() => Some(class!("amidoxime formation")),
         N => Some(class!("amidine or guanidine formation")),
         S => Some(class!("thionation")),
@@ -278,7 +295,9 @@ fn sulfur(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
         // Zenzola and others, Angew. Chem. Int. Ed. 2016, 55, 7203.
         () if imino => Some(class!("sulfoximine or sulfilimine formation")),
         () if now > was && !halogenated => Some(class!("sulfur oxidation")),
+        () if now > 1 && step.gains(atom, F) => Some(class!("sulfonyl fluoride formation")),
         () if now > 1 && halogenated => Some(class!("sulfonyl chloride formation")),
+        () if now == 0 && step.gains(atom, S) => Some(class!("disulfide formation")),
         () if now > 1 && step.gains(atom, N) => Some(class!("sulfonamide formation")),
         () if now > 1 && step.gains(atom, O) && it.next_to(atom).any(|next| it.is_trifluoromethyl(next)) => {
             Some(class!("triflation"))

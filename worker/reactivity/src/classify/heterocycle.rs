@@ -90,6 +90,15 @@ impl Ring {
         })
     }
 
+    /// Returns true if an atom of this element stands between two carbonyl groups of carbon acids in the ring.
+    fn joins_two_carbonyl_groups(&self, step: &Step<'_>, element: u8) -> bool {
+        let after = step.after;
+        let acyl =
+            |atom: u32| after.is_carbonyl(atom) && after.carbons(atom) > 0 && self.atoms.contains(&atom);
+        let joins = |atom: u32| after.next_to(atom).filter(|&next| acyl(next)).count() > 1;
+        self.atoms.iter().any(|&atom| after.element(atom) == element && joins(atom))
+    }
+
     fn class(&self, step: &Step<'_>) -> ReactionClass {
         let (ring, after) = (&self.atoms, step.after);
         let aromatic = ring.iter().all(|&atom| after.is_aromatic(atom));
@@ -115,6 +124,8 @@ impl Ring {
             (6, true, 2, 0, 0) => class!("pyrimidine or pyrazine synthesis"),
             (6, true, 3, 0, 0) => class!("triazine synthesis"),
             (6, true, 0, 1, 0) => class!("pyranone or chromone synthesis"),
+            _ if self.joins_two_carbonyl_groups(step, N) => class!("imide formation"),
+            _ if self.joins_two_carbonyl_groups(step, O) => class!("anhydride formation"),
             (_, false, _, _, _) => class!("heterocyclisation"),
             _ => class!("heterocycle formation"),
         }

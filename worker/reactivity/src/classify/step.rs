@@ -2,8 +2,13 @@
 
 use chem::Order;
 
-use crate::change::Step;
+use crate::change::{Facts, Step};
 use crate::queries::*;
+
+/// Returns true if a carbon is the far end of a double bond that a group in conjugation activates.
+pub fn is_michael_acceptor(it: &Facts, carbon: u32) -> bool {
+    it.doubly(carbon, |near| it.next_to(near).any(|next| next != carbon && it.is_acceptor(next))).is_some()
+}
 
 /// New bond of an atom.
 #[derive(Debug, Clone, Copy)]

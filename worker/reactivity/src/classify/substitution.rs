@@ -33,6 +33,12 @@ pub fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) 
     if it.next_to(carbon).filter(|&next| it.is_aromatic(next)).count() > 2 {
         return class!("trityl protection");
     }
+    if matches!(it.element(nucleophile), N | O | S) && is_anomeric(it, carbon) {
+        return class!("glycosylation");
+    }
+    if it.element(nucleophile) == N && it.triply(nucleophile).is_some() {
+        return class!("Ritter reaction");
+    }
     let group = it.group(nucleophile);
     if it.element(leaving) == O && it.hydrogens(leaving) > 0 && it.element(nucleophile) != C {
         return match group {
@@ -81,6 +87,25 @@ pub fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) 
         (element, _) if is_halogen(element) => class!("halide exchange"),
         _ => class!("alkylation"),
     }
+}
+
+/// Returns true for the anomeric carbon of a sugar: beside the oxygen of its ring, of which at least two more carbons bear
+/// oxygen or a CH2 that does.
+fn is_anomeric(it: &Facts, carbon: u32) -> bool {
+    let in_ring = |atom: u32| matches!(it.ring(atom), 5 | 6);
+    let Some(oxygen) = it.next_to(carbon).find(|&next| it.element(next) == O && in_ring(next)) else {
+        return false;
+    };
+    let beside = |atom: u32| it.next_to(atom).filter(|&next| it.is_sp3(next) && in_ring(next));
+    let near: Vec<u32> = beside(carbon).chain(beside(oxygen)).filter(|&atom| atom != carbon).collect();
+    let mut ring: Vec<u32> = near.iter().flat_map(|&atom| beside(atom)).chain(near.iter().copied()).collect();
+    ring.sort_unstable();
+    ring.dedup();
+    let hydroxymethyl = |atom: u32| it.is_sp3(atom) && !it.is_in_ring(atom) && it.count(atom, O) > 0;
+    let bears_oxygen = |atom: u32| {
+        it.next_to(atom).any(|next| next != oxygen && (it.element(next) == O || hydroxymethyl(next)))
+    };
+    ring.iter().filter(|&&atom| atom != carbon && bears_oxygen(atom)).count() > 1
 }
 
 /// Substitution by an atom that no precursor provides.
@@ -262,10 +287,12 @@ pub fn aromatic(step: &Step<'_>, carbon: u32, electrophile: Option<u32>, element
         CL => class!("aromatic chlorination"),
         BR => class!("aromatic bromination"),
         I => class!("aromatic iodination"),
+        S if electrophile.is_some_and(|sulfur| chlorosulfonyl(step, sulfur)) => class!("chlorosulfonation"),
         S => class!("aromatic sulfonation"),
         B if electrophile.is_some_and(|boron| it.count(boron, O) == 3) => class!("lithiation-borylation"),
         B => class!("C-H borylation"),
         C => match electrophile.map(|atom| (atom, it.group(atom))) {
+            Some((atom, _)) if it.is_cyano(atom) && reduces_oxide(step) => class!("Reissert-Henze reaction"),
             Some((atom, _)) if it.is_cyano(atom) => class!("aryl cyanation"),
             // Rings that the Vilsmeier reagent does not take are lithiated.
             Some((atom, Group::Amide))
@@ -289,8 +316,25 @@ pub fn aromatic(step: &Step<'_>, carbon: u32, electrophile: Option<u32>, element
                 | Group::Carbonate
                 | Group::Isocyanate,
             )) => class!("Friedel-Crafts acylation"),
+            Some((atom, Group::Aldehyde | Group::Ketone)) if !step.lost_oxo(atom) => {
+                class!("Friedel-Crafts hydroxyalkylation")
+            }
             _ => class!("Friedel-Crafts alkylation"),
         },
         _ => class!("aromatic substitution"),
     }
+}
+
+/// Returns true if a sulfonyl group still bears a halogen after the step.
+fn chlorosulfonyl(step: &Step<'_>, sulfur: u32) -> bool {
+    step.image(sulfur)
+        .is_some_and(|image| step.after.next_to(image).any(|next| is_halogen(step.after.element(next))))
+}
+
+/// Returns true if the N-oxide of an aromatic ring loses its oxygen.
+fn reduces_oxide(step: &Step<'_>) -> bool {
+    let it = &step.before;
+    step.change.broken.iter().flat_map(|&(a, b, _)| [(a, b), (b, a)]).any(|(nitrogen, oxygen)| {
+        it.element(nitrogen) == N && it.is_aromatic(nitrogen) && it.element(oxygen) == O
+    })
 }

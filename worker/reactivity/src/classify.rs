@@ -273,15 +273,12 @@ fn cleaved(step: &Step<'_>, atom: u32, root: u32) -> ReactionClass {
                 .filter(|&next| next != root)
                 .any(|methylene| it.next_to(methylene).any(|next| it.is_sp3(next) && it.count(next, SI) > 0))
     };
-    let is_enol = it.element(atom) == O
-        && it.next_to(atom).any(|next| next != root && !it.is_aromatic(next) && step.becomes_carbonyl(next));
     let beside = |element: u8| it.next_to(atom).any(|next| it.element(next) == element);
     match cleavage::class(it, atom, root) {
         _ if it.ring(atom) == 3 => class!("epoxide reduction"),
         _ if it.element(atom) == O && beside(B) => class!("boronic ester hydrolysis"),
         _ if it.element(atom) == O && beside(P) => class!("phosphate dealkylation"),
         _ if it.is_sp3(root) && it.next_to(root).any(is_silylethyl) => class!("SEM removal"),
-        _ if is_enol => class!("enol ether hydrolysis"),
         class
             if it.element(atom) == N
                 && it.is_sp3(root)

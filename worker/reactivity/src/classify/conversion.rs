@@ -13,6 +13,7 @@ use crate::reaction_class::{ReactionClass, class};
 /// Class of a step without events that have a name.
 pub fn class(step: &Step<'_>) -> Option<ReactionClass> {
     nitrosation(step)
+        .or_else(|| enol_ether(step))
         .or_else(|| carbon_carbon(step))
         .or_else(|| step.atoms().find_map(|atom| of_atom(step, atom)))
         .or_else(|| alkene(step))
@@ -24,6 +25,20 @@ pub fn class(step: &Step<'_>) -> Option<ReactionClass> {
 fn nitrosation(step: &Step<'_>) -> Option<ReactionClass> {
     let made = |&(a, b, _): &(u32, u32, Order)| step.becomes_nitroso(a) || step.becomes_nitroso(b);
     step.change.made.iter().any(made).then_some(class!("nitrosation"))
+}
+
+/// Release of a carbonyl group from an enol ether.
+fn enol_ether(step: &Step<'_>) -> Option<ReactionClass> {
+    let it = &step.before;
+    let is_enol = |atom: u32| {
+        it.element(atom) == C
+            && !it.is_aromatic(atom)
+            && it.doubly(atom, |next| it.element(next) == C).is_some()
+            && it.next_to(atom).any(|next| it.element(next) == O && it.degree(next) > 1)
+    };
+    step.atoms()
+        .any(|atom| is_enol(atom) && step.becomes_carbonyl(atom))
+        .then_some(class!("enol ether hydrolysis"))
 }
 
 fn of_atom(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {

@@ -5,8 +5,9 @@
 //! template on every molecule; template outcomes with the origin of each atom; and a fast path to the canonical
 //! SMILES of ordinary molecules. No I/O, no async, and no global state except buffers that each thread reuses.
 //!
-//! Folders, each depending on those before it: `smiles`, `graph`, `molecules`, then `standardise` and `drawing`, and
-//! `templates`, `mixture`, `decoration`. The README beside `src` says which of two implementations is authoritative
+//! Folders, each depending on those before it: `smiles`, `graph`, `molecules`, `patterns`, then `standardise` and `drawing`,
+//! and `templates`, `mixture`, `properties`, `decoration`. The README beside `src` says which of two implementations is
+//! authoritative
 //! for what.
 
 mod decoration;
@@ -17,6 +18,8 @@ pub mod fuzz;
 mod graph;
 mod mixture;
 mod molecules;
+mod patterns;
+mod properties;
 mod smiles;
 mod standardise;
 mod table;
@@ -35,13 +38,17 @@ pub use mixture::{
 };
 pub use molecules::{
     bytes::block,
-    descriptors::{Descriptors, scaffold},
     fingerprint::Fingerprint,
     key::{MoleculeKey, TautomerKey, TautomerSkeleton},
     mapped::{MappedMolecule, UnknownAtom},
     molecule::Molecule,
     molfile::{MolfileError, smiles_of_molfile},
     structure::{Atom, Bond, Centre, Order, Structure},
+};
+pub use properties::{
+    alerts::AlertSet,
+    descriptors::{Descriptors, scaffold},
+    property::{Properties, Property, PropertyRange, UnknownProperty},
 };
 pub use smiles::{
     skeleton::{SkeletonBond, SmilesSkeleton},

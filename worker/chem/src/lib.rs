@@ -6,8 +6,8 @@
 //! SMILES of ordinary molecules. No I/O, no async, and no global state except buffers that each thread reuses.
 //!
 //! Folders, each depending on those before it: `smiles`, `graph`, `molecules`, then `standardise` and `drawing`, and
-//! `templates`, `mixture`, `decoration`. The README beside `src` says which of two implementations is authoritative
-//! for what.
+//! `templates`, `mixture`, `decoration`, `properties`. The README beside `src` says which of two implementations is
+//! authoritative for what.
 
 mod decoration;
 mod drawing;
@@ -17,6 +17,7 @@ pub mod fuzz;
 mod graph;
 mod mixture;
 mod molecules;
+mod properties;
 mod smiles;
 mod standardise;
 mod table;
@@ -42,6 +43,10 @@ pub use molecules::{
     molecule::Molecule,
     molfile::{MolfileError, smiles_of_molfile},
     structure::{Atom, Bond, Centre, Order, Structure},
+};
+pub use properties::{
+    alerts::AlertSet,
+    property::{Property, UnknownProperty},
 };
 pub use smiles::{
     skeleton::{SkeletonBond, SmilesSkeleton},

@@ -1,0 +1,133 @@
+//! Molecular properties with public names.
+
+use std::fmt;
+use std::str::FromStr;
+
+use chematic::chem as functions;
+
+use crate::molecules::molecule::Molecule;
+
+/// A property of a molecule, as RDKit defines it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Property {
+    /// Average molecular weight in daltons (`Descriptors.MolWt`).
+    Weight,
+    /// Logarithm of the octanol-water partition coefficient by Wildman and Crippen (`Crippen.MolLogP`).
+    LogP,
+    /// Topological polar surface area of nitrogen and oxygen in square ångström (`CalcTPSA`).
+    PolarSurface,
+    /// Number of hydrogen bond donors (`Lipinski.NumHDonors`).
+    Donors,
+    /// Number of hydrogen bond acceptors (`Lipinski.NumHAcceptors`).
+    Acceptors,
+    /// Number of rotatable bonds, by the strict definition (`CalcNumRotatableBonds`).
+    RotatableBonds,
+    /// Number of rings (`CalcNumRings`).
+    Rings,
+    /// Fraction of carbons with four neighbours (`CalcFractionCSP3`).
+    Fsp3,
+    /// Quantitative estimate of drug-likeness (`QED.qed`).
+    Qed,
+    /// Synthetic accessibility by Ertl and Schuffenhauer, from 1, easy, to 10, hard (`sascorer`).
+    SaScore,
+    /// Number of atoms other than hydrogen and `*`.
+    HeavyAtoms,
+    /// Sum of the formal charges.
+    FormalCharge,
+}
+
+impl Property {
+    /// All properties.
+    pub const ALL: [Self; 12] = [
+        Self::Weight,
+        Self::LogP,
+        Self::PolarSurface,
+        Self::Donors,
+        Self::Acceptors,
+        Self::RotatableBonds,
+        Self::Rings,
+        Self::Fsp3,
+        Self::Qed,
+        Self::SaScore,
+        Self::HeavyAtoms,
+        Self::FormalCharge,
+    ];
+
+    /// Returns the public name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Weight => "mw",
+            Self::LogP => "clogp",
+            Self::PolarSurface => "tpsa",
+            Self::Donors => "hbd",
+            Self::Acceptors => "hba",
+            Self::RotatableBonds => "rotatable_bonds",
+            Self::Rings => "rings",
+            Self::Fsp3 => "fsp3",
+            Self::Qed => "qed",
+            Self::SaScore => "sa_score",
+            Self::HeavyAtoms => "heavy_atoms",
+            Self::FormalCharge => "formal_charge",
+        }
+    }
+
+    /// Returns the property of this public name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|property| property.name() == name)
+    }
+
+    /// Computes the property of a molecule.
+    #[must_use]
+    pub fn of(self, molecule: &Molecule) -> f64 {
+        let graph = molecule.canonical_graph();
+        match self {
+            Self::Weight => functions::rdkit_molecular_weight(&graph),
+            Self::LogP => functions::logp_crippen(&graph),
+            Self::PolarSurface => functions::rdkit_tpsa(&graph),
+            Self::Donors => functions::hbd_count(&graph) as f64,
+            Self::Acceptors => functions::rdkit_hba_count(&graph) as f64,
+            Self::RotatableBonds => functions::rotatable_bond_count(&graph) as f64,
+            Self::Rings => functions::rdkit_num_rings(&graph) as f64,
+            Self::Fsp3 => functions::fsp3(&graph),
+            Self::Qed => functions::qed(&graph),
+            Self::SaScore => functions::sa_score(&graph),
+            Self::HeavyAtoms => molecule.heavy_atoms() as f64,
+            Self::FormalCharge => f64::from(functions::formal_charge_sum(&graph)),
+        }
+    }
+}
+
+impl fmt::Display for Property {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+/// Error of a name that no property has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("no such property")]
+pub struct UnknownProperty;
+
+impl FromStr for Property {
+    type Err = UnknownProperty;
+
+    fn from_str(name: &str) -> Result<Self, UnknownProperty> {
+        Self::from_name(name).ok_or(UnknownProperty)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Property;
+
+    #[test]
+    fn a_property_is_found_by_its_public_name_alone() {
+        for property in Property::ALL {
+            assert_eq!(Property::from_name(property.name()), Some(property));
+        }
+        assert_eq!(Property::from_name("MW"), None);
+        assert_eq!(Property::from_name(""), None);
+    }
+}

@@ -145,7 +145,9 @@ impl AsyncSampleRun<'_> {
             let begun = Instant::now();
             let ended;
             (draft, ended) = self.draw_part(draft, part, begun + time_left).await?;
-            time_left = time_left.saturating_sub(begun.elapsed());
+            if self.conditions.are_narrow() {
+                time_left = time_left.saturating_sub(begun.elapsed());
+            }
             is_interrupted = ended.is_err();
             match ended {
                 Ok(()) => part = (2 * part).min(largest),

@@ -148,10 +148,32 @@ impl<'a, 'f> Fields<'a, 'f> {
 
     /// Parses the members of the required object `name` with `read`.
     pub fn object<T>(&mut self, name: &str, read: impl FnOnce(Fields<'_, '_>) -> Option<T>) -> Option<T> {
-        let raw = self.required(name, |input| match input {
-            InputValue::Object(raw) => Ok(*raw),
-            _ => Err(FieldFault::new("dict_type", "Input should be a valid dictionary")),
+        let raw = self.required(name, raw_object)?;
+        self.members(name, raw, read)
+    }
+
+    /// Parses the members of the object `name` with `read`; null or a missing field gives `None`.
+    pub fn optional_object<T>(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(Fields<'_, '_>) -> Option<T>,
+    ) -> Option<Option<T>> {
+        let raw = self.optional(name, None, |input| match input {
+            InputValue::Null => Ok(None),
+            input => raw_object(input).map(Some),
         })?;
+        match raw {
+            Some(raw) => self.members(name, raw, read).map(Some),
+            None => Some(None),
+        }
+    }
+
+    fn members<T>(
+        &mut self,
+        name: &str,
+        raw: &str,
+        read: impl FnOnce(Fields<'_, '_>) -> Option<T>,
+    ) -> Option<T> {
         let location: Vec<Location> = self.location.iter().cloned().chain([name.into()]).collect();
         match members(raw.as_bytes()) {
             Ok(inputs) => read(Fields { location, inputs, faults: &mut *self.faults }),
@@ -174,9 +196,13 @@ impl<'a, 'f> Fields<'a, 'f> {
 
     /// Refuses all members that were not read.
     pub fn finish(self) {
+        self.finish_with(|| FieldFault::new("extra_forbidden", "Extra inputs are not permitted"));
+    }
+
+    /// Refuses all members that were not read, each with this fault.
+    pub fn finish_with(self, fault: impl Fn() -> FieldFault) {
         for (name, _) in self.inputs {
-            let fault = FieldFault::new("extra_forbidden", "Extra inputs are not permitted");
-            self.faults.push(fault.inside(&self.location, [name.as_str().into()]));
+            self.faults.push(fault().inside(&self.location, [name.as_str().into()]));
         }
     }
 
@@ -339,11 +365,21 @@ pub fn choice<'c, T: Copy>(
         let chosen = choices.iter().find(
             |choice| matches!(input, InputValue::Text(text) | InputValue::Query(text) if text == name(**choice)),
         );
-        chosen.copied().ok_or_else(|| {
-            let names: Vec<_> = choices.iter().map(|choice| format!("'{}'", name(*choice))).collect();
-            let (last, others) = names.split_last().expect("fields: a choice is among some");
-            FieldFault::new("enum", format!("Input should be {} or {last}", others.join(", ")))
-        })
+        chosen.copied().ok_or_else(|| not_among(choices.iter().map(|choice| name(*choice))))
+    }
+}
+
+/// Fault of a name that is not among `names`, of which there are several.
+pub fn not_among(names: impl Iterator<Item = &'static str>) -> FieldFault {
+    let names: Vec<_> = names.map(|name| format!("'{name}'")).collect();
+    let (last, others) = names.split_last().expect("fields: a choice is among some");
+    FieldFault::new("enum", format!("Input should be {} or {last}", others.join(", ")))
+}
+
+fn raw_object<'a>(input: &InputValue<'a>) -> Result<&'a str, FieldFault> {
+    match input {
+        InputValue::Object(raw) => Ok(raw),
+        _ => Err(FieldFault::new("dict_type", "Input should be a valid dictionary")),
     }
 }
 

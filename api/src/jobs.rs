@@ -104,13 +104,16 @@ impl Jobs {
     pub async fn sample(&self, account_id: &str, request: SampleRequest) -> Result<SampleId, ApiError> {
         let sample_id = SampleId::generate();
         let caller = self.caller(account_id, self.admission_limits.sample_timeout);
+        let seed = request.conditions.seed.unwrap_or_else(rand::random);
         let job = |model_id: &str| {
-            StoredSampleJob::V1(SampleJob {
+            StoredSampleJob::from(SampleJob {
                 sample_id,
                 account_id: account_id.to_owned(),
                 size: request.size,
                 model_id: Some(model_id.to_owned()),
-                seed: rand::random(),
+                seed,
+                conditions: request.conditions.clone(),
+                details: request.details,
                 deadline: Utc::now() + caller.timeout,
             })
         };
@@ -279,6 +282,11 @@ pub fn outcome_or_error<T>(
                 message: format!("The deadline of job {id} passed before it was done{late_message}"),
             })
         }
+        Ok(Err(problem @ JobFailure::ConditionsTooNarrow { .. })) => Err(ApiError::DeadlinePassed {
+            message: format!(
+                "Job {id} could not complete the sample: {problem}. With `Prefer: respond-async` it has more time"
+            ),
+        }),
         Ok(Err(JobFailure::TooLate)) => Err(too_late(queue::WORKER_START_TIME)),
         Ok(Err(JobFailure::CancelledByOperator)) => Err(ApiError::Unavailable {
             retry_after: queue::PAUSED_RETRY_AFTER,
@@ -334,6 +342,11 @@ fn failure_response(id: &str, problem: JobFailure) -> ApiError {
             loc: vec!["body".into(), "search_smiles".into()],
             msg: format!("Input should be a SMILES that can be searched: {reason}"),
             kind: "smiles_invalid".to_owned(),
+        }]),
+        JobFailure::UnwritablePart { field } => ApiError::Invalid(vec![ErrorItem {
+            loc: vec!["body".into(), field.as_str().into()],
+            msg: "Input should be a part of molecules that the model can write".to_owned(),
+            kind: "unwritable_part".to_owned(),
         }]),
         // An answer with fewer structures than requested would violate the response schema, and is not sent.
         JobFailure::SizeUnreachable { .. } => {

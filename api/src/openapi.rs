@@ -3,6 +3,7 @@
 //! [`completion`] adds what all operations share (security, error statuses), so that no operation can omit it.
 
 mod completion;
+mod sample_request;
 
 use axum::{
     body::Bytes,
@@ -57,6 +58,7 @@ pub fn empty() -> Document {
 pub fn finished(mut document: Document) -> Document {
     add_security(&mut document, "");
     remove_integer_formats(&mut document);
+    sample_request::complete(&mut document);
     bound_texts(&mut document);
     add_engine(&mut document);
     add_search_modes(&mut document);
@@ -134,7 +136,7 @@ fn max_text_length(request: &str, field: &str) -> usize {
         (_, "smiles") => MAX_MOLECULE,
         ("CatalogueRequest", _) => MAX_TARGET,
         _ if field.starts_with("vendors_") || field.starts_with("reaction_classes_") => MAX_ID,
-        (_, "templates_never" | "names" | "model_id" | "engine") => MAX_ID,
+        (_, "templates_never" | "names" | "model_id" | "engine" | "exclude") => MAX_ID,
         _ => MAX_TARGET,
     }
 }

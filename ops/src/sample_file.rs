@@ -114,9 +114,8 @@ impl SampleOutput {
         let text = match self.format {
             SampleFormat::Smi => lines(&sample),
             SampleFormat::Csv => {
-                let header = (!self.has_header).then_some(COLUMNS);
-                self.has_header = true;
-                csv(&sample, header)?
+                let has_header = std::mem::replace(&mut self.has_header, true);
+                csv(&sample, has_header)?
             }
             SampleFormat::Sdf => sdf(&sample)?,
             SampleFormat::Parquet | SampleFormat::Json => {
@@ -171,12 +170,28 @@ pub fn json<T: serde::Serialize + ?Sized>(sample: &T) -> Result<String, Failure>
     Ok(serde_json::to_string_pretty(sample).context("writing the sample as JSON")? + "\n")
 }
 
-fn csv(sample: &Sample, header: Option<[&str; 3]>) -> Result<String, Failure> {
+/// Column of the likelihoods of a detailed sample.
+const LIKELIHOOD: &str = "negative_log_likelihood";
+
+/// Formats a sample as CSV, with a column for each of its details. The first sample has a header.
+fn csv(sample: &Sample, has_header: bool) -> Result<String, Failure> {
     let id = sample.id.to_string();
-    let rows = sample.smiles.iter().map(|smiles| [smiles.as_str(), &sample.model_id, &id]);
+    let properties = || sample.details.iter().flat_map(|details| &details.properties);
     let mut table = csv::Writer::from_writer(Vec::new());
-    for row in header.into_iter().chain(rows) {
-        table.write_record(row).context("writing the sample as CSV")?;
+    let mut write = |row: Vec<String>| table.write_record(row).context("writing the sample as CSV");
+    if !has_header {
+        let likelihood = sample.details.iter().map(|_| LIKELIHOOD);
+        let names = properties().map(|(name, _)| name.as_str()).chain(likelihood);
+        write(COLUMNS.into_iter().chain(names).map(str::to_owned).collect())?;
+    }
+    for (at, smiles) in sample.smiles.iter().enumerate() {
+        let value = |(_, values): (_, &Vec<f64>)| values.get(at).map(f64::to_string).unwrap_or_default();
+        let facts = [smiles, &sample.model_id, &id].map(ToOwned::to_owned);
+        let likelihood = sample.details.iter().map(|details| {
+            let loss = details.negative_log_likelihood.get(at).copied().flatten();
+            loss.map(|loss| loss.to_string()).unwrap_or_default()
+        });
+        write(facts.into_iter().chain(properties().map(value)).chain(likelihood).collect())?;
     }
     let bytes = table.into_inner().map_err(|error| anyhow!("writing the sample as CSV: {error}"))?;
     Ok(String::from_utf8(bytes).context("writing the sample as CSV")?)
@@ -255,6 +270,15 @@ mod tests {
                 ExistingFile::Anew
             )
             .is_err()
+        );
+        let mut detailed = sample();
+        detailed.details = Some(serde_json::from_str(r#"{"properties": {"hbd": [1, 0], "mw": [46.069, 78.114]}, "negative_log_likelihood": [7.25, null]}"#).unwrap());
+        let path = folder.path().join("b.csv");
+        let csv = super::tests::written(&path, ExistingFile::Anew, &[detailed]);
+        assert!(
+            String::from_utf8(csv)
+                .unwrap()
+                .ends_with("c1ccccc1,druglike_gru,smp_01jd6xq1v3m4c5t6y7z8a9b0cd,0,78.114,\n")
         );
         for name in ["a.xlsx", "a", ".csv"] {
             let fault = SampleFormat::of(Path::new(name)).unwrap_err();

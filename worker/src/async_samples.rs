@@ -1,6 +1,6 @@
 //! Worker access to the tables of asynchronous samples and sample batches.
 
-use contract::{AsyncSampleJob, NotASampleId, StoredAsyncSampleJob};
+use contract::{AsyncSampleJob, NotASampleId, SampleConditions, StoredAsyncSampleJob};
 use sqlx::{PgConnection, PgExecutor, PgPool};
 
 use crate::feed::{BatchTables, NextPart, OpenBatch, feed};
@@ -156,8 +156,14 @@ impl BatchTables for SampleBatchTables {
         let next = rows.into_iter().map(|row| {
             let sample_id =
                 row.id.parse().map_err(|error: NotASampleId| sqlx::Error::Decode(error.into()))?;
-            let job = AsyncSampleJob { sample_id, model_id: row.model_id, size: row.size.unsigned_abs() };
-            Ok(NextPart { id: row.id, job: StoredAsyncSampleJob::V1(job) })
+            let job = AsyncSampleJob {
+                sample_id,
+                model_id: row.model_id,
+                size: row.size.unsigned_abs(),
+                conditions: SampleConditions::default(),
+                details: false,
+            };
+            Ok(NextPart { id: row.id, job: job.into() })
         });
         next.collect()
     }

@@ -24,7 +24,7 @@ pub use search::{SearchHandler, search};
 const DATABASE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Outcome of a computation.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum ComputationOutcome<T> {
     /// Success.
     Done(T),

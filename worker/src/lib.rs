@@ -10,6 +10,7 @@ mod async_samples;
 mod bulk_queries;
 mod catalogue;
 mod compute;
+mod conditions;
 pub mod connections;
 mod constraints;
 mod event_publisher;
@@ -17,6 +18,7 @@ mod feed;
 mod handlers;
 mod metrics;
 mod model_registry;
+mod molecule_details;
 mod own_blocks;
 mod plans;
 mod ready_counts;
@@ -37,6 +39,7 @@ pub use self::catalogue::{CatalogueView, LISTENER, SnapshotLocations};
 pub use answer::{OfferAnnotation, result};
 pub use async_samples::feed_orders;
 pub use compute::compute;
+pub use conditions::{ConditionError, DrawConditions, ExcludedMolecules};
 pub use handlers::{
     AsyncSampleHandler, BulkQueryHandler, ComputationOutcome, PlanHandler, SampleHandler, SearchHandler,
     draw, search,

@@ -25,8 +25,9 @@ use serde_json::Value;
 use synth::{BatchLimits, SearchUrgency};
 
 use crate::{
-    BulkQueryHandler, CatalogueView, ComputationOutcome, ComputeDevice, Models, SearchHandler,
-    WorkerSettings, connections::connect, draw, load_planner,
+    BulkQueryHandler, CatalogueView, ComputationOutcome, ComputeDevice, DrawConditions, ExcludedMolecules,
+    Models, SearchHandler, WorkerSettings, connections::connect, draw, load_planner,
+    molecule_details::with_details,
 };
 
 /// One connection reads the catalogue and the offers, one listens.
@@ -39,8 +40,8 @@ const CONNECTIONS: u32 = 2;
 /// Fails when the JSON is no stored job that can run without its queue, or when its resources cannot be loaded.
 pub async fn replay(settings: &WorkerSettings, job: &str) -> Result<Value> {
     // A sample's job has all fields of an asynchronous sample's job.
-    if let Some(StoredSampleJob::V1(job)) = stored(job) {
-        return Ok(serde_json::to_value(sample(settings, &job)?)?);
+    if let Some(job) = stored::<StoredSampleJob>(job) {
+        return Ok(serde_json::to_value(sample(settings, job.job())?)?);
     }
     if let Some(StoredTreeSearchJob::V1(job)) = stored(job) {
         return Ok(serde_json::to_value(search(settings, job).await?)?);
@@ -51,8 +52,9 @@ pub async fn replay(settings: &WorkerSettings, job: &str) -> Result<Value> {
     if let Some(StoredPlanJob::V1(job)) = stored(job) {
         bail!("the job of plan {} has no request: give its parameters to `retort plan`", job.plan_id);
     }
-    if let Some(StoredAsyncSampleJob::V1(job)) = stored(job) {
-        bail!("the job of sample {} has no seed: request another sample of its model", job.sample_id);
+    if let Some(job) = stored::<StoredAsyncSampleJob>(job) {
+        let id = job.job().sample_id;
+        bail!("the job of sample {id} has no seed: request another sample of its model");
     }
     bail!("neither a stored sample job nor a stored tree search job nor a stored bulk query")
 }
@@ -68,7 +70,17 @@ fn sample(settings: &WorkerSettings, job: &SampleJob) -> Result<Result<Sample, J
     let Some(model) = models.choose(job.model_id.as_deref()) else {
         return Ok(Err(JobFailure::UnknownModel { model_id: job.model_id.clone().unwrap_or_default() }));
     };
-    match draw(model, Vec::new(), job, &generator::SampleBudget::unlimited())? {
+    let budget = generator::SampleBudget::unlimited();
+    if !job.conditions.exclude.is_empty() {
+        bail!("the job excludes molecules of samples, which only the service's database has");
+    }
+    let conditions = DrawConditions::new(&job.conditions, ExcludedMolecules::default())?;
+    let drawn = draw(model, Vec::new(), job, &conditions, &budget)?;
+    let drawn = match job.details {
+        true => with_details(model, drawn).map_err(|error| anyhow!(error))?,
+        false => drawn,
+    };
+    match drawn {
         ComputationOutcome::Done(drawn) => Ok(Ok(Sample {
             id: job.sample_id,
             object: SampleObject::Sample,
@@ -78,6 +90,7 @@ fn sample(settings: &WorkerSettings, job: &SampleJob) -> Result<Result<Sample, J
             status: SampleStatus::Completed,
             batch_id: None,
             error: None,
+            details: drawn.details,
         })),
         ComputationOutcome::Refused(problem) => Ok(Err(problem)),
         ComputationOutcome::Cancelled => bail!("a replayed job was cancelled"),

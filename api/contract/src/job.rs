@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use ulid::Ulid;
 
-use crate::{Country, RouteGraph, SampleId, StepCheck, TreeSearchRequest};
+use crate::{Country, Refusals, RouteGraph, SampleConditions, SampleId, StepCheck, TreeSearchRequest};
 
 /// A job's id: a ULID, the same in our tables, in those of apalis and in every log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -42,7 +42,7 @@ impl FromStr for JobId {
 }
 
 /// Job that generates and stores one sample.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SampleJob {
     /// Id of the future sample.
     pub sample_id: SampleId,
@@ -54,6 +54,12 @@ pub struct SampleJob {
     pub model_id: Option<String>,
     /// Random seed. The same seed and resources give the same sample.
     pub seed: u64,
+    /// Conditions on the molecules. Absent from the first version, like the next field.
+    #[serde(default, skip_serializing_if = "SampleConditions::is_empty")]
+    pub conditions: SampleConditions,
+    /// True if details of each molecule are stored with the sample.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub details: bool,
     /// Time at which the caller stops waiting, by the submitter's clock. Only older workers read it: the deadline
     /// that counts is the queue's, by the database's clock.
     pub deadline: DateTime<Utc>,
@@ -225,8 +231,8 @@ pub struct BulkQueryOutcome {
     pub worked_seconds: f64,
 }
 
-/// Job that makes an asynchronous sample. Its row in `sample_orders` says what to generate.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Job that makes an asynchronous sample. Its row in `sample_orders` has the account and the seed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AsyncSampleJob {
     /// Id of the asynchronous sample, which the finished sample keeps.
     pub sample_id: SampleId,
@@ -234,15 +240,41 @@ pub struct AsyncSampleJob {
     pub model_id: String,
     /// Molecules wanted, 1 to 10,000.
     pub size: u32,
+    /// Conditions on the molecules. Absent from the first version, like the next field.
+    #[serde(default, skip_serializing_if = "SampleConditions::is_empty")]
+    pub conditions: SampleConditions,
+    /// True if details of each molecule are stored with the sample.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub details: bool,
 }
 
 /// A [`SampleJob`] with the version of its shape; old versions can still be decoded.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "version")]
 pub enum StoredSampleJob {
-    /// The first shape.
+    /// The first shape: a job without conditions and details.
     #[serde(rename = "1")]
     V1(SampleJob),
+    /// The second shape: a job with any of these. Samplers that know only the first do not run it.
+    #[serde(rename = "2")]
+    V2(SampleJob),
+}
+
+impl StoredSampleJob {
+    /// Returns the job of either version.
+    #[must_use]
+    pub fn job(&self) -> &SampleJob {
+        match self {
+            Self::V1(job) | Self::V2(job) => job,
+        }
+    }
+}
+
+impl From<SampleJob> for StoredSampleJob {
+    /// Stores the job in the oldest version that can express it.
+    fn from(job: SampleJob) -> Self {
+        if job.conditions.is_empty() && !job.details { Self::V1(job) } else { Self::V2(job) }
+    }
 }
 
 /// A [`TreeSearchJob`] with the version of its shape; old versions can still be decoded.
@@ -273,12 +305,32 @@ pub enum StoredBulkQueryJob {
 }
 
 /// An [`AsyncSampleJob`] with the version of its shape; old versions can still be decoded.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "version")]
 pub enum StoredAsyncSampleJob {
-    /// The first shape.
+    /// The first shape: a job without conditions and details.
     #[serde(rename = "1")]
     V1(AsyncSampleJob),
+    /// The second shape: a job with any of these. Samplers that know only the first do not run it.
+    #[serde(rename = "2")]
+    V2(AsyncSampleJob),
+}
+
+impl StoredAsyncSampleJob {
+    /// Returns the job of either version.
+    #[must_use]
+    pub fn job(&self) -> &AsyncSampleJob {
+        match self {
+            Self::V1(job) | Self::V2(job) => job,
+        }
+    }
+}
+
+impl From<AsyncSampleJob> for StoredAsyncSampleJob {
+    /// Stores the job in the oldest version that can express it.
+    fn from(job: AsyncSampleJob) -> Self {
+        if job.conditions.is_empty() && !job.details { Self::V1(job) } else { Self::V2(job) }
+    }
 }
 
 /// Permanent failure of a job: stored as its outcome and never retried.
@@ -293,6 +345,13 @@ pub enum JobFailure {
     /// The model gave only `reached` of the `wanted` distinct valid molecules within its limit of attempts.
     #[error("model `{model_id}` gave {reached} distinct valid molecules of the {wanted} wanted")]
     SizeUnreachable { model_id: String, wanted: u32, reached: u32 },
+    /// The time ended when only `found` molecules of the `wanted` were there. `refused` says which conditions refused
+    /// the other candidates, most of them first.
+    #[error("{found} of the {wanted} molecules satisfied the conditions in time{}", refusal_text(refused))]
+    ConditionsTooNarrow { wanted: u32, found: u32, refused: Vec<Refusals> },
+    /// The model cannot write molecules with a part of the request, given in this field.
+    #[error("the model cannot write molecules with these parts")]
+    UnwritablePart { field: String },
     /// The worker rejected the target although the API had accepted it.
     #[error("not a molecule that can be searched: {reason}")]
     BadTarget { reason: String },
@@ -319,6 +378,16 @@ pub enum JobFailure {
     /// Internal error; the cause is in the worker's log under the job's id.
     #[error("internal error")]
     Internal,
+}
+
+/// Maximum number of conditions that a message names.
+const MAX_NAMED_CONDITIONS: usize = 10;
+
+/// Returns the conditions with the most refusals and their counts, for the end of a sentence.
+fn refusal_text(refused: &[Refusals]) -> String {
+    let named = refused.iter().take(MAX_NAMED_CONDITIONS);
+    let named: Vec<_> = named.map(|Refusals { condition, count }| format!("{condition} {count}")).collect();
+    if named.is_empty() { String::new() } else { format!("; candidates refused: {}", named.join(", ")) }
 }
 
 /// External cause of a failed attempt.

@@ -7,25 +7,40 @@ use serde::{Deserialize, Serialize};
 use ulid::Ulid;
 use utoipa::ToSchema;
 
+use crate::{MoleculeDetails, SampleConditions};
+
 /// The largest `size` of one sample.
 pub const MAX_SAMPLE_SIZE: u32 = 10_000;
 
 /// Body of `POST /generator/v1/samples`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct SampleRequest {
     /// Number of molecules to generate.
     #[schema(minimum = 1, maximum = 10000, example = 10)]
     pub size: u32,
     /// Model to use. When omitted, the default model of the installation is used; while no sampler serves that one,
     /// another model that ships with the service.
-    #[serde(default)]
     #[schema(pattern = r"^\w+$", nullable = true)]
     pub model_id: Option<String>,
+    /// Conditions on the molecules.
+    #[serde(flatten)]
+    pub conditions: SampleConditions,
+    /// An addition to the contract: true adds `details` of each molecule to the sample.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[schema(default = false)]
+    pub details: bool,
+}
+
+impl SampleRequest {
+    /// Returns a request without any condition.
+    #[must_use]
+    pub fn new(size: u32, model_id: Option<String>) -> Self {
+        Self { size, model_id, conditions: SampleConditions::default(), details: false }
+    }
 }
 
 /// A generated sample with all its structures.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Sample {
     /// Unique resource identifier.
     #[schema(value_type = String, pattern = r"^\w+$", example = "smp_01jd6xq1v3m4c5t6y7z8a9b0cd")]
@@ -52,6 +67,9 @@ pub struct Sample {
     /// Reason of a failure.
     #[serde(default)]
     pub error: Option<String>,
+    /// An addition to the contract: details of each molecule, if the request asked for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<MoleculeDetails>,
 }
 
 /// Status of a sample or a sample batch.

@@ -7,9 +7,10 @@ use std::fmt::Debug;
 use chrono::{DateTime, TimeZone, Utc};
 use contract::{
     AsyncSampleJob, AtomPair, BulkQuery, BulkQueryJob, BulkQueryOutcome, CatalogueCriterion, Cause, Country,
-    Edge, JobFailure, Node, NodeData, OwnBlock, PlanJob, ProgressReporting, ProtectingGroups, RouteGraph,
-    SampleJob, StepCheck, StoredAsyncSampleJob, StoredBulkQueryJob, StoredPlanJob, StoredSampleJob,
-    StoredTreeSearchJob, TreeSearchJob, TreeSearchRequest,
+    Edge, JobFailure, MAX_SEED, Node, NodeData, OwnBlock, PlanJob, ProgressReporting, PropertyRange,
+    ProtectingGroups, Refusals, RouteGraph, SampleConditions, SampleId, SampleJob, StepCheck,
+    StoredAsyncSampleJob, StoredBulkQueryJob, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob,
+    TreeSearchJob, TreeSearchRequest,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -33,10 +34,67 @@ fn a_stored_sample_job_keeps_its_shape() {
         size: 10,
         model_id: None,
         seed: u64::MAX,
+        conditions: SampleConditions::default(),
+        details: false,
         deadline: deadline(),
     };
 
-    assert_golden(include_str!("golden/sample_job_v1.json"), &StoredSampleJob::V1(job));
+    assert_golden(include_str!("golden/sample_job_v1.json"), &StoredSampleJob::from(job));
+}
+
+/// Conditions of every kind.
+fn conditions() -> SampleConditions {
+    let one = |text: &str| vec![text.to_owned()];
+    let range = |gte, lte| PropertyRange { gte, lte };
+    SampleConditions {
+        scaffold: Some("[*:1]c1ccccc1".to_owned()),
+        fragments: vec!["[*]C".to_owned(), "[*]N".to_owned()],
+        substructures_required: one("[#7]"),
+        substructures_never: one("[#6]Cl"),
+        similar_to: one("CCO"),
+        similarity_gte: Some(0.25),
+        similarity_lt: Some(0.75),
+        properties: [("mw", range(Some(300.0), Some(450.5))), ("qed", range(Some(0.5), None))]
+            .map(|(name, range)| (name.to_owned(), range))
+            .into(),
+        alerts: one("pains"),
+        temperature: Some(0.5),
+        top_p: Some(0.875),
+        seed: Some(MAX_SEED),
+        exclude: one("smp_01jd6xq1v3m4c5t6y7z8a9b0cd"),
+    }
+}
+
+#[test]
+fn stored_sample_jobs_with_conditions_keep_their_shape() {
+    let sample_id: SampleId = "smp_01jd6xq1v3m4c5t6y7z8a9b0cd".parse().unwrap();
+    let job = SampleJob {
+        sample_id,
+        account_id: "acc_1".to_owned(),
+        size: 10,
+        model_id: Some("druglike_gru".to_owned()),
+        seed: MAX_SEED,
+        conditions: conditions(),
+        details: true,
+        deadline: deadline(),
+    };
+    let model_id = "druglike_gru".to_owned();
+    let order = AsyncSampleJob { sample_id, model_id, size: 10, conditions: conditions(), details: true };
+
+    assert_golden(include_str!("golden/sample_job_v2.json"), &StoredSampleJob::from(job));
+    assert_golden(include_str!("golden/order_job_v2.json"), &StoredAsyncSampleJob::from(order));
+}
+
+#[test]
+fn conditions_are_empty_only_without_any() {
+    let one_each = serde_json::to_value(conditions()).unwrap();
+
+    assert!(SampleConditions::default().is_empty());
+    for (name, value) in one_each.as_object().unwrap() {
+        let only: SampleConditions = serde_json::from_value(serde_json::json!({ name: value })).unwrap();
+        assert!(!only.is_empty(), "{name}");
+    }
+    assert_eq!(one_each.as_object().unwrap().len(), 13);
 }
 
 #[test]
@@ -144,9 +202,11 @@ fn a_stored_asynchronous_sample_job_keeps_its_shape() {
         sample_id: "smp_01jd6xq1v3m4c5t6y7z8a9b0cd".parse().unwrap(),
         model_id: "druglike_gru".to_owned(),
         size: 500,
+        conditions: SampleConditions::default(),
+        details: false,
     };
 
-    assert_golden(include_str!("golden/order_job_v1.json"), &StoredAsyncSampleJob::V1(job));
+    assert_golden(include_str!("golden/order_job_v1.json"), &StoredAsyncSampleJob::from(job));
 }
 
 #[test]
@@ -196,4 +256,23 @@ fn a_stored_problem_keeps_its_shape() {
     ];
 
     assert_golden(include_str!("golden/problems.json"), &problems);
+}
+
+#[test]
+fn a_stored_sample_whose_conditions_were_too_narrow_keeps_its_shape_and_names_ten_of_them() {
+    let refused = |condition: &str, count| Refusals { condition: condition.to_owned(), count };
+    let of = |refused| JobFailure::ConditionsTooNarrow { wanted: 10, found: 3, refused };
+    let problem = of(vec![refused("properties.mw", 321), refused("substructures_never[1]", 4)]);
+    let many = of((0..30).map(|at| refused(&format!("substructures_never[{at}]"), 1)).collect());
+
+    assert_golden(include_str!("golden/problem_conditions_too_narrow.json"), &problem);
+    let unwritable = JobFailure::UnwritablePart { field: "scaffold".to_owned() };
+    assert_golden(r#"{"problem": "unwritable_part", "field": "scaffold"}"#, &unwritable);
+    assert_eq!(
+        problem.to_string(),
+        "3 of the 10 molecules satisfied the conditions in time; candidates refused: properties.mw 321, \
+         substructures_never[1] 4"
+    );
+    assert_eq!(of(vec![]).to_string(), "3 of the 10 molecules satisfied the conditions in time");
+    assert_eq!(many.to_string().matches("substructures_never").count(), 10);
 }

@@ -1,9 +1,9 @@
 //! Definition of a job for the queue, and the kinds of jobs.
 
 use contract::{
-    BulkQuery, BulkQueryOutcome, CatalogueCriterion, SampleId, StepCheck, StoredAsyncSampleJob,
-    StoredBulkQueryJob, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob, TreeSearchRequest,
-    TreeSearchResult,
+    BulkQuery, BulkQueryOutcome, CatalogueCriterion, SampleConditions, SampleId, StepCheck,
+    StoredAsyncSampleJob, StoredBulkQueryJob, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob,
+    TreeSearchRequest, TreeSearchResult,
 };
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -106,23 +106,21 @@ impl Job for StoredSampleJob {
     type Outcome = SampleId;
 
     fn work(&self) -> WorkEstimate<'_> {
-        let Self::V1(job) = self;
+        let job = self.job();
         let size = f64::from(job.size);
+        let model_id = job.model_id.as_deref().unwrap_or_default();
+        let ready = ReadyResult { units: job.size, seconds: READY_FLOOR_SECONDS + size / READY_PER_SECOND };
         WorkEstimate {
-            kind: job.model_id.as_deref().unwrap_or_default(),
+            kind: sample_kind(model_id, &job.conditions),
             seconds: drawing_seconds(job.size),
             longest: None,
-            ready: Some(ReadyResult {
-                units: job.size,
-                seconds: READY_FLOOR_SECONDS + size / READY_PER_SECOND,
-            }),
+            // Ready molecules satisfy conditions by chance only.
+            ready: job.conditions.is_empty().then_some(ready),
         }
     }
 
     fn model_id(&self) -> Option<&str> {
-        match self {
-            Self::V1(job) => job.model_id.as_deref(),
-        }
+        self.job().model_id.as_deref()
     }
 }
 
@@ -208,14 +206,23 @@ impl Job for StoredAsyncSampleJob {
     type Outcome = ();
 
     fn work(&self) -> WorkEstimate<'_> {
-        let Self::V1(job) = self;
-        WorkEstimate { kind: &job.model_id, seconds: drawing_seconds(job.size), longest: None, ready: None }
+        let job = self.job();
+        WorkEstimate {
+            kind: sample_kind(&job.model_id, &job.conditions),
+            seconds: drawing_seconds(job.size),
+            longest: None,
+            ready: None,
+        }
     }
 
     fn model_id(&self) -> Option<&str> {
-        let Self::V1(job) = self;
-        Some(&job.model_id)
+        Some(&self.job().model_id)
     }
+}
+
+/// Returns the kind of a sample: with conditions, durations say nothing about samples without.
+fn sample_kind<'a>(model_id: &'a str, conditions: &SampleConditions) -> &'a str {
+    if conditions.is_empty() { model_id } else { "conditioned" }
 }
 
 /// Returns the expected slot seconds for a number of molecules none of which is ready.
@@ -236,7 +243,30 @@ pub fn search_estimate(request: &TreeSearchRequest) -> (&'static str, f64) {
 
 #[cfg(test)]
 mod tests {
+    use contract::SampleJob;
+
     use super::*;
+
+    #[test]
+    fn a_conditioned_sample_takes_nothing_ready_and_is_of_its_own_kind() {
+        let job = |seed| SampleJob {
+            sample_id: SampleId::generate(),
+            account_id: "acc_1".to_owned(),
+            size: 10,
+            model_id: Some("druglike_gru".to_owned()),
+            seed: 1,
+            conditions: SampleConditions { seed, ..SampleConditions::default() },
+            details: false,
+            deadline: chrono::DateTime::UNIX_EPOCH,
+        };
+        let work = |seed| {
+            let job = StoredSampleJob::from(job(seed));
+            (job.work().kind.to_owned(), job.work().ready.map(|ready| ready.units))
+        };
+
+        assert_eq!(work(None), ("druglike_gru".to_owned(), Some(10)));
+        assert_eq!(work(Some(1)), ("conditioned".to_owned(), None));
+    }
 
     #[test]
     fn every_queue_has_words_of_its_own() {

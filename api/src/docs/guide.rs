@@ -32,6 +32,7 @@ macro_rules! page {
 const FOR_USERS: &[Source] = &[
     page!("api/guide", "index", "/docs/guide"),
     page!("api/guide", "sampling", "/docs/guide/sampling"),
+    page!("api/guide", "conditions", "/docs/guide/conditions"),
     page!("api/guide", "planning", "/docs/guide/planning"),
     page!("api/guide", "constraints", "/docs/guide/constraints"),
     page!("api/guide", "batches", "/docs/guide/batches"),

@@ -56,7 +56,7 @@ pub async fn generate(
     let mut faults = Faults::default();
     let size = parse_size(&uri, &mut faults);
     let size = faults.settle(size)?;
-    let sample_request = SampleRequest { size, model_id: None };
+    let sample_request = SampleRequest::new(size, None);
     let made = with_quota(&limits, &caller, size, make(&pool, &jobs, &caller, sample_request)).await;
     Ok(made
         .map_or_else(|refusal| refusal, |sample| Json(Generated { smiles: sample.smiles }).into_response()))
@@ -90,7 +90,7 @@ pub async fn generate_by_model(
     let model_id = named_path_id("model_id", path, &mut faults);
     let size = parse_size(&uri, &mut faults);
     let (model_id, size) = faults.settle(model_id.zip(size))?;
-    let sample_request = SampleRequest { size, model_id: Some(model_id) };
+    let sample_request = SampleRequest::new(size, Some(model_id));
     let making = async {
         // Here the path names the model.
         make(&pool, &jobs, &caller, sample_request).await.map_err(|error| match error {

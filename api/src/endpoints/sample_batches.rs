@@ -4,7 +4,7 @@
 //! (`samples/async_samples.rs`), which workers turn into jobs a few at a time (`worker/src/async_samples.rs`). So a chunk is
 //! retrieved like any sample, and is listed among the samples once it is completed.
 
-mod table;
+pub(super) mod table;
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use axum::{
 };
 use contract::{
     CHUNK_SIZE, Deleted, Listed, MAX_SAMPLE_BATCH, QuotaKind, Sample, SampleBatch, SampleBatchObject,
-    SampleBatchRequest, SampleId, SampleRequest, SampleStatus, scope,
+    SampleBatchRequest, SampleId, SampleStatus, scope,
 };
 use http_errors::{ApiError, MAX_BODY};
 use sqlx::{PgConnection, PgPool};
@@ -26,13 +26,13 @@ use super::{
     paging::{ListStyle, PageRequest, sampling},
     samples::{
         async_samples::{self, NewChunk},
-        ordered, parse_sample_request, table as sample_table,
+        ordered, parse_molecules, table as sample_table,
     },
 };
 use crate::{
     access::Caller,
     examples::example,
-    fields::Faults,
+    fields::{Faults, Fields},
     idempotency::{self, Replayed, replayed},
     jobs::Jobs,
     operation::{FaultExample, Operation},
@@ -102,8 +102,12 @@ pub async fn create(
     Ok((None, Json(batch(visible(&pool, &caller, &id).await?))))
 }
 
-pub(crate) fn parse_create(body: &[u8], faults: &mut Faults) -> Option<SampleRequest> {
-    parse_sample_request(body, MAX_SAMPLE_BATCH, faults)
+pub(crate) fn parse_create(body: &[u8], faults: &mut Faults) -> Option<SampleBatchRequest> {
+    let mut body = Fields::body(body, faults)?;
+    let molecules = parse_molecules(&mut body, MAX_SAMPLE_BATCH);
+    body.finish();
+    let (size, model_id) = molecules?;
+    Some(SampleBatchRequest { size, model_id })
 }
 
 /// Returns sample batches, the newest first.

@@ -4,6 +4,7 @@
 //! that is stored with its job, and it has its id from the beginning. Lists show it once it is completed.
 
 pub(crate) mod async_samples;
+mod conditions;
 pub(super) mod table;
 
 use std::{collections::HashSet, sync::Arc, time::Instant};
@@ -15,8 +16,8 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use contract::{
-    AsyncSampleJob, ErrorItem, Listed, MAX_SAMPLE_SIZE, QuotaKind, Sample, SampleId, SampleList,
-    SampleObject, SampleRequest, SampleStatus, StoredAsyncSampleJob, scope,
+    AsyncSampleJob, ErrorItem, Listed, MAX_SAMPLE_SIZE, MoleculeDetails, QuotaKind, Sample, SampleId,
+    SampleList, SampleObject, SampleRequest, SampleStatus, StoredAsyncSampleJob, scope,
 };
 use http_errors::{ApiError, MAX_BODY};
 use queue::Urgency;
@@ -34,7 +35,7 @@ use crate::{
     config::GzipBody,
     deadline::Arrival,
     examples::example,
-    fields::{Faults, Fields, integer, nullable, word},
+    fields::{Faults, Fields, boolean, integer, nullable, word},
     gzip,
     idempotency::{self, IdempotencyKey, replayed},
     jobs::{Jobs, submission_error},
@@ -114,7 +115,8 @@ pub async fn list(
     post, path = "/generator/v1/samples", tag = "samples", operation_id = "create_sample",
     description = "Generates a sample, stores it and returns it with all its structures. A structure occurs once in a sample; another \
         sample may have it too. With `Prefer: respond-async` the sample is made in the background: the answer is 202 with the sample as \
-        it stands, and retrieval gives the rest. Without it, `Idempotency-Key` is ignored. Experimental.",
+        it stands, and retrieval gives the rest. Without it, `Idempotency-Key` is ignored. Conditions hold for each structure: if the time \
+        ends before enough satisfy them, the answer is 504 and says which conditions refused the others. Experimental.",
     summary = "Create a sample",
     params(
         ("accept-encoding" = String, Header, description = ACCEPT_ENCODING),
@@ -156,6 +158,7 @@ pub async fn create(
         let answer = gzip::body(&headers, mode, &sample).await?;
         return Ok((replayed(), with_location(&sample, answer)).into_response());
     }
+    conditions::check_excluded(&pool, &caller, &sample_request.conditions).await?;
     let sample = match wait_preference {
         WaitPreference::UntilDone => {
             with_quota(&limits, &caller, size, make(&pool, &jobs, &caller, sample_request)).await
@@ -218,20 +221,16 @@ async fn order(
     end: Instant,
 ) -> Result<Sample, ApiError> {
     let permit = jobs.permit()?;
-    let model_id = jobs.model_of_async_sample(sample_request.model_id).await?;
+    let SampleRequest { size, model_id, conditions, details } = sample_request;
+    let model_id = jobs.model_of_async_sample(model_id).await?;
+    let seed = conditions.seed.unwrap_or_else(rand::random);
     let sample_id = SampleId::generate();
     tracing::Span::current().record("sample.id", tracing::field::display(sample_id));
     let id = sample_id.to_string();
-    let job = AsyncSampleJob { sample_id, model_id: model_id.clone(), size: sample_request.size };
-    let new = NewAsyncSample {
-        id: &id,
-        account_id: &caller.account_id,
-        model_id: &model_id,
-        size: sample_request.size,
-        seed: rand::random(),
-    };
+    let job = AsyncSampleJob { sample_id, model_id: model_id.clone(), size, conditions, details };
+    let new = NewAsyncSample { id: &id, account_id: &caller.account_id, model_id: &model_id, size, seed };
     let mut transaction = pool.begin().await?;
-    let job = StoredAsyncSampleJob::V1(job);
+    let job = StoredAsyncSampleJob::from(job);
     let job_id = queue::enqueue(&mut transaction, &job, &caller.account_id, Urgency::Asked).await;
     let job_id = job_id.map_err(submission_error)?.to_string();
     let created_at = async_samples::insert(&mut transaction, &new, &job_id).await?;
@@ -248,6 +247,7 @@ async fn order(
         status: SampleStatus::Pending,
         batch_id: None,
         error: None,
+        details: None,
     };
     let ended = ended(pool, jobs, &caller.account_id, &id, &job_id);
     if let Ok(Some(sample)) = tokio::time::timeout_at(end.into(), ended).await {
@@ -288,16 +288,20 @@ fn with_location(sample: &Sample, mut answer: Response) -> Response {
 }
 
 pub(crate) fn parse_create(body: &[u8], faults: &mut Faults) -> Option<SampleRequest> {
-    parse_sample_request(body, MAX_SAMPLE_SIZE, faults)
+    let mut body = Fields::body(body, faults)?;
+    let molecules = parse_molecules(&mut body, MAX_SAMPLE_SIZE);
+    let conditions = conditions::read(&mut body);
+    let details = body.optional("details", false, boolean);
+    body.finish();
+    let (size, model_id) = molecules?;
+    Some(SampleRequest { size, model_id, conditions: conditions?, details: details? })
 }
 
-/// Parses a sample request for up to `most` molecules.
-pub(super) fn parse_sample_request(body: &[u8], most: u32, faults: &mut Faults) -> Option<SampleRequest> {
-    let mut body = Fields::body(body, faults)?;
+/// Parses the number of molecules, up to `most`, and the model.
+pub(super) fn parse_molecules(body: &mut Fields<'_, '_>, most: u32) -> Option<(u32, Option<String>)> {
     let size = body.required("size", integer(1, Some(most.into())));
     let model_id = body.optional("model_id", None, nullable(word(0, Some(MAX_ID))));
-    body.finish();
-    Some(SampleRequest { size: size?.try_into().ok()?, model_id: model_id? })
+    Some((size?.try_into().ok()?, model_id?))
 }
 
 /// Returns a sample with all its structures.
@@ -394,6 +398,7 @@ pub(super) fn ordered(row: AsyncSampleRow) -> Result<Option<Sample>, ApiError> {
                 smiles,
                 created_at: row.created_at,
                 batch_id: row.batch_id,
+                details: row.details,
             };
             validate_sample(made, None).map(Some).map_err(bad_answer)
         }
@@ -406,6 +411,7 @@ pub(super) fn ordered(row: AsyncSampleRow) -> Result<Option<Sample>, ApiError> {
             status,
             batch_id: row.batch_id,
             error: row.problem.filter(|_| failed).map(problem_text),
+            details: None,
         })),
     }
 }
@@ -435,6 +441,15 @@ fn validate_sample(row: SampleRow, size: Option<u32>) -> Result<Sample, Vec<Erro
     if row.smiles.iter().collect::<HashSet<_>>().len() != count {
         faults.push(answer_fault("smiles", "not_unique", "a structure occurs twice"));
     }
+    let details = row.details.map(|details| details.0);
+    let is_whole = |details: &MoleculeDetails| {
+        details.negative_log_likelihood.len() == count
+            && details.properties.values().all(|values| values.len() == count)
+    };
+    if !details.as_ref().is_none_or(is_whole) {
+        let msg = "a detail has not a value for each structure";
+        faults.push(answer_fault("details", "wrong_length", msg));
+    }
     match id {
         Ok(id) if faults.is_empty() => Ok(Sample {
             id,
@@ -445,6 +460,7 @@ fn validate_sample(row: SampleRow, size: Option<u32>) -> Result<Sample, Vec<Erro
             status: SampleStatus::Completed,
             batch_id: row.batch_id,
             error: None,
+            details,
         }),
         _ => Err(faults),
     }
@@ -468,6 +484,7 @@ mod tests {
             smiles: smiles.iter().map(|text| (*text).to_owned()).collect(),
             created_at: chrono::DateTime::UNIX_EPOCH,
             batch_id: None,
+            details: None,
         }
     }
 

@@ -265,7 +265,7 @@ pub(super) fn target(input: &InputValue<'_>) -> Result<(String, MappedMolecule),
     Ok((smiles, mapped))
 }
 
-fn not_smiles(reason: &dyn std::fmt::Display) -> FieldFault {
+pub(super) fn not_smiles(reason: &dyn std::fmt::Display) -> FieldFault {
     FieldFault::new("smiles_invalid", format!("Input should be a valid SMILES: {reason}"))
 }
 

@@ -39,11 +39,11 @@ async fn every_fault_of_a_body_is_named_at_its_place() {
         (r#"{"size": 5, "model_id": "a b"}"#, &[("body.model_id", "string_pattern_mismatch")]),
         (r#"{"size": 5, "model_id": "a\n"}"#, &[("body.model_id", "string_pattern_mismatch")]),
         (
-            r#"{"model_id": "a-b", "seed": 1, "Size": 5}"#,
+            r#"{"model_id": "a-b", "molecules": 1, "Size": 5}"#,
             &[
                 ("body.size", "missing"),
                 ("body.model_id", "string_pattern_mismatch"),
-                ("body.seed", "extra_forbidden"),
+                ("body.molecules", "extra_forbidden"),
                 ("body.Size", "extra_forbidden"),
             ],
         ),

@@ -34,6 +34,7 @@ mod frozen;
 mod generator_v1_async_samples;
 mod generator_v1_models;
 mod generator_v1_sample_batches;
+mod generator_v1_sample_conditions;
 mod generator_v1_samples;
 mod generator_v1_samples_bad_input;
 mod generator_v1_samples_pages;

@@ -1,5 +1,7 @@
 //! `retort sample`: draws molecules with as many calls as the size needs.
 
+mod conditions;
+
 use std::{
     collections::HashSet,
     path::PathBuf,
@@ -17,6 +19,7 @@ use crate::{
     service::Service,
     terminal,
 };
+use conditions::ConditionArgs;
 
 /// Timeout of a call, longer than any deadline that the API gives a job.
 const TIMEOUT: Duration = Duration::from_secs(300);
@@ -48,6 +51,11 @@ pub struct SampleArgs {
     /// Write the whole answer as JSON instead of one SMILES per line, whatever the file's extension.
     #[arg(long, conflicts_with = "format")]
     json: bool,
+    /// Add properties and likelihood of each molecule, as JSON or as columns of a CSV.
+    #[arg(long, conflicts_with = "resume")]
+    details: bool,
+    #[command(flatten)]
+    conditions: ConditionArgs,
 }
 
 impl SampleArgs {
@@ -60,6 +68,9 @@ impl SampleArgs {
             (None, Some(file)) => SampleFormat::of(file)?,
             (None, None) => SampleFormat::Smi,
         };
+        if self.details && !matches!(format, SampleFormat::Json | SampleFormat::Csv) {
+            return Err(Failure::Usage("--details needs JSON or CSV: add --json or --format csv".to_owned()));
+        }
         let service = installation.service()?;
         let begun = if self.resume { ExistingFile::GoOn } else { ExistingFile::Anew };
         let (mut output, mut known) = SampleOutput::open(format, self.out.as_deref(), begun)?;
@@ -73,7 +84,7 @@ impl SampleArgs {
         bar.set_position(resumed as u64);
         let (mut fruitless, mut made) = (0, Vec::new());
         while known.len() < size {
-            let sample = self.call(&service, size - known.len()).await?;
+            let sample = self.call(&service, made.len() as u64, size - known.len()).await?;
             made.push((sample.model_id.clone(), sample.id.to_string()));
             let new = without_known(sample, &mut known);
             fruitless = if new.smiles.is_empty() { fruitless + 1 } else { 0 };
@@ -101,10 +112,11 @@ impl SampleArgs {
         Ok(())
     }
 
-    /// Requests a sample of the missing molecules, up to the largest size of one sample.
-    async fn call(&self, service: &Service, missing: usize) -> Result<Made, Failure> {
+    /// Requests a sample of the missing molecules, up to the largest size of one sample. `call` counts the calls.
+    async fn call(&self, service: &Service, call: u64, missing: usize) -> Result<Made, Failure> {
         let size = u32::try_from(missing).unwrap_or(u32::MAX).min(MAX_SAMPLE_SIZE);
-        let request = SampleRequest { size, model_id: self.model.clone() };
+        let (conditions, details) = (self.conditions.of_call(call), self.details);
+        let request = SampleRequest { size, model_id: self.model.clone(), conditions, details };
         let send = async || service.post("/generator/v1/samples", &request, TIMEOUT).await;
         // A single call fails at once if the service is unavailable; a long command waits for it.
         let answer =
@@ -118,16 +130,32 @@ impl SampleArgs {
 
 /// Returns the sample without the molecules of earlier samples.
 fn without_known(mut sample: Made, known: &mut HashSet<String>) -> Made {
-    sample.smiles.retain(|smiles| known.insert(smiles.clone()));
+    let is_new: Vec<bool> = sample.smiles.iter().map(|smiles| known.insert(smiles.clone())).collect();
+    keep_new(&mut sample.smiles, &is_new);
+    let details = sample.details.iter_mut().flat_map(|details| details.properties.values_mut());
+    details.for_each(|values| keep_new(values, &is_new));
+    if let Some(details) = &mut sample.details {
+        keep_new(&mut details.negative_log_likelihood, &is_new);
+    }
     sample
+}
+
+fn keep_new<T>(items: &mut Vec<T>, is_new: &[bool]) {
+    let mut is_new = is_new.iter();
+    items.retain(|_| is_new.next().is_some_and(|is_new| *is_new));
 }
 
 /// Returns the failure for an unknown model, which lists the models that the service has.
 async fn unknown_model(service: &Service, model: Option<&str>) -> Failure {
     let Some(model) = model else { return Failure::NotThere };
     let known = match service.get::<ModelList>("/generator/v1/models").await {
-        Ok(list) => list.data.into_iter().map(|model| model.id).collect::<Vec<_>>().join(", "),
+        Ok(list) => list.data.into_iter().map(|model| model.id).collect::<Vec<_>>(),
         Err(failure) => return failure,
     };
+    // Then something else in the request is not there.
+    if known.iter().any(|id| id == model) {
+        return Failure::NotThere;
+    }
+    let known = known.join(", ");
     Failure::Refused(format!("no running sampler has a model `{model}`; there are: {known}"))
 }

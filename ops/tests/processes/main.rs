@@ -34,6 +34,7 @@ mod process;
 mod python_client;
 mod runner;
 mod sample_batches;
+mod sample_conditions;
 mod samples;
 mod searches;
 mod settings;

@@ -7,8 +7,7 @@
 //!
 //! Folders, each depending on those before it: `smiles`, `graph`, `molecules`, `patterns`, then `standardise` and `drawing`,
 //! and `templates`, `mixture`, `properties`, `decoration`. The README beside `src` says which of two implementations is
-//! authoritative
-//! for what.
+//! authoritative for what.
 
 mod decoration;
 mod drawing;

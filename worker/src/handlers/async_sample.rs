@@ -11,11 +11,11 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use chrono::Utc;
-use contract::{AsyncSampleJob, JobFailure, SampleJob, StoredAsyncSampleJob};
+use contract::{AsyncSampleJob, JobFailure, MoleculeDetails, SampleJob, StoredAsyncSampleJob};
 use generator::{PartialSample, SampleBudget, SampleError};
 use queue::{FinishResult, Handler, HandlerError, JobContext};
 use sqlx::PgPool;
@@ -25,7 +25,9 @@ use super::{ComputationOutcome, DATABASE_TIMEOUT, store};
 use crate::{
     LoadedModel, ModelRegistry, RunningJobs, async_samples,
     compute::compute_in_background,
+    conditions::DrawConditions,
     metrics,
+    molecule_details::details,
     refill::StopOnDrop,
     reservoir::BLOCK_SIZE,
     samples::{self, CompletedSample},
@@ -36,6 +38,9 @@ const SPARE_MOLECULES: usize = 50;
 
 /// Molecules of the largest and of the smallest part.
 const PARTS: (usize, usize) = (BLOCK_SIZE, 8);
+
+/// Maximum time of drawing under conditions, without interruptions.
+const MAX_CONDITIONED_TIME: Duration = Duration::from_secs(3600);
 
 /// Longest wait for a gap in a burst of interactive samples; after it every gap is used.
 const YIELD_TIME: Duration = Duration::from_millis(200);
@@ -58,7 +63,7 @@ impl Handler<StoredAsyncSampleJob> for AsyncSampleHandler {
     async fn handle(
         &self,
         context: JobContext<StoredAsyncSampleJob>,
-        StoredAsyncSampleJob::V1(job): StoredAsyncSampleJob,
+        (StoredAsyncSampleJob::V1(job) | StoredAsyncSampleJob::V2(job)): StoredAsyncSampleJob,
     ) -> Result<(), HandlerError> {
         let id = job.sample_id.to_string();
         let Some(wanted) =
@@ -70,7 +75,10 @@ impl Handler<StoredAsyncSampleJob> for AsyncSampleHandler {
             let problem = JobFailure::UnknownModel { model_id: job.model_id };
             return store(&self.pool, &context, &Err(problem)).await;
         };
-        let making = AsyncSampleRun { handler: self, context, job, wanted, model };
+        let excluded = samples::excluded(&self.pool, &job.conditions.exclude);
+        let excluded = database::within(DATABASE_TIMEOUT, excluded).await?;
+        let conditions = Arc::new(DrawConditions::new(&job.conditions, excluded)?);
+        let making = AsyncSampleRun { handler: self, context, job, wanted, model, conditions };
         match making.make().await? {
             ComputationOutcome::Done(()) | ComputationOutcome::Cancelled => Ok(()),
             ComputationOutcome::Refused(problem) => store(&self.pool, &making.context, &Err(problem)).await,
@@ -85,6 +93,7 @@ struct AsyncSampleRun<'a> {
     job: AsyncSampleJob,
     wanted: async_samples::AsyncSampleParameters,
     model: Arc<LoadedModel>,
+    conditions: Arc<DrawConditions>,
 }
 
 impl AsyncSampleRun<'_> {
@@ -93,17 +102,22 @@ impl AsyncSampleRun<'_> {
         let mut draft = PartialSample::new(self.size(), self.wanted.seed);
         let mut last = None;
         loop {
-            let Some(drawn) = self.draw(draft).await? else { return Ok(ComputationOutcome::Cancelled) };
+            let drawn = match self.draw(draft).await? {
+                ComputationOutcome::Done(drawn) => drawn,
+                ComputationOutcome::Refused(problem) => return Ok(ComputationOutcome::Refused(problem)),
+                ComputationOutcome::Cancelled => return Ok(ComputationOutcome::Cancelled),
+            };
             let molecules = drawn.draft.molecules();
             if molecules.len() < self.size() {
-                return Ok(ComputationOutcome::Refused(self.unreachable(molecules.len())));
+                return Ok(ComputationOutcome::Refused(self.unreachable(molecules.len(), &drawn.refused)));
             }
-            match database::within(DATABASE_TIMEOUT, self.store(molecules)).await? {
+            let details = self.details(molecules).await?;
+            match database::within(DATABASE_TIMEOUT, self.store(molecules, details)).await? {
                 StoreOutcome::Ended => return Ok(ComputationOutcome::Done(())),
                 // Not on the first failure: another chunk may have claimed some at the same moment, and released
                 // others.
                 StoreOutcome::NotAll(new) if drawn.is_last && last == Some(new) => {
-                    return Ok(ComputationOutcome::Refused(self.unreachable(new)));
+                    return Ok(ComputationOutcome::Refused(self.unreachable(new, &drawn.refused)));
                 }
                 StoreOutcome::NotAll(new) => {
                     (draft, last) = (drawn.draft, Some(new));
@@ -113,30 +127,43 @@ impl AsyncSampleRun<'_> {
         }
     }
 
-    /// Draws all that `draft` lacks, or all that the model has, while the process runs no interactive sample; `None`
-    /// if cancelled.
-    async fn draw(&self, mut draft: PartialSample) -> Result<Option<DrawnMolecules>, HandlerError> {
+    /// Draws all that `draft` lacks, or all that the model has, while the process runs no interactive sample. Under
+    /// conditions, it gives up after some time of drawing.
+    async fn draw(
+        &self,
+        mut draft: PartialSample,
+    ) -> Result<ComputationOutcome<DrawnMolecules>, HandlerError> {
         let (largest, least) = PARTS;
         let (mut part, mut is_interrupted) = (largest, false);
+        let mut time_left = MAX_CONDITIONED_TIME;
         while draft.molecules().len() < draft.size() {
             tokio::select! {
                 biased;
-                () = is_set(&self.context.cancelled) => return Ok(None),
+                () = is_set(&self.context.cancelled) => return Ok(ComputationOutcome::Cancelled),
                 () = self.yield_to_others(is_interrupted) => {}
             }
+            let begun = Instant::now();
             let ended;
-            (draft, ended) = self.draw_part(draft, part).await?;
+            (draft, ended) = self.draw_part(draft, part, begun + time_left).await?;
+            if self.conditions.are_narrow() {
+                time_left = time_left.saturating_sub(begun.elapsed());
+            }
+            is_interrupted = ended.is_err();
             match ended {
                 Ok(()) => part = (2 * part).min(largest),
-                Err(SampleError::Interrupted { .. }) => part = (part / 2).max(least),
-                Err(SampleError::SizeUnreachable { .. }) => {
-                    return Ok(Some(DrawnMolecules { draft, is_last: true }));
+                Err(SampleError::Interrupted { .. }) if !time_left.is_zero() => part = (part / 2).max(least),
+                Err(
+                    SampleError::Interrupted { refused, .. } | SampleError::SizeUnreachable { refused, .. },
+                ) => {
+                    return Ok(ComputationOutcome::Done(DrawnMolecules { draft, is_last: true, refused }));
+                }
+                Err(SampleError::Unwritable { .. }) => {
+                    return Ok(ComputationOutcome::Refused(self.conditions.unwritable()));
                 }
                 Err(fault) => return Err(fault.into()),
             }
-            is_interrupted = ended.is_err();
         }
-        Ok(Some(DrawnMolecules { draft, is_last: false }))
+        Ok(ComputationOutcome::Done(DrawnMolecules { draft, is_last: false, refused: Vec::new() }))
     }
 
     /// Resolves when no interactive sample runs.
@@ -149,18 +176,21 @@ impl AsyncSampleRun<'_> {
         activity.idle().await;
     }
 
-    /// Draws `part` more molecules, unless an interactive sample arrives.
+    /// Draws `part` more molecules, unless an interactive sample arrives or, under conditions, `latest` passes.
     async fn draw_part(
         &self,
         mut draft: PartialSample,
         part: usize,
+        latest: Instant,
     ) -> Result<(PartialSample, Result<(), SampleError>), HandlerError> {
         let stop = StopOnDrop::default();
-        let budget = SampleBudget { deadline: None, cancelled: Arc::clone(&stop.0) };
-        let model = Arc::clone(&self.model);
+        let deadline = self.conditions.are_narrow().then_some(latest);
+        let budget = SampleBudget { deadline, cancelled: Arc::clone(&stop.0) };
+        let (model, conditions) = (Arc::clone(&self.model), Arc::clone(&self.conditions));
         let mut work = compute_in_background(move || {
             let aim = draft.molecules().len() + part;
-            let ended = model.sampler.resume(&mut draft, aim, &budget);
+            let (options, filter) = (&conditions.options, conditions.filter());
+            let ended = model.sampler.resume_filtered(&mut draft, aim, options, filter, &budget);
             (draft, ended)
         });
         let drawn = tokio::select! {
@@ -180,7 +210,11 @@ impl AsyncSampleRun<'_> {
 
     /// Stores a sample of the first of `candidates`; for a batch, of those that no other chunk has. The terminal
     /// states of the asynchronous sample and of its job are stored in the same transaction.
-    async fn store(&self, candidates: &[String]) -> Result<StoreOutcome, HandlerError> {
+    async fn store(
+        &self,
+        candidates: &[String],
+        details: Option<MoleculeDetails>,
+    ) -> Result<StoreOutcome, HandlerError> {
         let id = self.job.sample_id.to_string();
         let mut transaction = self.handler.pool.begin().await?;
         if !async_samples::lock(&mut transaction, &id).await? {
@@ -200,7 +234,8 @@ impl AsyncSampleRun<'_> {
             FinishResult::Superseded => transaction.rollback().await?,
             FinishResult::Stored => {
                 async_samples::complete(&mut transaction, &id).await?;
-                let drawn = CompletedSample { model_id: self.model.id().to_owned(), smiles: molecules };
+                let model_id = self.model.id().to_owned();
+                let drawn = CompletedSample { model_id, smiles: molecules, details };
                 samples::insert(&mut transaction, &self.sample_job(), &drawn).await?;
                 transaction.commit().await?;
                 metrics::stored(self.model.id(), 0, self.size());
@@ -209,6 +244,16 @@ impl AsyncSampleRun<'_> {
             }
         }
         Ok(StoreOutcome::Ended)
+    }
+
+    /// Computes the details of the sample, if it has any: then it is no chunk, and has the first of `candidates`.
+    async fn details(&self, candidates: &[String]) -> Result<Option<MoleculeDetails>, HandlerError> {
+        if !self.job.details {
+            return Ok(None);
+        }
+        let (model, smiles) = (Arc::clone(&self.model), candidates[..self.size()].to_vec());
+        let details = compute_in_background(move || details(&model, &smiles)).await??;
+        Ok(Some(details))
     }
 
     /// Claims that remain are deleted with their batch.
@@ -228,6 +273,8 @@ impl AsyncSampleRun<'_> {
             size: self.job.size,
             model_id: Some(self.job.model_id.clone()),
             seed: self.wanted.seed,
+            conditions: self.job.conditions.clone(),
+            details: self.job.details,
             deadline: Utc::now(),
         }
     }
@@ -237,9 +284,13 @@ impl AsyncSampleRun<'_> {
         usize::try_from(self.job.size).unwrap_or(usize::MAX)
     }
 
-    fn unreachable(&self, reached: usize) -> JobFailure {
-        let reached = u32::try_from(reached).unwrap_or(u32::MAX);
-        JobFailure::SizeUnreachable { model_id: self.job.model_id.clone(), wanted: self.job.size, reached }
+    fn unreachable(&self, reached: usize, refused: &[u64]) -> JobFailure {
+        let wanted = self.job.size;
+        self.conditions.too_narrow(wanted, reached, refused).unwrap_or_else(|| JobFailure::SizeUnreachable {
+            model_id: self.job.model_id.clone(),
+            wanted,
+            reached: u32::try_from(reached).unwrap_or(u32::MAX),
+        })
     }
 }
 
@@ -248,6 +299,8 @@ struct DrawnMolecules {
     draft: PartialSample,
     /// Set when the model can give no more.
     is_last: bool,
+    /// Refused candidates of a draft that is not complete, by check.
+    refused: Vec<u64>,
 }
 
 /// Outcome of storing a sample.

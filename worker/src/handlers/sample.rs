@@ -17,7 +17,10 @@ use tracing::{Span, field::Empty, info, info_span};
 
 use super::{ComputationOutcome, DATABASE_TIMEOUT, store};
 use crate::{
-    LoadedModel, ModelRegistry, ReadyCounts, RunningJobs, compute, metrics,
+    LoadedModel, ModelRegistry, ReadyCounts, RunningJobs, compute,
+    conditions::DrawConditions,
+    metrics,
+    molecule_details::with_details,
     reservoir::{self, Lease},
     samples::{self, CompletedSample},
 };
@@ -27,6 +30,8 @@ use crate::{
 const LATE_FINISH_TIME: Duration = Duration::from_secs(30);
 /// Time after the end of drawing within which a sample is surely stored; then its lease ends.
 const STORE_TIME: Duration = Duration::from_secs(10);
+/// Time before its deadline at which a conditioned sample is given up, so that its client learns the reason in time.
+const REFUSAL_TIME: Duration = Duration::from_millis(500);
 /// Maximum number of rounds that draw molecules new to the sample.
 const MAX_DRAW_ROUNDS: u64 = 10;
 
@@ -47,7 +52,7 @@ impl Handler<StoredSampleJob> for SampleHandler {
     async fn handle(
         &self,
         context: JobContext<StoredSampleJob>,
-        StoredSampleJob::V1(job): StoredSampleJob,
+        (StoredSampleJob::V1(job) | StoredSampleJob::V2(job)): StoredSampleJob,
     ) -> Result<(), HandlerError> {
         let _active = self.activity.begin();
         let Some(model) = self.registry.models().choose(job.model_id.as_deref()).cloned() else {
@@ -59,12 +64,16 @@ impl Handler<StoredSampleJob> for SampleHandler {
             sample.id = %job.sample_id,
             model.id = model.id(),
             sample.size = job.size,
+            sample.conditioned = !job.conditions.is_empty(),
             sample.ready = Empty,
             sample.drawn = Empty,
         );
         let making = SampleRun { sampling: self, context, job, model, span };
         // A retry draws all molecules again: whatever failed before, that needs only the model.
         let found = match making.context.attempt {
+            _ if !making.job.conditions.is_empty() => ReservoirHit::Nothing,
+            // Details are computed while the molecules are leased.
+            1 if making.job.details => ReservoirHit::Some,
             1 => database::within(DATABASE_TIMEOUT, making.hand_out()).await?,
             _ => ReservoirHit::Nothing,
         };
@@ -129,7 +138,7 @@ impl SampleRun<'_> {
         }
         self.span.record("sample.ready", smiles.len());
         self.span.record("sample.drawn", 0);
-        let sample = CompletedSample { model_id: self.model.id().to_owned(), smiles };
+        let sample = CompletedSample { model_id: self.model.id().to_owned(), smiles, details: None };
         if self.store(transaction, &sample).await? == FinishResult::Stored {
             self.sampling.ready.fewer(&self.model, sample.smiles.len());
             metrics::stored(self.model.id(), sample.smiles.len(), 0);
@@ -148,16 +157,25 @@ impl SampleRun<'_> {
         Ok((ready, lease))
     }
 
-    /// Draws the molecules that are missing beside those `ready`.
+    /// Draws the molecules that are missing beside those `ready`, and adds the details.
     async fn draw(&self, ready: Vec<String>) -> Result<ComputationOutcome<CompletedSample>, HandlerError> {
         self.span.record("sample.ready", ready.len());
-        let budget = SampleBudget {
-            deadline: Some(self.context.deadline + LATE_FINISH_TIME),
-            cancelled: Arc::clone(&self.context.cancelled),
+        let excluded = samples::excluded(&self.sampling.pool, &self.job.conditions.exclude);
+        let excluded = database::within(DATABASE_TIMEOUT, excluded).await?;
+        let conditions = DrawConditions::new(&self.job.conditions, excluded)?;
+        let deadline = match conditions.are_narrow() {
+            true => self.context.deadline.checked_sub(REFUSAL_TIME),
+            false => Some(self.context.deadline + LATE_FINISH_TIME),
         };
+        let budget = SampleBudget { deadline, cancelled: Arc::clone(&self.context.cancelled) };
         let (model, job, span) = (Arc::clone(&self.model), self.job.clone(), self.span.clone());
-        let drawing = move || span.in_scope(|| draw(&model, ready, &job, &budget));
-        Ok(compute(drawing).await??)
+        let drawing = move || {
+            span.in_scope(|| {
+                let drawn = draw(&model, ready, &job, &conditions, &budget)?;
+                Ok(if job.details { with_details(&model, drawn)? } else { drawn })
+            })
+        };
+        compute(drawing).await?
     }
 
     /// Stores the sample, using all that `lease` reserved.
@@ -196,9 +214,9 @@ fn size(job: &SampleJob) -> usize {
     usize::try_from(job.size).unwrap_or(usize::MAX)
 }
 
-/// Completes the sample of `job` with molecules that are not among those `ready`.
+/// Completes the sample of `job` with molecules that are not among those `ready`, under its `conditions`.
 ///
-/// With nothing ready, the molecules depend only on the job's seed.
+/// With nothing ready, the molecules depend only on the job.
 ///
 /// # Errors
 /// Fails when the network cannot be evaluated; another attempt may succeed.
@@ -206,6 +224,7 @@ pub fn draw(
     model: &LoadedModel,
     ready: Vec<String>,
     job: &SampleJob,
+    conditions: &DrawConditions,
     budget: &SampleBudget,
 ) -> Result<ComputationOutcome<CompletedSample>, SampleError> {
     let (size, model_id) = (size(job), model.id().to_owned());
@@ -220,22 +239,33 @@ pub fn draw(
         if smiles.len() >= size || ended.is_err() {
             break;
         }
-        match model.sampler.sample(size - smiles.len(), job.seed.wrapping_add(round), budget) {
+        let (missing, seed) = (size - smiles.len(), job.seed.wrapping_add(round));
+        let (options, filter) = (&conditions.options, conditions.filter());
+        match model.sampler.sample_filtered(missing, seed, options, filter, budget) {
             Ok(drawn) => smiles.extend(drawn.into_iter().filter(|one| known.insert(one.clone()))),
             Err(fault) => ended = Err(fault),
         }
     }
     Span::current().record("sample.drawn", smiles.len() - already);
     match ended {
-        Ok(()) if smiles.len() == size => Ok(ComputationOutcome::Done(CompletedSample { model_id, smiles })),
+        Ok(()) if smiles.len() == size => {
+            Ok(ComputationOutcome::Done(CompletedSample { model_id, smiles, details: None }))
+        }
         Err(SampleError::Interrupted { .. }) if budget.cancelled.load(Ordering::Acquire) => {
             Ok(ComputationOutcome::Cancelled)
         }
-        Err(SampleError::Interrupted { .. }) => Ok(ComputationOutcome::Refused(JobFailure::DeadlinePassed)),
-        Ok(()) => Ok(unreachable(model_id, job, smiles.len())),
-        Err(SampleError::SizeUnreachable { reached, .. }) => {
-            Ok(unreachable(model_id, job, smiles.len().max(reached)))
+        Err(SampleError::Interrupted { reached, refused }) => {
+            let problem = conditions.too_narrow(job.size, reached, &refused);
+            Ok(ComputationOutcome::Refused(problem.unwrap_or(JobFailure::DeadlinePassed)))
         }
+        Ok(()) => Ok(unreachable(model_id, job, smiles.len())),
+        Err(SampleError::SizeUnreachable { reached, refused, .. }) => {
+            match conditions.too_narrow(job.size, reached, &refused) {
+                Some(problem) => Ok(ComputationOutcome::Refused(problem)),
+                None => Ok(unreachable(model_id, job, smiles.len().max(reached))),
+            }
+        }
+        Err(SampleError::Unwritable { .. }) => Ok(ComputationOutcome::Refused(conditions.unwritable())),
         Err(fault) => Err(fault),
     }
 }

@@ -6,6 +6,7 @@ mod async_sample;
 mod bulk_queries;
 mod reservoir;
 mod sample;
+mod sample_conditions;
 mod search;
 mod store;
 mod support;

@@ -10,7 +10,7 @@ use std::{
 
 use crate::support::{CALLER, MACHINE, TestDatabase, live, models, write_endless_pack, write_pack};
 use chrono::Utc;
-use contract::{JobFailure, JobId, SampleId, SampleJob, StoredSampleJob};
+use contract::{JobFailure, JobId, SampleConditions, SampleId, SampleJob, StoredSampleJob};
 use queue::{Client, LiveModel, Pending, QueueError, WorkerConfig, run_worker};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use sqlx::{PgPool, postgres::PgPoolOptions};
@@ -454,9 +454,12 @@ impl RunningSampler {
             size,
             model_id: model_id.map(str::to_owned),
             seed: 7,
+            conditions: SampleConditions::default(),
+            details: false,
             deadline: Utc::now() + chrono::TimeDelta::seconds(30),
         };
-        let pending = self.client.submit(JobId::generate(), &StoredSampleJob::V1(job), CALLER).await.unwrap();
+        let pending =
+            self.client.submit(JobId::generate(), &StoredSampleJob::from(job), CALLER).await.unwrap();
         (sample_id, pending)
     }
 

@@ -8,12 +8,13 @@ use std::{
 
 use crate::support::{CALLER, MACHINE, TestDatabase, live, models, write_endless_pack, write_pack};
 use chrono::Utc;
-use contract::{JobFailure, JobId, SampleId, SampleJob, StoredSampleJob};
+use contract::{JobFailure, JobId, SampleConditions, SampleId, SampleJob, StoredSampleJob};
 use generator::SampleBudget;
 use queue::{WorkerConfig, run_worker};
 use tokio::sync::oneshot;
 use worker::{
-    CompletedSample, ComputationOutcome, ModelRegistry, Models, ReadyCounts, RunningJobs, SampleHandler, draw,
+    CompletedSample, ComputationOutcome, DrawConditions, ModelRegistry, Models, ReadyCounts, RunningJobs,
+    SampleHandler, draw,
 };
 
 fn job(size: u32, model_id: Option<&str>) -> SampleJob {
@@ -23,6 +24,8 @@ fn job(size: u32, model_id: Option<&str>) -> SampleJob {
         size,
         model_id: model_id.map(str::to_owned),
         seed: u64::MAX,
+        conditions: SampleConditions::default(),
+        details: false,
         deadline: Utc::now() + chrono::TimeDelta::seconds(30),
     }
 }
@@ -72,7 +75,7 @@ fn a_model_that_never_ends_its_strings_ends_at_the_deadline() {
     let begun = Instant::now();
     let budget = SampleBudget { deadline: Some(begun + Duration::from_secs(1)), ..SampleBudget::unlimited() };
 
-    let ended = draw(endless, Vec::new(), &job(3, None), &budget).unwrap();
+    let ended = draw(endless, Vec::new(), &job(3, None), &DrawConditions::default(), &budget).unwrap();
 
     assert_eq!(ended, ComputationOutcome::Refused(JobFailure::DeadlinePassed));
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
@@ -93,8 +96,16 @@ fn the_model_that_is_named_draws_and_the_cheapest_for_jobs_of_earlier_versions_t
     let models = Models::load(&[dir.path().to_owned()], &[], &MACHINE).unwrap();
     let drawn_by = |model_id| {
         let model = models.choose(model_id).unwrap();
-        match draw(model, Vec::new(), &job(3, model_id), &SampleBudget::unlimited()).unwrap() {
-            ComputationOutcome::Done(CompletedSample { model_id, smiles }) => (model_id, smiles.len()),
+        match draw(
+            model,
+            Vec::new(),
+            &job(3, model_id),
+            &DrawConditions::default(),
+            &SampleBudget::unlimited(),
+        )
+        .unwrap()
+        {
+            ComputationOutcome::Done(CompletedSample { model_id, smiles, .. }) => (model_id, smiles.len()),
             other => panic!("{other:?}"),
         }
     };
@@ -111,7 +122,8 @@ fn a_sample_that_is_begun_is_completed_with_other_molecules() {
     let dear = models.choose(Some("dear")).unwrap();
     let ready = vec!["C".to_owned(), "CN".to_owned()];
 
-    let ended = draw(dear, ready, &job(5, None), &SampleBudget::unlimited()).unwrap();
+    let ended =
+        draw(dear, ready, &job(5, None), &DrawConditions::default(), &SampleBudget::unlimited()).unwrap();
 
     let ComputationOutcome::Done(CompletedSample { smiles, .. }) = ended else { panic!("{ended:?}") };
     assert_eq!(smiles[..2], ["C", "CN"]);
@@ -125,7 +137,9 @@ fn more_than_a_model_can_give_is_a_problem_and_not_a_failure() {
     let dear = models.choose(Some("dear")).unwrap();
 
     for ready in [Vec::new(), vec!["C".to_owned()]] {
-        let ended = draw(dear, ready, &job(5_000, None), &SampleBudget::unlimited()).unwrap();
+        let ended =
+            draw(dear, ready, &job(5_000, None), &DrawConditions::default(), &SampleBudget::unlimited())
+                .unwrap();
 
         let ComputationOutcome::Refused(JobFailure::SizeUnreachable { wanted: 5_000, reached, .. }) = ended
         else {
@@ -142,7 +156,10 @@ fn a_sample_that_nobody_waits_for_is_given_up() {
     let model = models.choose(None).unwrap();
     let budget = SampleBudget { deadline: None, cancelled: Arc::new(true.into()) };
 
-    assert_eq!(draw(model, Vec::new(), &job(1_000, None), &budget).unwrap(), ComputationOutcome::Cancelled);
+    assert_eq!(
+        draw(model, Vec::new(), &job(1_000, None), &DrawConditions::default(), &budget).unwrap(),
+        ComputationOutcome::Cancelled
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -172,7 +189,7 @@ async fn an_answered_sample_is_stored_whole() {
     let wanted = job(20, None);
 
     let pending =
-        client.submit(JobId::generate(), &StoredSampleJob::V1(wanted.clone()), CALLER).await.unwrap();
+        client.submit(JobId::generate(), &StoredSampleJob::from(wanted.clone()), CALLER).await.unwrap();
     let answer = pending.outcome().await.unwrap();
 
     assert_eq!(answer, Ok(wanted.sample_id));

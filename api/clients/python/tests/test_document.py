@@ -78,3 +78,8 @@ def test_plans_and_batches_take_the_settings_of_a_search_and_an_engine(body: str
 
 def test_every_setting_of_a_search_can_be_set(schemas: dict[str, Any]) -> None:
     assert set(wire.PlanSettings.__annotations__) == set(schemas["TreeSearchRequest"]["properties"]) - {"search_smiles"}
+
+
+def test_every_condition_of_a_sample_can_be_set(schemas: dict[str, Any]) -> None:
+    assert set(wire.SampleConditions.__annotations__) == set(schemas["SampleRequest"]["properties"]) - {"size", "model_id"}
+    assert set(wire.PropertyRange.__annotations__) == set(schemas["PropertyRange"]["properties"])

@@ -35,6 +35,20 @@ def test_a_sample_is_made_found_and_deleted(call: Call, installation: Installati
     assert caught.value.request_id
 
 
+@pytest.mark.parametrize("call", BOTH)
+def test_a_sample_to_order_has_what_was_ordered_and_faults_are_named(call: Call, installation: Installation) -> None:
+    small = {"heavy_atoms": {"lte": 22}, "mw": {"gte": 100}}
+    made = call(
+        lambda retort: retort.samples.create(3, properties=small, seed=5, details=True), installation.url, installation.token
+    )
+
+    sizes = made.details.properties["heavy_atoms"]
+    assert (len(made.smiles), len(sizes), max(sizes) <= 22) == (3, 3, True)
+    with pytest.raises(InvalidRequest) as caught:
+        call(lambda retort: retort.samples.create(1, properties={"mw": {}}, alerts=["x"]), installation.url, installation.token)
+    assert [fault.path for fault in caught.value.faults] == ["body.properties.mw", "body.alerts.0"]
+
+
 def test_samples_may_be_deleted_as_they_are_read_from_page_to_page(
     installation: Installation, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,9 +7,10 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use contract::MoleculeDetails;
 use queue::retention::BATCH_ROWS;
 use serde_json::Value;
-use sqlx::{PgConnection, PgPool};
+use sqlx::{PgConnection, PgPool, types::Json};
 
 use crate::endpoints::{
     ownership::{Detail, OwnedRow},
@@ -39,6 +40,7 @@ pub struct AsyncSampleRow {
     pub problem: Option<Value>,
     /// `None` before completion, and if the sample was deleted.
     pub smiles: Option<Vec<String>>,
+    pub details: Option<Json<MoleculeDetails>>,
     /// Time when the sample was stored; before that, the time of the request.
     pub created_at: DateTime<Utc>,
 }
@@ -71,6 +73,7 @@ impl OwnedRow for AsyncSampleRow {
             r#"select wanted.id, wanted.account_id, wanted.batch_id, wanted.model_id, wanted.size,
                 order_stands(wanted) as "status!", wanted.problem,
                 (select smiles from samples where samples.id = wanted.id) as smiles,
+                (select details from samples where samples.id = wanted.id) as "details: Json<MoleculeDetails>",
                 coalesce((select created_at from samples where samples.id = wanted.id), wanted.created_at) as "created_at!"
             from sample_orders as wanted
             where wanted.id = any($2) and wanted.account_id in (select owner from accounts_readable_by($1) owner)

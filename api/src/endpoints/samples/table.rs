@@ -7,9 +7,9 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use contract::{ErrorItem, SampleListItem, SampleObject};
+use contract::{ErrorItem, MoleculeDetails, SampleListItem, SampleObject};
 use queue::retention::BATCH_ROWS;
-use sqlx::{PgConnection, PgPool};
+use sqlx::{PgConnection, PgPool, types::Json};
 
 use crate::endpoints::{
     answer_fault,
@@ -27,6 +27,7 @@ pub struct SampleRow {
     pub created_at: DateTime<Utc>,
     /// Batch to which the chunk belongs.
     pub batch_id: Option<String>,
+    pub details: Option<Json<MoleculeDetails>>,
 }
 
 #[derive(Debug)]
@@ -66,7 +67,8 @@ impl OwnedRow for SampleRow {
         sqlx::query_as!(
             SampleRow,
             r#"select id, account_id, model_id, num_smiles, case when $3 then smiles else '{}' end as "smiles!", created_at,
-                (select batch_id from sample_orders where sample_orders.id = samples.id) as batch_id
+                (select batch_id from sample_orders where sample_orders.id = samples.id) as batch_id,
+                case when $3 then details end as "details: Json<MoleculeDetails>"
             from samples where id = any($2) and account_id in (select owner from accounts_readable_by($1) owner)
             order by array_position($2, id)"#,
             reader,

@@ -125,7 +125,7 @@ pub(crate) fn molecule(input: &InputValue<'_>) -> Result<String, FieldFault> {
 }
 
 /// Parses a SMARTS.
-fn pattern(input: &InputValue<'_>) -> Result<String, FieldFault> {
+pub(crate) fn pattern(input: &InputValue<'_>) -> Result<String, FieldFault> {
     read_by(Pattern::parse, input)
 }
 

@@ -57,6 +57,35 @@ def constrain(request):
         block["smiles"] = "CN"
 
 
+# What the molecules of a sample may have to be: each of it leaves most of them, and is an addition that says nothing alone.
+CONDITIONS = {
+    "substructures_required": "[#6]", "substructures_never": "[U]", "similar_to": "CCO", "exclude": None, "fragments": None,
+    "scaffold": None, "similarity_gte": 0.0, "similarity_lt": 1.0, "temperature": 1.0, "top_p": 0.9,
+}
+
+
+def condition(request):
+    """Conditions that nearly every molecule satisfies, as many as there were."""
+    for name, value in CONDITIONS.items():
+        if request.get(name) is None:
+            continue
+        if value is None:
+            del request[name]
+        elif isinstance(request[name], list):
+            request[name] = [value] * len(request[name])
+        else:
+            request[name] = value
+    if not request.get("similar_to"):
+        request.pop("similarity_gte", None)
+        request.pop("similarity_lt", None)
+    elif request.get("similarity_gte") is None and request.get("similarity_lt") is None:
+        request["similarity_gte"] = 0.0
+    request.pop("alerts", None)
+    for name in request.get("properties") or {}:
+        if request["properties"][name] is not None:
+            request["properties"][name] = {"gte": -1000.0, "lte": 100000.0}
+
+
 # Longer texts and lists are made of megabytes whose making takes most of the time; a test of the API keeps their bounds.
 MOST = {"maxLength": 1000, "maxItems": 20}
 
@@ -103,6 +132,8 @@ def before_call(context, case, kwargs):
         case.body["pricing_annotations"] = []
     if case.operation.label == "POST /synth/v1/analogues" and isinstance(case.body, dict):
         case.body |= {"route": STEP, "building_block": BOUGHT["smiles"]}
+    if case.operation.label == "POST /generator/v1/samples" and isinstance(case.body, dict):
+        condition(case.body)
     if isinstance(case.body, dict) and isinstance(case.body.get("smiles"), list):
         case.body["smiles"] = [TARGETS[len(str(smiles)) % len(TARGETS)] for smiles in case.body["smiles"]]
         if isinstance(case.body.get("names"), list):

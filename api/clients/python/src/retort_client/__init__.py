@@ -50,7 +50,7 @@ from .route import Route
 from .stored import BatchProgress
 from .tree import Molecule, Step
 from .version import __version__
-from .wire import ExportFormat, Model, Offer, PlanSettings, Sample, SampleSummary, ShoppingList
+from .wire import ExportFormat, Model, Offer, PlanSettings, Sample, SampleConditions, SampleSummary, ShoppingList
 
 __all__ = [
     "Analogue",
@@ -90,6 +90,7 @@ __all__ = [
     "RouteChange",
     "RouteFigures",
     "Sample",
+    "SampleConditions",
     "SampleSummary",
     "ServiceFault",
     "ShoppingList",

@@ -22,7 +22,7 @@ from .events import PlanEvent, Progress
 from .exchange import Answer, Effect, Emit, Pause, Received, Request, Script, Steps, emitted
 from .plan import Plan
 from .route import Route
-from .wire import Country, ExportedRoutes, ExportFormat, Model, PlanSettings, Sample, SampleSummary
+from .wire import Country, ExportedRoutes, ExportFormat, Model, PlanSettings, Sample, SampleConditions, SampleSummary
 
 T = TypeVar("T")
 
@@ -246,9 +246,15 @@ class AsyncSamples:
     def __init__(self, client: AsyncRetort) -> None:
         self._client = client
 
-    async def create(self, size: int, model_id: str | None = None) -> Sample:
-        """Generates `size` molecules (1 to 10,000); the service chooses the model if none is named."""
-        return await self._client.run(operations.create_sample(self._client.session, size, model_id))
+    async def create(self, size: int, model_id: str | None = None, **conditions: Unpack[SampleConditions]) -> Sample:
+        """Generates `size` molecules (1 to 10,000), all of which satisfy the conditions.
+
+        The service chooses the model if none is named.
+
+        Raises `InvalidRequest`, whose `faults` name the conditions that are at fault, and `DeadlinePassed` where too few molecules
+        satisfied them in time; its message counts the candidates that each condition refused.
+        """
+        return await self._client.run(operations.create_sample(self._client.session, size, model_id, conditions))
 
     async def retrieve(self, sample_id: str) -> Sample:
         """Returns a sample with its molecules."""

@@ -23,7 +23,7 @@ from .exchange import Answer, Effect, Emit, Pause, Received, Request, Script, St
 from .kept_routes import Routes
 from .plan import Plan
 from .route import Route
-from .wire import Country, ExportedRoutes, ExportFormat, Model, PlanSettings, Sample, SampleSummary
+from .wire import Country, ExportedRoutes, ExportFormat, Model, PlanSettings, Sample, SampleConditions, SampleSummary
 
 T = TypeVar("T")
 
@@ -247,9 +247,15 @@ class Samples:
     def __init__(self, client: Retort) -> None:
         self._client = client
 
-    def create(self, size: int, model_id: str | None = None) -> Sample:
-        """Generates `size` molecules (1 to 10,000); the service chooses the model if none is named."""
-        return self._client.run(operations.create_sample(self._client.session, size, model_id))
+    def create(self, size: int, model_id: str | None = None, **conditions: Unpack[SampleConditions]) -> Sample:
+        """Generates `size` molecules (1 to 10,000), all of which satisfy the conditions.
+
+        The service chooses the model if none is named.
+
+        Raises `InvalidRequest`, whose `faults` name the conditions that are at fault, and `DeadlinePassed` where too few molecules
+        satisfied them in time; its message counts the candidates that each condition refused.
+        """
+        return self._client.run(operations.create_sample(self._client.session, size, model_id, conditions))
 
     def retrieve(self, sample_id: str) -> Sample:
         """Returns a sample with its molecules."""

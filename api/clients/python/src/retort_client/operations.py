@@ -16,6 +16,7 @@ from .wire import (
     ModelList,
     PlanSettings,
     Sample,
+    SampleConditions,
     SamplePage,
     TreeSearchResult,
 )
@@ -29,9 +30,10 @@ DEFAULT_MAX_SECONDS = 4.0
 LARGEST_PAGE = 100
 
 
-def create_sample(session: Session, size: int, model_id: str | None) -> Steps[Sample]:
-    """Has `size` molecules generated."""
-    body = {"size": size} if model_id is None else {"size": size, "model_id": model_id}
+def create_sample(session: Session, size: int, model_id: str | None, conditions: SampleConditions) -> Steps[Sample]:
+    """Has `size` molecules generated that satisfy the conditions."""
+    model = {} if model_id is None else {"model_id": model_id}
+    body = {"size": size, **model, **conditions}
     seconds = session.retry_policy.for_work(session.retry_policy.seconds)
     answer = yield from call(session, Request("POST", SAMPLES, json=body, seconds=seconds))
     return read(Sample, answer)

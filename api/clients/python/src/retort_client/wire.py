@@ -32,6 +32,15 @@ class Body(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow", protected_namespaces=())
 
 
+class MoleculeDetails(Body):
+    """Details of a sample's molecules, in the order of its `smiles`."""
+
+    properties: Mapping[str, tuple[float, ...]]
+    """Values of each property, by its name."""
+    negative_log_likelihood: tuple[float | None, ...]
+    """In nats under the model; `None` for a molecule that the model cannot write."""
+
+
 class Sample(Body):
     """A sample with all its molecules."""
 
@@ -40,6 +49,8 @@ class Sample(Body):
     smiles: tuple[str, ...]
     """Unique canonical SMILES."""
     created_at: datetime | None = None
+    details: MoleculeDetails | None = None
+    """There if `details` was asked for."""
 
 
 class SampleSummary(Body):
@@ -184,6 +195,46 @@ class PlanSettings(TypedDict, total=False):
     """Reaction steps of a whole route at most."""
     protecting_groups: Literal["allowed", "never"]
     """Use of protections and deprotections (allowed)."""
+
+
+class PropertyRange(TypedDict, total=False):
+    """The ends of a property's range, at least one of them. Both belong to it."""
+
+    gte: float | None
+    lte: float | None
+
+
+class SampleConditions(TypedDict, total=False):
+    """Conditions of a sample. Each holds for all of its molecules."""
+
+    scaffold: str | None
+    """SMILES with attachment points, `[*:1]`: every molecule contains it."""
+    fragments: list[str] | None
+    """SMILES with an attachment point each: every molecule contains and links them."""
+    substructures_required: list[str] | None
+    """SMARTS, all of which every molecule contains."""
+    substructures_never: list[str] | None
+    """SMARTS, none of which a molecule contains."""
+    similar_to: list[str] | None
+    """SMILES of the molecules to which the bounds of similarity apply."""
+    similarity_gte: float | None
+    """Lowest Tanimoto similarity to the nearest of them."""
+    similarity_lt: float | None
+    """Similarity that no molecule reaches."""
+    properties: dict[str, PropertyRange] | None
+    """Ranges of properties, as `{"mw": {"gte": 300, "lte": 450}}`."""
+    alerts: list[str] | None
+    """Sets of structural alerts, none of which a molecule has."""
+    temperature: float | None
+    """Temperature of drawing, 0.1 to 2."""
+    top_p: float | None
+    """Total probability of the tokens that are drawn from."""
+    seed: int | None
+    """The same request with the same seed gives the same molecules."""
+    exclude: list[str] | None
+    """Ids of samples and sample batches whose molecules are left out."""
+    details: bool
+    """Add details of each molecule to the sample (false)."""
 
 
 class RefusedSteps(Body):

@@ -5,6 +5,7 @@
 
 pub(crate) mod common;
 pub(crate) mod difference;
+mod entry_structures;
 mod files;
 pub(crate) mod import;
 mod report;

@@ -144,7 +144,7 @@ pub fn note(smiles: &str) -> Option<String> {
 fn planned_as(smiles: &str, has_unknown_configuration: bool) -> Option<String> {
     let reason = if has_unknown_configuration {
         "a racemate or an unknown enantiomer is planned without its configuration"
-    } else if smiles.contains('.') {
+    } else if smiles.split_whitespace().next().is_some_and(|smiles| smiles.contains('.')) {
         "a salt or a solvate is planned as its parent"
     } else {
         return None;
@@ -335,6 +335,24 @@ mod tests {
             found.faults
         );
         assert!(found.faults[2].ends_with("no SMILES"), "{:?}", found.faults);
+    }
+
+    #[test]
+    fn targets_that_are_planned_as_another_molecule_are_noted() {
+        let text = "CCO\nNCc1ccccc1.Cl.O A\nC[C@H](F)Cl |&1:1| B\nC[C@H](F)Cl |a:1| C\n\
+                    C[C@H](F)Cl |(0,0.5;1,0;2,0;1,1)| D\n";
+
+        let found = read(&Files::default(), "a.smi", text.as_bytes()).unwrap();
+
+        assert_eq!((found.targets.len(), found.faults), (5, vec![]));
+        assert_eq!(
+            found.notes,
+            [
+                "a.smi, line 2: a salt or a solvate is planned as its parent, `NCc1ccccc1`",
+                "a.smi, line 3: a racemate or an unknown enantiomer is planned without its configuration, `CC(F)Cl`",
+            ]
+        );
+        assert_eq!(note("CCO"), None);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use chematic::core::{
     AtomIdx, BondOrder, Chirality, Molecule as Graph, STEREO_H_SENTINEL, ez_markers,
     kekulization::{apply_kekule, kekulize},
 };
+use chem::{Token, tokens};
 use library::{Atom, Parity, Stereo, StereoKind};
 
 /// Standard InChIKey of a canonical SMILES; `None` for an invalid molecule or one without a key here.
@@ -19,18 +20,56 @@ use library::{Atom, Parity, Stereo, StereoKind};
 pub fn inchi_key(smiles: &str) -> Option<String> {
     let written = chematic::smiles::parse(smiles).ok()?;
     let mut stereo = double_bonds(&written)?;
-    let kekule = apply_kekule(&written, &kekulize(&written).ok()?);
+    let mut kekule = apply_kekule(&written, &kekulize(&written).ok()?);
+    set_perchlorates(&mut kekule);
     let atoms: Vec<Atom> = kekule.atoms().map(|(at, _)| atom(&kekule, at)).collect::<Option<_>>()?;
-    for (at, atom) in written.atoms() {
-        match atom.chirality {
-            Chirality::None => {}
-            Chirality::CounterClockwise => stereo.push(centre(&written, at, Parity::Odd)?),
-            Chirality::Clockwise => stereo.push(centre(&written, at, Parity::Even)?),
+    for ((at, atom), ring_bonds) in written.atoms().zip(ring_bonds(smiles)) {
+        let parity = match atom.chirality {
+            Chirality::None => continue,
+            Chirality::CounterClockwise => Parity::Odd,
+            Chirality::Clockwise => Parity::Even,
             _ => return None,
-        }
+        };
+        stereo.push(centre(&written, at, parity, ring_bonds)?);
     }
     let inchi = library::standard_inchi(atoms, stereo)?;
     chematic_inchi::standard_inchi_key(&inchi).ok()
+}
+
+/// Counts the ends of ring bonds that a SMILES writes at each atom.
+fn ring_bonds(smiles: &str) -> Vec<usize> {
+    let mut counts = Vec::new();
+    for token in tokens(smiles) {
+        match token {
+            Token::Atom(_) | Token::Bracket(_) => counts.push(0),
+            Token::Ring(_) => counts.last_mut().into_iter().for_each(|count| *count += 1),
+            _ => {}
+        }
+    }
+    counts
+}
+
+/// Writes the ions of perchloric acid with double bonds, as RDKit passes them to the library (`rCleanUp`).
+fn set_perchlorates(graph: &mut Graph) {
+    let is = |graph: &Graph, at, number: u8, charge| {
+        let atom = graph.atom(at);
+        atom.element.atomic_number() == number && atom.charge == charge
+    };
+    let chlorines: Vec<AtomIdx> =
+        graph.atoms().map(|(at, _)| at).filter(|&at| is(graph, at, 17, 3) && graph.degree(at) == 4).collect();
+    for chlorine in chlorines {
+        let around: Vec<_> = graph.neighbors(chlorine).collect();
+        let charged: Vec<_> = around.iter().filter(|&&(next, _)| is(graph, next, 8, -1)).copied().collect();
+        let is_perchlorate =
+            charged.len() >= 3 && around.iter().all(|&(next, _)| graph.atom(next).element.atomic_number() == 8);
+        if is_perchlorate {
+            graph.set_charge(chlorine, 0);
+            for &(oxygen, bond) in &charged[charged.len() - 3..] {
+                graph.set_charge(oxygen, 0);
+                graph.set_bond_order(bond, BondOrder::Double);
+            }
+        }
+    }
 }
 
 /// Returns the library's number of an atom.
@@ -63,8 +102,9 @@ fn atom(graph: &Graph, at: AtomIdx) -> Option<Atom> {
 }
 
 /// Returns the configuration of a centre of three or four neighbours, which is `parity` in the order of the SMILES:
-/// odd if the others are anticlockwise from the first.
-fn centre(graph: &Graph, at: AtomIdx, parity: Parity) -> Option<Stereo> {
+/// odd if the others are anticlockwise from the first. Of a centre with a lone pair and single bonds that begins or ends
+/// one ring bond, RDKit reads the mark the other way round (`chiralAtomNeedsTagInversion`).
+fn centre(graph: &Graph, at: AtomIdx, parity: Parity, ring_bonds: usize) -> Option<Stereo> {
     let order = graph.stereo_neighbor_order(at)?;
     let missing = order.iter().position(|&next| next == STEREO_H_SENTINEL);
     let mut numbers =
@@ -77,7 +117,10 @@ fn centre(graph: &Graph, at: AtomIdx, parity: Parity) -> Option<Stereo> {
             ([number(at)?, numbers.next()??, numbers.next()??, numbers.next()??], parity)
         }
         (3, None) => {
-            ([number(at)?, numbers.next()??, numbers.next()??, numbers.next()??], parity.inverted())
+            let is_single = |bond| !matches!(graph.bond(bond).order, BondOrder::Double | BondOrder::Triple);
+            let is_inverted = ring_bonds == 1 && graph.neighbors(at).all(|(_, bond)| is_single(bond));
+            let parity = if is_inverted { parity } else { parity.inverted() };
+            ([number(at)?, numbers.next()??, numbers.next()??, numbers.next()??], parity)
         }
         _ => return None,
     };

@@ -9,6 +9,7 @@ mod entry_structures;
 mod files;
 pub(crate) mod import;
 mod report;
+pub(crate) mod stock_list;
 pub(crate) mod vendors;
 
 pub use files::CatalogueImport;

@@ -173,7 +173,9 @@ mod tests {
         let stock = OwnBlocks::new(&catalogue, &blocks).unwrap();
         let id = |smiles: &str| stock.find(&smiles.parse().unwrap()).map(|block| stock.id(block));
 
-        for enantiomer in ["C[C@H](N)c1ccccc1", "C[C@@H](N)c1ccccc1", "C[C@H](O)c1ccccc1", "C[C@@H](O)c1ccccc1"] {
+        for enantiomer in
+            ["C[C@H](N)c1ccccc1", "C[C@@H](N)c1ccccc1", "C[C@H](O)c1ccccc1", "C[C@@H](O)c1ccccc1"]
+        {
             assert_eq!(id(enantiomer), None, "{enantiomer}");
         }
         assert_eq!(["CC(N)c1ccccc1", "CC(O)c1ccccc1", "NCc1ccccc1"].map(id), [Some(-1), Some(-2), Some(-3)]);

@@ -8,11 +8,11 @@
 
 mod library;
 
+use chem::{Token, tokens};
 use chematic::core::{
     AtomIdx, BondOrder, Chirality, Molecule as Graph, STEREO_H_SENTINEL, ez_markers,
     kekulization::{apply_kekule, kekulize},
 };
-use chem::{Token, tokens};
 use library::{Atom, Parity, Stereo, StereoKind};
 
 /// Standard InChIKey of a canonical SMILES; `None` for an invalid molecule or one without a key here.
@@ -60,8 +60,8 @@ fn set_perchlorates(graph: &mut Graph) {
     for chlorine in chlorines {
         let around: Vec<_> = graph.neighbors(chlorine).collect();
         let charged: Vec<_> = around.iter().filter(|&&(next, _)| is(graph, next, 8, -1)).copied().collect();
-        let is_perchlorate =
-            charged.len() >= 3 && around.iter().all(|&(next, _)| graph.atom(next).element.atomic_number() == 8);
+        let is_perchlorate = charged.len() >= 3
+            && around.iter().all(|&(next, _)| graph.atom(next).element.atomic_number() == 8);
         if is_perchlorate {
             graph.set_charge(chlorine, 0);
             for &(oxygen, bond) in &charged[charged.len() - 3..] {

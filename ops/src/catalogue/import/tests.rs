@@ -88,9 +88,7 @@ async fn a_price_that_changes_is_kept_and_one_that_stays_is_not() {
         let past = query::past_prices(database, block).await.unwrap();
         let past: Vec<_> = past
             .iter()
-            .map(|price| {
-                (&*price.cs_id, price.price_usd, price.normalised_usd, price.said_at.to_string())
-            })
+            .map(|price| (&*price.cs_id, price.price_usd, price.normalised_usd, price.said_at.to_string()))
             .collect();
         assert_eq!(
             past,
@@ -140,17 +138,14 @@ async fn a_building_block_that_lost_its_last_offer_to_another_is_gone() {
         import(database, &first).await.unwrap();
         import(database, &second).await.unwrap();
 
-        let blocks: Vec<String> =
-            sqlx::query_scalar("select smiles from building_blocks order by smiles")
-                .fetch_all(&mut *database)
-                .await
-                .unwrap();
-        assert_eq!(blocks, ["CCC", "CCN"]);
-        // Searches that missed both notifications see that there were two imports.
-        let version: i64 = sqlx::query_scalar("select version from catalogue_version")
-            .fetch_one(database)
+        let blocks: Vec<String> = sqlx::query_scalar("select smiles from building_blocks order by smiles")
+            .fetch_all(&mut *database)
             .await
             .unwrap();
+        assert_eq!(blocks, ["CCC", "CCN"]);
+        // Searches that missed both notifications see that there were two imports.
+        let version: i64 =
+            sqlx::query_scalar("select version from catalogue_version").fetch_one(database).await.unwrap();
         assert_eq!(version, 3);
     })
     .await;
@@ -346,8 +341,7 @@ async fn a_dry_run_reports_what_an_import_would_do() {
 
     assert_eq!(imported, Imported { loaded: 2, left_out: 2, doubtful: 0, racemates: 0, merged: None });
     let rejects = fs::read_to_string(folder.path().join("rejects.tsv")).unwrap();
-    let places: Vec<&str> =
-        rejects.lines().skip(1).map(|line| line.split('\t').next().unwrap()).collect();
+    let places: Vec<&str> = rejects.lines().skip(1).map(|line| line.split('\t').next().unwrap()).collect();
     let place = |name: &str, line: u64| format!("{}:{line}", folder.path().join(name).display());
     assert_eq!(places, [place("one.csv", 3), place("two.smi", 2)]);
     let profile = fs::read_to_string(folder.path().join("profile.json")).unwrap();
@@ -410,8 +404,7 @@ async fn a_stock_of_keys_offers_what_the_catalogue_knows() {
         let folder = tempfile::tempdir().unwrap();
         import(database, &file(&folder, "known.csv", "smiles\nCCO\nCCN\n")).await.unwrap();
         let keys = "inchi_key\nLFQSCWFLJHTTHZ-UHFFFAOYSA-N\nUHOVQNZJYSORNB-UHFFFAOYSA-N\n";
-        let mut stock =
-            CatalogueImport { vendor: Some("Stock".into()), ..file(&folder, "stock.csv", keys) };
+        let mut stock = CatalogueImport { vendor: Some("Stock".into()), ..file(&folder, "stock.csv", keys) };
         assert!(stock.has_keys().unwrap());
         stock.keys = Arc::new(known_keys(database).await.unwrap());
 

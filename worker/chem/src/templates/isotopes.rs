@@ -139,8 +139,7 @@ impl IsotopeLabels {
         };
         let atoms = order.iter().enumerate().map(|(at, &place)| {
             let is_flat = plain.graph().atom(index(at)).chirality == Chirality::None;
-            let neighbour: Option<&dyn Fn(u32) -> Neighbour> =
-                if is_flat { Some(&neighbour) } else { None };
+            let neighbour: Option<&dyn Fn(u32) -> Neighbour> = if is_flat { Some(&neighbour) } else { None };
             AtomLabel::of(labelled, heavy[place], neighbour)
         });
         let atoms = atoms.collect();

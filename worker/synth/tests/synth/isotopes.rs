@@ -169,7 +169,13 @@ fn a_double_bond_whose_configuration_rests_on_isotopes_is_kept_or_the_step_left_
         (AMIDE, "[3H]/C([2H])=C/C(=O)NCC", "[3H]/C([2H])=C/C(=O)O", "[2H]/C([3H])=C/C(=O)O", "CCN"),
         (AMIDE, "[2H]/C=C(/[2H])C(=O)NCC", "[2H]/C=C(/[2H])C(=O)O", "[2H]/C=C(\\[2H])C(=O)O", "CCN"),
         (AMIDE, "C/C([13CH3])=C/C(=O)NCC", "C/C([13CH3])=C/C(=O)O", "C/C([13CH3])=C\\C(=O)O", "CCN"),
-        (AMIDE, "C/C(C([2H])([2H])[2H])=C/C(=O)NCC", "C/C(C([2H])([2H])[2H])=C/C(=O)O", "[2H]C([2H])([2H])/C(C)=C/C(=O)O", "CCN"),
+        (
+            AMIDE,
+            "C/C(C([2H])([2H])[2H])=C/C(=O)NCC",
+            "C/C(C([2H])([2H])[2H])=C/C(=O)O",
+            "[2H]C([2H])([2H])/C(C)=C/C(=O)O",
+            "CCN",
+        ),
         (AMIDE, "CC(=O)NC/C=C/[2H]", "NC/C=C/[2H]", "NC/C=C\\[2H]", "CC(=O)O"),
         // What the step replaces is at the double bond itself.
         (COUPLING, "[2H]/C=C/c1ccccc1", "[2H]/C=C/B(O)O", "[2H]/C=C\\B(O)O", "Brc1ccccc1"),
@@ -183,7 +189,10 @@ fn a_double_bond_whose_configuration_rests_on_isotopes_is_kept_or_the_step_left_
         };
 
         let with_right = found(right);
-        assert!(with_right.concat().iter().any(|step| step.contains(&canonical(right))), "{target}: {with_right:?}");
+        assert!(
+            with_right.concat().iter().any(|step| step.contains(&canonical(right))),
+            "{target}: {with_right:?}"
+        );
         assert_eq!(found(wrong), [[""; 0]; 0], "{target}");
         let flat = wrong.replace(['/', '\\'], "");
         assert_eq!(found(&flat), [[""; 0]; 0], "{target}");

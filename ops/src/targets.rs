@@ -339,7 +339,7 @@ mod tests {
 
     #[test]
     fn targets_that_are_planned_as_another_molecule_are_noted() {
-        let text = "CCO\nNCc1ccccc1.Cl.O A\nC[C@H](F)Cl |&1:1| B\nC[C@H](F)Cl |a:1| C\n\
+        let text = "CCO E\nNCc1ccccc1.Cl.O A\nC[C@H](F)Cl |&1:1| B\nC[C@H](F)Cl |a:1| C\n\
                     C[C@H](F)Cl |(0,0.5;1,0;2,0;1,1)| D\n";
 
         let found = read(&Files::default(), "a.smi", text.as_bytes()).unwrap();

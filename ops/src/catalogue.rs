@@ -5,9 +5,11 @@
 
 pub(crate) mod common;
 pub(crate) mod difference;
+mod entry_structures;
 mod files;
 pub(crate) mod import;
 mod report;
+pub(crate) mod stock_list;
 pub(crate) mod vendors;
 
 pub use files::CatalogueImport;

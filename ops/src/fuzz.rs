@@ -3,8 +3,12 @@
 
 use std::{io, num::NonZeroUsize, sync::Arc};
 
-use ::catalogue::read::{self, ColumnProfile, EntryBatch, KnownKeys, Options, ReadInput};
+use ::catalogue::{
+    inchi_key,
+    read::{self, ColumnProfile, EntryBatch, KnownKeys, Options, ReadInput},
+};
 use catalogue_tables::load::push_row;
+use chem::Molecule;
 use contract::{Country, Sample, TreeSearchRequest, TreeSearchResult};
 
 use crate::{
@@ -48,6 +52,17 @@ fn is_copied(batch: EntryBatch) {
         assert!(copied.ends_with('\n') && copied.lines().count() == 1, "{copied:?}");
         assert_eq!(copied.matches('\t').count() + 1, COPIED_COLUMNS, "{copied:?}");
         assert!(entry.normalised_usd.is_none_or(|usd| usd.is_finite() && usd >= 0.0), "{entry:?}");
+    }
+}
+
+/// Gives a molecule to the InChI library; its key must have the form of one.
+pub fn inchi(input: &[u8]) {
+    let Some(molecule) = str::from_utf8(input).ok().and_then(|smiles| smiles.parse::<Molecule>().ok()) else {
+        return;
+    };
+    if let Some(key) = inchi_key(molecule.as_canonical()) {
+        let parts: Vec<usize> = key.split('-').map(str::len).collect();
+        assert_eq!(parts, [14, 10, 1], "{key}");
     }
 }
 
@@ -111,6 +126,11 @@ mod tests {
     #[test]
     fn any_file_of_targets_is_read_row_by_row() {
         replay("targets", 4_000, targets);
+    }
+
+    #[test]
+    fn any_molecule_has_a_key_or_none() {
+        replay("inchi", 2_000, inchi);
     }
 
     #[test]

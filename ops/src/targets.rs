@@ -19,7 +19,7 @@ use catalogue::{
         ReadInput, Record,
     },
 };
-use chem::{Limits, MappedMolecule, smiles_of_molfile};
+use chem::{Limits, MappedMolecule, has_unknown_configuration, read_molfile};
 use clap::Args;
 
 use crate::{failure::Failure, terminal};
@@ -64,6 +64,8 @@ pub struct ParsedTargets {
     pub targets: Vec<Target>,
     /// Invalid rows, each with its file, position and reason.
     pub faults: Vec<String>,
+    /// Targets that are planned as another molecule than is written, each with its file and position.
+    pub notes: Vec<String>,
 }
 
 impl Files {
@@ -96,7 +98,12 @@ impl Files {
         for record in opened.records().map_err(failure)? {
             let Record { position, fields } = record.map_err(failure)?;
             match fields.map_err(|fault| fault.to_string()).and_then(|fields| reader.target(&fields)) {
-                Ok(target) => found.targets.push(target),
+                Ok((target, has_unknown_configuration)) => {
+                    let note = planned_as(&target.smiles, has_unknown_configuration);
+                    let place = format!("{}, {counted} {}", input.name(), position.number);
+                    found.notes.extend(note.map(|note| format!("{place}: {note}")));
+                    found.targets.push(target);
+                }
                 Err(reason) => {
                     found.faults.push(format!("{}, {counted} {}: {reason}", input.name(), position.number))
                 }
@@ -129,6 +136,23 @@ pub fn check(smiles: &str) -> Result<(), String> {
     MappedMolecule::of_one(smiles, Limits::TARGET).map(drop).map_err(|reason| format!("no target: {reason}"))
 }
 
+/// Returns a note about a target that is planned as another molecule than is written.
+pub fn note(smiles: &str) -> Option<String> {
+    planned_as(smiles, has_unknown_configuration(smiles))
+}
+
+fn planned_as(smiles: &str, has_unknown_configuration: bool) -> Option<String> {
+    let reason = if has_unknown_configuration {
+        "a racemate or an unknown enantiomer is planned without its configuration"
+    } else if smiles.split_whitespace().next().is_some_and(|smiles| smiles.contains('.')) {
+        "a salt or a solvate is planned as its parent"
+    } else {
+        return None;
+    };
+    let planned = MappedMolecule::of_one(smiles, Limits::TARGET).ok()?;
+    Some(format!("{reason}, `{}`", planned.molecule().as_canonical()))
+}
+
 fn input(path: &Path) -> Result<ReadInput, Failure> {
     if path != Path::new("-") {
         return Ok(ReadInput::File(path.to_owned()));
@@ -150,12 +174,19 @@ fn failure(error: FileReadError) -> Failure {
     }
 }
 
-/// Prints the first faults of the files, and the number of the others.
-pub fn print_faults(faults: &[String]) {
-    const MAX_PRINTED_FAULTS: usize = 20;
-    faults.iter().take(MAX_PRINTED_FAULTS).for_each(|fault| terminal::note(&format!("left out: {fault}")));
-    if faults.len() > MAX_PRINTED_FAULTS {
-        terminal::note(&format!("left out: {} more", faults.len() - MAX_PRINTED_FAULTS));
+impl ParsedTargets {
+    /// Prints the first faults and notes, and the numbers of the others.
+    pub fn print_notes(&self) {
+        print_first("left out", &self.faults);
+        print_first("note", &self.notes);
+    }
+}
+
+fn print_first(kind: &str, lines: &[String]) {
+    const MAX_PRINTED: usize = 20;
+    lines.iter().take(MAX_PRINTED).for_each(|line| terminal::note(&format!("{kind}: {line}")));
+    if lines.len() > MAX_PRINTED {
+        terminal::note(&format!("{kind}: {} more", lines.len() - MAX_PRINTED));
     }
 }
 
@@ -193,17 +224,19 @@ impl TargetReader {
         (!structures.is_empty()).then_some(Self { structures, format: outline.format, name })
     }
 
-    fn target(&self, fields: &[(String, String)]) -> Result<Target, String> {
+    /// Returns the target of a record, and true if it is a racemate or an unknown enantiomer.
+    fn target(&self, fields: &[(String, String)]) -> Result<(Target, bool), String> {
         let field = |is_wanted: &str| {
             let found =
                 fields.iter().find(|(name, _)| name.trim() == is_wanted).map(|(_, text)| text.as_str());
             found.filter(|text| !text.trim().is_empty())
         };
         let structure = self.structures.iter().find_map(|column| field(column)).ok_or("no SMILES")?;
-        let smiles = if structure.contains("M  END") {
-            smiles_of_molfile(structure).map_err(|error| format!("structure: {error}"))?
+        let (smiles, is_unknown) = if structure.contains("M  END") {
+            let table = read_molfile(structure).map_err(|error| format!("structure: {error}"))?;
+            (table.smiles, table.has_unknown_configuration)
         } else {
-            structure.trim().to_owned()
+            (structure.trim().to_owned(), has_unknown_configuration(structure))
         };
         check(&smiles)?;
         let name = match self.format {
@@ -223,7 +256,7 @@ impl TargetReader {
             }
         };
         let name = name.trim();
-        Ok(Target { smiles, name: (!name.is_empty()).then(|| name.to_owned()) })
+        Ok((Target { smiles, name: (!name.is_empty()).then(|| name.to_owned()) }, is_unknown))
     }
 }
 
@@ -302,6 +335,24 @@ mod tests {
             found.faults
         );
         assert!(found.faults[2].ends_with("no SMILES"), "{:?}", found.faults);
+    }
+
+    #[test]
+    fn targets_that_are_planned_as_another_molecule_are_noted() {
+        let text = "CCO E\nNCc1ccccc1.Cl.O A\nC[C@H](F)Cl |&1:1| B\nC[C@H](F)Cl |a:1| C\n\
+                    C[C@H](F)Cl |(0,0.5;1,0;2,0;1,1)| D\n";
+
+        let found = read(&Files::default(), "a.smi", text.as_bytes()).unwrap();
+
+        assert_eq!((found.targets.len(), found.faults), (5, vec![]));
+        assert_eq!(
+            found.notes,
+            [
+                "a.smi, line 2: a salt or a solvate is planned as its parent, `NCc1ccccc1`",
+                "a.smi, line 3: a racemate or an unknown enantiomer is planned without its configuration, `CC(F)Cl`",
+            ]
+        );
+        assert_eq!(note("CCO"), None);
     }
 
     #[test]

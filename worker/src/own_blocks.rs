@@ -163,6 +163,25 @@ mod tests {
     }
 
     #[test]
+    fn a_racemate_of_the_caller_is_no_enantiomer_and_a_salt_is_its_parent() {
+        let catalogue = StockView::in_memory([]);
+        let blocks = [
+            own("C[C@H](N)c1ccccc1 |&1:1|", None),
+            own("C[C@H](O)c1ccccc1 |o1:1,r|", None),
+            own("NCc1ccccc1.Cl.O", None),
+        ];
+        let stock = OwnBlocks::new(&catalogue, &blocks).unwrap();
+        let id = |smiles: &str| stock.find(&smiles.parse().unwrap()).map(|block| stock.id(block));
+
+        for enantiomer in
+            ["C[C@H](N)c1ccccc1", "C[C@@H](N)c1ccccc1", "C[C@H](O)c1ccccc1", "C[C@@H](O)c1ccccc1"]
+        {
+            assert_eq!(id(enantiomer), None, "{enantiomer}");
+        }
+        assert_eq!(["CC(N)c1ccccc1", "CC(O)c1ccccc1", "NCc1ccccc1"].map(id), [Some(-1), Some(-2), Some(-3)]);
+    }
+
+    #[test]
     fn the_nearest_block_may_be_the_callers() {
         let catalogue = StockView::in_memory([]);
         let stock = OwnBlocks::new(&catalogue, &[own("CCN", None)]).unwrap();

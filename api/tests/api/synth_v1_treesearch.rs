@@ -138,7 +138,7 @@ async fn every_fault_of_a_constraint_has_its_place() {
         "bonds_to_break": [[1, 9], [8, 2], [1, 3], [2, 1]],
         "bonds_to_keep": [[1], [1, 2, 3], [0, 1], ["1", 2], 7],
         "fragments_to_keep": ["C(", 1],
-        "molecules_never": ["CC.O", "C(C)(C)(C)(C)C"],
+        "molecules_never": ["CC.CC", "C(C)(C)(C)(C)C"],
         "substructures_never": [""],
         "building_blocks_required": ["no"],
         "building_blocks_own": [

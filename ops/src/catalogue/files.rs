@@ -20,7 +20,7 @@ use anyhow::Context as _;
 use catalogue_tables::structure_changes::StructureChange;
 use indicatif::ProgressBar;
 
-use super::report::{ImportReport, RecordLocation};
+use super::report::{ImportReport, RecordLocation, ReportCounts};
 use crate::{failure::Failure, terminal};
 
 /// Options of an import.
@@ -141,7 +141,9 @@ impl InputFiles {
             self.report.add(&at(reject.position.number), &reject.fault, report).context(writing)?;
         }
         for entry in &batch.entries {
-            self.report.report_doubtful(&at(entry.position.number), entry, report).context(writing)?;
+            let at = at(entry.position.number);
+            self.report.report_doubtful(&at, entry, report).context(writing)?;
+            self.report.note_racemate(&at, entry).context(writing)?;
         }
         self.loaded += batch.entries.len() as u64;
         self.records += batch.records;
@@ -169,12 +171,10 @@ impl InputFiles {
         Ok(self.report.report_structure(&entry, what, report).context("writing the file of rejects")?)
     }
 
-    /// Reports the rejects by kind; returns the numbers of rejected records and of doubtful offers.
-    pub(super) fn finish(self) -> Result<(u64, u64), Failure> {
+    /// Reports the rejects by kind, and returns the counts.
+    pub(super) fn finish(self) -> Result<ReportCounts, Failure> {
         self.bar.finish_and_clear();
-        let counts = (self.report.count(), self.report.doubtful());
-        self.report.finish().context("writing the file of rejects")?;
-        Ok(counts)
+        Ok(self.report.finish().context("writing the file of rejects")?)
     }
 }
 

@@ -44,12 +44,25 @@ impl fmt::Display for RecordLocation<'_> {
     }
 }
 
+/// Numbers of an import's reported rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReportCounts {
+    /// Rejected records.
+    pub left_out: u64,
+    /// Offers that load although their major component is a known counter-ion or solvate.
+    pub doubtful: u64,
+    /// Offers of racemates and of unknown enantiomers, which load.
+    pub racemates: u64,
+}
+
 /// The records rejected or doubted so far.
 pub struct ImportReport {
     count: u64,
     doubtful: u64,
     /// Number of entries with two structures.
     structures: u64,
+    /// Number of racemates and unknown enantiomers.
+    racemates: u64,
     kinds: BTreeMap<&'static str, u64>,
     all: Option<BufWriter<File>>,
 }
@@ -61,7 +74,7 @@ impl ImportReport {
         if let Some(file) = &mut all {
             writeln!(file, "line\tkind\treason")?;
         }
-        Ok(Self { count: 0, doubtful: 0, structures: 0, kinds: BTreeMap::new(), all })
+        Ok(Self { count: 0, doubtful: 0, structures: 0, racemates: 0, kinds: BTreeMap::new(), all })
     }
 
     /// Records a reject at its position; `report` shows a line to the user.
@@ -101,6 +114,20 @@ impl ImportReport {
         Ok(())
     }
 
+    /// Records an offer of a racemate or of an unknown enantiomer. These are usual, so that only the file `all` has each
+    /// of them.
+    pub fn note_racemate(&mut self, at: &RecordLocation<'_>, entry: &Entry) -> io::Result<()> {
+        if !entry.structure.has_unknown_configuration {
+            return Ok(());
+        }
+        self.racemates += 1;
+        if let Some(file) = &mut self.all {
+            let smiles = &entry.structure.full_canonical;
+            writeln!(file, "{}\tracemate\tloads without its configuration, as `{smiles}`", at.key())?;
+        }
+        Ok(())
+    }
+
     /// Records an entry with two structures, of which the later one counts. `report` shows a line to the user.
     pub fn report_structure(&mut self, entry: &str, what: &str, report: impl Fn(&str)) -> io::Result<()> {
         self.structures += 1;
@@ -126,18 +153,13 @@ impl ImportReport {
         if self.all.is_some() { "…" } else { "… (--rejects FILE keeps every one)" }
     }
 
-    /// Number of doubtful rows, which load.
-    pub const fn doubtful(&self) -> u64 {
-        self.doubtful
-    }
-
     /// Number of rejected rows.
     pub const fn count(&self) -> u64 {
         self.count
     }
 
     /// Ends the report with the counts by kind.
-    pub fn finish(mut self) -> io::Result<()> {
+    pub fn finish(mut self) -> io::Result<ReportCounts> {
         if let Some(file) = &mut self.all {
             file.flush()?;
         }
@@ -150,12 +172,19 @@ impl ImportReport {
                 self.doubtful
             ));
         }
+        if self.racemates > 0 {
+            terminal::note(&format!(
+                "{} × a racemate or an unknown enantiomer, which is taken for neither enantiomer",
+                self.racemates
+            ));
+        }
         if self.structures > 0 {
             terminal::note(&format!(
                 "warnings: {} × an id with two structures, of which the later one counts",
                 self.structures
             ));
         }
-        Ok(())
+        let Self { count: left_out, doubtful, racemates, .. } = self;
+        Ok(ReportCounts { left_out, doubtful, racemates })
     }
 }

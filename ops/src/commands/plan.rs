@@ -97,7 +97,11 @@ impl PlanArgs {
         found
             .targets
             .splice(0..0, self.smiles.iter().map(|smiles| Target { smiles: smiles.clone(), name: None }));
-        targets::print_faults(&found.faults);
+        found.notes.splice(
+            0..0,
+            self.smiles.iter().filter_map(|smiles| Some(format!("{smiles}: {}", targets::note(smiles)?))),
+        );
+        found.print_notes();
         let left_out = found.faults.len();
         let mut tally = if self.batch || self.resume.is_some() {
             self.as_batch(&service, &found.targets, format).await?
@@ -119,6 +123,9 @@ impl PlanArgs {
         let answer = self.search(service, smiles).await;
         spinner.finish_and_clear();
         let answer = answer?;
+        if let Some(note) = targets::note(smiles) {
+            terminal::note(&format!("note: {note}"));
+        }
 
         if self.json && self.out.is_some() {
             terminal::data(&serde_json::to_string_pretty(&answer).context("writing the answer as JSON")?)?;

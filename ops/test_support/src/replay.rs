@@ -7,11 +7,12 @@
 
 mod mutate;
 
-use std::{fs, path::Path};
+use std::{env, fs, path::Path};
 
 use mutate::Mutator;
 
-/// Calls `meet` with the seeds of `target`, then with `mutations` mutated inputs. The input of a failure is printed.
+/// Calls `meet` with the seeds of `target`, then with `mutations` mutated inputs, or as many as `RETORT_MUTATIONS` says.
+/// The input of a failure is printed.
 ///
 /// # Panics
 /// Panics if `meet` does, or if the target has no seeds.
@@ -22,6 +23,8 @@ pub fn replay(target: &str, mutations: usize, meet: impl Fn(&[u8])) {
         meet(input);
     };
     seeds.iter().for_each(|seed| meet(seed));
+    let stated = env::var("RETORT_MUTATIONS").ok().and_then(|stated| stated.parse().ok());
+    let mutations = stated.unwrap_or(mutations);
     let mut mutator = Mutator::new(&seeds);
     (0..mutations).for_each(|_| meet(&mutator.next_input()));
 }

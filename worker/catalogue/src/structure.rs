@@ -4,7 +4,7 @@
 //! if there is another component, and without the charges of the salt form. The other components are minor; they
 //! raise the price per gram of the major component.
 
-use chem::{Limits, Molecule, smiles_of_molfile};
+use chem::{Limits, Molecule, has_unknown_configuration, read_molfile};
 
 use crate::{
     fault::{RecordFault, shorten},
@@ -28,6 +28,8 @@ pub struct BlockStructure {
     pub weights: EntryWeights,
     /// Name of the counter-ion or solvate, if the entry has no other component.
     pub counter_ion: Option<&'static str>,
+    /// True for a racemate or an unknown enantiomer whose file marks a configuration, which is left out here.
+    pub has_unknown_configuration: bool,
 }
 
 impl BlockStructure {
@@ -38,9 +40,7 @@ impl BlockStructure {
     /// Fails if the text is not a valid molecule, if it has wildcard atoms, or if the extension makes it something else
     /// (a polymer, a radical).
     pub fn of_smiles(smiles: &str) -> Result<Self, RecordFault> {
-        let whole = Molecule::parse(smiles, Limits::DEFAULT)
-            .map_err(|source| RecordFault::Smiles { smiles: shorten(smiles), source })?;
-        Self::of(&whole, smiles)
+        Ok(Self { has_unknown_configuration: has_unknown_configuration(smiles), ..Self::of(smiles)? })
     }
 
     /// Parses a connection table.
@@ -48,12 +48,14 @@ impl BlockStructure {
     /// # Errors
     /// Fails if it cannot be parsed, and for the same reasons as a SMILES.
     pub fn of_molfile(text: &str) -> Result<Self, RecordFault> {
-        let smiles =
-            smiles_of_molfile(text).map_err(|error| RecordFault::Molfile { reason: error.to_string() })?;
-        Self::of_smiles(&smiles)
+        let table = read_molfile(text).map_err(|error| RecordFault::Molfile { reason: error.to_string() })?;
+        let has_unknown_configuration = table.has_unknown_configuration;
+        Ok(Self { has_unknown_configuration, ..Self::of(&table.smiles)? })
     }
 
-    fn of(whole: &Molecule, written: &str) -> Result<Self, RecordFault> {
+    fn of(written: &str) -> Result<Self, RecordFault> {
+        let whole = Molecule::parse(written, Limits::DEFAULT)
+            .map_err(|source| RecordFault::Smiles { smiles: shorten(written), source })?;
         let full_canonical = whole.canonical_smiles();
         if full_canonical.contains('*') {
             return Err(RecordFault::Wildcard { smiles: shorten(written) });
@@ -70,6 +72,7 @@ impl BlockStructure {
             minor_components: parent.others.join("."),
             weights,
             counter_ion: parent.counter_ion,
+            has_unknown_configuration: false,
         })
     }
 }

@@ -16,7 +16,7 @@ pub(crate) const WITH_ENTRY: &str =
     "cross join lateral (select coalesce(cs_id, left(md5(full_canonical), 16)) as id) as entry";
 
 /// Change of an entry's structure.
-#[derive(Debug, Clone, PartialEq, Eq, FromRow)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, FromRow)]
 pub struct StructureChange {
     /// Vendor.
     pub vendor_name: String,

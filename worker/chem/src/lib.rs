@@ -41,7 +41,7 @@ pub use molecules::{
     key::{MoleculeKey, TautomerKey, TautomerSkeleton},
     mapped::{MappedMolecule, UnknownAtom},
     molecule::Molecule,
-    molfile::{MolfileError, smiles_of_molfile},
+    molfile::{MolfileError, MolfileStructure, read_molfile, smiles_of_molfile},
     structure::{Atom, Bond, Centre, Order, Structure},
 };
 pub use properties::{
@@ -50,6 +50,7 @@ pub use properties::{
     property::{Properties, Property, PropertyRange, UnknownProperty},
 };
 pub use smiles::{
+    extension::has_unknown_configuration,
     skeleton::{SkeletonBond, SmilesSkeleton},
     tokens::{Token, tokens},
 };

@@ -2,13 +2,13 @@
 
 use std::{
     fs::File,
-    io::{self, Write},
+    io::{self, BufWriter, Write},
     path::PathBuf,
 };
 
 use anyhow::{Context as _, anyhow};
 use catalogue_tables::{
-    export,
+    export, load,
     query::{self, BlockMatch, BlockOffer, BlockQuery, PastPrice},
     verify,
 };
@@ -16,7 +16,15 @@ use chrono::SecondsFormat;
 use clap::Args;
 use flate2::{Compression, write::GzEncoder};
 
-use crate::{InstallationArgs, catalogue::vendors, failure::Failure, terminal};
+use crate::{
+    InstallationArgs,
+    catalogue::{
+        stock_list::{self, StockFormat},
+        vendors,
+    },
+    failure::Failure,
+    terminal,
+};
 
 /// Search for building blocks: number, SMILES, molecular weight, offers, the best USD per gram, and the similarity if
 /// requested.
@@ -52,14 +60,17 @@ pub struct ShowOffersArgs {
     history: bool,
 }
 
-/// Write the offers as CSV, in the columns that an import reads.
+/// Write the offers as CSV, in the columns that an import reads, or the building blocks as a stock of another planner.
 #[derive(Debug, Args)]
 pub struct Export {
     /// Only the offers of this vendor.
     #[arg(long, value_name = "NAME")]
     vendor: Option<String>,
+    /// Write the building blocks of all vendors in this format.
+    #[arg(long, value_enum, conflicts_with = "vendor")]
+    stock: Option<StockFormat>,
     /// Output file; standard output by default.
-    #[arg(value_name = "FILE.csv[.gz]")]
+    #[arg(value_name = "FILE[.gz]")]
     file: Option<PathBuf>,
 }
 
@@ -138,24 +149,37 @@ fn number(value: Option<f64>) -> String {
 
 impl Export {
     pub(super) async fn run(self, installation: &InstallationArgs) -> Result<(), Failure> {
-        let mut database = installation.data().connect().await?;
-        let vendor = self.vendor.as_deref();
         let Some(path) = &self.file else {
-            export::export(&mut database, vendor, io::stdout().lock()).await?;
+            self.write(installation, &mut io::stdout().lock()).await?;
             return Ok(());
         };
         let writing = || format!("writing {}", path.display());
-        let file = File::create(path).with_context(writing)?;
+        let mut file = File::create(path).with_context(writing)?;
         let written = if path.extension().is_some_and(|ending| ending == "gz") {
             let mut packed = GzEncoder::new(file, Compression::default());
-            let written = export::export(&mut database, vendor, &mut packed).await?;
+            let written = self.write(installation, &mut packed).await?;
             packed.finish().and_then(|mut file| file.flush()).with_context(writing)?;
             written
         } else {
-            export::export(&mut database, vendor, file).await?
+            self.write(installation, &mut file).await?
         };
-        terminal::note(&format!("{written} offers written to {}", path.display()));
+        terminal::note(&format!("{written} written to {}", path.display()));
         Ok(())
+    }
+
+    /// Writes what is asked for, and returns its number in words.
+    async fn write(&self, installation: &InstallationArgs, file: &mut impl Write) -> Result<String, Failure> {
+        let mut database = installation.data().connect().await?;
+        let Some(format) = self.stock else {
+            let written = export::export(&mut database, self.vendor.as_deref(), file).await?;
+            return Ok(format!("{written} offers"));
+        };
+        let blocks = load::structures(&mut database).await?;
+        let counts = stock_list::write(format, blocks, BufWriter::new(file)).context("writing the stock")?;
+        if counts.left_out > 0 {
+            terminal::note(&format!("left out: {} × no InChIKey", counts.left_out));
+        }
+        Ok(format!("{} building blocks", counts.written))
     }
 }
 

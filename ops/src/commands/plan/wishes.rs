@@ -80,11 +80,14 @@ fn parse_bond(text: &str) -> Result<AtomPair, String> {
     numbers.map(|(a, b)| AtomPair(a, b)).ok_or_else(|| "two atom map numbers, as in 1,2".to_owned())
 }
 
-/// Parses a SMILES and an optional price after a comma.
+/// Parses a SMILES and an optional price after a comma. The extension of a SMILES (`C[C@H](F)Cl |o1:1,r|`) may have
+/// commas.
 fn parse_own_block(text: &str) -> Result<OwnBlock, String> {
-    let Some((smiles, price)) = text.split_once(',') else {
+    let end = text.rfind('|').unwrap_or(0);
+    let Some(comma) = text[end..].find(',') else {
         return Ok(OwnBlock { smiles: text.to_owned(), usd_per_gram: None });
     };
+    let (smiles, price) = (&text[..end + comma], &text[end + comma + 1..]);
     let usd_per_gram = price.trim().parse().map_err(|_| format!("`{price}` is not a price"))?;
     Ok(OwnBlock { smiles: smiles.to_owned(), usd_per_gram: Some(usd_per_gram) })
 }

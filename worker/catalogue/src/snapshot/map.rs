@@ -1,6 +1,6 @@
 //! Memory-mapped files, and files in memory.
 //!
-//! This is the crate's one module with `unsafe`: the type system cannot check that a mapped file does not change. The
+//! This module has `unsafe` (as has `inchi/library.rs`): the type system cannot check that a mapped file does not change. The
 //! way snapshots are written ensures it: under a temporary name, renamed when complete, and never written to
 //! afterwards. They are in a folder of the service's own user that others cannot write to. A removed file stays valid
 //! for the processes that have it mapped. A violation gives wrong answers or a panic or, if the file is truncated,

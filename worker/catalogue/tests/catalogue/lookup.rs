@@ -1,6 +1,6 @@
 //! Lookup of a molecule's building block.
 
-use catalogue::{BlockRow, Masks, Offer, Stock, StockView};
+use catalogue::{BlockRow, BlockStructure, Masks, Offer, Stock, StockView};
 use chem::Molecule;
 
 use crate::{alkane, row, stock};
@@ -134,5 +134,26 @@ fn a_block_is_found_by_its_other_spellings() {
         ("[2H]O[2H]", Some(4)),
     ] {
         assert_eq!(found(&stock, molecule), id, "{molecule}");
+    }
+}
+
+#[test]
+fn a_racemate_or_an_unknown_enantiomer_is_no_pure_enantiomer() {
+    for (sold, needed) in [
+        ("C[C@H](N)c1ccccc1 |&1:1|", ["C[C@H](N)c1ccccc1", "C[C@@H](N)c1ccccc1"]),
+        ("C[C@H](N)c1ccccc1 |o1:1|", ["C[C@H](N)c1ccccc1", "C[C@@H](N)c1ccccc1"]),
+        ("C[C@H](N)c1ccccc1 |r|", ["C[C@H](N)c1ccccc1", "C[C@@H](N)c1ccccc1"]),
+        ("C[C@H](O)[C@@H](N)C |o1:1,3|", ["C[C@H](O)[C@@H](N)C", "C[C@@H](O)[C@H](N)C"]),
+        ("C[C@H](O)[C@@H](N)C |a:1,&1:3|", ["C[C@H](O)[C@@H](N)C", "C[C@H](O)[C@H](N)C"]),
+        // A salt, and a molecule with tautomers.
+        ("C[C@H](N)c1ccccc1.Cl |&1:1|", ["C[C@H](N)c1ccccc1", "C[C@@H](N)c1ccccc1"]),
+        ("C[C@H](F)c1cc[nH]n1 |&1:1|", ["C[C@H](F)c1cc[nH]n1", "C[C@@H](F)c1ccn[nH]1"]),
+    ] {
+        let block = BlockStructure::of_smiles(sold).unwrap();
+        let stock = stock([row(1, &block.smiles)], &[]);
+
+        assert!(block.has_unknown_configuration, "{sold}");
+        assert_eq!(needed.map(|smiles| found(&stock, smiles)), [None, None], "{sold}");
+        assert_eq!(found(&stock, &block.smiles), Some(1), "{sold}");
     }
 }

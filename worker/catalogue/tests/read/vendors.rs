@@ -152,6 +152,85 @@ fn ten_rows_of_each_vendor_are_ten_entries_or_more() {
             10,
             "Nc1ccccc1 sigma - - - 3.50",
         ),
+        (
+            "Enamine_Stock.csv",
+            rows("Catalog ID;SMILES;CAS;MW;Link", |smiles, number| {
+                format!("EN300-{number};{smiles};1-2-3;46,1;https://example.com/{number}")
+            }),
+            "enamine",
+            10,
+            "Nc1ccccc1 Enamine EN300-3 - - -",
+        ),
+        (
+            "molport_stock.sdf",
+            sdf(|number| {
+                vec![
+                    ("PUBCHEM_EXT_DATASOURCE_REGID", format!("MolPort-{number}")),
+                    ("MOLPORTID", format!("MolPort-{number}")),
+                    ("PRICERANGE_1G", "50 - 100".into()),
+                    ("BEST_LEAD_TIME", "7".into()),
+                ]
+            }),
+            "molport",
+            10,
+            "C MolPort MolPort-3 1g 100.00 100.00",
+        ),
+        (
+            "version.smi",
+            rows("isosmiles version_id parent_id", |smiles, number| format!("{smiles} {number}01 {number}00")),
+            "emolecules",
+            10,
+            "Nc1ccccc1 eMolecules 301 - - -",
+        ),
+        (
+            "chemspace_search.json",
+            format!(
+                "{{\"count\": 10, \"items\": [{}]}}",
+                (1..).zip(BLOCKS).map(|(number, smiles)| format!(
+                    "{{\"csId\": \"CSSB{number}\", \"smiles\": \"{smiles}\", \"cas\": \"\", \"offers\": [{{\"vendorName\": \"Acme\", \"vendorCode\": \"A-{number}\", \"leadTimeDays\": 14, \"prices\": [{{\"packMg\": 250, \"priceUsd\": {number}0}}]}}]}}"
+                )).collect::<Vec<_>>().join(",\n")
+            ),
+            "chemspace",
+            10,
+            "Nc1ccccc1 Acme A-3 250mg 30.00 120.00",
+        ),
+        (
+            "ChemSpace_salts.tsv",
+            rows("Chemspace ID\tSMILES\tVendor\tLead time", |smiles, number| {
+                format!("CSSB{number}\t{smiles}.Cl\tAcme\t5 days")
+            }),
+            "chemspace",
+            10,
+            "Nc1ccccc1 Acme CSSB3 - - -",
+        ),
+        (
+            "zinc20_selection.csv",
+            rows("zinc_id,smiles,inchikey", |smiles, number| format!("ZINC{number:012},{smiles},")),
+            "zinc",
+            10,
+            "Nc1ccccc1 ZINC ZINC000000000003 - - -",
+        ),
+        (
+            "H17P200-N-xaa.smi",
+            rows("", |smiles, number| format!("{smiles}\tZINCtm00000{number}\t{smiles}\tH17")),
+            "generic",
+            10,
+            "Nc1ccccc1 House ZINCtm000003 - - -",
+        ),
+        (
+            "buyables.csv",
+            rows("smiles,ppg,source,lead_time", |smiles, number| format!("{smiles},{number}.5,emolecules,1 week")),
+            "askcos",
+            10,
+            "Nc1ccccc1 emolecules - - - 3.50",
+        ),
+        (
+            "building_blocks.smi",
+            rows("", |smiles, number| format!("{smiles}\tBB-{number}")),
+            "generic",
+            10,
+            "Nc1ccccc1 House BB-3 - - -",
+        ),
         ("syntheseus_stock.txt", rows("", |smiles, _| smiles.to_owned()), "generic", 10, "Nc1ccccc1 House - - - -"),
         (
             "retrocast_stock.csv",

@@ -19,16 +19,33 @@ pub struct MolfileError {
     pub reason: String,
 }
 
+/// Structure of a connection table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MolfileStructure {
+    /// SMILES, which need not be a valid molecule yet.
+    pub smiles: String,
+    /// True if configurations are left out because the table calls them racemic or unknown.
+    pub has_unknown_configuration: bool,
+}
+
 /// Converts a connection table to a SMILES that holds all of its information. The SMILES need not be a valid molecule
 /// yet.
 ///
 /// # Errors
 /// Names the unsupported or malformed content and its line.
 pub fn smiles_of_molfile(text: &str) -> Result<String, MolfileError> {
+    Ok(read_molfile(text)?.smiles)
+}
+
+/// Reads a connection table.
+///
+/// # Errors
+/// Names the unsupported or malformed content and its line.
+pub fn read_molfile(text: &str) -> Result<MolfileStructure, MolfileError> {
     let lines: Vec<&str> = text.lines().collect();
     let is_v3000 = lines.get(3).is_some_and(|counts| counts.contains("V3000"));
     let table = if is_v3000 { v3000::read(&lines) } else { v2000::read(&lines) };
-    table?.smiles().ok_or_else(|| fault(4, "no SMILES can be written of it"))
+    table?.structure().ok_or_else(|| fault(4, "no SMILES can be written of it"))
 }
 
 fn fault(line: usize, reason: impl Into<String>) -> MolfileError {

@@ -70,6 +70,15 @@ impl<'a> ExtendedSmiles<'a> {
     }
 }
 
+/// Returns true if an extension behind a SMILES takes back a configuration that the SMILES marks: a racemate, or one
+/// enantiomer that is not known.
+#[must_use]
+pub fn has_unknown_configuration(text: &str) -> bool {
+    // Most texts have no extension.
+    text.contains('|')
+        && matches!(ExtendedSmiles::read(text), Ok(Some(extended)) if extended.resolved() != extended.smiles)
+}
+
 /// Returns the text behind its first token.
 fn behind<'a>(token: Token<'_>, text: &'a str) -> &'a str {
     let length = match token {

@@ -34,7 +34,8 @@ pub struct Parent {
 }
 
 impl Molecule {
-    /// Parses a text that means one molecule: its only component, or the [parent](Self::parent) of a salt.
+    /// Parses a text that means one molecule: its only component, or the [parent](Self::parent) of a salt or
+    /// a solvate.
     ///
     /// # Errors
     /// Fails as [`Self::parse`] does, and with the position of the second component if it is a mixture.
@@ -47,9 +48,10 @@ impl Molecule {
         parent.ok_or_else(|| SmilesError::SecondComponent { at: smiles.find('.').unwrap_or_default() })
     }
 
-    /// Returns the parent of a salt: all other components are counter-ions, copies of the parent or water, at least one
-    /// of them a counter-ion. `None` for a mixture, which an organic solvate may be too. If the parent is itself on the
-    /// list, a counter-ion is of another class: sodium acetate, and no mixture of two acids.
+    /// Returns the parent of a salt or a solvate: all other components are counter-ions, solvates, or copies of the
+    /// parent. `None` for a mixture. A parent that is itself on the list has counter-ions of another class and water:
+    /// sodium acetate, and no mixture of two acids. A solvate is smaller than what it solvates, so that two molecules of
+    /// one size are a mixture.
     fn parent_of_salt(&self) -> Option<Self> {
         let parent = self.parent();
         let others: Vec<Self> = parent
@@ -58,17 +60,18 @@ impl Molecule {
             .map(|other| Some(Self::trusted(other).ok()?.neutral()))
             .collect::<Option<_>>()?;
         let own = counter_ions::find(&parent.molecule).map(|(class, _)| class);
-        let is_counter_ion = |other: &Self| {
-            let class = counter_ions::find(other).map(|(class, _)| class);
-            class.is_some_and(|class| class != CounterIonClass::Solvate && Some(class) != own)
+        let belongs = |other: &Self| match counter_ions::find(other).map(|(class, _)| class) {
+            None => false,
+            Some(class) if Some(class) == own => false,
+            Some(CounterIonClass::Solvate) => {
+                (own.is_none() || other.as_canonical() == "O")
+                    && other.heavy_atoms() < parent.molecule.heavy_atoms()
+            }
+            Some(_) => true,
         };
-        let belongs = |other: &Self| {
-            is_counter_ion(other)
-                || other.as_canonical() == parent.molecule.as_canonical()
-                || other.as_canonical() == "O"
-        };
-        let is_salt = others.is_empty() || others.iter().any(is_counter_ion);
-        (is_salt && others.iter().all(belongs)).then_some(parent.molecule)
+        let is_copy = |other: &Self| other.as_canonical() == parent.molecule.as_canonical();
+        let is_salt = others.is_empty() || others.iter().any(belongs);
+        (is_salt && others.iter().all(|other| belongs(other) || is_copy(other))).then_some(parent.molecule)
     }
 
     /// Returns the parent of a catalogue entry.
@@ -104,7 +107,8 @@ impl Molecule {
 }
 
 impl MappedMolecule {
-    /// Parses a molecule of one component, such as a target; of a salt, its [parent](Molecule::parent).
+    /// Parses a molecule of one component, such as a target; of a salt or a solvate, its
+    /// [parent](Molecule::parent).
     ///
     /// # Errors
     /// Fails as [`Molecule::parse_one`] does.

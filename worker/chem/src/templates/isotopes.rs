@@ -9,6 +9,9 @@
 //! (NaBD4, D2). If it gains some, they are isotopes if all its hydrogens are: an oxidation to a deuterated aldehyde
 //! needs the alcohol with two of them.
 
+mod double_bonds;
+mod neighbour;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -20,10 +23,12 @@ use parking_lot::Mutex;
 
 use super::edit::parts::Precursor;
 use crate::graph::correspondence;
-use crate::graph::double_bonds;
+use crate::graph::double_bonds::stated;
 use crate::graph::index::index;
 use crate::molecules::key::{self, MoleculeKey};
 use crate::molecules::molecule::Molecule;
+use double_bonds::{LabelledDoubleBond, LabelledGraph};
+use neighbour::Neighbour;
 
 /// A molecule without its isotopes, with the isotopes of each atom.
 #[derive(Debug)]
@@ -31,6 +36,8 @@ pub struct IsotopeLabels {
     molecule: Molecule,
     /// Labels of the atoms of `molecule`.
     atoms: Vec<AtomLabel>,
+    /// Configurations of double bonds that only the isotopes cause.
+    double_bonds: Vec<LabelledDoubleBond>,
     /// Precursors that were labelled before, without and with their labels.
     known: Mutex<HashMap<PrecursorIdentity, Option<Precursor>>>,
 }
@@ -56,16 +63,7 @@ struct AtomLabel {
 #[derive(Debug)]
 struct LabelledCentre {
     chirality: Chirality,
-    order: Vec<CentreNeighbour>,
-}
-
-/// A neighbour of a [`LabelledCentre`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum CentreNeighbour {
-    /// Atom of the molecule without isotopes.
-    Atom(u32),
-    /// Hydrogen of this isotope, 0 for the natural one.
-    Hydrogen(u16),
+    order: Vec<Neighbour>,
 }
 
 /// Choice of the labelled hydrogens that an atom keeps if it has fewer in the precursor, and some of them are not
@@ -134,19 +132,28 @@ impl IsotopeLabels {
         let order = correspondence::find(&graph, plain.graph())?;
         let mut image = vec![0_u32; order.len()];
         (0_u32..).zip(&order).for_each(|(at, &place)| image[place] = at);
+        let neighbour = |next: u32| match places.get(next as usize) {
+            Some(&Some(place)) => Neighbour::Atom(image[place]),
+            Some(None) => Neighbour::Hydrogen(labelled.atom(AtomIdx(next)).isotope.unwrap_or(0)),
+            None => Neighbour::Hydrogen(0),
+        };
         let atoms = order.iter().enumerate().map(|(at, &place)| {
             let is_flat = plain.graph().atom(index(at)).chirality == Chirality::None;
-            let neighbour = |next: u32| match places.get(next as usize) {
-                Some(&Some(place)) => CentreNeighbour::Atom(image[place]),
-                Some(None) => CentreNeighbour::Hydrogen(labelled.atom(AtomIdx(next)).isotope.unwrap_or(0)),
-                None => CentreNeighbour::Hydrogen(0),
-            };
-            let neighbour: Option<&dyn Fn(u32) -> CentreNeighbour> =
-                if is_flat { Some(&neighbour) } else { None };
+            let neighbour: Option<&dyn Fn(u32) -> Neighbour> = if is_flat { Some(&neighbour) } else { None };
             AtomLabel::of(labelled, heavy[place], neighbour)
         });
         let atoms = atoms.collect();
-        Some(Self { molecule: plain, atoms, known: Mutex::default() })
+        let kept = stated(plain.graph())?;
+        let is_kept = |double: &LabelledDoubleBond| {
+            kept.iter().any(|fact| {
+                fact.ends.iter().all(|end| double.ends.iter().any(|other| other.atom == end.atom.0))
+            })
+        };
+        let double_bonds = stated(labelled)?;
+        let double_bonds = double_bonds.iter().map(|fact| LabelledDoubleBond::of(labelled, fact, neighbour));
+        let mut double_bonds: Vec<LabelledDoubleBond> = double_bonds.collect::<Option<_>>()?;
+        double_bonds.retain(|double| !is_kept(double));
+        Some(Self { molecule: plain, atoms, double_bonds, known: Mutex::default() })
     }
 
     /// Returns the molecule without isotopes, its atoms in the order of its canonical SMILES.
@@ -161,7 +168,10 @@ impl IsotopeLabels {
     #[must_use]
     pub fn label(&self, precursors: &[Precursor]) -> Vec<Vec<Precursor>> {
         let is_lost = |at: u32| !precursors.iter().any(|part| part.sources.contains(&Some(at)));
-        if (0_u32..).zip(&self.atoms).any(|(at, label)| label.is_labelled() && is_lost(at)) {
+        let mut ends = self.double_bonds.iter().flat_map(|double| &double.ends);
+        if (0_u32..).zip(&self.atoms).any(|(at, label)| label.is_labelled() && is_lost(at))
+            || ends.any(|end| is_lost(end.atom))
+        {
             return Vec::new();
         }
         let mut sets: Vec<Vec<Precursor>> = Vec::new();
@@ -193,12 +203,14 @@ impl IsotopeLabels {
             (0..part.sources.len()).map(|at| label_of(at).map(|label| label.labelled)).collect();
         let labelled = (0..sources.len()).filter_map(|at| Some((at, label_of(at)?)));
         let labelled: Vec<(usize, &AtomLabel)> = labelled.filter(|(_, label)| label.is_labelled()).collect();
-        if labelled.is_empty() {
+        let double_bonds = self.double_bonds.iter().map(|double| (double, double.places(&part.sources)));
+        let double_bonds: Vec<_> = double_bonds.filter(|(_, places)| *places != [None, None]).collect();
+        if labelled.is_empty() && double_bonds.is_empty() {
             return Some(Precursor { molecule: part.molecule.clone(), sources: sources.into() });
         }
         let plain = part.molecule.graph();
         let mut builder = MoleculeBuilder::from_molecule(plain);
-        let mut hydrogens: Vec<Vec<(AtomIdx, u16)>> = Vec::with_capacity(labelled.len());
+        let mut hydrogens: Vec<(usize, Vec<(AtomIdx, u16)>)> = Vec::with_capacity(labelled.len());
         for &(at, label) in &labelled {
             let all = usize::from(plain.implicit_hydrogen_count(index(at)));
             let masses = label.hydrogens_among(all, kept)?;
@@ -215,11 +227,11 @@ impl IsotopeLabels {
                 added.push((hydrogen, mass));
                 sources.push(None);
             }
-            hydrogens.push(added);
+            hydrogens.push((at, added));
         }
         let mut graph = builder.build();
         let mut has_new_centre = false;
-        for (&(at, label), added) in labelled.iter().zip(&hydrogens) {
+        for (&(at, label), (_, added)) in labelled.iter().zip(&hydrogens) {
             if label.isotope.is_some() {
                 graph.set_isotope(index(at), label.isotope);
                 let hydrogens = plain.implicit_hydrogen_count(index(at)) - u8::try_from(added.len()).ok()?;
@@ -240,7 +252,18 @@ impl IsotopeLabels {
                 graph.set_stereo_neighbor_order(index(at), order);
             }
         }
-        finished(&graph, sources, has_new_centre)
+        if !double_bonds.is_empty() {
+            let labelled = LabelledGraph { graph: &graph, sources: &part.sources, hydrogens: &hydrogens };
+            let mut facts = stated(&graph)?;
+            for (double, places) in double_bonds {
+                let [Some(a), Some(b)] = places else { return None };
+                facts.push(double.fact(&labelled, [a, b])?);
+            }
+            if !ez_markers::write_ez_facts(&mut graph, &facts) {
+                return None;
+            }
+        }
+        finished(&graph, sources, has_new_centre || !self.double_bonds.is_empty())
     }
 }
 
@@ -257,7 +280,7 @@ fn finished(graph: &Graph, sources: Vec<Option<u32>>, may_lose_centre: bool) -> 
 
 /// Returns the graph of these atoms without isotopes: hydrogen atoms become hydrogen counts.
 fn without_isotopes(labelled: &Graph, heavy: &[AtomIdx], places: &[Option<usize>]) -> Option<Graph> {
-    let facts = double_bonds::stated(labelled)?;
+    let facts = stated(labelled)?;
     let place = |at: AtomIdx| places[at.0 as usize].map(index);
     let mut builder = MoleculeBuilder::with_capacity(heavy.len(), labelled.bond_count());
     for &at in heavy {
@@ -324,7 +347,7 @@ fn heavy_fact(
 
 impl AtomLabel {
     /// Collects the labels of an atom. `neighbour` names the neighbours of a centre that may be one by isotopes only.
-    fn of(graph: &Graph, at: AtomIdx, neighbour: Option<&dyn Fn(u32) -> CentreNeighbour>) -> Self {
+    fn of(graph: &Graph, at: AtomIdx, neighbour: Option<&dyn Fn(u32) -> Neighbour>) -> Self {
         let atom = graph.atom(at);
         let all_hydrogens = all_hydrogens(graph, at);
         let hydrogens = if exchanges(atom) { Vec::new() } else { hydrogen_masses(graph, at).collect() };
@@ -373,12 +396,12 @@ impl LabelledCentre {
         let rest = usize::from(graph.implicit_hydrogen_count(index(at)));
         let mut free = added.to_vec();
         let order = self.order.iter().map(|neighbour| match *neighbour {
-            CentreNeighbour::Hydrogen(0) => (rest == 1).then_some(STEREO_H_SENTINEL),
-            CentreNeighbour::Hydrogen(mass) => {
+            Neighbour::Hydrogen(0) => (rest == 1).then_some(STEREO_H_SENTINEL),
+            Neighbour::Hydrogen(mass) => {
                 let place = free.iter().position(|&(_, other)| other == mass)?;
                 Some(free.swap_remove(place).0.0)
             }
-            CentreNeighbour::Atom(source) => {
+            Neighbour::Atom(source) => {
                 let is_it = |next: &AtomIdx| sources.get(next.0 as usize) == Some(&Some(source));
                 around.iter().map(|&(next, _)| next).find(is_it).map(|next| next.0)
             }

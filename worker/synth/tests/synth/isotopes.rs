@@ -157,6 +157,48 @@ fn a_configuration_by_isotopes_is_kept_or_the_step_left_out() {
     }
 }
 
+/// Coupling of an alkenylboronic acid with an aryl bromide.
+const COUPLING: &str = "([CH;D2;+0:1]-[c;H0;D3;+0:2])>>(O-B(-O)-[CH;D2;+0:1]).(Br-[c;H0;D3;+0:2])";
+
+#[test]
+fn a_double_bond_whose_configuration_rests_on_isotopes_is_kept_or_the_step_left_out() {
+    // A template, the target, the block of its configuration, that of the other, and the partner.
+    let cases = [
+        (AMIDE, "[2H]/C=C/C(=O)NCC", "[2H]/C=C/C(=O)O", "[2H]/C=C\\C(=O)O", "CCN"),
+        (AMIDE, "[2H]/C=C\\C(=O)NCC", "[2H]/C=C\\C(=O)O", "[2H]/C=C/C(=O)O", "CCN"),
+        (AMIDE, "[3H]/C([2H])=C/C(=O)NCC", "[3H]/C([2H])=C/C(=O)O", "[2H]/C([3H])=C/C(=O)O", "CCN"),
+        (AMIDE, "[2H]/C=C(/[2H])C(=O)NCC", "[2H]/C=C(/[2H])C(=O)O", "[2H]/C=C(\\[2H])C(=O)O", "CCN"),
+        (AMIDE, "C/C([13CH3])=C/C(=O)NCC", "C/C([13CH3])=C/C(=O)O", "C/C([13CH3])=C\\C(=O)O", "CCN"),
+        (
+            AMIDE,
+            "C/C(C([2H])([2H])[2H])=C/C(=O)NCC",
+            "C/C(C([2H])([2H])[2H])=C/C(=O)O",
+            "[2H]C([2H])([2H])/C(C)=C/C(=O)O",
+            "CCN",
+        ),
+        (AMIDE, "CC(=O)NC/C=C/[2H]", "NC/C=C/[2H]", "NC/C=C\\[2H]", "CC(=O)O"),
+        // What the step replaces is at the double bond itself.
+        (COUPLING, "[2H]/C=C/c1ccccc1", "[2H]/C=C/B(O)O", "[2H]/C=C\\B(O)O", "Brc1ccccc1"),
+        (COUPLING, "[2H]/C=C\\c1ccccc1", "[2H]/C=C\\B(O)O", "[2H]/C=C/B(O)O", "Brc1ccccc1"),
+    ];
+    for (template, target, right, wrong, partner) in cases {
+        let model = model(&[(template, 1.0)]);
+        let found = |block: &str| {
+            let plan = plan(&model, &stock(&[block, partner]), &task(target), &expansions(10));
+            texts(&plan)
+        };
+
+        let with_right = found(right);
+        assert!(
+            with_right.concat().iter().any(|step| step.contains(&canonical(right))),
+            "{target}: {with_right:?}"
+        );
+        assert_eq!(found(wrong), [[""; 0]; 0], "{target}");
+        let flat = wrong.replace(['/', '\\'], "");
+        assert_eq!(found(&flat), [[""; 0]; 0], "{target}");
+    }
+}
+
 #[test]
 #[ignore = "prints figures"]
 fn isotopes_cost_little_time() {

@@ -15,7 +15,7 @@ use chematic::perception::{
     apply_ez_directions_from_3d,
 };
 
-use super::alias::Alias;
+use super::{MolfileStructure, alias::Alias};
 use crate::graph::index::index;
 
 /// Height over the plane of a drawing from which a structure is one in space.
@@ -125,8 +125,8 @@ impl ConnectionTable {
         Ok(())
     }
 
-    /// Writes the SMILES; `None` if the atoms and bonds make no graph.
-    pub(super) fn smiles(self) -> Option<String> {
+    /// Writes the structure; `None` if the atoms and bonds make no graph.
+    pub(super) fn structure(self) -> Option<MolfileStructure> {
         let is_in_space = self.atoms.iter().any(|atom| atom.place[2].abs() > FLAT);
         let mut builder = MoleculeBuilder::new();
         for atom in &self.atoms {
@@ -160,8 +160,11 @@ impl ConnectionTable {
         } else {
             set_stereo_of_drawing(&mut graph, &places, &either);
         }
+        let is_centre = |at: &usize| graph.atom(index(*at)).chirality != Chirality::None;
+        let has_unknown_configuration = self.relative.iter().any(is_centre);
         self.relative.into_iter().for_each(|at| graph.set_chirality(index(at), Chirality::None));
-        chematic::smiles::rdkit_canonical_smiles(&graph).ok()
+        let smiles = chematic::smiles::rdkit_canonical_smiles(&graph).ok()?;
+        Some(MolfileStructure { smiles, has_unknown_configuration })
     }
 }
 

@@ -3,9 +3,7 @@
 use chem::Order;
 
 use crate::change::{Facts, Step};
-use crate::competition::{
-    builds_ring, check_unreacted_acyl_electrophiles, closed_ring_size, leaves_acylated_group, nucleophiles,
-};
+use crate::competition::{builds_ring, check_unreacted_acyl_electrophiles, closed_ring_size, nucleophiles};
 use crate::electrophile;
 use crate::event::Event;
 use crate::group::Group;
@@ -87,9 +85,6 @@ pub fn acylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     if before.element(nucleophile) == C {
         return Ok(());
     }
-    if before.count(carbon, CL) > 1 {
-        refuse_free_groups_beside_phosgene(step, nucleophile)?;
-    }
     let own = electrophile::acyl(before, carbon);
     let rank = if acceptor == Group::Acid { 70 } else { own };
     check_unreacted_acyl_electrophiles(step, carbon, rank)?;
@@ -98,6 +93,7 @@ pub fn acylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     }
     if acceptor == Group::Acid && ring.is_none() {
         refuse_unreacted_acid(step, carbon)?;
+        refuse_guanidino_acid(step, carbon)?;
     }
     nucleophiles(step, events, nucleophile, carbon, Reagent::Acyl)?;
     refuse_unreacted_aldehyde(step, carbon, donor)?;
@@ -134,6 +130,19 @@ fn refuse_unreacted_acid(step: &Step<'_>, own: u32) -> Verdict {
             && !step.are_equivalent(atom, own)
     });
     if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Refuses the coupling of a 4-guanidinobutanoic acid, which closes to the pyrrolidinone once it is activated.
+fn refuse_guanidino_acid(step: &Step<'_>, carbon: u32) -> Verdict {
+    let before = &step.before;
+    let closes = before.distances(carbon, 4).into_iter().any(|(atom, distance)| {
+        distance == 4
+            && before.group(atom) == Group::Amidine
+            && before.hydrogens(atom) > 0
+            && before.next_to(atom).any(|next| before.is_sp3(next))
+            && step.is_untouched(atom)
+    });
+    if closes { Err(Refusal::SelfReacting) } else { Ok(()) }
 }
 
 /// Checks the carbon nucleophile of an acylation: an enolate, which a stronger acid of the mixture would quench.
@@ -184,13 +193,6 @@ fn refuse_enolised_stereocentre(step: &Step<'_>, nucleophile: u32, carbon: u32) 
         return Err(Refusal::StereoScrambled);
     }
     Ok(())
-}
-
-/// Refuses phosgene beside a second group with a proton, which it takes as well.
-fn refuse_free_groups_beside_phosgene(step: &Step<'_>, own: u32) -> Verdict {
-    let is_own = |atom: u32| step.are_equivalent(atom, own);
-    let competing = leaves_acylated_group(step, is_own, &[Group::Phenol, Group::Thiophenol]);
-    if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 
 /// Refuses a step in which an amine takes an ester and leaves an alkyl halide unreacted, which it alkylates sooner.

@@ -58,6 +58,7 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
         N => nitrogen(step, carbon, electrophile),
         O => Err(Refusal::NoLeavingGroup),
         F | CL | BR | I => halogen(step, carbon, electrophile, element),
+        S if is_beside_sulfonylated_amide(&step.before, carbon) => Err(Refusal::Position),
         S => {
             lewis_acid(step, carbon)?;
             position(step, carbon, -30, Electrophile::Sulfonation)
@@ -71,6 +72,20 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
     }
 }
 
+/// Returns true if the only donor ortho or para is a nitrogen with a sulfonyl group and a second acyl or sulfonyl group, which gives none.
+fn is_beside_sulfonylated_amide(before: &Facts, carbon: u32) -> bool {
+    let is_sulfonyl = |next: u32| before.element(next) == S && before.oxo(next) == 2;
+    let is_poor = |nitrogen: u32| {
+        before.element(nitrogen) == N
+            && before.next_to(nitrogen).any(is_sulfonyl)
+            && before.next_to(nitrogen).filter(|&next| is_sulfonyl(next) || before.is_carbonyl(next)).count()
+                > 1
+    };
+    aromatic_positions(&before.structure, carbon)
+        .iter()
+        .any(|&(atom, distance)| distance != 2 && (is_poor(atom) || before.next_to(atom).any(is_poor)))
+}
+
 fn nitrogen(step: &Step<'_>, carbon: u32, electrophile: Option<u32>) -> Verdict {
     let image = step.image(carbon);
     let new = image.and_then(|image| {
@@ -79,6 +94,9 @@ fn nitrogen(step: &Step<'_>, carbon: u32, electrophile: Option<u32>) -> Verdict 
     let nitro_or_azo = new.is_some_and(|new| step.after.is_nitro(new) || !step.after.is_saturated(new));
     if !nitro_or_azo {
         return Err(Refusal::NoLeavingGroup);
+    }
+    if is_beta_of_benzazine(&step.before, carbon) {
+        return Err(Refusal::Position);
     }
     let azo = electrophile.is_some() && new.is_some_and(|new| step.after.count(new, N) > 0);
     if azo {
@@ -111,6 +129,30 @@ fn halogen(step: &Step<'_>, carbon: u32, electrophile: Option<u32>, element: u8)
         Err(_) if element == I && is_lithiated(step, carbon) => Ok(()),
         verdict => verdict,
     }
+}
+
+/// Returns true for a position of the benzene ring of quinoline or isoquinoline that is not beside the fusion, where one beside it is free: acids
+/// take the latter (Joule and Mills, chapter 9).
+fn is_beta_of_benzazine(before: &Facts, carbon: u32) -> bool {
+    let shared = |atom: u32| before.next_to(atom).find(|&next| before.is_shared_by_aromatic_rings(next));
+    let is_of_azine = |fusion: u32| {
+        let positions = aromatic_positions(&before.structure, fusion);
+        positions.iter().any(|&(atom, _)| before.group(atom) == Group::Azine && before.ring(atom) == 6)
+            && !positions.iter().any(|&(atom, _)| before.is_carbonyl(atom))
+    };
+    let is_free_alpha = |atom: u32| {
+        before.is_aromatic_carbon(atom) && before.hydrogens(atom) > 0 && shared(atom).is_some_and(is_of_azine)
+    };
+    let in_benzene = || {
+        aromatic_positions(&before.structure, carbon)
+            .iter()
+            .all(|&(atom, distance)| distance == 3 || before.element(atom) == C)
+    };
+    before.ring(carbon) == 6
+        && shared(carbon).is_none()
+        && in_benzene()
+        && !arene_competition::is_activated(before, carbon)
+        && before.next_to(carbon).any(is_free_alpha)
 }
 
 /// Returns true for a carbon of a six-membered ring with a nitrogen that gives no electrons, or that an azole shares.

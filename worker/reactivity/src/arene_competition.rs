@@ -24,7 +24,50 @@ pub fn halogen(step: &Step<'_>, carbon: u32, electrophile: Option<u32>) -> Resul
         step.is_untouched(atom)
             && (is_oxidised_arene(step, atom, source) || is_oxidised_indole(&step.before, atom, carbon))
     });
-    if oxidised { Err(Refusal::Incompatible) } else { Ok(()) }
+    if oxidised {
+        return Err(Refusal::Incompatible);
+    }
+    let is_iodine = step.gained(carbon).any(|(halogen, _)| step.before.element(halogen) == I);
+    if !is_iodine && takes_more(&step.before, carbon, source) { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Returns true for a ring that does not stop at one bromine or chlorine: with two hydroxyl or amino groups that activate the same positions, or
+/// with one amino group and the element (Clayden, Greeves and Warren, chapter 21: aniline gives 2,4,6-tribromoaniline). An acceptor on the ring
+/// slows it down.
+fn takes_more(before: &Facts, carbon: u32, source: Source) -> bool {
+    let is_donor = |group: u32| {
+        before.hydrogens(group) > 0
+            && matches!(before.group(group), Group::Phenol | Group::Aniline | Group::SecondaryAniline)
+    };
+    let donors = |at: u32| -> Vec<u32> {
+        let conjugated =
+            aromatic_positions(&before.structure, at).into_iter().filter(|&(_, distance)| distance != 2);
+        conjugated.flat_map(|(atom, _)| before.next_to(atom).filter(|&group| is_donor(group))).collect()
+    };
+    let own = donors(carbon);
+    let is_free = |atom: u32, least: usize| {
+        atom != carbon
+            && before.is_aromatic_carbon(atom)
+            && before.hydrogens(atom) > 0
+            && donors(atom).len() >= least
+    };
+    let positions = aromatic_positions(&before.structure, carbon);
+    let free = |least: usize| positions.iter().filter(|&&(atom, _)| is_free(atom, least)).count();
+    let is_doubled = own.len() > 1 && free(2) > 0;
+    let is_amine =
+        own.len() == 1 && source == Source::Element && before.group(own[0]) == Group::Aniline && free(1) > 1;
+    let ring_atom = || own.first().and_then(|&donor| before.next_to(donor).next());
+    (is_doubled || is_amine) && ring_atom().is_some_and(|ring_atom| !has_acceptor(before, ring_atom))
+}
+
+/// Returns true if an acceptor is on the ring, at another of its atoms.
+fn has_acceptor(before: &Facts, ring_atom: u32) -> bool {
+    aromatic_positions(&before.structure, ring_atom).iter().any(|&(other, _)| {
+        before.group(other) == Group::Azine
+            || before.next_to(other).any(|group| {
+                !before.is_aromatic(group) && (before.is_acceptor(group) || before.is_trifluoromethyl(group))
+            })
+    })
 }
 
 fn source(step: &Step<'_>, electrophile: Option<u32>) -> Source {
@@ -96,12 +139,7 @@ fn is_oxidised_arene(step: &Step<'_>, atom: u32, source: Source) -> bool {
     }
     let Some(ring_atom) = before.next_to(atom).find(|&next| before.is_aromatic(next)) else { return false };
     let positions = aromatic_positions(&before.structure, ring_atom);
-    let has_acceptor = positions.iter().any(|&(other, _)| {
-        before.next_to(other).any(|group| {
-            !before.is_aromatic(group) && (before.is_acceptor(group) || before.is_trifluoromethyl(group))
-        })
-    });
-    !has_acceptor
+    !has_acceptor(before, ring_atom)
         && positions.iter().any(|&(other, distance)| {
             distance != 2 && before.next_to(other).any(|group| is_oxidised(group) && step.is_untouched(group))
         })

@@ -13,6 +13,12 @@ use crate::refusal::Refusal;
 
 type Verdict = Result<(), Refusal>;
 
+/// Activation that a free hydroxyl group ortho or para takes, as base makes it the strongest donor (Miller 1968).
+const PHENOLATE: i32 = 28;
+
+/// Rank of a halide that an amine takes at room temperature: 4-fluoropyrimidine, 4-chloroquinazoline.
+const FAST_SNAR: i32 = 70;
+
 pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, leaving: u32) -> Verdict {
     let before = &step.before;
     if before.element(leaving) == C {
@@ -23,7 +29,8 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
         // Chan–Lam and relatives: metal on the carbon, no SNAr.
         return if before.element(leaving) == SI { Err(Refusal::NoLeavingGroup) } else { Ok(()) };
     }
-    let activation = electrophile::activation(before, carbon);
+    let phenolate = is_phenolate(before, carbon);
+    let activation = electrophile::activation(before, carbon) - if phenolate { PHENOLATE } else { 0 };
     let leaves = electrophile::aryl_leaving(before, leaving);
     let poor_leaver = leaves.is_some_and(|rank| rank <= -12);
     let hydroxyl = before.element(leaving) == O && before.degree(leaving) == 1;
@@ -46,7 +53,9 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
                 || (ring && activation >= 8)
         }
     };
-    let metal = halide_order::leaves_in_couplings(before, leaving) && by_metal(before, nucleophile, leaving);
+    let metal = halide_order::leaves_in_couplings(before, leaving)
+        && by_metal(before, nucleophile, leaving)
+        && !(phenolate && before.element(leaving) == CL);
     if !activated && !metal {
         return Err(if leaves.is_none() { Refusal::NoLeavingGroup } else { Refusal::NotActivated });
     }
@@ -71,6 +80,12 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     if snar_first {
         return Err(Refusal::CompetingGroup);
     }
+    // An amine takes such a halide before palladium has a chance.
+    let is_amine = before.element(nucleophile) == N && nucleophile_needs_no_base(before, nucleophile);
+    let is_fast = |facts: &Facts, atom: u32| electrophile::aryl(facts, atom).max(0);
+    if rival_snar && is_amine && electrophile::competing_site(step, carbon, FAST_SNAR, is_fast).is_some() {
+        return Err(Refusal::CompetingGroup);
+    }
     let refused = match (activated, metal) {
         (true, true) => rival_snar && rival_metal,
         (true, false) => rival_snar,
@@ -90,6 +105,22 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
         (Some(refused), _) | (_, Some(refused)) => refused,
         (None, None) => Ok(()),
     }
+}
+
+/// Returns true for a carbon ortho or para to a free hydroxyl group.
+fn is_phenolate(before: &Facts, carbon: u32) -> bool {
+    let is_free = |next: u32| before.group(next) == Group::Phenol && before.hydrogens(next) > 0;
+    aromatic_positions(&before.structure, carbon)
+        .iter()
+        .any(|&(atom, distance)| distance != 2 && before.next_to(atom).any(is_free))
+}
+
+/// Returns true for a nitrogen that attacks as it is.
+fn nucleophile_needs_no_base(before: &Facts, nitrogen: u32) -> bool {
+    matches!(
+        before.group(nitrogen),
+        Group::Ammonia | Group::PrimaryAmine | Group::SecondaryAmine | Group::Hydrazine | Group::Aniline
+    )
 }
 
 /// Checks the heteroatoms that replace boron with copper (Chan and Lam).

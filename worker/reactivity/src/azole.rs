@@ -89,6 +89,9 @@ fn is_one_of_several(step: &Step<'_>, own: u32, carbon: u32) -> bool {
         // 5-substituted tetrazoles give both isomers; a large group goes to N2.
         return !(is_bulky && is_inner(it, &ring, 0));
     }
+    if nitrogens == 3 && is_inner(it, &ring, 0) && is_by_copper(step, carbon) {
+        return false;
+    }
     let consecutive = nitrogens == 3 && (0..5).any(|place| is_inner(it, &ring, place));
     (1..5).filter(|&place| is_free(ring[place])).any(|place| {
         let (mine, other) = (crowding(it, &ring, 0), crowding(it, &ring, place));
@@ -101,6 +104,14 @@ fn is_one_of_several(step: &Step<'_>, own: u32, carbon: u32) -> bool {
             Ordering::Equal => mine + DECISIVE > other,
         }
     })
+}
+
+/// Returns true for an aryl iodide or bromide without SNAr, whose copper the middle nitrogen of a plain 1,2,3-triazole takes (Baxter and others, Org.
+/// Process Res. Dev. 2011, 15, 367, suvorexant).
+fn is_by_copper(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    let mut lost = step.lost(carbon).map(|(gone, _)| it.element(gone));
+    it.is_aromatic_carbon(carbon) && lost.any(|gone| matches!(gone, BR | I))
 }
 
 fn has_proton(it: &Facts, ring: &Ring) -> bool {

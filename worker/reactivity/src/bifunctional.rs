@@ -34,6 +34,11 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             {
                 return Err(Refusal::CompetingGroup);
             }
+            Event::Alkylation { nucleophile, leaving, .. }
+                if is_acid_beside_amine(step, nucleophile, leaving) =>
+            {
+                return Err(Refusal::CompetingGroup);
+            }
             Event::AromaticSubstitution { electrophile: Some(carbon), .. }
                 if matches!(
                     step.before.group(carbon),
@@ -106,6 +111,14 @@ fn is_alkylated_again(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u
             && step.is_untouched(atom)
     });
     is_open && is_phenacyl || is_amino_acid
+}
+
+/// Returns true if a halide is to take the acid of a mixture with a free amine, which base sets free as well: amino acids are esterified in acid
+/// (Clayden, Greeves and Warren, chapter 23).
+fn is_acid_beside_amine(step: &Step<'_>, nucleophile: u32, leaving: u32) -> bool {
+    step.before.group(nucleophile) == Group::AcidOxygen
+        && is_heavy_halogen(step.before.element(leaving))
+        && leaves_amine(step)
 }
 
 /// Refuses an amide as the nitrogen of a Strecker reaction: it adds to no aldehyde (March, chapter 16).

@@ -41,7 +41,11 @@ pub fn nucleophiles(
         _ => 0,
     };
     let competing = nucleophile::competing_site(step, own, electrophile, rank, reagent).is_some();
-    if competing || is_one_of_three(step, own, reagent) { Err(Refusal::CompetingGroup) } else { Ok(()) }
+    if competing || is_one_of_three(step, own, reagent) || is_of_polyol(step, own, electrophile, reagent) {
+        Err(Refusal::CompetingGroup)
+    } else {
+        Ok(())
+    }
 }
 
 /// Returns true if an amine reacts while two or more equivalent ones stay: an excess of a diamine gives the monosubstituted
@@ -53,6 +57,21 @@ fn is_one_of_three(step: &Step<'_>, own: u32, reagent: Reagent) -> bool {
     is_amine
         && matches!(reagent, Reagent::Alkyl | Reagent::Acyl | Reagent::Sulfonyl)
         && step.atoms().filter(is_same).take(2).count() == 2
+}
+
+/// Returns true if an alcohol is alkylated while two or more others of its molecule stay: base takes them all alike. Trityl chloride needs none.
+fn is_of_polyol(step: &Step<'_>, own: u32, electrophile: u32, reagent: Reagent) -> bool {
+    let before = &step.before;
+    let is_alcohol =
+        |atom: u32| matches!(before.group(atom), Group::PrimaryAlcohol | Group::SecondaryAlcohol);
+    let is_other = |&atom: &u32| {
+        atom != own && is_alcohol(atom) && step.is_untouched(atom) && step.are_in_same_molecule(atom, own)
+    };
+    let aryls = || before.next_to(electrophile).filter(|&next| before.is_aromatic(next)).count();
+    reagent == Reagent::Alkyl
+        && is_alcohol(own)
+        && step.atoms().filter(is_other).take(2).count() == 2
+        && aryls() < 2
 }
 
 /// Rank of a nucleophile that is not in the table: carbon acids and nucleophiles without a proton.
@@ -106,28 +125,4 @@ pub fn gains_ring_bond(step: &Step<'_>, atom: u32) -> bool {
 pub fn check_unreacted_acyl_electrophiles(step: &Step<'_>, own: u32, own_rank: i32) -> Verdict {
     let competing = electrophile::competing_site(step, own, own_rank.max(30), electrophile::acyl);
     if competing.is_some() { Err(Refusal::CompetingGroup) } else { Ok(()) }
-}
-
-/// Returns true if the step leaves an amine, alcohol, acid, thiol or one of the groups `also` with its hydrogen, other than
-/// its own: acyl halides and phosgene, and what makes them, take these at once.
-pub fn leaves_acylated_group(step: &Step<'_>, is_own: impl Fn(u32) -> bool, also: &[Group]) -> bool {
-    let before = &step.before;
-    step.atoms().any(|atom| {
-        let group = before.group(atom);
-        let is_acylated = matches!(
-            group,
-            Group::PrimaryAmine
-                | Group::SecondaryAmine
-                | Group::Aniline
-                | Group::SecondaryAniline
-                | Group::PrimaryAlcohol
-                | Group::SecondaryAlcohol
-                | Group::AcidOxygen
-                | Group::Thiol
-        );
-        (is_acylated || also.contains(&group))
-            && before.hydrogens(atom) > 0
-            && step.is_untouched(atom)
-            && !is_own(atom)
-    })
 }

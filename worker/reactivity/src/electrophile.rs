@@ -23,6 +23,8 @@ use crate::reagent::TIE_MARGIN;
 pub const ACTIVATED: i32 = 16;
 /// Activation from which amines and alkoxides displace chloride, bromide and iodide.
 const ACTIVATED_CHLORIDE: i32 = 24;
+/// The same for anilines: 4-chloropyridine, no 2-chloropyridine (Miller 1968).
+const ACTIVATED_FOR_ANILINE: i32 = 36;
 /// Activation from which weak nucleophiles react.
 pub const STRONGLY_ACTIVATED: i32 = 40;
 
@@ -145,18 +147,19 @@ fn substituent(facts: &Facts, atom: u32, distance: u32, conjugated: bool) -> i32
         .sum()
 }
 
-/// Activation from which an aromatic halide takes a nucleophile without a metal. N–H of amides, and anilines with a second group
+/// Activation from which an aromatic halide takes a nucleophile without a metal. N–H of amides, amino azines, and anilines with a second group
 /// on nitrogen, take only rings like those of pyrimidine or nitrobenzene; other halides than fluoride need more for N and O.
 pub fn needed_activation(facts: &Facts, nucleophile: u32, leaving: u32) -> i32 {
     let is_weak = match facts.group(nucleophile) {
         Group::AmideNitrogen => !facts.is_aromatic(nucleophile),
         Group::CarbamateNitrogen | Group::UreaNitrogen | Group::SecondaryAniline | Group::Diarylamine => true,
-        Group::PoorAniline => facts.hydrogens(nucleophile) == 1,
+        Group::PoorAniline => true,
         _ => false,
     };
     let is_slow = is_heavy_halogen(facts.element(leaving)) && matches!(facts.element(nucleophile), N | O);
     match (is_weak, is_slow) {
         (true, _) => STRONGLY_ACTIVATED,
+        (false, true) if facts.group(nucleophile) == Group::Aniline => ACTIVATED_FOR_ANILINE,
         (false, true) => ACTIVATED_CHLORIDE,
         (false, false) => ACTIVATED,
     }

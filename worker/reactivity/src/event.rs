@@ -83,7 +83,7 @@ pub enum Event {
     Hydrolysis { carbon: u32, leaving: u32 },
     /// An acid becomes an acyl halide.
     AcidActivation { carbon: u32 },
-    /// A lactam's carbonyl group in an aromatic ring becomes a halide.
+    /// A lactam's carbonyl group, or its hydroxyl group as the other tautomer, in an aromatic ring becomes a halide.
     LactamHalogenation { carbon: u32 },
     /// An alcohol or thiol replaces a carbonyl group's oxygen.
     Acetalisation { carbon: u32 },
@@ -314,6 +314,21 @@ fn made(step: &Step<'_>, ends: [BondPartner; 2], a: u32, b: u32, order: Order) -
         }
         [BondPartner::Halogen, BondPartner::CarbonylGone] if step.before.is_aromatic(b) => {
             Event::LactamHalogenation { carbon: b }
+        }
+        [BondPartner::Halogen, BondPartner::Aryl(leaving)]
+            if step.before.element(leaving) == O && step.before.hydrogens(leaving) > 0 =>
+        {
+            Event::LactamHalogenation { carbon: b }
+        }
+        [_, BondPartner::Other | BondPartner::Nucleophile]
+            if step.before.element(a) == S && step.before.is_oxidising_oxygen(b) =>
+        {
+            Event::SulfurOxidation { sulfur: a }
+        }
+        [_, BondPartner::Other | BondPartner::Nucleophile]
+            if step.before.element(a) == N && step.before.is_oxidising_oxygen(b) =>
+        {
+            Event::NitrogenOxidation { nitrogen: a }
         }
         [BondPartner::Ylide, BondPartner::CarbonylGone] => Event::Olefination { ylide: a, carbon: b },
         [BondPartner::AlkylHydrogen, BondPartner::CarbonylGone | BondPartner::CarbonylAdd] => {

@@ -2,12 +2,12 @@
 
 use crate::alkylation::is_acidic;
 use crate::change::{Facts, Step};
-use crate::competition::{gains_ring_bond, leaves_acylated_group};
+use crate::competition::gains_ring_bond;
 use crate::group::Group;
 use crate::queries::*;
 use crate::refusal::Refusal;
 use crate::stability::is_acyloxy;
-use crate::{arene, redox};
+use crate::{arene, electrophile, redox};
 
 type Verdict = Result<(), Refusal>;
 
@@ -36,31 +36,16 @@ pub fn deoxyhalogenation(step: &Step<'_>, oxygen: u32) -> Verdict {
     if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 
-/// Refuses lactam halogenations beside alcohols, amines and primary amides: phosphorus oxychloride also replaces
-/// hydroxyl groups and dehydrates the amides.
+/// Refuses the replacement of a phenol's hydroxyl group: only rings like those of azines lose it to phosphorus halides.
 pub fn lactam_halogenation(step: &Step<'_>, carbon: u32) -> Verdict {
     let before = &step.before;
-    let competing = step.atoms().any(|atom| {
-        step.is_untouched(atom)
-            && !step.are_equivalent(atom, carbon)
-            && match before.group(atom) {
-                Group::PrimaryAlcohol | Group::SecondaryAlcohol | Group::TertiaryAlcohol => true,
-                Group::PrimaryAmine | Group::SecondaryAmine => true,
-                Group::AmideNitrogen => before.hydrogens(atom) == 2,
-                _ => false,
-            }
-    });
-    if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
+    let is_phenol = step.lost(carbon).any(|(gone, _)| before.group(gone) == Group::Phenol);
+    let is_poor = electrophile::activation(before, carbon) >= electrophile::ACTIVATED;
+    if is_phenol && !is_poor { Err(Refusal::NotActivated) } else { Ok(()) }
 }
 
 pub fn acid_activation(step: &Step<'_>, carbon: u32) -> Verdict {
-    let before = &step.before;
-    let is_own = |atom: u32| before.next_to(carbon).any(|next| step.are_equivalent(next, atom));
-    let competing = leaves_acylated_group(step, is_own, &[Group::Hydrazine]);
-    if competing {
-        return Err(Refusal::CompetingGroup);
-    }
-    if is_carbamate_of_amino_acid(before, carbon) { Err(Refusal::SelfReacting) } else { Ok(()) }
+    if is_carbamate_of_amino_acid(&step.before, carbon) { Err(Refusal::SelfReacting) } else { Ok(()) }
 }
 
 /// Returns true for the acid carbon of an α-amino acid with an N-alkoxycarbonyl group. The halide of such an acid closes

@@ -78,10 +78,16 @@ fn self_reacting(step: &Step<'_>) -> Verdict {
     };
     let aniline = |group| matches!(group, Group::Aniline | Group::SecondaryAniline);
     let alcohol = |group| matches!(group, Group::PrimaryAlcohol | Group::SecondaryAlcohol);
+    let is_oxygen_acid = |group| matches!(group, Group::Phenol | Group::AcidOxygen | Group::Thiophenol);
+    if step.atoms().any(|atom| has_epoxide(step, atom)) {
+        return Err(Refusal::SelfReacting);
+    }
     for nucleophile in step.atoms().filter(|&atom| it.hydrogens(atom) > 0 && it.element(atom) != C) {
         let own = it.group(nucleophile);
         for other in step.atoms().filter(|&other| step.are_in_same_molecule(nucleophile, other)) {
             let clash = match it.group(other) {
+                Group::AcylHalide if closes_as_acyl(it, nucleophile, other) => true,
+                Group::Isocyanate if is_oxygen_acid(own) && it.count(other, O) > 0 => true,
                 Group::AcylHalide | Group::Isocyanate | Group::Chloroformate | Group::SulfonylHalide => {
                     strong_amine(own)
                         || aniline(own)
@@ -112,6 +118,28 @@ fn self_reacting(step: &Step<'_>) -> Verdict {
         }
     }
     Ok(())
+}
+
+/// Returns true if the N–H of an amide, carbamate or guanidine closes on an acyl halide of its own chain, in a ring of five, for a guanidine
+/// also of six (Mandolini, Adv. Phys. Org. Chem. 1986).
+fn closes_as_acyl(it: &Facts, nitrogen: u32, acyl: u32) -> bool {
+    let reach = match it.group(nitrogen) {
+        Group::AmideNitrogen | Group::CarbamateNitrogen => 4..=4,
+        Group::Amidine => 4..=5,
+        _ => return false,
+    };
+    let is_on_arene = || it.next_to(nitrogen).any(|next| it.is_aromatic(next));
+    !it.is_in_ring(nitrogen) && !is_on_arene() && reach.contains(&path(it, nitrogen, acyl))
+}
+
+/// Returns true for an isocyanate in the molecule of an epoxide: they close to oxazolidinones (Herweh and Kauffman, Tetrahedron Lett. 1971, 12, 809).
+fn has_epoxide(step: &Step<'_>, isocyanate: u32) -> bool {
+    let it = &step.before;
+    it.group(isocyanate) == Group::Isocyanate
+        && it.count(isocyanate, O) > 0
+        && step
+            .atoms()
+            .any(|atom| it.is_beside_epoxide_oxygen(atom) && step.are_in_same_molecule(atom, isocyanate))
 }
 
 /// Returns true if an amine or thiol takes a leaving group of its own molecule, which closes a ring or makes a polymer.

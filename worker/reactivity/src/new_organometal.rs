@@ -8,6 +8,8 @@
 //! Ed. 2002, 41, 1610, for nitroaryl Grignard reagents, which only iodides give; March also for dihalides, which close to rings or react at
 //! both ends.
 
+use chem::Order;
+
 use crate::change::{Facts, Step};
 use crate::group::Group;
 use crate::halide_order::azole_position;
@@ -58,7 +60,8 @@ fn takes_metal(step: &Step<'_>, atom: u32) -> bool {
     }
 }
 
-/// Refuses free O–H and N–H. Aryl halides bear the N–H of amides and indoles, which a second portion of butyllithium deprotonates.
+/// Refuses free O–H and N–H. Aryl halides bear the N–H of amides and indoles, and of an azole in their own rings, which a hydride or a second
+/// portion of butyllithium deprotonates (Moyer, Shiurba and Rapoport, J. Org. Chem. 1986, 51, 5106; Hahn and others, J. Heterocycl. Chem. 1991, 28, 1189).
 fn refuse_acids(step: &Step<'_>, carbon: u32) -> Verdict {
     let it = &step.before;
     let is_acid = |atom: u32| {
@@ -70,10 +73,26 @@ fn refuse_acids(step: &Step<'_>, carbon: u32) -> Verdict {
                 | Group::UreaNitrogen
                 | Group::SulfonamideNitrogen
                 | Group::Indole => it.is_sp3(carbon),
+                Group::Azole => !shares_arene(it, atom, carbon),
                 _ => matches!(it.element(atom), N | O | S),
             }
     };
     if step.atoms().any(is_acid) { Err(Refusal::Incompatible) } else { Ok(()) }
+}
+
+/// Returns true if aromatic bonds connect two atoms.
+fn shares_arene(it: &Facts, from: u32, to: u32) -> bool {
+    let mut found = vec![from];
+    let mut next = 0;
+    while let Some(&atom) = found.get(next) {
+        next += 1;
+        for bond in it.around(atom).iter().filter(|bond| bond.order == Order::Aromatic) {
+            if !found.contains(&bond.to) {
+                found.push(bond.to);
+            }
+        }
+    }
+    found.contains(&to)
 }
 
 /// Refuses an aryl halide beside a heavier one, or beside the same halogen at a better position of its ring.

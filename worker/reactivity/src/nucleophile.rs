@@ -57,6 +57,14 @@ pub fn competing_site(
         match (before.group(own), before.group(atom)) {
             // Oximes and phenols have like acidities, and oximates react faster (α effect: Edwards and Pearson 1962).
             (Group::Phenol, Group::OximeOxygen) | (Group::OximeOxygen, Group::Phenol) => 10,
+            // O–H and N–H acids and doubly activated C–H have like acidities (Bordwell 1988).
+            (own, other)
+                if is_alike
+                    && own_conditions == Conditions::WeakBase
+                    && (own == Group::Alkyl) != (other == Group::Alkyl) =>
+            {
+                20
+            }
             _ if is_alike => error,
             _ => reagent.required_margin(),
         }
@@ -83,10 +91,18 @@ fn is_tautomer(before: &Facts, own: u32, atom: u32, reagent: Reagent) -> bool {
         (Reagent::Acyl, Group::Azole, Group::Aniline | Group::PoorAniline)
         | (Reagent::Acyl, Group::Amidine, Group::Amidine) => share(),
         (Reagent::Alkyl, Group::AmideNitrogen, Group::AmideNitrogen) => {
-            before.is_aromatic(own) && before.is_aromatic(atom) && share()
+            before.is_aromatic(own) && before.is_aromatic(atom) && share() && !is_before(before, atom, own)
         }
         _ => false,
     }
+}
+
+/// Returns true if the first nitrogen is N1 of a uracil and the second its N3, between the carbonyl groups (Botta and others, Tetrahedron 1984, 40,
+/// 3313). Rings fused to it change the order.
+fn is_before(before: &Facts, first: u32, second: u32) -> bool {
+    let carbonyls = |atom: u32| before.next_to(atom).filter(|&next| before.is_carbonyl(next)).count();
+    let is_fused = |atom: u32| before.next_to(atom).any(|next| before.is_shared_by_aromatic_rings(next));
+    carbonyls(first) == 1 && carbonyls(second) == 2 && !is_fused(first)
 }
 
 /// Returns true for a carboxylate that stays: that of a halogenated acid while a stronger nucleophile displaces the

@@ -5,7 +5,7 @@ use crate::alkylation::{alkylation, is_acidic, is_doubly_activated, is_methyl_of
 use crate::arylation::{arylation, coupling, direct_arylation, halide, has_open_boron, vinylation};
 use crate::carbonyl::{carbonyl_electrophile, conjugate_addition, imination, metal_addition};
 use crate::change::Step;
-use crate::competition::{closed_ring_size, leaves_acylated_group, nucleophiles};
+use crate::competition::{closed_ring_size, nucleophiles};
 use crate::event::Event;
 use crate::group::Group;
 use crate::halogenation::{acid_activation, deoxyhalogenation, functionalisation, lactam_halogenation};
@@ -25,10 +25,9 @@ pub fn check(step: &Step<'_>, events: &[Event], event: &Event) -> Verdict {
         Event::Acylation { nucleophile, carbon } => acylation(step, events, nucleophile, carbon),
         Event::Sulfonylation { nucleophile, sulfur } => {
             nucleophiles(step, events, nucleophile, sulfur, Reagent::Sulfonyl)?;
-            if before.group(nucleophile) == Group::AmideNitrogen && !before.is_aromatic(nucleophile) {
-                return Err(Refusal::Unreactive);
-            }
-            refuse_free_groups_beside_anhydride(step, nucleophile, sulfur)
+            let is_amide =
+                before.group(nucleophile) == Group::AmideNitrogen && !before.is_aromatic(nucleophile);
+            if is_amide { Err(Refusal::Unreactive) } else { Ok(()) }
         }
         Event::Silylation { nucleophile } => {
             nucleophiles(step, events, nucleophile, nucleophile, Reagent::Silyl)
@@ -100,17 +99,4 @@ pub fn check(step: &Step<'_>, events: &[Event], event: &Event) -> Verdict {
         Event::Functionalisation { carbon, element } => functionalisation(step, carbon, element),
         _ => Ok(()),
     }
-}
-
-/// Refuses a sulfonic anhydride beside an alcohol or acid that it takes as well. Sulfonimides take phenols alone (Hendrickson and
-/// Bergeron, Tetrahedron Lett. 1973, 14, 4607).
-fn refuse_free_groups_beside_anhydride(step: &Step<'_>, own: u32, sulfur: u32) -> Verdict {
-    let before = &step.before;
-    let is_anhydride =
-        step.lost(sulfur).any(|(gone, _)| before.element(gone) == O && before.count(gone, S) == 2);
-    let is_own = |atom: u32| step.are_equivalent(atom, own);
-    if is_anhydride && leaves_acylated_group(step, is_own, &[Group::Phenol]) {
-        return Err(Refusal::CompetingGroup);
-    }
-    Ok(())
 }

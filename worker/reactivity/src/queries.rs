@@ -147,6 +147,17 @@ pub trait StructureQueries {
             .count()
     }
 
+    /// Returns true for an oxygen of hydrogen peroxide or a peracid, either of which a template may take for the one that is given.
+    fn is_oxidising_oxygen(&self, atom: u32) -> bool {
+        let is_peroxide = |atom: u32| self.element(atom) == O && self.count(atom, O) > 0;
+        self.element(atom) == O
+            && (is_peroxide(atom)
+                || self.next_to(atom).any(|acyl| {
+                    self.element(acyl) == C
+                        && self.next_to(acyl).any(|next| next != atom && is_peroxide(next))
+                }))
+    }
+
     /// Returns true if the atom is the nitrogen of an isothiocyanate.
     fn is_isothiocyanate(&self, atom: u32) -> bool {
         let carbon = self.doubly(atom, |next| self.element(next) == C);

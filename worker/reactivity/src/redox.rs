@@ -63,27 +63,7 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
             })?;
             refuse_unreacted_same_kind(step, sulfur, Group::Sulfide)
         }
-        Event::NitrogenOxidation { nitrogen } => {
-            let pyridine = step.before.group(nitrogen) == Group::Azine;
-            refuse_unreacted(step, nitrogen, |group| {
-                matches!(group, Group::Sulfide | Group::Thiol) || (pyridine && group == Group::TertiaryAmine)
-            })
-        }
-        Event::Epoxidation { carbon, partner } => {
-            refuse_unreacted(step, carbon, |group| {
-                matches!(
-                    group,
-                    Group::Sulfide
-                        | Group::Thiol
-                        | Group::PrimaryAmine
-                        | Group::SecondaryAmine
-                        | Group::TertiaryAmine
-                        | Group::Aniline
-                        | Group::SecondaryAniline
-                )
-            })?;
-            richer_alkene(step, carbon, partner)
-        }
+        Event::Epoxidation { carbon, partner } => richer_alkene(step, carbon, partner),
         _ => Ok(()),
     }
 }

@@ -30,6 +30,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                     && (amide_closes(step, carbon)
                         || alkylates_its_own_kind(step, nucleophile)
                         || carboxylate_closes(step, nucleophile, carbon))
+                || alcohol_closes(step, nucleophile, carbon)
         }
         Event::Sulfonylation { nucleophile, .. } => acid_closes(step, nucleophile),
         Event::Hydrolysis { carbon, .. } => urea_closes(step, carbon),
@@ -92,6 +93,25 @@ fn carboxylate_closes(step: &Step<'_>, nucleophile: u32, carbon: u32) -> bool {
                 && it.hydrogens(atom) > 0
                 && step.is_untouched(atom)
                 && (matches!(distance, 4..=6) || is_slower && distance > 6)
+        })
+}
+
+/// Returns true if an alcohol of the attacked molecule closes on its leaving group before the nucleophile comes: tetrahydrofurans in any base,
+/// tetrahydropyrans and epoxides in one that takes the alcohol's proton.
+fn alcohol_closes(step: &Step<'_>, nucleophile: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_strong = needs_strong_base(it, nucleophile);
+    let is_carbanion = it.is_sp3(nucleophile) && it.hydrogens(nucleophile) > 0;
+    let is_in_reach = |distance: u32| distance == 4 || is_strong && matches!(distance, 2 | 5);
+    // Either nitrogen of an azole is its anion's.
+    let is_azole = it.element(nucleophile) == N && it.is_aromatic(nucleophile);
+    (needs_base(it, nucleophile) || is_carbanion || is_azole)
+        && electrophile::alkyl(it, carbon) >= CLOSING_RANK
+        && !it.is_beside_epoxide_oxygen(carbon)
+        && it.distances(carbon, 5).into_iter().any(|(atom, distance)| {
+            matches!(it.group(atom), Group::PrimaryAlcohol | Group::SecondaryAlcohol | Group::TertiaryAlcohol)
+                && step.is_untouched(atom)
+                && is_in_reach(distance)
         })
 }
 

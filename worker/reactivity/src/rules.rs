@@ -5,8 +5,8 @@ use crate::change::Step;
 use crate::event::{Event, events};
 use crate::refusal::Refusal;
 use crate::{
-    arene, arylation, azole, bifunctional, carbanion, cleavage, fluorination, mixture, new_organometal,
-    origin, polar, redox, stereo,
+    amine_closure, arene, arylation, attacked_groups, azole, bifunctional, carbanion, cleavage, donors,
+    fischer, fluorination, labile_groups, mixture, new_organometal, origin, polar, redox, stereo,
 };
 
 /// Certainty of the rules about a step.
@@ -35,6 +35,10 @@ pub fn check(step: &Step<'_>) -> Result<Soundness, Refusal> {
     let events = events(step);
     mixture::check(step, &events)?;
     bifunctional::check(step, &events)?;
+    amine_closure::check(step, &events)?;
+    labile_groups::check(step, &events)?;
+    donors::check(step)?;
+    fischer::check(step)?;
     carbanion::check(step, &events)?;
     arylation::chan_lam(step, &events)?;
     azole::check(step)?;
@@ -46,6 +50,7 @@ pub fn check(step: &Step<'_>) -> Result<Soundness, Refusal> {
         polar::check(step, &events, event)?;
         arene::check(step, event)?;
         redox::check(step, event)?;
+        attacked_groups::check(step, event)?;
         cleavage::check(step, event)?;
     }
     let decided = !events.is_empty() && events.iter().all(is_decided);

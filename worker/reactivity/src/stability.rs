@@ -54,6 +54,7 @@ fn unstable_carbon(it: &Facts, atom: u32) -> bool {
             || (free_amine && !in_ring && it.next_to(atom).any(|oxygen| is_acyloxy(it, oxygen)))
             || (hydroxyls > 0 && halogens + on(F) > 0)
             || (free_amine && halogens + on(F) > 0 && on(F) < 2)
+            || (halogens == 1 && is_free_glycosyl(it, atom))
             || (amines > 1 && !in_ring);
     }
     if is_three_ring_ketone(it, atom) || is_alkanoyl_isothiocyanate(it, atom) || is_enamino_acid(it, atom) {
@@ -64,7 +65,7 @@ fn unstable_carbon(it: &Facts, atom: u32) -> bool {
         Group::Carbamate | Group::Carbonate => {
             it.next_to(atom).any(|next| it.element(next) == O && it.hydrogens(next) > 0)
         }
-        Group::AcylHalide => it.hydrogens(atom) > 0 && on(F) == 0,
+        Group::AcylHalide => it.hydrogens(atom) > 0 && on(F) == 0 || is_keto_acyl_halide(it, atom),
         // Tertiary chloroformates lose carbon dioxide and an alkene, chloroformic acid loses hydrogen chloride.
         Group::Chloroformate => {
             let is_tertiary =
@@ -125,6 +126,26 @@ fn is_alkanoyl_isothiocyanate(it: &Facts, carbon: u32) -> bool {
     it.is_carbonyl(carbon)
         && it.next_to(carbon).any(|next| it.is_sp3(next) && it.hydrogens(next) > 0)
         && it.next_to(carbon).any(|next| it.element(next) == N && it.is_isothiocyanate(next))
+}
+
+/// Returns true for the carbon of an α-halo ether in a ring with free hydroxyl groups, which it alkylates: glycosyl halides are made and used
+/// with protected ones (Boons and Hale, "Organic Synthesis with Carbohydrates", chapter 4).
+fn is_free_glycosyl(it: &Facts, carbon: u32) -> bool {
+    let is_alcohol = |atom: u32| {
+        matches!(it.group(atom), Group::PrimaryAlcohol | Group::SecondaryAlcohol) && it.hydrogens(atom) > 0
+    };
+    it.next_to(carbon).any(|oxygen| it.element(oxygen) == O && it.is_in_ring(oxygen))
+        && it.distances(carbon, 6).into_iter().any(|(atom, _)| is_alcohol(atom))
+}
+
+/// Returns true for the acyl carbon of a β-keto acid's halide with a hydrogen between: it loses HX to the acylketene, which dimerises
+/// (Hyatt and Raynolds, Org. React. 1994, 45, 159).
+fn is_keto_acyl_halide(it: &Facts, acyl: u32) -> bool {
+    it.next_to(acyl).any(|alpha| {
+        it.is_sp3(alpha)
+            && it.hydrogens(alpha) > 0
+            && it.next_to(alpha).any(|next| matches!(it.group(next), Group::Ketone | Group::Aldehyde))
+    })
 }
 
 fn is_small_ring_cumulene(it: &Facts, atom: u32) -> bool {

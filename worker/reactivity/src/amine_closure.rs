@@ -1,0 +1,176 @@
+//! Amines that close on an electrophile of their own molecule: quaternary salts, aziridinium ions, lactams and sultams.
+//!
+//! Sources: Mandolini (Adv. Phys. Org. Chem. 1986) for rates by ring size; Kerr, Vaisberg and others (J. Am. Chem. Soc. 1962, 84, 1757) and
+//! Schultz, Robb and Sprague (J. Am. Chem. Soc. 1947, 69, 2454) for the two products of unsymmetrical β-chloro amines; Cossy, Dumas
+//! and Gomez Pardo (Eur. J. Org. Chem. 1999, 1693) for β-sulfonyloxy amines in rings; Smith, "March's Advanced Organic Chemistry",
+//! 16-75, for the lactams of γ- and δ-amino esters.
+
+use crate::change::{Facts, Step};
+use crate::electrophile;
+use crate::event::Event;
+use crate::group::Group;
+use crate::queries::*;
+use crate::refusal::Refusal;
+
+type Verdict = Result<(), Refusal>;
+
+/// Rank of an alkyl electrophile that amines take at room temperature.
+const TAKEN_RANK: i32 = 45;
+
+/// Checks the amines of a step.
+///
+/// # Errors
+/// Fails with [`Refusal::SelfReacting`] for a molecule that closes, with [`Refusal::CompetingGroup`] for an aziridinium ion
+/// that opens at both ends.
+pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
+    for event in events {
+        match *event {
+            Event::Alkylation { nucleophile, carbon, leaving } => {
+                if opens_at_both_ends(step, nucleophile, carbon, leaving) {
+                    return Err(Refusal::CompetingGroup);
+                }
+            }
+            Event::NitroReduction { nitrogen } | Event::AzideReduction { nitrogen } => {
+                closes_as_it_forms(step, nitrogen)?;
+            }
+            Event::NitrileReduction { carbon } => {
+                if let Some(nitrogen) = step.before.triply(carbon) {
+                    closes_as_it_forms(step, nitrogen)?;
+                }
+            }
+            Event::Cleavage { atom, root } if is_hydrogenolysis(&step.before, root) => {
+                closes_as_it_forms(step, atom)?
+            }
+            _ => {}
+        }
+    }
+    if quaternises(&step.before) || events.iter().any(makes_tertiary_amine) && quaternises(step.after) {
+        return Err(Refusal::SelfReacting);
+    }
+    if events.iter().any(is_slow) { refuse_slow_amines(step) } else { Ok(()) }
+}
+
+/// Returns true for an event in which a free amine waits, in base or heat, long enough to close.
+fn is_slow(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::Alkylation { .. }
+            | Event::Arylation { .. }
+            | Event::Coupling { .. }
+            | Event::Alkynylation { .. }
+            | Event::Heck { .. }
+            | Event::ReductiveAmination { .. }
+    )
+}
+
+/// Returns true for an event that makes a tertiary amine or a leaving group beside one, and no salt of it.
+fn makes_tertiary_amine(event: &Event) -> bool {
+    matches!(event, Event::Alkylation { .. } | Event::Sulfonylation { .. } | Event::ReductiveAmination { .. })
+}
+
+/// Returns true if a tertiary amine closes a ring of five or six at a leaving group of its molecule.
+fn quaternises(it: &Facts) -> bool {
+    let atoms = || 0..it.atoms() as u32;
+    let is_electrophile = |atom: u32| {
+        let has_leaving_group = it
+            .next_to(atom)
+            .any(|next| is_heavy_halogen(it.element(next)) || it.group(next) == Group::SulfonateOxygen);
+        it.is_sp3(atom) && has_leaving_group && electrophile::alkyl(it, atom) >= TAKEN_RANK
+    };
+    let is_amine = |&atom: &u32| it.group(atom) == Group::TertiaryAmine && it.at(atom).charge == 0;
+    // Most mixtures have no such electrophile, and a search for it costs less than the distances.
+    atoms().any(is_electrophile) && atoms().filter(is_amine).any(|amine| reaches(it, amine, is_electrophile))
+}
+
+/// Returns true if a leaving group is β to an amine, whose aziridinium ion opens at either of two different carbons. One that bears an
+/// aryl group takes the nucleophile.
+fn opens_at_both_ends(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> bool {
+    let it = &step.before;
+    let leaves = is_heavy_halogen(it.element(leaving)) || it.group(leaving) == Group::SulfonateOxygen;
+    let is_amine = |atom: u32| {
+        atom != nucleophile && matches!(it.group(atom), Group::SecondaryAmine | Group::TertiaryAmine)
+    };
+    let is_benzylic = |atom: u32| it.next_to(atom).any(|next| it.is_aromatic(next));
+    // Bicyclic ions with a ring of four are too strained.
+    let is_held =
+        |amine: u32| it.is_in_ring(carbon) && it.is_in_ring(amine) && it.ring(carbon).min(it.ring(amine)) < 6;
+    let opens = |near: u32, amine: u32| {
+        let is_symmetrical = it.hydrogens(carbon) == 2 && it.hydrogens(near) == 2;
+        !is_symmetrical && !is_held(amine)
+    };
+    leaves
+        && !is_benzylic(carbon)
+        && !it.is_alpha(carbon)
+        && it.next_to(carbon).filter(|&near| it.is_sp3(near)).any(|near| {
+            !it.is_carbonyl(near) && it.next_to(near).any(|amine| is_amine(amine) && opens(near, amine))
+        })
+}
+
+/// Refuses an amine that forms, in neutral or basic medium, where it reaches an ester or sulfonyl fluoride in a ring of five or six. Boc groups
+/// leave it as the salt.
+fn closes_as_it_forms(step: &Step<'_>, nitrogen: u32) -> Verdict {
+    let is_refused = step.image(nitrogen).is_some_and(|image| {
+        matches!(step.after.group(image), Group::PrimaryAmine | Group::SecondaryAmine | Group::Aniline)
+            && step.after.hydrogens(image) > 0
+            && reaches(step.after, image, |atom| is_acylating(step.after, atom))
+    });
+    if is_refused { Err(Refusal::SelfReacting) } else { Ok(()) }
+}
+
+/// Refuses a slow step with an amine that closes on the arene's ester or sulfonyl fluoride beside its own chain.
+fn refuse_slow_amines(step: &Step<'_>) -> Verdict {
+    let it = &step.before;
+    let is_amine = |&atom: &u32| {
+        matches!(it.group(atom), Group::PrimaryAmine | Group::SecondaryAmine) && it.hydrogens(atom) > 0
+    };
+    let is_on_arene = |atom: u32| is_acylating(it, atom) && it.next_to(atom).any(|next| it.is_aromatic(next));
+    if step.atoms().filter(is_amine).any(|amine| reaches(it, amine, is_on_arene)) {
+        Err(Refusal::SelfReacting)
+    } else {
+        Ok(())
+    }
+}
+
+/// Returns true for hydrogenolysis of a benzyl group or carbamate of nitrogen: of a carbon that hydrogen cleaves.
+fn is_hydrogenolysis(it: &Facts, root: u32) -> bool {
+    let is_benzyl = |carbon: u32| it.is_sp3(carbon) && it.next_to(carbon).any(|next| it.is_aromatic(next));
+    is_benzyl(root)
+        || it.group(root) == Group::Carbamate
+            && it.next_to(root).any(|oxygen| {
+                it.element(oxygen) == O && it.next_to(oxygen).any(|next| next != root && is_benzyl(next))
+            })
+}
+
+fn is_acylating(it: &Facts, atom: u32) -> bool {
+    it.group(atom) == Group::Ester && !is_tert_butyl_ester(it, atom)
+        || it.group(atom) == Group::SulfonylHalide && it.count(atom, F) > 0
+}
+
+fn is_tert_butyl_ester(it: &Facts, acyl: u32) -> bool {
+    it.next_to(acyl).any(|oxygen| {
+        it.element(oxygen) == O && it.next_to(oxygen).any(|next| it.is_sp3(next) && it.carbons(next) == 3)
+    })
+}
+
+/// Returns true if an amine reaches such an electrophile of its molecule in a ring of five or six.
+fn reaches(it: &Facts, amine: u32, is_electrophile: impl Fn(u32) -> bool) -> bool {
+    let near = it.distances(amine, 5);
+    near.iter().any(|&(atom, distance)| {
+        distance > 3 && is_electrophile(atom) && is_open_path(it, &near, atom, distance)
+    })
+}
+
+/// Returns true if no two bonds in sequence of the shortest path are in a ring, which would hold its ends apart, as those of meta substituents.
+fn is_open_path(it: &Facts, near: &[(u32, u32)], end: u32, distance: u32) -> bool {
+    let (mut at, mut was_in_ring) = (end, false);
+    for left in (0..distance).rev() {
+        let is_next = |&&(atom, away): &&(u32, u32)| away == left && it.bond(at, atom).is_some();
+        let Some(&(next, _)) = near.iter().find(is_next) else { return false };
+        let in_ring = it.bond(at, next).is_some_and(|bond| bond.ring > 0);
+        if in_ring && was_in_ring {
+            return false;
+        }
+        (at, was_in_ring) = (next, in_ring);
+    }
+    true
+}

@@ -1,0 +1,187 @@
+//! Free groups that the reagent of a step attacks as well as the wanted one, or before it: `tables/attacked_groups.tsv`.
+//!
+//! An operation stands for its usual reagents: phosphorus and sulfur chlorides, tetrahalomethanes with a phosphine, sulfonic anhydrides,
+//! nitrous acid, peracids. A row names a group and the hydrogens that it has to bear. Amino groups of azines stay with phosphorus
+//! chlorides and nitrous acid, and acids in the chlorination of a ring, as water gives them back (Joule and Mills, chapter 8).
+
+use std::sync::LazyLock;
+
+use chem::Table;
+
+use crate::change::{Facts, Step};
+use crate::event::Event;
+use crate::group::Group;
+use crate::named::{named, ranks};
+use crate::queries::*;
+use crate::refusal::Refusal;
+
+named! {
+/// Operation with a reagent that attacks free groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operation {
+    /// A lactam, or hydroxyl group of a ring, becomes a halide.
+    RingChlorination,
+    /// An acid becomes an acyl halide.
+    AcidHalogenation,
+    /// An alcohol becomes a halide.
+    AlcoholHalogenation,
+    /// The same by a tetrahalomethane and a phosphine.
+    Appel,
+    /// Acylation by phosgene.
+    Phosgenation,
+    /// Sulfonylation by a sulfonic anhydride.
+    SulfonicAnhydride,
+    Diazotisation,
+    /// Oxidation of a sulfide by a peracid that the step lists. Other oxidants work in acid, which protects amines.
+    SulfurByPeracid,
+    /// Oxidation of the nitrogen of an azine.
+    AzineOxidation,
+    /// Oxidation of other nitrogen.
+    AmineOxidation,
+    Epoxidation,
+}
+}
+
+/// Hydrogens that an attacked group has to bear, by group; `None` for a group that stays.
+type Attacked = [Option<u8>; Group::ALL.len()];
+
+static ATTACKED: LazyLock<[Attacked; Operation::ALL.len()]> = LazyLock::new(|| {
+    let table = Table {
+        file: "attacked_groups.tsv",
+        text: include_str!("../tables/attacked_groups.tsv"),
+        columns: ["operation", "group", "hydrogens", "source"],
+        keys: 2,
+    };
+    let rows = table.read(|[operation, group, hydrogens, _]| {
+        let [hydrogens] = ranks([hydrogens])?;
+        let hydrogens = u8::try_from(hydrogens).map_err(|_| format!("`{hydrogens}` is no count"))?;
+        Ok((Operation::named(operation)?, Group::named(group)?, hydrogens))
+    });
+    let mut of_operations = [[None; Group::ALL.len()]; Operation::ALL.len()];
+    for (operation, group, hydrogens) in rows.expect("attacked_groups: a test reads the table") {
+        of_operations[operation as usize][group as usize] = Some(hydrogens);
+    }
+    of_operations
+});
+
+/// Refuses a step whose reagent attacks a group that stays.
+///
+/// # Errors
+/// Fails with [`Refusal::CompetingGroup`].
+pub fn check(step: &Step<'_>, event: &Event) -> Result<(), Refusal> {
+    let Some((operation, own)) = operation(step, event) else { return Ok(()) };
+    let it = &step.before;
+    let attacked = &ATTACKED[operation as usize];
+    // The acid's own oxygen, and those that are equivalent to it.
+    let is_own = |atom: u32| {
+        step.are_equivalent(atom, own)
+            || operation == Operation::AcidHalogenation
+                && it.next_to(own).any(|next| step.are_equivalent(next, atom))
+    };
+    let is_attacked = |atom: u32| {
+        attacked[it.group(atom) as usize].is_some_and(|least| it.hydrogens(atom) >= least)
+            && it.bond(atom, own).is_none()
+            && step.is_untouched(atom)
+            && !is_own(atom)
+    };
+    let is_alkene_attacked = match operation {
+        Operation::AzineOxidation => {
+            step.atoms().any(|atom| step.is_untouched(atom) && is_rich_alkene(it, atom))
+        }
+        Operation::Epoxidation => {
+            is_lone_alkene(it, own)
+                && step.atoms().any(|atom| step.is_untouched(atom) && is_basic_azine(it, atom))
+        }
+        _ => false,
+    };
+    let is_refused = is_alkene_attacked || step.atoms().any(is_attacked);
+    if is_refused { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Operation of an event with the atom that it changes; `None` for other events.
+fn operation(step: &Step<'_>, event: &Event) -> Option<(Operation, u32)> {
+    let it = &step.before;
+    Some(match *event {
+        Event::LactamHalogenation { carbon } => (Operation::RingChlorination, carbon),
+        Event::AcidActivation { carbon } => (Operation::AcidHalogenation, carbon),
+        Event::Deoxyhalogenation { carbon, oxygen } if comes_from_tetrahalide(step, carbon) => {
+            (Operation::Appel, oxygen)
+        }
+        Event::Deoxyhalogenation { oxygen, .. } => (Operation::AlcoholHalogenation, oxygen),
+        Event::Acylation { nucleophile, carbon } if it.count(carbon, CL) > 1 => {
+            (Operation::Phosgenation, nucleophile)
+        }
+        Event::Sulfonylation { nucleophile, sulfur } if comes_from_anhydride(step, sulfur) => {
+            (Operation::SulfonicAnhydride, nucleophile)
+        }
+        Event::Diazotisation { nitrogen, .. } => (Operation::Diazotisation, nitrogen),
+        Event::SulfurOxidation { sulfur }
+            if step.gained(sulfur).any(|(oxygen, _)| it.is_oxidising_oxygen(oxygen)) =>
+        {
+            (Operation::SulfurByPeracid, sulfur)
+        }
+        Event::NitrogenOxidation { nitrogen } if it.group(nitrogen) == Group::Azine => {
+            (Operation::AzineOxidation, nitrogen)
+        }
+        Event::NitrogenOxidation { nitrogen } => (Operation::AmineOxidation, nitrogen),
+        Event::Epoxidation { carbon, .. } => (Operation::Epoxidation, carbon),
+        _ => return None,
+    })
+}
+
+fn comes_from_tetrahalide(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_tetrahalide = |source: u32| {
+        it.element(source) == C
+            && it.next_to(source).filter(|&next| is_halogen(it.element(next))).count() == 4
+    };
+    step.gained(carbon).any(|(halogen, _)| it.next_to(halogen).any(is_tetrahalide))
+}
+
+fn comes_from_anhydride(step: &Step<'_>, sulfur: u32) -> bool {
+    let it = &step.before;
+    step.lost(sulfur).any(|(gone, _)| it.element(gone) == O && it.count(gone, S) == 2)
+}
+
+/// Returns true for a carbon of a double bond with two or more alkyl groups and no acceptor, which a peracid takes before an azine.
+fn is_rich_alkene(it: &Facts, atom: u32) -> bool {
+    it.group(atom) == Group::Alkene
+        && it.doubly(atom, |next| it.element(next) == C).is_some_and(|other| {
+            it.carbons(atom) + it.carbons(other) > 3 && !it.is_alpha(atom) && !it.is_alpha(other)
+        })
+}
+
+/// Returns true for a carbon of a double bond with one alkyl group, which is slower than a pyridine.
+fn is_lone_alkene(it: &Facts, atom: u32) -> bool {
+    it.doubly(atom, |next| it.element(next) == C)
+        .is_some_and(|other| it.carbons(atom) + it.carbons(other) < 4)
+}
+
+/// Returns true for the nitrogen of a pyridine that no halogen or acceptor weakens.
+fn is_basic_azine(it: &Facts, atom: u32) -> bool {
+    it.group(atom) == Group::Azine
+        && it.ring(atom) == 6
+        && it.distances(atom, 3).into_iter().all(|(ring, distance)| {
+            distance == 0
+                || !it.is_aromatic(ring)
+                || it.element(ring) == C
+                    && it.next_to(ring).all(|next| {
+                        it.is_aromatic(next) || !is_halogen(it.element(next)) && !it.is_acceptor(next)
+                    })
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_has_rows_for_each_operation() {
+        for &operation in Operation::ALL {
+            assert!(ATTACKED[operation as usize].iter().any(Option::is_some), "{operation:?}");
+        }
+        let ring = &ATTACKED[Operation::RingChlorination as usize];
+        assert_eq!(ring[Group::AmideNitrogen as usize], Some(2));
+        assert_eq!(ring[Group::PoorAniline as usize], None);
+    }
+}

@@ -25,7 +25,8 @@ def smarts(entry):
     length = int(length) - len(START)
     if rest[length:].split()[:2] != COUNTS:
         sys.exit(f"{entry.GetDescription()} is not one pattern that must occur once")
-    return Chem.MolToSmarts(Chem.Mol(start + rest[:length]))
+    # chematic reads `[as]` as an aromatic sulfur.
+    return Chem.MolToSmarts(Chem.Mol(start + rest[:length])).replace("[as]", "[#33&a]")
 
 
 def main():

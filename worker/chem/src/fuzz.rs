@@ -9,10 +9,10 @@ use chem_fast::canonicalise;
 use chematic::core::{AtomIdx, ez_markers};
 use chematic::perception::find_sssr;
 
-use crate::molecules::descriptors::{Descriptors, scaffold};
+use crate::properties::descriptors::{Descriptors, scaffold};
 use crate::{
-    Limits, Molecule, Pattern, PreparedMolecule, SmilesSkeleton, Structure, Template, TemplateIndex, drawing,
-    smiles_of_molfile,
+    AlertSet, Limits, Molecule, Pattern, PreparedMolecule, Properties, Property, SmilesSkeleton, Structure,
+    Template, TemplateIndex, drawing, smiles_of_molfile,
 };
 
 /// Number of matches of a template that are tried; real searches stop by time instead.
@@ -107,6 +107,11 @@ fn has_unsettled_rings(molecule: &Molecule) -> bool {
 /// Asserts that all properties of the molecule can be computed.
 fn assert_properties(molecule: &Molecule) {
     assert!(molecule.molecular_weight().is_finite());
+    let properties = Properties::new(molecule);
+    for property in Property::ALL {
+        assert!(properties.value(property).is_finite(), "{property} of {molecule:?}");
+    }
+    let _ = AlertSet::first_matches(&AlertSet::ALL, molecule);
     let _ = (Descriptors::of(molecule), scaffold(molecule), molecule.is_achiral(), molecule.tautomer_key());
     let neutral = molecule.neutral();
     assert_eq!(neutral.neutral().as_canonical(), neutral.as_canonical(), "of {molecule:?}");

@@ -5,8 +5,8 @@
 //! template on every molecule; template outcomes with the origin of each atom; and a fast path to the canonical
 //! SMILES of ordinary molecules. No I/O, no async, and no global state except buffers that each thread reuses.
 //!
-//! Folders, each depending on those before it: `smiles`, `graph`, `molecules`, then `standardise` and `drawing`, and
-//! `templates`, `mixture`, `properties`. The README beside `src` says which of two implementations is authoritative
+//! Folders, each depending on those before it: `smiles`, `graph`, `molecules`, `patterns`, then `standardise` and `drawing`,
+//! and `templates`, `mixture`, `properties`. The README beside `src` says which of two implementations is authoritative
 //! for what.
 
 mod drawing;
@@ -16,6 +16,7 @@ pub mod fuzz;
 mod graph;
 mod mixture;
 mod molecules;
+mod patterns;
 mod properties;
 mod smiles;
 mod standardise;
@@ -31,7 +32,6 @@ pub use mixture::{
 };
 pub use molecules::{
     bytes::block,
-    descriptors::{Descriptors, scaffold},
     fingerprint::Fingerprint,
     key::{MoleculeKey, TautomerKey, TautomerSkeleton},
     mapped::{MappedMolecule, UnknownAtom},
@@ -41,7 +41,8 @@ pub use molecules::{
 };
 pub use properties::{
     alerts::AlertSet,
-    property::{Property, UnknownProperty},
+    descriptors::{Descriptors, scaffold},
+    property::{Properties, Property, PropertyRange, UnknownProperty},
 };
 pub use smiles::{
     skeleton::{SkeletonBond, SmilesSkeleton},

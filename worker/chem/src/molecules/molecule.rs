@@ -303,6 +303,14 @@ impl Molecule {
         self.0.form != GraphState::Written
     }
 
+    /// Returns the molecule with its graph as RDKit perceives it.
+    ///
+    /// # Errors
+    /// Fails if the canonical string cannot be read, which does not happen.
+    pub(crate) fn perceived(&self) -> Result<Self, SmilesError> {
+        if self.is_perceived() { Ok(self.clone()) } else { Self::trusted(self.as_canonical()) }
+    }
+
     /// Returns true if atom indices are positions in the canonical string.
     pub(crate) fn is_canonical(&self) -> bool {
         self.0.form == GraphState::Canonical

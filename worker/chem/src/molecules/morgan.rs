@@ -19,18 +19,15 @@ impl Molecule {
     /// Computes the Morgan fingerprint: radius 2, 2,048 bits, no chirality, the same bits as RDKit.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
-        if !self.is_perceived()
-            && let Ok(perceived) = Self::trusted(self.as_canonical())
+        let perceived = self.perceived();
+        let perceived = perceived.as_ref().unwrap_or(self);
+        if perceived.is_perceived()
+            && let Some(hashes) = environment_hashes(perceived.graph())
         {
-            return perceived.fingerprint();
-        }
-        if self.is_perceived()
-            && let Some(fingerprint) = fingerprint(self.graph())
-        {
-            return fingerprint;
+            return Fingerprint::from_on_bits(hashes.into_iter().map(bit));
         }
         // A sanitised molecule always has a fingerprint. If chematic still fails, an empty one is the honest answer.
-        match chematic::fp::rdkit_morgan_ecfp4_bitvec(self.graph()) {
+        match chematic::fp::rdkit_morgan_ecfp4_bitvec(perceived.graph()) {
             Ok(bits) => Fingerprint::from_on_bits((0..Fingerprint::BITS).filter(|&bit| bits.get(bit.into()))),
             Err(_) => Fingerprint::from_on_bits([]),
         }
@@ -44,8 +41,9 @@ impl Molecule {
     }
 }
 
-/// Computes the fingerprint of a perceived graph; `None` if the graph is not ordinary.
-fn fingerprint(graph: &Graph) -> Option<Fingerprint> {
+/// Returns the hash of each environment of radius 0, 1 and 2 of a perceived graph, once for each place where RDKit
+/// counts it; `None` if the graph is not ordinary.
+pub(crate) fn environment_hashes(graph: &Graph) -> Option<Vec<u32>> {
     let ordinary =
         graph.atoms().all(|(_, atom)| !atom.wildcard && atom.isotope.is_none() && atom.element != Element::H);
     if !ordinary || graph.bond_count() > 128 {
@@ -54,7 +52,7 @@ fn fingerprint(graph: &Graph) -> Option<Fingerprint> {
     let bonds: Vec<u32> = graph.bonds().map(|(_, bond)| bond_type(bond.order)).collect::<Option<_>>()?;
     let count = graph.atom_count();
     let mut hashes = atom_invariants(graph);
-    let mut bits: Vec<u16> = hashes.iter().copied().map(bit).collect();
+    let mut found = hashes.clone();
 
     let mut dead = vec![false; count];
     let mut reach = vec![0_u128; count];
@@ -90,14 +88,14 @@ fn fingerprint(graph: &Graph) -> Option<Fingerprint> {
             let (environment, hash, _) = same[0];
             let new = !seen.contains(&environment);
             if new {
-                bits.push(bit(hash));
+                found.push(hash);
                 seen.push(environment);
             }
             same[usize::from(new)..].iter().for_each(|&(_, _, at)| dead[at] = true);
         }
         (hashes, reach) = (next, further);
     }
-    Some(Fingerprint::from_on_bits(bits))
+    Some(found)
 }
 
 /// Largest radius that [`environments`] computes, in bonds.

@@ -8,6 +8,7 @@ mod forms;
 mod laws;
 mod molecules;
 mod own_set;
+mod properties;
 mod salts;
 mod shared;
 mod templates;

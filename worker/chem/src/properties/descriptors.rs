@@ -9,7 +9,8 @@ use chematic::{
     smiles,
 };
 
-use super::molecule::Molecule;
+use super::property::{Properties, Property};
+use crate::molecules::molecule::Molecule;
 
 /// Nine descriptors of a molecule.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,17 +34,19 @@ impl Descriptors {
     /// Computes the descriptors, which takes some tens of microseconds.
     #[must_use]
     pub fn of(molecule: &Molecule) -> Self {
-        let graph = molecule.canonical_graph();
+        let properties = Properties::new(molecule);
+        // Counts are whole numbers.
+        let count = |property| properties.value(property) as u32;
         Self {
-            complexity: functions::bertz_ct(&graph),
-            log_p: functions::logp_crippen(&graph),
-            molecular_weight: functions::rdkit_molecular_weight(&graph),
-            polar_surface: functions::rdkit_tpsa(&graph),
-            hydrogen_bond_acceptors: functions::rdkit_hba_count(&graph) as u32,
-            hydrogen_bond_donors: functions::hbd_count(&graph) as u32,
-            rotatable_bonds: functions::rotatable_bond_count(&graph) as u32,
-            aliphatic_rings: functions::num_aliphatic_rings(&graph) as u32,
-            aromatic_rings: functions::rdkit_aromatic_ring_count(&graph) as u32,
+            complexity: functions::bertz_ct(properties.graph()),
+            log_p: properties.value(Property::LogP),
+            molecular_weight: properties.value(Property::Weight),
+            polar_surface: properties.value(Property::PolarSurface),
+            hydrogen_bond_acceptors: count(Property::Acceptors),
+            hydrogen_bond_donors: count(Property::Donors),
+            rotatable_bonds: count(Property::RotatableBonds),
+            aliphatic_rings: functions::num_aliphatic_rings(properties.graph()) as u32,
+            aromatic_rings: functions::rdkit_aromatic_ring_count(properties.graph()) as u32,
         }
     }
 }

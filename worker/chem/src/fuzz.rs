@@ -11,8 +11,8 @@ use chematic::perception::find_sssr;
 
 use crate::properties::descriptors::{Descriptors, scaffold};
 use crate::{
-    AlertSet, Limits, Molecule, Part, Pattern, PreparedMolecule, Properties, Property, SmilesSkeleton, Structure,
-    Template, TemplateIndex, drawing, smiles_of_molfile,
+    AlertSet, Limits, Molecule, Part, Pattern, PreparedMolecule, Properties, Property, SmilesSkeleton,
+    Structure, Template, TemplateIndex, drawing, smiles_of_molfile,
 };
 
 /// Number of matches of a template that are tried; real searches stop by time instead.

@@ -33,6 +33,15 @@ impl Facts {
         self.molecule.as_ref().is_some_and(chem::Molecule::is_achiral)
     }
 
+    /// Returns true if a double bond with a hydrogen at each end is written as trans.
+    pub(crate) fn has_trans_alkene(&self) -> bool {
+        let is_written = |molecule: &chem::Molecule| {
+            let smiles = molecule.canonical_smiles();
+            smiles.contains("/C=C/") || smiles.contains(r"\C=C\")
+        };
+        self.molecule.as_ref().is_some_and(is_written)
+    }
+
     /// Functional group of an atom.
     pub(crate) fn group(&self, atom: u32) -> Group {
         self.groups[atom as usize]

@@ -12,12 +12,14 @@
 //! with a reason; a step that no event describes passes. Structures are those that templates make: atoms of reagents
 //! that a route does not list are not in the mixture.
 
+mod acidity;
 mod acylation;
 mod alkylation;
 mod amine_closure;
 mod arene;
 mod arene_competition;
 mod arene_sites;
+mod aromatisation;
 mod arylation;
 mod asymmetric;
 mod attacked_groups;
@@ -32,16 +34,20 @@ mod competition;
 mod conditions;
 mod donors;
 mod electrophile;
+mod elimination;
 mod event;
 mod fischer;
 mod fluorination;
 mod group;
 mod halide_order;
 mod halogenation;
+mod hidden_cleavage;
 mod hueckel;
 mod labile_groups;
 mod leaving_group;
 mod lithiation;
+mod mechanism;
+mod michael_acceptor;
 mod mixture;
 mod named;
 mod new_organometal;
@@ -49,16 +55,21 @@ mod nucleophile;
 mod origin;
 mod polar;
 mod queries;
+mod quinone_methide;
 mod reaction_class;
 mod reagent;
 mod redox;
 mod refusal;
+mod richer_ring;
 mod ring_closure;
+mod rival_halide;
 mod rules;
 mod site;
 mod stability;
 mod stereo;
 mod substituent;
+mod unactivated;
+mod weak_amine;
 
 pub use asymmetric::StereoSource;
 pub use change::{Facts, Step};

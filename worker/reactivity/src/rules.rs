@@ -5,8 +5,10 @@ use crate::change::Step;
 use crate::event::{Event, events};
 use crate::refusal::Refusal;
 use crate::{
-    amine_closure, arene, arylation, attacked_groups, azole, bifunctional, carbanion, cleavage, donors,
-    fischer, fluorination, labile_groups, mixture, new_organometal, origin, polar, redox, stereo,
+    acidity, amine_closure, arene, aromatisation, arylation, attacked_groups, azole, bifunctional, carbanion,
+    cleavage, donors, elimination, fischer, fluorination, hidden_cleavage, labile_groups, mechanism,
+    michael_acceptor, mixture, new_organometal, origin, polar, quinone_methide, redox, richer_ring,
+    rival_halide, stereo, unactivated, weak_amine,
 };
 
 /// Certainty of the rules about a step.
@@ -45,6 +47,7 @@ pub fn check(step: &Step<'_>) -> Result<Soundness, Refusal> {
     new_organometal::check(step)?;
     fluorination::check(step)?;
     origin::check(step)?;
+    refuse_side_reactions(step, &events)?;
     let stereo_source = stereo::check(step, &events)?;
     for event in &events {
         polar::check(step, &events, event)?;
@@ -56,6 +59,21 @@ pub fn check(step: &Step<'_>) -> Result<Soundness, Refusal> {
     let decided = !events.is_empty() && events.iter().all(is_decided);
     let certainty = if decided { Certainty::Decided } else { Certainty::Open };
     Ok(Soundness { certainty, stereo_source })
+}
+
+/// Refuses mixtures whose molecules do not last, and steps whose base, acid or metal finds another site.
+fn refuse_side_reactions(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
+    aromatisation::check(step)?;
+    quinone_methide::check(step, events)?;
+    elimination::check(step, events)?;
+    michael_acceptor::check(step, events)?;
+    acidity::check(step, events)?;
+    rival_halide::check(step, events)?;
+    unactivated::check(step, events)?;
+    weak_amine::check(step, events)?;
+    richer_ring::check(step, events)?;
+    mechanism::check(step, events)?;
+    hidden_cleavage::check(step, events)
 }
 
 /// Returns true if the tables order the sites at which such an event may happen.

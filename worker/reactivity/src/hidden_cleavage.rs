@@ -1,0 +1,48 @@
+//! Protecting groups that a step loses although nothing in its medium takes them.
+//!
+//! Source: Wuts and Greene, "Protective Groups in Organic Synthesis", chart 8: amines and carbonates leave a Boc group. On an indole or azole
+//! the base of a coupling takes it.
+
+use crate::change::Step;
+use crate::event::Event;
+use crate::group::Group;
+use crate::queries::*;
+use crate::refusal::Refusal;
+
+/// Refuses a substitution or coupling in base that takes the Boc group of another nitrogen along.
+///
+/// # Errors
+/// Fails with [`Refusal::Unreactive`].
+pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
+    let it = &step.before;
+    let is_basic = |event: &Event| {
+        matches!(*event,
+            Event::Arylation { nucleophile, .. } | Event::Alkylation { nucleophile, .. } | Event::Acylation { nucleophile, .. }
+                if !is_freed(events, nucleophile))
+            || matches!(event, Event::Coupling { .. } | Event::Heck { .. } | Event::Alkynylation { .. })
+    };
+    let is_taken_along = |event: &Event| match *event {
+        Event::Cleavage { atom, root } => {
+            is_boc(step, atom, root) && !it.is_aromatic(atom) && !step.forms_bond(atom)
+        }
+        _ => false,
+    };
+    let is_hidden = events.iter().any(is_taken_along) && events.iter().any(is_basic);
+    if is_hidden { Err(Refusal::Unreactive) } else { Ok(()) }
+}
+
+/// Returns true for an atom that the step also frees.
+fn is_freed(events: &[Event], nucleophile: u32) -> bool {
+    events.iter().any(|event| matches!(*event, Event::Cleavage { atom, .. } if atom == nucleophile))
+}
+
+/// Returns true for the Boc group on a nitrogen.
+fn is_boc(step: &Step<'_>, atom: u32, root: u32) -> bool {
+    let it = &step.before;
+    it.element(atom) == N
+        && it.group(root) == Group::Carbamate
+        && it.next_to(root).any(|oxygen| {
+            it.element(oxygen) == O
+                && it.next_to(oxygen).any(|alkyl| it.is_sp3(alkyl) && it.carbons(alkyl) == 3)
+        })
+}

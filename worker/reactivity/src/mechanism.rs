@@ -1,0 +1,182 @@
+//! Steps whose reagent does not do what is drawn, whatever the conditions.
+//!
+//! Sources: Krimen and Cota, Org. React. 1969, 17, 213, for the Ritter reaction, whose cation is flat; Smith, "March's Advanced Organic
+//! Chemistry", chapter 10, for acyl halides, which hydrogen halides do not make, and chapter 11, for Friedel–Crafts alkylations, which a
+//! basic nitrogen beside the carbon forbids; Stahl, Angew. Chem. Int. Ed. 2004, 43, 3400, for palladium and oxygen, which stop at the
+//! carbonyl compound; Grimmett, "Imidazole and Benzimidazole Synthesis" (1997), for lithiated imidazoles; Campbell and Campbell, Chem. Rev.
+//! 1942, 31, 77, for the hydrogenation of alkynes to Z alkenes; Krise and others, J. Med. Chem. 1999, 42, 3094, for phosphonooxymethyl
+//! groups, whose reagent is the di-tert-butyl ester; Swamy and others, Chem. Rev. 2009, 109, 2551, for the Mitsunobu reaction.
+
+use chem::Order;
+
+use crate::change::{Facts, Step};
+use crate::event::Event;
+use crate::group::Group;
+use crate::queries::*;
+use crate::refusal::Refusal;
+
+type Verdict = Result<(), Refusal>;
+
+/// Refuses such steps.
+///
+/// # Errors
+/// Fails with [`Refusal::NoLeavingGroup`], [`Refusal::Unreactive`], [`Refusal::CompetingGroup`], [`Refusal::StereoScrambled`] or
+/// [`Refusal::Unstable`], as a chemist would say it.
+pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
+    for event in events {
+        match *event {
+            Event::Alkylation { nucleophile, carbon, leaving } => {
+                alkylation(step, nucleophile, carbon, leaving)?;
+            }
+            Event::AcidActivation { carbon } if takes_halide_ion(step, carbon) => {
+                return Err(Refusal::NoLeavingGroup);
+            }
+            Event::AcidOxidation { carbon } if step.before.is_sp3(carbon) && brings_dioxygen(step) => {
+                return Err(Refusal::Unreactive);
+            }
+            Event::Acylation { nucleophile, carbon } if is_slow_ester(step, nucleophile, carbon) => {
+                return Err(Refusal::Unreactive);
+            }
+            Event::AromaticSubstitution { carbon, electrophile: Some(other), .. } => {
+                aromatic_substitution(step, carbon, other)?;
+            }
+            Event::Hydrogenation { carbon, partner } if makes_trans_alkene(step, carbon, partner) => {
+                return Err(Refusal::StereoScrambled);
+            }
+            _ => {}
+        }
+    }
+    if step.atoms().any(|atom| is_free_phosphonooxymethyl_donor(&step.before, atom)) {
+        return Err(Refusal::Unstable);
+    }
+    Ok(())
+}
+
+fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> Verdict {
+    let it = &step.before;
+    let is_hydroxyl = it.element(leaving) == O && it.hydrogens(leaving) > 0;
+    let is_defined = || step.image(carbon).is_some_and(|image| step.after.at(image).centre.is_some());
+    if is_hydroxyl && it.group(nucleophile) == Group::NitrileNitrogen && is_defined() {
+        return Err(Refusal::StereoScrambled);
+    }
+    // In a Mitsunobu reaction the azole's N–H is as acidic as a hydroxyazine and more nucleophilic.
+    let is_hydroxyazine = it.group(nucleophile) == Group::Phenol
+        && it
+            .next_to(nucleophile)
+            .any(|ring| it.next_to(ring).any(|next| it.group(next) == Group::Azine && it.ring(next) == 6));
+    let keeps_azole = || {
+        step.atoms()
+            .any(|atom| it.group(atom) == Group::Azole && it.hydrogens(atom) > 0 && step.is_untouched(atom))
+    };
+    if is_hydroxyl && is_hydroxyazine && keeps_azole() {
+        return Err(Refusal::CompetingGroup);
+    }
+    // Phosphoric acid with all its hydroxyl groups is alkylated more than once.
+    let is_phosphoric = it.next_to(nucleophile).any(|acid| {
+        it.element(acid) == P
+            && it.next_to(acid).filter(|&next| it.element(next) == O && it.hydrogens(next) > 0).count() > 1
+    });
+    if is_phosphoric && it.element(nucleophile) == O { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Returns true if the halogen of an acyl halide comes from a hydrogen halide.
+fn takes_halide_ion(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    it.group(carbon) == Group::Acid
+        && step.gained(carbon).any(|(halogen, _)| is_halogen(it.element(halogen)) && it.degree(halogen) == 0)
+}
+
+fn brings_dioxygen(step: &Step<'_>) -> bool {
+    let it = &step.before;
+    step.atoms().any(|atom| {
+        it.element(atom) == O
+            && it.around(atom).iter().any(|bond| bond.order == Order::Double && it.element(bond.to) == O)
+    })
+}
+
+/// Returns true if an amine with a free acid in its molecule is to take the plain ester of an arene, which only amides of the metal do.
+fn is_slow_ester(step: &Step<'_>, nucleophile: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_aromatic = || it.next_to(carbon).any(|next| it.is_aromatic(next));
+    it.group(carbon) == Group::Ester
+        && matches!(it.group(nucleophile), Group::PrimaryAmine | Group::SecondaryAmine)
+        && is_aromatic()
+        && step.atoms().any(|atom| {
+            it.group(atom) == Group::AcidOxygen
+                && it.hydrogens(atom) > 0
+                && step.are_in_same_molecule(atom, nucleophile)
+                && step.is_untouched(atom)
+        })
+}
+
+fn aromatic_substitution(step: &Step<'_>, carbon: u32, other: u32) -> Verdict {
+    let it = &step.before;
+    // An N–H azole gives its own anion, which carbon dioxide takes back; protected ones are lithiated between their nitrogens.
+    let is_azole = it.ring(carbon) == 5
+        && it.distances(carbon, 2).into_iter().any(|(atom, distance)| {
+            distance > 0 && it.group(atom) == Group::Azole && it.ring(atom) == 5 && it.hydrogens(atom) > 0
+        });
+    if it.group(other) == Group::CarbonDioxide && is_azole {
+        return Err(Refusal::Unreactive);
+    }
+    let loses_oxygen =
+        || step.lost(other).any(|(gone, order)| order == Order::Double && it.element(gone) == O);
+    if it.group(other) == Group::ActiveEster && loses_oxygen() {
+        return Err(Refusal::NoLeavingGroup);
+    }
+    let lost = |wanted: fn(u8) -> bool| step.lost(other).any(|(gone, _)| wanted(it.element(gone)));
+    let is_primary = it.is_sp3(other) && it.carbons(other) == 1 && it.hydrogens(other) == 2;
+    let has_basic_nitrogen = || {
+        it.next_to(other).filter(|&next| it.is_sp3(next)).any(|next| {
+            it.next_to(next).any(|far| {
+                matches!(it.group(far), Group::PrimaryAmine | Group::SecondaryAmine | Group::TertiaryAmine)
+                    && it.ring(other) == 0
+            })
+        })
+    };
+    let leaves = lost(|element| element == O) || lost(is_heavy_halogen);
+    if is_primary
+        && leaves
+        && !it.is_benzylic_or_allylic(other)
+        && it.ring(other) == 0
+        && has_basic_nitrogen()
+    {
+        return Err(Refusal::Arene);
+    }
+    Ok(())
+}
+
+/// Returns true if hydrogen adds to an alkyne and the only alkene of the product is trans. Hydride makes that of propargyl alcohols.
+fn makes_trans_alkene(step: &Step<'_>, carbon: u32, partner: u32) -> bool {
+    let it = &step.before;
+    let is_alkene =
+        |atom: u32| step.image(atom).is_some_and(|image| step.after.group(image) == Group::Alkene);
+    let bears_hydroxyl = |atom: u32| {
+        it.next_to(atom).any(|next| it.next_to(next).any(|far| it.element(far) == O && it.hydrogens(far) > 0))
+    };
+    it.triply(carbon) == Some(partner)
+        && is_alkene(carbon)
+        && !bears_hydroxyl(carbon)
+        && !bears_hydroxyl(partner)
+        && !step.atoms().any(|atom| it.group(atom) == Group::Alkene)
+        && step.after.has_trans_alkene()
+}
+
+/// Returns true for the carbon of an acyloxymethyl or halomethyl phosphate with a free P–O–H: it acylates or decomposes, and alkylates nothing.
+fn is_free_phosphonooxymethyl_donor(it: &Facts, carbon: u32) -> bool {
+    if !it.is_sp3(carbon) || it.hydrogens(carbon) != 2 || it.degree(carbon) != 2 {
+        return false;
+    }
+    let is_phosphate = |oxygen: u32| {
+        it.element(oxygen) == O
+            && it.next_to(oxygen).any(|acid| {
+                it.element(acid) == P
+                    && it.next_to(acid).any(|next| it.element(next) == O && it.hydrogens(next) > 0)
+            })
+    };
+    let leaves = |next: u32| {
+        is_heavy_halogen(it.element(next))
+            || it.element(next) == O && it.next_to(next).any(|acyl| it.is_carbonyl(acyl))
+    };
+    it.next_to(carbon).any(is_phosphate) && it.next_to(carbon).any(leaves)
+}

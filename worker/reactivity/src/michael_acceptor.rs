@@ -1,0 +1,83 @@
+//! Open Michael acceptors carried through a step: acrylamides, acrylates, vinyl ketones and sulfones, maleimides.
+//!
+//! Sources: Mayr and Ofial, Acc. Chem. Res. 2016, 49, 952, for the electrophilicity of acceptors; Jackson and others, J. Med. Chem. 2017, 60,
+//! 839, for the additions of amines and thiols to acrylamides in syntheses, which bring the acryloyl group last; Beletskaya and Cheprakov,
+//! Chem. Rev. 2000, 100, 3009, for the Heck reaction, which takes an acrylamide as an alkene.
+
+use crate::change::{Facts, Step};
+use crate::event::Event;
+use crate::group::Group;
+use crate::queries::*;
+use crate::refusal::Refusal;
+
+/// Refuses steps that leave an open acceptor beside an amine, a thiolate or a metal that takes it.
+///
+/// # Errors
+/// Fails with [`Refusal::CompetingGroup`], or with [`Refusal::SelfReacting`] for a molecule that adds to itself.
+pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
+    let it = &step.before;
+    let kept: Vec<u32> = step.atoms().filter(|&atom| is_open(it, atom) && step.is_untouched(atom)).collect();
+    let Some(&first) = kept.first() else { return Ok(()) };
+    let is_donor = |atom: u32| {
+        matches!(it.group(atom), Group::PrimaryAmine | Group::SecondaryAmine) && it.hydrogens(atom) > 0
+    };
+    let is_free = |atom: u32| is_donor(atom) && step.is_untouched(atom);
+    if step.atoms().any(|atom| is_free(atom) && step.are_in_same_molecule(atom, first)) {
+        return Err(Refusal::SelfReacting);
+    }
+    if step.atoms().any(is_free) {
+        return Err(Refusal::CompetingGroup);
+    }
+    let takes_acceptor = |event: &Event| match *event {
+        Event::Arylation { nucleophile, .. } => {
+            is_donor(nucleophile) || is_thiol(it, nucleophile) || is_acrylamide(it, nucleophile)
+        }
+        Event::Alkylation { nucleophile, .. } => is_donor(nucleophile) || is_thiol(it, nucleophile),
+        Event::ReductiveAmination { nitrogen, .. } => is_donor(nitrogen),
+        _ => false,
+    };
+    if events.iter().any(takes_acceptor) { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+fn is_thiol(it: &Facts, atom: u32) -> bool {
+    matches!(it.group(atom), Group::Thiol | Group::Thiophenol) && it.hydrogens(atom) > 0
+}
+
+/// Returns true for the terminal carbon of an acceptor's double bond, or a carbon of a maleimide's.
+fn is_open(it: &Facts, atom: u32) -> bool {
+    if it.group(atom) != Group::Alkene || it.hydrogens(atom) == 0 {
+        return false;
+    }
+    let Some(partner) = it.doubly(atom, |next| it.element(next) == C) else { return false };
+    let is_maleimide = || {
+        it.hydrogens(atom) == 1
+            && it
+                .next_to(atom)
+                .chain(it.next_to(partner))
+                .filter(|&next| it.group(next) == Group::Imide)
+                .count()
+                == 2
+    };
+    it.hydrogens(atom) == 2 && is_drawn(it, partner) || is_maleimide()
+}
+
+/// Returns true for a carbon beside a carbonyl group other than an acid's, a nitrile, a nitro group or a sulfone.
+fn is_drawn(it: &Facts, partner: u32) -> bool {
+    it.next_to(partner).any(|next| {
+        !it.is_aromatic(next)
+            && it.element(next) != N
+            && it.is_acceptor(next)
+            && !matches!(it.group(next), Group::Acid | Group::Sulfoxide | Group::ImineCarbon)
+    })
+}
+
+/// Returns true for the nitrogen of an acrylamide.
+fn is_acrylamide(it: &Facts, nitrogen: u32) -> bool {
+    it.group(nitrogen) == Group::AmideNitrogen
+        && it.next_to(nitrogen).any(|acyl| {
+            it.is_carbonyl(acyl)
+                && it.next_to(acyl).any(|alpha| {
+                    it.doubly(alpha, |far| it.element(far) == C && it.hydrogens(far) == 2).is_some()
+                })
+        })
+}

@@ -1,0 +1,120 @@
+//! Second electrophiles and poisons in cross couplings, and the zinc reagents that a step makes in place.
+//!
+//! Sources: Littke and Fu, Angew. Chem. Int. Ed. 2002, 41, 4176, for chlorides; Charbonneau and others, Org. Lett. 2005, 7, 1, for benzylic
+//! chlorides, which couple with boronic acids as bromides do; Schröter, Stock and Bach, Tetrahedron 2005, 61, 2245, for 4-chloropyrimidines and
+//! quinazolines; Gololobov and Kasukhin, Tetrahedron 1992, 48, 1353, for azides and phosphines; Knochel and others, "Handbook of
+//! Functionalized Organometallics" (2005), for zinc reagents beside acids and alkyne C–H.
+
+use crate::arylation::{halide, has_open_boron};
+use crate::change::{Facts, Step};
+use crate::event::Event;
+use crate::group::{Group, aromatic_positions};
+use crate::queries::*;
+use crate::refusal::Refusal;
+
+type Verdict = Result<(), Refusal>;
+
+/// Refuses couplings that leave an electrophile as good as their own, and those beside an azide.
+///
+/// # Errors
+/// Fails with [`Refusal::CompetingGroup`] or [`Refusal::Incompatible`].
+pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
+    let it = &step.before;
+    for event in events {
+        let (metal, carbon) = match *event {
+            Event::Coupling { metal, carbon, .. } => (Some(metal), carbon),
+            Event::Alkynylation { carbon, .. } | Event::Heck { carbon, .. } => (None, carbon),
+            _ => continue,
+        };
+        if step.atoms().any(|atom| it.group(atom) == Group::Azide && step.is_untouched(atom)) {
+            return Err(Refusal::Incompatible);
+        }
+        let has_rival = step.atoms().any(|atom| {
+            (is_benzylic_chloride(it, atom)
+                || has_bromide(it, carbon) && is_chloropyrimidine(it, atom) && !is_activated(it, carbon)
+                || metal.is_some_and(|metal| is_own_bromide(step, metal, carbon, atom)))
+                && step.is_untouched(atom)
+        });
+        if has_rival {
+            return Err(Refusal::CompetingGroup);
+        }
+    }
+    for &(a, b, _) in &step.change.made {
+        for (alkyl, aryl) in [(a, b), (b, a)] {
+            refuse_zinc_in_place(step, alkyl, aryl)?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns true for the carbon of a benzylic chloride, bromide or iodide with one halogen.
+fn is_benzylic_chloride(it: &Facts, carbon: u32) -> bool {
+    it.is_sp3(carbon)
+        && it.hydrogens(carbon) == 2
+        && it.next_to(carbon).any(|next| is_heavy_halogen(it.element(next)))
+        && it.next_to(carbon).any(|next| it.is_aromatic(next))
+}
+
+fn has_bromide(it: &Facts, carbon: u32) -> bool {
+    it.count(carbon, BR) == 1
+}
+
+/// Returns true for a carbon with chlorine between a nitrogen and the carbon across from another: 4 of pyrimidine, quinazoline, pyrrolotriazine.
+fn is_chloropyrimidine(it: &Facts, carbon: u32) -> bool {
+    if it.count(carbon, CL) == 0 || it.ring(carbon) != 6 || !it.is_aromatic(carbon) {
+        return false;
+    }
+    let positions = aromatic_positions(&it.structure, carbon);
+    let has_nitrogen = |wanted: u32| {
+        positions.iter().any(|&(atom, distance)| {
+            distance == wanted && it.group(atom) == Group::Azine && it.ring(atom) == 6
+        })
+    };
+    has_nitrogen(1) && has_nitrogen(3)
+}
+
+/// Returns true for a bromide beside a nitrogen of an azine or across from one, which keeps its lead.
+fn is_activated(it: &Facts, carbon: u32) -> bool {
+    aromatic_positions(&it.structure, carbon)
+        .iter()
+        .any(|&(atom, distance)| distance != 2 && it.group(atom) == Group::Azine && it.ring(atom) == 6)
+}
+
+/// Returns true for a bromide or iodide of the boronic acid's own molecule beside the nitrogen of an azine, or across from it.
+fn is_own_bromide(step: &Step<'_>, metal: u32, carbon: u32, atom: u32) -> bool {
+    let it = &step.before;
+    step.are_in_same_molecule(atom, metal)
+        && it.is_aromatic_carbon(atom)
+        && it.count(atom, BR) + it.count(atom, I) > 0
+        && has_open_boron(it, metal)
+        && it.is_aromatic(carbon)
+        && is_activated(it, atom)
+}
+
+/// Checks an alkyl halide that becomes a zinc reagent and couples with an aryl halide in one step.
+fn refuse_zinc_in_place(step: &Step<'_>, alkyl: u32, aryl: u32) -> Verdict {
+    let it = &step.before;
+    let lost = |carbon: u32| {
+        step.lost(carbon).map(|(gone, _)| gone).find(|&gone| is_heavy_halogen(it.element(gone)))
+    };
+    if !it.is_sp3(alkyl) || !it.is_aromatic_carbon(aryl) || step.are_in_same_molecule(alkyl, aryl) {
+        return Ok(());
+    }
+    let (Some(_), Some(leaving)) = (lost(alkyl), lost(aryl)) else { return Ok(()) };
+    let is_acid = |atom: u32| {
+        it.hydrogens(atom) > 0
+            && matches!(
+                it.group(atom),
+                Group::AcidOxygen
+                    | Group::Phenol
+                    | Group::SulfonicOxygen
+                    | Group::Thiol
+                    | Group::Thiophenol
+                    | Group::TerminalAlkyne
+            )
+    };
+    if step.atoms().any(|atom| is_acid(atom) && step.is_untouched(atom)) {
+        return Err(Refusal::Incompatible);
+    }
+    halide(step, aryl, leaving)
+}

@@ -1,0 +1,99 @@
+//! Aryl halides that a nucleophile does not displace: without an acceptor ortho or para, with a donor that base makes of the ring, or beside one
+//! just like them.
+//!
+//! Sources: Miller, "Aromatic Nucleophilic Substitution" (1968): an acceptor meta to the leaving group hardly counts, and anions of
+//! hydroxyazines hold their halogen; Ley and Thomas, Angew. Chem. Int. Ed. 2003, 42, 5400, for Ullmann ethers, which take bromides and iodides;
+//! Hudlicky, "Reductions in Organic Chemistry", for the hydrogenolysis of several chlorines.
+
+use crate::change::{Facts, Step};
+use crate::competition::closed_ring_size;
+use crate::electrophile;
+use crate::event::Event;
+use crate::group::{Group, aromatic_positions};
+use crate::halide_order;
+use crate::queries::*;
+use crate::refusal::Refusal;
+
+/// Lead in couplings from which one of two chlorines on a ring is taken alone.
+const LEAD_OF_A_CHLORIDE: i32 = 12;
+
+/// Activation by two nitro groups meta to a fluoride, which is enough.
+const TWO_META_NITRO: i32 = 24;
+
+/// Refuses substitutions and reductions of such halides.
+///
+/// # Errors
+/// Fails with [`Refusal::NotActivated`], or with [`Refusal::CompetingGroup`] for one of two halides that are alike.
+pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
+    let it = &step.before;
+    for event in events {
+        match *event {
+            Event::Arylation { nucleophile, carbon, leaving }
+                if closed_ring_size(step, nucleophile, carbon).is_none()
+                    && is_inert(it, nucleophile, carbon, leaving) =>
+            {
+                return Err(Refusal::NotActivated);
+            }
+            Event::Dehalogenation { carbon, halogen } if has_twin(step, carbon, halogen) => {
+                return Err(Refusal::CompetingGroup);
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn is_inert(it: &Facts, nucleophile: u32, carbon: u32, leaving: u32) -> bool {
+    let is_phenol = it.group(nucleophile) == Group::Phenol;
+    let is_anion = is_phenol || matches!(it.element(nucleophile), O | S);
+    let is_poor = || has_conjugated_acceptor(it, carbon);
+    let is_slow = match it.element(leaving) {
+        F => electrophile::activation(it, carbon) < TWO_META_NITRO && !is_poor(),
+        CL if is_phenol => electrophile::activation(it, carbon) < electrophile::ACTIVATED || !is_poor(),
+        _ => false,
+    };
+    is_slow || is_anion && is_heavy_halogen(it.element(leaving)) && is_held_by_lactam(it, carbon)
+}
+
+/// Returns true if the ring has an acceptor or a ring nitrogen ortho or para to the carbon, or is a ring of five or a fused one, which other
+/// rules judge.
+fn has_conjugated_acceptor(it: &Facts, carbon: u32) -> bool {
+    it.ring(carbon) != 6
+        || aromatic_positions(&it.structure, carbon).iter().any(|&(atom, distance)| {
+            it.element(atom) != C
+                || it.is_shared_by_aromatic_rings(atom)
+                || distance != 2
+                    && it.next_to(atom).any(|next| {
+                        !it.is_aromatic(next)
+                            && (it.is_acceptor(next)
+                                || it.is_trifluoromethyl(next)
+                                || is_halogen(it.element(next)))
+                    })
+        })
+}
+
+/// Returns true for a carbon of an azine whose ring has a hydroxyl group beside a nitrogen, the lactam that base ionises.
+fn is_held_by_lactam(it: &Facts, carbon: u32) -> bool {
+    let is_lactam =
+        |atom: u32| it.next_to(atom).any(|next| it.group(next) == Group::Phenol && it.hydrogens(next) > 0);
+    let positions = aromatic_positions(&it.structure, carbon);
+    it.ring(carbon) == 6
+        && positions.iter().any(|&(atom, _)| it.group(atom) == Group::Azine && it.ring(atom) == 6)
+        && positions.iter().any(|&(atom, _)| {
+            it.ring(atom) == 6
+                && is_lactam(atom)
+                && it.next_to(atom).any(|next| it.group(next) == Group::Azine)
+        })
+}
+
+/// Returns true if the ring keeps another halogen of the same element that leaves as soon.
+fn has_twin(step: &Step<'_>, carbon: u32, halogen: u32) -> bool {
+    let it = &step.before;
+    let own = halide_order::coupling(it, carbon);
+    it.is_aromatic(carbon)
+        && aromatic_positions(&it.structure, carbon).iter().any(|&(other, _)| {
+            it.count(other, it.element(halogen)) > 0
+                && step.is_untouched(other)
+                && halide_order::coupling(it, other) > own - LEAD_OF_A_CHLORIDE
+        })
+}

@@ -1,0 +1,143 @@
+//! Amines too weak for a coupled acid, amino acids without a protecting group, and amines that do not stop at one group.
+//!
+//! Sources: Dunetz, Magano and Weisenburger, Org. Process Res. Dev. 2016, 20, 140, for couplings of weak amines, which need acid chlorides or
+//! phosphonic anhydride; Sewald and Jakubke, "Peptides: Chemistry and Biology" (2009), for the protection of the coupled amino acid; Clayden, Greeves
+//! and Warren, chapter 8, for over-alkylation; Eschweiler and Clarke (Moore, Org. React. 1949, 5, 301) for formaldehyde, which gives the
+//! dimethylamine; Jacobson, Makris and Sayre, J. Org. Chem. 1987, 52, 2592, for the statistics of diamines.
+
+use crate::change::{Facts, Step};
+use crate::competition::{builds_ring, closed_ring_size};
+use crate::event::Event;
+use crate::group::Group;
+use crate::queries::*;
+use crate::refusal::Refusal;
+use crate::site::is_chelated;
+
+/// Refuses such steps.
+///
+/// # Errors
+/// Fails with [`Refusal::Unreactive`] for a weak amine, with [`Refusal::SelfReacting`] for a free amino acid, and with
+/// [`Refusal::CompetingGroup`] for an amine that goes on.
+pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
+    let it = &step.before;
+    for event in events {
+        match *event {
+            Event::Acylation { nucleophile, carbon }
+                if it.element(nucleophile) == N && is_open(step, nucleophile, carbon) =>
+            {
+                if it.group(carbon) == Group::Acid && is_deactivated(it, nucleophile) {
+                    return Err(Refusal::Unreactive);
+                }
+                if is_condensed_with_its_own(step, nucleophile, carbon) {
+                    return Err(Refusal::SelfReacting);
+                }
+                if is_acylating(it, carbon) && is_one_of_two(step, nucleophile) {
+                    return Err(Refusal::CompetingGroup);
+                }
+            }
+            Event::Alkylation { nucleophile, carbon, leaving }
+                if is_open(step, nucleophile, carbon)
+                    && is_small_alkylation(step, nucleophile, carbon, leaving) =>
+            {
+                return Err(Refusal::CompetingGroup);
+            }
+            Event::ReductiveAmination { nitrogen, carbon } if is_methylated_once(step, nitrogen, carbon) => {
+                return Err(Refusal::CompetingGroup);
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Returns true unless the bond closes a ring.
+fn is_open(step: &Step<'_>, a: u32, b: u32) -> bool {
+    closed_ring_size(step, a, b).is_none() && !builds_ring(step, a, b)
+}
+
+/// Returns true for the amino group of an azine beside a carbonyl group that takes its hydrogen.
+fn is_deactivated(it: &Facts, nitrogen: u32) -> bool {
+    let on_azine = |ipso: u32| {
+        it.is_aromatic(ipso)
+            && it.ring(ipso) == 6
+            && it
+                .distances(ipso, 3)
+                .into_iter()
+                .any(|(atom, _)| it.group(atom) == Group::Azine && it.ring(atom) == 6)
+    };
+    it.hydrogens(nitrogen) == 2
+        && matches!(it.group(nitrogen), Group::PoorAniline | Group::Aniline)
+        && it.next_to(nitrogen).any(on_azine)
+        && is_chelated(it, nitrogen)
+}
+
+/// Returns true if the acid that is activated has a free amine on its α-carbon, which couples with it, or if an ester has one: it closes to the
+/// diketopiperazine, unless an excess of ammonia or methylamine takes it.
+fn is_condensed_with_its_own(step: &Step<'_>, own: u32, acyl: u32) -> bool {
+    let it = &step.before;
+    let is_small = || it.next_to(own).all(|next| it.hydrogens(next) == 3);
+    let is_amine = || matches!(it.group(own), Group::PrimaryAmine | Group::SecondaryAmine);
+    match it.group(acyl) {
+        Group::Acid => has_free_amine(step, own, acyl),
+        Group::Ester => is_amine() && !is_small() && has_free_amine(step, own, acyl),
+        _ => false,
+    }
+}
+
+/// Returns true if the step leaves an amine on the carbon beside an acyl carbon, unless a second branched carbon on it hinders it (enalapril).
+fn has_free_amine(step: &Step<'_>, own: u32, acid: u32) -> bool {
+    let it = &step.before;
+    let is_hindered = |amine: u32, alpha: u32| {
+        it.next_to(amine).any(|next| next != alpha && it.is_sp3(next) && it.hydrogens(next) < 2)
+    };
+    it.next_to(acid).filter(|&alpha| it.is_sp3(alpha)).any(|alpha| {
+        it.next_to(alpha).any(|amine| {
+            amine != own
+                && matches!(it.group(amine), Group::PrimaryAmine | Group::SecondaryAmine)
+                && it.hydrogens(amine) > 0
+                && !is_hindered(amine, alpha)
+                && step.is_untouched(amine)
+        })
+    })
+}
+
+/// Returns true for an acid or an acyl halide; Boc anhydride and chloroformates protect one amine of two by excess of the diamine.
+fn is_acylating(it: &Facts, carbon: u32) -> bool {
+    matches!(it.group(carbon), Group::Acid | Group::AcylHalide)
+}
+
+/// Returns true if the step leaves the twin of an amine: two primary amines of one molecule, unless they are on neighbouring carbons of an
+/// arene, which the first amide separates. Piperazines are used in excess.
+fn is_one_of_two(step: &Step<'_>, own: u32) -> bool {
+    let it = &step.before;
+    let is_primary = matches!(it.group(own), Group::PrimaryAmine | Group::Aniline) && it.hydrogens(own) == 2;
+    is_primary
+        && step.atoms().any(|atom| {
+            atom != own
+                && step.are_equivalent(atom, own)
+                && step.are_in_same_molecule(atom, own)
+                && step.is_untouched(atom)
+                && !it.distances(own, 3).iter().any(|&(other, _)| other == atom)
+        })
+}
+
+/// Returns true if a primary amine takes one small alkyl group from a halide that it takes twice.
+fn is_small_alkylation(step: &Step<'_>, nitrogen: u32, carbon: u32, leaving: u32) -> bool {
+    let it = &step.before;
+    let is_small = it.hydrogens(carbon) == 3
+        || it.hydrogens(carbon) == 2 && it.next_to(carbon).any(|next| it.hydrogens(next) == 3);
+    let leaves = matches!(it.element(leaving), I | BR) || it.group(leaving) == Group::SulfonateOxygen;
+    let stays = step.image(nitrogen).is_some_and(|image| step.after.hydrogens(image) == 1);
+    it.group(nitrogen) == Group::PrimaryAmine && is_small && leaves && stays
+}
+
+/// Returns true if formaldehyde and a reductant put one methyl group on a primary amine.
+fn is_methylated_once(step: &Step<'_>, nitrogen: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let stays = step.image(nitrogen).is_some_and(|image| step.after.hydrogens(image) == 1);
+    matches!(it.group(nitrogen), Group::PrimaryAmine | Group::Aniline)
+        && it.hydrogens(nitrogen) == 2
+        && it.hydrogens(carbon) == 2
+        && it.degree(carbon) == 1
+        && stays
+}

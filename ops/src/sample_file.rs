@@ -234,7 +234,7 @@ mod tests {
         .unwrap()
     }
 
-    fn written(path: &Path, begun: ExistingFile, samples: &[Sample]) -> Vec<u8> {
+    fn saved(path: &Path, begun: ExistingFile, samples: &[Sample]) -> Vec<u8> {
         let (mut output, _) = SampleOutput::open(SampleFormat::of(path).unwrap(), Some(path), begun).unwrap();
         samples.iter().for_each(|sample| output.add(sample.clone()).unwrap());
         output.finish().unwrap();
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn the_name_of_the_file_says_what_it_holds() {
         let folder = tempfile::tempdir().unwrap();
-        let written = |name: &str| written(&folder.path().join(name), ExistingFile::Anew, &[sample()]);
+        let written = |name: &str| saved(&folder.path().join(name), ExistingFile::Anew, &[sample()]);
 
         assert_eq!(written("a.smi"), b"CCO\nc1ccccc1\n");
         assert_eq!(written("a.txt"), written("a.smi"));
@@ -274,7 +274,7 @@ mod tests {
         let mut detailed = sample();
         detailed.details = Some(serde_json::from_str(r#"{"properties": {"hbd": [1, 0], "mw": [46.069, 78.114]}, "negative_log_likelihood": [7.25, null]}"#).unwrap());
         let path = folder.path().join("b.csv");
-        let csv = super::tests::written(&path, ExistingFile::Anew, &[detailed]);
+        let csv = saved(&path, ExistingFile::Anew, &[detailed]);
         assert!(
             String::from_utf8(csv)
                 .unwrap()
@@ -307,7 +307,7 @@ mod tests {
             let (_, known) =
                 SampleOutput::open(SampleFormat::of(&path).unwrap(), Some(&path), ExistingFile::GoOn)
                     .unwrap();
-            let text = written(&path, ExistingFile::GoOn, &[sample()]);
+            let text = saved(&path, ExistingFile::GoOn, &[sample()]);
 
             assert_eq!(known, HashSet::from(["CC", "CN"].map(str::to_owned)), "{name}");
             assert_eq!(String::from_utf8(text).unwrap(), there);
@@ -322,8 +322,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let both = [sample(), sample()];
 
-        let csv = written(&folder.path().join("a.csv"), ExistingFile::Anew, &both);
-        let json = written(&folder.path().join("a.json"), ExistingFile::Anew, &both);
+        let csv = saved(&folder.path().join("a.csv"), ExistingFile::Anew, &both);
+        let json = saved(&folder.path().join("a.json"), ExistingFile::Anew, &both);
 
         assert_eq!(String::from_utf8(csv).unwrap().matches("smiles,model_id").count(), 1);
         assert_eq!(serde_json::from_slice::<Vec<Sample>>(&json).unwrap(), both);

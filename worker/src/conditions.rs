@@ -4,6 +4,7 @@
 //! come from the API. Checks run in the order of their cost, and a molecule is refused by the first that it fails.
 
 use std::{
+    cmp::Reverse,
     collections::HashSet,
     hash::{DefaultHasher, Hash, Hasher},
 };
@@ -237,7 +238,7 @@ impl ConditionFilter {
         let refused = self.0.iter().zip(counts).filter(|&(_, &count)| count > 0);
         let mut refusals: Vec<_> =
             refused.map(|(check, &count)| Refusals { condition: check.condition.clone(), count }).collect();
-        refusals.sort_by(|a, b| b.count.cmp(&a.count));
+        refusals.sort_by_key(|refusals| Reverse(refusals.count));
         refusals
     }
 }

@@ -272,7 +272,8 @@ mod tests {
         let mut collector = MoleculeCollector::new(1_000);
         assert_eq!(collector.expected(), 1_008);
 
-        let result = |n: u64| if n % 2 == 0 { molecule(&n.to_string()) } else { StringResult::Refused(0) };
+        let result =
+            |n: u64| if n.is_multiple_of(2) { molecule(&n.to_string()) } else { StringResult::Refused(0) };
         collector.add((0..100).map(|n| (n, result(n))));
 
         let expected = collector.expected();

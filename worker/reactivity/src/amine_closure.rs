@@ -25,10 +25,10 @@ const TAKEN_RANK: i32 = 45;
 pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
     for event in events {
         match *event {
-            Event::Alkylation { nucleophile, carbon, leaving } => {
-                if opens_at_both_ends(step, nucleophile, carbon, leaving) {
-                    return Err(Refusal::CompetingGroup);
-                }
+            Event::Alkylation { nucleophile, carbon, leaving }
+                if opens_at_both_ends(step, nucleophile, carbon, leaving) =>
+            {
+                return Err(Refusal::CompetingGroup);
             }
             Event::NitroReduction { nitrogen } | Event::AzideReduction { nitrogen } => {
                 closes_as_it_forms(step, nitrogen)?;

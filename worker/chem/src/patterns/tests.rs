@@ -52,13 +52,12 @@ const PATTERNS: [&str; 40] = [
     "[C;r3,r4]",
 ];
 
-const MOLECULES: [&str; 26] = [
+const MOLECULES: [&str; 25] = [
     "CC(=O)Oc1ccccc1C(=O)O",
     "Cn1cnc2n(C)c(=O)n(C)c(=O)c12",
     "c1ccc2c(c1)[nH]c1ccccc12",
     "O=[N+]([O-])c1ccc(C#N)cc1",
     "C1CC2CCC1C2",
-    "C12C3C4C1C5C2C3C45",
     "C1CCC2(CC1)OCCO2",
     "CC(C)(C)OC(=O)N1CCC(F)(F)C1",
     "C[n+]1ccccc1",
@@ -102,6 +101,18 @@ fn patterns_occur_where_chematic_finds_them() {
         }
     }
     assert!(found > 200, "{found}");
+}
+
+/// RDKit has all six faces of cubane among its rings; chematic's matcher leaves one out.
+#[test]
+fn atoms_of_cubane_are_in_three_rings() {
+    let molecule: Molecule = "C12C3C4C1C5C2C3C45".parse().unwrap();
+    let mut library = PatternLibrary::default();
+    let ids = ["[R2]", "[R3]"].map(|smarts| library.add(&parse_smarts(smarts).unwrap()).unwrap());
+    let target = PatternTarget::new(molecule.graph(), &RingSet::of(molecule.graph())).unwrap();
+    let mut matcher = PatternMatcher::new(&library, &target);
+
+    assert_eq!(ids.map(|id| matcher.occurs(id)), [false, true]);
 }
 
 #[test]

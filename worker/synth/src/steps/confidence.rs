@@ -42,8 +42,6 @@ impl TemplateEvidence {
             f64::from(self.nearest),
         ];
         let logit: f64 = WEIGHTS.iter().zip(features).map(|(weight, feature)| weight * feature).sum();
-        #[expect(clippy::cast_possible_truncation, reason = "a probability")]
-        let confidence = 1.0 / (1.0 + (-(logit + INTERCEPT)).exp());
-        confidence as f32
+        (1.0 / (1.0 + (-(logit + INTERCEPT)).exp())) as f32
     }
 }

@@ -166,7 +166,7 @@ pub struct RouteStep {
     /// Probability, by the policy network, of the templates that propose the step, among those that match the
     /// product.
     pub probability: f32,
-    /// Confidence that a chemist would run the step as written ([`crate::steps::confidence`]): alone during search, among
+    /// Confidence that a chemist would run the step as written (`steps/confidence.rs`): alone during search, among
     /// competing products where that was computed; 1 without a plausibility model.
     pub plausibility: f32,
     /// Similarity of the product to the nearest recorded product of the template; 0 if none is recorded, `None` for a

@@ -39,7 +39,7 @@ async fn spans_of(
 }
 
 /// Returns the spans that satisfy `ours` by name, once all `expected` ones are among them; of several with one name,
-/// the last counts.
+/// the first counts: a search grows and reads by turns.
 async fn collected(
     collector: &mut FakeCollectorServer,
     expected: &[&str],
@@ -50,7 +50,9 @@ async fn collected(
     while !expected.iter().all(|name| spans.contains_key(*name)) {
         assert!(begun.elapsed() < WAIT_TIMEOUT, "wanted {expected:?}, got {:?}", spans.keys());
         let exported = collector.exported_spans(1, Duration::from_secs(1)).await;
-        spans.extend(exported.into_iter().filter(|span| ours(span)).map(|span| (span.name.clone(), span)));
+        for span in exported.into_iter().filter(|span| ours(span)) {
+            spans.entry(span.name.clone()).or_insert(span);
+        }
     }
     spans
 }

@@ -10,7 +10,7 @@ use std::{
 };
 
 use chem::{AlertSet, Fingerprint, Limits, Molecule, Part, Pattern, Property};
-use contract::{JobFailure, PropertyRange, Refusals, SampleConditions};
+use contract::{ConditionRefusals, JobFailure, PropertyRange, SampleConditions};
 use generator::{DrawOptions, FixedParts, Fragments, FragmentsError, MoleculeFilter, OutOfRange};
 
 /// Condition that cannot be checked.
@@ -234,10 +234,11 @@ impl ConditionFilter {
     }
 
     /// Returns the refusals of each condition, most first; `counts` are those of the checks.
-    fn refusals(&self, counts: &[u64]) -> Vec<Refusals> {
+    fn refusals(&self, counts: &[u64]) -> Vec<ConditionRefusals> {
         let refused = self.0.iter().zip(counts).filter(|&(_, &count)| count > 0);
-        let mut refusals: Vec<_> =
-            refused.map(|(check, &count)| Refusals { condition: check.condition.clone(), count }).collect();
+        let mut refusals: Vec<_> = refused
+            .map(|(check, &count)| ConditionRefusals { condition: check.condition.clone(), count })
+            .collect();
         refusals.sort_by_key(|refusals| Reverse(refusals.count));
         refusals
     }

@@ -6,7 +6,9 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use ulid::Ulid;
 
-use crate::{Country, Refusals, RouteGraph, SampleConditions, SampleId, StepCheck, TreeSearchRequest};
+use crate::{
+    ConditionRefusals, Country, RouteGraph, SampleConditions, SampleId, StepCheck, TreeSearchRequest,
+};
 
 /// A job's id: a ULID, the same in our tables, in those of apalis and in every log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -348,7 +350,7 @@ pub enum JobFailure {
     /// The time ended when only `found` molecules of the `wanted` were there. `refused` says which conditions refused
     /// the other candidates, most of them first.
     #[error("{found} of the {wanted} molecules satisfied the conditions in time{}", refusal_text(refused))]
-    ConditionsTooNarrow { wanted: u32, found: u32, refused: Vec<Refusals> },
+    ConditionsTooNarrow { wanted: u32, found: u32, refused: Vec<ConditionRefusals> },
     /// The model cannot write molecules with a part of the request, given in this field.
     #[error("the model cannot write molecules with these parts")]
     UnwritablePart { field: String },
@@ -384,9 +386,10 @@ pub enum JobFailure {
 const MAX_NAMED_CONDITIONS: usize = 10;
 
 /// Returns the conditions with the most refusals and their counts, for the end of a sentence.
-fn refusal_text(refused: &[Refusals]) -> String {
+fn refusal_text(refused: &[ConditionRefusals]) -> String {
     let named = refused.iter().take(MAX_NAMED_CONDITIONS);
-    let named: Vec<_> = named.map(|Refusals { condition, count }| format!("{condition} {count}")).collect();
+    let named: Vec<_> =
+        named.map(|ConditionRefusals { condition, count }| format!("{condition} {count}")).collect();
     if named.is_empty() { String::new() } else { format!("; candidates refused: {}", named.join(", ")) }
 }
 

@@ -118,7 +118,7 @@ impl PropertyRange {
 
 /// Candidates that one condition refused, in a sample that could not be completed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Refusals {
+pub struct ConditionRefusals {
     /// The condition, by its place in the request: `properties.mw`, `substructures_required[1]`.
     pub condition: String,
     /// Number of candidates; each is counted for the first condition that refused it.

@@ -6,10 +6,10 @@ use std::fmt::Debug;
 
 use chrono::{DateTime, TimeZone, Utc};
 use contract::{
-    AsyncSampleJob, AtomPair, BulkQuery, BulkQueryJob, BulkQueryOutcome, CatalogueCriterion, Cause, Country,
-    Edge, JobFailure, MAX_SEED, Node, NodeData, OwnBlock, PlanJob, ProgressReporting, PropertyRange,
-    ProtectingGroups, Refusals, RouteGraph, SampleConditions, SampleId, SampleJob, StepCheck,
-    StoredAsyncSampleJob, StoredBulkQueryJob, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob,
+    AsyncSampleJob, AtomPair, BulkQuery, BulkQueryJob, BulkQueryOutcome, CatalogueCriterion, Cause,
+    ConditionRefusals, Country, Edge, JobFailure, MAX_SEED, Node, NodeData, OwnBlock, PlanJob,
+    ProgressReporting, PropertyRange, ProtectingGroups, RouteGraph, SampleConditions, SampleId, SampleJob,
+    StepCheck, StoredAsyncSampleJob, StoredBulkQueryJob, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob,
     TreeSearchJob, TreeSearchRequest,
 };
 use serde::{Serialize, de::DeserializeOwned};
@@ -260,7 +260,7 @@ fn a_stored_problem_keeps_its_shape() {
 
 #[test]
 fn a_stored_sample_whose_conditions_were_too_narrow_keeps_its_shape_and_names_ten_of_them() {
-    let refused = |condition: &str, count| Refusals { condition: condition.to_owned(), count };
+    let refused = |condition: &str, count| ConditionRefusals { condition: condition.to_owned(), count };
     let of = |refused| JobFailure::ConditionsTooNarrow { wanted: 10, found: 3, refused };
     let problem = of(vec![refused("properties.mw", 321), refused("substructures_never[1]", 4)]);
     let many = of((0..30).map(|at| refused(&format!("substructures_never[{at}]"), 1)).collect());

@@ -9,8 +9,8 @@ use std::{
 use chem::{Molecule, Property};
 use chrono::Utc;
 use contract::{
-    AsyncSampleJob, JobFailure, JobId, PropertyRange, Refusals, SampleConditions, SampleId, SampleJob,
-    StoredAsyncSampleJob, StoredSampleJob,
+    AsyncSampleJob, ConditionRefusals, JobFailure, JobId, PropertyRange, SampleConditions, SampleId,
+    SampleJob, StoredAsyncSampleJob, StoredSampleJob,
 };
 use generator::SampleBudget;
 use queue::{Client, Urgency, WorkerConfig, run_worker};
@@ -100,7 +100,10 @@ fn a_sample_that_is_too_narrow_says_what_was_found_and_what_each_condition_refus
         panic!("{ended:?}")
     };
     let mut names: Vec<_> = refused.iter().map(|refusals| refusals.condition.as_str()).collect();
-    assert!(refused.is_sorted_by_key(|Refusals { count, .. }| std::cmp::Reverse(*count)), "{refused:?}");
+    assert!(
+        refused.is_sorted_by_key(|ConditionRefusals { count, .. }| std::cmp::Reverse(*count)),
+        "{refused:?}"
+    );
     names.sort_unstable();
     assert_eq!(names, ["properties.heavy_atoms", "substructures_required[0]", "substructures_required[1]"]);
 }

@@ -92,22 +92,6 @@ impl Property {
         }
     }
 
-    /// Returns the range in which a limit of the property makes sense: all values of druglike molecules, and wider.
-    #[must_use]
-    pub const fn range(self) -> PropertyRange {
-        let (gte, lte) = match self {
-            Self::Weight => (0.0, 5000.0),
-            Self::LogP => (-50.0, 50.0),
-            Self::PolarSurface => (0.0, 2000.0),
-            Self::Donors | Self::Acceptors | Self::RotatableBonds | Self::Rings => (0.0, 200.0),
-            Self::Fsp3 | Self::Qed => (0.0, 1.0),
-            Self::SaScore => (1.0, 10.0),
-            Self::HeavyAtoms => (0.0, 500.0),
-            Self::FormalCharge => (-50.0, 50.0),
-        };
-        PropertyRange { gte: Some(gte), lte: Some(lte) }
-    }
-
     /// Computes the property of a molecule. [`Properties`] computes several in less time.
     ///
     /// ```
@@ -121,23 +105,6 @@ impl Property {
     #[must_use]
     pub fn of(self, molecule: &Molecule) -> f64 {
         Properties::new(molecule).value(self)
-    }
-}
-
-/// A closed range of a property; a bound that is `None` allows everything.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct PropertyRange {
-    /// Least allowed value.
-    pub gte: Option<f64>,
-    /// Greatest allowed value.
-    pub lte: Option<f64>,
-}
-
-impl PropertyRange {
-    /// Returns true if the value is in the range, bounds included. NaN is in no range with a bound.
-    #[must_use]
-    pub fn contains(&self, value: f64) -> bool {
-        self.gte.is_none_or(|least| value >= least) && self.lte.is_none_or(|most| value <= most)
     }
 }
 
@@ -211,23 +178,7 @@ impl FromStr for Property {
 
 #[cfg(test)]
 mod tests {
-    use super::{Property, PropertyRange};
-
-    #[test]
-    fn a_range_includes_its_bounds() {
-        let range = |gte, lte| PropertyRange { gte, lte };
-        for (range, value, is_in) in [
-            (range(Some(300.0), Some(400.0)), 300.0, true),
-            (range(Some(300.0), Some(400.0)), 400.0, true),
-            (range(Some(300.0), Some(400.0)), 400.001, false),
-            (range(Some(0.7), None), 0.69, false),
-            (range(None, Some(-1.0)), -2.0, true),
-            (range(None, None), f64::NAN, true),
-            (range(Some(0.0), None), f64::NAN, false),
-        ] {
-            assert_eq!(range.contains(value), is_in, "{value} in {range:?}");
-        }
-    }
+    use super::Property;
 
     #[test]
     fn a_property_is_found_by_its_public_name_alone() {

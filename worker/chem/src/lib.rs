@@ -47,7 +47,7 @@ pub use molecules::{
 pub use properties::{
     alerts::AlertSet,
     descriptors::{Descriptors, scaffold},
-    property::{Properties, Property, UnknownProperty},
+    property::{Properties, Property},
 };
 pub use smiles::{
     extension::has_unknown_configuration,

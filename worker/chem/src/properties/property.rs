@@ -2,7 +2,6 @@
 
 use std::cell::OnceCell;
 use std::fmt;
-use std::str::FromStr;
 
 use chematic::chem as functions;
 use chematic::core::Molecule as Graph;
@@ -160,19 +159,6 @@ impl fmt::Debug for Properties {
 impl fmt::Display for Property {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.name())
-    }
-}
-
-/// Error of a name that no property has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("no such property")]
-pub struct UnknownProperty;
-
-impl FromStr for Property {
-    type Err = UnknownProperty;
-
-    fn from_str(name: &str) -> Result<Self, UnknownProperty> {
-        Self::from_name(name).ok_or(UnknownProperty)
     }
 }
 

@@ -152,7 +152,8 @@ const TABLES: [Table; 49] = [
     table(
         "sample_orders",
         &[ASYNC_SAMPLE_RESULTS, ASYNC_SAMPLES, RESTORE],
-        &[QUOTA, SAMPLE_BATCHES, SAMPLES],
+        // The sampler finds the samples of a batch that a request excludes.
+        &[QUOTA, SAMPLE_BATCHES, SAMPLES, SAMPLE_RESULTS],
     ),
     // A worker creates a sample. The API shows and deletes it; a batch's sample is deleted in one statement with its
     // asynchronous sample. Neither process links the other.

@@ -23,7 +23,7 @@ use crate::support::{MACHINE, TestDatabase, insert_block, models, offer};
 const ACCOUNT: &str = "acc_1";
 
 /// N-ethylacetamide, propane, an unclosed ring, two components, an empty string.
-const SMILES: [&str; 5] = ["O=C(C)NCC", "CCC", "C1CC", "CCN.O", ""];
+const SMILES: [&str; 5] = ["O=C(C)NCC", "CCC", "C1CC", "CCN.CCO", ""];
 /// Expected errors of the invalid ones.
 const FAULTS: [Option<&str>; 5] = [
     None,
@@ -95,7 +95,7 @@ async fn molecules_are_expanded_and_invalid_ones_get_an_error() {
     let faults: Vec<_> = items.iter().map(|item| item.error.as_deref()).collect();
     assert_eq!(faults, FAULTS);
     let names: Vec<_> = items.iter().map(|item| item.smiles.as_str()).collect();
-    assert_eq!(names, ["CCNC(C)=O", "CCC", "C1CC", "CCN.O", ""]);
+    assert_eq!(names, ["CCNC(C)=O", "CCC", "C1CC", "CCN.CCO", ""]);
     assert!(items[1..].iter().all(|item| item.precursors.is_empty()));
     let [set] = &items[0].precursors[..] else { panic!("{items:?}") };
     assert_eq!(

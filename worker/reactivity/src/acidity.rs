@@ -7,6 +7,7 @@
 //! for the lone pair of azines, which keeps a base from the carbon beside it.
 
 use crate::change::{Facts, Step};
+use crate::electrophile;
 use crate::event::Event;
 use crate::group::{Group, aromatic_positions};
 use crate::queries::*;
@@ -155,7 +156,7 @@ fn is_beside_heavy_halide(it: &Facts, carbon: u32) -> bool {
 fn is_alkoxide_by_copper(it: &Facts, nucleophile: u32, carbon: u32) -> bool {
     matches!(it.group(nucleophile), Group::PrimaryAlcohol | Group::SecondaryAlcohol)
         && it.next_to(carbon).any(|next| matches!(it.element(next), BR | I))
-        && crate::electrophile::activation(it, carbon) < crate::electrophile::ACTIVATED
+        && electrophile::activation(it, carbon) < electrophile::ACTIVATED
 }
 
 /// Returns true if the step keeps a ketone whose α C–H has an aryl group or a nitrogen on it as well (pKa 18 to 22).
@@ -176,11 +177,9 @@ fn refuse_lithium_beside_nitrile(step: &Step<'_>) -> Verdict {
     let it = &step.before;
     let is_borate = |boron: u32| it.element(boron) == B && it.count(boron, O) == 3;
     let loses = |carbon: u32| step.lost(carbon).any(|(gone, _)| matches!(it.element(gone), BR | CL));
-    let is_borylation = step.change.made.iter().any(|&(a, b, _)| {
-        [(a, b), (b, a)]
-            .into_iter()
-            .any(|(carbon, boron)| it.is_aromatic_carbon(carbon) && is_borate(boron) && loses(carbon))
-    });
+    let is_borylation = step
+        .joined()
+        .any(|(carbon, boron)| it.is_aromatic_carbon(carbon) && is_borate(boron) && loses(carbon));
     let is_attacked =
         |atom: u32| matches!(it.group(atom), Group::Nitrile | Group::Ketone | Group::Aldehyde | Group::Ester);
     if is_borylation && step.atoms().any(|atom| is_attacked(atom) && step.is_untouched(atom)) {

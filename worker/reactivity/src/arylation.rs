@@ -127,14 +127,12 @@ fn nucleophile_needs_no_base(before: &Facts, nitrogen: u32) -> bool {
 pub fn chan_lam(step: &Step<'_>, events: &[Event]) -> Verdict {
     let before = &step.before;
     let loses_boron = |carbon: u32| step.lost(carbon).any(|(gone, _)| before.element(gone) == B);
-    for &(a, b, _) in &step.change.made {
-        for (nucleophile, carbon) in [(a, b), (b, a)] {
-            if matches!(before.element(nucleophile), N | O | S) && loses_boron(carbon) {
-                if is_flanked_lactam(before, nucleophile) {
-                    return Err(Refusal::Hindered);
-                }
-                nucleophiles(step, events, nucleophile, carbon, Reagent::Copper)?;
+    for (nucleophile, carbon) in step.joined() {
+        if matches!(before.element(nucleophile), N | O | S) && loses_boron(carbon) {
+            if is_flanked_lactam(before, nucleophile) {
+                return Err(Refusal::Hindered);
             }
+            nucleophiles(step, events, nucleophile, carbon, Reagent::Copper)?;
         }
     }
     Ok(())

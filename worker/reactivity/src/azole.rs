@@ -25,13 +25,11 @@ const WITHOUT_NEIGHBOUR: i32 = 6;
 /// # Errors
 /// Fails with [`Refusal::CompetingGroup`] for the minor isomer or one of a mixture.
 pub fn check(step: &Step<'_>) -> Result<(), Refusal> {
-    for &(a, b, _) in &step.change.made {
-        for (nitrogen, carbon) in [(a, b), (b, a)] {
-            let is_refused = takes_carbon(step, nitrogen, carbon)
-                && (leaves_lactam(step, nitrogen) || is_one_of_several(step, nitrogen, carbon));
-            if is_refused {
-                return Err(Refusal::CompetingGroup);
-            }
+    for (nitrogen, carbon) in step.joined() {
+        let is_refused = takes_carbon(step, nitrogen, carbon)
+            && (leaves_lactam(step, nitrogen) || is_one_of_several(step, nitrogen, carbon));
+        if is_refused {
+            return Err(Refusal::CompetingGroup);
         }
     }
     Ok(())

@@ -160,8 +160,8 @@ fn is_activated_keto_acid(step: &Step<'_>, carbon: u32) -> bool {
         && it.next_to(carbon).any(is_alpha)
 }
 
-/// Halogen that a carbon loses in the step.
-fn lost_halogen(step: &Step<'_>, carbon: u32) -> Option<u32> {
+/// Chlorine, bromine or iodine that a carbon loses in the step.
+pub fn lost_halogen(step: &Step<'_>, carbon: u32) -> Option<u32> {
     let mut lost = step.lost(carbon).map(|(gone, _)| gone);
     lost.find(|&gone| is_heavy_halogen(step.before.element(gone)))
 }

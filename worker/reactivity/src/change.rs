@@ -143,6 +143,11 @@ impl<'a> Step<'a> {
         at(&self.change.made, atom)
     }
 
+    /// Atoms that the step bonds within the reaction mixture, each pair in both orders.
+    pub fn joined(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.change.made.iter().flat_map(|&(a, b, _)| [(a, b), (b, a)])
+    }
+
     /// Returns true if the atom forms a new bond, to an atom of the reaction mixture or of an unlisted reagent.
     pub fn forms_bond(&self, atom: u32) -> bool {
         self.gained(atom).next().is_some() || self.change.added.iter().any(|&(at, _, _)| at == atom)

@@ -67,7 +67,9 @@ fn is_acetal(step: &Step<'_>, carbon: u32) -> bool {
 
 /// Class of the event that names the step: one that bonds two molecules, before cleavages and other changes.
 fn by_events(step: &Step<'_>, events: &[Event]) -> Option<ReactionClass> {
-    if let Some(hetero) = replaces_boron(step).filter(|_| events.is_empty()) {
+    if events.is_empty()
+        && let Some(hetero) = replaces_boron(step)
+    {
         let hydroxyl = step.image(hetero).is_some_and(|image| step.after.hydrogens(image) > 0);
         return Some(if step.before.element(hetero) == O && hydroxyl {
             class!("boronic acid oxidation")
@@ -93,11 +95,8 @@ fn by_events(step: &Step<'_>, events: &[Event]) -> Option<ReactionClass> {
 fn replaces_boron(step: &Step<'_>) -> Option<u32> {
     let it = &step.before;
     let boron = |carbon: u32| step.lost(carbon).any(|(gone, _)| it.element(gone) == B);
-    let pairs = step.change.made.iter().flat_map(|&(a, b, _)| [(a, b), (b, a)]);
-    pairs
-        .filter(|&(carbon, other)| matches!(it.element(other), N | O | S) && boron(carbon))
-        .map(|(_, other)| other)
-        .next()
+    let replaces = |&(carbon, other): &(u32, u32)| matches!(it.element(other), N | O | S) && boron(carbon);
+    step.joined().find(replaces).map(|(_, other)| other)
 }
 
 fn of(step: &Step<'_>, event: &Event) -> ReactionClass {

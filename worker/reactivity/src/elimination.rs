@@ -194,18 +194,16 @@ fn is_across(it: &Facts, a: u32, b: u32) -> bool {
 /// Returns true if the product is a secondary amine with a halide β to its nitrogen and a carbonyl group between them.
 fn makes_aziridine(step: &Step<'_>) -> bool {
     let (before, after) = (&step.before, step.after);
-    step.change.made.iter().any(|&(a, b, _)| {
-        [(a, b), (b, a)].into_iter().any(|(nitrogen, carbon)| {
-            matches!(before.group(nitrogen), Group::PrimaryAmine | Group::SecondaryAmine)
-                && step.image(nitrogen).zip(step.image(carbon)).is_some_and(|(nitrogen, alpha)| {
-                    matches!(after.group(nitrogen), Group::SecondaryAmine)
-                        && after.is_sp3(alpha)
-                        && after.next_to(alpha).any(|beta| {
-                            after.is_sp3(beta)
-                                && after.next_to(beta).any(|next| is_heavy_halogen(after.element(next)))
-                        })
-                        && after.next_to(alpha).any(|next| after.is_carbonyl(next))
-                })
-        })
+    step.joined().any(|(nitrogen, carbon)| {
+        matches!(before.group(nitrogen), Group::PrimaryAmine | Group::SecondaryAmine)
+            && step.image(nitrogen).zip(step.image(carbon)).is_some_and(|(nitrogen, alpha)| {
+                matches!(after.group(nitrogen), Group::SecondaryAmine)
+                    && after.is_sp3(alpha)
+                    && after.next_to(alpha).any(|beta| {
+                        after.is_sp3(beta)
+                            && after.next_to(beta).any(|next| is_heavy_halogen(after.element(next)))
+                    })
+                    && after.next_to(alpha).any(|next| after.is_carbonyl(next))
+            })
     })
 }

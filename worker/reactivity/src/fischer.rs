@@ -15,18 +15,16 @@ use crate::refusal::Refusal;
 /// Fails with [`Refusal::Arene`] for a ring that is too poor, and with [`Refusal::Position`] for a mixture or the lesser isomer.
 pub fn check(step: &Step<'_>) -> Result<(), Refusal> {
     let it = &step.before;
-    for &(a, b, _) in &step.change.made {
-        for (arene, alpha) in [(a, b), (b, a)] {
-            let Some(ipso) = closes_indole(step, arene, alpha) else { continue };
-            let is_azine = aromatic_positions(&it.structure, arene)
-                .iter()
-                .any(|&(atom, _)| it.group(atom) == Group::Azine && it.ring(atom) == 6);
-            if is_azine {
-                return if has_donor(it, ipso) { Ok(()) } else { Err(Refusal::Arene) };
-            }
-            if has_another_ortho(step, ipso, arene) || closes_elsewhere(step, alpha) {
-                return Err(Refusal::Position);
-            }
+    for (arene, alpha) in step.joined() {
+        let Some(ipso) = closes_indole(step, arene, alpha) else { continue };
+        let is_azine = aromatic_positions(&it.structure, arene)
+            .iter()
+            .any(|&(atom, _)| it.group(atom) == Group::Azine && it.ring(atom) == 6);
+        if is_azine {
+            return if has_donor(it, ipso) { Ok(()) } else { Err(Refusal::Arene) };
+        }
+        if has_another_ortho(step, ipso, arene) || closes_elsewhere(step, alpha) {
+            return Err(Refusal::Position);
         }
     }
     Ok(())
@@ -34,7 +32,7 @@ pub fn check(step: &Step<'_>) -> Result<(), Refusal> {
 
 /// Carbon that bears the hydrazine, if the new bond is that between its neighbour and the carbon beside a ketone. A map may also join the neighbour
 /// to the ketone itself.
-fn closes_indole(step: &Step<'_>, arene: u32, alpha: u32) -> Option<u32> {
+pub fn closes_indole(step: &Step<'_>, arene: u32, alpha: u32) -> Option<u32> {
     let it = &step.before;
     let loses_nitrogen = |nitrogen: u32| {
         it.group(nitrogen) == Group::Hydrazine && step.lost(nitrogen).any(|(gone, _)| it.element(gone) == N)

@@ -61,7 +61,7 @@ fn is_open(it: &Facts, atom: u32) -> bool {
     it.hydrogens(atom) == 2 && is_drawn(it, partner) || is_maleimide()
 }
 
-/// Returns true for a carbon beside a carbonyl group other than an acid's, a nitrile, a nitro group or a sulfone.
+/// Returns true for a carbon beside a carbonyl group other than an acid's, a nitrile, a sulfone or a phosphonate.
 fn is_drawn(it: &Facts, partner: u32) -> bool {
     it.next_to(partner).any(|next| {
         !it.is_aromatic(next)

@@ -59,13 +59,11 @@ fn water(step: &Step<'_>) -> Verdict {
 /// Refuses fluoride as a nucleophile on an arene unless the ring is activated.
 fn fluoride(step: &Step<'_>) -> Verdict {
     let it = &step.before;
-    let unactivated = step.change.made.iter().any(|&(a, b, _)| {
-        [(a, b), (b, a)].iter().any(|&(carbon, halide)| {
-            it.element(halide) == F
-                && it.at(halide).charge == -1
-                && it.is_aromatic_carbon(carbon)
-                && electrophile::activation(it, carbon) < electrophile::ACTIVATED
-        })
+    let unactivated = step.joined().any(|(carbon, halide)| {
+        it.element(halide) == F
+            && it.at(halide).charge == -1
+            && it.is_aromatic_carbon(carbon)
+            && electrophile::activation(it, carbon) < electrophile::ACTIVATED
     });
     if unactivated { Err(Refusal::NotActivated) } else { Ok(()) }
 }

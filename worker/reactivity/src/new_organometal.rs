@@ -25,13 +25,11 @@ type Verdict = Result<(), Refusal>;
 /// Fails with [`Refusal::Incompatible`] beside an acid or a nitro group, with [`Refusal::CompetingGroup`] beside a better halide, and
 /// with [`Refusal::SelfReacting`] for an alkyl dihalide.
 pub fn check(step: &Step<'_>) -> Verdict {
-    for &(a, b, _) in &step.change.made {
-        for (carbon, other) in [(a, b), (b, a)] {
-            if is_made_metal(step, carbon) && takes_metal(step, other) {
-                refuse_acids(step, carbon)?;
-                refuse_better_halide(step, carbon)?;
-                refuse_own_groups(step, carbon)?;
-            }
+    for (carbon, other) in step.joined() {
+        if is_made_metal(step, carbon) && takes_metal(step, other) {
+            refuse_acids(step, carbon)?;
+            refuse_better_halide(step, carbon)?;
+            refuse_own_groups(step, carbon)?;
         }
     }
     Ok(())

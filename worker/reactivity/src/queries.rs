@@ -200,6 +200,12 @@ pub trait StructureQueries {
             || (self.element(atom) == N && self.at(atom).charge == 1 && !self.is_saturated(atom))
     }
 
+    /// Returns true for a substituent of an arene that withdraws electrons: an acceptor, a trifluoromethyl group or a halogen.
+    fn is_withdrawing(&self, atom: u32) -> bool {
+        !self.is_aromatic(atom)
+            && (self.is_acceptor(atom) || self.is_trifluoromethyl(atom) || is_halogen(self.element(atom)))
+    }
+
     /// Returns true if a carbon is bonded to an aromatic ring, or to a double or triple bond between carbons.
     fn is_benzylic_or_allylic(&self, atom: u32) -> bool {
         self.next_to(atom).any(|next| {

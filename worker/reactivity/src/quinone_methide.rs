@@ -9,6 +9,7 @@ use chem::Order;
 
 use crate::change::{Facts, Step};
 use crate::event::Event;
+use crate::fischer::closes_indole;
 use crate::group::{Group, aromatic_positions};
 use crate::queries::*;
 use crate::refusal::Refusal;
@@ -141,18 +142,8 @@ fn makes_indolylmethanol(step: &Step<'_>, carbon: u32, carbonyl: u32) -> bool {
 
 /// Returns true for a Fischer indole synthesis, in hot acid, that keeps an epoxide or a hydroxyl group β to the ketone.
 fn is_fischer_beside_leaving_group(step: &Step<'_>) -> bool {
-    let it = &step.before;
-    let loses_nitrogen = |nitrogen: u32| {
-        it.group(nitrogen) == Group::Hydrazine && step.lost(nitrogen).any(|(gone, _)| it.element(gone) == N)
-    };
-    let is_fischer = step.change.made.iter().any(|&(a, b, _)| {
-        [(a, b), (b, a)].into_iter().any(|(arene, alpha)| {
-            it.is_aromatic_carbon(arene)
-                && it.is_sp3(alpha)
-                && it.next_to(arene).any(|ipso| it.next_to(ipso).any(loses_nitrogen))
-        })
-    });
-    is_fischer && (step.keeps_epoxide() || step.atoms().any(|atom| is_lost_hydroxyl(step, atom)))
+    step.joined().any(|(arene, alpha)| closes_indole(step, arene, alpha).is_some())
+        && (step.keeps_epoxide() || step.atoms().any(|atom| is_lost_hydroxyl(step, atom)))
 }
 
 /// Returns true for a hydroxyl group that stays, β to the ketone that reacts.

@@ -105,15 +105,9 @@ fn is_anisole_site(it: &Facts, carbon: u32) -> bool {
         distance == 3 && it.next_to(atom).any(|next| it.group(next) == Group::ArylEther)
     });
     is_para_ether
-        && !positions.iter().any(|&(atom, _)| {
-            it.element(atom) != C
-                || it.next_to(atom).any(|next| {
-                    !it.is_aromatic(next)
-                        && (it.is_acceptor(next)
-                            || it.is_trifluoromethyl(next)
-                            || is_halogen(it.element(next)))
-                })
-        })
+        && !positions
+            .iter()
+            .any(|&(atom, _)| it.element(atom) != C || it.next_to(atom).any(|next| it.is_withdrawing(next)))
 }
 
 /// Returns true for a free position of the benzene ring of an indole whose nitrogen has no acyl group.

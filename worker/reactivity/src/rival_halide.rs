@@ -6,6 +6,7 @@
 //! Functionalized Organometallics" (2005), for zinc reagents beside acids and alkyne C–H.
 
 use crate::arylation::{halide, has_open_boron};
+use crate::bifunctional::lost_halogen;
 use crate::change::{Facts, Step};
 use crate::event::Event;
 use crate::group::{Group, aromatic_positions};
@@ -39,10 +40,8 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             return Err(Refusal::CompetingGroup);
         }
     }
-    for &(a, b, _) in &step.change.made {
-        for (alkyl, aryl) in [(a, b), (b, a)] {
-            refuse_zinc_in_place(step, alkyl, aryl)?;
-        }
+    for (alkyl, aryl) in step.joined() {
+        refuse_zinc_in_place(step, alkyl, aryl)?;
     }
     Ok(())
 }
@@ -94,13 +93,12 @@ fn is_own_bromide(step: &Step<'_>, metal: u32, carbon: u32, atom: u32) -> bool {
 /// Checks an alkyl halide that becomes a zinc reagent and couples with an aryl halide in one step.
 fn refuse_zinc_in_place(step: &Step<'_>, alkyl: u32, aryl: u32) -> Verdict {
     let it = &step.before;
-    let lost = |carbon: u32| {
-        step.lost(carbon).map(|(gone, _)| gone).find(|&gone| is_heavy_halogen(it.element(gone)))
-    };
     if !it.is_sp3(alkyl) || !it.is_aromatic_carbon(aryl) || step.are_in_same_molecule(alkyl, aryl) {
         return Ok(());
     }
-    let (Some(_), Some(leaving)) = (lost(alkyl), lost(aryl)) else { return Ok(()) };
+    let (Some(_), Some(leaving)) = (lost_halogen(step, alkyl), lost_halogen(step, aryl)) else {
+        return Ok(());
+    };
     let is_acid = |atom: u32| {
         it.hydrogens(atom) > 0
             && matches!(

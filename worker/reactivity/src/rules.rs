@@ -47,7 +47,17 @@ pub fn check(step: &Step<'_>) -> Result<Soundness, Refusal> {
     new_organometal::check(step)?;
     fluorination::check(step)?;
     origin::check(step)?;
-    refuse_side_reactions(step, &events)?;
+    aromatisation::check(step)?;
+    quinone_methide::check(step, &events)?;
+    elimination::check(step, &events)?;
+    michael_acceptor::check(step, &events)?;
+    acidity::check(step, &events)?;
+    rival_halide::check(step, &events)?;
+    unactivated::check(step, &events)?;
+    weak_amine::check(step, &events)?;
+    richer_ring::check(step, &events)?;
+    mechanism::check(step, &events)?;
+    hidden_cleavage::check(step, &events)?;
     let stereo_source = stereo::check(step, &events)?;
     for event in &events {
         polar::check(step, &events, event)?;
@@ -59,21 +69,6 @@ pub fn check(step: &Step<'_>) -> Result<Soundness, Refusal> {
     let decided = !events.is_empty() && events.iter().all(is_decided);
     let certainty = if decided { Certainty::Decided } else { Certainty::Open };
     Ok(Soundness { certainty, stereo_source })
-}
-
-/// Refuses mixtures whose molecules do not last, and steps whose base, acid or metal finds another site.
-fn refuse_side_reactions(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
-    aromatisation::check(step)?;
-    quinone_methide::check(step, events)?;
-    elimination::check(step, events)?;
-    michael_acceptor::check(step, events)?;
-    acidity::check(step, events)?;
-    rival_halide::check(step, events)?;
-    unactivated::check(step, events)?;
-    weak_amine::check(step, events)?;
-    richer_ring::check(step, events)?;
-    mechanism::check(step, events)?;
-    hidden_cleavage::check(step, events)
 }
 
 /// Returns true if the tables order the sites at which such an event may happen.

@@ -62,13 +62,7 @@ fn has_conjugated_acceptor(it: &Facts, carbon: u32) -> bool {
         || aromatic_positions(&it.structure, carbon).iter().any(|&(atom, distance)| {
             it.element(atom) != C
                 || it.is_shared_by_aromatic_rings(atom)
-                || distance != 2
-                    && it.next_to(atom).any(|next| {
-                        !it.is_aromatic(next)
-                            && (it.is_acceptor(next)
-                                || it.is_trifluoromethyl(next)
-                                || is_halogen(it.element(next)))
-                    })
+                || distance != 2 && it.next_to(atom).any(|next| it.is_withdrawing(next))
         })
 }
 

@@ -165,11 +165,9 @@ fn doebner(step: &Step<'_>) -> Option<ReactionClass> {
 /// Coupling of an acid, which loses carbon dioxide, with a halide (Zuo and others, Science 2014, 345, 437).
 fn decarboxylative(step: &Step<'_>) -> Option<ReactionClass> {
     let it = &step.before;
-    let couples = |&(a, b, _): &(u32, u32, Order)| {
-        [(a, b), (b, a)].iter().any(|&(acid, halide)| {
-            step.leaving_halogen(halide).is_some()
-                && step.lost(acid).any(|(gone, _)| it.element(acid) == C && it.group(gone) == Group::Acid)
-        })
+    let couples = |(acid, halide): (u32, u32)| {
+        step.leaving_halogen(halide).is_some()
+            && step.lost(acid).any(|(gone, _)| it.element(acid) == C && it.group(gone) == Group::Acid)
     };
-    step.change.made.iter().any(couples).then_some(class!("decarboxylative coupling"))
+    step.joined().any(couples).then_some(class!("decarboxylative coupling"))
 }

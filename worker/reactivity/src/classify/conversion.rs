@@ -56,7 +56,7 @@ fn of_atom(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
 /// A new C–C bond from a halide, a C–H acid or an alkyne, whose metal compound is made in place.
 fn carbon_carbon(step: &Step<'_>) -> Option<ReactionClass> {
     let it = &step.before;
-    step.change.made.iter().flat_map(|&(a, b, _)| [(a, b), (b, a)]).find_map(|(donor, acceptor)| {
+    step.joined().find_map(|(donor, acceptor)| {
         if it.element(donor) != C || it.element(acceptor) != C {
             return None;
         }

@@ -37,7 +37,7 @@ pub fn class(step: &Step<'_>) -> Option<ReactionClass> {
 /// Returns true if boron exchanges one oxygen for another (Hall, "Boronic Acids", chapter 1).
 fn esterifies_boron(step: &Step<'_>) -> bool {
     let it = &step.before;
-    step.change.made.iter().flat_map(|&(a, b, _)| [(a, b), (b, a)]).any(|(boron, oxygen)| {
+    step.joined().any(|(boron, oxygen)| {
         it.element(boron) == B && it.element(oxygen) == O && it.hydrogens(oxygen) > 0 && it.carbons(boron) > 0
     })
 }

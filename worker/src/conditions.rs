@@ -4,12 +4,13 @@
 //! come from the API. Checks run in the order of their cost, and a molecule is refused by the first that it fails.
 
 use std::{
+    cell::LazyCell,
     cmp::Reverse,
     collections::HashSet,
     hash::{DefaultHasher, Hash, Hasher},
 };
 
-use chem::{AlertSet, Fingerprint, Limits, Molecule, Part, Pattern, Property};
+use chem::{AlertSet, Fingerprint, Limits, Molecule, Part, Pattern, Properties, Property};
 use contract::{ConditionRefusals, JobFailure, PropertyRange, SampleConditions};
 use generator::{DrawOptions, FixedParts, Fragments, FragmentsError, MoleculeFilter, OutOfRange};
 
@@ -158,9 +159,14 @@ impl Check {
         }
     }
 
-    fn allows(&self, molecule: &Molecule) -> bool {
+    /// Returns true if the molecule passes; `properties` are its own.
+    fn allows(
+        &self,
+        molecule: &Molecule,
+        properties: &LazyCell<Properties, impl FnOnce() -> Properties>,
+    ) -> bool {
         match self {
-            Self::Property(property, range) => range.contains(property.of(molecule)),
+            Self::Property(property, range) => range.contains(properties.value(*property)),
             Self::Contains(pattern) => pattern.matches(molecule),
             Self::Lacks(pattern) => !pattern.matches(molecule),
             Self::Similarity(range) => range.contains(molecule),
@@ -246,6 +252,7 @@ impl ConditionFilter {
 
 impl MoleculeFilter for ConditionFilter {
     fn refusal(&self, molecule: &Molecule) -> Option<usize> {
-        self.0.iter().position(|check| !check.check.allows(molecule))
+        let properties = LazyCell::new(|| Properties::new(molecule));
+        self.0.iter().position(|check| !check.check.allows(molecule, &properties))
     }
 }

@@ -1,6 +1,6 @@
 //! Details of a sample's molecules.
 
-use chem::{Limits, Molecule, Property};
+use chem::{Limits, Molecule, Properties, Property};
 use contract::MoleculeDetails;
 use queue::HandlerError;
 
@@ -31,9 +31,9 @@ pub(crate) fn details(model: &LoadedModel, smiles: &[String]) -> Result<Molecule
     let mut values: Vec<_> =
         Property::ALL.iter().map(|property| (*property, Vec::with_capacity(smiles.len()))).collect();
     for smiles in smiles {
-        let molecule = Molecule::parse(smiles, Limits::DEFAULT)?;
+        let properties = Properties::new(&Molecule::parse(smiles, Limits::DEFAULT)?);
         for (property, values) in &mut values {
-            values.push(rounded(property.of(&molecule)));
+            values.push(rounded(properties.value(*property)));
         }
     }
     let losses = model.sampler.likelihoods(smiles)?;

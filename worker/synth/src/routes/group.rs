@@ -263,12 +263,9 @@ impl<'a> RouteWriter<'a> {
         let proposal = reaction.proposal();
         let evidence = self.evidence(graph, product, id);
         let (alone, beside) = proposal.outcome.plausibilities();
-        let of_template = TemplateEvidence {
-            probability: reaction.probability(),
-            template: proposal.template,
-            nearest: evidence.precedent.map_or(1.0, |precedent| precedent.tanimoto),
-        };
-        let confidence = |plausibility| of_template.confidence(self.model, plausibility);
+        let of_template =
+            TemplateEvidence::new(self.model, proposal.template, reaction.probability(), evidence.precedent);
+        let confidence = |plausibility| of_template.confidence(plausibility);
         RouteStep {
             template: proposal.template,
             template_hash: self.model.template_hash(proposal.template).to_owned(),

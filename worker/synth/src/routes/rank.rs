@@ -66,7 +66,7 @@ impl<'a> RouteRanker<'a> {
             .map(|(product, step)| {
                 let evidence = self.evidence(graph, product, step);
                 let assessment = graph.reaction(step).assessment;
-                let doubt = assessment.map_or(0.0, |it| self.doubt(evidence, it.plausibility));
+                let doubt = assessment.map_or(0.0, |it| doubt(evidence, it.plausibility));
                 PRECEDENT_COST * f64::from(1.0 - evidence.nearest) + doubt
             })
             .sum();
@@ -87,8 +87,7 @@ impl<'a> RouteRanker<'a> {
             let evidence = self.evidence(graph, product, step);
             let Some(product) = &graph.molecule(product).expansion else { continue };
             let found = &graph.reaction(step).proposal().outcome;
-            let doubts =
-                |plausibility| Assessment::of(plausibility).doubt() + self.doubt(evidence, plausibility);
+            let doubts = |plausibility| Assessment::of(plausibility).doubt() + doubt(evidence, plausibility);
             penalty += doubts(found.plausibility(product, self.model))
                 - doubts(found.plausibility_alone(product, self.model));
         }
@@ -101,25 +100,24 @@ impl<'a> RouteRanker<'a> {
             let evidence = self.evidence(graph, product, step);
             let product = graph.molecule(product).expansion.as_ref()?;
             let plausibility = graph.reaction(step).proposal().outcome.plausibility(product, self.model);
-            Some(evidence.confidence(self.model, plausibility))
+            Some(evidence.confidence(plausibility))
         };
         is_doubtful(choices.made().filter_map(confidence))
-    }
-
-    /// Penalty of a step of this plausibility for the doubt of it.
-    fn doubt(&self, evidence: TemplateEvidence, plausibility: f32) -> f64 {
-        DOUBT_COST * f64::from(evidence.confidence(self.model, plausibility)).ln().powi(2)
     }
 
     fn evidence(&mut self, graph: &Graph, product: MoleculeId, step: ReactionId) -> TemplateEvidence {
         *self.evidence.entry(step).or_insert_with(|| {
             let template = graph.reaction(step).proposal().template;
             let fingerprint = graph.molecule(product).unlabelled().fingerprint();
-            let nearest = self.model.nearest_precedent(template, &fingerprint);
-            let nearest = nearest.map_or(1.0, |nearness| nearness.tanimoto);
-            TemplateEvidence { probability: graph.reaction(step).probability(), template, nearest }
+            let precedent = self.model.nearest_precedent(template, &fingerprint);
+            TemplateEvidence::new(self.model, template, graph.reaction(step).probability(), precedent)
         })
     }
+}
+
+/// Penalty for the doubt of a step of this plausibility.
+fn doubt(evidence: TemplateEvidence, plausibility: f32) -> f64 {
+    DOUBT_COST * f64::from(evidence.confidence(plausibility)).ln().powi(2)
 }
 
 /// Number of precursors beyond two, summed over all steps.

@@ -6,10 +6,14 @@
 //! doubtful or wrong.
 
 use crate::model::RetroModel;
+use crate::model::precedents::PrecedentSimilarity;
 
-/// Weights of the logit of the plausibility, of the logarithms of the template's probability and of one more than its
-/// recorded reactions, and of the similarity of the nearest recorded product.
-const WEIGHTS: [f64; 4] = [0.327, 0.370, 0.265, 1.904];
+// Weights of the logit of the plausibility, of the logarithms of the template's probability and of one more than its
+// recorded reactions, and of the similarity of the nearest recorded product.
+const PLAUSIBILITY: f64 = 0.327;
+const PROBABILITY: f64 = 0.370;
+const RECORDS: f64 = 0.265;
+const SIMILARITY: f64 = 1.904;
 const INTERCEPT: f64 = -1.779;
 /// Bounds of the plausibility, whose logit has none.
 const LEAST_PLAUSIBILITY: f64 = 1e-3;
@@ -19,29 +23,37 @@ const LEAST_PROBABILITY: f64 = 1e-4;
 /// Evidence for a step beside the plausibility of its reaction mixture.
 #[derive(Debug, Clone, Copy)]
 pub struct TemplateEvidence {
-    /// Probability of its templates among those that match the product.
-    pub probability: f32,
-    /// Row of its template.
-    pub template: u32,
-    /// Similarity of the product to the nearest recorded product of the template; 0 if none is recorded.
+    /// Similarity of the product to the nearest recorded product of the template; 1 for a model without precedents.
     pub nearest: f32,
+    /// Part of the logit that the evidence gives; `None` for a model without a plausibility model.
+    logit: Option<f64>,
 }
 
 impl TemplateEvidence {
+    /// Gathers the evidence for a step of this template, whose product has this `precedent`. `probability` is that of the
+    /// step's templates among those that match the product.
+    pub fn new(
+        model: &RetroModel,
+        template: u32,
+        probability: f32,
+        precedent: Option<PrecedentSimilarity>,
+    ) -> Self {
+        let nearest = precedent.map_or(1.0, |precedent| precedent.tanimoto);
+        let logit = model.plausibility_model().map(|_| {
+            INTERCEPT
+                + PROBABILITY * f64::from(probability).max(LEAST_PROBABILITY).ln()
+                + RECORDS * f64::from(model.records(template).reactions).ln_1p()
+                + SIMILARITY * f64::from(nearest)
+        });
+        Self { nearest, logit }
+    }
+
     /// Returns the confidence in a step of this plausibility. It grows with the plausibility. It is the plausibility itself
     /// for a model that has no plausibility model, which knows 1 only.
-    pub fn confidence(self, model: &RetroModel, plausibility: f32) -> f32 {
-        if model.plausibility_model().is_none() {
-            return plausibility;
-        }
+    pub fn confidence(self, plausibility: f32) -> f32 {
+        let Some(evidence) = self.logit else { return plausibility };
         let plausible = f64::from(plausibility).clamp(LEAST_PLAUSIBILITY, 1.0 - LEAST_PLAUSIBILITY);
-        let features = [
-            (plausible / (1.0 - plausible)).ln(),
-            f64::from(self.probability).max(LEAST_PROBABILITY).ln(),
-            f64::from(model.records(self.template).reactions).ln_1p(),
-            f64::from(self.nearest),
-        ];
-        let logit: f64 = WEIGHTS.iter().zip(features).map(|(weight, feature)| weight * feature).sum();
-        (1.0 / (1.0 + (-(logit + INTERCEPT)).exp())) as f32
+        let logit = evidence + PLAUSIBILITY * (plausible / (1.0 - plausible)).ln();
+        (1.0 / (1.0 + (-logit).exp())) as f32
     }
 }

@@ -168,17 +168,14 @@ fn check_and_build(
     let molecule = product.molecule();
     let unlabelled = product.unlabelled().molecule();
     let precedent = model.nearest_precedent(template, &unlabelled.fingerprint());
-    let evidence = TemplateEvidence {
-        probability: expander.probability(product, template, sites),
-        template,
-        nearest: precedent.map_or(1.0, |precedent| precedent.tanimoto),
-    };
-    let plausibility = evidence.confidence(model, template_outcome.plausibility(product, model));
-    let alone = evidence.confidence(model, template_outcome.plausibility_alone(product, model));
+    let probability = expander.probability(product, template, sites);
+    let evidence = TemplateEvidence::new(model, template, probability, precedent);
+    let plausibility = evidence.confidence(template_outcome.plausibility(product, model));
+    let alone = evidence.confidence(template_outcome.plausibility_alone(product, model));
     let step = RouteStep {
         template,
         template_hash: model.template_hash(template).to_owned(),
-        probability: evidence.probability,
+        probability,
         rank: product.rank_of(template),
         plausibility,
         precedent,

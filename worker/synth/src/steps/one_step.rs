@@ -151,13 +151,12 @@ fn written(
             found.precursors.iter().map(|precursor| precursor.molecule.clone()).collect();
         precursors.sort_by(|a, b| a.as_canonical().cmp(b.as_canonical()));
         let probability = probability.min(1.0);
-        let nearest = model.nearest_precedent(template, &fingerprint);
-        let nearest = nearest.map_or(1.0, |precedent| precedent.tanimoto);
-        let evidence = TemplateEvidence { probability, template, nearest };
+        let precedent = model.nearest_precedent(template, &fingerprint);
+        let evidence = TemplateEvidence::new(model, template, probability, precedent);
         Some(PrecursorSet {
             precursors,
             probability,
-            plausibility: evidence.confidence(model, found.plausibility_alone(product, model)),
+            plausibility: evidence.confidence(found.plausibility_alone(product, model)),
             template_hash: model.template_hash(template).to_owned(),
             precedents: model.records(template).reactions,
             class,

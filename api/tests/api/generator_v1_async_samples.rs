@@ -201,7 +201,9 @@ async fn an_asynchronous_sample_counts_against_the_quota_of_molecules() {
     let first = service.create_async(r#"{"size": 5}"#, "respond-async").await;
     let second = service.create_async(r#"{"size": 5}"#, "respond-async").await;
 
-    assert_eq!((first.status, second.status), (202, 429));
+    // A worker may complete the first one before it is answered: then it is a 200.
+    assert!(matches!(first.status, 200 | 202), "{first:?}");
+    assert_eq!(second.status, 429);
     assert_eq!(second.header("ratelimit-policy"), "\"molecules\";q=5;w=60");
 }
 

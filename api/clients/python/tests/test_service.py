@@ -16,6 +16,7 @@ from worlds import BOTH, Call, with_threads
 
 from retort_client import Forbidden, InvalidRequest, NotFound, Plan, RateLimited, Retort, RetryPolicy, Unauthorized
 from retort_client.authorization import kept_logins
+from retort_client.wire import PropertyRange
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -37,7 +38,7 @@ def test_a_sample_is_made_found_and_deleted(call: Call, installation: Installati
 
 @pytest.mark.parametrize("call", BOTH)
 def test_a_sample_to_order_has_what_was_ordered_and_faults_are_named(call: Call, installation: Installation) -> None:
-    small = {"heavy_atoms": {"lte": 22}, "mw": {"gte": 100}}
+    small: dict[str, PropertyRange] = {"heavy_atoms": {"lte": 22}, "mw": {"gte": 100}}
     made = call(
         lambda retort: retort.samples.create(3, properties=small, seed=5, details=True), installation.url, installation.token
     )

@@ -27,7 +27,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
     for event in events {
         match *event {
             Event::Alkylation { nucleophile, .. } | Event::Aldol { nucleophile, .. }
-                if is_weak_carbon_acid(step, nucleophile) && leaves_stronger_acid(step, nucleophile) =>
+                if is_weak_carbon_acid(step, nucleophile)
+                    && leaves_stronger_acid(step, nucleophile)
+                    && !is_perkin(step, event) =>
             {
                 return Err(Refusal::CompetingGroup);
             }
@@ -73,6 +75,18 @@ fn carbon_acidity(it: &Facts, carbon: u32) -> Option<i32> {
         None => return None,
     };
     Some(if first.is_some() && is_benzylic { own - 8 } else { own })
+}
+
+/// Returns true for a Perkin reaction (Johnson, Org. React. 1942, 1, 210): acetic anhydride makes the anhydride of the arylacetic acid, and the
+/// ester of a phenol, which the work-up hydrolyses.
+fn is_perkin(step: &Step<'_>, event: &Event) -> bool {
+    let it = &step.before;
+    let Event::Aldol { nucleophile, carbon } = *event else { return false };
+    it.group(carbon) == Group::Aldehyde
+        && it.next_to(carbon).any(|next| it.is_aromatic(next))
+        && it.next_to(nucleophile).any(|next| it.group(next) == Group::Acid)
+        && it.next_to(nucleophile).any(|next| it.is_aromatic(next))
+        && step.lost(carbon).any(|(gone, _)| it.element(gone) == O)
 }
 
 /// Returns true for a carbon acid of the step that is on the scale.

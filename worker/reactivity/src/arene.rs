@@ -35,6 +35,12 @@ const LEAST_FOR_VILSMEIER: i32 = 14;
 /// Score that a ring needs for formylation with a Lewis acid: an alkyl group beside or across.
 const LEAST_FOR_RIECHE: i32 = 8;
 
+/// Score that a phenol needs for formylation by hexamine in acid: 2,6-dihalophenols (Duff 1941).
+const LEAST_FOR_DUFF: i32 = 0;
+
+/// Lead of the enamide's β-carbon of an isoquinolone over its benzene ring (Joule and Mills, chapter 9).
+const ENAMIDE_LEAD: f64 = 4.0;
+
 type Verdict = Result<(), Refusal>;
 
 /// Checks a substitution of an aromatic hydrogen.
@@ -203,6 +209,9 @@ fn carbon_electrophile(step: &Step<'_>, carbon: u32, electrophile: u32) -> Verdi
             refuse_free_amines(step)?;
             refuse_benzylic_halides(step)?;
             lewis_acid(step, carbon)?;
+            if is_beta_of_sulfonylpyrrole(before, carbon) {
+                return Ok(());
+            }
             position(step, carbon, -16, Electrophile::Acylation)
         }
         Group::Organoboron | Group::Organotin | Group::Organometal | Group::Organozinc => {
@@ -288,7 +297,15 @@ fn friedel_crafts_alkyl(step: &Step<'_>, carbon: u32) -> Verdict {
 /// down to those of alkylbenzenes.
 fn lewis_acid_formylation(step: &Step<'_>, carbon: u32) -> Verdict {
     lewis_acid(step, carbon)?;
-    position(step, carbon, LEAST_FOR_RIECHE, Electrophile::Formylation)
+    let least = if is_beside_phenol(&step.before, carbon) { LEAST_FOR_DUFF } else { LEAST_FOR_RIECHE };
+    position(step, carbon, least, Electrophile::Formylation)
+}
+
+/// Returns true for a position ortho or para to a hydroxyl group.
+fn is_beside_phenol(before: &Facts, carbon: u32) -> bool {
+    aromatic_positions(&before.structure, carbon).iter().any(|&(atom, distance)| {
+        distance != 2 && before.next_to(atom).any(|next| before.group(next) == Group::Phenol)
+    })
 }
 
 /// Accepts the ring's own reactivity if its score reaches `least`, or else lithiation next to a directing group.
@@ -314,7 +331,8 @@ fn is_behind(step: &Step<'_>, carbon: u32, electrophile: Electrophile) -> bool {
     let is_plain = own_system.is_benzene() && !arene_competition::is_activated(before, carbon);
     let margin =
         if is_plain && electrophile.is_halogen_or_nitronium() { -PLAIN_RING_LEAD } else { SEPARABLE_MARGIN };
-    let least = own_system.value(before, carbon, electrophile) + margin;
+    let lead = if is_enamide_beta(before, carbon) { ENAMIDE_LEAD } else { 0.0 };
+    let least = own_system.value(before, carbon, electrophile) + margin + lead;
     let mut systems = vec![own_system];
     let mut classes = vec![before.at(carbon).class];
     for atom in step.atoms() {
@@ -333,6 +351,35 @@ fn is_behind(step: &Step<'_>, carbon: u32, electrophile: Electrophile) -> bool {
         }
     }
     false
+}
+
+/// Returns true for the carbon beside the fusion and two bonds from the nitrogen of an isoquinolone.
+fn is_enamide_beta(before: &Facts, carbon: u32) -> bool {
+    let is_lactam_nitrogen =
+        |atom: u32| before.element(atom) == N && before.next_to(atom).any(|next| before.is_carbonyl(next));
+    before.ring(carbon) == 6
+        && before.next_to(carbon).any(|next| before.is_shared_by_aromatic_rings(next))
+        && before.next_to(carbon).any(|alpha| {
+            before.is_aromatic_carbon(alpha)
+                && !before.is_shared_by_aromatic_rings(alpha)
+                && before
+                    .next_to(alpha)
+                    .any(|nitrogen| is_lactam_nitrogen(nitrogen) && before.is_aromatic(nitrogen))
+        })
+}
+
+/// Returns true for C3 of a pyrrole with a sulfonyl group on its nitrogen, which aluminium chloride acylates there (Kakushima and others, J. Org.
+/// Chem. 1983, 48, 3214).
+fn is_beta_of_sulfonylpyrrole(before: &Facts, carbon: u32) -> bool {
+    before.ring(carbon) == 5
+        && aromatic_positions(&before.structure, carbon).iter().any(|&(atom, distance)| {
+            distance == 2
+                && before.element(atom) == N
+                && before.next_to(atom).any(|next| before.element(next) == S && before.oxo(next) == 2)
+        })
+        && !aromatic_positions(&before.structure, carbon)
+            .iter()
+            .any(|&(atom, _)| before.is_shared_by_aromatic_rings(atom))
 }
 
 /// Returns true if the Vilsmeier reagent takes this position.

@@ -188,6 +188,10 @@ fn protecting_group(it: &Facts, atom: u32, root: u32) -> Option<ProtectingGroup>
                 () if aryls(root) > 0 && it.carbons(root) == 1 && on_acyl && it.element(atom) == O => {
                     ProtectingGroup::BenzylEster
                 }
+                // A bond of the amine's own ring stays.
+                () if it.element(atom) == N && it.bond(atom, root).is_some_and(|bond| bond.ring > 0) => {
+                    return None;
+                }
                 () if aryls(root) == 1 && has_para_methoxy(it, root) => ProtectingGroup::Methoxybenzyl,
                 () if aryls(root) > 0 && it.element(atom) == O => ProtectingGroup::BenzylEther,
                 () if aryls(root) > 0 && it.element(atom) == N => ProtectingGroup::BenzylAmine,
@@ -339,10 +343,13 @@ pub fn keeps_lewis_acid_labile_group(step: &Step<'_>) -> bool {
 
 fn cleavage(step: &Step<'_>, protecting_group: ProtectingGroup, atom: u32, root: u32) -> Verdict {
     let before = &step.before;
+    // An atom that another cleavage of the step frees keeps no group.
     let kept: Vec<_> = kept(step)
         .into_iter()
         .filter(|&(_, other, end)| {
-            other != atom && !(step.are_equivalent(other, atom) && step.are_equivalent(end, root))
+            step.is_untouched(other)
+                && other != atom
+                && !(step.are_equivalent(other, atom) && step.are_equivalent(end, root))
         })
         .collect();
     let beats = |rank: &dyn Fn(ProtectingGroup, u32, u32) -> i32, margin: i32| {
@@ -419,7 +426,7 @@ impl Facts {
 /// Returns true if no kept protecting group is removed by boron tribromide or hot acid.
 fn by_acid_strong(before: &Facts, kept: &[(ProtectingGroup, u32, u32)]) -> bool {
     !kept.iter().any(|&(protecting_group, atom, _)| match protecting_group {
-        ProtectingGroup::TertButylEther if before.element(atom) != O => false,
+        ProtectingGroup::TertButylEther | ProtectingGroup::Allyl if before.element(atom) != O => false,
         protecting_group => protecting_group.removal().by_strong_acid,
     })
 }

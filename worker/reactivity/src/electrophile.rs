@@ -138,6 +138,7 @@ fn substituent(facts: &Facts, atom: u32, distance: u32, conjugated: bool) -> i32
             O if conjugated && facts.bond(atom, next).is_some_and(|bond| bond.order == Order::Double) => 12,
             _ if facts.is_trifluoromethyl(next) => [4, 11][usize::from(conjugated)],
             _ if facts.is_acceptor(next) && !facts.is_aromatic(next) => [4, 18][usize::from(conjugated)],
+            C if conjugated && facts.is_vinylogous_acceptor(next) => 13,
             F | CL | BR | I => [4, 3][usize::from(distance == 3)],
             N if facts.is_saturated(next) && !facts.is_alpha(next) => [-8, -16][usize::from(conjugated)],
             N | O | S if conjugated && facts.is_saturated(next) => -12,
@@ -149,7 +150,13 @@ fn substituent(facts: &Facts, atom: u32, distance: u32, conjugated: bool) -> i32
 
 /// Activation from which an aromatic halide takes a nucleophile without a metal. N–H of amides, amino azines, and anilines with a second group
 /// on nitrogen, take only rings like those of pyrimidine or nitrobenzene; other halides than fluoride need more for N and O.
+///
+/// The lithium amide of an aniline takes the halide beside a carboxylate or an ester, which holds the lithium (Chen and others, J. Org. Chem. 2011, on
+/// diphenylamine acids).
 pub fn needed_activation(facts: &Facts, nucleophile: u32, leaving: u32) -> i32 {
+    if facts.group(nucleophile) == Group::Aniline && is_beside_carboxyl(facts, leaving) {
+        return ACTIVATED;
+    }
     let is_weak = match facts.group(nucleophile) {
         Group::AmideNitrogen => !facts.is_aromatic(nucleophile),
         Group::CarbamateNitrogen | Group::UreaNitrogen | Group::SecondaryAniline | Group::Diarylamine => true,
@@ -163,6 +170,15 @@ pub fn needed_activation(facts: &Facts, nucleophile: u32, leaving: u32) -> i32 {
         (false, true) => ACTIVATED_CHLORIDE,
         (false, false) => ACTIVATED,
     }
+}
+
+/// Returns true for a fluoride or chloride ortho to an acid or ester.
+fn is_beside_carboxyl(facts: &Facts, leaving: u32) -> bool {
+    let is_carboxyl = |next: u32| matches!(facts.group(next), Group::Acid | Group::Ester);
+    matches!(facts.element(leaving), F | CL)
+        && facts.next_to(leaving).filter(|&ipso| facts.is_aromatic(ipso)).any(|ipso| {
+            facts.next_to(ipso).any(|ortho| facts.is_aromatic(ortho) && facts.next_to(ortho).any(is_carboxyl))
+        })
 }
 
 /// Contribution of a leaving group to the rank of an SNAr; `None` if it does not leave.

@@ -57,6 +57,8 @@ pub fn competing_site(
         match (before.group(own), before.group(atom)) {
             // Oximes and phenols have like acidities, and oximates react faster (α effect: Edwards and Pearson 1962).
             (Group::Phenol, Group::OximeOxygen) | (Group::OximeOxygen, Group::Phenol) => 10,
+            // The smaller alkoxide is alkylated before the anion of a carbamate, which has a tert-butyl group or the like beside it.
+            (Group::PrimaryAlcohol | Group::SecondaryAlcohol, Group::CarbamateNitrogen) => -TIE_MARGIN,
             // O–H and N–H acids and doubly activated C–H have like acidities (Bordwell 1988).
             (own, other)
                 if is_alike
@@ -74,7 +76,9 @@ pub fn competing_site(
             || step.are_equivalent(atom, own)
             || is_tautomer(before, own, atom, reagent)
             || is_spectator_carboxylate(step, own, electrophile, atom, reagent)
-            || is_left_without_base(before, own, atom, reagent);
+            || is_softer(before, own, atom, reagent)
+            || is_transesterification(before, own, electrophile, atom)
+            || is_left_without_base(before, own, electrophile, atom, reagent);
         !is_tolerated
             && step.is_untouched(atom)
             && rank(before, atom, reagent) > (own_rank - margin(atom)).max(0)
@@ -90,6 +94,7 @@ fn is_tautomer(before: &Facts, own: u32, atom: u32, reagent: Reagent) -> bool {
         (Reagent::Acyl, Group::Aniline | Group::PoorAniline, Group::Azole) => true,
         (Reagent::Acyl, Group::Azole, Group::Aniline | Group::PoorAniline)
         | (Reagent::Acyl, Group::Amidine, Group::Amidine) => share(),
+        (Reagent::Alkyl, Group::ThiocarbonylSulfur, Group::ThioamideNitrogen) => share(),
         (Reagent::Alkyl, Group::AmideNitrogen, Group::AmideNitrogen) => {
             before.is_aromatic(own) && before.is_aromatic(atom) && share() && !is_before(before, atom, own)
         }
@@ -126,16 +131,29 @@ fn is_spectator_carboxylate(
         }
 }
 
-/// Returns true for an acid beside an amine, which reacts without the base that the acid needs. Couplings bring a base.
-fn is_left_without_base(before: &Facts, own: u32, atom: u32, reagent: Reagent) -> bool {
-    let is_amine = matches!(
-        before.group(own),
+/// Returns true for an oxygen beside the nitrogen that takes an ester: what it makes of the ester is an ester still, which the nitrogen takes as well.
+fn is_transesterification(before: &Facts, own: u32, electrophile: u32, atom: u32) -> bool {
+    before.group(electrophile) == Group::Ester && before.element(own) == N && before.element(atom) == O
+}
+
+/// Returns true for the sulfur of a thiol or thiocarbonyl group beside an oxygen acid, whose anion reacts ten thousand times slower (Mayr and Ofial).
+fn is_softer(before: &Facts, own: u32, atom: u32, reagent: Reagent) -> bool {
+    let is_sulfur = matches!(before.group(own), Group::Thiol | Group::Thiophenol | Group::ThiocarbonylSulfur);
+    is_sulfur && before.element(atom) == O && matches!(reagent, Reagent::Alkyl | Reagent::Acceptor)
+}
+
+/// Returns true for an acid beside an amine, which reacts without the base that the acid needs, as an aniline does with an epoxide. Couplings
+/// bring a base.
+fn is_left_without_base(before: &Facts, own: u32, electrophile: u32, atom: u32, reagent: Reagent) -> bool {
+    let is_amine = match before.group(own) {
         Group::Ammonia
-            | Group::PrimaryAmine
-            | Group::SecondaryAmine
-            | Group::TertiaryAmine
-            | Group::Hydrazine
-    );
+        | Group::PrimaryAmine
+        | Group::SecondaryAmine
+        | Group::TertiaryAmine
+        | Group::Hydrazine => true,
+        Group::Aniline | Group::SecondaryAniline => before.is_beside_epoxide_oxygen(electrophile),
+        _ => false,
+    };
     let needs_base = matches!(
         before.group(atom),
         Group::Phenol

@@ -200,6 +200,17 @@ pub trait StructureQueries {
             || (self.element(atom) == N && self.at(atom).charge == 1 && !self.is_saturated(atom))
     }
 
+    /// Returns true for the double bond of a cinnamate or chalcone, which hands its acceptor on to the ring.
+    fn is_vinylogous_acceptor(&self, carbon: u32) -> bool {
+        let far = self.doubly(carbon, |far| self.element(far) == C);
+        far.is_some_and(|far| self.is_alpha(far)) && !self.is_aromatic(carbon)
+    }
+
+    /// Returns true for the carbon of a thioamide or the like: a nitrogen, oxygen or sulfur with a lone pair is bonded to it.
+    fn has_donor(&self, carbon: u32) -> bool {
+        self.next_to(carbon).any(|next| matches!(self.element(next), N | O | S) && self.is_saturated(next))
+    }
+
     /// Returns true for a substituent of an arene that withdraws electrons: an acceptor, a trifluoromethyl group or a halogen.
     fn is_withdrawing(&self, atom: u32) -> bool {
         !self.is_aromatic(atom)

@@ -102,6 +102,15 @@ pub fn rank(facts: &Facts, atom: u32, reagent: Reagent) -> i32 {
     if !has_proton && group != Group::ThiocarbonylSulfur {
         return 0;
     }
+    let is_inert = match group {
+        Group::SecondaryAmine => facts.next_to(atom).any(|next| is_trityl(facts, next)),
+        // That of an isothiocyanate or of thiophosgene has no donor.
+        Group::ThiocarbonylSulfur => !facts.next_to(atom).any(|next| facts.has_donor(next)),
+        _ => false,
+    };
+    if is_inert {
+        return 0;
+    }
     let group_rank = group_rank(group, reagent);
     if group_rank == 0 {
         return carbon_acid(facts, atom, reagent);
@@ -110,6 +119,11 @@ pub fn rank(facts: &Facts, atom: u32, reagent: Reagent) -> i32 {
         return group_rank / 3;
     }
     (group_rank + electronic_effect(facts, atom, group, reagent) - hindrance(facts, atom, group)).max(1)
+}
+
+/// Returns true for a carbon with three aryl groups, whose amine is protected.
+fn is_trityl(facts: &Facts, carbon: u32) -> bool {
+    facts.next_to(carbon).filter(|&next| facts.is_aromatic(next)).count() == 3
 }
 
 /// Returns true for the nitrogen of an acylated amidine, which reacts little better than an amide's.

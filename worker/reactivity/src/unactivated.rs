@@ -62,7 +62,8 @@ fn has_conjugated_acceptor(it: &Facts, carbon: u32) -> bool {
         || aromatic_positions(&it.structure, carbon).iter().any(|&(atom, distance)| {
             it.element(atom) != C
                 || it.is_shared_by_aromatic_rings(atom)
-                || distance != 2 && it.next_to(atom).any(|next| it.is_withdrawing(next))
+                || distance != 2
+                    && it.next_to(atom).any(|next| it.is_withdrawing(next) || it.is_vinylogous_acceptor(next))
         })
 }
 

@@ -48,6 +48,7 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
         Some(_) if hydroxyl => activation >= 28 && azine && before.element(nucleophile) != O,
         Some(_) if poor_leaver => activation >= 28,
         Some(_) if fluoride && activation >= 11 && !matches!(before.element(nucleophile), N) => true,
+        Some(_) if electrophile::takes_strong_anion(before, nucleophile, carbon, leaving) => true,
         Some(_) => {
             activation >= electrophile::needed_activation(before, nucleophile, leaving)
                 || (ring && activation >= 8)

@@ -188,8 +188,10 @@ fn protecting_group(it: &Facts, atom: u32, root: u32) -> Option<ProtectingGroup>
                 () if aryls(root) > 0 && it.carbons(root) == 1 && on_acyl && it.element(atom) == O => {
                     ProtectingGroup::BenzylEster
                 }
-                // A bond of the amine's own ring stays.
-                () if it.element(atom) == N && it.bond(atom, root).is_some_and(|bond| bond.ring > 0) => {
+                // A benzylic or allylic bond of the atom's own ring stays.
+                () if (aryls(root) > 0 || is_allyl(it, root))
+                    && it.bond(atom, root).is_some_and(|bond| bond.ring > 0) =>
+                {
                     return None;
                 }
                 () if aryls(root) == 1 && has_para_methoxy(it, root) => ProtectingGroup::Methoxybenzyl,
@@ -267,6 +269,8 @@ fn acid_lability(it: &Facts, protecting_group: ProtectingGroup, atom: u32) -> i3
 fn hydrogenolysis_lability(it: &Facts, protecting_group: ProtectingGroup, atom: u32) -> i32 {
     match protecting_group {
         ProtectingGroup::Methoxybenzyl if it.element(atom) != O => 0,
+        // Amides keep their benzyl groups.
+        ProtectingGroup::BenzylAmine if it.is_alpha(atom) => 0,
         protecting_group => protecting_group.removal().hydrogen,
     }
 }
@@ -408,7 +412,9 @@ fn cleavage(step: &Step<'_>, protecting_group: ProtectingGroup, atom: u32, root:
                 || before.element(atom) != O
         }
         ProtectingGroup::Acyl | ProtectingGroup::Ester => by_base,
-        ProtectingGroup::Amide => by_base || before.element(atom) != N,
+        ProtectingGroup::Amide => {
+            by_base || before.element(atom) != N || by_acidic_alcohol(before, &kept, atom)
+        }
         ProtectingGroup::ArylMethyl => aryl_methyl(step, &kept, atom),
         ProtectingGroup::AlkylMethyl => by_acid_strong(before, &kept) && before.hydrogens(root) > 0,
         ProtectingGroup::ArylAlkyl => by_acid_strong(before, &kept),
@@ -421,6 +427,19 @@ impl Facts {
     fn is_phenolic(&self, atom: u32) -> bool {
         self.next_to(atom).any(|next| self.is_aromatic(next))
     }
+}
+
+/// Returns true if acid in an alcohol frees this aniline of its acyl group: esters of other acids remain esters, and amides of alkylamines are
+/// slower.
+fn by_acidic_alcohol(before: &Facts, kept: &[(ProtectingGroup, u32, u32)], atom: u32) -> bool {
+    let is_acetate = |acyl: u32| before.next_to(acyl).any(|next| before.hydrogens(next) == 3);
+    before.is_phenolic(atom)
+        && !kept.iter().any(|&(protecting_group, other, root)| match protecting_group {
+            ProtectingGroup::Acyl => is_acetate(root) || before.is_phenolic(other),
+            ProtectingGroup::Trifluoroacetyl => true,
+            ProtectingGroup::Amide => before.is_phenolic(other) && !before.is_in_ring(other),
+            protecting_group => acid_lability(before, protecting_group, other) > 50,
+        })
 }
 
 /// Returns true if no kept protecting group is removed by boron tribromide or hot acid.

@@ -25,6 +25,8 @@ pub const ACTIVATED: i32 = 16;
 const ACTIVATED_CHLORIDE: i32 = 24;
 /// The same for anilines: 4-chloropyridine, no 2-chloropyridine (Miller 1968).
 const ACTIVATED_FOR_ANILINE: i32 = 36;
+/// Activation from which a strong anion displaces fluoride.
+const ACTIVATED_FOR_ANION: i32 = 4;
 /// Activation from which weak nucleophiles react.
 pub const STRONGLY_ACTIVATED: i32 = 40;
 
@@ -106,6 +108,8 @@ pub fn activation(facts: &Facts, carbon: u32) -> i32 {
                 3 => 38,
                 _ => 5,
             },
+            // The bridgehead of an imidazopyridine, which the other ring makes a pyridinium.
+            N if distance == 1 && facts.ring(carbon) == 6 && facts.is_shared_by_aromatic_rings(atom) => 16,
             O | S if distance == 1 => 6,
             _ => {
                 let quinolone = conjugated && carries_ring_carbonyl(facts, carbon, atom);
@@ -170,6 +174,33 @@ pub fn needed_activation(facts: &Facts, nucleophile: u32, leaving: u32) -> i32 {
         (false, true) => ACTIVATED_CHLORIDE,
         (false, false) => ACTIVATED,
     }
+}
+
+/// Returns true if the anion of an alcohol or azole displaces this fluoride: such anions take rings that hardly help (fluorobenzonitriles with the
+/// nitrile meta, the benzene rings of quinazolines and quinolines), in DMSO at 60 to 140 °C.
+pub fn takes_strong_anion(facts: &Facts, nucleophile: u32, carbon: u32, leaving: u32) -> bool {
+    let has_nitro = || {
+        let mut ring = aromatic_positions(facts.structure(), carbon).into_iter();
+        ring.any(|(atom, _)| facts.next_to(atom).any(|next| facts.is_nitro(next)))
+    };
+    let is_anion = match facts.group(nucleophile) {
+        // Alkoxides reduce nitroarenes that they do not substitute.
+        Group::PrimaryAlcohol | Group::SecondaryAlcohol => !has_nitro(),
+        group => group == Group::Azole,
+    };
+    facts.element(leaving) == F
+        && is_anion
+        && (activation(facts, carbon) >= ACTIVATED_FOR_ANION || is_fused_to_azine(facts, carbon))
+}
+
+/// Returns true for a carbon of a benzene ring that is fused to an azine.
+fn is_fused_to_azine(facts: &Facts, carbon: u32) -> bool {
+    let is_beside_azine = |fusion: u32| {
+        facts.is_shared_by_aromatic_rings(fusion)
+            && facts.next_to(fusion).any(|next| facts.group(next) == Group::Azine && facts.ring(next) == 6)
+    };
+    facts.ring(carbon) == 6
+        && aromatic_positions(facts.structure(), carbon).iter().any(|&(atom, _)| is_beside_azine(atom))
 }
 
 /// Returns true for a fluoride or chloride ortho to an acid or ester.

@@ -39,9 +39,16 @@ fn is_lone_ion(step: &Step<'_>, atom: u32) -> bool {
         N if charge == 1 => it.hydrogens(atom) > 0 && size() > 1,
         // Hydroxide is water that a base has deprotonated.
         O if charge == -1 && it.degree(atom) == 0 => true,
+        O if is_sulfinate(it, atom) => false,
         C | N | O | S => charge == -1 && it.next_to(atom).all(|next| it.at(next).charge <= 0) && size() > 3,
         _ => false,
     }
+}
+
+/// Returns true for the anion of a sulfinic acid, which is sold and used as its sodium salt.
+fn is_sulfinate(it: &Facts, oxygen: u32) -> bool {
+    it.next_to(oxygen)
+        .any(|sulfur| it.element(sulfur) == S && it.degree(sulfur) == 3 && it.carbons(sulfur) == 1)
 }
 
 /// Refuses steps that bring oxygen from water or an oxidant beside a group that water takes at once.

@@ -48,6 +48,7 @@ fn is_inert(it: &Facts, nucleophile: u32, carbon: u32, leaving: u32) -> bool {
     let is_anion = is_phenol || matches!(it.element(nucleophile), O | S);
     let is_poor = || has_conjugated_acceptor(it, carbon);
     let is_slow = match it.element(leaving) {
+        F if electrophile::takes_strong_anion(it, nucleophile, carbon, leaving) => false,
         F => electrophile::activation(it, carbon) < TWO_META_NITRO && !is_poor(),
         CL if is_phenol => electrophile::activation(it, carbon) < electrophile::ACTIVATED || !is_poor(),
         _ => false,

@@ -43,7 +43,7 @@ impl Sampling {
                 .u64_counter("retort.strings")
                 .with_unit("{string}")
                 .with_description(
-                    "Strings that a model wrote: new molecules, molecules that their sample had, or none",
+                    "Strings that a model wrote: new molecules, those that their sample had or refused, or none",
                 )
                 .build(),
             molecules: meter
@@ -64,7 +64,8 @@ impl Sampling {
 pub(crate) fn drawn(model_id: &str, tally: StringCounts) {
     let results = [
         ("new", tally.distinct),
-        ("duplicate", tally.valid - tally.distinct),
+        ("duplicate", tally.duplicates()),
+        ("refused", tally.refused),
         ("invalid", tally.strings - tally.valid),
     ];
     for (result, strings) in results {

@@ -69,7 +69,9 @@ pub struct StringCounts {
     pub strings: u64,
     /// Strings that are valid molecules.
     pub valid: u64,
-    /// Valid molecules that did not occur before in the same sample.
+    /// Valid molecules that a condition of the sample refused.
+    pub refused: u64,
+    /// Valid molecules that satisfy all conditions and did not occur before in the same sample.
     pub distinct: u64,
 }
 
@@ -79,8 +81,15 @@ impl StringCounts {
         Self {
             strings: self.strings - before.strings,
             valid: self.valid - before.valid,
+            refused: self.refused - before.refused,
             distinct: self.distinct - before.distinct,
         }
+    }
+
+    /// Returns the number of valid molecules that satisfy all conditions and occurred before in the same sample.
+    #[must_use]
+    pub fn duplicates(self) -> u64 {
+        self.valid - self.refused - self.distinct
     }
 }
 
@@ -188,7 +197,12 @@ impl MoleculeCollector {
 
     /// Returns the counts of the strings taken.
     pub(crate) fn tally(&self) -> StringCounts {
-        StringCounts { strings: self.strings, valid: self.valid, distinct: self.molecules.len() as u64 }
+        StringCounts {
+            strings: self.strings,
+            valid: self.valid,
+            refused: self.refused.iter().sum(),
+            distinct: self.molecules.len() as u64,
+        }
     }
 
     /// Returns the number of the string to take next; all lower numbers have arrived.

@@ -205,6 +205,7 @@ impl Sampler {
         let mut counts = self.counts.lock();
         counts.strings += more.strings;
         counts.valid += more.valid;
+        counts.refused += more.refused;
         counts.distinct += more.distinct;
     }
 

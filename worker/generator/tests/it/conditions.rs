@@ -92,14 +92,15 @@ fn a_filter_that_accepts_nothing_is_drawn_for_until_the_budget_ends_and_says_wha
     let counts = sampler.take_counts();
     assert_eq!(refused, [0, 0, counts.valid]);
     assert!(refused[2] > 4_000 && counts.distinct == 0, "{counts:?}");
+    assert_eq!((counts.refused, counts.duplicates()), (counts.valid, 0));
 }
 
 #[test]
 fn a_filter_that_leaves_fewer_molecules_than_wanted_is_given_up() {
     let filter = SizeFilter { least: 1, greatest: 1 };
+    let sampler = Sampler::new(&ModelPack::load(toy::random().path()).unwrap(), Device::Cpu).unwrap();
 
-    let error = Sampler::new(&ModelPack::load(toy::random().path()).unwrap(), Device::Cpu)
-        .unwrap()
+    let error = sampler
         .sample_filtered(100, 5, &DrawOptions::default(), Some(&filter), &SampleBudget::unlimited())
         .unwrap_err();
 
@@ -107,6 +108,10 @@ fn a_filter_that_leaves_fewer_molecules_than_wanted_is_given_up() {
     assert!((1..=5).contains(&reached), "{reached} molecules of one atom");
     assert_eq!((refused.len(), refused[0]), (2, 0));
     assert!(refused[1] > 1_000);
+    let counts = sampler.take_counts();
+    assert_eq!((counts.refused, counts.distinct), (refused[1], reached as u64));
+    // The draw was given up after 2,000 repeats.
+    assert!((2_000..2_100).contains(&counts.duplicates()), "{counts:?}");
 }
 
 #[test]

@@ -155,8 +155,8 @@ fn substituent(facts: &Facts, atom: u32, distance: u32, conjugated: bool) -> i32
 /// Activation from which an aromatic halide takes a nucleophile without a metal. N–H of amides, amino azines, and anilines with a second group
 /// on nitrogen, take only rings like those of pyrimidine or nitrobenzene; other halides than fluoride need more for N and O.
 ///
-/// The lithium amide of an aniline takes the halide beside a carboxylate or an ester, which holds the lithium (Chen and others, J. Org. Chem. 2011, on
-/// diphenylamine acids).
+/// The lithium amide of an aniline takes the halide beside a carboxylate or an ester, which holds the lithium (Davis and others, Org. Process Res.
+/// Dev. 2005, 9, 843).
 pub fn needed_activation(facts: &Facts, nucleophile: u32, leaving: u32) -> i32 {
     if facts.group(nucleophile) == Group::Aniline && is_beside_carboxyl(facts, leaving) {
         return ACTIVATED;

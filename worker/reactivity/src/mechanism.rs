@@ -101,7 +101,7 @@ fn is_slow_ester(step: &Step<'_>, nucleophile: u32, carbon: u32) -> bool {
     it.group(carbon) == Group::Ester
         && matches!(it.group(nucleophile), Group::PrimaryAmine | Group::SecondaryAmine)
         && is_aromatic()
-        && !is_beside_phenol(it, carbon)
+        && !has_ortho_hydroxyl(it, carbon)
         && step.atoms().any(|atom| {
             it.group(atom) == Group::AcidOxygen
                 && it.hydrogens(atom) > 0
@@ -112,7 +112,7 @@ fn is_slow_ester(step: &Step<'_>, nucleophile: u32, carbon: u32) -> bool {
 
 /// Returns true for a carbonyl group ortho to a hydroxyl group, whose hydrogen bond activates it: methoxide and glycine give the glycinamides of
 /// 3-hydroxypyridine-2-carboxylates and 4-hydroxyisoquinoline-3-carboxylates.
-fn is_beside_phenol(it: &Facts, carbon: u32) -> bool {
+fn has_ortho_hydroxyl(it: &Facts, carbon: u32) -> bool {
     it.next_to(carbon).filter(|&ipso| it.is_aromatic(ipso)).any(|ipso| {
         it.next_to(ipso).any(|ortho| {
             it.is_aromatic(ortho) && it.next_to(ortho).any(|next| it.group(next) == Group::Phenol)

@@ -136,7 +136,7 @@ fn is_transesterification(before: &Facts, own: u32, electrophile: u32, atom: u32
     before.group(electrophile) == Group::Ester && before.element(own) == N && before.element(atom) == O
 }
 
-/// Returns true for the sulfur of a thiol or thiocarbonyl group beside an oxygen acid, whose anion reacts ten thousand times slower (Mayr and Ofial).
+/// Returns true for the sulfur of a thiol or thiocarbonyl group beside an oxygen acid, whose anion reacts ten thousand times slower (Mayr and Patz 1994).
 fn is_softer(before: &Facts, own: u32, atom: u32, reagent: Reagent) -> bool {
     let is_sulfur = matches!(before.group(own), Group::Thiol | Group::Thiophenol | Group::ThiocarbonylSulfur);
     is_sulfur && before.element(atom) == O && matches!(reagent, Reagent::Alkyl | Reagent::Acceptor)

@@ -11,8 +11,8 @@
 //! the first without a doubtful step; `--nearest`
 //! only times the search for the nearest building block of each target. `--expansions N` ends each search by its
 //! number of expansions, which makes it reproducible. `--trees` writes a line of JSON for each target: `{"id": …,
-//! "seconds": …, "routes": [TREE, …], "features": […], "steps": […]}`, best first. A TREE is `[smiles, [TREE, …]]`. The
-//! weights of the route order were fitted to the features and the steps.
+//! "seconds": …, "routes": [TREE, …], "features": […]}`, best first. A TREE is `[smiles, [TREE, …]]`. The weights of
+//! the route order were fitted to the features.
 
 #![allow(clippy::print_stdout, reason = "a program that reports")]
 
@@ -203,8 +203,7 @@ fn trees_of(id: &str, plan: &SearchResult, total: Duration) -> Value {
     routes.sort_by(|a, b| a.total.total_cmp(&b.total));
     let trees: Vec<Value> = routes.iter().map(|route| tree(route, route.graph.target())).collect();
     let features: Vec<Value> = routes.iter().map(|route| features(route)).collect();
-    let steps: Vec<Value> = routes.iter().map(|route| steps(route)).collect();
-    json!({ "id": id, "seconds": total.as_secs_f64(), "routes": trees, "features": features, "steps": steps })
+    json!({ "id": id, "seconds": total.as_secs_f64(), "routes": trees, "features": features })
 }
 
 /// Returns the features for ranking a route: `[steps, Σ -ln probability, Σ -ln plausibility, least plausibility, Σ 1
@@ -224,22 +223,6 @@ fn features(route: &Route) -> Value {
         route.usd_per_mol,
         route.total,
     ])
-}
-
-/// Returns the steps of a route as `[product, class, template, probability, confidence, precedent]`.
-fn steps(route: &Route) -> Value {
-    let step = |(place, step): (NodeIndex, &RouteStep)| {
-        let precedent = step.precedent.map_or(1.0, |near| near.tanimoto);
-        json!([
-            route.graph.molecule(place).smiles,
-            step.class.name,
-            step.template,
-            step.probability,
-            step.plausibility,
-            precedent,
-        ])
-    };
-    route.steps().map(step).collect()
 }
 
 /// Builds the tree of a node; repeated precursors appear once.

@@ -150,8 +150,7 @@ fn oxygen_leaves(
         }
         Group::Ether | Group::ArylEther => {
             // Four-membered ethers open; benzhydryl and trityl ethers cleave.
-            before.ring(leaving) == 4
-                || before.next_to(carbon).filter(|&next| before.is_aromatic(next)).count() > 1
+            before.ring(leaving) == 4 || before.aryls(carbon) > 1
         }
         Group::OtherOxygen => true,
         Group::AcidOxygen => false,
@@ -203,7 +202,7 @@ fn check_hindrance(
 ) -> Verdict {
     let before = &step.before;
     let epoxide = before.ring(leaving) == 3;
-    let aryls = before.next_to(carbon).filter(|&next| before.is_aromatic(next)).count();
+    let aryls = before.aryls(carbon);
     if epoxide || ring.is_some_and(|ring| (3..=7).contains(&ring)) || before.element(leaving) == C {
         return Ok(());
     }
@@ -250,7 +249,7 @@ fn is_of_glycerol(before: &Facts, end: u32) -> bool {
 /// Checks a hydroxyl group that leaves as phosphine oxide, or as water from a carbon that can bear a cation.
 fn mitsunobu(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, ring: Option<u8>) -> Verdict {
     let before = &step.before;
-    let aryls = before.next_to(carbon).filter(|&next| before.is_aromatic(next)).count();
+    let aryls = before.aryls(carbon);
     let cation = aryls > 1 || (aryls == 1 && before.carbons(carbon) >= 3);
     let acidic = match before.group(nucleophile) {
         Group::Phenol
@@ -353,14 +352,14 @@ pub fn is_acidic(before: &Facts, carbon: u32) -> bool {
             || before.doubly(next, |other| before.element(other) == C).is_some_and(|far| before.is_alpha(far))
             || before.next_to(next).any(|other| other != carbon && before.is_aromatic(next) && before.is_nitro(other))
     }) || is_doubly_activated(before, carbon)
-        || before.next_to(carbon).filter(|&next| before.is_aromatic(next)).count() > 1
+        || before.aryls(carbon) > 1
 }
 
 /// Returns true for a methyl group between the nitrogens of an imidazole or purine, which a base of amines does not
 /// deprotonate. That of a benzimidazole condenses with aldehydes in the melt.
 pub fn is_methyl_of_imidazole(before: &Facts, carbon: u32) -> bool {
     let is_fused_to_benzene = |atom: u32| {
-        before.next_to(atom).filter(|&next| before.is_aromatic(next)).count() == 3
+        before.aryls(atom) == 3
             && before.next_to(atom).all(|next| before.element(next) == C || before.ring(next) == 5)
     };
     let is_benzo = |nitrogen: u32| before.next_to(nitrogen).any(is_fused_to_benzene);

@@ -10,6 +10,7 @@ use chem::Order;
 
 use crate::arene_competition;
 use crate::arene_sites::{Electrophile, RingSystem};
+use crate::arylation::is_beside_phenol;
 use crate::change::{Facts, Step};
 use crate::cleavage::keeps_lewis_acid_labile_group;
 use crate::competition::{closed_ring_size, gains_ring_bond};
@@ -301,13 +302,6 @@ fn lewis_acid_formylation(step: &Step<'_>, carbon: u32) -> Verdict {
     position(step, carbon, least, Electrophile::Formylation)
 }
 
-/// Returns true for a position ortho or para to a hydroxyl group.
-fn is_beside_phenol(before: &Facts, carbon: u32) -> bool {
-    aromatic_positions(&before.structure, carbon).iter().any(|&(atom, distance)| {
-        distance != 2 && before.next_to(atom).any(|next| before.group(next) == Group::Phenol)
-    })
-}
-
 /// Accepts the ring's own reactivity if its score reaches `least`, or else lithiation next to a directing group.
 fn lithiation_or(step: &Step<'_>, carbon: u32, least: i32) -> Verdict {
     match position(step, carbon, least, Electrophile::Formylation) {
@@ -371,15 +365,14 @@ fn is_enamide_beta(before: &Facts, carbon: u32) -> bool {
 /// Returns true for C3 of a pyrrole with a sulfonyl group on its nitrogen, which aluminium chloride acylates there (Kakushima and others, J. Org.
 /// Chem. 1983, 48, 3214).
 fn is_beta_of_sulfonylpyrrole(before: &Facts, carbon: u32) -> bool {
+    let positions = aromatic_positions(&before.structure, carbon);
     before.ring(carbon) == 5
-        && aromatic_positions(&before.structure, carbon).iter().any(|&(atom, distance)| {
+        && positions.iter().any(|&(atom, distance)| {
             distance == 2
                 && before.element(atom) == N
                 && before.next_to(atom).any(|next| before.element(next) == S && before.oxo(next) == 2)
         })
-        && !aromatic_positions(&before.structure, carbon)
-            .iter()
-            .any(|&(atom, _)| before.is_shared_by_aromatic_rings(atom))
+        && !positions.iter().any(|&(atom, _)| before.is_shared_by_aromatic_rings(atom))
 }
 
 /// Returns true if the Vilsmeier reagent takes this position.

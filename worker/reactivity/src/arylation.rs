@@ -29,7 +29,7 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
         // Chan–Lam and relatives: metal on the carbon, no SNAr.
         return if before.element(leaving) == SI { Err(Refusal::NoLeavingGroup) } else { Ok(()) };
     }
-    let phenolate = is_phenolate(before, carbon);
+    let phenolate = is_beside_phenol(before, carbon);
     let activation = electrophile::activation(before, carbon) - if phenolate { PHENOLATE } else { 0 };
     let leaves = electrophile::aryl_leaving(before, leaving);
     let poor_leaver = leaves.is_some_and(|rank| rank <= -12);
@@ -109,7 +109,7 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
 }
 
 /// Returns true for a carbon ortho or para to a free hydroxyl group.
-fn is_phenolate(before: &Facts, carbon: u32) -> bool {
+pub fn is_beside_phenol(before: &Facts, carbon: u32) -> bool {
     let is_free = |next: u32| before.group(next) == Group::Phenol && before.hydrogens(next) > 0;
     aromatic_positions(&before.structure, carbon)
         .iter()

@@ -154,13 +154,12 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
 
 /// Protecting group that begins with the bond from a heteroatom to `root`.
 fn protecting_group(it: &Facts, atom: u32, root: u32) -> Option<ProtectingGroup> {
-    let aryls = |at: u32| it.next_to(at).filter(|&next| it.is_aromatic(next)).count();
     let on_acyl = it.next_to(atom).any(|next| next != root && it.is_carbonyl(next) && !it.is_aromatic(next));
     match it.element(root) {
         SI => {
             let methyls = it.next_to(root).filter(|&next| it.hydrogens(next) == 3).count() as i32;
             let bulky = it.next_to(root).filter(|&next| it.carbons(next) == 4).count() as i32;
-            Some(match (methyls, bulky, aryls(root)) {
+            Some(match (methyls, bulky, it.aryls(root)) {
                 (3, _, _) => ProtectingGroup::Trimethylsilyl,
                 (2, 1, _) => ProtectingGroup::TertButyldimethylsilyl,
                 (_, 1, 2) => ProtectingGroup::TertButyldiphenylsilyl,
@@ -179,24 +178,24 @@ fn protecting_group(it: &Facts, atom: u32, root: u32) -> Option<ProtectingGroup>
         C if it.is_saturated(root) => {
             let oxygen = it.next_to(root).any(|next| next != atom && it.element(next) == O);
             Some(match () {
-                () if aryls(root) >= 3 => ProtectingGroup::Trityl,
+                () if it.aryls(root) >= 3 => ProtectingGroup::Trityl,
                 () if oxygen && it.ring(root) >= 5 => ProtectingGroup::Tetrahydropyranyl,
                 () if oxygen && it.hydrogens(root) == 2 => ProtectingGroup::Methoxymethyl,
                 () if oxygen => ProtectingGroup::Acetal,
                 () if it.carbons(root) == 3 && on_acyl => ProtectingGroup::TertButylEster,
-                () if it.carbons(root) == 3 && aryls(root) == 0 => ProtectingGroup::TertButylEther,
-                () if aryls(root) > 0 && it.carbons(root) == 1 && on_acyl && it.element(atom) == O => {
+                () if it.carbons(root) == 3 && it.aryls(root) == 0 => ProtectingGroup::TertButylEther,
+                () if it.aryls(root) > 0 && it.carbons(root) == 1 && on_acyl && it.element(atom) == O => {
                     ProtectingGroup::BenzylEster
                 }
                 // A benzylic or allylic bond of the atom's own ring stays.
-                () if (aryls(root) > 0 || is_allyl(it, root))
+                () if (it.aryls(root) > 0 || is_allyl(it, root))
                     && it.bond(atom, root).is_some_and(|bond| bond.ring > 0) =>
                 {
                     return None;
                 }
-                () if aryls(root) == 1 && has_para_methoxy(it, root) => ProtectingGroup::Methoxybenzyl,
-                () if aryls(root) > 0 && it.element(atom) == O => ProtectingGroup::BenzylEther,
-                () if aryls(root) > 0 && it.element(atom) == N => ProtectingGroup::BenzylAmine,
+                () if it.aryls(root) == 1 && has_para_methoxy(it, root) => ProtectingGroup::Methoxybenzyl,
+                () if it.aryls(root) > 0 && it.element(atom) == O => ProtectingGroup::BenzylEther,
+                () if it.aryls(root) > 0 && it.element(atom) == N => ProtectingGroup::BenzylAmine,
                 () if is_allyl(it, root) => ProtectingGroup::Allyl,
                 () if on_acyl && it.element(atom) == O => ProtectingGroup::Ester,
                 () if it.element(atom) == O && it.next_to(atom).any(|next| it.is_aromatic(next)) => {

@@ -67,11 +67,10 @@ fn is_of_polyol(step: &Step<'_>, own: u32, electrophile: u32, reagent: Reagent) 
     let is_other = |&atom: &u32| {
         atom != own && is_alcohol(atom) && step.is_untouched(atom) && step.are_in_same_molecule(atom, own)
     };
-    let aryls = || before.next_to(electrophile).filter(|&next| before.is_aromatic(next)).count();
     reagent == Reagent::Alkyl
         && is_alcohol(own)
         && step.atoms().filter(is_other).take(2).count() == 2
-        && aryls() < 2
+        && before.aryls(electrophile) < 2
 }
 
 /// Rank of a nucleophile that is not in the table: carbon acids and nucleophiles without a proton.

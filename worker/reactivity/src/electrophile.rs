@@ -183,13 +183,12 @@ pub fn takes_strong_anion(facts: &Facts, nucleophile: u32, carbon: u32, leaving:
         let mut ring = aromatic_positions(facts.structure(), carbon).into_iter();
         ring.any(|(atom, _)| facts.next_to(atom).any(|next| facts.is_nitro(next)))
     };
-    let is_anion = match facts.group(nucleophile) {
-        // Alkoxides reduce nitroarenes that they do not substitute.
-        Group::PrimaryAlcohol | Group::SecondaryAlcohol => !has_nitro(),
-        group => group == Group::Azole,
-    };
     facts.element(leaving) == F
-        && is_anion
+        && match facts.group(nucleophile) {
+            // Alkoxides reduce nitroarenes that they do not substitute.
+            Group::PrimaryAlcohol | Group::SecondaryAlcohol => !has_nitro(),
+            group => group == Group::Azole,
+        }
         && (activation(facts, carbon) >= ACTIVATED_FOR_ANION || is_fused_to_azine(facts, carbon))
 }
 
@@ -283,19 +282,18 @@ static CARBONYLS: LazyLock<[i32; Carbonyl::ALL.len()]> = LazyLock::new(|| {
 
 impl Carbonyl {
     fn of(facts: &Facts, carbon: u32) -> Option<Self> {
-        let aryls = || facts.next_to(carbon).filter(|&next| facts.is_aromatic(next)).count();
         match facts.group(carbon) {
             Group::AcylHalide => Some(Self::AcylHalide),
             Group::Aldehyde if facts.next_to(carbon).any(|next| is_pyrrolic(facts, next)) => {
                 Some(Self::PyrroleAldehyde)
             }
             Group::Aldehyde if facts.hydrogens(carbon) == 2 => Some(Self::Formaldehyde),
-            Group::Aldehyde if aryls() > 0 => Some(Self::AromaticAldehyde),
+            Group::Aldehyde if facts.aryls(carbon) > 0 => Some(Self::AromaticAldehyde),
             Group::Aldehyde => Some(Self::Aldehyde),
             Group::Ketone if facts.next_to(carbon).any(|next| is_vinylogous(facts, next)) => {
                 Some(Self::VinylogousAcid)
             }
-            Group::Ketone => Some(match (aryls(), facts.ring(carbon)) {
+            Group::Ketone => Some(match (facts.aryls(carbon), facts.ring(carbon)) {
                 (0, 4..=6) => Self::RingKetone,
                 (0, _) if facts.next_to(carbon).any(|next| facts.hydrogens(next) == 3) => Self::MethylKetone,
                 (0, _) => Self::DialkylKetone,

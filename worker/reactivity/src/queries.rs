@@ -206,11 +206,6 @@ pub trait StructureQueries {
         far.is_some_and(|far| self.is_alpha(far)) && !self.is_aromatic(carbon)
     }
 
-    /// Returns true for the carbon of a thioamide or the like: a nitrogen, oxygen or sulfur with a lone pair is bonded to it.
-    fn has_donor(&self, carbon: u32) -> bool {
-        self.next_to(carbon).any(|next| matches!(self.element(next), N | O | S) && self.is_saturated(next))
-    }
-
     /// Returns true for a substituent of an arene that withdraws electrons: an acceptor, a trifluoromethyl group or a halogen.
     fn is_withdrawing(&self, atom: u32) -> bool {
         !self.is_aromatic(atom)
@@ -236,6 +231,11 @@ pub trait StructureQueries {
     /// Number of carbons (and silicons) bonded to an atom.
     fn carbons(&self, atom: u32) -> usize {
         self.next_to(atom).filter(|&next| matches!(self.element(next), C | SI)).count()
+    }
+
+    /// Number of aromatic atoms bonded to an atom.
+    fn aryls(&self, atom: u32) -> usize {
+        self.next_to(atom).filter(|&next| self.is_aromatic(next)).count()
     }
 
     /// Returns true if an sp3 carbon has a neighbour without hydrogen whose substituents are all carbon.

@@ -103,9 +103,10 @@ pub fn rank(facts: &Facts, atom: u32, reagent: Reagent) -> i32 {
         return 0;
     }
     let is_inert = match group {
-        Group::SecondaryAmine => facts.next_to(atom).any(|next| is_trityl(facts, next)),
+        // Trityl groups protect.
+        Group::SecondaryAmine => facts.next_to(atom).any(|next| facts.aryls(next) == 3),
         // That of an isothiocyanate or of thiophosgene has no donor.
-        Group::ThiocarbonylSulfur => !facts.next_to(atom).any(|next| facts.has_donor(next)),
+        Group::ThiocarbonylSulfur => !facts.next_to(atom).any(|next| has_donor(facts, next)),
         _ => false,
     };
     if is_inert {
@@ -121,9 +122,9 @@ pub fn rank(facts: &Facts, atom: u32, reagent: Reagent) -> i32 {
     (group_rank + electronic_effect(facts, atom, group, reagent) - hindrance(facts, atom, group)).max(1)
 }
 
-/// Returns true for a carbon with three aryl groups, whose amine is protected.
-fn is_trityl(facts: &Facts, carbon: u32) -> bool {
-    facts.next_to(carbon).filter(|&next| facts.is_aromatic(next)).count() == 3
+/// Returns true for the carbon of a thioamide or the like: a nitrogen, oxygen or sulfur with a lone pair is bonded to it.
+fn has_donor(facts: &Facts, carbon: u32) -> bool {
+    facts.next_to(carbon).any(|next| matches!(facts.element(next), N | O | S) && facts.is_saturated(next))
 }
 
 /// Returns true for the nitrogen of an acylated amidine, which reacts little better than an amide's.

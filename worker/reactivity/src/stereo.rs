@@ -60,7 +60,7 @@ fn inverts(step: &Step<'_>, events: &[Event], atom: u32) -> Option<bool> {
             Event::Alkylation { nucleophile, carbon, leaving } if carbon == atom => {
                 let before = &step.before;
                 let migration = before.element(leaving) == C || before.bond(nucleophile, leaving).is_some();
-                let cation = before.next_to(atom).filter(|&next| before.is_aromatic(next)).count() > 1
+                let cation = before.aryls(atom) > 1
                     || before.next_to(atom).any(|next| {
                         next != leaving
                             && matches!(before.element(next), N | O | S)

@@ -30,7 +30,7 @@ pub fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) 
             return class!("alkyl halide oxidation");
         }
     }
-    if it.next_to(carbon).filter(|&next| it.is_aromatic(next)).count() > 2 {
+    if it.aryls(carbon) > 2 {
         return class!("trityl protection");
     }
     if matches!(it.element(nucleophile), N | O | S) && is_anomeric(it, carbon) {

@@ -6,11 +6,11 @@ plausible proposal of any template that makes it; steps that no template makes a
 
 import argparse
 import json
-import subprocess
 from pathlib import Path
 
 import numpy as np
 
+import refused_reactions
 import train_plausibility
 
 
@@ -26,14 +26,10 @@ def steps(table: Path) -> dict[str, list[str]]:
 
 def validities(explain: Path, pack: Path, reactions: list[str]) -> np.ndarray:
     """Gives (alone, among rivals) of each reaction that a template makes `[reactions, 2]`; NaN for the others."""
-    said = subprocess.run([explain, pack], input="\n".join(reactions), capture_output=True, text=True, check=True).stdout
-    values: list[list[tuple[float, float]]] = []
-    for line in said.splitlines():
-        if not line.startswith(" "):
-            values.append([])
-        else:
-            fields = line.strip().split("\t")
-            values[-1].append((float(fields[2]), float(fields[3])))
+    values = [
+        [(float(fields[2]), float(fields[3])) for fields in proposals]
+        for _, proposals in refused_reactions.explained(explain, pack, reactions)
+    ]
     return np.array([max(found, key=lambda pair: pair[1]) if found else (np.nan, np.nan) for found in values])
 
 

@@ -6,54 +6,35 @@ mixtures that somebody separated, several operations in one record, and errors o
 
 import argparse
 import collections
-import csv
-import gzip
 import random
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from rdkit import Chem, RDLogger
+from rdkit import RDLogger
+
+import reactions
 
 EXAMPLES = 5
 
 
-def unmapped(side: str) -> tuple[set[int], list[tuple[str, set[int]]]]:
-    """Gives the map numbers of one side of a reaction, and its molecules without them, each with its own."""
-    molecules = []
-    for smiles in side.split("."):
-        molecule = Chem.MolFromSmiles(smiles)
-        if molecule is None:
-            raise ValueError(smiles)
-        maps = {atom.GetAtomMapNum() for atom in molecule.GetAtoms()} - {0}
-        for atom in molecule.GetAtoms():
-            atom.SetAtomMapNum(0)
-        molecules.append((Chem.MolToSmiles(molecule), maps))
-    return set().union(*(maps for _, maps in molecules)), molecules
-
-
-def reactions(table: Path, count: int, seed: int) -> list[str]:
-    """Draws reactions of one product and writes them without maps, with the precursors that give it atoms."""
-    with gzip.open(table, "rt", encoding="utf-8", newline="") as file:
-        mapped = [row["rxn_smiles"] for row in csv.DictReader(file, delimiter="\t" if ".tsv" in table.name else ",")]
-    random.Random(seed).shuffle(mapped)
-    drawn = []
-    for reaction in mapped:
-        left, _, right = reaction.split(">")
-        try:
-            maps, products = unmapped(right)
-            precursors = [smiles for smiles, own in unmapped(left)[1] if own & maps]
-        except ValueError:
-            continue
-        if len(products) == 1 and precursors:
-            drawn.append(f"{'.'.join(sorted(precursors))}>>{products[0][0]}")
+def drawn_from(table: Path, count: int, seed: int) -> list[str]:
+    """Draws reactions of a table and writes them without maps, with the precursors that give their product atoms."""
+    recorded = list(reactions.recorded_reactions(table))
+    random.Random(seed).shuffle(recorded)
+    components = reactions.Components()
+    drawn: list[str] = []
+    for line, sides in recorded:
+        made = reactions.make_row(table.name, line, sides, components) if len(sides) == 3 else ""
+        if not isinstance(made, str):
+            drawn.append(f"{made[0].precursors}>>{made[0].product}")
         if len(drawn) == count:
             break
     return drawn
 
 
-def verdicts(explain: Path, pack: Path, drawn: list[str]) -> Iterator[tuple[str, list[list[str]]]]:
+def explained(explain: Path, pack: Path, drawn: list[str]) -> Iterator[tuple[str, list[list[str]]]]:
     """Gives each reaction with the fields of its proposals: template, verdict, two plausibilities, class, and others."""
     said = subprocess.run([explain, pack], input="\n".join(drawn), capture_output=True, text=True, check=True).stdout
     reaction, proposals = "", []
@@ -83,7 +64,7 @@ def main() -> None:
     unexplained, accepted = 0, []
     of_class: collections.Counter[str] = collections.Counter()
     refused: dict[tuple[str, str], list[str]] = collections.defaultdict(list)
-    for reaction, proposals in verdicts(args.explain, args.pack, reactions(args.reactions, args.count, args.seed)):
+    for reaction, proposals in explained(args.explain, args.pack, drawn_from(args.reactions, args.count, args.seed)):
         if not proposals:
             unexplained += 1
             continue

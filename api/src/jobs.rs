@@ -287,6 +287,10 @@ pub fn outcome_or_error<T>(
                 "Job {id} could not complete the sample: {problem}. With `Prefer: respond-async` it has more time"
             ),
         }),
+        Ok(Err(JobFailure::NoSearcher)) => Err(ApiError::Unavailable {
+            retry_after: queue::WORKER_START_TIME,
+            reason: "No searcher is running, which `synthesizable` needs",
+        }),
         Ok(Err(JobFailure::TooLate)) => Err(too_late(queue::WORKER_START_TIME)),
         Ok(Err(JobFailure::CancelledByOperator)) => Err(ApiError::Unavailable {
             retry_after: queue::PAUSED_RETRY_AFTER,

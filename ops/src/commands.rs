@@ -6,6 +6,7 @@ pub mod audit_log;
 pub mod backup;
 pub mod batch;
 pub mod catalogue;
+mod destination;
 pub mod doctor;
 pub mod keys;
 pub mod login;

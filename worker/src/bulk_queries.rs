@@ -8,6 +8,7 @@ mod analogues;
 mod building_blocks;
 mod catalogue;
 mod expansions;
+mod makeability;
 mod synthesizability;
 
 use std::time::Duration;
@@ -20,6 +21,7 @@ pub(crate) use analogues::analogues;
 pub(crate) use building_blocks::{add_offers, blocks, building_blocks};
 pub(crate) use catalogue::{CatalogueQuery, MAX_QUERY_TIME, catalogue};
 pub(crate) use expansions::expansions;
+pub(crate) use makeability::makeability;
 pub(crate) use synthesizability::synthesizability;
 
 /// Answer of a bulk query.

@@ -103,10 +103,15 @@ impl DrawConditions {
         JobFailure::UnwritablePart { field: field.to_owned() }
     }
 
+    /// Returns the refusals of each condition, most first; `counts` are those of the filter's checks.
+    pub(crate) fn refusals(&self, counts: &[u64]) -> Vec<ConditionRefusals> {
+        self.filter.as_ref().map(|filter| filter.refusals(counts)).unwrap_or_default()
+    }
+
     /// Returns the failure of a sample of `wanted` molecules that has `found` of them, if there is any condition on
     /// its molecules; `refused` are the counts of the filter's checks.
     pub(crate) fn too_narrow(&self, wanted: u32, found: usize, refused: &[u64]) -> Option<JobFailure> {
-        let refused = self.filter.as_ref().map(|filter| filter.refusals(refused)).unwrap_or_default();
+        let refused = self.refusals(refused);
         let found = u32::try_from(found).unwrap_or(u32::MAX);
         self.are_narrow().then_some(JobFailure::ConditionsTooNarrow { wanted, found, refused })
     }

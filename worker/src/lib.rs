@@ -16,6 +16,7 @@ mod constraints;
 mod event_publisher;
 mod feed;
 mod handlers;
+mod makeable;
 mod metrics;
 mod model_registry;
 mod molecule_details;
@@ -44,6 +45,7 @@ pub use handlers::{
     AsyncSampleHandler, BulkQueryHandler, ComputationOutcome, PlanHandler, SampleHandler, SearchHandler,
     draw, search,
 };
+pub use makeable::{RouteChecker, SEARCH_QUEUE_CONNECTIONS};
 pub use metrics::{observe_sampler, observe_searcher};
 pub use model_registry::ModelRegistry;
 pub use plans::feed_plans;

@@ -18,7 +18,8 @@ use tokio::{
 use tracing::error;
 use worker::{
     AsyncSampleHandler, BulkQueryHandler, CatalogueView, ComputeDevice, LISTENER, ModelRegistry, PlanHandler,
-    ReadyCounts, Role, RunningJobs, SampleHandler, SearchHandler, WorkerSettings, compute,
+    ReadyCounts, Role, RouteChecker, RunningJobs, SEARCH_QUEUE_CONNECTIONS, SampleHandler, SearchHandler,
+    WorkerSettings, compute,
     connections::{self, ConnectionShares, divide_connections},
     feed_orders, feed_plans, forget_orphans, load_planner, observe_sampler, observe_searcher, refill, replay,
 };
@@ -30,6 +31,10 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// Samples from the reservoir that a process handles besides those that it draws. They are nearly all the database's
 /// work, and one job's commit overlaps with the next one's reading.
 const RESERVOIR_SAMPLES_IN_FLIGHT: usize = 3;
+
+/// Jobs of accounts that have none running, which a sampler starts beside those that fill its slots: a sample of
+/// makeable molecules holds its slot while it waits for searchers.
+const RESERVED_SAMPLER_SLOTS: usize = 1;
 
 /// Exit code for unusable settings (EX_CONFIG of sysexits.h): a restart would not help.
 const EX_CONFIG: u8 = 78;
@@ -90,10 +95,15 @@ async fn sample(settings: &WorkerSettings) -> Result<()> {
         ready: ready.subscribe(),
         ready_target: settings.reservoir_size,
         ready_places: RESERVOIR_SAMPLES_IN_FLIGHT,
+        reserved_slots: RESERVED_SAMPLER_SLOTS,
         ..config(settings)
     };
     let async_samples = background_config(settings, config.models.clone(), settings.slots());
-    let shares = divide_connections(settings.database_connections, &[&config, &async_samples], 0)?;
+    let shares = divide_connections(
+        settings.database_connections,
+        &[&config, &async_samples],
+        SEARCH_QUEUE_CONNECTIONS,
+    )?;
     config.process_connections = connections_to_server(settings, shares);
     let mut shutdown = shutdown()?;
     let Some(database) = connect(settings, "retort-sampler", shares, &mut shutdown).await? else {
@@ -123,12 +133,14 @@ async fn sample(settings: &WorkerSettings) -> Result<()> {
     let _feed = Background::supervise("submitting the chunks of sample batches", move || {
         feed_orders(feeding.clone())
     });
+    let routes = RouteChecker::new(database.clone());
     let making = AsyncSampleHandler {
+        routes: routes.clone(),
         pool: pool.clone(),
         registry: Arc::clone(&registry),
         activity: activity.clone(),
     };
-    let handler = SampleHandler { pool, registry, activity, ready };
+    let handler = SampleHandler { pool, registry, activity, ready, routes };
     let shutdown = shutdown.shared();
     let shutdown_signal = shutdown.clone();
     let stopping = async move {

@@ -42,6 +42,7 @@ pub(crate) fn details(model: &LoadedModel, smiles: &[String]) -> Result<Molecule
             .into_iter()
             .map(|(property, values)| (property.name().to_owned(), values))
             .collect(),
+        routes: None,
         negative_log_likelihood: losses.into_iter().map(|loss| loss.map(rounded)).collect(),
     })
 }

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use ulid::Ulid;
 
 use crate::{
-    ConditionRefusals, Country, RouteGraph, SampleConditions, SampleId, StepCheck, TreeSearchRequest,
+    ConditionRefusals, Country, RouteGraph, RouteLimits, SampleConditions, SampleId, StepCheck,
+    TreeSearchRequest,
 };
 
 /// A job's id: a ULID, the same in our tables, in those of apalis and in every log line.
@@ -156,6 +157,11 @@ pub enum BulkQuery {
         /// Seconds that each search may take.
         max_seconds: f64,
     },
+    /// Short search for a route to each molecule within limits. Asked by samplers.
+    Makeability {
+        /// The limits.
+        limits: RouteLimits,
+    },
     /// Product of a route with each molecule in place of a building block.
     Analogues {
         /// The route.
@@ -185,6 +191,7 @@ impl BulkQuery {
             Self::Expansions { check: StepCheck::Forwards, .. } => "expansions forwards",
             Self::BuildingBlocks { .. } => "building_blocks",
             Self::Synthesizability { .. } => "synthesizability",
+            Self::Makeability { .. } => "makeability",
             Self::Analogues { .. } => "analogues",
             Self::Catalogue { sought: CatalogueCriterion::Structure { .. }, .. } => "catalogue structure",
             Self::Catalogue { sought: CatalogueCriterion::Similar { .. }, .. } => "catalogue similar",
@@ -257,9 +264,12 @@ pub enum StoredSampleJob {
     /// The first shape: a job without conditions and details.
     #[serde(rename = "1")]
     V1(SampleJob),
-    /// The second shape: a job with any of these. Samplers that know only the first do not run it.
+    /// The second shape: a job with any of these, but `synthesizable`. Samplers that know only the first do not run it.
     #[serde(rename = "2")]
     V2(SampleJob),
+    /// The third shape: a job whose molecules have routes. Samplers that know only the others do not run it.
+    #[serde(rename = "3")]
+    V3(SampleJob),
 }
 
 impl StoredSampleJob {
@@ -267,7 +277,7 @@ impl StoredSampleJob {
     #[must_use]
     pub fn job(&self) -> &SampleJob {
         match self {
-            Self::V1(job) | Self::V2(job) => job,
+            Self::V1(job) | Self::V2(job) | Self::V3(job) => job,
         }
     }
 }
@@ -275,7 +285,11 @@ impl StoredSampleJob {
 impl From<SampleJob> for StoredSampleJob {
     /// Stores the job in the oldest version that can express it.
     fn from(job: SampleJob) -> Self {
-        if job.conditions.is_empty() && !job.details { Self::V1(job) } else { Self::V2(job) }
+        match job.conditions {
+            ref conditions if conditions.synthesizable.is_some() => Self::V3(job),
+            ref conditions if conditions.is_empty() && !job.details => Self::V1(job),
+            _ => Self::V2(job),
+        }
     }
 }
 
@@ -313,9 +327,12 @@ pub enum StoredAsyncSampleJob {
     /// The first shape: a job without conditions and details.
     #[serde(rename = "1")]
     V1(AsyncSampleJob),
-    /// The second shape: a job with any of these. Samplers that know only the first do not run it.
+    /// The second shape: a job with any of these, but `synthesizable`. Samplers that know only the first do not run it.
     #[serde(rename = "2")]
     V2(AsyncSampleJob),
+    /// The third shape: a job whose molecules have routes. Samplers that know only the others do not run it.
+    #[serde(rename = "3")]
+    V3(AsyncSampleJob),
 }
 
 impl StoredAsyncSampleJob {
@@ -323,7 +340,7 @@ impl StoredAsyncSampleJob {
     #[must_use]
     pub fn job(&self) -> &AsyncSampleJob {
         match self {
-            Self::V1(job) | Self::V2(job) => job,
+            Self::V1(job) | Self::V2(job) | Self::V3(job) => job,
         }
     }
 }
@@ -331,7 +348,11 @@ impl StoredAsyncSampleJob {
 impl From<AsyncSampleJob> for StoredAsyncSampleJob {
     /// Stores the job in the oldest version that can express it.
     fn from(job: AsyncSampleJob) -> Self {
-        if job.conditions.is_empty() && !job.details { Self::V1(job) } else { Self::V2(job) }
+        match job.conditions {
+            ref conditions if conditions.synthesizable.is_some() => Self::V3(job),
+            ref conditions if conditions.is_empty() && !job.details => Self::V1(job),
+            _ => Self::V2(job),
+        }
     }
 }
 
@@ -354,6 +375,9 @@ pub enum JobFailure {
     /// The model cannot write molecules with a part of the request, given in this field.
     #[error("the model cannot write molecules with these parts")]
     UnwritablePart { field: String },
+    /// No live searcher can look for routes to the molecules of a sample.
+    #[error("no searcher is running, which a sample of makeable molecules needs")]
+    NoSearcher,
     /// The worker rejected the target although the API had accepted it.
     #[error("not a molecule that can be searched: {reason}")]
     BadTarget { reason: String },

@@ -89,8 +89,10 @@ pub use sample_batch::{
     CHUNK_SIZE, Listed, MAX_SAMPLE_BATCH, SampleBatch, SampleBatchObject, SampleBatchRequest,
 };
 pub use sample_conditions::{
-    ConditionRefusals, MAX_EXCLUDED, MAX_EXCLUDED_MOLECULES, MAX_LINKED_FRAGMENTS, MAX_SEED, MAX_SIMILAR_TO,
-    MAX_SUBSTRUCTURES, MoleculeDetails, PropertyRange, SampleConditions, TEMPERATURES,
+    ConditionRefusals, DEFAULT_MAKEABLE_SECONDS, MAKEABLE_SECONDS, MAX_EXCLUDED, MAX_EXCLUDED_MOLECULES,
+    MAX_LEAD_TIME_DAYS, MAX_LINKED_FRAGMENTS, MAX_ROUTE_STEPS, MAX_SEED, MAX_SIMILAR_TO, MAX_SUBSTRUCTURES,
+    Makeability, MakeableRoute, MoleculeDetails, PropertyRange, RouteDetails, RouteLimits, SampleConditions,
+    TEMPERATURES,
 };
 pub use search_request::{Country, MAX_AMOUNT_MMOL, MAX_DEPTH_LIMIT, TreeSearchRequest};
 pub use shaped_result::{NATIVE_RESULT, ShapedResult};

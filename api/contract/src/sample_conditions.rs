@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::Country;
+
 /// Maximum number of substructures that are required, and of those that are excluded.
 pub const MAX_SUBSTRUCTURES: usize = 20;
 /// Maximum number of molecules to resemble.
@@ -15,6 +17,14 @@ pub const MAX_EXCLUDED: usize = 100;
 pub const MAX_EXCLUDED_MOLECULES: u64 = 1_000_000;
 /// Maximum number of fragments to link.
 pub const MAX_LINKED_FRAGMENTS: usize = 6;
+/// Most reaction steps that a route of a sample's molecule may have.
+pub const MAX_ROUTE_STEPS: u32 = 50;
+/// Lowest and highest seconds of the search for a molecule's route.
+pub const MAKEABLE_SECONDS: (f64, f64) = (0.01, 1.0);
+/// Highest limit on the days until a building block arrives.
+pub const MAX_LEAD_TIME_DAYS: f64 = 3650.0;
+/// Seconds of the search for a molecule's route if the request names none.
+pub const DEFAULT_MAKEABLE_SECONDS: f64 = 0.05;
 /// Lowest and highest temperature.
 pub const TEMPERATURES: (f64, f64) = (0.1, 2.0);
 /// The largest seed: every integer up to it is exact in a JSON number.
@@ -84,6 +94,11 @@ pub struct SampleConditions {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 100, nullable)]
     pub exclude: Vec<String>,
+    /// An addition to the contract: limits on a route to each molecule. Every molecule has a validated route within
+    /// them from building blocks that can be bought, or can itself be bought.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable)]
+    pub synthesizable: Option<RouteLimits>,
 }
 
 impl SampleConditions {
@@ -116,6 +131,68 @@ impl PropertyRange {
     }
 }
 
+/// Limits on the route to a molecule.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RouteLimits {
+    /// Maximum number of reaction steps of the whole route; null: no limit besides five steps on any branch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 50, example = 4)]
+    pub max_steps: Option<u32>,
+    /// Maximum USD of the building blocks for a mole of the molecule, at full yield in every step. A route of unknown
+    /// price does not count. Null: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(exclusive_minimum = 0.0)]
+    pub max_usd_per_mol: Option<f64>,
+    /// ISO country code of the delivery region, as for a tree search; null: anywhere.
+    #[schema(required = false, default = "US")]
+    pub ships_to: Option<Country>,
+    /// Maximum days until a building block arrives in the region; null: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0.0, maximum = 3650.0)]
+    pub max_lead_time_days: Option<f64>,
+    /// Seconds that the search for each molecule's route may take on one core.
+    #[schema(required = false, default = 0.05, minimum = 0.01, maximum = 1.0)]
+    pub max_seconds_each: f64,
+}
+
+impl Default for RouteLimits {
+    fn default() -> Self {
+        Self {
+            max_steps: None,
+            max_usd_per_mol: None,
+            ships_to: Some(Country::Us),
+            max_lead_time_days: None,
+            max_seconds_each: DEFAULT_MAKEABLE_SECONDS,
+        }
+    }
+}
+
+/// Summary of a molecule's route.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct MakeableRoute {
+    /// Reaction steps of the whole route; 0 if the molecule itself can be bought.
+    pub steps: u32,
+    /// USD of the building blocks for a mole; `None` if one has no known price.
+    pub usd_per_mol: Option<f64>,
+    /// Number of different building blocks.
+    pub building_blocks: u32,
+    /// Probability, from 0 to 1, that every step gives its product.
+    pub plausibility: f64,
+}
+
+/// Result of the search for a molecule's route within limits.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "result", rename_all = "snake_case")]
+pub enum Makeability {
+    /// The first validated route is within the limits.
+    Makeable(MakeableRoute),
+    /// No route was found within the limits.
+    NoRoute,
+    /// The query stopped first.
+    NotReached,
+}
+
 /// Candidates that one condition refused, in a sample that could not be completed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConditionRefusals {
@@ -132,4 +209,35 @@ pub struct MoleculeDetails {
     pub properties: BTreeMap<String, Vec<f64>>,
     /// Negative log-likelihoods of the structures under the model, in nats; null for one that the model cannot write.
     pub negative_log_likelihood: Vec<Option<f64>>,
+    /// Routes to the molecules, in a sample with the condition `synthesizable`. Absent in others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub routes: Option<RouteDetails>,
+}
+
+/// Summaries of the routes to a sample's molecules, in arrays of the same order and length as its structures.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct RouteDetails {
+    /// Reaction steps of each route; 0 for a molecule that can itself be bought.
+    pub steps: Vec<u32>,
+    /// USD of the building blocks for a mole of each molecule, at full yield in every step; null where one has no
+    /// known price.
+    pub usd_per_mol: Vec<Option<f64>>,
+    /// Number of different building blocks of each route.
+    pub building_blocks: Vec<u32>,
+    /// Probability, from 0 to 1, that every step of each route gives its product.
+    pub plausibility: Vec<f64>,
+}
+
+impl FromIterator<MakeableRoute> for RouteDetails {
+    fn from_iter<I: IntoIterator<Item = MakeableRoute>>(summaries: I) -> Self {
+        let mut details = Self::default();
+        for MakeableRoute { steps, usd_per_mol, building_blocks, plausibility } in summaries {
+            details.steps.push(steps);
+            details.usd_per_mol.push(usd_per_mol);
+            details.building_blocks.push(building_blocks);
+            details.plausibility.push(plausibility);
+        }
+        details
+    }
 }

@@ -7,10 +7,10 @@ use std::fmt::Debug;
 use chrono::{DateTime, TimeZone, Utc};
 use contract::{
     AsyncSampleJob, AtomPair, BulkQuery, BulkQueryJob, BulkQueryOutcome, CatalogueCriterion, Cause,
-    ConditionRefusals, Country, Edge, JobFailure, MAX_SEED, Node, NodeData, OwnBlock, PlanJob,
-    ProgressReporting, PropertyRange, ProtectingGroups, RouteGraph, SampleConditions, SampleId, SampleJob,
-    StepCheck, StoredAsyncSampleJob, StoredBulkQueryJob, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob,
-    TreeSearchJob, TreeSearchRequest,
+    ConditionRefusals, Country, Edge, JobFailure, MAX_SEED, Makeability, MakeableRoute, Node, NodeData,
+    OwnBlock, PlanJob, ProgressReporting, PropertyRange, ProtectingGroups, RouteGraph, RouteLimits,
+    SampleConditions, SampleId, SampleJob, StepCheck, StoredAsyncSampleJob, StoredBulkQueryJob,
+    StoredPlanJob, StoredSampleJob, StoredTreeSearchJob, TreeSearchJob, TreeSearchRequest,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -62,6 +62,7 @@ fn conditions() -> SampleConditions {
         top_p: Some(0.875),
         seed: Some(MAX_SEED),
         exclude: one("smp_01jd6xq1v3m4c5t6y7z8a9b0cd"),
+        synthesizable: None,
     }
 }
 
@@ -83,6 +84,55 @@ fn stored_sample_jobs_with_conditions_keep_their_shape() {
 
     assert_golden(include_str!("golden/sample_job_v2.json"), &StoredSampleJob::from(job));
     assert_golden(include_str!("golden/order_job_v2.json"), &StoredAsyncSampleJob::from(order));
+}
+
+/// Limits of every kind on routes.
+fn route_limits() -> RouteLimits {
+    RouteLimits {
+        max_steps: Some(4),
+        max_usd_per_mol: Some(250.5),
+        ships_to: Some(Country::De),
+        max_lead_time_days: Some(14.0),
+        max_seconds_each: 0.125,
+    }
+}
+
+#[test]
+fn stored_jobs_of_makeable_samples_keep_their_shape() {
+    let sample_id: SampleId = "smp_01jd6xq1v3m4c5t6y7z8a9b0cd".parse().unwrap();
+    let conditions = SampleConditions { synthesizable: Some(route_limits()), ..SampleConditions::default() };
+    let model_id = "druglike_gru".to_owned();
+    let job = SampleJob {
+        sample_id,
+        account_id: "acc_1".to_owned(),
+        size: 10,
+        model_id: Some(model_id.clone()),
+        seed: 7,
+        conditions: conditions.clone(),
+        details: false,
+        deadline: deadline(),
+    };
+    let order = AsyncSampleJob { sample_id, model_id, size: 10, conditions, details: false };
+    let query = StoredBulkQueryJob::V1(BulkQueryJob {
+        account_id: "acc_1".to_owned(),
+        engine: None,
+        smiles: vec!["CCO".to_owned()],
+        deadline_seconds: 2.0,
+        query: BulkQuery::Makeability { limits: route_limits() },
+    });
+
+    assert_golden(include_str!("golden/sample_job_v3.json"), &StoredSampleJob::from(job));
+    assert_golden(include_str!("golden/order_job_v3.json"), &StoredAsyncSampleJob::from(order));
+    assert_golden(include_str!("golden/look_job_makeability.json"), &query);
+}
+
+#[test]
+fn an_answer_about_makeable_molecules_keeps_its_shape() {
+    let route = MakeableRoute { steps: 2, usd_per_mol: Some(12.5), building_blocks: 3, plausibility: 0.75 };
+    let results = vec![Makeability::Makeable(route), Makeability::NoRoute, Makeability::NotReached];
+
+    assert_golden(include_str!("golden/look_answer_makeability.json"), &results);
+    assert_golden(r#"{"problem":"no_searcher"}"#, &JobFailure::NoSearcher);
 }
 
 #[test]

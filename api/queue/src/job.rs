@@ -179,6 +179,7 @@ impl Job for StoredBulkQueryJob {
                 (BUILDING_BLOCK_SECONDS + if *inchikey { INCHIKEY_SECONDS } else { 0.0 }) * molecules
             }
             BulkQuery::Synthesizability { max_seconds } => max_seconds * SMALL_SEARCH_SHARE * molecules,
+            BulkQuery::Makeability { limits } => limits.max_seconds_each * SMALL_SEARCH_SHARE * molecules,
             BulkQuery::Analogues { .. } => ANALOGUE_SECONDS * molecules,
             BulkQuery::Catalogue { sought: CatalogueCriterion::Substructure { .. }, .. } => {
                 SUBSTRUCTURE_SECONDS

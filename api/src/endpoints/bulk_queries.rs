@@ -189,6 +189,7 @@ impl ParsedBulkQuery {
                 (BUILDING_BLOCK_SECONDS + if *inchikey { INCHIKEY_SECONDS } else { 0.0 }) * molecules
             }
             BulkQuery::Synthesizability { max_seconds } => max_seconds * molecules,
+            BulkQuery::Makeability { limits } => limits.max_seconds_each * molecules,
             BulkQuery::Analogues { .. } => ANALOGUE_SECONDS * molecules,
             BulkQuery::Catalogue { sought: CatalogueCriterion::Substructure { .. }, .. } => {
                 SUBSTRUCTURE_SECONDS

@@ -26,6 +26,7 @@ use sqlx::PgPool;
 
 use super::{
     MAX_ID, PathId, answer_fault,
+    metered_search::whole_seconds,
     ownership::{Detail, find, must_own, owned, visible},
     paging::{ListStyle, PageRequest, sampling},
     problem_text,
@@ -159,6 +160,18 @@ pub async fn create(
         return Ok((replayed(), with_location(&sample, answer)).into_response());
     }
     conditions::check_excluded(&pool, &caller, &sample_request.conditions).await?;
+    let searching = match &sample_request.conditions.synthesizable {
+        None => None,
+        // As much as a bulk query of synthesizability of so many molecules costs at most.
+        Some(route_limits) => {
+            let most = (route_limits.max_seconds_each * f64::from(size)).min(jobs.longest_search());
+            let (account_id, quotas) = (&caller.account_id, &caller.quotas);
+            match limits.reserve(QuotaKind::SearchSeconds, account_id, quotas, whole_seconds(most)).await {
+                Ok(reserved) => Some(reserved),
+                Err(refusal) => return Ok(refusal),
+            }
+        }
+    };
     let sample = match wait_preference {
         WaitPreference::UntilDone => {
             with_quota(&limits, &caller, size, make(&pool, &jobs, &caller, sample_request)).await
@@ -171,7 +184,12 @@ pub async fn create(
     };
     let sample = match sample {
         Ok(sample) => sample,
-        Err(refusal) => return Ok(refusal),
+        Err(refusal) => {
+            if let Some(searching) = searching {
+                searching.settle(0).await;
+            }
+            return Ok(refusal);
+        }
     };
     let answer = gzip::body(&headers, mode, &sample).await?;
     Ok(with_location(&sample, answer))

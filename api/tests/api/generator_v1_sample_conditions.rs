@@ -18,7 +18,7 @@ async fn post(service: &Service, members: &Value) -> Answer {
 async fn every_fault_of_a_condition_is_named_at_its_place() {
     let service = Service::start_without_workers(&[("RATE_SAMPLES_CREATE_PER_MINUTE", "0")]).await;
     let many = |count: usize, text: &'static str| vec![text; count];
-    let cases: [(Value, &[(&str, &str)]); 48] = [
+    let cases: [(Value, &[(&str, &str)]); 51] = [
         (json!({ "scaffold": "c1ccccc1" }), &[("body.scaffold", "attachment_points")]),
         (json!({ "scaffold": "[*:1]c1cccc" }), &[("body.scaffold", "smiles_invalid")]),
         (json!({ "scaffold": ["C"] }), &[("body.scaffold", "string_type")]),
@@ -94,7 +94,30 @@ async fn every_fault_of_a_condition_is_named_at_its_place() {
         (json!({ "exclude": ["smp_1", "a-b"] }), &[("body.exclude.1", "string_pattern_mismatch")]),
         (json!({ "exclude": many(101, "smp_1") }), &[("body.exclude", "too_long")]),
         (json!({ "details": 1 }), &[("body.details", "bool_type")]),
-        (json!({ "synthesizable": {} }), &[("body.synthesizable", "extra_forbidden")]),
+        (json!({ "synthesizable": true }), &[("body.synthesizable", "dict_type")]),
+        (json!({ "synthesizable": { "routes": true } }), &[("body.synthesizable.routes", "extra_forbidden")]),
+        (
+            json!({
+                "synthesizable": {
+                    "max_steps": 0, "max_usd_per_mol": 0, "ships_to": "XX", "max_lead_time_days": -1,
+                    "max_seconds_each": 2,
+                }
+            }),
+            &[
+                ("body.synthesizable.max_steps", "greater_than_equal"),
+                ("body.synthesizable.max_usd_per_mol", "greater_than"),
+                ("body.synthesizable.ships_to", "enum"),
+                ("body.synthesizable.max_lead_time_days", "greater_than_equal"),
+                ("body.synthesizable.max_seconds_each", "less_than_equal"),
+            ],
+        ),
+        (
+            json!({ "synthesizable": { "max_steps": 51, "max_seconds_each": null } }),
+            &[
+                ("body.synthesizable.max_steps", "less_than_equal"),
+                ("body.synthesizable.max_seconds_each", "float_type"),
+            ],
+        ),
         (json!({ "routes": true }), &[("body.routes", "extra_forbidden")]),
         (
             json!({
@@ -143,6 +166,24 @@ async fn a_fault_says_where_a_text_goes_wrong_and_which_names_there_are() {
     assert_eq!(detail[2]["loc"], json!(["body", "properties", "mass"]));
     assert!(msg(2).starts_with("Input should be '") && msg(2).contains("'mw'"), "{}", msg(2));
     assert!(msg(3).contains("'pains'") && msg(3).contains("'brenk'"), "{}", msg(3));
+}
+
+#[tokio::test]
+async fn makeable_molecules_cost_search_seconds_if_the_sample_is_made() {
+    let service = Service::start_without_workers(&[("RATE_SEARCH_SECONDS_PER_MINUTE", "2")]).await;
+    let makeable = json!({ "synthesizable": { "max_seconds_each": 0.5 } });
+    for _ in 0..3 {
+        assert_eq!(post(&service, &makeable).await.status, 503);
+    }
+
+    let service = Service::start_with(&[("RATE_SEARCH_SECONDS_PER_MINUTE", "2")]).await;
+    let mut statuses = Vec::new();
+    for _ in 0..3 {
+        statuses.push(post(&service, &makeable).await.status);
+    }
+
+    assert_eq!(statuses, [200, 200, 429]);
+    assert_eq!(post(&service, &json!({})).await.status, 200);
 }
 
 #[tokio::test]

@@ -32,6 +32,7 @@ impl Handler<StoredBulkQueryJob> for MockBulkQueryWorker {
                 MoleculeAvailability { inchikey: inchikey.then(|| format!("KEY-{smiles}")), ..sold }
             })?,
             BulkQuery::Synthesizability { max_seconds } => packed(&job, |smiles| made(smiles, max_seconds))?,
+            BulkQuery::Makeability { .. } => return Err("only samplers ask this".into()),
             BulkQuery::Analogues { route, building_block } => {
                 packed(&job, |smiles| analogue(smiles, &route, &building_block))?
             }

@@ -382,7 +382,7 @@ impl Handler<StoredSampleJob> for MockSampler {
     async fn handle(
         &self,
         context: JobContext<StoredSampleJob>,
-        (StoredSampleJob::V1(job) | StoredSampleJob::V2(job)): StoredSampleJob,
+        (StoredSampleJob::V1(job) | StoredSampleJob::V2(job) | StoredSampleJob::V3(job)): StoredSampleJob,
     ) -> Result<(), HandlerError> {
         let model_id = job.model_id.unwrap_or_else(|| "druglike_gru".to_owned());
         if model_id == "slow_model" {
@@ -430,7 +430,7 @@ impl Handler<StoredAsyncSampleJob> for MockAsyncSampler {
     async fn handle(
         &self,
         context: JobContext<StoredAsyncSampleJob>,
-        (StoredAsyncSampleJob::V1(job) | StoredAsyncSampleJob::V2(job)): StoredAsyncSampleJob,
+        (StoredAsyncSampleJob::V1(job) | StoredAsyncSampleJob::V2(job) | StoredAsyncSampleJob::V3(job)): StoredAsyncSampleJob,
     ) -> Result<(), HandlerError> {
         if job.model_id == "slow_model" {
             while !context.cancelled.load(Ordering::Acquire) {

@@ -10,6 +10,7 @@ use test_support::eventually;
 use crate::{
     client::{ApiClient, good},
     installation::{Installation, Role},
+    process::root,
 };
 
 const SAMPLES: &str = "/generator/v1/samples";
@@ -90,6 +91,42 @@ async fn every_molecule_satisfies_every_condition() {
     for molecule in sample(&caller, &harmless).await {
         assert!(AlertSet::ALL.iter().all(|alerts| alerts.first_match(&molecule).is_none()));
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn makeable_molecules_have_routes_and_other_accounts_samples_do_not_wait_for_them() {
+    let mut installation = Installation::new().await;
+    installation.lift_rate_limits();
+    let demo = root().join("ops/catalogue/demo.csv.gz");
+    installation.retort(&["catalogue", "import", demo.to_str().unwrap()]);
+    installation.start_worker(Role::Sample, &[("SAMPLER_MODELS", "druglike_gru")]).await;
+    installation.start_api().await;
+    let caller = installation.account("owner");
+    let limits = json!({ "synthesizable": { "max_steps": 3, "max_seconds_each": 0.2 } });
+    let body = json!({ "size": 5, "synthesizable": limits["synthesizable"], "details": true });
+    assert_eq!(caller.post(SAMPLES, &body).await.status(), StatusCode::SERVICE_UNAVAILABLE);
+    installation.start_worker(Role::Search, &[]).await;
+
+    let made = caller.create(SAMPLES, &body).await;
+
+    let molecules = smiles(&made);
+    let routes = &made["details"]["routes"];
+    println!("{molecules:?} {routes}");
+    assert_eq!((molecules.len(), routes["plausibility"].as_array().unwrap().len()), (5, 5));
+    assert!(routes["steps"].as_array().unwrap().iter().all(|steps| steps.as_u64().unwrap() <= 3));
+    let again = json!({ "smiles": molecules, "max_seconds": 1 });
+    let answer = caller.create("/synth/v1/synthesizability", &again).await;
+    assert!(answer["items"].as_array().unwrap().iter().all(|item| item["solved"] == true), "{answer}");
+
+    // This one waits for searchers until its deadline, with the only slot of the sampler.
+    let never = json!({ "size": 1, "synthesizable": { "max_usd_per_mol": 1e-9 } });
+    let other = installation.account("other");
+    let waiting = tokio::spawn(async move { caller.post(SAMPLES, &never).await.status() });
+    installation.running_job(Role::Sample).await;
+    sample(&other, &json!({ "properties": { "mw": { "gte": 250 } } })).await;
+
+    assert!(!waiting.is_finished());
+    waiting.abort();
 }
 
 #[tokio::test(flavor = "multi_thread")]

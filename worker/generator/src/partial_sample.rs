@@ -30,6 +30,12 @@ impl PartialSample {
         self.collector.molecules()
     }
 
+    /// Returns the number of valid strings that the conditions refused so far, by the index of the constraint.
+    #[must_use]
+    pub fn refused(&self) -> &[u64] {
+        self.collector.refused()
+    }
+
     /// Returns the number of molecules wanted in total.
     #[must_use]
     pub fn size(&self) -> usize {

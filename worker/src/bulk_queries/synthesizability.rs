@@ -42,7 +42,8 @@ impl BulkItem for Synthesizability {
     }
 }
 
-fn task(molecule: &Molecule) -> Task {
+/// Returns the task of a search for the first route to the molecule, which may be bought.
+pub(super) fn task(molecule: &Molecule) -> Task {
     Task {
         target: molecule.clone(),
         max_depth: MAX_DEPTH,
@@ -71,7 +72,7 @@ fn of(plan: &SearchResult) -> Synthesizability {
 }
 
 /// Stock without a similarity search, which takes as long as a whole search here and whose result is not reported.
-struct WithoutSimilarity<'a>(&'a StockView);
+pub(super) struct WithoutSimilarity<'a>(pub(super) &'a StockView);
 
 impl Stock for WithoutSimilarity<'_> {
     fn find(&self, molecule: &Molecule) -> Option<Block> {

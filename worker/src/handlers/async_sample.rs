@@ -15,7 +15,7 @@ use std::{
 };
 
 use chrono::Utc;
-use contract::{AsyncSampleJob, JobFailure, MoleculeDetails, SampleJob, StoredAsyncSampleJob};
+use contract::{AsyncSampleJob, JobFailure, MoleculeDetails, RouteLimits, SampleJob, StoredAsyncSampleJob};
 use generator::{PartialSample, SampleBudget, SampleError};
 use queue::{FinishResult, Handler, HandlerError, JobContext};
 use sqlx::PgPool;
@@ -26,6 +26,7 @@ use crate::{
     LoadedModel, ModelRegistry, RunningJobs, async_samples,
     compute::compute_in_background,
     conditions::DrawConditions,
+    makeable::{MakeableMolecules, RouteCheck, RouteChecker},
     metrics,
     molecule_details::details,
     refill::StopOnDrop,
@@ -39,8 +40,11 @@ const SPARE_MOLECULES: usize = 50;
 /// Molecules of the largest and of the smallest part.
 const PARTS: (usize, usize) = (BLOCK_SIZE, 8);
 
-/// Maximum time of drawing under conditions, without interruptions.
+/// Maximum time of drawing under conditions, without interruptions; of makeable molecules, with checking their routes.
 const MAX_CONDITIONED_TIME: Duration = Duration::from_secs(3600);
+
+/// Time for which a sample of makeable molecules waits while no searcher runs. Searchers restart in less.
+const SEARCHER_PATIENCE: Duration = Duration::from_secs(120);
 
 /// Longest wait for a gap in a burst of interactive samples; after it every gap is used.
 const YIELD_TIME: Duration = Duration::from_millis(200);
@@ -57,13 +61,15 @@ pub struct AsyncSampleHandler {
     pub registry: Arc<ModelRegistry>,
     /// Running interactive samples; asynchronous ones yield to them.
     pub activity: RunningJobs,
+    /// Access to searchers, for samples of makeable molecules.
+    pub routes: RouteChecker,
 }
 
 impl Handler<StoredAsyncSampleJob> for AsyncSampleHandler {
     async fn handle(
         &self,
         context: JobContext<StoredAsyncSampleJob>,
-        (StoredAsyncSampleJob::V1(job) | StoredAsyncSampleJob::V2(job)): StoredAsyncSampleJob,
+        (StoredAsyncSampleJob::V1(job) | StoredAsyncSampleJob::V2(job) | StoredAsyncSampleJob::V3(job)): StoredAsyncSampleJob,
     ) -> Result<(), HandlerError> {
         let id = job.sample_id.to_string();
         let Some(wanted) =
@@ -99,7 +105,11 @@ struct AsyncSampleRun<'a> {
 impl AsyncSampleRun<'_> {
     /// Draws until there are enough new molecules, and stores them.
     async fn make(&self) -> Result<ComputationOutcome<()>, HandlerError> {
-        let mut draft = PartialSample::new(self.size(), self.wanted.seed);
+        let limits = self.job.conditions.synthesizable.as_ref();
+        let mut makeable = MakeableMolecules::default();
+        let latest = Instant::now() + MAX_CONDITIONED_TIME;
+        let first = if limits.is_some() { makeable.next_aim(self.size()) } else { self.size() };
+        let mut draft = PartialSample::new(first, self.wanted.seed);
         let mut last = None;
         loop {
             let drawn = match self.draw(draft).await? {
@@ -107,11 +117,33 @@ impl AsyncSampleRun<'_> {
                 ComputationOutcome::Refused(problem) => return Ok(ComputationOutcome::Refused(problem)),
                 ComputationOutcome::Cancelled => return Ok(ComputationOutcome::Cancelled),
             };
-            let molecules = drawn.draft.molecules();
+            if let Some(limits) = limits {
+                let checked =
+                    makeable.check(drawn.draft.molecules(), &self.route_check(limits, latest)).await?;
+                let is_late = match checked {
+                    ComputationOutcome::Done(()) => false,
+                    ComputationOutcome::Refused(JobFailure::DeadlinePassed) => true,
+                    ended => return Ok(ended),
+                };
+                if makeable.smiles().len() < self.size() {
+                    if drawn.is_last || is_late {
+                        let others = self.conditions.refusals(drawn.draft.refused());
+                        return Ok(ComputationOutcome::Refused(makeable.too_few(self.job.size, others)));
+                    }
+                    draft = drawn.draft;
+                    draft.grow(makeable.next_aim(self.size()));
+                    continue;
+                }
+            }
+            let molecules = if limits.is_some() { makeable.smiles() } else { drawn.draft.molecules() };
             if molecules.len() < self.size() {
                 return Ok(ComputationOutcome::Refused(self.unreachable(molecules.len(), &drawn.refused)));
             }
             let details = self.details(molecules).await?;
+            let details = match limits {
+                Some(_) => details.map(|details| makeable.complete(details)),
+                None => details,
+            };
             match database::within(DATABASE_TIMEOUT, self.store(molecules, details)).await? {
                 StoreOutcome::Ended => return Ok(ComputationOutcome::Done(())),
                 // Not on the first failure: another chunk may have claimed some at the same moment, and released
@@ -124,6 +156,18 @@ impl AsyncSampleRun<'_> {
                     draft.grow(draft.molecules().len() + self.size() - new + SPARE_MOLECULES);
                 }
             }
+        }
+    }
+
+    /// Returns the check of routes, until `deadline`.
+    fn route_check<'a>(&'a self, limits: &'a RouteLimits, deadline: Instant) -> RouteCheck<'a> {
+        RouteCheck {
+            checker: &self.handler.routes,
+            account_id: &self.wanted.account_id,
+            limits,
+            deadline,
+            patience: SEARCHER_PATIENCE,
+            cancelled: &self.context.cancelled,
         }
     }
 

@@ -6,13 +6,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ::catalogue::{Masks, StockView};
+use ::catalogue::{Masks, Region, StockView};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use catalogue_tables::{VendorRules, entries, offers_for, terms};
 use chem::Pattern;
 use contract::{
     BulkQuery, BulkQueryJob, BulkQueryOutcome, BulkQueryResult, CatalogueCriterion, CatalogueSearchResult,
-    Country, StoredBulkQueryJob, TreeSearchRequest,
+    Country, RouteLimits, StoredBulkQueryJob, TreeSearchRequest,
 };
 use flate2::Compression;
 use queue::{Handler, HandlerError, Job, JobContext};
@@ -28,7 +28,7 @@ use super::{
 use crate::{
     bulk_queries::{
         BulkAnswer, CatalogueQuery, MAX_QUERY_TIME, add_offers, analogues, blocks, building_blocks,
-        catalogue, expansions, molecule, synthesizability,
+        catalogue, expansions, makeability, molecule, synthesizability,
     },
     compute::compute,
 };
@@ -105,6 +105,12 @@ impl BulkQueryHandler {
                 let query =
                     move |planner: &Planner| synthesizability(planner, &stock, &smiles, time, &allowance);
                 run_recorded(self.run_query("synthesizability", query).await?, deadline_seconds).await?
+            }
+            BulkQuery::Makeability { limits } => {
+                let stock = self.stock(delivered_within(&limits, masks(&as_a_search, &terms)));
+                let query =
+                    move |planner: &Planner| makeability(planner, &stock, &smiles, &limits, &allowance);
+                run_recorded(self.run_query("makeability", query).await?, deadline_seconds).await?
             }
             BulkQuery::Analogues { route, building_block } => {
                 let stock = self.stock(masks(&as_a_search, &terms));
@@ -184,6 +190,15 @@ impl BulkQueryHandler {
 fn sold_to(ships_to: Option<Country>, terms: &VendorRules) -> Masks {
     let request = TreeSearchRequest { ships_to, ..TreeSearchRequest::new("") };
     Masks { mw_gte: None, usd_gte: None, lead_gte: None, ..masks(&request, terms) }
+}
+
+/// Adds the limits on delivery to `masks`.
+fn delivered_within(limits: &RouteLimits, masks: Masks) -> Masks {
+    let region = limits.ships_to.and_then(|country| Region::of_country(country.code()));
+    // A mask excludes its own value, which a limit includes; the stock has days of single precision.
+    #[expect(clippy::cast_possible_truncation, reason = "the stock's days are of single precision")]
+    let lead_gte = limits.max_lead_time_days.map(|days| f64::from((days as f32).next_up()));
+    Masks { region: region.unwrap_or_default(), lead_gte, ..masks }
 }
 
 /// Wraps and compresses the answer on many molecules for storage.

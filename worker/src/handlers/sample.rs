@@ -1,7 +1,8 @@
 //! Handler of sample jobs: choose a model, take ready molecules, draw the missing ones, store all at once.
 //!
 //! If all molecules are ready, one short transaction does everything. Otherwise the sample leases the ready ones,
-//! draws the rest without a connection, and stores in one short transaction.
+//! draws the rest without a connection, and stores in one short transaction. A sample of makeable molecules asks
+//! searchers for their routes between its draws.
 
 use std::{
     collections::HashSet,
@@ -9,8 +10,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use contract::{JobFailure, SampleJob, StoredSampleJob};
-use generator::{SampleBudget, SampleError};
+use contract::{JobFailure, RouteLimits, SampleJob, StoredSampleJob};
+use generator::{PartialSample, SampleBudget, SampleError};
 use queue::{FinishResult, Handler, HandlerError, JobContext};
 use sqlx::{PgPool, Postgres, Transaction};
 use tracing::{Span, field::Empty, info, info_span};
@@ -19,8 +20,9 @@ use super::{ComputationOutcome, DATABASE_TIMEOUT, store};
 use crate::{
     LoadedModel, ModelRegistry, ReadyCounts, RunningJobs, compute,
     conditions::DrawConditions,
+    makeable::{MakeableMolecules, RouteCheck, RouteChecker},
     metrics,
-    molecule_details::with_details,
+    molecule_details::{details, with_details},
     reservoir::{self, Lease},
     samples::{self, CompletedSample},
 };
@@ -46,15 +48,18 @@ pub struct SampleHandler {
     pub activity: RunningJobs,
     /// Counts of the reservoir's molecules.
     pub ready: ReadyCounts,
+    /// Access to searchers, for samples of makeable molecules.
+    pub routes: RouteChecker,
 }
 
 impl Handler<StoredSampleJob> for SampleHandler {
     async fn handle(
         &self,
         context: JobContext<StoredSampleJob>,
-        (StoredSampleJob::V1(job) | StoredSampleJob::V2(job)): StoredSampleJob,
+        (StoredSampleJob::V1(job) | StoredSampleJob::V2(job) | StoredSampleJob::V3(job)): StoredSampleJob,
     ) -> Result<(), HandlerError> {
-        let _active = self.activity.begin();
+        // A sample of makeable molecules mostly waits for searchers, and runs only while it draws.
+        let _active = job.conditions.synthesizable.is_none().then(|| self.activity.begin());
         let Some(model) = self.registry.models().choose(job.model_id.as_deref()).cloned() else {
             let problem = JobFailure::UnknownModel { model_id: job.model_id.unwrap_or_default() };
             return store(&self.pool, &context, &Err(problem)).await;
@@ -163,6 +168,9 @@ impl SampleRun<'_> {
         let excluded = samples::excluded(&self.sampling.pool, &self.job.conditions.exclude);
         let excluded = database::within(DATABASE_TIMEOUT, excluded).await?;
         let conditions = DrawConditions::new(&self.job.conditions, excluded)?;
+        if let Some(limits) = &self.job.conditions.synthesizable {
+            return self.draw_makeable(Arc::new(conditions), limits).await;
+        }
         let deadline = match conditions.are_narrow() {
             true => self.context.deadline.checked_sub(REFUSAL_TIME),
             false => Some(self.context.deadline + LATE_FINISH_TIME),
@@ -176,6 +184,97 @@ impl SampleRun<'_> {
             })
         };
         compute(drawing).await?
+    }
+
+    /// Draws candidates and keeps those that searchers find a route to within `limits`, until there are enough.
+    async fn draw_makeable(
+        &self,
+        conditions: Arc<DrawConditions>,
+        limits: &RouteLimits,
+    ) -> Result<ComputationOutcome<CompletedSample>, HandlerError> {
+        let deadline = self.context.deadline.checked_sub(REFUSAL_TIME).unwrap_or_else(Instant::now);
+        let check = RouteCheck {
+            checker: &self.sampling.routes,
+            account_id: &self.job.account_id,
+            limits,
+            deadline,
+            patience: Duration::ZERO,
+            cancelled: &self.context.cancelled,
+        };
+        let budget =
+            SampleBudget { deadline: Some(deadline), cancelled: Arc::clone(&self.context.cancelled) };
+        let mut found = MakeableMolecules::default();
+        let mut draft = PartialSample::new(0, self.job.seed);
+        loop {
+            draft.grow(found.next_aim(size(&self.job)));
+            let ended;
+            (draft, ended) = self.draw_candidates(draft, &conditions, &budget).await?;
+            let is_last = match ended {
+                Ok(()) => false,
+                Err(SampleError::Interrupted { .. }) if budget.cancelled.load(Ordering::Acquire) => {
+                    return Ok(ComputationOutcome::Cancelled);
+                }
+                Err(SampleError::Interrupted { .. } | SampleError::SizeUnreachable { .. }) => true,
+                Err(SampleError::Unwritable { .. }) => {
+                    return Ok(ComputationOutcome::Refused(conditions.unwritable()));
+                }
+                Err(fault) => return Err(fault.into()),
+            };
+            self.span.record("sample.drawn", draft.molecules().len());
+            let is_late = match found.check(draft.molecules(), &check).await? {
+                ComputationOutcome::Done(()) => false,
+                ComputationOutcome::Refused(JobFailure::DeadlinePassed) => true,
+                ComputationOutcome::Refused(failure) => return Ok(ComputationOutcome::Refused(failure)),
+                ComputationOutcome::Cancelled => return Ok(ComputationOutcome::Cancelled),
+            };
+            if found.smiles().len() >= size(&self.job) {
+                return self.complete_makeable(&found).await;
+            }
+            if is_last || is_late {
+                let others = conditions.refusals(draft.refused());
+                return Ok(ComputationOutcome::Refused(found.too_few(self.job.size, others)));
+            }
+        }
+    }
+
+    /// Draws all that `draft` lacks.
+    async fn draw_candidates(
+        &self,
+        mut draft: PartialSample,
+        conditions: &Arc<DrawConditions>,
+        budget: &SampleBudget,
+    ) -> Result<(PartialSample, Result<(), SampleError>), HandlerError> {
+        let _active = self.sampling.activity.begin();
+        let (model, conditions, budget) = (Arc::clone(&self.model), Arc::clone(conditions), budget.clone());
+        let span = self.span.clone();
+        let drawing = move || {
+            let (options, filter) = (&conditions.options, conditions.filter());
+            let aim = draft.size();
+            let ended =
+                span.in_scope(|| model.sampler.resume_filtered(&mut draft, aim, options, filter, &budget));
+            (draft, ended)
+        };
+        Ok(compute(drawing).await?)
+    }
+
+    /// Makes the sample of the first makeable molecules, and adds the details.
+    async fn complete_makeable(
+        &self,
+        found: &MakeableMolecules,
+    ) -> Result<ComputationOutcome<CompletedSample>, HandlerError> {
+        let smiles = found.smiles()[..size(&self.job)].to_vec();
+        let sample = CompletedSample { model_id: self.model.id().to_owned(), smiles, details: None };
+        if !self.job.details {
+            return Ok(ComputationOutcome::Done(sample));
+        }
+        let model = Arc::clone(&self.model);
+        let (sample, details) = compute(move || {
+            let details = details(&model, &sample.smiles);
+            (sample, details)
+        })
+        .await?;
+        let details = Some(found.complete(details?));
+        Ok(ComputationOutcome::Done(CompletedSample { details, ..sample }))
     }
 
     /// Stores the sample, using all that `lease` reserved.

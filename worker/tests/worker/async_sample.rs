@@ -13,7 +13,7 @@ use queue::{WorkerConfig, run_worker};
 use sqlx::PgPool;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
-use worker::{AsyncSampleHandler, ModelRegistry, RunningJobs, feed_orders};
+use worker::{AsyncSampleHandler, ModelRegistry, RouteChecker, RunningJobs, feed_orders};
 
 /// A sampler that runs up to `slots` asynchronous samples at a time. Dropping it simulates a crash.
 struct Sampler {
@@ -35,6 +35,7 @@ impl Sampler {
             pool: pool.clone(),
             registry: Arc::clone(&registry),
             activity: activity.clone(),
+            routes: RouteChecker::new(pool.clone().into()),
         };
         let (working, feeding) = (pool.clone(), pool.clone());
         let work = async move {

@@ -10,8 +10,8 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use catalogue::SnapshotFolder;
 use contract::{
     Analogue, BulkQuery, BulkQueryJob, BulkQueryResult, CatalogueCriterion, CatalogueSearchResult,
-    Conditions, Country, Edge, ExpandedMolecule, MoleculeAvailability, NOT_REACHED, Node, NodeData,
-    RouteGraph, StepCheck, StepEvidence, Synthesizability,
+    Conditions, Country, Edge, ExpandedMolecule, Makeability, MakeableRoute, MoleculeAvailability,
+    NOT_REACHED, Node, NodeData, RouteGraph, RouteLimits, StepCheck, StepEvidence, Synthesizability,
 };
 use flate2::read::GzDecoder;
 use serde::de::DeserializeOwned;
@@ -289,6 +289,38 @@ async fn what_can_be_made_or_bought_is_solved() {
     assert_eq!(summary(&items[2]), (false, None, None, None));
     assert_eq!((summary(&items[3]), items[3].error.as_deref()), ((false, None, None, None), FAULTS[2]));
     assert_eq!(items[2].error, None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_route_counts_only_within_its_limits() {
+    let database = TestDatabase::with_schema().await;
+    for (smiles, usd, days) in [("CCN", 2.0, 3.0), ("CC(=O)O", 1.0, 10.0)] {
+        let block = insert_block(&database.pool, smiles).await;
+        offer(&database.pool, block, "Acme", Some(usd), Some(days)).await;
+    }
+    let within = async |limits: RouteLimits| -> Vec<Makeability> {
+        let limits = RouteLimits { max_seconds_each: 1.0, ..limits };
+        run_query(&database, &["O=C(C)NCC", "CCC", "C1CC"], BulkQuery::Makeability { limits }, LONG).await
+    };
+    let limits = RouteLimits::default;
+
+    let all = within(RouteLimits {
+        max_steps: Some(1),
+        max_usd_per_mol: Some(150.22),
+        max_lead_time_days: Some(10.0),
+        ..limits()
+    })
+    .await;
+
+    let route = MakeableRoute { steps: 1, usd_per_mol: Some(150.22), building_blocks: 2, plausibility: 1.0 };
+    assert_eq!(all, [Makeability::Makeable(route), Makeability::NoRoute, Makeability::NoRoute]);
+    for narrow in [
+        RouteLimits { max_usd_per_mol: Some(150.21), ..limits() },
+        RouteLimits { max_lead_time_days: Some(9.5), ..limits() },
+        RouteLimits { max_steps: Some(0), ..limits() },
+    ] {
+        assert_eq!(within(narrow).await, [Makeability::NoRoute; 3]);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

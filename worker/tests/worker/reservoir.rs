@@ -17,7 +17,7 @@ use sqlx::{PgPool, postgres::PgPoolOptions};
 use tempfile::TempDir;
 use tokio::{sync::oneshot, task::JoinHandle};
 use worker::{
-    LoadedModel, ModelRegistry, Models, ReadyCounts, RunningJobs, SampleHandler, refill,
+    LoadedModel, ModelRegistry, Models, ReadyCounts, RouteChecker, RunningJobs, SampleHandler, refill,
     reservoir::{self, BLOCK_SIZE},
 };
 
@@ -57,7 +57,8 @@ impl Stage {
 
     fn sampling(&self) -> SampleHandler {
         let (activity, ready) = Default::default();
-        SampleHandler { pool: self.pool(), registry: Arc::clone(&self.registry), activity, ready }
+        let routes = RouteChecker::new(self.pool().into());
+        SampleHandler { pool: self.pool(), registry: Arc::clone(&self.registry), activity, ready, routes }
     }
 
     async fn level(&self, id: &str) -> usize {

@@ -13,8 +13,8 @@ use generator::SampleBudget;
 use queue::{WorkerConfig, run_worker};
 use tokio::sync::oneshot;
 use worker::{
-    CompletedSample, ComputationOutcome, DrawConditions, ModelRegistry, Models, ReadyCounts, RunningJobs,
-    SampleHandler, draw,
+    CompletedSample, ComputationOutcome, DrawConditions, ModelRegistry, Models, ReadyCounts, RouteChecker,
+    RunningJobs, SampleHandler, draw,
 };
 
 fn job(size: u32, model_id: Option<&str>) -> SampleJob {
@@ -180,6 +180,7 @@ async fn an_answered_sample_is_stored_whole() {
         registry,
         activity: RunningJobs::default(),
         ready: ReadyCounts::default(),
+        routes: RouteChecker::new(database.pool.clone().into()),
     };
     let worker =
         tokio::spawn(run_worker::<StoredSampleJob, _>(database.pool.clone(), config, handler, async {

@@ -19,7 +19,7 @@ use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use worker::{
     AsyncSampleHandler, ComputationOutcome, DrawConditions, ExcludedMolecules, ModelRegistry, Models,
-    ReadyCounts, RunningJobs, SampleHandler, draw,
+    ReadyCounts, RouteChecker, RunningJobs, SampleHandler, draw,
 };
 
 use crate::support::{CALLER, MACHINE, TestDatabase, models};
@@ -27,7 +27,7 @@ use crate::support::{CALLER, MACHINE, TestDatabase, models};
 /// Strings of the model are chains of up to 12 atoms C, N and O.
 const MODEL: &str = "cheap";
 
-fn job(size: u32, conditions: SampleConditions) -> SampleJob {
+pub fn job(size: u32, conditions: SampleConditions) -> SampleJob {
     SampleJob {
         sample_id: SampleId::generate(),
         account_id: "acc_1".to_owned(),
@@ -40,7 +40,7 @@ fn job(size: u32, conditions: SampleConditions) -> SampleJob {
     }
 }
 
-fn range(name: &str, gte: Option<f64>, lte: Option<f64>) -> SampleConditions {
+pub fn range(name: &str, gte: Option<f64>, lte: Option<f64>) -> SampleConditions {
     SampleConditions {
         properties: [(name.to_owned(), PropertyRange { gte, lte })].into(),
         ..SampleConditions::default()
@@ -165,14 +165,14 @@ fn conditions_that_no_api_has_checked_are_a_fault() {
 }
 
 /// A sampler of both queues.
-struct Sampler {
-    client: Client,
+pub struct Sampler {
+    pub client: Client,
     tasks: [JoinHandle<()>; 2],
     _models: TempDir,
 }
 
 impl Sampler {
-    async fn start(database: &TestDatabase) -> Self {
+    pub async fn start(database: &TestDatabase) -> Self {
         sqlx::query(
             "insert into accounts (id, email, name, password_hash, scopes) values ('acc_1', 'a', 'a', '', '{}')",
         )
@@ -184,13 +184,16 @@ impl Sampler {
             Arc::new(ModelRegistry::load(vec![dir.path().to_owned()], Vec::new(), MACHINE).unwrap());
         let config = || WorkerConfig { models: registry.announce(), ..WorkerConfig::default() };
         let (pool, activity) = (database.pool.clone(), RunningJobs::default());
+        let routes = RouteChecker::new(pool.clone().into());
         let order = AsyncSampleHandler {
             pool: pool.clone(),
             registry: Arc::clone(&registry),
             activity: activity.clone(),
+            routes: routes.clone(),
         };
         let (first, second) = (config(), config());
-        let handler = SampleHandler { pool: pool.clone(), registry, activity, ready: ReadyCounts::default() };
+        let ready = ReadyCounts::default();
+        let handler = SampleHandler { pool: pool.clone(), registry, activity, ready, routes };
         let (samples, orders) = (pool.clone(), pool);
         let tasks = [
             tokio::spawn(async move {
@@ -210,10 +213,14 @@ impl Sampler {
         Self { client, tasks, _models: dir }
     }
 
-    async fn sample(&self, job: SampleJob) -> SampleId {
+    pub async fn sample(&self, job: SampleJob) -> SampleId {
+        self.outcome(job).await.unwrap()
+    }
+
+    pub async fn outcome(&self, job: SampleJob) -> Result<SampleId, JobFailure> {
         let job = StoredSampleJob::from(job);
         let pending = self.client.submit(JobId::generate(), &job, CALLER).await.unwrap();
-        pending.outcome().await.unwrap().unwrap()
+        pending.outcome().await.unwrap()
     }
 }
 
@@ -223,7 +230,7 @@ impl Drop for Sampler {
     }
 }
 
-async fn molecules(pool: &PgPool, id: SampleId) -> Vec<String> {
+pub async fn molecules(pool: &PgPool, id: SampleId) -> Vec<String> {
     sqlx::query_scalar("select smiles from samples where id = $1")
         .bind(id.to_string())
         .fetch_one(pool)
@@ -258,6 +265,32 @@ async fn a_conditioned_sample_depends_on_its_request_alone_and_excludes_what_oth
     assert_eq!(values.iter().map(|value| value.as_f64().unwrap()).collect::<Vec<_>>(), atoms);
 }
 
+/// Makes an asynchronous sample with the seed of [`job`].
+pub async fn async_sample(pool: &PgPool, size: u32, conditions: SampleConditions) -> SampleId {
+    let sample_id = SampleId::generate();
+    let order = AsyncSampleJob { sample_id, model_id: MODEL.to_owned(), size, conditions, details: true };
+    let mut transaction = pool.begin().await.unwrap();
+    let order = StoredAsyncSampleJob::from(order);
+    let job_id = queue::enqueue(&mut transaction, &order, "acc_1", Urgency::Asked).await.unwrap();
+    sqlx::query(
+        "insert into sample_orders (id, account_id, model_id, size, seed, job_id) values ($1, 'acc_1', $2, $3, 7, $4)",
+    )
+    .bind(sample_id.to_string())
+    .bind(MODEL)
+    .bind(i32::try_from(size).unwrap())
+    .bind(job_id.to_string())
+    .execute(&mut *transaction)
+    .await
+    .unwrap();
+    transaction.commit().await.unwrap();
+    let status = async || -> String {
+        sqlx::query_scalar("select status from sample_orders").fetch_one(pool).await.unwrap()
+    };
+    test_support::until("the sample is made", async || status().await != "pending").await;
+    assert_eq!(status().await, "completed");
+    sample_id
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_asynchronous_sample_has_the_molecules_that_an_interactive_one_has() {
     let database = TestDatabase::with_schema().await;
@@ -266,27 +299,7 @@ async fn an_asynchronous_sample_has_the_molecules_that_an_interactive_one_has() 
     let conditions = range("heavy_atoms", Some(3.0), Some(6.0));
     let awaited = sampler.sample(job(15, conditions.clone())).await;
 
-    let sample_id = SampleId::generate();
-    let order = AsyncSampleJob { sample_id, model_id: MODEL.to_owned(), size: 15, conditions, details: true };
-    let mut transaction = pool.begin().await.unwrap();
-    let order = StoredAsyncSampleJob::from(order);
-    let job_id = queue::enqueue(&mut transaction, &order, "acc_1", Urgency::Asked).await.unwrap();
-    sqlx::query(
-        "insert into sample_orders (id, account_id, model_id, size, seed, job_id) values ($1, 'acc_1', $2, 15, 7, $3)",
-    )
-    .bind(sample_id.to_string())
-    .bind(MODEL)
-    .bind(job_id.to_string())
-    .execute(&mut *transaction)
-    .await
-    .unwrap();
-    transaction.commit().await.unwrap();
-
-    let status = async || -> String {
-        sqlx::query_scalar("select status from sample_orders").fetch_one(pool).await.unwrap()
-    };
-    test_support::until("the sample is made", async || status().await != "pending").await;
-    assert_eq!(status().await, "completed");
+    let sample_id = async_sample(pool, 15, conditions).await;
     assert_eq!(molecules(pool, sample_id).await, molecules(pool, awaited).await);
     let same_details: i64 = sqlx::query_scalar("select count(distinct details::text) from samples")
         .fetch_one(pool)

@@ -82,4 +82,5 @@ def test_every_setting_of_a_search_can_be_set(schemas: dict[str, Any]) -> None:
 
 def test_every_condition_of_a_sample_can_be_set(schemas: dict[str, Any]) -> None:
     assert set(wire.SampleConditions.__annotations__) == set(schemas["SampleRequest"]["properties"]) - {"size", "model_id"}
+    assert set(wire.RouteLimits.__annotations__) == set(schemas["RouteLimits"]["properties"])
     assert set(wire.PropertyRange.__annotations__) == set(schemas["PropertyRange"]["properties"])

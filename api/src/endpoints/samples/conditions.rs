@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 
 use chem::{AlertSet, Limits, Part, PartError, Property};
 use contract::{
-    ErrorItem, MAX_EXCLUDED, MAX_EXCLUDED_MOLECULES, MAX_LINKED_FRAGMENTS, MAX_SEED, MAX_SIMILAR_TO,
-    MAX_SUBSTRUCTURES, PropertyRange, SampleConditions, TEMPERATURES,
+    Country, DEFAULT_MAKEABLE_SECONDS, ErrorItem, MAKEABLE_SECONDS, MAX_EXCLUDED, MAX_EXCLUDED_MOLECULES,
+    MAX_LEAD_TIME_DAYS, MAX_LINKED_FRAGMENTS, MAX_ROUTE_STEPS, MAX_SEED, MAX_SIMILAR_TO, MAX_SUBSTRUCTURES,
+    PropertyRange, RouteLimits, SampleConditions, TEMPERATURES,
 };
 use http_errors::ApiError;
 use sqlx::PgPool;
@@ -49,6 +50,7 @@ pub(super) fn read(body: &mut Fields<'_, '_>) -> Option<SampleConditions> {
     let most = i64::try_from(MAX_SEED).unwrap_or(i64::MAX);
     let seed = body.optional("seed", None, nullable(integer(0, Some(most))));
     let exclude = body.list("exclude", MAX_EXCLUDED, word(1, Some(MAX_ID)));
+    let synthesizable = body.optional_object("synthesizable", route_limits);
     let conditions = SampleConditions {
         scaffold: scaffold_smiles?,
         fragments: fragments?.unwrap_or_default(),
@@ -63,6 +65,7 @@ pub(super) fn read(body: &mut Fields<'_, '_>) -> Option<SampleConditions> {
         top_p: top_p?,
         seed: seed?.map(i64::unsigned_abs),
         exclude: exclude?.unwrap_or_default(),
+        synthesizable: synthesizable?,
     };
     check_together(body, &conditions).then_some(conditions)
 }
@@ -99,6 +102,28 @@ fn range(mut ends: Fields<'_, '_>) -> Option<PropertyRange> {
     }
     ends.finish();
     range
+}
+
+/// Parses the limits on routes.
+fn route_limits(mut limits: Fields<'_, '_>) -> Option<RouteLimits> {
+    let steps = integer(1, Some(i64::from(MAX_ROUTE_STEPS)));
+    let max_steps = limits.optional("max_steps", None, nullable(steps));
+    let max_usd_per_mol = limits.optional("max_usd_per_mol", None, nullable(positive(f64::MAX)));
+    let country = nullable(choice(&Country::ALL, Country::code));
+    let ships_to = limits.optional("ships_to", Some(Country::Us), country);
+    let days = nullable(between(0.0, MAX_LEAD_TIME_DAYS));
+    let max_lead_time_days = limits.optional("max_lead_time_days", None, days);
+    let (least, most) = MAKEABLE_SECONDS;
+    let max_seconds_each =
+        limits.optional("max_seconds_each", DEFAULT_MAKEABLE_SECONDS, between(least, most));
+    limits.finish();
+    Some(RouteLimits {
+        max_steps: max_steps?.and_then(|steps| u32::try_from(steps).ok()),
+        max_usd_per_mol: max_usd_per_mol?,
+        ships_to: ships_to?,
+        max_lead_time_days: max_lead_time_days?,
+        max_seconds_each: max_seconds_each?,
+    })
 }
 
 /// Records the faults of conditions that do not fit each other; returns true if there are none.

@@ -1,9 +1,10 @@
 //! Search options of `retort plan`, the same for every target.
 
 use clap::Args;
-use contract::{Country, TreeSearchRequest};
+use contract::TreeSearchRequest;
 
 use super::wishes::RouteConstraints;
+use crate::commands::destination::{Destination, parse_destination};
 
 /// Search options for every target.
 #[derive(Debug, Args)]
@@ -63,13 +64,6 @@ pub(super) struct SearchOptions {
     wishes: RouteConstraints,
 }
 
-/// Destination of the building blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Destination {
-    Anywhere,
-    To(Country),
-}
-
 impl SearchOptions {
     /// Returns the maximum search time in seconds.
     pub(super) const fn max_seconds(&self) -> f64 {
@@ -86,10 +80,7 @@ impl SearchOptions {
             mask_trivial_solution: !self.allow_trivial,
             mask_bblocks_mw_gte: self.mw_below,
             mask_usd_pricing_gte: if self.any_price { None } else { Some(self.usd_below) },
-            ships_to: match self.ships_to {
-                Destination::Anywhere => None,
-                Destination::To(country) => Some(country),
-            },
+            ships_to: self.ships_to.country(),
             mask_lead_times_gte: self.lead_time_below,
             max_backbone_groups: self.max_backbones,
             max_backbone_group_size: self.max_variations,
@@ -112,17 +103,6 @@ fn parse_seconds(text: &str) -> Result<f64, String> {
     } else {
         Err("must be over 0 and at most a day".to_owned())
     }
-}
-
-fn parse_destination(text: &str) -> Result<Destination, String> {
-    if text.eq_ignore_ascii_case("anywhere") {
-        return Ok(Destination::Anywhere);
-    }
-    Country::ALL
-        .into_iter()
-        .find(|country| country.code().eq_ignore_ascii_case(text))
-        .map(Destination::To)
-        .ok_or_else(|| format!("one of {}, or anywhere", Country::ALL.map(Country::code).join(", ")))
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! Conditions of `retort sample` on molecules, and the way of drawing.
 
 use clap::Args;
-use contract::{MAX_SEED, PropertyRange, SampleConditions};
+use contract::{DEFAULT_MAKEABLE_SECONDS, MAX_SEED, PropertyRange, RouteLimits, SampleConditions};
+
+use crate::commands::destination::{Destination, parse_destination};
 
 /// Conditions that every molecule satisfies.
 #[derive(Debug, Args)]
@@ -31,6 +33,21 @@ pub(super) struct ConditionArgs {
     /// Have no structural alert of these sets.
     #[arg(long, value_name = "SET,…", value_delimiter = ',')]
     alerts: Vec<String>,
+    /// Have a validated route of at most this number of steps from building blocks that can be bought.
+    #[arg(long, value_name = "STEPS")]
+    makeable: Option<u32>,
+    /// Maximum USD of a route's building blocks for a mole.
+    #[arg(long, value_name = "USD", requires = "makeable")]
+    makeable_usd: Option<f64>,
+    /// Maximum days until a route's building blocks arrive.
+    #[arg(long, value_name = "DAYS", requires = "makeable")]
+    makeable_days: Option<f64>,
+    /// Delivery region of the building blocks, such as US, or `anywhere`.
+    #[arg(long, value_name = "COUNTRY", requires = "makeable", default_value = "US", value_parser = parse_destination)]
+    makeable_ships_to: Destination,
+    /// Seconds of the search for each molecule's route, 0.01 to 1.
+    #[arg(long, value_name = "SECONDS", requires = "makeable", default_value_t = DEFAULT_MAKEABLE_SECONDS)]
+    makeable_seconds: f64,
     /// Temperature of drawing, 0.1 to 2.
     #[arg(long)]
     temperature: Option<f64>,
@@ -62,6 +79,13 @@ impl ConditionArgs {
             top_p: self.top_p,
             seed: self.seed.map(|seed| seed.wrapping_add(call) & MAX_SEED),
             exclude: self.exclude.clone(),
+            synthesizable: self.makeable.map(|steps| RouteLimits {
+                max_steps: Some(steps),
+                max_usd_per_mol: self.makeable_usd,
+                ships_to: self.makeable_ships_to.country(),
+                max_lead_time_days: self.makeable_days,
+                max_seconds_each: self.makeable_seconds,
+            }),
         }
     }
 }

@@ -32,6 +32,19 @@ class Body(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow", protected_namespaces=())
 
 
+class RouteDetails(Body):
+    """Summaries of the routes to a sample's molecules, in the order of its `smiles`."""
+
+    steps: tuple[int, ...]
+    """Reaction steps; 0 for a molecule that can itself be bought."""
+    usd_per_mol: tuple[float | None, ...]
+    """USD of the building blocks for a mole; `None` where one has no known price."""
+    building_blocks: tuple[int, ...]
+    """Numbers of different building blocks."""
+    plausibility: tuple[float, ...]
+    """Probabilities, from 0 to 1, that every step gives its product."""
+
+
 class MoleculeDetails(Body):
     """Details of a sample's molecules, in the order of its `smiles`."""
 
@@ -39,6 +52,8 @@ class MoleculeDetails(Body):
     """Values of each property, by its name."""
     negative_log_likelihood: tuple[float | None, ...]
     """In nats under the model; `None` for a molecule that the model cannot write."""
+    routes: RouteDetails | None = None
+    """There in a sample with the condition `synthesizable`."""
 
 
 class Sample(Body):
@@ -204,6 +219,21 @@ class PropertyRange(TypedDict, total=False):
     lte: float | None
 
 
+class RouteLimits(TypedDict, total=False):
+    """Limits on the route to each molecule of a sample. Each is optional."""
+
+    max_steps: int | None
+    """Reaction steps of the whole route at most."""
+    max_usd_per_mol: float | None
+    """USD of the building blocks for a mole at most."""
+    ships_to: Country | None
+    """Delivery region of the building blocks (US); `None`: anywhere."""
+    max_lead_time_days: float | None
+    """Days until a building block arrives at most."""
+    max_seconds_each: float
+    """Seconds of the search for each molecule's route (0.05)."""
+
+
 class SampleConditions(TypedDict, total=False):
     """Conditions of a sample. Each holds for all of its molecules."""
 
@@ -233,6 +263,8 @@ class SampleConditions(TypedDict, total=False):
     """The same request with the same seed gives the same molecules."""
     exclude: list[str] | None
     """Ids of samples and sample batches whose molecules are left out."""
+    synthesizable: RouteLimits | None
+    """Every molecule has a validated route within these limits."""
     details: bool
     """Add details of each molecule to the sample (false)."""
 

@@ -106,11 +106,32 @@ fn nitrogen(step: &Step<'_>, carbon: u32, electrophile: Option<u32>) -> Verdict 
         return Err(Refusal::Position);
     }
     let azo = electrophile.is_some() && new.is_some_and(|new| step.after.count(new, N) > 0);
+    if !azo {
+        refuse_nitration_beside_amine(step, carbon)?;
+    }
     if azo {
         position(step, carbon, 15, Electrophile::Formylation)
     } else {
         position(step, carbon, -75, Electrophile::Nitration)
     }
+}
+
+/// Refuses nitration ortho or para to a free amine on a benzene ring without an acceptor: nitric acid oxidises the free base and nitrates the
+/// salt meta, so chemists acetylate first (Clayden, Greeves and Warren, chapter 21).
+fn refuse_nitration_beside_amine(step: &Step<'_>, carbon: u32) -> Verdict {
+    let before = &step.before;
+    let is_free = |next: u32| {
+        matches!(before.group(next), Group::Aniline | Group::SecondaryAniline) && before.hydrogens(next) > 0
+    };
+    let is_acceptor =
+        |next: u32| before.is_acceptor(next) || before.is_trifluoromethyl(next) || before.is_carbonyl(next);
+    let positions = aromatic_positions(&before.structure, carbon);
+    let beside = positions.iter().any(|&(atom, distance)| {
+        distance != 2 && before.ring(atom) == 6 && before.next_to(atom).any(is_free)
+    });
+    let is_poor =
+        positions.iter().any(|&(atom, _)| before.element(atom) != C || before.next_to(atom).any(is_acceptor));
+    if beside && !is_poor { Err(Refusal::Incompatible) } else { Ok(()) }
 }
 
 fn halogen(step: &Step<'_>, carbon: u32, electrophile: Option<u32>, element: u8) -> Verdict {
@@ -209,6 +230,9 @@ fn carbon_electrophile(step: &Step<'_>, carbon: u32, electrophile: u32) -> Verdi
         Group::AcylHalide | Group::Anhydride | Group::Acid | Group::Isocyanate | Group::Chloroformate => {
             refuse_free_amines(step)?;
             refuse_benzylic_halides(step)?;
+            if matches!(group, Group::AcylHalide | Group::Anhydride) {
+                refuse_free_alcohols(step)?;
+            }
             lewis_acid(step, carbon)?;
             if is_beta_of_sulfonylpyrrole(before, carbon) {
                 return Ok(());
@@ -261,6 +285,17 @@ fn refuse_free_amines(step: &Step<'_>) -> Verdict {
         )
     };
     let competing = step.atoms().any(|atom| amine(step.before.group(atom)) && step.is_untouched(atom));
+    if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Refuses Friedel–Crafts acylation beside a free alcohol, which is acylated first or leaves as a cation (March, chapter 11).
+fn refuse_free_alcohols(step: &Step<'_>) -> Verdict {
+    let before = &step.before;
+    let competing = step.atoms().any(|atom| {
+        matches!(before.group(atom), Group::PrimaryAlcohol | Group::SecondaryAlcohol | Group::TertiaryAlcohol)
+            && before.hydrogens(atom) > 0
+            && step.is_untouched(atom)
+    });
     if competing { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 

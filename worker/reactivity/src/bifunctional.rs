@@ -34,6 +34,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             {
                 return Err(Refusal::CompetingGroup);
             }
+            Event::Alkylation { nucleophile, .. } if is_beside_ring_nitrogen(&step.before, nucleophile) => {
+                return Err(Refusal::CompetingGroup);
+            }
             Event::Alkylation { nucleophile, leaving, .. }
                 if is_acid_beside_amine(step, nucleophile, leaving) =>
             {
@@ -64,6 +67,8 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             refuse_oxidative_amination(step, from, to)?;
             refuse_slow_aminolysis(step, from, to)?;
             refuse_strecker_of_amide(step, from, to)?;
+            refuse_amination_beside_sulfur(step, from, to)?;
+            refuse_trimethylsilyl_ester(step, from, to)?;
         }
     }
     Ok(())
@@ -119,6 +124,40 @@ fn is_acid_beside_amine(step: &Step<'_>, nucleophile: u32, leaving: u32) -> bool
     step.before.group(nucleophile) == Group::AcidOxygen
         && is_heavy_halogen(step.before.element(leaving))
         && leaves_amine(step)
+}
+
+/// Returns true for the imide N–H of an aromatic pyrimidinedione with another N–H of its rings, which is alkylated first: N1 of uracils, N7 of
+/// xanthines (Joule and Mills, chapters 14 and 27).
+fn is_beside_ring_nitrogen(it: &Facts, nitrogen: u32) -> bool {
+    let carbonyls = it.next_to(nitrogen).filter(|&next| it.is_carbonyl(next)).count();
+    let is_free = |atom: u32| it.element(atom) == N && it.is_aromatic(atom) && it.hydrogens(atom) > 0;
+    is_free(nitrogen)
+        && carbonyls == 2
+        && it.distances(nitrogen, 3).into_iter().any(|(atom, _)| atom != nitrogen && is_free(atom))
+}
+
+/// Refuses a bond from N to N by an aminating agent that brings its nitrogen with an N–O bond, beside a thiol or thione, whose sulfur takes it
+/// (Wallace, Org. Prep. Proced. Int. 1982, 14, 265).
+fn refuse_amination_beside_sulfur(step: &Step<'_>, aminating: u32, nitrogen: u32) -> Verdict {
+    let it = &step.before;
+    let brings = it.element(aminating) == N
+        && it.element(nitrogen) == N
+        && step.lost(aminating).any(|(gone, _)| it.element(gone) == O);
+    let is_soft = |atom: u32| {
+        it.element(atom) == S
+            && step.is_untouched(atom)
+            && (it.hydrogens(atom) > 0 || it.doubly(atom, |next| it.element(next) == C).is_some())
+    };
+    if brings && step.atoms().any(is_soft) { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Refuses a trimethylsilyl ester as a product, which water takes at once (Wuts, "Greene's Protective Groups", chapter 5).
+fn refuse_trimethylsilyl_ester(step: &Step<'_>, oxygen: u32, silicon: u32) -> Verdict {
+    let it = &step.before;
+    let methyls = it.next_to(silicon).filter(|&next| it.element(next) == C && it.hydrogens(next) == 3);
+    let is_labile =
+        it.group(oxygen) == Group::AcidOxygen && it.element(silicon) == SI && methyls.count() == 3;
+    if is_labile { Err(Refusal::Unstable) } else { Ok(()) }
 }
 
 /// Refuses an amide as the nitrogen of a Strecker reaction: it adds to no aldehyde (March, chapter 16).

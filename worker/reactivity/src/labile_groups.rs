@@ -5,7 +5,7 @@
 //! catalyses; Krise and others, J. Med. Chem. 1999, 42, 3094, for phosphonooxymethyl prodrugs, whose phosphate is protected until the end;
 //! Corbridge, "Phosphorus" (2013), chapter 5, for what acylates and alkylates phosphates.
 
-use crate::change::Step;
+use crate::change::{Facts, Step};
 use crate::event::Event;
 use crate::group::Group;
 use crate::queries::*;
@@ -30,11 +30,28 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                 || activates && is_phosphate(step, atom)
                 || couples && is_phosphate(step, atom) && is_ester(step, atom))
     };
-    if step.atoms().any(is_lost) { Err(Refusal::Incompatible) } else { Ok(()) }
+    let opens = |event: &Event| match *event {
+        Event::Alkylation { nucleophile, .. } | Event::Arylation { nucleophile, .. } => {
+            is_open_lactol(&step.before, nucleophile)
+        }
+        _ => false,
+    };
+    if events.iter().any(opens) || step.atoms().any(is_lost) { Err(Refusal::Incompatible) } else { Ok(()) }
 }
 
 fn is_coupling(event: &Event) -> bool {
     matches!(event, Event::Coupling { .. } | Event::Heck { .. } | Event::Alkynylation { .. })
+}
+
+/// Returns true for the hydroxyl group of a hemiacetal that is no protected sugar: base opens it to the aldehyde, which condenses or eliminates
+/// (Clayden, Greeves and Warren, chapter 11).
+fn is_open_lactol(it: &Facts, oxygen: u32) -> bool {
+    let ethers = || {
+        it.distances(oxygen, 4).into_iter().filter(|&(atom, distance)| {
+            distance > 2 && it.element(atom) == O && it.hydrogens(atom) == 0 && it.is_saturated(atom)
+        })
+    };
+    it.group(oxygen) == Group::Hemiacetal && ethers().count() < 2
 }
 
 /// Returns true for an event in base, or with an amine that takes formaldehyde.

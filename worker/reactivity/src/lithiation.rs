@@ -10,10 +10,10 @@ use crate::queries::*;
 /// Returns true if a strong base takes this aromatic proton, and no other in the reaction mixture first.
 pub fn is_lithiated(step: &Step<'_>, carbon: u32) -> bool {
     let before = &step.before;
-    if step
-        .atoms()
-        .any(|atom| step.is_untouched(atom) && (is_acid(before, atom) || is_attacked(before, atom)))
-    {
+    if step.atoms().any(|atom| {
+        let is_first = is_acid(before, atom) || is_picolyl(before, atom) || is_attacked(before, atom);
+        step.is_untouched(atom) && is_first
+    }) {
         return false;
     }
     // Beside the bridgehead nitrogen of an azole fused to pyridine with N–N, as C5 of [1,2,4]triazolo[1,5-a]pyridine.
@@ -47,6 +47,21 @@ fn is_acid(before: &Facts, atom: u32) -> bool {
                     | Group::Azole
                     | Group::Indole
             ))
+}
+
+/// Returns true for an sp3 carbon with hydrogen on C2 or C4 of an azine, which gives up its proton before the ring does (Fraser, Mansour and
+/// Savard, J. Org. Chem. 1985, 50, 3232).
+fn is_picolyl(before: &Facts, atom: u32) -> bool {
+    let is_ring = |next: u32| {
+        before.is_aromatic_carbon(next)
+            && aromatic_positions(&before.structure, next).iter().any(|&(other, distance)| {
+                distance != 2 && before.group(other) == Group::Azine && before.ring(other) == 6
+            })
+    };
+    before.is_sp3(atom)
+        && before.element(atom) == C
+        && before.hydrogens(atom) > 0
+        && before.next_to(atom).any(is_ring)
 }
 
 /// Returns true for an electrophile that an organolithium attacks.

@@ -24,9 +24,22 @@ fn is_unstable(it: &Facts, atom: u32) -> bool {
             let halogen = it.next_to(atom).any(|next| is_heavy_halogen(it.element(next)));
             diazonium || (halogen && about.hydrogens > 0) || is_nitrosoamide(it, atom)
         }
+        S => is_closing_sulfonyl_chloride(it, atom),
         O => it.count(atom, F) + it.count(atom, BR) + it.count(atom, I) > 0 && it.degree(atom) == 1,
         _ => false,
     }
+}
+
+/// Returns true for a sulfonyl chloride with an alcohol that closes the ring of a five- or six-membered sultone (Roberts and Williams,
+/// Tetrahedron 1987, 43, 1027).
+fn is_closing_sulfonyl_chloride(it: &Facts, sulfur: u32) -> bool {
+    let is_alcohol = |atom: u32| matches!(it.group(atom), Group::PrimaryAlcohol | Group::SecondaryAlcohol);
+    it.oxo(sulfur) == 2
+        && it.count(sulfur, CL) == 1
+        && it
+            .distances(sulfur, 5)
+            .into_iter()
+            .any(|(atom, distance)| distance > 3 && is_alcohol(atom) && it.hydrogens(atom) > 0)
 }
 
 fn unstable_carbon(it: &Facts, atom: u32) -> bool {

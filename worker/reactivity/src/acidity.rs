@@ -51,6 +51,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             _ => {}
         }
     }
+    refuse_lithium_beside_acid(step)?;
     refuse_lithium_beside_nitrile(step)
 }
 
@@ -183,6 +184,18 @@ fn keeps_acidic_ketone(step: &Step<'_>) -> bool {
             && it.next_to(alpha).any(|next| it.is_aromatic(next) || it.element(next) == N)
             && step.is_untouched(alpha)
     })
+}
+
+/// Refuses an aryl bromide or iodide that butyllithium exchanges for an isocyanate, beside an N–H or O–H, which takes the organometal.
+fn refuse_lithium_beside_acid(step: &Step<'_>) -> Verdict {
+    let it = &step.before;
+    let loses = |carbon: u32| step.lost(carbon).any(|(gone, _)| matches!(it.element(gone), BR | I));
+    let is_addition = step.joined().any(|(aryl, carbon)| {
+        it.is_aromatic_carbon(aryl) && loses(aryl) && it.group(carbon) == Group::Isocyanate
+    });
+    let is_acid =
+        |atom: u32| matches!(it.element(atom), N | O) && it.hydrogens(atom) > 0 && step.is_untouched(atom);
+    if is_addition && step.atoms().any(is_acid) { Err(Refusal::Incompatible) } else { Ok(()) }
 }
 
 /// Refuses an aryl bromide or chloride that becomes a lithium compound for a borate beside a nitrile, ketone or ester, which the lithium

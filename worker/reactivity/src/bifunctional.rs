@@ -4,6 +4,7 @@
 //! Smith, "March's Advanced Organic Chemistry", for the Wurtz coupling, which gives all three products; Miller, "Aromatic
 //! Nucleophilic Substitution" (1968), for chloroazines.
 
+use crate::alkylation::is_oxocarbenium;
 use crate::change::{Facts, Step};
 use crate::competition::builds_ring;
 use crate::electrophile;
@@ -31,6 +32,12 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             }
             Event::Alkylation { nucleophile, carbon, leaving }
                 if is_alkylated_again(step, nucleophile, carbon, leaving) =>
+            {
+                return Err(Refusal::CompetingGroup);
+            }
+            Event::Alkylation { nucleophile, carbon, leaving }
+                if is_methylation_beside_amine(step, nucleophile, carbon, leaving)
+                    || is_free_glycosyl_donor(step, nucleophile, carbon, leaving) =>
             {
                 return Err(Refusal::CompetingGroup);
             }
@@ -124,6 +131,38 @@ fn is_acid_beside_amine(step: &Step<'_>, nucleophile: u32, leaving: u32) -> bool
     step.before.group(nucleophile) == Group::AcidOxygen
         && is_heavy_halogen(step.before.element(leaving))
         && leaves_amine(step)
+}
+
+/// Returns true for a methyl halide that is to take an oxygen beside a free amine: even one on a tertiary carbon is methylated (March, chapter
+/// 10).
+fn is_methylation_beside_amine(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> bool {
+    let it = &step.before;
+    it.element(nucleophile) == O
+        && it.hydrogens(carbon) == 3
+        && is_heavy_halogen(it.element(leaving))
+        && step.atoms().any(|atom| is_amine(it, atom) && !is_tritylated(it, atom) && step.is_untouched(atom))
+}
+
+/// Returns true for a nitrogen on a carbon with three aromatic rings.
+fn is_tritylated(it: &Facts, nitrogen: u32) -> bool {
+    it.next_to(nitrogen).any(|carbon| it.next_to(carbon).filter(|&next| it.is_aromatic(next)).count() == 3)
+}
+
+/// Returns true for a glycosyl ester with free hydroxyl groups, which it takes as soon as a Lewis acid activates it (Clayden, Greeves and
+/// Warren, chapter 49).
+fn is_free_glycosyl_donor(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> bool {
+    let it = &step.before;
+    let is_alcohol = |atom: u32| {
+        matches!(it.group(atom), Group::PrimaryAlcohol | Group::SecondaryAlcohol)
+            && it.hydrogens(atom) > 0
+            && step.is_untouched(atom)
+            && step.are_in_same_molecule(atom, carbon)
+    };
+    let is_ester = it.group(leaving) == Group::EsterOxygen;
+    is_ester
+        && is_oxocarbenium(it, carbon, leaving)
+        && !step.are_in_same_molecule(nucleophile, carbon)
+        && step.atoms().any(is_alcohol)
 }
 
 /// Returns true for the imide N–H of an aromatic pyrimidinedione with another N–H of its rings, which is alkylated first: N1 of uracils, N7 of

@@ -10,8 +10,13 @@ use crate::queries::*;
 /// Returns true if a strong base takes this aromatic proton, and no other in the reaction mixture first.
 pub fn is_lithiated(step: &Step<'_>, carbon: u32) -> bool {
     let before = &step.before;
+    // Beside the heteroatom of a five-membered ring, whose proton is the more acidic one.
+    let alpha = before.next_to(carbon).any(|next| {
+        before.is_aromatic(next) && matches!(before.element(next), O | S | N) && before.ring(next) == 5
+    });
     if step.atoms().any(|atom| {
-        let is_first = is_acid(before, atom) || is_picolyl(before, atom) || is_attacked(before, atom);
+        let is_first =
+            is_acid(before, atom) || !alpha && is_picolyl(before, atom) || is_attacked(before, atom);
         step.is_untouched(atom) && is_first
     }) {
         return false;
@@ -25,13 +30,25 @@ pub fn is_lithiated(step: &Step<'_>, carbon: u32) -> bool {
     if let Some(first) = first.filter(|&first| step.are_in_same_molecule(first, carbon)) {
         return step.are_equivalent(first, carbon);
     }
-    let alpha = before.next_to(carbon).any(|next| {
-        before.is_aromatic(next) && matches!(before.element(next), O | S | N) && before.ring(next) == 5
-    });
     alpha
         || before
             .next_to(carbon)
-            .any(|next| is_directing(before, next) && !has_freer_side(step, next, carbon))
+            .any(|next| directs(step, next, carbon) && !has_freer_side(step, next, carbon))
+}
+
+/// Returns true for a carbon whose group directs the base to `carbon` beside it. A trifluoromethyl group is large and the weakest director: a
+/// halogen with a free side wins (Schlosser, Angew. Chem. Int. Ed. 2005, 44, 376).
+fn directs(step: &Step<'_>, directing: u32, carbon: u32) -> bool {
+    let before = &step.before;
+    let is_free = |atom: u32| before.is_aromatic_carbon(atom) && before.hydrogens(atom) > 0;
+    let is_better = |atom: u32| {
+        before.next_to(atom).any(|group| matches!(before.element(group), F | CL | BR))
+            && before.next_to(atom).any(|next| is_free(next) && !step.are_equivalent(next, carbon))
+    };
+    let is_weakest = before.next_to(directing).any(|group| before.is_trifluoromethyl(group));
+    is_directing(before, directing)
+        && !(is_weakest
+            && aromatic_positions(&before.structure, directing).iter().any(|&(atom, _)| is_better(atom)))
 }
 
 /// Returns true for a proton that a strong base takes before an aromatic one.
@@ -49,7 +66,7 @@ fn is_acid(before: &Facts, atom: u32) -> bool {
             ))
 }
 
-/// Returns true for an sp3 carbon with hydrogen on C2 or C4 of an azine, which gives up its proton before the ring does (Fraser, Mansour and
+/// Returns true for an alkyl carbon with hydrogen on C2 or C4 of an azine, which gives up its proton before the ring does (Fraser, Mansour and
 /// Savard, J. Org. Chem. 1985, 50, 3232).
 fn is_picolyl(before: &Facts, atom: u32) -> bool {
     let is_ring = |next: u32| {
@@ -61,6 +78,7 @@ fn is_picolyl(before: &Facts, atom: u32) -> bool {
     before.is_sp3(atom)
         && before.element(atom) == C
         && before.hydrogens(atom) > 0
+        && before.next_to(atom).all(|next| before.element(next) == C)
         && before.next_to(atom).any(is_ring)
 }
 

@@ -46,10 +46,47 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             _ => {}
         }
     }
+    for (from, to) in step.joined() {
+        if is_plain_vinylic_halogenation(step, from, to) {
+            return Err(Refusal::Position);
+        }
+        if arylates_to_hydrocarbon(step, from, to) {
+            return Err(Refusal::OxidationState);
+        }
+    }
     if step.atoms().any(|atom| is_free_phosphonooxymethyl_donor(&step.before, atom)) {
         return Err(Refusal::Unstable);
     }
     Ok(())
+}
+
+/// Returns true for a halogen in the place of a hydrogen of a plain alkene, which it adds to, or which takes it at the allylic carbon (March, chapters
+/// 14 and 15).
+fn is_plain_vinylic_halogenation(step: &Step<'_>, halogen: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_plain = |atom: u32, partner: u32| {
+        it.next_to(atom).all(|next| next == partner || it.is_sp3(next) && it.element(next) == C)
+    };
+    is_heavy_halogen(it.element(halogen))
+        && it.group(carbon) == Group::Alkene
+        && step.loses_only_hydrogen(carbon)
+        && it
+            .doubly(carbon, |next| it.element(next) == C)
+            .is_some_and(|partner| is_plain(carbon, partner) && is_plain(partner, carbon))
+}
+
+/// Returns true for an aryl halide whose metal adds to an aldehyde or ketone that is to lose its oxygen too: that is a second step (March, chapter 16).
+fn arylates_to_hydrocarbon(step: &Step<'_>, aryl: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let loses =
+        |atom: u32, elements: &[u8]| step.lost(atom).any(|(gone, _)| elements.contains(&it.element(gone)));
+    it.is_aromatic_carbon(aryl)
+        && loses(aryl, &[CL, BR, I, MG, LI])
+        && matches!(it.group(carbon), Group::Ketone | Group::Aldehyde)
+        && loses(carbon, &[O])
+        && step.image(carbon).is_some_and(|image| {
+            step.after.is_sp3(image) && step.after.hydrogens(image) > it.hydrogens(carbon)
+        })
 }
 
 fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> Verdict {

@@ -21,7 +21,7 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
         Event::AcylReduction { carbon } => acyl(step, carbon),
         Event::AmideReduction { carbon } => {
             // Aluminium hydride opens epoxides.
-            if step.keeps_epoxide() {
+            if step.keeps_epoxide() || keeps_second_acyl(step, carbon) {
                 return Err(Refusal::CompetingGroup);
             }
             // Borane reduces amides before esters.
@@ -66,6 +66,20 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
         Event::Epoxidation { carbon, partner } => richer_alkene(step, carbon, partner),
         _ => Ok(()),
     }
+}
+
+/// Returns true for the amide of a nitrogen that keeps a second acyl or thioacyl group: hydride takes the acyl group off it (Gaylord, "Reduction with
+/// Complex Metal Hydrides", 1956, chapter 10).
+fn keeps_second_acyl(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_acyl = |atom: u32| {
+        atom != carbon
+            && step.is_untouched(atom)
+            && it.doubly(atom, |next| matches!(it.element(next), O | S)).is_some()
+    };
+    it.next_to(carbon)
+        .filter(|&next| it.element(next) == N && it.is_saturated(next))
+        .any(|nitrogen| it.next_to(nitrogen).any(is_acyl))
 }
 
 /// Refuses a step that leaves such a group unreacted.

@@ -24,6 +24,12 @@ fn is_unstable(it: &Facts, atom: u32) -> bool {
             let halogen = it.next_to(atom).any(|next| is_heavy_halogen(it.element(next)));
             diazonium || (halogen && about.hydrogens > 0) || is_nitrosoamide(it, atom)
         }
+        // Acids of phosphorus that phosphorylate themselves (Corbridge, "Phosphorus", 2013, chapter 5).
+        P => {
+            let is_halide =
+                it.count(atom, F) == 0 && it.next_to(atom).any(|next| is_heavy_halogen(it.element(next)));
+            is_halide && it.next_to(atom).any(|next| it.element(next) == O && it.hydrogens(next) > 0)
+        }
         S => is_closing_sulfonyl_chloride(it, atom),
         O => it.count(atom, F) + it.count(atom, BR) + it.count(atom, I) > 0 && it.degree(atom) == 1,
         _ => false,

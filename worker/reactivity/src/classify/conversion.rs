@@ -289,6 +289,10 @@ fn nitrogen(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
     if step.gains(atom, O) {
         return Some(class!("N-oxidation"));
     }
+    let joins_nitrogen = step.gained(atom).any(|(other, _)| it.element(other) == N);
+    if loses_oxygen && joins_nitrogen && it.oxo(atom) > 0 {
+        return Some(class!("arylhydrazine synthesis"));
+    }
     if loses_oxygen && (it.at(atom).charge == 1 || it.oxo(atom) > 0) {
         return Some(class!("N-oxide or nitroso reduction"));
     }

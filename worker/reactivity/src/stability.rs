@@ -6,7 +6,7 @@
 use chem::Order;
 
 use crate::change::Facts;
-use crate::group::Group;
+use crate::group::{Group, aromatic_positions};
 use crate::queries::*;
 
 /// Returns true unless the atom makes its molecule too unstable to store.
@@ -34,6 +34,19 @@ fn is_unstable(it: &Facts, atom: u32) -> bool {
         O => it.count(atom, F) + it.count(atom, BR) + it.count(atom, I) > 0 && it.degree(atom) == 1,
         _ => false,
     }
+}
+
+/// Returns true for a benzylic carbon ortho or para to a free amine: its halide is an azaquinone methide and acid, as in `quinone_methide.rs`,
+/// which the amine of the next molecule takes.
+fn is_aminobenzyl(it: &Facts, atom: u32) -> bool {
+    let is_free = |next: u32| {
+        matches!(it.group(next), Group::Aniline | Group::SecondaryAniline) && it.hydrogens(next) > 0
+    };
+    it.next_to(atom).filter(|&ring| it.is_aromatic_carbon(ring) && it.ring(ring) == 6).any(|ring| {
+        aromatic_positions(&it.structure, ring)
+            .iter()
+            .any(|&(position, distance)| distance != 2 && it.next_to(position).any(is_free))
+    })
 }
 
 /// Returns true for a sulfonyl chloride with an alcohol that closes the ring of a five- or six-membered sultone (Roberts and Williams,
@@ -73,7 +86,7 @@ fn unstable_carbon(it: &Facts, atom: u32) -> bool {
             || (free_amine && !in_ring && it.next_to(atom).any(|oxygen| is_acyloxy(it, oxygen)))
             || (hydroxyls > 0 && halogens + on(F) > 0)
             || (free_amine && halogens + on(F) > 0 && on(F) < 2)
-            || (halogens == 1 && is_free_glycosyl(it, atom))
+            || (halogens == 1 && (is_free_glycosyl(it, atom) || is_aminobenzyl(it, atom)))
             || (amines > 1 && !in_ring);
     }
     if is_three_ring_ketone(it, atom) || is_alkanoyl_isothiocyanate(it, atom) || is_enamino_acid(it, atom) {

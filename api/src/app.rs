@@ -33,7 +33,8 @@ use crate::{
     endpoints::{
         batches, bulk_queries,
         engines::{self, Engines},
-        generate, health, kept_routes, models, operations, plans, sample_batches, samples, treesearch,
+        generate, health, kept_routes, likelihoods, models, operations, plans, sample_batches, samples,
+        treesearch,
     },
     jobs::{AdmissionLimits, Jobs},
     limits::RateLimits,
@@ -212,6 +213,7 @@ fn endpoints(guard: impl Fn(Operation, MethodRouter<App>) -> MethodRouter<App>) 
         .routes(endpoint(samples::DELETE, routes!(samples::delete)))
         .routes(endpoint(generate::GENERATE, routes!(generate::generate)))
         .routes(endpoint(generate::GENERATE, routes!(generate::generate_by_model)))
+        .routes(endpoint(likelihoods::CREATE, routes!(likelihoods::create)))
         .routes(endpoint(sample_batches::CREATE, routes!(sample_batches::create)))
         .routes(endpoint(sample_batches::READ, routes!(sample_batches::list)))
         .routes(endpoint(sample_batches::READ, routes!(sample_batches::retrieve)))

@@ -10,6 +10,7 @@ mod gzip_json;
 pub mod health;
 mod hidden_offers;
 pub mod kept_routes;
+pub mod likelihoods;
 mod metered_search;
 pub mod models;
 pub mod operations;

@@ -24,8 +24,8 @@ pub(crate) fn parsed(text: &str) -> Value {
 mod tests {
     use contract::{
         Analogue, Batch, BulkQueryResult, CatalogueSearchResult, ExpandedMolecule, Generated, KeptRoute,
-        Model, ModelList, ModelStatus, MoleculeAvailability, OperationsState, Page, Sample, SampleList,
-        Synthesizability, TreeSearchResult,
+        Likelihoods, Model, ModelList, ModelStatus, MoleculeAvailability, OperationsState, Page, Sample,
+        SampleList, Synthesizability, TreeSearchResult,
     };
     use serde::{Serialize, de::DeserializeOwned};
 
@@ -50,6 +50,7 @@ mod tests {
         assert_is::<KeptRoute>(example!("kept_route"));
         assert_is::<OperationsState>(example!("operations_state"));
         assert_is::<Generated>(example!("generated"));
+        assert_is::<Likelihoods>(example!("likelihoods"));
         assert_is::<ModelStatus>(example!("model_status"));
         assert_is::<Batch>(example!("batch"));
         assert_is::<Batch>(example!("batch_processing"));

@@ -3,12 +3,16 @@
 
 use std::fmt::Debug;
 
-use contract::{MAX_BATCH, MAX_BULK_QUERY, MAX_KEPT_NODES, MAX_SAMPLE_BATCH, MAX_SAMPLE_SIZE};
+use contract::{
+    MAX_BATCH, MAX_BULK_QUERY, MAX_KEPT_NODES, MAX_LIKELIHOODS, MAX_SAMPLE_BATCH, MAX_SAMPLE_SIZE,
+};
 use http_errors::{ApiError, query_pairs};
 use serde::Serialize;
 
 use crate::{
-    endpoints::{batches, bulk_queries, kept_routes, paging, plans, sample_batches, samples, treesearch},
+    endpoints::{
+        batches, bulk_queries, kept_routes, likelihoods, paging, plans, sample_batches, samples, treesearch,
+    },
     fields::Faults,
     word_pattern::is_word,
 };
@@ -57,6 +61,9 @@ pub fn bodies(input: &[u8]) {
         if let Some(look) = read(parse, input) {
             assert!((1..=MAX_BULK_QUERY).contains(&look.smiles.len()));
         }
+    }
+    if let Some(asked) = read(likelihoods::parse, input) {
+        assert!((1..=MAX_LIKELIHOODS).contains(&asked.smiles.len()));
     }
     if let Some(search) = read(bulk_queries::parse_search, input) {
         assert!(search.smiles.is_empty());

@@ -8,9 +8,10 @@ use std::{sync::Arc, time::Duration};
 
 use chrono::Utc;
 use contract::{
-    BulkQuery, BulkQueryJob, BulkQueryOutcome, Cause, ErrorItem, JobFailure, JobId, ProgressReporting,
-    SampleId, SampleJob, SampleRequest, StoredAsyncSampleJob, StoredBulkQueryJob, StoredSampleJob,
-    StoredTreeSearchJob, TreeSearchJob, TreeSearchRequest, TreeSearchResult,
+    BulkQuery, BulkQueryJob, BulkQueryOutcome, Cause, ErrorItem, JobFailure, JobId, LikelihoodJob,
+    Likelihoods, LikelihoodsRequest, ProgressReporting, SampleId, SampleJob, SampleRequest,
+    StoredAsyncSampleJob, StoredBulkQueryJob, StoredLikelihoodJob, StoredSampleJob, StoredTreeSearchJob,
+    TreeSearchJob, TreeSearchRequest, TreeSearchResult,
 };
 use queue::{AwaitError, Job, JobCaller, LiveModel, Pending, QueueError, SubmitError, Subscription};
 
@@ -117,22 +118,38 @@ impl Jobs {
                 deadline: Utc::now() + caller.timeout,
             })
         };
-        let permit = self.concurrency_limit.acquire()?;
-        let submitted = match &request.model_id {
-            Some(named) => self.submit(job(named), caller).await.map_err(submission_error)?,
-            None => self.submit_to_default(job, caller).await?,
-        };
-        drop(permit);
+        let submitted = self.submit_to_model(request.model_id.as_deref(), job, caller).await?;
         let late_message = format!("; if it is finished late, it is stored as sample {sample_id}");
         self.outcome(submitted, caller, &late_message).await
     }
 
-    /// Submits the job with the first default model that a live sampler has.
-    async fn submit_to_default(
+    /// Returns the likelihoods of molecules, computed by a worker with the model.
+    pub async fn likelihoods(
         &self,
-        job: impl Fn(&str) -> StoredSampleJob,
+        account_id: &str,
+        request: LikelihoodsRequest,
+    ) -> Result<Likelihoods, ApiError> {
+        let caller = self.caller(account_id, self.admission_limits.sample_timeout);
+        let LikelihoodsRequest { smiles, model_id } = request;
+        let job = |model_id: &str| {
+            let (model_id, smiles) = (model_id.to_owned(), smiles.clone());
+            StoredLikelihoodJob::V1(LikelihoodJob { model_id, smiles })
+        };
+        let submitted = self.submit_to_model(model_id.as_deref(), job, caller).await?;
+        self.outcome(submitted, caller, "").await
+    }
+
+    /// Submits the job with the model `named`, or with the first default model that a live sampler has.
+    async fn submit_to_model<J: Job>(
+        &self,
+        named: Option<&str>,
+        job: impl Fn(&str) -> J,
         caller: JobCaller<'_>,
-    ) -> Result<SubmittedJob<StoredSampleJob>, ApiError> {
+    ) -> Result<SubmittedJob<J>, ApiError> {
+        let _permit = self.concurrency_limit.acquire()?;
+        if let Some(named) = named {
+            return self.submit(job(named), caller).await.map_err(submission_error);
+        }
         let mut refused = NO_DEFAULT_MODEL;
         for model_id in &*self.default_models {
             match self.submit(job(model_id), caller).await {

@@ -2,6 +2,7 @@
 
 mod async_sample;
 mod bulk_query;
+mod likelihood;
 mod plan;
 mod sample;
 mod search;
@@ -16,6 +17,8 @@ use sqlx::PgPool;
 
 pub use async_sample::AsyncSampleHandler;
 pub use bulk_query::BulkQueryHandler;
+pub use likelihood::LikelihoodHandler;
+pub(crate) use likelihood::likelihoods;
 pub use plan::PlanHandler;
 pub use sample::{SampleHandler, draw};
 pub use search::{SearchHandler, search};

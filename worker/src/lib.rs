@@ -42,8 +42,8 @@ pub use async_samples::feed_orders;
 pub use compute::compute;
 pub use conditions::{ConditionError, DrawConditions, ExcludedMolecules};
 pub use handlers::{
-    AsyncSampleHandler, BulkQueryHandler, ComputationOutcome, PlanHandler, SampleHandler, SearchHandler,
-    draw, search,
+    AsyncSampleHandler, BulkQueryHandler, ComputationOutcome, LikelihoodHandler, PlanHandler, SampleHandler,
+    SearchHandler, draw, search,
 };
 pub use makeable::{RouteChecker, SEARCH_QUEUE_CONNECTIONS};
 pub use metrics::{observe_sampler, observe_searcher};

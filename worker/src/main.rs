@@ -5,7 +5,8 @@ use std::{pin::Pin, process::ExitCode, sync::Arc, time::Duration};
 use anyhow::{Context, Result};
 use clap::Parser;
 use contract::{
-    StoredAsyncSampleJob, StoredBulkQueryJob, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob,
+    StoredAsyncSampleJob, StoredBulkQueryJob, StoredLikelihoodJob, StoredPlanJob, StoredSampleJob,
+    StoredTreeSearchJob,
 };
 use database::{Background, Database};
 use futures::FutureExt;
@@ -17,9 +18,9 @@ use tokio::{
 };
 use tracing::error;
 use worker::{
-    AsyncSampleHandler, BulkQueryHandler, CatalogueView, ComputeDevice, LISTENER, ModelRegistry, PlanHandler,
-    ReadyCounts, Role, RouteChecker, RunningJobs, SEARCH_QUEUE_CONNECTIONS, SampleHandler, SearchHandler,
-    WorkerSettings, compute,
+    AsyncSampleHandler, BulkQueryHandler, CatalogueView, ComputeDevice, LISTENER, LikelihoodHandler,
+    ModelRegistry, PlanHandler, ReadyCounts, Role, RouteChecker, RunningJobs, SEARCH_QUEUE_CONNECTIONS,
+    SampleHandler, SearchHandler, WorkerSettings, compute,
     connections::{self, ConnectionShares, divide_connections},
     feed_orders, feed_plans, forget_orphans, load_planner, observe_sampler, observe_searcher, refill, replay,
 };
@@ -99,9 +100,15 @@ async fn sample(settings: &WorkerSettings) -> Result<()> {
         ..config(settings)
     };
     let async_samples = background_config(settings, config.models.clone(), settings.slots());
+    let likelihoods = WorkerConfig {
+        connections_of_jobs: Some(1),
+        slots: 1,
+        models: config.models.clone(),
+        ..self::config(settings)
+    };
     let shares = divide_connections(
         settings.database_connections,
-        &[&config, &async_samples],
+        &[&config, &async_samples, &likelihoods],
         SEARCH_QUEUE_CONNECTIONS,
     )?;
     config.process_connections = connections_to_server(settings, shares);
@@ -140,6 +147,8 @@ async fn sample(settings: &WorkerSettings) -> Result<()> {
         registry: Arc::clone(&registry),
         activity: activity.clone(),
     };
+    let scoring =
+        LikelihoodHandler { pool: pool.clone(), registry: Arc::clone(&registry), activity: activity.clone() };
     let handler = SampleHandler { pool, registry, activity, ready, routes };
     let shutdown = shutdown.shared();
     let shutdown_signal = shutdown.clone();
@@ -149,9 +158,10 @@ async fn sample(settings: &WorkerSettings) -> Result<()> {
         drop(refilling);
     };
     let async_samples =
-        run_worker::<StoredAsyncSampleJob, _>(database.clone(), async_samples, making, shutdown);
+        run_worker::<StoredAsyncSampleJob, _>(database.clone(), async_samples, making, shutdown.clone());
+    let likelihoods = run_worker::<StoredLikelihoodJob, _>(database.clone(), likelihoods, scoring, shutdown);
     let samples = run_worker::<StoredSampleJob, _>(database, config, handler, stopping);
-    tokio::try_join!(samples, async_samples).context("running sample jobs").map(|_| ())
+    tokio::try_join!(samples, async_samples, likelihoods).context("running sample jobs").map(|_| ())
 }
 
 async fn search(settings: &WorkerSettings) -> Result<()> {

@@ -15,9 +15,9 @@ use anyhow::{Context, Result, anyhow, bail};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use chrono::Utc;
 use contract::{
-    BulkQueryJob, BulkQueryOutcome, JobFailure, Sample, SampleJob, SampleObject, SampleStatus,
-    StoredAsyncSampleJob, StoredBulkQueryJob, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob,
-    TreeSearchJob,
+    BulkQueryJob, BulkQueryOutcome, JobFailure, LikelihoodJob, Likelihoods, Sample, SampleJob, SampleObject,
+    SampleStatus, StoredAsyncSampleJob, StoredBulkQueryJob, StoredLikelihoodJob, StoredPlanJob,
+    StoredSampleJob, StoredTreeSearchJob, TreeSearchJob,
 };
 use flate2::read::GzDecoder;
 use serde::de::DeserializeOwned;
@@ -26,7 +26,7 @@ use synth::{BatchLimits, SearchUrgency};
 
 use crate::{
     BulkQueryHandler, CatalogueView, ComputationOutcome, ComputeDevice, DrawConditions, ExcludedMolecules,
-    Models, SearchHandler, WorkerSettings, connections::connect, draw, load_planner,
+    Models, SearchHandler, WorkerSettings, connections::connect, draw, handlers::likelihoods, load_planner,
     molecule_details::with_details,
 };
 
@@ -49,6 +49,9 @@ pub async fn replay(settings: &WorkerSettings, job: &str) -> Result<Value> {
     if let Some(StoredBulkQueryJob::V1(job)) = stored(job) {
         return Ok(serde_json::json!({ "Ok": run_query(settings, job).await? }));
     }
+    if let Some(StoredLikelihoodJob::V1(job)) = stored(job) {
+        return Ok(serde_json::to_value(likelihoods_of(settings, job)?)?);
+    }
     if let Some(StoredPlanJob::V1(job)) = stored(job) {
         bail!("the job of plan {} has no request: give its parameters to `retort plan`", job.plan_id);
     }
@@ -56,7 +59,7 @@ pub async fn replay(settings: &WorkerSettings, job: &str) -> Result<Value> {
         let id = job.job().sample_id;
         bail!("the job of sample {id} has no seed: request another sample of its model");
     }
-    bail!("neither a stored sample job nor a stored tree search job nor a stored bulk query")
+    bail!("no stored job of a sample, a tree search, a bulk query or likelihoods")
 }
 
 /// Parses the job, if it is of this kind.
@@ -73,6 +76,9 @@ fn sample(settings: &WorkerSettings, job: &SampleJob) -> Result<Result<Sample, J
     let budget = generator::SampleBudget::unlimited();
     if !job.conditions.exclude.is_empty() {
         bail!("the job excludes molecules of samples, which only the service's database has");
+    }
+    if job.conditions.synthesizable.is_some() {
+        bail!("the job asks for routes, which the service's searchers find");
     }
     let conditions = DrawConditions::new(&job.conditions, ExcludedMolecules::default())?;
     let drawn = draw(model, Vec::new(), job, &conditions, &budget)?;
@@ -94,6 +100,15 @@ fn sample(settings: &WorkerSettings, job: &SampleJob) -> Result<Result<Sample, J
         })),
         ComputationOutcome::Refused(problem) => Ok(Err(problem)),
         ComputationOutcome::Cancelled => bail!("a replayed job was cancelled"),
+    }
+}
+
+fn likelihoods_of(settings: &WorkerSettings, job: LikelihoodJob) -> Result<Result<Likelihoods, JobFailure>> {
+    let machine = ComputeDevice::open(settings.device, settings.threads())?;
+    let models = Models::load(&settings.models_dir, &settings.sampler_models, &machine)?;
+    match models.choose(Some(&job.model_id)) {
+        Some(model) => Ok(Ok(likelihoods(model, job.smiles)?)),
+        None => Ok(Err(JobFailure::UnknownModel { model_id: job.model_id })),
     }
 }
 

@@ -115,6 +115,15 @@ pub struct PlanJob {
     pub expected_seconds: f64,
 }
 
+/// Job that computes the likelihoods of molecules under a model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LikelihoodJob {
+    /// Required model: only samplers that serve it claim the job.
+    pub model_id: String,
+    /// SMILES as the caller wrote them, 1 to 1,000.
+    pub smiles: Vec<String>,
+}
+
 /// Job of a bulk query: one question about many molecules.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BulkQueryJob {
@@ -309,6 +318,15 @@ pub enum StoredPlanJob {
     /// The first shape.
     #[serde(rename = "1")]
     V1(PlanJob),
+}
+
+/// A [`LikelihoodJob`] with the version of its shape; old versions can still be decoded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "version")]
+pub enum StoredLikelihoodJob {
+    /// The first shape.
+    #[serde(rename = "1")]
+    V1(LikelihoodJob),
 }
 
 /// A [`BulkQueryJob`] with the version of its shape; old versions can still be decoded.

@@ -25,6 +25,7 @@ mod export;
 mod flow;
 mod job;
 mod kept_route;
+mod likelihood;
 mod model;
 mod native_plan;
 mod operations;
@@ -60,12 +61,13 @@ pub use export::{
 pub use flow::{Flow, FlowError};
 pub use job::{
     AsyncSampleJob, BulkQuery, BulkQueryJob, BulkQueryOutcome, CatalogueCriterion, Cause, JobFailure, JobId,
-    PlanJob, ProgressReporting, SampleJob, StoredAsyncSampleJob, StoredBulkQueryJob, StoredPlanJob,
-    StoredSampleJob, StoredTreeSearchJob, TreeSearchJob,
+    LikelihoodJob, PlanJob, ProgressReporting, SampleJob, StoredAsyncSampleJob, StoredBulkQueryJob,
+    StoredLikelihoodJob, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob, TreeSearchJob,
 };
 pub use kept_route::{
     KeptRoute, KeptRouteChange, KeptRouteObject, KeptRouteRequest, MAX_KEPT, MAX_KEPT_NODES, RouteFigures,
 };
+pub use likelihood::{Likelihoods, LikelihoodsRequest, MAX_LIKELIHOODS, MoleculeLikelihood};
 pub use model::{
     Model, ModelAvailability, ModelCard, ModelList, ModelMetrics, ModelObject, ModelStatus,
     PropertyDistribution,

@@ -7,10 +7,11 @@ use std::fmt::Debug;
 use chrono::{DateTime, TimeZone, Utc};
 use contract::{
     AsyncSampleJob, AtomPair, BulkQuery, BulkQueryJob, BulkQueryOutcome, CatalogueCriterion, Cause,
-    ConditionRefusals, Country, Edge, JobFailure, MAX_SEED, Makeability, MakeableRoute, Node, NodeData,
-    OwnBlock, PlanJob, ProgressReporting, PropertyRange, ProtectingGroups, RouteGraph, RouteLimits,
-    SampleConditions, SampleId, SampleJob, StepCheck, StoredAsyncSampleJob, StoredBulkQueryJob,
-    StoredPlanJob, StoredSampleJob, StoredTreeSearchJob, TreeSearchJob, TreeSearchRequest,
+    ConditionRefusals, Country, Edge, JobFailure, LikelihoodJob, Likelihoods, MAX_SEED, Makeability,
+    MakeableRoute, MoleculeLikelihood, Node, NodeData, OwnBlock, PlanJob, ProgressReporting, PropertyRange,
+    ProtectingGroups, RouteGraph, RouteLimits, SampleConditions, SampleId, SampleJob, StepCheck,
+    StoredAsyncSampleJob, StoredBulkQueryJob, StoredLikelihoodJob, StoredPlanJob, StoredSampleJob,
+    StoredTreeSearchJob, TreeSearchJob, TreeSearchRequest,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -244,6 +245,27 @@ fn a_stored_bulk_query_job_and_its_outcome_keep_their_shapes() {
 
     assert_golden(include_str!("golden/look_jobs_v1.json"), &looks.map(job).to_vec());
     assert_golden(include_str!("golden/look_outcome.json"), &outcome);
+}
+
+#[test]
+fn a_stored_likelihood_job_and_its_outcome_keep_their_shapes() {
+    let job = LikelihoodJob {
+        model_id: "druglike_gru".to_owned(),
+        smiles: vec!["CCO".to_owned(), "C1CC".to_owned()],
+    };
+    let item = |smiles: &str, error: Option<&str>, loss| MoleculeLikelihood {
+        smiles: smiles.to_owned(),
+        error: error.map(str::to_owned),
+        negative_log_likelihood: loss,
+    };
+    let outcome = Likelihoods {
+        object: Default::default(),
+        model_id: "druglike_gru".to_owned(),
+        items: vec![item("CCO", None, Some(6.25)), item("C1CC", Some("ring bond 1 is not closed"), None)],
+    };
+
+    assert_golden(include_str!("golden/likelihood_job_v1.json"), &StoredLikelihoodJob::V1(job));
+    assert_golden(include_str!("golden/likelihood_outcome.json"), &outcome);
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Definition of a job for the queue, and the kinds of jobs.
 
 use contract::{
-    BulkQuery, BulkQueryOutcome, CatalogueCriterion, SampleConditions, SampleId, StepCheck,
-    StoredAsyncSampleJob, StoredBulkQueryJob, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob,
-    TreeSearchRequest, TreeSearchResult,
+    BulkQuery, BulkQueryOutcome, CatalogueCriterion, Likelihoods, SampleConditions, SampleId, StepCheck,
+    StoredAsyncSampleJob, StoredBulkQueryJob, StoredLikelihoodJob, StoredPlanJob, StoredSampleJob,
+    StoredTreeSearchJob, TreeSearchRequest, TreeSearchResult,
 };
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -36,6 +36,10 @@ const SMALL_SEARCH_SHARE: f64 = 0.25;
 /// other.
 const SUBSTRUCTURE_SECONDS: f64 = 0.5;
 const CATALOGUE_SECONDS: f64 = 0.03;
+
+/// Seconds that any request for likelihoods takes, and the number of molecules per further second.
+const LIKELIHOOD_FLOOR_SECONDS: f64 = 0.01;
+const LIKELIHOODS_PER_SECOND: f64 = 2_000.0;
 
 /// Seconds reserved at the end of a search for the offers, the outcome and the response.
 const ANSWERING_SECONDS: f64 = 0.3;
@@ -81,12 +85,13 @@ pub struct ReadyResult {
 }
 
 /// All queues, in display order.
-pub const QUEUES: [&str; 5] = [
+pub const QUEUES: [&str; 6] = [
     StoredSampleJob::QUEUE,
     StoredTreeSearchJob::QUEUE,
     StoredPlanJob::QUEUE,
     StoredBulkQueryJob::QUEUE,
     StoredAsyncSampleJob::QUEUE,
+    StoredLikelihoodJob::QUEUE,
 ];
 
 /// Returns the words for a queue that people read. Rows, paths and metrics have its name.
@@ -221,6 +226,27 @@ impl Job for StoredAsyncSampleJob {
     }
 }
 
+impl Job for StoredLikelihoodJob {
+    const QUEUE: &'static str = "likelihood";
+
+    type Outcome = Likelihoods;
+
+    fn work(&self) -> WorkEstimate<'_> {
+        let Self::V1(job) = self;
+        WorkEstimate {
+            kind: &job.model_id,
+            seconds: LIKELIHOOD_FLOOR_SECONDS + job.smiles.len() as f64 / LIKELIHOODS_PER_SECOND,
+            longest: None,
+            ready: None,
+        }
+    }
+
+    fn model_id(&self) -> Option<&str> {
+        let Self::V1(job) = self;
+        Some(&job.model_id)
+    }
+}
+
 /// Returns the kind of a sample: with conditions, durations say nothing about samples without.
 fn sample_kind<'a>(model_id: &'a str, conditions: &SampleConditions) -> &'a str {
     if conditions.is_empty() { model_id } else { "conditioned" }
@@ -273,6 +299,9 @@ mod tests {
     fn every_queue_has_words_of_its_own() {
         let labels = QUEUES.map(queue_label);
 
-        assert_eq!(labels, ["sample", "search", "background search", "bulk query", "asynchronous sample"]);
+        assert_eq!(
+            labels,
+            ["sample", "search", "background search", "bulk query", "asynchronous sample", "likelihood"]
+        );
     }
 }

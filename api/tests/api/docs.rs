@@ -99,6 +99,7 @@ async fn answers_have_the_members_of_their_examples() {
         ("/synth-batches/v1/plans", json!({ "parameters": { "search_smiles": target } })),
         ("/synth-batches/v1/batches", json!({ "smiles": [target], "parameters": {} })),
         ("/synth/v1/routes", json!({ "parameters": { "search_smiles": target }, "route": route })),
+        ("/generator/v1/likelihoods", json!({ "smiles": [target] })),
         ("/synth/v1/treesearch", json!({ "search_smiles": target })),
         ("/synth/v1/expansions", json!({ "smiles": [target] })),
         ("/synth/v1/building-blocks", json!({ "smiles": [target] })),

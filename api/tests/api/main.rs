@@ -32,6 +32,7 @@ mod docs;
 mod exports;
 mod frozen;
 mod generator_v1_async_samples;
+mod generator_v1_likelihoods;
 mod generator_v1_models;
 mod generator_v1_sample_batches;
 mod generator_v1_sample_conditions;

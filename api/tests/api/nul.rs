@@ -52,6 +52,7 @@ async fn no_text_of_a_request_may_have_a_nul() {
         let body = json!({ "smiles": ["CCO", "C\0"] });
         refused(&format!("/synth/v1/{path}"), &body, "smiles.1", MISMATCH).await;
     }
+    refused("/generator/v1/likelihoods", &json!({ "smiles": ["CCO", "C\0"] }), "smiles.1", MISMATCH).await;
     let names = json!({ "smiles": ["CCO"], "parameters": {}, "names": ["\0"] });
     refused("/synth-batches/v1/batches", &names, "names.0", MISMATCH).await;
     refused("/generator/v1/samples", &json!({ "size": 1, "model_id": "a\0" }), "model_id", MISMATCH).await;
@@ -67,6 +68,7 @@ async fn the_document_says_which_texts_have_no_nul() {
         "BatchParameters/properties/templates_never/items",
         "BatchRequest/properties/names/items",
         "ExpansionsRequest/properties/smiles/items",
+        "LikelihoodsRequest/properties/smiles/items",
         "PlanRequest/properties/name",
         "OwnBlock/properties/smiles",
     ] {

@@ -95,9 +95,11 @@ async fn the_state_tells_of_queues_workers_jobs_reservoirs_and_the_catalogue() {
     let state = stage.until(|state| running(state).is_some()).await;
 
     let queue = |name: &str, busy: i64| json!({ "queue": name, "waiting": 0, "busy": busy, "slots": 4, "oldest_wait_seconds": 0.0, "paused": null });
-    let queues = [("sample", 0), ("search", 1), ("plan", 0), ("look", 0), ("order", 0)];
+    let queues = [("sample", 0), ("search", 1), ("plan", 0), ("look", 0), ("order", 0), ("likelihood", 0)];
     assert_eq!(state["queues"], json!(queues.map(|(name, count)| queue(name, count))));
-    let [_, _, _, sampler, searcher] = &state["workers"].as_array().unwrap()[..] else { panic!("{state}") };
+    let [_, _, _, _, sampler, searcher] = &state["workers"].as_array().unwrap()[..] else {
+        panic!("{state}")
+    };
     assert_eq!(
         (&sampler["queue"], &sampler["slots"], &sampler["live"]),
         (&json!("sample"), &json!(4), &json!(true))

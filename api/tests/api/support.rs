@@ -7,8 +7,9 @@ use argon2::{Argon2, PasswordHasher, password_hash::SaltString};
 use chem::{Limits, MappedMolecule};
 use chrono::Utc;
 use contract::{
-    JobFailure, JobId, Metadata, PlanFigures, ProgressReporting, ReagentResults, StoredAsyncSampleJob,
-    StoredBulkQueryJob, StoredPlanJob, StoredSampleJob, StoredTreeSearchJob, TreeSearchResult, scope,
+    JobFailure, JobId, Likelihoods, Metadata, MoleculeLikelihood, PlanFigures, ProgressReporting,
+    ReagentResults, StoredAsyncSampleJob, StoredBulkQueryJob, StoredLikelihoodJob, StoredPlanJob,
+    StoredSampleJob, StoredTreeSearchJob, TreeSearchResult, scope,
 };
 use flate2::{Compression, write::GzEncoder};
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
@@ -60,13 +61,13 @@ impl Service {
             card: card(id),
         });
         let sampler = WorkerConfig { models: watch::channel(models.into()).1, ..config() };
-        let order_maker = sampler.clone();
+        let (order_maker, scorer) = (sampler.clone(), sampler.clone());
         let engine = move || {
             let engine = LiveModel { model_id: "toy_engine".to_owned(), relative_cost: 1.0, card: json!({}) };
             WorkerConfig { models: watch::channel(vec![engine]).1, ..config() }
         };
         let (pool, other, third) = (service.pool.clone(), service.pool.clone(), service.pool.clone());
-        let (fourth, fifth) = (service.pool.clone(), service.pool.clone());
+        let (fourth, fifth, sixth) = (service.pool.clone(), service.pool.clone(), service.pool.clone());
         let handler = MockSampler(pool.clone());
         service.tasks.spawn(async move {
             let _ = run_worker::<StoredSampleJob, _>(pool, sampler, handler, std::future::pending()).await;
@@ -84,6 +85,11 @@ impl Service {
             let handler = MockBulkQueryWorker(fourth.clone());
             let _ =
                 run_worker::<StoredBulkQueryJob, _>(fourth, engine(), handler, std::future::pending()).await;
+        });
+        service.tasks.spawn(async move {
+            let handler = MockLikelihoodWorker(sixth.clone());
+            let _ =
+                run_worker::<StoredLikelihoodJob, _>(sixth, scorer, handler, std::future::pending()).await;
         });
         service.tasks.spawn(async move {
             let handler = MockAsyncSampler(fifth.clone());
@@ -420,6 +426,33 @@ async fn publish<J: Job>(context: &JobContext<J>, pool: &PgPool) -> Result<(), s
     let events = [("progress", progress), ("route", route)];
     let events = events.map(|(event, data)| NewEvent { event, data: data.to_string() });
     context.event_publisher().publish(pool, &events).await
+}
+
+/// Mock worker for likelihoods: as many nats as characters. `C1CC` is an invalid molecule, and with `stingy_model` the
+/// last item is missing.
+struct MockLikelihoodWorker(PgPool);
+
+impl Handler<StoredLikelihoodJob> for MockLikelihoodWorker {
+    async fn handle(
+        &self,
+        context: JobContext<StoredLikelihoodJob>,
+        StoredLikelihoodJob::V1(job): StoredLikelihoodJob,
+    ) -> Result<(), HandlerError> {
+        let item = |smiles: &String| {
+            let error = (smiles == "C1CC").then(|| "no molecule".to_owned());
+            let negative_log_likelihood = error.is_none().then_some(smiles.len() as f64);
+            MoleculeLikelihood { smiles: smiles.clone(), error, negative_log_likelihood }
+        };
+        let mut items: Vec<_> = job.smiles.iter().map(item).collect();
+        if job.model_id == "stingy_model" {
+            items.pop();
+        }
+        let outcome = Ok(Likelihoods { object: Default::default(), model_id: job.model_id, items });
+        let mut transaction = self.0.begin().await?;
+        let _ = context.finish(&mut transaction, &outcome).await?;
+        transaction.commit().await?;
+        Ok(())
+    }
 }
 
 /// Mock worker for asynchronous samples, controlled by the model's name: with `slow_model` it runs until it is

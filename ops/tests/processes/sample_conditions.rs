@@ -173,6 +173,11 @@ async fn molecules_of_excluded_samples_do_not_come_again_and_details_stand_besid
     }
     let losses = other["details"]["negative_log_likelihood"].as_array().unwrap();
     assert!(losses.len() == SIZE && losses.iter().all(|loss| loss.as_f64().unwrap() > 0.0), "{losses:?}");
+    let asked = json!({ "smiles": smiles(&other), "model_id": "druglike_gru" });
+    let scored = caller.create("/generator/v1/likelihoods", &asked).await;
+    let again: Vec<&Value> =
+        scored["items"].as_array().unwrap().iter().map(|item| &item["negative_log_likelihood"]).collect();
+    assert_eq!(again, losses.iter().collect::<Vec<_>>());
     let path = format!("{SAMPLES}/{}", other["id"].as_str().unwrap());
     assert_eq!(caller.read(&path).await, other);
     // Ready molecules have details, too.

@@ -4,6 +4,7 @@
 
 mod async_sample;
 mod bulk_queries;
+mod likelihood;
 mod makeable;
 mod reservoir;
 mod sample;

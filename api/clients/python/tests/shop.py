@@ -61,6 +61,11 @@ def synthesizability(smiles: str, _: Mapping[str, Any]) -> dict[str, Any]:
     return {"solved": solved, "seconds": 0.01} | figures
 
 
+def likelihood(smiles: str, _: Mapping[str, Any]) -> dict[str, Any]:
+    """As many nats as characters."""
+    return {"negative_log_likelihood": float(len(smiles)) if smiles else None}
+
+
 def analogue(smiles: str, body: Mapping[str, Any]) -> dict[str, Any]:
     """The route with another name for its block, in one step."""
     if not smiles or smiles == UNKNOWN:
@@ -69,7 +74,13 @@ def analogue(smiles: str, body: Mapping[str, Any]) -> dict[str, Any]:
     return {"in_stock": smiles in PRICES, "target": f"{smiles}C", "plausibility": 0.5, "route": body["route"]}
 
 
-QUERIES = {"expansions": expansion, "building-blocks": building_block, "synthesizability": synthesizability, "analogues": analogue}
+QUERIES = {
+    "expansions": expansion,
+    "building-blocks": building_block,
+    "synthesizability": synthesizability,
+    "analogues": analogue,
+    "likelihoods": likelihood,
+}
 
 
 def found(body: Mapping[str, Any]) -> dict[str, Any]:

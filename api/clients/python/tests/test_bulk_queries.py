@@ -51,6 +51,20 @@ def test_what_was_not_reached_is_not_what_was_not_solved(call: Call) -> None:
 
 
 @pytest.mark.parametrize("call", BOTH)
+def test_likelihoods_are_those_of_the_model_that_is_named(call: Call) -> None:
+    with open_shop() as shop:
+        amide, nothing = call(lambda retort: retort.likelihoods([AMIDE, "C("], model="druglike_gru"), shop.url, "t")
+        call(lambda retort: retort.likelihoods([AMINE]), shop.url, "t")
+
+    assert (amide.negative_log_likelihood, amide.error) == (8.0, None)
+    assert (nothing.negative_log_likelihood, nothing.error) == (None, "no molecule at 2")
+    assert shop.asked == [
+        ("likelihoods", {"smiles": [AMIDE, "C("], "model_id": "druglike_gru"}),
+        ("likelihoods", {"smiles": [AMINE]}),
+    ]
+
+
+@pytest.mark.parametrize("call", BOTH)
 def test_more_than_a_thousand_are_asked_for_in_turns_and_none_not_at_all(call: Call) -> None:
     with open_shop() as shop:
         found = call(lambda retort: retort.synthesizability([AMINE] * 2001), shop.url, "t")

@@ -24,6 +24,7 @@ BUILDING_BLOCKS = "/synth/v1/building-blocks"
 SEARCH = "/synth/v1/building-blocks/search"
 SYNTHESIZABILITY = "/synth/v1/synthesizability"
 ANALOGUES = "/synth/v1/analogues"
+LIKELIHOODS = "/generator/v1/likelihoods"
 LARGEST_QUERY = 1000
 LONGEST_SEARCH = 5.0
 """Seconds of a search of the catalogue."""
@@ -114,6 +115,16 @@ class FoundBlocks(Body):
     """Share of the catalogue, from 0 to 1, that was searched before there were enough or the time was over."""
 
 
+class MoleculeLikelihood(Body):
+    """Likelihood of a molecule under a generative model."""
+
+    smiles: str
+    """Canonical."""
+    error: str | None = None
+    negative_log_likelihood: float | None = None
+    """In nats, at temperature 1."""
+
+
 class Synthesizability(Body):
     """Result of a short search for a way to make or buy a molecule."""
 
@@ -184,6 +195,14 @@ def synthesizability(
     """Searches briefly for routes to molecules."""
     settings = {"max_seconds": max_seconds} | ({} if engine is None else {"engine": engine})
     return _bulk_query(session, SYNTHESIZABILITY, smiles, settings, BulkAnswer[Synthesizability])
+
+
+def likelihoods(
+    session: Session, smiles: Iterable[str], model: str | None
+) -> Steps[tuple[MoleculeLikelihood, ...]]:
+    """Computes the likelihoods of molecules under a model."""
+    settings = {} if model is None else {"model_id": model}
+    return _bulk_query(session, LIKELIHOODS, smiles, settings, BulkAnswer[MoleculeLikelihood])
 
 
 def analogues(

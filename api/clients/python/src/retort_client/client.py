@@ -15,7 +15,15 @@ from typing_extensions import Self, Unpack
 
 from . import authorization, bulk_queries, events, operations, over_httpx
 from .batches import Batches, Plans
-from .bulk_queries import Analogue, BlockSearch, ExpandedMolecule, FoundBlocks, SoldMolecule, Synthesizability
+from .bulk_queries import (
+    Analogue,
+    BlockSearch,
+    ExpandedMolecule,
+    FoundBlocks,
+    MoleculeLikelihood,
+    SoldMolecule,
+    Synthesizability,
+)
 from .calls import GivenToken, RetryPolicy, Session
 from .errors import Unreachable
 from .events import PlanEvent, Progress
@@ -155,6 +163,13 @@ class Retort:
         The answers stand in the order of `smiles`; one with an `error` has no other field, so it is not known to be unsolved.
         """
         return self.run(bulk_queries.synthesizability(self._session, smiles, max_seconds, engine))
+
+    def likelihoods(self, smiles: Iterable[str], *, model: str | None = None) -> tuple[MoleculeLikelihood, ...]:
+        """Computes the negative log-likelihoods of molecules under a generative model.
+
+        The answers stand in the order of `smiles`; one with an `error` has no likelihood.
+        """
+        return self.run(bulk_queries.likelihoods(self._session, smiles, model))
 
     def analogues(
         self, route: Route, building_block: str, smiles: Iterable[str], *, engine: str | None = None

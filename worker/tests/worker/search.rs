@@ -347,7 +347,7 @@ async fn a_job_that_does_not_say_what_it_asks_for_is_not_replayed() {
     let plan = json!({"version": "1", "plan_id": "pln_1", "engine": "uspto_retro", "expected_seconds": 1.0});
     let order = json!({"version": "1", "sample_id": SampleId::generate(), "model_id": "cheap", "size": 3});
 
-    for (job, word) in [(plan, "retort plan"), (order, "another sample"), (json!({}), "neither")] {
+    for (job, word) in [(plan, "retort plan"), (order, "another sample"), (json!({}), "no stored job")] {
         let refused = replayed(dir.path(), &database, &job).await.unwrap_err().to_string();
         assert!(refused.contains(word), "{refused}");
     }

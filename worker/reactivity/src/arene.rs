@@ -106,12 +106,10 @@ fn nitrogen(step: &Step<'_>, carbon: u32, electrophile: Option<u32>) -> Verdict 
         return Err(Refusal::Position);
     }
     let azo = electrophile.is_some() && new.is_some_and(|new| step.after.count(new, N) > 0);
-    if !azo {
-        refuse_nitration_beside_amine(step, carbon)?;
-    }
     if azo {
         position(step, carbon, 15, Electrophile::Formylation)
     } else {
+        refuse_nitration_beside_amine(step, carbon)?;
         position(step, carbon, -75, Electrophile::Nitration)
     }
 }
@@ -120,14 +118,12 @@ fn nitrogen(step: &Step<'_>, carbon: u32, electrophile: Option<u32>) -> Verdict 
 /// salt meta, so chemists acetylate first (Clayden, Greeves and Warren, chapter 21).
 fn refuse_nitration_beside_amine(step: &Step<'_>, carbon: u32) -> Verdict {
     let before = &step.before;
-    let is_free = |next: u32| {
-        matches!(before.group(next), Group::Aniline | Group::SecondaryAniline) && before.hydrogens(next) > 0
-    };
-    let is_acceptor =
-        |next: u32| before.is_acceptor(next) || before.is_trifluoromethyl(next) || before.is_carbonyl(next);
+    let is_acceptor = |next: u32| before.is_acceptor(next) || before.is_trifluoromethyl(next);
     let positions = aromatic_positions(&before.structure, carbon);
     let beside = positions.iter().any(|&(atom, distance)| {
-        distance != 2 && before.ring(atom) == 6 && before.next_to(atom).any(is_free)
+        distance != 2
+            && before.ring(atom) == 6
+            && before.next_to(atom).any(|next| before.is_free_aniline(next))
     });
     let is_poor =
         positions.iter().any(|&(atom, _)| before.element(atom) != C || before.next_to(atom).any(is_acceptor));

@@ -46,6 +46,11 @@ impl Facts {
     pub(crate) fn group(&self, atom: u32) -> Group {
         self.groups[atom as usize]
     }
+
+    /// Returns true for the nitrogen of an aniline that has a hydrogen.
+    pub(crate) fn is_free_aniline(&self, atom: u32) -> bool {
+        matches!(self.group(atom), Group::Aniline | Group::SecondaryAniline) && self.hydrogens(atom) > 0
+    }
 }
 
 impl StructureQueries for Facts {

@@ -68,8 +68,8 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
     }
 }
 
-/// Returns true for the amide of a nitrogen that keeps a second acyl or thioacyl group: hydride takes the acyl group off it (Gaylord, "Reduction with
-/// Complex Metal Hydrides", 1956, chapter 10).
+/// Returns true for the amide of a nitrogen that keeps a second acyl or thioacyl group: hydride takes the acyl group off it, as off acyl
+/// imidazoles and carbazoles (March, chapter 10).
 fn keeps_second_acyl(step: &Step<'_>, carbon: u32) -> bool {
     let it = &step.before;
     let is_acyl = |atom: u32| {

@@ -39,13 +39,10 @@ fn is_unstable(it: &Facts, atom: u32) -> bool {
 /// Returns true for a benzylic carbon ortho or para to a free amine: its halide is an azaquinone methide and acid, as in `quinone_methide.rs`,
 /// which the amine of the next molecule takes.
 fn is_aminobenzyl(it: &Facts, atom: u32) -> bool {
-    let is_free = |next: u32| {
-        matches!(it.group(next), Group::Aniline | Group::SecondaryAniline) && it.hydrogens(next) > 0
-    };
     it.next_to(atom).filter(|&ring| it.is_aromatic_carbon(ring) && it.ring(ring) == 6).any(|ring| {
-        aromatic_positions(&it.structure, ring)
-            .iter()
-            .any(|&(position, distance)| distance != 2 && it.next_to(position).any(is_free))
+        aromatic_positions(&it.structure, ring).iter().any(|&(position, distance)| {
+            distance != 2 && it.next_to(position).any(|next| it.is_free_aniline(next))
+        })
     })
 }
 

@@ -179,12 +179,15 @@ async fn a_batch_goes_on_between_callers_who_come_faster_than_a_block_of_it_is_d
     let undisturbed = drawing.await.unwrap().unwrap();
     let block = begun.elapsed();
     let activity = sampler.activity.clone();
+    // The gaps grow a little, as a busy machine draws a block at the low priority in much more time.
     let callers = tokio::spawn(async move {
+        let mut gap = block / 4;
         loop {
             let waiting = activity.begin();
             tokio::time::sleep(Duration::from_millis(2)).await;
             drop(waiting);
-            tokio::time::sleep(block / 4).await;
+            tokio::time::sleep(gap).await;
+            gap = gap.mul_f64(1.02);
         }
     });
 

@@ -15,7 +15,9 @@ use std::time::Duration;
 
 use chem::{Limits, MappedMolecule, Molecule};
 use contract::NOT_REACHED;
-use synth::{BatchLimits, Budget, Planner};
+use synth::{BatchLimits, Budget, Planner, Route};
+
+use crate::rounding::rounded;
 
 pub(crate) use analogues::analogues;
 pub(crate) use building_blocks::{add_offers, blocks, building_blocks};
@@ -54,6 +56,11 @@ fn answer_each<T: BulkItem>(
     let items =
         done.each.into_iter().zip(texts).map(|(item, text)| item.unwrap_or_else(|| not_reached(text)));
     BulkAnswer { items: items.collect(), worked: done.worked }
+}
+
+/// Returns the probability that every step of a route gives its product.
+fn plausibility(route: &Route) -> f64 {
+    rounded(route.steps().map(|(_, step)| f64::from(step.plausibility)).product())
 }
 
 /// Parses a molecule with the limits of a search target.

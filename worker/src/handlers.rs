@@ -7,7 +7,11 @@ mod plan;
 mod sample;
 mod search;
 
-use std::{io::Write, time::Duration};
+use std::{
+    io::Write,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 
 use contract::JobFailure;
 use flate2::{Compression, write::GzEncoder};
@@ -25,6 +29,9 @@ pub use search::{SearchHandler, search};
 
 /// Timeout of a database operation in a handler; after it the attempt has failed.
 const DATABASE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Interval of checking the cancellation flag.
+const CANCEL_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Outcome of a computation.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,6 +59,13 @@ async fn store<J: Job>(
         Ok(())
     })
     .await
+}
+
+/// Resolves when `flag` is true.
+pub(crate) async fn is_set(flag: &AtomicBool) {
+    while !flag.load(Ordering::Acquire) {
+        tokio::time::sleep(CANCEL_POLL_INTERVAL).await;
+    }
 }
 
 /// Serialises `value` as gzipped JSON.

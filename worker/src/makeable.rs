@@ -6,10 +6,7 @@
 
 use std::{
     io::Read,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, atomic::AtomicBool},
     time::{Duration, Instant},
 };
 
@@ -24,7 +21,7 @@ use queue::{AwaitError, Client, ClientConnections, HandlerError, JobCaller, Subm
 use tokio::{sync::OnceCell, time::sleep};
 use tracing::{Instrument, info_span, warn};
 
-use crate::handlers::ComputationOutcome;
+use crate::handlers::{ComputationOutcome, is_set};
 
 /// Connections with which a sampler submits bulk queries and hears of their ends.
 pub const SEARCH_QUEUE_CONNECTIONS: u32 = POOL_CONNECTIONS + 1;
@@ -40,8 +37,6 @@ const LEAST_SHARE: f64 = 0.01;
 const SLICE_MARGIN: Duration = Duration::from_secs(1);
 /// Time that a slice waits in the queue before it is submitted again.
 const QUEUE_TIME: Duration = Duration::from_secs(60);
-/// Interval of checking the cancellation flag.
-const CANCEL_POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Most bytes of a slice's answer, which has about a hundred for each molecule.
 const MAX_ANSWER_BYTES: u64 = 1 << 20;
 
@@ -253,11 +248,4 @@ fn results(outcome: &BulkQueryOutcome) -> Result<Vec<Makeability>, HandlerError>
     let zipped = STANDARD.decode(&outcome.zipped)?;
     let body = GzDecoder::new(&zipped[..]).take(MAX_ANSWER_BYTES);
     Ok(serde_json::from_reader::<_, BulkQueryResult<Makeability>>(body)?.items)
-}
-
-/// Resolves when `flag` is true.
-async fn is_set(flag: &AtomicBool) {
-    while !flag.load(Ordering::Acquire) {
-        sleep(CANCEL_POLL_INTERVAL).await;
-    }
 }

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use catalogue::StockView;
 use contract::{Makeability, MakeableRoute, RouteLimits};
-use synth::{BatchLimits, Constraints, Planner, Route, RouteStep, Task};
+use synth::{BatchLimits, Constraints, Planner, Route, Task};
 
 use super::{
-    BulkAnswer, BulkItem, answer_each,
+    BulkAnswer, BulkItem, answer_each, plausibility,
     synthesizability::{WithoutSimilarity, task},
 };
-use crate::rounding::{cents, rounded};
+use crate::rounding::cents;
 
 /// Searches for the first route to each of the molecules within `limits`. `stock` has the blocks that they allow.
 pub(crate) fn makeability(
@@ -47,11 +47,10 @@ fn is_affordable(route: &MakeableRoute, limits: &RouteLimits) -> bool {
 
 fn summary(route: &Route) -> MakeableRoute {
     let count = |items: usize| u32::try_from(items).unwrap_or(u32::MAX);
-    let plausibility = |step: &RouteStep| f64::from(step.plausibility);
     MakeableRoute {
         steps: count(route.steps().count()),
         usd_per_mol: route.usd_per_mol.map(cents),
         building_blocks: count(route.molecules().filter(|node| node.building_block.is_some()).count()),
-        plausibility: rounded(route.steps().map(|(_, step)| plausibility(step)).product()),
+        plausibility: plausibility(route),
     }
 }

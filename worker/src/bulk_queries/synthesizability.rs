@@ -7,8 +7,8 @@ use chem::{Fingerprint, Molecule};
 use contract::Synthesizability;
 use synth::{BatchLimits, Constraints, GroupOrder, Planner, SearchResult, Stop, TargetPurchase, Task};
 
-use super::{BulkAnswer, BulkItem, answer_each};
-use crate::rounding::{cents, rounded};
+use super::{BulkAnswer, BulkItem, answer_each, plausibility};
+use crate::rounding::cents;
 
 /// Most reaction steps on any branch, the default of a tree search.
 const MAX_DEPTH: u32 = 5;
@@ -59,14 +59,13 @@ pub(super) fn task(molecule: &Molecule) -> Task {
 fn of(plan: &SearchResult) -> Synthesizability {
     let route = plan.routes().next();
     let timings = plan.timings;
-    let plausibility = |step: &synth::RouteStep| f64::from(step.plausibility);
     Synthesizability {
         smiles: plan.target.clone(),
         error: None,
         solved: route.is_some(),
         steps: route.map(|route| route.graph.longest_branch()),
         price: route.and_then(|route| route.usd_per_mol).map(cents),
-        plausibility: route.map(|route| rounded(route.steps().map(|(_, step)| plausibility(step)).product())),
+        plausibility: route.map(plausibility),
         seconds: (timings.search + timings.extraction + timings.validation).as_secs_f64(),
     }
 }

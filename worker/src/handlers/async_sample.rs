@@ -7,10 +7,7 @@
 //! transaction that stores it, and draws further ones in place of those that another chunk has.
 
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -21,7 +18,7 @@ use queue::{FinishResult, Handler, HandlerError, JobContext};
 use sqlx::PgPool;
 use tracing::{info, warn};
 
-use super::{ComputationOutcome, DATABASE_TIMEOUT, store};
+use super::{ComputationOutcome, DATABASE_TIMEOUT, is_set, store};
 use crate::{
     LoadedModel, ModelRegistry, RunningJobs, async_samples,
     compute::compute_in_background,
@@ -48,9 +45,6 @@ const SEARCHER_PATIENCE: Duration = Duration::from_secs(120);
 
 /// Longest wait for a gap in a burst of interactive samples; after it every gap is used.
 const YIELD_TIME: Duration = Duration::from_millis(200);
-
-/// Interval of checking the cancellation flag.
-const PRIORITY_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Handler of asynchronous samples.
 #[derive(Debug, Clone)]
@@ -353,11 +347,4 @@ enum StoreOutcome {
     Ended,
     /// Nothing is stored: only this number of molecules, too few, is free of other chunks' claims.
     NotAll(usize),
-}
-
-/// Resolves when `flag` is true.
-async fn is_set(flag: &AtomicBool) {
-    while !flag.load(Ordering::Acquire) {
-        tokio::time::sleep(PRIORITY_POLL_INTERVAL).await;
-    }
 }

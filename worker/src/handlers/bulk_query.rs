@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ::catalogue::{Masks, Region, StockView};
+use ::catalogue::{Masks, StockView};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use catalogue_tables::{VendorRules, entries, offers_for, terms};
 use chem::Pattern;
@@ -107,7 +107,7 @@ impl BulkQueryHandler {
                 run_recorded(self.run_query("synthesizability", query).await?, deadline_seconds).await?
             }
             BulkQuery::Makeability { limits } => {
-                let stock = self.stock(delivered_within(&limits, masks(&as_a_search, &terms)));
+                let stock = self.stock(delivered_within(&limits, as_a_search, &terms));
                 let query =
                     move |planner: &Planner| makeability(planner, &stock, &smiles, &limits, &allowance);
                 run_recorded(self.run_query("makeability", query).await?, deadline_seconds).await?
@@ -192,13 +192,12 @@ fn sold_to(ships_to: Option<Country>, terms: &VendorRules) -> Masks {
     Masks { mw_gte: None, usd_gte: None, lead_gte: None, ..masks(&request, terms) }
 }
 
-/// Adds the limits on delivery to `masks`.
-fn delivered_within(limits: &RouteLimits, masks: Masks) -> Masks {
-    let region = limits.ships_to.and_then(|country| Region::of_country(country.code()));
+/// Returns masks for what `request` allows and arrives within the limits on delivery.
+fn delivered_within(limits: &RouteLimits, request: TreeSearchRequest, terms: &VendorRules) -> Masks {
     // A mask excludes its own value, which a limit includes; the stock has days of single precision.
     #[expect(clippy::cast_possible_truncation, reason = "the stock's days are of single precision")]
-    let lead_gte = limits.max_lead_time_days.map(|days| f64::from((days as f32).next_up()));
-    Masks { region: region.unwrap_or_default(), lead_gte, ..masks }
+    let mask_lead_times_gte = limits.max_lead_time_days.map(|days| f64::from((days as f32).next_up()));
+    masks(&TreeSearchRequest { ships_to: limits.ships_to, mask_lead_times_gte, ..request }, terms)
 }
 
 /// Wraps and compresses the answer on many molecules for storage.

@@ -43,12 +43,14 @@ def _with_sorted_imports(source: str) -> str:
         sorted_names = sorted(set(match[2].split(", ")), key=lambda name: (not name.isupper(), not name[0].isupper(), name.lower()))
         return f"{match[1]}{', '.join(sorted_names)}\n"
 
-    def lines(match: re.Match[str]) -> str:
-        return "".join(sorted(match[0].splitlines(keepends=True), key=lambda line: line.split()[1]))
+    def statements(match: re.Match[str]) -> str:
+        return "".join(sorted(re.findall(statement, match[0], flags=re.MULTILINE), key=lambda text: text.split()[1]))
 
     source = re.sub(r"^(from \S+ import )([\w, ]+)\n", names, source, flags=re.MULTILINE)
-    source = re.sub(r"(?:^import \S+\n)+", lines, source, flags=re.MULTILINE)
-    return re.sub(r"(?:^from \.\S* import .*\n)+", lines, source, flags=re.MULTILINE)
+    # One import is one line, or as many as its brackets hold.
+    for statement in (r"^import \S+\n", r"^from \.\S* import (?:\([^)]*\)|.*)\n"):
+        source = re.sub(f"(?:{statement})+", statements, source, flags=re.MULTILINE)
+    return source
 
 
 def generated() -> dict[Path, str]:

@@ -255,8 +255,8 @@ pub struct StepEvidence {
     #[schema(minimum = 1)]
     pub rank: Option<u32>,
     /// Means by which the step gives the configuration of its product, where neither the precursors nor the template
-    /// determine it: `chiral catalyst`, `enzyme`, `resolution of the racemate, half of which is lost` or
-    /// `separation of the stereoisomers, half of which are lost`. Absent where it needs none.
+    /// determine it: `chiral auxiliary` (which a precursor bears), `chiral catalyst`, `enzyme`, `resolution of the racemate,
+    /// half of which is lost` or `separation of the stereoisomers, half of which are lost`. Absent where it needs none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needs: Option<String>,
     /// Arguments against the step that were not enough to reject it.

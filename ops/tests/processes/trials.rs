@@ -8,7 +8,7 @@ use crate::process::{binaries, root};
 /// Trials that end in counts. The trials of a row run one after the other, and rows run concurrently: a flood needs
 /// the machine for itself, but trials of an unreachable database mostly wait. The others run in `./ops/bench` only:
 /// filling a large reservoir, and minutes without a database, of which `outage` has a short form.
-const FLOODS: [&[&str]; 1] = [&["flood-searches", "flood-samples", "overload"]];
+const FLOODS: [&[&str]; 1] = [&["overload", "flood-searches", "flood-samples"]];
 const OUTAGES: [&[&str]; 3] = [&["dead-api", "frozen"], &["stopped", "unreachable"], &["faults"]];
 
 #[test]
@@ -21,7 +21,12 @@ fn nobody_is_late_or_without_an_answer_for_a_process_or_a_database_that_is_away(
     must_meet_their_goals(&OUTAGES);
 }
 
+/// Runs the first trial of each row, and all of them if `RETORT_COMPLETE` is set: nothing else runs beside them.
 fn must_meet_their_goals(rows: &[&[&str]]) {
+    let rows: Vec<&[&str]> = match std::env::var_os("RETORT_COMPLETE") {
+        Some(_) => rows.to_vec(),
+        None => rows.iter().map(|names| &names[..1]).collect(),
+    };
     let mut version = Command::new("python3");
     version.args(["-c", "import sys, multiprocessing; sys.exit(sys.version_info < (3, 11))"]);
     if !version.stderr(Stdio::null()).status().is_ok_and(|status| status.success()) {
@@ -43,7 +48,7 @@ fn must_meet_their_goals(rows: &[&[&str]]) {
 
     let ended: Vec<_> = begun.into_iter().map(|child| child.wait_with_output().unwrap()).collect();
 
-    for (output, names) in ended.iter().zip(rows) {
+    for (output, names) in ended.iter().zip(&rows) {
         let printed = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
         println!("{}", printed[0]);
         assert!(

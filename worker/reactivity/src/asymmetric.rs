@@ -6,8 +6,8 @@
 //! Savile and others, Science 2010, 329, 305 (transaminases); Knowles and Noyori, Acc. Chem. Res. 2007, 40, 1238 and
 //! Roseblade and Pfaltz, the same, 1402 (alkenes); Katsuki and Sharpless, J. Am. Chem. Soc. 1980, 102, 5974, Jacobsen and
 //! others, the same, 1991, 113, 7063, and Tokunaga and others, Science 1997, 277, 936 (epoxides); Collet and others,
-//! "Enantiomers, Racemates, and Resolutions", 1981 (salts of amines and acids). Where nothing of this is known, the
-//! isomers have to be separated.
+//! "Enantiomers, Racemates, and Resolutions", 1981 (salts of amines and acids); Robak, Herbage and Ellman, Chem. Rev.
+//! 2010, 110, 3600 (imines of tert-butanesulfinamide). Where nothing of this is known, the isomers have to be separated.
 
 use std::fmt;
 
@@ -22,6 +22,8 @@ use crate::refusal::Refusal;
 /// Means by which a step gives one stereoisomer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StereoSource {
+    /// Chiral auxiliary that a precursor bears: additions to and reductions of imines of tert-butanesulfinamide.
+    Auxiliary,
     /// Chiral catalyst or reagent: asymmetric hydrogenation, transfer hydrogenation, CBS reduction, epoxidation.
     ChiralCatalyst,
     /// Enzyme: ketoreductase, transaminase.
@@ -37,7 +39,7 @@ impl StereoSource {
     #[must_use]
     pub fn molecules_per_product(self) -> u32 {
         match self {
-            Self::ChiralCatalyst | Self::Enzyme => 1,
+            Self::Auxiliary | Self::ChiralCatalyst | Self::Enzyme => 1,
             Self::Resolution | Self::Separation => 2,
         }
     }
@@ -46,6 +48,7 @@ impl StereoSource {
 impl fmt::Display for StereoSource {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
+            Self::Auxiliary => "chiral auxiliary",
             Self::ChiralCatalyst => "chiral catalyst",
             Self::Enzyme => "enzyme",
             Self::Resolution => "resolution of the racemate, half of which is lost",
@@ -59,9 +62,6 @@ impl fmt::Display for StereoSource {
 /// # Errors
 /// Returns a refusal if no chemist would make them so.
 pub fn source(step: &Step<'_>, events: &[Event]) -> Result<Option<StereoSource>, Refusal> {
-    if !is_plain_addition(step, events) {
-        return Err(Refusal::StereoFromNowhere);
-    }
     let is_made = |&atom: &u32| {
         let image = step.image(atom);
         image.is_some_and(|image| step.after.at(image).centre.is_some())
@@ -69,6 +69,14 @@ pub fn source(step: &Step<'_>, events: &[Event]) -> Result<Option<StereoSource>,
             && !step.is_untouched(atom)
     };
     let made: Vec<u32> = step.atoms().filter(is_made).collect();
+    if let [centre] = made[..]
+        && is_beside_auxiliary(step, centre)
+    {
+        return Ok(Some(StereoSource::Auxiliary));
+    }
+    if !is_plain_addition(step, events) {
+        return Err(Refusal::StereoFromNowhere);
+    }
     if made.iter().any(|&centre| is_labile(step, centre)) {
         return Err(Refusal::StereoFromNowhere);
     }
@@ -97,6 +105,20 @@ pub fn source(step: &Step<'_>, events: &[Event]) -> Result<Option<StereoSource>,
     // Of cis and trans isomers without a mirror image, no chiral reagent makes one.
     let by_reagent = by_reagent.filter(|_| !is_achiral);
     Ok(Some(by_reagent.unwrap_or_else(|| apart(step))))
+}
+
+/// Returns true if the carbon is that of an imine whose nitrogen bears a sulfinyl group of one configuration, which
+/// stays.
+fn is_beside_auxiliary(step: &Step<'_>, carbon: u32) -> bool {
+    let before = &step.before;
+    let is_sulfinyl = |atom: u32| {
+        before.element(atom) == S
+            && before.at(atom).centre.is_some()
+            && step.image(atom).is_some_and(|image| step.after.at(image).centre.is_some())
+    };
+    before
+        .doubly(carbon, |other| before.element(other) == N)
+        .is_some_and(|nitrogen| before.next_to(nitrogen).any(is_sulfinyl))
 }
 
 /// Returns true if the step is one reduction, epoxidation or addition to a double bond, with nothing else at once.

@@ -39,6 +39,18 @@ enum Operation {
     /// Oxidation of other nitrogen.
     AmineOxidation,
     Epoxidation,
+    /// Hydroxide takes the place of a halogen of an arene.
+    Hydroxylation,
+    /// An imine becomes an amine, by a hydride.
+    ImineReduction,
+    /// Hydrogen takes the place of oxygen on an sp3 carbon, by a silane and acid.
+    IonicHydrogenation,
+    /// An enolate adds to an imine.
+    EnolateAddition,
+    /// Trimethyl(trifluoromethyl)silane makes a ketone of an ester.
+    Trifluoromethylation,
+    /// A metal joins the enolate of an ester or nitrile to an arene.
+    EnolateArylation,
 }
 }
 
@@ -68,8 +80,13 @@ static ATTACKED: LazyLock<[Attacked; Operation::ALL.len()]> = LazyLock::new(|| {
 ///
 /// # Errors
 /// Fails with [`Refusal::CompetingGroup`].
-pub fn check(step: &Step<'_>, event: &Event) -> Result<(), Refusal> {
-    let Some((operation, own)) = operation(step, event) else { return Ok(()) };
+pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
+    let operations = events.iter().filter_map(|event| operation(step, event));
+    let without_event = events.is_empty().then(|| operation_without_event(step)).flatten();
+    operations.chain(without_event).try_for_each(|(operation, own)| check_operation(step, operation, own))
+}
+
+fn check_operation(step: &Step<'_>, operation: Operation, own: u32) -> Result<(), Refusal> {
     let it = &step.before;
     let attacked = &ATTACKED[operation as usize];
     // The acid's own oxygen, and those that are equivalent to it.
@@ -125,7 +142,43 @@ fn operation(step: &Step<'_>, event: &Event) -> Option<(Operation, u32)> {
         }
         Event::NitrogenOxidation { nitrogen } => (Operation::AmineOxidation, nitrogen),
         Event::Epoxidation { carbon, .. } => (Operation::Epoxidation, carbon),
+        Event::MetalAddition { metal, carbon }
+            if it.is_trifluoromethyl(metal) && it.group(carbon) == Group::Ester =>
+        {
+            (Operation::Trifluoromethylation, carbon)
+        }
+        Event::Arylation { nucleophile, carbon, .. } if it.group(nucleophile) == Group::Water => {
+            (Operation::Hydroxylation, carbon)
+        }
+        Event::Aldol { carbon, .. } if it.doubly(carbon, |other| it.element(other) == N).is_some() => {
+            (Operation::EnolateAddition, carbon)
+        }
         _ => return None,
+    })
+}
+
+/// Operation of a step that has no event, with the atom that it changes.
+fn operation_without_event(step: &Step<'_>) -> Option<(Operation, u32)> {
+    let it = &step.before;
+    let is_enolate = |atom: u32| {
+        it.is_sp3(atom)
+            && step.hydrogens_gained(atom) < 0
+            && it.next_to(atom).any(|next| matches!(it.group(next), Group::Ester | Group::Nitrile))
+    };
+    let loses_halide =
+        |atom: u32| it.is_aromatic(atom) && step.lost(atom).any(|(gone, _)| is_halogen(it.element(gone)));
+    if let Some((own, _)) = step.joined().find(|&(from, to)| is_enolate(from) && loses_halide(to)) {
+        return Some((Operation::EnolateArylation, own));
+    }
+    let gains_hydrogen = |&atom: &u32| it.element(atom) == C && step.hydrogens_gained(atom) > 0;
+    step.atoms().filter(gains_hydrogen).find_map(|atom| {
+        let is_imine = it.doubly(atom, |next| it.group(next) == Group::Imine).is_some();
+        let loses_oxygen = it.is_sp3(atom) && step.lost(atom).any(|(gone, _)| it.element(gone) == O);
+        match () {
+            () if is_imine => Some((Operation::ImineReduction, atom)),
+            () if loses_oxygen => Some((Operation::IonicHydrogenation, atom)),
+            () => None,
+        }
     })
 }
 

@@ -134,6 +134,13 @@ pub fn conjugate_addition(
         return Err(Refusal::Strained);
     }
     let internal = ring.is_some();
+    // Water goes to the inner carbon of a terminal alkyne (Hintermann and Labonne, Synthesis 2007, 1121).
+    let is_alkyne_hydration = before.group(nucleophile) == Group::Water
+        && before.group(partner) == Group::TerminalAlkyne
+        && before.triply(carbon) == Some(partner);
+    if is_alkyne_hydration {
+        return Ok(());
+    }
     let acid_catalysed = matches!(
         before.group(nucleophile),
         Group::AcidOxygen

@@ -28,7 +28,7 @@ use step::is_michael_acceptor;
 pub fn classify(step: &Step<'_>) -> ReactionClass {
     let events = events(step);
     let class = carbon::class(step, &events)
-        .or_else(|| heterocycle::class(step).map(|class| acetal_or(step, &events, class)))
+        .or_else(|| heterocycle::class(step).map(|class| event_or(step, &events, class)))
         .or_else(|| by_events(step, &events))
         .or_else(|| conversion::class(step))
         .unwrap_or_default();
@@ -51,11 +51,20 @@ fn stereoselective(step: &Step<'_>, events: &[Event], class: ReactionClass) -> R
     }
 }
 
-/// Cyclic acetals are named as acetals, not as heterocycles.
-fn acetal_or(step: &Step<'_>, events: &[Event], class: ReactionClass) -> ReactionClass {
+/// Cyclic acetals, ethers of diols and derivatives of diamines are named after what makes them, not as heterocycles.
+fn event_or(step: &Step<'_>, events: &[Event], class: ReactionClass) -> ReactionClass {
     let is_formed =
         |event: &Event| matches!(*event, Event::Acetalisation { carbon } if is_acetal(step, carbon));
-    if events.iter().any(is_formed) { class!("acetal formation") } else { class }
+    if events.iter().any(is_formed) {
+        return class!("acetal formation");
+    }
+    let is_ether = |event: &Event| matches!(*event, Event::Alkylation { nucleophile, .. } if step.before.element(nucleophile) == O);
+    let is_acylation = |event: &Event| matches!(event, Event::Acylation { .. });
+    let is_twice = events.len() > 1 && (events.iter().all(is_ether) || events.iter().all(is_acylation));
+    match class.name {
+        "heterocyclisation" if is_twice => by_events(step, events).unwrap_or(class),
+        _ => class,
+    }
 }
 
 /// Returns true if a carbon becomes that of an acetal or thioacetal.
@@ -104,6 +113,12 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
     match *event {
         Event::Alkylation { nucleophile, carbon, leaving } => {
             substitution::alkylation(step, nucleophile, carbon, leaving)
+        }
+        Event::Acylation { nucleophile, carbon }
+            if it.group(nucleophile) == Group::Water
+                && step.lost(carbon).any(|(gone, _)| it.element(gone) == N) =>
+        {
+            class!("amide hydrolysis")
         }
         Event::Acylation { nucleophile, carbon } => substitution::acylation(step, nucleophile, carbon),
         Event::Sulfonylation { nucleophile, sulfur } => match it.element(nucleophile) {
@@ -157,6 +172,9 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
             class!("amidine or guanidine formation")
         }
         Event::Imination { nitrogen, .. } => match it.group(nitrogen) {
+            _ if it.next_to(nitrogen).any(|next| it.element(next) == S && it.oxo(next) == 1) => {
+                class!("sulfinimine formation")
+            }
             Group::Hydrazine => class!("hydrazone formation"),
             Group::Hydroxylamine => class!("oxime formation"),
             _ => class!("imine formation"),
@@ -192,6 +210,7 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
         Event::NitrileReduction { .. } => class!("nitrile reduction"),
         Event::NitroReduction { .. } => class!("nitro reduction"),
         Event::AzideReduction { .. } => class!("azide reduction"),
+        Event::Hydrogenation { .. } if reduces_pyridinium(step) => class!("pyridinium reduction"),
         Event::Hydrogenation { .. } => class!("hydrogenation"),
         Event::Dehalogenation { .. } => class!("dehalogenation"),
         Event::AlcoholOxidation { .. } => class!("alcohol oxidation"),
@@ -199,6 +218,7 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
         Event::SulfurOxidation { sulfur } if step.gains(sulfur, N) => {
             class!("sulfoximine or sulfilimine formation")
         }
+        Event::SulfurOxidation { sulfur } if step.gains(sulfur, CL) => class!("sulfonyl chloride formation"),
         Event::SulfurOxidation { .. } => class!("sulfur oxidation"),
         Event::NitrogenOxidation { .. } => class!("N-oxidation"),
         Event::Epoxidation { .. } => class!("epoxidation"),
@@ -254,12 +274,27 @@ fn alkene_addition(it: &Facts, nucleophile: u32, carbon: u32, partner: u32) -> R
     match it.element(nucleophile) {
         C => class!("Michael addition"),
         element if is_halogen(element) => class!("alkene halogenation"),
+        _ if it.group(nucleophile) == Group::Water && it.triply(carbon).is_some() => {
+            class!("alkyne hydration")
+        }
         _ if it.group(nucleophile) == Group::Water => class!("alkene hydration"),
         O | N if enol_ether => class!("acetal formation"),
         O if it.group(nucleophile) == Group::AcidOxygen => class!("esterification"),
         _ if !activated => class!("alkene hydrofunctionalisation"),
         _ => class!("conjugate addition"),
     }
+}
+
+/// Returns true if a pyridinium ring is reduced and keeps one double bond: borohydride does it, hydrogen would not stop.
+fn reduces_pyridinium(step: &Step<'_>) -> bool {
+    let it = &step.before;
+    let is_reduced = |atom: u32| {
+        it.element(atom) == N
+            && it.is_aromatic(atom)
+            && it.at(atom).charge > 0
+            && step.image(atom).is_some_and(|image| !step.after.is_aromatic(image))
+    };
+    step.atoms().any(is_reduced)
 }
 
 /// Class of the release of the group between `atom` and `root`.
@@ -275,6 +310,7 @@ fn cleaved(step: &Step<'_>, atom: u32, root: u32) -> ReactionClass {
     let beside = |element: u8| it.next_to(atom).any(|next| it.element(next) == element);
     match cleavage::class(it, atom, root) {
         _ if it.ring(atom) == 3 => class!("epoxide reduction"),
+        _ if it.element(root) == S && it.oxo(root) == 1 => class!("sulfinyl removal"),
         _ if it.element(atom) == O && beside(B) => class!("boronic ester hydrolysis"),
         _ if it.element(atom) == O && beside(P) => class!("phosphate dealkylation"),
         _ if it.is_sp3(root) && it.next_to(root).any(is_silylethyl) => class!("SEM removal"),

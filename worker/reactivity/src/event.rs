@@ -5,7 +5,7 @@
 
 use chem::Order;
 
-use crate::change::Step;
+use crate::change::{Facts, Step};
 use crate::group::Group;
 use crate::queries::*;
 
@@ -169,6 +169,12 @@ fn end(step: &Step<'_>, atom: u32, other: u32) -> BondPartner {
         S if before.oxo(atom) == 2 && lost(&|element| matches!(element, N | O)).is_some() => {
             BondPartner::Sulfonyl
         }
+        // Aryl esters of phosphoric and phosphonic acids: pentafluorophenyl phosphoramidates.
+        P if before.oxo(atom) > 0
+            && step.lost(atom).any(|(gone, _)| before.element(gone) == O && before.aryls(gone) > 0) =>
+        {
+            BondPartner::Sulfonyl
+        }
         SI => BondPartner::Silyl,
         F | CL | BR | I => BondPartner::Halogen,
         _ if step.hydrogens_gained(atom) < 0
@@ -197,6 +203,11 @@ fn carbon_end(step: &Step<'_>, atom: u32, other: u32) -> BondPartner {
     }
     if let Some(leaving) = leaving {
         return match () {
+            // The carbanion of tosylmethyl isocyanide adds; its sulfinate leaves as the ring becomes aromatic (van Leusen
+            // and van Leusen, Org. React. 2001, 57, 417).
+            () if before.element(leaving) == S && is_isocyanomethyl(before, atom) => {
+                BondPartner::AlkylHydrogen
+            }
             () if before.is_aromatic(atom) => BondPartner::Aryl(leaving),
             () if before.is_carbonyl(atom) => BondPartner::Acyl,
             () if before.is_saturated(atom) => BondPartner::Alkyl(leaving),
@@ -225,6 +236,11 @@ fn carbon_end(step: &Step<'_>, atom: u32, other: u32) -> BondPartner {
         };
     }
     BondPartner::Other
+}
+
+fn is_isocyanomethyl(it: &Facts, carbon: u32) -> bool {
+    it.next_to(carbon)
+        .any(|next| it.element(next) == N && it.at(next).charge > 0 && it.triply(next).is_some())
 }
 
 /// Event of a new bond, if its atoms come in this order.

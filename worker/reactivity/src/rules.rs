@@ -58,12 +58,12 @@ pub fn check(step: &Step<'_>) -> Result<Soundness, Refusal> {
     richer_ring::check(step, &events)?;
     mechanism::check(step, &events)?;
     hidden_cleavage::check(step, &events)?;
+    attacked_groups::check(step, &events)?;
     let stereo_source = stereo::check(step, &events)?;
     for event in &events {
         polar::check(step, &events, event)?;
         arene::check(step, event)?;
         redox::check(step, event)?;
-        attacked_groups::check(step, event)?;
         cleavage::check(step, event)?;
     }
     let decided = !events.is_empty() && events.iter().all(is_decided);
@@ -304,5 +304,25 @@ mod tests {
 
         use StereoSource::{ChiralCatalyst, Separation};
         assert_eq!(sources, [Some(ChiralCatalyst), Some(Separation), Some(ChiralCatalyst), None]);
+    }
+
+    #[test]
+    fn a_sulfinyl_group_of_one_configuration_decides_at_its_imine_and_a_racemic_one_does_not() {
+        let addition = "[CH;D3;+0:1](-[#6:50])(-[#6:51])-[NH;D2;+0:2]-[S;H0;D3;+0:3]=[O;H0;D1;+0:4]>>[CH;D2;+0:1](-[#6:50])=[N;H0;D2;+0:2]-[S;H0;D3;+0:3]=[O;H0;D1;+0:4].[#6:51]-[Mg;H0;D2;+0]-[Br;H0;D1;+0]";
+        let reduction = "[CH;D3;+0:1](-[#6:50])(-[#6:51])-[NH;D2;+0:2]-[S;H0;D3;+0:3]=[O;H0;D1;+0:4]>>[C;H0;D3;+0:1](-[#6:50])(-[#6:51])=[N;H0;D2;+0:2]-[S;H0;D3;+0:3]=[O;H0;D1;+0:4]";
+
+        let sources = [
+            stereo_sources(
+                addition,
+                &[
+                    ("C[C@H](N[S@](=O)C(C)(C)C)c1ccccc1", "C[Mg]Br.CC(C)(C)[S@](=O)N=Cc1ccccc1"),
+                    ("C[C@H](NS(=O)C(C)(C)C)c1ccccc1", "C[Mg]Br.CC(C)(C)S(=O)N=Cc1ccccc1"),
+                ],
+            ),
+            stereo_sources(reduction, &[("CC[C@H](N[S@](=O)C(C)(C)C)C1CC1", "CCC(=N[S@](=O)C(C)(C)C)C1CC1")]),
+        ]
+        .concat();
+
+        assert_eq!(sources, [Some(StereoSource::Auxiliary), None, Some(StereoSource::Auxiliary)]);
     }
 }

@@ -162,9 +162,17 @@ fn doebner(step: &Step<'_>) -> Option<ReactionClass> {
     step.change.made.iter().any(made).then_some(class!("Doebner-Knoevenagel condensation"))
 }
 
-/// Coupling of an acid, which loses carbon dioxide, with a halide (Zuo and others, Science 2014, 345, 437).
+/// Coupling of an acid, which loses carbon dioxide, with a halide (Zuo and others, Science 2014, 345, 437), or of a malonic half ester with an
+/// acid or its chloride (Brooks, Lu and Masamune, Angew. Chem. Int. Ed. 1979, 18, 72).
 fn decarboxylative(step: &Step<'_>) -> Option<ReactionClass> {
     let it = &step.before;
+    let acylates = |(acid, acyl): (u32, u32)| {
+        matches!(it.group(acyl), Group::AcylHalide | Group::Acid)
+            && step.lost(acid).any(|(gone, _)| it.element(acid) == C && it.group(gone) == Group::Acid)
+    };
+    if step.joined().any(acylates) {
+        return Some(class!("decarboxylative acylation"));
+    }
     let couples = |(acid, halide): (u32, u32)| {
         step.leaving_halogen(halide).is_some()
             && step.lost(acid).any(|(gone, _)| it.element(acid) == C && it.group(gone) == Group::Acid)

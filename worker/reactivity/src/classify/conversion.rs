@@ -196,6 +196,10 @@ fn carbon_nitrogen(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
         }
         _ if it.is_aromatic(atom) && step.lost(atom).next().is_some() => Some(class!("SNAr amination")),
         _ if becomes_imine && nitrogens > 1 => Some(class!("amidine or guanidine formation")),
+        // The diazonium ion takes the place of an acyl group (Phillips, Org. React. 1959, 10, 143).
+        _ if bond.order == Order::Double && step.lost(atom).any(|(gone, _)| it.is_carbonyl(gone)) => {
+            Some(class!("Japp-Klingemann reaction"))
+        }
         _ if bond.order == Order::Double => Some(class!("imine formation")),
         _ => None,
     }
@@ -360,6 +364,9 @@ fn addition(step: &Step<'_>, a: u32, b: u32) -> Option<ReactionClass> {
             let (alcohol, other) = if on_a { (a, b) } else { (b, a) };
             let it = &step.before;
             let less_hindered = it.carbons(alcohol) < it.carbons(other);
+            if step.new_bonds(alcohol).any(|bond| bond.element == O && bond.order == Order::Double) {
+                return Some(class!("Wacker oxidation"));
+            }
             Some(if less_hindered { class!("hydroboration-oxidation") } else { class!("alkene hydration") })
         }
     }

@@ -29,9 +29,25 @@ pub fn class(step: &Step<'_>) -> Option<ReactionClass> {
     if aldehyde_or_ketone.iter().any(|&group| rings.iter().any(|ring| ring.closes_on_arene(step, group))) {
         return Some(class!("Pictet-Spengler reaction"));
     }
+    if rings.iter().any(|ring| ring.is_closed_by_boron(step)) {
+        return Some(class!("lithiation-borylation"));
+    }
+    if closes_by_thionation(step) {
+        return Some(class!("cyclisation by thionation"));
+    }
     let closes = |ring: &&Ring| ring.has_heteroatom_at_end(step) || ring.becomes_heteroaromatic(step);
     let ring = rings.iter().find(closes)?;
     Some(ring.class(step))
+}
+
+/// Returns true if sulfur from a reagent that is not listed becomes that of an aromatic ring (Ozturk and others, Chem. Rev. 2010, 110, 3419).
+fn closes_by_thionation(step: &Step<'_>) -> bool {
+    let added = &step.change.added;
+    added.iter().any(|&(_, new, _)| {
+        step.after.element(new) == S
+            && step.after.is_aromatic(new)
+            && added.iter().filter(|&&(_, other, _)| other == new).count() == 2
+    })
 }
 
 /// Returns true if boron exchanges one oxygen for another (Hall, "Boronic Acids", chapter 1).
@@ -74,6 +90,22 @@ impl Ring {
         self.atoms.len() > 4 && aromatic && hetero && was_open
     }
 
+    /// Returns true if an arene takes boron that its own molecule holds afterwards: benzoxaboroles.
+    fn is_closed_by_boron(&self, step: &Step<'_>) -> bool {
+        let it = &step.before;
+        let [a, b] = self.ends;
+        [(a, b), (b, a)].iter().any(|&(arene, boron)| it.is_aromatic(arene) && it.element(boron) == B)
+    }
+
+    /// Returns true if the ring has two new bonds between carbons, and a nitrogen: cycloaddition of an azomethine ylide.
+    fn joins_carbons_twice(&self, step: &Step<'_>) -> bool {
+        let is_in_ring = |atom: u32| step.image(atom).is_some_and(|image| self.atoms.contains(&image));
+        let is_carbon = |atom: u32| step.before.element(atom) == C;
+        let joins =
+            |&&(a, b, _): &&(u32, u32, _)| is_carbon(a) && is_carbon(b) && is_in_ring(a) && is_in_ring(b);
+        step.change.made.iter().filter(joins).count() > 1
+    }
+
     /// Returns true if a carbonyl group that becomes an iminium ion closes a ring of six on an arene.
     fn closes_on_arene(&self, step: &Step<'_>, group: Group) -> bool {
         let it = &step.before;
@@ -99,6 +131,12 @@ impl Ring {
         self.atoms.iter().any(|&atom| after.element(atom) == element && joins(atom))
     }
 
+    /// Returns true if a carbon stands between the nitrogens of a triazole.
+    fn is_symmetric_triazole(&self, step: &Step<'_>) -> bool {
+        let is_nitrogen = |at: usize| step.after.element(self.atoms[at % self.atoms.len()]) == N;
+        !(0..self.atoms.len()).any(|at| is_nitrogen(at) && is_nitrogen(at + 1) && is_nitrogen(at + 2))
+    }
+
     fn class(&self, step: &Step<'_>) -> ReactionClass {
         let (ring, after) = (&self.atoms, step.after);
         let aromatic = ring.iter().all(|&atom| after.is_aromatic(atom));
@@ -111,6 +149,7 @@ impl Ring {
             (5, true, 1, 0, 0) => class!("pyrrole or indole synthesis"),
             (5, true, 2, 0, 0) if adjacent => class!("pyrazole synthesis"),
             (5, true, 2, 0, 0) => class!("imidazole synthesis"),
+            (5, true, 3, 0, 0) if self.is_symmetric_triazole(step) => class!("1,2,4-triazole synthesis"),
             (5, true, 3, 0, 0) => class!("triazole synthesis"),
             (5, true, 4, 0, 0) => class!("tetrazole synthesis"),
             (5, true, 0, 1, 0) => class!("furan synthesis"),
@@ -126,10 +165,16 @@ impl Ring {
             (6, true, 0, 1, 0) => class!("pyranone or chromone synthesis"),
             _ if self.joins_two_carbonyl_groups(step, N) => class!("imide formation"),
             _ if self.joins_two_carbonyl_groups(step, O) => class!("anhydride formation"),
+            (5, false, 1, 0, 0) if self.joins_carbons_twice(step) => class!("1,3-dipolar cycloaddition"),
+            (_, false, _, _, _) if reduces_nitro(step) => class!("reductive cyclisation"),
             (_, false, _, _, _) => class!("heterocyclisation"),
             _ => class!("heterocycle formation"),
         }
     }
+}
+
+fn reduces_nitro(step: &Step<'_>) -> bool {
+    step.atoms().any(|atom| step.before.group(atom) == Group::Nitro && !step.is_untouched(atom))
 }
 
 /// Atoms of a smallest ring through a bond of the product, of at most six, in order.

@@ -7,7 +7,10 @@ use crate::queries::*;
 
 /// Returns true if a carbon is the far end of a double bond that a group in conjugation activates.
 pub fn is_michael_acceptor(it: &Facts, carbon: u32) -> bool {
-    it.doubly(carbon, |near| it.next_to(near).any(|next| next != carbon && it.is_acceptor(next))).is_some()
+    it.doubly(carbon, |near| {
+        it.element(near) == C && it.next_to(near).any(|next| next != carbon && it.is_acceptor(next))
+    })
+    .is_some()
 }
 
 /// New bond of an atom.

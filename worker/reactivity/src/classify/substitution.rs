@@ -44,6 +44,7 @@ pub fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) 
         return match group {
             // The atom map says which oxygen stays, although that is unknown.
             Group::AcidOxygen => class!("esterification"),
+            Group::Hemiacetal => class!("acetal formation"),
             Group::PrimaryAmine | Group::SecondaryAmine | Group::Aniline | Group::SecondaryAniline => {
                 class!("N-alkylation")
             }
@@ -241,6 +242,7 @@ pub fn arylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -
         N => class!("Buchwald-Hartwig amination"),
         O => class!("Ullmann ether synthesis"),
         S => class!("aryl thioether coupling"),
+        P => class!("C-P coupling"),
         _ => class!("arylation"),
     }
 }
@@ -302,7 +304,7 @@ pub fn aromatic(step: &Step<'_>, carbon: u32, electrophile: Option<u32>, element
             }
             Some((atom, Group::Amide)) if it.hydrogens(atom) > 0 => class!("Vilsmeier formylation"),
             // Dichloromethyl methyl ether (Rieche, Gross and Hoeft, Chem. Ber. 1960, 93, 88).
-            Some((atom, _)) if step.becomes_carbonyl(atom) && it.hydrogens(atom) > 0 => {
+            Some((atom, _)) if it.count(atom, CL) > 1 && it.hydrogens(atom) > 0 => {
                 class!("Rieche formylation")
             }
             Some((

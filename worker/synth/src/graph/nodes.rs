@@ -139,6 +139,7 @@ impl Assessment {
     /// Returns the cost that it adds to the step.
     pub fn cost(self) -> f64 {
         let stereo = self.stereo_source.map_or(0.0, |source| match source {
+            StereoSource::Auxiliary => AUXILIARY_COST,
             StereoSource::ChiralCatalyst => CATALYST_COST,
             StereoSource::Enzyme => ENZYME_COST,
             StereoSource::Resolution => RESOLUTION_COST,
@@ -150,6 +151,7 @@ impl Assessment {
 
 // Costs of a configuration that is made: about one and three steps, so that a building block with the configuration, if
 // there is one, comes first.
+const AUXILIARY_COST: f64 = 0.5; // It is put on and taken off in steps of their own.
 const CATALYST_COST: f64 = 1.0;
 const ENZYME_COST: f64 = 1.5;
 const RESOLUTION_COST: f64 = 3.0;

@@ -58,6 +58,14 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
     if electrophile.is_some_and(|other| step.before.is_sp3(other) && step.loses_only_hydrogen(other)) {
         return Err(Refusal::NoLeavingGroup);
     }
+    // Acylium ions leave azines alone even where they would close a ring (Joule and Mills, chapter 8).
+    let is_acyl = electrophile.is_some_and(|acyl| {
+        matches!(step.before.group(acyl), Group::Acid | Group::AcylHalide | Group::Anhydride)
+    });
+    if is_acyl && is_in_azine(&step.before, carbon) && !arene_competition::is_activated(&step.before, carbon)
+    {
+        return Err(Refusal::NotActivated);
+    }
     if oxide || gains_ring_bond(step, carbon) {
         return Ok(());
     }

@@ -74,11 +74,16 @@ pub fn source(step: &Step<'_>, events: &[Event]) -> Result<Option<StereoSource>,
     {
         return Ok(Some(StereoSource::Auxiliary));
     }
-    if !is_plain_addition(step, events) {
-        return Err(Refusal::StereoFromNowhere);
-    }
     if made.iter().any(|&centre| is_labile(step, centre)) {
         return Err(Refusal::StereoFromNowhere);
+    }
+    if !is_plain_addition(step, events) {
+        // Whatever makes a racemate, its enantiomers can be separated; diastereomers would have to be known.
+        let centres = (0..step.after.atoms() as u32).filter(|&atom| step.after.at(atom).centre.is_some());
+        return match made[..] {
+            [_] if centres.count() == 1 => Ok(Some(apart(step))),
+            _ => Err(Refusal::StereoFromNowhere),
+        };
     }
     let is_achiral = step.after.is_achiral();
     let by_reagent = match made[..] {

@@ -3,7 +3,7 @@
 use crate::alkylation::is_acidic;
 use crate::change::{Facts, Step};
 use crate::competition::gains_ring_bond;
-use crate::group::Group;
+use crate::group::{Group, aromatic_positions};
 use crate::queries::*;
 use crate::refusal::Refusal;
 use crate::stability::is_acyloxy;
@@ -114,7 +114,9 @@ pub fn functionalisation(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
                                 .doubly(atom, |next| before.element(next) == C && !before.is_alpha(next))
                                 .is_some()
                     }
-                    Group::Aryl => before.hydrogens(atom) > 0 && arene::score(before, atom) > rich,
+                    Group::Aryl if before.hydrogens(atom) > 0 => {
+                        arene::score(before, atom) > rich || is_rich_azole(before, atom)
+                    }
                     _ => false,
                 }
         });
@@ -123,4 +125,23 @@ pub fn functionalisation(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
         }
     }
     Ok(())
+}
+
+/// Returns true for the position of a pyrrole, an imidazole or a pyrazole without an acceptor that halogens take, before radicals take hydrogen
+/// beside the ring (Joule and Mills, chapters 16, 24 and 25).
+fn is_rich_azole(it: &Facts, carbon: u32) -> bool {
+    let positions = aromatic_positions(&it.structure, carbon);
+    let is_nitrogen = |&(atom, _): &(u32, u32)| it.element(atom) == N;
+    let nitrogens: Vec<(u32, u32)> = positions.iter().copied().filter(is_nitrogen).collect();
+    let takes_halogen = match nitrogens[..] {
+        [_] => true,
+        // 4 of pyrazole lies across from both nitrogens, 4 and 5 of imidazole beside one.
+        [(a, near), (b, far)] => near + far > if it.bond(a, b).is_some() { 3 } else { 2 },
+        _ => false,
+    };
+    let is_poor =
+        |atom: u32| it.next_to(atom).any(|next| it.is_acceptor(next) || it.is_trifluoromethyl(next));
+    it.ring(carbon) == 5
+        && takes_halogen
+        && positions.iter().all(|&(atom, _)| matches!(it.element(atom), C | N) && !is_poor(atom))
 }

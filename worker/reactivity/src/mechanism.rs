@@ -54,6 +54,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             return Err(Refusal::OxidationState);
         }
     }
+    if step.atoms().any(|atom| is_reduced_to_halide(step, atom)) {
+        return Err(Refusal::OxidationState);
+    }
     if step.atoms().any(|atom| is_free_phosphonooxymethyl_donor(&step.before, atom)) {
         return Err(Refusal::Unstable);
     }
@@ -87,6 +90,14 @@ fn arylates_to_hydrocarbon(step: &Step<'_>, aryl: u32, carbon: u32) -> bool {
         && step.image(carbon).is_some_and(|image| {
             step.after.is_sp3(image) && step.after.hydrogens(image) > it.hydrogens(carbon)
         })
+}
+
+/// Returns true for an aldehyde or ketone that becomes an alkyl halide: its reduction to the alcohol is left out.
+fn is_reduced_to_halide(step: &Step<'_>, carbon: u32) -> bool {
+    matches!(step.before.group(carbon), Group::Aldehyde | Group::Ketone)
+        && step.lost_oxo(carbon)
+        && step.hydrogens_gained(carbon) > 0
+        && [CL, BR, I].into_iter().any(|halogen| step.gains(carbon, halogen))
 }
 
 fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> Verdict {

@@ -94,6 +94,8 @@ fn unstable_carbon(it: &Facts, atom: u32) -> bool {
         Group::Carbamate | Group::Carbonate => {
             it.next_to(atom).any(|next| it.element(next) == O && it.hydrogens(next) > 0)
         }
+        // Cyanoformic acid (Murphy and others, Science 2014, 344, 75).
+        Group::Acid => it.next_to(atom).any(|next| it.group(next) == Group::Nitrile),
         Group::AcylHalide => it.hydrogens(atom) > 0 && on(F) == 0 || is_keto_acyl_halide(it, atom),
         // Tertiary chloroformates lose carbon dioxide and an alkene, chloroformic acid loses hydrogen chloride.
         Group::Chloroformate => {

@@ -43,7 +43,7 @@ impl Step<'_> {
     }
 
     /// Returns true if an atom gains a bond to this element.
-    pub(super) fn gains(&self, atom: u32, element: u8) -> bool {
+    pub fn gains(&self, atom: u32, element: u8) -> bool {
         self.new_bonds(atom).any(|bond| bond.element == element)
     }
 
@@ -53,7 +53,7 @@ impl Step<'_> {
     }
 
     /// Returns true if a carbon loses the oxygen of its carbonyl group.
-    pub(super) fn lost_oxo(&self, carbon: u32) -> bool {
+    pub fn lost_oxo(&self, carbon: u32) -> bool {
         self.before.is_carbonyl(carbon) && self.loses(carbon, O, Order::Double)
     }
 

@@ -315,7 +315,7 @@ mod tests {
             stereo_sources(
                 addition,
                 &[
-                    ("C[C@H](N[S@](=O)C(C)(C)C)c1ccccc1", "C[Mg]Br.CC(C)(C)[S@](=O)N=Cc1ccccc1"),
+                    ("C[C@H](N[S@](=O)C(C)(C)C)c1ccccc1", "C[Mg]Br.CC(C)(C)[S@@](=O)N=Cc1ccccc1"),
                     ("C[C@H](NS(=O)C(C)(C)C)c1ccccc1", "C[Mg]Br.CC(C)(C)S(=O)N=Cc1ccccc1"),
                 ],
             ),
@@ -323,6 +323,7 @@ mod tests {
         ]
         .concat();
 
-        assert_eq!(sources, [Some(StereoSource::Auxiliary), None, Some(StereoSource::Auxiliary)]);
+        use StereoSource::{Auxiliary, Separation};
+        assert_eq!(sources, [Some(Auxiliary), Some(Separation), Some(Auxiliary)]);
     }
 }

@@ -3,7 +3,7 @@
 //! Sources: Mandolini (Adv. Phys. Org. Chem. 1986) for rates by ring size; Kerr, Vaisberg and others (J. Am. Chem. Soc. 1962, 84, 1757) and
 //! Schultz, Robb and Sprague (J. Am. Chem. Soc. 1947, 69, 2454) for the two products of unsymmetrical β-chloro amines; Cossy, Dumas
 //! and Gomez Pardo (Eur. J. Org. Chem. 1999, 1693) for β-sulfonyloxy amines in rings; Smith, "March's Advanced Organic Chemistry",
-//! 16-75, for the lactams of γ- and δ-amino esters.
+//! 16-75, for the lactams of γ- and δ-amino esters; Clayden, Greeves and Warren, chapter 11, for cyclic imines.
 
 use crate::change::{Facts, Step};
 use crate::electrophile;
@@ -106,13 +106,16 @@ fn opens_at_both_ends(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u
         })
 }
 
-/// Refuses an amine that forms, in neutral or basic medium, where it reaches an ester or sulfonyl fluoride in a ring of five or six. Boc groups
-/// leave it as the salt.
+/// Refuses an amine that forms, in neutral or basic medium, where it reaches an ester, sulfonyl fluoride, aldehyde or ketone in a ring of five or
+/// six: the lactam, the cyclic imine and what becomes of it. Boc groups leave it as the salt.
 fn closes_as_it_forms(step: &Step<'_>, nitrogen: u32) -> Verdict {
     let is_refused = step.image(nitrogen).is_some_and(|image| {
         matches!(step.after.group(image), Group::PrimaryAmine | Group::SecondaryAmine | Group::Aniline)
             && step.after.hydrogens(image) > 0
-            && reaches(step.after, image, |atom| is_acylating(step.after, atom))
+            && reaches(step.after, image, |atom| {
+                is_acylating(step.after, atom)
+                    || matches!(step.after.group(atom), Group::Aldehyde | Group::Ketone)
+            })
     });
     if is_refused { Err(Refusal::SelfReacting) } else { Ok(()) }
 }

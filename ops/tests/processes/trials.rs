@@ -9,7 +9,7 @@ use crate::process::{binaries, root};
 /// the machine for itself, but trials of an unreachable database mostly wait. The others run in `./ops/bench` only:
 /// filling a large reservoir, and minutes without a database, of which `outage` has a short form.
 const FLOODS: [&[&str]; 1] = [&["overload", "flood-searches", "flood-samples"]];
-const OUTAGES: [&[&str]; 3] = [&["dead-api", "frozen"], &["stopped", "unreachable"], &["faults"]];
+const OUTAGES: [&[&str]; 2] = [&["dead-api", "frozen"], &["stopped", "unreachable", "faults"]];
 
 #[test]
 fn no_account_is_refused_within_its_share_or_answered_without_a_search() {

@@ -43,14 +43,16 @@ def _with_sorted_imports(source: str) -> str:
         sorted_names = sorted(set(match[2].split(", ")), key=lambda name: (not name.isupper(), not name[0].isupper(), name.lower()))
         return f"{match[1]}{', '.join(sorted_names)}\n"
 
-    def statements(match: re.Match[str]) -> str:
-        return "".join(sorted(re.findall(statement, match[0], flags=re.MULTILINE), key=lambda text: text.split()[1]))
+    def with_sorted(statement: str, text: str) -> str:
+        def neighbours(match: re.Match[str]) -> str:
+            return "".join(sorted(re.findall(statement, match[0], flags=re.MULTILINE), key=lambda found: found.split()[1]))
+
+        return re.sub(f"(?:{statement})+", neighbours, text, flags=re.MULTILINE)
 
     source = re.sub(r"^(from \S+ import )([\w, ]+)\n", names, source, flags=re.MULTILINE)
+    source = with_sorted(r"^import \S+\n", source)
     # One import is one line, or as many as its brackets hold.
-    for statement in (r"^import \S+\n", r"^from \.\S* import (?:\([^)]*\)|.*)\n"):
-        source = re.sub(f"(?:{statement})+", statements, source, flags=re.MULTILINE)
-    return source
+    return with_sorted(r"^from \.\S* import (?:\([^)]*\)|.*)\n", source)
 
 
 def generated() -> dict[Path, str]:

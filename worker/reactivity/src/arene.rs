@@ -58,12 +58,11 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
     if electrophile.is_some_and(|other| step.before.is_sp3(other) && step.loses_only_hydrogen(other)) {
         return Err(Refusal::NoLeavingGroup);
     }
-    // Acylium ions leave azines alone even where they would close a ring (Joule and Mills, chapter 8).
+    // Also where they would close a ring.
     let is_acyl = electrophile.is_some_and(|acyl| {
         matches!(step.before.group(acyl), Group::Acid | Group::AcylHalide | Group::Anhydride)
     });
-    if is_acyl && is_in_azine(&step.before, carbon) && !arene_competition::is_activated(&step.before, carbon)
-    {
+    if is_acyl && is_inert_azine(&step.before, carbon) {
         return Err(Refusal::NotActivated);
     }
     if oxide || gains_ring_bond(step, carbon) {
@@ -126,15 +125,15 @@ fn nitrogen(step: &Step<'_>, carbon: u32, electrophile: Option<u32>) -> Verdict 
 /// salt meta, so chemists acetylate first (Clayden, Greeves and Warren, chapter 21).
 fn refuse_nitration_beside_amine(step: &Step<'_>, carbon: u32) -> Verdict {
     let before = &step.before;
-    let is_acceptor = |next: u32| before.is_acceptor(next) || before.is_trifluoromethyl(next);
     let positions = aromatic_positions(&before.structure, carbon);
     let beside = positions.iter().any(|&(atom, distance)| {
         distance != 2
             && before.ring(atom) == 6
             && before.next_to(atom).any(|next| before.is_free_aniline(next))
     });
-    let is_poor =
-        positions.iter().any(|&(atom, _)| before.element(atom) != C || before.next_to(atom).any(is_acceptor));
+    let is_poor = positions.iter().any(|&(atom, _)| {
+        before.element(atom) != C || before.next_to(atom).any(|next| before.impoverishes_ring(next))
+    });
     if beside && !is_poor { Err(Refusal::Incompatible) } else { Ok(()) }
 }
 
@@ -151,9 +150,7 @@ fn halogen(step: &Step<'_>, carbon: u32, electrophile: Option<u32>, element: u8)
         I => Electrophile::Iodine,
         _ => Electrophile::Chlorine,
     };
-    // Azines take halogen only where a donor activates them (Joule and Mills, chapter 8).
-    let is_inert =
-        is_in_azine(&step.before, carbon) && !arene_competition::is_activated(&step.before, carbon);
+    let is_inert = is_inert_azine(&step.before, carbon);
     let verdict = arene_competition::halogen(step, carbon, electrophile)
         .and_then(|()| if is_inert { Err(Refusal::Arene) } else { position(step, carbon, -80, kind) });
     // Iodine can also be introduced by lithiation.
@@ -185,6 +182,11 @@ fn is_beta_of_benzazine(before: &Facts, carbon: u32) -> bool {
         && in_benzene()
         && !arene_competition::is_activated(before, carbon)
         && before.next_to(carbon).any(is_free_alpha)
+}
+
+/// Returns true for a position of an azine that no donor activates: it takes neither halogen nor acylium ions (Joule and Mills, chapter 8).
+fn is_inert_azine(before: &Facts, carbon: u32) -> bool {
+    is_in_azine(before, carbon) && !arene_competition::is_activated(before, carbon)
 }
 
 /// Returns true for a carbon of a six-membered ring with a nitrogen that gives no electrons, or that an azole shares.

@@ -60,6 +60,9 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     if !activated && !metal {
         return Err(if leaves.is_none() { Refusal::NoLeavingGroup } else { Refusal::NotActivated });
     }
+    if leaves_better_chloride(step, nucleophile, carbon, leaving) {
+        return Err(Refusal::CompetingGroup);
+    }
     if ring {
         return Ok(());
     }
@@ -106,6 +109,20 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
         (Some(refused), _) | (_, Some(refused)) => refused,
         (None, None) => Ok(()),
     }
+}
+
+/// Returns true if the nucleophile takes a chlorine that needs a metal and leaves one that needs none, as 2-chloroquinolines have.
+fn leaves_better_chloride(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> bool {
+    let it = &step.before;
+    let is_activated = |carbon: u32, chlorine: u32| {
+        electrophile::activation(it, carbon) >= electrophile::needed_activation(it, nucleophile, chlorine)
+    };
+    let is_better = |atom: u32| {
+        it.is_aromatic_carbon(atom)
+            && step.is_untouched(atom)
+            && it.next_to(atom).any(|next| it.element(next) == CL && is_activated(atom, next))
+    };
+    it.element(leaving) == CL && !is_activated(carbon, leaving) && step.atoms().any(is_better)
 }
 
 /// Returns true for a carbon ortho or para to a free hydroxyl group.

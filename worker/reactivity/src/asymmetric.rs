@@ -79,11 +79,8 @@ pub fn source(step: &Step<'_>, events: &[Event]) -> Result<Option<StereoSource>,
     }
     if !is_plain_addition(step, events) {
         // Whatever makes a racemate, its enantiomers can be separated; diastereomers would have to be known.
-        let centres = (0..step.after.atoms() as u32).filter(|&atom| step.after.at(atom).centre.is_some());
-        return match made[..] {
-            [_] if centres.count() == 1 => Ok(Some(apart(step))),
-            _ => Err(Refusal::StereoFromNowhere),
-        };
+        let makes_racemate = made.len() == 1 && !has_several_centres(step);
+        return if makes_racemate { Ok(Some(apart(step))) } else { Err(Refusal::StereoFromNowhere) };
     }
     let is_achiral = step.after.is_achiral();
     let by_reagent = match made[..] {
@@ -193,14 +190,18 @@ fn turn(step: &Step<'_>, atom: u32, other: u32, is_after: bool) -> Option<bool> 
 /// Returns the way to separate the isomers: as salts of an amine or acid, if they are enantiomers.
 fn apart(step: &Step<'_>) -> StereoSource {
     let after = step.after;
-    let atoms = 0..after.atoms() as u32;
-    let has_salt = atoms.clone().any(|atom| {
+    let has_salt = (0..after.atoms() as u32).any(|atom| {
         let is_base =
             matches!(after.group(atom), Group::PrimaryAmine | Group::SecondaryAmine | Group::TertiaryAmine);
         is_base || after.group(atom) == Group::Acid
     });
-    let other_centres = atoms.filter(|&atom| after.at(atom).centre.is_some()).nth(1).is_some();
-    if has_salt && !other_centres { StereoSource::Resolution } else { StereoSource::Separation }
+    if has_salt && !has_several_centres(step) { StereoSource::Resolution } else { StereoSource::Separation }
+}
+
+/// Returns true if the product has more than one stereocentre.
+fn has_several_centres(step: &Step<'_>) -> bool {
+    let atoms = 0..step.after.atoms() as u32;
+    atoms.filter(|&atom| step.after.at(atom).centre.is_some()).nth(1).is_some()
 }
 
 /// Returns the catalyst or enzyme that gives this centre.

@@ -285,7 +285,7 @@ fn alkene_addition(it: &Facts, nucleophile: u32, carbon: u32, partner: u32) -> R
     }
 }
 
-/// Returns true if a pyridinium ring is reduced and keeps one double bond: borohydride does it, hydrogen would not stop.
+/// Returns true if a pyridinium ring is reduced: borohydride stops at the tetrahydropyridine.
 fn reduces_pyridinium(step: &Step<'_>) -> bool {
     let it = &step.before;
     let is_reduced = |atom: u32| {

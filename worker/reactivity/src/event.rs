@@ -238,6 +238,7 @@ fn carbon_end(step: &Step<'_>, atom: u32, other: u32) -> BondPartner {
     BondPartner::Other
 }
 
+/// Returns true for a carbon beside the nitrogen of an isocyanide.
 fn is_isocyanomethyl(it: &Facts, carbon: u32) -> bool {
     it.next_to(carbon)
         .any(|next| it.element(next) == N && it.at(next).charge > 0 && it.triply(next).is_some())
@@ -331,9 +332,7 @@ fn made(step: &Step<'_>, ends: [BondPartner; 2], a: u32, b: u32, order: Order) -
         [BondPartner::Halogen, BondPartner::CarbonylGone] if step.before.is_aromatic(b) => {
             Event::LactamHalogenation { carbon: b }
         }
-        [BondPartner::Halogen, BondPartner::Aryl(leaving)]
-            if step.before.element(leaving) == O && step.before.hydrogens(leaving) > 0 =>
-        {
+        [BondPartner::Halogen, BondPartner::Aryl(leaving)] if step.before.is_hydroxyl(leaving) => {
             Event::LactamHalogenation { carbon: b }
         }
         [_, BondPartner::Other | BondPartner::Nucleophile]

@@ -139,8 +139,7 @@ fn is_rich_azole(it: &Facts, carbon: u32) -> bool {
         [(a, near), (b, far)] => near + far > if it.bond(a, b).is_some() { 3 } else { 2 },
         _ => false,
     };
-    let is_poor =
-        |atom: u32| it.next_to(atom).any(|next| it.is_acceptor(next) || it.is_trifluoromethyl(next));
+    let is_poor = |atom: u32| it.next_to(atom).any(|next| it.impoverishes_ring(next));
     it.ring(carbon) == 5
         && takes_halogen
         && positions.iter().all(|&(atom, _)| matches!(it.element(atom), C | N) && !is_poor(atom))

@@ -30,10 +30,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                 || activates && is_phosphate(step, atom)
                 || couples && is_phosphate(step, atom) && is_ester(step, atom))
     };
-    // Acid, not base, makes an acetal of an alcohol and a hemiacetal.
-    let is_hydroxyl = |atom: u32| step.before.element(atom) == O && step.before.hydrogens(atom) > 0;
     let opens = |event: &Event| match *event {
-        Event::Alkylation { leaving, .. } if is_hydroxyl(leaving) => false,
+        // Acid, not base, makes an acetal of an alcohol and a hemiacetal.
+        Event::Alkylation { leaving, .. } if step.before.is_hydroxyl(leaving) => false,
         Event::Alkylation { nucleophile, .. } | Event::Arylation { nucleophile, .. } => {
             is_open_lactol(&step.before, nucleophile)
         }

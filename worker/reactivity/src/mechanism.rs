@@ -102,7 +102,7 @@ fn is_reduced_to_halide(step: &Step<'_>, carbon: u32) -> bool {
 
 fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> Verdict {
     let it = &step.before;
-    let is_hydroxyl = it.element(leaving) == O && it.hydrogens(leaving) > 0;
+    let is_hydroxyl = it.is_hydroxyl(leaving);
     let is_defined = || step.image(carbon).is_some_and(|image| step.after.at(image).centre.is_some());
     if is_hydroxyl && it.group(nucleophile) == Group::NitrileNitrogen && is_defined() {
         return Err(Refusal::StereoScrambled);
@@ -178,9 +178,7 @@ fn aromatic_substitution(step: &Step<'_>, carbon: u32, other: u32) -> Verdict {
     if it.group(other) == Group::CarbonDioxide && is_azole {
         return Err(Refusal::Unreactive);
     }
-    let loses_oxygen =
-        || step.lost(other).any(|(gone, order)| order == Order::Double && it.element(gone) == O);
-    if it.group(other) == Group::ActiveEster && loses_oxygen() {
+    if it.group(other) == Group::ActiveEster && step.loses(other, O, Order::Double) {
         return Err(Refusal::NoLeavingGroup);
     }
     let lost = |wanted: fn(u8) -> bool| step.lost(other).any(|(gone, _)| wanted(it.element(gone)));

@@ -182,9 +182,19 @@ pub trait StructureQueries {
         self.element(atom) == C && self.triply(atom).is_some_and(|other| self.element(other) == N)
     }
 
+    /// Returns true if the atom is an oxygen with hydrogen.
+    fn is_hydroxyl(&self, atom: u32) -> bool {
+        self.element(atom) == O && self.hydrogens(atom) > 0
+    }
+
     /// Returns true if the atom is a carbon with three fluorines.
     fn is_trifluoromethyl(&self, atom: u32) -> bool {
         self.element(atom) == C && self.count(atom, F) == 3
+    }
+
+    /// Returns true if the atom withdraws electrons from an adjacent ring, by resonance or as a trifluoromethyl group.
+    fn impoverishes_ring(&self, atom: u32) -> bool {
+        self.is_acceptor(atom) || self.is_trifluoromethyl(atom)
     }
 
     /// Returns true if the atom withdraws electrons from an adjacent double bond or ring by resonance.

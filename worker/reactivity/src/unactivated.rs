@@ -34,11 +34,6 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             {
                 return Err(Refusal::NotActivated);
             }
-            Event::Arylation { nucleophile, carbon, leaving }
-                if leaves_better_chloride(step, nucleophile, carbon, leaving) =>
-            {
-                return Err(Refusal::CompetingGroup);
-            }
             Event::Dehalogenation { carbon, halogen } if has_twin(step, carbon, halogen) => {
                 return Err(Refusal::CompetingGroup);
             }
@@ -46,20 +41,6 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         }
     }
     Ok(())
-}
-
-/// Returns true if the nucleophile takes a chlorine that needs a metal and leaves one that needs none, as 2-chloroquinolines have.
-fn leaves_better_chloride(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> bool {
-    let it = &step.before;
-    let is_activated = |carbon: u32, chlorine: u32| {
-        electrophile::activation(it, carbon) >= electrophile::needed_activation(it, nucleophile, chlorine)
-    };
-    let is_better = |atom: u32| {
-        it.is_aromatic_carbon(atom)
-            && step.is_untouched(atom)
-            && it.next_to(atom).any(|next| it.element(next) == CL && is_activated(atom, next))
-    };
-    it.element(leaving) == CL && !is_activated(carbon, leaving) && step.atoms().any(is_better)
 }
 
 fn is_inert(it: &Facts, nucleophile: u32, carbon: u32, leaving: u32) -> bool {

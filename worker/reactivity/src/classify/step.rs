@@ -48,7 +48,7 @@ impl Step<'_> {
     }
 
     /// Returns true if an atom loses a bond of this order to this element.
-    pub(super) fn loses(&self, atom: u32, element: u8, order: Order) -> bool {
+    pub fn loses(&self, atom: u32, element: u8, order: Order) -> bool {
         self.lost(atom).any(|(gone, was)| was == order && self.before.element(gone) == element)
     }
 

@@ -40,7 +40,7 @@ pub fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) 
         return class!("Ritter reaction");
     }
     let group = it.group(nucleophile);
-    if it.element(leaving) == O && it.hydrogens(leaving) > 0 && it.element(nucleophile) != C {
+    if it.is_hydroxyl(leaving) && it.element(nucleophile) != C {
         return match group {
             // The atom map says which oxygen stays, although that is unknown.
             Group::AcidOxygen => class!("esterification"),

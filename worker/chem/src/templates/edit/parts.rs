@@ -53,7 +53,14 @@ impl Parts {
         let mut known = self.0.lock();
         known.retain(|_, part| part.is_shared());
         known.shrink_to_fit();
-        let entries = block(known.capacity() * 8 / 7 * size_of::<(u64, Precursor)>());
+        // The map's own capacity leaves out the gaps of removed entries, whose number hangs on the seed of its hashes.
+        let capacity = match known.len() {
+            0 => 0,
+            1..4 => 3,
+            4..8 => 7,
+            len => (len * 8 / 7).next_power_of_two() / 8 * 7,
+        };
+        let entries = block(capacity * 8 / 7 * size_of::<(u64, Precursor)>());
         entries + known.values().map(Precursor::bytes).sum::<usize>()
     }
 }

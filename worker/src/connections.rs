@@ -32,19 +32,20 @@ pub struct ConnectionShares {
     pub all: u32,
 }
 
-/// Divides `all` connections among the queues of a process; the default total is the number needed. `listeners` is
-/// the number beside the queues' own.
+/// Divides `all` connections among the queues of a process; the default total is the number needed. `pooled` and
+/// `listeners` are the numbers beside the queues' own: a listener bypasses a pooler.
 ///
 /// # Errors
 /// Fails if `all` is less than the process needs.
 pub fn divide_connections(
     all: Option<u32>,
     configs: &[&WorkerConfig],
+    pooled: u32,
     listeners: u32,
 ) -> Result<ConnectionShares> {
     let count = |connections: usize| u32::try_from(connections).unwrap_or(u32::MAX);
     let of_queues = configs.iter().map(|config| config.connections()).fold(0, u32::saturating_add);
-    let others = of_queues.saturating_add(listeners);
+    let others = of_queues.saturating_add(pooled + listeners);
     let max_running_jobs =
         configs.iter().map(|config| config.max_running_jobs()).fold(0, usize::saturating_add);
     let of_jobs = configs.iter().map(|config| config.job_connections()).fold(0, u32::saturating_add);
@@ -88,14 +89,17 @@ mod tests {
 
         // Three running jobs and two more; as many jobs and five in the queue; one listener of its own.
         let shares = |handlers, all| ConnectionShares { handlers, listeners: 2, all };
-        assert_eq!(divide_connections(None, &[&config], 1).unwrap(), shares(5, 14));
-        assert_eq!(divide_connections(Some(14), &[&config], 1).unwrap(), shares(5, 14));
-        assert_eq!(divide_connections(Some(20), &[&config], 1).unwrap(), shares(11, 20));
+        assert_eq!(divide_connections(None, &[&config], 0, 1).unwrap(), shares(5, 14));
+        assert_eq!(divide_connections(Some(14), &[&config], 0, 1).unwrap(), shares(5, 14));
+        assert_eq!(divide_connections(Some(20), &[&config], 0, 1).unwrap(), shares(11, 20));
         // Jobs of another queue share one.
         let background = WorkerConfig { slots: 9, connections_of_jobs: Some(1), ..WorkerConfig::default() };
-        let both = divide_connections(None, &[&config, &background], 1).unwrap();
+        let both = divide_connections(None, &[&config, &background], 0, 1).unwrap();
         assert_eq!(both, ConnectionShares { handlers: 6, listeners: 3, all: 21 });
-        let fault = divide_connections(Some(13), &[&config], 1).unwrap_err().to_string();
+        // A pool of its own goes through a pooler, as the handlers' does.
+        let pooled = divide_connections(None, &[&config], 2, 1).unwrap();
+        assert_eq!(pooled, ConnectionShares { handlers: 5, listeners: 2, all: 16 });
+        let fault = divide_connections(Some(13), &[&config], 0, 1).unwrap_err().to_string();
         assert_eq!(fault, "DATABASE_CONNECTIONS is `13`: this worker needs at least 14 with 3 jobs in hand");
     }
 }

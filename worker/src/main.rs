@@ -110,6 +110,7 @@ async fn sample(settings: &WorkerSettings) -> Result<()> {
         settings.database_connections,
         &[&config, &async_samples, &likelihoods],
         SEARCH_QUEUE_CONNECTIONS,
+        queue::LISTENER_CONNECTIONS,
     )?;
     config.process_connections = connections_to_server(settings, shares);
     let mut shutdown = shutdown()?;
@@ -179,7 +180,7 @@ async fn search(settings: &WorkerSettings) -> Result<()> {
     let bulk_queries =
         WorkerConfig { connections_of_jobs: Some(1), slots: 1, reserved_slots, ..config.clone() };
     let shares =
-        divide_connections(settings.database_connections, &[&config, &plans, &bulk_queries], LISTENER)?;
+        divide_connections(settings.database_connections, &[&config, &plans, &bulk_queries], 0, LISTENER)?;
     config.process_connections = connections_to_server(settings, shares);
     let mut shutdown = shutdown()?;
     let Some(database) = connect(settings, "retort-searcher", shares, &mut shutdown).await? else {

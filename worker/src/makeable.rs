@@ -23,9 +23,8 @@ use tracing::{Instrument, info_span, warn};
 
 use crate::handlers::{ComputationOutcome, is_set};
 
-/// Connections with which a sampler submits bulk queries and hears of their ends.
-pub const SEARCH_QUEUE_CONNECTIONS: u32 = POOL_CONNECTIONS + 1;
-const POOL_CONNECTIONS: u32 = 2;
+/// Connections with which a sampler submits bulk queries; one more listens for their ends.
+pub const SEARCH_QUEUE_CONNECTIONS: u32 = 2;
 
 /// Smallest and largest number of molecules of a slice. Small ones end soon, and let other accounts in.
 const SLICE: (usize, usize) = (16, 200);
@@ -56,7 +55,7 @@ impl RouteChecker {
 
     async fn client(&self) -> Result<&Client, HandlerError> {
         // The process's other queues publish its connections.
-        let connections = ClientConnections { queue: POOL_CONNECTIONS, process: 0 };
+        let connections = ClientConnections { queue: SEARCH_QUEUE_CONNECTIONS, process: 0 };
         let connect = || Client::connect(self.database.clone(), connections);
         Ok(self.client.get_or_try_init(connect).await?)
     }

@@ -7,7 +7,6 @@ use test_support::{Chromium, Script};
 
 use crate::{
     installation::{Installation, Role},
-    process::root,
     searches::{CATALOGUE, TARGET},
 };
 
@@ -88,8 +87,7 @@ async fn the_link_of_an_operator_leads_into_the_console() {
 #[tokio::test(flavor = "multi_thread")]
 async fn molecules_are_drawn_and_planned_and_blocks_are_found_and_replaced() {
     let Some((browser, mut installation, home)) = stage().await else { return };
-    let demo = root().join("ops/catalogue/demo.csv.gz");
-    installation.retort(&["catalogue", "import", demo.to_str().unwrap()]);
+    installation.import_demo_catalogue();
     installation.start_all().await;
     add_account(&installation, "ada@example.org");
     log_in(&browser, &home).await;

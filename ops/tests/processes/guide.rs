@@ -24,8 +24,7 @@ async fn every_command_of_the_users_guide_works_page_by_page() {
     let mut installation = Installation::new().await;
     // One account runs the commands of all pages.
     installation.lift_rate_limits();
-    let demo = root().join("ops/catalogue/demo.csv.gz");
-    installation.retort(&["catalogue", "import", demo.to_str().unwrap()]);
+    installation.import_demo_catalogue();
     installation.start_all().await;
     installation.account_with("reader", &["--operator"]);
 

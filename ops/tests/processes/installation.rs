@@ -14,7 +14,7 @@ use test_support::{eventually, free_port};
 use crate::{
     client::ApiClient,
     postgres::{Database, Server},
-    process::{Process, binaries, binary_of, output},
+    process::{Process, binaries, binary_of, output, root},
 };
 
 /// Everything that a test starts. Fields drop in order: processes before their database.
@@ -292,6 +292,12 @@ impl Installation {
         let mut import = self.command("retort");
         import.args(["catalogue", "import"]).arg(file);
         output(import);
+    }
+
+    /// Imports the demo catalogue.
+    pub fn import_demo_catalogue(&self) {
+        let demo = root().join("ops/catalogue/demo.csv.gz");
+        self.retort(&["catalogue", "import", demo.to_str().unwrap()]);
     }
 
     /// Runs the command line, which must succeed, and returns its output.

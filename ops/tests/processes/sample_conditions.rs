@@ -10,7 +10,6 @@ use test_support::eventually;
 use crate::{
     client::{ApiClient, good},
     installation::{Installation, Role},
-    process::root,
 };
 
 const SAMPLES: &str = "/generator/v1/samples";
@@ -97,8 +96,7 @@ async fn every_molecule_satisfies_every_condition() {
 async fn makeable_molecules_have_routes_and_other_accounts_samples_do_not_wait_for_them() {
     let mut installation = Installation::new().await;
     installation.lift_rate_limits();
-    let demo = root().join("ops/catalogue/demo.csv.gz");
-    installation.retort(&["catalogue", "import", demo.to_str().unwrap()]);
+    installation.import_demo_catalogue();
     installation.start_worker(Role::Sample, &[("SAMPLER_MODELS", "druglike_gru")]).await;
     installation.start_api().await;
     let caller = installation.account("owner");

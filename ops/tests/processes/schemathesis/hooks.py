@@ -63,6 +63,9 @@ CONDITIONS = {
     "scaffold": None, "similarity_gte": 0.0, "similarity_lt": 1.0, "temperature": 1.0, "top_p": 0.9,
 }
 
+# Limits on the routes to the molecules of a sample, which keep none of them out.
+LIMITS = {"max_steps": 50, "max_usd_per_mol": 1e12, "max_lead_time_days": 3650.0, "ships_to": None}
+
 
 def condition(request):
     """Conditions that nearly every molecule satisfies, as many as there were."""
@@ -80,6 +83,11 @@ def condition(request):
         request.pop("similarity_lt", None)
     elif request.get("similarity_gte") is None and request.get("similarity_lt") is None:
         request["similarity_gte"] = 0.0
+    if request.get("synthesizable") is not None:
+        # Each candidate is searched for, and not all of them can be made.
+        request["size"] = 1
+        for name in LIMITS.keys() & request["synthesizable"].keys():
+            request["synthesizable"][name] = LIMITS[name]
     request.pop("alerts", None)
     for name in request.get("properties") or {}:
         if request["properties"][name] is not None:

@@ -46,7 +46,7 @@ def is_left(template: str, keys: set[str], labels: dict[str, int]) -> bool:
 
 
 def by_hand(path: Path, library: list[str]) -> list[tuple[str, int]]:
-    """Lists the hand-written templates that a library has in no way of writing them, each as if seen once.
+    """Lists the hand-written templates that a library has in no way of writing them, with 0 occurrences.
 
     Raises `SystemExit` with the faults of lines that are refused.
     """
@@ -55,7 +55,7 @@ def by_hand(path: Path, library: list[str]) -> list[tuple[str, int]]:
     if refused:
         raise SystemExit("\n".join(refused))
     keys = {prepare_templates.same_key(prepare_templates.plain(text), labels) for text in library}
-    return [(text, 1) for _, text, key in good if key not in keys]
+    return [(text, 0) for _, text, key in good if key not in keys]
 
 
 def main() -> None:

@@ -3,9 +3,10 @@
     python fit_confidence.py [read_steps.tsv]
 
 `read_steps.tsv` has the steps of four readings of routes by strict readers who did not know the code (`./ops/bench reading` prints
-them): sound, doubtful or wrong, with what the engine knew of each. The model is a logistic regression of sound against the others, with
-a small ridge, on the first two readings. All steps of a target are left out together when a step of them is predicted; the later readings,
-of other targets, are predicted by the whole fit. Their plausibilities are worked back from the confidences that were printed.
+them): sound, doubtful or wrong, with what the engine knew of each. A fifth is of steps whose templates were written by hand and have no
+recorded product (`nearest` is empty). The model is a logistic regression of sound against the others, with a small ridge, on the first
+two readings and the fifth. All steps of a target are left out together when a step of them is predicted; the third and fourth readings,
+of other targets, are predicted by the whole fit. Plausibilities of later readings are worked back from the confidences that were printed.
 """
 
 import argparse
@@ -19,16 +20,17 @@ LEAST_PLAUSIBILITY = 1e-3
 LEAST_PROBABILITY = 1e-4
 RIDGE = 1.0
 PARTS = 12
-# Later readings are of routes that this confidence ranked.
-LAST_FITTED = 2
+# The third and fourth are of routes that a confidence ranked: they tell how good it is.
+FITTED = {1, 2, 5}
 
 
 def features(row: dict[str, str]) -> list[float]:
     """Works out the features of a step: the intercept's 1 comes last."""
     plausibility = min(max(float(row["plausibility"]), LEAST_PLAUSIBILITY), 1 - LEAST_PLAUSIBILITY)
     probability = max(float(row["probability"]), LEAST_PROBABILITY)
-    evidence = [float(np.log1p(int(row["recorded"]))), float(row["nearest"])]
-    return [float(np.log(plausibility / (1 - plausibility))), float(np.log(probability)), *evidence, 1.0]
+    # Of reactions like those that it learned from the plausibility model knows; of others it knows nothing (see README).
+    evidence = [float(np.log(plausibility / (1 - plausibility))), float(row["nearest"]), 0.0] if row["nearest"] else [0.0, 0.0, 1.0]
+    return [float(np.log(probability)), float(np.log1p(int(row["recorded"]))), *evidence, 1.0]
 
 
 def fit(x: np.ndarray, sound: np.ndarray) -> np.ndarray:
@@ -51,6 +53,11 @@ def confidence(x: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return np.asarray(1 / (1 + np.exp(-(x @ weights))))
 
 
+def plausibilities(rows: list[dict[str, str]]) -> np.ndarray:
+    """Gives what the plausibility model alone says."""
+    return np.array([float(row["plausibility"]) for row in rows])
+
+
 def report(name: str, rows: list[dict[str, str]], plausibility: np.ndarray, predicted: np.ndarray) -> None:
     """Prints how well both values tell sound steps from the others, and the calibration."""
     verdicts = np.array([row["verdict"] for row in rows])
@@ -70,19 +77,19 @@ def main() -> None:
     parser.add_argument("steps", type=Path, nargs="?", default=Path(__file__).with_name("read_steps.tsv"))
     with parser.parse_args().steps.open(newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-    fitted = [row for row in rows if int(row["reading"]) <= LAST_FITTED]
+    fitted = [row for row in rows if int(row["reading"]) in FITTED]
     x, sound = np.array([features(row) for row in fitted]), np.array([row["verdict"] == "sound" for row in fitted])
     part = np.array([int(row["target"]) % PARTS for row in fitted])
     predicted = np.zeros(len(fitted))
     for left_out in range(PARTS):
         weights = fit(x[part != left_out], sound[part != left_out])
         predicted[part == left_out] = confidence(x[part == left_out], weights)
-    report(f"readings 1 to {LAST_FITTED}, targets left out", fitted, x[:, 0], predicted)
+    report("readings 1, 2 and 5, targets left out", fitted, plausibilities(fitted), predicted)
     weights = fit(x, sound)
-    for reading in sorted({int(row["reading"]) for row in rows} - set(range(LAST_FITTED + 1))):
+    for reading in sorted({int(row["reading"]) for row in rows} - FITTED):
         later = [row for row in rows if int(row["reading"]) == reading]
         x = np.array([features(row) for row in later])
-        report(f"reading {reading}", later, x[:, 0], confidence(x, weights))
+        report(f"reading {reading}", later, plausibilities(later), confidence(x, weights))
     print("weights:", ", ".join(f"{weight:.3f}" for weight in weights))
 
 

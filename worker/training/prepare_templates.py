@@ -303,7 +303,7 @@ def select(
 
 
 def write_library(path: Path, library: list[Template]) -> None:
-    """Writes templates.csv.gz: tab separated, row number = network output = library index."""
+    """Writes templates.csv.gz: tab separated, row number = network output = library index; written by hand occurs 0 times."""
     with path.open("wb") as raw, gzip.GzipFile(fileobj=raw, mode="wb", mtime=0, filename="") as packed:
         packed.write(b"\tretro_template\ttemplate_hash\tlibrary_occurrence\tlibrary_index\n")
         for row, (_, text, count) in enumerate(library):
@@ -338,7 +338,7 @@ def main() -> None:
     print("\n".join(f"{count} templates refused: {reason}" for reason, count in reasons.most_common()), flush=True)
     rows = {key: row for row, (key, _) in enumerate(selected)}
     library = [template for _, template in selected]
-    extra = [(text, text, 1) for _, text, key in by_hand if key not in rows]
+    extra = [(text, text, 0) for _, text, key in by_hand if key not in rows]
     write_library(args.out / "templates.csv.gz", library + extra)
 
     covered: collections.Counter[str] = collections.Counter()

@@ -239,7 +239,8 @@ pub struct StepEvidence {
     pub patents: Vec<String>,
     /// Conditions of the step, from the template's recorded reactions.
     pub conditions: Conditions,
-    /// Tanimoto similarity of the product to the nearest recorded product of the template, from 0 to 1.
+    /// Tanimoto similarity of the product to the nearest recorded product of the template, from 0 to 1; null where none
+    /// is recorded.
     #[schema(minimum = 0, maximum = 1)]
     pub precedent_similarity: Option<f64>,
     /// Cosine similarity of the same two fingerprints. Absent in answers of earlier versions.

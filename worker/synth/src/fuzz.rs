@@ -53,7 +53,7 @@ pub fn template_weights(input: &[u8]) {
     }
     let _ = Policy::of(&weights, Some(&weights), LIBRARY.len());
     if let Ok(precedents) = Precedents::of(&weights, LIBRARY.len()) {
-        let nearest = precedents.nearest(0, &PRODUCT.molecule().fingerprint());
+        let nearest = precedents.nearest(0, &PRODUCT.molecule().fingerprint()).unwrap_or_default();
         assert!((0.0..=1.0).contains(&nearest.tanimoto) && (0.0..=1.000_001).contains(&nearest.cosine));
     }
 }

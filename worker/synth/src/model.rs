@@ -161,14 +161,14 @@ impl RetroModel {
         self.plausibility_model.as_ref()
     }
 
-    /// Similarity of the product to the nearest one that a recorded reaction of the template made; `None` where the
-    /// model has no records.
+    /// Similarity of the product to the nearest one that a recorded reaction of the template made; `None` where none
+    /// is recorded.
     pub(crate) fn nearest_precedent(
         &self,
         template: u32,
         product: &Fingerprint,
     ) -> Option<PrecedentSimilarity> {
-        self.precedents.as_ref().map(|precedents| precedents.nearest(template, product))
+        self.precedents.as_ref()?.nearest(template, product)
     }
 
     /// Templates that may match a product, most probable first.

@@ -169,8 +169,7 @@ pub struct RouteStep {
     /// Confidence that a chemist would run the step as written (`steps/confidence.rs`): alone during search, among
     /// competing products where that was computed; 1 without a plausibility model.
     pub plausibility: f32,
-    /// Similarity of the product to the nearest recorded product of the template; 0 if none is recorded, `None` for a
-    /// model without precedents.
+    /// Similarity of the product to the nearest recorded product of the template; `None` if none is recorded.
     pub precedent: Option<PrecedentSimilarity>,
     /// Recorded reactions of the template; empty for an unrecorded template written by hand.
     pub records: Arc<RecordedReactions>,
@@ -224,8 +223,7 @@ impl Warning {
         } else if beside < SOUND {
             warnings.push(Self::Uncertain);
         }
-        // A hand-written template has no recorded product.
-        if precedent.is_some_and(|nearest| nearest.tanimoto > 0.0 && nearest.tanimoto < FAR_SIMILARITY) {
+        if precedent.is_some_and(|nearest| nearest.tanimoto < FAR_SIMILARITY) {
             warnings.push(Self::FarFromPrecedents);
         }
         warnings

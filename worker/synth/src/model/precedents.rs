@@ -40,18 +40,14 @@ impl Precedents {
         Ok(Self { starts, products: bytes.chunks_exact(BITS / 8).map(folded).collect() })
     }
 
-    /// Similarity, on 512 bits, of the product to the nearest one that a recorded reaction of the template made; 0 if
-    /// none is recorded.
-    pub fn nearest(&self, template: u32, product: &Fingerprint) -> PrecedentSimilarity {
+    /// Similarity, on 512 bits, of the product to the nearest one that a recorded reaction of the template made; `None`
+    /// if none is recorded, as for a template that was written by hand.
+    pub fn nearest(&self, template: u32, product: &Fingerprint) -> Option<PrecedentSimilarity> {
         let at = template as usize;
-        let (Some(&start), Some(&end)) = (self.starts.get(at), self.starts.get(at + 1)) else {
-            return PrecedentSimilarity::default();
-        };
+        let (&start, &end) = (self.starts.get(at)?, self.starts.get(at + 1)?);
         let product = fold(product);
         let recorded = self.products[start as usize..end as usize].iter();
-        recorded
-            .map(|other| PrecedentSimilarity::of(&product, other))
-            .fold(PrecedentSimilarity::default(), PrecedentSimilarity::or_nearer)
+        recorded.map(|other| PrecedentSimilarity::of(&product, other)).reduce(PrecedentSimilarity::or_nearer)
     }
 }
 
@@ -122,12 +118,12 @@ mod tests {
 
         let precedents = Precedents::load(&folder.path().join("precedents.safetensors"), 3).unwrap();
 
-        assert_eq!(precedents.nearest(0, &a).tanimoto, 1.0);
-        assert_eq!(precedents.nearest(1, &a), PrecedentSimilarity::default());
-        assert_eq!(precedents.nearest(2, &Fingerprint::from_on_bits([2, 3, 4, 9])).tanimoto, 1.0);
-        let half = precedents.nearest(2, &Fingerprint::from_on_bits([1, 2]));
+        assert_eq!(precedents.nearest(0, &a).unwrap().tanimoto, 1.0);
+        assert_eq!(precedents.nearest(1, &a), None);
+        assert_eq!(precedents.nearest(2, &Fingerprint::from_on_bits([2, 3, 4, 9])).unwrap().tanimoto, 1.0);
+        let half = precedents.nearest(2, &Fingerprint::from_on_bits([1, 2])).unwrap();
         assert_eq!((half.tanimoto, half.cosine), (2.0 / 3.0, 2.0 / 6.0_f32.sqrt()));
-        assert_eq!(precedents.nearest(7, &a), PrecedentSimilarity::default());
+        assert_eq!(precedents.nearest(7, &a), None);
     }
 
     #[test]

@@ -8,25 +8,32 @@
 use crate::model::RetroModel;
 use crate::model::precedents::PrecedentSimilarity;
 
-// Weights of the logit of the plausibility, of the logarithms of the template's probability and of one more than its
-// recorded reactions, and of the similarity of the nearest recorded product.
-const PLAUSIBILITY: f64 = 0.327;
-const PROBABILITY: f64 = 0.370;
-const RECORDS: f64 = 0.265;
-const SIMILARITY: f64 = 1.904;
-const INTERCEPT: f64 = -1.779;
+// Weights of the logarithms of the template's probability and of one more than its recorded reactions, of the logit of the
+// plausibility, and of the similarity of the nearest recorded product. The last two count only where a product is recorded: a
+// template that was written by hand has textbooks for its evidence, and the plausibility model, which learned from recorded
+// reactions, does not tell its sound steps from the others.
+const PROBABILITY: f64 = 0.321;
+const RECORDS: f64 = 0.243;
+const PLAUSIBILITY: f64 = 0.303;
+const SIMILARITY: f64 = 1.714;
+const UNRECORDED: f64 = 2.850;
+const INTERCEPT: f64 = -1.601;
 /// Bounds of the plausibility, whose logit has none.
 const LEAST_PLAUSIBILITY: f64 = 1e-3;
 /// Least probability, which a template at the end of a long list has.
 const LEAST_PROBABILITY: f64 = 1e-4;
+/// Mean similarity of the nearest recorded product in `read_steps.tsv`.
+const USUAL_SIMILARITY: f32 = 0.31;
 
 /// Evidence for a step beside the plausibility of its reaction mixture.
 #[derive(Debug, Clone, Copy)]
 pub struct TemplateEvidence {
-    /// Similarity of the product to the nearest recorded product of the template; 1 for a model without precedents.
+    /// Similarity of the product to the nearest recorded product of the template; the usual one where none is recorded.
     pub nearest: f32,
     /// Part of the logit that the evidence gives; `None` for a model without a plausibility model.
     logit: Option<f64>,
+    /// Weight of the plausibility.
+    plausibility_weight: f64,
 }
 
 impl TemplateEvidence {
@@ -38,22 +45,25 @@ impl TemplateEvidence {
         probability: f32,
         precedent: Option<PrecedentSimilarity>,
     ) -> Self {
-        let nearest = precedent.map_or(1.0, |precedent| precedent.tanimoto);
+        let (similarity, plausibility_weight) = match precedent {
+            Some(nearest) => (SIMILARITY * f64::from(nearest.tanimoto), PLAUSIBILITY),
+            None => (UNRECORDED, 0.0),
+        };
         let logit = model.plausibility_model().map(|_| {
             INTERCEPT
                 + PROBABILITY * f64::from(probability).max(LEAST_PROBABILITY).ln()
                 + RECORDS * f64::from(model.records(template).reactions).ln_1p()
-                + SIMILARITY * f64::from(nearest)
+                + similarity
         });
-        Self { nearest, logit }
+        Self { nearest: precedent.map_or(USUAL_SIMILARITY, |it| it.tanimoto), logit, plausibility_weight }
     }
 
-    /// Returns the confidence in a step of this plausibility. It grows with the plausibility. It is the plausibility itself
+    /// Returns the confidence in a step of this plausibility. It never falls as the plausibility grows. It is the plausibility itself
     /// for a model that has no plausibility model, which knows 1 only.
     pub fn confidence(self, plausibility: f32) -> f32 {
         let Some(evidence) = self.logit else { return plausibility };
         let plausible = f64::from(plausibility).clamp(LEAST_PLAUSIBILITY, 1.0 - LEAST_PLAUSIBILITY);
-        let logit = evidence + PLAUSIBILITY * (plausible / (1.0 - plausible)).ln();
+        let logit = evidence + self.plausibility_weight * (plausible / (1.0 - plausible)).ln();
         (1.0 / (1.0 + (-logit).exp())) as f32
     }
 }

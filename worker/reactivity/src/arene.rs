@@ -82,6 +82,7 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
         B if electrophile.is_some_and(|boron| step.before.count(boron, O) == 3) => {
             if is_lithiated(step, carbon) { Ok(()) } else { Err(Refusal::Position) }
         }
+        B => borylation(step, carbon),
         _ => Ok(()),
     }
 }
@@ -98,6 +99,22 @@ fn is_beside_sulfonylated_amide(before: &Facts, carbon: u32) -> bool {
     aromatic_positions(&before.structure, carbon)
         .iter()
         .any(|&(atom, distance)| distance != 2 && (is_poor(atom) || before.next_to(atom).any(is_poor)))
+}
+
+/// Checks an iridium-catalysed borylation of a benzene ring, which takes a C–H without a neighbour: two that differ give a mixture
+/// (Ishiyama and others, J. Am. Chem. Soc. 2002, 124, 390).
+fn borylation(step: &Step<'_>, carbon: u32) -> Verdict {
+    let it = &step.before;
+    let ring = aromatic_positions(&it.structure, carbon);
+    let is_benzene =
+        it.ring(carbon) == 6 && ring.iter().all(|&(atom, _)| it.element(atom) == C && it.ring(atom) == 6);
+    let is_open = |atom: u32| {
+        it.hydrogens(atom) == 1
+            && it.next_to(atom).filter(|&next| it.is_aromatic(next)).all(|next| it.hydrogens(next) == 1)
+    };
+    let has_rival =
+        ring.iter().any(|&(atom, _)| atom != carbon && is_open(atom) && !step.are_equivalent(atom, carbon));
+    if is_benzene && has_rival { Err(Refusal::Position) } else { Ok(()) }
 }
 
 fn nitrogen(step: &Step<'_>, carbon: u32, electrophile: Option<u32>) -> Verdict {
@@ -117,6 +134,9 @@ fn nitrogen(step: &Step<'_>, carbon: u32, electrophile: Option<u32>) -> Verdict 
         position(step, carbon, 15, Electrophile::Formylation)
     } else {
         refuse_nitration_beside_amine(step, carbon)?;
+        if step.atoms().any(|atom| is_lost_in_mixed_acid(&step.before, atom) && step.is_untouched(atom)) {
+            return Err(Refusal::Incompatible);
+        }
         position(step, carbon, -75, Electrophile::Nitration)
     }
 }
@@ -137,6 +157,13 @@ fn refuse_nitration_beside_amine(step: &Step<'_>, carbon: u32) -> Verdict {
     if beside && !is_poor { Err(Refusal::Incompatible) } else { Ok(()) }
 }
 
+/// Returns true for the nitrogen of an azole or indole with an alkoxycarbonyl group, and for that of a hydrazone, which the acid takes off
+/// (Wuts and Greene, chapter 7).
+fn is_lost_in_mixed_acid(it: &Facts, atom: u32) -> bool {
+    let is_acylated = || it.next_to(atom).any(|next| it.group(next) == Group::Carbamate);
+    it.group(atom) == Group::Hydrazone || it.element(atom) == N && it.is_aromatic(atom) && is_acylated()
+}
+
 fn halogen(step: &Step<'_>, carbon: u32, electrophile: Option<u32>, element: u8) -> Verdict {
     // Hydrogen halides bring no positive halogen.
     if electrophile.is_some_and(|halogen| step.before.degree(halogen) == 0) {
@@ -150,7 +177,8 @@ fn halogen(step: &Step<'_>, carbon: u32, electrophile: Option<u32>, element: u8)
         I => Electrophile::Iodine,
         _ => Electrophile::Chlorine,
     };
-    let is_inert = is_inert_azine(&step.before, carbon);
+    let is_inert =
+        is_inert_azine(&step.before, carbon) || is_between_triazole_nitrogens(&step.before, carbon);
     let verdict = arene_competition::halogen(step, carbon, electrophile)
         .and_then(|()| if is_inert { Err(Refusal::Arene) } else { position(step, carbon, -80, kind) });
     // Iodine can also be introduced by lithiation.
@@ -182,6 +210,19 @@ fn is_beta_of_benzazine(before: &Facts, carbon: u32) -> bool {
         && in_benzene()
         && !arene_competition::is_activated(before, carbon)
         && before.next_to(carbon).any(is_free_alpha)
+}
+
+/// Returns true for a carbon between two nitrogens of a substituted 1,2,4-triazole, whose bromides come by lithiation; those with N–H are
+/// halogenated as anions (Joule and Mills, chapter 29).
+fn is_between_triazole_nitrogens(before: &Facts, carbon: u32) -> bool {
+    let ring = aromatic_positions(&before.structure, carbon);
+    let nitrogens = || {
+        ring.iter().map(|&(atom, _)| atom).filter(|&atom| before.element(atom) == N && before.ring(atom) == 5)
+    };
+    before.ring(carbon) == 5
+        && before.count(carbon, N) == 2
+        && nitrogens().count() > 2
+        && nitrogens().all(|atom| before.hydrogens(atom) == 0)
 }
 
 /// Returns true for a position of an azine that no donor activates: it takes neither halogen nor acylium ions (Joule and Mills, chapter 8).

@@ -66,6 +66,12 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     if ring {
         return Ok(());
     }
+    if step.atoms().any(|atom| step.is_untouched(atom) && takes_amine_first(before, nucleophile, atom)) {
+        return Err(Refusal::CompetingGroup);
+    }
+    if before.count(nucleophile, SI) > 1 && is_crowded(before, carbon) {
+        return Err(Refusal::Hindered);
+    }
     check_unreacted_acyl_electrophiles(step, carbon, 60)?;
     let by_snar = electrophile::aryl(before, carbon);
     let better_alkyl = electrophile::competing_site(step, carbon, by_snar.max(60), electrophile::alkyl);
@@ -109,6 +115,26 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
         (Some(refused), _) | (_, Some(refused)) => refused,
         (None, None) => Ok(()),
     }
+}
+
+/// Returns true for a group that a free alkylamine takes before it displaces a halide: an aldehyde, whose imine forms at once, and the
+/// ester of a phenol (Clayden, Greeves and Warren, chapters 10 and 11).
+fn takes_amine_first(it: &Facts, nucleophile: u32, atom: u32) -> bool {
+    let is_of_phenol = || {
+        it.next_to(atom).any(|next| it.element(next) == O && it.next_to(next).any(|far| it.is_aromatic(far)))
+    };
+    match it.group(nucleophile) {
+        Group::PrimaryAmine => {
+            it.group(atom) == Group::Aldehyde || it.group(atom) == Group::Ester && is_of_phenol()
+        }
+        Group::SecondaryAmine => it.group(atom) == Group::Ester && is_of_phenol(),
+        _ => false,
+    }
+}
+
+/// Returns true for a carbon of an arene with substituents at both sides, which leave no room for a disilylamide.
+fn is_crowded(it: &Facts, carbon: u32) -> bool {
+    it.next_to(carbon).filter(|&next| it.is_aromatic_carbon(next) && it.hydrogens(next) == 0).count() > 1
 }
 
 /// Returns true if the nucleophile takes a chlorine that needs a metal and leaves one that needs none, as 2-chloroquinolines have.

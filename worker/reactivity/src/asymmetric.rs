@@ -142,7 +142,7 @@ fn is_plain_addition(step: &Step<'_>, events: &[Event]) -> bool {
 }
 
 /// Returns true if the step adds hydroxyl groups, and nothing else, to both ends of a double bond between carbons.
-fn is_dihydroxylation(step: &Step<'_>) -> bool {
+pub fn is_dihydroxylation(step: &Step<'_>) -> bool {
     let [(a, first, _), (b, second, _)] = step.change.added[..] else { return false };
     let is_alkene = step.before.bond(a, b).is_some_and(|bond| bond.order == Order::Double);
     let is_hydroxyl = |new: u32| step.after.element(new) == O && step.after.hydrogens(new) == 1;

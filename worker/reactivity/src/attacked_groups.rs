@@ -6,11 +6,14 @@
 
 use std::sync::LazyLock;
 
-use chem::Table;
+use chem::{Order, Table};
 
+use crate::asymmetric::is_dihydroxylation;
 use crate::change::{Facts, Step};
+use crate::electrophile;
 use crate::event::Event;
-use crate::group::Group;
+use crate::group::{Group, aromatic_positions};
+use crate::halide_order;
 use crate::named::{named, ranks};
 use crate::queries::*;
 use crate::refusal::Refusal;
@@ -21,6 +24,8 @@ named! {
 enum Operation {
     /// A lactam, or hydroxyl group of a ring, becomes a halide.
     RingChlorination,
+    /// An amide or hydrazide becomes an imidoyl or hydrazonoyl chloride.
+    ImidoylChlorination,
     /// An acid becomes an acyl halide.
     AcidHalogenation,
     /// An alcohol becomes a halide.
@@ -32,15 +37,29 @@ enum Operation {
     /// Sulfonylation by a sulfonic anhydride.
     SulfonicAnhydride,
     Diazotisation,
-    /// Oxidation of a sulfide by a peracid that the step lists. Other oxidants work in acid, which protects amines.
+    /// Oxidation of a sulfide by a peracid that the step lists.
     SulfurByPeracid,
+    /// The same by other oxidants, which work in acid, and so spare amines.
+    SulfurOxidation,
     /// Oxidation of the nitrogen of an azine.
     AzineOxidation,
     /// Oxidation of other nitrogen.
     AmineOxidation,
     Epoxidation,
+    /// Osmium adds to a C=C bond.
+    Dihydroxylation,
+    /// Ozone cleaves a C=C bond.
+    Ozonolysis,
     /// Hydroxide takes the place of a halogen of an arene.
     Hydroxylation,
+    /// A halide and sulfur dioxide give a sulfinate, which takes an amine as it is oxidised.
+    Aminosulfonylation,
+    /// An aryl halide, carbon monoxide and an amine give an amide; with an alcohol or water an ester or acid.
+    Carbonylation,
+    /// Boron tribromide or an acid makes a phenol of its alkyl ether.
+    EtherCleavage,
+    /// Methyl fluorosulfonyldifluoroacetate and copper make a trifluoromethyl group of an aryl halide.
+    CopperTrifluoromethylation,
     /// An imine becomes an amine, by a hydride.
     ImineReduction,
     /// Hydrogen takes the place of oxygen on an sp3 carbon, by a silane and acid.
@@ -109,6 +128,18 @@ fn check_operation(step: &Step<'_>, operation: Operation, own: u32) -> Result<()
             is_lone_alkene(it, own)
                 && step.atoms().any(|atom| step.is_untouched(atom) && is_basic_azine(it, atom))
         }
+        Operation::Ozonolysis => step
+            .atoms()
+            .any(|atom| step.is_untouched(atom) && carbons_of_alkene(it, atom) > carbons_of_alkene(it, own)),
+        Operation::EnolateArylation => {
+            it.ring(own) == 3
+                || it.next_to(own).any(|next| it.group(next) == Group::Anhydride)
+                || step.atoms().any(|atom| step.is_untouched(atom) && is_carbon_acid(it, atom))
+        }
+        Operation::EtherCleavage => {
+            step.atoms().any(|atom| step.is_untouched(atom) && is_polymerised_by_acid(it, atom))
+        }
+        Operation::Hydroxylation | Operation::Aminosulfonylation => has_like_halide(step, own),
         _ => false,
     };
     let is_refused = is_alkene_attacked || step.atoms().any(is_attacked);
@@ -137,6 +168,8 @@ fn operation(step: &Step<'_>, event: &Event) -> Option<(Operation, u32)> {
         {
             (Operation::SulfurByPeracid, sulfur)
         }
+        Event::Cleavage { atom, root } if is_aryl_ether(it, atom, root) => (Operation::EtherCleavage, root),
+        Event::SulfurOxidation { sulfur } => (Operation::SulfurOxidation, sulfur),
         Event::NitrogenOxidation { nitrogen } if it.group(nitrogen) == Group::Azine => {
             (Operation::AzineOxidation, nitrogen)
         }
@@ -149,6 +182,9 @@ fn operation(step: &Step<'_>, event: &Event) -> Option<(Operation, u32)> {
         }
         Event::Arylation { nucleophile, carbon, .. } if it.group(nucleophile) == Group::Water => {
             (Operation::Hydroxylation, carbon)
+        }
+        Event::Arylation { nucleophile, carbon, .. } if it.is_sulfur_dioxide(nucleophile) => {
+            (Operation::Aminosulfonylation, carbon)
         }
         Event::Aldol { carbon, .. } if it.doubly(carbon, |other| it.element(other) == N).is_some() => {
             (Operation::EnolateAddition, carbon)
@@ -163,12 +199,37 @@ fn operation_without_event(step: &Step<'_>) -> Option<(Operation, u32)> {
     let is_enolate = |atom: u32| {
         it.is_sp3(atom)
             && step.hydrogens_gained(atom) < 0
-            && it.next_to(atom).any(|next| matches!(it.group(next), Group::Ester | Group::Nitrile))
+            && it
+                .next_to(atom)
+                .any(|next| matches!(it.group(next), Group::Ester | Group::Nitrile | Group::Anhydride))
     };
     let loses_halide =
         |atom: u32| it.is_aromatic(atom) && step.lost(atom).any(|(gone, _)| is_halogen(it.element(gone)));
-    if let Some((own, _)) = step.joined().find(|&(from, to)| is_enolate(from) && loses_halide(to)) {
-        return Some((Operation::EnolateArylation, own));
+    let joined = step.joined().find_map(|(from, to)| {
+        Some(match () {
+            () if is_enolate(from) && loses_halide(to) => (Operation::EnolateArylation, from),
+            () if it.is_difluorocarbene_source(from) && loses_halide(to) => {
+                (Operation::CopperTrifluoromethylation, from)
+            }
+            () if is_carbon_monoxide(it, from) && matches!(it.element(to), N | O) => {
+                (Operation::Carbonylation, to)
+            }
+            () => return None,
+        })
+    });
+    if joined.is_some() {
+        return joined;
+    }
+    if is_dihydroxylation(step) {
+        return step.change.added.first().map(|&(own, ..)| (Operation::Dihydroxylation, own));
+    }
+    if let Some(own) = step.atoms().find(|&atom| is_ozonised(step, atom)) {
+        return Some((Operation::Ozonolysis, own));
+    }
+    let is_chlorinated =
+        |&atom: &u32| it.group(atom) == Group::Amide && step.gains(atom, CL) && step.lost_oxo(atom);
+    if let Some(own) = step.atoms().find(is_chlorinated) {
+        return Some((Operation::ImidoylChlorination, own));
     }
     let gains_hydrogen = |&atom: &u32| it.element(atom) == C && step.hydrogens_gained(atom) > 0;
     step.atoms().filter(gains_hydrogen).find_map(|atom| {
@@ -180,6 +241,69 @@ fn operation_without_event(step: &Step<'_>) -> Option<(Operation, u32)> {
             () => None,
         }
     })
+}
+
+/// Returns true for the oxygen of a phenol and the carbon of a plain alkyl group that it loses.
+fn is_aryl_ether(it: &Facts, oxygen: u32, root: u32) -> bool {
+    it.element(oxygen) == O
+        && it.next_to(oxygen).any(|next| it.is_aromatic(next))
+        && it.is_sp3(root)
+        && it.hydrogens(root) > 1
+        && it.count(root, O) == 1
+        && !it.is_benzylic_or_allylic(root)
+}
+
+/// Returns true for the end of a vinylarene and for the alkene of an enal, which strong acid polymerises (Clayden, Greeves and Warren,
+/// chapter 19).
+fn is_polymerised_by_acid(it: &Facts, atom: u32) -> bool {
+    let other = it.doubly(atom, |next| it.element(next) == C);
+    let is_vinylarene =
+        |other: u32| it.hydrogens(atom) == 2 && it.next_to(other).any(|next| it.is_aromatic(next));
+    it.element(atom) == C
+        && other.is_some_and(|other| {
+            is_vinylarene(other) || it.next_to(other).any(|next| it.group(next) == Group::Aldehyde)
+        })
+}
+
+fn is_carbon_monoxide(it: &Facts, carbon: u32) -> bool {
+    it.element(carbon) == C && it.at(carbon).charge == -1 && it.count(carbon, O) == 1
+}
+
+/// Returns true for a carbon that loses a doubly bound carbon and gains an oxygen.
+fn is_ozonised(step: &Step<'_>, carbon: u32) -> bool {
+    step.before.element(carbon) == C && step.loses(carbon, C, Order::Double) && step.gains(carbon, O)
+}
+
+/// Number of carbons at both ends of the plain C=C bond of an atom; 0 for other atoms.
+fn carbons_of_alkene(it: &Facts, carbon: u32) -> usize {
+    if it.group(carbon) != Group::Alkene {
+        return 0;
+    }
+    let other = it.doubly(carbon, |next| it.group(next) == Group::Alkene);
+    other.map_or(0, |other| it.carbons(carbon) + it.carbons(other))
+}
+
+/// Returns true for a C–H beside a nitrile, an ester or a nitro group, or on an arene with a nitro group.
+fn is_carbon_acid(it: &Facts, atom: u32) -> bool {
+    let is_acceptor = |next: u32| matches!(it.group(next), Group::Nitrile | Group::Ester | Group::Nitro);
+    let bears_nitro = |ring: u32| {
+        aromatic_positions(&it.structure, ring)
+            .iter()
+            .any(|&(far, distance)| distance != 2 && it.next_to(far).any(|next| it.is_nitro(next)))
+    };
+    it.is_sp3(atom)
+        && it.hydrogens(atom) > 0
+        && it.next_to(atom).any(|next| is_acceptor(next) || it.is_aromatic_carbon(next) && bears_nitro(next))
+}
+
+/// Returns true if another halide reacts with a metal as fast as the wanted one, which needs a metal.
+fn has_like_halide(step: &Step<'_>, own: u32) -> bool {
+    let it = &step.before;
+    let rank = halide_order::coupling(it, own);
+    electrophile::aryl(it, own) <= 0
+        && step.atoms().any(|atom| {
+            step.is_untouched(atom) && it.is_aromatic_carbon(atom) && halide_order::coupling(it, atom) >= rank
+        })
 }
 
 fn comes_from_tetrahalide(step: &Step<'_>, carbon: u32) -> bool {

@@ -4,9 +4,9 @@
 //! Angew. Chem. Int. Ed. 1996, 35, 2708, for alkylations that a second centre controls.
 
 use crate::alkylation::is_acidic;
-use crate::change::Step;
+use crate::change::{Facts, Step};
 use crate::event::Event;
-use crate::group::Group;
+use crate::group::{Group, aromatic_positions};
 use crate::queries::*;
 use crate::refusal::Refusal;
 use crate::stereo::is_near_kept_centre;
@@ -22,10 +22,14 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         return Err(Refusal::StereoScrambled);
     }
     for event in events {
-        if let Event::Alkylation { nucleophile, .. } = *event
-            && leaves_better_acid(step, nucleophile)
-        {
-            return Err(Refusal::CompetingGroup);
+        match *event {
+            Event::Alkylation { nucleophile, .. } if leaves_better_acid(step, nucleophile) => {
+                return Err(Refusal::CompetingGroup);
+            }
+            Event::Acylation { nucleophile, .. } if is_plain_benzylic(&step.before, nucleophile) => {
+                return Err(Refusal::Unreactive);
+            }
+            _ => {}
         }
     }
     Ok(())
@@ -45,6 +49,18 @@ fn racemises(step: &Step<'_>, atom: u32) -> bool {
         && is_replaced
         && is_acidic(before, atom)
         && !is_near_kept_centre(step, image)
+}
+
+/// Returns true for the methyl group of a benzene ring without a nitro group, which no base that an acyl halide survives deprotonates.
+fn is_plain_benzylic(it: &Facts, atom: u32) -> bool {
+    let is_plain_ring = |ipso: u32| {
+        it.is_aromatic_carbon(ipso)
+            && it.ring(ipso) == 6
+            && aromatic_positions(&it.structure, ipso)
+                .iter()
+                .all(|&(far, _)| it.element(far) == C && !it.next_to(far).any(|next| it.is_nitro(next)))
+    };
+    it.is_sp3(atom) && it.hydrogens(atom) == 3 && it.next_to(atom).any(is_plain_ring)
 }
 
 /// Returns true if the step alkylates beside an acid, ester, amide or nitrile and leaves a ketone or aldehyde, which is the stronger

@@ -23,6 +23,9 @@ type Verdict = Result<(), Refusal>;
 /// Fails with [`Refusal::NoLeavingGroup`], [`Refusal::Unreactive`], [`Refusal::CompetingGroup`], [`Refusal::StereoScrambled`] or
 /// [`Refusal::Unstable`], as a chemist would say it.
 pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
+    if step.joined().any(|(amine, hydrazine)| exchanges_hydrazine(step, amine, hydrazine)) {
+        return Err(Refusal::NoLeavingGroup);
+    }
     for event in events {
         match *event {
             Event::Alkylation { nucleophile, carbon, leaving } => {
@@ -61,6 +64,14 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         return Err(Refusal::Unstable);
     }
     Ok(())
+}
+
+/// Returns true for an amine that takes a nitrogen from a hydrazine: hydrazine is a nucleophile, and its own bond stays.
+fn exchanges_hydrazine(step: &Step<'_>, amine: u32, hydrazine: u32) -> bool {
+    let it = &step.before;
+    it.element(amine) == N
+        && it.element(hydrazine) == N
+        && step.lost(hydrazine).any(|(gone, _)| it.group(gone) == Group::Hydrazine)
 }
 
 /// Returns true for a halogen in the place of a hydrogen of a plain alkene, which it adds to, or which takes it at the allylic carbon (March, chapters

@@ -16,6 +16,9 @@ use crate::refusal::Refusal;
 /// Fails with [`Refusal::CompetingGroup`], or with [`Refusal::SelfReacting`] for a molecule that adds to itself.
 pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
     let it = &step.before;
+    if step.joined().any(|(nitrogen, carbon)| adds_beside_acceptor(it, nitrogen, carbon)) {
+        return Err(Refusal::Position);
+    }
     let kept: Vec<u32> = step.atoms().filter(|&atom| is_open(it, atom) && step.is_untouched(atom)).collect();
     let Some(&first) = kept.first() else { return Ok(()) };
     let is_donor = |atom: u32| {
@@ -37,6 +40,17 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         _ => false,
     };
     if events.iter().any(takes_acceptor) { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Returns true for an amine and the carbon of an alkyne that bears an acyl group: it adds to the other one.
+fn adds_beside_acceptor(it: &Facts, nitrogen: u32, carbon: u32) -> bool {
+    let is_amine = matches!(
+        it.group(nitrogen),
+        Group::PrimaryAmine | Group::SecondaryAmine | Group::Aniline | Group::SecondaryAniline
+    );
+    is_amine
+        && it.triply(carbon).is_some_and(|end| it.element(end) == C)
+        && it.next_to(carbon).any(|next| it.is_carbonyl(next))
 }
 
 fn is_thiol(it: &Facts, atom: u32) -> bool {

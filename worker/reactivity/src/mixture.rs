@@ -22,6 +22,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
     ring_closure::check(step, events)?;
     water(step)?;
     fluoride(step)?;
+    cyanohydrins(step)?;
     self_reacting(step)?;
     thiols(step)?;
     organometals(step, events)?;
@@ -49,6 +50,29 @@ fn is_lone_ion(step: &Step<'_>, atom: u32) -> bool {
 fn is_sulfinate(it: &Facts, oxygen: u32) -> bool {
     it.next_to(oxygen)
         .any(|sulfur| it.element(sulfur) == S && it.degree(sulfur) == 3 && it.carbons(sulfur) == 1)
+}
+
+/// Refuses a cyanohydrin that is kept beside an amine or ammonia, which takes the place of its hydroxyl group (Strecker).
+fn cyanohydrins(step: &Step<'_>) -> Verdict {
+    let it = &step.before;
+    let is_amine = |atom: u32| {
+        it.hydrogens(atom) > 0
+            && matches!(
+                it.group(atom),
+                Group::Ammonia | Group::Ammonium | Group::PrimaryAmine | Group::SecondaryAmine
+            )
+    };
+    let is_cyanohydrin = |carbon: u32| {
+        let is_hydroxyl =
+            |next: u32| it.element(next) == O && it.hydrogens(next) > 0 && step.is_untouched(next);
+        it.is_sp3(carbon)
+            && it.next_to(carbon).any(is_hydroxyl)
+            && it.next_to(carbon).any(|next| it.group(next) == Group::Nitrile)
+    };
+    if step.atoms().any(is_cyanohydrin) && step.atoms().any(is_amine) {
+        return Err(Refusal::Incompatible);
+    }
+    Ok(())
 }
 
 /// Refuses steps that bring oxygen from water or an oxidant beside a group that water takes at once.

@@ -103,7 +103,8 @@ fn refuse_better_halide(step: &Step<'_>, carbon: u32) -> Verdict {
     if own > 0 && step.atoms().any(is_better) { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 
-/// Refuses a halide whose molecule has a second alkyl halide, or a nitro group.
+/// Refuses a halide whose molecule has a second alkyl halide, or a nitro group, and an alkyl halide whose molecule has a carbonyl group or
+/// nitrile, which alkyl Grignard reagents do not spare as those of aryl iodides in the cold do.
 fn refuse_own_groups(step: &Step<'_>, carbon: u32) -> Verdict {
     let it = &step.before;
     let has_halogen =
@@ -111,6 +112,16 @@ fn refuse_own_groups(step: &Step<'_>, carbon: u32) -> Verdict {
     let own = || step.atoms().filter(|&atom| step.are_in_same_molecule(atom, carbon));
     let is_second = |atom: u32| atom != carbon && it.is_sp3(atom) && has_halogen(atom, is_heavy_halogen);
     if it.is_sp3(carbon) && own().any(is_second) {
+        return Err(Refusal::SelfReacting);
+    }
+    let is_attacked = |atom: u32| {
+        step.is_untouched(atom)
+            && matches!(
+                it.group(atom),
+                Group::Ester | Group::Ketone | Group::Aldehyde | Group::Nitrile | Group::Anhydride
+            )
+    };
+    if it.is_sp3(carbon) && own().any(is_attacked) {
         return Err(Refusal::SelfReacting);
     }
     let is_iodide = has_halogen(carbon, |element| element == I);

@@ -90,6 +90,15 @@ fn is_own_bromide(step: &Step<'_>, metal: u32, carbon: u32, atom: u32) -> bool {
         && is_activated(it, atom)
 }
 
+/// Returns true if the carbon beside that of a zinc reagent bears a halogen or an amino group, which leaves as an alkene forms.
+fn loses_group_beside_zinc(it: &Facts, carbon: u32) -> bool {
+    let leaves = |far: u32| {
+        is_halogen(it.element(far))
+            || matches!(it.group(far), Group::PrimaryAmine | Group::SecondaryAmine | Group::TertiaryAmine)
+    };
+    it.next_to(carbon).any(|next| it.is_sp3(next) && it.next_to(next).any(leaves))
+}
+
 /// Checks an alkyl halide that becomes a zinc reagent and couples with an aryl halide in one step.
 fn refuse_zinc_in_place(step: &Step<'_>, alkyl: u32, aryl: u32) -> Verdict {
     let it = &step.before;
@@ -109,10 +118,34 @@ fn refuse_zinc_in_place(step: &Step<'_>, alkyl: u32, aryl: u32) -> Verdict {
                     | Group::Thiol
                     | Group::Thiophenol
                     | Group::TerminalAlkyne
+                    | Group::BoronicOxygen
             )
     };
-    if step.atoms().any(|atom| is_acid(atom) && step.is_untouched(atom)) {
+    // Of the halide's own molecule zinc makes a proton's victim before the other halide is there.
+    let is_own_acid = |atom: u32| {
+        let is_acid = matches!(
+            it.group(atom),
+            Group::Azole
+                | Group::Hydrazine
+                | Group::PrimaryAmine
+                | Group::SecondaryAmine
+                | Group::PrimaryAlcohol
+                | Group::SecondaryAlcohol
+                | Group::TertiaryAlcohol
+        );
+        is_acid && it.hydrogens(atom) > 0 && step.are_in_same_molecule(atom, alkyl)
+    };
+    if step.atoms().any(|atom| (is_acid(atom) || is_own_acid(atom)) && step.is_untouched(atom)) {
         return Err(Refusal::Incompatible);
+    }
+    // Zinc comes by radicals, which turn over (Knochel).
+    if it.at(alkyl).centre.is_some() {
+        return Err(Refusal::StereoScrambled);
+    }
+    if loses_group_beside_zinc(it, alkyl)
+        || it.next_to(alkyl).filter(|&next| it.is_carbonyl(next)).count() > 1
+    {
+        return Err(Refusal::Unstable);
     }
     halide(step, aryl, leaving)
 }

@@ -3,7 +3,8 @@
 //! Sources: Dunetz, Magano and Weisenburger, Org. Process Res. Dev. 2016, 20, 140, for couplings of weak amines, which need acid chlorides or
 //! phosphonic anhydride; Sewald and Jakubke, "Peptides: Chemistry and Biology" (2009), for the protection of the coupled amino acid; Clayden, Greeves
 //! and Warren, chapter 8, for over-alkylation; Eschweiler and Clarke (Moore, Org. React. 1949, 5, 301) for formaldehyde, which gives the
-//! dimethylamine; Jacobson, Makris and Sayre, J. Org. Chem. 1987, 52, 2592, for the statistics of diamines.
+//! dimethylamine; Jacobson, Makris and Sayre, J. Org. Chem. 1987, 52, 2592, for the statistics of diamines; Deeming, Emmett, Richards-Taylor and
+//! Willis, Synthesis 2014, 46, 2701, for sulfonamides of sulfur dioxide.
 
 use crate::change::{Facts, Step};
 use crate::competition::{builds_ring, closed_ring_size};
@@ -47,7 +48,25 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             _ => {}
         }
     }
+    if step.joined().any(|(nitrogen, sulfur)| traps_no_sulfinate(it, nitrogen, sulfur)) {
+        return Err(Refusal::Unreactive);
+    }
     Ok(())
+}
+
+/// Returns true for a nitrogen that is no amine and is joined to sulfur dioxide, whose sulfinate only amines take as it is oxidised.
+fn traps_no_sulfinate(it: &Facts, nitrogen: u32, sulfur: u32) -> bool {
+    it.element(nitrogen) == N
+        && it.is_sulfur_dioxide(sulfur)
+        && !matches!(
+            it.group(nitrogen),
+            Group::Ammonia
+                | Group::PrimaryAmine
+                | Group::SecondaryAmine
+                | Group::Aniline
+                | Group::SecondaryAniline
+                | Group::Hydrazine
+        )
 }
 
 /// Returns true unless the bond closes a ring.

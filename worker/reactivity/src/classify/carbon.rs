@@ -36,7 +36,9 @@ fn rearrangement(step: &Step<'_>) -> Option<ReactionClass> {
                 .iter()
                 .find(|bond| image.is_some_and(|image| step.after.bond(image, bond.image).is_some()))?;
             match inserted.element {
-                N if inserted.origin.is_some_and(|origin| it.group(origin) == Group::Azide) => {
+                N if [centre, moved].iter().any(|&atom| it.group(atom) == Group::Acid)
+                    || inserted.origin.is_some_and(|origin| it.group(origin) == Group::Azide) =>
+                {
                     Some(class!("Curtius or Hofmann rearrangement"))
                 }
                 N if step.hydrogens_gained(centre) > 0 => Some(class!("reductive Beckmann rearrangement")),
@@ -45,18 +47,21 @@ fn rearrangement(step: &Step<'_>) -> Option<ReactionClass> {
                 _ => None,
             }
         })
-        .or_else(|| dakin(step))
+        .or_else(|| step.atoms().find_map(|atom| replacement(step, atom)))
 }
 
-/// Replacement of an aromatic aldehyde or ketone by a hydroxyl group.
-fn dakin(step: &Step<'_>) -> Option<ReactionClass> {
+/// Replacement of a substituent by a hydroxyl or amino group of an unlisted reagent: Dakin, Curtius, and the oxidation of boronic acids.
+fn replacement(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
     let it = &step.before;
-    let replaced = |atom: u32| {
-        it.is_aromatic(atom)
-            && step.gains(atom, O)
-            && step.lost(atom).any(|(gone, _)| matches!(it.group(gone), Group::Aldehyde | Group::Ketone))
-    };
-    step.atoms().any(replaced).then_some(class!("Dakin oxidation"))
+    let (gains_oxygen, gains_nitrogen) = (step.gains(atom, O), step.gains(atom, N));
+    step.lost(atom).find_map(|(gone, _)| match it.group(gone) {
+        Group::Aldehyde | Group::Ketone if gains_oxygen && it.is_aromatic(atom) => {
+            Some(class!("Dakin oxidation"))
+        }
+        Group::Acid if gains_nitrogen => Some(class!("Curtius or Hofmann rearrangement")),
+        _ if gains_oxygen && it.element(gone) == B => Some(class!("boronic acid oxidation")),
+        _ => None,
+    })
 }
 
 /// Reactions of carbon monoxide, carbon dioxide and isocyanides.

@@ -69,6 +69,12 @@ fn carbon_carbon(step: &Step<'_>) -> Option<ReactionClass> {
                 _ => class!("organometallic alkylation"),
             });
         }
+        if it.is_difluorocarbene_source(donor)
+            && it.is_aromatic(acceptor)
+            && step.leaving_halogen(acceptor).is_some()
+        {
+            return Some(class!("trifluoromethylation"));
+        }
         let accepts = step.reordered(acceptor).any(|(_, was, now)| was > now)
             || step.lost_oxo(acceptor)
             || it.is_carbonyl(acceptor);
@@ -315,6 +321,7 @@ fn sulfur(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
     let halogenated = step.new_bonds(atom).any(|bond| is_halogen(bond.element));
     let imino = step.new_bonds(atom).any(|bond| bond.element == N && bond.order == Order::Double);
     match () {
+        () if it.is_sulfur_dioxide(atom) && step.gains(atom, N) => Some(class!("sulfonamide formation")),
         // Zenzola and others, Angew. Chem. Int. Ed. 2016, 55, 7203.
         () if imino => Some(class!("sulfoximine or sulfilimine formation")),
         () if now > was && !halogenated => Some(class!("sulfur oxidation")),

@@ -234,6 +234,9 @@ pub fn arylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -
         _ if from_metal => class!("Chan-Lam coupling"),
         N if it.group(nucleophile) == Group::Azide => class!("azide substitution"),
         O if hydroxyl || it.group(nucleophile) == Group::Water => class!("aryl hydroxylation"),
+        S if it.is_sulfur_dioxide(nucleophile) && step.gains(nucleophile, N) => {
+            class!("sulfonamide formation")
+        }
         S if oxide => class!("sulfone formation"),
         N if snar => class!("SNAr amination"),
         O if snar => class!("SNAr ether synthesis"),

@@ -139,16 +139,17 @@ pub trait StructureQueries {
         self.carbonyl(atom).is_some()
     }
 
-    /// Number of oxygens doubly bonded to the atom.
     /// Returns true for the carbon between a sulfonyl fluoride and an ester that gives up difluorocarbene: it has two fluorines.
     fn is_difluorocarbene_source(&self, carbon: u32) -> bool {
         self.is_sp3(carbon) && self.count(carbon, F) == 2 && self.count(carbon, S) == 1
     }
 
+    /// Returns true for the sulfur of sulfur dioxide.
     fn is_sulfur_dioxide(&self, sulfur: u32) -> bool {
         self.element(sulfur) == S && self.degree(sulfur) == 2 && self.oxo(sulfur) == 2
     }
 
+    /// Number of oxygens doubly bonded to the atom.
     fn oxo(&self, atom: u32) -> usize {
         self.around(atom)
             .iter()

@@ -121,7 +121,7 @@ fn refuse_zinc_in_place(step: &Step<'_>, alkyl: u32, aryl: u32) -> Verdict {
                     | Group::BoronicOxygen
             )
     };
-    // Of the halide's own molecule zinc makes a proton's victim before the other halide is there.
+    // These quench the zinc reagent that their own molecule becomes.
     let is_own_acid = |atom: u32| {
         let is_acid = matches!(
             it.group(atom),
@@ -138,7 +138,7 @@ fn refuse_zinc_in_place(step: &Step<'_>, alkyl: u32, aryl: u32) -> Verdict {
     if step.atoms().any(|atom| (is_acid(atom) || is_own_acid(atom)) && step.is_untouched(atom)) {
         return Err(Refusal::Incompatible);
     }
-    // Zinc comes by radicals, which turn over (Knochel).
+    // Zinc is inserted by way of a radical, which loses the configuration (Knochel and others 2005).
     if it.at(alkyl).centre.is_some() {
         return Err(Refusal::StereoScrambled);
     }

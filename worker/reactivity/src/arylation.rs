@@ -120,14 +120,11 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
 /// Returns true for a group that a free alkylamine takes before it displaces a halide: an aldehyde, whose imine forms at once, and the
 /// ester of a phenol (Clayden, Greeves and Warren, chapters 10 and 11).
 fn takes_amine_first(it: &Facts, nucleophile: u32, atom: u32) -> bool {
-    let is_of_phenol = || {
-        it.next_to(atom).any(|next| it.element(next) == O && it.next_to(next).any(|far| it.is_aromatic(far)))
-    };
-    match it.group(nucleophile) {
-        Group::PrimaryAmine => {
-            it.group(atom) == Group::Aldehyde || it.group(atom) == Group::Ester && is_of_phenol()
-        }
-        Group::SecondaryAmine => it.group(atom) == Group::Ester && is_of_phenol(),
+    let is_of_phenol =
+        |oxygen: u32| it.element(oxygen) == O && it.next_to(oxygen).any(|next| it.is_aromatic(next));
+    match (it.group(nucleophile), it.group(atom)) {
+        (Group::PrimaryAmine, Group::Aldehyde) => true,
+        (Group::PrimaryAmine | Group::SecondaryAmine, Group::Ester) => it.next_to(atom).any(is_of_phenol),
         _ => false,
     }
 }

@@ -120,29 +120,30 @@ fn check_operation(step: &Step<'_>, operation: Operation, own: u32) -> Result<()
             && step.is_untouched(atom)
             && !is_own(atom)
     };
-    let is_alkene_attacked = match operation {
-        Operation::AzineOxidation => {
-            step.atoms().any(|atom| step.is_untouched(atom) && is_rich_alkene(it, atom))
+    let keeps =
+        |wanted: &dyn Fn(u32) -> bool| step.atoms().any(|atom| step.is_untouched(atom) && wanted(atom));
+    // What is attacked that no group names.
+    let is_refused = match operation {
+        Operation::AzineOxidation => keeps(&|atom| is_rich_alkene(it, atom)),
+        Operation::Epoxidation => is_lone_alkene(it, own) && keeps(&|atom| is_basic_azine(it, atom)),
+        Operation::Ozonolysis => {
+            let own = carbons_of_alkene(it, own);
+            keeps(&|atom| carbons_of_alkene(it, atom) > own)
         }
-        Operation::Epoxidation => {
-            is_lone_alkene(it, own)
-                && step.atoms().any(|atom| step.is_untouched(atom) && is_basic_azine(it, atom))
-        }
-        Operation::Ozonolysis => step
-            .atoms()
-            .any(|atom| step.is_untouched(atom) && carbons_of_alkene(it, atom) > carbons_of_alkene(it, own)),
         Operation::EnolateArylation => {
             it.ring(own) == 3
                 || it.next_to(own).any(|next| it.group(next) == Group::Anhydride)
-                || step.atoms().any(|atom| step.is_untouched(atom) && is_carbon_acid(it, atom))
+                || keeps(&|atom| is_carbon_acid(it, atom))
         }
-        Operation::EtherCleavage => {
-            step.atoms().any(|atom| step.is_untouched(atom) && is_polymerised_by_acid(it, atom))
+        Operation::EtherCleavage => keeps(&|atom| is_polymerised_by_acid(it, atom)),
+        // Another halide that reacts with a metal as fast as the wanted one, which needs a metal.
+        Operation::Hydroxylation | Operation::Aminosulfonylation => {
+            let rank = halide_order::coupling(it, own);
+            electrophile::aryl(it, own) <= 0
+                && keeps(&|atom| it.is_aromatic_carbon(atom) && halide_order::coupling(it, atom) >= rank)
         }
-        Operation::Hydroxylation | Operation::Aminosulfonylation => has_like_halide(step, own),
         _ => false,
-    };
-    let is_refused = is_alkene_attacked || step.atoms().any(is_attacked);
+    } || step.atoms().any(is_attacked);
     if is_refused { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 
@@ -294,16 +295,6 @@ fn is_carbon_acid(it: &Facts, atom: u32) -> bool {
     it.is_sp3(atom)
         && it.hydrogens(atom) > 0
         && it.next_to(atom).any(|next| is_acceptor(next) || it.is_aromatic_carbon(next) && bears_nitro(next))
-}
-
-/// Returns true if another halide reacts with a metal as fast as the wanted one, which needs a metal.
-fn has_like_halide(step: &Step<'_>, own: u32) -> bool {
-    let it = &step.before;
-    let rank = halide_order::coupling(it, own);
-    electrophile::aryl(it, own) <= 0
-        && step.atoms().any(|atom| {
-            step.is_untouched(atom) && it.is_aromatic_carbon(atom) && halide_order::coupling(it, atom) >= rank
-        })
 }
 
 fn comes_from_tetrahalide(step: &Step<'_>, carbon: u32) -> bool {

@@ -90,6 +90,7 @@ pub fn acylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     check_unreacted_acyl_electrophiles(step, carbon, rank)?;
     if acceptor == Group::Ester && ring.is_none() {
         refuse_unreacted_halide(step, carbon, donor)?;
+        refuse_second_ester_of_azole(step, carbon)?;
     }
     if acceptor == Group::Acid && ring.is_none() {
         refuse_unreacted_acid(step, carbon)?;
@@ -207,6 +208,25 @@ fn refuse_unreacted_halide(step: &Step<'_>, own: u32, donor: Group) -> Verdict {
     );
     let competing = || electrophile::competing_site(step, own, FAST_ALKYLATION, electrophile::alkyl);
     if is_amine && competing().is_some() { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Refuses a step in which one of two esters on a ring of five with nitrogen stays: neither is clearly the better one.
+fn refuse_second_ester_of_azole(step: &Step<'_>, own: u32) -> Verdict {
+    let before = &step.before;
+    let azole = |acyl: u32| {
+        before.next_to(acyl).find(|&ring| before.is_aromatic_carbon(ring) && before.ring(ring) == 5)
+    };
+    let Some(ring) = azole(own) else { return Ok(()) };
+    let near = before.distances(ring, 2);
+    let has_nitrogen = near.iter().any(|&(atom, _)| before.is_aromatic(atom) && before.element(atom) == N);
+    let is_second = |atom: u32| {
+        atom != own
+            && before.group(atom) == Group::Ester
+            && step.is_untouched(atom)
+            && !step.are_equivalent(atom, own)
+            && azole(atom).is_some_and(|other| near.iter().any(|&(near, _)| near == other))
+    };
+    if has_nitrogen && step.atoms().any(is_second) { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 
 /// Returns true if an aldehyde or ketone of at least this rank is left unreacted.

@@ -57,10 +57,35 @@ pub fn alkylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u
         }
     }
     refuse_unreacted_aldehyde(step, carbon, before.group(nucleophile))?;
+    if racemises_halide(before, nucleophile, carbon) {
+        return Err(Refusal::StereoScrambled);
+    }
+    if ring.is_none() && leaves_half_of_diol(step, nucleophile, carbon) {
+        return Err(Refusal::CompetingGroup);
+    }
     if leaves_better_picolyl(step, nucleophile) {
         return Err(Refusal::CompetingGroup);
     }
     nucleophiles(step, events, nucleophile, carbon, Reagent::Alkyl)
+}
+
+/// Returns true if the anion of an amide takes a stereocentre beside an acceptor: it is the base that racemises the halide and its product.
+fn racemises_halide(before: &Facts, nucleophile: u32, carbon: u32) -> bool {
+    before.group(nucleophile) == Group::AmideNitrogen
+        && !before.is_aromatic(nucleophile)
+        && before.hydrogens(carbon) > 0
+        && before.is_alpha(carbon)
+        && before.at(carbon).centre.is_some()
+}
+
+/// Returns true if one hydroxyl group of a 1,2-diol is alkylated and the other, on a secondary carbon, stays: base makes either anion, which share a
+/// proton. Trityl chloride and tin acetals choose.
+fn leaves_half_of_diol(step: &Step<'_>, own: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_other = |atom: u32| it.group(atom) == Group::SecondaryAlcohol && step.is_untouched(atom);
+    it.group(own) == Group::PrimaryAlcohol
+        && it.aryls(carbon) < 2
+        && it.distances(own, 3).into_iter().any(|(atom, distance)| distance == 3 && is_other(atom))
 }
 
 /// Acidity of a C–H beside the 4-position (first) or 2-position of an azine, then by its hydrogens; `None` for other
@@ -314,6 +339,15 @@ fn mitsunobu(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, r
     }
     let amine =
         |atom: u32| matches!(before.group(atom), Group::Thiol | Group::Thiophenol | Group::AcidOxygen);
+    // A mercapto acid is esterified unless a cation takes its sulfur.
+    let keeps_acid = |atom: u32| before.group(atom) == Group::AcidOxygen && before.hydrogens(atom) > 0;
+    let is_thiol = matches!(before.group(nucleophile), Group::Thiol | Group::Thiophenol);
+    if is_thiol && !cation && step.atoms().any(|atom| keeps_acid(atom) && step.is_untouched(atom)) {
+        return Err(Refusal::CompetingGroup);
+    }
+    if step.atoms().any(|atom| step.is_untouched(atom) && is_rival_in_mitsunobu(step, nucleophile, atom)) {
+        return Err(Refusal::CompetingGroup);
+    }
     let own_is_strong = amine(nucleophile);
     if !own_is_strong
         && !forms_several_bonds(events, nucleophile)
@@ -327,6 +361,20 @@ fn mitsunobu(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, r
         }
         _ => Ok(()),
     }
+}
+
+/// Returns true for the second N–H of a uracil, which is as acidic as the first (Swamy and others, Chem. Rev. 2009, 109, 2551), and for a free
+/// amidine, which takes the proton and the alkyl group.
+fn is_rival_in_mitsunobu(step: &Step<'_>, own: u32, atom: u32) -> bool {
+    let it = &step.before;
+    let is_lactam = |atom: u32| it.element(atom) == N && it.is_aromatic(atom);
+    let shares_carbonyl =
+        || it.next_to(own).any(|next| it.is_carbonyl(next) && it.bond(next, atom).is_some());
+    it.hydrogens(atom) > 0
+        && (it.group(atom) == Group::Amidine
+            && !it.is_aromatic(atom)
+            && !it.next_to(atom).any(|next| it.is_carbonyl(next))
+            || is_lactam(own) && is_lactam(atom) && shares_carbonyl())
 }
 
 /// Returns true if a base or acid makes a nucleophile of a carbon's C–H.

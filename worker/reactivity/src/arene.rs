@@ -69,6 +69,8 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
         return Ok(());
     }
     match element {
+        N if loses_acid_to_nitration(step, carbon) => Err(Refusal::CompetingGroup),
+        CL | BR | I if is_between_azine_nitrogens(&step.before, carbon) => Err(Refusal::Arene),
         N => nitrogen(step, carbon, electrophile),
         O => Err(Refusal::NoLeavingGroup),
         F | CL | BR | I => halogen(step, carbon, electrophile, element),
@@ -85,6 +87,24 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
         B => borylation(step, carbon),
         _ => Ok(()),
     }
+}
+
+/// Returns true for the carbon between the nitrogens of a pyrimidine, which takes no electrophile (Joule and Mills 2010, chapter 14).
+fn is_between_azine_nitrogens(before: &Facts, carbon: u32) -> bool {
+    before.ring(carbon) == 6
+        && before.next_to(carbon).filter(|&next| before.group(next) == Group::Azine).count() > 1
+}
+
+/// Returns true if the arene has a free acid and three alkoxy groups: nitric acid takes the place of carbon dioxide (March 2013, 11-33).
+fn loses_acid_to_nitration(step: &Step<'_>, carbon: u32) -> bool {
+    let before = &step.before;
+    let positions = aromatic_positions(&before.structure, carbon);
+    let count = |wanted: &dyn Fn(u32) -> bool| {
+        let is_wanted = |&&(atom, _): &&(u32, u32)| before.next_to(atom).any(wanted);
+        positions.iter().filter(is_wanted).count()
+    };
+    count(&|next| before.group(next) == Group::Acid && step.is_untouched(next)) > 0
+        && count(&|next| matches!(before.group(next), Group::ArylEther | Group::Phenol)) > 2
 }
 
 /// Returns true if the only donor ortho or para is a nitrogen with a sulfonyl group and a second acyl or sulfonyl group, which gives none.

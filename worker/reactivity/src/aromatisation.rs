@@ -7,7 +7,6 @@
 use chem::Order;
 
 use crate::change::{Facts, Step};
-use crate::mixture::smallest_cycle;
 use crate::queries::*;
 use crate::refusal::Refusal;
 
@@ -42,7 +41,7 @@ fn aromatises(it: &Facts, atom: u32) -> bool {
 /// Carbocycle of six that contains the atom, if it is in no aromatic ring.
 fn ring_of(it: &Facts, atom: u32) -> Option<Vec<u32>> {
     let next = it.around(atom).iter().find(|bond| bond.ring == 6)?.to;
-    let ring = smallest_cycle(it, atom, next)?;
+    let ring = it.smallest_cycle(atom, next)?;
     (ring.len() == 6 && ring.iter().all(|&member| it.element(member) == C && !it.is_aromatic(member)))
         .then_some(ring)
 }

@@ -25,6 +25,9 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
         let migrates = carbon_leaves(step, nucleophile, carbon, leaving, false);
         return if migrates { Ok(()) } else { Err(Refusal::NoLeavingGroup) };
     }
+    if is_sulfamic(before, nucleophile) {
+        return Err(Refusal::Unreactive);
+    }
     if matches!(before.element(leaving), B | SN | SI) {
         // Chan–Lam and relatives: metal on the carbon, no SNAr.
         return if before.element(leaving) == SI { Err(Refusal::NoLeavingGroup) } else { Ok(()) };
@@ -69,8 +72,12 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     if step.atoms().any(|atom| step.is_untouched(atom) && takes_amine_first(before, nucleophile, atom)) {
         return Err(Refusal::CompetingGroup);
     }
-    if before.count(nucleophile, SI) > 1 && is_crowded(before, carbon) {
+    let is_large = before.count(nucleophile, SI) > 1 || before.element(nucleophile) == O && !activated;
+    if is_large && is_crowded(before, carbon) {
         return Err(Refusal::Hindered);
+    }
+    if metal && step.atoms().any(|atom| is_active_methylene(before, atom) && step.is_untouched(atom)) {
+        return Err(Refusal::CompetingGroup);
     }
     check_unreacted_acyl_electrophiles(step, carbon, 60)?;
     let by_snar = electrophile::aryl(before, carbon);
@@ -129,7 +136,21 @@ fn takes_amine_first(it: &Facts, nucleophile: u32, atom: u32) -> bool {
     }
 }
 
-/// Returns true for a carbon of an arene with substituents at both sides, which leave no room for a disilylamide.
+/// Returns true for the nitrogen of sulfamic acid, which is a zwitterion.
+fn is_sulfamic(it: &Facts, nitrogen: u32) -> bool {
+    let is_acid =
+        |sulfur: u32| it.element(sulfur) == S && it.next_to(sulfur).any(|next| it.is_hydroxyl(next));
+    it.element(nitrogen) == N && it.next_to(nitrogen).any(is_acid)
+}
+
+/// Returns true for a C–H between two carbonyl groups, which a metal arylates before N–H and O–H (Culkin and Hartwig, Acc. Chem. Res. 2003, 36, 234).
+fn is_active_methylene(it: &Facts, carbon: u32) -> bool {
+    it.is_sp3(carbon)
+        && it.hydrogens(carbon) > 0
+        && it.next_to(carbon).filter(|&next| it.is_carbonyl(next)).count() > 1
+}
+
+/// Returns true for a carbon of an arene with substituents at both sides, which leave no room for a disilylamide, nor for an ether by copper.
 fn is_crowded(it: &Facts, carbon: u32) -> bool {
     it.next_to(carbon).filter(|&next| it.is_aromatic_carbon(next) && it.hydrogens(next) == 0).count() > 1
 }
@@ -233,6 +254,9 @@ pub fn halide(step: &Step<'_>, carbon: u32, leaving: u32) -> Verdict {
         let thioether = before.element(leaving) == S;
         let metal = matches!(before.element(leaving), B | SN | SI);
         return if thioether || metal { Ok(()) } else { Err(Refusal::NoLeavingGroup) };
+    }
+    if before.element(leaving) == CL && before.is_isoxazole_c3(carbon) {
+        return Err(Refusal::NotActivated);
     }
     let own = halide_order::coupling(before, carbon);
     let is_better =

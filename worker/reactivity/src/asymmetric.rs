@@ -288,7 +288,8 @@ fn alkene(step: &Step<'_>, carbon: u32, partner: u32) -> Option<StereoSource> {
             .filter(|&(_, next)| !ends.contains(&next))
     };
     let holds = around().any(|(_, next)| {
-        before.is_acceptor(next)
+        // Ketones are hydrogenated by way of their enolates, and epimerise.
+        before.is_acceptor(next) && before.group(next) != Group::Ketone
             || matches!(before.group(next), Group::AmideNitrogen | Group::CarbamateNitrogen | Group::Enamine)
             || before.group(next) == Group::EsterOxygen
             || before.next_to(next).any(|far| before.group(far) == Group::PrimaryAlcohol)

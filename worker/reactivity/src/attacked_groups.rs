@@ -64,6 +64,10 @@ enum Operation {
     ImineReduction,
     /// Hydrogen takes the place of oxygen on an sp3 carbon, by a silane and acid.
     IonicHydrogenation,
+    /// Hydrogen chloride and an alcohol make an imidate of a nitrile.
+    Pinner,
+    /// Selenium dioxide oxidises a C–H bond.
+    SeleniumOxidation,
     /// An enolate adds to an imine.
     EnolateAddition,
     /// Trimethyl(trifluoromethyl)silane makes a ketone of an ester.
@@ -135,6 +139,12 @@ fn check_operation(step: &Step<'_>, operation: Operation, own: u32) -> Result<()
                 || it.next_to(own).any(|next| it.group(next) == Group::Anhydride)
                 || keeps(&|atom| is_carbon_acid(it, atom))
         }
+        Operation::Carbonylation => {
+            let is_hydroxyl = |atom: u32| {
+                matches!(it.group(atom), Group::Phenol | Group::PrimaryAlcohol | Group::SecondaryAlcohol)
+            };
+            is_beside_ring_nitrogen(it, own) && keeps(&|atom| is_hydroxyl(atom) && it.hydrogens(atom) > 0)
+        }
         Operation::EtherCleavage => keeps(&|atom| is_polymerised_by_acid(it, atom)),
         // Another halide that reacts with a metal as fast as the wanted one, which needs a metal.
         Operation::Hydroxylation | Operation::Aminosulfonylation => {
@@ -176,6 +186,11 @@ fn operation(step: &Step<'_>, event: &Event) -> Option<(Operation, u32)> {
         }
         Event::NitrogenOxidation { nitrogen } => (Operation::AmineOxidation, nitrogen),
         Event::Epoxidation { carbon, .. } => (Operation::Epoxidation, carbon),
+        Event::Functionalisation { carbon, element: O }
+            if step.atoms().any(|atom| it.element(atom) == SE) =>
+        {
+            (Operation::SeleniumOxidation, carbon)
+        }
         Event::MetalAddition { metal, carbon }
             if it.is_trifluoromethyl(metal) && it.group(carbon) == Group::Ester =>
         {
@@ -215,6 +230,7 @@ fn operation_without_event(step: &Step<'_>) -> Option<(Operation, u32)> {
             () if is_carbon_monoxide(it, from) && matches!(it.element(to), N | O) => {
                 (Operation::Carbonylation, to)
             }
+            () if it.is_hydroxyl(from) && becomes_imidate(step, to) => (Operation::Pinner, to),
             () => return None,
         })
     });
@@ -268,6 +284,18 @@ fn is_polymerised_by_acid(it: &Facts, atom: u32) -> bool {
 
 fn is_carbon_monoxide(it: &Facts, carbon: u32) -> bool {
     it.element(carbon) == C && it.at(carbon).charge == -1 && it.count(carbon, O) == 1
+}
+
+/// Returns true for the carbon of a nitrile that keeps a double bond to its nitrogen.
+fn becomes_imidate(step: &Step<'_>, carbon: u32) -> bool {
+    step.before.group(carbon) == Group::Nitrile
+        && step.reordered(carbon).any(|(_, was, now)| was == Order::Triple && now == Order::Double)
+}
+
+/// Returns true for the amino group of an azine or azole beside its ring nitrogen, which palladium's acyl complexes take last.
+fn is_beside_ring_nitrogen(it: &Facts, nitrogen: u32) -> bool {
+    let is_nitrogen = |next: u32| it.element(next) == N && it.is_aromatic(next);
+    it.next_to(nitrogen).any(|ipso| it.is_aromatic(ipso) && it.next_to(ipso).any(is_nitrogen))
 }
 
 /// Returns true for a carbon that loses a doubly bound carbon and gains an oxygen.

@@ -6,7 +6,7 @@ use crate::competition::{check_unreacted_acyl_electrophiles, closed_ring_size, n
 use crate::electrophile;
 use crate::event::Event;
 use crate::group::Group;
-use crate::mixture::smallest_cycle;
+use crate::new_organometal::leaves_half_of_glyoxal;
 use crate::queries::*;
 use crate::reagent::Reagent;
 use crate::refusal::Refusal;
@@ -76,7 +76,7 @@ pub fn metal_addition(step: &Step<'_>, metal: u32, carbon: u32) -> Verdict {
             _ => Err(Refusal::Unreactive),
         };
     }
-    if stops_at_ketone(step, carbon) {
+    if stops_at_ketone(step, carbon) || leaves_half_of_glyoxal(step, carbon) {
         return Err(Refusal::CompetingGroup);
     }
     match electrophile::competing_site(step, carbon, own, electrophile::organometal) {
@@ -165,5 +165,5 @@ pub fn conjugate_addition(
 fn is_endo(step: &Step<'_>, nucleophile: u32, carbon: u32, partner: u32) -> bool {
     let images = [nucleophile, carbon, partner].map(|atom| step.image(atom));
     let [Some(nucleophile), Some(carbon), Some(partner)] = images else { return false };
-    smallest_cycle(step.after, nucleophile, carbon).is_some_and(|ring| ring.contains(&partner))
+    step.after.smallest_cycle(nucleophile, carbon).is_some_and(|ring| ring.contains(&partner))
 }

@@ -518,12 +518,19 @@ pub fn is_shielded_alkene(it: &Facts, atom: u32) -> bool {
 fn keeps_base_labile_group(step: &Step<'_>, protecting_group: ProtectingGroup, atom: u32) -> bool {
     let before = &step.before;
     let anilide = before.is_phenolic(atom);
-    step.atoms().any(|atom| {
-        step.is_untouched(atom)
-            && match before.group(atom) {
+    let is_carbamate = protecting_group == ProtectingGroup::Amide
+        && before.next_to(atom).any(|next| before.group(next) == Group::Carbamate);
+    step.atoms().any(|other| {
+        step.is_untouched(other)
+            && match before.group(other) {
                 Group::AcylHalide | Group::Anhydride | Group::ActiveEster | Group::SulfonylHalide => true,
                 // Acid in an alcohol frees anilines, and an ester remains an ester.
                 Group::Ester => protecting_group == ProtectingGroup::Amide && !anilide,
+                // Methyl and ethyl carbamates need hot alkali or acid.
+                Group::Nitrile => is_carbamate,
+                Group::TertiaryAlcohol => {
+                    is_carbamate && before.next_to(other).any(|next| before.is_benzylic_or_allylic(next))
+                }
                 _ => false,
             }
     })

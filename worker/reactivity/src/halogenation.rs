@@ -41,7 +41,8 @@ pub fn lactam_halogenation(step: &Step<'_>, carbon: u32) -> Verdict {
     let before = &step.before;
     let is_phenol = step.lost(carbon).any(|(gone, _)| before.group(gone) == Group::Phenol);
     let is_poor = electrophile::activation(before, carbon) >= electrophile::ACTIVATED;
-    if is_phenol && !is_poor { Err(Refusal::NotActivated) } else { Ok(()) }
+    // Phosphoryl chloride phosphorylates 3-isoxazolols and leaves them (Joule and Mills 2010, chapter 25).
+    if before.is_isoxazole_c3(carbon) || is_phenol && !is_poor { Err(Refusal::NotActivated) } else { Ok(()) }
 }
 
 pub fn acid_activation(step: &Step<'_>, carbon: u32) -> Verdict {

@@ -75,18 +75,21 @@ fn exchanges_hydrazine(step: &Step<'_>, amine: u32, hydrazine: u32) -> bool {
 }
 
 /// Returns true for a halogen in the place of a hydrogen of a plain alkene, which it adds to, or which takes it at the allylic carbon (March, chapters
-/// 14 and 15).
+/// 14 and 15), and of an alkene with an acceptor, whose near carbon keeps the halogen as hydrogen halide leaves.
 fn is_plain_vinylic_halogenation(step: &Step<'_>, halogen: u32, carbon: u32) -> bool {
     let it = &step.before;
     let is_plain = |atom: u32, partner: u32| {
         it.next_to(atom).all(|next| next == partner || it.is_sp3(next) && it.element(next) == C)
     };
+    let is_far = |atom: u32, partner: u32| {
+        it.is_alpha(partner) && !it.is_alpha(atom) && it.next_to(atom).all(|next| it.element(next) == C)
+    };
     is_heavy_halogen(it.element(halogen))
         && it.group(carbon) == Group::Alkene
         && step.loses_only_hydrogen(carbon)
-        && it
-            .doubly(carbon, |next| it.element(next) == C)
-            .is_some_and(|partner| is_plain(carbon, partner) && is_plain(partner, carbon))
+        && it.doubly(carbon, |next| it.element(next) == C).is_some_and(|partner| {
+            is_plain(carbon, partner) && is_plain(partner, carbon) || is_far(carbon, partner)
+        })
 }
 
 /// Returns true for an aryl halide whose metal adds to an aldehyde or ketone that is to lose its oxygen too: that is a second step (March, chapter 16).
@@ -128,6 +131,19 @@ fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> V
             .any(|atom| it.group(atom) == Group::Azole && it.hydrogens(atom) > 0 && step.is_untouched(atom))
     };
     if is_hydroxyl && is_hydroxyazine && keeps_azole() {
+        return Err(Refusal::CompetingGroup);
+    }
+    // The acid that makes a cation of a free sugar condenses it with itself, and amides are poor acceptors (Boons and Hale, chapter 4).
+    let is_free = |atom: u32| {
+        matches!(it.group(atom), Group::PrimaryAlcohol | Group::SecondaryAlcohol)
+            && step.is_untouched(atom)
+            && step.are_in_same_molecule(atom, carbon)
+    };
+    if it.group(leaving) == Group::Hemiacetal
+        && it.group(nucleophile) == Group::AmideNitrogen
+        && !it.is_aromatic(nucleophile)
+        && step.atoms().any(is_free)
+    {
         return Err(Refusal::CompetingGroup);
     }
     // Phosphoric acid with all its hydroxyl groups is alkylated more than once.

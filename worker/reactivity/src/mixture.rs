@@ -19,6 +19,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
     if !step.atoms().all(kept) {
         return Err(Refusal::Unstable);
     }
+    if events.iter().any(|event| frees_unstable(step, event)) {
+        return Err(Refusal::Unstable);
+    }
     ring_closure::check(step, events)?;
     water(step)?;
     fluoride(step)?;
@@ -27,6 +30,16 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
     thiols(step)?;
     organometals(step, events)?;
     small_rings(step)
+}
+
+/// Returns true if an atom that the step frees makes the product too unstable to keep.
+fn frees_unstable(step: &Step<'_>, event: &Event) -> bool {
+    let freed = match *event {
+        Event::Cleavage { atom, .. } => atom,
+        Event::NitroReduction { nitrogen } => nitrogen,
+        _ => return false,
+    };
+    step.image(freed).is_some_and(|image| !stability::is_stable(step.after, image))
 }
 
 /// Returns true for an atom whose charge a proton would remove, in a molecule of more than three atoms (for an
@@ -325,7 +338,7 @@ fn small_rings(step: &Step<'_>) -> Verdict {
 /// Returns true if the smallest ring through a bond spans the meta or para positions of a benzene ring and is too
 /// small for that.
 fn is_cyclophane(it: &Facts, from: u32, to: u32) -> bool {
-    let Some(ring) = smallest_cycle(it, from, to) else { return false };
+    let Some(ring) = it.smallest_cycle(from, to) else { return false };
     let size = ring.len();
     let held = |span: usize| {
         (0..size).any(|start| {
@@ -351,7 +364,7 @@ fn is_cyclophane(it: &Facts, from: u32, to: u32) -> bool {
 
 /// Returns true if the ring of up to six atoms through a bond is trans-fused to one of three or four.
 fn is_trans_fused(it: &Facts, from: u32, to: u32) -> bool {
-    let Some(ring) = smallest_cycle(it, from, to).filter(|ring| ring.len() <= 6) else { return false };
+    let Some(ring) = it.smallest_cycle(from, to).filter(|ring| ring.len() <= 6) else { return false };
     (0..ring.len()).any(|place| {
         let at = |step: usize| ring[(place + step) % ring.len()];
         let (outer_a, a, b, outer_b) = (at(0), at(1), at(2), at(3));
@@ -399,29 +412,4 @@ fn same_ring(it: &Facts, a: u32, b: u32, span: usize) -> bool {
             .collect();
     }
     ways.iter().any(|way| way[way.len() - 1] == b)
-}
-
-/// Atoms of a smallest ring through a bond, in order.
-pub fn smallest_cycle(it: &Facts, from: u32, to: u32) -> Option<Vec<u32>> {
-    let mut ways: Vec<(u32, usize)> = vec![(from, usize::MAX)];
-    let mut next = 0;
-    while let Some(&(atom, _)) = ways.get(next) {
-        for other in it.next_to(atom) {
-            if (atom == from && other == to) || ways.iter().any(|&(known, _)| known == other) {
-                continue;
-            }
-            ways.push((other, next));
-            if other == to {
-                let mut cycle = vec![to];
-                let mut at = next;
-                while at != usize::MAX {
-                    cycle.push(ways[at].0);
-                    at = ways[at].1;
-                }
-                return Some(cycle);
-            }
-        }
-        next += 1;
-    }
-    None
 }

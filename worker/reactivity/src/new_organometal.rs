@@ -30,9 +30,18 @@ pub fn check(step: &Step<'_>) -> Verdict {
             refuse_acids(step, carbon)?;
             refuse_better_halide(step, carbon)?;
             refuse_own_groups(step, carbon)?;
+            if leaves_half_of_glyoxal(step, other) {
+                return Err(Refusal::CompetingGroup);
+            }
         }
     }
     Ok(())
+}
+
+/// Returns true for one aldehyde of glyoxal whose other one stays: its polymer takes a metal at both (March, chapter 16).
+pub fn leaves_half_of_glyoxal(step: &Step<'_>, carbon: u32) -> bool {
+    let is_half = |atom: u32| step.before.group(atom) == Group::Aldehyde;
+    is_half(carbon) && step.before.next_to(carbon).any(|other| is_half(other) && step.is_untouched(other))
 }
 
 /// Returns true for the carbon of an aryl or plain alkyl halide that loses its halogen. Allyl and α-halo carbonyl compounds react
@@ -103,8 +112,8 @@ fn refuse_better_halide(step: &Step<'_>, carbon: u32) -> Verdict {
     if own > 0 && step.atoms().any(is_better) { Err(Refusal::CompetingGroup) } else { Ok(()) }
 }
 
-/// Refuses a halide whose molecule has a second alkyl halide, or a nitro group, and an alkyl halide whose molecule has a carbonyl group or
-/// nitrile, which alkyl Grignard reagents do not spare as those of aryl iodides in the cold do.
+/// Refuses a halide whose molecule has a second alkyl halide, a nitro group, a ketone or an aldehyde, and an alkyl halide whose molecule has
+/// an ester or nitrile, which alkyl Grignard reagents do not spare as those of aryl iodides in the cold do.
 fn refuse_own_groups(step: &Step<'_>, carbon: u32) -> Verdict {
     let it = &step.before;
     let has_halogen =
@@ -121,7 +130,9 @@ fn refuse_own_groups(step: &Step<'_>, carbon: u32) -> Verdict {
                 Group::Ester | Group::Ketone | Group::Aldehyde | Group::Nitrile | Group::Anhydride
             )
     };
-    if it.is_sp3(carbon) && own().any(is_attacked) {
+    let is_carbonyl =
+        |atom: u32| step.is_untouched(atom) && matches!(it.group(atom), Group::Ketone | Group::Aldehyde);
+    if it.is_sp3(carbon) && own().any(is_attacked) || own().any(is_carbonyl) {
         return Err(Refusal::SelfReacting);
     }
     let is_iodide = has_halogen(carbon, |element| element == I);

@@ -79,6 +79,9 @@ pub fn check(step: &Step<'_>, events: &[Event], event: &Event) -> Verdict {
             if before.group(carbon) == Group::Ester {
                 check_enolate(step, nucleophile, carbon)?;
             }
+            if enolises_beside_heteroatom(step, nucleophile) {
+                return Err(Refusal::CompetingGroup);
+            }
             // Stabilised carbanions add to the far end of an enone.
             let enone = before.group(carbon) == Group::Ketone
                 && before.next_to(carbon).any(|next| {
@@ -99,4 +102,21 @@ pub fn check(step: &Step<'_>, events: &[Event], event: &Event) -> Verdict {
         Event::Functionalisation { carbon, element } => functionalisation(step, carbon, element),
         _ => Ok(()),
     }
+}
+
+/// Returns true for the carbon of a ketone whose other side bears a heteroatom and hydrogen, as 3-piperidones do: they enolise to both.
+fn enolises_beside_heteroatom(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_rival = |other: u32| {
+        other != carbon
+            && it.is_sp3(other)
+            && it.hydrogens(other) > 1
+            && it.next_to(other).any(|next| matches!(it.element(next), N | O | S))
+            && step.is_untouched(other)
+    };
+    let is_plain = it.is_sp3(carbon) && it.next_to(carbon).filter(|&next| it.is_acceptor(next)).count() == 1;
+    is_plain
+        && it
+            .next_to(carbon)
+            .any(|ketone| it.group(ketone) == Group::Ketone && it.next_to(ketone).any(is_rival))
 }

@@ -168,6 +168,18 @@ pub trait StructureQueries {
                 }))
     }
 
+    /// Returns true for the carbon beside the nitrogen of an isoxazole that no benzene ring is fused to.
+    fn is_isoxazole_c3(&self, carbon: u32) -> bool {
+        let is_isoxazole = |next: u32| {
+            self.element(next) == N
+                && self.is_aromatic(next)
+                && self.next_to(next).any(|far| self.element(far) == O && self.is_aromatic(far))
+        };
+        self.is_aromatic_carbon(carbon)
+            && self.next_to(carbon).any(is_isoxazole)
+            && !self.next_to(carbon).any(|next| self.is_shared_by_aromatic_rings(next))
+    }
+
     /// Returns true if the atom is the nitrogen of an isothiocyanate.
     fn is_isothiocyanate(&self, atom: u32) -> bool {
         let carbon = self.doubly(atom, |next| self.element(next) == C);
@@ -279,6 +291,31 @@ pub trait StructureQueries {
             }
         }
         found
+    }
+
+    /// Atoms of a smallest ring through a bond, in order.
+    fn smallest_cycle(&self, from: u32, to: u32) -> Option<Vec<u32>> {
+        let mut ways: Vec<(u32, usize)> = vec![(from, usize::MAX)];
+        let mut next = 0;
+        while let Some(&(atom, _)) = ways.get(next) {
+            for other in self.next_to(atom) {
+                if (atom == from && other == to) || ways.iter().any(|&(known, _)| known == other) {
+                    continue;
+                }
+                ways.push((other, next));
+                if other == to {
+                    let mut cycle = vec![to];
+                    let mut at = next;
+                    while at != usize::MAX {
+                        cycle.push(ways[at].0);
+                        at = ways[at].1;
+                    }
+                    return Some(cycle);
+                }
+            }
+            next += 1;
+        }
+        None
     }
 }
 

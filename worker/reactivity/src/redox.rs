@@ -117,8 +117,11 @@ fn acyl(step: &Step<'_>, carbon: u32) -> Verdict {
         matches!(group, Group::Aldehyde | Group::Ketone | Group::AcylHalide | Group::Anhydride)
             || (matches!(own, Group::Ester | Group::Amide | Group::Weinreb) && group == Group::ActiveEster)
     })?;
+    let is_aldehyde = || step.image(carbon).is_some_and(|image| step.after.group(image) == Group::Aldehyde);
     match own {
         Group::Ester => refuse_unreacted_same_kind(step, carbon, Group::Ester),
+        // Hydride takes the aldehyde before the carboxylate.
+        Group::Acid if is_aldehyde() => Err(Refusal::OxidationState),
         Group::Acid => refuse_unreacted_same_kind(step, carbon, Group::Acid),
         Group::Amide => refuse_unreacted(step, carbon, |group| matches!(group, Group::Ester)),
         _ => Ok(()),

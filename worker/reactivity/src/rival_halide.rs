@@ -99,6 +99,20 @@ fn loses_group_beside_zinc(it: &Facts, carbon: u32) -> bool {
     it.next_to(carbon).any(|next| it.is_sp3(next) && it.next_to(next).any(leaves))
 }
 
+/// Returns true if the carbon beside that of a zinc reagent bears an azine or azole, which takes its hydrogen as an alkene forms.
+fn is_beta_to_heteroarene(it: &Facts, carbon: u32) -> bool {
+    let is_heteroarene = |ring: u32| {
+        aromatic_positions(&it.structure, ring)
+            .iter()
+            .any(|&(atom, distance)| distance != 2 && it.element(atom) == N)
+    };
+    it.next_to(carbon).any(|next| {
+        it.is_sp3(next)
+            && it.hydrogens(next) > 0
+            && it.next_to(next).any(|far| it.is_aromatic(far) && is_heteroarene(far))
+    })
+}
+
 /// Checks an alkyl halide that becomes a zinc reagent and couples with an aryl halide in one step.
 fn refuse_zinc_in_place(step: &Step<'_>, alkyl: u32, aryl: u32) -> Verdict {
     let it = &step.before;
@@ -143,6 +157,7 @@ fn refuse_zinc_in_place(step: &Step<'_>, alkyl: u32, aryl: u32) -> Verdict {
         return Err(Refusal::StereoScrambled);
     }
     if loses_group_beside_zinc(it, alkyl)
+        || it.carbons(alkyl) > 1 && is_beta_to_heteroarene(it, alkyl)
         || it.next_to(alkyl).filter(|&next| it.is_carbonyl(next)).count() > 1
     {
         return Err(Refusal::Unstable);

@@ -22,7 +22,11 @@ fn is_unstable(it: &Facts, atom: u32) -> bool {
         N => {
             let diazonium = about.charge == 1 && it.triply(atom).is_some_and(|next| it.element(next) == N);
             let halogen = it.next_to(atom).any(|next| is_heavy_halogen(it.element(next)));
-            diazonium || (halogen && about.hydrogens > 0) || is_nitrosoamide(it, atom)
+            diazonium
+                || (halogen && about.hydrogens > 0)
+                || is_nitrosoamide(it, atom)
+                || is_free_aminothiophene(it, atom)
+                || is_free_glycosylamine(it, atom)
         }
         // Acids of phosphorus that phosphorylate themselves (Corbridge, "Phosphorus", 2013, chapter 5).
         P => {
@@ -84,7 +88,9 @@ fn unstable_carbon(it: &Facts, atom: u32) -> bool {
             || (hydroxyls > 0 && halogens + on(F) > 0)
             || (free_amine && halogens + on(F) > 0 && on(F) < 2)
             || (halogens == 1 && (is_free_glycosyl(it, atom) || is_aminobenzyl(it, atom)))
-            || (amines > 1 && !in_ring);
+            || (amines > 1 && !in_ring)
+            || is_phenol_tautomer(it, atom)
+            || is_ionising_sulfonate(it, atom);
     }
     if is_three_ring_ketone(it, atom) || is_alkanoyl_isothiocyanate(it, atom) || is_enamino_acid(it, atom) {
         return true;
@@ -149,6 +155,78 @@ fn is_nitrosoamide(it: &Facts, nitrogen: u32) -> bool {
     let is_nitroso = |next: u32| it.element(next) == N && it.at(next).charge == 0 && it.oxo(next) == 1;
     let is_acyl = |next: u32| it.is_carbonyl(next) && it.count(next, N) == 1 && it.count(next, O) == 1;
     it.next_to(nitrogen).any(is_nitroso) && it.next_to(nitrogen).any(is_acyl)
+}
+
+/// Returns true for the amino group of a 2-aminothiophene or 2-aminofuran whose ring has no acceptor (Norris, "The Chemistry of
+/// Aminothiophenes", in "Thiophene and Its Derivatives", part 2, 1986; Joule and Mills 2010, chapters 17 and 18).
+fn is_free_aminothiophene(it: &Facts, nitrogen: u32) -> bool {
+    let is_poor = |ring: &[u32]| {
+        ring.iter().any(|&atom| {
+            it.element(atom) == N
+                || it.next_to(atom).any(|next| it.impoverishes_ring(next) || it.is_vinylogous_acceptor(next))
+        })
+    };
+    let is_rich = |ipso: u32| {
+        let hetero = it.next_to(ipso).find(|&next| it.is_aromatic(next) && matches!(it.element(next), O | S));
+        hetero.and_then(|hetero| it.smallest_cycle(ipso, hetero)).is_some_and(|ring| !is_poor(&ring))
+    };
+    it.hydrogens(nitrogen) == 2 && it.next_to(nitrogen).any(|ipso| it.is_aromatic(ipso) && is_rich(ipso))
+}
+
+/// Returns true for the amino group of a glycosylamine or other hemiaminal ether without protecting groups on its hydroxyl groups: it
+/// loses ammonia to water and to itself (Isbell and Frush, J. Org. Chem. 1958, 23, 1309).
+fn is_free_glycosylamine(it: &Facts, nitrogen: u32) -> bool {
+    let is_protected =
+        |oxygen: u32| it.element(oxygen) == O && it.hydrogens(oxygen) == 0 && !it.is_in_ring(oxygen);
+    let protected = |anomer: u32| {
+        let near = it.distances(anomer, 5).into_iter();
+        near.filter(|&(atom, distance)| distance > 1 && it.is_saturated(atom) && is_protected(atom)).count()
+    };
+    it.hydrogens(nitrogen) == 2
+        && it.group(nitrogen) == Group::PrimaryAmine
+        && it.next_to(nitrogen).any(|anomer| {
+            it.is_sp3(anomer)
+                && it.next_to(anomer).any(|oxygen| it.element(oxygen) == O && it.hydrogens(oxygen) == 0)
+                && protected(anomer) < 2
+        })
+}
+
+/// Returns true for the carbon of a sulfonate that ionises as it forms: with two aryl groups or three carbons on it, or benzylic with a donor across
+/// the ring (Winstein, Grunwald and Jones, J. Am. Chem. Soc. 1951, 73, 2700).
+fn is_ionising_sulfonate(it: &Facts, carbon: u32) -> bool {
+    let is_donor = |next: u32| {
+        matches!(
+            it.group(next),
+            Group::ArylEther | Group::Phenol | Group::SecondaryAniline | Group::TertiaryAniline
+        )
+    };
+    let has_donor = || {
+        it.next_to(carbon).filter(|&ring| it.is_aromatic_carbon(ring)).any(|ring| {
+            let positions = aromatic_positions(&it.structure, ring);
+            positions.iter().all(|&(atom, _)| it.element(atom) == C)
+                && positions.iter().any(|&(atom, distance)| distance == 3 && it.next_to(atom).any(is_donor))
+        })
+    };
+    it.next_to(carbon).any(|next| it.group(next) == Group::SulfonateOxygen)
+        && !it.is_alpha(carbon)
+        && !it.next_to(carbon).any(|next| it.is_trifluoromethyl(next))
+        && (it.aryls(carbon) > 1 || it.carbons(carbon) == 3 && !is_bridgehead(it, carbon) || has_donor())
+}
+
+/// Returns true for the saturated carbon of a cyclohexadienone that is the ketone of a phenol or naphthol (Clayden, Greeves and Warren,
+/// chapter 20). Anthrones keep: there two rings gain by it.
+fn is_phenol_tautomer(it: &Facts, carbon: u32) -> bool {
+    let bond = it.around(carbon).iter().find(|bond| bond.ring == 6);
+    let Some(ring) = bond.and_then(|bond| it.smallest_cycle(carbon, bond.to)) else { return false };
+    let count = |wanted: &dyn Fn(u32) -> bool| ring.iter().filter(|&&atom| wanted(atom)).count();
+    let is_alkene = |atom: u32| {
+        it.element(atom) == C
+            && it.doubly(atom, |next| it.element(next) == C && ring.contains(&next)).is_some()
+    };
+    it.hydrogens(carbon) > 0
+        && count(&|atom| it.is_carbonyl(atom) && !it.is_aromatic(atom)) == 1
+        && count(&is_alkene) >= 2
+        && count(&is_alkene) + count(&|atom| it.is_aromatic_carbon(atom)) == 4
 }
 
 /// Returns true for the acyl carbon of an alkanoyl isothiocyanate, which is made for the next step in place. Aroyl isothiocyanates

@@ -9,7 +9,7 @@
 use crate::change::{Facts, Step};
 use crate::competition::{builds_ring, closed_ring_size};
 use crate::event::Event;
-use crate::group::Group;
+use crate::group::{Group, aromatic_positions};
 use crate::queries::*;
 use crate::refusal::Refusal;
 use crate::site::is_chelated;
@@ -29,6 +29,15 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                 if it.group(carbon) == Group::Acid && is_deactivated(it, nucleophile) {
                     return Err(Refusal::Unreactive);
                 }
+                if it.group(carbon) == Group::Carbamate && is_amidinic(it, nucleophile, 1) {
+                    return Err(Refusal::Unreactive);
+                }
+                if it.group(carbon) == Group::AcylHalide
+                    && is_amidinic(it, nucleophile, 2)
+                    && keeps_free_acid(step)
+                {
+                    return Err(Refusal::CompetingGroup);
+                }
                 if is_condensed_with_its_own(step, nucleophile, carbon) {
                     return Err(Refusal::SelfReacting);
                 }
@@ -42,6 +51,12 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             {
                 return Err(Refusal::CompetingGroup);
             }
+            Event::ReductiveAmination { nitrogen, carbon }
+                if is_open(step, nitrogen, carbon)
+                    && (is_amidinic(it, nitrogen, 1) || is_vinylogous_amidine(it, nitrogen)) =>
+            {
+                return Err(Refusal::Unreactive);
+            }
             Event::ReductiveAmination { nitrogen, carbon } if is_methylated_once(step, nitrogen, carbon) => {
                 return Err(Refusal::CompetingGroup);
             }
@@ -52,6 +67,37 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         return Err(Refusal::Unreactive);
     }
     Ok(())
+}
+
+/// Returns true for an amino group with this many hydrogens on a carbon beside the nitrogen of an azine or azole, or across from one in an azine,
+/// which share its lone pair (Joule and Mills 2010, chapter 8). With an alkyl group it takes neither ketones nor carbamates as it is.
+fn is_amidinic(it: &Facts, amine: u32, hydrogens: u8) -> bool {
+    it.hydrogens(amine) == hydrogens
+        && it.degree(amine) == 3 - usize::from(hydrogens)
+        && it.next_to(amine).any(|ipso| {
+            it.is_aromatic_carbon(ipso)
+                && aromatic_positions(&it.structure, ipso).iter().any(|&(atom, distance)| {
+                    distance != 2 && it.element(atom) == N && it.hydrogens(atom) == 0
+                })
+        })
+}
+
+/// Returns true for a primary amino group across the ring from the nitrogen of an azine, which hardly forms imines.
+fn is_vinylogous_amidine(it: &Facts, amine: u32) -> bool {
+    it.hydrogens(amine) == 2
+        && it.next_to(amine).any(|ipso| {
+            it.ring(ipso) == 6
+                && aromatic_positions(&it.structure, ipso).iter().any(|&(atom, distance)| {
+                    distance == 3 && it.group(atom) == Group::Azine && it.ring(atom) == 6
+                })
+        })
+}
+
+/// Returns true if the step leaves a carboxylic acid.
+fn keeps_free_acid(step: &Step<'_>) -> bool {
+    let it = &step.before;
+    step.atoms()
+        .any(|atom| it.group(atom) == Group::AcidOxygen && it.hydrogens(atom) > 0 && step.is_untouched(atom))
 }
 
 /// Returns true for a nitrogen that is no amine and is joined to sulfur dioxide, whose sulfinate only amines take as it is oxidised.

@@ -249,7 +249,7 @@ mod tests {
                 "generic",
                 "smiles pack:mg#1 price:USD#1 pack:mg#2 price:EUR#2",
             ),
-            ("id,Structure,price_tag,PRICE_-1G", "generic", "ignore ignore ignore ignore"),
+            ("id,Structure,price_tag,PRICE_-1G", "generic", "id ignore ignore ignore"),
             ("smiles,Quantity available,Location", "generic", "smiles amount location"),
             (
                 "smiles,Stock (mg),amount_unit,stock_rooms,Shelf",

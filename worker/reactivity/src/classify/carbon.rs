@@ -81,7 +81,7 @@ fn one_carbon(step: &Step<'_>) -> Option<ReactionClass> {
     })
 }
 
-/// Strecker, Mannich and cyanohydrin: a carbonyl carbon gains a carbon, with a nitrogen or alone.
+/// Strecker, Bucherer and Bergs, Mannich, cyanohydrin: a carbonyl carbon gains a carbon, with a nitrogen or alone.
 fn multicomponent(step: &Step<'_>) -> Option<ReactionClass> {
     let it = &step.before;
     step.atoms().find_map(|centre| {
@@ -95,6 +95,7 @@ fn multicomponent(step: &Step<'_>) -> Option<ReactionClass> {
         let metal = step.lost(carbon).any(|(gone, _)| matches!(it.element(gone), LI | MG | ZN | SN));
         let closes_ring = step.gains_ring_bond(centre);
         match nitrogen {
+            true if it.is_cyano(carbon) && closes_ring => Some(class!("Bucherer-Bergs reaction")),
             true if it.is_cyano(carbon) => Some(class!("Strecker reaction")),
             false
                 if it.is_cyano(carbon) && step.reordered(centre).any(|(_, _, now)| now == Order::Single) =>

@@ -28,10 +28,7 @@ const MAX_DIGITS: usize = 300;
 
 /// Parses a number in the style of its column.
 pub(crate) fn number(text: &str, style: NumberStyle) -> Result<f64, NumberFault> {
-    // Nearly all numbers are of this form, which needs no further look.
-    let has_points = style == NumberStyle::Point;
-    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || (has_points && byte == b'.'));
-    if let (true, Ok(found)) = (is_plain && text.len() <= MAX_DIGITS, text.parse()) {
+    if let Some(found) = digits(text, style == NumberStyle::Point) {
         return Ok(found);
     }
     match (both(text), style) {
@@ -49,8 +46,16 @@ pub(crate) fn number(text: &str, style: NumberStyle) -> Result<f64, NumberFault>
 /// Parses a number outside a column, with a decimal point or else a decimal comma.
 #[must_use]
 pub(crate) fn plain_number(text: &str) -> Option<f64> {
-    let (point, comma) = both(text);
-    point.or(comma)
+    digits(text, true).or_else(|| {
+        let (point, comma) = both(text);
+        point.or(comma)
+    })
+}
+
+/// Value of a text of digits, with a decimal point among them if `has_points`. Nearly all numbers are such texts, which need no further look.
+fn digits(text: &str, has_points: bool) -> Option<f64> {
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || (has_points && byte == b'.'));
+    if is_plain && text.len() <= MAX_DIGITS { text.parse().ok() } else { None }
 }
 
 /// Values with a decimal point and with a decimal comma.
@@ -69,11 +74,11 @@ fn value(text: &str, decimal: char, other: char) -> Option<f64> {
     // `12,-` is a price without cents.
     let fraction =
         if mantissa.len() > whole.len() { fraction.trim_end_matches(['-', '–', '—']) } else { fraction };
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if !digits(fraction) || (whole.is_empty() && (fraction.is_empty() || decimal == ',')) {
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_digits(fraction) || (whole.is_empty() && (fraction.is_empty() || decimal == ',')) {
         return None;
     }
-    let whole = if digits(whole) { whole.to_owned() } else { ungrouped(whole, other, exponent)? };
+    let whole = if is_digits(whole) { whole.to_owned() } else { ungrouped(whole, other, exponent)? };
     let found: f64 = format!("{sign}{whole}.{fraction}{exponent}").parse().ok()?;
     found.is_finite().then_some(found)
 }

@@ -29,6 +29,9 @@ pub fn acylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     if builds_ring(step, nucleophile, carbon) {
         return Ok(());
     }
+    if events.iter().any(|event| joins_third_molecule(step, [nucleophile, carbon], event)) {
+        return Err(Refusal::CompetingGroup);
+    }
     // Hydrogen and palladium remove a benzyl group, and the anhydride is already present to acylate the freed amine.
     let debenzylated =
         || step.lost(nucleophile).any(|(gone, _)| before.is_sp3(gone) && before.is_benzylic_or_allylic(gone));
@@ -99,6 +102,21 @@ pub fn acylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     nucleophiles(step, events, nucleophile, carbon, Reagent::Acyl)?;
     refuse_unreacted_aldehyde(step, carbon, donor)?;
     Ok(())
+}
+
+/// Returns true if a second acylation of the step joins another molecule to these two, and either pair of partners is not of one kind: nothing decides
+/// which amine takes which acyl group. Phosgene and its like take two on one carbon.
+fn joins_third_molecule(step: &Step<'_>, own: [u32; 2], event: &Event) -> bool {
+    let Event::Acylation { nucleophile, carbon } = *event else { return false };
+    let are_alike = |(own, other): (&u32, &u32)| own == other || step.are_equivalent(*own, *other);
+    let others = [nucleophile, carbon];
+    let is_new = |atom: u32| !own.iter().any(|&own| step.are_in_same_molecule(own, atom));
+    let is_amine = |atom: u32| step.before.element(atom) == N;
+    carbon != own[1]
+        && is_amine(own[0])
+        && is_amine(nucleophile)
+        && others.iter().any(|&atom| is_new(atom))
+        && !own.iter().zip(&others).all(are_alike)
 }
 
 /// Refuses a step in which a primary amine or similar donor leaves an aldehyde unreacted, or a hydrazine leaves a

@@ -27,6 +27,9 @@ pub fn alkylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u
     }
     let ring = closed_ring_size(step, nucleophile, carbon);
     check_hindrance(step, nucleophile, carbon, leaving, ring)?;
+    if ring.is_none() && before.element(leaving) == CL && is_beside_fluorines(before, carbon) {
+        return Err(Refusal::Unreactive);
+    }
     let hydroxyl = before.element(leaving) == O
         && (before.hydrogens(leaving) > 0 || before.at(leaving).charge < 0)
         && before.group(leaving) != Group::AcidOxygen;
@@ -67,6 +70,11 @@ pub fn alkylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u
         return Err(Refusal::CompetingGroup);
     }
     nucleophiles(step, events, nucleophile, carbon, Reagent::Alkyl)
+}
+
+/// Returns true for a primary carbon beside one with two or more fluorines, whose chloride is inert (Hine and Ghirardelli, J. Org. Chem. 1958, 23, 1550).
+fn is_beside_fluorines(before: &Facts, carbon: u32) -> bool {
+    before.hydrogens(carbon) == 2 && before.next_to(carbon).any(|next| before.count(next, F) > 1)
 }
 
 /// Returns true if the anion of an amide takes a stereocentre beside an acceptor: it is the base that racemises the halide and its product.

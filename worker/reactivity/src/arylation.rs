@@ -16,6 +16,9 @@ type Verdict = Result<(), Refusal>;
 /// Activation that a free hydroxyl group ortho or para takes, as base makes it the strongest donor (Miller 1968).
 const PHENOLATE: i32 = 28;
 
+/// Difference of rank within which a metal does not tell two like halides of a molecule apart.
+const LIKE_HALIDES: i32 = 3;
+
 /// Rank of a halide that an amine takes at room temperature: 4-fluoropyrimidine, 4-chloroquinazoline.
 const FAST_SNAR: i32 = 70;
 
@@ -55,6 +58,7 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
         Some(_) => {
             activation >= electrophile::needed_activation(before, nucleophile, leaving)
                 || (ring && activation >= 8)
+                || is_uracil_c6(before, carbon) && before.element(nucleophile) == N
         }
     };
     let metal = halide_order::leaves_in_couplings(before, leaving)
@@ -73,7 +77,9 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
         return Err(Refusal::CompetingGroup);
     }
     let is_large = before.count(nucleophile, SI) > 1 || before.element(nucleophile) == O && !activated;
-    if is_large && is_crowded(before, carbon) {
+    if is_large && is_crowded(before, carbon)
+        || before.element(nucleophile) == B && is_between_groups(before, carbon)
+    {
         return Err(Refusal::Hindered);
     }
     if metal && step.atoms().any(|atom| is_active_methylene(before, atom) && step.is_untouched(atom)) {
@@ -108,7 +114,7 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
         (true, false) => rival_snar,
         _ => rival_metal,
     };
-    if refused {
+    if refused || !activated && leaves_like_halide(step, carbon, leaving) {
         return Err(Refusal::CompetingGroup);
     }
     // Palladium and an activated ring may prefer different nucleophiles.
@@ -143,6 +149,15 @@ fn is_sulfamic(it: &Facts, nitrogen: u32) -> bool {
     it.element(nitrogen) == N && it.next_to(nitrogen).any(is_acid)
 }
 
+/// Returns true for a carbon beside a ring nitrogen and across a double bond from a carbonyl group of a uracil: a vinylogous acyl halide (alogliptin:
+/// Feng and others, J. Med. Chem. 2007, 50, 2297).
+fn is_uracil_c6(it: &Facts, carbon: u32) -> bool {
+    let positions = aromatic_positions(&it.structure, carbon);
+    it.ring(carbon) == 6
+        && it.next_to(carbon).any(|next| it.is_aromatic(next) && it.element(next) == N)
+        && positions.iter().filter(|&&(atom, _)| it.is_carbonyl(atom)).count() == 2
+}
+
 /// Returns true for a C–H between two carbonyl groups, which a metal arylates before N–H and O–H (Culkin and Hartwig, Acc. Chem. Res. 2003, 36, 234).
 fn is_active_methylene(it: &Facts, carbon: u32) -> bool {
     it.is_sp3(carbon)
@@ -153,6 +168,16 @@ fn is_active_methylene(it: &Facts, carbon: u32) -> bool {
 /// Returns true for a carbon of an arene with substituents at both sides, which leave no room for a disilylamide, nor for an ether by copper.
 fn is_crowded(it: &Facts, carbon: u32) -> bool {
     it.next_to(carbon).filter(|&next| it.is_aromatic_carbon(next) && it.hydrogens(next) == 0).count() > 1
+}
+
+/// Returns true for a carbon of an arene with an alkyl or alkoxy group at both sides, where a diboron gives the arene without the halogen
+/// (Ishiyama, Murata and Miyaura, J. Org. Chem. 1995, 60, 7508).
+fn is_between_groups(it: &Facts, carbon: u32) -> bool {
+    let bears_group = |ortho: u32| {
+        it.is_aromatic_carbon(ortho)
+            && it.next_to(ortho).any(|next| !it.is_aromatic(next) && matches!(it.element(next), C | O))
+    };
+    it.next_to(carbon).filter(|&ortho| bears_group(ortho)).count() > 1
 }
 
 /// Returns true if the nucleophile takes a chlorine that needs a metal and leaves one that needs none, as 2-chloroquinolines have.
@@ -261,10 +286,32 @@ pub fn halide(step: &Step<'_>, carbon: u32, leaving: u32) -> Verdict {
     let own = halide_order::coupling(before, carbon);
     let is_better =
         || electrophile::clearly_more_reactive(step, carbon, own, halide_order::coupling).is_some();
-    if own > 0 && (is_better() || leaves_activated_halide(step)) {
+    if own > 0 && (is_better() || leaves_activated_halide(step) || leaves_like_halide(step, carbon, leaving))
+    {
         return Err(Refusal::CompetingGroup);
     }
     Ok(())
+}
+
+/// Returns true if the step leaves the same halogen, bromine or iodine, on another carbon of its arene, where a metal takes it as soon. Those of
+/// azines differ by more than the ranks know.
+fn leaves_like_halide(step: &Step<'_>, own: u32, leaving: u32) -> bool {
+    let before = &step.before;
+    let halogen = before.element(leaving);
+    let rank = halide_order::coupling(before, own);
+    let is_plain = |atom: u32| electrophile::activation(before, atom) < electrophile::ACTIVATED;
+    let is_alike = |atom: u32| {
+        before.is_aromatic_carbon(atom)
+            && before.count(atom, halogen) > 0
+            && is_plain(atom)
+            && halide_order::coupling(before, atom) > rank - LIKE_HALIDES
+            && before.shares_arene(own, atom)
+    };
+    matches!(halogen, BR | I)
+        && is_plain(own)
+        && step.atoms().any(|atom| {
+            atom != own && step.is_untouched(atom) && !step.are_equivalent(atom, own) && is_alike(atom)
+        })
 }
 
 /// Checks the C–H of a direct arylation. Palladium takes that of azoles, of N-oxides and between fluorines, and none of a plain azine

@@ -26,6 +26,11 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
     if step.joined().any(|(amine, hydrazine)| exchanges_hydrazine(step, amine, hydrazine)) {
         return Err(Refusal::NoLeavingGroup);
     }
+    let groups = |(nitrogen, carbon): (u32, u32)| (step.before.group(nitrogen), step.before.group(carbon));
+    // Amides take hydroxylamine as thioamides or imidoyl chlorides alone (Eloy and Lenaers, Chem. Rev. 1962, 62, 155).
+    if step.joined().any(|pair| groups(pair) == (Group::Hydroxylamine, Group::Amide)) {
+        return Err(Refusal::Unreactive);
+    }
     for event in events {
         match *event {
             Event::Alkylation { nucleophile, carbon, leaving } => {

@@ -121,7 +121,7 @@ fn self_reacting(step: &Step<'_>) -> Verdict {
     let aniline = |group| matches!(group, Group::Aniline | Group::SecondaryAniline);
     let alcohol = |group| matches!(group, Group::PrimaryAlcohol | Group::SecondaryAlcohol);
     let is_oxygen_acid = |group| matches!(group, Group::Phenol | Group::AcidOxygen | Group::Thiophenol);
-    if step.atoms().any(|atom| has_epoxide(step, atom)) {
+    if step.atoms().any(|atom| has_epoxide(step, atom) || methylates_its_amine(step, atom)) {
         return Err(Refusal::SelfReacting);
     }
     for nucleophile in step.atoms().filter(|&atom| it.hydrogens(atom) > 0 && it.element(atom) != C) {
@@ -172,6 +172,17 @@ fn closes_as_acyl(it: &Facts, nitrogen: u32, acyl: u32) -> bool {
     };
     let is_on_arene = || it.next_to(nitrogen).any(|next| it.is_aromatic(next));
     !it.is_in_ring(nitrogen) && !is_on_arene() && reach.contains(&path(it, nitrogen, acyl))
+}
+
+/// Returns true for a tertiary amine in the molecule of a methyl phosphate, which methylates it (Corbridge 2013, chapter 5).
+fn methylates_its_amine(step: &Step<'_>, amine: u32) -> bool {
+    let it = &step.before;
+    let is_phosphate_oxygen =
+        |oxygen: u32| it.element(oxygen) == O && it.next_to(oxygen).any(|next| it.element(next) == P);
+    let is_methyl = |atom: u32| it.hydrogens(atom) == 3 && it.next_to(atom).any(is_phosphate_oxygen);
+    it.group(amine) == Group::TertiaryAmine
+        && it.next_to(amine).any(|next| it.hydrogens(next) == 3)
+        && step.atoms().any(|atom| is_methyl(atom) && step.are_in_same_molecule(atom, amine))
 }
 
 /// Returns true for an isocyanate in the molecule of an epoxide: they close to oxazolidinones (Herweh and Kauffman, Tetrahedron Lett. 1971, 12, 809).

@@ -8,8 +8,6 @@
 //! Ed. 2002, 41, 1610, for nitroaryl Grignard reagents, which only iodides give; March also for dihalides, which close to rings or react at
 //! both ends.
 
-use chem::Order;
-
 use crate::change::{Facts, Step};
 use crate::group::Group;
 use crate::halide_order::azole_position;
@@ -80,26 +78,11 @@ fn refuse_acids(step: &Step<'_>, carbon: u32) -> Verdict {
                 | Group::UreaNitrogen
                 | Group::SulfonamideNitrogen
                 | Group::Indole => it.is_sp3(carbon),
-                Group::Azole => !shares_arene(it, atom, carbon),
+                Group::Azole => !it.shares_arene(atom, carbon),
                 _ => matches!(it.element(atom), N | O | S),
             }
     };
     if step.atoms().any(is_acid) { Err(Refusal::Incompatible) } else { Ok(()) }
-}
-
-/// Returns true if aromatic bonds connect two atoms.
-fn shares_arene(it: &Facts, from: u32, to: u32) -> bool {
-    let mut found = vec![from];
-    let mut next = 0;
-    while let Some(&atom) = found.get(next) {
-        next += 1;
-        for bond in it.around(atom).iter().filter(|bond| bond.order == Order::Aromatic) {
-            if !found.contains(&bond.to) {
-                found.push(bond.to);
-            }
-        }
-    }
-    found.contains(&to)
 }
 
 /// Refuses an aryl halide beside a heavier one, or beside the same halogen at a better position of its ring.

@@ -67,6 +67,12 @@ pub fn competing_site(
             {
                 20
             }
+            // Isocyanates and acyl and sulfonyl halides take whichever amine they meet, and palladium hardly tells them apart.
+            (own, other) if is_alkylamine(own) && is_alkylamine(other) => match before.group(electrophile) {
+                Group::Isocyanate | Group::AcylHalide | Group::SulfonylHalide => 2 * error,
+                _ if reagent.is_metal() => 2 * error,
+                _ => error,
+            },
             _ if is_alike => error,
             _ => reagent.required_margin(),
         }
@@ -83,6 +89,10 @@ pub fn competing_site(
             && step.is_untouched(atom)
             && rank(before, atom, reagent) > (own_rank - margin(atom)).max(0)
     })
+}
+
+fn is_alkylamine(group: Group) -> bool {
+    matches!(group, Group::PrimaryAmine | Group::SecondaryAmine)
 }
 
 /// Returns true if two sites exchange their hydrogen or the group that one of them takes: an acyl group on an azole

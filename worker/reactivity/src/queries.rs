@@ -293,6 +293,21 @@ pub trait StructureQueries {
         found
     }
 
+    /// Returns true if aromatic bonds connect two atoms.
+    fn shares_arene(&self, from: u32, to: u32) -> bool {
+        let mut found = vec![from];
+        let mut next = 0;
+        while let Some(&atom) = found.get(next) {
+            next += 1;
+            for bond in self.around(atom).iter().filter(|bond| bond.order == Order::Aromatic) {
+                if !found.contains(&bond.to) {
+                    found.push(bond.to);
+                }
+            }
+        }
+        found.contains(&to)
+    }
+
     /// Atoms of a smallest ring through a bond, in order.
     fn smallest_cycle(&self, from: u32, to: u32) -> Option<Vec<u32>> {
         let mut ways: Vec<(u32, usize)> = vec![(from, usize::MAX)];

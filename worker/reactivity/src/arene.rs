@@ -95,7 +95,7 @@ fn is_between_azine_nitrogens(before: &Facts, carbon: u32) -> bool {
         && before.next_to(carbon).filter(|&next| before.group(next) == Group::Azine).count() > 1
 }
 
-/// Returns true if the arene has a free acid and three alkoxy groups: nitric acid takes the place of carbon dioxide (March 2013, 11-33).
+/// Returns true if the arene has a free acid and three alkoxy groups: nitric acid takes the place of carbon dioxide (March, chapter 11).
 fn loses_acid_to_nitration(step: &Step<'_>, carbon: u32) -> bool {
     let before = &step.before;
     let positions = aromatic_positions(&before.structure, carbon);

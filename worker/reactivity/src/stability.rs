@@ -157,8 +157,8 @@ fn is_nitrosoamide(it: &Facts, nitrogen: u32) -> bool {
     it.next_to(nitrogen).any(is_nitroso) && it.next_to(nitrogen).any(is_acyl)
 }
 
-/// Returns true for the amino group of a 2-aminothiophene or 2-aminofuran whose ring has no acceptor (Norris, "The Chemistry of
-/// Aminothiophenes", in "Thiophene and Its Derivatives", part 2, 1986; Joule and Mills 2010, chapters 17 and 18).
+/// Returns true for the amino group of a 2-aminothiophene or 2-aminofuran whose ring has no acceptor (Norris in Gronowitz, "Thiophene
+/// and Its Derivatives", part 2, 1986; Joule and Mills 2010, chapters 17 and 18).
 fn is_free_aminothiophene(it: &Facts, nitrogen: u32) -> bool {
     let is_poor = |ring: &[u32]| {
         ring.iter().any(|&atom| {

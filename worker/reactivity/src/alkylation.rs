@@ -348,9 +348,8 @@ fn mitsunobu(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, r
     let amine =
         |atom: u32| matches!(before.group(atom), Group::Thiol | Group::Thiophenol | Group::AcidOxygen);
     // A mercapto acid is esterified unless a cation takes its sulfur.
-    let keeps_acid = |atom: u32| before.group(atom) == Group::AcidOxygen && before.hydrogens(atom) > 0;
     let is_thiol = matches!(before.group(nucleophile), Group::Thiol | Group::Thiophenol);
-    if is_thiol && !cation && step.atoms().any(|atom| keeps_acid(atom) && step.is_untouched(atom)) {
+    if is_thiol && !cation && step.atoms().any(|atom| step.is_kept_acid(atom)) {
         return Err(Refusal::CompetingGroup);
     }
     if step.atoms().any(|atom| step.is_untouched(atom) && is_rival_in_mitsunobu(step, nucleophile, atom)) {

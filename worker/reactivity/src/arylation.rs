@@ -16,7 +16,7 @@ type Verdict = Result<(), Refusal>;
 /// Activation that a free hydroxyl group ortho or para takes, as base makes it the strongest donor (Miller 1968).
 const PHENOLATE: i32 = 28;
 
-/// Difference of rank within which a metal does not tell two like halides of a molecule apart.
+/// Difference of rank within which a metal does not tell two like halides of an arene apart.
 const LIKE_HALIDES: i32 = 3;
 
 /// Rank of a halide that an amine takes at room temperature: 4-fluoropyrimidine, 4-chloroquinazoline.

@@ -171,6 +171,13 @@ impl<'a> Step<'a> {
         self.atoms().any(|atom| epoxide(atom) && self.is_untouched(atom))
     }
 
+    /// Returns true for the O–H of a carboxylic acid that the step leaves.
+    pub fn is_kept_acid(&self, atom: u32) -> bool {
+        self.before.group(atom) == Group::AcidOxygen
+            && self.before.hydrogens(atom) > 0
+            && self.is_untouched(atom)
+    }
+
     /// Bonds of the atom whose order changes: the other atom, the orders before and after.
     pub fn reordered(&self, atom: u32) -> impl Iterator<Item = (u32, Order, Order)> + '_ {
         self.change.reordered.iter().filter_map(move |&(a, b, before, after)| {

@@ -182,12 +182,7 @@ fn is_slow_ester(step: &Step<'_>, nucleophile: u32, carbon: u32) -> bool {
         && matches!(it.group(nucleophile), Group::PrimaryAmine | Group::SecondaryAmine)
         && is_aromatic()
         && !has_ortho_hydroxyl(it, carbon)
-        && step.atoms().any(|atom| {
-            it.group(atom) == Group::AcidOxygen
-                && it.hydrogens(atom) > 0
-                && step.are_in_same_molecule(atom, nucleophile)
-                && step.is_untouched(atom)
-        })
+        && step.atoms().any(|atom| step.are_in_same_molecule(atom, nucleophile) && step.is_kept_acid(atom))
 }
 
 /// Returns true for a carbonyl group ortho to a hydroxyl group, whose hydrogen bond activates it: methoxide and glycine give the glycinamides of

@@ -108,14 +108,13 @@ fn refuse_own_groups(step: &Step<'_>, carbon: u32) -> Verdict {
     }
     let is_attacked = |atom: u32| {
         step.is_untouched(atom)
-            && matches!(
-                it.group(atom),
-                Group::Ester | Group::Ketone | Group::Aldehyde | Group::Nitrile | Group::Anhydride
-            )
+            && match it.group(atom) {
+                Group::Ketone | Group::Aldehyde => true,
+                Group::Ester | Group::Nitrile | Group::Anhydride => it.is_sp3(carbon),
+                _ => false,
+            }
     };
-    let is_carbonyl =
-        |atom: u32| step.is_untouched(atom) && matches!(it.group(atom), Group::Ketone | Group::Aldehyde);
-    if it.is_sp3(carbon) && own().any(is_attacked) || own().any(is_carbonyl) {
+    if own().any(is_attacked) {
         return Err(Refusal::SelfReacting);
     }
     let is_iodide = has_halogen(carbon, |element| element == I);

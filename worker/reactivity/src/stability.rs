@@ -216,6 +216,11 @@ fn is_ionising_sulfonate(it: &Facts, carbon: u32) -> bool {
 /// Returns true for the saturated carbon of a cyclohexadienone that is the ketone of a phenol or naphthol (Clayden, Greeves and Warren,
 /// chapter 20). Anthrones keep: there two rings gain by it.
 fn is_phenol_tautomer(it: &Facts, carbon: u32) -> bool {
+    // Most carbons are told by their neighbours, without a search for their ring.
+    let unsaturated = it.next_to(carbon).filter(|&next| !it.is_saturated(next));
+    if it.hydrogens(carbon) == 0 || unsaturated.count() < 2 {
+        return false;
+    }
     let bond = it.around(carbon).iter().find(|bond| bond.ring == 6);
     let Some(ring) = bond.and_then(|bond| it.smallest_cycle(carbon, bond.to)) else { return false };
     let count = |wanted: &dyn Fn(u32) -> bool| ring.iter().filter(|&&atom| wanted(atom)).count();
@@ -223,8 +228,7 @@ fn is_phenol_tautomer(it: &Facts, carbon: u32) -> bool {
         it.element(atom) == C
             && it.doubly(atom, |next| it.element(next) == C && ring.contains(&next)).is_some()
     };
-    it.hydrogens(carbon) > 0
-        && count(&|atom| it.is_carbonyl(atom) && !it.is_aromatic(atom)) == 1
+    count(&|atom| it.is_carbonyl(atom) && !it.is_aromatic(atom)) == 1
         && count(&is_alkene) >= 2
         && count(&is_alkene) + count(&|atom| it.is_aromatic_carbon(atom)) == 4
 }

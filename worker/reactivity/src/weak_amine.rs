@@ -34,7 +34,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                 }
                 if it.group(carbon) == Group::AcylHalide
                     && is_amidinic(it, nucleophile, 2)
-                    && keeps_free_acid(step)
+                    && step.atoms().any(|atom| step.is_kept_acid(atom))
                 {
                     return Err(Refusal::CompetingGroup);
                 }
@@ -91,13 +91,6 @@ fn is_vinylogous_amidine(it: &Facts, amine: u32) -> bool {
                     distance == 3 && it.group(atom) == Group::Azine && it.ring(atom) == 6
                 })
         })
-}
-
-/// Returns true if the step leaves a carboxylic acid.
-fn keeps_free_acid(step: &Step<'_>) -> bool {
-    let it = &step.before;
-    step.atoms()
-        .any(|atom| it.group(atom) == Group::AcidOxygen && it.hydrogens(atom) > 0 && step.is_untouched(atom))
 }
 
 /// Returns true for a nitrogen that is no amine and is joined to sulfur dioxide, whose sulfinate only amines take as it is oxidised.

@@ -2,7 +2,7 @@
 
 The decision that matters: the few fields that are needed are read from the wire format itself, so that a dataset needs no
 package. Every length is checked against what holds it, and nesting has a limit; a broken reaction is left out by its number, a
-broken file ends at the place. Precursors are the components that the record calls reactants, or gives no role; without these
+broken dataset as a whole. Precursors are the components that the record calls reactants, or gives no role; without these
 the reaction SMILES of the record counts. A reaction has a line for each product that is wanted (`is_desired_product`), or for its
 only one. The lines are those that `policy_examples` reads: `product TAB precursors`.
 """
@@ -11,6 +11,7 @@ import argparse
 import collections
 import gzip
 import json
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -138,11 +139,16 @@ def lines_of(reaction: bytes | int) -> Iterator[str]:
 
 
 def read(path: Path) -> bytes:
-    """Reads a file, unpacked."""
-    data = path.read_bytes()
-    if data[:2] == b"\x1f\x8b":
-        with gzip.open(path) as packed:
-            data = packed.read(LARGEST)
+    """Reads a file, unpacked. Raises `Broken` with the reason if it cannot be read whole."""
+    try:
+        data = path.read_bytes()
+        if data[:2] == b"\x1f\x8b":
+            with gzip.open(path) as packed:
+                data = packed.read(LARGEST + 1)
+    except (OSError, EOFError, zlib.error) as reason:
+        raise Broken(str(reason)) from reason
+    if len(data) > LARGEST:
+        raise Broken(f"more than {LARGEST} bytes")
     return data
 
 
@@ -166,9 +172,17 @@ def main() -> None:
     args = parser.parse_args()
     RDLogger.DisableLog("rdApp.*")
     counts: collections.Counter[str] = collections.Counter()
-    lines = dict.fromkeys(line for path in args.datasets for line in lines_of_dataset(path, counts))
+    lines: dict[str, None] = {}
+    unread = 0
+    for path in args.datasets:
+        try:
+            lines |= dict.fromkeys(lines_of_dataset(path, counts))
+        except Broken as reason:
+            unread += 1
+            print(f"{path} is left out: {reason}", flush=True)
     args.out.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    print(json.dumps({"lines": len(lines), **dict(counts.most_common())}))
+    print(json.dumps({"lines": len(lines), **dict(counts.most_common()), **({"datasets left out": unread} if unread else {})}))
+    raise SystemExit(unread > 0)
 
 
 if __name__ == "__main__":

@@ -71,9 +71,30 @@ def test_lines_of_several_datasets_are_written_once(tmp_path: Path, monkeypatch:
     out = tmp_path / "own.tsv"
     monkeypatch.setattr("sys.argv", ["ord_reactions.py", str(TEN), str(TEN), "--out", str(out)])
 
-    main()
+    with pytest.raises(SystemExit) as ended:
+        main()
 
+    assert not ended.value.code
     assert out.read_text(encoding="utf-8").splitlines() == lines_of(TEN)[0]
+
+
+def test_unreadable_datasets_are_named_and_the_others_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, missing, text, cut, flipped = [tmp_path / name for name in ("own.tsv", "missing.pb", "text.pb", "cut.pb.gz", "flipped.pb.gz")]
+    text.write_text("not a dataset")
+    cut.write_bytes(TEN.read_bytes()[:300])
+    flipped.write_bytes(TEN.read_bytes()[:20] + b"\xff\xff\xff\xff" + TEN.read_bytes()[24:])
+    broken = [missing, text, cut, flipped]
+    monkeypatch.setattr("sys.argv", ["ord_reactions.py", *map(str, broken), str(TEN), "--out", str(out)])
+
+    with pytest.raises(SystemExit) as ended:
+        main()
+
+    assert ended.value.code
+    assert out.read_text(encoding="utf-8").splitlines() == lines_of(TEN)[0]
+    told = capsys.readouterr().out
+    assert all(f"{path} is left out: " in told for path in broken)
 
 
 def test_own_products_stand_behind_the_recorded_ones() -> None:

@@ -65,6 +65,10 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
     if is_acyl && is_inert_azine(&step.before, carbon) {
         return Err(Refusal::NotActivated);
     }
+    // N-oxides take nucleophiles, nitric acid and metals, but no carbenium ions (Joule and Mills 2010, chapter 8).
+    if oxide && electrophile.is_some_and(|other| gives_carbenium_ion(step, other)) {
+        return Err(Refusal::Arene);
+    }
     if oxide || gains_ring_bond(step, carbon) {
         return Ok(());
     }
@@ -87,6 +91,13 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
         B => borylation(step, carbon),
         _ => Ok(()),
     }
+}
+
+/// Returns true for a saturated carbon that loses a halide or an oxygen.
+fn gives_carbenium_ion(step: &Step<'_>, carbon: u32) -> bool {
+    let is_leaving =
+        |gone: u32| is_heavy_halogen(step.before.element(gone)) || step.before.element(gone) == O;
+    step.before.is_sp3(carbon) && step.lost(carbon).any(|(gone, _)| is_leaving(gone))
 }
 
 /// Returns true for the carbon between the nitrogens of a pyrimidine, which takes no electrophile (Joule and Mills 2010, chapter 14).

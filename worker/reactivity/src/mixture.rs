@@ -128,7 +128,10 @@ fn self_reacting(step: &Step<'_>) -> Verdict {
         let own = it.group(nucleophile);
         for other in step.atoms().filter(|&other| step.are_in_same_molecule(nucleophile, other)) {
             let clash = match it.group(other) {
-                Group::AcylHalide if closes_as_acyl(it, nucleophile, other) => true,
+                Group::AcylHalide if closes_as_acyl(it, nucleophile, other) || own == Group::AcidOxygen => {
+                    true
+                }
+                Group::Isocyanate if own == Group::Azole => true,
                 Group::Isocyanate if is_oxygen_acid(own) && it.count(other, O) > 0 => true,
                 Group::AcylHalide | Group::Isocyanate | Group::Chloroformate | Group::SulfonylHalide => {
                     strong_amine(own)

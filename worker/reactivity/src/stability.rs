@@ -298,14 +298,16 @@ fn is_three_ring_ketone(it: &Facts, atom: u32) -> bool {
 
 /// Returns true for the boron of a free boronic acid that loses its boron within minutes of warm base: beside the
 /// nitrogen of an azine; at the 4-position of a pyrimidine, which is the same; between two halogens of an azine; on a
-/// pyrrole or indole with its N–H. Between two nitrogens of an azine its esters do so as well; only MIDA esters and borates keep.
+/// pyrrole or indole with its N–H. Between two nitrogens of an azine or azole its esters do so as well; only MIDA esters and borates keep.
 fn is_unstable_boronic_acid(it: &Facts, boron: u32) -> bool {
     let free = it.next_to(boron).filter(|&next| it.element(next) == O && it.hydrogens(next) > 0).count();
     let Some(ipso) = it.next_to(boron).find(|&next| it.is_aromatic_carbon(next)) else { return false };
     let neighbours = || it.next_to(ipso).filter(|&next| it.is_aromatic(next));
+    if neighbours().all(|next| it.element(next) == N) {
+        return it.degree(boron) == 3;
+    }
     if free < 2 {
-        let is_between = it.ring(ipso) == 6 && neighbours().all(|next| it.element(next) == N);
-        return is_between && it.degree(boron) == 3;
+        return false;
     }
     let ring: Vec<u32> = it
         .distances(ipso, 3)

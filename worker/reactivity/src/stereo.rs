@@ -33,6 +33,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<Option<StereoSource>, 
             Some(StereoOutcome::Turned) if inverted == Some(false) => return Err(Refusal::StereoScrambled),
             _ => {}
         }
+        if becomes_tertiary_halide(step, events, atom) && !is_near_kept_centre(step, image) {
+            return Err(Refusal::StereoScrambled);
+        }
     }
     if step.prochiral {
         return asymmetric::source(step, events);
@@ -74,6 +77,12 @@ fn inverts(step: &Step<'_>, events: &[Event], atom: u32) -> Option<bool> {
         }
     }
     None
+}
+
+/// Returns true for a tertiary alcohol that a halogen replaces, by way of the flat cation (Clayden, Greeves and Warren, chapter 15).
+fn becomes_tertiary_halide(step: &Step<'_>, events: &[Event], atom: u32) -> bool {
+    let is_made = |event: &Event| matches!(*event, Event::Deoxyhalogenation { carbon, .. } if carbon == atom);
+    step.before.hydrogens(atom) == 0 && events.iter().any(is_made)
 }
 
 /// Compares a stereocentre before and after the step. One new neighbour replaces one that left.

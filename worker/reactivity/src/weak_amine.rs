@@ -136,10 +136,21 @@ fn is_condensed_with_its_own(step: &Step<'_>, own: u32, acyl: u32) -> bool {
     let is_small = || it.next_to(own).all(|next| it.hydrogens(next) == 3);
     let is_amine = || matches!(it.group(own), Group::PrimaryAmine | Group::SecondaryAmine);
     match it.group(acyl) {
-        Group::Acid => has_free_amine(step, own, acyl),
+        Group::Acid => has_free_amine(step, own, acyl) || is_with_its_own_kind(step, own, acyl),
         Group::Ester => is_amine() && !is_small() && has_free_amine(step, own, acyl),
         _ => false,
     }
+}
+
+/// Returns true if two molecules of one amino acid are joined: what takes the acid once takes the new one again.
+fn is_with_its_own_kind(step: &Step<'_>, own: u32, acid: u32) -> bool {
+    step.atoms().any(|amine| {
+        amine != own
+            && step.are_in_same_molecule(amine, acid)
+            && step.is_untouched(amine)
+            && step.before.hydrogens(amine) > 0
+            && step.are_equivalent(amine, own)
+    })
 }
 
 /// Returns true if the step leaves an amine on the carbon beside an acyl carbon, unless a second branched carbon on it hinders it (enalapril).

@@ -1,6 +1,7 @@
 //! Names of ring syntheses, by the ring that forms. Names after Joule and Mills, "Heterocyclic Chemistry".
 
 use crate::change::Step;
+use crate::classify::aromatic_ring;
 use crate::group::Group;
 use crate::queries::*;
 use crate::reaction_class::{ReactionClass, class};
@@ -131,37 +132,14 @@ impl Ring {
         self.atoms.iter().any(|&atom| after.element(atom) == element && joins(atom))
     }
 
-    /// Returns true if a carbon stands between the nitrogens of a triazole.
-    fn is_symmetric_triazole(&self, step: &Step<'_>) -> bool {
-        let is_nitrogen = |at: usize| step.after.element(self.atoms[at % self.atoms.len()]) == N;
-        !(0..self.atoms.len()).any(|at| is_nitrogen(at) && is_nitrogen(at + 1) && is_nitrogen(at + 2))
-    }
-
     fn class(&self, step: &Step<'_>) -> ReactionClass {
         let (ring, after) = (&self.atoms, step.after);
+        if let Some(class) = aromatic_ring::class(after, ring) {
+            return class;
+        }
         let aromatic = ring.iter().all(|&atom| after.is_aromatic(atom));
         let count = |element: u8| ring.iter().filter(|&&atom| after.element(atom) == element).count();
-        let adjacent = ring.iter().enumerate().any(|(at, &atom)| {
-            let next = ring[(at + 1) % ring.len()];
-            after.element(atom) == N && after.element(next) == N
-        });
         match (ring.len(), aromatic, count(N), count(O), count(S)) {
-            (5, true, 1, 0, 0) => class!("pyrrole or indole synthesis"),
-            (5, true, 2, 0, 0) if adjacent => class!("pyrazole synthesis"),
-            (5, true, 2, 0, 0) => class!("imidazole synthesis"),
-            (5, true, 3, 0, 0) if self.is_symmetric_triazole(step) => class!("1,2,4-triazole synthesis"),
-            (5, true, 3, 0, 0) => class!("triazole synthesis"),
-            (5, true, 4, 0, 0) => class!("tetrazole synthesis"),
-            (5, true, 0, 1, 0) => class!("furan synthesis"),
-            (5, true, 0, 0, 1) => class!("thiophene synthesis"),
-            (5, true, 1, 1, 0) => class!("oxazole or isoxazole synthesis"),
-            (5, true, 1, 0, 1) => class!("thiazole synthesis"),
-            (5, true, 2, 1, 0) => class!("oxadiazole synthesis"),
-            (5, true, 2, 0, 1) => class!("thiadiazole synthesis"),
-            (6, true, 1, 0, 0) => class!("pyridine or quinoline synthesis"),
-            (6, true, 2, 0, 0) if adjacent => class!("pyridazine synthesis"),
-            (6, true, 2, 0, 0) => class!("pyrimidine or pyrazine synthesis"),
-            (6, true, 3, 0, 0) => class!("triazine synthesis"),
             (6, true, 0, 1, 0) => class!("pyranone or chromone synthesis"),
             _ if self.joins_two_carbonyl_groups(step, N) => class!("imide formation"),
             _ if self.joins_two_carbonyl_groups(step, O) => class!("anhydride formation"),

@@ -241,7 +241,7 @@ pub fn arylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -
         N if snar => class!("SNAr amination"),
         O if snar => class!("SNAr ether synthesis"),
         S if snar => class!("SNAr thioether synthesis"),
-        N if is_by_copper(it, nucleophile, carbon) => class!("Ullmann-Goldberg coupling"),
+        N if is_by_copper(it, nucleophile, carbon, leaving) => class!("Ullmann-Goldberg coupling"),
         N => class!("Buchwald-Hartwig amination"),
         O => class!("Ullmann ether synthesis"),
         S => class!("aryl thioether coupling"),
@@ -262,7 +262,9 @@ fn is_snar(it: &Facts, nucleophile: u32, carbon: u32, leaving: u32) -> bool {
         Group::PrimaryAmine | Group::SecondaryAmine | Group::Thiol | Group::Thiophenol
     ) || it.element(nucleophile) == O;
     let needed = electrophile::needed_activation(it, nucleophile, leaving);
+    let is_amide = it.group(nucleophile) == Group::AmideNitrogen && !it.is_aromatic(nucleophile);
     match it.element(leaving) {
+        CL | BR | I if is_amide => false,
         CL | BR | I if needed == electrophile::STRONGLY_ACTIVATED => activation >= needed,
         CL => activation >= needed.max(20),
         BR | I => activation >= if strong { 30 } else { 36 },
@@ -271,15 +273,16 @@ fn is_snar(it: &Facts, nucleophile: u32, carbon: u32, leaving: u32) -> bool {
     }
 }
 
-/// Returns true if copper is the usual metal: for azoles, amides and ammonia, and next to an acid (Jourdan and Ullmann).
-fn is_by_copper(it: &Facts, nucleophile: u32, carbon: u32) -> bool {
+/// Returns true if copper is the usual metal: for azoles, amides and ammonia, and next to an acid (Jourdan and Ullmann). Amides take
+/// chlorides with palladium (Yin and Buchwald, J. Am. Chem. Soc. 2002, 124, 6043).
+fn is_by_copper(it: &Facts, nucleophile: u32, carbon: u32, leaving: u32) -> bool {
     let ortho_acid = aromatic_positions(&it.structure, carbon)
         .iter()
         .any(|&(atom, distance)| distance == 1 && it.next_to(atom).any(|next| it.group(next) == Group::Acid));
-    let copper = matches!(
-        it.group(nucleophile),
-        Group::AmideNitrogen | Group::UreaNitrogen | Group::ImideNitrogen | Group::Ammonia
-    );
+    let copper = match it.group(nucleophile) {
+        Group::AmideNitrogen | Group::UreaNitrogen | Group::ImideNitrogen => it.element(leaving) != CL,
+        group => group == Group::Ammonia,
+    };
     copper || ortho_acid || it.is_aromatic(nucleophile)
 }
 

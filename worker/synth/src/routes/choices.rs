@@ -29,7 +29,7 @@ pub struct ChosenMolecule {
 /// Reason for dropping a candidate route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DropReason {
-    /// Two different ways to make one molecule.
+    /// Two different ways to make one molecule, or two forms of it.
     Inconsistent,
     /// Refused as a whole by constraints.
     Unwanted,

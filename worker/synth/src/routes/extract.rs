@@ -20,7 +20,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::graph::Graph;
 use crate::graph::constraint_filter::{ConstraintFilter, Requirements};
-use crate::graph::nodes::{MoleculeId, ReactionId};
+use crate::graph::nodes::{MoleculeId, MoleculeNode, ReactionId};
 use crate::route::RouteGraph;
 use crate::routes::choices::{ChosenMolecule, DropReason, RouteChoices, Signature};
 use crate::steps::validate::Validator;
@@ -141,6 +141,10 @@ impl Extractor {
         let collected = self.collect(source.graph, self.root, rank, &mut route);
         let cost = self.states[self.root].found[rank].cost;
         let route = collected.and_then(|_| RouteGraph::new(route).ok_or(DropReason::Inconsistent));
+        let route = route.and_then(|route| match makes_two_forms(source.graph, &route) {
+            true => Err(DropReason::Inconsistent),
+            false => Ok(route),
+        });
         Some(route.and_then(|route| self.meeting_constraints(source, RouteChoices { route, cost })))
     }
 
@@ -378,6 +382,19 @@ impl Extractor {
         }
         self.states[state].heap.push(Candidate { cost, step, reaction, ranks });
     }
+}
+
+/// Returns true if a route makes two tautomers or charged forms of one molecule: what lies between them is a detour.
+fn makes_two_forms(graph: &Graph, route: &RouteGraph<ChosenMolecule>) -> bool {
+    let made = route.molecules().filter(|chosen| chosen.reaction.is_some());
+    let made: Vec<&MoleculeNode> = made.map(|chosen| graph.molecule(chosen.molecule)).collect();
+    made.iter().enumerate().any(|(at, a)| {
+        made[..at].iter().any(|b| {
+            a.heavy_atoms == b.heavy_atoms
+                && a.key != b.key
+                && a.molecule.tautomer_key() == b.molecule.tautomer_key()
+        })
+    })
 }
 
 /// Demands of a reaction on each of its distinct precursors when it has to meet `demand`, with the number of each

@@ -14,12 +14,30 @@ use crate::refusal::Refusal;
 
 type Verdict = Result<(), Refusal>;
 
+/// Refuses the exchange of an acetal's alcohol for one of three or more free hydroxyl groups of a molecule (Nicolaou and Mitchell, Angew. Chem. Int.
+/// Ed. 2001, 40, 1576, on glycosylation). A diol that closes a ring chooses by its size.
+fn refuse_polyol(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32) -> Verdict {
+    let before = &step.before;
+    let is_rival = |&atom: &u32| {
+        matches!(before.group(atom), Group::PrimaryAlcohol | Group::SecondaryAlcohol)
+            && before.hydrogens(atom) > 0
+            && step.is_untouched(atom)
+            && step.are_in_same_molecule(atom, nucleophile)
+            && !step.are_equivalent(atom, nucleophile)
+    };
+    let closes = |event: &Event| matches!(*event, Event::Alkylation { nucleophile: other, carbon: same, .. } if same == carbon && other != nucleophile);
+    if step.are_in_same_molecule(nucleophile, carbon) || events.iter().any(closes) {
+        return Ok(());
+    }
+    if step.atoms().filter(is_rival).count() > 1 { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
 pub fn alkylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u32, leaving: u32) -> Verdict {
     let before = &step.before;
     let exchange = is_oxocarbenium(before, carbon, leaving);
     check_leaving_group(step, nucleophile, carbon, leaving)?;
     if exchange {
-        return Ok(());
+        return refuse_polyol(step, events, nucleophile, carbon);
     }
     let own_is_carbon = before.element(nucleophile) == C;
     if own_is_carbon && !is_acidic(before, nucleophile) && !before.is_aromatic(nucleophile) {

@@ -336,6 +336,12 @@ fn carbon_electrophile(step: &Step<'_>, carbon: u32, electrophile: u32) -> Verdi
             if before.is_saturated(electrophile) {
                 friedel_crafts_alkyl(step, electrophile)?;
             }
+            if is_on_free_azole(before, carbon) {
+                return Err(Refusal::CompetingGroup);
+            }
+            if is_tertiary(before, electrophile) {
+                tertiary_alkyl(step, carbon)?;
+            }
             refuse_free_amines(step)?;
             refuse_benzylic_halides(step)?;
             position(step, carbon, -14, Electrophile::Acylation)
@@ -405,6 +411,34 @@ fn friedel_crafts_alkyl(step: &Step<'_>, carbon: u32) -> Verdict {
             .next_to(carbon)
             .any(|next| matches!(before.element(next), O | N) && step.image(next).is_some());
     if primary && !helped { Err(Refusal::Arene) } else { Ok(()) }
+}
+
+/// Returns true for a carbon of a pyrazole or imidazole with its N-H, whose nitrogens take alkyl halides (Joule and Mills 2010, chapters 24 and 25).
+fn is_on_free_azole(before: &Facts, carbon: u32) -> bool {
+    before.ring(carbon) == 5
+        && before.distances(carbon, 2).into_iter().any(|(atom, _)| {
+            before.group(atom) == Group::Azole && before.ring(atom) == 5 && before.hydrogens(atom) > 0
+        })
+}
+
+fn is_tertiary(before: &Facts, carbon: u32) -> bool {
+    before.is_saturated(carbon) && before.carbons(carbon) == 3 && before.aryls(carbon) == 0
+}
+
+/// Refuses a tertiary alkyl group beside any group but hydroxyl, which it leaves for a freer position, and beside protecting groups that its
+/// acid removes (Olah, "Friedel-Crafts Chemistry", 1973).
+fn tertiary_alkyl(step: &Step<'_>, carbon: u32) -> Verdict {
+    let before = &step.before;
+    let is_crowded = before.next_to(carbon).any(|ortho| {
+        before.next_to(ortho).any(|group| {
+            !before.is_aromatic(group) && before.group(group) != Group::Phenol && before.element(group) != F
+        })
+    });
+    match () {
+        () if is_crowded => Err(Refusal::Hindered),
+        () if keeps_lewis_acid_labile_group(step) => Err(Refusal::Incompatible),
+        () => Ok(()),
+    }
 }
 
 /// Checks formylation by dichloromethyl methyl ether and a Lewis acid (Rieche, Gross and Höft, Chem. Ber. 1960, 93, 88), which takes rings

@@ -201,6 +201,7 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
             _ => class!("C-H functionalisation"),
         },
         Event::Deoxyhalogenation { carbon, .. } if step.gains(carbon, F) => class!("deoxyfluorination"),
+        Event::Deoxyhalogenation { oxygen, .. } if step.before.ring(oxygen) == 3 => class!("epoxide opening"),
         Event::Deoxyhalogenation { .. } => class!("alcohol to halide"),
         Event::CarbonylReduction { .. } => class!("carbonyl reduction"),
         Event::AcylReduction { carbon, .. } if it.group(carbon) == Group::AcylHalide => {

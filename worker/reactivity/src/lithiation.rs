@@ -10,10 +10,12 @@ use crate::queries::*;
 /// Returns true if a strong base takes this aromatic proton, and no other in the reaction mixture first.
 pub fn is_lithiated(step: &Step<'_>, carbon: u32) -> bool {
     let before = &step.before;
-    // Beside the heteroatom of a five-membered ring, whose proton is the more acidic one.
-    let alpha = before.next_to(carbon).any(|next| {
-        before.is_aromatic(next) && matches!(before.element(next), O | S | N) && before.ring(next) == 5
-    });
+    // Beside the heteroatom of a five-membered ring that gives two electrons, whose proton is the more acidic one.
+    let gives = |atom: u32| {
+        matches!(before.element(atom), O | S) || before.element(atom) == N && before.degree(atom) == 3
+    };
+    let alpha =
+        before.next_to(carbon).any(|next| before.is_aromatic(next) && before.ring(next) == 5 && gives(next));
     if step.atoms().any(|atom| {
         let is_first =
             is_acid(before, atom) || !alpha && is_picolyl(before, atom) || is_attacked(before, atom);

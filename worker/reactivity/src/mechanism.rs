@@ -48,6 +48,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             Event::AromaticSubstitution { carbon, electrophile: Some(other), .. } => {
                 aromatic_substitution(step, carbon, other)?;
             }
+            Event::Alkynylation { alkyne, .. } if is_terminal_ynone(&step.before, alkyne) => {
+                return Err(Refusal::Unreactive);
+            }
             Event::Hydrogenation { carbon, partner } if makes_trans_alkene(step, carbon, partner) => {
                 return Err(Refusal::StereoScrambled);
             }
@@ -60,6 +63,15 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         }
         if arylates_to_hydrocarbon(step, from, to) {
             return Err(Refusal::OxidationState);
+        }
+        if is_esterified_by_ozone(step, from, to) {
+            return Err(Refusal::Unreactive);
+        }
+        if is_against_markovnikov(&step.before, from, to) {
+            return Err(Refusal::Position);
+        }
+        if is_carbenoid_of_enone(&step.before, from, to) {
+            return Err(Refusal::Unreactive);
         }
     }
     if step.atoms().any(|atom| is_reduced_to_halide(step, atom)) {
@@ -97,6 +109,48 @@ fn is_plain_vinylic_halogenation(step: &Step<'_>, halogen: u32, carbon: u32) -> 
         })
 }
 
+/// Returns true for the terminal carbon of an ynone, which takes the amine of a Sonogashira coupling (Chinchilla and Nájera, Chem. Rev. 2007, 107, 874).
+fn is_terminal_ynone(it: &Facts, alkyne: u32) -> bool {
+    it.triply(alkyne).is_some_and(|inner| {
+        it.next_to(inner).any(|next| matches!(it.group(next), Group::Ketone | Group::Aldehyde))
+    })
+}
+
+/// Returns true for hydrogen chloride or iodide and the end of a double bond that has more hydrogen, without an acceptor at the other one: only
+/// hydrogen bromide adds so, by radicals (Clayden, Greeves and Warren, chapters 19 and 37).
+fn is_against_markovnikov(it: &Facts, halogen: u32, carbon: u32) -> bool {
+    let is_more_substituted = |partner: u32| {
+        it.hydrogens(partner) < it.hydrogens(carbon)
+            && !it.next_to(partner).any(|next| it.is_acceptor(next) || it.is_trifluoromethyl(next))
+    };
+    matches!(it.element(halogen), CL | I)
+        && it.degree(halogen) == 0
+        && it.group(carbon) == Group::Alkene
+        && it.doubly(carbon, |next| it.element(next) == C).is_some_and(is_more_substituted)
+}
+
+/// Returns true for an alcohol, other than the methanol in which alkenes are cleaved, that joins a carbon of an alkene beside ozone (Marshall and
+/// Garofalo, J. Org. Chem. 1993, 58, 3675).
+fn is_esterified_by_ozone(step: &Step<'_>, oxygen: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_ozone = |atom: u32| it.element(atom) == O && it.at(atom).charge == 1 && it.count(atom, O) == 2;
+    it.group(carbon) == Group::Alkene
+        && it.element(oxygen) == O
+        && it.next_to(oxygen).any(|next| it.carbons(next) > 0)
+        && step.atoms().any(is_ozone)
+}
+
+/// Returns true for diiodomethane and the double bond of an enone: zinc carbenoids are electrophiles, and such rings come from sulfur ylides
+/// (Charette and Beauchemin, Org. React. 2001, 58, 1).
+fn is_carbenoid_of_enone(it: &Facts, methylene: u32, carbon: u32) -> bool {
+    let is_near_carbonyl =
+        |atom: u32| it.next_to(atom).any(|next| matches!(it.group(next), Group::Ketone | Group::Aldehyde));
+    let partner = || it.doubly(carbon, |next| it.element(next) == C);
+    it.count(methylene, I) == 2
+        && it.group(carbon) == Group::Alkene
+        && (is_near_carbonyl(carbon) || partner().is_some_and(is_near_carbonyl))
+}
+
 /// Returns true for an aryl halide whose metal adds to an aldehyde or ketone that is to lose its oxygen too: that is a second step (March, chapter 16).
 fn arylates_to_hydrocarbon(step: &Step<'_>, aryl: u32, carbon: u32) -> bool {
     let it = &step.before;
@@ -119,12 +173,31 @@ fn is_reduced_to_halide(step: &Step<'_>, carbon: u32) -> bool {
         && [CL, BR, I].into_iter().any(|halogen| step.gains(carbon, halogen))
 }
 
+/// Returns true for an amine that takes one end of 1,2-dichloroethane and keeps the other: the second chloride leaves faster than the first, by way of the
+/// aziridinium ion (Clayden, Greeves and Warren, chapter 36).
+fn keeps_nitrogen_mustard(step: &Step<'_>, amine: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let keeps_chloride = |beta: u32| {
+        it.hydrogens(beta) == 2
+            && it.next_to(beta).any(|next| it.element(next) == CL && step.is_untouched(next))
+    };
+    matches!(
+        it.group(amine),
+        Group::PrimaryAmine | Group::SecondaryAmine | Group::Aniline | Group::SecondaryAniline
+    ) && it.hydrogens(carbon) == 2
+        && it.next_to(carbon).any(|next| it.element(next) == CL)
+        && it.next_to(carbon).any(keeps_chloride)
+}
+
 fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> Verdict {
     let it = &step.before;
     let is_hydroxyl = it.is_hydroxyl(leaving);
     let is_defined = || step.image(carbon).is_some_and(|image| step.after.at(image).centre.is_some());
     if is_hydroxyl && it.group(nucleophile) == Group::NitrileNitrogen && is_defined() {
         return Err(Refusal::StereoScrambled);
+    }
+    if keeps_nitrogen_mustard(step, nucleophile, carbon) {
+        return Err(Refusal::SelfReacting);
     }
     // In a Mitsunobu reaction the azole's N–H is as acidic as a hydroxyazine and more nucleophilic.
     let is_hydroxyazine = it.group(nucleophile) == Group::Phenol

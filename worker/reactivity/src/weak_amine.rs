@@ -57,6 +57,11 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             {
                 return Err(Refusal::Unreactive);
             }
+            Event::ReductiveAmination { nitrogen, carbon }
+                if is_open(step, nitrogen, carbon) && takes_amine_elsewhere(it, nitrogen, carbon) =>
+            {
+                return Err(Refusal::CompetingGroup);
+            }
             Event::ReductiveAmination { nitrogen, carbon } if is_methylated_once(step, nitrogen, carbon) => {
                 return Err(Refusal::CompetingGroup);
             }
@@ -91,6 +96,17 @@ fn is_vinylogous_amidine(it: &Facts, amine: u32) -> bool {
                     distance == 3 && it.group(atom) == Group::Azine && it.ring(atom) == 6
                 })
         })
+}
+
+/// Returns true for a carbonyl carbon beside a carbon with a halogen, which an amine displaces or adds beside (Gabriel-Cromwell), and for that of an open
+/// enone with ammonia, which adds to the double bond (Clayden, Greeves and Warren, chapter 22).
+fn takes_amine_elsewhere(it: &Facts, amine: u32, carbon: u32) -> bool {
+    let has_halogen = |alpha: u32| it.next_to(alpha).any(|next| is_heavy_halogen(it.element(next)));
+    let is_open =
+        |alpha: u32| it.doubly(alpha, |beta| it.element(beta) == C && it.hydrogens(beta) > 0).is_some();
+    it.next_to(carbon)
+        .filter(|&alpha| it.element(alpha) == C && !it.is_aromatic(alpha))
+        .any(|alpha| has_halogen(alpha) || it.group(amine) == Group::Ammonia && is_open(alpha))
 }
 
 /// Returns true for a nitrogen that is no amine and is joined to sulfur dioxide, whose sulfinate only amines take as it is oxidised.

@@ -64,8 +64,8 @@ fn carbon_carbon(step: &Step<'_>) -> Option<ReactionClass> {
         if halide && step.leaving_halogen(acceptor).is_some() {
             return Some(match (it.is_sp3(donor), it.is_sp3(acceptor)) {
                 (false, false) => class!("Ullmann biaryl coupling"),
-                (false, true) if it.carbons(acceptor) > 0 => class!("Negishi coupling"),
-                (true, false) if it.carbons(donor) > 0 => class!("Negishi coupling"),
+                (false, true) if it.carbons(acceptor) > 0 => class!("cross-electrophile coupling"),
+                (true, false) if it.carbons(donor) > 0 => class!("cross-electrophile coupling"),
                 _ => class!("organometallic alkylation"),
             });
         }
@@ -100,6 +100,9 @@ fn carbon_carbon(step: &Step<'_>) -> Option<ReactionClass> {
                 Some(class!("acetylide addition"))
             }
             Group::Isocyanate if hydrogen => Some(class!("C-acylation")),
+            Group::AcylHalide | Group::Anhydride if it.group(donor) == Group::TerminalAlkyne => {
+                Some(class!("alkyne acylation"))
+            }
             _ if it.group(donor) == Group::Aldehyde && hydrogen && it.group(acceptor) == Group::Alkene => {
                 Some(class!("Stetter reaction"))
             }
@@ -302,6 +305,11 @@ fn nitrogen(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
     let joins_nitrogen = step.gained(atom).any(|(other, _)| it.element(other) == N);
     if loses_oxygen && joins_nitrogen && it.oxo(atom) > 0 {
         return Some(class!("arylhydrazine synthesis"));
+    }
+    if loses_oxygen
+        && step.after.next_to(step.image(atom)?).any(|next| step.after.group(next) == Group::Amidine)
+    {
+        return Some(class!("amidoxime reduction"));
     }
     if loses_oxygen && (it.at(atom).charge == 1 || it.oxo(atom) > 0) {
         return Some(class!("N-oxide or nitroso reduction"));

@@ -134,11 +134,14 @@ impl Ring {
 
     fn class(&self, step: &Step<'_>) -> ReactionClass {
         let (ring, after) = (&self.atoms, step.after);
+        let aromatic = ring.iter().all(|&atom| after.is_aromatic(atom));
+        let count = |element: u8| ring.iter().filter(|&&atom| after.element(atom) == element).count();
+        if aromatic && reduces_nitro(step) {
+            return class!("reductive cyclisation");
+        }
         if let Some(class) = aromatic_ring::class(after, ring) {
             return class;
         }
-        let aromatic = ring.iter().all(|&atom| after.is_aromatic(atom));
-        let count = |element: u8| ring.iter().filter(|&&atom| after.element(atom) == element).count();
         match (ring.len(), aromatic, count(N), count(O), count(S)) {
             (6, true, 0, 1, 0) => class!("pyranone or chromone synthesis"),
             _ if self.joins_two_carbonyl_groups(step, N) => class!("imide formation"),

@@ -148,6 +148,7 @@ fn nitrogen(it: &Structure, atom: u32) -> Group {
         let in_azide = nitrogens > 0 && !it.is_saturated(atom);
         return match about.charge {
             _ if in_azide => Group::Azide,
+            1 if it.degree(atom) == 0 => Group::Ammonia,
             1 if it.is_saturated(atom) && it.count(atom, O) == 0 => Group::Ammonium,
             _ => Group::OtherNitrogen,
         };

@@ -306,9 +306,7 @@ fn nitrogen(step: &Step<'_>, atom: u32) -> Option<ReactionClass> {
     if loses_oxygen && joins_nitrogen && it.oxo(atom) > 0 {
         return Some(class!("arylhydrazine synthesis"));
     }
-    if loses_oxygen
-        && step.after.next_to(step.image(atom)?).any(|next| step.after.group(next) == Group::Amidine)
-    {
+    if loses_oxygen && step.after.group(step.image(atom)?) == Group::Amidine {
         return Some(class!("amidoxime reduction"));
     }
     if loses_oxygen && (it.at(atom).charge == 1 || it.oxo(atom) > 0) {

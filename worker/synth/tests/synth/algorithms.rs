@@ -33,7 +33,7 @@ fn all_find_the_same_routes_where_nothing_is_left_to_try() {
         (METHYL_ESTER, 2.0),
         (REDUCTIVE_AMINATION, 1.0),
     ]);
-    let stock = stock(&["CCN", "CCCN", "CC=O", "O=C(O)CCC(=O)O", "O=C(Cl)CCC(=O)O", "COC(=O)CCC(=O)OC"]);
+    let stock = stock(&["CCN", "CCCN", "CC=O", "O=C(O)CCC(=O)O", "O=C(Cl)CCC(=O)OC", "COC(=O)CCC(=O)OC"]);
     let task = Task { max_depth: 3, max_groups: 1000, max_group_size: 1000, ..task("CCCNC(=O)CCC(=O)NCC") };
     let found = |algorithm| {
         let plan = planner(&model, algorithm).plan(&stock, &task, &expansions(5000));

@@ -33,6 +33,24 @@ ARYL_GROUPS = {
 }
 # Of the groups above, those that every substituted ring comes with; the others only with the plainer rings.
 COMMON_ARYL_GROUPS = ("bromide", "boronic acid", "pinacol boronate", "amine", "hydroxide", "acid", "aldehyde")
+# Core, the substituents beside the group, a list for each, and the groups: what suppliers have besides, with how many substituents.
+SUBSTITUTED_ARYLS = (
+    ("c1ccccc1", ("F Cl Br C OC", "F Cl Br I C OC C(F)(F)F O N [N+](=O)[O-] C#N C=O C(=O)O C(=O)OC"),
+     ("bromide", "iodide", "chloride", "fluoride", "boronic acid", "pinacol boronate", "amine", "hydroxide", "acid", "methyl ester",
+      "aldehyde", "nitrile", "nitro", "benzyl alcohol")),
+    ("c1ccncc1", ("F Cl Br I C OC C(F)(F)F C#N N C(=O)OC C(=O)O O C=O CC C(C)C CO",),
+     ("bromide", "iodide", "chloride", "fluoride", "boronic acid", "pinacol boronate", "amine", "hydroxide", "acid", "methyl ester",
+      "aldehyde", "nitrile", "benzyl alcohol", "alkyne", "benzylamine", "ketone")),
+    ("c1ccncc1", ("C Cl Br F OC", "C Cl Br F OC N"),
+     ("bromide", "chloride", "amine", "hydroxide", "acid", "aldehyde", "nitrile", "benzyl alcohol")),
+    *((core, ("C Cl Br N OC CC C(C)C",),
+       ("bromide", "iodide", "chloride", "amine", "hydroxide", "acid", "aldehyde", "nitrile", "benzyl alcohol", "alkyne", "benzylamine"))
+      for core in ("c1cncnc1", "c1cnccn1")),
+    *((core, ("C Cl", "C Cl Br N OC"), ("bromide", "chloride", "amine")) for core in ("c1cncnc1", "c1cnccn1")),
+    ("c1ccnnc1", ("C Cl N",), ("bromide", "chloride", "amine", "acid", "nitrile")),
+    ("Cn1cccn1", ("C Cl Br I N CC",),
+     ("bromide", "iodide", "chloride", "amine", "acid", "aldehyde", "nitrile", "benzyl alcohol", "benzylamine", "ketone")),
+)
 ALKYLS = """
 C CC CCC CCCC CCCCC CCCCCC CCCCCCC CCCCCCCC CCCCCCCCCC CCCCCCCCCCCC C(C)C CC(C)C C(C)CC CCC(C)C CC(C)(C)C C(CC)CC
 CC1CC1 CC1CCC1 CC1CCCC1 CC1CCCCC1 C1CC1 C1CCC1 C1CCCC1 C1CCCCC1 C1CCCCCC1 CC=C CC=CC CC(C)=C CCC=C CCCC=C CC#C CCC#C
@@ -176,6 +194,21 @@ def cyclic_amines() -> Iterator[str]:
         yield f"N1CCCN({tail})CC1"
 
 
+def substituted_aryls() -> Iterator[str]:
+    """Yields aryls with a group and the substituents of their row, at every place."""
+    for core, substituents, groups in SUBSTITUTED_ARYLS:
+        ring = _parsed(core)
+        choices = list(itertools.product(*(each.split() for each in substituents)))
+        for root in _carbons(ring, 1, aromatic=True):
+            others = [atom for atom in _all_carbons(ring) if atom != root]
+            for atoms, chosen in itertools.product(itertools.permutations(others, len(substituents)), choices):
+                made = ring
+                for atom, substituent in zip(atoms, chosen, strict=True):
+                    made = _substituted(made, atom, substituent)
+                residue = _rooted(made, root)
+                yield from (ARYL_GROUPS[group] + residue for group in groups)
+
+
 def amino_acids() -> Iterator[str]:
     """Yields natural and common amino acids of both hands, free and protected."""
     for side, amine, acid in itertools.product(AMINO_ACID_SIDE_CHAINS, AMINO_ACID_AMINES, AMINO_ACID_ACIDS):
@@ -195,6 +228,7 @@ def enumerate_blocks() -> Iterator[str]:
                 yield group + residue
     for residue, group in itertools.product(ALKYLS, ALKYL_GROUPS):
         yield group + residue
+    yield from substituted_aryls()
     yield from cyclic_amines()
     yield from amino_acids()
     yield from REAGENTS

@@ -2,8 +2,8 @@
 
 The decision that matters: everything but the molecules comes from a hash of the molecule and the vendor, so the file is
 the same on every run, nothing in it is anyone's price, and masks on price and lead time have something to bite on.
-The molecules are small reactants of the training reactions that no training reaction makes, commonest first, the
-enumerated blocks of building_blocks.py, and what laboratory suppliers stock, of shelf.tsv. The `--exclude` products'
+The molecules are small reactants of the training reactions that no training reaction makes or many use, commonest
+first, the enumerated blocks of building_blocks.py, and what laboratory suppliers stock, of shelf.tsv. The `--exclude` products'
 own reactions do not count.
 """
 
@@ -34,6 +34,12 @@ SMALLEST_USD_PER_GRAM, LARGEST_USD_PER_GRAM = 0.5, 2000.0
 SHELF = Path(__file__).with_name("shelf.tsv")
 SHELF_COLUMNS = ["smiles", "name", "class"]
 SHELF_OCCURRENCES = 30  # what every supplier stocks is cheap: priced as if this many reactions used it
+BOUGHT_USES, BOUGHT_RATIO = 3, 3  # a reactant that reactions make is bought if so many use it, and so many for each that makes it
+# Schedule 1 of the Chemical Weapons Convention: nobody sells them.
+NEVER_SOLD = {
+    "ClCCSCCCl", "ClCSCCCl", "ClCSCSCCl", "CCN(CCCl)CCCl", "CN(CCCl)CCCl", "ClCCN(CCCl)CCCl", "CP(=O)(F)OC(C)C",
+    "CP(=O)(F)F", "Cl/C=C/[As](Cl)Cl",
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,14 +74,16 @@ def unit_hash(*parts: str) -> float:
 
 
 def reaction_leaves(path: Path, held_out: set[str], unwanted: set[str], max_heavy_atoms: int) -> list[tuple[str, int]]:
-    """Lists reactants that no reaction makes with their occurrences, commonest first, then the smallest."""
+    """Lists reactants that are bought with their occurrences, commonest first, then the smallest."""
     reactions = [
         row for row in prepare_templates.read_reactions(path) if row[0] not in held_out and row[1] not in unwanted
     ]
-    made = {product for _, product, _, _ in reactions}
-    counts = collections.Counter(part for row in reactions for part in set(row[2].split(".")) if part not in made)
+    made = collections.Counter(product for _, product, _, _ in reactions)
+    counts = collections.Counter(part for row in reactions for part in set(row[2].split(".")))
     leaves = []
     for smiles, count in counts.items():
+        if smiles in made and (count < BOUGHT_USES or count < BOUGHT_RATIO * made[smiles]):
+            continue
         mol = Chem.MolFromSmiles(smiles)
         if mol is None or mol.GetNumHeavyAtoms() > max_heavy_atoms or not acceptable(mol):
             continue
@@ -183,7 +191,7 @@ def blocks(max_leaves: int, leaves: list[tuple[str, int]], n_salts: int, shelf: 
         joined.setdefault(smiles, 1)
     for smiles in shelf:
         joined.setdefault(smiles, SHELF_OCCURRENCES)
-    return joined
+    return {smiles: count for smiles, count in joined.items() if NEVER_SOLD.isdisjoint(smiles.split("."))}
 
 
 def main() -> None:
@@ -194,7 +202,7 @@ def main() -> None:
     parser.add_argument("--exclude", type=Path, nargs="*", default=[], help="CSV files of products to leave out")
     parser.add_argument("--held-out", nargs="*", default=["uspto50k_val"])
     parser.add_argument("--max-heavy-atoms", type=int, default=20)
-    parser.add_argument("--max-leaves", type=int, default=50_000)
+    parser.add_argument("--max-leaves", type=int, default=53_000)
     parser.add_argument("--salts", type=int, default=400)
     args = parser.parse_args()
     RDLogger.DisableLog("rdApp.*")

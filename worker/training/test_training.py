@@ -301,6 +301,25 @@ def test_the_catalogue_is_the_same_every_time_and_says_it_is_a_demo() -> None:
         assert offer["price_usd"] > 0
 
 
+def test_what_many_reactions_use_is_a_leaf_though_one_makes_it(tmp_path: Path) -> None:
+    path = tmp_path / "extracted.tsv.gz"
+    uses = "".join(f"a\tCCN{'C' * n}\tCCN.CBr\tx>>y\n" for n in range(1, 4))
+    with gzip.open(path, "wt") as out:
+        out.write("a\tCCN\tCCI\tx>>y\n" + uses + "a\tCBr\tCO\tx>>y\n" * 2)
+
+    leaves = demo_catalogue.reaction_leaves(path, set(), set(), 20)
+
+    assert leaves == [("CCN", 3), ("CO", 2), ("CCI", 1)]
+
+
+def test_chemical_weapons_are_not_for_sale() -> None:
+    joined = demo_catalogue.blocks(2, [("CN(CCCl)CCCl", 9), ("CCO", 1)], 0, ["CN(CCCl)CCCl.Cl"])
+
+    assert "CCO" in joined
+    assert not any("CN(CCCl)CCCl" in smiles for smiles in joined)
+    assert all(Chem.CanonSmiles(smiles) == smiles for smiles in demo_catalogue.NEVER_SOLD)
+
+
 def test_what_a_reaction_makes_is_no_leaf(tmp_path: Path) -> None:
     path = tmp_path / "extracted.tsv.gz"
     with gzip.open(path, "wt") as out:

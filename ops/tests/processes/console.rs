@@ -82,7 +82,7 @@ async fn the_link_of_an_operator_leads_into_the_console() {
     assert_eq!(email, "ada@example.org");
 }
 
-/// Tests the pages other than the plan, with the data of a new installation: its models and its catalogue of 146,990
+/// Tests the pages other than the plan, with the data of a new installation: its models and its catalogue of 160,311
 /// lines.
 #[tokio::test(flavor = "multi_thread")]
 async fn molecules_are_drawn_and_planned_and_blocks_are_found_and_replaced() {

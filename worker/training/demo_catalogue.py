@@ -37,7 +37,7 @@ SHELF_OCCURRENCES = 30  # what every supplier stocks is cheap: priced as if this
 BOUGHT_USES, BOUGHT_RATIO = 3, 3  # a reactant that reactions make is bought if so many use it, and so many for each that makes it
 # Schedule 1 of the Chemical Weapons Convention: nobody sells them.
 NEVER_SOLD = {
-    "ClCCSCCCl", "ClCSCCCl", "ClCSCSCCl", "CCN(CCCl)CCCl", "CN(CCCl)CCCl", "ClCCN(CCCl)CCCl", "CP(=O)(F)OC(C)C",
+    "ClCCSCCCl", "ClCCSCCl", "ClCSCSCCl", "CCN(CCCl)CCCl", "CN(CCCl)CCCl", "ClCCN(CCCl)CCCl", "CC(C)OP(C)(=O)F",
     "CP(=O)(F)F", "Cl/C=C/[As](Cl)Cl",
 }
 

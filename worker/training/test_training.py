@@ -316,7 +316,7 @@ def test_chemical_weapons_are_not_for_sale() -> None:
     joined = demo_catalogue.blocks(2, [("CN(CCCl)CCCl", 9), ("CCO", 1)], 0, ["CN(CCCl)CCCl.Cl"])
 
     assert "CCO" in joined
-    assert not any("CN(CCCl)CCCl" in smiles for smiles in joined)
+    assert not any("CN(CCCl)CCCl" in smiles.split(".") for smiles in joined)
     assert all(Chem.CanonSmiles(smiles) == smiles for smiles in demo_catalogue.NEVER_SOLD)
 
 

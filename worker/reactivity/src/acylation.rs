@@ -95,6 +95,9 @@ pub fn acylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
         refuse_unreacted_halide(step, carbon, donor)?;
         refuse_second_ester_of_azole(step, carbon)?;
     }
+    if acceptor == Group::AcylHalide && ring.is_none() && is_behind_alcohol(step, nucleophile) {
+        return Err(Refusal::CompetingGroup);
+    }
     if acceptor == Group::Acid && ring.is_none() {
         refuse_unreacted_acid(step, carbon)?;
         refuse_guanidino_acid(step, carbon)?;
@@ -102,6 +105,23 @@ pub fn acylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     nucleophiles(step, events, nucleophile, carbon, Reagent::Acyl)?;
     refuse_unreacted_aldehyde(step, carbon, donor)?;
     Ok(())
+}
+
+/// Returns true for a secondary amine between a tertiary carbon and another than methyl that has a primary alcohol in its molecule, which an acyl halide takes
+/// first (Clayden, Greeves and Warren, chapter 23).
+fn is_behind_alcohol(step: &Step<'_>, amine: u32) -> bool {
+    let it = &step.before;
+    let is_tertiary = |next: u32| it.is_sp3(next) && it.carbons(next) == 3;
+    it.group(amine) == Group::SecondaryAmine
+        && !it.is_in_ring(amine)
+        && it.next_to(amine).any(is_tertiary)
+        && it.next_to(amine).all(|next| it.hydrogens(next) < 3)
+        && step.atoms().any(|atom| {
+            it.group(atom) == Group::PrimaryAlcohol
+                && it.hydrogens(atom) > 0
+                && step.is_untouched(atom)
+                && step.are_in_same_molecule(atom, amine)
+        })
 }
 
 /// Returns true if a second acylation of the step joins another molecule to these two, and either pair of partners is not of one kind: nothing decides

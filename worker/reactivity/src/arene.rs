@@ -89,6 +89,13 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
             if is_lithiated(step, carbon) { Ok(()) } else { Err(Refusal::Position) }
         }
         B => borylation(step, carbon),
+        SN if electrophile.is_some() => {
+            if is_lithiated(step, carbon) {
+                Ok(())
+            } else {
+                Err(Refusal::Position)
+            }
+        }
         _ => Ok(()),
     }
 }

@@ -348,7 +348,7 @@ pub fn has_open_boron(before: &Facts, carbon: u32) -> bool {
     before.next_to(carbon).any(|boron| before.element(boron) == B && before.count(boron, O) == 2)
 }
 
-/// Returns true if the step leaves a halide in the molecule of its boronic acid or ester that couples as soon as the
+/// Returns true if the step leaves a halide in the molecule of its boronic acid, boronic ester or stannane that couples as soon as the
 /// wanted one, or a second boronic acid: such molecules make oligomers.
 fn couples_with_its_own_kind(step: &Step<'_>, metal: u32, carbon: u32) -> bool {
     let before = &step.before;
@@ -363,8 +363,8 @@ fn couples_with_its_own_kind(step: &Step<'_>, metal: u32, carbon: u32) -> bool {
             && step.are_in_same_molecule(atom, carbon);
         step.is_untouched(atom) && (is_rival_halide || is_rival_boron)
     };
-    before.group(metal) == Group::Organoboron
-        && has_open_boron(before, metal)
+    (before.group(metal) == Group::Organoboron && has_open_boron(before, metal)
+        || before.group(metal) == Group::Organotin)
         && own > 0
         && step.atoms().any(competes)
 }

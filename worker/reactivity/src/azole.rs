@@ -15,6 +15,13 @@ use crate::refusal::Refusal;
 
 type Ring = [u32; 5];
 
+/// Size of a carbonyl group, which counts little as it binds the cation of the azolide: the nitrogen beside it reacts before that beside an alkyl
+/// or aryl group.
+const CARBONYL: i32 = 2;
+/// Its size where copper brings the carbon of a boronic acid, without a base that makes an azolide (Chan, Monaco, Wang and Winters, Tetrahedron Lett. 1998,
+/// 39, 2933).
+const CARBONYL_BY_COPPER: i32 = 6;
+
 /// Difference in crowding from which one nitrogen is clearly favoured.
 const DECISIVE: i32 = 2;
 /// Crowding that a nitrogen without a nitrogen beside it counts as having more, in a ring that also has N–N: N4 of 1,2,4-triazole.
@@ -92,7 +99,9 @@ fn is_one_of_several(step: &Step<'_>, own: u32, carbon: u32) -> bool {
     }
     let consecutive = nitrogens == 3 && (0..5).any(|place| is_inner(it, &ring, place));
     (1..5).filter(|&place| is_free(ring[place])).any(|place| {
-        let (mine, other) = (crowding(it, &ring, 0), crowding(it, &ring, place));
+        let by_boron = step.lost(carbon).any(|(gone, _)| it.element(gone) == B);
+        let carbonyl = if by_boron { CARBONYL_BY_COPPER } else { CARBONYL };
+        let (mine, other) = (crowding(it, &ring, 0, carbonyl), crowding(it, &ring, place, carbonyl));
         match is_fused(it, &ring, 0).cmp(&is_fused(it, &ring, place)) {
             _ if is_alike(it, &ring, place) => false,
             // Benzotriazole gives N1 where its two ends are alike.
@@ -164,16 +173,15 @@ fn is_shared(it: &Facts, atom: u32) -> bool {
 }
 
 /// Crowding of a nitrogen by the groups on the atoms beside it.
-fn crowding(it: &Facts, ring: &Ring, place: usize) -> i32 {
+fn crowding(it: &Facts, ring: &Ring, place: usize, carbonyl: i32) -> i32 {
     let is_lone = !has_nitrogen_beside(it, ring, place)
         && (0..5).any(|other| it.element(ring[other]) == N && has_nitrogen_beside(it, ring, other));
-    let size: i32 = flanks(ring, place).iter().map(|&atom| size(it, ring, atom)).sum();
+    let size: i32 = flanks(ring, place).iter().map(|&atom| size(it, ring, atom, carbonyl)).sum();
     size + if is_lone { WITHOUT_NEIGHBOUR } else { 0 }
 }
 
-/// Size of the group on an atom of the ring. A carbonyl group counts little, as it binds the cation of the azolide: the
-/// nitrogen beside it reacts before that beside an alkyl or aryl group.
-fn size(it: &Facts, ring: &Ring, atom: u32) -> i32 {
+/// Size of the group on an atom of the ring, with that of a `carbonyl` group.
+fn size(it: &Facts, ring: &Ring, atom: u32, carbonyl: i32) -> i32 {
     let outside = it.next_to(atom).find(|next| !ring.contains(next));
     let Some(group) = outside.filter(|_| it.element(atom) == C) else { return 0 };
     if is_shared(it, atom) {
@@ -185,7 +193,7 @@ fn size(it: &Facts, ring: &Ring, atom: u32) -> i32 {
     }
     match it.element(group) {
         F => 2,
-        _ if it.is_carbonyl(group) || it.is_cyano(group) => 2,
+        _ if it.is_carbonyl(group) || it.is_cyano(group) => carbonyl,
         _ if it.is_acceptor(group) || it.is_aromatic(group) || it.is_trifluoromethyl(group) => 6,
         C if it.is_sp3(group) => [8, 6, 4, 4][usize::from(it.hydrogens(group).min(3))],
         _ => 4,

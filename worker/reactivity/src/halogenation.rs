@@ -93,6 +93,9 @@ pub fn functionalisation(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
     if element == O {
         redox::oxidant(step, carbon)?;
     }
+    if is_heavy_halogen(element) && is_beside_amide_alone(before, carbon) {
+        return Err(Refusal::Unreactive);
+    }
     if is_heavy_halogen(element) {
         // Bromine and the like react first with amines, thiols, double bonds and electron-rich rings. Radicals, which
         // take hydrogen from beside an arene, leave alkoxy-activated rings unreacted, but not phenols and anilines.
@@ -126,6 +129,16 @@ pub fn functionalisation(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
         }
     }
     Ok(())
+}
+
+/// Returns true for a carbon of a chain that an amide alone activates, which has no enol: halogens take acids as their halides (Clayden, Greeves and
+/// Warren, chapter 20).
+fn is_beside_amide_alone(it: &Facts, carbon: u32) -> bool {
+    let is_amide = |next: u32| it.group(next) == Group::Amide && !it.is_in_ring(next);
+    it.next_to(carbon).filter(|&next| it.is_acceptor(next)).count() == 1
+        && it.next_to(carbon).any(is_amide)
+        && !it.is_benzylic_or_allylic(carbon)
+        && it.next_to(carbon).all(|next| it.element(next) == C)
 }
 
 /// Returns true for the position of a pyrrole, an imidazole or a pyrazole without an acceptor that halogens take, before radicals take hydrogen

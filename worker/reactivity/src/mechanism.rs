@@ -11,7 +11,7 @@ use chem::Order;
 
 use crate::change::{Facts, Step};
 use crate::event::Event;
-use crate::group::Group;
+use crate::group::{Group, aromatic_positions};
 use crate::queries::*;
 use crate::refusal::Refusal;
 
@@ -45,6 +45,11 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             Event::Acylation { nucleophile, carbon } if is_slow_ester(step, nucleophile, carbon) => {
                 return Err(Refusal::Unreactive);
             }
+            Event::AromaticSubstitution { element: CL | BR | I, .. }
+                if step.atoms().any(|atom| is_metal_on_carbon(step, atom)) =>
+            {
+                return Err(Refusal::Incompatible);
+            }
             Event::AromaticSubstitution { carbon, electrophile: Some(other), .. } => {
                 aromatic_substitution(step, carbon, other)?;
             }
@@ -72,6 +77,12 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         }
         if is_carbenoid_of_enone(&step.before, from, to) {
             return Err(Refusal::Unreactive);
+        }
+        if adds_oxygen_beside_acceptor(step, from, to) {
+            return Err(Refusal::Position);
+        }
+        if closes_cycloalkyne(step, from, to) {
+            return Err(Refusal::Strained);
         }
     }
     if step.atoms().any(|atom| is_reduced_to_halide(step, atom)) {
@@ -151,6 +162,34 @@ fn is_carbenoid_of_enone(it: &Facts, methylene: u32, carbon: u32) -> bool {
         && (is_near_carbonyl(carbon) || partner().is_some_and(is_near_carbonyl))
 }
 
+/// Returns true for a metal that stays on a carbon, which halogens take from it (Knochel and others, Angew. Chem. Int. Ed. 2003, 42, 4302).
+fn is_metal_on_carbon(step: &Step<'_>, metal: u32) -> bool {
+    let it = &step.before;
+    matches!(it.element(metal), MG | LI | ZN) && it.count(metal, C) > 0 && step.is_untouched(metal)
+}
+
+/// Returns true for the oxygen of water or an alcohol that joins the carbon beside an acceptor as a halogen joins the far one: the halonium ion opens at
+/// the carbon that is better off as a cation (Clayden, Greeves and Warren, chapter 19).
+fn adds_oxygen_beside_acceptor(step: &Step<'_>, oxygen: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let takes_halogen = |far: u32| step.gained(far).any(|(other, _)| is_heavy_halogen(it.element(other)));
+    it.is_hydroxyl(oxygen)
+        && it.group(carbon) == Group::Alkene
+        && it.is_alpha(carbon)
+        && it
+            .doubly(carbon, |far| it.element(far) == C)
+            .is_some_and(|far| !it.is_alpha(far) && takes_halogen(far))
+}
+
+/// Returns true for a bond that closes a ring of up to nine atoms with a triple bond (Krebs and Wilke, Top. Curr. Chem. 1983, 109, 189).
+fn closes_cycloalkyne(step: &Step<'_>, a: u32, b: u32) -> bool {
+    let images = step.image(a).zip(step.image(b));
+    images.and_then(|(a, b)| step.after.smallest_cycle(a, b)).is_some_and(|ring| {
+        ring.len() < 10
+            && ring.iter().any(|&atom| step.after.triply(atom).is_some_and(|far| ring.contains(&far)))
+    })
+}
+
 /// Returns true for an aryl halide whose metal adds to an aldehyde or ketone that is to lose its oxygen too: that is a second step (March, chapter 16).
 fn arylates_to_hydrocarbon(step: &Step<'_>, aryl: u32, carbon: u32) -> bool {
     let it = &step.before;
@@ -199,6 +238,12 @@ fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> V
     if keeps_nitrogen_mustard(step, nucleophile, carbon) {
         return Err(Refusal::SelfReacting);
     }
+    if opens_epoxide_by_amide(step, nucleophile, leaving) || is_homopropargylation(it, nucleophile, carbon) {
+        return Err(Refusal::Unreactive);
+    }
+    if closes_on_tertiary_amide(it, nucleophile, carbon, leaving) {
+        return Err(Refusal::Hindered);
+    }
     // In a Mitsunobu reaction the azole's N–H is as acidic as a hydroxyazine and more nucleophilic.
     let is_hydroxyazine = it.group(nucleophile) == Group::Phenol
         && it
@@ -230,6 +275,44 @@ fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> V
             && it.next_to(acid).filter(|&next| it.element(next) == O && it.hydrogens(next) > 0).count() > 1
     });
     if is_phosphoric && it.element(nucleophile) == O { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Returns true for the nitrogen of an alkanamide or benzamide and an epoxide, which its anion deprotonates and its oxygen attacks (Clayden, Greeves
+/// and Warren, chapters 10 and 15). Carbamates and anilides go on to rings.
+fn opens_epoxide_by_amide(step: &Step<'_>, nitrogen: u32, leaving: u32) -> bool {
+    let it = &step.before;
+    it.group(nitrogen) == Group::AmideNitrogen
+        && it.ring(leaving) == 3
+        && it.aryls(nitrogen) == 0
+        && !it.is_aromatic(nitrogen)
+        && !it.is_in_ring(nitrogen)
+        && !step.are_in_same_molecule(nitrogen, leaving)
+}
+
+/// Returns true for the enolate of a plain ester, ketone or amide and a homopropargyl halide, which it turns into vinylacetylene and whose alkyne takes its
+/// charge (March, chapter 17).
+fn is_homopropargylation(it: &Facts, enolate: u32, carbon: u32) -> bool {
+    let is_propargylic = |next: u32| {
+        it.is_sp3(next)
+            && it.next_to(next).any(|alkyne| it.triply(alkyne).is_some_and(|far| it.hydrogens(far) > 0))
+    };
+    it.is_sp3(enolate)
+        && it.next_to(enolate).filter(|&next| it.is_acceptor(next)).count() == 1
+        && it.next_to(carbon).any(is_propargylic)
+}
+
+/// Returns true for an alcohol and the tertiary halide beside an amide without N–H, which eliminates; with N–H the aziridinone takes the alcohol (March,
+/// chapter 10).
+fn closes_on_tertiary_amide(it: &Facts, oxygen: u32, carbon: u32, leaving: u32) -> bool {
+    let is_amide = |acyl: u32| {
+        it.group(acyl) == Group::Amide
+            && it.next_to(acyl).any(|next| it.element(next) == N && it.hydrogens(next) == 0)
+    };
+    it.is_hydroxyl(oxygen)
+        && is_heavy_halogen(it.element(leaving))
+        && it.hydrogens(carbon) == 0
+        && it.carbons(carbon) == 3
+        && it.next_to(carbon).any(is_amide)
 }
 
 /// Returns true if the halogen of an acyl halide comes from a hydrogen halide.
@@ -280,6 +363,16 @@ fn aromatic_substitution(step: &Step<'_>, carbon: u32, other: u32) -> Verdict {
     }
     if it.group(other) == Group::ActiveEster && step.loses(other, O, Order::Double) {
         return Err(Refusal::NoLeavingGroup);
+    }
+    // A ketone alkylates indoles and pyrroles with a silane, and no azole with a second nitrogen (Joule and Mills, chapters 20 and 25).
+    let nitrogens =
+        aromatic_positions(&it.structure, carbon).iter().filter(|&&(atom, _)| it.element(atom) == N).count();
+    if it.group(other) == Group::Ketone
+        && it.ring(carbon) == 5
+        && nitrogens > 1
+        && step.hydrogens_gained(other) > 0
+    {
+        return Err(Refusal::Arene);
     }
     let lost = |wanted: fn(u8) -> bool| step.lost(other).any(|(gone, _)| wanted(it.element(gone)));
     let is_primary = it.is_sp3(other) && it.carbons(other) == 1 && it.hydrogens(other) == 2;

@@ -116,12 +116,24 @@ fn alcohol_closes(step: &Step<'_>, nucleophile: u32, carbon: u32) -> bool {
 }
 
 /// Returns true if a molecule has a phenol or oxime and a benzylic, allylic or other fast halide that the base of the
-/// step brings together, unless that is the wanted ring.
+/// step brings together, unless that is the wanted ring, or an acid and the halide that another acid is to take.
 fn alkylates_its_own_kind(step: &Step<'_>, nucleophile: u32) -> bool {
     let it = &step.before;
     let is_acid =
         |&atom: &u32| matches!(it.group(atom), Group::Phenol | Group::OximeOxygen) && it.hydrogens(atom) > 0;
     let is_halide = |&atom: &u32| electrophile::alkyl(it, atom) >= FAST_RANK && !step.forms_bond(atom);
+    let is_acylal = |acid: u32| {
+        it.group(nucleophile) == Group::AcidOxygen
+            && step.is_kept_acid(acid)
+            && step.joined().any(|(from, to)| {
+                from == nucleophile
+                    && step.are_in_same_molecule(acid, to)
+                    && it.next_to(to).any(|next| is_heavy_halogen(it.element(next)))
+            })
+    };
+    if step.atoms().any(is_acylal) {
+        return true;
+    }
     step.atoms().filter(is_acid).any(|acid| {
         (acid == nucleophile || step.is_untouched(acid))
             && step.atoms().filter(is_halide).any(|halide| step.are_in_same_molecule(acid, halide))

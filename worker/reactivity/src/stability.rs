@@ -102,7 +102,12 @@ fn unstable_carbon(it: &Facts, atom: u32) -> bool {
         }
         // Cyanoformic acid (Murphy and others, Science 2014, 344, 75).
         Group::Acid => it.next_to(atom).any(|next| it.group(next) == Group::Nitrile),
-        Group::AcylHalide => it.hydrogens(atom) > 0 && on(F) == 0 || is_keto_acyl_halide(it, atom),
+        // Propioloyl chloride loses carbon monoxide and gives chloroacetylene (Balfour, Greig and Visaisouk, J. Org. Chem. 1974, 39, 725).
+        Group::AcylHalide => {
+            it.hydrogens(atom) > 0 && on(F) == 0
+                || is_keto_acyl_halide(it, atom)
+                || it.next_to(atom).any(|next| it.triply(next).is_some_and(|far| it.hydrogens(far) > 0))
+        }
         // Tertiary chloroformates lose carbon dioxide and an alkene, chloroformic acid loses hydrogen chloride.
         Group::Chloroformate => {
             let is_tertiary =

@@ -34,6 +34,15 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             {
                 return Err(Refusal::NotActivated);
             }
+            Event::Arylation { carbon, .. } if is_between_amines(it, carbon) => {
+                return Err(Refusal::NotActivated);
+            }
+            Event::Arylation { nucleophile, carbon, leaving }
+                if is_para_fluoride(step, nucleophile, carbon, leaving)
+                    || leaves_chloride_beside_ester(step, carbon, leaving) =>
+            {
+                return Err(Refusal::CompetingGroup);
+            }
             Event::Dehalogenation { carbon, halogen } if has_twin(step, carbon, halogen) => {
                 return Err(Refusal::CompetingGroup);
             }
@@ -54,6 +63,51 @@ fn is_inert(it: &Facts, nucleophile: u32, carbon: u32, leaving: u32) -> bool {
         _ => false,
     };
     is_slow || is_anion && is_heavy_halogen(it.element(leaving)) && is_held_by_lactam(it, carbon)
+}
+
+/// Returns true for a carbon between two that bear amino groups, which neither SNAr nor a metal makes a third (Hartwig, Acc. Chem. Res. 2008, 41, 1534).
+fn is_between_amines(it: &Facts, carbon: u32) -> bool {
+    let is_amino = |next: u32| {
+        matches!(it.group(next), Group::Aniline | Group::SecondaryAniline | Group::PoorAniline)
+            && it.hydrogens(next) > 0
+    };
+    let bears_amine = |&ortho: &u32| it.is_aromatic_carbon(ortho) && it.next_to(ortho).any(is_amino);
+    it.ring(carbon) == 6 && it.next_to(carbon).filter(bears_amine).count() == 2
+}
+
+/// Returns true for an amine and the fluoride para to a nitro group that leaves one beside it, whose hydrogen bond brings the amine there (Miller 1968).
+fn is_para_fluoride(step: &Step<'_>, amine: u32, carbon: u32, leaving: u32) -> bool {
+    let it = &step.before;
+    let is_nitro = |atom: u32| it.next_to(atom).any(|next| it.is_nitro(next));
+    let is_fluoride =
+        |ortho: u32| step.is_untouched(ortho) && it.is_aromatic_carbon(ortho) && it.count(ortho, F) > 0;
+    let has_nearer = |&(nitro, distance): &(u32, u32)| {
+        distance == 3 && is_nitro(nitro) && it.next_to(nitro).any(is_fluoride)
+    };
+    it.element(leaving) == F
+        && matches!(it.group(amine), Group::Ammonia | Group::PrimaryAmine)
+        && aromatic_positions(&it.structure, carbon).iter().any(has_nearer)
+}
+
+/// Returns true for a chloride of an azine that leaves the one across from its nitrogen and beside a carboxyl group, which takes nucleophiles first (Joule and
+/// Mills 2010, chapters 8 and 14).
+fn leaves_chloride_beside_ester(step: &Step<'_>, carbon: u32, leaving: u32) -> bool {
+    let it = &step.before;
+    let is_carboxyl = |next: u32| matches!(it.group(next), Group::Acid | Group::Ester | Group::Amide);
+    let is_beside = |atom: u32| {
+        it.next_to(atom).any(|ortho| it.is_aromatic_carbon(ortho) && it.next_to(ortho).any(is_carboxyl))
+    };
+    let positions = |atom: u32| aromatic_positions(&it.structure, atom);
+    let is_across = |atom: u32| {
+        positions(atom).iter().any(|&(far, distance)| distance == 3 && it.group(far) == Group::Azine)
+    };
+    let is_better = |&(atom, _): &(u32, u32)| {
+        it.count(atom, CL) > 0 && step.is_untouched(atom) && is_beside(atom) && is_across(atom)
+    };
+    it.element(leaving) == CL
+        && it.ring(carbon) == 6
+        && !is_beside(carbon)
+        && positions(carbon).iter().any(is_better)
 }
 
 /// Returns true if the ring has an acceptor or a ring nitrogen ortho or para to the carbon, or is a ring of five or a fused one, which other

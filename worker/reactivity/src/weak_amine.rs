@@ -46,6 +46,11 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                 }
             }
             Event::Alkylation { nucleophile, carbon, leaving }
+                if is_open(step, nucleophile, carbon) && is_behind_azine(it, nucleophile, leaving) =>
+            {
+                return Err(Refusal::CompetingGroup);
+            }
+            Event::Alkylation { nucleophile, carbon, leaving }
                 if is_open(step, nucleophile, carbon)
                     && is_small_alkylation(step, nucleophile, carbon, leaving) =>
             {
@@ -53,7 +58,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             }
             Event::ReductiveAmination { nitrogen, carbon }
                 if is_open(step, nitrogen, carbon)
-                    && (is_amidinic(it, nitrogen, 1) || is_vinylogous_amidine(it, nitrogen)) =>
+                    && (is_amidinic(it, nitrogen, 1)
+                        || is_vinylogous_amidine(it, nitrogen)
+                        || is_beside_trifluoromethyl(it, carbon)) =>
             {
                 return Err(Refusal::Unreactive);
             }
@@ -61,6 +68,12 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                 if is_open(step, nitrogen, carbon) && takes_amine_elsewhere(it, nitrogen, carbon) =>
             {
                 return Err(Refusal::CompetingGroup);
+            }
+            Event::ReductiveAmination { nitrogen, carbon }
+                if it.group(carbon) == Group::Ketone
+                    && matches!(it.group(nitrogen), Group::UreaNitrogen | Group::ThioamideNitrogen) =>
+            {
+                return Err(Refusal::Unreactive);
             }
             Event::ReductiveAmination { nitrogen, carbon } if is_methylated_once(step, nitrogen, carbon) => {
                 return Err(Refusal::CompetingGroup);
@@ -96,6 +109,32 @@ fn is_vinylogous_amidine(it: &Facts, amine: u32) -> bool {
                     distance == 3 && it.group(atom) == Group::Azine && it.ring(atom) == 6
                 })
         })
+}
+
+/// Returns true for a trifluoromethyl ketone, whose hemiaminal does not lose water before hydride takes the ketone (Bégué and Bonnet-Delpon, "Bioorganic and
+/// Medicinal Chemistry of Fluorine", chapter 2).
+fn is_beside_trifluoromethyl(it: &Facts, carbon: u32) -> bool {
+    it.group(carbon) == Group::Ketone && it.next_to(carbon).any(|next| it.is_trifluoromethyl(next))
+}
+
+/// Returns true for an amino group on the ring of an azine and a halide, which the nitrogen of the ring takes first unless groups at both its sides
+/// crowd it (Joule and Mills 2010, chapter 8). That of diazines is a weaker nucleophile.
+fn is_behind_azine(it: &Facts, amine: u32, leaving: u32) -> bool {
+    let is_open = |azine: u32| {
+        it.group(azine) == Group::Azine && it.next_to(azine).any(|beside| it.hydrogens(beside) > 0)
+    };
+    let is_azine = |ipso: u32| {
+        let nitrogens: Vec<u32> = it
+            .distances(ipso, 5)
+            .into_iter()
+            .map(|(atom, _)| atom)
+            .filter(|&atom| it.element(atom) == N && it.is_aromatic(atom) && it.shares_arene(atom, ipso))
+            .collect();
+        matches!(nitrogens[..], [azine] if it.ring(azine) == 6 && is_open(azine))
+    };
+    matches!(it.group(amine), Group::Aniline | Group::SecondaryAniline | Group::PoorAniline)
+        && is_heavy_halogen(it.element(leaving))
+        && it.next_to(amine).any(|ipso| it.is_aromatic(ipso) && is_azine(ipso))
 }
 
 /// Returns true for a carbonyl carbon beside a carbon with a halogen, which an amine displaces or adds beside (Gabriel-Cromwell), and for that of an open

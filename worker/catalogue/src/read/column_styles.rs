@@ -18,7 +18,7 @@ use crate::number::StyleEvidence;
 use crate::number_style::NumberStyle;
 
 /// Bytes at the start of a text file that decide on the decimal marks.
-pub(crate) const SAMPLE_BYTES: usize = 1 << 18;
+pub(crate) const SAMPLE_BYTES: usize = 1 << 17;
 
 /// Rows at the start of a table without lines that decide on them.
 pub(crate) const SAMPLE_ROWS: usize = 2_048;

@@ -1,6 +1,6 @@
 //! Meanings of columns, and their notation in a profile.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, mem::discriminant, str::FromStr};
 
 use crate::{currency::Currency, lead_time::country, number::plain_number, price::Unit, region::COUNTRIES};
 
@@ -111,8 +111,14 @@ impl Meaning {
             (Self::Price(_), Self::Price(_)) | (Self::PricePerGram(_), Self::PricePerGram(_)) => true,
             (Self::Pack | Self::PackIn(_), Self::Pack | Self::PackIn(_)) => true,
             (Self::Amount | Self::AmountIn(_), Self::Amount | Self::AmountIn(_)) => true,
-            _ => self == other,
+            _ => self.is(other),
         }
+    }
+
+    /// Returns true for the same meaning. Each field of a large file is asked, and most differ in kind.
+    #[inline]
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        discriminant(self) == discriminant(other) && self == other
     }
 }
 

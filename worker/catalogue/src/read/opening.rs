@@ -213,7 +213,9 @@ fn first_rows(input: &ReadInput) -> Result<Vec<Vec<u8>>, ::parquet::errors::Parq
 /// The first records of a text.
 fn first_records(window: &mut RecordCutter, format: FileFormat) -> Vec<Vec<u8>> {
     while window.held().len() < column_styles::SAMPLE_BYTES && window.fill() {}
-    column_styles::first_records(window.held(), format, window.is_at_end())
+    let held = window.held();
+    let start = &held[..held.len().min(column_styles::SAMPLE_BYTES)];
+    column_styles::first_records(start, format, window.is_at_end() && start.len() == held.len())
 }
 
 /// Meanings of a file's columns. The returned format changes to a list if the apparent header was the first record.

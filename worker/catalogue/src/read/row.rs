@@ -98,10 +98,10 @@ pub(super) struct Row<'a> {
 
 impl<'a> Row<'a> {
     pub(super) fn of(fields: impl Iterator<Item = (&'a Column, &'a str)>) -> Result<Self, RecordFault> {
-        let mut row = Self::default();
+        let mut row = Self { single: Vec::with_capacity(fields.size_hint().0), offers: Vec::new() };
         for (column, untrimmed) in fields {
             let text = untrimmed.trim();
-            if text.is_empty() || column.meaning == Meaning::Ignored {
+            if text.is_empty() || matches!(column.meaning, Meaning::Ignored) {
                 continue;
             }
             // PostgreSQL text cannot hold NUL.
@@ -128,7 +128,7 @@ impl<'a> Row<'a> {
     }
 
     pub(super) fn get(&self, wanted: &Meaning) -> Option<Cell<'a>> {
-        self.find(|meaning| meaning == wanted)
+        self.find(|meaning| meaning.is(wanted))
     }
 
     /// Fields of each numbered offer, by number.

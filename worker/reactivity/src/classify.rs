@@ -189,6 +189,11 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
             }
         }
         Event::Aldol { nucleophile, carbon } => aldol(step, nucleophile, carbon),
+        Event::ConjugateAddition { partner, .. }
+            if step.gained(partner).any(|(other, _)| is_heavy_halogen(it.element(other))) =>
+        {
+            class!("halohydrin or haloether formation")
+        }
         Event::ConjugateAddition { nucleophile, carbon, partner } => {
             alkene_addition(it, nucleophile, carbon, partner)
         }
@@ -275,7 +280,7 @@ fn alkene_addition(it: &Facts, nucleophile: u32, carbon: u32, partner: u32) -> R
     let enol_ether = it.next_to(carbon).any(|next| it.element(next) == O);
     match it.element(nucleophile) {
         C => class!("Michael addition"),
-        element if is_halogen(element) => class!("alkene halogenation"),
+        element if is_halogen(element) => class!("hydrohalogenation"),
         _ if it.group(nucleophile) == Group::Water && it.triply(carbon).is_some() => {
             class!("alkyne hydration")
         }

@@ -191,6 +191,14 @@ pub trait StructureQueries {
         self.around(atom).iter().filter(|bond| bond.order == Order::Aromatic).count() == 3
     }
 
+    /// Returns true for the nitrogen of a quaternary ammonium or N-alkylazinium ion.
+    fn is_onium(&self, atom: u32) -> bool {
+        self.element(atom) == N
+            && self.at(atom).charge == 1
+            && self.hydrogens(atom) == 0
+            && self.count(atom, O) == 0
+    }
+
     /// Returns true if the atom is the nitrogen of a nitro group.
     fn is_nitro(&self, atom: u32) -> bool {
         self.element(atom) == N

@@ -53,6 +53,16 @@ enum StereoOutcome {
     Turned,
 }
 
+/// Returns true if a carbon has the other configuration after the step.
+pub fn is_turned(step: &Step<'_>, atom: u32) -> bool {
+    let centres = || {
+        let was = step.before.at(atom).centre.as_ref()?;
+        let now = step.after.at(step.image(atom)?).centre.as_ref()?;
+        comparison(step, atom, was, now)
+    };
+    centres() == Some(StereoOutcome::Turned)
+}
+
 /// Returns true if the step inverts the carbon; `None` if it may invert or retain.
 fn inverts(step: &Step<'_>, events: &[Event], atom: u32) -> Option<bool> {
     if step.lost(atom).next().is_none() && !step.forms_bond(atom) {

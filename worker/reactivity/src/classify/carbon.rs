@@ -102,6 +102,9 @@ fn multicomponent(step: &Step<'_>) -> Option<ReactionClass> {
             {
                 Some(class!("cyanohydrin formation"))
             }
+            true if carbonyl && step.lost(carbon).any(|(gone, _)| it.element(gone) == B) => {
+                Some(class!("Petasis reaction"))
+            }
             true if carbonyl && !metal && !closes_ring => Some(class!("Mannich reaction")),
             _ => None,
         }

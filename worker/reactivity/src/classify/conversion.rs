@@ -261,9 +261,7 @@ fn halogen_or_sulfone(step: &Step<'_>, atom: u32, bond: NewBond) -> Option<React
         F | CL | BR | I if from_halogen => Some(class!("halide exchange")),
         F | CL | BR | I if from_oxygen || allylic_alcohol(step) => Some(class!("alcohol to halide")),
         F | CL | BR | I if step.hydrogens_gained(atom) < 0 => Some(class!("C-H halogenation")),
-        F | CL | BR | I if step.reordered(atom).any(|(_, was, now)| was > now) => {
-            Some(class!("alkene halogenation"))
-        }
+        F | CL | BR | I if step.reordered(atom).any(|(_, was, now)| was > now) => Some(halogenation(step)),
         SN => Some(class!("stannylation")),
         S if step.after.next_to(bond.image).any(|next| is_halogen(step.after.element(next))) => {
             Some(class!("sulfonyl chloride formation"))
@@ -367,10 +365,20 @@ fn alkene(step: &Step<'_>) -> Option<ReactionClass> {
     }
 }
 
+/// Class of a halogen's addition: of hydrogen halide if a carbon gains hydrogen.
+fn halogenation(step: &Step<'_>) -> ReactionClass {
+    let is_hydrogenated = |atom: u32| step.before.element(atom) == C && step.hydrogens_gained(atom) > 0;
+    if step.atoms().any(is_hydrogenated) {
+        class!("hydrohalogenation")
+    } else {
+        class!("alkene halogenation")
+    }
+}
+
 fn addition(step: &Step<'_>, a: u32, b: u32) -> Option<ReactionClass> {
     let halogens = [a, b].iter().any(|&atom| step.new_bonds(atom).any(|bond| is_halogen(bond.element)));
     match (step.gains(a, O), step.gains(b, O)) {
-        _ if halogens => Some(class!("alkene halogenation")),
+        _ if halogens => Some(halogenation(step)),
         (true, true) => Some(class!("dihydroxylation")),
         (false, false) => None,
         (on_a, _) => {

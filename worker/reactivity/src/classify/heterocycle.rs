@@ -132,12 +132,39 @@ impl Ring {
         self.atoms.iter().any(|&atom| after.element(atom) == element && joins(atom))
     }
 
+    /// Class of a ring whose heteroatom adds to an alkyne: that of its own molecule, or one that joins the aryl halide beside it (Larock and
+    /// Yum, J. Am. Chem. Soc. 1991, 113, 6689).
+    fn closes_on_alkyne(&self, step: &Step<'_>) -> Option<ReactionClass> {
+        let it = &step.before;
+        let [a, b] = self.ends;
+        let (alkyne, donor) = if it.element(a) == C { (a, b) } else { (b, a) };
+        let far = it.triply(alkyne).filter(|&far| it.element(far) == C)?;
+        if !matches!(it.element(donor), N | O) || it.hydrogens(donor) == 0 {
+            return None;
+        }
+        let is_lost = |gone: u32| is_heavy_halogen(it.element(gone));
+        let joins_arene = |atom: u32| {
+            step.gained(atom)
+                .any(|(aryl, _)| it.is_aromatic(aryl) && step.lost(aryl).any(|(gone, _)| is_lost(gone)))
+        };
+        match () {
+            () if joins_arene(alkyne) || joins_arene(far) => Some(class!("Larock heteroannulation")),
+            () if step.change.made.len() == 1 && it.element(donor) == N => {
+                Some(class!("alkyne hydroamination"))
+            }
+            () => None,
+        }
+    }
+
     fn class(&self, step: &Step<'_>) -> ReactionClass {
         let (ring, after) = (&self.atoms, step.after);
         let aromatic = ring.iter().all(|&atom| after.is_aromatic(atom));
         let count = |element: u8| ring.iter().filter(|&&atom| after.element(atom) == element).count();
         if aromatic && reduces_nitro(step) {
             return class!("reductive cyclisation");
+        }
+        if let Some(class) = self.closes_on_alkyne(step) {
+            return class;
         }
         if let Some(class) = aromatic_ring::class(after, ring) {
             return class;

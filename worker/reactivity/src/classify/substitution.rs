@@ -9,6 +9,7 @@ use crate::electrophile;
 use crate::group::{Group, aromatic_positions};
 use crate::queries::*;
 use crate::reaction_class::{ReactionClass, class};
+use crate::stereo::is_turned;
 
 pub fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> ReactionClass {
     let it = &step.before;
@@ -42,7 +43,8 @@ pub fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) 
     let group = it.group(nucleophile);
     if it.is_hydroxyl(leaving) && it.element(nucleophile) != C {
         return match group {
-            // The atom map says which oxygen stays, although that is unknown.
+            // The atom map says which oxygen stays, although that is unknown unless the carbon is inverted.
+            Group::AcidOxygen if is_turned(step, carbon) => class!("Mitsunobu reaction"),
             Group::AcidOxygen => class!("esterification"),
             Group::Hemiacetal => class!("acetal formation"),
             Group::PrimaryAmine | Group::SecondaryAmine | Group::Aniline | Group::SecondaryAniline => {
@@ -66,6 +68,7 @@ pub fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) 
         (P, _) if oxide => class!("Michaelis-Arbuzov reaction"),
         (P, _) => class!("phosphonium salt formation"),
         (C, _) if it.count(carbon, N) > 0 && on_oxygen => class!("enamine formation"),
+        (C, _) if is_plain_enolate(it, nucleophile) => class!("enolate alkylation"),
         (C, _) => class!("C-alkylation"),
         (
             N,
@@ -76,6 +79,9 @@ pub fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) 
             | Group::ThioamideNitrogen,
         ) => class!("amide N-alkylation"),
         (N, Group::SulfonamideNitrogen) => class!("sulfonamide N-alkylation"),
+        (N, _) if step.image(nucleophile).is_some_and(|image| step.after.is_onium(image)) => {
+            class!("quaternisation")
+        }
         (N, _) if it.is_aromatic(nucleophile) => class!("heteroaryl N-alkylation"),
         (N, _) => class!("N-alkylation"),
         (O, _) if on_oxygen && group != Group::AcidOxygen => class!("acetal formation"),
@@ -88,6 +94,15 @@ pub fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) 
         (element, _) if is_halogen(element) => class!("halide exchange"),
         _ => class!("alkylation"),
     }
+}
+
+/// Returns true for a carbon beside an ester, an amide or an acid and no second acceptor, whose enolate takes a strong base (Clayden, Greeves and
+/// Warren, chapter 25).
+fn is_plain_enolate(it: &Facts, carbon: u32) -> bool {
+    it.is_sp3(carbon)
+        && it.next_to(carbon).filter(|&next| it.is_acceptor(next)).count() == 1
+        && it.next_to(carbon).any(|next| matches!(it.group(next), Group::Ester | Group::Amide | Group::Acid))
+        && it.next_to(carbon).all(|next| it.element(next) == C && !it.is_aromatic(next))
 }
 
 /// Returns true for the anomeric carbon of a sugar: beside the oxygen of its ring, of which at least two more carbons bear
@@ -310,7 +325,7 @@ pub fn aromatic(step: &Step<'_>, carbon: u32, electrophile: Option<u32>, element
             }
             Some((atom, Group::Amide)) if it.hydrogens(atom) > 0 => class!("Vilsmeier formylation"),
             // Dichloromethyl methyl ether (Rieche, Gross and Hoeft, Chem. Ber. 1960, 93, 88).
-            Some((atom, _)) if it.count(atom, CL) > 1 && it.hydrogens(atom) > 0 => {
+            Some((atom, _)) if brings_aldehyde(step, atom) => {
                 class!("Rieche formylation")
             }
             Some((
@@ -331,6 +346,12 @@ pub fn aromatic(step: &Step<'_>, carbon: u32, electrophile: Option<u32>, element
         },
         _ => class!("aromatic substitution"),
     }
+}
+
+/// Returns true for a saturated carbon that is that of an aldehyde after the step.
+fn brings_aldehyde(step: &Step<'_>, atom: u32) -> bool {
+    step.before.is_sp3(atom)
+        && step.image(atom).is_some_and(|image| step.after.group(image) == Group::Aldehyde)
 }
 
 /// Returns true if a sulfonyl group still bears a halogen after the step.

@@ -26,6 +26,7 @@ pub fn acylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     if before.element(nucleophile) == C {
         check_enolate(step, nucleophile, carbon)?;
     }
+    let is_acylating = matches!(acceptor, Group::Acid | Group::AcylHalide | Group::Anhydride);
     if builds_ring(step, nucleophile, carbon) {
         return Ok(());
     }
@@ -88,6 +89,19 @@ pub fn acylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     if before.element(nucleophile) == C {
         return Ok(());
     }
+    // Anilines displace no alkoxide from a carbamate (Thavonekham, Synthesis 1997, 1189: phenoxide).
+    let is_alkoxide = |gone: u32| {
+        before.element(gone) == O
+            && before.aryls(gone) == 0
+            && before.next_to(gone).all(|next| !before.is_alpha(next))
+    };
+    if acceptor == Group::Carbamate
+        && ring.is_none()
+        && matches!(donor, Group::Aniline | Group::SecondaryAniline)
+        && leaving.is_some_and(is_alkoxide)
+    {
+        return Err(Refusal::Unreactive);
+    }
     let own = electrophile::acyl(before, carbon);
     let rank = if acceptor == Group::Acid { 70 } else { own };
     check_unreacted_acyl_electrophiles(step, carbon, rank)?;
@@ -95,7 +109,7 @@ pub fn acylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
         refuse_unreacted_halide(step, carbon, donor)?;
         refuse_second_ester_of_azole(step, carbon)?;
     }
-    if acceptor == Group::AcylHalide && ring.is_none() && is_behind_alcohol(step, nucleophile) {
+    if is_acylating && ring.is_none() && is_behind_alcohol(step, nucleophile) {
         return Err(Refusal::CompetingGroup);
     }
     if acceptor == Group::Acid && ring.is_none() {

@@ -109,6 +109,16 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
     operations.chain(without_event).try_for_each(|(operation, own)| check_operation(step, operation, own))
 }
 
+/// Returns true for an allylic or propargylic carbon with hydrogen, which selenium dioxide takes before that of a heteroarene (March, chapter 19).
+fn is_beside_multiple_bond(it: &Facts, carbon: u32) -> bool {
+    let is_open = |next: u32| {
+        it.doubly(next, |far| it.element(far) == C)
+            .or(it.triply(next).filter(|&far| it.element(far) == C))
+            .is_some()
+    };
+    it.is_sp3(carbon) && it.hydrogens(carbon) > 0 && it.next_to(carbon).any(is_open)
+}
+
 fn check_operation(step: &Step<'_>, operation: Operation, own: u32) -> Result<(), Refusal> {
     let it = &step.before;
     let attacked = &ATTACKED[operation as usize];
@@ -129,6 +139,10 @@ fn check_operation(step: &Step<'_>, operation: Operation, own: u32) -> Result<()
     // What is attacked that no group names.
     let is_refused = match operation {
         Operation::AzineOxidation => keeps(&|atom| is_rich_alkene(it, atom)),
+        Operation::SeleniumOxidation => {
+            let is_benzylic = it.next_to(own).any(|next| it.is_aromatic(next));
+            is_benzylic && keeps(&|atom| is_beside_multiple_bond(it, atom))
+        }
         Operation::Epoxidation => is_lone_alkene(it, own) && keeps(&|atom| is_basic_azine(it, atom)),
         Operation::Ozonolysis => {
             let own = carbons_of_alkene(it, own);

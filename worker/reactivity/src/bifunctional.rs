@@ -210,7 +210,7 @@ fn refuse_strecker_of_amide(step: &Step<'_>, nitrogen: u32, carbon: u32) -> Verd
 }
 
 /// Returns true if the step leaves an amine with hydrogen unreacted.
-fn leaves_amine(step: &Step<'_>) -> bool {
+pub fn leaves_amine(step: &Step<'_>) -> bool {
     step.atoms().any(|atom| is_amine(&step.before, atom) && step.is_untouched(atom))
 }
 

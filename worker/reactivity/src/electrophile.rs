@@ -186,10 +186,31 @@ pub fn takes_strong_anion(facts: &Facts, nucleophile: u32, carbon: u32, leaving:
     facts.element(leaving) == F
         && match facts.group(nucleophile) {
             // Alkoxides reduce nitroarenes that they do not substitute.
-            Group::PrimaryAlcohol | Group::SecondaryAlcohol => !has_nitro(),
+            Group::PrimaryAlcohol | Group::SecondaryAlcohol => {
+                !has_nitro() && !is_fused_to_donor(facts, carbon)
+            }
             group => group == Group::Azole,
         }
         && (activation(facts, carbon) >= ACTIVATED_FOR_ANION || is_fused_to_azine(facts, carbon))
+}
+
+/// Returns true for a carbon of a benzene ring without an acceptor that is fused to an azole by its oxygen, sulfur or substituted nitrogen, which gives the
+/// ring electrons.
+fn is_fused_to_donor(facts: &Facts, carbon: u32) -> bool {
+    let is_donor = |next: u32| {
+        facts.ring(next) == 5
+            && facts.is_aromatic(next)
+            && (matches!(facts.element(next), O | S)
+                || facts.element(next) == N && facts.degree(next) + usize::from(facts.hydrogens(next)) == 3)
+    };
+    let positions = aromatic_positions(facts.structure(), carbon);
+    facts.ring(carbon) == 6
+        && positions
+            .iter()
+            .any(|&(atom, _)| facts.is_shared_by_aromatic_rings(atom) && facts.next_to(atom).any(is_donor))
+        && !positions.iter().any(|&(atom, _)| {
+            facts.next_to(atom).any(|next| facts.impoverishes_ring(next) && !facts.is_aromatic(next))
+        })
 }
 
 /// Returns true for a carbon of a benzene ring that is fused to an azine.

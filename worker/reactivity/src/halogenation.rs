@@ -101,6 +101,9 @@ pub fn functionalisation(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
         // take hydrogen from beside an arene, leave alkoxy-activated rings unreacted, but not phenols and anilines.
         let radical = before.is_benzylic_or_allylic(carbon) && !is_acidic(before, carbon);
         let rich = if radical { 45 } else { 30 };
+        if radical && leaves_benzylic_rival(step, carbon) {
+            return Err(Refusal::CompetingGroup);
+        }
         let competing = step.atoms().any(|atom| {
             step.is_untouched(atom)
                 && match before.group(atom) {
@@ -129,6 +132,26 @@ pub fn functionalisation(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
         }
     }
     Ok(())
+}
+
+/// Returns true if radicals take hydrogen from one benzylic carbon of hydrocarbon chains and leave another with one or two hydrogens, which gives it up as fast
+/// (March, chapter 14).
+fn leaves_benzylic_rival(step: &Step<'_>, own: u32) -> bool {
+    let it = &step.before;
+    let is_benzylic = |atom: u32| {
+        it.is_sp3(atom)
+            && it.next_to(atom).any(|next| it.is_aromatic(next))
+            && it.next_to(atom).all(|next| it.element(next) == C)
+    };
+    is_benzylic(own)
+        && step.atoms().any(|atom| {
+            atom != own
+                && is_benzylic(atom)
+                && (1..=2).contains(&it.hydrogens(atom))
+                && step.is_untouched(atom)
+                && !step.are_equivalent(atom, own)
+                && step.are_in_same_molecule(atom, own)
+        })
 }
 
 /// Returns true for a carbon of a chain that an amide alone activates, which has no enol: halogens take acids as their halides (Clayden, Greeves and

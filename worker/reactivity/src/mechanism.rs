@@ -9,6 +9,7 @@
 
 use chem::Order;
 
+use crate::bifunctional::leaves_amine;
 use crate::change::{Facts, Step};
 use crate::event::Event;
 use crate::group::{Group, aromatic_positions};
@@ -56,13 +57,42 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             Event::Alkynylation { alkyne, .. } if is_terminal_ynone(&step.before, alkyne) => {
                 return Err(Refusal::Unreactive);
             }
+            Event::Alkynylation { alkyne, carbon, .. } if closes_to_benzofuran(step, alkyne, carbon) => {
+                return Err(Refusal::SelfReacting);
+            }
+            Event::Arylation { nucleophile, .. } if is_mustard(&step.before, nucleophile) => {
+                return Err(Refusal::SelfReacting);
+            }
+            Event::MetalAddition { metal, carbon } if is_plain_petasis(step, metal, carbon) => {
+                return Err(Refusal::Unreactive);
+            }
+            Event::ConjugateAddition { nucleophile, carbon, partner }
+                if step.hydrogens_gained(partner) > 0
+                    && adds_against_acceptor(&step.before, nucleophile, carbon, partner) =>
+            {
+                return Err(Refusal::Position);
+            }
             Event::Hydrogenation { carbon, partner } if makes_trans_alkene(step, carbon, partner) => {
                 return Err(Refusal::StereoScrambled);
             }
             _ => {}
         }
     }
+    if takes_two_nucleophiles(step, events) {
+        return Err(Refusal::CompetingGroup);
+    }
     for (from, to) in step.joined() {
+        if step.before.group(from) == Group::Hydroxylamine
+            && step.before.is_cyano(to)
+            && step.atoms().any(|atom| is_open_carbonyl(step, atom))
+        {
+            return Err(Refusal::CompetingGroup);
+        }
+        // An amidoxime's oxygen is a weaker nucleophile than an amine.
+        let acylates = || matches!(step.before.group(to), Group::Acid | Group::AcylHalide | Group::Anhydride);
+        if acylates() && is_amidoxime(&step.before, from) && leaves_amine(step) {
+            return Err(Refusal::CompetingGroup);
+        }
         if is_plain_vinylic_halogenation(step, from, to) {
             return Err(Refusal::Position);
         }
@@ -85,7 +115,8 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             return Err(Refusal::Strained);
         }
     }
-    if step.atoms().any(|atom| is_reduced_to_halide(step, atom)) {
+    if step.atoms().any(|atom| is_reduced_to_halide(step, atom) || is_amine_dehydrogenated_twice(step, atom))
+    {
         return Err(Refusal::OxidationState);
     }
     if step.atoms().any(|atom| is_free_phosphonooxymethyl_donor(&step.before, atom)) {
@@ -212,6 +243,101 @@ fn is_reduced_to_halide(step: &Step<'_>, carbon: u32) -> bool {
         && [CL, BR, I].into_iter().any(|halogen| step.gains(carbon, halogen))
 }
 
+/// Returns true for the oxo group of an aldehyde or ketone that stays, of which hydroxylamine makes the oxime before the amidoxime of a nitrile.
+fn is_open_carbonyl(step: &Step<'_>, atom: u32) -> bool {
+    matches!(step.before.group(atom), Group::Aldehyde | Group::Ketone) && step.is_untouched(atom)
+}
+
+/// Returns true for the oxygen or the nitrogen of an amidoxime.
+fn is_amidoxime(it: &Facts, atom: u32) -> bool {
+    let is_hydroxyl = |&(other, _): &(u32, u32)| it.is_hydroxyl(other) && it.count(other, N) == 1;
+    matches!(it.element(atom), N | O) && it.distances(atom, 3).iter().any(is_hydroxyl)
+}
+
+/// Returns true for the nitrogen of a primary amine that becomes that of a nitrile, which takes an oxidant and no dehydration (March, chapter 19).
+fn is_amine_dehydrogenated_twice(step: &Step<'_>, nitrogen: u32) -> bool {
+    step.before.group(nitrogen) == Group::PrimaryAmine
+        && step.image(nitrogen).is_some_and(|image| step.after.group(image) == Group::NitrileNitrogen)
+        && step.change.made.is_empty()
+}
+
+/// Returns true for an amine with hydrogen and a halogen two carbons away, which closes to the aziridinium ion before a halide of an arene takes it (Clayden,
+/// Greeves and Warren, chapter 36).
+fn is_mustard(it: &Facts, amine: u32) -> bool {
+    let has_halogen =
+        |beta: u32| it.is_sp3(beta) && it.next_to(beta).any(|next| is_heavy_halogen(it.element(next)));
+    matches!(it.group(amine), Group::PrimaryAmine | Group::SecondaryAmine)
+        && it.next_to(amine).any(|alpha| it.is_sp3(alpha) && it.next_to(alpha).any(has_halogen))
+}
+
+/// Returns true for an alkyne that joins the carbon beside a free phenol and stays: palladium, copper and base close it to the benzofuran (Arcadi, Cacchi and
+/// Marinelli, Synthesis 1986, 749). A silyl group keeps it open.
+fn closes_to_benzofuran(step: &Step<'_>, alkyne: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_phenol =
+        |next: u32| it.group(next) == Group::Phenol && it.hydrogens(next) > 0 && step.is_untouched(next);
+    let is_silylated = it.triply(alkyne).is_some_and(|far| it.count(far, SI) > 0);
+    let bears_phenol =
+        |ortho: u32| it.is_aromatic_carbon(ortho) && it.ring(ortho) == 6 && it.next_to(ortho).any(is_phenol);
+    it.is_aromatic_carbon(carbon) && !is_silylated && it.next_to(carbon).any(bears_phenol)
+}
+
+/// Returns true for the boronic acid and the aldehyde of a Petasis reaction without a hydroxyl or carboxyl group beside the aldehyde, which brings the boron to the
+/// iminium ion (Candeias and others, Chem. Rev. 2010, 110, 6169), and for a nitrogen that is no amine.
+fn is_plain_petasis(step: &Step<'_>, metal: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_helper = |atom: u32| it.is_hydroxyl(atom) || it.is_carbonyl(atom) && atom != carbon;
+    let is_helped = it.distances(carbon, 3).into_iter().any(|(atom, distance)| match distance {
+        1 => is_helper(atom),
+        2 => it.element(atom) == O && is_helper(atom),
+        3 => it.group(atom) == Group::Phenol && is_helper(atom),
+        _ => false,
+    });
+    let nitrogen = step.gained(carbon).map(|(other, _)| other).find(|&other| it.element(other) == N);
+    it.group(metal) == Group::Organoboron
+        && it.group(carbon) == Group::Aldehyde
+        && nitrogen.is_some_and(|nitrogen| {
+            !is_helped
+                || !matches!(
+                    it.group(nitrogen),
+                    Group::PrimaryAmine | Group::SecondaryAmine | Group::Aniline | Group::SecondaryAniline
+                )
+        })
+}
+
+/// Returns true for an oxygen or nitrogen that adds to the carbon beside an acceptor, whose far carbon takes it (Clayden, Greeves and Warren, chapter 22).
+fn adds_against_acceptor(it: &Facts, nucleophile: u32, carbon: u32, partner: u32) -> bool {
+    let is_acceptor =
+        |next: u32| matches!(it.group(next), Group::Amide | Group::Ester | Group::Ketone | Group::Nitrile);
+    matches!(it.element(nucleophile), N | O)
+        && it.hydrogens(nucleophile) > 0
+        && it.next_to(carbon).any(is_acceptor)
+        && it.doubly(carbon, |next| next == partner).is_some()
+        && it.next_to(partner).all(|next| next == carbon || it.is_sp3(next))
+}
+
+/// Returns true if two nucleophiles of different molecules replace halogens of one: nothing decides which takes which.
+fn takes_two_nucleophiles(step: &Step<'_>, events: &[Event]) -> bool {
+    let it = &step.before;
+    let alkylations: Vec<(u32, u32)> = events
+        .iter()
+        .filter_map(|event| match *event {
+            Event::Alkylation { nucleophile, carbon, leaving } if is_heavy_halogen(it.element(leaving)) => {
+                Some((nucleophile, carbon))
+            }
+            _ => None,
+        })
+        .collect();
+    alkylations.iter().enumerate().any(|(at, &(one, carbon))| {
+        alkylations[..at].iter().any(|&(other, second)| {
+            carbon != second
+                && step.are_in_same_molecule(carbon, second)
+                && !step.are_in_same_molecule(one, other)
+                && !step.are_equivalent(one, other)
+        })
+    })
+}
+
 /// Returns true for an amine that takes one end of 1,2-dichloroethane and keeps the other: the second chloride leaves faster than the first, by way of the
 /// aziridinium ion (Clayden, Greeves and Warren, chapter 36).
 fn keeps_nitrogen_mustard(step: &Step<'_>, amine: u32, carbon: u32) -> bool {
@@ -224,7 +350,7 @@ fn keeps_nitrogen_mustard(step: &Step<'_>, amine: u32, carbon: u32) -> bool {
         it.group(amine),
         Group::PrimaryAmine | Group::SecondaryAmine | Group::Aniline | Group::SecondaryAniline
     ) && it.hydrogens(carbon) == 2
-        && it.next_to(carbon).any(|next| it.element(next) == CL)
+        && it.next_to(carbon).any(|next| is_heavy_halogen(it.element(next)))
         && it.next_to(carbon).any(keeps_chloride)
 }
 
@@ -240,6 +366,14 @@ fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> V
     }
     if opens_epoxide_by_amide(step, nucleophile, leaving) || is_homopropargylation(it, nucleophile, carbon) {
         return Err(Refusal::Unreactive);
+    }
+    // Base takes cyanohydrins apart (Clayden, Greeves and Warren, chapter 6).
+    let is_cyanohydrin = |next: u32| it.is_sp3(next) && it.next_to(next).any(|cyano| it.is_cyano(cyano));
+    if it.is_hydroxyl(nucleophile)
+        && is_heavy_halogen(it.element(leaving))
+        && it.next_to(nucleophile).any(is_cyanohydrin)
+    {
+        return Err(Refusal::SelfReacting);
     }
     if closes_on_tertiary_amide(it, nucleophile, carbon, leaving) {
         return Err(Refusal::Hindered);

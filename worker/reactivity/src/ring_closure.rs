@@ -4,6 +4,7 @@
 //! (Acc. Chem. Res. 1988) for acidities.
 
 use crate::change::{Facts, Step};
+use crate::competition::closed_ring_size;
 use crate::electrophile;
 use crate::event::Event;
 use crate::group::Group;
@@ -31,6 +32,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                         || alkylates_its_own_kind(step, nucleophile)
                         || carboxylate_closes(step, nucleophile, carbon))
                 || alcohol_closes(step, nucleophile, carbon)
+                || is_behind_cyclopropane(step, nucleophile, carbon)
         }
         Event::Sulfonylation { nucleophile, .. } => acid_closes(step, nucleophile),
         Event::Hydrolysis { carbon, .. } => urea_closes(step, carbon),
@@ -184,6 +186,20 @@ fn enolate_closes(step: &Step<'_>, carbon: u32) -> bool {
     it.distances(carbon, 5).into_iter().any(|(atom, distance)| {
         matches!(distance, 2 | 4 | 5) && is_enolisable(atom) && ring_allows(it, atom, carbon)
     })
+}
+
+/// Returns true for a phenol that closes a ring of seven or more though the enolate of a ketone closes one of three at the same carbon.
+fn is_behind_cyclopropane(step: &Step<'_>, phenol: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_enolisable = |atom: u32| {
+        it.is_sp3(atom)
+            && it.hydrogens(atom) > 0
+            && it.next_to(atom).any(|next| it.group(next) == Group::Ketone)
+    };
+    let distances = it.distances(carbon, 2);
+    it.group(phenol) == Group::Phenol
+        && closed_ring_size(step, phenol, carbon).is_some_and(|ring| ring > 6)
+        && distances.into_iter().any(|(atom, distance)| distance == 2 && is_enolisable(atom))
 }
 
 /// Returns true unless both atoms are in rings, which may hold them apart.

@@ -49,6 +49,7 @@ mod lithiation;
 mod mechanism;
 mod michael_acceptor;
 mod mixture;
+mod multiple_bond;
 mod named;
 mod new_organometal;
 mod nucleophile;

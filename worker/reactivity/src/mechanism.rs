@@ -3,9 +3,9 @@
 //! Sources: Krimen and Cota, Org. React. 1969, 17, 213, for the Ritter reaction, whose cation is flat; Smith, "March's Advanced Organic
 //! Chemistry", chapter 10, for acyl halides, which hydrogen halides do not make, and chapter 11, for Friedel–Crafts alkylations, which a
 //! basic nitrogen beside the carbon forbids; Stahl, Angew. Chem. Int. Ed. 2004, 43, 3400, for palladium and oxygen, which stop at the
-//! carbonyl compound; Grimmett, "Imidazole and Benzimidazole Synthesis" (1997), for lithiated imidazoles; Campbell and Campbell, Chem. Rev.
-//! 1942, 31, 77, for the hydrogenation of alkynes to Z alkenes; Krise and others, J. Med. Chem. 1999, 42, 3094, for phosphonooxymethyl
-//! groups, whose reagent is the di-tert-butyl ester; Swamy and others, Chem. Rev. 2009, 109, 2551, for the Mitsunobu reaction.
+//! carbonyl compound; Grimmett, "Imidazole and Benzimidazole Synthesis" (1997), for lithiated imidazoles; Krise and others, J. Med. Chem.
+//! 1999, 42, 3094, for phosphonooxymethyl groups, whose reagent is the di-tert-butyl ester; Swamy and others, Chem. Rev. 2009, 109, 2551,
+//! for the Mitsunobu reaction.
 
 use chem::Order;
 
@@ -54,26 +54,11 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             Event::AromaticSubstitution { carbon, electrophile: Some(other), .. } => {
                 aromatic_substitution(step, carbon, other)?;
             }
-            Event::Alkynylation { alkyne, .. } if is_terminal_ynone(&step.before, alkyne) => {
-                return Err(Refusal::Unreactive);
-            }
-            Event::Alkynylation { alkyne, carbon, .. } if closes_to_benzofuran(step, alkyne, carbon) => {
-                return Err(Refusal::SelfReacting);
-            }
             Event::Arylation { nucleophile, .. } if is_mustard(&step.before, nucleophile) => {
                 return Err(Refusal::SelfReacting);
             }
             Event::MetalAddition { metal, carbon } if is_plain_petasis(step, metal, carbon) => {
                 return Err(Refusal::Unreactive);
-            }
-            Event::ConjugateAddition { nucleophile, carbon, partner }
-                if step.hydrogens_gained(partner) > 0
-                    && adds_against_acceptor(&step.before, nucleophile, carbon, partner) =>
-            {
-                return Err(Refusal::Position);
-            }
-            Event::Hydrogenation { carbon, partner } if makes_trans_alkene(step, carbon, partner) => {
-                return Err(Refusal::StereoScrambled);
             }
             _ => {}
         }
@@ -93,26 +78,8 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         if acylates() && is_amidoxime(&step.before, from) && leaves_amine(step) {
             return Err(Refusal::CompetingGroup);
         }
-        if is_plain_vinylic_halogenation(step, from, to) {
-            return Err(Refusal::Position);
-        }
         if arylates_to_hydrocarbon(step, from, to) {
             return Err(Refusal::OxidationState);
-        }
-        if is_esterified_by_ozone(step, from, to) {
-            return Err(Refusal::Unreactive);
-        }
-        if is_against_markovnikov(&step.before, from, to) {
-            return Err(Refusal::Position);
-        }
-        if is_carbenoid_of_enone(&step.before, from, to) {
-            return Err(Refusal::Unreactive);
-        }
-        if adds_oxygen_beside_acceptor(step, from, to) {
-            return Err(Refusal::Position);
-        }
-        if closes_cycloalkyne(step, from, to) {
-            return Err(Refusal::Strained);
         }
     }
     if step.atoms().any(|atom| is_reduced_to_halide(step, atom) || is_amine_dehydrogenated_twice(step, atom))
@@ -133,92 +100,10 @@ fn exchanges_hydrazine(step: &Step<'_>, amine: u32, hydrazine: u32) -> bool {
         && step.lost(hydrazine).any(|(gone, _)| it.group(gone) == Group::Hydrazine)
 }
 
-/// Returns true for a halogen in the place of a hydrogen of a plain alkene, which it adds to, or which takes it at the allylic carbon (March, chapters
-/// 14 and 15), and of an alkene with an acceptor, whose near carbon keeps the halogen as hydrogen halide leaves.
-fn is_plain_vinylic_halogenation(step: &Step<'_>, halogen: u32, carbon: u32) -> bool {
-    let it = &step.before;
-    let is_plain = |atom: u32, partner: u32| {
-        it.next_to(atom).all(|next| next == partner || it.is_sp3(next) && it.element(next) == C)
-    };
-    let is_far = |atom: u32, partner: u32| {
-        it.is_alpha(partner) && !it.is_alpha(atom) && it.next_to(atom).all(|next| it.element(next) == C)
-    };
-    is_heavy_halogen(it.element(halogen))
-        && it.group(carbon) == Group::Alkene
-        && step.loses_only_hydrogen(carbon)
-        && it.doubly(carbon, |next| it.element(next) == C).is_some_and(|partner| {
-            is_plain(carbon, partner) && is_plain(partner, carbon) || is_far(carbon, partner)
-        })
-}
-
-/// Returns true for the terminal carbon of an ynone, which takes the amine of a Sonogashira coupling (Chinchilla and Nájera, Chem. Rev. 2007, 107, 874).
-fn is_terminal_ynone(it: &Facts, alkyne: u32) -> bool {
-    it.triply(alkyne).is_some_and(|inner| {
-        it.next_to(inner).any(|next| matches!(it.group(next), Group::Ketone | Group::Aldehyde))
-    })
-}
-
-/// Returns true for hydrogen chloride or iodide and the end of a double bond that has more hydrogen, without an acceptor at the other one: only
-/// hydrogen bromide adds so, by radicals (Clayden, Greeves and Warren, chapters 19 and 37).
-fn is_against_markovnikov(it: &Facts, halogen: u32, carbon: u32) -> bool {
-    let is_more_substituted = |partner: u32| {
-        it.hydrogens(partner) < it.hydrogens(carbon)
-            && !it.next_to(partner).any(|next| it.is_acceptor(next) || it.is_trifluoromethyl(next))
-    };
-    matches!(it.element(halogen), CL | I)
-        && it.degree(halogen) == 0
-        && it.group(carbon) == Group::Alkene
-        && it.doubly(carbon, |next| it.element(next) == C).is_some_and(is_more_substituted)
-}
-
-/// Returns true for an alcohol, other than the methanol in which alkenes are cleaved, that joins a carbon of an alkene beside ozone (Marshall and
-/// Garofalo, J. Org. Chem. 1993, 58, 3675).
-fn is_esterified_by_ozone(step: &Step<'_>, oxygen: u32, carbon: u32) -> bool {
-    let it = &step.before;
-    let is_ozone = |atom: u32| it.element(atom) == O && it.at(atom).charge == 1 && it.count(atom, O) == 2;
-    it.group(carbon) == Group::Alkene
-        && it.element(oxygen) == O
-        && it.next_to(oxygen).any(|next| it.carbons(next) > 0)
-        && step.atoms().any(is_ozone)
-}
-
-/// Returns true for diiodomethane and the double bond of an enone: zinc carbenoids are electrophiles, and such rings come from sulfur ylides
-/// (Charette and Beauchemin, Org. React. 2001, 58, 1).
-fn is_carbenoid_of_enone(it: &Facts, methylene: u32, carbon: u32) -> bool {
-    let is_near_carbonyl =
-        |atom: u32| it.next_to(atom).any(|next| matches!(it.group(next), Group::Ketone | Group::Aldehyde));
-    let partner = || it.doubly(carbon, |next| it.element(next) == C);
-    it.count(methylene, I) == 2
-        && it.group(carbon) == Group::Alkene
-        && (is_near_carbonyl(carbon) || partner().is_some_and(is_near_carbonyl))
-}
-
 /// Returns true for a metal that stays on a carbon, which halogens take from it (Knochel and others, Angew. Chem. Int. Ed. 2003, 42, 4302).
 fn is_metal_on_carbon(step: &Step<'_>, metal: u32) -> bool {
     let it = &step.before;
     matches!(it.element(metal), MG | LI | ZN) && it.count(metal, C) > 0 && step.is_untouched(metal)
-}
-
-/// Returns true for the oxygen of water or an alcohol that joins the carbon beside an acceptor as a halogen joins the far one: the halonium ion opens at
-/// the carbon that is better off as a cation (Clayden, Greeves and Warren, chapter 19).
-fn adds_oxygen_beside_acceptor(step: &Step<'_>, oxygen: u32, carbon: u32) -> bool {
-    let it = &step.before;
-    let takes_halogen = |far: u32| step.gained(far).any(|(other, _)| is_heavy_halogen(it.element(other)));
-    it.is_hydroxyl(oxygen)
-        && it.group(carbon) == Group::Alkene
-        && it.is_alpha(carbon)
-        && it
-            .doubly(carbon, |far| it.element(far) == C)
-            .is_some_and(|far| !it.is_alpha(far) && takes_halogen(far))
-}
-
-/// Returns true for a bond that closes a ring of up to nine atoms with a triple bond (Krebs and Wilke, Top. Curr. Chem. 1983, 109, 189).
-fn closes_cycloalkyne(step: &Step<'_>, a: u32, b: u32) -> bool {
-    let images = step.image(a).zip(step.image(b));
-    images.and_then(|(a, b)| step.after.smallest_cycle(a, b)).is_some_and(|ring| {
-        ring.len() < 10
-            && ring.iter().any(|&atom| step.after.triply(atom).is_some_and(|far| ring.contains(&far)))
-    })
 }
 
 /// Returns true for an aryl halide whose metal adds to an aldehyde or ketone that is to lose its oxygen too: that is a second step (March, chapter 16).
@@ -270,18 +155,6 @@ fn is_mustard(it: &Facts, amine: u32) -> bool {
         && it.next_to(amine).any(|alpha| it.is_sp3(alpha) && it.next_to(alpha).any(has_halogen))
 }
 
-/// Returns true for an alkyne that joins the carbon beside a free phenol and stays: palladium, copper and base close it to the benzofuran (Arcadi, Cacchi and
-/// Marinelli, Synthesis 1986, 749). A silyl group keeps it open.
-fn closes_to_benzofuran(step: &Step<'_>, alkyne: u32, carbon: u32) -> bool {
-    let it = &step.before;
-    let is_phenol =
-        |next: u32| it.group(next) == Group::Phenol && it.hydrogens(next) > 0 && step.is_untouched(next);
-    let is_silylated = it.triply(alkyne).is_some_and(|far| it.count(far, SI) > 0);
-    let bears_phenol =
-        |ortho: u32| it.is_aromatic_carbon(ortho) && it.ring(ortho) == 6 && it.next_to(ortho).any(is_phenol);
-    it.is_aromatic_carbon(carbon) && !is_silylated && it.next_to(carbon).any(bears_phenol)
-}
-
 /// Returns true for the boronic acid and the aldehyde of a Petasis reaction without a hydroxyl or carboxyl group beside the aldehyde, which brings the boron to the
 /// iminium ion (Candeias and others, Chem. Rev. 2010, 110, 6169), and for a nitrogen that is no amine.
 fn is_plain_petasis(step: &Step<'_>, metal: u32, carbon: u32) -> bool {
@@ -303,17 +176,6 @@ fn is_plain_petasis(step: &Step<'_>, metal: u32, carbon: u32) -> bool {
                     Group::PrimaryAmine | Group::SecondaryAmine | Group::Aniline | Group::SecondaryAniline
                 )
         })
-}
-
-/// Returns true for an oxygen or nitrogen that adds to the carbon beside an acceptor, whose far carbon takes it (Clayden, Greeves and Warren, chapter 22).
-fn adds_against_acceptor(it: &Facts, nucleophile: u32, carbon: u32, partner: u32) -> bool {
-    let is_acceptor =
-        |next: u32| matches!(it.group(next), Group::Amide | Group::Ester | Group::Ketone | Group::Nitrile);
-    matches!(it.element(nucleophile), N | O)
-        && it.hydrogens(nucleophile) > 0
-        && it.next_to(carbon).any(is_acceptor)
-        && it.doubly(carbon, |next| next == partner).is_some()
-        && it.next_to(partner).all(|next| next == carbon || it.is_sp3(next))
 }
 
 /// Returns true if two nucleophiles of different molecules replace halogens of one: nothing decides which takes which.
@@ -528,22 +390,6 @@ fn aromatic_substitution(step: &Step<'_>, carbon: u32, other: u32) -> Verdict {
         return Err(Refusal::Arene);
     }
     Ok(())
-}
-
-/// Returns true if hydrogen adds to an alkyne and the only alkene of the product is trans. Hydride makes that of propargyl alcohols.
-fn makes_trans_alkene(step: &Step<'_>, carbon: u32, partner: u32) -> bool {
-    let it = &step.before;
-    let is_alkene =
-        |atom: u32| step.image(atom).is_some_and(|image| step.after.group(image) == Group::Alkene);
-    let bears_hydroxyl = |atom: u32| {
-        it.next_to(atom).any(|next| it.next_to(next).any(|far| it.element(far) == O && it.hydrogens(far) > 0))
-    };
-    it.triply(carbon) == Some(partner)
-        && is_alkene(carbon)
-        && !bears_hydroxyl(carbon)
-        && !bears_hydroxyl(partner)
-        && !step.atoms().any(|atom| it.group(atom) == Group::Alkene)
-        && step.after.has_trans_alkene()
 }
 
 /// Returns true for the carbon of an acyloxymethyl or halomethyl phosphate with a free P–O–H: it acylates or decomposes, and alkylates nothing.

@@ -124,7 +124,7 @@ fn alkylates_its_own_kind(step: &Step<'_>, nucleophile: u32) -> bool {
     let is_acid =
         |&atom: &u32| matches!(it.group(atom), Group::Phenol | Group::OximeOxygen) && it.hydrogens(atom) > 0;
     let is_halide = |&atom: &u32| electrophile::alkyl(it, atom) >= FAST_RANK && !step.forms_bond(atom);
-    let is_acylal = |acid: u32| {
+    let has_own_acid = |acid: u32| {
         it.group(nucleophile) == Group::AcidOxygen
             && step.is_kept_acid(acid)
             && step.joined().any(|(from, to)| {
@@ -133,7 +133,7 @@ fn alkylates_its_own_kind(step: &Step<'_>, nucleophile: u32) -> bool {
                     && it.next_to(to).any(|next| is_heavy_halogen(it.element(next)))
             })
     };
-    if step.atoms().any(is_acylal) {
+    if step.atoms().any(has_own_acid) {
         return true;
     }
     step.atoms().filter(is_acid).any(|acid| {

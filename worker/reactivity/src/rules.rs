@@ -7,8 +7,8 @@ use crate::refusal::Refusal;
 use crate::{
     acidity, amine_closure, arene, aromatisation, arylation, attacked_groups, azole, bifunctional, carbanion,
     cleavage, donors, elimination, fischer, fluorination, hidden_cleavage, labile_groups, mechanism,
-    michael_acceptor, mixture, new_organometal, origin, polar, quinone_methide, redox, richer_ring,
-    rival_halide, stereo, unactivated, weak_amine,
+    michael_acceptor, mixture, multiple_bond, new_organometal, origin, polar, quinone_methide, redox,
+    richer_ring, rival_halide, stereo, unactivated, weak_amine,
 };
 
 /// Certainty of the rules about a step.
@@ -57,6 +57,7 @@ pub fn check(step: &Step<'_>) -> Result<Soundness, Refusal> {
     weak_amine::check(step, &events)?;
     richer_ring::check(step, &events)?;
     mechanism::check(step, &events)?;
+    multiple_bond::check(step, &events)?;
     hidden_cleavage::check(step, &events)?;
     attacked_groups::check(step, &events)?;
     let stereo_source = stereo::check(step, &events)?;

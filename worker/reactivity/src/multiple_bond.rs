@@ -1,0 +1,174 @@
+//! Double and triple bonds whose reagent goes elsewhere than drawn: to the other carbon, to a ring, or nowhere.
+//!
+//! Sources: Clayden, Greeves and Warren, chapters 19 and 22, for the carbon that electrophiles and nucleophiles take; Campbell and Campbell, Chem. Rev.
+//! 1942, 31, 77, for the hydrogenation of alkynes to Z alkenes; those at the functions.
+
+use crate::change::{Facts, Step};
+use crate::event::Event;
+use crate::group::Group;
+use crate::queries::*;
+use crate::refusal::Refusal;
+
+/// Refuses such steps.
+///
+/// # Errors
+/// Fails with [`Refusal::Position`] for the other carbon, with [`Refusal::Unreactive`], [`Refusal::SelfReacting`] and [`Refusal::Strained`] for alkynes that
+/// react otherwise or close no ring, and with [`Refusal::StereoScrambled`] for the other alkene.
+pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
+    for event in events {
+        match *event {
+            Event::Alkynylation { alkyne, .. } if is_terminal_ynone(&step.before, alkyne) => {
+                return Err(Refusal::Unreactive);
+            }
+            Event::Alkynylation { alkyne, carbon, .. } if closes_to_benzofuran(step, alkyne, carbon) => {
+                return Err(Refusal::SelfReacting);
+            }
+            Event::ConjugateAddition { nucleophile, carbon, partner }
+                if step.hydrogens_gained(partner) > 0
+                    && adds_against_acceptor(&step.before, nucleophile, carbon, partner) =>
+            {
+                return Err(Refusal::Position);
+            }
+            Event::Hydrogenation { carbon, partner } if makes_trans_alkene(step, carbon, partner) => {
+                return Err(Refusal::StereoScrambled);
+            }
+            _ => {}
+        }
+    }
+    for (from, to) in step.joined() {
+        let is_other_carbon = is_plain_vinylic_halogenation(step, from, to)
+            || is_against_markovnikov(&step.before, from, to)
+            || adds_oxygen_beside_acceptor(step, from, to);
+        if is_other_carbon {
+            return Err(Refusal::Position);
+        }
+        if is_esterified_by_ozone(step, from, to) || is_carbenoid_of_enone(&step.before, from, to) {
+            return Err(Refusal::Unreactive);
+        }
+        if closes_cycloalkyne(step, from, to) {
+            return Err(Refusal::Strained);
+        }
+    }
+    Ok(())
+}
+
+/// Returns true for a halogen in the place of a hydrogen of a plain alkene, which it adds to, or which takes it at the allylic carbon (March, chapters
+/// 14 and 15), and of an alkene with an acceptor, whose near carbon keeps the halogen as hydrogen halide leaves.
+fn is_plain_vinylic_halogenation(step: &Step<'_>, halogen: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_plain = |atom: u32, partner: u32| {
+        it.next_to(atom).all(|next| next == partner || it.is_sp3(next) && it.element(next) == C)
+    };
+    let is_far = |atom: u32, partner: u32| {
+        it.is_alpha(partner) && !it.is_alpha(atom) && it.next_to(atom).all(|next| it.element(next) == C)
+    };
+    is_heavy_halogen(it.element(halogen))
+        && it.group(carbon) == Group::Alkene
+        && step.loses_only_hydrogen(carbon)
+        && it.doubly(carbon, |next| it.element(next) == C).is_some_and(|partner| {
+            is_plain(carbon, partner) && is_plain(partner, carbon) || is_far(carbon, partner)
+        })
+}
+
+/// Returns true for the terminal carbon of an ynone, which takes the amine of a Sonogashira coupling (Chinchilla and Nájera, Chem. Rev. 2007, 107, 874).
+fn is_terminal_ynone(it: &Facts, alkyne: u32) -> bool {
+    it.triply(alkyne).is_some_and(|inner| {
+        it.next_to(inner).any(|next| matches!(it.group(next), Group::Ketone | Group::Aldehyde))
+    })
+}
+
+/// Returns true for hydrogen chloride or iodide and the end of a double bond that has more hydrogen, without an acceptor at the other one: only
+/// hydrogen bromide adds so, by radicals (Clayden, Greeves and Warren, chapters 19 and 37).
+fn is_against_markovnikov(it: &Facts, halogen: u32, carbon: u32) -> bool {
+    let is_more_substituted = |partner: u32| {
+        it.hydrogens(partner) < it.hydrogens(carbon)
+            && !it.next_to(partner).any(|next| it.is_acceptor(next) || it.is_trifluoromethyl(next))
+    };
+    matches!(it.element(halogen), CL | I)
+        && it.degree(halogen) == 0
+        && it.group(carbon) == Group::Alkene
+        && it.doubly(carbon, |next| it.element(next) == C).is_some_and(is_more_substituted)
+}
+
+/// Returns true for an alcohol, other than the methanol in which alkenes are cleaved, that joins a carbon of an alkene beside ozone (Marshall and
+/// Garofalo, J. Org. Chem. 1993, 58, 3675).
+fn is_esterified_by_ozone(step: &Step<'_>, oxygen: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_ozone = |atom: u32| it.element(atom) == O && it.at(atom).charge == 1 && it.count(atom, O) == 2;
+    it.group(carbon) == Group::Alkene
+        && it.element(oxygen) == O
+        && it.next_to(oxygen).any(|next| it.carbons(next) > 0)
+        && step.atoms().any(is_ozone)
+}
+
+/// Returns true for diiodomethane and the double bond of an enone: zinc carbenoids are electrophiles, and such rings come from sulfur ylides
+/// (Charette and Beauchemin, Org. React. 2001, 58, 1).
+fn is_carbenoid_of_enone(it: &Facts, methylene: u32, carbon: u32) -> bool {
+    let is_near_carbonyl =
+        |atom: u32| it.next_to(atom).any(|next| matches!(it.group(next), Group::Ketone | Group::Aldehyde));
+    let partner = || it.doubly(carbon, |next| it.element(next) == C);
+    it.count(methylene, I) == 2
+        && it.group(carbon) == Group::Alkene
+        && (is_near_carbonyl(carbon) || partner().is_some_and(is_near_carbonyl))
+}
+
+/// Returns true for the oxygen of water or an alcohol that joins the carbon beside an acceptor as a halogen joins the far one: the halonium ion opens at
+/// the carbon that is better off as a cation (Clayden, Greeves and Warren, chapter 19).
+fn adds_oxygen_beside_acceptor(step: &Step<'_>, oxygen: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let takes_halogen = |far: u32| step.gained(far).any(|(other, _)| is_heavy_halogen(it.element(other)));
+    it.is_hydroxyl(oxygen)
+        && it.group(carbon) == Group::Alkene
+        && it.is_alpha(carbon)
+        && it
+            .doubly(carbon, |far| it.element(far) == C)
+            .is_some_and(|far| !it.is_alpha(far) && takes_halogen(far))
+}
+
+/// Returns true for an oxygen or nitrogen that adds to the carbon beside an acceptor, whose far carbon takes it (Clayden, Greeves and Warren, chapter 22).
+fn adds_against_acceptor(it: &Facts, nucleophile: u32, carbon: u32, partner: u32) -> bool {
+    let is_acceptor =
+        |next: u32| matches!(it.group(next), Group::Amide | Group::Ester | Group::Ketone | Group::Nitrile);
+    matches!(it.element(nucleophile), N | O)
+        && it.hydrogens(nucleophile) > 0
+        && it.next_to(carbon).any(is_acceptor)
+        && it.doubly(carbon, |next| next == partner).is_some()
+        && it.next_to(partner).all(|next| next == carbon || it.is_sp3(next))
+}
+
+/// Returns true if hydrogen adds to an alkyne and the only alkene of the product is trans. Hydride makes that of propargyl alcohols.
+fn makes_trans_alkene(step: &Step<'_>, carbon: u32, partner: u32) -> bool {
+    let it = &step.before;
+    let is_alkene =
+        |atom: u32| step.image(atom).is_some_and(|image| step.after.group(image) == Group::Alkene);
+    let bears_hydroxyl = |atom: u32| {
+        it.next_to(atom).any(|next| it.next_to(next).any(|far| it.element(far) == O && it.hydrogens(far) > 0))
+    };
+    it.triply(carbon) == Some(partner)
+        && is_alkene(carbon)
+        && !bears_hydroxyl(carbon)
+        && !bears_hydroxyl(partner)
+        && !step.atoms().any(|atom| it.group(atom) == Group::Alkene)
+        && step.after.has_trans_alkene()
+}
+
+/// Returns true for a bond that closes a ring of up to nine atoms with a triple bond (Krebs and Wilke, Top. Curr. Chem. 1983, 109, 189).
+fn closes_cycloalkyne(step: &Step<'_>, a: u32, b: u32) -> bool {
+    let images = step.image(a).zip(step.image(b));
+    images.and_then(|(a, b)| step.after.smallest_cycle(a, b)).is_some_and(|ring| {
+        ring.len() < 10
+            && ring.iter().any(|&atom| step.after.triply(atom).is_some_and(|far| ring.contains(&far)))
+    })
+}
+
+/// Returns true for an alkyne that joins the carbon beside a free phenol and stays: palladium, copper and base close it to the benzofuran (Arcadi, Cacchi and
+/// Marinelli, Synthesis 1986, 749). A silyl group keeps it open.
+fn closes_to_benzofuran(step: &Step<'_>, alkyne: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_phenol =
+        |next: u32| it.group(next) == Group::Phenol && it.hydrogens(next) > 0 && step.is_untouched(next);
+    let is_silylated = it.triply(alkyne).is_some_and(|far| it.count(far, SI) > 0);
+    let bears_phenol =
+        |ortho: u32| it.is_aromatic_carbon(ortho) && it.ring(ortho) == 6 && it.next_to(ortho).any(is_phenol);
+    it.is_aromatic_carbon(carbon) && !is_silylated && it.next_to(carbon).any(bears_phenol)
+}

@@ -34,7 +34,7 @@ SMALLEST_USD_PER_GRAM, LARGEST_USD_PER_GRAM = 0.5, 2000.0
 SHELF = Path(__file__).with_name("shelf.tsv")
 SHELF_COLUMNS = ["smiles", "name", "class"]
 SHELF_OCCURRENCES = 30  # what every supplier stocks is cheap: priced as if this many reactions used it
-BOUGHT_USES, BOUGHT_RATIO = 3, 3  # a reactant that reactions make is bought if so many use it, and so many for each that makes it
+BOUGHT_RATIO = 3  # a reactant that reactions make is bought if so many use it for each that makes it
 # Schedule 1 of the Chemical Weapons Convention: nobody sells them.
 NEVER_SOLD = {
     "ClCCSCCCl", "ClCCSCCl", "ClCSCSCCl", "CCN(CCCl)CCCl", "CN(CCCl)CCCl", "ClCCN(CCCl)CCCl", "CC(C)OP(C)(=O)F",
@@ -82,7 +82,7 @@ def reaction_leaves(path: Path, held_out: set[str], unwanted: set[str], max_heav
     counts = collections.Counter(part for row in reactions for part in set(row[2].split(".")))
     leaves = []
     for smiles, count in counts.items():
-        if smiles in made and (count < BOUGHT_USES or count < BOUGHT_RATIO * made[smiles]):
+        if count < BOUGHT_RATIO * made[smiles]:
             continue
         mol = Chem.MolFromSmiles(smiles)
         if mol is None or mol.GetNumHeavyAtoms() > max_heavy_atoms or not acceptable(mol):

@@ -26,7 +26,6 @@ pub fn acylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     if before.element(nucleophile) == C {
         check_enolate(step, nucleophile, carbon)?;
     }
-    let is_acylating = matches!(acceptor, Group::Acid | Group::AcylHalide | Group::Anhydride);
     if builds_ring(step, nucleophile, carbon) {
         return Ok(());
     }
@@ -109,6 +108,7 @@ pub fn acylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
         refuse_unreacted_halide(step, carbon, donor)?;
         refuse_second_ester_of_azole(step, carbon)?;
     }
+    let is_acylating = matches!(acceptor, Group::Acid | Group::AcylHalide | Group::Anhydride);
     if is_acylating && ring.is_none() && is_behind_alcohol(step, nucleophile) {
         return Err(Refusal::CompetingGroup);
     }

@@ -84,18 +84,15 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
             position(step, carbon, -30, Electrophile::Sulfonation)
         }
         C => electrophile.map_or(Ok(()), |electrophile| carbon_electrophile(step, carbon, electrophile)),
-        // Borates take lithiated rings; diborons and boranes need iridium.
-        B if electrophile.is_some_and(|boron| step.before.count(boron, O) == 3) => {
-            if is_lithiated(step, carbon) { Ok(()) } else { Err(Refusal::Position) }
-        }
-        B => borylation(step, carbon),
-        SN if electrophile.is_some() => {
+        // Borates and stannyl halides take lithiated rings; diborons and boranes need iridium.
+        B | SN if electrophile.is_some_and(|other| element == SN || step.before.count(other, O) == 3) => {
             if is_lithiated(step, carbon) {
                 Ok(())
             } else {
                 Err(Refusal::Position)
             }
         }
+        B => borylation(step, carbon),
         _ => Ok(()),
     }
 }

@@ -288,10 +288,7 @@ fn opens_epoxide_by_amide(step: &Step<'_>, nitrogen: u32, leaving: u32) -> bool 
 /// Returns true for the enolate of a plain ester, ketone or amide and a homopropargyl halide, which it turns into vinylacetylene and whose alkyne takes its
 /// charge (March, chapter 17).
 fn is_homopropargylation(it: &Facts, enolate: u32, carbon: u32) -> bool {
-    let is_propargylic = |next: u32| {
-        it.is_sp3(next)
-            && it.next_to(next).any(|alkyne| it.triply(alkyne).is_some_and(|far| it.hydrogens(far) > 0))
-    };
+    let is_propargylic = |next: u32| it.is_sp3(next) && it.next_to(next).any(|alkyne| it.is_ethynyl(alkyne));
     it.is_sp3(enolate)
         && it.next_to(enolate).filter(|&next| it.is_acceptor(next)).count() == 1
         && it.next_to(carbon).any(is_propargylic)

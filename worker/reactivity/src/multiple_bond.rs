@@ -154,11 +154,12 @@ fn makes_trans_alkene(step: &Step<'_>, carbon: u32, partner: u32) -> bool {
 
 /// Returns true for a bond that closes a ring of up to nine atoms with a triple bond (Krebs and Wilke, Top. Curr. Chem. 1983, 109, 189).
 fn closes_cycloalkyne(step: &Step<'_>, a: u32, b: u32) -> bool {
-    let images = step.image(a).zip(step.image(b));
-    images.and_then(|(a, b)| step.after.smallest_cycle(a, b)).is_some_and(|ring| {
-        ring.len() < 10
-            && ring.iter().any(|&atom| step.after.triply(atom).is_some_and(|far| ring.contains(&far)))
-    })
+    let after = step.after;
+    let Some((a, b)) = step.image(a).zip(step.image(b)) else { return false };
+    after.bond(a, b).is_some_and(|bond| (3..10).contains(&bond.ring))
+        && after.smallest_cycle(a, b).is_some_and(|ring| {
+            ring.iter().any(|&atom| after.triply(atom).is_some_and(|far| ring.contains(&far)))
+        })
 }
 
 /// Returns true for an alkyne that joins the carbon beside a free phenol and stays: palladium, copper and base close it to the benzofuran (Arcadi, Cacchi and

@@ -191,6 +191,11 @@ pub trait StructureQueries {
         self.around(atom).iter().filter(|bond| bond.order == Order::Aromatic).count() == 3
     }
 
+    /// Returns true for the inner carbon of a terminal alkyne.
+    fn is_ethynyl(&self, atom: u32) -> bool {
+        self.triply(atom).is_some_and(|far| self.hydrogens(far) > 0)
+    }
+
     /// Returns true for the nitrogen of a quaternary ammonium or N-alkylazinium ion.
     fn is_onium(&self, atom: u32) -> bool {
         self.element(atom) == N

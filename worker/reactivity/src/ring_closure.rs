@@ -30,6 +30,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                 || needs_base(it, nucleophile)
                     && (amide_closes(step, carbon)
                         || alkylates_its_own_kind(step, nucleophile)
+                        || alkylates_its_own_acid(step, nucleophile, carbon)
                         || carboxylate_closes(step, nucleophile, carbon))
                 || alcohol_closes(step, nucleophile, carbon)
                 || is_behind_cyclopropane(step, nucleophile, carbon)
@@ -118,28 +119,24 @@ fn alcohol_closes(step: &Step<'_>, nucleophile: u32, carbon: u32) -> bool {
 }
 
 /// Returns true if a molecule has a phenol or oxime and a benzylic, allylic or other fast halide that the base of the
-/// step brings together, unless that is the wanted ring, or an acid and the halide that another acid is to take.
+/// step brings together, unless that is the wanted ring.
 fn alkylates_its_own_kind(step: &Step<'_>, nucleophile: u32) -> bool {
     let it = &step.before;
     let is_acid =
         |&atom: &u32| matches!(it.group(atom), Group::Phenol | Group::OximeOxygen) && it.hydrogens(atom) > 0;
     let is_halide = |&atom: &u32| electrophile::alkyl(it, atom) >= FAST_RANK && !step.forms_bond(atom);
-    let has_own_acid = |acid: u32| {
-        it.group(nucleophile) == Group::AcidOxygen
-            && step.is_kept_acid(acid)
-            && step.joined().any(|(from, to)| {
-                from == nucleophile
-                    && step.are_in_same_molecule(acid, to)
-                    && it.next_to(to).any(|next| is_heavy_halogen(it.element(next)))
-            })
-    };
-    if step.atoms().any(has_own_acid) {
-        return true;
-    }
     step.atoms().filter(is_acid).any(|acid| {
         (acid == nucleophile || step.is_untouched(acid))
             && step.atoms().filter(is_halide).any(|halide| step.are_in_same_molecule(acid, halide))
     })
+}
+
+/// Returns true for an acid and a halide whose molecule keeps an acid of its own, which takes it as well.
+fn alkylates_its_own_acid(step: &Step<'_>, nucleophile: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    it.group(nucleophile) == Group::AcidOxygen
+        && it.next_to(carbon).any(|next| is_heavy_halogen(it.element(next)))
+        && step.atoms().any(|acid| step.is_kept_acid(acid) && step.are_in_same_molecule(acid, carbon))
 }
 
 /// Returns true if alkoxide closes the ester that is to condense with another: its α-carbon reaches a leaving group of its

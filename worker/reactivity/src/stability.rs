@@ -106,7 +106,7 @@ fn unstable_carbon(it: &Facts, atom: u32) -> bool {
         Group::AcylHalide => {
             it.hydrogens(atom) > 0 && on(F) == 0
                 || is_keto_acyl_halide(it, atom)
-                || it.next_to(atom).any(|next| it.triply(next).is_some_and(|far| it.hydrogens(far) > 0))
+                || it.next_to(atom).any(|next| it.is_ethynyl(next))
         }
         // Tertiary chloroformates lose carbon dioxide and an alkene, chloroformic acid loses hydrogen chloride.
         Group::Chloroformate => {

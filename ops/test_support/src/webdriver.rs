@@ -18,6 +18,9 @@ const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
 /// Key by which WebDriver refers to elements.
 const ELEMENT_KEY: &str = "element-6066-11e4-a52e-4f735466cecf";
 
+/// Error of a command whose element is no longer in the page.
+const STALE: &str = "stale element reference";
+
 /// Permission for pages to run scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Script {
@@ -109,24 +112,30 @@ impl Chromium {
 
     /// Returns the visible text of an element.
     pub async fn text(&self, selector: &str) -> String {
-        // A page may render again between finding an element and reading it.
-        let element = self.find(selector).await;
-        match self.try_call(Method::GET, &format!("/element/{element}/text"), None).await {
-            Ok(read) => text(&read),
-            Err(_) => self.read(&self.find(selector).await, "text").await,
-        }
+        text(&self.act(Method::GET, selector, "text", None).await)
     }
 
     /// Clicks an element.
     pub async fn click(&self, selector: &str) {
-        let element = self.find(selector).await;
-        self.call(Method::POST, &format!("/element/{element}/click"), Some(json!({}))).await;
+        self.act(Method::POST, selector, "click", Some(json!({}))).await;
     }
 
     /// Types into an element.
     pub async fn type_into(&self, selector: &str, keys: &str) {
-        let element = self.find(selector).await;
-        self.call(Method::POST, &format!("/element/{element}/value"), Some(json!({ "text": keys }))).await;
+        self.act(Method::POST, selector, "value", Some(json!({ "text": keys }))).await;
+    }
+
+    /// Runs an element's command, again where the page rendered anew after the element was found.
+    async fn act(&self, method: Method, selector: &str, command: &str, body: Option<Value>) -> Value {
+        let begun = Instant::now();
+        loop {
+            let path = format!("/element/{}/{command}", self.find(selector).await);
+            match self.try_call(method.clone(), &path, body.clone()).await {
+                Ok(value) => return value,
+                Err(error) if error["error"] == STALE && begun.elapsed() < COMMAND_TIMEOUT => {}
+                Err(error) => panic!("{selector}, {command}: {error}"),
+            }
+        }
     }
 
     /// Sets the value of the field with this id, even if it is hidden.

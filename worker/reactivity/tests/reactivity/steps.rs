@@ -87,38 +87,29 @@ fn canonical(smiles: &str) -> String {
     smiles.parse::<Molecule>().unwrap().canonical_smiles()
 }
 
-/// Splits the rows into those that are returned with a source of configuration that `counts`, and the others with the
-/// model's explanation.
+/// Splits the rows into those that are returned with a source of configuration that `counts`, and the others.
 fn partition_returned(
+    model: &Arc<RetroModel>,
     rows: Vec<Row>,
     counts: fn(Option<StereoSource>) -> bool,
-) -> (Vec<Row>, Vec<(Row, String)>) {
-    let model = shipped();
+) -> (Vec<Row>, Vec<Row>) {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let share = rows.len().div_ceil(cores);
     let returned: Vec<bool> = thread::scope(|scope| {
         let parts: Vec<_> = rows
             .chunks(share)
             .map(|part| {
-                let model = &model;
                 let is_returned = move |row: &Row| returned(model, row).is_some_and(counts);
                 scope.spawn(move || part.iter().map(is_returned).collect::<Vec<_>>())
             })
             .collect();
         parts.into_iter().flat_map(|part| part.join().unwrap()).collect()
     });
-    let (mut yes, mut no) = (Vec::new(), Vec::new());
-    for (row, returned) in rows.into_iter().zip(returned) {
-        if returned {
-            yes.push(row);
-        } else {
-            let reason = reason(&model, &row);
-            no.push((row, reason));
-        }
-    }
-    (yes, no)
+    let mut returned = returned.into_iter();
+    rows.into_iter().partition(|_| returned.next().unwrap())
 }
 
+/// Returns the model's explanation of a step that is not returned.
 fn reason(model: &RetroModel, row: &Row) -> String {
     let molecules: Vec<Molecule> = row.precursors.iter().map(|smiles| smiles.parse().unwrap()).collect();
     let found = explain(model, &row.product.parse().unwrap(), &molecules);
@@ -135,7 +126,7 @@ fn reason(model: &RetroModel, row: &Row) -> String {
 /// configuration claims something else.
 fn wrongly_returned(rows: Vec<Row>) -> usize {
     let all = rows.len();
-    let (returned, _) = partition_returned(rows, |source| source.is_none());
+    let (returned, _) = partition_returned(&shipped(), rows, |source| source.is_none());
     for row in &returned {
         println!("RETURNED\t{}\t{}>>{}", row.category, row.precursors.join("."), row.product);
     }
@@ -145,8 +136,10 @@ fn wrongly_returned(rows: Vec<Row>) -> usize {
 
 /// Prints the working steps that are not returned, and gives the fraction of those that are.
 fn share_returned(rows: Vec<Row>) -> f64 {
-    let (returned, missing) = partition_returned(rows, |_| true);
-    for (row, reason) in &missing {
+    let model = shipped();
+    let (returned, missing) = partition_returned(&model, rows, |_| true);
+    for row in &missing {
+        let reason = reason(&model, row);
         println!("MISSING\t{}\t{}>>{}\t{reason}", row.category, row.precursors.join("."), row.product);
     }
     let all = returned.len() + missing.len();

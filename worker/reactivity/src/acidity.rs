@@ -40,6 +40,14 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             {
                 return Err(Refusal::CompetingGroup);
             }
+            Event::Acylation { nucleophile, .. }
+                if it.is_sp3(nucleophile)
+                    && step
+                        .atoms()
+                        .any(|atom| step.is_kept_acid(atom) || is_activated_nitroarene(step, atom)) =>
+            {
+                return Err(Refusal::CompetingGroup);
+            }
             Event::AromaticSubstitution { carbon, electrophile: Some(other), element } => {
                 refuse_exchange(step, carbon, other, element)?;
             }
@@ -120,6 +128,18 @@ fn acidity(it: &Facts, atom: u32) -> Option<i32> {
         Group::PoorAniline => 27,
         _ => return None,
     })
+}
+
+/// Returns true for a halide of a nitroarene that stays, which carbanions displace before they take an ester (Miller, "Aromatic Nucleophilic Substitution",
+/// 1968).
+fn is_activated_nitroarene(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    it.is_aromatic_carbon(carbon)
+        && it.count(carbon, F) + it.count(carbon, CL) > 0
+        && step.is_untouched(carbon)
+        && aromatic_positions(&it.structure, carbon)
+            .iter()
+            .any(|&(atom, distance)| distance != 2 && it.next_to(atom).any(|next| it.is_nitro(next)))
 }
 
 /// Returns true for an ester whose α-carbon has a second acceptor and a hydrogen: the carbanion of the other component takes it, and the

@@ -6,7 +6,7 @@ use crate::change::{Facts, Step};
 use crate::competition::{builds_ring, check_unreacted_acyl_electrophiles, closed_ring_size, nucleophiles};
 use crate::electrophile;
 use crate::event::Event;
-use crate::group::Group;
+use crate::group::{Group, aromatic_positions};
 use crate::queries::*;
 use crate::reagent::Reagent;
 use crate::refusal::Refusal;
@@ -101,12 +101,19 @@ pub fn acylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     {
         return Err(Refusal::Unreactive);
     }
+    if ring.is_none()
+        && is_dihalogenated_aniline(before, nucleophile)
+        && is_carbamoyl_chloride(before, carbon)
+    {
+        return Err(Refusal::Unreactive);
+    }
     let own = electrophile::acyl(before, carbon);
     let rank = if acceptor == Group::Acid { 70 } else { own };
     check_unreacted_acyl_electrophiles(step, carbon, rank)?;
     if acceptor == Group::Ester && ring.is_none() {
         refuse_unreacted_halide(step, carbon, donor)?;
         refuse_second_ester_of_azole(step, carbon)?;
+        refuse_slower_ester(step, carbon)?;
     }
     let is_acylating = matches!(acceptor, Group::Acid | Group::AcylHalide | Group::Anhydride);
     if is_acylating && ring.is_none() && is_behind_alcohol(step, nucleophile) {
@@ -119,6 +126,22 @@ pub fn acylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     nucleophiles(step, events, nucleophile, carbon, Reagent::Acyl)?;
     refuse_unreacted_aldehyde(step, carbon, donor)?;
     Ok(())
+}
+
+/// Returns true for an aniline between two halogens.
+fn is_dihalogenated_aniline(before: &Facts, nitrogen: u32) -> bool {
+    let bears_halogen = |ortho: &u32| {
+        before.is_aromatic(*ortho) && before.next_to(*ortho).any(|next| is_halogen(before.element(next)))
+    };
+    before
+        .next_to(nitrogen)
+        .any(|ipso| before.is_aromatic(ipso) && before.next_to(ipso).filter(bears_halogen).count() == 2)
+}
+
+/// Returns true for the chloride of a disubstituted carbamic acid, which acylates by no isocyanate and is slow (March, chapter 10).
+fn is_carbamoyl_chloride(before: &Facts, carbon: u32) -> bool {
+    before.count(carbon, CL) == 1
+        && before.next_to(carbon).any(|next| before.element(next) == N && before.hydrogens(next) == 0)
 }
 
 /// Returns true for a secondary amine between a tertiary carbon and another than methyl that has a primary alcohol in its molecule, which an acyl halide takes
@@ -279,6 +302,41 @@ fn refuse_second_ester_of_azole(step: &Step<'_>, own: u32) -> Verdict {
             && azole(atom).is_some_and(|other| near.iter().any(|&(near, _)| near == other))
     };
     if has_nitrogen && step.atoms().any(is_second) { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Refuses the ester of an arene without another acceptor, or of a tertiary carbon, beside an open one of an alkanoic or oxalic acid, which amines take first
+/// (March, chapter 10).
+fn refuse_slower_ester(step: &Step<'_>, own: u32) -> Verdict {
+    let before = &step.before;
+    let is_open_alkoxide = |oxygen: u32| {
+        before.group(oxygen) == Group::EsterOxygen
+            && before.next_to(oxygen).all(|next| before.is_carbonyl(next) || before.hydrogens(next) > 1)
+    };
+    let is_open =
+        |alpha: u32| before.is_sp3(alpha) && before.hydrogens(alpha) > 1 || before.is_carbonyl(alpha);
+    let is_rival = |acyl: u32| {
+        before.group(acyl) == Group::Ester
+            && before.next_to(acyl).any(is_open)
+            && before.next_to(acyl).any(is_open_alkoxide)
+            && step.is_untouched(acyl)
+    };
+    let is_slow = before.next_to(own).any(|next| {
+        before.is_sp3(next) && before.carbons(next) == 4
+            || before.is_aromatic_carbon(next) && is_plain_arene(before, next, own)
+    });
+    if is_slow && step.atoms().any(is_rival) { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Returns true for a ring position without an acceptor, a hydroxyl group or the nitrogen of an azine near it, beside its own acyl group.
+fn is_plain_arene(before: &Facts, ipso: u32, acyl: u32) -> bool {
+    aromatic_positions(&before.structure, ipso).iter().all(|&(atom, _)| {
+        let gives = before.element(atom) == C
+            || before.element(atom) == N && (before.hydrogens(atom) > 0 || before.degree(atom) == 3);
+        gives
+            && !before
+                .next_to(atom)
+                .any(|next| next != acyl && (before.impoverishes_ring(next) || before.is_hydroxyl(next)))
+    })
 }
 
 /// Returns true if an aldehyde or ketone of at least this rank is left unreacted.

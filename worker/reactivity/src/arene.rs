@@ -69,6 +69,9 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
     if oxide && electrophile.is_some_and(|other| gives_carbenium_ion(step, other)) {
         return Err(Refusal::Arene);
     }
+    if let Some(acyl) = electrophile.filter(|_| is_acyl) {
+        refuse_anthraquinone_of_poor_ring(step, carbon, acyl)?;
+    }
     if oxide || gains_ring_bond(step, carbon) {
         return Ok(());
     }
@@ -95,6 +98,20 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
         B => borylation(step, carbon),
         _ => Ok(()),
     }
+}
+
+/// Refuses the two acylations of one benzene ring by a diacid's halide or anhydride, unless donors help both: the second meets the first one's ketone
+/// (March, chapter 11).
+fn refuse_anthraquinone_of_poor_ring(step: &Step<'_>, carbon: u32, acyl: u32) -> Verdict {
+    let before = &step.before;
+    if step.are_in_same_molecule(carbon, acyl) || !gains_ring_bond(step, carbon) {
+        return Ok(());
+    }
+    refuse_free_alcohols(step)?;
+    let positions = aromatic_positions(&before.structure, carbon);
+    let is_poor =
+        positions.iter().any(|&(atom, _)| before.next_to(atom).any(|next| before.impoverishes_ring(next)));
+    if is_poor { Err(Refusal::Arene) } else { Ok(()) }
 }
 
 /// Returns true for a saturated carbon that loses a halide or an oxygen.
@@ -631,9 +648,13 @@ fn substituent(facts: &Facts, atom: u32, next: u32, distance: u32, five: bool) -
         C if facts.is_cyano(next) => pick(-34, -24),
         C if facts.is_carbonyl(next) => pick(-28 - para, -18),
         C if facts.is_saturated(next) => {
-            let drawn =
-                facts.next_to(next).filter(|&far| matches!(facts.element(far), F | CL | BR | O | N)).count();
-            pick(11 - 3 * drawn as i32, 1 - drawn as i32)
+            let draw = |far: u32| match facts.element(far) {
+                F | CL | BR | O | N => 1,
+                _ if facts.is_trifluoromethyl(far) || facts.element(far) == S && facts.oxo(far) == 2 => 2,
+                _ => i32::from(facts.is_cyano(far)),
+            };
+            let drawn: i32 = facts.next_to(next).map(draw).sum();
+            pick(11 - 3 * drawn, 1 - drawn)
         }
         C => pick(2, 0),
         SI | SN | B => pick(4, 0),

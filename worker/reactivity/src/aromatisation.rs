@@ -7,16 +7,47 @@
 use chem::Order;
 
 use crate::change::{Facts, Step};
+use crate::group::Group;
 use crate::queries::*;
 use crate::refusal::Refusal;
 
-/// Refuses steps with such a ring in a precursor or in the product.
+/// Refuses steps with such a ring in a precursor or in the product, and Birch reductions of rings that are not for them.
 ///
 /// # Errors
-/// Fails with [`Refusal::Unstable`].
+/// Fails with [`Refusal::Unstable`], or with [`Refusal::CompetingGroup`] for a Birch reduction.
 pub fn check(step: &Step<'_>) -> Result<(), Refusal> {
     let has_ring = |it: &Facts| (0..it.atoms() as u32).any(|atom| aromatises(it, atom));
-    if has_ring(&step.before) || has_ring(step.after) { Err(Refusal::Unstable) } else { Ok(()) }
+    if has_ring(&step.before) || has_ring(step.after) {
+        return Err(Refusal::Unstable);
+    }
+    if step.atoms().any(|atom| is_poor_birch(step, atom)) { Err(Refusal::CompetingGroup) } else { Ok(()) }
+}
+
+/// Returns true for a carbon of a benzene ring that gains hydrogen where the ring keeps double bonds, as dissolving metals leave them, if a heteroarene is fused
+/// to the ring or a group on it takes the electrons first (Rabideau and Marcinow, Org. React. 1992, 42, 1).
+fn is_poor_birch(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_reduced = it.is_aromatic_carbon(carbon)
+        && step.hydrogens_gained(carbon) == 1
+        && step.gained(carbon).next().is_none()
+        && step.image(carbon).is_some_and(|image| step.after.is_sp3(image));
+    let benzene = || {
+        let bond = it.around(carbon).iter().find(|bond| bond.ring == 6 && bond.order == Order::Aromatic)?;
+        it.smallest_cycle(carbon, bond.to)
+            .filter(|ring| ring.len() == 6 && ring.iter().all(|&atom| it.is_aromatic_carbon(atom)))
+    };
+    let is_alkene =
+        |atom: u32| step.image(atom).is_some_and(|image| step.after.group(image) == Group::Alkene);
+    let takes_electrons = |next: u32| {
+        it.is_nitro(next)
+            || it.is_aromatic(next) && it.element(next) != C
+            || matches!(it.group(next), Group::Ester | Group::Ketone | Group::Aldehyde | Group::Nitrile)
+    };
+    is_reduced
+        && benzene().is_some_and(|ring| {
+            ring.iter().any(|&atom| is_alkene(atom))
+                && ring.iter().any(|&atom| it.next_to(atom).any(takes_electrons))
+        })
 }
 
 /// Returns true if the atom is the carbon of a ring's C=O or C=N bond, and the ring turns into a phenol or aniline by a shift of hydrogen or the

@@ -216,7 +216,7 @@ pub fn chan_lam(step: &Step<'_>, events: &[Event]) -> Verdict {
     let loses_boron = |carbon: u32| step.lost(carbon).any(|(gone, _)| before.element(gone) == B);
     for (nucleophile, carbon) in step.joined() {
         if matches!(before.element(nucleophile), N | O | S) && loses_boron(carbon) {
-            if is_flanked_lactam(before, nucleophile) {
+            if is_flanked_lactam(before, nucleophile) || is_peri_to_group(before, nucleophile) {
                 return Err(Refusal::Hindered);
             }
             nucleophiles(step, events, nucleophile, carbon, Reagent::Copper)?;
@@ -231,6 +231,24 @@ fn is_flanked_lactam(before: &Facts, nitrogen: u32) -> bool {
     before.group(nitrogen) == Group::AmideNitrogen
         && before.is_aromatic(nitrogen)
         && before.next_to(nitrogen).any(|next| before.next_to(next).any(is_branched))
+}
+
+/// Returns true for the nitrogen of a quinolone beside a fusion whose next carbon has a substituent, which leaves copper no room.
+fn is_peri_to_group(before: &Facts, nitrogen: u32) -> bool {
+    let is_substituted = |peri: u32| {
+        before.is_aromatic_carbon(peri)
+            && before.hydrogens(peri) == 0
+            && !before.is_shared_by_aromatic_rings(peri)
+            && before.ring(peri) == 6
+    };
+    before.is_aromatic(nitrogen)
+        && before.ring(nitrogen) == 6
+        && before.hydrogens(nitrogen) == 1
+        && before.next_to(nitrogen).filter(|&next| before.is_shared_by_aromatic_rings(next)).any(|fusion| {
+            before
+                .next_to(fusion)
+                .any(|peri| peri != nitrogen && before.bond(peri, nitrogen).is_none() && is_substituted(peri))
+        })
 }
 
 /// Returns true if palladium or copper couples this nucleophile with an unactivated aryl halide.

@@ -42,7 +42,7 @@ pub fn check(step: &Step<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Returns true if a nitrogen of an azole takes a carbon that stays there: acyl groups migrate, and groups with a heteroatom
+/// Returns true if a nitrogen of an azole takes a carbon, or the nitrogen of a hydroxylamine's ester, that stays there: acyl groups migrate, and groups with a heteroatom
 /// on their carbon (tetrahydropyranyl, trimethylsilylethoxymethyl) only protect.
 fn takes_carbon(step: &Step<'_>, nitrogen: u32, carbon: u32) -> bool {
     let it = &step.before;
@@ -53,10 +53,14 @@ fn takes_carbon(step: &Step<'_>, nitrogen: u32, carbon: u32) -> bool {
                     .next_to(carbon)
                     .any(|next| matches!(it.element(next), N | O | S) && step.image(next).is_some())
     };
+    let is_aminating = || {
+        it.element(carbon) == N
+            && !it.is_aromatic(carbon)
+            && step.lost(carbon).any(|(gone, _)| it.element(gone) == O)
+    };
     it.element(nitrogen) == N
         && it.is_aromatic(nitrogen)
-        && it.element(carbon) == C
-        && !is_protecting(carbon)
+        && (it.element(carbon) == C && !is_protecting(carbon) || is_aminating())
         && step
             .image(nitrogen)
             .zip(step.image(carbon))

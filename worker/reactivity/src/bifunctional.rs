@@ -14,6 +14,7 @@ use crate::mixture::takes_halide;
 use crate::queries::*;
 use crate::refusal::Refusal;
 use crate::site::is_chelated;
+use crate::stability::is_keto_acid;
 
 type Verdict = Result<(), Refusal>;
 
@@ -63,7 +64,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             _ => {}
         }
     }
-    if step.atoms().any(|carbon| is_activated_keto_acid(step, carbon)) {
+    let keeps_keto_acid =
+        step.atoms().any(|acid| is_keto_acid(&step.before, acid) && step.image(acid).is_some());
+    if keeps_keto_acid || (0..step.after.atoms() as u32).any(|acid| is_keto_acid(step.after, acid)) {
         return Err(Refusal::Unstable);
     }
     for &(a, b, _) in &step.change.made {
@@ -221,21 +224,6 @@ fn leaves_phosphoric_acid(step: &Step<'_>) -> bool {
             && step.before.hydrogens(atom) > 0
             && step.is_untouched(atom)
     })
-}
-
-/// Returns true for the acid carbon of a free β-keto acid that is to acylate: it loses carbon dioxide instead.
-fn is_activated_keto_acid(step: &Step<'_>, carbon: u32) -> bool {
-    let it = &step.before;
-    let is_alpha = |alpha: u32| {
-        it.is_sp3(alpha)
-            && it.hydrogens(alpha) > 0
-            && it.next_to(alpha).any(|next| it.group(next) == Group::Ketone)
-            && !step.lost(carbon).any(|(gone, _)| gone == alpha)
-    };
-    it.group(carbon) == Group::Acid
-        && step.image(carbon).is_some()
-        && step.lost(carbon).any(|(gone, _)| it.group(gone) == Group::AcidOxygen)
-        && it.next_to(carbon).any(is_alpha)
 }
 
 /// Chlorine, bromine or iodine that a carbon loses in the step.

@@ -212,6 +212,9 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
         Event::AcylReduction { carbon, .. } if it.group(carbon) == Group::AcylHalide => {
             class!("acyl halide reduction")
         }
+        Event::AcylReduction { carbon } if it.group(carbon) == Group::Weinreb => {
+            class!("Weinreb amide reduction")
+        }
         Event::AcylReduction { .. } => class!("ester or acid reduction"),
         Event::AmideReduction { .. } => class!("amide reduction"),
         Event::NitrileReduction { .. } => class!("nitrile reduction"),

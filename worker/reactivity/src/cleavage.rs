@@ -444,6 +444,7 @@ fn by_acidic_alcohol(before: &Facts, kept: &[(ProtectingGroup, u32, u32)], atom:
 /// Returns true if no kept protecting group is removed by boron tribromide or hot acid.
 fn by_acid_strong(before: &Facts, kept: &[(ProtectingGroup, u32, u32)]) -> bool {
     !kept.iter().any(|&(protecting_group, atom, _)| match protecting_group {
+        ProtectingGroup::TertButylEther if before.group(atom) == Group::SulfonamideNitrogen => true,
         ProtectingGroup::TertButylEther | ProtectingGroup::Allyl if before.element(atom) != O => false,
         protecting_group => protecting_group.removal().by_strong_acid,
     })

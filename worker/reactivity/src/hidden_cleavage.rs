@@ -9,7 +9,7 @@ use crate::group::Group;
 use crate::queries::*;
 use crate::refusal::Refusal;
 
-/// Refuses a substitution or coupling in base that takes the Boc group of another nitrogen along.
+/// Refuses a substitution or coupling in base that takes the Boc group of another nitrogen along, also where that nitrogen goes on to a ring.
 ///
 /// # Errors
 /// Fails with [`Refusal::Unreactive`].
@@ -28,7 +28,15 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         _ => false,
     };
     let is_hidden = events.iter().any(is_taken_along) && events.iter().any(is_basic);
-    if is_hidden { Err(Refusal::Unreactive) } else { Ok(()) }
+    let is_exchanged = |amine: u32| {
+        step.lost(amine).any(|(gone, _)| is_boc(step, amine, gone))
+            && step.forms_bond(amine)
+            && events.iter().any(|event| {
+                matches!(*event, Event::Acylation { nucleophile, carbon }
+                    if nucleophile != amine && it.group(carbon) == Group::Acid)
+            })
+    };
+    if is_hidden || step.atoms().any(is_exchanged) { Err(Refusal::Unreactive) } else { Ok(()) }
 }
 
 /// Returns true for an atom that the step also frees.

@@ -57,6 +57,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             Event::Arylation { nucleophile, .. } if is_mustard(&step.before, nucleophile) => {
                 return Err(Refusal::SelfReacting);
             }
+            Event::Aldol { carbon, .. } if closes_to_epoxide(step, carbon) => {
+                return Err(Refusal::SelfReacting);
+            }
             Event::MetalAddition { metal, carbon } if is_plain_petasis(step, metal, carbon) => {
                 return Err(Refusal::Unreactive);
             }
@@ -78,7 +81,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         if acylates() && is_amidoxime(&step.before, from) && leaves_amine(step) {
             return Err(Refusal::CompetingGroup);
         }
-        if arylates_to_hydrocarbon(step, from, to) {
+        if arylates_to_hydrocarbon(step, from, to) || closes_thiazole_of_plain_ketone(step, from, to) {
             return Err(Refusal::OxidationState);
         }
     }
@@ -131,6 +134,28 @@ fn is_reduced_to_halide(step: &Step<'_>, carbon: u32) -> bool {
 /// Returns true for the oxo group of an aldehyde or ketone that stays, of which hydroxylamine makes the oxime before the amidoxime of a nitrile.
 fn is_open_carbonyl(step: &Step<'_>, atom: u32) -> bool {
     matches!(step.before.group(atom), Group::Aldehyde | Group::Ketone) && step.is_untouched(atom)
+}
+
+/// Returns true for the carbonyl carbon of an α-bromo or α-iodo aldehyde or ketone that takes an enolate: the alkoxide closes to the epoxide (Darzens: March,
+/// chapter 16).
+fn closes_to_epoxide(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    let has_halogen =
+        |alpha: u32| it.is_sp3(alpha) && it.next_to(alpha).any(|next| matches!(it.element(next), BR | I));
+    !step.lost_oxo(carbon) && it.next_to(carbon).any(|alpha| has_halogen(alpha) && step.is_untouched(alpha))
+}
+
+/// Returns true for the sulfur of a thioamide and the carbon of a ketone without a leaving group there, which the Hantzsch synthesis needs. Thioureas take
+/// iodine along (Dodson and King, J. Am. Chem. Soc. 1945, 67, 2242).
+fn closes_thiazole_of_plain_ketone(step: &Step<'_>, sulfur: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_thioamide = |thio: u32| it.count(thio, N) == 1 && it.doubly(thio, |next| next == sulfur).is_some();
+    it.element(sulfur) == S
+        && it.next_to(sulfur).any(is_thioamide)
+        && it.is_sp3(carbon)
+        && it.is_alpha(carbon)
+        && step.hydrogens_gained(carbon) < 0
+        && step.lost(carbon).next().is_none()
 }
 
 /// Returns true for the oxygen or the nitrogen of an amidoxime.
@@ -237,7 +262,9 @@ fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> V
     {
         return Err(Refusal::SelfReacting);
     }
-    if closes_on_tertiary_amide(it, nucleophile, carbon, leaving) {
+    if closes_on_tertiary_amide(it, nucleophile, carbon, leaving)
+        || is_branched_on_flanked_lactam(it, nucleophile, carbon)
+    {
         return Err(Refusal::Hindered);
     }
     // In a Mitsunobu reaction the azole's N–H is as acidic as a hydroxyazine and more nucleophilic.
@@ -283,6 +310,19 @@ fn opens_epoxide_by_amide(step: &Step<'_>, nitrogen: u32, leaving: u32) -> bool 
         && !it.is_aromatic(nitrogen)
         && !it.is_in_ring(nitrogen)
         && !step.are_in_same_molecule(nitrogen, leaving)
+}
+
+/// Returns true for a secondary carbon and the nitrogen of a hydroxyazine between its carbonyl group and a substituent: the oxygen takes it (Joule and Mills
+/// 2010, chapter 8).
+fn is_branched_on_flanked_lactam(it: &Facts, nitrogen: u32, carbon: u32) -> bool {
+    let is_substituted =
+        |next: u32| it.is_aromatic_carbon(next) && !it.is_carbonyl(next) && it.hydrogens(next) == 0;
+    it.element(nitrogen) == N
+        && it.is_aromatic(nitrogen)
+        && it.ring(nitrogen) == 6
+        && it.carbons(carbon) == 2
+        && it.next_to(nitrogen).any(|next| it.is_carbonyl(next))
+        && it.next_to(nitrogen).any(is_substituted)
 }
 
 /// Returns true for the enolate of a plain ester, ketone or amide and a homopropargyl halide, which it turns into vinylacetylene and whose alkyne takes its

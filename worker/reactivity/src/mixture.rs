@@ -19,7 +19,10 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
     if !step.atoms().all(kept) {
         return Err(Refusal::Unstable);
     }
-    if events.iter().any(|event| frees_unstable(step, event)) {
+    let has_labile_centre = |atom: u32| stability::is_labile_centre(step.after, atom);
+    if events.iter().any(|event| frees_unstable(step, event))
+        || (0..step.after.atoms() as u32).any(has_labile_centre)
+    {
         return Err(Refusal::Unstable);
     }
     ring_closure::check(step, events)?;
@@ -32,14 +35,15 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
     small_rings(step)
 }
 
-/// Returns true if an atom that the step frees makes the product too unstable to keep.
+/// Returns true if an atom that the step frees makes the product too unstable to keep, there or beside it.
 fn frees_unstable(step: &Step<'_>, event: &Event) -> bool {
     let freed = match *event {
         Event::Cleavage { atom, .. } => atom,
         Event::NitroReduction { nitrogen } => nitrogen,
         _ => return false,
     };
-    step.image(freed).is_some_and(|image| !stability::is_stable(step.after, image))
+    let is_unstable = |atom: u32| !stability::is_stable(step.after, atom);
+    step.image(freed).is_some_and(|image| is_unstable(image) || step.after.next_to(image).any(is_unstable))
 }
 
 /// Returns true for an atom whose charge a proton would remove, in a molecule of more than three atoms (for an

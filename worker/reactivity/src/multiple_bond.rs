@@ -42,7 +42,10 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         if is_other_carbon {
             return Err(Refusal::Position);
         }
-        if is_esterified_by_ozone(step, from, to) || is_carbenoid_of_enone(&step.before, from, to) {
+        if is_esterified_by_ozone(step, from, to)
+            || is_carbenoid_of_enone(&step.before, from, to)
+            || acylates_acceptor(step, from, to)
+        {
             return Err(Refusal::Unreactive);
         }
         if closes_cycloalkyne(step, from, to) {
@@ -110,6 +113,20 @@ fn is_carbenoid_of_enone(it: &Facts, methylene: u32, carbon: u32) -> bool {
     it.count(methylene, I) == 2
         && it.group(carbon) == Group::Alkene
         && (is_near_carbonyl(carbon) || partner().is_some_and(is_near_carbonyl))
+}
+
+/// Returns true for a C–H of the double bond of an acceptor and an acyl halide or anhydride: both are electrophiles, and enol ethers and enamines are what they
+/// acylate (Clayden, Greeves and Warren, chapter 26).
+fn acylates_acceptor(step: &Step<'_>, carbon: u32, acyl: u32) -> bool {
+    let it = &step.before;
+    let gives =
+        |atom: u32| it.next_to(atom).any(|next| matches!(it.element(next), N | O | S) && it.oxo(next) == 0);
+    matches!(it.group(acyl), Group::AcylHalide | Group::Anhydride)
+        && it.group(carbon) == Group::Alkene
+        && step.loses_only_hydrogen(carbon)
+        && it
+            .doubly(carbon, |far| it.element(far) == C)
+            .is_some_and(|far| (it.is_alpha(carbon) || it.is_alpha(far)) && !gives(carbon) && !gives(far))
 }
 
 /// Returns true for the oxygen of water or an alcohol that joins the carbon beside an acceptor as a halogen joins the far one: the halonium ion opens at

@@ -55,9 +55,11 @@ fn is_made_metal(step: &Step<'_>, carbon: u32) -> bool {
 fn takes_metal(step: &Step<'_>, atom: u32) -> bool {
     let it = &step.before;
     let is_reduced = || step.reordered(atom).any(|(_, was, now)| was > now);
+    // With the loss of water, or of ammonia in the work-up.
+    let loses_hetero_atom = || step.lost(atom).any(|(gone, _)| matches!(it.element(gone), N | O));
     let is_opened = || step.lost(atom).any(|(gone, _)| it.element(gone) == O && it.ring(gone) == 3);
     match it.group(atom) {
-        Group::Aldehyde | Group::Ketone | Group::Nitrile => is_reduced(),
+        Group::Aldehyde | Group::Ketone | Group::Nitrile => is_reduced() || loses_hetero_atom(),
         Group::CarbonDioxide | Group::Weinreb | Group::Ester => true,
         Group::Amide => it.hydrogens(atom) > 0,
         Group::Alkyl => is_opened(),

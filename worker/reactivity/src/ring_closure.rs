@@ -32,6 +32,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                         || alkylates_its_own_kind(step, nucleophile)
                         || alkylates_its_own_acid(step, nucleophile, carbon)
                         || carboxylate_closes(step, nucleophile, carbon))
+                || has_aldehyde(step, carbon)
                 || alcohol_closes(step, nucleophile, carbon)
                 || is_behind_cyclopropane(step, nucleophile, carbon)
         }
@@ -49,6 +50,22 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
     let closes = closes
         || step.change.made.iter().any(|&(a, b, _)| claisen_closes(step, a, b) || claisen_closes(step, b, a));
     if closes { Err(Refusal::SelfReacting) } else { Ok(()) }
+}
+
+/// Returns true if the molecule of an alkyl halide or sulfonate has an enolisable aldehyde, which bases and amines condense before (Clayden,
+/// Greeves and Warren, chapter 26): chemists use the acetal.
+fn has_aldehyde(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_enolisable = |aldehyde: u32| {
+        it.next_to(aldehyde).any(|alpha| alpha != carbon && it.is_sp3(alpha) && it.hydrogens(alpha) > 0)
+    };
+    electrophile::alkyl(it, carbon) >= CLOSING_RANK
+        && step.atoms().any(|atom| {
+            it.group(atom) == Group::Aldehyde
+                && step.is_untouched(atom)
+                && step.are_in_same_molecule(atom, carbon)
+                && is_enolisable(atom)
+        })
 }
 
 /// Returns true for an O–H or N–H acid, which attacks as its anion.

@@ -40,10 +40,26 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             return Err(Refusal::CompetingGroup);
         }
     }
+    if step.atoms().any(|carbon| keeps_twin_boron(step, carbon)) {
+        return Err(Refusal::CompetingGroup);
+    }
     for (alkyl, aryl) in step.joined() {
         refuse_zinc_in_place(step, alkyl, aryl)?;
     }
     Ok(())
+}
+
+/// Returns true for a carbon that gives up a boron group and leaves the same on a carbon just like it, which goes on.
+fn keeps_twin_boron(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    step.forms_bond(carbon)
+        && step.lost(carbon).any(|(gone, _)| it.element(gone) == B)
+        && step.atoms().any(|other| {
+            other != carbon
+                && it.count(other, B) > 0
+                && step.is_untouched(other)
+                && step.are_equivalent(other, carbon)
+        })
 }
 
 /// Returns true for the carbon of a benzylic chloride, bromide or iodide with one halogen.

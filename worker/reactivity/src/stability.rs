@@ -40,6 +40,44 @@ fn is_unstable(it: &Facts, atom: u32) -> bool {
     }
 }
 
+/// Returns true for the oxygen of an ether or ester.
+fn is_ether_oxygen(it: &Facts, oxygen: u32) -> bool {
+    it.element(oxygen) == O && it.hydrogens(oxygen) == 0 && it.is_saturated(oxygen)
+}
+
+/// Returns true for a stereocentre with a hydroxyl group and the nitrogen of an amide in an open chain: it opens to the aldehyde and closes again
+/// (Clayden, Greeves and Warren, chapter 11).
+pub fn is_labile_centre(it: &Facts, carbon: u32) -> bool {
+    let is_amide = |next: u32| matches!(it.group(next), Group::AmideNitrogen | Group::CarbamateNitrogen);
+    it.at(carbon).centre.is_some()
+        && !it.is_in_ring(carbon)
+        && it.next_to(carbon).any(is_amide)
+        && it.next_to(carbon).any(|next| it.is_hydroxyl(next))
+}
+
+/// Returns true for the carbon of a halomethyl ether whose oxygen is on the carbon of an acetal, which the acid that comes with it opens.
+fn is_halomethyl_acetal(it: &Facts, carbon: u32) -> bool {
+    it.next_to(carbon).filter(|&next| is_ether_oxygen(it, next)).any(|oxygen| {
+        it.next_to(oxygen).any(|acetal| acetal != carbon && it.is_sp3(acetal) && it.count(acetal, O) > 1)
+    })
+}
+
+/// Returns true for the acid carbon of a free β-keto acid or of its enol, which loses carbon dioxide (Clayden, Greeves and Warren, chapter 25).
+pub fn is_keto_acid(it: &Facts, acid: u32) -> bool {
+    let is_keto = |alpha: u32| {
+        it.is_sp3(alpha)
+            && it.next_to(alpha).any(|next| matches!(it.group(next), Group::Ketone | Group::Aldehyde))
+    };
+    let is_enol = |alpha: u32| {
+        it.doubly(alpha, |beta| {
+            it.element(beta) == C && !it.is_in_ring(beta) && it.next_to(beta).any(|next| it.is_hydroxyl(next))
+        })
+        .is_some()
+    };
+    it.group(acid) == Group::Acid
+        && it.next_to(acid).any(|alpha| it.element(alpha) == C && (is_keto(alpha) || is_enol(alpha)))
+}
+
 /// Returns true for a benzylic carbon ortho or para to a free amine: its halide is an azaquinone methide and acid, as in `quinone_methide.rs`,
 /// which the amine of the next molecule takes.
 fn is_aminobenzyl(it: &Facts, atom: u32) -> bool {
@@ -87,7 +125,15 @@ fn unstable_carbon(it: &Facts, atom: u32) -> bool {
             || (free_amine && !in_ring && it.next_to(atom).any(|oxygen| is_acyloxy(it, oxygen)))
             || (hydroxyls > 0 && halogens + on(F) > 0)
             || (free_amine && halogens + on(F) > 0 && on(F) < 2)
-            || (halogens == 1 && (is_free_glycosyl(it, atom) || is_aminobenzyl(it, atom)))
+            || (hydroxyls > 0
+                && !drawn
+                && !in_ring
+                && it.next_to(atom).any(|next| is_ether_oxygen(it, next)))
+            || is_labile_centre(it, atom)
+            || (halogens == 1
+                && (is_free_glycosyl(it, atom)
+                    || is_aminobenzyl(it, atom)
+                    || is_halomethyl_acetal(it, atom)))
             || (amines > 1 && !in_ring)
             || is_phenol_tautomer(it, atom)
             || is_ionising_sulfonate(it, atom);

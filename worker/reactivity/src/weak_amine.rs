@@ -70,10 +70,16 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                 return Err(Refusal::CompetingGroup);
             }
             Event::ReductiveAmination { nitrogen, carbon }
-                if it.group(carbon) == Group::Ketone
-                    && matches!(it.group(nitrogen), Group::UreaNitrogen | Group::ThioamideNitrogen) =>
+                if it.group(carbon) == Group::Ketone && it.group(nitrogen) == Group::UreaNitrogen
+                    || matches!(it.group(nitrogen), Group::ThioamideNitrogen | Group::Amidine) =>
             {
                 return Err(Refusal::Unreactive);
+            }
+            Event::Imination { nitrogen, carbon }
+                if matches!(it.group(nitrogen), Group::Ammonia | Group::PrimaryAmine)
+                    && is_beside_methylene(it, carbon) =>
+            {
+                return Err(Refusal::CompetingGroup);
             }
             Event::ReductiveAmination { nitrogen, carbon } if is_methylated_once(step, nitrogen, carbon) => {
                 return Err(Refusal::CompetingGroup);
@@ -146,6 +152,12 @@ fn takes_amine_elsewhere(it: &Facts, amine: u32, carbon: u32) -> bool {
     it.next_to(carbon)
         .filter(|&alpha| it.element(alpha) == C && !it.is_aromatic(alpha))
         .any(|alpha| has_halogen(alpha) || it.group(amine) == Group::Ammonia && is_open(alpha))
+}
+
+/// Returns true for the carbonyl carbon of an enone whose double bond is terminal, where amines add (Clayden, Greeves and Warren, chapter 22).
+fn is_beside_methylene(it: &Facts, carbon: u32) -> bool {
+    it.next_to(carbon)
+        .any(|alpha| it.doubly(alpha, |beta| it.element(beta) == C && it.hydrogens(beta) == 2).is_some())
 }
 
 /// Returns true for a nitrogen that is no amine and is joined to sulfur dioxide, whose sulfinate only amines take as it is oxidised.

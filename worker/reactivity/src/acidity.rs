@@ -163,12 +163,13 @@ fn refuse_exchange(step: &Step<'_>, carbon: u32, other: u32, element: u8) -> Ver
         it.group(other),
         Group::Aldehyde | Group::Ketone | Group::Amide | Group::Weinreb | Group::Ester
     );
-    if is_carbonyl && element == C && is_azine_alpha(it, carbon) && is_beside_heavy_halide(it, carbon) {
-        return Err(Refusal::Position);
-    }
     let is_thiophene =
         it.ring(carbon) == 5 && it.next_to(carbon).any(|next| it.element(next) == S && it.is_aromatic(next));
     let is_iodine = element == I && it.next_to(other).all(|next| it.element(next) == I);
+    let is_trapped = is_carbonyl && element == C || is_iodine;
+    if is_trapped && is_azine_alpha(it, carbon) && is_beside_heavy_halide(it, carbon) {
+        return Err(Refusal::Position);
+    }
     if is_thiophene && is_iodine && keeps_acidic_ketone(step) {
         return Err(Refusal::CompetingGroup);
     }

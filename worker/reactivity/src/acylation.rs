@@ -26,6 +26,11 @@ pub fn acylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     if before.element(nucleophile) == C {
         check_enolate(step, nucleophile, carbon)?;
     }
+    let is_isothiocyanate =
+        || acceptor == Group::Isocyanate && before.next_to(carbon).any(|next| before.is_isothiocyanate(next));
+    if donor == Group::AmideNitrogen && !before.is_aromatic(nucleophile) && is_isothiocyanate() {
+        return Err(Refusal::Unreactive);
+    }
     if builds_ring(step, nucleophile, carbon) {
         return Ok(());
     }

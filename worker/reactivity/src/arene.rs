@@ -77,6 +77,7 @@ pub fn check(step: &Step<'_>, event: &Event) -> Verdict {
     }
     match element {
         N if loses_acid_to_nitration(step, carbon) => Err(Refusal::CompetingGroup),
+        N | CL | BR if is_one_of_two_in_benzimidazole(&step.before, carbon) => Err(Refusal::Position),
         CL | BR | I if is_between_azine_nitrogens(&step.before, carbon) => Err(Refusal::Arene),
         N => nitrogen(step, carbon, electrophile),
         O => Err(Refusal::NoLeavingGroup),
@@ -112,6 +113,26 @@ fn refuse_anthraquinone_of_poor_ring(step: &Step<'_>, carbon: u32, acyl: u32) ->
     let is_poor =
         positions.iter().any(|&(atom, _)| before.next_to(atom).any(|next| before.impoverishes_ring(next)));
     if is_poor { Err(Refusal::Arene) } else { Ok(()) }
+}
+
+/// Returns true for C5 or C6 of a substituted benzimidazole whose benzene ring is free, which electrophiles do not tell apart (Joule and Mills, chapter 25).
+fn is_one_of_two_in_benzimidazole(before: &Facts, carbon: u32) -> bool {
+    let bond = before.around(carbon).iter().find(|bond| bond.ring == 6 && bond.order == Order::Aromatic);
+    let Some(ring) = bond.and_then(|bond| before.smallest_cycle(carbon, bond.to)) else { return false };
+    let fusions: Vec<u32> =
+        ring.iter().copied().filter(|&atom| before.is_shared_by_aromatic_rings(atom)).collect();
+    let nitrogen = |fusion: u32| before.next_to(fusion).find(|&next| before.element(next) == N);
+    let is_substituted = |atom: u32| before.degree(atom) == 3;
+    let is_free = ring.iter().all(|&atom| fusions.contains(&atom) || before.hydrogens(atom) == 1);
+    let is_imidazole = match fusions[..] {
+        [a, b] => nitrogen(a).zip(nitrogen(b)).is_some_and(|(a, b)| {
+            is_substituted(a) != is_substituted(b)
+                && before.hydrogens(a) + before.hydrogens(b) == 0
+                && before.next_to(a).any(|next| before.bond(next, b).is_some() && !ring.contains(&next))
+        }),
+        _ => false,
+    };
+    is_free && is_imidazole && !fusions.iter().any(|&fusion| before.bond(fusion, carbon).is_some())
 }
 
 /// Returns true for a saturated carbon that loses a halide or an oxygen.

@@ -67,6 +67,13 @@ pub fn arylation(step: &Step<'_>, events: &[Event], nucleophile: u32, carbon: u3
     if !activated && !metal {
         return Err(if leaves.is_none() { Refusal::NoLeavingGroup } else { Refusal::NotActivated });
     }
+    let is_heteroatom = matches!(before.element(nucleophile), N | O | S);
+    if !activated
+        && is_heteroatom
+        && step.atoms().any(|atom| has_open_boron(before, atom) && step.is_untouched(atom))
+    {
+        return Err(Refusal::CompetingGroup);
+    }
     if leaves_better_chloride(step, nucleophile, carbon, leaving) {
         return Err(Refusal::CompetingGroup);
     }
@@ -341,11 +348,25 @@ pub fn direct_arylation(step: &Step<'_>, arene: u32, carbon: u32, leaving: u32) 
         positions.iter().any(|&(atom, _)| before.group(atom) == Group::Azine && before.ring(atom) == 6);
     let is_oxide = positions.iter().any(|&(atom, _)| before.at(atom).charge > 0);
     let fluorines = before.next_to(arene).map(|next| before.count(next, F)).sum::<usize>();
-    let is_inert = before.ring(arene) == 6 && is_azine && !is_oxide && fluorines < 2;
+    let is_directed = before.next_to(arene).any(|ortho| {
+        before.next_to(ortho).any(|next| {
+            let is_heteroarene = || {
+                before.bond(ortho, next).is_some_and(|bond| bond.ring == 0)
+                    && is_beside_nitrogen(before, next)
+            };
+            before.group(next) == Group::AmideNitrogen || before.is_aromatic(next) && is_heteroarene()
+        })
+    });
+    let is_inert = before.ring(arene) == 6 && (is_azine || !is_directed) && !is_oxide && fluorines < 2;
     if is_inert && !step.are_in_same_molecule(arene, carbon) {
         return Err(Refusal::Unreactive);
     }
     halide(step, carbon, leaving)
+}
+
+/// Returns true for an aromatic atom beside a nitrogen of its ring, which brings palladium to the C–H beside the ring that it is on.
+fn is_beside_nitrogen(before: &Facts, atom: u32) -> bool {
+    before.next_to(atom).any(|next| before.element(next) == N && before.is_aromatic(next))
 }
 
 /// Returns true if the step leaves a bromide or iodide that is benzylic, allylic or beside a carbonyl group: palladium

@@ -18,7 +18,7 @@ type Verdict = Result<(), Refusal>;
 /// # Errors
 /// Returns the reason why the carbanion does not give the product.
 pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
-    if step.atoms().any(|atom| racemises(step, atom)) {
+    if step.atoms().any(|atom| racemises(step, atom) || replaces_cyanide(step, atom)) {
         return Err(Refusal::StereoScrambled);
     }
     for event in events {
@@ -26,7 +26,10 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             Event::Alkylation { nucleophile, .. } if leaves_better_acid(step, nucleophile) => {
                 return Err(Refusal::CompetingGroup);
             }
-            Event::Acylation { nucleophile, .. } if is_plain_benzylic(&step.before, nucleophile) => {
+            Event::Acylation { nucleophile, .. }
+                if is_plain_benzylic(&step.before, nucleophile)
+                    || step.before.is_sp3(nucleophile) && !is_acidic(&step.before, nucleophile) =>
+            {
                 return Err(Refusal::Unreactive);
             }
             _ => {}
@@ -49,6 +52,18 @@ fn racemises(step: &Step<'_>, atom: u32) -> bool {
         && is_replaced
         && is_acidic(before, atom)
         && !is_near_kept_centre(step, image)
+}
+
+/// Returns true for the stereocentre of an aminonitrile whose cyano group another carbon replaces, by way of the flat iminium ion (Bruylants: Agami, Couty and
+/// Evano, Org. Lett. 2000, 2, 2085).
+fn replaces_cyanide(step: &Step<'_>, atom: u32) -> bool {
+    let it = &step.before;
+    let is_defined = || step.image(atom).is_some_and(|image| step.after.at(image).centre.is_some());
+    it.is_sp3(atom)
+        && it.count(atom, N) > 0
+        && step.lost(atom).any(|(gone, _)| it.is_cyano(gone))
+        && step.gained(atom).any(|(new, _)| it.element(new) == C)
+        && is_defined()
 }
 
 /// Returns true for the methyl group of a benzene ring without a nitro group, which no base that an acyl halide survives deprotonates.

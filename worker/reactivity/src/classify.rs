@@ -127,6 +127,7 @@ fn of(step: &Step<'_>, event: &Event) -> ReactionClass {
             F => class!("sulfonyl fluoride formation"),
             N => class!("sulfonamide formation"),
             _ if it.next_to(sulfur).any(|next| it.is_trifluoromethyl(next)) => class!("triflation"),
+            _ if it.next_to(sulfur).any(|next| it.is_hydroxyl(next)) => class!("sulfation"),
             _ => class!("sulfonate ester formation"),
         },
         Event::Silylation { .. } => class!("silyl protection"),

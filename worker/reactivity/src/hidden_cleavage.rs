@@ -9,7 +9,8 @@ use crate::group::Group;
 use crate::queries::*;
 use crate::refusal::Refusal;
 
-/// Refuses a substitution or coupling in base that takes the Boc group of another nitrogen along, also where that nitrogen goes on to a ring.
+/// Refuses a substitution or coupling in base that takes the Boc group of another nitrogen along, and the coupling of an acid in which the nitrogen of
+/// one goes on.
 ///
 /// # Errors
 /// Fails with [`Refusal::Unreactive`].
@@ -28,13 +29,13 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         _ => false,
     };
     let is_hidden = events.iter().any(is_taken_along) && events.iter().any(is_basic);
+    let takes_acid = |carbon: u32| it.group(carbon) == Group::Acid;
+    let is_coupling =
+        events.iter().any(|event| matches!(*event, Event::Acylation { carbon, .. } if takes_acid(carbon)));
     let is_exchanged = |amine: u32| {
+        let mut new = step.gained(amine).map(|(new, _)| new);
         step.lost(amine).any(|(gone, _)| is_boc(step, amine, gone))
-            && step.forms_bond(amine)
-            && events.iter().any(|event| {
-                matches!(*event, Event::Acylation { nucleophile, carbon }
-                    if nucleophile != amine && it.group(carbon) == Group::Acid)
-            })
+            && new.any(|new| is_coupling || takes_acid(new))
     };
     if is_hidden || step.atoms().any(is_exchanged) { Err(Refusal::Unreactive) } else { Ok(()) }
 }

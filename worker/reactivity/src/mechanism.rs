@@ -57,6 +57,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             Event::Arylation { nucleophile, .. } if is_mustard(&step.before, nucleophile) => {
                 return Err(Refusal::SelfReacting);
             }
+            Event::Functionalisation { carbon, element: O } if is_riley_of_azole(step, carbon) => {
+                return Err(Refusal::Unreactive);
+            }
             Event::Aldol { carbon, .. } if closes_to_epoxide(step, carbon) => {
                 return Err(Refusal::SelfReacting);
             }
@@ -80,6 +83,11 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
         let acylates = || matches!(step.before.group(to), Group::Acid | Group::AcylHalide | Group::Anhydride);
         if acylates() && is_amidoxime(&step.before, from) && leaves_amine(step) {
             return Err(Refusal::CompetingGroup);
+        }
+        // A template that takes the carbonyl group of a carbamate for that of the acid.
+        let loses_acid = || step.lost(from).any(|(gone, _)| step.before.group(gone) == Group::Acid);
+        if step.before.group(to) == Group::Carbamate && step.before.element(from) == C && loses_acid() {
+            return Err(Refusal::CarbonSource);
         }
         if arylates_to_hydrocarbon(step, from, to) || closes_thiazole_of_plain_ketone(step, from, to) {
             return Err(Refusal::OxidationState);
@@ -134,6 +142,13 @@ fn is_reduced_to_halide(step: &Step<'_>, carbon: u32) -> bool {
 /// Returns true for the oxo group of an aldehyde or ketone that stays, of which hydroxylamine makes the oxime before the amidoxime of a nitrile.
 fn is_open_carbonyl(step: &Step<'_>, atom: u32) -> bool {
     matches!(step.before.group(atom), Group::Aldehyde | Group::Ketone) && step.is_untouched(atom)
+}
+
+/// Returns true for selenium dioxide and the methyl group of a ring of five, which has no enamine form (Rabjohn, Org. React. 1976, 24, 261).
+fn is_riley_of_azole(step: &Step<'_>, carbon: u32) -> bool {
+    let it = &step.before;
+    it.next_to(carbon).any(|ring| it.is_aromatic(ring) && it.ring(ring) == 5)
+        && step.atoms().any(|atom| it.element(atom) == SE)
 }
 
 /// Returns true for the carbonyl carbon of an α-bromo or α-iodo aldehyde or ketone that takes an enolate: the alkoxide closes to the epoxide (Darzens: March,

@@ -19,7 +19,10 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
     if !step.atoms().all(kept) {
         return Err(Refusal::Unstable);
     }
-    let has_labile_centre = |atom: u32| stability::is_labile_centre(step.after, atom);
+    let has_labile_centre = |atom: u32| {
+        stability::is_labile_centre(step.after, atom)
+            || stability::is_free_hydrazonoyl_halide(step.after, atom)
+    };
     if events.iter().any(|event| frees_unstable(step, event))
         || (0..step.after.atoms() as u32).any(has_labile_centre)
     {

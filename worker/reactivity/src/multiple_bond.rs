@@ -23,6 +23,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             Event::Alkynylation { alkyne, carbon, .. } if closes_to_benzofuran(step, alkyne, carbon) => {
                 return Err(Refusal::SelfReacting);
             }
+            Event::Heck { alkene, .. } if is_allylic_alcohol(step, alkene) => {
+                return Err(Refusal::Position);
+            }
             Event::ConjugateAddition { nucleophile, carbon, partner }
                 if step.hydrogens_gained(partner) > 0
                     && adds_against_acceptor(&step.before, nucleophile, carbon, partner) =>
@@ -45,6 +48,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
         if is_esterified_by_ozone(step, from, to)
             || is_carbenoid_of_enone(&step.before, from, to)
             || acylates_acceptor(step, from, to)
+            || formylates_poor_alkene(step, from, to)
         {
             return Err(Refusal::Unreactive);
         }
@@ -71,6 +75,20 @@ fn is_plain_vinylic_halogenation(step: &Step<'_>, halogen: u32, carbon: u32) -> 
         && it.doubly(carbon, |next| it.element(next) == C).is_some_and(|partner| {
             is_plain(carbon, partner) && is_plain(partner, carbon) || is_far(carbon, partner)
         })
+}
+
+/// Returns true for the far end of an allylic alcohol with a hydrogen beside its hydroxyl group, which palladium hydride turns into the ketone (Beletskaya and
+/// Cheprakov, Chem. Rev. 2000, 100, 3009), if the product still is the alcohol.
+fn is_allylic_alcohol(step: &Step<'_>, end: u32) -> bool {
+    let it = &step.before;
+    let is_carbinol = |carbinol: u32| {
+        it.is_sp3(carbinol)
+            && it.hydrogens(carbinol) > 0
+            && it.next_to(carbinol).any(|next| it.is_hydroxyl(next))
+            && step.is_untouched(carbinol)
+    };
+    it.doubly(end, |near| it.element(near) == C)
+        .is_some_and(|near| it.next_to(near).any(|next| next != end && is_carbinol(next)))
 }
 
 /// Returns true for the terminal carbon of an ynone, which takes the amine of a Sonogashira coupling (Chinchilla and Nájera, Chem. Rev. 2007, 107, 874).
@@ -113,6 +131,26 @@ fn is_carbenoid_of_enone(it: &Facts, methylene: u32, carbon: u32) -> bool {
     it.count(methylene, I) == 2
         && it.group(carbon) == Group::Alkene
         && (is_near_carbonyl(carbon) || partner().is_some_and(is_near_carbonyl))
+}
+
+/// Returns true for an alkene with a halogen or an acceptor and the carbon of a formamide: the Vilsmeier reagent is a weak electrophile (Jones and Stanforth,
+/// Org. React. 1997, 49, 1).
+fn formylates_poor_alkene(step: &Step<'_>, carbon: u32, formamide: u32) -> bool {
+    let it = &step.before;
+    let bears_halogen = |atom: u32| it.next_to(atom).any(|next| is_heavy_halogen(it.element(next)));
+    let is_donor = |next: u32| matches!(it.element(next), N | O);
+    let gives = |atom: u32| it.next_to(atom).any(is_donor);
+    let is_conjugated = |atom: u32| it.next_to(atom).any(|next| it.is_aromatic(next));
+    it.group(formamide) == Group::Amide
+        && it.hydrogens(formamide) > 0
+        && it.group(carbon) == Group::Alkene
+        && step.loses_only_hydrogen(carbon)
+        && it.doubly(carbon, |far| it.element(far) == C).is_some_and(|far| {
+            let ends = [carbon, far];
+            let is_poor = ends.iter().any(|&end| it.is_alpha(end))
+                || ends.iter().any(|&end| bears_halogen(end)) && !ends.iter().any(|&end| is_conjugated(end));
+            is_poor && !ends.iter().any(|&end| gives(end))
+        })
 }
 
 /// Returns true for a C–H of the double bond of an acceptor and an acyl halide or anhydride: both are electrophiles, and enol ethers and enamines are what they

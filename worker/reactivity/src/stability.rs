@@ -40,6 +40,22 @@ fn is_unstable(it: &Facts, atom: u32) -> bool {
     }
 }
 
+/// Returns true for the carbon of a hydrazonoyl halide whose nitrogen is free, which loses hydrogen halide to the diazo compound, or has an acyl group, which
+/// closes the oxadiazole (Clapp, Adv. Heterocycl. Chem. 1976, 20, 65).
+pub fn is_free_hydrazonoyl_halide(it: &Facts, carbon: u32) -> bool {
+    let is_open = |nitrogen: u32| {
+        it.hydrogens(nitrogen) == 2
+            || it.next_to(nitrogen).any(|acyl| it.is_carbonyl(acyl) && it.count(acyl, O) == 1)
+    };
+    it.next_to(carbon).any(|next| is_heavy_halogen(it.element(next)))
+        && !it.is_aromatic(carbon)
+        && it
+            .doubly(carbon, |imine| {
+                it.element(imine) == N && it.next_to(imine).any(|next| it.element(next) == N && is_open(next))
+            })
+            .is_some()
+}
+
 /// Returns true for the oxygen of an ether or ester.
 fn is_ether_oxygen(it: &Facts, oxygen: u32) -> bool {
     it.element(oxygen) == O && it.hydrogens(oxygen) == 0 && it.is_saturated(oxygen)
@@ -137,6 +153,9 @@ fn unstable_carbon(it: &Facts, atom: u32) -> bool {
             || (amines > 1 && !in_ring)
             || is_phenol_tautomer(it, atom)
             || is_ionising_sulfonate(it, atom);
+    }
+    if is_free_hydrazonoyl_halide(it, atom) {
+        return true;
     }
     if is_three_ring_ketone(it, atom) || is_alkanoyl_isothiocyanate(it, atom) || is_enamino_acid(it, atom) {
         return true;

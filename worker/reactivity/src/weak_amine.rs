@@ -76,6 +76,11 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
                 return Err(Refusal::Unreactive);
             }
             Event::Imination { nitrogen, carbon }
+                if it.group(carbon) == Group::Ketone && is_of_free_amino_acid(step, nitrogen) =>
+            {
+                return Err(Refusal::Unreactive);
+            }
+            Event::Imination { nitrogen, carbon }
                 if matches!(it.group(nitrogen), Group::Ammonia | Group::PrimaryAmine)
                     && is_beside_methylene(it, carbon) =>
             {
@@ -86,6 +91,9 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
             }
             _ => {}
         }
+    }
+    if step.joined().any(|(nitrogen, carbon)| is_mannich_beside_amine(step, nitrogen, carbon)) {
+        return Err(Refusal::CompetingGroup);
     }
     if step.joined().any(|(nitrogen, sulfur)| traps_no_sulfinate(it, nitrogen, sulfur)) {
         return Err(Refusal::Unreactive);
@@ -146,12 +154,41 @@ fn is_behind_azine(it: &Facts, amine: u32, leaving: u32) -> bool {
 /// Returns true for a carbonyl carbon beside a carbon with a halogen, which an amine displaces or adds beside (Gabriel-Cromwell), and for that of an open
 /// enone with ammonia, which adds to the double bond (Clayden, Greeves and Warren, chapter 22).
 fn takes_amine_elsewhere(it: &Facts, amine: u32, carbon: u32) -> bool {
-    let has_halogen = |alpha: u32| it.next_to(alpha).any(|next| is_heavy_halogen(it.element(next)));
+    let bears_halogen = |atom: u32| it.next_to(atom).any(|next| is_heavy_halogen(it.element(next)));
+    // A β-halo ketone is a vinyl ketone to an amine.
+    let has_halogen = |alpha: u32| {
+        bears_halogen(alpha)
+            || it.is_sp3(alpha) && it.next_to(alpha).any(|beta| it.is_sp3(beta) && bears_halogen(beta))
+    };
     let is_open =
         |alpha: u32| it.doubly(alpha, |beta| it.element(beta) == C && it.hydrogens(beta) > 0).is_some();
     it.next_to(carbon)
         .filter(|&alpha| it.element(alpha) == C && !it.is_aromatic(alpha))
         .any(|alpha| has_halogen(alpha) || it.group(amine) == Group::Ammonia && is_open(alpha))
+}
+
+/// Returns true for an amine that formaldehyde joins to a carbon, beside another amine of the same molecule, which takes it as well (Clayden, Greeves and Warren,
+/// chapter 26).
+fn is_mannich_beside_amine(step: &Step<'_>, amine: u32, carbon: u32) -> bool {
+    let it = &step.before;
+    let is_amine = |atom: u32| {
+        matches!(it.group(atom), Group::PrimaryAmine | Group::SecondaryAmine) && it.hydrogens(atom) > 0
+    };
+    is_amine(amine)
+        && it.group(carbon) == Group::Aldehyde
+        && it.hydrogens(carbon) == 2
+        && step.gained(carbon).any(|(new, _)| it.element(new) == C)
+        && step
+            .atoms()
+            .any(|atom| is_amine(atom) && step.is_untouched(atom) && step.are_in_same_molecule(atom, amine))
+}
+
+/// Returns true for the amine of a free α-amino acid, which is an ammonium ion.
+fn is_of_free_amino_acid(step: &Step<'_>, amine: u32) -> bool {
+    step.before
+        .distances(amine, 3)
+        .into_iter()
+        .any(|(atom, distance)| distance == 3 && step.is_kept_acid(atom))
 }
 
 /// Returns true for the carbonyl carbon of an enone whose double bond is terminal, where amines add (Clayden, Greeves and Warren, chapter 22).
@@ -264,7 +301,12 @@ fn is_small_alkylation(step: &Step<'_>, nitrogen: u32, carbon: u32, leaving: u32
         || it.hydrogens(carbon) == 2 && it.next_to(carbon).any(|next| it.hydrogens(next) == 3);
     let leaves = matches!(it.element(leaving), I | BR) || it.group(leaving) == Group::SulfonateOxygen;
     let stays = step.image(nitrogen).is_some_and(|image| step.after.hydrogens(image) == 1);
-    it.group(nitrogen) == Group::PrimaryAmine && is_small && leaves && stays
+    let is_taken_twice = match it.group(nitrogen) {
+        Group::PrimaryAmine => is_small,
+        Group::Aniline => it.hydrogens(carbon) == 3,
+        _ => false,
+    };
+    is_taken_twice && leaves && stays
 }
 
 /// Returns true if formaldehyde and a reductant put one methyl group on a primary amine.

@@ -89,6 +89,13 @@ impl DrawConditions {
         self.filter.as_ref().map(|filter| filter as &dyn MoleculeFilter)
     }
 
+    /// Returns true if a molecule that is drawn already satisfies all conditions on molecules; `smiles` is its own.
+    pub(crate) fn allow(&self, smiles: &str) -> bool {
+        self.filter.as_ref().is_none_or(|filter| {
+            Molecule::parse(smiles, Limits::DEFAULT).is_ok_and(|molecule| filter.refusal(&molecule).is_none())
+        })
+    }
+
     /// Returns true if the conditions may leave too few molecules, or none.
     pub(crate) fn are_narrow(&self) -> bool {
         self.filter.is_some() || self.options.fixed.is_some()

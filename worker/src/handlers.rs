@@ -21,6 +21,7 @@ use sqlx::PgPool;
 
 pub use async_sample::AsyncSampleHandler;
 pub use bulk_query::BulkQueryHandler;
+pub(crate) use bulk_query::route_stock;
 pub use likelihood::LikelihoodHandler;
 pub(crate) use likelihood::likelihoods;
 pub use plan::PlanHandler;

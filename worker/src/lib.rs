@@ -3,7 +3,7 @@
 //! The resources of a job (models, templates, the catalogue) are loaded once and shared; a job does not change them.
 //! Compute runs on blocking threads and knows neither queue nor database. A handler maps (job, resources, budget) to
 //! an outcome, and `retort-worker replay` runs the same functions by hand. An idle sampler draws molecules ahead,
-//! into the reservoir.
+//! into the reservoir; an idle searcher finds those that can be made.
 
 mod answer;
 mod async_samples;
@@ -17,6 +17,8 @@ mod event_publisher;
 mod feed;
 mod handlers;
 mod makeable;
+mod makeable_refill;
+pub mod makeable_reservoir;
 mod metrics;
 mod model_registry;
 mod molecule_details;
@@ -24,6 +26,7 @@ mod own_blocks;
 mod plans;
 mod ready_counts;
 mod refill;
+mod refill_retries;
 mod replay;
 pub mod reservoir;
 mod resources;
@@ -46,6 +49,7 @@ pub use handlers::{
     SearchHandler, draw, search,
 };
 pub use makeable::{RouteChecker, SEARCH_QUEUE_CONNECTIONS};
+pub use makeable_refill::{MakeableLevels, refill_makeable};
 pub use metrics::{observe_sampler, observe_searcher};
 pub use model_registry::ModelRegistry;
 pub use plans::feed_plans;

@@ -19,10 +19,11 @@ use tokio::{
 use tracing::error;
 use worker::{
     AsyncSampleHandler, BulkQueryHandler, CatalogueView, ComputeDevice, LISTENER, LikelihoodHandler,
-    ModelRegistry, PlanHandler, ReadyCounts, Role, RouteChecker, RunningJobs, SEARCH_QUEUE_CONNECTIONS,
-    SampleHandler, SearchHandler, WorkerSettings, compute,
+    MakeableLevels, ModelRegistry, PlanHandler, ReadyCounts, Role, RouteChecker, RunningJobs,
+    SEARCH_QUEUE_CONNECTIONS, SampleHandler, SearchHandler, WorkerSettings, compute,
     connections::{self, ConnectionShares, divide_connections},
-    feed_orders, feed_plans, forget_orphans, load_planner, observe_sampler, observe_searcher, refill, replay,
+    feed_orders, feed_plans, forget_orphans, load_planner, observe_sampler, observe_searcher, refill,
+    refill_makeable, replay,
 };
 
 /// Searches allocate and free millions of small objects; the C library's allocator takes twice as long.
@@ -187,18 +188,40 @@ async fn search(settings: &WorkerSettings) -> Result<()> {
         return Ok(());
     };
     let catalogue = CatalogueView::load(&database, snapshots).await.context("reading the catalogue")?;
-    observe_searcher(&planner, &catalogue);
+    let makeable = ReadyCounts::default();
+    observe_searcher(&planner, &catalogue, &makeable);
     let search = SearchHandler { pool: database.pool.clone(), planner, catalogue };
+    let refilling = refill_while_idle(settings, &search, makeable);
     let shutdown = shutdown.shared();
+    let shutdown_signal = shutdown.clone();
+    let stopping = async move {
+        shutdown_signal.await;
+        // The rest of the time belongs to the jobs.
+        drop(refilling);
+    };
     let plan_handler = PlanHandler { search: search.clone() };
     let many = BulkQueryHandler { search: search.clone() };
     let feeding = database.pool.clone();
     let _feed = Background::supervise("submitting the plans of batches", move || feed_plans(feeding.clone()));
     let plans = run_worker::<StoredPlanJob, _>(database.clone(), plans, plan_handler, shutdown.clone());
-    let bulk_queries =
-        run_worker::<StoredBulkQueryJob, _>(database.clone(), bulk_queries, many, shutdown.clone());
-    let searches = run_worker::<StoredTreeSearchJob, _>(database, config, search, shutdown);
+    let bulk_queries = run_worker::<StoredBulkQueryJob, _>(database.clone(), bulk_queries, many, shutdown);
+    let searches = run_worker::<StoredTreeSearchJob, _>(database, config, search, stopping);
     tokio::try_join!(searches, plans, bulk_queries).context("running search jobs").map(|_| ())
+}
+
+/// Keeps makeable molecules ready until dropped, and counts them in `makeable`; `None` if the operator wants none.
+fn refill_while_idle(
+    settings: &WorkerSettings,
+    search: &SearchHandler,
+    makeable: ReadyCounts,
+) -> Option<Background> {
+    let levels = MakeableLevels::up_to(settings.makeable_reservoir_size);
+    let search = search.clone();
+    (levels.capacity > 0).then(|| {
+        Background::supervise("refilling the reservoir of makeable molecules", move || {
+            refill_makeable(search.clone(), levels, makeable.clone())
+        })
+    })
 }
 
 fn config(settings: &WorkerSettings) -> WorkerConfig {

@@ -5,6 +5,7 @@
 //! holds no connection and computes nothing.
 
 use std::{
+    collections::HashSet,
     io::Read,
     sync::{Arc, atomic::AtomicBool},
     time::{Duration, Instant},
@@ -21,7 +22,10 @@ use queue::{AwaitError, Client, ClientConnections, HandlerError, JobCaller, Subm
 use tokio::{sync::OnceCell, time::sleep};
 use tracing::{Instrument, info_span, warn};
 
-use crate::handlers::{ComputationOutcome, is_set};
+use crate::{
+    handlers::{ComputationOutcome, is_set},
+    makeable_reservoir::MakeableMolecule,
+};
 
 /// Connections with which a sampler submits bulk queries; one more listens for their ends.
 pub const SEARCH_QUEUE_CONNECTIONS: u32 = 2;
@@ -77,7 +81,9 @@ pub(crate) struct RouteCheck<'a> {
 /// Molecules of a sample that are makeable.
 #[derive(Debug, Default)]
 pub(crate) struct MakeableMolecules {
-    /// Candidates given to the searchers, in the order of drawing.
+    /// Molecules that lay ready, which come first.
+    ready: HashSet<String>,
+    /// Candidates given to the searchers, in the order of drawing, or skipped because they lay ready.
     checked: usize,
     smiles: Vec<String>,
     routes: Vec<MakeableRoute>,
@@ -85,16 +91,29 @@ pub(crate) struct MakeableMolecules {
 }
 
 impl MakeableMolecules {
-    /// Returns the makeable molecules, in the order of drawing.
+    /// Begins with distinct molecules that lay ready.
+    pub(crate) fn from_ready(molecules: Vec<MakeableMolecule>) -> Self {
+        let ready = molecules.iter().map(|molecule| molecule.smiles.clone()).collect();
+        let (smiles, routes) =
+            molecules.into_iter().map(|molecule| (molecule.smiles, molecule.route)).unzip();
+        Self { ready, smiles, routes, ..Self::default() }
+    }
+
+    /// Returns the makeable molecules: those that lay ready, then the others in the order of drawing.
     pub(crate) fn smiles(&self) -> &[String] {
         &self.smiles
+    }
+
+    /// Returns the number of molecules that lay ready.
+    pub(crate) fn ready(&self) -> usize {
+        self.ready.len()
     }
 
     /// Returns the number of candidates to draw in all before the next check, for a sample of `size`.
     pub(crate) fn next_aim(&self, size: usize) -> usize {
         let share = match self.checked {
             0 => FIRST_SHARE,
-            checked => self.smiles.len() as f64 / checked as f64,
+            checked => (self.smiles.len() - self.ready.len()) as f64 / checked as f64,
         };
         let missing = size.saturating_sub(self.smiles.len()) as f64;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small count")]
@@ -112,11 +131,17 @@ impl MakeableMolecules {
         check: &RouteCheck<'_>,
     ) -> Result<ComputationOutcome<()>, HandlerError> {
         for slice in candidates[self.checked.min(candidates.len())..].chunks(SLICE.1) {
-            let span = info_span!("makeable.slice", molecules = slice.len());
-            match check.routes(slice).instrument(span).await? {
+            let new =
+                slice.iter().filter(|smiles| !self.ready.contains(*smiles)).cloned().collect::<Vec<_>>();
+            let span = info_span!("makeable.slice", molecules = new.len());
+            let checked = match new.is_empty() {
+                true => ComputationOutcome::Done(Vec::new()),
+                false => check.routes(&new).instrument(span).await?,
+            };
+            match checked {
                 ComputationOutcome::Done(results) => {
                     self.checked += slice.len();
-                    self.add(slice, &results);
+                    self.add(&new, &results);
                 }
                 ComputationOutcome::Refused(failure) => return Ok(ComputationOutcome::Refused(failure)),
                 ComputationOutcome::Cancelled => return Ok(ComputationOutcome::Cancelled),

@@ -87,11 +87,15 @@ pub(crate) fn refilled(model_id: &str, molecules: usize) {
 
 /// Exports the molecules ready in the reservoir, as this process counts them; all samplers count the same reservoir.
 pub fn observe_sampler(ready: &ReadyCounts) {
+    observe_levels("retort.reservoir.level", "Molecules that lie ready", ready);
+}
+
+fn observe_levels(name: &'static str, description: &'static str, ready: &ReadyCounts) {
     let levels = ready.subscribe();
     meter()
-        .u64_observable_gauge("retort.reservoir.level")
+        .u64_observable_gauge(name)
         .with_unit("{molecule}")
-        .with_description("Molecules that lie ready")
+        .with_description(description)
         .with_callback(move |observer| {
             for (id, &level) in &*levels.borrow() {
                 observer.observe(level as u64, &[model(id)]);
@@ -196,8 +200,10 @@ pub(crate) fn searched(plan: &SearchResult, is_early_exit: bool, annotation: Dur
     }
 }
 
-/// Exports metrics of the state that the process' searches share.
-pub fn observe_searcher(planner: &Arc<Planner>, catalogue: &CatalogueView) {
+/// Exports metrics of the state that the process' searches share, and the makeable molecules that lie ready, which
+/// all searchers count alike.
+pub fn observe_searcher(planner: &Arc<Planner>, catalogue: &CatalogueView, makeable: &ReadyCounts) {
+    observe_levels("retort.makeable.level", "Makeable molecules that lie ready", makeable);
     let meter = meter();
     let of_lookups = Arc::clone(planner);
     meter

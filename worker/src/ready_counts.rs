@@ -65,7 +65,8 @@ impl ReadyCounts {
         }
     }
 
-    fn set(&self, counted: BTreeMap<String, usize>) {
+    /// Replaces the last counts.
+    pub(crate) fn set(&self, counted: BTreeMap<String, usize>) {
         self.0.send_if_modified(|counts| {
             let changed = *counts != counted;
             *counts = counted;

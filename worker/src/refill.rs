@@ -16,10 +16,11 @@ use std::{
 use generator::{SampleBudget, SampleError};
 use sqlx::PgPool;
 use tokio::sync::watch;
-use tracing::{Instrument, debug, error, info, info_span, warn};
+use tracing::{Instrument, error, info, info_span};
 
 use crate::{
     ModelRegistry, Models, ReadyCounts, compute, metrics,
+    refill_retries::RefillRetries,
     reservoir::{self, BLOCK_SIZE},
     resources::LoadedModel,
 };
@@ -28,9 +29,6 @@ use crate::{
 const LOW_WATER: f64 = 0.9;
 /// Polling interval of the levels while nothing is to be done.
 const REFILL_POLL_INTERVAL: Duration = Duration::from_secs(2);
-/// Pause after the database failed or refused a block, doubled each time: a full disk does not empty itself.
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const MAX_PAUSE: Duration = Duration::from_secs(60);
 /// Time without a job before refilling resumes: the job's answer is still being sent, and uses the same cores.
 const QUIET_PERIOD: Duration = Duration::from_millis(20);
 /// Timeout of a database operation: dropping a reservoir takes a while.
@@ -96,31 +94,24 @@ pub async fn refill(
 ) {
     let (filling, given_up, current) = Default::default();
     let mut filler = Filler { pool, capacity, activity, ready, filling, given_up, current };
-    let mut failures = 0;
+    let mut retries = RefillRetries::new("the reservoir");
     loop {
         filler.activity.idle().await;
-        let round = filler.round(&registry.models()).await;
-        let pause = match &round {
-            Ok(RefillOutcome::Filled | RefillOutcome::JobCame) => Duration::ZERO,
-            Ok(RefillOutcome::Full) => REFILL_POLL_INTERVAL,
-            Err(_) => FIRST_PAUSE.saturating_mul(1 << failures.min(10)).min(MAX_PAUSE),
+        let pause = match filler.round(&registry.models()).await {
+            Ok(RefillOutcome::JobCame) => {
+                filler.activity.quiet().await;
+                Duration::ZERO
+            }
+            Ok(RefillOutcome::Filled) => {
+                retries.succeeded();
+                Duration::ZERO
+            }
+            Ok(RefillOutcome::Full) => {
+                retries.succeeded();
+                REFILL_POLL_INTERVAL
+            }
+            Err(fault) => retries.failed(&fault),
         };
-        match round {
-            Ok(RefillOutcome::JobCame) => filler.activity.quiet().await,
-            Ok(_) if failures > 0 => {
-                info!("the reservoir is refilled again");
-                failures = 0;
-            }
-            Ok(_) => {}
-            // Logged once: a disk may be full for days.
-            Err(fault) => {
-                match failures {
-                    0 => warn!("could not refill the reservoir; retrying: {fault}"),
-                    _ => debug!("could not refill the reservoir: {fault}"),
-                }
-                failures += 1;
-            }
-        }
         tokio::time::sleep(pause).await;
     }
 }

@@ -67,7 +67,8 @@ pub async fn take(
 ) -> Result<Vec<String>, sqlx::Error> {
     let mut picked = DistinctMolecules::default();
     while picked.molecules.len() < size {
-        let blocks = take_blocks(connection, model, picked.blocks_to(size)).await?;
+        let blocks =
+            take_blocks(&mut *connection, (model.id(), &model.version), picked.blocks_to(size)).await?;
         if blocks.is_empty() {
             break;
         }
@@ -77,9 +78,22 @@ pub async fn take(
     Ok(picked.molecules.into_iter().collect())
 }
 
+/// Takes one whole block of this version of a model, if one is free, and returns its molecules.
+///
+/// # Errors
+/// Fails on a database error.
+pub async fn take_block(
+    pool: &PgPool,
+    model_id: &str,
+    model_version: &str,
+) -> Result<Option<Vec<String>>, sqlx::Error> {
+    let blocks = take_blocks(pool, (model_id, model_version), 1).await?;
+    Ok(blocks.first().map(|block| block.smiles.split('\n').map(str::to_owned).collect()))
+}
+
 async fn take_blocks(
-    connection: &mut PgConnection,
-    model: &LoadedModel,
+    database: impl PgExecutor<'_>,
+    (model_id, model_version): (&str, &str),
     count: i64,
 ) -> Result<Vec<SampleBlock>, sqlx::Error> {
     sqlx::query_as!(
@@ -92,11 +106,11 @@ async fn take_blocks(
         )
         delete from reservoir_blocks as block using oldest where block.id = oldest.id
         returning block.id, smiles",
-        model.id(),
-        &model.version,
+        model_id,
+        model_version,
         count
     )
-    .fetch_all(connection)
+    .fetch_all(database)
     .await
 }
 
@@ -242,18 +256,34 @@ pub async fn levels(database: impl PgExecutor<'_>) -> Result<Levels, sqlx::Error
         let molecules = usize::try_from(row.molecules).unwrap_or(0);
         ((row.model_id, row.model_version), molecules)
     });
-    Ok(Levels(levels.collect()))
+    Ok(levels.collect())
 }
 
 /// Numbers of ready molecules.
 #[derive(Debug)]
 pub struct Levels(BTreeMap<(String, String), usize>);
 
+impl FromIterator<((String, String), usize)> for Levels {
+    fn from_iter<I: IntoIterator<Item = ((String, String), usize)>>(levels: I) -> Self {
+        Self(levels.into_iter().collect())
+    }
+}
+
 impl Levels {
+    /// Returns the id, the version and the number of ready molecules of each model that has any.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str, usize)> {
+        self.0.iter().map(|((id, version), &molecules)| (id.as_str(), version.as_str(), molecules))
+    }
+
+    /// Returns the number of ready molecules of this version of a model.
+    pub(crate) fn of_version(&self, model_id: &str, model_version: &str) -> usize {
+        self.0.get(&(model_id.to_owned(), model_version.to_owned())).copied().unwrap_or(0)
+    }
+
     /// Returns the number of ready molecules of `model`.
     #[must_use]
     pub fn of(&self, model: &LoadedModel) -> usize {
-        self.0.get(&(model.id().to_owned(), model.version.clone())).copied().unwrap_or(0)
+        self.of_version(model.id(), &model.version)
     }
 }
 

@@ -15,6 +15,8 @@ pub struct CompletedSample {
     pub smiles: Vec<String>,
     /// Details of each molecule, if the job asks for them.
     pub details: Option<MoleculeDetails>,
+    /// Number of its molecules that lay ready.
+    pub ready: usize,
 }
 
 /// Inserts the sample of `job`. A transaction must do this last: until the commit, nobody can read a list that the

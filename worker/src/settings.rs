@@ -22,6 +22,8 @@ const MAX_SLOTS: u64 = 1024;
 const MAX_THREADS: u64 = 1024;
 /// Upper limit of molecules kept for one model; these take some gigabytes.
 const MAX_RESERVOIR_SIZE: u64 = 100_000_000;
+/// Upper limit of makeable molecules kept for one model; their searches take days.
+const MAX_MAKEABLE_RESERVOIR_SIZE: u64 = 1_000_000;
 /// One hour, in seconds. After a longer grace period, a stopping process would seem to hang.
 const MAX_GRACE_SECONDS: u64 = 3600;
 /// Seconds, from one minute to one year. The lower bound keeps an outcome until its caller has read it.
@@ -87,6 +89,11 @@ pub struct WorkerSettings {
     /// Molecules kept ready for each generative model, made while there are no jobs; 0 keeps none.
     #[arg(long, env = "RESERVOIR_SIZE", value_parser = RangedU64ValueParser::<usize>::new().range(..=MAX_RESERVOIR_SIZE), default_value_t = 200_000, global = true)]
     pub reservoir_size: usize,
+
+    /// Makeable molecules kept ready for each generative model, found by idle searchers among the ready molecules; 0
+    /// keeps none.
+    #[arg(long, env = "MAKEABLE_RESERVOIR_SIZE", value_parser = RangedU64ValueParser::<usize>::new().range(..=MAX_MAKEABLE_RESERVOIR_SIZE), default_value_t = 2_000, global = true)]
+    pub makeable_reservoir_size: usize,
 
     /// Search algorithm, which chooses the molecules to expand: retro_star or breadth_first.
     #[arg(long, env = "SEARCH_ALGORITHM", default_value_t = Algorithm::default(), global = true)]
@@ -306,6 +313,7 @@ mod tests {
             ["--threads", "0"],
             ["--threads", "100000"],
             ["--reservoir-size", "200000000000"],
+            ["--makeable-reservoir-size", "1000001"],
             ["--worker-grace-seconds", "86400"],
             ["--keep-finished-seconds", "0"],
             ["--keep-finished-seconds", "18446744073709551615"],

@@ -26,12 +26,13 @@ use super::{
 use crate::{failure::Failure, terminal};
 
 /// Tables whose rows matter only while the service runs.
-const TRANSIENT_TABLES: [&str; 12] = [
+const TRANSIENT_TABLES: [&str; 13] = [
     "public.job_events",
     "public.jobs",
     "public.live_callers",
     "public.live_models",
     "public.live_workers",
+    "public.makeable_molecules",
     "public.rate_limits",
     "public.reservoir_blocks",
     "public.reservoir_models",

@@ -17,6 +17,14 @@ pub struct VendorRules {
     pub first: Vec<String>,
 }
 
+impl VendorRules {
+    /// Returns true if all public vendors are allowed.
+    #[must_use]
+    pub fn allow_all_public(&self) -> bool {
+        self.only.is_none() && self.never.is_empty()
+    }
+}
+
 /// Returns the vendor rules for `request` of `account`. A job without an account sees only public vendors.
 ///
 /// # Errors

@@ -273,7 +273,7 @@ impl AsyncSampleRun<'_> {
             FinishResult::Stored => {
                 async_samples::complete(&mut transaction, &id).await?;
                 let model_id = self.model.id().to_owned();
-                let drawn = CompletedSample { model_id, smiles: molecules, details };
+                let drawn = CompletedSample { model_id, smiles: molecules, details, ready: 0 };
                 samples::insert(&mut transaction, &self.sample_job(), &drawn).await?;
                 transaction.commit().await?;
                 metrics::stored(self.model.id(), 0, self.size());

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ::catalogue::{Masks, StockView};
+use ::catalogue::{Masks, Snapshot, StockView};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use catalogue_tables::{VendorRules, entries, offers_for, terms};
 use chem::Pattern;
@@ -107,7 +107,7 @@ impl BulkQueryHandler {
                 run_recorded(self.run_query("synthesizability", query).await?, deadline_seconds).await?
             }
             BulkQuery::Makeability { limits } => {
-                let stock = self.stock(delivered_within(&limits, as_a_search, &terms));
+                let stock = route_stock(self.search.catalogue.now(), &limits, &terms);
                 let query =
                     move |planner: &Planner| makeability(planner, &stock, &smiles, &limits, &allowance);
                 run_recorded(self.run_query("makeability", query).await?, deadline_seconds).await?
@@ -192,12 +192,14 @@ fn sold_to(ships_to: Option<Country>, terms: &VendorRules) -> Masks {
     Masks { mw_gte: None, usd_gte: None, lead_gte: None, ..masks(&request, terms) }
 }
 
-/// Returns masks for what `request` allows and arrives within the limits on delivery.
-fn delivered_within(limits: &RouteLimits, request: TreeSearchRequest, terms: &VendorRules) -> Masks {
+/// Returns the building blocks of `snapshot` that routes within `limits` may use, under these vendor rules.
+pub(crate) fn route_stock(snapshot: Arc<Snapshot>, limits: &RouteLimits, terms: &VendorRules) -> StockView {
     // A mask excludes its own value, which a limit includes; the stock has days of single precision.
     #[expect(clippy::cast_possible_truncation, reason = "the stock's days are of single precision")]
     let mask_lead_times_gte = limits.max_lead_time_days.map(|days| f64::from((days as f32).next_up()));
-    masks(&TreeSearchRequest { ships_to: limits.ships_to, mask_lead_times_gte, ..request }, terms)
+    let request =
+        TreeSearchRequest { ships_to: limits.ships_to, mask_lead_times_gte, ..TreeSearchRequest::new("") };
+    StockView::new(snapshot, masks(&request, terms))
 }
 
 /// Wraps and compresses the answer on many molecules for storage.

@@ -1,8 +1,8 @@
 //! Handler of sample jobs: choose a model, take ready molecules, draw the missing ones, store all at once.
 //!
 //! If all molecules are ready, one short transaction does everything. Otherwise the sample leases the ready ones,
-//! draws the rest without a connection, and stores in one short transaction. A sample of makeable molecules asks
-//! searchers for their routes between its draws.
+//! draws the rest without a connection, and stores in one short transaction. A sample of makeable molecules takes those
+//! that lie ready, and asks searchers for the routes of others between its draws.
 
 use std::{
     collections::HashSet,
@@ -10,7 +10,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use contract::{JobFailure, RouteLimits, SampleJob, StoredSampleJob};
+use catalogue_tables::{content, terms};
+use contract::{JobFailure, RouteLimits, SampleJob, StoredSampleJob, TreeSearchRequest};
 use generator::{PartialSample, SampleBudget, SampleError};
 use queue::{FinishResult, Handler, HandlerError, JobContext};
 use sqlx::{PgPool, Postgres, Transaction};
@@ -21,6 +22,7 @@ use crate::{
     LoadedModel, ModelRegistry, ReadyCounts, RunningJobs, compute,
     conditions::DrawConditions,
     makeable::{MakeableMolecules, RouteCheck, RouteChecker},
+    makeable_reservoir::{self, MakeableRequest, MakeableSource},
     metrics,
     molecule_details::{details, with_details},
     reservoir::{self, Lease},
@@ -87,7 +89,6 @@ impl Handler<StoredSampleJob> for SampleHandler {
             ReservoirHit::Some => database::within(DATABASE_TIMEOUT, making.lease()).await?,
             ReservoirHit::Nothing => Default::default(),
         };
-        let from_reservoir = ready.len();
         let ended = making.draw(ready).await;
         metrics::drawn(making.model.id(), making.model.sampler.take_counts());
         let stored = match &ended {
@@ -104,8 +105,7 @@ impl Handler<StoredSampleJob> for SampleHandler {
             ComputationOutcome::Refused(problem) => store(&self.pool, &making.context, &Err(problem)).await,
             ComputationOutcome::Done(sample) => {
                 if stored? == FinishResult::Stored {
-                    let drawn = sample.smiles.len() - from_reservoir;
-                    metrics::stored(making.model.id(), from_reservoir, drawn);
+                    metrics::stored(making.model.id(), sample.ready, sample.smiles.len() - sample.ready);
                 }
                 Ok(())
             }
@@ -143,7 +143,8 @@ impl SampleRun<'_> {
         }
         self.span.record("sample.ready", smiles.len());
         self.span.record("sample.drawn", 0);
-        let sample = CompletedSample { model_id: self.model.id().to_owned(), smiles, details: None };
+        let ready = smiles.len();
+        let sample = CompletedSample { model_id: self.model.id().to_owned(), smiles, details: None, ready };
         if self.store(transaction, &sample).await? == FinishResult::Stored {
             self.sampling.ready.fewer(&self.model, sample.smiles.len());
             metrics::stored(self.model.id(), sample.smiles.len(), 0);
@@ -164,13 +165,13 @@ impl SampleRun<'_> {
 
     /// Draws the molecules that are missing beside those `ready`, and adds the details.
     async fn draw(&self, ready: Vec<String>) -> Result<ComputationOutcome<CompletedSample>, HandlerError> {
-        self.span.record("sample.ready", ready.len());
         let excluded = samples::excluded(&self.sampling.pool, &self.job.conditions.exclude);
         let excluded = database::within(DATABASE_TIMEOUT, excluded).await?;
         let conditions = DrawConditions::new(&self.job.conditions, excluded)?;
         if let Some(limits) = &self.job.conditions.synthesizable {
             return self.draw_makeable(Arc::new(conditions), limits).await;
         }
+        self.span.record("sample.ready", ready.len());
         let deadline = match conditions.are_narrow() {
             true => self.context.deadline.checked_sub(REFUSAL_TIME),
             false => Some(self.context.deadline + LATE_FINISH_TIME),
@@ -186,7 +187,8 @@ impl SampleRun<'_> {
         compute(drawing).await?
     }
 
-    /// Draws candidates and keeps those that searchers find a route to within `limits`, until there are enough.
+    /// Takes makeable molecules that lie ready. Then it draws candidates and keeps those that searchers find a route to
+    /// within `limits`, until there are enough.
     async fn draw_makeable(
         &self,
         conditions: Arc<DrawConditions>,
@@ -203,7 +205,19 @@ impl SampleRun<'_> {
         };
         let budget =
             SampleBudget { deadline: Some(deadline), cancelled: Arc::clone(&self.context.cancelled) };
-        let mut found = MakeableMolecules::default();
+        let mut found = match self.context.attempt {
+            1 => {
+                let taken = self.take_makeable(&conditions, limits, &budget);
+                database::within(DATABASE_TIMEOUT, taken).await?
+            }
+            // A retry needs only the model and the searchers.
+            _ => MakeableMolecules::default(),
+        };
+        self.span.record("sample.ready", found.ready());
+        if found.smiles().len() >= size(&self.job) {
+            self.span.record("sample.drawn", 0);
+            return self.complete_makeable(&found).await;
+        }
         let mut draft = PartialSample::new(0, self.job.seed);
         loop {
             draft.grow(found.next_aim(size(&self.job)));
@@ -237,6 +251,33 @@ impl SampleRun<'_> {
         }
     }
 
+    /// Takes makeable molecules that lie ready, if such molecules can serve the request.
+    async fn take_makeable(
+        &self,
+        conditions: &Arc<DrawConditions>,
+        limits: &RouteLimits,
+        budget: &SampleBudget,
+    ) -> Result<MakeableMolecules, HandlerError> {
+        if !makeable_reservoir::can_serve(&self.job.conditions, limits) {
+            return Ok(MakeableMolecules::default());
+        }
+        let _active = self.sampling.activity.begin();
+        let pool = &self.sampling.pool;
+        // Their building blocks may be from any public vendor.
+        let terms = terms(pool, Some(&self.job.account_id), &TreeSearchRequest::new("")).await?;
+        if !terms.allow_all_public() {
+            return Ok(MakeableMolecules::default());
+        }
+        let source = MakeableSource {
+            model_id: self.model.id(),
+            model_version: &self.model.version,
+            catalogue_version: content(pool).await?.version,
+        };
+        let request = MakeableRequest { size: size(&self.job), limits, conditions, budget };
+        let taken = makeable_reservoir::take(pool, &source, &request).await?;
+        Ok(MakeableMolecules::from_ready(taken))
+    }
+
     /// Draws all that `draft` lacks.
     async fn draw_candidates(
         &self,
@@ -263,7 +304,8 @@ impl SampleRun<'_> {
         found: &MakeableMolecules,
     ) -> Result<ComputationOutcome<CompletedSample>, HandlerError> {
         let smiles = found.smiles()[..size(&self.job)].to_vec();
-        let sample = CompletedSample { model_id: self.model.id().to_owned(), smiles, details: None };
+        let (model_id, ready) = (self.model.id().to_owned(), found.ready());
+        let sample = CompletedSample { model_id, smiles, details: None, ready };
         if !self.job.details {
             return Ok(ComputationOutcome::Done(sample));
         }
@@ -348,7 +390,7 @@ pub fn draw(
     Span::current().record("sample.drawn", smiles.len() - already);
     match ended {
         Ok(()) if smiles.len() == size => {
-            Ok(ComputationOutcome::Done(CompletedSample { model_id, smiles, details: None }))
+            Ok(ComputationOutcome::Done(CompletedSample { model_id, smiles, details: None, ready: already }))
         }
         Err(SampleError::Interrupted { .. }) if budget.cancelled.load(Ordering::Acquire) => {
             Ok(ComputationOutcome::Cancelled)

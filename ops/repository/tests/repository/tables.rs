@@ -67,6 +67,7 @@ const SNAPSHOT_ROWS: &str = "worker/catalogue_tables/src/snapshot_rows.rs";
 const OFFERS: &str = "worker/catalogue_tables/src/offers.rs";
 const RESTORE: &str = "ops/src/backup/restore.rs";
 const RESERVOIR: &str = "worker/src/reservoir.rs";
+const MAKEABLE_RESERVOIR: &str = "worker/src/makeable_reservoir.rs";
 const SAMPLE_RESULTS: &str = "worker/src/samples.rs";
 
 const ASYNC_SAMPLE_RESULTS: &str = "worker/src/async_samples.rs";
@@ -75,7 +76,7 @@ const QUOTA: &str = "api/src/quota.rs";
 const IDEMPOTENCY: &str = "api/src/idempotency.rs";
 const SAMPLE_BATCHES: &str = "api/src/endpoints/sample_batches/table.rs";
 
-const TABLES: [Table; 49] = [
+const TABLES: [Table; 50] = [
     table("account_rations", &[ACCOUNTS], &[]),
     // Maintained by triggers only.
     table("account_storage", &[], &[]),
@@ -125,6 +126,7 @@ const TABLES: [Table; 49] = [
     table("live_models", &[PRESENCE], &[ADMIT, CLAIM, OPERATE]),
     table("live_workers", &[PRESENCE], &[ADMIT, BUDGET, CLAIM, OPERATE]),
     table("login_links", &[LINKS], &[]),
+    table("makeable_molecules", &[MAKEABLE_RESERVOIR], &[]),
     table(
         "offers",
         &[COMMON, LOAD, VENDORS, STRUCTURE_CHANGES],

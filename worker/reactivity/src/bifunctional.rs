@@ -85,7 +85,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
 }
 
 /// Returns true for an amine with hydrogen.
-fn is_amine(it: &Facts, atom: u32) -> bool {
+pub fn is_amine(it: &Facts, atom: u32) -> bool {
     matches!(it.group(atom), Group::PrimaryAmine | Group::SecondaryAmine) && it.hydrogens(atom) > 0
 }
 

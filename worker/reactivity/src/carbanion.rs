@@ -54,8 +54,8 @@ fn racemises(step: &Step<'_>, atom: u32) -> bool {
         && !is_near_kept_centre(step, image)
 }
 
-/// Returns true for the stereocentre of an aminonitrile whose cyano group another carbon replaces, by way of the flat iminium ion (Bruylants: Agami, Couty and
-/// Evano, Org. Lett. 2000, 2, 2085).
+/// Returns true for the stereocentre of an aminonitrile whose cyano group another carbon replaces, by way of the flat iminium ion (Bruylants, Bull. Soc. Chim. Belg.
+/// 1924, 33, 467).
 fn replaces_cyanide(step: &Step<'_>, atom: u32) -> bool {
     let it = &step.before;
     let is_defined = || step.image(atom).is_some_and(|image| step.after.at(image).centre.is_some());

@@ -7,7 +7,7 @@ use crate::group::{Group, aromatic_positions};
 use crate::queries::*;
 use crate::refusal::Refusal;
 use crate::stability::is_acyloxy;
-use crate::{arene, electrophile, redox};
+use crate::{arene_score, electrophile, redox};
 
 type Verdict = Result<(), Refusal>;
 
@@ -122,7 +122,7 @@ pub fn functionalisation(step: &Step<'_>, carbon: u32, element: u8) -> Verdict {
                                 .is_some()
                     }
                     Group::Aryl if before.hydrogens(atom) > 0 => {
-                        arene::score(before, atom) > rich || is_rich_azole(before, atom)
+                        arene_score::score(before, atom) > rich || is_rich_azole(before, atom)
                     }
                     _ => false,
                 }

@@ -4,6 +4,7 @@
 //! 839, for the additions of amines and thiols to acrylamides in syntheses, which bring the acryloyl group last; Beletskaya and Cheprakov,
 //! Chem. Rev. 2000, 100, 3009, for the Heck reaction, which takes an acrylamide as an alkene.
 
+use crate::bifunctional::is_amine;
 use crate::change::{Facts, Step};
 use crate::event::Event;
 use crate::group::Group;
@@ -29,9 +30,7 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
     }
     let kept: Vec<u32> = step.atoms().filter(|&atom| is_open(it, atom) && step.is_untouched(atom)).collect();
     let Some(&first) = kept.first() else { return Ok(()) };
-    let is_donor = |atom: u32| {
-        matches!(it.group(atom), Group::PrimaryAmine | Group::SecondaryAmine) && it.hydrogens(atom) > 0
-    };
+    let is_donor = |atom: u32| is_amine(it, atom);
     let is_free = |atom: u32| is_donor(atom) && step.is_untouched(atom);
     if step.atoms().any(|atom| is_free(atom) && step.are_in_same_molecule(atom, first)) {
         return Err(Refusal::SelfReacting);

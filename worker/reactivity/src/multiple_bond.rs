@@ -134,7 +134,7 @@ fn is_carbenoid_of_enone(it: &Facts, methylene: u32, carbon: u32) -> bool {
 }
 
 /// Returns true for an alkene with a halogen or an acceptor and the carbon of a formamide: the Vilsmeier reagent is a weak electrophile (Jones and Stanforth,
-/// Org. React. 1997, 49, 1).
+/// Org. React. 2000, 56, 355).
 fn formylates_poor_alkene(step: &Step<'_>, carbon: u32, formamide: u32) -> bool {
     let it = &step.before;
     let bears_halogen = |atom: u32| it.next_to(atom).any(|next| is_heavy_halogen(it.element(next)));

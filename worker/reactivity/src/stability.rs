@@ -41,7 +41,7 @@ fn is_unstable(it: &Facts, atom: u32) -> bool {
 }
 
 /// Returns true for the carbon of a hydrazonoyl halide whose nitrogen is free, which loses hydrogen halide to the diazo compound, or has an acyl group, which
-/// closes the oxadiazole (Clapp, Adv. Heterocycl. Chem. 1976, 20, 65).
+/// closes the oxadiazole (Joule and Mills, chapter 29).
 pub fn is_free_hydrazonoyl_halide(it: &Facts, carbon: u32) -> bool {
     let is_open = |nitrogen: u32| {
         it.hydrogens(nitrogen) == 2

@@ -6,6 +6,7 @@
 //! dimethylamine; Jacobson, Makris and Sayre, J. Org. Chem. 1987, 52, 2592, for the statistics of diamines; Deeming, Emmett, Richards-Taylor and
 //! Willis, Synthesis 2014, 46, 2701, for sulfonamides of sulfur dioxide.
 
+use crate::bifunctional::is_amine;
 use crate::change::{Facts, Step};
 use crate::competition::{builds_ring, closed_ring_size};
 use crate::event::Event;
@@ -171,16 +172,13 @@ fn takes_amine_elsewhere(it: &Facts, amine: u32, carbon: u32) -> bool {
 /// chapter 26).
 fn is_mannich_beside_amine(step: &Step<'_>, amine: u32, carbon: u32) -> bool {
     let it = &step.before;
-    let is_amine = |atom: u32| {
-        matches!(it.group(atom), Group::PrimaryAmine | Group::SecondaryAmine) && it.hydrogens(atom) > 0
-    };
-    is_amine(amine)
+    is_amine(it, amine)
         && it.group(carbon) == Group::Aldehyde
         && it.hydrogens(carbon) == 2
         && step.gained(carbon).any(|(new, _)| it.element(new) == C)
-        && step
-            .atoms()
-            .any(|atom| is_amine(atom) && step.is_untouched(atom) && step.are_in_same_molecule(atom, amine))
+        && step.atoms().any(|atom| {
+            is_amine(it, atom) && step.is_untouched(atom) && step.are_in_same_molecule(atom, amine)
+        })
 }
 
 /// Returns true for the amine of a free α-amino acid, which is an ammonium ion.

@@ -20,7 +20,11 @@ use queue::HandlerError;
 use sqlx::{PgExecutor, PgPool};
 use tokio::task::JoinError;
 
-use crate::{compute::compute, conditions::DrawConditions, reservoir::Levels};
+use crate::{
+    compute::compute,
+    conditions::DrawConditions,
+    reservoir::{Level, Levels},
+};
 
 /// Age of the oldest molecules that are handed out.
 const MAX_AGE: Duration = Duration::from_secs(24 * 3600);
@@ -96,18 +100,15 @@ pub async fn put(
 /// # Errors
 /// Fails on a database error.
 pub async fn levels(database: impl PgExecutor<'_>, catalogue_version: i64) -> Result<Levels, sqlx::Error> {
-    let rows = sqlx::query!(
+    let rows = sqlx::query_as!(
+        Level,
         r#"select model_id, model_version, count(*) as "molecules!" from makeable_molecules
         where catalogue_version = $1 group by 1, 2"#,
         catalogue_version
     )
     .fetch_all(database)
     .await?;
-    let levels = rows.into_iter().map(|row| {
-        let molecules = usize::try_from(row.molecules).unwrap_or(0);
-        ((row.model_id, row.model_version), molecules)
-    });
-    Ok(levels.collect())
+    Ok(rows.into_iter().collect())
 }
 
 /// Deletes the molecules that are never handed out when the catalogue has this version, and returns their number.

@@ -246,26 +246,35 @@ pub async fn put(
 /// # Errors
 /// Fails on a database error.
 pub async fn levels(database: impl PgExecutor<'_>) -> Result<Levels, sqlx::Error> {
-    let rows = sqlx::query!(
+    let rows = sqlx::query_as!(
+        Level,
         r#"select model_id, model_version, sum(molecules) as "molecules!" from reservoir_blocks
         where leased_until is null or leased_until < now() group by 1, 2"#
     )
     .fetch_all(database)
     .await?;
-    let levels = rows.into_iter().map(|row| {
-        let molecules = usize::try_from(row.molecules).unwrap_or(0);
-        ((row.model_id, row.model_version), molecules)
-    });
-    Ok(levels.collect())
+    Ok(rows.into_iter().collect())
+}
+
+/// Number of ready molecules of this version of a model, as a query counts them.
+#[derive(Debug)]
+pub(crate) struct Level {
+    pub(crate) model_id: String,
+    pub(crate) model_version: String,
+    pub(crate) molecules: i64,
 }
 
 /// Numbers of ready molecules.
 #[derive(Debug)]
 pub struct Levels(BTreeMap<(String, String), usize>);
 
-impl FromIterator<((String, String), usize)> for Levels {
-    fn from_iter<I: IntoIterator<Item = ((String, String), usize)>>(levels: I) -> Self {
-        Self(levels.into_iter().collect())
+impl FromIterator<Level> for Levels {
+    fn from_iter<I: IntoIterator<Item = Level>>(levels: I) -> Self {
+        let levels = levels.into_iter().map(|level| {
+            let molecules = usize::try_from(level.molecules).unwrap_or(0);
+            ((level.model_id, level.model_version), molecules)
+        });
+        Self(levels.collect())
     }
 }
 

@@ -9,7 +9,7 @@
 use crate::change::{Facts, Step};
 use crate::electrophile;
 use crate::event::Event;
-use crate::group::{Group, aromatic_positions};
+use crate::group::{Group, aromatic_positions, has_conjugated_nitro};
 use crate::queries::*;
 use crate::refusal::Refusal;
 
@@ -137,9 +137,7 @@ fn is_activated_nitroarene(step: &Step<'_>, carbon: u32) -> bool {
     it.is_aromatic_carbon(carbon)
         && it.count(carbon, F) + it.count(carbon, CL) > 0
         && step.is_untouched(carbon)
-        && aromatic_positions(&it.structure, carbon)
-            .iter()
-            .any(|&(atom, distance)| distance != 2 && it.next_to(atom).any(|next| it.is_nitro(next)))
+        && has_conjugated_nitro(&it.structure, carbon)
 }
 
 /// Returns true for an ester whose α-carbon has a second acceptor and a hydrogen: the carbanion of the other component takes it, and the

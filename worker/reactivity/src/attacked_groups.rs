@@ -12,7 +12,7 @@ use crate::asymmetric::is_dihydroxylation;
 use crate::change::{Facts, Step};
 use crate::electrophile;
 use crate::event::Event;
-use crate::group::{Group, aromatic_positions};
+use crate::group::{Group, has_conjugated_nitro};
 use crate::halide_order;
 use crate::named::{named, ranks};
 use crate::queries::*;
@@ -329,11 +329,7 @@ fn carbons_of_alkene(it: &Facts, carbon: u32) -> usize {
 /// Returns true for a C–H beside a nitrile, an ester or a nitro group, or on an arene with a nitro group.
 fn is_carbon_acid(it: &Facts, atom: u32) -> bool {
     let is_acceptor = |next: u32| matches!(it.group(next), Group::Nitrile | Group::Ester | Group::Nitro);
-    let bears_nitro = |ring: u32| {
-        aromatic_positions(&it.structure, ring)
-            .iter()
-            .any(|&(far, distance)| distance != 2 && it.next_to(far).any(|next| it.is_nitro(next)))
-    };
+    let bears_nitro = |ring: u32| has_conjugated_nitro(&it.structure, ring);
     it.is_sp3(atom)
         && it.hydrogens(atom) > 0
         && it.next_to(atom).any(|next| is_acceptor(next) || it.is_aromatic_carbon(next) && bears_nitro(next))

@@ -14,7 +14,6 @@ use crate::mixture::takes_halide;
 use crate::queries::*;
 use crate::refusal::Refusal;
 use crate::site::is_chelated;
-use crate::stability::is_keto_acid;
 
 type Verdict = Result<(), Refusal>;
 
@@ -63,11 +62,6 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
             }
             _ => {}
         }
-    }
-    let keeps_keto_acid =
-        step.atoms().any(|acid| is_keto_acid(&step.before, acid) && step.image(acid).is_some());
-    if keeps_keto_acid || (0..step.after.atoms() as u32).any(|acid| is_keto_acid(step.after, acid)) {
-        return Err(Refusal::Unstable);
     }
     for &(a, b, _) in &step.change.made {
         couples_two_halides(step, a, b)?;

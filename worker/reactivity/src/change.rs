@@ -171,6 +171,15 @@ impl<'a> Step<'a> {
         self.atoms().any(|atom| epoxide(atom) && self.is_untouched(atom))
     }
 
+    /// Returns true if the step leaves the N–H of an azole.
+    pub fn keeps_free_azole(&self) -> bool {
+        self.atoms().any(|atom| {
+            self.before.group(atom) == Group::Azole
+                && self.before.hydrogens(atom) > 0
+                && self.is_untouched(atom)
+        })
+    }
+
     /// Returns true for the O–H of a carboxylic acid that the step leaves.
     pub fn is_kept_acid(&self, atom: u32) -> bool {
         self.before.group(atom) == Group::AcidOxygen

@@ -276,6 +276,13 @@ fn is_poor_arene(it: &Structure, atom: u32) -> bool {
     })
 }
 
+/// Returns true if a nitro group is ortho or para to an aromatic atom.
+pub fn has_conjugated_nitro(it: &Structure, atom: u32) -> bool {
+    aromatic_positions(it, atom)
+        .iter()
+        .any(|&(other, distance)| distance != 2 && it.next_to(other).any(|next| it.is_nitro(next)))
+}
+
 /// Aromatic atoms near one, with the number of bonds to them: 1 ortho, 2 meta, 3 para. An atom three bonds away
 /// counts as para only if two paths of three bonds lead to it; an atom of a fused ring does not.
 pub fn aromatic_positions(it: &Structure, atom: u32) -> Vec<(u32, u32)> {

@@ -287,11 +287,7 @@ fn alkylation(step: &Step<'_>, nucleophile: u32, carbon: u32, leaving: u32) -> V
         && it
             .next_to(nucleophile)
             .any(|ring| it.next_to(ring).any(|next| it.group(next) == Group::Azine && it.ring(next) == 6));
-    let keeps_azole = || {
-        step.atoms()
-            .any(|atom| it.group(atom) == Group::Azole && it.hydrogens(atom) > 0 && step.is_untouched(atom))
-    };
-    if is_hydroxyl && is_hydroxyazine && keeps_azole() {
+    if is_hydroxyl && is_hydroxyazine && step.keeps_free_azole() {
         return Err(Refusal::CompetingGroup);
     }
     // The acid that makes a cation of a free sugar condenses it with itself, and amides are poor acceptors (Boons and Hale, chapter 4).

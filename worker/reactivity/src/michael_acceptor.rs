@@ -20,12 +20,8 @@ pub fn check(step: &Step<'_>, events: &[Event]) -> Result<(), Refusal> {
     if step.joined().any(|(nitrogen, carbon)| adds_beside_acceptor(it, nitrogen, carbon)) {
         return Err(Refusal::Position);
     }
-    let leaves_azole = || {
-        step.atoms()
-            .any(|atom| it.group(atom) == Group::Azole && it.hydrogens(atom) > 0 && step.is_untouched(atom))
-    };
     let is_from_boron = |event: &Event| matches!(*event, Event::ConjugateAddition { nucleophile, .. } if it.group(nucleophile) == Group::Organoboron);
-    if events.iter().any(is_from_boron) && leaves_azole() {
+    if events.iter().any(is_from_boron) && step.keeps_free_azole() {
         return Err(Refusal::CompetingGroup);
     }
     let kept: Vec<u32> = step.atoms().filter(|&atom| is_open(it, atom) && step.is_untouched(atom)).collect();

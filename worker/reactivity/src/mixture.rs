@@ -15,16 +15,17 @@ type Verdict = Result<(), Refusal>;
 
 /// Checks the molecules of the reaction mixture, individually and together.
 pub fn check(step: &Step<'_>, events: &[Event]) -> Verdict {
-    let kept = |atom: u32| stability::is_stable(&step.before, atom) && !is_lone_ion(step, atom);
+    let it = &step.before;
+    // A β-keto acid is there only to lose carbon dioxide.
+    let is_kept_keto_acid = |atom: u32| stability::is_keto_acid(it, atom) && step.image(atom).is_some();
+    let kept =
+        |atom: u32| stability::is_stable(it, atom) && !is_lone_ion(step, atom) && !is_kept_keto_acid(atom);
     if !step.atoms().all(kept) {
         return Err(Refusal::Unstable);
     }
-    let has_labile_centre = |atom: u32| {
-        stability::is_labile_centre(step.after, atom)
-            || stability::is_free_hydrazonoyl_halide(step.after, atom)
-    };
+    let is_never_made = |atom: u32| stability::is_never_made(step.after, atom);
     if events.iter().any(|event| frees_unstable(step, event))
-        || (0..step.after.atoms() as u32).any(has_labile_centre)
+        || (0..step.after.atoms() as u32).any(is_never_made)
     {
         return Err(Refusal::Unstable);
     }

@@ -14,6 +14,11 @@ pub fn is_stable(it: &Facts, atom: u32) -> bool {
     !(is_unstable(it, atom) || is_anti_bredt(it, atom))
 }
 
+/// Returns true if the atom's group decomposes as it forms, so that no step ends with it, even where the product is the target.
+pub fn is_never_made(it: &Facts, atom: u32) -> bool {
+    is_labile_centre(it, atom) || is_free_hydrazonoyl_halide(it, atom) || is_keto_acid(it, atom)
+}
+
 fn is_unstable(it: &Facts, atom: u32) -> bool {
     let about = it.at(atom);
     match it.element(atom) {
@@ -42,7 +47,7 @@ fn is_unstable(it: &Facts, atom: u32) -> bool {
 
 /// Returns true for the carbon of a hydrazonoyl halide whose nitrogen is free, which loses hydrogen halide to the diazo compound, or has an acyl group, which
 /// closes the oxadiazole (Joule and Mills, chapter 29).
-pub fn is_free_hydrazonoyl_halide(it: &Facts, carbon: u32) -> bool {
+fn is_free_hydrazonoyl_halide(it: &Facts, carbon: u32) -> bool {
     let is_open = |nitrogen: u32| {
         it.hydrogens(nitrogen) == 2
             || it.next_to(nitrogen).any(|acyl| it.is_carbonyl(acyl) && it.count(acyl, O) == 1)
@@ -63,7 +68,7 @@ fn is_ether_oxygen(it: &Facts, oxygen: u32) -> bool {
 
 /// Returns true for a stereocentre with a hydroxyl group and the nitrogen of an amide in an open chain: it opens to the aldehyde and closes again
 /// (Clayden, Greeves and Warren, chapter 11).
-pub fn is_labile_centre(it: &Facts, carbon: u32) -> bool {
+fn is_labile_centre(it: &Facts, carbon: u32) -> bool {
     let is_amide = |next: u32| matches!(it.group(next), Group::AmideNitrogen | Group::CarbamateNitrogen);
     it.at(carbon).centre.is_some()
         && !it.is_in_ring(carbon)

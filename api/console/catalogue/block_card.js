@@ -4,6 +4,7 @@
 import { entry } from "../routes/details.js";
 import { make } from "../shared/elements.js";
 import { days, dollars, percent } from "../shared/numbers.js";
+import { planAddress } from "../shared/plan_address.js";
 
 /** @typedef {{smiles: string, price: number | null, lead_time_days: number | null, mw: number, similarity: number | null, vendors: string[], offers: import("../answer/answer.js").Offer[]}} Block */
 
@@ -26,7 +27,7 @@ export function blockCard(block, { shipsTo, thumbnails, similar }) {
   if (vendors.length > NAMED) named.push(make("li", {}, `and ${vendors.length - NAMED} more`));
   return make("li", { className: "card block", "aria-label": smiles }, depicted, make("p", { className: "block_facts" }, facts.filter(Boolean).join(" · ")),
     make("code", {}, smiles), make("ul", { className: "sellers", "aria-label": "Vendors" }, ...named),
-    make("p", { className: "row" }, make("a", { className: "button", href: `#/plan/target/${encodeURIComponent(smiles)}` }, "Plan"),
+    make("p", { className: "row" }, make("a", { className: "button", href: planAddress(smiles) }, "Plan"),
       make("a", { className: "button plain", href: similar }, "Similar blocks")));
 }
 

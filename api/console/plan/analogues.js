@@ -6,6 +6,7 @@ import { fullGraph } from "../routes/kept_route.js";
 import { why } from "../service/service.js";
 import { find, make, say } from "../shared/elements.js";
 import { dollars, percent, several } from "../shared/numbers.js";
+import { planAddress } from "../shared/plan_address.js";
 
 /** @typedef {{smiles: string, error: string | null, in_stock: boolean, target: string | null, plausibility: number | null, route: import("../answer/answer.js").RouteGraph | null}} Analogue */
 /** @typedef {import("../catalogue/block_card.js").Block & {building_block_idx: number}} Sold */
@@ -97,7 +98,7 @@ async function tries(service, graph, block, shipsTo, signal) {
 function card({ target, plausibility, sold }, models, choose, leave) {
   const button = make("button", { type: "button", className: "plain" }, "Show the route");
   button.addEventListener("click", choose);
-  const link = make("a", { href: `#/plan/target/${encodeURIComponent(target)}` }, "Find routes to it");
+  const link = make("a", { href: planAddress(target) }, "Find routes to it");
   link.addEventListener("click", leave);
   const price = sold.price === null ? "price not known" : `${dollars(sold.price)}/g`;
   const pictures = [

@@ -4,6 +4,7 @@
 
 import { Thumbnails } from "../drawing/thumbnails.js";
 import { make, say } from "../shared/elements.js";
+import { planAddress } from "../shared/plan_address.js";
 
 /** @typedef {{smiles: string[], order: number[], ticked: Set<number>, caption: (index: number) => string}} Shown `order`: which molecules, in their order */
 
@@ -114,12 +115,22 @@ export class Gallery {
   /** @param {number} index */
   #cell(index) {
     const cell = make("div", { id: `molecule_${index}`, className: "cell", role: "option", title: this.#shown.smiles[index] },
-      make("span", { className: "depicted" }), make("span", { className: "caption_of" }));
+      make("span", { className: "depicted" }), make("span", { className: "caption_of" }), this.#link(index));
     cell.addEventListener("click", () => {
       this.#at = Number(cell.dataset.place);
       this.#toggle(index);
     });
     return cell;
+  }
+
+  /**
+   * A link for the pointer: an option of a listbox has nothing that gets the focus.
+   * @param {number} index
+   */
+  #link(index) {
+    const link = make("a", { className: "to_routes", href: planAddress(this.#shown.smiles[index]), tabIndex: -1, "aria-hidden": "true" }, "Routes");
+    link.addEventListener("click", (event) => event.stopPropagation());
+    return link;
   }
 
   /**
@@ -130,7 +141,7 @@ export class Gallery {
     const words = this.#shown.caption(index);
     cell.setAttribute("aria-selected", String(this.#shown.ticked.has(index)));
     cell.setAttribute("aria-label", `${this.#shown.smiles[index]}${words ? `, ${words}` : ""}`);
-    say(/** @type {Element} */ (cell.lastElementChild), words);
+    say(/** @type {Element} */ (cell.querySelector(".caption_of")), words);
   }
 
   #mark() {

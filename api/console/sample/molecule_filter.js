@@ -32,8 +32,11 @@ export class MoleculeFilter {
   /** @type {{values: Float32Array, order: number[]} | null} */
   #next = null;
 
-  /** @param {(typed: Typed) => void} change */
-  constructor(change) {
+  /**
+   * @param {(typed: Typed) => void} change
+   * @param {(ranges: Record<string, Range>) => void} drawWithin has the next sample drawn within the ranges
+   */
+  constructor(change, drawWithin) {
     this.#change = change;
     this.#part.addEventListener("input", () => {
       clearTimeout(this.#timer);
@@ -51,8 +54,10 @@ export class MoleculeFilter {
       this.#part.value = "";
       this.#set({ part: "", ranges: {} });
     });
+    const within = make("button", { type: "button", className: "plain", id: "draw_within" }, "Draw within these ranges");
+    within.addEventListener("click", () => drawWithin(this.#typed.ranges));
     const measures = make("details", { className: "measures", open: !matchMedia(NARROW).matches }, make("summary", {}, "Properties"),
-      make("div", { className: "histograms" }, ...this.#histograms.map(({ element }) => element)), this.#card);
+      make("div", { className: "histograms" }, ...this.#histograms.map(({ element }) => element)), make("div", { className: "row" }, within), this.#card);
     this.element = make("div", { className: "sieve_of" },
       make("div", { className: "field" }, make("label", { htmlFor: "part" }, "With the substructure (SMILES or SMARTS)"), make("span", { className: "control" }, this.#part), this.#fault),
       make("div", { className: "field" }, make("label", { htmlFor: "by" }, "Sort by"), make("span", { className: "control" }, this.#by)), make("div", { className: "row" }, draw, clear), measures);

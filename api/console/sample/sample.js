@@ -9,6 +9,7 @@ import { csvOf } from "../shared/csv.js";
 import { control, make, say } from "../shared/elements.js";
 import { Notice } from "../shared/notice.js";
 import { count, several } from "../shared/numbers.js";
+import { planAddress } from "../shared/plan_address.js";
 import { saveFile } from "../shared/save_file.js";
 import { Store, toggled } from "../shared/store.js";
 import { Gallery } from "./gallery.js";
@@ -46,6 +47,7 @@ class SamplePart {
   #said = make("p", { className: "quiet" });
   #notice = new Notice();
   #plan = control("button", { type: "button" }, "Plan as a batch");
+  #routes = control("button", { type: "button", className: "plain", title: "For one molecule that is ticked" }, "Find routes");
   #none = make("p", { className: "none", hidden: true }, "No molecule passes the filters.");
   #found = make("section", { className: "sampled", "aria-label": "The sample", hidden: true });
 
@@ -57,7 +59,7 @@ class SamplePart {
     this.#service = service;
     const store = this.#store;
     this.#form = new SampleForm((asked) => this.#draw(asked), () => store.state.drawing?.stop.abort());
-    this.#filter = new MoleculeFilter((filter) => store.set({ filter }));
+    this.#filter = new MoleculeFilter((filter) => store.set({ filter }), (ranges) => this.#form.putRanges(ranges));
     this.#found.append(make("header", { className: "found" }, this.#title, this.#said, this.#tools()), this.#filter.element, this.#none, this.#gallery.element);
     place.append(this.#form.element, this.#notice.element, this.#found);
     this.#watch();
@@ -85,6 +87,7 @@ class SamplePart {
       say(this.#said, [`of ${sample.model_id}`, isFiltered ? `${count(order.length)} shown` : "", ticked.size ? `${count(ticked.size)} ticked` : ""].filter(Boolean).join(" · "));
       say(this.#plan, ticked.size ? `Plan ${count(ticked.size)} ticked` : `Plan ${isFiltered ? "those shown" : "all"}`);
       this.#plan.disabled = order.length === 0;
+      this.#routes.disabled = ticked.size !== 1;
     });
   }
 
@@ -190,6 +193,11 @@ class SamplePart {
       made.addEventListener("click", act);
       return made;
     };
+    this.#routes.addEventListener("click", () => {
+      const { sample, ticked } = this.#store.state;
+      const [index] = ticked;
+      if (sample && index !== undefined) location.hash = planAddress(sample.smiles[index]);
+    });
     this.#plan.addEventListener("click", () => {
       const { sample } = this.#store.state;
       if (!sample) return;
@@ -202,7 +210,7 @@ class SamplePart {
       button("SMILES", () => this.#take("smi", "chemical/x-daylight-smiles", (smiles) => `${smiles.join("\n")}\n`)),
       button("CSV", () => this.#take("csv", "text/csv", (smiles, rows) =>
         csvOf(["smiles", ...PROPERTIES.map(({ name }) => name)], rows.map((row, place) => [smiles[place], ...row])))),
-      this.#plan);
+      this.#routes, this.#plan);
   }
 
   /**

@@ -1,8 +1,10 @@
 // @ts-check
-// Form for a sample: a model and the number of molecules. It lists earlier samples.
+// Form for a sample: a model, the number of molecules and conditions on them. It lists earlier samples.
 
 import { control, make, say } from "../shared/elements.js";
 import { count, parseNumber, several } from "../shared/numbers.js";
+import { ConditionsForm } from "./conditions_form.js";
+import { conditionRanges } from "./sample_conditions.js";
 
 /** @typedef {import("../models/model_card.js").Model} Model */
 
@@ -18,11 +20,12 @@ export class SampleForm {
   #stop = control("button", { type: "button", className: "grave", hidden: true }, "Stop");
   #going = make("p", { className: "quiet", role: "status" });
   #before = make("ul", { className: "before" });
+  #conditions = new ConditionsForm();
   /** @type {Model[]} */
   #models = [];
 
   /**
-   * @param {(asked: {model_id: string | null, size: number}) => void} ask
+   * @param {(asked: {model_id: string | null, size: number}) => void} ask gets the conditions too, as fields of the request
    * @param {() => void} stop
    */
   constructor(ask, stop) {
@@ -36,7 +39,8 @@ export class SampleForm {
       make("div", { className: "field" }, make("label", { htmlFor: "size" }, "Molecules"), make("code", {}, "size"), make("span", { className: "control" }, this.#size), this.#fault),
       make("div", { className: "sizes", role: "group", "aria-label": "Usual numbers" }, ...sizes),
       make("div", { className: "acts" }, this.#run, this.#stop),
-      make("div", { className: "aside" }, this.#about, this.#going, make("details", { id: "earlier" }, make("summary", {}, "Earlier samples"), this.#before)));
+      make("div", { className: "aside" }, this.#about, this.#going, make("details", { id: "earlier" }, make("summary", {}, "Earlier samples"), this.#before)),
+      this.#conditions.element);
     this.#model.addEventListener("change", () => this.#tell());
     this.#stop.addEventListener("click", stop);
     this.element.addEventListener("submit", (/** @type {Event} */ event) => {
@@ -46,9 +50,18 @@ export class SampleForm {
       this.#fault.hidden = typeof size !== "string";
       if (typeof size === "string") this.#size.setAttribute("aria-invalid", "true");
       else this.#size.removeAttribute("aria-invalid");
-      if (typeof size === "string") this.#size.focus();
-      else if (!this.#run.disabled) ask({ model_id: this.#model.value || null, size });
+      if (typeof size === "string") return this.#size.focus();
+      const conditions = this.#conditions.read();
+      if (conditions && !this.#run.disabled) ask({ model_id: this.#model.value || null, size, ...conditions });
     });
+  }
+
+  /**
+   * Takes the ranges of the histograms as conditions of the next sample.
+   * @param {Record<string, import("./histogram.js").Range>} ranges
+   */
+  putRanges(ranges) {
+    this.#conditions.putRanges(conditionRanges(ranges));
   }
 
   /** @param {{models: Model[], drawing: {size: number} | null}} state */

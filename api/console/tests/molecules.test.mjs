@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { scaffoldSmiles, withRGroups, withStandIns } from "../molecules/attachment_points.js";
 import { descriptors, read as readSmiles } from "../molecules/descriptors.js";
 import { read, smilesOf, Unreadable } from "../molecules/molecule.js";
 import { readMolecules } from "../molecules/molecule_text.js";
@@ -57,4 +58,18 @@ test("descriptors come in the order of the properties", () => {
   assert.equal(by.molecular_weight.toFixed(2), "180.16");
   assert.deepEqual([by.polar_surface.toFixed(1), by.acceptors, by.donors, by.rotatable, by.rings], ["63.6", 4, 1, 3, 1]);
   assert.equal(readSmiles("C1CC("), null);
+});
+
+test("attachment points are R groups in the editor and points again in the SMILES", () => {
+  const drawn = (smiles) => withRGroups(read(withStandIns(smiles)));
+  const again = (smiles) => scaffoldSmiles(drawn(smiles));
+  const labels = (molecule) => Array.from({ length: molecule.getAllAtoms() }, (_, atom) => molecule.getAtomLabel(atom)).filter((label) => /^R/.test(label));
+  assert.deepEqual(labels(drawn("[*:2]c1ccc(*)nc1")), ["R2", "R1"]);
+  assert.equal(Molecule.fromSmiles(again("[*:1]C[C@H](N)C(=O)O").replace("[*:1]", "Br")).toIsomericSmiles(), Molecule.fromSmiles("BrC[C@H](N)C(=O)O").toIsomericSmiles());
+  assert.match(again("[*:1]c1c[nH]c2ccccc12"), /\[nH\]/);
+  assert.match(again("[*:99]CC"), /\[\*:1\]/);
+  const fragment = drawn("[*:1]c1c[nH]c2ccccc12");
+  fragment.setFragment(true);
+  assert.match(scaffoldSmiles(fragment), /\[nH\]/, "the editor draws fragments");
+  assert.equal(scaffoldSmiles(new Molecule(8, 8)), "");
 });

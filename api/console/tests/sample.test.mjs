@@ -5,6 +5,7 @@ import { PROPERTIES } from "../molecules/properties.js";
 import { bound } from "../sample/histogram.js";
 import { boundsOf, counted, median, outline } from "../sample/histogram_bars.js";
 import { filtered } from "../sample/molecule_filter.js";
+import { conditionRanges, conditionsOf, RANGED } from "../sample/sample_conditions.js";
 
 /** Molecules of which weight and logP are given, and nothing else matters. */
 function values(...molecules) {
@@ -69,4 +70,31 @@ test("a card is read for a model as it ships, and for its training set", () => {
   assert.deepEqual([shipped(card("training_set")), shipped(undefined), learned(card("hot"))], [{}, {}, {}]);
   assert.equal(learned(card("training_set")).name, "training_set");
   assert.equal(describeSpread({ p05: 150.25, p50: 301, p95: 498.7, likeness: 0.97 }), "median 301, nine in ten from 150 to 499; 97 % like known molecules");
+});
+
+const typed = (changes) => ({ scaffold: "", ranges: {}, alerts: [], isMakeable: false, maxSteps: "", ...changes });
+
+test("a form without conditions adds nothing to the request", () => {
+  assert.deepEqual(conditionsOf(typed({ scaffold: "  ", ranges: { mw: { from: "", to: " " } }, maxSteps: "3" })), { conditions: {}, faults: {} });
+});
+
+test("conditions are the fields of the request, and a range may have one end", () => {
+  const ranges = { mw: { from: "300", to: "450,5" }, qed: { from: "0.7", to: "" }, rings: { from: "", to: "0" } };
+  assert.deepEqual(conditionsOf(typed({ scaffold: " [*:1]c1ccncc1 ", ranges, alerts: ["pains"], isMakeable: true, maxSteps: "3" })).conditions, {
+    scaffold: "[*:1]c1ccncc1", properties: { mw: { gte: 300, lte: 450.5 }, rings: { lte: 0 }, qed: { gte: 0.7 } }, alerts: ["pains"], synthesizable: { max_steps: 3 },
+  });
+  assert.deepEqual(conditionsOf(typed({ isMakeable: true })).conditions, { synthesizable: {} });
+});
+
+test("each condition that is wrong is told in its field", () => {
+  const ranges = { mw: { from: "450", to: "300" }, clogp: { from: "1", to: "much" }, tpsa: { from: "40", to: "" } };
+  const { faults } = conditionsOf(typed({ ranges, isMakeable: true, maxSteps: "2.5" }));
+  assert.deepEqual(faults, { mw: "The lower end is above the upper one.", clogp: "much is not a number.", sample_steps: "Enter a whole number from 1 to 50, or none." });
+  assert.deepEqual(conditionsOf(typed({ maxSteps: "many" })).faults, {}, "a limit on routes that nobody asks for is no fault");
+});
+
+test("the ranges of the histograms are conditions by the service's names", () => {
+  const range = { from: "1", to: "2" };
+  assert.deepEqual(conditionRanges({ molecular_weight: range, rotatable: range }), { mw: range, rotatable_bonds: range });
+  assert.equal(new Set(RANGED.map(({ name }) => name)).size, PROPERTIES.length + 2);
 });

@@ -146,3 +146,54 @@ async fn molecules_are_drawn_and_planned_and_blocks_are_found_and_replaced() {
     assert!(blocks.as_u64().unwrap() >= 2, "{blocks}");
     assert_eq!(browser.complaints().await, [] as [Value; 0]);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn molecules_are_drawn_to_order_and_lead_to_their_routes() {
+    let Some((browser, mut installation, home)) = stage().await else { return };
+    installation.import_demo_catalogue();
+    installation.start_all().await;
+    add_account(&installation, "ada@example.org");
+    log_in(&browser, &home).await;
+    browser.go("#/sample").await;
+    browser.until("return document.querySelectorAll('#model_id option').length > 1").await;
+    browser.put("size", "20").await;
+    browser.click("#sample_conditions summary").await;
+
+    browser.put("sample_mw_from", "much").await;
+    browser.click("#draw").await;
+    let fault = browser.wait_for_text("#mw_fault", |text| !text.is_empty()).await;
+    browser.put("sample_mw_from", "").await;
+    browser.put("sample_scaffold", "[*:1]c1ccncc1").await;
+    browser.put("sample_rings_to", "3").await;
+    browser.click("#alerts_pains").await;
+    browser.click("#sample_makeable").await;
+    browser.put("sample_steps", "3").await;
+    let conditions = browser.wait_for_text("#sample_conditions .count", |text| text == "4").await;
+    browser.click("#draw").await;
+    browser.wait_for_text(".sampled h2", |text| text == "20 molecules").await;
+    browser.until("return document.querySelectorAll('.cell svg').length > 5").await;
+    browser.screenshot("sample_to_order").await;
+    let smiles =
+        browser.run("return [...document.querySelectorAll('.cell')].map((cell) => cell.title)").await;
+    let smiles: Vec<&str> = smiles.as_array().unwrap().iter().map(|title| title.as_str().unwrap()).collect();
+
+    browser.put("rings_from", "2").await;
+    browser.click("#draw_within").await;
+    let within = browser.run("return document.getElementById('sample_rings_from').value").await;
+    browser.put("sample_scaffold", "c1ccncc1").await;
+    browser.click("#draw").await;
+    let refused = browser.wait_for_text(".sample .notice, .part .notice", |text| !text.is_empty()).await;
+
+    browser.run("document.querySelector('.cell .to_routes').click()").await;
+    browser.wait_for_title("Retort").await;
+    let target = browser.run("return document.getElementById('search_smiles').value").await;
+
+    assert_eq!(fault, "much is not a number.");
+    assert_eq!(conditions, "4");
+    assert!(smiles.len() > 5, "{smiles:?}");
+    assert!(smiles.iter().all(|smiles| smiles.contains('n')), "{smiles:?}");
+    assert_eq!(within, "2");
+    assert!(refused.contains("no attachment point"), "{refused}");
+    assert!(smiles.contains(&target.as_str().unwrap()), "{target} of {smiles:?}");
+    assert_eq!(browser.complaints().await, [] as [Value; 0]);
+}
